@@ -1,0 +1,1 @@
+"""Statistics of corpora: pure functions that return data."""

@@ -1,0 +1,1 @@
+"""What a config names: functions that read Docs and compose layers."""

@@ -1,0 +1,68 @@
+"""`spacy hashembeds tables`."""
+
+from pathlib import Path
+
+from spacy.cli._util import Arg, Opt
+
+from . import hashembeds_cli
+
+
+@hashembeds_cli.command("tables")
+def tables_cli(
+    corpus: Path = Arg(
+        ..., help="Training corpus: a .spacy file or a folder of them", exists=True
+    ),
+    output: Path = Arg(
+        ..., help="File of symbol tables to write (.npz)", dir_okay=False
+    ),
+    lang: str = Opt(
+        ...,
+        "--lang",
+        "-l",
+        help="Language of the pipeline that will use them: norms depend on it",
+    ),
+    attrs: str = Opt(
+        "NORM,PREFIX,SUFFIX,SHAPE",
+        "--attrs",
+        "-a",
+        help="Comma-separated token attributes to count",
+    ),
+    min_freq: int = Opt(
+        10,
+        "--min-freq",
+        "-m",
+        help="How often a symbol must be seen to get a row",
+        min=1,
+    ),
+) -> None:
+    """Count the symbols of a corpus for `MultiEmbed`, and save them to a file.
+
+    Name the file in the argument `tables` of `spacy-hashembeds.MultiEmbed.v1`. Without
+    a file, the callback `spacy-hashembeds.count_symbols.v1` does the same while
+    `spacy train` initialises the pipeline.
+    """
+    from spacy import blank
+    from spacy.training import Corpus
+    from wasabi import msg
+
+    from ..architectures.attributes import check_attributes
+    from ..symbols import count_symbols, cut_symbols, save_symbols
+
+    try:
+        names = check_attributes([name.strip() for name in attrs.split(",")])
+        docs = (example.predicted for example in Corpus(corpus)(blank(lang)))
+        counts = count_symbols(docs, names)
+    except (ValueError, ImportError) as e:
+        msg.fail("Can't count the symbols", str(e), exits=1)
+    symbols = cut_symbols(counts, min_freq=min_freq, lang=lang)
+    save_symbols(output, symbols)
+    rows = [
+        (name, len(counts[name]), len(symbols.tables[name].symbols)) for name in names
+    ]
+    msg.table(
+        rows,
+        header=("Attribute", "Distinct", f"Seen {min_freq} times or more"),
+        aligns=("l", "r", "r"),
+        divider=True,
+    )
+    msg.good(f"Saved symbol tables to {output}")

@@ -1,0 +1,1 @@
+"""Readers and converters of real datasets, and the demo corpus."""

@@ -1,0 +1,1 @@
+"""Thinc layers: arrays in, arrays out. No spaCy here, and no Docs."""

@@ -1,0 +1,140 @@
+from collections.abc import Callable
+from typing import TypeVar, cast
+
+import numpy
+from thinc.api import Model, Ops, chain
+from thinc.initializers import uniform_init
+from thinc.layers.array_getitem import ints_getitem
+from thinc.types import Floats2d, Ints1d, Ints2d
+from thinc.util import partial
+
+from .table import apply_dropout, get_table, init_table
+
+InT = TypeVar("InT", bound=Ints1d | Ints2d)
+OutT = Floats2d
+
+
+def SymbolEmbed(
+    nO: int,
+    *,
+    key: str,
+    unk: int = 0,
+    column: int | None = None,
+    initializer: Callable = uniform_init,
+    dropout: float | None = None,
+) -> Model[InT, OutT]:
+    """Map known integers to a row each, and all others to one learned row.
+
+    The known symbols are set with `set_symbols`, before the layer is initialised,
+    since they decide how many rows there are: one more than symbols. They are kept
+    in the attribute "symbols" as a sorted array, which is all that a lookup needs
+    (a binary search, vectorised) and is saved with the weights.
+
+    nO (int): The width of the table and of the output.
+    key (str): What the symbols are, e.g. "NORM": names the table in errors and
+        tells which of several tables a layer waits for.
+    unk (int): The row that stands for every unknown symbol; symbols take the rows
+        around it, in the order of their values.
+    column (int, optional): Embed this column of a two-dimensional input.
+    initializer (Callable): Fills the table; by default uniform in ±0.1.
+    dropout (float, optional): If given, whole output dimensions are dropped for
+        all symbols of a batch together. spaCy's trainer sets the rate itself.
+
+    *Input shape:* `(n,)` or, with `column`, `(n, columns)`, any integer dtype.
+    *Output shape:* `(n, nO)`, float32.
+
+    Source: Miranda et al., "Multi hash embeddings in spaCy", §3, equation 1.
+    """
+    model: Model = Model(
+        "symbolembed",
+        forward,
+        init=partial(init, initializer),
+        params={"E": None},
+        dims={"nO": nO, "nV": None, "nI": None},
+        attrs={"column": column, "key": key, "unk": unk, "symbols": None},
+    )
+    if dropout is not None:
+        model.attrs["dropout_rate"] = dropout
+    if column is not None:
+        model = chain(ints_getitem((slice(0, None), column)), model)
+        model.attrs["column"] = column
+    return cast(Model[InT, OutT], model)
+
+
+def forward(
+    model: Model[Ints1d, OutT], ids: Ints1d, is_train: bool
+) -> tuple[OutT, Callable[[OutT], Ints1d]]:
+    E = get_table(model)
+    rows = _find_rows(model.ops, _get_symbols(model), ids, model.attrs["unk"])
+    output, backprop_dropout = apply_dropout(model, E[rows], is_train)
+
+    def backprop(d_output: OutT) -> Ints1d:
+        dE = model.ops.alloc2f(*E.shape)
+        model.ops.scatter_add(dE, rows, backprop_dropout(d_output))
+        model.inc_grad("E", dE)
+        return model.ops.alloc1i(len(ids))
+
+    return output, backprop
+
+
+def init(
+    initializer: Callable,
+    model: Model[Ints1d, OutT],
+    X: Ints1d | None = None,
+    Y: OutT | None = None,
+) -> None:
+    model.set_dim("nV", len(_get_symbols(model)) + 1)
+    init_table(initializer, model)
+
+
+def find_symbol_embeds(model: Model) -> list[Model]:
+    """Find the SymbolEmbed layers anywhere inside a model."""
+    return [node for node in model.walk() if node.name == "symbolembed"]
+
+
+def set_symbols(model: Model, symbols: numpy.ndarray) -> None:
+    """Give a SymbolEmbed the symbols that get a row of their own.
+
+    model (Model): A SymbolEmbed, as `find_symbol_embeds` finds it.
+    symbols (numpy.ndarray): *Shape:* `(n,)`, uint64, distinct, in any order.
+    RAISES (ValueError): If `unk` is not a row of the table that the symbols need,
+        or if the layer is initialised already, with another number of them.
+    """
+    key, unk = model.attrs["key"], model.attrs["unk"]
+    if unk > len(symbols):
+        raise ValueError(
+            f"'unk' is row {unk}, but the table for {key} has only rows 0 to "
+            f"{len(symbols)}: one for each of {len(symbols)} symbols and one for all "
+            "others. Set unk = 0."
+        )
+    if model.has_param("E") and model.get_dim("nV") != len(symbols) + 1:
+        raise ValueError(
+            f"The table for {key} is initialised with {model.get_dim('nV')} rows and "
+            f"can't be given {len(symbols)} symbols now. Build the pipeline anew from "
+            "its config to train it on other data."
+        )
+    model.attrs["symbols"] = numpy.sort(symbols.astype("uint64"))
+
+
+def _get_symbols(model: Model) -> numpy.ndarray:
+    symbols = model.attrs["symbols"]
+    if symbols is None:
+        raise ValueError(
+            f"MultiEmbed has no symbols for {model.attrs['key']} yet. Either add "
+            '`before_init = {"@callbacks":"spacy-hashembeds.count_symbols.v1"}` to '
+            "[initialize] to count them in the training corpus, or set its argument "
+            "`tables` to a file made by `spacy hashembeds tables`."
+        )
+    return symbols
+
+
+def _find_rows(ops: Ops, symbols: numpy.ndarray, ids: Ints1d, unk: int) -> Ints1d:
+    """Give the row of each id. *Shape:* `(n,)`, int32."""
+    if len(symbols) == 0:
+        return ops.alloc1i(len(ids)) + unk
+    xp_symbols = ops.xp.asarray(symbols)
+    ids = ops.as_contig(ids, dtype="uint64")
+    found = ops.xp.searchsorted(xp_symbols, ids)
+    found = ops.xp.minimum(found, len(symbols) - 1)
+    rows = ops.xp.where(xp_symbols[found] == ids, found + (found >= unk), unk)
+    return rows.astype("int32")

@@ -1,0 +1,146 @@
+"""Symbol tables for lookup embeddings: count, cut, save, load."""
+
+import zipfile
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy
+from spacy.attrs import IDS
+from spacy.tokens import Doc
+
+from .files import replacing
+
+Counts = dict[str, Counter[int]]
+
+
+@dataclass(frozen=True)
+class SymbolTable:
+    """The symbols of one attribute and how often each was seen.
+
+    symbols (numpy.ndarray): *Shape:* `(n,)`, uint64, the values of the attribute as
+        `Doc.to_array` gives them, most frequent first.
+    counts (numpy.ndarray): *Shape:* `(n,)`, uint64.
+    """
+
+    symbols: numpy.ndarray
+    counts: numpy.ndarray
+
+
+@dataclass(frozen=True)
+class SymbolTables:
+    """The symbol tables of several attributes, counted in one corpus.
+
+    tables (Mapping[str, SymbolTable]): By the name of the attribute.
+    lang (str): The language of the pipeline that made the Docs. Norms depend on it.
+    min_freq (int): How often a symbol had to be seen to be in a table.
+    """
+
+    tables: Mapping[str, SymbolTable]
+    lang: str
+    min_freq: int
+
+    def get_symbols(self, attr: str) -> numpy.ndarray:
+        """Get the symbols of one attribute.
+
+        RAISES (ValueError): If it was not counted.
+        """
+        if attr not in self.tables:
+            raise ValueError(
+                f"There is no symbol table for {attr}, only for "
+                f"{', '.join(sorted(self.tables))}. Make one with "
+                f"`spacy hashembeds tables … --attrs {attr},…`."
+            )
+        return self.tables[attr].symbols
+
+
+def count_symbols(docs: Iterable[Doc], attrs: Sequence[str]) -> Counts:
+    """Count the values that attributes take, over the tokens of a corpus.
+
+    docs (Iterable[Doc]): Read once, one Doc at a time.
+    attrs (Sequence[str]): Names of token attributes.
+    RETURNS (dict[str, Counter[int]]): For each attribute how often each value was
+        seen. This is all that is kept: memory grows with distinct values only.
+    """
+    counts: Counts = {attr: Counter() for attr in attrs}
+    for doc in docs:
+        for attr, counter in counts.items():
+            counter.update(doc.count_by(IDS[attr]))
+    return counts
+
+
+def cut_symbols(counts: Counts, *, min_freq: int, lang: str) -> SymbolTables:
+    """Keep the symbols that were seen often enough.
+
+    min_freq (int): The least number of occurrences, inclusive. At 1 all are kept.
+    lang (str): The language of the pipeline that made the counted Docs.
+    """
+    tables = {}
+    for attr, counter in counts.items():
+        kept = [item for item in counter.most_common() if item[1] >= min_freq]
+        symbols, frequencies = zip(*kept, strict=True) if kept else ((), ())
+        tables[attr] = SymbolTable(
+            numpy.array(symbols, dtype="uint64"),
+            numpy.array(frequencies, dtype="uint64"),
+        )
+    return SymbolTables(tables, lang=lang, min_freq=min_freq)
+
+
+def save_symbols(path: str | Path, symbols: SymbolTables) -> None:
+    """Save symbol tables to a `.npz` file, whole or not at all."""
+    arrays = {"lang": numpy.array(symbols.lang)}
+    arrays["min_freq"] = numpy.array(symbols.min_freq)
+    for attr, table in symbols.tables.items():
+        arrays[f"symbols/{attr}"] = table.symbols
+        arrays[f"counts/{attr}"] = table.counts
+    with replacing(path) as temporary, temporary.open("wb") as file_:
+        numpy.savez_compressed(file_, allow_pickle=False, **arrays)
+
+
+def load_symbols(path: str | Path) -> SymbolTables:
+    """Load symbol tables that `save_symbols` saved.
+
+    RAISES (FileNotFoundError): If there is no such file.
+    RAISES (ValueError): If it is truncated, damaged or something else.
+    """
+    path = Path(path)
+    if not path.is_file():
+        raise FileNotFoundError(
+            f"There is no file of symbol tables at '{path}'. Make one with "
+            "`spacy hashembeds tables`, or leave out the argument `tables` and count "
+            'with `@callbacks = "spacy-hashembeds.count_symbols.v1"`.'
+        )
+    try:
+        with numpy.load(path, allow_pickle=False) as arrays:
+            return _read_arrays(dict(arrays))
+    except (ValueError, KeyError, EOFError, OSError, zipfile.BadZipFile) as e:
+        raise ValueError(
+            f"'{path}' is not a file of symbol tables, or it is damaged ({e}). Make it "
+            "anew with `spacy hashembeds tables`."
+        ) from e
+
+
+def _read_arrays(arrays: dict[str, numpy.ndarray]) -> SymbolTables:
+    prefix = "symbols/"
+    attrs = [name.removeprefix(prefix) for name in arrays if name.startswith(prefix)]
+    tables = {}
+    for attr in attrs:
+        table = SymbolTable(arrays[f"symbols/{attr}"], arrays[f"counts/{attr}"])
+        _check_table(attr, table)
+        tables[attr] = table
+    return SymbolTables(
+        tables, lang=str(arrays["lang"]), min_freq=int(arrays["min_freq"])
+    )
+
+
+def _check_table(attr: str, table: SymbolTable) -> None:
+    for values in (table.symbols, table.counts):
+        if values.ndim != 1 or values.dtype != "uint64":
+            raise ValueError(f"{attr}: {values.dtype} of shape {values.shape}")
+    if len(table.symbols) != len(table.counts):
+        raise ValueError(
+            f"{attr}: {len(table.symbols)} symbols, {len(table.counts)} counts"
+        )
+    if len(numpy.unique(table.symbols)) != len(table.symbols):
+        raise ValueError(f"{attr}: a symbol is there twice")

@@ -1,0 +1,207 @@
+"""The contract of every layer with an embedding table, and what each adds to it."""
+
+import numpy
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from thinc.api import HashEmbed as ThincHashEmbed
+from thinc.api import Model, fix_random_seed
+
+from spacy_hashembeds.layers.hashembed import HashEmbed
+from spacy_hashembeds.layers.symbolembed import (
+    SymbolEmbed,
+    find_symbol_embeds,
+    set_symbols,
+)
+
+SYMBOLS = numpy.array([900, 3, 2**63 + 5, 40], dtype="uint64")
+IDS = numpy.array([3, 7, 40, 3, 2**63 + 5, 0, 2**64 - 1], dtype="uint64")
+
+
+def build_hash_embed(**options) -> Model:
+    return HashEmbed(4, 6, seed=9, **{"num_hashes": 3, **options})
+
+
+def build_symbol_embed(**options) -> Model:
+    model = SymbolEmbed(4, key="NORM", **options)
+    (embed,) = find_symbol_embeds(model)
+    set_symbols(embed, SYMBOLS)
+    return model
+
+
+BUILDERS = [
+    build_hash_embed,
+    build_symbol_embed,
+    lambda **options: build_symbol_embed(unk=2, **options),
+]
+
+
+@pytest.fixture(params=BUILDERS, ids=["hash", "symbol", "symbol_unk_2"])
+def build(request):
+    return request.param
+
+
+def get_table_node(model: Model) -> Model:
+    return next(node for node in model.walk() if "E" in node.param_names)
+
+
+def test_gradient_equals_finite_differences(build):
+    model = build().initialize()
+    E = model.get_param("E").astype("float64")
+    dY = numpy.random.RandomState(0).normal(size=(len(IDS), 4))
+
+    def loss(values):
+        model.set_param("E", values.astype("f"))
+        return float((model.predict(IDS) * dY).sum())
+
+    # the output is linear in the table, so that a large step is exact
+    expected = numpy.zeros_like(E)
+    for index in numpy.ndindex(*E.shape):
+        step = numpy.zeros_like(E)
+        step[index] = 0.5
+        expected[index] = loss(E + step) - loss(E - step)
+    model.set_param("E", E.astype("f"))
+    _Y, backprop = model.begin_update(IDS)
+    backprop(dY.astype("f"))
+    numpy.testing.assert_allclose(model.get_grad("E"), expected, atol=1e-5)
+    assert model.get_grad("E").any()
+
+
+def test_no_ids(build):
+    model = build(dropout=0.5).initialize()
+    for is_train in (False, True):
+        Y, backprop = model(IDS[:0], is_train)
+        assert Y.shape == (0, 4)
+        assert backprop(Y).shape == (0,)
+    assert not model.get_grad("E").any()
+
+
+def test_one_id_and_many_agree(build):
+    model = build().initialize()
+    many = numpy.tile(IDS, 10000)
+    Y = model.predict(many)
+    for i, single in enumerate(IDS):
+        numpy.testing.assert_array_equal(model.predict(many[i : i + 1])[0], Y[i])
+        assert (Y[many == single] == Y[i]).all()
+
+
+def test_dropout_drops_whole_dimensions_and_only_in_training(build):
+    model = build(dropout=0.5).initialize()
+    clean = model.predict(IDS)
+    fix_random_seed(1)
+    Y, backprop = model.begin_update(IDS)
+    kept = Y.any(axis=0)
+    assert 0 < kept.sum() < 4
+    numpy.testing.assert_allclose(Y[:, kept], clean[:, kept] * 2, rtol=1e-6)
+    dY = numpy.ones_like(Y)
+    backprop(dY)
+    assert (dY == 1).all(), "the gradient that came in was changed"
+    assert not model.get_grad("E")[:, ~kept].any()
+    assert model.get_grad("E")[:, kept].any()
+
+
+def test_column_of_a_matrix(build):
+    plain = build().initialize()
+    model = build(column=1).initialize()
+    get_table_node(model).set_param("E", plain.get_param("E"))
+    matrix = numpy.stack([IDS[::-1], IDS], axis=1)
+    Y, backprop = model.begin_update(matrix)
+    numpy.testing.assert_array_equal(Y, plain.predict(IDS))
+    assert backprop(Y).shape == matrix.shape
+
+
+def test_bytes_round_trip(build):
+    model = build().initialize()
+    loaded = build().from_bytes(model.to_bytes())
+    numpy.testing.assert_array_equal(loaded.predict(IDS), model.predict(IDS))
+    assert loaded.to_bytes() == model.to_bytes()
+
+
+def test_copy_is_independent(build):
+    model = build().initialize()
+    expected = model.predict(IDS)
+    copied = model.copy()
+    copied.set_param("E", copied.get_param("E") + 1)
+    numpy.testing.assert_array_equal(model.predict(IDS), expected)
+    assert not numpy.array_equal(copied.predict(IDS), expected)
+
+
+@pytest.mark.parametrize(
+    "table", [numpy.zeros((2, 4), "f"), numpy.zeros((5, 3), "f"), numpy.zeros((6, 4))]
+)
+def test_foreign_tables_are_refused(build, table):
+    model = build().initialize()
+    model.set_param("E", table)
+    with pytest.raises(ValueError, match=r"'E' of layer .* another config"):
+        model.predict(IDS)
+
+
+ids_strategy = hnp.arrays("uint64", st.integers(1, 30))
+
+
+@given(
+    ids=ids_strategy,
+    nV=st.integers(1, 40),
+    nO=st.integers(1, 9),
+    seed=st.integers(0, 2**32 - 1),
+)
+def test_four_hashes_equal_thinc(ids, nV, nO, seed):
+    fix_random_seed(0)
+    ours = HashEmbed(nO, nV, seed=seed).initialize()
+    fix_random_seed(0)
+    theirs = ThincHashEmbed(nO, nV, seed=seed).initialize()
+    numpy.testing.assert_array_equal(ours.get_param("E"), theirs.get_param("E"))
+    Y, backprop = ours.begin_update(ids)
+    thinc_Y, thinc_backprop = theirs.begin_update(ids)
+    numpy.testing.assert_array_equal(Y, thinc_Y)
+    backprop(Y)
+    thinc_backprop(thinc_Y)
+    numpy.testing.assert_array_equal(ours.get_grad("E"), theirs.get_grad("E"))
+
+
+@given(ids=ids_strategy, num_hashes=st.integers(1, 3))
+def test_fewer_hashes_use_a_prefix(ids, num_hashes):
+    model = HashEmbed(3, 7, num_hashes=num_hashes, seed=8).initialize()
+    E = model.get_param("E")
+    rows = model.ops.hash(ids, 8)[:, :num_hashes] % 7
+    numpy.testing.assert_allclose(
+        model.predict(ids), E[rows].sum(axis=1), rtol=1e-5, atol=1e-7
+    )
+
+
+@given(symbols=hnp.arrays("uint64", st.integers(0, 8), unique=True), data=st.data())
+def test_symbols_have_rows_of_their_own_and_all_others_share_one(symbols, data):
+    unk = data.draw(st.integers(0, len(symbols)))
+    others = data.draw(hnp.arrays("uint64", 4))
+    others = others[~numpy.isin(others, symbols)]
+    model = SymbolEmbed(3, key="NORM", unk=unk)
+    set_symbols(model, symbols)
+    model.initialize()
+    E = model.get_param("E")
+    assert E.shape == (len(symbols) + 1, 3)
+    known = model.predict(symbols)
+    # each row but the unknown one belongs to one symbol
+    rows = [numpy.flatnonzero((y == E).all(axis=1)).tolist() for y in known]
+    assert sorted(rows) == [[i] for i in range(len(E)) if i != unk]
+    assert (model.predict(others) == E[unk]).all()
+
+
+def test_symbols_are_needed_first():
+    model = SymbolEmbed(4, key="SHAPE")
+    error = r"no symbols for SHAPE.*count_symbols.*`tables`.*hashembeds tables"
+    with pytest.raises(ValueError, match=error):
+        model.initialize()
+
+
+def test_unk_beyond_the_table_is_refused():
+    model = SymbolEmbed(4, key="NORM", unk=5)
+    with pytest.raises(ValueError, match=r"'unk' is row 5.*rows 0 to 4.*unk = 0"):
+        set_symbols(model, SYMBOLS)
+
+
+def test_symbols_of_another_number_are_refused_once_initialised():
+    model = build_symbol_embed().initialize()
+    set_symbols(model, SYMBOLS)
+    with pytest.raises(ValueError, match=r"initialised with 5 rows.*2 symbols now"):
+        set_symbols(model, SYMBOLS[:2])
