@@ -1,6 +1,5 @@
 """Symbol tables for lookup embeddings: count, cut, save, load."""
 
-import zipfile
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -112,9 +111,9 @@ def load_symbols(path: str | Path) -> SymbolTables:
             'with `@callbacks = "spacy-hashembeds.count_symbols.v1"`.'
         )
     try:
-        with numpy.load(path, allow_pickle=False) as arrays:
+        with path.open("rb") as file_, numpy.load(file_, allow_pickle=False) as arrays:
             return _read_arrays(dict(arrays))
-    except (ValueError, KeyError, EOFError, OSError, zipfile.BadZipFile) as e:
+    except Exception as e:  # damaged bytes fail anywhere between zip and array
         raise ValueError(
             f"'{path}' is not a file of symbol tables, or it is damaged ({e}). Make it "
             "anew with `spacy hashembeds tables`."

@@ -14,4 +14,4 @@ hashembeds_cli = typer.Typer(
 )
 app.add_typer(hashembeds_cli)
 
-from . import evaluate, prepare, tables  # noqa: E402, F401
+from . import compare, evaluate, prepare, tables, trial  # noqa: E402, F401

@@ -1,0 +1,56 @@
+"""How large a pipeline is, in parameters and on disk."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from spacy.language import Language
+from thinc.api import Model
+
+#: Names of the layers that are an embedding on their own.
+_EMBEDDING_NAMES = ("multi_fewer_hash_embed", "multi_embed")
+
+
+def count_parameters(models: Iterable[Model]) -> int:
+    """Count the numbers in all parameters of models, shared layers once."""
+    nodes = {node.id: node for model in models for node in model.walk()}
+    return sum(
+        node.get_param(name).size
+        for node in nodes.values()
+        for name in node.param_names
+        if node.has_param(name)
+    )
+
+
+def find_embeddings(nlp: Language) -> list[Model]:
+    """Find the embedding layers of a pipeline, whichever component they are in.
+
+    RETURNS (list[Model]): What tok2vec layers name as their "embed", and our own
+        embedding layers wherever they are.
+    """
+    found: dict[int, Model] = {}
+    for _, pipe in nlp.pipeline:
+        model = getattr(pipe, "model", None)
+        for node in model.walk() if isinstance(model, Model) else ():
+            if node.has_ref("embed"):
+                found[node.get_ref("embed").id] = node.get_ref("embed")
+            elif node.name in _EMBEDDING_NAMES:
+                found[node.id] = node
+    return list(found.values())
+
+
+def count_embedding_parameters(nlp: Language) -> int:
+    """Count the parameters of the embedding layers: tables and what mixes them."""
+    return count_parameters(find_embeddings(nlp))
+
+
+def count_pipeline_parameters(nlp: Language) -> int:
+    """Count the parameters of all components of a pipeline."""
+    models = (getattr(pipe, "model", None) for _, pipe in nlp.pipeline)
+    return count_parameters(model for model in models if isinstance(model, Model))
+
+
+def bytes_on_disk(path: str | Path) -> int:
+    """Sum the sizes of a file, or of all files below a folder, in bytes."""
+    path = Path(path)
+    files = path.rglob("*") if path.is_dir() else [path]
+    return sum(file_.stat().st_size for file_ in files if file_.is_file())

@@ -1,0 +1,138 @@
+"""`spacy hashembeds prepare`."""
+
+from pathlib import Path
+
+from spacy.cli._util import Arg, Opt
+
+from . import hashembeds_cli
+
+OWN_FILES = "iob"
+
+
+@hashembeds_cli.command("prepare")
+def prepare_cli(
+    dataset: str = Arg(
+        ..., help=f"Name of a dataset, or '{OWN_FILES}' for your own files"
+    ),
+    output: Path = Arg(
+        ..., help="Folder for train.spacy, dev.spacy and test.spacy", file_okay=False
+    ),
+    assets: Path = Opt(
+        Path("assets"),
+        "--assets",
+        "-a",
+        help="Folder that holds the files of the datasets",
+        file_okay=False,
+    ),
+    train: Path | None = Opt(
+        None, "--train", help="Your training file", dir_okay=False
+    ),
+    dev: Path | None = Opt(None, "--dev", help="Your development file", dir_okay=False),
+    test: Path | None = Opt(None, "--test", help="Your test file", dir_okay=False),
+    lang: str | None = Opt(
+        None, "--lang", "-l", help="Code of the language of your files"
+    ),
+    separator: str | None = Opt(
+        None,
+        "--separator",
+        help=r"What stands between the columns of your files, e.g. '\t'. Default: any "
+        "white space",
+    ),
+    word_column: int = Opt(
+        0, "--word-column", help="Column of the token, from 0; -1 is the last"
+    ),
+    tag_column: int = Opt(
+        -1, "--tag-column", help="Column of the entity tag, from 0; -1 is the last"
+    ),
+    encoding: str = Opt("utf-8", "--encoding", help="Encoding of your files"),
+    group: str = Opt(
+        "sentence",
+        "--group",
+        help="What becomes one document: each 'sentence', or each 'document', told "
+        "apart by -DOCSTART- lines",
+    ),
+) -> None:
+    """Convert a dataset, or your own files with one token a line, to train.spacy,
+    dev.spacy and test.spacy, and count what they hold.
+
+    The datasets are wnut17, conll2002_es, conll2002_nl, anem, archaeology, ontonotes
+    and demo, split as in the report "Multi hash embeddings in spaCy". Their files are
+    looked for in the folder of assets, where 'spacy project assets' puts them. All
+    options but --assets are for your own files, which need --train, --dev and --lang.
+    """
+    from wasabi import msg
+
+    from ..corpora.columns import ColumnFormat
+    from ..corpora.datasets import prepare_dataset, prepare_files
+
+    if dataset != OWN_FILES and (train or dev or test or lang):
+        msg.fail(
+            f"Can't prepare {dataset} from other files",
+            f"Use '{OWN_FILES}' instead of its name for your own files.",
+            exits=1,
+        )
+    try:
+        if dataset != OWN_FILES:
+            paths = prepare_dataset(dataset, assets, output)
+        elif train is None or dev is None or lang is None:
+            raise ValueError("Your own files need --train, --dev and --lang.")
+        else:
+            layout = ColumnFormat(
+                separator=separator and separator.replace(r"\t", "\t"),
+                word=word_column,
+                tag=tag_column,
+                encoding=encoding,
+                group=group,
+                comments=True,
+            )
+            paths = prepare_files(
+                train=train,
+                dev=dev,
+                test=test,
+                lang=lang,
+                output=output,
+                layout=layout,
+            )
+    except (OSError, ValueError) as e:
+        msg.fail("Can't prepare the corpus", str(e), exits=1)
+    _print_statistics(paths)
+    msg.good(f"Saved {len(paths)} splits to {output}")
+
+
+def _print_statistics(paths: dict[str, Path]) -> None:
+    """Count what was written, rather than what was meant to be."""
+    from spacy.tokens import DocBin
+    from spacy.vocab import Vocab
+    from wasabi import msg
+
+    from ..analysis.statistics import (
+        corpus_statistics,
+        count_seen_unseen,
+        entity_texts,
+    )
+
+    rows = []
+    train_texts: set[str] = set()
+    for split, path in paths.items():
+        docs = list(DocBin().from_disk(path).get_docs(Vocab()))
+        counts = corpus_statistics(docs)
+        if split == "train":
+            train_texts = entity_texts(docs)
+        entities = count_seen_unseen(train_texts, docs)
+        rows.append(
+            (
+                split,
+                counts.documents,
+                counts.tokens,
+                counts.vocabulary,
+                counts.classes,
+                f"{counts.entities_per_document:.2f}",
+                entities.seen,
+                entities.unseen,
+            )
+        )
+    header = (
+        *("Split", "Documents", "Tokens", "Vocabulary", "Classes"),
+        *("Entities/doc", "Seen", "Unseen"),
+    )
+    msg.table(rows, header=header, aligns=tuple("lrrrrrrr"), divider=True)

@@ -1,0 +1,47 @@
+"""`spacy hashembeds trial`."""
+
+import typer
+from spacy.cli._util import Arg, Opt, parse_config_overrides
+
+from . import hashembeds_cli
+
+
+@hashembeds_cli.command(
+    "trial",
+    context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
+)
+def trial_cli(
+    ctx: typer.Context,
+    dataset: str = Arg(..., help="Prepared corpus: the folder corpus/DATASET"),
+    embedder: str = Arg(..., help="Config: the file configs/EMBEDDER.cfg"),
+    seed: int = Opt(0, "--seed", "-s", help="Seed of initial weights and training"),
+    variant: str = Opt("default", "--variant", help="Name for the config overrides"),
+    gpu_id: int = Opt(-1, "--gpu-id", "-g", help="GPU ID or -1 for CPU"),
+) -> None:
+    """Train a pipeline, evaluate it on seen and unseen entities, and record it.
+
+    Further options change the config, as for `spacy train`. The results are one file,
+    metrics/DATASET/EMBEDDER/VARIANT/seedSEED.json; a trial that is done is not run
+    again.
+    """
+    from wasabi import msg
+
+    from ..experiments.trial import Trial, identify, read_done, run_trial
+
+    overrides = parse_config_overrides(ctx.args)
+    trial = Trial(
+        dataset=dataset,
+        embedder=embedder,
+        seed=seed,
+        variant=variant,
+        gpu_id=gpu_id,
+        overrides=overrides,
+    )
+    try:
+        if read_done(trial, identify(trial)) is not None:
+            msg.info(f"Done before, nothing has changed: {trial.metrics}")
+            return
+        run_trial(trial, on_output=typer.echo)
+    except (OSError, ValueError, RuntimeError) as e:
+        msg.fail("The trial failed", str(e), exits=1)
+    msg.good(f"Saved results to {trial.metrics}")

@@ -1,0 +1,230 @@
+"""Real corpora made into `train.spacy`, `dev.spacy` and `test.spacy`.
+
+They are those of the report "Multi hash embeddings in spaCy", and your own files.
+"""
+
+import math
+import random
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from spacy.tokens import DocBin
+from spacy.util import get_lang_class
+from spacy.vocab import Vocab, create_vocab
+
+from ..files import replacing
+from .columns import ColumnFormat, Document, Sentence, read_documents
+from .ontonotes import read_ontonotes
+from .readers import ANEM, ARCHAEOLOGY, WNUT17, make_doc
+
+Splits = Mapping[str, Iterator[Document]]
+Read = Callable[[Path], Iterator[Document]]
+
+SPLITS = ("train", "dev", "test")
+SEED = 42
+
+_FETCH = "Fetch it with 'spacy project assets'"
+_LICENSED = (
+    "OntoNotes 5 (LDC2013T19) may not be fetched for you: put the folder of your own "
+    "licensed copy, in the format of CoNLL-2012, in its place"
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dataset:
+    """A corpus and how the report splits it.
+
+    name (str): Its name in `DATASETS` and on the command line.
+    lang (str): Code of its language.
+    files (tuple[str, ...]): The files or folders it is made of, below the assets.
+    split (Callable): Reads these files into splits, each an iterator of documents.
+    remedy (str): How to come by a missing file.
+    """
+
+    name: str
+    lang: str
+    files: tuple[str, ...]
+    split: Callable[[list[Path]], Splits]
+    remedy: str = _FETCH
+
+
+def prepare_dataset(name: str, assets: Path, output: Path) -> dict[str, Path]:
+    """Convert a corpus and split it as the report did. The same files give the same
+    bytes, every time.
+
+    name (str): One of `DATASETS`.
+    assets (Path): The folder that holds the corpus's files.
+    output (Path): The folder to write to, made if need be. Files of earlier splits in
+        it are replaced only after every split could be read and written.
+    RETURNS (dict[str, Path]): The file of each split.
+    RAISES (ValueError): No such dataset, or, with file and line, what cannot be parsed.
+    RAISES (FileNotFoundError): A file of the corpus is missing.
+    """
+    if name not in DATASETS:
+        raise ValueError(f"name: expected one of {sorted(DATASETS)}, got {name!r}.")
+    dataset = DATASETS[name]
+    paths = [Path(assets) / file for file in dataset.files]
+    for path in paths:
+        if not path.exists():
+            raise FileNotFoundError(
+                f"{path}: a file of {name} is missing. {dataset.remedy}."
+            )
+    return _write_splits(dataset.split(paths), dataset.lang, Path(output))
+
+
+def prepare_files(
+    *,
+    train: Path,
+    dev: Path,
+    test: Path | None = None,
+    lang: str,
+    output: Path,
+    layout: ColumnFormat | None = None,
+) -> dict[str, Path]:
+    """Convert your own files, split already.
+
+    train (Path): The file of the training split.
+    dev (Path): The file of the development split.
+    test (Path): The file of the test split, if there is one.
+    lang (str): Code of the language, e.g. "en".
+    output (Path): The folder to write to, as for `prepare_dataset`.
+    layout (ColumnFormat): How the files are laid out. None: as
+        `spacy-hashembeds.IOBCorpus.v1` has it by default.
+    RETURNS (dict[str, Path]): The file of each split.
+    RAISES (ValueError): An unknown language, a test split of other files that would
+        stay in the output, or, with file and line, what cannot be parsed.
+    RAISES (FileNotFoundError): A file is missing.
+    """
+    layout = layout if layout is not None else ColumnFormat(comments=True)
+    files = {"train": train, "dev": dev, "test": test}
+    paths = {split: Path(path) for split, path in files.items() if path is not None}
+    for split, path in paths.items():
+        if not path.exists():
+            raise FileNotFoundError(f"{split}: no such file: {path}")
+    stale = Path(output) / "test.spacy"
+    if test is None and stale.exists():
+        raise ValueError(
+            f"test: {stale} exists and would stay beside the new training data. Give "
+            "a test file too, remove it, or choose another output folder."
+        )
+    splits = {split: read_documents(path, layout) for split, path in paths.items()}
+    return _write_splits(splits, lang, Path(output))
+
+
+def _split_as_published(read: Read, paths: list[Path]) -> Splits:
+    return {split: read(path) for split, path in zip(SPLITS, paths, strict=True)}
+
+
+def _split_anem(paths: list[Path]) -> Splits:
+    # The report shuffles sentences, so those of one abstract are on both sides.
+    training, test = paths
+    sentences = list(read_documents(training, ANEM))
+    random.Random(SEED).shuffle(sentences)
+    n_train = int(0.8 * len(sentences))
+    return {
+        "train": iter(sentences[:n_train]),
+        "dev": iter(sentences[n_train:]),
+        "test": read_documents(test, ANEM),
+    }
+
+
+def _split_archaeology(paths: list[Path]) -> Splits:
+    # The report's own file orders the sentences otherwise, so this is not its split,
+    # but one made in the same way.
+    sentences = [doc for path in paths for doc in read_documents(path, ARCHAEOLOGY)]
+    random.Random(SEED).shuffle(sentences)
+    n_dev = n_test = math.ceil(0.1 * len(sentences))
+    return {
+        "train": iter(sentences[n_dev + n_test :]),
+        "dev": iter(sentences[:n_dev]),
+        "test": iter(sentences[n_dev : n_dev + n_test]),
+    }
+
+
+def _make_demo(paths: list[Path]) -> Splits:
+    from .demo import make_demo_corpus
+
+    corpus = make_demo_corpus()
+    return {
+        split: ([Sentence(words, tags)] for words, tags in corpus[split])
+        for split in SPLITS
+    }
+
+
+def _write_splits(splits: Splits, lang: str, output: Path) -> dict[str, Path]:
+    vocab = _make_vocab(lang)
+    written = {split: output / f"{split}.spacy" for split in splits}
+    with ExitStack() as stack:
+        # Files are moved to their places as the stack is left, after the last split.
+        for split, documents in splits.items():
+            doc_bin = DocBin(docs=(make_doc(vocab, doc) for doc in documents))
+            if not len(doc_bin):
+                raise ValueError(f"{split}: expected at least one sentence, got none.")
+            doc_bin.to_disk(stack.enter_context(replacing(written[split])))
+    return written
+
+
+def _make_vocab(lang: str) -> Vocab:
+    # Without a tokenizer, which some languages need further packages for.
+    try:
+        return create_vocab(lang, get_lang_class(lang).Defaults)
+    except ImportError:
+        raise ValueError(
+            f"lang: spaCy knows no language {lang!r}. Give a code such as 'en', or "
+            "'xx' where there is none."
+        ) from None
+
+
+def _columns(layout: ColumnFormat) -> Callable[[list[Path]], Splits]:
+    return partial(_split_as_published, partial(read_documents, layout=layout))
+
+
+_ALL = (
+    Dataset(
+        name="wnut17",
+        lang="en",
+        files=(
+            "wnut17/wnut17train.conll",
+            "wnut17/emerging.dev.conll",
+            "wnut17/emerging.test.annotated",
+        ),
+        split=_columns(WNUT17),
+    ),
+    Dataset(
+        name="conll2002_es",
+        lang="es",
+        files=("conll2002/esp.train", "conll2002/esp.testa", "conll2002/esp.testb"),
+        split=_columns(ColumnFormat()),
+    ),
+    Dataset(
+        name="conll2002_nl",
+        lang="nl",
+        files=("conll2002/ned.train", "conll2002/ned.testa", "conll2002/ned.testb"),
+        split=_columns(ColumnFormat(group="document")),
+    ),
+    Dataset(
+        name="anem",
+        lang="en",
+        files=("anem/AnEM.train", "anem/AnEM.test"),
+        split=_split_anem,
+    ),
+    Dataset(
+        name="archaeology",
+        lang="nl",
+        files=tuple(f"archaeo/{user}.bio" for user in range(1, 7)),
+        split=_split_archaeology,
+    ),
+    Dataset(
+        name="ontonotes",
+        lang="en",
+        files=("ontonotes/train", "ontonotes/development", "ontonotes/test"),
+        split=partial(_split_as_published, read_ontonotes),
+        remedy=_LICENSED,
+    ),
+    Dataset(name="demo", lang="en", files=(), split=_make_demo),
+)
+
+DATASETS: Mapping[str, Dataset] = {dataset.name: dataset for dataset in _ALL}

@@ -1,0 +1,74 @@
+"""Charts of results, drawn with matplotlib (extra: report)."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from ..files import replacing
+
+# Told apart in grey too, by lightness and hatching.
+_STYLES = {
+    "all": {"color": "#1b3a57"},
+    "seen": {"color": "#5b8db8"},
+    "unseen": {"color": "#f2b872", "hatch": "//"},
+}
+
+
+def draw_comparison(rows: Sequence[Mapping[str, Any]], path: str | Path) -> None:
+    """Draw F1 on all, seen and unseen entities beside the size and speed of trials.
+
+    rows (Sequence[Mapping[str, Any]]): What `compare_trials` returns.
+    path (str | Path): The PNG file to write.
+    RAISES (ImportError): If matplotlib is not installed.
+    """
+    figure_class = _import_figure()
+    figure = figure_class(figsize=(10, 1.5 + 0.75 * len(rows)), layout="constrained")
+    scores, sizes, speeds = figure.subplots(1, 3, sharey=True, width_ratios=(4, 2, 2))
+    _draw_scores(scores, rows)
+    millions = [row["embedding_parameters"] / 1e6 for row in rows]
+    _draw_bars(sizes, millions, "Embedding parameters\n(million)", "{:.2f}")
+    thousands = [row["words_per_second"] / 1000 for row in rows]
+    _draw_bars(speeds, thousands, "Words per second\n(thousand)", "{:.1f}")
+    scores.set_yticks(range(len(rows)), [row["embedder"] for row in rows])
+    scores.invert_yaxis()
+    figure.suptitle(f"Embedders on {rows[0]['dataset']}", fontsize=12)
+    with replacing(path) as temporary:
+        figure.savefig(temporary, dpi=150)
+
+
+def _import_figure() -> Any:
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as e:
+        raise ImportError(
+            "Charts need matplotlib: pip install 'spacy-hashembeds[report]'."
+        ) from e
+    return Figure
+
+
+def _draw_scores(axes: Any, rows: Sequence[Mapping[str, Any]]) -> None:
+    height = 0.8 / len(_STYLES)
+    for i, (kind, style) in enumerate(_STYLES.items()):
+        values = [100 * (row[kind]["f"] or 0.0) for row in rows]
+        positions = [y + (i - 1) * height for y in range(len(rows))]
+        support = rows[0][kind]["support"]
+        label = f"{kind} ({support})"
+        bars = axes.barh(positions, values, height, label=label, **style)
+        axes.bar_label(bars, fmt="{:.1f}", padding=3, fontsize=8)
+    axes.set_xlim(0, 112)
+    axes.set_xlabel("F1 (percent)\nby kind of entity (their number)")
+    axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.22), ncols=3, frameon=False)
+    _remove_frame(axes)
+
+
+def _draw_bars(axes: Any, values: Sequence[float], label: str, fmt: str) -> None:
+    bars = axes.barh(range(len(values)), values, 0.5, color="#8a8f98")
+    axes.bar_label(bars, fmt=fmt, padding=3, fontsize=8)
+    axes.set_xlim(0, 1.25 * max(values))
+    axes.set_xlabel(label)
+    _remove_frame(axes)
+
+
+def _remove_frame(axes: Any) -> None:
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.tick_params(axis="y", length=0)

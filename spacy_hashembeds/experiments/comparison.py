@@ -1,0 +1,74 @@
+"""Trials side by side: one table, one JSON, one chart."""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from spacy.util import load_model
+
+from ..scorers import ALL, SEEN, UNSEEN, read_docs
+from .evaluation import measure_words_per_second
+
+KINDS = {"all": ALL, "seen": SEEN, "unseen": UNSEEN}
+
+Rows = list[dict[str, Any]]
+
+
+def compare_trials(metrics: Sequence[Path], corpus: Path) -> Rows:
+    """Compare trials on one corpus, and time their pipelines against each other.
+
+    metrics (Sequence[Path]): The results of the trials, as `run_trial` writes them.
+        The pipelines that they name must still be there.
+    corpus (Path): The corpus to time the pipelines on, all in one run, in turns.
+    RAISES (FileNotFoundError): If a file or a pipeline is missing.
+    RAISES (ValueError): If the trials are of different datasets or none are given.
+    RETURNS (list[dict[str, Any]]): For each trial its "embedder", "variant" and
+        "seed"; for "all", "seen" and "unseen" entities of the last split the scores
+        "p", "r", "f" (0 to 1, None where there are no entities) and their number
+        "support"; "embedding_parameters", "bytes_on_disk" and "words_per_second".
+    """
+    trials = [_read_metrics(path) for path in metrics]
+    datasets = {trial["dataset"] for trial in trials}
+    if len(datasets) != 1:
+        raise ValueError(
+            "Only trials of one dataset can be compared, but these are of "
+            f"{len(datasets)}: {', '.join(sorted(datasets)) or 'none'}."
+        )
+    speeds = _measure_speeds(trials, corpus)
+    return [
+        _make_row(trial, speed) for trial, speed in zip(trials, speeds, strict=True)
+    ]
+
+
+def _read_metrics(path: Path) -> dict[str, Any]:
+    if not path.is_file():
+        raise FileNotFoundError(
+            f"There is no '{path}': run `spacy hashembeds trial` first."
+        )
+    metrics = json.loads(path.read_text(encoding="utf8"))
+    if not Path(metrics["model"]).is_dir():
+        raise FileNotFoundError(
+            f"The pipeline '{metrics['model']}' of '{path}' is gone. Remove the file "
+            "and run its trial again."
+        )
+    return metrics
+
+
+def _measure_speeds(trials: Sequence[Mapping[str, Any]], corpus: Path) -> list[float]:
+    pipelines = {str(i): load_model(t["model"]) for i, t in enumerate(trials)}
+    docs = list(read_docs(corpus, pipelines["0"].vocab))
+    speeds = measure_words_per_second(pipelines, docs)
+    return [speeds[name] for name in pipelines]
+
+
+def _make_row(trial: Mapping[str, Any], speed: float) -> dict[str, Any]:
+    *_, scores = trial["scores"].values()
+    row = {key: trial[key] for key in ("dataset", "embedder", "variant", "seed")}
+    for kind, prefix in KINDS.items():
+        row[kind] = {key: scores[f"{prefix}_{key}"] for key in "prf"}
+        row[kind]["support"] = scores[f"{prefix}_support"]
+    row["embedding_parameters"] = trial["sizes"]["embedding_parameters"]
+    row["bytes_on_disk"] = trial["sizes"]["bytes_on_disk"]
+    row["words_per_second"] = speed
+    return row

@@ -1,0 +1,90 @@
+"""What a trained pipeline scores, and how fast it is."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from statistics import median
+from time import perf_counter
+from typing import Any
+
+from spacy.language import Language
+from spacy.tokens import Doc
+from spacy.training import Corpus, Example
+from spacy.util import load_model
+from thinc.api import require_gpu
+
+from ..scorers import read_docs, read_entity_texts, score_seen_unseen
+
+
+def evaluate_pipeline(
+    model: str | Path, test: str | Path, train: str | Path, *, use_gpu: int = -1
+) -> dict[str, Any]:
+    """Score a pipeline's entities on a corpus: all, seen and unseen in training.
+
+    The pipeline runs once, on the examples that `spacy evaluate` would make. Its
+    own scorers are not asked, so any pipeline that sets `doc.ents` will do.
+
+    model (str | Path): A pipeline's package name or folder.
+    test (str | Path): The gold corpus, a `.spacy` file or a folder of them.
+    train (str | Path): The pipeline's training corpus, likewise.
+    use_gpu (int): The GPU's number, or -1 for the CPU.
+    RAISES (FileNotFoundError): If a corpus is missing.
+    RAISES (ValueError): If a corpus can't be read, or there is no such GPU.
+    RAISES (OSError): If there is no such pipeline.
+    RETURNS (Dict[str, Any]): The scores of `score_seen_unseen`.
+    """
+    if use_gpu >= 0:
+        require_gpu(use_gpu)
+    train_texts = read_entity_texts(train)
+    nlp = load_model(model)
+    return score_seen_unseen(_predict(nlp, test), train_texts)
+
+
+def _predict(nlp: Language, test: str | Path) -> Iterator[Example]:
+    # Corpus reads the files itself only when called: ours names a broken one.
+    examples = Corpus(test).make_examples(nlp, read_docs(test, nlp.vocab))
+    inputs = ((example.predicted, example) for example in examples)
+    for doc, example in nlp.pipe(inputs, as_tuples=True):
+        example.predicted = doc
+        yield example
+
+
+def measure_words_per_second(
+    pipelines: Mapping[str, Language], docs: Sequence[Doc], *, rounds: int = 5
+) -> dict[str, float]:
+    """Measure how many tokens a second pipelines annotate, side by side.
+
+    Each pipeline runs once to warm up. Then they take turns, so that a busy moment
+    of the machine falls on all of them; the median round counts. Only `nlp.pipe` is
+    timed, on docs made anew before each turn: no tokenizer, no reading of files.
+
+    pipelines (Mapping[str, Language]): The pipelines by name.
+    docs (Sequence[Doc]): The docs to annotate; only their words and spaces are
+        taken.
+    rounds (int): How often to time each pipeline. More rounds steady the median.
+    RAISES (ValueError): If there is no token to annotate, or no round.
+    RETURNS (Dict[str, float]): Tokens per second of each pipeline.
+    """
+    n_words = sum(len(doc) for doc in docs)
+    if n_words == 0:
+        raise ValueError(f"Expected 'docs' with tokens to time, was: {len(docs)} empty")
+    if rounds < 1:
+        raise ValueError(f"Expected 'rounds' of at least 1, was: {rounds}")
+    texts = [
+        ([token.text for token in doc], [bool(token.whitespace_) for token in doc])
+        for doc in docs
+    ]
+    for nlp in pipelines.values():
+        _time_pipe(nlp, texts)
+    seconds: dict[str, list[float]] = {name: [] for name in pipelines}
+    for _ in range(rounds):
+        for name, nlp in pipelines.items():
+            seconds[name].append(_time_pipe(nlp, texts))
+    return {name: n_words / median(times) for name, times in seconds.items()}
+
+
+def _time_pipe(nlp: Language, texts: list[tuple[list[str], list[bool]]]) -> float:
+    docs = [Doc(nlp.vocab, words=words, spaces=spaces) for words, spaces in texts]
+    start = perf_counter()
+    for _ in nlp.pipe(docs):
+        pass
+    return perf_counter() - start

@@ -1,0 +1,239 @@
+"""One trial: train a pipeline from a config on a corpus, evaluate it, record it."""
+
+import hashlib
+import json
+import os
+import platform
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+from spacy.util import load_config, load_model
+
+from ..analysis.sizes import (
+    bytes_on_disk,
+    count_embedding_parameters,
+    count_pipeline_parameters,
+)
+from ..corpora.datasets import DATASETS
+from ..files import write_json
+from ..scorers import read_docs
+from .evaluation import evaluate_pipeline, measure_words_per_second
+
+PACKAGES = ("spacy-hashembeds", "spacy", "thinc", "numpy")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trial:
+    """What one trial trains, on what.
+
+    dataset (str): A prepared corpus: the folder `corpus/<dataset>` with the files
+        `train.spacy`, `dev.spacy` and, if there is one, `test.spacy`.
+    embedder (str): A config: the file `configs/<embedder>.cfg`.
+    seed (int): The seed of initial weights and of training.
+    overrides (Mapping[str, Any]): Config settings to change, as `spacy train` takes
+        them, e.g. `{"training.max_steps": 400}`.
+    variant (str): A name for the overrides, which keeps their results apart.
+    gpu_id (int): The GPU, or -1 for the CPU.
+    root (Path): The folder of the project.
+    """
+
+    dataset: str
+    embedder: str
+    seed: int = 0
+    overrides: Mapping[str, Any] = field(default_factory=dict)
+    variant: str = "default"
+    gpu_id: int = -1
+    root: Path = Path()
+
+    @property
+    def config(self) -> Path:
+        """The config file."""
+        return self.root / "configs" / f"{self.embedder}.cfg"
+
+    @property
+    def corpus(self) -> dict[str, Path]:
+        """The file of each split."""
+        folder = self.root / "corpus" / self.dataset
+        splits = {split: folder / f"{split}.spacy" for split in ("train", "dev")}
+        test = folder / "test.spacy"
+        return {**splits, "test": test} if test.exists() else splits
+
+    @property
+    def output(self) -> Path:
+        """The folder for pipelines and the log of `spacy train`."""
+        return self.root / "training" / self._name
+
+    @property
+    def metrics(self) -> Path:
+        """The JSON file of results, which is there once the trial is done."""
+        return self.root / "metrics" / f"{self._name}.json"
+
+    @property
+    def _name(self) -> str:
+        return f"{self.dataset}/{self.embedder}/{self.variant}/seed{self.seed}"
+
+
+def run_trial(
+    trial: Trial, *, on_output: Callable[[str], None] = lambda line: None
+) -> dict[str, Any]:
+    """Train, evaluate and record a trial, unless that is done.
+
+    Pipelines go to `training/`, results to `metrics/`. The results are written last,
+    and whole: a trial that was interrupted leaves none, and starts again.
+
+    on_output (Callable[[str], None]): Called with each line that `spacy train` prints.
+    RAISES (FileNotFoundError): If the config or a split of the corpus is missing.
+    RAISES (ValueError): If the language of the corpus is unknown.
+    RAISES (RuntimeError): If training fails; names its log.
+    RETURNS (dict[str, Any]): The results: what identifies the trial, the scores on
+        each split but train (see `score_seen_unseen`), timings and sizes.
+    """
+    identity = identify(trial)
+    done = read_done(trial, identity)
+    if done is not None:
+        return done
+    train_seconds = _train(trial, on_output)
+    metrics = {**identity, **_measure(trial, train_seconds)}
+    write_json(trial.metrics, metrics)
+    return metrics
+
+
+def read_done(trial: Trial, identity: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Read the results of a trial that is done.
+
+    identity (Mapping[str, Any]): What `identify` says of the trial now.
+    RETURNS (dict[str, Any], optional): None if it has no results, or if they came from
+        another config, corpus or version.
+    """
+    if not trial.metrics.is_file():
+        return None
+    metrics = json.loads(trial.metrics.read_text(encoding="utf8"))
+    is_same = all(metrics.get(key) == value for key, value in identity.items())
+    return metrics if is_same else None
+
+
+def identify(trial: Trial) -> dict[str, Any]:
+    """Say all that the results of a trial depend on, as JSON data.
+
+    RAISES (FileNotFoundError): If the config or a split of the corpus is missing.
+    RAISES (ValueError): If the language of the corpus is unknown.
+    """
+    if not trial.config.is_file():
+        raise FileNotFoundError(
+            f"There is no config '{trial.config}' for the embedder '{trial.embedder}'."
+        )
+    for path in trial.corpus.values():
+        if not path.is_file():
+            raise FileNotFoundError(
+                f"There is no '{path}'. Make it with "
+                f"`spacy hashembeds prepare {trial.dataset} {path.parent}`."
+            )
+    return {
+        "dataset": trial.dataset,
+        "embedder": trial.embedder,
+        "variant": trial.variant,
+        "seed": trial.seed,
+        "gpu_id": trial.gpu_id,
+        "overrides": dict(trial.overrides),
+        "config_hash": _hash_config(trial),
+        "corpus_hashes": {
+            split: hashlib.sha256(path.read_bytes()).hexdigest()
+            for split, path in trial.corpus.items()
+        },
+        "versions": {
+            "python": platform.python_version(),
+            **{package: version(package) for package in PACKAGES},
+        },
+    }
+
+
+def _hash_config(trial: Trial) -> str:
+    config = load_config(trial.config, overrides=_get_overrides(trial))
+    return hashlib.sha256(config.to_str(interpolate=False).encode("utf8")).hexdigest()
+
+
+def _get_overrides(trial: Trial) -> dict[str, Any]:
+    overrides = {"training.seed": trial.seed, **trial.overrides}
+    if "nlp.lang" not in overrides:
+        if trial.dataset not in DATASETS:
+            raise ValueError(
+                f"The language of corpus '{trial.dataset}' is unknown. Say which it "
+                "is with the override --nlp.lang, e.g. --nlp.lang de."
+            )
+        overrides["nlp.lang"] = DATASETS[trial.dataset].lang
+    return overrides
+
+
+def _train(trial: Trial, on_output: Callable[[str], None]) -> float:
+    """Run `spacy train` in a process of its own; give its time in seconds."""
+    overrides = {
+        "paths.train": trial.corpus["train"],
+        "paths.dev": trial.corpus["dev"],
+        **_get_overrides(trial),
+    }
+    command = [sys.executable, "-m", "spacy", "train", str(trial.config)]
+    command += ["--output", str(trial.output), "--gpu-id", str(trial.gpu_id)]
+    for key, value in overrides.items():
+        is_text = isinstance(value, str | Path)
+        command += [f"--{key}", str(value) if is_text else json.dumps(value)]
+    trial.output.mkdir(parents=True, exist_ok=True)
+    log = trial.output / "train.log"
+    start = perf_counter()
+    returncode = _run(command, log, on_output)
+    if returncode != 0:
+        raise RuntimeError(f"`spacy train` failed: its output is in '{log}'.")
+    return perf_counter() - start
+
+
+def _run(command: list[str], log: Path, on_output: Callable[[str], None]) -> int:
+    """Run a command, copying its output to a log as it comes; give its exit code."""
+    environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
+    with (
+        log.open("w", encoding="utf8") as log_file,
+        subprocess.Popen(
+            command,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            encoding="utf8",
+            env=environment,
+        ) as process,
+    ):
+        for line in process.stdout or ():
+            log_file.write(line)
+            on_output(line.rstrip("\n"))
+    return process.returncode
+
+
+def _measure(trial: Trial, train_seconds: float) -> dict[str, Any]:
+    """Score the best pipeline, time it and weigh it."""
+    model = trial.output / "model-best"
+    corpus = trial.corpus
+    held_out = [split for split in corpus if split != "train"]
+    scores = {
+        split: evaluate_pipeline(
+            model, corpus[split], corpus["train"], use_gpu=trial.gpu_id
+        )
+        for split in held_out
+    }
+    nlp = load_model(model)
+    docs = list(read_docs(corpus[held_out[-1]], nlp.vocab))
+    speed = measure_words_per_second({"model": nlp}, docs, rounds=3)["model"]
+    return {
+        "finished": datetime.now(UTC).isoformat(timespec="seconds"),
+        "machine": f"{platform.machine()}, {os.cpu_count()} cores",
+        "model": str(model),
+        "scores": scores,
+        "timings": {"train_seconds": train_seconds, "words_per_second": speed},
+        "sizes": {
+            "embedding_parameters": count_embedding_parameters(nlp),
+            "pipeline_parameters": count_pipeline_parameters(nlp),
+            "bytes_on_disk": bytes_on_disk(model),
+        },
+    }

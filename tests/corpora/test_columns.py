@@ -1,0 +1,286 @@
+import os
+import threading
+import tracemalloc
+from itertools import islice
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from spacy.training.iob_utils import iob_to_biluo, tags_to_entities
+
+from spacy_hashembeds.corpora.columns import (
+    ColumnFormat,
+    Sentence,
+    read_documents,
+    tags_to_spans,
+)
+
+LABELS = ("PER", "LOC", "E")
+PLAIN = ColumnFormat()
+
+Spans = list[tuple[int, int, str]]
+
+
+def read(path: Path, layout: ColumnFormat = PLAIN) -> list[list[Sentence]]:
+    return list(read_documents(path, layout))
+
+
+def write(path: Path, text: str | bytes) -> Path:
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return path
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "corpus.iob"
+
+
+# What the tags mean
+
+
+@given(st.lists(st.sampled_from(["O"] + [f"{p}-{x}" for p in "BILU" for x in LABELS])))
+def test_spans_are_those_of_spacys_converter(tags: list[str]):
+    expected = tags_to_entities(iob_to_biluo(tags))
+    found = [(label, start, end - 1) for start, end, label in tags_to_spans(tags)]
+    assert found == expected
+
+
+@st.composite
+def spans_and_length(draw: st.DrawFn) -> tuple[Spans, int]:
+    spans: Spans = []
+    end = 0
+    for _ in range(draw(st.integers(0, 5))):
+        start = end + draw(st.integers(0, 2))
+        end = start + draw(st.integers(1, 4))
+        spans.append((start, end, draw(st.sampled_from(LABELS))))
+    return spans, end + draw(st.integers(0, 2))
+
+
+@pytest.mark.parametrize(
+    ("begin", "inside", "last", "unit"), ["BIIB", "BILU", "BIES"], ids="".join
+)
+@given(data=spans_and_length())
+def test_every_scheme_gives_its_spans(
+    begin: str, inside: str, last: str, unit: str, data: tuple[Spans, int]
+):
+    spans, length = data
+    tags = ["O"] * length
+    for start, end, label in spans:
+        prefixes = begin + inside * (end - start - 2) + last
+        prefixes = unit if end - start == 1 else prefixes
+        tags[start:end] = [f"{prefix}-{label}" for prefix in prefixes]
+    assert tags_to_spans(tags) == spans
+
+
+def test_in_iob1_an_entity_may_begin_with_i():
+    tags = ["I-PER", "I-PER", "B-PER", "I-LOC", "O", "I-LOC"]
+    assert tags_to_spans(tags) == [
+        (0, 2, "PER"),
+        (2, 3, "PER"),
+        (3, 4, "LOC"),
+        (5, 6, "LOC"),
+    ]
+
+
+def test_an_entity_ends_with_its_sentence(file: Path):
+    write(file, "Paris B-LOC\n\nRome I-LOC\n")
+    assert read(file) == [
+        [Sentence(["Paris"], ["B-LOC"])],
+        [Sentence(["Rome"], ["I-LOC"])],
+    ]
+
+
+# How files are laid out
+
+TWO = [
+    [Sentence(["Zoë", "slept"], ["B-PER", "O"])],
+    [Sentence(["Yes"], ["O"])],
+]
+TEXT = "Zoë B-PER\nslept O\n\nYes O\n"
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        TEXT.encode(),
+        TEXT.rstrip("\n").encode(),
+        TEXT.replace("\n", "\r\n").encode(),
+        b"\xef\xbb\xbf" + TEXT.encode(),
+        b"\xef\xbb\xbf\n" + TEXT.encode(),
+        ("\n \n" + TEXT + "\n\t\n \n\n").encode(),
+        TEXT.replace("\n\n", "\n\t\n").encode(),
+        TEXT.replace("\n\n", "\n \r\n").encode(),
+        TEXT.replace(" ", "\t").encode(),
+        TEXT.replace(" ", "  NN X \t").encode(),
+    ],
+    ids=[
+        "plain",
+        "no final newline",
+        "CRLF",
+        "BOM",
+        "BOM before a blank line",
+        "blank lines around",
+        "tab between sentences",
+        "space between sentences",
+        "tabs",
+        "more columns",
+    ],
+)
+def test_the_same_sentences_are_read(file: Path, raw: bytes):
+    assert read(write(file, raw)) == TWO
+
+
+def test_another_encoding(file: Path):
+    assert read(
+        write(file, TEXT.encode("latin-1")), ColumnFormat(encoding="latin-1")
+    ) == (TWO)
+
+
+def test_columns_and_separator(file: Path):
+    write(file, "O\t \tNew York\tx\nB-LOC\t \tRome\tx\n")
+    layout = ColumnFormat(separator="\t", word=-2, tag=0)
+    assert read(file, layout) == [[Sentence(["New York", "Rome"], ["O", "B-LOC"])]]
+
+
+def test_an_empty_file_has_no_documents(file: Path):
+    assert read(write(file, "")) == []
+    assert read(write(file, "\n \n")) == []
+
+
+DOCUMENTS = (
+    "-DOCSTART- -DOCSTART- O\nA N O\n\nB N O\n"
+    "-DOCSTART- -DOCSTART- O\n\n-DOCSTART- -DOCSTART- O\n\nC N O\n"
+)
+
+
+def test_documents_begin_with_docstart_and_keep_their_sentences(file: Path):
+    write(file, DOCUMENTS)
+    documents = read(file, ColumnFormat(group="document"))
+    assert [[s.words for s in doc] for doc in documents] == [[["A"], ["B"]], [["C"]]]
+
+
+def test_docstart_is_no_token(file: Path):
+    write(file, DOCUMENTS)
+    assert [[s.words for s in doc] for doc in read(file)] == [[["A"]], [["B"]], [["C"]]]
+
+
+def test_comments_are_passed_over(file: Path):
+    write(
+        file,
+        "# id 4 domain=train\n# text = # O\n# O\nA O\n# O\n\n#tag O\n\n# newdoc\n# O\n",
+    )
+    sentences = [doc[0].words for doc in read(file, ColumnFormat(comments=True))]
+    assert sentences == [["#", "A", "#"], ["#tag"], ["#"]]
+
+
+def test_within_a_sentence_a_broken_line_is_no_comment(file: Path):
+    with pytest.raises(ValueError, match=r":2: expected a tag .* got 'NN'"):
+        read(write(file, "A O\n# NN\n"), ColumnFormat(comments=True))
+
+
+def test_comments_are_errors_where_there_should_be_none(file: Path):
+    with pytest.raises(ValueError, match=r"corpus\.iob:1: expected a tag"):
+        read(write(file, "# newdoc\nA O\n"))
+
+
+# What cannot be parsed
+
+
+@pytest.mark.parametrize("tag", ["X-PER", "B", "B-", "PER", "o", "-", "_", "O-PER"])
+def test_an_unknown_tag(file: Path, tag: str):
+    write(file, f"A O\n\nParis {tag}\n")
+    with pytest.raises(
+        ValueError, match=rf"corpus\.iob:3: expected a tag .* '{tag}'\.$"
+    ):
+        read(file)
+
+
+def test_too_few_columns(file: Path):
+    write(file, "A O\r\nParis\r\n")
+    with pytest.raises(
+        ValueError, match=r":2: expected at least 2 columns .* \['Paris'"
+    ):
+        read(file)
+    with pytest.raises(ValueError, match=r":1: expected at least 4 columns"):
+        read(file, ColumnFormat(tag=3))
+    with pytest.raises(ValueError, match=r"with '\\t' between them, got 1: \['A O'\]"):
+        read(file, ColumnFormat(separator="\t"))
+
+
+def test_a_missing_word(file: Path):
+    with pytest.raises(ValueError, match=r":1: expected a word in column 0"):
+        read(write(file, "\tO\n"), ColumnFormat(separator="\t"))
+
+
+def test_undecodable_bytes(file: Path):
+    write(file, b"A O\n\nZo\xeb B-PER\nB O\n")
+    with pytest.raises(ValueError, match=r"corpus\.iob:3: not utf-8 text .*0xeb"):
+        read(file)
+
+
+def test_document_mode_needs_docstart(file: Path):
+    with pytest.raises(
+        ValueError, match=r":2: expected a -DOCSTART- line .*'sentence'"
+    ):
+        read(write(file, "\nA O\n"), ColumnFormat(group="document"))
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ({"separator": ""}, "separator: expected at least one character"),
+        ({"group": "page"}, r"group: expected one of .*, got 'page'"),
+        ({"encoding": "utf-88"}, "encoding: expected .* got 'utf-88'"),
+        ({"encoding": "utf-16"}, "extends ASCII"),
+    ],
+)
+def test_settings_that_cannot_be(setting: dict[str, str], message: str):
+    with pytest.raises(ValueError, match=message):
+        ColumnFormat(**setting)  # type: ignore[arg-type]
+
+
+# Streaming
+
+
+def test_an_error_comes_after_the_documents_before_it(file: Path):
+    documents = read_documents(write(file, "A O\n\nB O\n\nC\n"), PLAIN)
+    assert [doc[0].words for doc in islice(documents, 2)] == [["A"], ["B"]]
+    with pytest.raises(ValueError, match=":5: "):
+        next(documents)
+
+
+def test_an_endless_pipe_is_read_as_far_as_asked(tmp_path: Path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+
+    def write_forever() -> None:
+        try:
+            with pipe.open("wb") as file:
+                while True:
+                    file.write(b"Paris B-LOC\nslept O\n\n")
+        except BrokenPipeError:
+            pass
+
+    writer = threading.Thread(target=write_forever, daemon=True)
+    writer.start()
+    documents = read_documents(pipe, PLAIN)
+    expected = [Sentence(["Paris", "slept"], ["B-LOC", "O"])]
+    assert list(islice(documents, 1000)) == [expected] * 1000
+    documents.close()  # type: ignore[attr-defined]
+    writer.join(timeout=10)
+    assert not writer.is_alive(), "the file stayed open"
+
+
+@pytest.mark.parametrize("group", ["sentence", "document"])
+def test_memory_does_not_grow_with_the_file(file: Path, group: str):
+    def peak(documents: int) -> int:
+        write(file, "-DOCSTART- O\n\nParis B-LOC\nslept O\n\n" * documents)
+        tracemalloc.start()
+        for _ in read_documents(file, ColumnFormat(group=group)):
+            pass
+        _, highest = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        return highest
+
+    assert peak(10_000) < peak(100) + 50_000

@@ -1,0 +1,165 @@
+"""Counting, cutting, saving and loading symbol tables."""
+
+import gc
+import weakref
+from contextlib import suppress
+
+import numpy
+import pytest
+import spacy
+from hypothesis import given
+from hypothesis import strategies as st
+from spacy.attrs import NORM, SHAPE
+from spacy.tokens import Doc
+from spacy.vocab import Vocab
+
+from spacy_hashembeds.symbols import (
+    SymbolTable,
+    SymbolTables,
+    count_symbols,
+    cut_symbols,
+    load_symbols,
+    save_symbols,
+)
+
+
+def make_docs(*texts):
+    nlp = spacy.blank("en")
+    return [nlp.make_doc(text) for text in texts]
+
+
+def make_tables():
+    docs = make_docs("a a a b b c", "", "Dd a")
+    counts = count_symbols(docs, ["NORM", "SHAPE"])
+    return cut_symbols(counts, min_freq=2, lang="en"), docs[0].vocab.strings
+
+
+def test_counts_tokens_not_docs():
+    docs = make_docs("a A b", "", "a 12")
+    counts = count_symbols(docs, ["NORM", "SHAPE"])
+    strings = docs[0].vocab.strings
+    assert counts["NORM"] == {strings["a"]: 3, strings["b"]: 1, strings["12"]: 1}
+    assert counts["SHAPE"] == {strings["x"]: 3, strings["X"]: 1, strings["dd"]: 1}
+
+
+@given(st.lists(st.lists(st.sampled_from("abcdAB"), max_size=6), max_size=5))
+def test_counts_equal_plain_python(texts):
+    vocab = Vocab()
+    docs = [Doc(vocab, words=words) for words in texts]
+    counts = count_symbols(docs, ["NORM", "SHAPE"])
+    for attr, attr_id in (("NORM", NORM), ("SHAPE", SHAPE)):
+        values = [int(value) for doc in docs for value in doc.to_array([attr_id])]
+        assert counts[attr] == {value: values.count(value) for value in values}
+
+
+def test_counting_holds_one_doc_at_a_time():
+    vocab = Vocab()
+    alive: list[weakref.ref] = []
+    most = 0
+
+    def read():
+        nonlocal most
+        for i in range(50):
+            doc = Doc(vocab, words=[f"w{i}"])
+            alive.append(weakref.ref(doc))
+            yield doc
+            del doc
+            gc.collect()
+            most = max(most, sum(ref() is not None for ref in alive))
+
+    count_symbols(read(), ["NORM"])
+    assert most <= 1
+
+
+def test_min_freq_is_inclusive_and_order_is_by_frequency():
+    tables, strings = make_tables()
+    assert tables.get_symbols("NORM").tolist() == [strings["a"], strings["b"]]
+    assert tables.tables["NORM"].counts.tolist() == [4, 2]
+    assert tables.get_symbols("SHAPE").tolist() == [strings["x"]]
+
+
+def test_nothing_frequent_enough_is_an_empty_table():
+    tables = cut_symbols(count_symbols(make_docs("a"), ["NORM"]), min_freq=2, lang="en")
+    assert tables.get_symbols("NORM").shape == (0,)
+
+
+def test_unknown_attribute():
+    tables, _ = make_tables()
+    with pytest.raises(
+        ValueError, match=r"no symbol table for ORTH.*NORM, SHAPE.*--at"
+    ):
+        tables.get_symbols("ORTH")
+
+
+def test_save_and_load(tmp_path):
+    tables, _ = make_tables()
+    path = tmp_path / "new" / "tables.npz"
+    save_symbols(path, tables)
+    loaded = load_symbols(path)
+    assert (loaded.lang, loaded.min_freq) == ("en", 2)
+    assert list(loaded.tables) == ["NORM", "SHAPE"]
+    for attr, table in tables.tables.items():
+        numpy.testing.assert_array_equal(loaded.tables[attr].symbols, table.symbols)
+        numpy.testing.assert_array_equal(loaded.tables[attr].counts, table.counts)
+    assert loaded.get_symbols("NORM").dtype == "uint64"
+
+
+def test_no_file(tmp_path):
+    with pytest.raises(
+        FileNotFoundError, match=r"no file .*tables\.npz.*count_symbols"
+    ):
+        load_symbols(tmp_path / "tables.npz")
+
+
+def test_damage_is_found(tmp_path):
+    """Truncated anywhere: refused. With a bit flipped: refused, or without effect."""
+    tables, _ = make_tables()
+    path = tmp_path / "tables.npz"
+    save_symbols(path, tables)
+    whole = path.read_bytes()
+    for length in range(0, len(whole), 7):
+        path.write_bytes(whole[:length])
+        with pytest.raises(ValueError, match=r"tables\.npz' is not a file of symbol t"):
+            load_symbols(path)
+    for i in range(len(whole)):
+        path.write_bytes(whole[:i] + bytes([whole[i] ^ 1]) + whole[i + 1 :])
+        with suppress(ValueError):
+            for attr, table in load_symbols(path).tables.items():
+                expected = tables.get_symbols(attr)
+                numpy.testing.assert_array_equal(table.symbols, expected)
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        SymbolTable(numpy.array([1.5]), numpy.array([1], "uint64")),
+        SymbolTable(numpy.array([[1]], "uint64"), numpy.array([1], "uint64")),
+        SymbolTable(numpy.array([1, 1], "uint64"), numpy.array([1, 1], "uint64")),
+        SymbolTable(numpy.array([1, 2], "uint64"), numpy.array([1], "uint64")),
+        SymbolTable(numpy.array([1], "uint64"), numpy.array([1], "int32")),
+    ],
+)
+def test_wrong_arrays_are_refused(tmp_path, table):
+    path = tmp_path / "tables.npz"
+    save_symbols(path, SymbolTables({"NORM": table}, lang="en", min_freq=1))
+    with pytest.raises(ValueError, match=r"not a file of symbol tables.*NORM: "):
+        load_symbols(path)
+
+
+def test_pickles_are_not_loaded(tmp_path):
+    path = tmp_path / "tables.npz"
+    numpy.savez(path, **{"symbols/NORM": numpy.array([print], dtype=object)})
+    with pytest.raises(ValueError, match=r"not a file of symbol tables"):
+        load_symbols(path)
+
+
+def test_a_failed_save_keeps_the_old_file(tmp_path):
+    tables, _ = make_tables()
+    path = tmp_path / "tables.npz"
+    save_symbols(path, tables)
+    whole = path.read_bytes()
+    broken = SymbolTable(numpy.array([print], dtype=object), numpy.array([1]))
+    with pytest.raises(ValueError, match="pickle"):
+        save_symbols(path, SymbolTables({"NORM": broken}, lang="en", min_freq=1))
+    assert path.read_bytes() == whole
+    assert list(tmp_path.iterdir()) == [path]

@@ -1,0 +1,145 @@
+"""A small entity corpus, the report's two copies of it, and pipelines for it."""
+
+from collections.abc import Collection, Iterable
+from pathlib import Path
+from typing import Any
+
+import spacy
+from spacy.language import Language
+from spacy.tokens import Doc, DocBin
+from spacy.training import Corpus
+from spacy.vocab import Vocab
+from thinc.api import fix_random_seed
+
+SCORER = "spacy-hashembeds.seen_unseen_ner_scorer.v1"
+
+# Entities as word|TYPE, with + between the words of one.
+TRAIN = (
+    "Anna|PER lives in Paris|LOC today",
+    "Ben|PER works in Rome|LOC today",
+    "Carl+Brown|PER lives in New+York|LOC",
+    "Rome|LOC is far from Paris|LOC",
+    "we met Anna|PER and Ben|PER in Rome|LOC",
+    "Paris|LOC",
+    "nobody lives there today",
+)
+TEST = (
+    "Anna|PER lives in Lisbon|LOC today",
+    "Dora|PER works in Rome|LOC today",
+    "Carl+Brown|PER lives in New+Orleans|LOC",
+    "paris|LOC is far from Paris|LOC",
+    "we met Emil|PER Ben|PER Dora+Brown|PER in Oslo|LOC",
+    "Rome|LOC",
+    "Oslo|LOC",
+    "Bergen lives in silence today",
+)
+
+
+def make_doc(text: str, *, spaces: bool = True) -> Doc:
+    """Make a gold doc. Without spaces it has unknown ones, as after `convert`."""
+    words: list[str] = []
+    tags: list[str] = []
+    for chunk in text.split():
+        name, _, label = chunk.partition("|")
+        parts = name.split("+")
+        words += parts
+        tags += (
+            ["O"] if not label else [f"B-{label}"] + [f"I-{label}"] * (len(parts) - 1)
+        )
+    known = [True] * len(words) if spaces else None
+    return Doc(Vocab(), words=words, spaces=known, ents=tags)
+
+
+def make_test_docs() -> list[Doc]:
+    """The test corpus with all that spaCy treats apart."""
+    docs = [make_doc(text) for text in TEST]
+    docs += [make_doc(text, spaces=False) for text in TEST[:3]]
+    # Annotation missing on an entity-like word, and on a whole doc.
+    partly = make_doc("Anna lives in Oslo|LOC")
+    partly.set_ents([], missing=[partly[0:1]], default="unmodified")
+    docs += [partly, Doc(Vocab(), words=["Anna", "lives", "in", "Rome"])]
+    # The tokenizer splits these two differently from the gold.
+    for words, tags in (
+        (["Anna", "lives", "in", "Rome."], ["B-PER", "O", "O", "B-LOC"]),
+        (["Do", "ra", "'s", "Rome"], ["B-PER", "I-PER", "O", "B-LOC"]),
+    ):
+        glued = [word not in ("Do", "ra", "Rome.") for word in words]
+        docs.append(Doc(Vocab(), words=words, spaces=glued, ents=tags))
+    return docs
+
+
+def write(path: Path, docs: Iterable[Doc]) -> Path:
+    DocBin(docs=docs).to_disk(path)
+    return path
+
+
+def write_train(path: Path) -> Path:
+    return write(path, [make_doc(text) for text in TRAIN])
+
+
+def entity_texts(path: Path) -> set[str]:
+    return {ent.text for doc in read(path) for ent in doc.ents}
+
+
+def read(path: Path) -> list[Doc]:
+    return list(DocBin().from_disk(path).get_docs(Vocab()))
+
+
+def hide(doc: Doc, train_texts: Collection[str], *, seen: bool) -> Doc:
+    """Mark the seen gold entities missing, or the unseen ones: the report's copies."""
+    hidden = [ent for ent in doc.ents if (ent.text in train_texts) is seen]
+    doc = doc.copy()
+    spans = [doc[ent.start : ent.end] for ent in hidden]
+    doc.set_ents([], missing=spans, default="unmodified")
+    return doc
+
+
+def write_copies(test: Path, train: Path) -> dict[str, Path]:
+    """Write the corpora on which spaCy's figures are those of each prefix."""
+    texts = entity_texts(train)
+    docs = read(test)
+    return {
+        "ents": test,
+        "ents_seen": write(
+            test.with_name("seen.spacy"), [hide(doc, texts, seen=False) for doc in docs]
+        ),
+        "ents_unseen": write(
+            test.with_name("unseen.spacy"),
+            [hide(doc, texts, seen=True) for doc in docs],
+        ),
+    }
+
+
+def without_support(scores: dict[str, Any], prefix: str) -> dict[str, Any]:
+    """What spaCy would report of the scores with a prefix, under its own keys."""
+    result = {f"ents_{key}": scores[f"{prefix}_{key}"] for key in "prf"}
+    per_type = scores[f"{prefix}_per_type"]
+    result["ents_per_type"] = per_type and {
+        label: {key: score[key] for key in "prf"} for label, score in per_type.items()
+    }
+    return result
+
+
+def scorer_config(train: Path | str | None) -> dict[str, Any]:
+    return {"@scorers": SCORER, "train": None if train is None else str(train)}
+
+
+def make_ruler(patterns: dict[str, str], train: Path | None) -> Language:
+    """A pipeline of known predictions: entity texts and their types."""
+    nlp = spacy.blank("en")
+    config = {"scorer": scorer_config(train)}
+    ruler = nlp.add_pipe("entity_ruler", config=config)
+    ruler.add_patterns([{"label": v, "pattern": k} for k, v in patterns.items()])
+    return nlp
+
+
+def train_ner(corpus: Path, scorer: dict[str, Any] | None = None) -> Language:
+    """Train for some steps: enough to find most entities, and to invent some."""
+    fix_random_seed(0)
+    nlp = spacy.blank("en")
+    nlp.add_pipe("ner", config={"scorer": scorer} if scorer else {})
+    examples = list(Corpus(corpus)(nlp))
+    optimizer = nlp.initialize(lambda: examples)
+    for _ in range(12):
+        nlp.update(examples, sgd=optimizer)
+    return nlp
