@@ -1,0 +1,21 @@
+PYTHON ?= python3
+VENV ?= .venv
+BIN = $(VENV)/bin
+
+.PHONY: demo test lint
+
+demo: $(VENV)/ready
+	$(BIN)/spacy project run demo
+
+test: $(VENV)/ready
+	$(BIN)/pytest
+
+lint: $(VENV)/ready
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+$(VENV)/ready: setup.cfg constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[test]'
+	touch $@
