@@ -1,24 +1,37 @@
 """What a config runs before or after a pipeline is initialised."""
 
+import warnings
 from collections.abc import Callable, Iterator
+from functools import cache
 from itertools import islice
+from typing import Any
 
 from spacy.language import Language
 from spacy.tokens import Doc
-from spacy.util import logger, resolve_dot_names
+from spacy.util import logger, registry
 from thinc.api import Model
+from thinc.util import partial
 
-from .layers.symbolembed import find_symbol_embeds, set_symbols
-from .symbols import SymbolTables, count_symbols, cut_symbols
+from .architectures.checks import check_integers
+from .architectures.mix_attributes import init
+from .architectures.multi_embed import (
+    find_multi_embeds,
+    has_symbol_source,
+    init_with_symbols,
+)
+from .layers.symbolembed import find_symbol_embeds
+from .symbols import Counts, SymbolTables, count_symbols, cut_symbols
 
 
 def create_count_symbols(
     *, corpus: str = "corpora.train", min_freq: int = 10, limit: int = 0
 ) -> Callable[[Language], None]:
-    """Count the symbols of a corpus and give them to every `MultiEmbed` that has none.
+    """Have the symbols of a corpus counted for every `MultiEmbed` that has no file.
 
-    For `[initialize.before_init]`. Only components that are about to be initialised
-    are looked at, so frozen and sourced ones keep the symbols they were trained with.
+    For `[initialize.before_init]`. The counting itself happens when the first such
+    layer is initialised, once for all of them: only then are the lookups and the
+    tokenizer ready that decide about norms. Frozen and sourced components keep the
+    symbols that they were trained with.
 
     corpus (str): The corpus to count, as [training] names its own, e.g.
         "corpora.train". Any registered reader will do. It is read once, a Doc at a
@@ -29,54 +42,101 @@ def create_count_symbols(
         and of an unknown row that sees less training.
     limit (int): Read at most this many Docs, or all if 0. For corpora without an end.
 
-    RAISES (ValueError): If `min_freq` is below 1 or `limit` below 0; when run, if the
-        corpus has no tokens.
+    RAISES (ValueError): If `min_freq` is below 1 or `limit` below 0; later, if there
+        is no such corpus, or not a token in it.
     """
-    if min_freq < 1:
-        raise ValueError(f"'min_freq' should be at least 1, but is {min_freq}.")
-    if limit < 0:
-        raise ValueError(f"'limit' should be 0 (no limit) or more, but is {limit}.")
+    check_integers(1, min_freq=min_freq)
+    check_integers(0, limit=limit)
 
-    def set_counted_symbols(nlp: Language) -> None:
-        embeds = _find_waiting_embeds(nlp)
-        if not embeds:
-            logger.debug("No MultiEmbed waits for symbols: nothing to count.")
-            return
-        attrs = sorted({embed.attrs["key"] for embed in embeds})
-        counts = count_symbols(_read_docs(nlp, corpus, limit), attrs)
-        if not any(counts.values()):
-            raise ValueError(
-                f"There is not a token in the corpus '{corpus}', so there are no "
-                "symbols to count. Does its path point to the training data?"
-            )
-        tables = cut_symbols(counts, min_freq=min_freq, lang=nlp.vocab.lang)
-        for embed in embeds:
-            set_symbols(embed, tables.get_symbols(embed.attrs["key"]))
-        _log_sizes(tables)
+    def count_for_waiting_layers(nlp: Language) -> None:
+        waiting = _find_waiting(nlp)
+        attrs = {e.attrs["key"] for m in waiting for e in find_symbol_embeds(m)}
 
-    return set_counted_symbols
+        @cache
+        def get_tables() -> SymbolTables:
+            counts = count_symbols(_read_docs(nlp, corpus, limit), sorted(attrs))
+            _check_counts(counts, corpus)
+            tables = cut_symbols(counts, min_freq=min_freq, lang=nlp.vocab.lang or "")
+            _log_sizes(tables)
+            return tables
+
+        for model in waiting:
+            model.init = partial(_init_once, get_tables)
+
+    return count_for_waiting_layers
 
 
-def _find_waiting_embeds(nlp: Language) -> list[Model]:
-    embeds = []
-    for _, pipe in nlp.pipeline:
+def _find_waiting(nlp: Language) -> list[Model]:
+    """Find the MultiEmbed layers that are to be initialised and have no file.
+
+    Those of disabled components count too if they have no weights yet: `spacy pretrain`
+    disables all components before it initialises one of them.
+    """
+    models = []
+    for name, pipe in nlp.components:
         model = getattr(pipe, "model", None)
-        if isinstance(model, Model):
-            from_file = {
-                embed.id
-                for node in model.walk()
-                if node.attrs.get("tables") is not None
-                for embed in find_symbol_embeds(node)
-            }
-            embeds += [e for e in find_symbol_embeds(model) if e.id not in from_file]
-    return embeds
+        for embed in find_multi_embeds(model) if isinstance(model, Model) else ():
+            is_new = not any(e.has_param("E") for e in find_symbol_embeds(embed))
+            if (name in nlp.pipe_names or is_new) and not has_symbol_source(embed):
+                models.append(embed)
+    return models
+
+
+def _init_once(
+    get_tables: Callable[[], SymbolTables], model: Model, X: Any = None, Y: Any = None
+) -> None:
+    # A trained model shall not hold on to the corpus and the pipeline.
+    model.init = init
+    init_with_symbols(get_tables, model, X, Y)
 
 
 def _read_docs(nlp: Language, corpus: str, limit: int) -> Iterator[Doc]:
-    (reader,) = resolve_dot_names(nlp.config.interpolate(), [corpus])
-    return (example.predicted for example in islice(reader(nlp), limit or None))
+    config = nlp.config.interpolate()
+    if not limit and config["training"].get("max_epochs") == -1:
+        logger.warning(
+            "Counting symbols reads the corpus '%s' to its end, although "
+            "[training] max_epochs = -1 streams it. If it has no end, set 'limit' in "
+            "[initialize.before_init].",
+            corpus,
+        )
+    examples = _get_reader(config, corpus)(nlp)
+    return (example.predicted for example in islice(examples, limit or None))
+
+
+def _get_reader(config: dict[str, Any], corpus: str) -> Callable:
+    section, _, name = corpus.partition(".")
+    block = config.get(section, {})
+    if any(key.startswith("@") for key in block):
+        # a function that makes all corpora at once
+        reader = registry.resolve({section: block})[section].get(name)
+    elif name in block:
+        reader = registry.resolve({name: block[name]})[name]
+    else:
+        reader = None
+    if not callable(reader):
+        raise ValueError(
+            f"'corpus' should name a corpus of the config, such as 'corpora.train', "
+            f"but is '{corpus}'. There are: {', '.join(config.get('corpora', {}))}."
+        )
+    return reader
+
+
+def _check_counts(counts: Counts, corpus: str) -> None:
+    if not any(counts.values()):
+        raise ValueError(
+            f"There is not a token in the corpus '{corpus}', so there are no symbols "
+            "to count. Does its path point to the training data?"
+        )
+    for attr, counter in counts.items():
+        if set(counter) == {0}:
+            warnings.warn(
+                f"No token in the corpus '{corpus}' has a value for {attr}: all will "
+                "share one row. Attributes that components set, such as POS, are not "
+                "there yet when the pipeline is trained.",
+                stacklevel=2,
+            )
 
 
 def _log_sizes(tables: SymbolTables) -> None:
-    sizes = ", ".join(f"{k} {len(t.symbols)}" for k, t in sorted(tables.tables.items()))
+    sizes = ", ".join(f"{k} {len(t.symbols)}" for k, t in tables.tables.items())
     logger.info("Counted symbols seen %d times or more: %s", tables.min_freq, sizes)

@@ -11,7 +11,6 @@ a missing token is ignored, but one on plain tokens outside every gold entity is
 a false positive in both copies. Recall does divide up.
 """
 
-import warnings
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
@@ -19,15 +18,18 @@ from typing import Any
 
 import numpy as np
 from spacy.scorer import PRFScore
-from spacy.tokens import Doc, DocBin
+from spacy.tokens import Doc
 from spacy.training import Example
-from spacy.training.corpus import FILE_TYPE, walk_corpus
 from spacy.vocab import Vocab
+
+from .analysis.statistics import entity_texts
+from .corpora.docbin import read_docs
 
 # Label, first token, token after the last, in the gold doc's tokens.
 SpanKey = tuple[str, int, int]
 
 ALL, SEEN, UNSEEN = "ents", "ents_seen", "ents_unseen"
+KINDS = {"all": ALL, "seen": SEEN, "unseen": UNSEEN}
 
 REMEDY = (
     'Give it on loading: spacy.load(path, config={"components": {"ner": {"scorer": '
@@ -48,7 +50,7 @@ def make_seen_unseen_ner_scorer(*, train: Path | None) -> "SeenUnseenNERScorer":
     development set must hold unseen entities: `spacy train` drops a score that
     is None.
 
-    train (Optional[Path]): The training set, a `.spacy` file or a folder of them.
+    train (Path, optional): The training set, a `.spacy` file or a folder of them.
         It is read once, on first scoring, so that a saved pipeline also loads
         where the file is gone, or with None; only scoring needs it.
     RETURNS (SeenUnseenNERScorer): The scorer, called with examples.
@@ -59,7 +61,7 @@ def make_seen_unseen_ner_scorer(*, train: Path | None) -> "SeenUnseenNERScorer":
 class SeenUnseenNERScorer:
     """Scores seen and unseen entities, reading the training set when first called.
 
-    train (Optional[Path]): The training set, a `.spacy` file or a folder of them.
+    train (Path, optional): The training set, a `.spacy` file or a folder of them.
     """
 
     def __init__(self, train: Path | None) -> None:
@@ -72,7 +74,7 @@ class SeenUnseenNERScorer:
         examples (Iterable[Example]): Predicted and gold docs; read once.
         RAISES (ValueError): If the training set is None or unreadable.
         RAISES (FileNotFoundError): If the training set is not where it was.
-        RETURNS (Dict[str, Any]): The scores.
+        RETURNS (dict[str, Any]): The scores.
         """
         if self._texts is None:
             self._texts = self._read_train()
@@ -105,7 +107,7 @@ def score_seen_unseen(
     train_texts (Collection[str]): The texts of the training set's entities,
         preferably as a set.
     kwargs: The component's settings, which spaCy passes to every scorer; unused.
-    RETURNS (Dict[str, Any]): The scores.
+    RETURNS (dict[str, Any]): The scores.
     """
     counts: dict[str, defaultdict[str, PRFScore]] = {
         prefix: defaultdict(PRFScore) for prefix in (ALL, SEEN, UNSEEN)
@@ -128,48 +130,12 @@ def read_entity_texts(path: str | Path) -> frozenset[str]:
     """Collect the texts of all entities in a corpus.
 
     path (str | Path): A `.spacy` file, or a folder of them.
-    RAISES (FileNotFoundError, ValueError): See `read_docs`.
-    RETURNS (FrozenSet[str]): The exact texts, whatever the entities' types.
-    """
-    # A vocab of its own: the pipeline's would keep every word of the corpus.
-    docs = read_docs(path, Vocab())
-    return frozenset(ent.text for doc in docs for ent in doc.ents)
-
-
-def read_docs(path: str | Path, vocab: Vocab) -> Iterator[Doc]:
-    """Read gold docs, one file at a time, naming a file that cannot be read.
-
-    path (str | Path): A `.spacy` file, or a folder of them.
-    vocab (Vocab): The vocab of the docs.
     RAISES (FileNotFoundError): If there is no such file, or none in the folder.
     RAISES (ValueError): If a file is truncated or no `.spacy` file at all.
-    YIELDS (Doc): The docs, in order.
+    RETURNS (frozenset[str]): The exact texts, whatever the entities' types.
     """
-    for location in _find_files(Path(path)):
-        try:
-            yield from DocBin().from_disk(location).get_docs(vocab)
-        except OSError:
-            raise
-        except Exception as error:
-            # Damaged bytes fail anywhere between zlib and the doc's arrays.
-            raise ValueError(
-                f"Can't read {location}: expected a .spacy file (a DocBin), but it is "
-                "truncated or of another kind. Make it anew, for example with "
-                "`spacy convert`."
-            ) from error
-
-
-def _find_files(path: Path) -> list[Path]:
-    if not path.exists():
-        raise FileNotFoundError(f"No such file or folder: {path}.")
-    if not path.is_dir():
-        return [path]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # spaCy warns of an empty folder; we refuse
-        files = walk_corpus(path, FILE_TYPE)
-    if not files:
-        raise FileNotFoundError(f"No {FILE_TYPE} file in the folder {path}.")
-    return files
+    # A vocab of its own: the pipeline's would keep every word of the corpus.
+    return frozenset(entity_texts(read_docs(path, Vocab())))
 
 
 def _align_predictions(example: Example) -> list[SpanKey]:
@@ -190,7 +156,7 @@ def _gold_views(
 ) -> Iterator[tuple[str, list[SpanKey], np.ndarray]]:
     """Give the doc as it stands in the test set and in its two copies.
 
-    YIELDS (Tuple[str, List[SpanKey], ndarray]): The scores' prefix, the gold
+    YIELDS (tuple[str, list[SpanKey], ndarray]): The scores' prefix, the gold
         entities, and whether each token is missing, shape (n_tokens,).
     """
     missing = gold.to_array(["ENT_IOB"]).reshape(-1) == 0

@@ -110,17 +110,18 @@ def load_symbols(path: str | Path) -> SymbolTables:
             "`spacy hashembeds tables`, or leave out the argument `tables` and count "
             'with `@callbacks = "spacy-hashembeds.count_symbols.v1"`.'
         )
-    try:
-        with path.open("rb") as file_, numpy.load(file_, allow_pickle=False) as arrays:
-            return _read_arrays(dict(arrays))
-    except Exception as e:  # damaged bytes fail anywhere between zip and array
-        raise ValueError(
-            f"'{path}' is not a file of symbol tables, or it is damaged ({e}). Make it "
-            "anew with `spacy hashembeds tables`."
-        ) from e
+    with path.open("rb") as file_:
+        try:
+            with numpy.load(file_, allow_pickle=False) as arrays:
+                return _read_arrays(arrays)
+        except Exception as e:  # damaged bytes fail anywhere between zip and array
+            raise ValueError(
+                f"'{path}' is not a file of symbol tables, or it is damaged. Make it "
+                "anew with `spacy hashembeds tables`."
+            ) from e
 
 
-def _read_arrays(arrays: dict[str, numpy.ndarray]) -> SymbolTables:
+def _read_arrays(arrays: Mapping[str, numpy.ndarray]) -> SymbolTables:
     prefix = "symbols/"
     attrs = [name.removeprefix(prefix) for name in arrays if name.startswith(prefix)]
     tables = {}

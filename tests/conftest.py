@@ -1,17 +1,33 @@
 """Fixtures shared by all tests."""
 
 import os
+import shutil
+from collections.abc import Callable
+from functools import cache
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import pytest
 from spacy.tokens import Doc, DocBin
 from spacy.training import biluo_tags_to_spans, iob_to_biluo
 from spacy.vocab import Vocab
 
+from spacy_hashembeds.corpora.datasets import prepare_dataset
 from spacy_hashembeds.corpora.demo import make_demo_corpus
+from spacy_hashembeds.experiments.trial import Trial, run_trial
 
 ROOT = Path(__file__).parent.parent
+
+# A trial that takes seconds, yet finds some of the entities.
+SMALL_TRIAL: dict[str, Any] = {
+    "components.tok2vec.model.encode.width": 32,
+    "components.tok2vec.model.encode.depth": 1,
+    "components.tok2vec.model.embed.rows": [500, 100, 200, 50],
+    "training.max_steps": 40,
+    "training.eval_frequency": 20,
+    "training.optimizer.learn_rate": 0.01,
+}
 
 
 @pytest.fixture(scope="session")
@@ -21,6 +37,19 @@ def data_dir() -> Path:
     if not path.is_dir():
         pytest.skip(f"real corpora not found: set SPACY_HASHEMBEDS_DATA (was: {path})")
     return path
+
+
+@pytest.fixture(scope="session")
+def prepare_real(data_dir, tmp_path_factory) -> Callable[[str], Path]:
+    """Prepare a real corpus, once for all tests, and give its folder, to read only."""
+
+    @cache
+    def prepare(name: str) -> Path:
+        folder = tmp_path_factory.mktemp(name)
+        prepare_dataset(name, data_dir, folder)
+        return folder
+
+    return prepare
 
 
 @pytest.fixture(scope="session")
@@ -37,3 +66,32 @@ def tiny_corpus(tmp_path_factory) -> Path:
             docs.append(doc)
         DocBin(docs=docs).to_disk(folder / f"{split}.spacy")
     return folder
+
+
+@pytest.fixture(scope="session")
+def trained_root(tiny_corpus, tmp_path_factory) -> Path:
+    """A project in which one small trial was run, to read only."""
+    root = tmp_path_factory.mktemp("project")
+    shutil.copytree(ROOT / "configs", root / "configs")
+    shutil.copytree(tiny_corpus, root / "corpus" / "demo")
+    run_trial(make_trial(root))
+    return root
+
+
+@pytest.fixture
+def project(trained_root, tmp_path) -> Path:
+    """A copy of that project, to change."""
+    return shutil.copytree(trained_root, tmp_path / "project")
+
+
+def make_trial(root: Path, **settings: Any) -> Trial:
+    """The trial that was run in a project, or one that differs from it."""
+    return Trial(
+        **{
+            "dataset": "demo",
+            "embedder": "multi_fewer_hash_embed",
+            "overrides": SMALL_TRIAL,
+            "root": root,
+            **settings,
+        }
+    )

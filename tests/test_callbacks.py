@@ -1,10 +1,13 @@
 """Counting symbols while a pipeline is initialised."""
 
+import pickle
 from collections import Counter
+from copy import deepcopy
 
 import pytest
 import spacy
-from spacy.training import Example
+from spacy.lookups import Lookups
+from spacy.training import Corpus, Example
 from spacy.util import load_config, load_model_from_config, registry
 
 from spacy_hashembeds.callbacks import create_count_symbols
@@ -143,8 +146,8 @@ def test_an_empty_corpus_is_refused(reader):
 @pytest.mark.parametrize(
     ("arguments", "error"),
     [
-        ({"min_freq": 0}, r"'min_freq' should be at least 1, but is 0"),
-        ({"limit": -1}, r"'limit' should be 0 \(no limit\) or more, but is -1"),
+        ({"min_freq": 0}, r"'min_freq' should be 1 or more, but is 0"),
+        ({"limit": -1}, r"'limit' should be 0 or more, but is -1"),
     ],
 )
 def test_bad_arguments_are_refused_when_built(arguments, error):
@@ -164,17 +167,86 @@ def test_bad_arguments_are_refused_when_built(arguments, error):
         ("anem", "en", {"NORM": 759, "PREFIX": 82, "SUFFIX": 600, "SHAPE": 74}),
     ],
 )
-def test_table_sizes_of_real_corpora(data_dir, tmp_path, dataset, lang, sizes):
+def test_table_sizes_of_real_corpora(prepare_real, dataset, lang, sizes):
     """The report's tables, as counted with its own code (min_freq 10)."""
-    from spacy.training import Corpus
-
-    from spacy_hashembeds.corpora.datasets import prepare_dataset
-
-    prepare_dataset(dataset, data_dir, tmp_path)
-    corpus = Corpus(tmp_path / "train.spacy")
+    corpus = Corpus(prepare_real(dataset) / "train.spacy")
     docs = (example.predicted for example in corpus(spacy.blank(lang)))
     tables = cut_symbols(count_symbols(docs, list(sizes)), min_freq=10, lang=lang)
     assert {k: len(t.symbols) for k, t in tables.tables.items()} == sizes
     assert all(
         Counter(t.counts >= 10) == {True: len(t.counts)} for t in tables.tables.values()
     )
+
+
+def test_norms_are_those_of_the_initialised_pipeline(reader):
+    """spaCy loads lookups after `before_init`: counting must not come too early."""
+    lookups = Lookups()
+    lookups.add_table("lexeme_norm", {"colour": "color"})
+    registry.misc.register("test.norms.v1", func=lambda: lookups)
+    nlp = build_nlp(**{"initialize.before_init.min_freq": 1})
+    nlp.config["initialize"]["lookups"] = {"@misc": "test.norms.v1"}
+    reader.texts = ["a colour"]
+    assert initialize(nlp) == {"a", "color"}
+    assert [token.norm_ for token in nlp.make_doc("a colour")] == ["a", "color"]
+
+
+def test_layers_of_several_components_share_one_pass(reader):
+    config = load_config(
+        ROOT / "configs/multi_embed.cfg",
+        overrides={
+            "paths.train": "absent",
+            "paths.dev": "absent",
+            "nlp.pipeline": ["tok2vec", "other"],
+            "components.tok2vec.model.embed.attrs": ["NORM"],
+            "initialize.before_init.min_freq": 1,
+        },
+    )
+    config["corpora"]["train"] = {"@readers": "test.CountingReader.v1"}
+    config["components"]["other"] = deepcopy(config["components"]["tok2vec"])
+    config["components"]["other"]["model"]["embed"]["attrs"] = ["SHAPE", "NORM"]
+    del config["components"]["ner"]
+    nlp = load_model_from_config(config, auto_fill=True)
+    nlp.initialize(lambda: get_examples(nlp))
+    sizes = [
+        [len(e.attrs["symbols"]) for e in find_symbol_embeds(nlp.get_pipe(name).model)]
+        for name in ("tok2vec", "other")
+    ]
+    assert sizes == [[4], [2, 4]]
+    assert reader.n_passes == 1
+
+
+def test_an_initialised_layer_lets_go_of_the_corpus(reader):
+    """Nothing but plain functions may stay in a model that will be copied."""
+    nlp = build_nlp()
+    initialize(nlp)
+    pickle.loads(pickle.dumps(nlp.get_pipe("tok2vec").model))
+
+
+@pytest.mark.parametrize(
+    "corpus", ["train", "", "corpora", "corpora.other", "nlp.lang"]
+)
+def test_unknown_corpus(reader, corpus):
+    nlp = build_nlp(**{"initialize.before_init.corpus": corpus})
+    error = rf"'corpus' should name .* but is '{corpus}'\. There are: .*train"
+    with pytest.raises(ValueError, match=error):
+        initialize(nlp)
+
+
+def test_corpora_made_by_one_function(reader):
+    registry.readers.register("test.corpora.v1", func=lambda: {"train": current[-1]})
+    nlp = build_nlp(**{"initialize.before_init.min_freq": 1})
+    nlp.config["corpora"] = {"@readers": "test.corpora.v1"}
+    assert initialize(nlp) == {"a", "b", "c", "zz"}
+
+
+def test_attributes_that_no_token_has_are_warned_of(reader):
+    nlp = build_nlp(**{"components.tok2vec.model.embed.attrs": ["POS"]})
+    with pytest.warns(UserWarning, match=r"No token .* has a value for POS"):
+        initialize(nlp)
+
+
+def test_streaming_without_a_limit_is_warned_of(reader, caplog):
+    nlp = build_nlp(**{"training.max_epochs": -1})
+    with caplog.at_level("WARNING", logger="spacy"):
+        initialize(nlp)
+    assert "set 'limit'" in caplog.text

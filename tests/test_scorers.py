@@ -224,7 +224,7 @@ def test_a_damaged_training_file_is_refused_with_its_path(train, damage):
 def test_a_folder_without_training_files_is_refused(tmp_path):
     scorer = make_seen_unseen_ner_scorer(train=tmp_path)
     with pytest.raises(
-        FileNotFoundError, match=f"No .spacy file.*{tmp_path}.*{REMEDY}"
+        FileNotFoundError, match=f"no .spacy file.*{tmp_path}.*{REMEDY}"
     ):
         scorer([])
 

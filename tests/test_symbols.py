@@ -142,8 +142,9 @@ def test_damage_is_found(tmp_path):
 def test_wrong_arrays_are_refused(tmp_path, table):
     path = tmp_path / "tables.npz"
     save_symbols(path, SymbolTables({"NORM": table}, lang="en", min_freq=1))
-    with pytest.raises(ValueError, match=r"not a file of symbol tables.*NORM: "):
+    with pytest.raises(ValueError, match=r"not a file of symbol tables") as error:
         load_symbols(path)
+    assert "NORM: " in str(error.value.__cause__)
 
 
 def test_pickles_are_not_loaded(tmp_path):

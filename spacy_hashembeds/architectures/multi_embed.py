@@ -1,3 +1,4 @@
+from collections.abc import Callable
 from pathlib import Path
 
 from spacy.tokens import Doc
@@ -7,7 +8,10 @@ from thinc.util import partial
 
 from ..layers.symbolembed import SymbolEmbed, find_symbol_embeds, set_symbols
 from ..symbols import SymbolTables, load_symbols
-from .attributes import check_at_least, check_attributes, init, mix_attributes
+from .checks import check_attributes, check_integers
+from .mix_attributes import init, mix_attributes
+
+NAME = "multi_embed"
 
 
 def MultiEmbed(
@@ -51,17 +55,17 @@ def MultiEmbed(
     Source: Miranda et al., "Multi hash embeddings in spaCy", §3 and §3.3.
     """
     names = check_attributes(attrs)
-    check_at_least(1, width=width, maxout_pieces=maxout_pieces)
-    check_at_least(0, unk=unk)
+    check_integers(1, width=width, maxout_pieces=maxout_pieces)
+    check_integers(0, unk=unk)
     if dropout is not None and not 0 <= dropout < 1:
-        raise ValueError(f"'dropout' should be in [0, 1) or null, but is {dropout}.")
+        raise ValueError(f"'dropout' should be in [0, 1) or null, but is {dropout!r}.")
     embeds: list[Model] = [
         SymbolEmbed(width, key=name, unk=unk, column=column, dropout=dropout)
         for column, name in enumerate(names)
     ]
     model = mix_attributes(
-        "multi_embed",
-        attrs=attrs,
+        NAME,
+        attrs=names,
         tables=embeds,
         width=width,
         maxout_pieces=maxout_pieces,
@@ -69,30 +73,44 @@ def MultiEmbed(
         include_static_vectors=include_static_vectors,
     )
     if tables is not None:
-        model.attrs["tables"] = str(tables)
-        model.init = partial(init_from_file, tables)
+        model.init = partial(init_with_symbols, partial(load_symbols, tables))
     return model
 
 
-def init_from_file(
-    path: str | Path,
+def find_multi_embeds(model: Model) -> list[Model]:
+    """Find the MultiEmbed layers anywhere inside a model."""
+    return [node for node in model.walk() if node.name == NAME]
+
+
+def has_symbol_source(model: Model) -> bool:
+    """Tell whether a MultiEmbed will get its symbols when it is initialised."""
+    return model.init is not init
+
+
+def init_with_symbols(
+    get_tables: Callable[[], SymbolTables],
     model: Model[list[Doc], list[Floats2d]],
     X: list[Doc] | None = None,
     Y: list[Floats2d] | None = None,
 ) -> None:
-    """Read the symbols from a file, then initialise the layer."""
-    tables = load_symbols(path)
+    """Give a MultiEmbed its symbols, then initialise it.
+
+    get_tables (Callable[[], SymbolTables]): Called now, not before: what a token's
+        norm is depends on lookups and on the tokenizer, which spaCy initialises after
+        `before_init` and before any component.
+    """
+    tables = get_tables()
     if X:
-        _check_language(tables, X[0].vocab.lang, path)
+        _check_language(tables, X[0].vocab.lang)
     for embed in find_symbol_embeds(model):
         set_symbols(embed, tables.get_symbols(embed.attrs["key"]))
     init(model, X, Y)
 
 
-def _check_language(tables: SymbolTables, lang: str, path: str | Path) -> None:
+def _check_language(tables: SymbolTables, lang: str) -> None:
     if tables.lang != lang:
         raise ValueError(
-            f"The symbols in '{path}' were counted with language '{tables.lang}', but "
+            f"The symbols in 'tables' were counted with language '{tables.lang}', but "
             f"the pipeline's is '{lang}': their norms may differ. Count them again "
             f"with `spacy hashembeds tables … --lang {lang}`."
         )

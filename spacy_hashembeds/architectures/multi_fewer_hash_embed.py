@@ -3,7 +3,8 @@ from thinc.api import Model
 from thinc.types import Floats2d
 
 from ..layers.hashembed import MAX_HASHES, HashEmbed
-from .attributes import check_at_least, check_attributes, mix_attributes
+from .checks import check_attributes, check_integers
+from .mix_attributes import mix_attributes
 
 #: The seed of the first table of `spacy.MultiHashEmbed.v2`.
 SPACY_SEED = 8
@@ -23,7 +24,8 @@ def MultiFewerHashEmbed(
 
     With `num_hashes = 4` this is `spacy.MultiHashEmbed.v2`: equal weights give equal
     outputs and gradients, and weights saved by one load into the other. Unlike it,
-    empty Docs and batches of nothing else work in training too.
+    empty Docs and batches of nothing else work in training too. Weights that spaCy
+    saved don't say how many hashes they were trained with: load them with four.
 
     width (int): The width of the output and of each table. Usual values are 64 to
         300. Parameters and time grow with it, those of the Maxout layer with its
@@ -43,7 +45,7 @@ def MultiFewerHashEmbed(
         default is spaCy's. It is a poor one: with seed 8 the first hash reaches only
         every other row of a table with an even number of rows, since it equals the
         length of the hashed key. Set `seed = 9` to have all rows, above all with
-        one hash; weights trained with another seed no longer fit then.
+        one hash. Seeds are saved with the weights, and come back with them.
     maxout_pieces (int): Linear pieces of the Maxout layer that mixes the tables.
 
     RAISES (ValueError): If an argument is out of range, an attribute unknown, or
@@ -52,14 +54,11 @@ def MultiFewerHashEmbed(
     Source: Miranda et al., "Multi hash embeddings in spaCy", §3.1, §3.3 and §5.4.
     """
     names = check_attributes(attrs)
-    check_at_least(1, width=width, maxout_pieces=maxout_pieces)
-    if not 1 <= num_hashes <= MAX_HASHES:
-        raise ValueError(
-            f"'num_hashes' should be 1 to {MAX_HASHES}, but is {num_hashes}: the hash "
-            "of a key has 128 bits, which make four rows at most."
-        )
+    check_integers(1, width=width, maxout_pieces=maxout_pieces)
+    check_integers(1, MAX_HASHES, num_hashes=num_hashes)
+    # the seeds of all tables are unsigned 32-bit integers
+    check_integers(0, 2**32 - len(names), seed=seed)
     _check_rows(rows, names)
-    _check_seed(seed, len(names))
     tables: list[Model] = [
         HashEmbed(
             width,
@@ -73,7 +72,7 @@ def MultiFewerHashEmbed(
     ]
     return mix_attributes(
         "multi_fewer_hash_embed",
-        attrs=attrs,
+        attrs=names,
         tables=tables,
         width=width,
         maxout_pieces=maxout_pieces,
@@ -89,17 +88,10 @@ def _check_rows(rows: list[int], names: list[str]) -> None:
             f"{len(rows)} rows ({rows}) and {len(names)} attrs ({', '.join(names)})."
         )
     for name, table_rows in zip(names, rows, strict=True):
-        if table_rows < 1:
+        try:
+            check_integers(1, rows=table_rows)
+        except ValueError as e:
             raise ValueError(
-                f"'rows' should be positive numbers, but the table for {name} has "
-                f"{table_rows}. To leave {name} out, remove it from 'attrs' as well."
-            )
-
-
-def _check_seed(seed: int, n_tables: int) -> None:
-    largest = 2**32 - n_tables
-    if not 0 <= seed <= largest:
-        raise ValueError(
-            f"'seed' should be 0 to {largest}, so that the seeds of {n_tables} tables "
-            f"are unsigned 32-bit integers, but is {seed}."
-        )
+                f"The table for {name}: {e} To do without {name}, remove it from "
+                "'attrs' as well."
+            ) from e

@@ -5,7 +5,7 @@ from typing import Any
 
 from spacy.cli._util import Arg, Opt
 
-from . import hashembeds_cli
+from ._app import hashembeds_cli
 
 
 @hashembeds_cli.command("compare")
@@ -51,7 +51,7 @@ def _print_rows(rows: list[dict[str, Any]]) -> None:
     header += ("Embedding params", "MB on disk", "Words/s")
     data = [
         (
-            row["embedder"],
+            row["name"],
             *(_format_scores(row[kind]) for kind in kinds),
             f"{row['embedding_parameters']:,}",
             f"{row['bytes_on_disk'] / 1e6:.2f}",

@@ -5,9 +5,7 @@ from typing import Any
 
 from spacy.cli._util import Arg, Opt
 
-from . import hashembeds_cli
-
-KINDS = {"All": "ents", "Seen": "ents_seen", "Unseen": "ents_unseen"}
+from ._app import hashembeds_cli
 
 
 @hashembeds_cli.command("evaluate")
@@ -38,25 +36,27 @@ def evaluate_cli(
 
     try:
         scores = evaluate_pipeline(model, test, train, use_gpu=use_gpu)
+        _print_scores(scores)
+        if output is not None:
+            write_json(output, scores)
+            msg.good(f"Saved scores to {output}")
     except (OSError, ValueError) as e:
         msg.fail("Can't evaluate the pipeline", str(e), exits=1)
-    _print_scores(scores)
-    if output is not None:
-        write_json(output, scores)
-        msg.good(f"Saved scores to {output}")
 
 
 def _print_scores(scores: dict[str, Any]) -> None:
     from wasabi import msg
 
+    from ..scorers import KINDS
+
     totals = []
     for kind, prefix in KINDS.items():
         score = {key: scores[f"{prefix}_{key}"] for key in ("p", "r", "f", "support")}
-        totals.append((kind, *_format(score)))
+        totals.append((kind.title(), *_format(score)))
     columns = ("P", "R", "F", "Support")
     msg.table(totals, header=("", *columns), aligns=tuple("lrrrr"), title="Entities")
     per_type = [
-        (label, kind, *_format((scores[f"{prefix}_per_type"] or {}).get(label)))
+        (label, kind.title(), *_format((scores[f"{prefix}_per_type"] or {}).get(label)))
         for label in sorted(scores["ents_per_type"] or {})
         for kind, prefix in KINDS.items()
     ]

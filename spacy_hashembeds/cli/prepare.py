@@ -4,7 +4,7 @@ from pathlib import Path
 
 from spacy.cli._util import Arg, Opt
 
-from . import hashembeds_cli
+from ._app import hashembeds_cli
 
 OWN_FILES = "iob"
 
@@ -101,7 +101,6 @@ def prepare_cli(
 
 def _print_statistics(paths: dict[str, Path]) -> None:
     """Count what was written, rather than what was meant to be."""
-    from spacy.tokens import DocBin
     from spacy.vocab import Vocab
     from wasabi import msg
 
@@ -110,11 +109,12 @@ def _print_statistics(paths: dict[str, Path]) -> None:
         count_seen_unseen,
         entity_texts,
     )
+    from ..corpora.docbin import read_docs
 
     rows = []
     train_texts: set[str] = set()
     for split, path in paths.items():
-        docs = list(DocBin().from_disk(path).get_docs(Vocab()))
+        docs = list(read_docs(path, Vocab()))
         counts = corpus_statistics(docs)
         if split == "train":
             train_texts = entity_texts(docs)

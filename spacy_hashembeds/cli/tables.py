@@ -4,7 +4,7 @@ from pathlib import Path
 
 from spacy.cli._util import Arg, Opt
 
-from . import hashembeds_cli
+from ._app import hashembeds_cli
 
 
 @hashembeds_cli.command("tables")
@@ -37,25 +37,30 @@ def tables_cli(
 ) -> None:
     """Count the symbols of a corpus for `MultiEmbed`, and save them to a file.
 
+    The norms of tokens are those of a blank pipeline. Where [initialize] has lookups,
+    use the callback, which counts with the pipeline itself.
+
     Name the file in the argument `tables` of `spacy-hashembeds.MultiEmbed.v1`. Without
     a file, the callback `spacy-hashembeds.count_symbols.v1` does the same while
     `spacy train` initialises the pipeline.
     """
     from spacy import blank
-    from spacy.training import Corpus
     from wasabi import msg
 
-    from ..architectures.attributes import check_attributes
+    from ..architectures.checks import check_attributes
+    from ..corpora.docbin import read_examples
     from ..symbols import count_symbols, cut_symbols, save_symbols
 
     try:
         names = check_attributes([name.strip() for name in attrs.split(",")])
-        docs = (example.predicted for example in Corpus(corpus)(blank(lang)))
-        counts = count_symbols(docs, names)
-    except (ValueError, ImportError) as e:
+        examples = read_examples(corpus, blank(lang))
+        counts = count_symbols((example.predicted for example in examples), names)
+        if not any(counts.values()):
+            raise ValueError(f"There is not a token in the corpus '{corpus}'.")
+        symbols = cut_symbols(counts, min_freq=min_freq, lang=lang)
+        save_symbols(output, symbols)
+    except (OSError, ValueError, ImportError) as e:
         msg.fail("Can't count the symbols", str(e), exits=1)
-    symbols = cut_symbols(counts, min_freq=min_freq, lang=lang)
-    save_symbols(output, symbols)
     rows = [
         (name, len(counts[name]), len(symbols.tables[name].symbols)) for name in names
     ]

@@ -1,9 +1,9 @@
 """`spacy hashembeds trial`."""
 
 import typer
-from spacy.cli._util import Arg, Opt, parse_config_overrides
+from spacy.cli._util import Arg, NoSuchOption, Opt, parse_config_overrides
 
-from . import hashembeds_cli
+from ._app import hashembeds_cli
 
 
 @hashembeds_cli.command(
@@ -28,16 +28,19 @@ def trial_cli(
 
     from ..experiments.trial import Trial, identify, read_done, run_trial
 
-    overrides = parse_config_overrides(ctx.args)
-    trial = Trial(
-        dataset=dataset,
-        embedder=embedder,
-        seed=seed,
-        variant=variant,
-        gpu_id=gpu_id,
-        overrides=overrides,
-    )
     try:
+        overrides = parse_config_overrides(ctx.args)
+    except NoSuchOption as e:  # of click, which typer does not catch: it has its own
+        msg.fail(e.message, "Settings look like --training.dropout 0.2", exits=1)
+    try:
+        trial = Trial(
+            dataset=dataset,
+            embedder=embedder,
+            seed=seed,
+            variant=variant,
+            gpu_id=gpu_id,
+            overrides=overrides,
+        )
         if read_done(trial, identify(trial)) is not None:
             msg.info(f"Done before, nothing has changed: {trial.metrics}")
             return

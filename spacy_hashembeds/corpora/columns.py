@@ -20,6 +20,9 @@ DOCSTART = "-DOCSTART-"
 _TAG = re.compile(r"O|[BILUES]-.+")
 _CONTINUES = frozenset("ILE")
 
+# Not what Python calls white space: a no-break space may be part of a word.
+_BLANKS = " \t"
+
 
 class Sentence(NamedTuple):
     """One sentence.
@@ -41,14 +44,15 @@ class ColumnFormat:
     stand between sentences, `-DOCSTART-` lines between documents.
 
     separator (str): What stands between columns, e.g. "\t" where a word may hold a
-        space. None: any run of white space.
+        space. None: any run of spaces and tabs.
     word (int): Column of the token, from 0; negative counts from the end.
     tag (int): Column of the entity tag.
     encoding (str): Encoding of the file, one that extends ASCII. A byte-order mark
         at the beginning is dropped.
     group (str): What becomes one document: each "sentence", or each "document".
     comments (bool): Whether lines before a sentence may be comments ("# …").
-    RAISES (ValueError): An unknown encoding or group, or an empty separator.
+    RAISES (ValueError): An unknown encoding or group, an empty separator, or one
+        column for both word and tag.
     """
 
     separator: str | None = None
@@ -62,7 +66,11 @@ class ColumnFormat:
         if self.separator == "":
             raise ValueError(
                 "separator: expected at least one character, got an empty string. "
-                "Leave it out to split at any white space."
+                "Leave it out to split at spaces and tabs."
+            )
+        if self.word == self.tag:
+            raise ValueError(
+                f"word, tag: expected two columns, got {self.word} for both."
             )
         if self.group not in GROUPS:
             raise ValueError(f"group: expected one of {GROUPS}, got {self.group!r}.")
@@ -117,12 +125,13 @@ def tags_to_spans(tags: list[str]) -> list[tuple[int, int, str]]:
 
 
 def read_lines(path: Path, encoding: str) -> Iterator[tuple[int, str]]:
-    """Read the lines of a file, whatever ends them.
+    """Read the lines of a file, ended by LF or CRLF.
 
     path (Path): The file.
     encoding (str): Its encoding. A byte-order mark at the beginning is dropped.
     YIELDS (tuple[int, str]): The number of each line, from 1, and its text.
-    RAISES (ValueError): Bytes that are not of this encoding, as `path:line: …`.
+    RAISES (ValueError): Bytes that are not of this encoding, or a bare CR, as
+        `path:line: …`.
     """
     # Bytes are split and then decoded, so that a wrong byte is found on its line.
     with path.open("rb") as file:
@@ -133,7 +142,10 @@ def read_lines(path: Path, encoding: str) -> Iterator[tuple[int, str]]:
                 fail(path, number, f"not {encoding} text ({err})")
             if number == 1:
                 line = line.removeprefix("\ufeff")
-            yield number, line.rstrip("\r\n")
+            line = line.rstrip("\r\n")
+            if "\r" in line:
+                fail(path, number, "lines end in a bare carriage return; expected LF")
+            yield number, line
 
 
 def fail(path: Path, number: int, message: str) -> NoReturn:
@@ -149,9 +161,9 @@ def _read_sentences(path: Path, layout: ColumnFormat) -> Iterator[tuple[int, Sen
     words: list[str] = []
     tags: list[str] = []
     for number, line in read_lines(path, layout.encoding):
-        columns = line.split(layout.separator)
+        columns = _split(line, layout.separator)
         starts_document = columns[:1] == [DOCSTART]
-        if starts_document or not line.strip():
+        if starts_document or not line.strip(_BLANKS):
             if words:
                 yield document, Sentence(words, tags)
                 words, tags = [], []
@@ -172,18 +184,24 @@ def _read_sentences(path: Path, layout: ColumnFormat) -> Iterator[tuple[int, Sen
         yield document, Sentence(words, tags)
 
 
+def _split(line: str, separator: str | None) -> list[str]:
+    if separator is not None:
+        return line.split(separator)
+    return re.split(f"[{_BLANKS}]+", line.strip(_BLANKS))
+
+
 def _parse_row(
     path: Path, number: int, columns: list[str], layout: ColumnFormat
 ) -> tuple[str, str]:
     if len(columns) < layout.width:
-        between = "white space" if layout.separator is None else repr(layout.separator)
+        between = "blanks" if layout.separator is None else repr(layout.separator)
         fail(
             path,
             number,
             f"expected at least {layout.width} columns with {between} between them, "
             f"got {len(columns)}: {columns}",
         )
-    word, tag = columns[layout.word], columns[layout.tag].strip()
+    word, tag = columns[layout.word], columns[layout.tag].strip(_BLANKS)
     if not word:
         fail(path, number, f"expected a word in column {layout.word}, got {columns}")
     if not _TAG.fullmatch(tag):
@@ -201,7 +219,7 @@ def _is_comment(line: str, columns: list[str]) -> bool:
     # or that its last column is no tag.
     if not re.match(r"#\s", line):
         return False
-    return line.split()[2:3] == ["="] or not _TAG.fullmatch(columns[-1].strip())
+    return line.split()[2:3] == ["="] or not _TAG.fullmatch(columns[-1].strip(_BLANKS))
 
 
 def _extends_ascii(encoding: str) -> bool:

@@ -114,7 +114,7 @@ def create_iob_reader(
 
     path (Path): The file.
     separator (str): What stands between columns, e.g. "\t" where a word may hold a
-        space. None (default): any run of white space.
+        space. None (default): any run of spaces and tabs.
     word_column (int): Column of the token, from 0; negative counts from the end.
     tag_column (int): Column of the entity tag.
     encoding (str): Encoding of the file, one that extends ASCII.

@@ -29,7 +29,7 @@ def draw_comparison(rows: Sequence[Mapping[str, Any]], path: str | Path) -> None
     _draw_bars(sizes, millions, "Embedding parameters\n(million)", "{:.2f}")
     thousands = [row["words_per_second"] / 1000 for row in rows]
     _draw_bars(speeds, thousands, "Words per second\n(thousand)", "{:.1f}")
-    scores.set_yticks(range(len(rows)), [row["embedder"] for row in rows])
+    scores.set_yticks(range(len(rows)), [row["name"] for row in rows])
     scores.invert_yaxis()
     figure.suptitle(f"Embedders on {rows[0]['dataset']}", fontsize=12)
     with replacing(path) as temporary:
@@ -54,7 +54,11 @@ def _draw_scores(axes: Any, rows: Sequence[Mapping[str, Any]]) -> None:
         support = rows[0][kind]["support"]
         label = f"{kind} ({support})"
         bars = axes.barh(positions, values, height, label=label, **style)
-        axes.bar_label(bars, fmt="{:.1f}", padding=3, fontsize=8)
+        labels = ["none" if row[kind]["f"] is None else "{:.1f}" for row in rows]
+        labels = [
+            text.format(value) for text, value in zip(labels, values, strict=True)
+        ]
+        axes.bar_label(bars, labels, padding=3, fontsize=8)
     axes.set_xlim(0, 112)
     axes.set_xlabel("F1 (percent)\nby kind of entity (their number)")
     axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.22), ncols=3, frameon=False)

@@ -7,10 +7,9 @@ from typing import Any
 
 from spacy.util import load_model
 
-from ..scorers import ALL, SEEN, UNSEEN, read_docs
+from ..corpora.docbin import read_docs
+from ..scorers import KINDS
 from .evaluation import measure_words_per_second
-
-KINDS = {"all": ALL, "seen": SEEN, "unseen": UNSEEN}
 
 Rows = list[dict[str, Any]]
 
@@ -22,23 +21,27 @@ def compare_trials(metrics: Sequence[Path], corpus: Path) -> Rows:
         The pipelines that they name must still be there.
     corpus (Path): The corpus to time the pipelines on, all in one run, in turns.
     RAISES (FileNotFoundError): If a file or a pipeline is missing.
-    RAISES (ValueError): If the trials are of different datasets or none are given.
-    RETURNS (list[dict[str, Any]]): For each trial its "embedder", "variant" and
-        "seed"; for "all", "seen" and "unseen" entities of the last split the scores
-        "p", "r", "f" (0 to 1, None where there are no entities) and their number
-        "support"; "embedding_parameters", "bytes_on_disk" and "words_per_second".
+    RAISES (ValueError): If a file holds something else, or if the trials are of
+        different corpora, or none are given.
+    RETURNS (list[dict[str, Any]]): For each trial a "name" that tells it from the
+        others, its "embedder", "variant" and "seed"; for "all", "seen" and "unseen"
+        entities of the last split the scores "p", "r", "f" (0 to 1, None where there
+        are no entities) and their number "support"; "embedding_parameters",
+        "bytes_on_disk" and "words_per_second".
     """
     trials = [_read_metrics(path) for path in metrics]
-    datasets = {trial["dataset"] for trial in trials}
-    if len(datasets) != 1:
+    corpora = {json.dumps(trial["corpus_hashes"]) for trial in trials}
+    if len(corpora) != 1:
+        datasets = sorted({trial["dataset"] for trial in trials})
         raise ValueError(
-            "Only trials of one dataset can be compared, but these are of "
-            f"{len(datasets)}: {', '.join(sorted(datasets)) or 'none'}."
+            "Only trials of one corpus can be compared, but these are of "
+            f"{len(corpora)}, prepared as: {', '.join(datasets) or 'none'}."
         )
     speeds = _measure_speeds(trials, corpus)
-    return [
+    rows = [
         _make_row(trial, speed) for trial, speed in zip(trials, speeds, strict=True)
     ]
+    return _name_rows(rows)
 
 
 def _read_metrics(path: Path) -> dict[str, Any]:
@@ -46,10 +49,14 @@ def _read_metrics(path: Path) -> dict[str, Any]:
         raise FileNotFoundError(
             f"There is no '{path}': run `spacy hashembeds trial` first."
         )
-    metrics = json.loads(path.read_text(encoding="utf8"))
-    if not Path(metrics["model"]).is_dir():
+    try:
+        metrics = json.loads(path.read_text(encoding="utf8"))
+        model = Path(metrics["model"])
+    except (ValueError, KeyError, TypeError) as e:
+        raise ValueError(f"'{path}' does not hold the results of a trial.") from e
+    if not model.is_dir():
         raise FileNotFoundError(
-            f"The pipeline '{metrics['model']}' of '{path}' is gone. Remove the file "
+            f"The pipeline '{model}' of '{path}' is gone. Remove the file "
             "and run its trial again."
         )
     return metrics
@@ -72,3 +79,13 @@ def _make_row(trial: Mapping[str, Any], speed: float) -> dict[str, Any]:
     row["bytes_on_disk"] = trial["sizes"]["bytes_on_disk"]
     row["words_per_second"] = speed
     return row
+
+
+def _name_rows(rows: Rows) -> Rows:
+    """Name trials by their embedder, and by variant and seed where these differ."""
+    differs = {key: len({row[key] for row in rows}) > 1 for key in ("variant", "seed")}
+    for row in rows:
+        row["name"] = row["embedder"]
+        row["name"] += f" {row['variant']}" if differs["variant"] else ""
+        row["name"] += f" seed {row['seed']}" if differs["seed"] else ""
+    return rows

@@ -8,11 +8,12 @@ from typing import Any
 
 from spacy.language import Language
 from spacy.tokens import Doc
-from spacy.training import Corpus, Example
+from spacy.training import Example
 from spacy.util import load_model
 from thinc.api import require_gpu
 
-from ..scorers import read_docs, read_entity_texts, score_seen_unseen
+from ..corpora.docbin import read_examples
+from ..scorers import read_entity_texts, score_seen_unseen
 
 
 def evaluate_pipeline(
@@ -30,7 +31,7 @@ def evaluate_pipeline(
     RAISES (FileNotFoundError): If a corpus is missing.
     RAISES (ValueError): If a corpus can't be read, or there is no such GPU.
     RAISES (OSError): If there is no such pipeline.
-    RETURNS (Dict[str, Any]): The scores of `score_seen_unseen`.
+    RETURNS (dict[str, Any]): The scores of `score_seen_unseen`.
     """
     if use_gpu >= 0:
         require_gpu(use_gpu)
@@ -40,9 +41,7 @@ def evaluate_pipeline(
 
 
 def _predict(nlp: Language, test: str | Path) -> Iterator[Example]:
-    # Corpus reads the files itself only when called: ours names a broken one.
-    examples = Corpus(test).make_examples(nlp, read_docs(test, nlp.vocab))
-    inputs = ((example.predicted, example) for example in examples)
+    inputs = ((example.predicted, example) for example in read_examples(test, nlp))
     for doc, example in nlp.pipe(inputs, as_tuples=True):
         example.predicted = doc
         yield example
@@ -62,13 +61,13 @@ def measure_words_per_second(
         taken.
     rounds (int): How often to time each pipeline. More rounds steady the median.
     RAISES (ValueError): If there is no token to annotate, or no round.
-    RETURNS (Dict[str, float]): Tokens per second of each pipeline.
+    RETURNS (dict[str, float]): Tokens per second of each pipeline.
     """
     n_words = sum(len(doc) for doc in docs)
     if n_words == 0:
-        raise ValueError(f"Expected 'docs' with tokens to time, was: {len(docs)} empty")
+        raise ValueError(f"'docs' should have tokens, but are {len(docs)} empty ones.")
     if rounds < 1:
-        raise ValueError(f"Expected 'rounds' of at least 1, was: {rounds}")
+        raise ValueError(f"'rounds' should be 1 or more, but is {rounds}.")
     texts = [
         ([token.text for token in doc], [bool(token.whitespace_) for token in doc])
         for doc in docs

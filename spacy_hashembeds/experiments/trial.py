@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 import platform
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
@@ -22,9 +23,16 @@ from ..analysis.sizes import (
     count_pipeline_parameters,
 )
 from ..corpora.datasets import DATASETS
+from ..corpora.docbin import read_docs
 from ..files import write_json
-from ..scorers import read_docs
 from .evaluation import evaluate_pipeline, measure_words_per_second
+
+#: Settings that are the trial's own, and what to give instead.
+_OWN_SETTINGS = {
+    "training.seed": "'seed'",
+    "paths.train": "another 'dataset'",
+    "paths.dev": "another 'dataset'",
+}
 
 PACKAGES = ("spacy-hashembeds", "spacy", "thinc", "numpy")
 
@@ -42,6 +50,8 @@ class Trial:
     variant (str): A name for the overrides, which keeps their results apart.
     gpu_id (int): The GPU, or -1 for the CPU.
     root (Path): The folder of the project.
+    RAISES (ValueError): If a name can't be that of a file, or if an override is a
+        setting that the trial makes itself.
     """
 
     dataset: str
@@ -51,6 +61,20 @@ class Trial:
     variant: str = "default"
     gpu_id: int = -1
     root: Path = Path()
+
+    def __post_init__(self) -> None:
+        for name in ("dataset", "embedder", "variant"):
+            value = getattr(self, name)
+            if not re.fullmatch(r"\w[\w.-]*", value):
+                raise ValueError(
+                    f"'{name}' should be letters, digits, '_', '-' and '.', since "
+                    f"files are named after it, but is {value!r}."
+                )
+        for setting, instead in _OWN_SETTINGS.items():
+            if setting in self.overrides:
+                raise ValueError(
+                    f"The trial itself sets {setting}: give {instead} instead."
+                )
 
     @property
     def config(self) -> Path:
@@ -114,7 +138,10 @@ def read_done(trial: Trial, identity: Mapping[str, Any]) -> dict[str, Any] | Non
     """
     if not trial.metrics.is_file():
         return None
-    metrics = json.loads(trial.metrics.read_text(encoding="utf8"))
+    try:
+        metrics = json.loads(trial.metrics.read_text(encoding="utf8"))
+    except ValueError:
+        return None  # not ours, or damaged since: made anew
     is_same = all(metrics.get(key) == value for key, value in identity.items())
     return metrics if is_same else None
 

@@ -65,7 +65,9 @@ def forward(
     model: Model[Ints1d, OutT], ids: Ints1d, is_train: bool
 ) -> tuple[OutT, Callable[[OutT], Ints1d]]:
     E = get_table(model)
-    rows = _find_rows(model.ops, _get_symbols(model), ids, model.attrs["unk"])
+    symbols = _get_symbols(model)
+    _check_symbols(symbols, model)
+    rows = _find_rows(model.ops, symbols, ids, model.attrs["unk"])
     output, backprop_dropout = apply_dropout(model, E[rows], is_train)
 
     def backprop(d_output: OutT) -> Ints1d:
@@ -97,10 +99,18 @@ def set_symbols(model: Model, symbols: numpy.ndarray) -> None:
 
     model (Model): A SymbolEmbed, as `find_symbol_embeds` finds it.
     symbols (numpy.ndarray): *Shape:* `(n,)`, uint64, distinct, in any order.
-    RAISES (ValueError): If `unk` is not a row of the table that the symbols need,
-        or if the layer is initialised already, with another number of them.
+    RAISES (ValueError): If the symbols are not of this kind, if `unk` is not a row of
+        the table that they need, or if the layer is initialised already, with another
+        number of them.
     """
     key, unk = model.attrs["key"], model.attrs["unk"]
+    symbols = numpy.sort(symbols, axis=-1)
+    if not _are_sorted_symbols(symbols):
+        raise ValueError(
+            f"The symbols for {key} should be distinct numbers in a uint64 array of "
+            f"one dimension, but are {symbols.dtype} of shape {symbols.shape}, or some "
+            "are there twice."
+        )
     if unk > len(symbols):
         raise ValueError(
             f"'unk' is row {unk}, but the table for {key} has only rows 0 to "
@@ -113,19 +123,38 @@ def set_symbols(model: Model, symbols: numpy.ndarray) -> None:
             f"can't be given {len(symbols)} symbols now. Build the pipeline anew from "
             "its config to train it on other data."
         )
-    model.attrs["symbols"] = numpy.sort(symbols.astype("uint64"))
+    model.attrs["symbols"] = symbols
 
 
 def _get_symbols(model: Model) -> numpy.ndarray:
     symbols = model.attrs["symbols"]
     if symbols is None:
         raise ValueError(
-            f"MultiEmbed has no symbols for {model.attrs['key']} yet. Either add "
-            '`before_init = {"@callbacks":"spacy-hashembeds.count_symbols.v1"}` to '
-            "[initialize] to count them in the training corpus, or set its argument "
+            f"MultiEmbed has no symbols for {model.attrs['key']} yet. Count them in "
+            "the training corpus, with a section [initialize.before_init] that says "
+            '`@callbacks = "spacy-hashembeds.count_symbols.v1"`, or set the argument '
             "`tables` to a file made by `spacy hashembeds tables`."
         )
     return symbols
+
+
+def _check_symbols(symbols: numpy.ndarray, model: Model) -> None:
+    """Refuse symbols that can't be the layer's. Thinc loads attributes unseen."""
+    if not _are_sorted_symbols(symbols) or len(symbols) + 1 != model.get_dim("nV"):
+        raise ValueError(
+            f"The symbols for {model.attrs['key']} should be {model.get_dim('nV') - 1} "
+            "distinct numbers in ascending order, but are not: the saved pipeline is "
+            "damaged."
+        )
+
+
+def _are_sorted_symbols(symbols: numpy.ndarray) -> bool:
+    return (
+        isinstance(symbols, numpy.ndarray)
+        and symbols.ndim == 1
+        and symbols.dtype == "uint64"
+        and bool((symbols[1:] > symbols[:-1]).all())
+    )
 
 
 def _find_rows(ops: Ops, symbols: numpy.ndarray, ids: Ints1d, unk: int) -> Ints1d:

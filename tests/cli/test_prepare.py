@@ -64,12 +64,19 @@ def test_columns_of_own_files(tmp_path: Path):
     assert words == [["Zoë Ann", "yes"], ["no"]]
 
 
-def test_a_dataset_is_converted_from_its_assets(data_dir: Path, tmp_path: Path):
-    result = run("wnut17", tmp_path / "output", "--assets", data_dir)
+def test_a_dataset_is_converted_from_its_assets(tmp_path: Path):
+    files = DATASETS["wnut17"].files
+    texts = ("Ann\tB-person\n\t\nslept\tO\n", "Bo\tB-person\n", "Ann\tB-group\n")
+    for file, text in zip(files, texts, strict=True):
+        path = tmp_path / "own-assets" / file
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    output = tmp_path / "output"
+    result = run("wnut17", output, "--assets", tmp_path / "own-assets")
     assert result.exit_code == 0, result.output
-    assert find_row(result, "train")[:5] == ["3394", "62730", "14878", "6", "0.58"]
-    assert find_row(result, "dev")[-2:] == ["0", "836"]
-    assert find_row(result, "test")[-2:] == ["0", "1079"]
+    assert find_row(result, "train") == ["2", "2", "2", "1", "0.50", "1", "0"]
+    assert find_row(result, "dev") == ["1", "1", "1", "1", "1.00", "0", "1"]
+    assert find_row(result, "test") == ["1", "1", "1", "1", "1.00", "1", "0"]
 
 
 @pytest.mark.parametrize(

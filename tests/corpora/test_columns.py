@@ -284,3 +284,22 @@ def test_memory_does_not_grow_with_the_file(file: Path, group: str):
         return highest
 
     assert peak(10_000) < peak(100) + 50_000
+
+
+def test_only_spaces_and_tabs_stand_between_columns(file: Path):
+    """A no-break space, or any other that Python calls white space, is text."""
+    words = ["10\xa0000", "a\u3000b", "c\u2028d"]
+    file.write_text("".join(f"  {word} \t O\n" for word in words), encoding="utf8")
+    ((sentence,),) = read_documents(file, ColumnFormat())
+    assert sentence == (words, ["O", "O", "O"])
+
+
+def test_bare_carriage_returns_are_refused(file: Path):
+    file.write_bytes(b"a O\rb O\r")
+    with pytest.raises(ValueError, match=r":1: .*carriage return; expected LF"):
+        list(read_documents(file, ColumnFormat()))
+
+
+def test_word_and_tag_are_two_columns():
+    with pytest.raises(ValueError, match=r"word, tag: expected two columns, got -1"):
+        ColumnFormat(word=-1)

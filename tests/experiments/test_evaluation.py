@@ -71,7 +71,7 @@ def record_calls(monkeypatch) -> list[tuple[str, Doc]]:
 def test_a_missing_corpus_is_refused_with_its_path(tmp_path, train, dev, name):
     toy_ner.make_ruler({"Oslo": "LOC"}, None).to_disk(tmp_path / "model")
     (tmp_path / name).unlink()
-    with pytest.raises(FileNotFoundError, match=f"No such file.*{name}"):
+    with pytest.raises(FileNotFoundError, match=f"no file or folder .*{name}"):
         evaluate_pipeline(tmp_path / "model", dev, train)
 
 
@@ -80,7 +80,7 @@ def test_a_damaged_corpus_is_refused_with_its_path(tmp_path, train, dev, name):
     toy_ner.make_ruler({"Oslo": "LOC"}, None).to_disk(tmp_path / "model")
     data = (tmp_path / name).read_bytes()
     (tmp_path / name).write_bytes(data[: len(data) // 2])
-    with pytest.raises(ValueError, match=f"Can't read .*{name}.*truncated"):
+    with pytest.raises(ValueError, match=f"'.*{name}.*truncated"):
         evaluate_pipeline(tmp_path / "model", dev, train)
 
 
@@ -116,7 +116,7 @@ def test_pipelines_take_turns_on_fresh_docs_after_a_warm_up(docs, monkeypatch):
 
 def test_there_must_be_something_to_time(docs):
     nlp = spacy.blank("en")
-    with pytest.raises(ValueError, match="Expected 'docs' with tokens"):
+    with pytest.raises(ValueError, match="'docs' should have tokens"):
         measure_words_per_second({"en": nlp}, [Doc(nlp.vocab)])
-    with pytest.raises(ValueError, match="Expected 'rounds' of at least 1, was: 0"):
+    with pytest.raises(ValueError, match="'rounds' should be 1 or more, but is 0"):
         measure_words_per_second({"en": nlp}, docs, rounds=0)

@@ -205,3 +205,39 @@ def test_symbols_of_another_number_are_refused_once_initialised():
     set_symbols(model, SYMBOLS)
     with pytest.raises(ValueError, match=r"initialised with 5 rows.*2 symbols now"):
         set_symbols(model, SYMBOLS[:2])
+
+
+@pytest.mark.parametrize(
+    "symbols",
+    [
+        SYMBOLS.astype("int64"),
+        SYMBOLS.astype("float32"),
+        SYMBOLS.reshape(2, 2),
+        numpy.array([3, 3, 40], dtype="uint64"),
+    ],
+)
+def test_other_arrays_are_no_symbols(symbols):
+    model = SymbolEmbed(4, key="NORM")
+    with pytest.raises(
+        ValueError, match=r"symbols for NORM should be distinct numbers"
+    ):
+        set_symbols(model, symbols)
+
+
+@pytest.mark.parametrize(
+    "symbols",
+    [
+        numpy.sort(SYMBOLS)[::-1],
+        numpy.sort(SYMBOLS)[:3],
+        numpy.sort(SYMBOLS).astype("int64"),
+        numpy.sort(SYMBOLS).tolist(),
+        "symbols",
+    ],
+)
+def test_damaged_symbols_are_refused(symbols):
+    """Thinc loads attributes as they come: the layer looks before it uses them."""
+    model = build_symbol_embed().initialize()
+    model.attrs["symbols"] = symbols
+    loaded = build_symbol_embed().from_bytes(model.to_bytes())
+    with pytest.raises(ValueError, match=r"for NORM should be 4 distinct .* damaged"):
+        loaded.predict(IDS)

@@ -9,7 +9,6 @@ both to equal values.
 from collections.abc import Callable, Sequence
 from typing import cast
 
-from spacy.attrs import IDS
 from spacy.ml.featureextractor import FeatureExtractor
 from spacy.ml.staticvectors import StaticVectors
 from spacy.tokens import Doc
@@ -29,50 +28,11 @@ from thinc.types import Floats2d, Ragged
 InT = list[Doc]
 OutT = list[Floats2d]
 
-_NAMES = {attr_id: name for name, attr_id in IDS.items() if name}
-
-
-def check_attributes(attrs: Sequence[str | int]) -> list[str]:
-    """Check token attributes as a config gives them.
-
-    attrs (Sequence[str | int]): Names or IDs, e.g. `["NORM", 14]`.
-    RAISES (ValueError): If there are none, or one that spaCy doesn't know.
-    RETURNS (list[str]): Their names.
-    """
-    if not attrs:
-        raise ValueError(
-            "'attrs' is empty, but an embedding needs at least one token attribute, "
-            'e.g. ["NORM", "PREFIX", "SUFFIX", "SHAPE"].'
-        )
-    return [_get_attribute_name(attr) for attr in attrs]
-
-
-def _get_attribute_name(attr: str | int) -> str:
-    if isinstance(attr, str) and attr and attr.upper() in IDS:
-        return attr.upper()
-    if attr in _NAMES:
-        return _NAMES[attr]
-    raise ValueError(
-        f"'attrs' holds {attr!r}, which is no token attribute. Usual ones are ORTH, "
-        "NORM, LOWER, PREFIX, SUFFIX and SHAPE; "
-        "all are listed at https://spacy.io/api/attributes."
-    )
-
-
-def check_at_least(minimum: int, **arguments: int) -> None:
-    """Check that integer arguments are large enough.
-
-    RAISES (ValueError): Naming the first that is not.
-    """
-    for name, value in arguments.items():
-        if value < minimum:
-            raise ValueError(f"'{name}' should be at least {minimum}, but is {value}.")
-
 
 def mix_attributes(
     name: str,
     *,
-    attrs: Sequence[str | int],
+    attrs: Sequence[str],
     tables: Sequence[Model],
     width: int,
     maxout_pieces: int,
@@ -82,7 +42,7 @@ def mix_attributes(
     """Embed several attributes of each token and mix them to one vector.
 
     name (str): The name of the layer.
-    attrs (Sequence[str | int]): The attributes, a column of features each.
+    attrs (Sequence[str]): The attributes, a column of features each.
     tables (Sequence[Model]): For each attribute the layer that embeds its column.
     width (int): The width of each table and of the output.
     maxout_pieces (int): Linear pieces of the Maxout layer.
@@ -119,6 +79,8 @@ def forward(
     model: Model[InT, OutT], docs: InT, is_train: bool
 ) -> tuple[OutT, Callable[[OutT], InT]]:
     if any(len(doc) for doc in docs):
+        # Not a chain of Thinc's inside this layer: that would be a node more than
+        # spaCy's tree has, and weights would no longer load from one into the other.
         return chain_forward(model, docs, is_train)
     # Thinc's Maxout and LayerNorm can't backpropagate through zero rows.
     width = model.get_dim("nO")

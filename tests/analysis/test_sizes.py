@@ -1,0 +1,164 @@
+"""Parameters, counted by hand."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import spacy
+from spacy.language import Language
+from spacy.training import Example
+from thinc.api import Linear, Model, chain
+
+from spacy_hashembeds.analysis.sizes import (
+    bytes_on_disk,
+    count_embedding_parameters,
+    count_parameters,
+    count_pipeline_parameters,
+    find_embeddings,
+)
+from spacy_hashembeds.symbols import count_symbols, cut_symbols, save_symbols
+
+WIDTH = 8
+WORDS = ["one", "two", "two"]  # two norms, and one shape: xxx
+TAGS = ["A", "B", "C"]
+
+# Maxout of two concatenated tables with 3 pieces, and its layer normalization.
+MIX = WIDTH * 3 * 2 * WIDTH + WIDTH * 3 + 2 * WIDTH
+HASHED = (20 + 30) * WIDTH + MIX
+# A row for each symbol and, in each table, one for the unknown.
+LOOKED_UP = (2 + 1 + 1 + 1) * WIDTH + MIX
+# Maxout of a token and its two neighbours with 2 pieces, and its layer normalization.
+ENCODER = WIDTH * 2 * 3 * WIDTH + WIDTH * 2 + 2 * WIDTH
+SOFTMAX = WIDTH * len(TAGS) + len(TAGS)
+
+
+def make_hash_embed(name: str, **settings: Any) -> dict[str, Any]:
+    return {
+        "@architectures": name,
+        "width": WIDTH,
+        "attrs": ["NORM", "SHAPE"],
+        "rows": [20, 30],
+        "include_static_vectors": False,
+        **settings,
+    }
+
+
+def make_multi_embed(tables: Path) -> dict[str, Any]:
+    docs = [spacy.tokens.Doc(spacy.blank("en").vocab, words=WORDS)]
+    counts = count_symbols(docs, ["NORM", "SHAPE"])
+    save_symbols(tables, cut_symbols(counts, min_freq=1, lang="en"))
+    return {
+        "@architectures": "spacy-hashembeds.MultiEmbed.v1",
+        "width": WIDTH,
+        "attrs": ["NORM", "SHAPE"],
+        "tables": str(tables),
+        "include_static_vectors": False,
+    }
+
+
+EMBEDDERS = {
+    "stock": (make_hash_embed("spacy.MultiHashEmbed.v2"), HASHED),
+    "hash": (
+        make_hash_embed("spacy-hashembeds.MultiFewerHashEmbed.v1", num_hashes=1),
+        HASHED,
+    ),
+    "lookup": (None, LOOKED_UP),
+}
+
+
+@pytest.fixture(params=EMBEDDERS)
+def embedder(request, tmp_path: Path) -> tuple[dict[str, Any], int]:
+    """The config of an embedder, and how many parameters it has."""
+    config, expected = EMBEDDERS[request.param]
+    return config or make_multi_embed(tmp_path / "tables.npz"), expected
+
+
+def make_tok2vec(embed: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "@architectures": "spacy.Tok2Vec.v2",
+        "embed": embed,
+        "encode": {
+            "@architectures": "spacy.MaxoutWindowEncoder.v2",
+            "width": WIDTH,
+            "window_size": 1,
+            "maxout_pieces": 2,
+            "depth": 1,
+        },
+    }
+
+
+def add_tagger(nlp: Language, name: str, tok2vec: dict[str, Any]) -> None:
+    model = {"@architectures": "spacy.Tagger.v2", "tok2vec": tok2vec}
+    nlp.add_pipe("tagger", name=name, config={"model": model})
+
+
+def initialize(nlp: Language) -> Language:
+    doc = spacy.tokens.Doc(nlp.vocab, words=WORDS)
+    nlp.initialize(lambda: [Example.from_dict(doc, {"tags": TAGS})])
+    return nlp
+
+
+def test_a_layer_shared_through_listeners_counts_once(embedder):
+    embed, expected = embedder
+    nlp = spacy.blank("en")
+    nlp.add_pipe("sentencizer")  # has no model
+    nlp.add_pipe("tok2vec", config={"model": make_tok2vec(embed)})
+    listener = {"@architectures": "spacy.Tok2VecListener.v1", "width": WIDTH}
+    add_tagger(nlp, "tagger", listener)
+    add_tagger(nlp, "second", listener)
+    initialize(nlp)
+    assert len(find_embeddings(nlp)) == 1
+    assert count_embedding_parameters(nlp) == expected
+    assert count_pipeline_parameters(nlp) == expected + ENCODER + 2 * SOFTMAX
+
+
+def test_layers_that_are_not_shared_count_each(embedder):
+    embed, expected = embedder
+    nlp = spacy.blank("en")
+    add_tagger(nlp, "tagger", make_tok2vec(embed))
+    add_tagger(nlp, "second", make_tok2vec(embed))
+    initialize(nlp)
+    assert len(find_embeddings(nlp)) == 2
+    assert count_embedding_parameters(nlp) == 2 * expected
+    total = 2 * (expected + ENCODER + SOFTMAX)
+    assert count_pipeline_parameters(nlp) == total
+
+
+@pytest.mark.parametrize("embedder", ["hash", "lookup"], indirect=True)
+def test_our_layers_are_found_without_a_tok2vec_around_them(embedder):
+    embed, expected = embedder
+    nlp = spacy.blank("en")
+    add_tagger(nlp, "tagger", embed)
+    initialize(nlp)
+    assert count_embedding_parameters(nlp) == expected
+    assert count_pipeline_parameters(nlp) == expected + SOFTMAX
+
+
+def test_a_pipeline_without_layers():
+    nlp = spacy.blank("en")
+    nlp.add_pipe("sentencizer")
+    assert find_embeddings(nlp) == []
+    assert count_embedding_parameters(nlp) == count_pipeline_parameters(nlp) == 0
+
+
+def test_a_layer_that_is_there_twice_counts_once():
+    shared = Linear(3, 3)
+    model: Model = chain(shared, Linear(2, 3), shared)
+    model.initialize()
+    linear = 3 * 3 + 3
+    assert count_parameters([model]) == count_parameters([model, shared, model])
+    assert count_parameters([model]) == linear + 2 * 3 + 2
+    assert count_parameters([shared]) == linear
+
+
+def test_parameters_that_are_not_set_count_nothing():
+    assert count_parameters([Linear()]) == 0
+
+
+def test_bytes_on_disk(tmp_path: Path):
+    (tmp_path / "a").write_bytes(b"12345")
+    (tmp_path / "folder" / "deeper").mkdir(parents=True)
+    (tmp_path / "folder" / "deeper" / "b").write_bytes(b"678")
+    assert bytes_on_disk(tmp_path) == 8
+    assert bytes_on_disk(str(tmp_path / "a")) == 5
+    assert bytes_on_disk(tmp_path / "folder") == 3

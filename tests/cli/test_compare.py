@@ -1,0 +1,122 @@
+import json
+import re
+import sys
+from pathlib import Path
+
+import pytest
+from spacy.cli._util import app
+from typer.testing import CliRunner, Result
+
+import spacy_hashembeds.cli  # noqa: F401
+
+from ..conftest import make_trial
+
+
+def run(*args: str | Path) -> Result:
+    return CliRunner().invoke(app, ["hashembeds", "compare", *map(str, args)])
+
+
+@pytest.fixture
+def corpus(trained_root) -> Path:
+    return trained_root / "corpus/demo/test.spacy"
+
+
+@pytest.fixture
+def metrics(trained_root, tmp_path) -> list[Path]:
+    """Results of two trials. The second found nothing seen, and has nothing unseen."""
+    trial = json.loads(make_trial(trained_root).metrics.read_text())
+    paths = [tmp_path / f"{name}.json" for name in ("first", "second")]
+    paths[0].write_text(json.dumps(trial))
+    scores = trial["scores"]["test"]
+    scores.update({f"ents_seen_{key}": 0.0 for key in "prf"})
+    scores.update({f"ents_unseen_{key}": None for key in "prf"})
+    trial["embedder"] = "other_embed"
+    trial["sizes"] = {"embedding_parameters": 1234567, "bytes_on_disk": 8_910_000}
+    paths[1].write_text(json.dumps(trial))
+    return paths
+
+
+def percents(scores: dict[str, float]) -> list[str]:
+    return " ".join(f"{100 * scores[key]:4.1f}" for key in "prf").split()
+
+
+def test_the_table_has_a_row_for_each_trial(metrics, corpus):
+    result = run(*metrics, "--corpus", corpus)
+    assert result.exit_code == 0, result.output
+    test = json.loads(metrics[0].read_text())["scores"]["test"]
+    lines = [line.split() for line in result.output.splitlines()]
+    rows = {line[0]: line[1:] for line in lines if line}
+    kinds = ("ents", "ents_seen", "ents_unseen")
+    first = [{key: test[f"{kind}_{key}"] for key in "prf"} for kind in kinds]
+    shown = [figure for scores in first for figure in percents(scores)]
+    assert rows["multi_fewer_hash_embed"][:9] == shown
+    second = rows["other_embed"]
+    assert second[:3] == shown[:3]
+    assert second[3:9] == ["0.0"] * 3 + ["-"] * 3
+    assert second[9:11] == ["1,234,567", "8.91"]
+    assert int(second[11].replace(",", "")) > 0
+    for kind, name in zip(kinds, ("all", "seen", "unseen"), strict=True):
+        assert f"P/R/F {name} ({test[f'{kind}_support']})" in result.output
+    assert "Embedders on demo" in result.output
+
+
+def test_the_comparison_is_saved_and_drawn(metrics, corpus, tmp_path):
+    output, chart = tmp_path / "made/comparison.json", tmp_path / "made/chart.png"
+    result = run(*metrics, "-c", corpus, "--output", output, "--chart", chart)
+    assert result.exit_code == 0, result.output
+    rows = json.loads(output.read_text())
+    assert [row["embedder"] for row in rows] == [
+        "multi_fewer_hash_embed",
+        "other_embed",
+    ]
+    assert rows[1]["unseen"]["f"] is None
+    assert chart.read_bytes().startswith(b"\x89PNG")
+    assert "Saved the comparison" in result.output
+    assert "Drew a chart" in result.output
+
+
+def test_nothing_is_written_unasked(metrics, corpus, tmp_path):
+    before = sorted(tmp_path.rglob("*"))
+    assert run(*metrics, "-c", corpus).exit_code == 0
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def check_failure(result: Result, message: str) -> None:
+    assert result.exit_code == 1
+    assert isinstance(result.exception, SystemExit)
+    assert "Can't compare the trials" in result.output
+    # Long messages are wrapped.
+    assert "".join(message.split()) in re.sub(r"\s", "", result.output)
+
+
+def test_errors_are_told_without_a_traceback(metrics, corpus, tmp_path):
+    gone = tmp_path / "gone"
+    check_failure(run(metrics[0], gone, "-c", corpus), f"There is no '{gone}'")
+    check_failure(run(*metrics, "-c", gone), f"There is no file or folder '{gone}'")
+    output = metrics[0] / "comparison.json"
+    check_failure(run(*metrics, "-c", corpus, "-o", output), str(metrics[0]))
+    trial = json.loads(metrics[1].read_text())
+    metrics[1].write_text(
+        json.dumps({**trial, "dataset": "wnut17", "corpus_hashes": {}})
+    )
+    check_failure(
+        run(*metrics, "-c", corpus), "these are of 2, prepared as: demo, wnut17"
+    )
+    metrics[1].write_text(json.dumps({**trial, "model": str(gone)}))
+    check_failure(run(*metrics, "-c", corpus), f"The pipeline '{gone}'")
+    for text in ("{}", "[]", "{}{}", "no"):
+        metrics[1].write_text(text)
+        message = f"'{metrics[1]}' does not hold the results of a trial"
+        check_failure(run(*metrics, "-c", corpus), message)
+
+
+def test_without_matplotlib_a_chart_can_not_be_drawn(
+    metrics, corpus, tmp_path, monkeypatch
+):
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    chart = tmp_path / "chart.png"
+    result = run(*metrics, "-c", corpus, "--chart", chart)
+    check_failure(result, "pip install 'spacy-hashembeds[report]'")
+    assert not chart.exists()
+    # All else works without it.
+    assert run(*metrics, "-c", corpus).exit_code == 0

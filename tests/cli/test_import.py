@@ -1,0 +1,45 @@
+"""What is imported, in processes of their own."""
+
+import json
+import subprocess
+import sys
+
+CLI = "spacy_hashembeds.cli"
+
+
+def run(code: str) -> set[str]:
+    """Run code that ends with a variable `names`, a collection of names."""
+    code = f"import json, sys\n{code}\nprint(json.dumps(sorted(names)))"
+    command = [sys.executable, "-c", code]
+    printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    return set(json.loads(printed))
+
+
+def test_every_spacy_command_imports_our_commands_and_nothing_more():
+    # spaCy imports what is in its group `spacy_cli` whichever command is run.
+    names = run(
+        f"import spacy.cli; before = set(sys.modules); import {CLI}\n"
+        "names = set(sys.modules) - before"
+    )
+    assert CLI in names
+    foreign = {name for name in names if name.split(".")[0] != "spacy_hashembeds"}
+    assert foreign == set()
+    ours = {n for n in names if n not in ("spacy_hashembeds", CLI)}
+    assert all(name.startswith(f"{CLI}.") for name in ours)
+
+
+def test_importing_the_package_imports_nothing_else():
+    names = run(
+        "before = set(sys.modules); import spacy_hashembeds\n"
+        "names = set(sys.modules) - before"
+    )
+    assert names == {"spacy_hashembeds"}
+
+
+def test_spacy_finds_our_commands_by_itself():
+    names = run(
+        "from spacy.util import registry; registry.cli.get_all()\n"
+        "from spacy_hashembeds.cli import hashembeds_cli as app\n"
+        "names = [command.name for command in app.registered_commands]"
+    )
+    assert names == {"compare", "evaluate", "prepare", "tables", "trial"}

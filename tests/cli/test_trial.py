@@ -1,0 +1,112 @@
+import json
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+from spacy.cli._util import app
+from typer.testing import CliRunner, Result
+
+import spacy_hashembeds.cli  # noqa: F401
+from spacy_hashembeds.experiments import trial as trial_module
+
+from ..conftest import SMALL_TRIAL, make_trial
+
+SETTINGS = [
+    part for key, value in SMALL_TRIAL.items() for part in (f"--{key}", str(value))
+]
+TRIAL = ["demo", "multi_fewer_hash_embed", *SETTINGS]
+
+
+def run(*args: str) -> Result:
+    return CliRunner().invoke(app, ["hashembeds", "trial", *args])
+
+
+@pytest.fixture
+def in_project(project, monkeypatch) -> Path:
+    """A project in which one trial was run, as the working directory."""
+    monkeypatch.chdir(project)
+    return project
+
+
+@pytest.mark.slow
+def test_a_trial_is_run_once_and_comes_out_the_same(in_project, monkeypatch):
+    recorded = json.loads(make_trial(in_project).metrics.read_text())
+    shutil.rmtree("metrics")
+    shutil.rmtree("training")
+    result = run(*TRIAL)
+    assert result.exit_code == 0, result.output
+    path = Path("metrics/demo/multi_fewer_hash_embed/default/seed0.json")
+    assert f"Saved results to {path}" in " ".join(result.output.split())
+    assert "ENTS_F" in result.output  # from `spacy train`, as it comes
+    metrics = json.loads(path.read_text())
+    assert Path(metrics["model"]).is_dir()
+    # The same as from Python, in another folder and another process.
+    for key in ("config_hash", "corpus_hashes", "overrides", "scores"):
+        assert metrics[key] == recorded[key]
+
+    monkeypatch.setattr(trial_module, "_run", None)
+    before = path.read_bytes()
+    result = run(*TRIAL)
+    assert result.exit_code == 0, result.output
+    assert "Done before, nothing has changed" in result.output
+    assert path.read_bytes() == before
+
+
+def test_options_reach_the_training(in_project, monkeypatch):
+    commands = []
+
+    def fail(command, log, on_output):
+        commands.append(command)
+        return 1
+
+    monkeypatch.setattr(trial_module, "_run", fail)
+    options = ["--seed", "5", "--variant", "bare", "--training.dropout", "0.0"]
+    run("demo", "multi_embed", *options, "--nlp.lang=de")
+    (command,) = commands
+    config, _, output, *settings = command[command.index("train") + 1 :]
+    assert config == "configs/multi_embed.cfg"
+    assert output == "training/demo/multi_embed/bare/seed5"
+    pairs = dict(zip(settings[::2], settings[1::2], strict=True))
+    assert pairs == {
+        "--gpu-id": "-1",
+        "--paths.train": "corpus/demo/train.spacy",
+        "--paths.dev": "corpus/demo/dev.spacy",
+        "--training.seed": "5",
+        "--training.dropout": "0.0",
+        "--nlp.lang": "de",
+    }
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (["demo", "multi_emb"], "no config 'configs/multi_emb.cfg'"),
+        (["none", "multi_embed"], "no 'corpus/none/train.spacy'. Make it with"),
+        (["own", "multi_embed"], "with the override --nlp.lang"),
+        (
+            ["demo", "multi_embed"],
+            "`spacy train` failed: its output is in "
+            "'training/demo/multi_embed/default/seed0/train.log'",
+        ),
+    ],
+)
+def test_errors_are_told_without_a_traceback(in_project, monkeypatch, args, message):
+    monkeypatch.setattr(trial_module, "_run", lambda *args: 1)
+    shutil.copytree("corpus/demo", "corpus/own")
+    result = run(*args)
+    assert result.exit_code == 1
+    assert isinstance(result.exception, SystemExit)
+    assert "The trial failed" in result.output
+    # Long messages are wrapped.
+    assert "".join(message.split()) in re.sub(r"\s", "", result.output)
+    done = list((in_project / "metrics").rglob("*.json"))
+    assert done == [make_trial(in_project).metrics]
+
+
+def test_an_option_that_is_no_setting_is_refused(in_project):
+    result = run("demo", "multi_embed", "--sede", "5")
+    assert result.exit_code == 1
+    assert isinstance(result.exception, SystemExit)
+    assert "--sede" in result.output
+    assert "Settings look like --training.dropout 0.2" in result.output

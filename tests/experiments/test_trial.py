@@ -1,0 +1,339 @@
+"""Trials of one small pipeline, which is trained once for all tests."""
+
+import hashlib
+import json
+import platform
+import shutil
+from datetime import datetime
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+import spacy
+
+from spacy_hashembeds.analysis.sizes import (
+    bytes_on_disk,
+    count_embedding_parameters,
+    count_pipeline_parameters,
+)
+from spacy_hashembeds.experiments import trial as trial_module
+from spacy_hashembeds.experiments.evaluation import evaluate_pipeline
+from spacy_hashembeds.experiments.trial import Trial, identify, read_done, run_trial
+
+from ..conftest import SMALL_TRIAL, make_trial
+
+pytestmark = pytest.mark.slow
+
+
+class FakeTraining:
+    """Stands in for the process of `spacy train`: leaves a trained pipeline."""
+
+    def __init__(self, model: Path):
+        self.model = model
+        self.commands: list[list[str]] = []
+        self.error: type[BaseException] | None = None
+
+    def __call__(self, command, log, on_output) -> int:
+        self.commands.append(command)
+        if self.error is not None:
+            raise self.error
+        output = Path(self.get_option("--output")) / "model-best"
+        shutil.copytree(self.model, output, dirs_exist_ok=True)
+        return 0
+
+    def get_option(self, name: str) -> str:
+        command = self.commands[-1]
+        assert command.count(name) == 1
+        return command[command.index(name) + 1]
+
+
+@pytest.fixture
+def training(trained_root, monkeypatch) -> FakeTraining:
+    fake = FakeTraining(make_trial(trained_root).output / "model-best")
+    monkeypatch.setattr(trial_module, "_run", fake)
+    return fake
+
+
+def read(path: Path):
+    return json.loads(path.read_text(encoding="utf8"))
+
+
+# What is recorded
+
+
+def test_results_say_what_they_depend_on(trained_root):
+    trial = make_trial(trained_root)
+    assert trial.metrics == (
+        trained_root / "metrics/demo/multi_fewer_hash_embed/default/seed0.json"
+    )
+    metrics = read(trial.metrics)
+    assert metrics["dataset"] == "demo"
+    assert metrics["embedder"] == "multi_fewer_hash_embed"
+    assert metrics["variant"] == "default"
+    assert (metrics["seed"], metrics["gpu_id"]) == (0, -1)
+    assert metrics["overrides"] == SMALL_TRIAL
+    assert len(metrics["config_hash"]) == 64
+    folder = trained_root / "corpus" / "demo"
+    assert metrics["corpus_hashes"] == {
+        split: hashlib.sha256((folder / f"{split}.spacy").read_bytes()).hexdigest()
+        for split in ("train", "dev", "test")
+    }
+    packages = ("spacy-hashembeds", "spacy", "thinc", "numpy")
+    expected = {package: version(package) for package in packages}
+    assert metrics["versions"] == {"python": platform.python_version(), **expected}
+    assert datetime.fromisoformat(metrics["finished"]).utcoffset() is not None
+
+
+def test_results_are_those_of_the_best_pipeline(trained_root):
+    metrics = read(make_trial(trained_root).metrics)
+    model = Path(metrics["model"])
+    assert model == make_trial(trained_root).output / "model-best"
+    folder = trained_root / "corpus" / "demo"
+    assert list(metrics["scores"]) == ["dev", "test"]
+    for split, scores in metrics["scores"].items():
+        args = (model, folder / f"{split}.spacy", folder / "train.spacy")
+        assert scores == evaluate_pipeline(*args)
+    assert 0 < metrics["scores"]["test"]["ents_f"] < 1  # else this would say little
+    nlp = spacy.load(model)
+    assert metrics["sizes"] == {
+        "embedding_parameters": count_embedding_parameters(nlp),
+        "pipeline_parameters": count_pipeline_parameters(nlp),
+        "bytes_on_disk": bytes_on_disk(model),
+    }
+    tables, mix = 32 * (500 + 100 + 200 + 50), 3 * 32 * (4 * 32 + 1) + 2 * 32
+    assert metrics["sizes"]["embedding_parameters"] == tables + mix
+    assert metrics["timings"].keys() == {"train_seconds", "words_per_second"}
+    assert all(value > 0 for value in metrics["timings"].values())
+
+
+def test_the_pipeline_is_trained_as_asked(trained_root):
+    config = spacy.load(make_trial(trained_root).output / "model-best").config
+    assert config["training"]["seed"] == 0
+    assert config["nlp"]["lang"] == "en"
+    assert config["training"]["max_steps"] == 40
+    embed = config["components"]["tok2vec"]["model"]["embed"]
+    assert embed["rows"] == [500, 100, 200, 50]
+
+
+def test_the_log_is_the_output_of_the_training(trained_root):
+    log = (make_trial(trained_root).output / "train.log").read_text(encoding="utf8")
+    assert "Initialized pipeline" in log
+    assert "ENTS_F" in log
+
+
+# Once, unless something changed
+
+
+def test_a_trial_that_is_done_is_not_run_again(project, training):
+    trial = make_trial(project)
+    before = trial.metrics.read_bytes()
+    assert run_trial(trial) == read(trial.metrics)
+    assert training.commands == []
+    assert trial.metrics.read_bytes() == before
+
+
+def test_another_seed_is_another_trial(project, training):
+    before = make_trial(project).metrics.read_bytes()
+    trial = make_trial(project, seed=7)
+    metrics = run_trial(trial)
+    assert training.get_option("--training.seed") == "7"
+    assert metrics["seed"] == 7
+    assert trial.metrics.name == "seed7.json"
+    assert read(trial.metrics) == metrics
+    assert make_trial(project).metrics.read_bytes() == before
+    run_trial(trial)
+    assert len(training.commands) == 1
+
+
+def test_a_variant_keeps_its_results_apart(project, training):
+    before = make_trial(project).metrics.read_bytes()
+    overrides = {**SMALL_TRIAL, "training.dropout": 0.0}
+    trial = make_trial(project, variant="no_dropout", overrides=overrides)
+    assert run_trial(trial)["variant"] == "no_dropout"
+    assert trial.metrics.parent.name == "no_dropout"
+    assert "no_dropout" in training.get_option("--output")
+    assert make_trial(project).metrics.read_bytes() == before
+
+
+def change_override(project, monkeypatch):
+    return make_trial(project, overrides={**SMALL_TRIAL, "training.dropout": 0.5})
+
+
+def change_config(project, monkeypatch):
+    trial = make_trial(project)
+    text = trial.config.read_text().replace("dropout = 0.1", "dropout = 0.2")
+    trial.config.write_text(text)
+    return trial
+
+
+def change_train(project, monkeypatch):
+    corpus = make_trial(project).corpus
+    shutil.copy(corpus["dev"], corpus["train"])
+    return make_trial(project)
+
+
+def change_test(project, monkeypatch):
+    corpus = make_trial(project).corpus
+    shutil.copy(corpus["dev"], corpus["test"])
+    return make_trial(project)
+
+
+def remove_test(project, monkeypatch):
+    make_trial(project).corpus["test"].unlink()
+    return make_trial(project)
+
+
+def change_version(project, monkeypatch):
+    monkeypatch.setattr(trial_module, "version", lambda package: "0.0.1")
+    return make_trial(project)
+
+
+def remove_metrics(project, monkeypatch):
+    make_trial(project).metrics.unlink()
+    return make_trial(project)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        change_override,
+        change_config,
+        change_train,
+        change_test,
+        remove_test,
+        change_version,
+        remove_metrics,
+    ],
+)
+def test_a_trial_runs_again_when_something_changed(
+    project, training, monkeypatch, change
+):
+    trial = change(project, monkeypatch)
+    assert read_done(trial, identify(trial)) is None
+    metrics = run_trial(trial)
+    assert len(training.commands) == 1
+    # The new results stand in place of the old ones.
+    assert read(trial.metrics) == metrics
+    assert read_done(trial, identify(trial)) == metrics
+    run_trial(trial)
+    assert len(training.commands) == 1
+
+
+def test_comments_in_a_config_change_nothing(project, training):
+    trial = make_trial(project)
+    trial.config.write_text("# Another remark.\n\n" + trial.config.read_text())
+    run_trial(trial)
+    assert training.commands == []
+
+
+def test_a_corpus_without_a_test_split_is_scored_on_dev(project, training):
+    trial = remove_test(project, None)
+    metrics = run_trial(trial)
+    assert list(metrics["scores"]) == ["dev"]
+    assert list(metrics["corpus_hashes"]) == ["train", "dev"]
+    assert metrics["timings"]["words_per_second"] > 0
+
+
+# Failures
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, OSError])
+def test_an_interrupted_trial_starts_again(project, training, error):
+    trial = make_trial(project, seed=1)
+    training.error = error
+    with pytest.raises(error):
+        run_trial(trial)
+    assert not trial.metrics.exists()
+    training.error = None
+    run_trial(trial)
+    assert len(training.commands) == 2
+    assert trial.metrics.exists()
+
+
+def test_a_trial_interrupted_after_training_starts_again(
+    project, training, monkeypatch
+):
+    trial = make_trial(project, seed=1)
+    with monkeypatch.context() as context:
+        # From here on the pipeline is there, but its results are not.
+        context.setattr(trial_module, "bytes_on_disk", {}.__getitem__)
+        with pytest.raises(KeyError):
+            run_trial(trial)
+    assert not trial.metrics.exists()
+    run_trial(trial)
+    assert len(training.commands) == 2
+
+
+def test_a_failed_training_names_its_log(project):
+    overrides = {**SMALL_TRIAL, "training.max_steps": "many"}
+    trial = make_trial(project, variant="broken", overrides=overrides)
+    lines: list[str] = []
+    log = trial.output / "train.log"
+    with pytest.raises(RuntimeError, match=rf"`spacy train` failed: .*'{log}'"):
+        run_trial(trial, on_output=lines.append)
+    assert not trial.metrics.exists()
+    # All that it printed is in the log, and was passed on as it came.
+    assert log.read_text(encoding="utf8").splitlines() == lines
+    assert any("max_steps" in line for line in lines)
+
+
+def test_a_missing_config(trained_root):
+    trial = make_trial(trained_root, embedder="multi_emb")
+    message = r"no config '.*configs/multi_emb\.cfg' for the embedder 'multi_emb'"
+    with pytest.raises(FileNotFoundError, match=message):
+        run_trial(trial)
+
+
+@pytest.mark.parametrize("split", ["train", "dev"])
+def test_a_missing_split(project, split):
+    trial = make_trial(project)
+    trial.corpus[split].unlink()
+    message = rf"no '.*{split}\.spacy'.*hashembeds prepare demo .*corpus/demo`"
+    with pytest.raises(FileNotFoundError, match=message):
+        run_trial(trial)
+
+
+def test_the_language_of_an_own_corpus_must_be_said(project, training):
+    shutil.copytree(project / "corpus/demo", project / "corpus/own")
+    trial = make_trial(project, dataset="own")
+    message = r"language of corpus 'own' is unknown.* --nlp\.lang de"
+    with pytest.raises(ValueError, match=message):
+        run_trial(trial)
+    assert training.commands == []
+    overrides = {**SMALL_TRIAL, "nlp.lang": "de"}
+    run_trial(make_trial(project, dataset="own", overrides=overrides))
+    assert training.get_option("--nlp.lang") == "de"
+
+
+def test_the_language_is_that_of_the_dataset(project, training):
+    shutil.copytree(project / "corpus/demo", project / "corpus/conll2002_es")
+    run_trial(make_trial(project, dataset="conll2002_es"))
+    assert training.get_option("--nlp.lang") == "es"
+    train = Path(training.get_option("--paths.train"))
+    assert train == project / "corpus/conll2002_es/train.spacy"
+
+
+@pytest.mark.parametrize("name", ["dataset", "embedder", "variant"])
+@pytest.mark.parametrize("value", ["../other", "a/b", "", ".hidden", "a b"])
+def test_names_are_those_of_files(name, value):
+    names = {"dataset": "demo", "embedder": "multi_embed", name: value}
+    with pytest.raises(ValueError, match=rf"'{name}' should be letters.* but is '"):
+        Trial(**names)
+
+
+@pytest.mark.parametrize(
+    ("setting", "instead"),
+    [("training.seed", "'seed'"), ("paths.train", "'dataset'"), ("paths.dev", "'data")],
+)
+def test_settings_of_the_trial_itself_are_no_overrides(setting, instead):
+    """Otherwise its results would say something else than what was run."""
+    message = rf"sets {setting}: give .*{instead}"
+    with pytest.raises(ValueError, match=message):
+        Trial(dataset="demo", embedder="multi_embed", overrides={setting: 1})
+
+
+def test_damaged_results_are_made_anew(project, training):
+    trial = make_trial(project)
+    trial.metrics.write_text(trial.metrics.read_text()[:100])
+    assert run_trial(trial)["seed"] == 0
+    assert len(training.commands) == 1

@@ -1,0 +1,134 @@
+"""`project.yml`: what it fetches and what it runs."""
+
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from hashlib import md5
+from pathlib import Path
+from typing import Any
+
+import pytest
+from weasel.util.config import load_project_config
+
+from spacy_hashembeds.corpora.datasets import DATASETS
+
+from .conftest import ROOT
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    """A copy of the project, since loading it makes its folders."""
+    folder = tmp_path_factory.mktemp("project")
+    shutil.copy(ROOT / "project.yml", folder)
+    shutil.copytree(ROOT / "configs", folder / "configs")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def config(folder) -> dict[str, Any]:
+    return load_project_config(folder)
+
+
+@pytest.fixture(scope="module")
+def assets(config) -> dict[str, dict[str, Any]]:
+    """The assets by their place below the folder of assets."""
+    places = [Path(asset["dest"]) for asset in config["assets"]]
+    assert {place.parts[0] for place in places} == {"assets"}
+    names = [place.relative_to("assets").as_posix() for place in places]
+    assert len(set(names)) == len(names)
+    return dict(zip(names, config["assets"], strict=True))
+
+
+def get_commands(config: dict[str, Any]) -> list[list[str]]:
+    """The `spacy hashembeds` commands of all scripts, from the command's name on."""
+    lines = [line.split() for c in config["commands"] for line in c["script"]]
+    prefix = ["python", "-m", "spacy", "hashembeds"]
+    return [line[len(prefix) :] for line in lines if line[: len(prefix)] == prefix]
+
+
+def test_the_assets_are_the_files_of_the_datasets(assets):
+    # OntoNotes is licensed, and may not be fetched.
+    files = {
+        file
+        for dataset in DATASETS.values()
+        if dataset.name != "ontonotes"
+        for file in dataset.files
+    }
+    assert set(assets) == files
+
+
+def test_checksums_are_those_of_the_files(assets, data_dir):
+    found = {}
+    for name, asset in assets.items():
+        if (data_dir / name).is_file():
+            found[name] = md5((data_dir / name).read_bytes()).hexdigest()
+            assert asset.get("checksum") == found[name], name
+    assert found
+
+
+def test_workflows_are_made_of_commands(config):
+    names = {command["name"] for command in config["commands"]}
+    for commands in config["workflows"].values():
+        assert set(commands) <= names
+
+
+def test_trials_name_configs_and_datasets_that_exist(config):
+    commands = [c for c in get_commands(config) if c[0] == "trial"]
+    assert commands
+    for _, dataset, embedder, *_ in commands:
+        assert dataset in DATASETS
+        assert (ROOT / "configs" / f"{embedder}.cfg").is_file()
+
+
+def test_dependencies_are_files_of_the_project_or_outputs(config):
+    outputs = {out for c in config["commands"] for out in c.get("outputs", ())}
+    for command in config["commands"]:
+        for path in command.get("deps", ()):
+            assert path in outputs or (ROOT / path).exists()
+
+
+def test_what_is_compared_is_the_output_of_trials(config):
+    outputs = {out for c in config["commands"] for out in c.get("outputs", ())}
+    for command in get_commands(config):
+        if command[0] == "compare":
+            metrics = command[1 : command.index("--corpus")]
+            assert metrics
+            assert set(metrics) <= outputs
+
+
+def run_dry(folder: Path, *args: str) -> list[str]:
+    """Let spaCy say what `spacy project run` would run, after `hashembeds`."""
+    command = [sys.executable, "-m", "spacy", "project", "run", *args, "--dry"]
+    result = subprocess.run(command, capture_output=True, text=True, cwd=folder)
+    assert result.returncode == 0, result.stdout + result.stderr
+    pattern = "Running command: .+ -m spacy hashembeds (.*)"
+    return re.findall(pattern, result.stdout)
+
+
+def test_the_trial_workflow_passes_its_variables_on(folder):
+    variables = "--vars.dataset wnut17 --vars.embedder multi_embed --vars.seed 3"
+    lines = run_dry(folder, "trial", ".", *variables.split())
+    assert [" ".join(line.split()) for line in lines] == [
+        "prepare wnut17 corpus/wnut17",
+        "trial wnut17 multi_embed --seed 3 --gpu-id -1 --variant default",
+    ]
+    assert not list((folder / "corpus").iterdir())
+
+
+def test_overrides_are_passed_on_as_words_of_their_own(folder):
+    settings = "--training.dropout 0.0 --training.max_steps 5"
+    # spaCy takes a value that starts with dashes for another option.
+    variables = ["--vars.variant", "short", "--vars.overrides", f" {settings}"]
+    (line,) = run_dry(folder, "trial-run", ".", *variables)
+    assert line.endswith(f"--variant short {settings}")
+
+
+def test_the_commands_in_the_readme_run(folder):
+    prefix = "spacy project run "
+    lines = (ROOT / "README.md").read_text(encoding="utf8").splitlines()
+    commands = [line.removeprefix(prefix) for line in lines if line.startswith(prefix)]
+    assert commands
+    for command in commands:
+        assert run_dry(folder, *shlex.split(command))

@@ -1,0 +1,94 @@
+"""Every registered name: found by spaCy, documented and tested. Made from metadata."""
+
+import re
+from importlib.metadata import EntryPoint, distribution
+from pathlib import Path
+
+import pytest
+from spacy.util import registry
+
+from .conftest import ROOT
+
+ENTRY_POINTS = list(distribution("spacy-hashembeds").entry_points)
+# The group of commands is for spaCy's own use.
+REGISTERED = [
+    entry_point
+    for entry_point in ENTRY_POINTS
+    if entry_point.group.startswith(("spacy_", "thinc_"))
+    and entry_point.group != "spacy_cli"
+]
+OWN_PREFIX = "spacy-hashembeds."
+# Registered names, but for those of factories, end in a version.
+NAME = re.compile(r"[\w-]+(\.[\w-]+)*\.v\d+")
+
+
+def get_id(entry_point: EntryPoint) -> str:
+    return f"{entry_point.group}:{entry_point.name}"
+
+
+def is_alias(entry_point: EntryPoint) -> bool:
+    return entry_point.name.startswith("spacy.")
+
+
+def read_sections() -> dict[str, str]:
+    """The text below each heading of the reference that is a name in backticks."""
+    text = (ROOT / "docs" / "reference.md").read_text(encoding="utf8")
+    sections = re.split(r"^#+ ", text, flags=re.MULTILINE)
+    named = (re.fullmatch(r"`([^`]+)`\n(.*)", s, flags=re.DOTALL) for s in sections)
+    return {match[1]: match[2] for match in named if match}
+
+
+def read_tests() -> str:
+    paths = (ROOT / "tests").rglob("test_*.py")
+    return "\n".join(
+        path.read_text(encoding="utf8") for path in paths if path != Path(__file__)
+    )
+
+
+def test_the_metadata_is_there():
+    groups = {entry_point.group for entry_point in REGISTERED}
+    assert {"spacy_architectures", "spacy_callbacks"} <= groups
+    assert {"spacy_readers", "spacy_scorers"} <= groups
+
+
+@pytest.mark.parametrize("entry_point", ENTRY_POINTS, ids=get_id)
+def test_it_resolves(entry_point):
+    assert callable(entry_point.load())
+
+
+@pytest.mark.parametrize("entry_point", REGISTERED, ids=get_id)
+def test_spacy_finds_it(entry_point):
+    group = entry_point.group.split("_", 1)[1]
+    assert registry.get(group, entry_point.name) is entry_point.load()
+
+
+@pytest.mark.parametrize("entry_point", REGISTERED, ids=get_id)
+def test_it_has_docs_for_users_and_in_the_code(entry_point):
+    sections = read_sections()
+    if is_alias(entry_point):
+        main = entry_point.name.replace("spacy.", OWN_PREFIX, 1)
+        assert f"`{entry_point.name}`" in sections[main]
+    else:
+        assert entry_point.name in sections
+    assert entry_point.load().__doc__
+
+
+@pytest.mark.parametrize("entry_point", REGISTERED, ids=get_id)
+def test_it_is_named_in_a_test(entry_point):
+    function = entry_point.value.split(":")[1]
+    names = rf"\b{function}\b|{re.escape(entry_point.name)}(?!\w)"
+    assert re.search(names, read_tests())
+
+
+@pytest.mark.parametrize("alias", list(filter(is_alias, REGISTERED)), ids=get_id)
+def test_an_alias_is_the_same_function(alias):
+    main = alias.name.replace("spacy.", OWN_PREFIX, 1)
+    (entry_point,) = (e for e in REGISTERED if e.name == main)
+    assert entry_point.group == alias.group
+    assert entry_point.load() is alias.load()
+
+
+def test_the_reference_names_nothing_that_is_not_registered():
+    documented = {name for name in read_sections() if NAME.fullmatch(name)}
+    assert documented
+    assert documented <= {entry_point.name for entry_point in REGISTERED}
