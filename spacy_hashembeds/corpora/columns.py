@@ -65,19 +65,21 @@ class ColumnFormat:
     def __post_init__(self) -> None:
         if self.separator == "":
             raise ValueError(
-                "separator: expected at least one character, got an empty string. "
-                "Leave it out to split at spaces and tabs."
+                "'separator' should be at least one character, but is empty. Leave it "
+                "out to split at spaces and tabs."
             )
         if self.word == self.tag:
             raise ValueError(
-                f"word, tag: expected two columns, got {self.word} for both."
+                f"'word' and 'tag' should be two columns, but both are {self.word}."
             )
         if self.group not in GROUPS:
-            raise ValueError(f"group: expected one of {GROUPS}, got {self.group!r}.")
+            raise ValueError(
+                f"'group' should be one of {GROUPS}, but is {self.group!r}."
+            )
         if not _extends_ascii(self.encoding):
             raise ValueError(
-                "encoding: expected an encoding that Python knows and that extends "
-                f"ASCII, such as 'utf-8' or 'latin-1', got {self.encoding!r}."
+                "'encoding' should be one that Python knows and that extends ASCII, "
+                f"such as 'utf-8' or 'latin-1', but is {self.encoding!r}."
             )
 
     @property

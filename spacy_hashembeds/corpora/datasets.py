@@ -64,7 +64,9 @@ def prepare_dataset(name: str, assets: Path, output: Path) -> dict[str, Path]:
     RAISES (FileNotFoundError): A file of the corpus is missing.
     """
     if name not in DATASETS:
-        raise ValueError(f"name: expected one of {sorted(DATASETS)}, got {name!r}.")
+        raise ValueError(
+            f"'name' should be one of {sorted(DATASETS)}, but is {name!r}."
+        )
     dataset = DATASETS[name]
     paths = [Path(assets) / file for file in dataset.files]
     for path in paths:
@@ -103,12 +105,15 @@ def prepare_files(
     paths = {split: Path(path) for split, path in files.items() if path is not None}
     for split, path in paths.items():
         if not path.exists():
-            raise FileNotFoundError(f"{split}: no such file: {path}")
+            raise FileNotFoundError(
+                f"There is no file '{path}', which '{split}' names."
+            )
     stale = Path(output) / "test.spacy"
     if test is None and stale.exists():
         raise ValueError(
-            f"test: {stale} exists and would stay beside the new training data. Give "
-            "a test file too, remove it, or choose another output folder."
+            f"'test' is not given, but '{stale}' exists and would stay beside the new "
+            "training data. Give a test file too, remove it, or choose another output "
+            "folder."
         )
     splits = {split: read_documents(path, layout) for split, path in paths.items()}
     return _write_splits(splits, lang, Path(output))
@@ -162,7 +167,7 @@ def _write_splits(splits: Splits, lang: str, output: Path) -> dict[str, Path]:
         for split, documents in splits.items():
             doc_bin = DocBin(docs=(make_doc(vocab, doc) for doc in documents))
             if not len(doc_bin):
-                raise ValueError(f"{split}: expected at least one sentence, got none.")
+                raise ValueError(f"There is not a sentence in the {split} split.")
             doc_bin.to_disk(stack.enter_context(replacing(written[split])))
     return written
 
@@ -173,8 +178,8 @@ def _make_vocab(lang: str) -> Vocab:
         return create_vocab(lang, get_lang_class(lang).Defaults)
     except ImportError:
         raise ValueError(
-            f"lang: spaCy knows no language {lang!r}. Give a code such as 'en', or "
-            "'xx' where there is none."
+            f"'lang' should be the code of a language that spaCy knows, such as 'en', "
+            f"or 'xx' where there is none, but is {lang!r}."
         ) from None
 
 

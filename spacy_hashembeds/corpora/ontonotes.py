@@ -25,7 +25,7 @@ def ontonotes_files(path: Path) -> list[Path]:
     files = sorted(path.rglob("*_gold_conll"))
     if not files:
         raise FileNotFoundError(
-            f"path: no file whose name ends in '_gold_conll' in {path} or below. "
+            f"There is no file whose name ends in '_gold_conll' in '{path}' or below. "
             "OntoNotes 5 is read in the format of CoNLL-2012."
         )
     return files

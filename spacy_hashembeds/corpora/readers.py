@@ -163,7 +163,7 @@ def make_doc(vocab: Vocab, document: Document) -> Doc:
 def _make_reader(path: Path | None, layout: ColumnFormat, limit: int) -> Reader:
     path = _check_path(path)
     if path.is_dir():
-        raise ValueError(f"path: expected a file, got a folder: {path}")
+        raise ValueError(f"'path' should be a file, but '{path}' is a folder.")
     return partial(_read_examples, partial(read_documents, path, layout), limit)
 
 
@@ -171,12 +171,14 @@ def _check_path(path: Path | None) -> Path:
     # A missing development file would else be noticed at the first evaluation only.
     if path is None:
         raise ValueError(
-            "path: a corpus reader needs the path of its file, got None. Maybe you "
-            "forgot to define it in your .cfg file or to override it on the CLI?"
+            "'path' should be the file to read, but is None. Maybe you forgot to "
+            "define it in your .cfg file or to override it on the CLI?"
         )
     path = Path(path)
     if not path.exists():
-        raise FileNotFoundError(f"path: no such file or folder: {path}")
+        raise FileNotFoundError(
+            f"There is no file or folder '{path}', which 'path' names."
+        )
     return path
 
 

@@ -2,10 +2,12 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from spacy.util import load_model
+from spacy.vocab import Vocab
 
 from ..corpora.docbin import read_docs
 from ..scorers import KINDS
@@ -63,10 +65,11 @@ def _read_metrics(path: Path) -> dict[str, Any]:
 
 
 def _measure_speeds(trials: Sequence[Mapping[str, Any]], corpus: Path) -> list[float]:
-    pipelines = {str(i): load_model(t["model"]) for i, t in enumerate(trials)}
-    docs = list(read_docs(corpus, pipelines["0"].vocab))
-    speeds = measure_words_per_second(pipelines, docs)
-    return [speeds[name] for name in pipelines]
+    loaders = {
+        str(i): partial(load_model, trial["model"]) for i, trial in enumerate(trials)
+    }
+    speeds = measure_words_per_second(loaders, list(read_docs(corpus, Vocab())))
+    return [speeds[name] for name in loaders]
 
 
 def _make_row(trial: Mapping[str, Any], speed: float) -> dict[str, Any]:

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from time import perf_counter
@@ -251,7 +252,8 @@ def _measure(trial: Trial, train_seconds: float) -> dict[str, Any]:
     }
     nlp = load_model(model)
     docs = list(read_docs(corpus[held_out[-1]], nlp.vocab))
-    speed = measure_words_per_second({"model": nlp}, docs, rounds=3)["model"]
+    loaders = {"model": partial(load_model, model)}
+    speed = measure_words_per_second(loaders, docs, rounds=3)["model"]
     return {
         "finished": datetime.now(UTC).isoformat(timespec="seconds"),
         "machine": f"{platform.machine()}, {os.cpu_count()} cores",

@@ -83,7 +83,7 @@ def test_a_dataset_is_converted_from_its_assets(tmp_path: Path):
     ("args", "message"),
     [
         (["wnut17", "{out}", "--assets", "{out}"], "'spacy project assets'"),
-        (["conll2003", "{out}"], "expected one of ['anem'"),
+        (["conll2003", "{out}"], "should be one of ['anem'"),
         (["iob", "{out}"], "need --train, --dev and --lang"),
         (["iob", "{out}", "--train", "{file}", "--dev", "{file}"], "--lang"),
         (["wnut17", "{out}", "--train", "{file}"], "Use 'iob' instead"),

@@ -229,9 +229,9 @@ def test_document_mode_needs_docstart(file: Path):
 @pytest.mark.parametrize(
     ("setting", "message"),
     [
-        ({"separator": ""}, "separator: expected at least one character"),
-        ({"group": "page"}, r"group: expected one of .*, got 'page'"),
-        ({"encoding": "utf-88"}, "encoding: expected .* got 'utf-88'"),
+        ({"separator": ""}, "'separator' should be at least one character"),
+        ({"group": "page"}, r"'group' should be one of .* but is 'page'"),
+        ({"encoding": "utf-88"}, "'encoding' should be .* but is 'utf-88'"),
         ({"encoding": "utf-16"}, "extends ASCII"),
     ],
 )
@@ -301,5 +301,7 @@ def test_bare_carriage_returns_are_refused(file: Path):
 
 
 def test_word_and_tag_are_two_columns():
-    with pytest.raises(ValueError, match=r"word, tag: expected two columns, got -1"):
+    with pytest.raises(
+        ValueError, match=r"'word' and 'tag' should be two .* both are -1"
+    ):
         ColumnFormat(word=-1)

@@ -155,7 +155,7 @@ def test_a_missing_asset(tmp_path: Path, output: Path):
 
 def test_an_unknown_dataset(tmp_path: Path, output: Path):
     with pytest.raises(
-        ValueError, match=r"expected one of \['anem'.*, got 'conll2003'"
+        ValueError, match=r"'name' should be one of \['anem'.*, but is 'conll2003'"
     ):
         prepare_dataset("conll2003", tmp_path, output)
 
@@ -203,13 +203,13 @@ def test_languages_that_need_a_tokenizer_package_work(
 
 
 def test_an_unknown_language(files: dict[str, Path], output: Path):
-    with pytest.raises(ValueError, match="lang: spaCy knows no language 'klingon'"):
+    with pytest.raises(ValueError, match=r"'lang' should be .* but is 'klingon'"):
         prepare_files(**files, lang="klingon", output=output)
     assert not output.exists()
 
 
 def test_a_missing_own_file(files: dict[str, Path], tmp_path: Path, output: Path):
-    with pytest.raises(FileNotFoundError, match=r"dev: no such file: .*gone"):
+    with pytest.raises(FileNotFoundError, match=r"no file .*gone.*'dev' names"):
         prepare_files(
             **files | {"dev": tmp_path / "gone"},  # type: ignore[arg-type]
             lang="en",
@@ -222,7 +222,9 @@ def test_a_test_split_of_other_files_does_not_stay(
 ):
     prepare_files(**files, lang="en", output=output)
     before = contents(output)
-    with pytest.raises(ValueError, match=r"test: .*test\.spacy exists .* Give a test"):
+    with pytest.raises(
+        ValueError, match=r"'test' is .*test\.spacy' exists .* Give a test"
+    ):
         prepare_files(train=files["train"], dev=files["dev"], lang="en", output=output)
     assert contents(output) == before
 
@@ -253,7 +255,7 @@ def test_an_error_keeps_earlier_files(files: dict[str, Path], output: Path, spli
 
 def test_an_empty_split_is_refused(files: dict[str, Path], output: Path):
     files["dev"].write_text("\n")
-    with pytest.raises(ValueError, match="dev: expected at least one sentence"):
+    with pytest.raises(ValueError, match="not a sentence in the dev split"):
         prepare_files(**files, lang="en", output=output)
     assert contents(output) == {}
 

@@ -110,19 +110,21 @@ def test_own_columns(tmp_path: Path, nlp: Language):
 @pytest.mark.parametrize("name", NAMES)
 def test_readers_check_their_path_when_made(name: str, tmp_path: Path):
     create = registry.readers.get(f"spacy-hashembeds.{name}Corpus.v1")
-    with pytest.raises(ValueError, match=r"path: .* got None.*\.cfg"):
+    with pytest.raises(ValueError, match=r"'path' should .* is None.*\.cfg"):
         create(path=None)
-    with pytest.raises(FileNotFoundError, match=r"path: no such file .*gone"):
+    with pytest.raises(FileNotFoundError, match=r"no file or folder .*gone"):
         create(path=tmp_path / "gone")
 
 
 def test_a_folder_is_no_file(tmp_path: Path):
-    with pytest.raises(ValueError, match="path: expected a file, got a folder"):
+    with pytest.raises(
+        ValueError, match=r"'path' should be a file, but .* is a folder"
+    ):
         create_wnut17_reader(path=tmp_path)
 
 
 def test_a_group_that_cannot_be(file: Path):
-    with pytest.raises(ValueError, match="group: expected one of"):
+    with pytest.raises(ValueError, match="'group' should be one of"):
         create_conll2002_reader(path=file, group="page")
 
 

@@ -67,9 +67,9 @@ def test_rows_are_in_the_order_given_with_their_own_speeds(
 ):
     timed = []
 
-    def measure(pipelines, docs):
-        timed.append((dict(pipelines), list(docs)))
-        return {name: 100.0 * (i + 1) for i, name in enumerate(pipelines)}
+    def measure(loaders, docs):
+        timed.append(({name: load() for name, load in loaders.items()}, docs))
+        return {name: 100.0 * (i + 1) for i, name in enumerate(loaders)}
 
     monkeypatch.setattr(comparison, "measure_words_per_second", measure)
     # The same embedder and variant twice: only the seed tells them apart.
