@@ -54,7 +54,8 @@ def _draw_scores(axes: Any, rows: Sequence[Mapping[str, Any]]) -> None:
         support = rows[0][kind]["support"]
         label = f"{kind} ({support})"
         bars = axes.barh(positions, values, height, label=label, **style)
-        labels = ["none" if row[kind]["f"] is None else "{:.1f}" for row in rows]
+        # spaCy scores wrong predictions with 0 even where there is nothing to find
+        labels = ["{:.1f}" if row[kind]["support"] else "none" for row in rows]
         labels = [
             text.format(value) for text, value in zip(labels, values, strict=True)
         ]
