@@ -7,14 +7,18 @@ both to equal values.
 """
 
 from collections.abc import Callable, Sequence
-from typing import cast
+from functools import partial
+from typing import Any, NamedTuple, cast
 
+import numpy as np
+from numpy.typing import NDArray
 from spacy.ml.featureextractor import FeatureExtractor
 from spacy.ml.staticvectors import StaticVectors
 from spacy.tokens import Doc
 from thinc.api import (
     Maxout,
     Model,
+    NumpyOps,
     chain,
     concatenate,
     list2ragged,
@@ -23,10 +27,24 @@ from thinc.api import (
 )
 from thinc.layers.chain import forward as chain_forward
 from thinc.layers.chain import init as chain_init
+from thinc.layers.layernorm import forward as layernorm_forward
+from thinc.layers.maxout import forward as maxout_forward
 from thinc.types import Floats2d, Ragged
+
+from ..layers import hashembed, symbolembed
+from ..layers.folding import Fold, predict_folded
+from ..layers.mixedembed import EmbedColumn, MixedEmbed, begin_update, predict
+from .static_vectors import embed_vectors, get_key_attr
 
 InT = list[Doc]
 OutT = list[Floats2d]
+
+# By what the layers do rather than by name: wrappers keep the name.
+_FIND_ROWS = {
+    hashembed.forward: hashembed.find_rows,
+    symbolembed.forward: symbolembed.find_rows,
+}
+_NORM_FORWARDS = [maxout_forward, layernorm_forward]
 
 
 def mix_attributes(
@@ -71,20 +89,43 @@ def mix_attributes(
         init=init,
         dims={"nO": width},
         layers=[*layers, with_array(mixer), cast(Model, ragged2list())],
-        attrs={"include_static_vectors": include_static_vectors},
+        attrs={"include_static_vectors": include_static_vectors, "fold": Fold()},
     )
 
 
 def forward(
     model: Model[InT, OutT], docs: InT, is_train: bool
 ) -> tuple[OutT, Callable[[OutT], InT]]:
-    if any(len(doc) for doc in docs):
-        # Not a chain of Thinc's inside this layer: that would be a node more than
-        # spaCy's tree has, and weights would no longer load from one into the other.
-        return chain_forward(model, docs, is_train)
-    # Thinc's Maxout and LayerNorm can't backpropagate through zero rows.
-    width = model.get_dim("nO")
-    return [model.ops.alloc2f(0, width) for _ in docs], lambda dY: []
+    if not any(len(doc) for doc in docs):
+        # Thinc's Maxout and LayerNorm can't backpropagate through zero rows.
+        width = model.get_dim("nO")
+        return [model.ops.alloc2f(0, width) for _ in docs], lambda dY: []
+    parts = _find_parts(model) if isinstance(model.ops, NumpyOps) else None
+    if parts is None:
+        return forward_reference(model, docs, is_train)
+    keys, more = _get_keys(parts, docs)
+    if not is_train:
+        return _split(_predict(model, parts, keys, more), docs), _backprop_nothing
+    Y, backprop_tokens = begin_update(parts.layers, keys, more)
+
+    def backprop(dYs: OutT) -> InT:
+        backprop_tokens(np.concatenate(cast(list[NDArray], dYs)))
+        return []
+
+    return _split(Y, docs), backprop
+
+
+def forward_reference(
+    model: Model[InT, OutT], docs: InT, is_train: bool
+) -> tuple[OutT, Callable[[OutT], InT]]:
+    """Run the layers one after the other, as spaCy's `MultiHashEmbed` does.
+
+    What the fast path is tested against, and what runs on a GPU or where somebody has
+    wrapped or replaced a layer. Not a chain of Thinc's inside this layer: that would be
+    a node more than spaCy's tree has, and weights would no longer load from one into
+    the other.
+    """
+    return chain_forward(model, docs, is_train)
 
 
 def init(model: Model[InT, OutT], X: InT | None = None, Y: OutT | None = None) -> None:
@@ -95,3 +136,74 @@ def init(model: Model[InT, OutT], X: InT | None = None, Y: OutT | None = None) -
             "include_static_vectors = false."
         )
     chain_init(model, X, Y)
+
+
+class _Parts(NamedTuple):
+    """The layers of the tree that the fast path uses."""
+
+    features: Model
+    vectors: Model | None
+    layers: MixedEmbed
+
+
+def _find_parts(model: Model) -> _Parts | None:
+    """Find the layers in the tree, or None if it is not as `mix_attributes` made it."""
+    *inputs, mixer, _ = model.layers
+    vectors = None
+    if len(inputs) == 1 and len(inputs[0].layers) == 2:
+        features, vectors = inputs[0].layers
+        inputs = features.layers
+    norm, dropout = mixer.layers[0], None
+    if [layer.name for layer in norm.layers[1:]] == ["dropout"]:
+        norm, dropout = norm.layers
+    columns = inputs[-1].layers[0]
+    # Thinc concatenates nothing where there is only one column
+    is_single = not columns.layers[0].layers
+    tables = [c.layers[-1] for c in ([columns] if is_single else columns.layers)]
+    is_known = (
+        [layer.name for layer in inputs[:-1]] == ["extract_features", "list2ragged"]
+        and [layer._func for layer in norm.layers] == _NORM_FORWARDS
+        and all(table._func in _FIND_ROWS for table in tables)
+        and (vectors is None or vectors.name == "static_vectors")
+    )
+    if not is_known:
+        return None
+    maxout, layernorm = norm.layers
+    return _Parts(inputs[0], vectors, MixedEmbed(tables, maxout, layernorm, dropout))
+
+
+def _get_keys(parts: _Parts, docs: InT) -> tuple[NDArray, list[EmbedColumn]]:
+    """Get the keys of all tokens, and what embeds the columns that have no table."""
+    attrs = list(parts.features.attrs["columns"])
+    more: list[EmbedColumn] = []
+    if parts.vectors is not None:
+        vocab = docs[0].vocab
+        attrs.append(get_key_attr(vocab))
+        more.append(partial(embed_vectors, parts.vectors, vocab))
+    keys = np.concatenate([doc.to_array(attrs) for doc in docs])
+    return keys.reshape(-1, len(attrs)), more
+
+
+def _predict(
+    model: Model, parts: _Parts, keys: NDArray, more: list[EmbedColumn]
+) -> NDArray:
+    folded = model.attrs["fold"].get(parts.layers)
+    if folded is None:
+        return predict(parts.layers, keys, more)
+    find_rows: list[Any] = [
+        partial(_FIND_ROWS[table._func], table) for table in parts.layers.tables
+    ]
+    return predict_folded(parts.layers, folded, keys, find_rows, more)
+
+
+def _split(Y: NDArray, docs: InT) -> OutT:
+    Ys = []
+    start = 0
+    for doc in docs:
+        Ys.append(Y[start : start + len(doc)])
+        start += len(doc)
+    return cast(OutT, Ys)
+
+
+def _backprop_nothing(dY: OutT) -> InT:
+    return []

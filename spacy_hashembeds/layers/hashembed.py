@@ -7,7 +7,7 @@ from thinc.layers.array_getitem import ints_getitem
 from thinc.types import Floats2d, Ints1d, Ints2d
 from thinc.util import partial
 
-from .table import apply_dropout, get_table, init_table
+from .table import apply_dropout, backprop_table, get_table, init_table
 
 InT = TypeVar("InT", bound=Ints1d | Ints2d)
 OutT = Floats2d
@@ -69,29 +69,31 @@ def forward(
     model: Model[Ints1d, OutT], ids: Ints1d, is_train: bool
 ) -> tuple[OutT, Callable[[OutT], Ints1d]]:
     E = get_table(model)
-    rows = _hash_to_rows(model, ids, E.shape[0])
-    output: Floats2d = (
-        model.ops.gather_add(E, rows)
-        if len(ids)
-        else model.ops.alloc2f(0, E.shape[1], dtype=E.dtype)
-    )
+    rows = find_rows(model, ids)
+    output = _gather_add(model, E, rows)
     output, backprop_dropout = apply_dropout(model, output, is_train)
 
     def backprop(d_output: OutT) -> Ints1d:
-        d_output = backprop_dropout(d_output)
-        dE = model.ops.alloc2f(*E.shape)
-        for rows_of_hash in model.ops.as_contig(rows.T, dtype="i"):
-            model.ops.scatter_add(dE, rows_of_hash, d_output)
-        model.inc_grad("E", dE)
+        backprop_table(model, rows, backprop_dropout(d_output))
         return model.ops.alloc1i(len(ids))
 
     return output, backprop
 
 
-def _hash_to_rows(model: Model, ids: Ints1d, nV: int) -> Ints2d:
-    """Give the rows of each key. *Shape:* `(n, num_hashes)`, uint32."""
-    num_hashes = model.attrs["num_hashes"]
+def find_rows(model: Model, ids: Ints1d) -> Ints2d:
+    """Find the rows to sum for each key. *Shape:* `(n, num_hashes)`, uint32."""
+    num_hashes, nV = model.attrs["num_hashes"], model.get_dim("nV")
     if len(ids) == 0:
         return model.ops.alloc2i(0, num_hashes)
     keys = model.ops.hash(model.ops.as_contig(ids, dtype="uint64"), model.attrs["seed"])
     return model.ops.as_contig(cast(Ints2d, keys[:, :num_hashes] % nV))
+
+
+def _gather_add(model: Model, E: Floats2d, rows: Ints2d) -> Floats2d:
+    if len(rows) == 0:
+        return model.ops.alloc2f(0, E.shape[1], dtype=E.dtype)
+    if not E.flags.writeable:
+        # Thinc's kernel refuses a table that is for reading only, such as a memory map
+        # that worker processes share.
+        return cast(Floats2d, E[rows].sum(axis=1))
+    return model.ops.gather_add(E, rows)

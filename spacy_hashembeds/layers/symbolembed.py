@@ -2,13 +2,13 @@ from collections.abc import Callable
 from typing import TypeVar, cast
 
 import numpy
-from thinc.api import Model, Ops, chain
+from thinc.api import Model, chain
 from thinc.initializers import uniform_init
 from thinc.layers.array_getitem import ints_getitem
 from thinc.types import Floats2d, Ints1d, Ints2d
 from thinc.util import partial
 
-from .table import apply_dropout, get_table, init_table
+from .table import apply_dropout, backprop_table, get_table, init_table
 
 InT = TypeVar("InT", bound=Ints1d | Ints2d)
 OutT = Floats2d
@@ -65,15 +65,11 @@ def forward(
     model: Model[Ints1d, OutT], ids: Ints1d, is_train: bool
 ) -> tuple[OutT, Callable[[OutT], Ints1d]]:
     E = get_table(model)
-    symbols = _get_symbols(model)
-    _check_symbols(symbols, model)
-    rows = _find_rows(model.ops, symbols, ids, model.attrs["unk"])
-    output, backprop_dropout = apply_dropout(model, E[rows], is_train)
+    rows = find_rows(model, ids)
+    output, backprop_dropout = apply_dropout(model, E[rows[:, 0]], is_train)
 
     def backprop(d_output: OutT) -> Ints1d:
-        dE = model.ops.alloc2f(*E.shape)
-        model.ops.scatter_add(dE, rows, backprop_dropout(d_output))
-        model.inc_grad("E", dE)
+        backprop_table(model, rows, backprop_dropout(d_output))
         return model.ops.alloc1i(len(ids))
 
     return output, backprop
@@ -157,13 +153,18 @@ def _are_sorted_symbols(symbols: numpy.ndarray) -> bool:
     )
 
 
-def _find_rows(ops: Ops, symbols: numpy.ndarray, ids: Ints1d, unk: int) -> Ints1d:
-    """Give the row of each id. *Shape:* `(n,)`, int32."""
+def find_rows(model: Model, ids: Ints1d) -> Ints2d:
+    """Find the row of each symbol. *Shape:* `(n, 1)`, uint32.
+
+    RAISES (ValueError): If the symbols are not there or can't be the layer's.
+    """
+    ops, unk, symbols = model.ops, model.attrs["unk"], _get_symbols(model)
+    _check_symbols(symbols, model)
     if len(symbols) == 0:
-        return ops.alloc1i(len(ids)) + unk
+        return ops.alloc2i(len(ids), 1, dtype="uint32") + ops.xp.uint32(unk)
     xp_symbols = ops.xp.asarray(symbols)
     ids = ops.as_contig(ids, dtype="uint64")
     found = ops.xp.searchsorted(xp_symbols, ids)
     found = ops.xp.minimum(found, len(symbols) - 1)
     rows = ops.xp.where(xp_symbols[found] == ids, found + (found >= unk), unk)
-    return rows.astype("int32")
+    return rows.astype("uint32").reshape(-1, 1)

@@ -4,7 +4,9 @@ from collections.abc import Callable
 from typing import Any, cast
 
 from thinc.api import Model
-from thinc.types import Floats2d
+from thinc.types import Floats2d, Ints2d
+
+from .watch import peek
 
 
 def init_table(
@@ -24,7 +26,7 @@ def get_table(model: Model) -> Floats2d:
     RAISES (ValueError): If the shape or the dtype is not the layer's own.
     RETURNS (Floats2d): *Shape:* `(nV, nO)`, float32.
     """
-    E = cast(Floats2d, model.get_param("E"))
+    E = cast(Floats2d, peek(model, "E"))
     shape = (model.get_dim("nV"), model.get_dim("nO"))
     if E.shape != shape or E.dtype != "float32":
         raise ValueError(
@@ -33,6 +35,26 @@ def get_table(model: Model) -> Floats2d:
             "by a pipeline with another config?"
         )
     return E
+
+
+def backprop_table(model: Model, rows: Ints2d, d_output: Floats2d) -> None:
+    """Add the gradient of an output to those of the rows that were summed for it.
+
+    rows (Ints2d): The rows of each output. *Shape:* `(n, k)`, unsigned.
+    d_output (Floats2d): *Shape:* `(n, nO)`.
+    """
+    # Into the gradient itself where there is one: most batches need few of the rows,
+    # and it takes longer to add a table full of zeros than to do all the rest.
+    is_first = not model.has_grad("E")
+    dE = _alloc_table(model) if is_first else cast(Floats2d, model.get_grad("E"))
+    for rows_of_hash in model.ops.as_contig(rows.T, dtype="i"):
+        model.ops.scatter_add(dE, rows_of_hash, d_output)
+    if is_first:
+        model.inc_grad("E", dE)
+
+
+def _alloc_table(model: Model) -> Floats2d:
+    return model.ops.alloc2f(model.get_dim("nV"), model.get_dim("nO"))
 
 
 def apply_dropout(

@@ -1,0 +1,1 @@
+"""The fast paths behind the layers: plain functions over numpy arrays."""

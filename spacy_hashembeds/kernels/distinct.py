@@ -1,0 +1,87 @@
+"""Compute something once for each distinct key, and share it out to the copies."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from thinc.api import NumpyOps
+
+NUMPY_OPS = NumpyOps()
+
+# Odd, so that no bit of a key is lost, and otherwise arbitrary. Fixed, so that equal
+# input takes equal paths.
+_MULTIPLIERS = np.random.default_rng(0).integers(2**63, size=64, dtype="uint64") * 2 + 1
+
+
+@dataclass(frozen=True)
+class Distinct:
+    """Which of `n` keys are copies of which of `m` distinct ones.
+
+    values (NDArray): The distinct keys. *Shape:* `(m,)` or `(m, columns)`.
+    copies (NDArray): For each key the index of its value. *Shape:* `(n,)`, int32.
+    """
+
+    values: NDArray
+    copies: NDArray
+
+    def share(self, Y: NDArray) -> NDArray:
+        """Give each key the row of its value. *Shape:* `(m, w)` to `(n, w)`."""
+        return Y.take(self.copies, axis=0)
+
+    def gather(self, dY: NDArray) -> NDArray:
+        """Sum the rows of equal keys: backpropagates `share`.
+
+        *Shape:* `(n, w)` to `(m, w)`, float32.
+        """
+        return scatter_add(len(self.values), self.copies, dY)
+
+
+def scatter_add(n_rows: int, indices: NDArray, values: NDArray) -> NDArray:
+    """Add each row of values to the row of a new array that its index says.
+
+    indices (NDArray): *Shape:* `(n,)`, int32.
+    values (NDArray): *Shape:* `(n, w)`.
+    RETURNS (NDArray): *Shape:* `(n_rows, w)`, float32.
+    """
+    summed = np.zeros((n_rows, values.shape[1]), dtype="float32")
+    NUMPY_OPS.scatter_add(summed, indices, np.ascontiguousarray(values))
+    return summed
+
+
+def find_distinct(keys: NDArray) -> Distinct:
+    """Find the distinct among keys of any kind that sorts. *Shape:* `(n,)`, n > 0."""
+    order, firsts, copies = _find_copies(keys)
+    return Distinct(keys[order[firsts]], copies)
+
+
+def find_distinct_rows(rows: NDArray) -> Distinct:
+    """Find the distinct among rows of unsigned 64-bit integers.
+
+    Each row is mixed to one number, since one sort is a lot faster than one for each
+    column, and then it is checked that no two different rows had the same number.
+
+    *Shape:* `(n, columns)`, n > 0 and at most 64 columns.
+    """
+    mixed = rows[:, 0] * _MULTIPLIERS[0]
+    for column in range(1, rows.shape[1]):
+        mixed ^= mixed >> np.uint64(29)
+        mixed += rows[:, column]
+        mixed *= _MULTIPLIERS[column]
+    order, firsts, copies = _find_copies(mixed)
+    found = Distinct(rows[order[firsts]], copies)
+    if np.array_equal(found.share(found.values), rows):
+        return found
+    values, inverse = np.unique(rows, axis=0, return_inverse=True)
+    return Distinct(values, inverse.reshape(-1).astype("int32"))
+
+
+def _find_copies(keys: NDArray) -> tuple[NDArray, NDArray, NDArray]:
+    """Sort keys; say how, where in this order new values come, and which is whose."""
+    order = keys.argsort()
+    in_order = keys[order]
+    is_first = np.empty(len(keys), dtype=bool)
+    is_first[0] = True
+    np.not_equal(in_order[1:], in_order[:-1], out=is_first[1:])
+    copies = np.empty(len(keys), dtype="int32")
+    copies[order] = is_first.cumsum(dtype="int32") - 1
+    return order, is_first, copies

@@ -1,0 +1,71 @@
+"""Distinct keys, shared out and gathered."""
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from spacy_hashembeds.kernels import distinct
+from spacy_hashembeds.kernels.distinct import (
+    find_distinct,
+    find_distinct_rows,
+    scatter_add,
+)
+
+sizes = st.integers(1, 40)
+# few values, so that there are copies, and large ones
+values = st.one_of(st.integers(0, 3), st.integers(0, 2**64 - 1))
+
+
+@given(hnp.arrays("uint64", sizes, elements=values))
+def test_values_are_distinct_and_give_the_keys_back(keys):
+    found = find_distinct(keys)
+    assert sorted(found.values.tolist()) == sorted(set(keys.tolist()))
+    np.testing.assert_array_equal(found.values[found.copies], keys)
+
+
+@given(hnp.arrays("uint64", st.tuples(sizes, st.integers(1, 6)), elements=values))
+def test_rows_are_distinct_and_give_the_rows_back(rows):
+    found = find_distinct_rows(rows)
+    assert len(found.values) == len({tuple(row) for row in rows.tolist()})
+    np.testing.assert_array_equal(found.values[found.copies], rows)
+
+
+def test_rows_that_mix_to_the_same_number_are_told_apart(monkeypatch):
+    """With multipliers that lose everything, all rows look the same at first."""
+    monkeypatch.setattr(distinct, "_MULTIPLIERS", np.zeros(64, dtype="uint64"))
+    rows = np.array([[1, 2], [3, 4], [1, 2], [2, 1]], dtype="uint64")
+    found = find_distinct_rows(rows)
+    assert found.values.tolist() == [[1, 2], [2, 1], [3, 4]]
+    np.testing.assert_array_equal(found.values[found.copies], rows)
+
+
+def test_rows_of_another_layout():
+    rows = np.arange(12, dtype="uint64").reshape(3, 4).T
+    found = find_distinct_rows(rows)
+    np.testing.assert_array_equal(found.values[found.copies], rows)
+
+
+@given(hnp.arrays("uint64", sizes, elements=values), st.integers(1, 5))
+def test_gather_backpropagates_share(keys, width):
+    """<share(Y), dY> = <Y, gather(dY)> for all Y and dY."""
+    found = find_distinct(keys)
+    state = np.random.default_rng(0)
+    Y = state.normal(size=(len(found.values), width)).astype("f")
+    dY = state.normal(size=(len(keys), width)).astype("f")
+    shared, gathered = found.share(Y), found.gather(dY)
+    assert (shared.shape, gathered.shape) == (dY.shape, Y.shape)
+    np.testing.assert_allclose((shared * dY).sum(), (Y * gathered).sum(), rtol=1e-3)
+    np.testing.assert_array_equal(
+        shared[found.copies == 0], Y[:1].repeat((found.copies == 0).sum(), axis=0)
+    )
+
+
+def test_scatter_add_equals_numpy():
+    state = np.random.default_rng(0)
+    indices = state.integers(0, 5, 50).astype("int32")
+    for values in (state.normal(size=(50, 3)), state.normal(size=(3, 50)).T):
+        expected = np.zeros((6, 3))
+        np.add.at(expected, indices, values)
+        actual = scatter_add(6, indices, values.astype("f"))
+        np.testing.assert_allclose(actual, expected, atol=1e-5)

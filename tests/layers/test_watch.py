@@ -1,0 +1,116 @@
+"""Every way to get a hand on a parameter is noticed."""
+
+import gc
+
+import numpy as np
+import pytest
+from thinc.api import Adam, Linear, Model
+
+from spacy_hashembeds.layers import watch as watch_module
+from spacy_hashembeds.layers.watch import count_accesses, is_shared, peek, watch
+
+
+@pytest.fixture
+def model() -> Model:
+    model = Linear(3, 2).initialize()
+    model.set_param("W", np.ones((3, 2), dtype="f"))
+    return model
+
+
+def test_peeking_leaves_no_trace(model):
+    state = count_accesses([model])
+    assert peek(model, "W").shape == (3, 2)
+    assert count_accesses([model]) == state
+    assert not is_shared([model])
+
+
+@pytest.mark.parametrize(
+    "access",
+    [
+        lambda model: model.get_param("W"),
+        lambda model: model.set_param("W", np.zeros((3, 2), dtype="f")),
+        lambda model: model.to_bytes(),
+        lambda model: model.from_bytes(model.to_bytes()),
+        lambda model: model.copy(),
+    ],
+)
+def test_accesses_are_counted(model, access):
+    state = count_accesses([model])
+    access(model)
+    assert count_accesses([model]) != state
+
+
+def test_a_training_step_is_counted(model):
+    count_accesses([model])
+    Y, backprop = model.begin_update(np.ones((1, 2), dtype="f"))
+    backprop(Y)
+    state = count_accesses([model])
+    model.finish_update(Adam(0.1))
+    assert count_accesses([model]) != state
+    del Y, backprop
+    assert not is_shared([model])
+
+
+def test_averages_are_counted(model):
+    state = count_accesses([model])
+    with model.use_params({(model.id, "W"): np.zeros((3, 2), dtype="f")}):
+        inside = count_accesses([model])
+        assert inside != state
+    assert count_accesses([model]) != inside
+
+
+@pytest.mark.parametrize(
+    "hold",
+    [
+        lambda W: W,
+        lambda W: W[1:],
+        lambda W: W.reshape(-1)[2:4],
+        lambda W: W.T,
+        lambda W: memoryview(W),
+        lambda W: {"nested": [W]},
+        lambda W: lambda: W,
+    ],
+)
+def test_who_holds_a_parameter_is_seen(model, hold):
+    held = hold(model.get_param("W"))
+    assert is_shared([model])
+    del held
+    gc.collect()
+    assert not is_shared([model])
+
+
+def test_a_part_of_an_array_in_other_hands_is_shared(model):
+    whole = np.ones((5, 2), dtype="f")
+    model.set_param("W", whole[:3])
+    assert is_shared([model])
+    del whole
+    assert not is_shared([model])
+
+
+def test_read_only_does_not_help_if_the_whole_is_writeable(model):
+    whole = np.ones((3, 2), dtype="f")
+    part = whole[:]
+    part.flags.writeable = False
+    model.set_param("W", part)
+    del part
+    assert is_shared([model])
+
+
+@pytest.mark.parametrize(("mode", "shared"), [("r", False), ("r+", True)])
+def test_memory_maps(model, tmp_path, mode, shared):
+    np.ones((3, 2), dtype="f").tofile(tmp_path / "W")
+    W = np.memmap(tmp_path / "W", dtype="f", mode=mode, shape=(3, 2))
+    model.set_param("W", W)
+    del W
+    assert is_shared([model]) == shared
+
+
+def test_remote_parameters_count_as_shared(model):
+    watch(model).proxy = object()
+    assert is_shared([model])
+
+
+def test_without_exact_reference_counts_all_are_shared(model, monkeypatch):
+    assert not is_shared([model])
+    monkeypatch.setattr(watch_module, "COUNTS_REFERENCES", False)
+    assert is_shared([model])
