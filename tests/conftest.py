@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
 from spacy.tokens import Doc, DocBin
 from spacy.training import biluo_tags_to_spans, iob_to_biluo
 from spacy.vocab import Vocab
@@ -16,6 +17,10 @@ from spacy.vocab import Vocab
 from spacy_hashembeds.corpora.datasets import prepare_dataset
 from spacy_hashembeds.corpora.demo import make_demo_corpus
 from spacy_hashembeds.experiments.trial import Trial, run_trial
+
+# The same examples in every run: a failure can be repeated, and floats don't surprise.
+settings.register_profile("repeatable", derandomize=True, deadline=None)
+settings.load_profile("repeatable")
 
 ROOT = Path(__file__).parent.parent
 

@@ -33,7 +33,7 @@ LIMIT_NAME = "SPACY_HASHEMBEDS_FOLD_MB"
 DEFAULT_LIMIT = "256"
 
 #: Up to so many tokens, sorting out the copies takes longer than it saves.
-FEW_TOKENS = 64
+FEW_TOKENS = 256
 
 
 @dataclass(frozen=True)

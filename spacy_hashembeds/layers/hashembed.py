@@ -86,7 +86,9 @@ def find_rows(model: Model, ids: Ints1d) -> Ints2d:
     if len(ids) == 0:
         return model.ops.alloc2i(0, num_hashes)
     keys = model.ops.hash(model.ops.as_contig(ids, dtype="uint64"), model.attrs["seed"])
-    return model.ops.as_contig(cast(Ints2d, keys[:, :num_hashes] % nV))
+    if num_hashes < MAX_HASHES:
+        keys = model.ops.as_contig(keys[:, :num_hashes])
+    return keys % nV
 
 
 def _gather_add(model: Model, E: Floats2d, rows: Ints2d) -> Floats2d:

@@ -130,7 +130,7 @@ def begin_update(
             d_product = column.keys.gather(d_mixed)
             np.matmul(d_product.T, column.X, out=dW_column)
             column.backprop(d_product @ column.W)
-        _inc_maxout_grads(layers.maxout, dW, d_mixed.sum(axis=0))
+        inc_maxout_grads(layers.maxout, dW, d_mixed.sum(axis=0))
 
     return Y, backprop
 
@@ -181,7 +181,7 @@ def _begin_dropout(
     return cast(Any, layers.dropout(Y, is_train=True))
 
 
-def _inc_maxout_grads(maxout: Model, dW: NDArray, db: NDArray) -> None:
+def inc_maxout_grads(maxout: Model, dW: NDArray, db: NDArray) -> None:
     """Put gradients back into Thinc's layout: see `pieces_first`."""
     nO, nP = maxout.get_dim("nO"), maxout.get_dim("nP")
     dW = dW.reshape(nP, nO, -1).transpose(1, 0, 2)
