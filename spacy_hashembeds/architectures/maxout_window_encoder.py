@@ -11,6 +11,7 @@ from thinc.layers.residual import forward as residual_forward
 from thinc.layers.with_array import forward as with_array_forward
 from thinc.types import Floats2d
 
+from ..kernels.threads import one_thread
 from ..layers.windowencoder import Convolution, begin_update, predict
 from .checks import check_integers
 
@@ -65,17 +66,19 @@ def forward(
     pad, lengths = model.attrs["pad"], model.ops.asarray1i([len(X) for X in Xs])
     X: Any = model.ops.flatten(cast(Any, Xs), pad=pad)
     backprops = []
-    for layers in convolutions:
-        if is_train:
-            X, backprop_layer = begin_update(layers, X)
-            backprops.append(backprop_layer)
-        else:
-            X = predict(layers, X)
+    with one_thread():
+        for layers in convolutions:
+            if is_train:
+                X, backprop_layer = begin_update(layers, X)
+                backprops.append(backprop_layer)
+            else:
+                X = predict(layers, X)
 
     def backprop(dYs: OutT) -> InT:
         dX: Any = model.ops.flatten(cast(Any, dYs), pad=pad)
-        for backprop_layer in reversed(backprops):
-            dX = backprop_layer(dX)
+        with one_thread():
+            for backprop_layer in reversed(backprops):
+                dX = backprop_layer(dX)
         return cast(InT, model.ops.unflatten(dX, lengths, pad=pad))
 
     return cast(OutT, model.ops.unflatten(X, lengths, pad=pad)), backprop

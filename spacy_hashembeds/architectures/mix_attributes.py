@@ -31,6 +31,7 @@ from thinc.layers.layernorm import forward as layernorm_forward
 from thinc.layers.maxout import forward as maxout_forward
 from thinc.types import Floats2d, Ragged
 
+from ..kernels.threads import one_thread
 from ..layers import hashembed, symbolembed
 from ..layers.folding import Fold, predict_folded
 from ..layers.mixedembed import EmbedColumn, MixedEmbed, begin_update, predict
@@ -104,12 +105,14 @@ def forward(
     if parts is None:
         return forward_reference(model, docs, is_train)
     keys, more = _get_keys(parts, docs)
-    if not is_train:
-        return _split(_predict(model, parts, keys, more), docs), _backprop_nothing
-    Y, backprop_tokens = begin_update(parts.layers, keys, more)
+    with one_thread():
+        if not is_train:
+            return _split(_predict(model, parts, keys, more), docs), _backprop_nothing
+        Y, backprop_tokens = begin_update(parts.layers, keys, more)
 
     def backprop(dYs: OutT) -> InT:
-        backprop_tokens(np.concatenate(cast(list[NDArray], dYs)))
+        with one_thread():
+            backprop_tokens(np.concatenate(cast(list[NDArray], dYs)))
         return []
 
     return _split(Y, docs), backprop

@@ -4,7 +4,16 @@ spaCy imports this package on every `spacy` command, so nothing here may import
 more than typer and spaCy's own CLI: each command imports what it needs when run.
 """
 
-from . import compare, evaluate, prepare, tables, trial
+from . import accelerate, compare, doctor, evaluate, prepare, tables, trial
 from ._app import hashembeds_cli
 
-__all__ = ["compare", "evaluate", "hashembeds_cli", "prepare", "tables", "trial"]
+__all__ = [
+    "accelerate",
+    "compare",
+    "doctor",
+    "evaluate",
+    "hashembeds_cli",
+    "prepare",
+    "tables",
+    "trial",
+]

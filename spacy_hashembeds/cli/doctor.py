@@ -1,0 +1,81 @@
+"""`spacy hashembeds doctor`."""
+
+from typing import TYPE_CHECKING
+
+import typer
+from spacy.cli._util import Opt
+
+from ._app import hashembeds_cli
+
+if TYPE_CHECKING:
+    from ..analysis.doctor import Health
+
+
+@hashembeds_cli.command("doctor")
+def doctor_cli(
+    as_json: bool = Opt(False, "--json", "-j", help="Print everything as JSON"),
+) -> None:
+    """Check the installation, measure this machine, and say what could be faster.
+
+    Ends with an error only if something is broken: a version outside our ranges, a
+    name that does not load, a CuPy that can't be used.
+    """
+    import json
+    from dataclasses import asdict
+
+    from ..analysis.doctor import examine
+
+    health = examine()
+    if as_json:
+        typer.echo(json.dumps(_name_fields(asdict(health)), indent=2))
+    else:
+        _print_health(health)
+    if health.problems:
+        raise typer.Exit(1)
+
+
+def _name_fields(value: object) -> object:
+    """Make dicts of named tuples, which JSON would have as lists."""
+    if hasattr(value, "_asdict"):
+        return value._asdict()
+    if isinstance(value, dict):
+        return {key: _name_fields(item) for key, item in value.items()}
+    return [_name_fields(item) for item in value] if isinstance(value, list) else value
+
+
+def _print_health(health: "Health") -> None:
+    from wasabi import msg
+
+    from ..blas import SHAPES
+
+    versions = [(v.name, v.installed or "none", v.required) for v in health.versions]
+    msg.table(versions, header=("Package", "Installed", "Required"), divider=True)
+    machine = {
+        "Processor": health.processor,
+        "Cores": health.cores,
+        "GPU": health.gpu.device or "none in use",
+        "CuPy": health.gpu.cupy or "none",
+        "Thinc's operations": health.ops,
+        **health.threads,
+    }
+    msg.table(machine, title="Machine")
+    blas = [["?" if f is None else f for f in library] for library in health.blas]
+    header = ("BLAS", "Version", "Kernels", "Threads")
+    msg.table(blas, header=header, divider=True)
+    speeds = [
+        (name, *(f"{speed:.1f}" for speed in row))
+        for name, row in health.speeds.items()
+    ]
+    shapes = tuple("x".join(map(str, shape)) for shape in SHAPES)
+    msg.table(
+        speeds,
+        header=("GFLOP/s", *shapes),
+        divider=True,
+        aligns=tuple("l" + "r" * len(shapes)),
+    )
+    for text in health.advice:
+        msg.info(text)
+    for text in health.problems:
+        msg.fail(text)
+    if not health.problems:
+        msg.good("Nothing is broken")

@@ -1,0 +1,297 @@
+"""Small trained pipelines of every make, for `spacy hashembeds accelerate`."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy
+import spacy
+from spacy.language import Language
+from spacy.lookups import Lookups
+from spacy.training import Example
+from spacy.vectors import Vectors
+from thinc.api import Config, fix_random_seed
+
+SENTENCES = {
+    "Anna lives in Paris today .": ("N V P N A .", "SBJ ROOT ADV OBJ ADV P"),
+    "nobody saw Carl there .": ("N V N A .", "SBJ ROOT OBJ ADV P"),
+    "Rome and Paris met Anna .": ("N C N V N .", "SBJ ADV ADV ROOT OBJ P"),
+    "today Carl lives .": ("A N V .", "ADV SBJ ROOT P"),
+}
+POS = {"N": "NOUN", "V": "VERB", "P": "ADP", "A": "ADV", "C": "CCONJ", ".": "PUNCT"}
+NAMES = {"Anna": "PER", "Carl": "PER", "Paris": "LOC", "Rome": "LOC"}
+TEXTS = [
+    *SENTENCES,
+    *("", " ", "Anna\n\nsaw  nobody", "Zürich и Δήμος 東京 👍 met Berta in Rome."),
+    *("Carl", "lives lives lives", "in 12.5 Paris, Anna's"),
+]
+
+ATTRS = ["NORM", "PREFIX", "SUFFIX", "SHAPE"]
+CNN_ARGUMENTS: dict[str, Any] = {
+    "width": 16,
+    "depth": 1,
+    "embed_size": 60,
+    "window_size": 1,
+    "maxout_pieces": 2,
+    "subword_features": True,
+    "pretrained_vectors": None,
+}
+EMBED_ARGUMENTS: dict[str, Any] = {
+    "width": 16,
+    "attrs": ATTRS,
+    "rows": [60, 30, 30, 30],
+    "include_static_vectors": False,
+}
+SCORER = "spacy-hashembeds.seen_unseen_ner_scorer.v1"
+LISTENER = {"@architectures": "spacy.Tok2VecListener.v1", "width": 16}
+
+
+def cnn(version: str = "v2", **arguments: Any) -> dict[str, Any]:
+    name = f"spacy.HashEmbedCNN.{version}"
+    return {"@architectures": name, **CNN_ARGUMENTS, **arguments}
+
+
+def tok2vec(version: str = "v2", **arguments: Any) -> dict[str, Any]:
+    name = f"spacy.MultiHashEmbed.{version}"
+    return {
+        "@architectures": "spacy.Tok2Vec.v2",
+        "embed": {"@architectures": name, **EMBED_ARGUMENTS, **arguments},
+        "encode": {
+            "@architectures": "spacy.MaxoutWindowEncoder.v2",
+            **{"width": 16, "depth": 1, "window_size": 1, "maxout_pieces": 2},
+        },
+    }
+
+
+def without_our_encoder(layer: dict[str, Any]) -> dict[str, Any]:
+    """Change a Tok2Vec to have an encoder that we have no layer for."""
+    arguments = {"width": 16, "depth": 1, "window_size": 1}
+    encode = {"@architectures": "spacy.MishWindowEncoder.v2", **arguments}
+    return {**layer, "encode": encode}
+
+
+def find_places(name: str) -> list[str]:
+    """Say what should be converted in a pipeline of MAKERS: its encoders too."""
+    places = []
+    for place in MAKERS[name][1]:
+        places.append(f"components.{place}")
+        if place.endswith(".embed"):
+            places.append(f"components.{place.removesuffix('embed')}encode")
+    return places
+
+
+def add(nlp: Language, name: str, layer: dict[str, Any], **options: Any) -> None:
+    nlp.add_pipe(name, config={"model": {"tok2vec": layer}, **options})
+
+
+def add_vectors(nlp: Language) -> None:
+    """Give some words a vector, in a table without an empty row."""
+    words = ["Anna", "Paris", "lives", "in", "there"]
+    data = numpy.random.RandomState(0).normal(size=(len(words), 7)).astype("f")
+    nlp.vocab.vectors = Vectors(strings=nlp.vocab.strings, data=data, keys=words)
+
+
+def train(nlp: Language, steps: int = 8) -> Language:
+    fix_random_seed(0)
+    examples = [make_example(nlp, text) for text in SENTENCES]
+    optimizer = nlp.initialize(lambda: examples)
+    optimizer.learn_rate = 0.01
+    for _ in range(steps):
+        nlp.update(examples, sgd=optimizer)
+    return nlp
+
+
+def make_example(nlp: Language, text: str) -> Example:
+    tags, deps = (column.split() for column in SENTENCES[text])
+    doc = nlp.make_doc(text)
+    spans = [
+        (token.idx, token.idx + len(token), NAMES[token.text])
+        for token in doc
+        if token.text in NAMES
+    ]
+    annotation = {
+        "tags": tags,
+        "pos": [POS[tag] for tag in tags],
+        "deps": deps,
+        "heads": [deps.index("ROOT")] * len(doc),
+        "entities": spans,
+        "spans": {"sc": spans},
+        "cats": {"HERE": float("Paris" in text), "AWAY": float("Paris" not in text)},
+    }
+    return Example.from_dict(doc, annotation)
+
+
+def make_shared() -> Language:
+    """A tok2vec that many listen to, and components with data of their own."""
+    nlp = spacy.blank("en")
+    nlp.tokenizer.add_special_case("Zürich", [{"ORTH": "Zür"}, {"ORTH": "ich"}])
+    nlp.add_pipe("tok2vec", config={"model": tok2vec()})
+    add(nlp, "parser", LISTENER, min_action_freq=1)
+    for name in ("tagger", "ner", "spancat"):
+        add(nlp, name, LISTENER)
+    add(nlp, "morphologizer", tok2vec(attrs=["SHAPE", "LOWER"], rows=[20, 50]))
+    ruler = nlp.add_pipe("attribute_ruler")
+    nlp.add_pipe("lemmatizer", config={"mode": "lookup"})
+    scorer = {"@scorers": SCORER, "train": None}
+    entities = nlp.add_pipe("entity_ruler", config={"scorer": scorer})
+    with nlp.select_pipes(disable=["lemmatizer"]):
+        train(nlp)
+    ruler.add([[{"TAG": "V"}]], {"POS": "VERB", "MORPH": "Number=Sing"})
+    lookups = Lookups()
+    lookups.add_table("lemma_lookup", {"lives": "live", "saw": "see"})
+    nlp.get_pipe("lemmatizer").initialize(lookups=lookups)
+    entities.add_patterns([{"label": "MISC", "pattern": "today", "id": "now"}])
+    nlp.disable_pipe("morphologizer")
+    nlp.meta["author"] = "A stranger"
+    return nlp
+
+
+def make_inside() -> Language:
+    nlp = spacy.blank("en")
+    add(nlp, "ner", cnn())
+    add(nlp, "tagger", tok2vec())
+    return train(nlp)
+
+
+def make_categories() -> Language:
+    nlp = spacy.blank("en")
+    add(nlp, "textcat", tok2vec())
+    return train(nlp)
+
+
+def make_static() -> Language:
+    nlp = spacy.blank("en")
+    add_vectors(nlp)
+    add(nlp, "ner", tok2vec(include_static_vectors=True))
+    add(nlp, "tagger", cnn(pretrained_vectors=True))
+    return train(nlp)
+
+
+def make_replaced() -> Language:
+    nlp = spacy.blank("en")
+    nlp.add_pipe("tok2vec", config={"model": tok2vec()})
+    add(nlp, "tagger", LISTENER)
+    add(nlp, "ner", LISTENER)
+    train(nlp)
+    nlp.replace_listeners("tok2vec", "ner", ["model.tok2vec"])
+    return nlp
+
+
+def make_legacy() -> Language:
+    nlp = spacy.blank("en")
+    add(nlp, "ner", cnn("v1", subword_features=False))
+    add(nlp, "tagger", tok2vec("v1"))
+    return train(nlp)
+
+
+def make_bare() -> Language:
+    """An embedding that is a whole tok2vec, without an encoder."""
+    nlp = spacy.blank("en")
+    nlp.add_pipe("tok2vec", config={"model": tok2vec()["embed"]})
+    add(nlp, "tagger", LISTENER)
+    return train(nlp)
+
+
+WITH_VARIABLES = """
+[vars]
+depth = 1
+size = 60
+
+[nlp]
+lang = "en"
+pipeline = ["tok2vec", "tagger", "ner", "morphologizer"]
+
+[components]
+
+[components.tok2vec]
+factory = "tok2vec"
+
+[components.tok2vec.model]
+@architectures = "spacy.HashEmbedCNN.v2"
+width = 16
+depth = ${vars.depth}
+embed_size = ${vars.size}
+window_size = 1
+maxout_pieces = 2
+subword_features = true
+pretrained_vectors = null
+
+[components.tagger]
+factory = "tagger"
+
+[components.tagger.model]
+@architectures = "spacy.Tagger.v2"
+
+[components.tagger.model.tok2vec]
+@architectures = "spacy.Tok2VecListener.v1"
+width = ${components.tok2vec.model.width}
+
+[components.ner]
+factory = "ner"
+
+[components.ner.model]
+@architectures = "spacy.TransitionBasedParser.v2"
+state_type = "ner"
+extra_state_tokens = false
+hidden_width = ${components.tok2vec.model.width}
+maxout_pieces = 2
+tok2vec = ${components.tok2vec.model}
+
+[components.morphologizer]
+factory = "morphologizer"
+
+[components.morphologizer.model]
+@architectures = "spacy.Tagger.v2"
+
+[components.morphologizer.model.tok2vec]
+@architectures = "spacy.Tok2Vec.v2"
+
+[components.morphologizer.model.tok2vec.embed]
+@architectures = "spacy.MultiHashEmbed.v2"
+width = ${components.morphologizer.model.tok2vec.encode.width}
+attrs = ["LOWER"]
+rows = [60]
+include_static_vectors = false
+
+[components.morphologizer.model.tok2vec.encode]
+@architectures = "spacy.MaxoutWindowEncoder.v2"
+width = ${components.tok2vec.model.width}
+depth = ${vars.depth}
+window_size = ${components.tok2vec.model.window_size}
+maxout_pieces = 2
+"""
+
+
+def read_variables() -> Config:
+    return Config().from_str(WITH_VARIABLES, interpolate=False)
+
+
+def make_variables() -> Language:
+    return train(spacy.util.load_model_from_config(read_variables(), auto_fill=True))
+
+
+#: For each make of pipeline, its maker and the layers to be converted in it.
+MAKERS: dict[str, tuple[Callable[[], Language], list[str]]] = {
+    "shared": (
+        make_shared,
+        ["tok2vec.model.embed", "morphologizer.model.tok2vec.embed"],
+    ),
+    "inside": (make_inside, ["ner.model.tok2vec", "tagger.model.tok2vec.embed"]),
+    "categories": (make_categories, ["textcat.model.tok2vec.embed"]),
+    "static": (make_static, ["ner.model.tok2vec.embed", "tagger.model.tok2vec"]),
+    "replaced": (make_replaced, ["tok2vec.model.embed", "ner.model.tok2vec.embed"]),
+    "legacy": (make_legacy, ["ner.model.tok2vec", "tagger.model.tok2vec.embed"]),
+    "bare": (make_bare, ["tok2vec.model"]),
+    "variables": (
+        make_variables,
+        ["tok2vec.model", "ner.model.tok2vec", "morphologizer.model.tok2vec.embed"],
+    ),
+}
+
+
+def read_files(folder: Path) -> dict[str, bytes]:
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }

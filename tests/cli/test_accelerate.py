@@ -1,0 +1,117 @@
+from pathlib import Path
+
+import pytest
+from spacy.cli._util import app
+from spacy.tokens import Doc, DocBin
+from spacy.util import load_config, load_model
+from spacy.vocab import Vocab
+from typer.testing import CliRunner
+
+import spacy_hashembeds.cli  # noqa: F401
+from spacy_hashembeds import accelerate as accelerate_module
+from spacy_hashembeds import conversion
+from spacy_hashembeds.experiments.evaluation import measure_words_per_second
+
+from .. import accelerate_pipelines as pipelines
+
+
+@pytest.fixture(autouse=True)
+def _one_round(monkeypatch) -> None:
+    """Time the pipelines once instead of seven times."""
+
+    def measure(loaders, docs, *, rounds):
+        return measure_words_per_second(loaders, docs, rounds=1)
+
+    monkeypatch.setattr(accelerate_module, "measure_words_per_second", measure)
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("in")
+    pipelines.make_bare().to_disk(folder)
+    return folder
+
+
+def run(model: Path, output: Path, *options: str, blas: str = "--no-blas"):
+    args = [str(model), str(output), blas, *options]
+    return CliRunner().invoke(app, ["hashembeds", "accelerate", *args])
+
+
+@pytest.fixture
+def texts(tmp_path) -> Path:
+    path = tmp_path / "texts.txt"
+    path.write_text("Anna lives\n\nZürich и\n", encoding="utf8")
+    return path
+
+
+def test_the_report_names_what_was_done(model, tmp_path, texts):
+    result = run(model, tmp_path / "out", "--text", str(texts))
+    assert result.exit_code == 0, result.output
+    assert "Converted components.tok2vec.model" in result.output
+    assert "Same predictions on 3 texts (4 tokens)" in result.output
+    shown = [line.split()[0] for line in result.output.splitlines() if line.strip()]
+    assert {"Before", "After", "Ratio"} <= set(shown)
+    assert load_model(tmp_path / "out").pipe_names == ["tok2vec", "tagger"]
+
+
+def test_docs_are_taken_as_text(model, tmp_path):
+    docs = [Doc(Vocab(), words=["Anna", "in Paris"])]
+    DocBin(docs=docs).to_disk(tmp_path / "dev.spacy")
+    result = run(model, tmp_path / "out", "--text", str(tmp_path / "dev.spacy"))
+    assert "Same predictions on 1 texts (2 tokens)" in result.output
+
+
+def test_the_blas_is_chosen_by_default(model, tmp_path, texts, monkeypatch):
+    monkeypatch.setattr(conversion, "BLAS", "tests.not_registered.v1")
+    result = run(model, tmp_path / "out", "--text", str(texts), blas="--blas")
+    assert result.exit_code == 1
+    assert "tests.not_registered.v1" in result.output
+    by_default = CliRunner().invoke(
+        app, ["hashembeds", "accelerate", str(model), str(tmp_path / "out")]
+    )
+    assert "tests.not_registered.v1" in by_default.output
+    assert not (tmp_path / "out").exists()
+
+
+def test_what_stays_is_warned_of(tmp_path, texts):
+    import spacy
+
+    nlp = spacy.blank("en")
+    pipelines.add_vectors(nlp)
+    pipelines.add(nlp, "tagger", pipelines.cnn("v1", pretrained_vectors=True))
+    pipelines.add(nlp, "ner", pipelines.cnn())
+    pipelines.train(nlp, steps=1).to_disk(tmp_path / "in")
+    result = run(tmp_path / "in", tmp_path / "out", "--text", str(texts))
+    output = " ".join(result.output.split())
+    assert "Left components.tagger.model.tok2vec as it is: spacy.HashEmbedCNN" in output
+
+
+def test_force_replaces_a_pipeline(model, tmp_path, texts):
+    pipelines.make_bare().to_disk(tmp_path / "out")
+    options = ("--text", str(texts))
+    refused = run(model, tmp_path / "out", *options)
+    assert refused.exit_code == 1
+    assert "--force" in refused.output
+    assert conversion.find_convertible(load_config(tmp_path / "out" / "config.cfg"))
+    assert run(model, tmp_path / "out", *options, "--force").exit_code == 0
+    assert not conversion.find_convertible(load_config(tmp_path / "out" / "config.cfg"))
+
+
+@pytest.mark.parametrize("missing", ["nowhere", "nothing.txt", "nothing.spacy"])
+def test_missing_inputs_end_with_a_message(model, tmp_path, texts, missing):
+    source = tmp_path / missing if missing == "nowhere" else model
+    text = texts if missing == "nowhere" else tmp_path / missing
+    result = run(source, tmp_path / "out", "--text", str(text))
+    assert result.exit_code == 1
+    assert isinstance(result.exception, SystemExit)
+    assert "Can't accelerate the pipeline" in result.output
+    assert missing in result.output
+    assert not (tmp_path / "out").exists()
+
+
+def test_text_that_is_not_utf8_ends_with_a_message(model, tmp_path):
+    path = tmp_path / "latin.txt"
+    path.write_bytes("Zürich".encode("latin-1"))
+    result = run(model, tmp_path / "out", "--text", str(path))
+    assert result.exit_code == 1
+    assert "Can't accelerate the pipeline" in result.output

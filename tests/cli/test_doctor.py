@@ -1,0 +1,98 @@
+import json
+from dataclasses import replace
+
+import pytest
+from spacy.cli._util import app
+from typer.testing import CliRunner
+
+import spacy_hashembeds.cli  # noqa: F401
+from spacy_hashembeds.analysis import doctor
+from spacy_hashembeds.blas import Blas
+
+HEALTH = doctor.Health(
+    versions=[doctor.Version("spacy", "3.8.18", ">=3.8.7", True)],
+    processor="Some Processor",
+    cores=4,
+    ops="NumpyOps",
+    blas=[Blas("blis", "1.3.4", "generic", 1), Blas("openblas", "0.3", None, None)],
+    speeds={"blis": [10.0, 20.0, 30.0], "numpy's BLAS, one thread": [20.0, 40.0, 60.0]},
+    threads={"OMP_NUM_THREADS": "2"},
+    gpu=doctor.Gpu("13.0", "Some GPU", None),
+    problems=[],
+    advice=["Do as you are told."],
+)
+
+
+@pytest.fixture
+def run(monkeypatch):
+    def run_doctor(*options: str, **changes):
+        monkeypatch.setattr(doctor, "examine", lambda: replace(HEALTH, **changes))
+        return CliRunner().invoke(app, ["hashembeds", "doctor", *options])
+
+    return run_doctor
+
+
+def test_what_was_found_is_shown(run):
+    result = run()
+    assert result.exit_code == 0, result.output
+    lines = [line.split() for line in result.output.splitlines()]
+    assert ["spacy", "3.8.18", ">=3.8.7"] in lines
+    assert ["Processor", "Some", "Processor"] in lines
+    assert ["GPU", "Some", "GPU"] in lines
+    assert ["OMP_NUM_THREADS", "2"] in lines
+    assert ["blis", "1.3.4", "generic", "1"] in lines
+    assert ["openblas", "0.3", "?", "?"] in lines
+    assert ["GFLOP/s", "27x288x288", "900x288x288", "900x384x288"] in lines
+    assert ["blis", "10.0", "20.0", "30.0"] in lines
+    assert "Do as you are told." in result.output
+    assert "Nothing is broken" in result.output
+
+
+def test_json_holds_everything_and_nothing_else_is_printed(run):
+    result = run("--json")
+    assert result.exit_code == 0, result.output
+    shown = json.loads(result.output)
+    assert set(shown) == set(doctor.Health.__dataclass_fields__)
+    assert shown["versions"][0]["installed"] == "3.8.18"
+    assert shown["blas"][1] == {
+        "name": "openblas",
+        "version": "0.3",
+        "kernels": None,
+        "threads": None,
+    }
+    assert shown["gpu"] == {"cupy": "13.0", "device": "Some GPU", "error": None}
+    assert shown["speeds"] == HEALTH.speeds
+
+
+@pytest.mark.parametrize("option", [(), ("--json",)])
+def test_it_ends_with_an_error_if_something_is_broken(run, option):
+    result = run(*option, problems=["spacy is too old."])
+    assert result.exit_code == 1
+    assert isinstance(result.exception, SystemExit)
+    assert "spacy is too old." in result.output
+    assert "Nothing is broken" not in result.output
+
+
+def test_a_machine_that_could_be_faster_is_not_broken(run):
+    assert run(advice=["Much could be faster."]).exit_code == 0
+
+
+@pytest.mark.parametrize("broken", ["version", "entry point", "cupy"])
+def test_what_is_broken_is_found(broken, monkeypatch):
+    gpu = doctor.Gpu("13.0", None, "no driver" if broken == "cupy" else None)
+    errors = {"spacy_callbacks: X": "gone"} if broken == "entry point" else {}
+    versions = [doctor.Version("thinc", "9.0", "<8.4", broken != "version")]
+    speeds = {"blis": [1.0] * 3, "numpy's BLAS, one thread": [1.0] * 3}
+    monkeypatch.setattr(doctor, "find_versions", lambda: versions)
+    monkeypatch.setattr(doctor, "check_entry_points", lambda: errors)
+    monkeypatch.setattr(doctor, "examine_gpu", lambda: gpu)
+    monkeypatch.setattr(doctor, "measure_choices", lambda threads: speeds)
+    result = CliRunner().invoke(app, ["hashembeds", "doctor"])
+    assert result.exit_code == 1
+    expected = {"version": "thinc", "entry point": "callbacks: X", "cupy": "no driver"}
+    assert expected[broken] in result.output
+
+
+def test_it_runs_on_this_machine():
+    result = CliRunner().invoke(app, ["hashembeds", "doctor", "--json"])
+    assert json.loads(result.output)["blas"][0]["name"] == "blis"
