@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
+from spacy.attrs import intify_attr
 from spacy.ml.featureextractor import FeatureExtractor
 from spacy.ml.staticvectors import StaticVectors
 from spacy.tokens import Doc
@@ -183,7 +184,8 @@ def _get_keys(parts: _Parts, docs: InT) -> tuple[NDArray, list[EmbedColumn]]:
         vocab = docs[0].vocab
         attrs.append(get_key_attr(vocab))
         more.append(partial(embed_vectors, parts.vectors, vocab))
-    keys = np.concatenate([doc.to_array(attrs) for doc in docs])
+    attr_ids = [intify_attr(attr) for attr in attrs]  # names take longer, for each Doc
+    keys = np.concatenate([doc.to_array(attr_ids) for doc in docs])
     return keys.reshape(-1, len(attrs)), more
 
 
