@@ -2,7 +2,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 
-.PHONY: demo test lint
+.PHONY: demo test lint bench
 
 demo: $(VENV)/ready
 	$(BIN)/spacy project run demo
@@ -14,6 +14,11 @@ lint: $(VENV)/ready
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+bench: $(VENV)/ready
+	$(BIN)/python -m benchmarks.embedding
+	$(BIN)/python -m benchmarks.pipeline
+	$(BIN)/python -m benchmarks.growth
 
 $(VENV)/ready: setup.cfg constraints.txt
 	$(PYTHON) -m venv $(VENV)

@@ -1,0 +1,143 @@
+"""Timing several contenders side by side, in turns."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import count
+from statistics import median, quantiles
+from time import perf_counter
+from typing import Any, Generic, TypeVar
+
+SampleT = TypeVar("SampleT")
+
+#: Given a sample, gets all ready and returns the work that is to be timed.
+Contender = Callable[[SampleT], Callable[[], object]]
+
+#: Makes a contender anew, with its weights in another place of the memory.
+Maker = Callable[[], Contender[SampleT]]
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """How often to time.
+
+    blocks (int): How often the contenders are made anew: where weights come to lie
+        in memory changes the speed of a matrix product by up to a third, for as long
+        as they lie there.
+    rounds (int): How often each contender has its turn in a block.
+    """
+
+    blocks: int
+    rounds: int
+
+    def __post_init__(self) -> None:
+        for name, value in (("blocks", self.blocks), ("rounds", self.rounds)):
+            if value < 1:
+                raise ValueError(f"'{name}' should be 1 or more, but is {value}.")
+
+
+@dataclass(frozen=True)
+class Work(Generic[SampleT]):
+    """What the contenders work on.
+
+    samples (Sequence[SampleT]): Each round takes the next one, over and over.
+    count_words (Callable[[SampleT], int]): How many words a sample has.
+    """
+
+    samples: Sequence[SampleT]
+    count_words: Callable[[SampleT], int]
+
+
+@dataclass
+class Timing:
+    """What was measured of one contender.
+
+    seconds_per_word (list[float]): One for each block and round.
+    first_seconds (list[float]): What the first call of each block took.
+    """
+
+    seconds_per_word: list[float] = field(default_factory=list)
+    first_seconds: list[float] = field(default_factory=list)
+
+    @property
+    def median(self) -> float:
+        """Seconds a word, the median over all blocks and rounds."""
+        return median(self.seconds_per_word)
+
+    def to_json(self) -> dict[str, Any]:
+        """Say what was measured, in microseconds and words a second."""
+        values = self.seconds_per_word
+        is_one = len(values) == 1
+        lower, _, upper = values * 3 if is_one else quantiles(values, n=4)
+        return {
+            "us_per_word": 1e6 * self.median,
+            "us_per_word_quartiles": [1e6 * lower, 1e6 * upper],
+            "words_per_second": 1 / self.median,
+            "first_call_ms": 1e3 * median(self.first_seconds),
+            "times_measured": len(values),
+        }
+
+
+def time_in_turns(
+    makers: Mapping[str, Maker[SampleT]], work: Work[SampleT], schedule: Schedule
+) -> dict[str, Timing]:
+    """Time contenders on the same samples, one after the other, round by round.
+
+    The order turns from round to round, so that a busy moment of the machine, and
+    what one contender leaves in the caches, falls on all of them. Each is warmed up
+    on two samples whenever it was made anew.
+
+    makers (Mapping[str, Maker]): For each name a function that makes the contender.
+    work (Work): The samples.
+    schedule (Schedule): How often to time.
+    RAISES (ValueError): If a sample has no words.
+    RETURNS (dict[str, Timing]): What was measured of each contender.
+    """
+    if not work.samples or not all(map(work.count_words, work.samples)):
+        raise ValueError("There should be words to time in every sample, but are none.")
+    timings = {name: Timing() for name in makers}
+    numbers = count()
+    # What a block made is kept until the next has made its own, which will
+    # therefore lie elsewhere.
+    contenders: dict[str, Contender[SampleT]] = {}
+    for _ in range(schedule.blocks):
+        contenders = {name: make() for name, make in makers.items()}
+        for name, contender in contenders.items():
+            timings[name].first_seconds.append(_time(contender, work.samples[0]))
+            _time(contender, work.samples[-1])
+        for _ in range(schedule.rounds):
+            number = next(numbers)
+            sample = work.samples[number % len(work.samples)]
+            for name in _turn(list(contenders), number):
+                seconds = _time(contenders[name], sample)
+                timings[name].seconds_per_word.append(
+                    seconds / work.count_words(sample)
+                )
+    return timings
+
+
+def get_ratios(
+    timings: Mapping[str, Timing | None], baseline: str
+) -> dict[str, float | None]:
+    """Say how many times as fast as a baseline each contender is.
+
+    RETURNS (dict[str, Optional[float]]): Ratios of medians, above 1 if faster than
+        the baseline. None where one of the two was not measured.
+    """
+    base = timings.get(baseline)
+    return {
+        name: base.median / timing.median if base and timing else None
+        for name, timing in timings.items()
+    }
+
+
+def _turn(names: Sequence[str], number: int) -> Iterator[str]:
+    start = number % len(names)
+    yield from names[start:]
+    yield from names[:start]
+
+
+def _time(contender: Contender[SampleT], sample: SampleT) -> float:
+    run = contender(sample)
+    start = perf_counter()
+    run()
+    return perf_counter() - start

@@ -1,0 +1,276 @@
+"""Each benchmark in a tiny setting. How fast anything is, is not tested."""
+
+import json
+from importlib.util import find_spec
+from typing import Any
+
+import numpy
+import pytest
+from matplotlib.image import imread
+from thinc.api import NumpyOps, get_current_ops
+
+from benchmarks import (
+    _agreement,
+    _embedders,
+    _memory,
+    _sharing,
+    embedding,
+    growth,
+    pipeline,
+)
+from benchmarks._data import Corpus, load_corpus
+from benchmarks._pipelines import CALLBACK, Pipeline, make_pipeline
+from benchmarks._timing import Schedule
+
+ONCE = Schedule(blocks=1, rounds=1)
+ROWS = [50, 40, 30, 20]
+
+
+@pytest.fixture(scope="module")
+def corpus(tiny_corpus) -> Corpus:
+    return load_corpus(tiny_corpus / "train.spacy")
+
+
+@pytest.fixture(scope="module")
+def embedding_results(corpus) -> dict[str, Any]:
+    return embedding.measure_embedding(
+        corpus, ONCE, docs=(1, 3), words=(30,), dropouts=(0.0, 0.1)
+    )
+
+
+@pytest.fixture(scope="module")
+def pipeline_results(corpus) -> dict[str, Any]:
+    return pipeline.measure_pipelines(
+        corpus, ONCE, docs=20, updates=1, training_steps=40
+    )
+
+
+@pytest.fixture(scope="module")
+def growth_results() -> dict[str, Any]:
+    # starting a process takes seconds
+    sharing = {way: _sharing.WAYS[way] for way in list(_sharing.WAYS)[:2]}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_memory, "WAYS", _memory.WAYS[:1])
+        patch.setattr(_sharing, "WAYS", sharing)
+        return growth.measure_growth(
+            3500, 8000, rows=ROWS, shared_rows=[20_000] * 4, workers=2
+        )
+
+
+def assert_timing(timing: dict[str, Any], times: int = 1) -> None:
+    lower, upper = timing["us_per_word_quartiles"]
+    assert 0 < lower <= timing["us_per_word"] <= upper
+    assert timing["words_per_second"] == pytest.approx(1e6 / timing["us_per_word"])
+    assert timing["first_call_ms"] > 0
+    assert timing["times_measured"] == times
+
+
+def assert_writes(module, measured: dict[str, Any], measure: str, tmp_path, **settings):
+    """Have a benchmark's command write results that are there already."""
+    output = tmp_path / "made" / "results.json"
+    machine = {"cpu": "a CPU", "processors_busy": {"numpy": 1.0}}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "describe_machine", lambda: machine)
+        patch.setattr(module, measure, lambda *_: measured)
+        module.main(output=output, **settings)
+    written = json.loads(output.read_text(encoding="utf8"))
+    assert written == {"machine": machine, **measured}
+    height, width, _ = imread(output.with_suffix(".png")).shape
+    assert width > 1000
+    assert height > 300
+    assert len(list(output.parent.iterdir())) == 2
+
+
+def test_embedding_times_all_contenders_at_each_size(embedding_results):
+    rows = embedding_results["predict"] + embedding_results["train"]
+    assert [row["docs_per_call"] for row in embedding_results["predict"]] == [1, 3]
+    assert [row["dropout"] for row in embedding_results["train"]] == [0.0, 0.1]
+    has_torch = find_spec("torch") is not None
+    assert embedding_results["torch"] is has_torch
+    for row in rows:
+        for name, timing in row["contenders"].items():
+            if name.startswith("torch") and not has_torch:
+                assert timing is None
+                continue
+            assert_timing(timing)
+            base = row["contenders"]["spacy_4"]["us_per_word"]
+            ratio = base / timing["us_per_word"]
+            assert row["times_as_fast_as_spacy"][name] == pytest.approx(ratio)
+    assert {"spacy_4", "ours_1", "ours_2", "ours_3", "ours_4", "multi_embed"} <= set(
+        rows[0]["contenders"]
+    )
+
+
+def test_embedding_says_how_far_apart_outputs_and_gradients_are(embedding_results):
+    for row in embedding_results["predict"]:
+        agreement = row["agreement"]
+        for difference in agreement["largest_difference"].values():
+            assert 0 <= difference <= 1e-5 * agreement["largest_output"]
+    for row in embedding_results["train"]:
+        # tables, Maxout's weights and bias, and those of the layer norm
+        assert len(row["agreement"]) == 4 + 2 + 2
+        for distances in row["agreement"].values():
+            assert 0 <= distances["norm"] < 1e-2
+
+
+def test_embedding_compares_with_torch_at_equal_hashes(embedding_results):
+    row = embedding_results["predict"][0]
+    for k in (1, 2, 3, 4):
+        ratio = row["times_as_fast_as_torch"][f"ours_{k}"]
+        torch = row["contenders"][f"torch_{k}"]
+        if torch is None:
+            assert ratio is None
+        else:
+            ours = row["contenders"][f"ours_{k}"]
+            assert ratio == pytest.approx(torch["us_per_word"] / ours["us_per_word"])
+
+
+def test_embedding_without_torch_has_nulls(corpus, monkeypatch, capsys, tmp_path):
+    monkeypatch.setattr(_embedders, "import_torch", lambda: None)
+    results = embedding.measure_embedding(
+        corpus, ONCE, docs=(1,), words=(30,), dropouts=(0.0,)
+    )
+    assert "torch is not installed" in capsys.readouterr().out
+    for row in results["predict"] + results["train"]:
+        assert row["contenders"]["torch_4"] is None
+        assert row["times_as_fast_as_spacy"]["torch_4"] is None
+        assert row["times_as_fast_as_torch"]["ours_4"] is None
+    assert_writes(embedding, results, "measure_embedding", tmp_path)
+
+
+def test_embedding_writes_data_and_chart(embedding_results, tmp_path, capsys):
+    assert_writes(embedding, embedding_results, "measure_embedding", tmp_path)
+    assert "ours_4" in capsys.readouterr().out
+
+
+def test_wrong_numbers_are_not_timed(corpus):
+    embedders = _embedders.make_embedders(corpus.docs, ROWS)
+    batches = [corpus.docs[:3]]
+    assert _agreement.compare_outputs(embedders, batches)["largest_output"] > 0
+    for node in embedders.thinc["ours_4"].walk():
+        if node.name == "hashembed":
+            node.set_param("E", numpy.asarray(node.get_param("E")) + 0.01)
+    with pytest.raises(RuntimeError, match="should be within 1e-05 of each other"):
+        _agreement.compare_outputs(embedders, batches)
+
+
+def test_wrong_gradients_are_seen(corpus):
+    thinc = dict(_embedders.make_embedders(corpus.docs, ROWS).thinc)
+    thinc["ours_4"] = thinc["ours_1"]
+    distances = _agreement.compare_gradients(thinc, [corpus.docs[:3]])
+    assert max(distance["norm"] for distance in distances.values()) > 0.1
+
+
+def test_gradients_are_new_arrays_of_equal_values(corpus):
+    sample = [corpus.docs[:2], corpus.docs[2:3]]
+    first, second = (_embedders.make_gradients(sample) for _ in range(2))
+    for batch, others, docs in zip(first, second, sample, strict=True):
+        for dY, other, doc in zip(batch, others, docs, strict=True):
+            assert dY.shape == (len(doc), _embedders.WIDTH)
+            numpy.testing.assert_array_equal(dY, other)
+            assert not numpy.shares_memory(dY, other)
+
+
+def test_pipelines_are_timed_and_agree(pipeline_results):
+    names = ["spacy", "spacy + callback", "ours", "ours + callback"]
+    for kind in ("pipe", "update"):
+        contenders = pipeline_results[kind]["contenders"]
+        assert list(contenders) == names
+        for name, timing in contenders.items():
+            if name.endswith("callback") and not pipeline_results["callback"]:
+                assert timing is None
+            else:
+                assert_timing(timing)
+    agreement = pipeline_results["agreement"]
+    assert agreement["entities"] > 0
+    assert set(agreement["docs_that_differ"].values()) == {0}
+
+
+def test_pipelines_have_a_profile_that_adds_up(pipeline_results):
+    fastest = "ours + callback" if pipeline_results["callback"] else "ours"
+    assert list(pipeline_results["profile"]) == ["spacy", fastest]
+    for kinds in pipeline_results["profile"].values():
+        assert list(kinds["pipe"]["us_per_word"]) == ["embed", "encode", "ner", "rest"]
+        assert list(kinds["update"]["us_per_word"]) == [
+            *("embed", "encode", "optimizer", "ner and rest")
+        ]
+        for profile in kinds.values():
+            stages = profile["us_per_word"]
+            assert all(us > 0 for name, us in stages.items() if name != "rest")
+            functions = profile["functions"]
+            percents = [function["percent"] for function in functions]
+            assert percents == sorted(percents, reverse=True)
+            assert 0 < sum(percents) <= 100.5
+            assert not any("/" in f["function"].split(":")[0] for f in functions)
+
+
+def test_pipelines_write_data_and_chart(pipeline_results, tmp_path, capsys):
+    assert_writes(pipeline, pipeline_results, "measure_pipelines", tmp_path)
+    assert "nlp.update" in capsys.readouterr().out
+
+
+def test_pipelines_without_the_callback_have_nulls(corpus, monkeypatch, capsys):
+    monkeypatch.setattr(pipeline, "has_callback", lambda: False)
+    results = pipeline.measure_pipelines(
+        corpus, ONCE, docs=20, updates=1, training_steps=1
+    )
+    assert f"'{CALLBACK}' is not registered" in capsys.readouterr().out
+    assert results["pipe"]["contenders"]["ours + callback"] is None
+    assert results["update"]["times_as_fast_as_spacy"]["spacy + callback"] is None
+
+
+def test_a_pipelines_backend_is_current_only_while_it_works(corpus):
+    before = get_current_ops()
+    made = make_pipeline("spacy", corpus.vocab)
+    other = NumpyOps(use_blis=False)
+    seen = []
+    Pipeline(made.nlp, other)(lambda nlp: seen.append(get_current_ops()))
+    assert seen == [other]
+    assert get_current_ops() is before
+
+
+def test_growth_has_a_point_for_each_decade(growth_results):
+    for points in growth_results["time"]["us_per_word"].values():
+        assert [seen for seen, _ in points] == [1000, 3500]
+        assert all(us > 0 for _, us in points)
+
+
+def test_growth_measures_memory(growth_results):
+    memory = growth_results["memory"]
+    assert list(memory["rss_mib"]) == ["ours, ids alone"]
+    assert [seen for seen, _ in memory["rss_mib"]["ours, ids alone"]] == [
+        *(5000, 6000, 7000, 8000)
+    ]
+    for sizes in memory["tables"].values():
+        parameters = (sum(ROWS) * 96 + 3 * 96 * (4 * 96 + 1) + 2 * 96) * 4
+        assert sizes["parameters_mib"] == pytest.approx(parameters / 2**20)
+        assert sizes["kept_after_training_mib"] > 0
+        assert sizes["peak_while_predicting_mib"] > 0
+
+
+def test_growth_shares_read_only_tables(growth_results):
+    sharing = growth_results["sharing"]
+    assert sharing["workers"] == 2
+    assert sharing["tables_mib"] == pytest.approx(4 * 20_000 * 96 * 4 / 2**20, abs=0.1)
+    stock, ours = sharing["ways"].values()
+    assert not stock["works"]
+    assert "buffer source array is read-only" in stock["error"]
+    assert ours["works"]
+    assert ours["pss_mib"] > ours["uss_mib"] > 0
+
+
+def test_growth_writes_data_and_chart(growth_results, tmp_path, capsys):
+    assert_writes(growth, growth_results, "measure_growth", tmp_path)
+    assert "read-only" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("way", _memory.WAYS)
+def test_each_way_embeds_all_words(way):
+    points = _memory.watch_rss(way, 7000, ROWS)
+    assert [seen for seen, _ in points] == [5000, 6000, 7000]
+    assert all(mib > 0 for _, mib in points)
+
+
+def test_too_few_words_show_no_growth():
+    with pytest.raises(ValueError, match="'words' should be more than 5000"):
+        _memory.watch_rss(_memory.WAYS[0], 5000, ROWS)
