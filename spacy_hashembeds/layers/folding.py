@@ -13,7 +13,7 @@ see `watch.py`.
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
@@ -62,7 +62,7 @@ class Fold:
     """
 
     folded: FoldedTables | None = None
-    seen: Any = field(default=None)
+    seen: Any = None
 
     def __deepcopy__(self, memo: dict) -> "Fold":
         return Fold()
