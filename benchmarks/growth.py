@@ -126,7 +126,7 @@ def print_results(results: Mapping[str, Any]) -> None:
 
 
 def main(
-    tokens: int = 1_000_000,
+    tokens: int = 10_000_000,
     words: int = 1_000_000,
     output: Path = RESULTS / "growth.json",
 ) -> None:
