@@ -7,11 +7,16 @@ from typing import Any
 
 from spacy_hashembeds.files import replacing
 
-from ._embedders import MULTI_EMBED, OURS, SPACY, TORCH, TORCH_ROWS
+from ._embedders import MULTI_EMBED, OURS, SPACY, SPACY_BLAS, TORCH, TORCH_ROWS
 
 # Told apart in grey too, by lightness, line and marker.
 _STYLES: dict[str, dict[str, Any]] = {
     SPACY: {"label": "spaCy, 4 hashes", "color": "#111111", "marker": "s"},
+    SPACY_BLAS: {
+        "label": "spaCy, 4 hashes, numpy's BLAS",
+        "color": "#666666",
+        "marker": "X",
+    },
     TORCH[4]: {
         "label": "torch, 4 hashes",
         "color": "#9a6b2f",
@@ -50,14 +55,14 @@ def draw_embedding(results: Mapping[str, Any], path: Path) -> None:
         _draw_hashes(right, results["predict"][-1])
         handles, labels = left.get_legend_handles_labels()
         figure.legend(
-            handles, labels, loc="outside lower center", ncols=6, frameon=False
+            handles, labels, loc="outside lower center", ncols=4, frameon=False
         )
         figure.suptitle(f"Embedding of {_describe(results)}", fontsize=12)
 
 
 def draw_pipeline(results: Mapping[str, Any], path: Path) -> None:
     """Draw words a second of each pipeline, predicting and training."""
-    names = [name for name, timing in results["pipe"]["contenders"].items() if timing]
+    names = list(results["pipe"]["contenders"])
     with new_figure(path, (11, 2.2 + 0.5 * len(names))) as figure:
         axes = figure.subplots(1, 2, sharey=True)
         for ax, kind in zip(axes, ("pipe", "update"), strict=True):
@@ -162,7 +167,8 @@ def _draw_hashes(axes: Any, row: Mapping[str, Any]) -> None:
         if points:
             style = {**_STYLES[names[4]], "label": kind}
             axes.plot(*zip(*points, strict=True), **style)
-    axes.plot([4], [row["contenders"][SPACY]["us_per_word"]], **_STYLES[SPACY])
+    for name in (SPACY, SPACY_BLAS):
+        axes.plot([4], [row["contenders"][name]["us_per_word"]], **_STYLES[name])
     axes.set_xticks(list(OURS))
     axes.set_ylim(bottom=0)
     axes.set_xlabel("hashes")
@@ -191,4 +197,6 @@ def _draw_sharing(axes: Any, sharing: Mapping[str, Any]) -> None:
 
 def _describe(results: Mapping[str, Any]) -> str:
     corpus = results["corpus"]["name"]
-    return f"{corpus}: one thread, {results['machine']['cpu']}"
+    machine = results["machine"]
+    python = machine["versions"]["python"]
+    return f"{corpus}: one thread, {machine['cpu']}, Python {python}"

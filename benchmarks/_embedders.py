@@ -11,6 +11,7 @@ from spacy.tokens import Doc
 from spacy.util import registry
 from thinc.api import Model, fix_random_seed, set_dropout_rate
 
+from spacy_hashembeds.blas import NUMPY_BLAS_OPS
 from spacy_hashembeds.symbols import count_symbols, cut_symbols, save_symbols
 
 from ._timing import Contender, Maker
@@ -23,6 +24,7 @@ MIN_FREQ = 10
 HASHES = (1, 2, 3, 4)
 
 SPACY = "spacy_4"
+SPACY_BLAS = "spacy_4_blas"
 OURS = {k: f"ours_{k}" for k in HASHES}
 TORCH = {k: f"torch_{k}" for k in HASHES}
 TORCH_ROWS = "torch_rows_4"
@@ -37,8 +39,8 @@ Gradients = list[list[numpy.ndarray]]
 class Embedders:
     """All contenders, those of torch None where torch is not installed.
 
-    thinc (Mapping[str, Model]): spaCy's layer and ours, initialised. Those that hash
-        have the weights of spaCy's.
+    thinc (Mapping[str, Model]): spaCy's layer, the same on numpy's matrix product, and
+        ours, initialised. Those that hash have the weights of spaCy's.
     torch (Mapping[str, Optional[TorchEmbed]]): The same in PyTorch.
     """
 
@@ -51,7 +53,9 @@ def make_embedders(docs: Sequence[Doc], rows: Sequence[int] = ROWS) -> Embedders
     fix_random_seed(0)
     stock = build("spacy.MultiHashEmbed.v2", rows=list(rows))
     stock.initialize(X=list(docs[:10]))
-    thinc = {SPACY: stock}
+    thinc = {SPACY: stock, SPACY_BLAS: stock.copy()}
+    for node in thinc[SPACY_BLAS].walk():
+        node.ops = NUMPY_BLAS_OPS
     for k, name in OURS.items():
         model = build(
             "spacy-hashembeds.MultiFewerHashEmbed.v1", rows=list(rows), num_hashes=k
@@ -93,7 +97,7 @@ def make_predictors(embedders: Embedders) -> dict[str, Maker[Sample] | None]:
     """Make what predicts: for each contender a function that copies it."""
     makers: dict[str, Maker[Sample] | None] = {}
     for name, model in embedders.thinc.items():
-        makers[name] = _copy_then(_make_predict, model)
+        makers[name] = _copy_thinc_then(_make_predict, model)
     for name, torch in embedders.torch.items():
         how = _make_rows_predict if name == TORCH_ROWS else _make_predict
         makers[name] = _copy_then(how, torch) if torch else None
@@ -114,7 +118,7 @@ def make_trainers(
 
     makers: dict[str, Maker[Sample] | None] = {}
     for name, model in embedders.thinc.items():
-        makers[name] = _copy_then(make_thinc, model)
+        makers[name] = _copy_thinc_then(make_thinc, model)
     for name, torch in embedders.torch.items():
         if name != TORCH_ROWS:
             makers[name] = _copy_then(make_torch, torch) if torch else None
@@ -135,6 +139,18 @@ def make_gradients(sample: Sample) -> Gradients:
 
 def _copy_then(make: Callable[[Any], Contender[Sample]], model: Any) -> Maker[Sample]:
     return lambda: make(model.copy())
+
+
+def _copy_thinc_then(
+    make: Callable[[Model], Contender[Sample]], model: Model
+) -> Maker[Sample]:
+    def copy() -> Contender[Sample]:
+        copied = model.copy()
+        for node, original in zip(copied.walk(), model.walk(), strict=True):
+            node.ops = original.ops  # which Thinc does not copy
+        return make(copied)
+
+    return copy
 
 
 def _make_predict(model: Model | TorchEmbed) -> Contender[Sample]:

@@ -5,12 +5,17 @@ import platform
 import sys
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 from time import perf_counter, process_time
 from typing import Any
 
 import numpy
 from thinc.api import get_ops
+
+from spacy_hashembeds.analysis.installation import (
+    count_cores,
+    find_processor,
+    is_parser_profiled,
+)
 
 from ._torch import import_torch
 
@@ -84,8 +89,8 @@ def describe_machine() -> dict[str, Any]:
     blas = numpy.show_config(mode="dicts")["Build Dependencies"]["blas"]
     return {
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
-        "cpu": _read_cpu_model(),
-        "cores": os.cpu_count(),
+        "cpu": find_processor(),
+        "cores": count_cores(),
         "memory_gib": _count_memory_gib(),
         "system": f"{platform.system()} {platform.machine()}",
         "load": [round(load, 2) for load in os.getloadavg()],
@@ -94,6 +99,7 @@ def describe_machine() -> dict[str, Any]:
             "python": platform.python_version(),
             **{package: _find_version(package) for package in _PACKAGES},
         },
+        "parser_profiled": is_parser_profiled(),
         "processors_busy": measure_threads(),
     }
 
@@ -104,14 +110,6 @@ def _count_busy(work: Any) -> float:
     for _ in range(3):
         work()
     return round((process_time() - cpu) / (perf_counter() - wall), 2)
-
-
-def _read_cpu_model() -> str:
-    path = Path("/proc/cpuinfo")
-    for line in path.read_text().splitlines() if path.is_file() else ():
-        if line.startswith("model name"):
-            return line.partition(":")[2].strip()
-    return platform.processor() or platform.machine()
 
 
 def _count_memory_gib() -> float:

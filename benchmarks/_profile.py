@@ -15,7 +15,7 @@ from spacy.training import Example
 from thinc.api import Model
 
 from ._data import count_words
-from ._pipelines import Pipeline, annotate, make_examples, strip
+from ._pipelines import annotate, make_examples, strip
 from ._timing import Schedule
 
 _FUNCTIONS = 12
@@ -41,20 +41,20 @@ class _Clock:
 
 
 def profile_pipe(
-    make: Callable[[], Pipeline], docs: Sequence[Doc], schedule: Schedule
+    make: Callable[[], Language], docs: Sequence[Doc], schedule: Schedule
 ) -> dict[str, Any]:
     """Measure where `nlp.pipe` spends its time; the tokenizer is left out.
 
-    make (Callable[[], Pipeline]): Makes the pipeline anew for each block.
+    make (Callable[[], Language]): Makes the pipeline anew for each block.
     RETURNS (dict[str, Any]): Microseconds a word of each stage, medians of all rounds,
         and the functions that take most of the time.
     """
 
-    def measure(pipeline: Pipeline, clock: _Clock) -> dict[str, float]:
+    def measure(nlp: Language, clock: _Clock) -> dict[str, float]:
         whole, parts = ([strip(doc) for doc in docs] for _ in range(2))
-        pipeline(lambda nlp: clock.time("whole", annotate, nlp, whole))
+        clock.time("whole", annotate, nlp, whole)
         seconds = clock.take()
-        pipeline(lambda nlp: _annotate_by_component(nlp, parts, clock))
+        _annotate_by_component(nlp, parts, clock)
         seconds["ner"] = clock.take()["ner"]
         total = seconds.pop("whole")
         return {**seconds, "rest": total - sum(seconds.values())}
@@ -67,11 +67,11 @@ def profile_pipe(
 
 
 def profile_update(
-    make: Callable[[], Pipeline], batches: Sequence[Sequence[Doc]], schedule: Schedule
+    make: Callable[[], Language], batches: Sequence[Sequence[Doc]], schedule: Schedule
 ) -> dict[str, Any]:
     """Measure where `nlp.update` spends its time.
 
-    make (Callable[[], Pipeline]): Makes the pipeline anew for each block.
+    make (Callable[[], Language]): Makes the pipeline anew for each block.
     RETURNS (dict[str, Any]): As for `profile_pipe`, each stage forward and backward.
     """
 
@@ -85,8 +85,8 @@ def profile_update(
             examples = make_examples(batch)
             clock.time("whole", partial(_update, nlp, examples, step))
 
-    def measure(pipeline: Pipeline, clock: _Clock) -> dict[str, float]:
-        pipeline(lambda nlp: update(nlp, clock))
+    def measure(nlp: Language, clock: _Clock) -> dict[str, float]:
+        update(nlp, clock)
         seconds = clock.take()
         whole = seconds.pop("whole")
         return {**seconds, "ner and rest": whole - sum(seconds.values())}
@@ -129,31 +129,29 @@ def _time_layer(model: Model, stage: str, clock: _Clock) -> None:
 
 
 def _get_medians(
-    make: Callable[[], Pipeline],
-    measure: Callable[[Pipeline, _Clock], dict[str, float]],
+    make: Callable[[], Language],
+    measure: Callable[[Language, _Clock], dict[str, float]],
     n_words: int,
     schedule: Schedule,
 ) -> dict[str, float]:
     measured = []
     for _ in range(schedule.blocks):
-        pipeline, clock = make(), _Clock()
-        _time_tok2vec(pipeline.nlp, clock)
-        measure(pipeline, clock)  # to warm up
-        measured += [measure(pipeline, clock) for _ in range(schedule.rounds)]
+        nlp, clock = make(), _Clock()
+        _time_tok2vec(nlp, clock)
+        measure(nlp, clock)  # to warm up
+        measured += [measure(nlp, clock) for _ in range(schedule.rounds)]
     return {
         stage: 1e6 * median(seconds[stage] for seconds in measured) / n_words
         for stage in measured[0]
     }
 
 
-def _profile(
-    pipeline: Pipeline, run: Callable[[Language], object]
-) -> list[dict[str, Any]]:
+def _profile(nlp: Language, run: Callable[[Language], object]) -> list[dict[str, Any]]:
     """Find the functions that take most of the time, without what they call."""
     for _ in range(2):  # to warm up
-        pipeline(run)
+        run(nlp)
     with Profile() as profile:
-        pipeline(run)
+        run(nlp)
     stats: dict[Any, Any] = Stats(profile).stats  # type: ignore[attr-defined]
     whole = sum(own for _, _, own, _, _ in stats.values())
     ranked = sorted(stats.items(), key=lambda item: -item[1][2])

@@ -82,9 +82,9 @@ def time_in_turns(
 ) -> dict[str, Timing]:
     """Time contenders on the same samples, one after the other, round by round.
 
-    The order turns from round to round, so that a busy moment of the machine, and
-    what one contender leaves in the caches, falls on all of them. Each is warmed up
-    on two samples whenever it was made anew.
+    The order turns from round to round, forward and backward, so that a busy moment
+    of the machine, and what the one before leaves in the caches, falls on all of them.
+    Each is warmed up on two samples whenever it was made anew.
 
     makers (Mapping[str, Maker]): For each name a function that makes the contender.
     work (Work): The samples.
@@ -131,9 +131,9 @@ def get_ratios(
 
 
 def _turn(names: Sequence[str], number: int) -> Iterator[str]:
-    start = number % len(names)
-    yield from names[start:]
-    yield from names[:start]
+    start = number // 2 % len(names)
+    order = [*names[start:], *names[:start]]
+    yield from reversed(order) if number % 2 else order
 
 
 def _time(contender: Contender[SampleT], sample: SampleT) -> float:

@@ -11,10 +11,9 @@ import typer
 from spacy.tokens import Doc
 from wasabi import msg
 
-from spacy_hashembeds.files import write_json
-
 from ._agreement import compare_gradients, compare_outputs
 from ._charts import draw_embedding
+from ._command import run_benchmark
 from ._data import (
     CORPUS,
     RESULTS,
@@ -38,7 +37,7 @@ from ._embedders import (
     make_predictors,
     make_trainers,
 )
-from ._machine import check_one_thread, describe_machine, use_one_thread
+from ._machine import use_one_thread
 from ._timing import Maker, Schedule, Timing, Work, get_ratios, time_in_turns
 
 DOCS = (1, 10, 100, 1000)
@@ -170,14 +169,12 @@ def main(
     rounds: int = 5,
 ) -> None:
     """Time our embedding layers beside spaCy's and PyTorch's, on one thread."""
-    machine = describe_machine()
-    check_one_thread(machine["processors_busy"])
-    results = measure_embedding(load_corpus(corpus), Schedule(blocks, rounds))
-    results = {"machine": machine, **results}
-    write_json(output, results)
-    draw_embedding(results, output.with_suffix(".png"))
-    print_results(results)
-    msg.good(f"Results: {output}, {output.with_suffix('.png')}")
+    run_benchmark(
+        lambda: measure_embedding(load_corpus(corpus), Schedule(blocks, rounds)),
+        draw_embedding,
+        print_results,
+        output,
+    )
 
 
 if __name__ == "__main__":

@@ -14,12 +14,11 @@ import typer
 from thinc.api import Model, fix_random_seed
 from wasabi import msg
 
-from spacy_hashembeds.files import write_json
-
 from ._charts import draw_growth
+from ._command import run_benchmark
 from ._data import RESULTS
 from ._embedders import OURS, ROWS, SPACY
-from ._machine import check_one_thread, describe_machine, use_one_thread
+from ._machine import use_one_thread
 from ._memory import (
     BATCH_WORDS,
     ArrayDoc,
@@ -131,13 +130,9 @@ def main(
     output: Path = RESULTS / "growth.json",
 ) -> None:
     """Measure time and memory as a stream of text grows, on one thread."""
-    machine = describe_machine()
-    check_one_thread(machine["processors_busy"])
-    results = {"machine": machine, **measure_growth(tokens, words)}
-    write_json(output, results)
-    draw_growth(results, output.with_suffix(".png"))
-    print_results(results)
-    msg.good(f"Results: {output}, {output.with_suffix('.png')}")
+    run_benchmark(
+        lambda: measure_growth(tokens, words), draw_growth, print_results, output
+    )
 
 
 if __name__ == "__main__":

@@ -13,9 +13,8 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from wasabi import msg
 
-from spacy_hashembeds.files import write_json
-
 from ._charts import draw_pipeline
+from ._command import run_benchmark
 from ._data import (
     CORPUS,
     RESULTS,
@@ -25,16 +24,14 @@ from ._data import (
     count_words,
     load_corpus,
 )
-from ._machine import check_one_thread, describe_machine, use_one_thread
+from ._machine import use_one_thread
 from ._pipelines import (
     BATCH_WORDS,
-    CALLBACK,
     OURS,
     OURS_BLAS,
     SPACY,
     SPACY_BLAS,
     annotate,
-    has_callback,
     make_maker,
     make_trained,
     prepare_pipe,
@@ -43,7 +40,7 @@ from ._pipelines import (
     train_stock,
 )
 from ._profile import profile_pipe, profile_update
-from ._timing import Schedule, Timing, Work, get_ratios, time_in_turns
+from ._timing import Schedule, Work, get_ratios, time_in_turns
 
 NAMES = (SPACY, SPACY_BLAS, OURS, OURS_BLAS)
 
@@ -63,8 +60,6 @@ def measure_pipelines(
     training_steps (int): How long the weights that all have are trained before.
     RETURNS (dict[str, Any]): The results, as JSON data.
     """
-    if not has_callback():
-        msg.warn(f"'{CALLBACK}' is not registered: measuring without it.")
     msg.text(f"training for {training_steps} steps")
     source = train_stock(corpus.docs, training_steps)
     pipe_samples = batch_by_docs(corpus.docs, docs, schedule.rounds)
@@ -72,7 +67,6 @@ def measure_pipelines(
     update_samples = [batches[i : i + updates] for i in range(0, len(batches), updates)]
     return {
         "corpus": corpus.to_json(),
-        "callback": has_callback(),
         "blocks": schedule.blocks,
         "rounds": schedule.rounds,
         "agreement": _compare(source, pipe_samples[0]),
@@ -88,17 +82,12 @@ def measure_pipelines(
     }
 
 
-def _list_present() -> list[str]:
-    return list(NAMES) if has_callback() else [SPACY, OURS]
-
-
 def _compare(source: Language, docs: Sequence[Doc]) -> dict[str, Any]:
     """Count the Docs in which a contender finds other entities than spaCy."""
     found = {}
-    for name in _list_present():
-        pipeline = make_trained(name, source)
+    for name in NAMES:
         bare = [strip(doc) for doc in docs]
-        pipeline(partial(annotate, docs=bare))
+        annotate(make_trained(name, source), bare)
         found[name] = [
             {(ent.start, ent.end, ent.label) for ent in doc.ents} for doc in bare
         ]
@@ -123,11 +112,10 @@ def _time(
     schedule: Schedule,
 ) -> dict[str, Any]:
     msg.text(f"timing: {prepare.__name__.removeprefix('prepare_')}")
-    makers = {name: make_maker(name, source, prepare) for name in _list_present()}
-    measured = time_in_turns(makers, Work(samples, count), schedule)
-    timings: dict[str, Timing | None] = {name: measured.get(name) for name in NAMES}
+    makers = {name: make_maker(name, source, prepare) for name in NAMES}
+    timings = time_in_turns(makers, Work(samples, count), schedule)
     return {
-        "contenders": {name: t.to_json() if t else None for name, t in timings.items()},
+        "contenders": {name: timing.to_json() for name, timing in timings.items()},
         "times_as_fast_as_spacy": get_ratios(timings, SPACY),
     }
 
@@ -142,10 +130,10 @@ def _profile(
     batches: Sequence[Sequence[Doc]],
     schedule: Schedule,
 ) -> dict[str, Any]:
-    """Profile spaCy's pipeline, and ours with all there is."""
+    """Profile spaCy's pipeline as it is, and ours with the callback."""
     msg.text("profiling")
-    fastest = _list_present()[-1]
-    makers = {name: partial(make_trained, name, source) for name in (SPACY, fastest)}
+    names = (SPACY, OURS_BLAS)
+    makers = {name: partial(make_trained, name, source) for name in names}
     return {
         name: {
             "pipe": profile_pipe(make, docs, schedule),
@@ -163,8 +151,7 @@ def print_results(results: Mapping[str, Any]) -> None:
         for kind in ("pipe", "update"):
             timing = results[kind]["contenders"][name]
             ratio = results[kind]["times_as_fast_as_spacy"][name]
-            speed = timing and f"{timing['words_per_second']:,.0f} ({ratio:.2f}x)"
-            row.append(speed or "absent")
+            row.append(f"{timing['words_per_second']:,.0f} ({ratio:.2f}x)")
         table.append(row)
     msg.table(table, header=["words a second", "nlp.pipe", "nlp.update"], divider=True)
     for name, kinds in results["profile"].items():
@@ -181,14 +168,12 @@ def main(
     rounds: int = 3,
 ) -> None:
     """Time pipelines with our embedder beside those with spaCy's, on one thread."""
-    machine = describe_machine()
-    check_one_thread(machine["processors_busy"])
-    results = measure_pipelines(load_corpus(corpus), Schedule(blocks, rounds))
-    results = {"machine": machine, **results}
-    write_json(output, results)
-    draw_pipeline(results, output.with_suffix(".png"))
-    print_results(results)
-    msg.good(f"Results: {output}, {output.with_suffix('.png')}")
+    run_benchmark(
+        lambda: measure_pipelines(load_corpus(corpus), Schedule(blocks, rounds)),
+        draw_pipeline,
+        print_results,
+        output,
+    )
 
 
 if __name__ == "__main__":

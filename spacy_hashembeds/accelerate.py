@@ -20,6 +20,7 @@ from thinc.api import Config, Ops, get_current_ops, set_current_ops
 from .conversion import (
     BLAS,
     OUR_EMBED,
+    OUR_ENCODER,
     convert_config,
     find_architectures,
     find_convertible,
@@ -136,12 +137,14 @@ def _check_folders(nlp: Language, model: str | Path, output: Path, force: bool) 
             f"The new pipeline can't be saved to '{output}': the old one is in "
             f"'{source}', and stays as it is. Name a folder elsewhere."
         )
-    if output.exists() and not force:
+    if not output.exists() or (output.is_dir() and not any(output.iterdir())):
+        return source
+    if not force:
         raise FileExistsError(
             f"There is something in '{output}' already. Name another folder, or ask "
             "for it to be replaced (--force)."
         )
-    if output.exists() and not (output / "config.cfg").is_file():
+    if not (output / "config.cfg").is_file():
         raise FileExistsError(
             f"'{output}' should be a pipeline to replace, but has no config.cfg. Name "
             "another folder, or remove it yourself."
@@ -157,10 +160,12 @@ def _check_convertible(config: Config, model: str | Path) -> None:
         for path, block in find_architectures(config).items()
     } | find_unconvertible(config)
     places = "; ".join(f"{path}: {name}" for path, name in found.items())
-    advice = " It has our layers already." if OUR_EMBED in found.values() else ""
+    has_ours = {OUR_EMBED, OUR_ENCODER} & set(found.values())
     raise ValueError(
-        f"'{model}' should have a spacy.MultiHashEmbed or spacy.HashEmbedCNN that can "
-        f"be converted, but has none ({places or 'no trained component'}).{advice}"
+        f"'{model}' should have a spacy.MultiHashEmbed, spacy.HashEmbedCNN or "
+        "spacy.MaxoutWindowEncoder that can be converted, but has none "
+        f"({places or 'no trained component'})."
+        f"{' It has our layers already.' if has_ours else ''}"
     )
 
 

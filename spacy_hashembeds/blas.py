@@ -9,7 +9,6 @@ import time
 from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.metadata import version
-from statistics import median
 from typing import Any, NamedTuple, cast
 
 import numpy
@@ -110,7 +109,8 @@ def measure_speeds(
 
     choices (Mapping[str, Ops]): Operations to compare, by any name.
     shapes (Sequence[Shape]): Rows, inputs and outputs of each layer.
-    rounds (int): How often to measure. The median counts; one round goes before.
+    rounds (int): How often to measure. The fastest counts, which other processes have
+        disturbed least; one round goes before.
 
     RAISES (ValueError): If `rounds` is below 1.
     RETURNS (dict[str, list[float]]): For each choice, its speed at each shape.
@@ -121,7 +121,7 @@ def measure_speeds(
         times = _time_products(choices, shape, rounds)
         flops = 2 * 2 * numpy.prod(shape, dtype=float)
         for name, seconds in times.items():
-            speeds[name].append(float(flops / median(seconds) / 1e9))
+            speeds[name].append(float(flops / min(seconds) / 1e9))
     return speeds
 
 
@@ -156,8 +156,9 @@ def choose_ops(ops: Ops) -> Ops:
 def use_fastest_blas(nlp: Language) -> bool:
     """Put the layers of a pipeline on the fastest BLAS present.
 
-    Only on the CPU, only where numpy's BLAS is measured to be clearly faster than
-    blis, and only this pipeline: others stay as they are. On one thread, as blis.
+    What the callback does in `[nlp.after_pipeline_creation]`. Only on the CPU, only
+    where numpy's BLAS is measured to be clearly faster than blis, and only this
+    pipeline: others stay as they are. On one thread, as blis.
     Predictions and gradients are the same but for rounding. spaCy's parser goes on
     with blis in its loop over states, which is C, and whose products are small.
 
@@ -179,7 +180,9 @@ def use_fastest_blas(nlp: Language) -> bool:
 def use_fastest_blas_from_now_on() -> bool:
     """Put the layers that this thread makes from now on on the fastest BLAS present.
 
-    As `use_fastest_blas`, for all pipelines to come. They keep it wherever they run.
+    What the callback does in `[nlp.before_creation]`: as `use_fastest_blas`, but for
+    all pipelines to come too, and for layers that they make or replace later. They keep
+    it wherever they run.
 
     RETURNS (bool): Whether that is another one than before.
     """

@@ -32,6 +32,7 @@ _CNNS = {
 }
 _VECTORS = {**_EMBEDS, **_CNNS}
 _ENCODER = "spacy.MaxoutWindowEncoder.v2"
+_OLD_ENCODERS = ("spacy.MaxoutWindowEncoder.v1", "spacy-legacy.MaxoutWindowEncoder.v1")
 
 
 def find_architectures(config: Config) -> dict[str, dict[str, Any]]:
@@ -109,11 +110,13 @@ def _walk_architectures(
 
 
 def _is_known(block: Mapping[str, Any]) -> bool:
-    return block["@architectures"] in {*_VECTORS, _ENCODER}
+    return block["@architectures"] in {*_VECTORS, _ENCODER, *_OLD_ENCODERS}
 
 
 def _why_not(block: Mapping[str, Any]) -> str | None:
     name = block["@architectures"]
+    if name in _OLD_ENCODERS:
+        return "takes all Docs in one array, and ours a list of arrays, as v2"
     if name.endswith(".v1") and block[_VECTORS[name]]:
         return (
             "with static vectors gives words that have none the last vector of the "

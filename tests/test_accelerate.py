@@ -13,7 +13,7 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.util import load_config, load_model, registry
 from spacy.vocab import Vocab
-from thinc.api import NumpyOps, fix_random_seed, get_current_ops
+from thinc.api import Model, NumpyOps, fix_random_seed, get_current_ops
 
 from spacy_hashembeds import accelerate as accelerate_module
 from spacy_hashembeds import conversion
@@ -280,6 +280,23 @@ def test_legacy_layers_with_vectors_are_not_ours(vocab, name):
     assert abs(difference).max() > 1e-3
 
 
+def test_the_first_version_of_the_encoder_stays(tmp_path):
+    """It stands in a first version of Tok2Vec, with another tree of layers."""
+    layer = pipelines.tok2vec("v1")
+    layer["@architectures"] = "spacy.Tok2Vec.v1"
+    layer["encode"]["@architectures"] = "spacy.MaxoutWindowEncoder.v1"
+    nlp = spacy.blank("en")
+    pipelines.add(nlp, "ner", layer)
+    pipelines.train(nlp).to_disk(tmp_path / "in")
+    result = convert(tmp_path / "in", tmp_path / "out", TEXTS)
+    place = "components.ner.model.tok2vec"
+    assert result.converted == [f"{place}.embed"]
+    assert list(result.left) == [f"{place}.encode"]
+    assert "spacy.MaxoutWindowEncoder.v1 takes" in result.left[f"{place}.encode"]
+    before, after = (load_model(tmp_path / name) for name in ("in", "out"))
+    assert [describe(after(t)) for t in TEXTS] == [describe(before(t)) for t in TEXTS]
+
+
 # What is refused
 
 
@@ -297,6 +314,56 @@ def test_nothing_to_convert_is_refused_by_name_and_place(tmp_path):
     with pytest.raises(ValueError, match=match):
         convert(tmp_path / "in", tmp_path / "out", TEXTS)
     assert [path.name for path in tmp_path.iterdir()] == ["in"]
+
+
+@registry.architectures("tests.Transformer.v1")
+def make_transformer(width: int) -> Model:
+    """Stands for a layer of another package, such as a transformer."""
+    block = {"@architectures": "spacy.CharacterEmbed.v2", "width": width}
+    return build(
+        {**block, "rows": 50, "nM": 4, "nC": 3, "include_static_vectors": False}
+    )
+
+
+def make_with_transformer() -> Language:
+    nlp = spacy.blank("en")
+    layer = {"@architectures": "tests.Transformer.v1", "width": 16}
+    nlp.add_pipe("tok2vec", name="transformer", config={"model": layer})
+    pipelines.add(nlp, "tagger", pipelines.LISTENER)
+    return nlp
+
+
+def test_a_transformer_has_nothing_to_convert(tmp_path):
+    pipelines.train(make_with_transformer(), steps=1).to_disk(tmp_path / "in")
+    match = r"has none.*components.transformer.model: tests.Transformer.v1"
+    with pytest.raises(ValueError, match=match):
+        convert(tmp_path / "in", tmp_path / "out", TEXTS)
+    assert [path.name for path in tmp_path.iterdir()] == ["in"]
+
+
+def test_components_beside_a_transformer_are_converted(tmp_path):
+    nlp = make_with_transformer()
+    pipelines.add(nlp, "ner", pipelines.cnn())
+    pipelines.train(nlp).to_disk(tmp_path / "in")
+    result = convert(tmp_path / "in", tmp_path / "out", TEXTS)
+    assert result.converted == ["components.ner.model.tok2vec"]
+    before, after = (load_model(tmp_path / name) for name in ("in", "out"))
+    for text in TEXTS:
+        assert describe(after(text)) == describe(before(text))
+    for name in ("transformer", "tagger"):
+        assert after.config["components"][name] == before.config["components"][name]
+
+
+def test_an_encoder_is_converted_beside_an_embedding_that_stays(tmp_path):
+    nlp = spacy.blank("en")
+    embed = {"@architectures": "tests.Transformer.v1", "width": 16}
+    pipelines.add(nlp, "ner", {**pipelines.tok2vec(), "embed": embed})
+    pipelines.train(nlp).to_disk(tmp_path / "in")
+    result = convert(tmp_path / "in", tmp_path / "out", TEXTS)
+    assert result.converted == ["components.ner.model.tok2vec.encode"]
+    assert 0 < result.max_abs_diff < 1e-5
+    with pytest.raises(ValueError, match=r"MaxoutWindowEncoder.*our layers already"):
+        convert(tmp_path / "out", tmp_path / "again", TEXTS)
 
 
 def test_pipelines_without_a_model_are_refused(tmp_path):
@@ -397,6 +464,21 @@ def test_pipelines_are_replaced_only_by_force_and_when_all_is_well(
     convert(folders / "bare", output, TEXTS, force=True)
     assert load_model(output).pipe_names == ["tok2vec", "tagger"]
     assert [path.name for path in output.parent.iterdir()] == ["out"]
+
+
+def test_an_empty_folder_may_be_written_to(folders, tmp_path):
+    (tmp_path / "out").mkdir()
+    convert(folders / "bare", tmp_path / "out", TEXTS)
+    assert load_model(tmp_path / "out").pipe_names == ["tok2vec", "tagger"]
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+def test_a_file_is_never_replaced(folders, tmp_path):
+    (tmp_path / "out").write_text("years of work")
+    for force in (False, True):
+        with pytest.raises(FileExistsError, match="out"):
+            convert(folders / "bare", tmp_path / "out", TEXTS, force=force)
+    assert (tmp_path / "out").read_text() == "years of work"
 
 
 def test_what_is_no_pipeline_is_never_replaced(folders, tmp_path):

@@ -45,10 +45,19 @@ def test_contenders_have_turns_on_the_same_samples():
     makers = {name: make(name) for name in "ab"}
     timings = time_in_turns(makers, work, Schedule(blocks=2, rounds=2))
     warm_up = [(name, sample) for name in "ab" for sample in work.samples]
-    rounds = [("a", "one"), ("b", "one"), ("b", "three"), ("a", "three")]
-    assert seen == [*warm_up, *rounds, *warm_up, *rounds]
+    first = [("a", "one"), ("b", "one"), ("b", "three"), ("a", "three")]
+    second = [("b", "one"), ("a", "one"), ("a", "three"), ("b", "three")]
+    assert seen == [*warm_up, *first, *warm_up, *second]
     assert [len(timing.seconds_per_word) for timing in timings.values()] == [4, 4]
     assert [len(timing.first_seconds) for timing in timings.values()] == [2, 2]
+
+
+def test_each_contender_comes_first_and_after_each_neighbour():
+    seen: list[str] = []
+    makers = {name: lambda n=name: lambda _: lambda: seen.append(n) for name in "abc"}
+    time_in_turns(makers, Work(["x"], len), Schedule(blocks=1, rounds=6))
+    rounds = ["".join(seen[i : i + 3]) for i in range(6, len(seen), 3)]
+    assert rounds == ["abc", "cba", "bca", "acb", "cab", "bac"]
 
 
 def test_samples_without_words_are_refused():
@@ -101,6 +110,7 @@ def test_the_machine_is_described_as_json():
     assert machine["cpu"]
     assert machine["cores"] >= 1
     assert machine["versions"]["spacy-hashembeds"]
+    assert machine["parser_profiled"] is (sys.version_info < (3, 12))
     busy = machine["processors_busy"]
     assert busy["numpy"] > 0
     assert busy["thinc"] > 0

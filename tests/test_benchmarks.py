@@ -7,10 +7,11 @@ from typing import Any
 import numpy
 import pytest
 from matplotlib.image import imread
-from thinc.api import NumpyOps, get_current_ops
+from thinc.api import get_current_ops
 
 from benchmarks import (
     _agreement,
+    _command,
     _embedders,
     _memory,
     _sharing,
@@ -19,8 +20,9 @@ from benchmarks import (
     pipeline,
 )
 from benchmarks._data import Corpus, load_corpus
-from benchmarks._pipelines import CALLBACK, Pipeline, make_pipeline
+from benchmarks._pipelines import make_pipeline, make_trained
 from benchmarks._timing import Schedule
+from spacy_hashembeds import blas
 
 ONCE = Schedule(blocks=1, rounds=1)
 ROWS = [50, 40, 30, 20]
@@ -68,9 +70,13 @@ def assert_timing(timing: dict[str, Any], times: int = 1) -> None:
 def assert_writes(module, measured: dict[str, Any], measure: str, tmp_path, **settings):
     """Have a benchmark's command write results that are there already."""
     output = tmp_path / "made" / "results.json"
-    machine = {"cpu": "a CPU", "processors_busy": {"numpy": 1.0}}
+    machine = {
+        "cpu": "a CPU",
+        "versions": {"python": "3.11.7"},
+        "processors_busy": {"numpy": 1.0},
+    }
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "describe_machine", lambda: machine)
+        patch.setattr(_command, "describe_machine", lambda: machine)
         patch.setattr(module, measure, lambda *_: measured)
         module.main(output=output, **settings)
     written = json.loads(output.read_text(encoding="utf8"))
@@ -96,9 +102,29 @@ def test_embedding_times_all_contenders_at_each_size(embedding_results):
             base = row["contenders"]["spacy_4"]["us_per_word"]
             ratio = base / timing["us_per_word"]
             assert row["times_as_fast_as_spacy"][name] == pytest.approx(ratio)
-    assert {"spacy_4", "ours_1", "ours_2", "ours_3", "ours_4", "multi_embed"} <= set(
-        rows[0]["contenders"]
-    )
+    thinc = {"spacy_4", "spacy_4_blas", "multi_embed"}
+    for row in rows:
+        assert {*thinc, "ours_1", "ours_2", "ours_3", "ours_4"} <= set(
+            row["contenders"]
+        )
+
+
+def test_embedding_times_spacys_layer_on_numpys_blas_too(corpus, monkeypatch):
+    embedders = _embedders.make_embedders(corpus.docs, ROWS)
+    seen = []
+
+    def gemm(ops, *args, **settings):
+        seen.append(ops)
+        return super(blas.NumpyBlasOps, ops).gemm(*args, **settings)
+
+    monkeypatch.setattr(blas.NumpyBlasOps, "gemm", gemm)
+    predict = _embedders.make_predictors(embedders)
+    train = _embedders.make_trainers(embedders, 0.1)
+    for makers in (predict, train):
+        for name, products in (("spacy_4", 0), ("spacy_4_blas", 1)):
+            seen.clear()
+            makers[name]()([corpus.docs[:2]])()
+            assert (len(seen) >= products) if products else not seen
 
 
 def test_embedding_says_how_far_apart_outputs_and_gradients_are(embedding_results):
@@ -176,19 +202,15 @@ def test_pipelines_are_timed_and_agree(pipeline_results):
     for kind in ("pipe", "update"):
         contenders = pipeline_results[kind]["contenders"]
         assert list(contenders) == names
-        for name, timing in contenders.items():
-            if name.endswith("callback") and not pipeline_results["callback"]:
-                assert timing is None
-            else:
-                assert_timing(timing)
+        for timing in contenders.values():
+            assert_timing(timing)
     agreement = pipeline_results["agreement"]
     assert agreement["entities"] > 0
     assert set(agreement["docs_that_differ"].values()) == {0}
 
 
 def test_pipelines_have_a_profile_that_adds_up(pipeline_results):
-    fastest = "ours + callback" if pipeline_results["callback"] else "ours"
-    assert list(pipeline_results["profile"]) == ["spacy", fastest]
+    assert list(pipeline_results["profile"]) == ["spacy", "ours + callback"]
     for kinds in pipeline_results["profile"].values():
         assert list(kinds["pipe"]["us_per_word"]) == ["embed", "encode", "ner", "rest"]
         assert list(kinds["update"]["us_per_word"]) == [
@@ -209,24 +231,37 @@ def test_pipelines_write_data_and_chart(pipeline_results, tmp_path, capsys):
     assert "nlp.update" in capsys.readouterr().out
 
 
-def test_pipelines_without_the_callback_have_nulls(corpus, monkeypatch, capsys):
-    monkeypatch.setattr(pipeline, "has_callback", lambda: False)
-    results = pipeline.measure_pipelines(
-        corpus, ONCE, docs=20, updates=1, training_steps=1
-    )
-    assert f"'{CALLBACK}' is not registered" in capsys.readouterr().out
-    assert results["pipe"]["contenders"]["ours + callback"] is None
-    assert results["update"]["times_as_fast_as_spacy"]["spacy + callback"] is None
-
-
-def test_a_pipelines_backend_is_current_only_while_it_works(corpus):
+@pytest.mark.parametrize("name", pipeline.NAMES)
+def test_each_pipeline_has_its_own_layers_and_blas(corpus, name, monkeypatch):
+    monkeypatch.setattr(blas, "is_numpy_faster", lambda: True)
     before = get_current_ops()
-    made = make_pipeline("spacy", corpus.vocab)
-    other = NumpyOps(use_blis=False)
-    seen = []
-    Pipeline(made.nlp, other)(lambda nlp: seen.append(get_current_ops()))
-    assert seen == [other]
+    source = make_pipeline("spacy", corpus.vocab)
+    source.initialize()
+    nlp = make_trained(name, source)
+    model = nlp.get_pipe("tok2vec").model
+    embed, encode = (model.get_ref(part) for part in ("embed", "encode"))
+    package = "spacy_hashembeds." if name.startswith("ours") else ("thinc.", "spacy.")
+    for layer in (embed, encode):
+        assert layer._func.__module__.startswith(package)
+        is_numpy = all(node.ops is blas.NUMPY_BLAS_OPS for node in layer.walk())
+        assert is_numpy is name.endswith("callback")
+    assert len(encode.layers[0].layers) == 4
     assert get_current_ops() is before
+    stock = source.get_pipe("tok2vec").model
+    for node, original in zip(model.walk(), stock.walk(), strict=True):
+        for param in original.param_names:
+            numpy.testing.assert_array_equal(
+                node.get_param(param), original.get_param(param)
+            )
+
+
+def test_wrong_machines_are_refused_before_anything_is_measured(tmp_path, monkeypatch):
+    busy = {"processors_busy": {"numpy": 1.9}}
+    monkeypatch.setattr(_command, "describe_machine", lambda: busy)
+    output = tmp_path / "results.json"
+    with pytest.raises(RuntimeError, match="'numpy' should use one thread"):
+        _command.run_benchmark(pytest.fail, pytest.fail, pytest.fail, output)
+    assert not output.exists()
 
 
 def test_growth_has_a_point_for_each_decade(growth_results):

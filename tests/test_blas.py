@@ -29,26 +29,9 @@ from spacy_hashembeds.kernels import threads as threads_module
 from spacy_hashembeds.kernels.threads import find_openblas, one_thread
 
 from . import toy_ner
+from .accelerate_pipelines import LISTENER, tok2vec
 
 CALLBACK = {"@callbacks": "spacy-hashembeds.use_fastest_blas.v1"}
-TOK2VEC = {
-    "@architectures": "spacy.Tok2Vec.v2",
-    "embed": {
-        "@architectures": "spacy.MultiHashEmbed.v2",
-        "width": 16,
-        "attrs": ["NORM", "SHAPE"],
-        "rows": [50, 20],
-        "include_static_vectors": False,
-    },
-    "encode": {
-        "@architectures": "spacy.MaxoutWindowEncoder.v2",
-        "width": 16,
-        "depth": 2,
-        "window_size": 1,
-        "maxout_pieces": 3,
-    },
-}
-LISTENER = {"@architectures": "spacy.Tok2VecListener.v1", "width": 16, "upstream": "*"}
 
 
 class AppleOps(NumpyOps):
@@ -80,7 +63,7 @@ def make_pipeline(**callbacks: dict) -> tuple[Language, list[Example]]:
     ner = {"@architectures": "spacy.TransitionBasedParser.v2", "state_type": "ner"}
     ner |= {"extra_state_tokens": False, "hidden_width": 16, "maxout_pieces": 2}
     components = {
-        "tok2vec": {"factory": "tok2vec", "model": TOK2VEC},
+        "tok2vec": {"factory": "tok2vec", "model": tok2vec()},
         "ner": {"factory": "ner", "model": {**ner, "tok2vec": LISTENER}},
     }
     block = {"lang": "en", "pipeline": list(components), **callbacks}
@@ -154,7 +137,7 @@ def test_predictions_and_gradients_are_the_same_but_for_rounding(faster):
             size = abs(expected).max()
             assert_allclose(own.get_grad(name), expected, rtol=0, atol=1e-5 * size)
             compared += bool(size)
-    assert compared == 21
+    assert compared == 19
 
 
 # What is moved
@@ -261,6 +244,13 @@ def test_speeds_are_of_the_work_done_and_choices_take_turns(monkeypatch):
         ((8, 4), (2, 4), "float32"),
         ((8, 2), (8, 4), "float32"),
     ]
+
+
+def test_what_disturbs_some_rounds_does_not_count(monkeypatch):
+    times = {(8, 4, 2): {"a": [9.0, 1.0, 9.0], "b": [2.0, 2.0, 3.0]}}
+    monkeypatch.setattr(blas, "_time_products", lambda _, shape, rounds: times[shape])
+    speeds = blas.measure_speeds({"a": blas.BLIS_OPS, "b": blas.BLIS_OPS}, [(8, 4, 2)])
+    assert speeds == {"a": [2 * 2 * 64 / 1e9], "b": [2 * 64 / 1e9]}
 
 
 def test_it_takes_at_least_one_round():

@@ -47,7 +47,10 @@ def accelerate_cli(
     except (OSError, ValueError) as e:
         msg.fail("Can't accelerate the pipeline", str(e), exits=1)
     _print_report(done)
-    msg.good(f"Saved the pipeline to {output}")
+    msg.good(
+        f"Saved the pipeline to {output}",
+        "spacy-hashembeds must be installed wherever it is loaded.",
+    )
 
 
 def _read_texts(path: Path) -> "list[str] | list[Doc]":
@@ -63,13 +66,16 @@ def _read_texts(path: Path) -> "list[str] | list[Doc]":
 def _print_report(done: "Acceleration") -> None:
     from wasabi import msg
 
+    from ..parity import TOLERANCE
+
     for place in done.converted:
         msg.info(f"Converted {place}")
     for place, reason in done.left.items():
         msg.warn(f"Left {place} as it is: {reason}")
     msg.good(
         f"Same predictions on {done.texts:,} texts ({done.tokens:,} tokens)",
-        f"Largest difference between vectors: {done.max_abs_diff:.1g}",
+        f"Largest difference between vectors: {done.max_abs_diff:.1g} (up to "
+        f"{TOLERANCE:g} of the largest number may be rounding)",
     )
     before, after = (done.words_per_second[name] for name in ("before", "after"))
     rows = [("Before", f"{before:,.0f}"), ("After", f"{after:,.0f}")]

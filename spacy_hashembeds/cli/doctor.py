@@ -46,15 +46,16 @@ def _name_fields(value: object) -> object:
 def _print_health(health: "Health") -> None:
     from wasabi import msg
 
-    from ..blas import SHAPES
-
     versions = [(v.name, v.installed or "none", v.required) for v in health.versions]
     msg.table(versions, header=("Package", "Installed", "Required"), divider=True)
+    profiled = health.parser_profiled
     machine = {
         "Processor": health.processor,
         "Cores": health.cores,
         "GPU": health.gpu.device or "none in use",
         "CuPy": health.gpu.cupy or "none",
+        "Python": health.python,
+        "spaCy's parser": f"compiled with{'' if profiled else 'out'} profiling",
         "Thinc's operations": health.ops,
         **health.threads,
     }
@@ -66,9 +67,10 @@ def _print_health(health: "Health") -> None:
         (name, *(f"{speed:.1f}" for speed in row))
         for name, row in health.speeds.items()
     ]
-    shapes = tuple("x".join(map(str, shape)) for shape in SHAPES)
+    shapes = tuple("x".join(map(str, shape)) for shape in health.shapes)
     msg.table(
         speeds,
+        title="Matrix products: rows x inputs x outputs",
         header=("GFLOP/s", *shapes),
         divider=True,
         aligns=tuple("l" + "r" * len(shapes)),
@@ -78,4 +80,5 @@ def _print_health(health: "Health") -> None:
     for text in health.problems:
         msg.fail(text)
     if not health.problems:
-        msg.good("Nothing is broken")
+        more = "" if health.advice else ", and we know of nothing that would be faster"
+        msg.good(f"Nothing is broken{more}")

@@ -1,7 +1,7 @@
 """Corpus readers for real datasets in their published format.
 
 Each can stand in `[corpora.train]` of a config, where it reads the file anew for every
-pass.
+pass. Those of a corpus with one layout differ from `create_iob_reader` in that alone.
 """
 
 from collections.abc import Callable, Iterator
@@ -30,8 +30,7 @@ def create_wnut17_reader(*, path: Path | None, limit: int = 0) -> Reader:
     path (Path): The file, e.g. wnut17train.conll.
     limit (int): Stop after as many documents. 0: read all.
     RETURNS (Callable): Makes one `Example` of each sentence, given `nlp`.
-    RAISES (ValueError): No path; later, with file and line, what cannot be parsed.
-    RAISES (FileNotFoundError): No such file.
+    RAISES: As `create_iob_reader`.
     """
     return _make_reader(path, WNUT17, limit)
 
@@ -49,9 +48,7 @@ def create_conll2002_reader(
         context, but leave few texts to a batch.
     limit (int): Stop after as many documents. 0: read all.
     RETURNS (Callable): Makes `Example` objects, given `nlp`.
-    RAISES (ValueError): No path, unknown group; later, with file and line, what cannot
-        be parsed.
-    RAISES (FileNotFoundError): No such file.
+    RAISES: As `create_iob_reader`.
     """
     return _make_reader(path, ColumnFormat(group=group), limit)
 
@@ -63,8 +60,7 @@ def create_anem_reader(*, path: Path | None, limit: int = 0) -> Reader:
     path (Path): The file, e.g. AnEM.train.
     limit (int): Stop after as many documents. 0: read all.
     RETURNS (Callable): Makes one `Example` of each sentence, given `nlp`.
-    RAISES (ValueError): No path; later, with file and line, what cannot be parsed.
-    RAISES (FileNotFoundError): No such file.
+    RAISES: As `create_iob_reader`.
     """
     return _make_reader(path, ANEM, limit)
 
@@ -76,8 +72,7 @@ def create_archaeology_reader(*, path: Path | None, limit: int = 0) -> Reader:
     path (Path): The file, e.g. 1.bio.
     limit (int): Stop after as many documents. 0: read all.
     RETURNS (Callable): Makes one `Example` of each sentence, given `nlp`.
-    RAISES (ValueError): No path; later, with file and line, what cannot be parsed.
-    RAISES (FileNotFoundError): No such file.
+    RAISES: As `create_iob_reader`.
     """
     return _make_reader(path, ARCHAEOLOGY, limit)
 

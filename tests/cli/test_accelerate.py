@@ -49,6 +49,7 @@ def test_the_report_names_what_was_done(model, tmp_path, texts):
     assert result.exit_code == 0, result.output
     assert "Converted components.tok2vec.model" in result.output
     assert "Same predictions on 3 texts (4 tokens)" in result.output
+    assert "spacy-hashembeds must be installed wherever it is" in result.output
     shown = [line.split()[0] for line in result.output.splitlines() if line.strip()]
     assert {"Before", "After", "Ratio"} <= set(shown)
     assert load_model(tmp_path / "out").pipe_names == ["tok2vec", "tagger"]

@@ -15,8 +15,11 @@ HEALTH = doctor.Health(
     cores=4,
     ops="NumpyOps",
     blas=[Blas("blis", "1.3.4", "generic", 1), Blas("openblas", "0.3", None, None)],
+    shapes=((27, 288, 288), (900, 288, 288), (900, 384, 288)),
     speeds={"blis": [10.0, 20.0, 30.0], "numpy's BLAS, one thread": [20.0, 40.0, 60.0]},
     threads={"OMP_NUM_THREADS": "2"},
+    python="3.11.7",
+    parser_profiled=True,
     gpu=doctor.Gpu("13.0", "Some GPU", None),
     problems=[],
     advice=["Do as you are told."],
@@ -39,6 +42,8 @@ def test_what_was_found_is_shown(run):
     assert ["spacy", "3.8.18", ">=3.8.7"] in lines
     assert ["Processor", "Some", "Processor"] in lines
     assert ["GPU", "Some", "GPU"] in lines
+    assert ["Python", "3.11.7"] in lines
+    assert ["spaCy's", "parser", "compiled", "with", "profiling"] in lines
     assert ["OMP_NUM_THREADS", "2"] in lines
     assert ["blis", "1.3.4", "generic", "1"] in lines
     assert ["openblas", "0.3", "?", "?"] in lines
@@ -62,6 +67,7 @@ def test_json_holds_everything_and_nothing_else_is_printed(run):
     }
     assert shown["gpu"] == {"cupy": "13.0", "device": "Some GPU", "error": None}
     assert shown["speeds"] == HEALTH.speeds
+    assert shown["shapes"] == [[27, 288, 288], [900, 288, 288], [900, 384, 288]]
 
 
 @pytest.mark.parametrize("option", [(), ("--json",)])
@@ -74,7 +80,15 @@ def test_it_ends_with_an_error_if_something_is_broken(run, option):
 
 
 def test_a_machine_that_could_be_faster_is_not_broken(run):
-    assert run(advice=["Much could be faster."]).exit_code == 0
+    result = run(advice=["Much could be faster."], parser_profiled=False)
+    assert result.exit_code == 0
+    assert "compiled without profiling" in result.output
+    assert "know of nothing" not in result.output
+
+
+def test_a_machine_that_could_not_be_faster_is_told_so(run):
+    result = run(advice=[])
+    assert "know of nothing that would be faster" in " ".join(result.output.split())
 
 
 @pytest.mark.parametrize("broken", ["version", "entry point", "cupy"])
