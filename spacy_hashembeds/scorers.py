@@ -22,11 +22,9 @@ from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.vocab import Vocab
 
+from .analysis.matching import Matches, SpanKey, match_spans
 from .analysis.statistics import entity_texts
 from .corpora.docbin import read_docs
-
-# Label, first token, token after the last, in the gold doc's tokens.
-SpanKey = tuple[str, int, int]
 
 ALL, SEEN, UNSEEN = "ents", "ents_seen", "ents_unseen"
 KINDS = {"all": ALL, "seen": SEEN, "unseen": UNSEEN}
@@ -109,17 +107,45 @@ def score_seen_unseen(
     kwargs: The component's settings, which spaCy passes to every scorer; unused.
     RETURNS (dict[str, Any]): The scores.
     """
+    return summarize_matches(
+        match_entities(example, train_texts) for example in examples
+    )
+
+
+def match_entities(
+    example: Example, train_texts: Collection[str]
+) -> dict[str, Matches]:
+    """Say which entities of one doc are right: all, the seen and the unseen ones.
+
+    example (Example): A predicted and a gold doc.
+    train_texts (Collection[str]): As for `score_seen_unseen`.
+    RETURNS (dict[str, Matches]): Under the scores' prefixes; without those of which
+        all annotation is missing.
+    """
+    if not example.reference.has_annotation("ENT_IOB"):
+        return {}
+    predicted = _align_predictions(example)
+    return {
+        prefix: match_spans(predicted, golds, missing)
+        for prefix, golds, missing in _gold_views(example.reference, train_texts)
+        # As spaCy: skip where all is missing, unless there are no tokens at all.
+        if len(missing) == 0 or not missing.all()
+    }
+
+
+def summarize_matches(docs: Iterable[Mapping[str, Matches]]) -> dict[str, Any]:
+    """Score what was matched in each doc: see `score_seen_unseen`.
+
+    docs (Iterable[Mapping[str, Matches]]): For each doc what `match_entities` returns;
+        read once.
+    RETURNS (dict[str, Any]): The scores.
+    """
     counts: dict[str, defaultdict[str, PRFScore]] = {
         prefix: defaultdict(PRFScore) for prefix in (ALL, SEEN, UNSEEN)
     }
-    for example in examples:
-        if not example.reference.has_annotation("ENT_IOB"):
-            continue
-        predicted = _align_predictions(example)
-        for prefix, golds, missing in _gold_views(example.reference, train_texts):
-            # As spaCy: skip where all is missing, unless there are no tokens at all.
-            if len(missing) == 0 or not missing.all():
-                _count(counts[prefix], predicted, golds, missing)
+    for doc in docs:
+        for prefix, matches in doc.items():
+            _count(counts[prefix], matches)
     scores: dict[str, Any] = {}
     for prefix, per_type in counts.items():
         scores.update(_summarize(prefix, per_type))
@@ -176,26 +202,15 @@ def _gold_views(
     yield UNSEEN, unseen, unseen_missing
 
 
-def _count(
-    per_type: defaultdict[str, PRFScore],
-    predicted: list[SpanKey],
-    golds: list[SpanKey],
-    missing: np.ndarray,
-) -> None:
-    """Count one doc as `spacy.scorer.get_ner_prf` does."""
-    unmatched = dict.fromkeys(golds)
-    for key in predicted:
-        label, start, end = key
-        score = per_type[label]  # spaCy lists a type even if its spans are ignored
-        if start == end or missing[start:end].any():
-            continue
-        if key in unmatched:
-            score.tp += 1
-            del unmatched[key]
-        else:
-            score.fp += 1
-    for label, _, _ in unmatched:
+def _count(per_type: defaultdict[str, PRFScore], matches: Matches) -> None:
+    for label, _, _ in matches.correct:
+        per_type[label].tp += 1
+    for label, _, _ in matches.spurious:
+        per_type[label].fp += 1
+    for label, _, _ in matches.missed:
         per_type[label].fn += 1
+    for label, _, _ in matches.ignored:
+        per_type[label]  # spaCy lists a type even if its spans are ignored
 
 
 def _summarize(prefix: str, per_type: Mapping[str, PRFScore]) -> dict[str, Any]:

@@ -37,10 +37,18 @@ def evaluate_pipeline(
         require_gpu(use_gpu)
     train_texts = read_entity_texts(train)
     nlp = load_model(model)
-    return score_seen_unseen(_predict(nlp, test), train_texts)
+    return score_seen_unseen(predict_examples(nlp, test), train_texts)
 
 
-def _predict(nlp: Language, test: str | Path) -> Iterator[Example]:
+def predict_examples(nlp: Language, test: str | Path) -> Iterator[Example]:
+    """Run a pipeline on the examples that `spacy evaluate` would make.
+
+    nlp (Language): The pipeline.
+    test (str | Path): The gold corpus, a `.spacy` file or a folder of them.
+    RAISES (FileNotFoundError): If it is missing.
+    RAISES (ValueError): If it can't be read.
+    YIELDS (Example): Predicted and gold docs, in order.
+    """
     inputs = ((example.predicted, example) for example in read_examples(test, nlp))
     for doc, example in nlp.pipe(inputs, as_tuples=True):
         example.predicted = doc

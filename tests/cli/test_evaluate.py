@@ -7,6 +7,7 @@ from typer.testing import CliRunner
 
 import spacy_hashembeds.cli  # noqa: F401
 from spacy_hashembeds.experiments.evaluation import evaluate_pipeline
+from spacy_hashembeds.experiments.evaluation_in_depth import evaluate_in_depth
 
 from .. import toy_ner
 
@@ -35,31 +36,95 @@ def test_tables_show_all_seen_and_unseen_and_each_type(folder):
     result = run(folder)
     assert result.exit_code == 0, result.output
     shown = rows(result.output)
-    assert ["P", "R", "F", "Support"] in shown
-    assert ["All", "66.67", "50.00", "57.14", "4"] in shown
-    assert ["Seen", "50.00", "50.00", "50.00", "2"] in shown
-    assert ["Unseen", "50.00", "50.00", "50.00", "2"] in shown
-    assert ["LOC", "Seen", "0.00", "0.00", "0.00", "1"] in shown
-    assert ["LOC", "Unseen", "100.00", "100.00", "100.00", "1"] in shown
-    assert ["PER", "Seen", "100.00", "100.00", "100.00", "1"] in shown
-    assert ["MISC", "All", "0.00", "0.00", "0.00", "0"] in shown
+    header = ["P", "R", "F", "Support"]
+    for key in "PRF":
+        header += [key, "from-to"]
+    assert header in shown
+    # Nothing to draw from in a single document.
+    assert ["All", "66.67", "50.00", "57.14", "4", "-", "-", "-"] in shown
+    assert ["Seen", "50.00", "50.00", "50.00", "2", "-", "-", "-"] in shown
+    assert ["Unseen", "50.00", "50.00", "50.00", "2", "-", "-", "-"] in shown
+    assert ["LOC", "Seen", "0.00", "0.00", "0.00", "1", "-", "-", "-"] in shown
+    assert ["LOC", "Unseen", "100.00", "100.00", "100.00", "1", *"---"] in shown
+    assert ["PER", "Seen", "100.00", "100.00", "100.00", "1", *"---"] in shown
+    assert ["MISC", "All", "0.00", "0.00", "0.00", "0", "-", "-", "-"] in shown
 
 
 def test_nothing_counted_is_shown_as_a_dash(folder):
     docs = [toy_ner.make_doc("Anna|PER sings")]
     toy_ner.write(folder / "test.spacy", docs)
     shown = rows(run(folder).output)
-    assert ["Unseen", "-", "-", "-", "0"] in shown
-    assert ["PER", "Unseen", "-", "-", "-", "0"] in shown
+    assert ["Unseen", "-", "-", "-", "0", "-", "-", "-"] in shown
+    assert ["PER", "Unseen", "-", "-", "-", "0", "-", "-", "-"] in shown
+
+
+def test_intervals_and_their_draws_are_shown(folder):
+    docs = [toy_ner.make_doc(text) for text in ("Anna|PER", "Dora|PER", "Anna|PER")]
+    toy_ner.write(folder / "test.spacy", docs)
+    result = run(folder, "--samples", "200", "--seed", "3")
+    # Of 27 draws, Anna fills eight and Dora one: more than the 2.5% beyond a bound.
+    expected = ["All", "100.00", "66.67", "80.00", "3"]
+    assert [*expected, *["0.00..100.00"] * 3] in rows(result.output)
+    assert "95% of 200 draws of the 3 documents, seed 3" in result.output
+
+
+def test_groups_and_confusions_are_shown(folder):
+    output = run(folder).output
+    shown = rows(output)
+    line = "text seen as an entity of this type 50.00 2 -"
+    assert line.split() in shown
+    assert "new entity, no token seen 50.00 2 -".split() in shown
+    assert "Confusions (3 of 3 kinds)" in output
+    assert "LOC - missed 1 ra in Oslo and [Rome]".split() in shown
+    assert "- MISC spurious 1 w Dora in Oslo [and] Rome".split() in shown
+
+
+def test_a_second_pipeline_is_compared(folder):
+    toy_ner.make_ruler({"Rome": "LOC"}, None).to_disk(folder / "other")
+    toy_ner.write(
+        folder / "test.spacy",
+        [toy_ner.make_doc("Anna|PER saw Rome|LOC")] * 3 + [toy_ner.make_doc("no")],
+    )
+    result = run(folder, "--against", str(folder / "other"), "--samples", "100")
+    assert result.exit_code == 0, result.output
+    shown = rows(result.output)
+    header = "This Other Difference From-to p"
+    assert header.split() in shown
+    assert "All R 50.00 50.00 +0.00 - 1.0000".split() in shown
+    assert not any(row[:2] == ["Unseen", "R"] for row in shown)
 
 
 def test_scores_are_saved_as_json(folder):
     output = folder / "metrics" / "scores.json"
-    result = run(folder, "--output", str(output))
+    result = run(folder, "--output", str(output), "--samples", "50", "--seed", "2")
     assert result.exit_code == 0, result.output
-    paths = (folder / name for name in ("model", "test.spacy", "train.spacy"))
-    assert json.loads(output.read_text()) == evaluate_pipeline(*paths)
+    saved = json.loads(output.read_text())
+    paths = [folder / name for name in ("model", "test.spacy", "train.spacy")]
+    expected = evaluate_in_depth(*paths, samples=50, seed=2)
+    assert saved == json.loads(json.dumps(expected))
+    scores = evaluate_pipeline(*paths)
+    per_type = {key for key in scores if key.endswith("_per_type")}
+    assert all(saved[key] == scores[key] for key in scores.keys() - per_type)
     assert [path.name for path in output.parent.iterdir()] == ["scores.json"]
+
+
+def test_a_page_is_saved(folder):
+    page = folder / "pages" / "evaluation.html"
+    result = run(folder, "--html", str(page))
+    assert result.exit_code == 0, result.output
+    text = page.read_text(encoding="utf8")
+    assert text.startswith("<!DOCTYPE html>")
+    assert ">Rome<span>LOC</span></mark>" in text
+    assert str(folder / "model") in text
+
+
+def test_a_missing_second_pipeline_ends_with_a_message(folder):
+    output = folder / "scores.json"
+    result = run(folder, "--output", str(output), "--against", str(folder / "none"))
+    assert result.exit_code == 1
+    assert "Can't evaluate the pipeline" in result.output
+    assert "none" in result.output
+    assert not output.exists()
 
 
 @pytest.mark.parametrize("name", ["model", "test.spacy", "train.spacy"])

@@ -1,0 +1,47 @@
+"""Counts of right and wrong entities, document by document."""
+
+from collections.abc import Hashable, Mapping, Sequence
+from typing import TypeVar
+
+import numpy as np
+
+Key = TypeVar("Key", bound=Hashable)
+
+
+def tabulate_counts(
+    documents: Sequence[Mapping[Key, Sequence[int]]],
+) -> tuple[list[Key], np.ndarray]:
+    """Make one array of what was counted in each document.
+
+    documents (Sequence[Mapping[Key, Sequence[int]]]): For each document true positives,
+        false positives and false negatives under whatever they are counted for. What
+        is left out counts 0.
+    RETURNS (tuple[list[Key], ndarray]): What is counted for, in the order of first
+        sight, and the counts, shape (n_documents, n_keys, 3), dtype int32.
+    """
+    columns: dict[Key, int] = {}
+    for document in documents:
+        for key in document:
+            columns.setdefault(key, len(columns))
+    counts = np.zeros((len(documents), len(columns), 3), dtype="int32")
+    for row, document in zip(counts, documents, strict=True):
+        for key, outcomes in document.items():
+            row[columns[key]] = outcomes
+    return list(columns), counts
+
+
+def score_counts(counts: np.ndarray) -> np.ndarray:
+    """Score counts with the formulas of `spacy.scorer.PRFScore`.
+
+    counts (ndarray): True positives, false positives and false negatives, shape
+        (..., 3).
+    RETURNS (ndarray): Precision, recall and F1, 0 to 1, shape (..., 3), dtype float64.
+        NaN where all three counts are 0.
+    """
+    tp, fp, fn = np.moveaxis(np.asarray(counts, dtype="float64"), -1, 0)
+    precision = tp / (tp + fp + 1e-100)
+    recall = tp / (tp + fn + 1e-100)
+    f_score = 2 * ((precision * recall) / (precision + recall + 1e-100))
+    scores = np.stack([precision, recall, f_score], axis=-1)
+    scores[tp + fp + fn == 0] = np.nan
+    return scores

@@ -1,0 +1,129 @@
+"""Gold entities in groups, by what the training set has shown of them.
+
+For each group there is a recall and a support, and no precision: a gold entity is in
+one group, so that recall divides up, but a prediction that is wrong belongs to none.
+"""
+
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from spacy.tokens import Doc, Span
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainingKnowledge:
+    """What a training set has shown.
+
+    entities (Mapping[str, Mapping[str, int]]): For each text that stands as an entity
+        how often it does, under each type. Texts are exact: case counts.
+    tokens (Mapping[str, int]): How often each token stands anywhere in the text, inside
+        entities and outside, as it is written.
+    """
+
+    entities: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    tokens: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Grouping:
+    """One way to divide entities.
+
+    title (str): What it divides them by.
+    groups (Mapping[str, str]): Its groups in order, each with a description.
+    """
+
+    title: str
+    groups: Mapping[str, str]
+
+
+_FREQUENCIES = (0, 1, 2, 10, 100)
+_LENGTHS = (1, 2, 3, 4, 5)
+
+
+def _name_ranges(starts: tuple[int, ...]) -> dict[str, str]:
+    ends = [str(start - 1) for start in starts[1:]]
+    names = [
+        str(start) if str(start) == end else f"{start}-{end}"
+        for start, end in zip(starts, ends, strict=False)
+    ]
+    names.append(f"{starts[-1]}+")
+    return {name: name for name in names}
+
+
+#: All ways to divide entities, by the names that `group_entity` gives them.
+GROUPINGS: Mapping[str, Grouping] = {
+    "knowledge": Grouping(
+        title="What training has shown of the entity",
+        groups={
+            "same_type": "text seen as an entity of this type",
+            "other_type": "text seen only as another type",
+            "tokens_seen": "new entity, all tokens seen",
+            "tokens_partly_seen": "new entity, some tokens seen",
+            "tokens_unseen": "new entity, no token seen",
+        },
+    ),
+    "frequency": Grouping(
+        title="Times the text was an entity in training",
+        groups=_name_ranges(_FREQUENCIES),
+    ),
+    "token_frequency": Grouping(
+        title="Times its rarest token stood in training",
+        groups=_name_ranges(_FREQUENCIES),
+    ),
+    "length": Grouping(
+        title="Length of the entity in tokens", groups=_name_ranges(_LENGTHS)
+    ),
+}
+
+
+def learn_training_set(docs: Iterable[Doc]) -> TrainingKnowledge:
+    """Count the entities and tokens of a training set, in one pass.
+
+    docs (Iterable[Doc]): Its annotated docs.
+    RETURNS (TrainingKnowledge): The counts.
+    """
+    entities: dict[str, Counter[str]] = {}
+    tokens: Counter[str] = Counter()
+    for doc in docs:
+        tokens.update(token.text for token in doc)
+        for ent in doc.ents:
+            entities.setdefault(ent.text, Counter())[ent.label_] += 1
+    return TrainingKnowledge(entities=entities, tokens=tokens)
+
+
+def group_entity(ent: Span, knowledge: TrainingKnowledge) -> dict[str, str]:
+    """Say which group a gold entity is in, in each of `GROUPINGS`.
+
+    Seen and unseen are those of the seen/unseen scorer: the groups "same_type" and
+    "other_type" together are its seen entities, the other three its unseen ones. These
+    three ask whether a token stood anywhere in the training text, not whether it stood
+    in an entity, since an embedding learns a token wherever it stands.
+
+    ent (Span): The entity, in the gold doc.
+    knowledge (TrainingKnowledge): From `learn_training_set`.
+    RETURNS (dict[str, str]): The group's name for each grouping's name.
+    """
+    labels = knowledge.entities.get(ent.text, {})
+    counts = [knowledge.tokens.get(token.text, 0) for token in ent]
+    return {
+        "knowledge": _group_by_knowledge(ent.label_, labels, counts),
+        "frequency": _find_range(sum(labels.values()), "frequency", _FREQUENCIES),
+        "token_frequency": _find_range(min(counts), "token_frequency", _FREQUENCIES),
+        "length": _find_range(len(ent), "length", _LENGTHS),
+    }
+
+
+def _group_by_knowledge(
+    label: str, labels: Mapping[str, int], counts: list[int]
+) -> str:
+    if labels:
+        return "same_type" if label in labels else "other_type"
+    if all(counts):
+        return "tokens_seen"
+    return "tokens_partly_seen" if any(counts) else "tokens_unseen"
+
+
+def _find_range(value: int, grouping: str, starts: tuple[int, ...]) -> str:
+    return list(GROUPINGS[grouping].groups)[bisect_right(starts, value) - 1]
