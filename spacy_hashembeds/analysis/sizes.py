@@ -27,14 +27,24 @@ def find_embeddings(nlp: Language) -> list[Model]:
     RETURNS (list[Model]): What tok2vec layers name as their "embed", and our own
         embedding layers wherever they are.
     """
+    models = (getattr(pipe, "model", None) for _, pipe in nlp.pipeline)
+    found = {
+        embedding.id: embedding
+        for model in models
+        if isinstance(model, Model)
+        for embedding in find_embeddings_in(model)
+    }
+    return list(found.values())
+
+
+def find_embeddings_in(model: Model) -> list[Model]:
+    """Find the embedding layers of one component: see `find_embeddings`."""
     found: dict[int, Model] = {}
-    for _, pipe in nlp.pipeline:
-        model = getattr(pipe, "model", None)
-        for node in model.walk() if isinstance(model, Model) else ():
-            if node.has_ref("embed"):
-                found[node.get_ref("embed").id] = node.get_ref("embed")
-            elif node.name in _EMBEDDING_NAMES:
-                found[node.id] = node
+    for node in model.walk():
+        if node.has_ref("embed"):
+            found[node.get_ref("embed").id] = node.get_ref("embed")
+        elif node.name in _EMBEDDING_NAMES:
+            found[node.id] = node
     return list(found.values())
 
 

@@ -4,11 +4,21 @@ spaCy imports this package on every `spacy` command, so nothing here may import
 more than typer and spaCy's own CLI: each command imports what it needs when run.
 """
 
-from . import accelerate, compare, doctor, evaluate, prepare, tables, trial
+from . import (
+    accelerate,
+    analyze,
+    compare,
+    doctor,
+    evaluate,
+    prepare,
+    tables,
+    trial,
+)
 from ._app import hashembeds_cli
 
 __all__ = [
     "accelerate",
+    "analyze",
     "compare",
     "doctor",
     "evaluate",

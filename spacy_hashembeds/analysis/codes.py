@@ -1,0 +1,57 @@
+"""Which rows of a hash table values get, and which values can't be told apart."""
+
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+from thinc.api import NumpyOps
+
+from ..kernels.distinct import find_distinct_rows
+
+_OPS = NumpyOps()
+
+#: With a seed that equals the length of the hashed key, 8 bytes, the two halves of
+#: MurmurHash3_x64_128 are twice and three times the same number. So hash 1 is always
+#: even, and hashes 1 and 3 come from one number, 2 and 4 from another.
+DEGENERATE_SEED = 8
+SOUND_SEED = 9
+
+
+def find_code(values: NDArray, *, rows: int, num_hashes: int, seed: int) -> NDArray:
+    """Find the rows of each value, as `HashEmbed` does.
+
+    values (NDArray): *Shape:* `(n,)`, uint64.
+    RETURNS (NDArray): *Shape:* `(n, num_hashes)`, uint64, in the order of the hashes.
+    """
+    if len(values) == 0:
+        return np.zeros((0, num_hashes), dtype="uint64")
+    keys = _OPS.hash(np.ascontiguousarray(values, dtype="uint64"), seed)
+    return keys[:, :num_hashes].astype("uint64") % np.uint64(rows)
+
+
+def count_sharing(codes: NDArray) -> int:
+    """Count the codes that another one equals.
+
+    codes (NDArray): *Shape:* `(n, columns)`, uint64.
+    RETURNS (int): 0 to n; never 1.
+    """
+    if len(codes) == 0:
+        return 0
+    sizes = np.bincount(find_distinct_rows(codes).copies)
+    return int(sizes[sizes > 1].sum())
+
+
+def count_sharing_sums(codes: NDArray) -> int:
+    """Count the codes that another equals in some order: their rows have one sum."""
+    return count_sharing(np.sort(codes, axis=1))
+
+
+def join_codes(codes: Iterable[NDArray]) -> NDArray:
+    """Join the codes that words have in several tables.
+
+    codes (Iterable[NDArray]): For each table, *shape* `(n, hashes)`, n > 0.
+    RETURNS (NDArray): Two rows are equal where the words' sums of rows are equal in
+        each table. *Shape:* `(n, tables)`, uint64.
+    """
+    sums = [find_distinct_rows(np.sort(code, axis=1)).copies for code in codes]
+    return np.stack(sums, axis=1).astype("uint64")

@@ -1,0 +1,208 @@
+"""All there is to know of a corpus and an embedder before training."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from spacy.language import Language
+from spacy.tokens import Doc
+from spacy.vocab import Vocab
+
+from ..corpora.docbin import read_docs
+from .advice import BOUND, advise
+from .embedders import Embedder, HashTable, LookupTable, find_embedders
+from .features import Vocabulary, VocabularyCounter, count_features
+from .pipelines import give_symbols, load_pipeline, load_vectors
+from .statistics import SeenUnseenCounter, StatisticsCounter
+from .tables import measure_hash_table, measure_lookup_table, measure_words
+
+#: The attributes that spaCy embeds by default, and table 4 counts.
+ATTRS = ("NORM", "PREFIX", "SUFFIX", "SHAPE")
+
+#: The width of embedders in the report, and in spaCy's small pipelines.
+WIDTH = 96
+
+#: Takes the docs of a split and the split's name, and hands the docs on.
+Progress = Callable[[Iterator[Doc], str], Iterable[Doc]]
+
+
+def analyze_corpus(
+    train: str | Path,
+    *,
+    dev: str | Path | None = None,
+    test: str | Path | None = None,
+    config: str | Path | None = None,
+    model: str | Path | None = None,
+    vectors: str | Path | None = None,
+    lang: str | None = None,
+    width: int | None = None,
+    bound: float = BOUND,
+    progress: Progress | None = None,
+) -> dict[str, Any]:
+    """Analyse a corpus, and the embedding tables of a pipeline on it.
+
+    Each split is read once. Memory grows with its distinct words.
+
+    train (str | Path): The training corpus, a `.spacy` file or a folder of them.
+    dev, test (str | Path, optional): The other splits.
+    config (str | Path, optional): A config for training. Its pipeline is built, but not
+        initialised: the norms are those without [initialize.lookups].
+    model (str | Path, optional): A trained pipeline, name or folder, instead.
+    vectors (str | Path, optional): A pipeline with word vectors, name or folder, to
+        look tokens up in. Default: those of `model`, if it has any.
+    lang (str, optional): The language whose norms are counted. Default: that of
+        `config` or `model`, else "xx".
+    width (int, optional): The width to count parameters with. Default: that of the
+        embedder, else 96.
+    bound (float): How many of an attribute's values may share their whole code in what
+        is advised, as a share of them, above 0 and below 1.
+    progress (Progress, optional): Wraps the docs of each split as they are read.
+    RAISES (OSError): If a file or pipeline is not there.
+    RAISES (ValueError): If one can't be used, or arguments contradict each other.
+    RETURNS (dict[str, Any]): "lang"; "splits" (table 5: see `CorpusStatistics`);
+        "features" (table 4: see `FeatureCounts`); "entities" (table 6: `SeenUnseen`,
+        and "per_type"); "embedders" ("component", "has_vectors", "tables": "kind" and
+        `HashMeasures` or `LookupMeasures`, "words": `WordMeasures`); "advice" (for
+        each embedder "component" and `Advice`). Ready for JSON.
+    """
+    _check_arguments(config, model, lang, width, bound)
+    nlp = load_pipeline(config=config, model=model, lang=lang)
+    source = load_vectors(vectors, nlp)
+    embedders = find_embedders(nlp)
+    if (config or model) and not embedders:
+        raise ValueError(
+            f"'{config or model}' has no embedding with a table for each attribute, "
+            "such as spacy.MultiHashEmbed.v2, spacy.HashEmbedCNN.v2, "
+            "spacy-hashembeds.MultiFewerHashEmbed.v1 or spacy-hashembeds.MultiEmbed.v1 "
+            f"(components: {', '.join(nlp.pipe_names) or 'none'}). Leave it out to "
+            "analyse the corpus alone."
+        )
+    attrs = dict.fromkeys([*ATTRS, *(t.attr for e in embedders for t in e.tables)])
+    paths = {"train": train, "dev": dev, "test": test}
+    splits = _Splits(nlp, list(attrs), source)
+    for split, path in paths.items():
+        if path is not None:
+            docs = read_docs(path, nlp.vocab)
+            splits.read(split, docs if progress is None else progress(docs, split))
+    embedders = [
+        give_symbols(embedder, nlp, splits.vocabularies["train"])
+        for embedder in embedders
+    ]
+    return {
+        "lang": nlp.lang,
+        "splits": splits.statistics,
+        "features": _to_data(count_features(splits.vocabularies["train"])),
+        "entities": splits.entities,
+        "embedders": [_measure(e, splits.vocabularies) for e in embedders],
+        "advice": _advise(embedders, splits.vocabularies, width, bound),
+    }
+
+
+class _Splits:
+    """Counts splits as they are read, "train" first."""
+
+    def __init__(self, nlp: Language, attrs: list[str], vectors: Vocab | None) -> None:
+        self._nlp, self._attrs, self._vectors = nlp, attrs, vectors
+        self._train_texts: set[str] = set()
+        self.statistics: dict[str, Any] = {}
+        self.entities: dict[str, Any] = {}
+        self.vocabularies: dict[str, Vocabulary] = {}
+
+    def read(self, split: str, docs: Iterable[Doc]) -> None:
+        statistics, entities = StatisticsCounter(), SeenUnseenCounter(self._train_texts)
+        vocabulary = VocabularyCounter(self._attrs)
+        for doc in docs:
+            if split == "train":
+                self._train_texts.update(ent.text for ent in doc.ents)
+            statistics.add(doc)
+            entities.add(doc)
+            vocabulary.add(_predict(self._nlp, doc))
+        self.statistics[split] = asdict(statistics.get(self._vectors))
+        self.vocabularies[split] = vocabulary.get()
+        if split != "train":
+            per_type = _to_data(entities.get_per_type())
+            self.entities[split] = {**asdict(entities.get()), "per_type": per_type}
+
+
+def _predict(nlp: Language, gold: Doc) -> Doc:
+    """Make the doc that a pipeline would see in training, as spaCy's Corpus does."""
+    if not gold.has_unknown_spaces:
+        return nlp.make_doc(gold.text)
+    return Doc(nlp.vocab, words=[token.text for token in gold])
+
+
+def _check_arguments(
+    config: str | Path | None,
+    model: str | Path | None,
+    lang: str | None,
+    width: int | None,
+    bound: float,
+) -> None:
+    if config is not None and model is not None:
+        raise ValueError(
+            f"There should be a config or a model, but both came: '{config}' and "
+            f"'{model}'. Analyse them one after the other."
+        )
+    if lang is not None and (config or model):
+        raise ValueError(
+            f"'lang' is '{lang}', but the language is that of '{config or model}'. "
+            "Leave out one of them."
+        )
+    if width is not None and width < 1:
+        raise ValueError(f"'width' should be 1 or more, but is {width}.")
+    if not 0 < bound < 1:
+        raise ValueError(
+            f"'bound' should be above 0 and below 1, but is {bound}: it is the share "
+            "of values that may collide."
+        )
+
+
+def _measure(
+    embedder: Embedder, vocabularies: Mapping[str, Vocabulary]
+) -> dict[str, Any]:
+    return {
+        "component": embedder.component,
+        "has_vectors": embedder.has_vectors,
+        "tables": [_measure_table(table, vocabularies) for table in embedder.tables],
+        "words": asdict(measure_words(embedder.tables, vocabularies["train"])),
+    }
+
+
+def _measure_table(
+    table: HashTable | LookupTable, vocabularies: Mapping[str, Vocabulary]
+) -> dict[str, Any]:
+    if isinstance(table, LookupTable):
+        return {
+            "kind": "lookup",
+            **asdict(measure_lookup_table(table, vocabularies)),
+        }
+    values, _ = vocabularies["train"].count_values(table.attr)
+    return {"kind": "hash", **asdict(measure_hash_table(table, values))}
+
+
+def _advise(
+    embedders: Sequence[Embedder],
+    vocabularies: Mapping[str, Vocabulary],
+    width: int | None,
+    bound: float,
+) -> list[dict[str, Any]]:
+    """Advise on each embedder, or on the default attributes if there is none."""
+    if not embedders:
+        advice = advise(vocabularies, ATTRS, width=width or WIDTH, bound=bound)
+        return [{"component": None, **asdict(advice)}]
+    found = []
+    for embedder in embedders:
+        advice = advise(
+            vocabularies,
+            list(dict.fromkeys(table.attr for table in embedder.tables)),
+            width=width or embedder.tables[0].width,
+            bound=bound,
+            tables=embedder.tables,
+        )
+        found.append({"component": embedder.component, **asdict(advice)})
+    return found
+
+
+def _to_data(records: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: asdict(record) for key, record in records.items()}

@@ -1,0 +1,92 @@
+"""The pipeline that a corpus is analysed for."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import spacy
+from spacy.language import Language
+from spacy.util import load_config, load_model, load_model_from_config, walk_dict
+from spacy.vocab import Vocab
+
+from ..symbols import load_symbols
+from .embedders import Embedder, LookupTable
+from .features import Vocabulary
+from .options import cut_table
+
+COUNT_SYMBOLS = "spacy-hashembeds.count_symbols.v1"
+
+
+def load_pipeline(
+    *, config: str | Path | None, model: str | Path | None, lang: str | None
+) -> Language:
+    """Load a trained pipeline, build one from a config, or make a blank one.
+
+    config (str | Path, optional): The config. Its pipeline is not initialised.
+    model (str | Path, optional): The trained pipeline, name or folder.
+    lang (str, optional): The language of the blank one, by default "xx".
+    RAISES (OSError): If there is no such config or pipeline.
+    """
+    if model is not None:
+        return load_model(model)
+    if config is None:
+        return spacy.blank(lang or "xx")
+    if not Path(config).is_file():
+        raise FileNotFoundError(f"There is no config '{config}'.")
+    return load_model_from_config(load_config(config), auto_fill=True)
+
+
+def load_vectors(vectors: str | Path | None, nlp: Language) -> Vocab | None:
+    """Load the vocab whose vectors tokens are looked up in.
+
+    vectors (str | Path, optional): A pipeline that has them, name or folder. Default:
+        `nlp`, if it has any.
+    RAISES (OSError): If there is no such pipeline.
+    RAISES (ValueError): If it has no vectors.
+    """
+    if vectors is None:
+        return nlp.vocab if nlp.vocab.vectors.shape[1] else None
+    vocab = load_model(vectors).vocab
+    if not vocab.vectors.shape[1]:
+        raise ValueError(
+            f"'{vectors}' should be a pipeline with word vectors, but has none. Make "
+            "one with `spacy init vectors`."
+        )
+    return vocab
+
+
+def give_symbols(embedder: Embedder, nlp: Language, train: Vocabulary) -> Embedder:
+    """Give lookup tables the symbols that initialising the pipeline would give them.
+
+    train (Vocabulary): What the training corpus holds.
+    RAISES (OSError): If the file in the argument `tables` is not there.
+    RAISES (ValueError): If the config says nowhere which symbols get a row.
+    """
+    tables = [
+        replace(table, symbols=_find_symbols(embedder, table, nlp, train))
+        if isinstance(table, LookupTable) and table.symbols is None
+        else table
+        for table in embedder.tables
+    ]
+    return replace(embedder, tables=tables)
+
+
+def _find_symbols(
+    embedder: Embedder, table: LookupTable, nlp: Language, train: Vocabulary
+) -> Any:
+    config = nlp.config.interpolate()
+    settings = walk_dict(config["components"][embedder.component])
+    for path in (value for keys, value in settings if keys[-1] == "tables" and value):
+        symbols = load_symbols(path).get_symbols(table.attr)
+        symbols.sort()
+        return symbols
+    callback = config["initialize"].get("before_init") or {}
+    if callback.get("@callbacks") != COUNT_SYMBOLS:
+        raise ValueError(
+            f"The lookup table for {table.attr} in '{embedder.component}' has no "
+            "symbols, and the config does not say where they come from. Set "
+            f'[initialize.before_init] to @callbacks = "{COUNT_SYMBOLS}", or the '
+            "argument `tables` to a file made by `spacy hashembeds tables`."
+        )
+    min_freq = callback.get("min_freq", 10)
+    return cut_table(train, table.attr, table.width, min_freq).symbols

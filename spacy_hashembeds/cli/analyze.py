@@ -1,0 +1,92 @@
+"""`spacy hashembeds analyze`."""
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from spacy.cli._util import Arg, Opt
+
+from ._app import hashembeds_cli
+
+if TYPE_CHECKING:
+    from spacy.tokens import Doc
+
+
+@hashembeds_cli.command("analyze")
+def analyze_cli(
+    train: Path = Arg(..., help="Training corpus: a .spacy file or a folder of them"),
+    dev: Path | None = Opt(None, "--dev", help="Development corpus"),
+    test: Path | None = Opt(None, "--test", help="Test corpus"),
+    config: Path | None = Opt(
+        None, "--config", "-c", help="Config whose embedding tables to measure"
+    ),
+    model: str | None = Opt(
+        None,
+        "--model",
+        "-m",
+        help="Trained pipeline to measure: package name or folder",
+    ),
+    vectors: str | None = Opt(
+        None,
+        "--vectors",
+        "-v",
+        help="Pipeline with word vectors, to count unknown tokens: package name or "
+        "folder",
+    ),
+    lang: str | None = Opt(
+        None,
+        "--lang",
+        "-l",
+        help="Language that norms depend on. Default: that of the config or pipeline, "
+        "else 'xx'",
+    ),
+    width: int | None = Opt(
+        None,
+        "--width",
+        help="Width to count parameters with. Default: that of the tables, else 96",
+    ),
+    bound: float = Opt(
+        0.001,
+        "--bound",
+        help="How many of an attribute's values may collide in what is advised, as a "
+        "share of them",
+    ),
+    output: Path | None = Opt(
+        None, "--json", "-j", help="JSON file to write everything to", dir_okay=False
+    ),
+) -> None:
+    """Analyse a corpus before training: what it holds, how the tables of a config or
+    of a trained pipeline would serve it, and what to set instead.
+    """
+    from wasabi import msg
+
+    from ..analysis.corpus import analyze_corpus
+    from ..files import write_json
+    from ._print_analysis import print_analysis
+
+    try:
+        data = analyze_corpus(
+            train,
+            dev=dev,
+            test=test,
+            config=config,
+            model=model,
+            vectors=vectors,
+            lang=lang,
+            width=width,
+            bound=bound,
+            progress=_show_progress,
+        )
+        print_analysis(data)
+        if output is not None:
+            write_json(output, data)
+            msg.good(f"Saved the analysis to {output}")
+    except (OSError, ValueError, ImportError) as e:
+        msg.fail("Can't analyse the corpus", str(e), exits=1)
+
+
+def _show_progress(docs: "Iterator[Doc]", split: str) -> "Iterable[Doc]":
+    from tqdm import tqdm  # type: ignore[import-untyped]
+
+    # to stderr, and only where somebody watches
+    return tqdm(docs, desc=f"Reading {split}", unit=" docs", leave=False, disable=None)

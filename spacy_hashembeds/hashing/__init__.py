@@ -1,0 +1,1 @@
+"""From tokens to integers, and how often different tokens get the same ones."""

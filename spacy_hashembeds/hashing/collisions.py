@@ -1,0 +1,109 @@
+"""How many collisions to expect: closed forms.
+
+All assume hash functions that are uniform and independent. A value that is hashed k
+times into a table of n rows gets k rows, some of which may be the same. Their sum does
+not depend on their order: what tells values apart is the multiset of rows, here called
+the whole code.
+
+Sources: Svenstrup et al., "Hash Embeddings for Efficient Word Representations" (2017),
+Theorem 4.1, for one hash. Miranda et al., "Multi hash embeddings in spaCy", §3.2, for
+several; it counts n^k codes, as if order mattered, and misprints its example.
+"""
+
+from collections.abc import Iterator
+from math import comb, expm1, factorial, log1p, prod
+
+
+def collision_probability(values: int, buckets: int) -> float:
+    """Give the probability that a value shares its bucket with another.
+
+    values (int): How many distinct values there are, V.
+    buckets (int): How many buckets each of them may get, K, all as likely.
+    RETURNS (float): 1 - (1 - 1/K)^(V-1). Svenstrup et al., Theorem 4.1.
+    """
+    return _meets_another(1 / buckets, values)
+
+
+def code_collision_probability(values: int, rows: int, num_hashes: int) -> float:
+    """Give the probability that a value shares its whole code with another.
+
+    It is exact. For many rows and few collisions it is near k! V / n^k: k! times what
+    the report's §3.2 has, since orders of the same rows collide.
+
+    values (int): How many distinct values there are, V.
+    rows (int): Rows of the table, n.
+    num_hashes (int): How many rows each value gets, k. With 1 this is Theorem 4.1.
+    RETURNS (float): The sum over all multisets, each with probability p, of
+        p (1 - (1-p)^(V-1)).
+    """
+    total = 0.0
+    for repeats in _partitions(num_hashes):
+        orders = factorial(num_hashes) / prod(map(factorial, repeats))
+        probability = orders / rows**num_hashes
+        multisets = _count_multisets(rows, repeats)
+        total += multisets * probability * _meets_another(probability, values)
+    return total
+
+
+def expected_colliding(values: int, rows: int, num_hashes: int) -> float:
+    """Give how many values are expected to share their whole code with another.
+
+    Svenstrup et al., equation 3. See `code_collision_probability`.
+    """
+    return values * code_collision_probability(values, rows, num_hashes)
+
+
+def expected_rows_reached(values: int, rows: int, num_hashes: int) -> float:
+    """Give how many rows of a table are expected to be used by any value.
+
+    RETURNS (float): n (1 - (1 - 1/n)^(k V)).
+    """
+    if rows == 1:
+        return float(values > 0)
+    return -rows * expm1(num_hashes * values * log1p(-1 / rows))
+
+
+def fewest_rows(values: int, num_hashes: int, max_colliding: float) -> int:
+    """Find the smallest table that keeps expected collisions within a bound.
+
+    max_colliding (float): How many values may share their whole code, above 0.
+    RETURNS (int): The least number of rows for which `expected_colliding` is no more.
+    """
+    high = 1
+    while expected_colliding(values, high, num_hashes) > max_colliding:
+        high *= 2
+    low = high // 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        if expected_colliding(values, middle, num_hashes) > max_colliding:
+            low = middle
+        else:
+            high = middle
+    return high
+
+
+def _meets_another(probability: float, values: int) -> float:
+    """Give the probability that one of the other values has the same, of this one."""
+    others = max(values - 1, 0)
+    if probability >= 1:
+        return float(others > 0)
+    return -expm1(others * log1p(-probability))
+
+
+def _partitions(total: int, largest: int | None = None) -> Iterator[tuple[int, ...]]:
+    """Split a number into positive ones, in all ways, without regard to order."""
+    if total == 0:
+        yield ()
+    for first in range(min(total, largest or total), 0, -1):
+        for rest in _partitions(total - first, first):
+            yield (first, *rest)
+
+
+def _count_multisets(rows: int, repeats: tuple[int, ...]) -> int:
+    """Count the multisets in which as many rows come as often as `repeats` says."""
+    count, left = 1, rows
+    for times in sorted(set(repeats)):
+        same = repeats.count(times)
+        count *= comb(max(left, 0), same)
+        left -= same
+    return count

@@ -1,0 +1,102 @@
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from thinc.api import HashEmbed as ThincHashEmbed
+from thinc.api import NumpyOps
+
+from spacy_hashembeds.analysis.codes import (
+    DEGENERATE_SEED,
+    count_sharing,
+    count_sharing_sums,
+    find_code,
+    join_codes,
+)
+from spacy_hashembeds.layers import hashembed
+
+KEYS = np.random.default_rng(0).integers(2**63, size=1000, dtype="uint64")
+SMALL_CODES = st.lists(st.lists(st.integers(0, 2), min_size=3, max_size=3))
+
+BITS = st.lists(st.integers(0, 1), min_size=3, max_size=3)
+
+
+def to_codes(rows: list[list[int]]) -> np.ndarray:
+    return np.array(rows, dtype="uint64").reshape(-1, 3)
+
+
+@pytest.mark.parametrize("num_hashes", [1, 2, 4])
+@pytest.mark.parametrize("seed", [8, 9, 2**32 - 1])
+def test_codes_are_the_rows_of_our_layer(num_hashes, seed):
+    layer = hashembed.HashEmbed(2, 77, num_hashes=num_hashes, seed=seed)
+    expected = hashembed.find_rows(layer, KEYS)
+    found = find_code(KEYS, rows=77, num_hashes=num_hashes, seed=seed)
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_codes_are_the_rows_of_thincs_layer():
+    layer = ThincHashEmbed(2, 77, seed=9)
+    layer.initialize()
+    summed = layer.predict(KEYS)
+    E = layer.get_param("E")
+    code = find_code(KEYS, rows=77, num_hashes=4, seed=9)
+    np.testing.assert_allclose(E[code].sum(axis=1), summed, atol=1e-6)
+
+
+def test_no_values_have_no_codes():
+    code = find_code(KEYS[:0], rows=77, num_hashes=3, seed=9)
+    assert code.shape == (0, 3)
+    assert count_sharing(code) == count_sharing_sums(code) == 0
+
+
+@given(rows=SMALL_CODES)
+def test_sharing_is_counted(rows):
+    copies = Counter(tuple(row) for row in rows)
+    assert count_sharing(to_codes(rows)) == sum(c for c in copies.values() if c > 1)
+
+
+@given(rows=SMALL_CODES)
+def test_sums_share_in_any_order(rows):
+    copies = Counter(tuple(sorted(row)) for row in rows)
+    assert count_sharing_sums(to_codes(rows)) == sum(
+        count for count in copies.values() if count > 1
+    )
+
+
+@given(pairs=st.lists(st.tuples(BITS, BITS), min_size=1))
+def test_words_share_where_all_tables_do(pairs):
+    copies = Counter((tuple(sorted(a)), tuple(sorted(b))) for a, b in pairs)
+    codes = [to_codes([pair[i] for pair in pairs]) for i in range(2)]
+    assert count_sharing(join_codes(codes)) == sum(c for c in copies.values() if c > 1)
+
+
+def find_halves(seed: int) -> tuple[np.ndarray, np.ndarray]:
+    keys = NumpyOps().hash(KEYS, seed).astype("uint64")
+    shift = np.uint64(32)
+    return keys[:, 0] | keys[:, 1] << shift, keys[:, 2] | keys[:, 3] << shift
+
+
+def test_only_one_seed_ties_the_halves_of_the_hash():
+    for seed in range(300):
+        first, second = find_halves(seed)
+        is_tied = np.array_equal(first * np.uint64(3), second * np.uint64(2))
+        is_even = not (first % np.uint64(2)).any()
+        assert is_tied == is_even == (seed == DEGENERATE_SEED)
+
+
+@pytest.mark.parametrize(("seed", "pairs"), [(8, (4 * 53, 16 * 53)), (9, (53**2,) * 2)])
+def test_the_poor_seed_ties_hashes_1_and_3_and_2_and_4(seed, pairs):
+    keys = np.arange(100_000, dtype="uint64")
+    code = find_code(keys, rows=53, num_hashes=4, seed=seed)
+    assert len(np.unique(code[:, [0, 2]], axis=0)) == pairs[0]
+    assert len(np.unique(code[:, [1, 3]], axis=0)) == pairs[1]
+    assert len(np.unique(code[:, [0, 1]], axis=0)) == 53**2
+
+
+@pytest.mark.parametrize(("seed", "codes"), [(8, 16 * 7**2), (9, 7**4)])
+def test_the_poor_seed_gives_few_codes(seed, codes):
+    code = find_code(
+        np.arange(100_000, dtype="uint64"), rows=7, num_hashes=4, seed=seed
+    )
+    assert len(np.unique(code, axis=0)) == codes

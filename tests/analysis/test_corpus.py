@@ -1,0 +1,227 @@
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import spacy
+from spacy.tokens import Doc, DocBin, Span
+
+from spacy_hashembeds.analysis.corpus import analyze_corpus
+
+from ..conftest import ROOT
+
+# Tables 4, 5 and 6 of the report, but for the slips that facts.md names: Spanish norms
+# (it prints the number of words), and its ways of rounding.
+REPORT = {
+    "conll2002_es": (
+        (23_710, 84, 4369, 314),
+        (8323, 264_715, 4, 26_099),
+        {"dev": (2300, 2052), "test": (2214, 1345)},
+    ),
+    "wnut17": (
+        (12_837, 92, 5867, 2103),
+        (3394, 62_730, 6, 14_878),
+        {"dev": (0, 836), "test": (0, 1079)},
+    ),
+    "anem": (
+        (7924, 91, 2359, 184),
+        (2252, 57_894, 11, 8711),
+        {"dev": (290, 110), "test": (548, 708)},
+    ),
+}
+MEANS = {
+    "conll2002_es": (2.259, 31.81, 1.74),
+    "wnut17": (0.582, 18.48, 1.60),
+    "anem": (0.657, 25.71, 1.49),
+}
+LANGS = {"conll2002_es": "es", "wnut17": "en", "anem": "en"}
+
+
+@pytest.mark.parametrize("name", REPORT)
+def test_the_tables_of_the_report_come_out(prepare_real, name):
+    folder = prepare_real(name)
+    paths = {split: folder / f"{split}.spacy" for split in ("train", "dev", "test")}
+    data = analyze_corpus(**paths, lang=LANGS[name])
+    values, counts, entities = REPORT[name]
+    features = data["features"]
+    assert list(features) == ["NORM", "PREFIX", "SUFFIX", "SHAPE"]
+    assert tuple(feature["values"] for feature in features.values()) == values
+    train = data["splits"]["train"]
+    keys = ("documents", "tokens", "classes", "vocabulary")
+    assert tuple(train[key] for key in keys) == counts
+    keys = ("entities_per_document", "document_length", "entity_length")
+    assert [train[key] for key in keys] == pytest.approx(MEANS[name], abs=0.005)
+    for split, expected in entities.items():
+        found = data["entities"][split]
+        assert (found["seen"], found["unseen"]) == expected
+        types = found["per_type"].values()
+        assert sum(count["seen"] for count in types) == found["seen"]
+        assert sum(count["unseen"] for count in types) == found["unseen"]
+        assert found["seen"] + found["unseen"] == data["splits"][split]["entities"]
+
+
+def test_symbol_tables_have_the_sizes_of_the_report(prepare_real):
+    train = prepare_real("wnut17") / "train.spacy"
+    data = analyze_corpus(train, config=ROOT / "configs/multi_embed.cfg")
+    (embedder,) = data["embedders"]
+    assert [table["rows"] - 1 for table in embedder["tables"]] == [687, 85, 743, 128]
+    assert [f["at_least_10"] for f in data["features"].values()] == [687, 85, 743, 128]
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Path:
+    vocab = spacy.blank("en").vocab
+    train = [
+        Doc(vocab, words=["New", "York", "calls"], ents=["B-LOC", "I-LOC", "O"]),
+        Doc(vocab),
+        Doc(vocab, words=["Ann", "calls", "calls"], ents=["B-PER", "O", "O"]),
+    ]
+    dev = [Doc(vocab, words=["Ann", "calls", "Bo"], ents=["B-ORG", "O", "B-PER"])]
+    for name, docs in {"train": train, "dev": dev, "empty": []}.items():
+        DocBin(docs=docs).to_disk(tmp_path / f"{name}.spacy")
+    return tmp_path
+
+
+def test_everything_is_there_and_is_json(corpus):
+    data = analyze_corpus(
+        corpus / "train.spacy",
+        dev=corpus / "dev.spacy",
+        config=ROOT / "configs/multi_fewer_hash_embed.cfg",
+    )
+    assert json.loads(json.dumps(data, allow_nan=False)) == data
+    assert data["lang"] == "en"
+    assert list(data["splits"]) == ["train", "dev"]
+    assert data["splits"]["train"] == {
+        "documents": 3,
+        "tokens": 6,
+        "entities": 2,
+        "classes": 2,
+        "vocabulary": 4,
+        "entities_per_document": 2 / 3,
+        "document_length": 2.0,
+        "entity_length": 1.5,
+        "unknown": None,
+    }
+    assert data["features"]["NORM"] == {"values": 4, "once": 3, "at_least_10": 0}
+    assert data["entities"] == {
+        "dev": {
+            "seen": 1,
+            "unseen": 1,
+            "per_type": {
+                "ORG": {"seen": 1, "unseen": 0},
+                "PER": {"seen": 0, "unseen": 1},
+            },
+        }
+    }
+    (embedder,) = data["embedders"]
+    assert embedder["component"] == "tok2vec"
+    assert not embedder["has_vectors"]
+    assert [t["attr"] for t in embedder["tables"]] == list(data["features"])
+    assert {table["kind"] for table in embedder["tables"]} == {"hash"}
+    norm = embedder["tables"][0]
+    assert (norm["seed"], norm["num_hashes"], norm["values"]) == (8, 1, 4)
+    assert norm["with_sound_seed"]["seed"] == 9
+    assert embedder["words"]["words"] == 4
+    (advice,) = data["advice"]
+    assert (advice["component"], advice["width"]) == ("tok2vec", 96)
+    assert advice["hashing"] in advice["hash_options"]
+
+
+def test_without_a_pipeline_the_default_attributes_are_advised(corpus):
+    data = analyze_corpus(corpus / "train.spacy", width=10, bound=0.01)
+    assert data["lang"] == "xx"
+    assert data["embedders"] == []
+    (advice,) = data["advice"]
+    assert advice["component"] is None
+    assert (advice["width"], advice["bound"]) == (10, 0.01)
+    assert [use["attr"] for use in advice["attributes"]] == list(data["features"])
+
+
+def test_a_trained_pipeline_is_measured_with_its_own_tables(trained_root):
+    corpus = trained_root / "corpus/demo"
+    (model,) = trained_root.glob("training/**/model-best")
+    data = analyze_corpus(corpus / "train.spacy", model=model)
+    tables = data["embedders"][0]["tables"]
+    assert [table["rows"] for table in tables] == [500, 100, 200, 50]
+    assert [table["num_hashes"] for table in tables] == [1] * 4
+    assert [table["parameters"] for table in tables] == [32 * t["rows"] for t in tables]
+    assert data["advice"][0]["width"] == 32
+
+
+def test_tokens_are_those_that_training_would_see(tmp_path):
+    nlp = spacy.blank("en")
+    gold = Doc(nlp.vocab, words=["do", "n't!"], spaces=[False, False])
+    gold.ents = [Span(gold, 1, 2, "X")]
+    DocBin(docs=[gold]).to_disk(tmp_path / "train.spacy")
+    data = analyze_corpus(tmp_path / "train.spacy", lang="en")
+    # counted in the gold doc; but "don't!" is tokenized as do, n't, !
+    assert data["splits"]["train"]["tokens"] == 2
+    assert data["features"]["NORM"]["values"] == 3
+
+
+def test_norms_are_those_of_the_language(tmp_path):
+    vocab = spacy.blank("xx").vocab
+    docs = [Doc(vocab, words=["किताब", "किताबें"])]
+    DocBin(docs=docs).to_disk(tmp_path / "train.spacy")
+    for lang, values in {None: 2, "hi": 1}.items():
+        data = analyze_corpus(tmp_path / "train.spacy", lang=lang)
+        assert data["features"]["NORM"]["values"] == values
+
+
+def test_tokens_unknown_to_vectors(corpus, tmp_path):
+    nlp = spacy.blank("en")
+    for word in ("New", "calls"):
+        nlp.vocab.set_vector(word, np.ones(3, dtype="float32"))
+    nlp.to_disk(tmp_path / "vectors")
+    data = analyze_corpus(
+        corpus / "train.spacy", dev=corpus / "dev.spacy", vectors=tmp_path / "vectors"
+    )
+    assert data["splits"]["train"]["unknown"] == 2
+    assert data["splits"]["dev"]["unknown"] == 2
+
+
+def test_empty_splits(corpus):
+    empty = corpus / "empty.spacy"
+    for config in (None, *sorted((ROOT / "configs").glob("multi*embed.cfg"))):
+        data = analyze_corpus(empty, dev=empty, config=config)
+        assert data["splits"]["train"]["documents"] == 0
+        assert data["features"]["NORM"]["values"] == 0
+        assert data["entities"]["dev"] == {"seen": 0, "unseen": 0, "per_type": {}}
+        assert data["advice"][0]["hashing"] is None
+
+
+def test_progress_sees_each_split_once(corpus):
+    seen = []
+
+    def watch(docs, split):
+        for doc in docs:
+            seen.append((split, len(doc)))
+            yield doc
+
+    train, dev = corpus / "train.spacy", corpus / "dev.spacy"
+    analyze_corpus(train, dev=dev, progress=watch)
+    assert seen == [("train", 3), ("train", 0), ("train", 3), ("dev", 3)]
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"config": "a.cfg", "model": "b"}, "both came: 'a.cfg' and 'b'"),
+        ({"config": "a.cfg", "lang": "en"}, "'lang' is 'en', but the language is that"),
+        ({"width": 0}, "'width' should be 1 or more, but is 0"),
+        ({"bound": 0}, "'bound' should be above 0 and below 1, but is 0"),
+        ({"bound": 1}, "'bound' should be above 0 and below 1, but is 1"),
+    ],
+)
+def test_wrong_arguments_are_refused(corpus, settings, message):
+    with pytest.raises(ValueError, match=message):
+        analyze_corpus(corpus / "train.spacy", **settings)
+
+
+def test_pipelines_without_tables_are_refused(corpus, tmp_path):
+    nlp = spacy.blank("en")
+    nlp.add_pipe("sentencizer")
+    nlp.to_disk(tmp_path / "model")
+    message = r"'.*model' has no embedding .*components: sentencizer"
+    with pytest.raises(ValueError, match=message):
+        analyze_corpus(corpus / "train.spacy", model=tmp_path / "model")

@@ -1,0 +1,133 @@
+from typing import Any
+
+import numpy as np
+import pytest
+import spacy
+from spacy.language import Language
+
+from spacy_hashembeds.analysis.embedders import (
+    Embedder,
+    HashTable,
+    LookupTable,
+    find_embedders,
+)
+from spacy_hashembeds.layers.symbolembed import (
+    SymbolEmbed,
+    find_rows,
+    find_symbol_embeds,
+    set_symbols,
+)
+
+CNN = {
+    "width": 8,
+    "depth": 1,
+    "embed_size": 100,
+    "window_size": 1,
+    "maxout_pieces": 3,
+    "subword_features": True,
+    "pretrained_vectors": None,
+}
+ENCODE = {
+    "@architectures": "spacy.MaxoutWindowEncoder.v2",
+    "width": 8,
+    "depth": 1,
+    "window_size": 1,
+    "maxout_pieces": 3,
+}
+TWO = {"width": 8, "attrs": ["NORM", 68], "include_static_vectors": False}
+ROWS = {**TWO, "rows": [50, 20]}
+
+
+def make(architecture: str, **settings: Any) -> Language:
+    nlp = spacy.blank("en")
+    model = {"@architectures": architecture, **settings}
+    if "CNN" not in architecture:
+        embed = {**model}
+        model = {"@architectures": "spacy.Tok2Vec.v2", "embed": embed, "encode": ENCODE}
+    nlp.add_pipe("tok2vec", config={"model": model})
+    return nlp
+
+
+def find_one(architecture: str, **settings: Any) -> Embedder:
+    (embedder,) = find_embedders(make(architecture, **settings))
+    assert embedder.component == "tok2vec"
+    return embedder
+
+
+def make_hash_tables(attrs: str, rows: list[int], hashes: int, seed: int):
+    return [
+        HashTable(attr=attr, rows=n, width=8, num_hashes=hashes, seed=seed + i)
+        for i, (attr, n) in enumerate(zip(attrs.split(), rows, strict=True))
+    ]
+
+
+@pytest.mark.parametrize("version", ["v1", "v2"])
+def test_tables_of_multi_hash_embed(version):
+    embedder = find_one(f"spacy.MultiHashEmbed.{version}", **ROWS)
+    assert embedder.tables == make_hash_tables("NORM SHAPE", [50, 20], 4, 8)
+    assert not embedder.has_vectors
+
+
+@pytest.mark.parametrize("version", ["v1", "v2"])
+def test_tables_of_hash_embed_cnn(version):
+    embedder = find_one(f"spacy.HashEmbedCNN.{version}", **CNN)
+    attrs, rows = "NORM PREFIX SUFFIX SHAPE", [100, 50, 50, 50]
+    assert embedder.tables == make_hash_tables(attrs, rows, 4, 8)
+    # one table is not concatenated with others
+    alone = find_one(
+        f"spacy.HashEmbedCNN.{version}", **{**CNN, "subword_features": False}
+    )
+    assert alone.tables == make_hash_tables("NORM", [100], 4, 8)
+
+
+def test_tables_of_our_hash_embedding():
+    architecture = "spacy-hashembeds.MultiFewerHashEmbed.v1"
+    embedder = find_one(architecture, **ROWS, num_hashes=2, seed=31)
+    assert embedder.tables == make_hash_tables("NORM SHAPE", [50, 20], 2, 31)
+
+
+def test_tables_of_our_lookup_embedding():
+    nlp = make("spacy-hashembeds.MultiEmbed.v1", **TWO)
+    expected = [LookupTable(attr=a, width=8, symbols=None) for a in ("NORM", "SHAPE")]
+    assert find_embedders(nlp)[0].tables == expected
+    for layer in find_symbol_embeds(nlp.get_pipe("tok2vec").model):
+        set_symbols(layer, np.array([5, 3], dtype="uint64"))
+    for table in find_embedders(nlp)[0].tables:
+        np.testing.assert_array_equal(table.symbols, [3, 5])
+
+
+def test_word_vectors_are_noted():
+    with_vectors = {**ROWS, "include_static_vectors": True}
+    for name in ("spacy.MultiHashEmbed.v2", "spacy-hashembeds.MultiFewerHashEmbed.v1"):
+        assert find_one(name, **with_vectors).has_vectors
+
+
+def test_other_layers_are_left_out():
+    assert find_embedders(spacy.blank("en")) == []
+    nlp = make(
+        "spacy.CharacterEmbed.v2",
+        **{"width": 8, "rows": 5, "nM": 4, "nC": 4, "include_static_vectors": False},
+    )
+    nlp.add_pipe("sentencizer")
+    nlp.add_pipe("ner")  # with a HashEmbedCNN of its own
+    assert [embedder.component for embedder in find_embedders(nlp)] == ["ner"]
+
+
+def test_saved_seeds_come_back(tmp_path):
+    name = "spacy-hashembeds.MultiFewerHashEmbed.v1"
+    make(name, **ROWS, num_hashes=3, seed=21).to_disk(tmp_path)
+    (embedder,) = find_embedders(spacy.load(tmp_path))
+    assert embedder.tables == make_hash_tables("NORM SHAPE", [50, 20], 3, 21)
+
+
+def test_lookup_codes_part_words_as_the_layer_does():
+    layer = SymbolEmbed(4, key="NORM")
+    set_symbols(layer, np.array([2, 7, 9], dtype="uint64"))
+    layer.initialize()
+    values = np.array([0, 2, 3, 7, 9, 100, 2**63], dtype="uint64")
+    table = LookupTable(attr="NORM", width=4, symbols=layer.attrs["symbols"])
+    code = table.find_code(values)
+    np.testing.assert_array_equal(code, find_rows(layer, values))
+    empty = LookupTable(attr="NORM", width=4, symbols=values[:0])
+    assert empty.find_code(values).tolist() == [[0]] * len(values)
+    assert table.find_code(values[:0]).shape == (0, 1)

@@ -1,0 +1,93 @@
+from collections import Counter
+from itertools import islice
+
+import numpy as np
+import pytest
+import spacy
+from spacy.tokens import Doc
+
+from spacy_hashembeds.analysis import features
+from spacy_hashembeds.analysis.features import (
+    FeatureCounts,
+    VocabularyCounter,
+    collect_vocabulary,
+    count_features,
+)
+
+ATTRS = ["NORM", "SHAPE"]
+
+
+@pytest.fixture
+def nlp():
+    return spacy.blank("en")
+
+
+def make_docs(nlp, *texts: str) -> list[Doc]:
+    return [Doc(nlp.vocab, words=text.split()) for text in texts]
+
+
+def to_counts(vocabulary, nlp) -> dict[tuple[str, ...], int]:
+    return {
+        tuple(nlp.vocab.strings[int(value)] for value in word): int(count)
+        for word, count in zip(vocabulary.words, vocabulary.counts, strict=True)
+    }
+
+
+def test_words_are_counted_by_orth_and_attributes(nlp):
+    docs = make_docs(nlp, "The cat saw the Cat", "", "the the")
+    vocabulary = collect_vocabulary(iter(docs), ATTRS)
+    assert vocabulary.attrs == ("NORM", "SHAPE")
+    assert to_counts(vocabulary, nlp) == {
+        ("The", "the", "Xxx"): 1,
+        ("the", "the", "xxx"): 3,
+        ("cat", "cat", "xxx"): 1,
+        ("Cat", "cat", "Xxx"): 1,
+        ("saw", "saw", "xxx"): 1,
+    }
+    values, counts = vocabulary.count_values("NORM")
+    strings = [nlp.vocab.strings[int(value)] for value in values]
+    expected = {"the": 4, "cat": 2, "saw": 1}
+    assert dict(zip(strings, counts.tolist(), strict=True)) == expected
+    assert (values[1:] > values[:-1]).all()
+    assert count_features(vocabulary) == {
+        "NORM": FeatureCounts(values=3, once=1, at_least_10=0),
+        "SHAPE": FeatureCounts(values=2, once=0, at_least_10=0),
+    }
+    columns = vocabulary.get_columns(["SHAPE", "NORM"])
+    np.testing.assert_array_equal(columns, vocabulary.words[:, [2, 1]])
+
+
+def test_a_word_with_two_norms_is_there_twice(nlp):
+    doc = make_docs(nlp, "a a a")[0]
+    doc[1].norm_ = "one"
+    vocabulary = collect_vocabulary([doc], ["NORM"])
+    assert to_counts(vocabulary, nlp) == {("a", "a"): 2, ("a", "one"): 1}
+
+
+def test_frequencies_are_inclusive(nlp):
+    vocabulary = collect_vocabulary(make_docs(nlp, "a " * 10 + "b " * 9), ["ORTH"])
+    counts = count_features(vocabulary)["ORTH"]
+    assert counts == FeatureCounts(values=2, once=0, at_least_10=1)
+
+
+def test_no_tokens(nlp):
+    for docs in ([], make_docs(nlp, "", "")):
+        vocabulary = collect_vocabulary(docs, ATTRS)
+        assert vocabulary.words.shape == (0, 3)
+        assert len(vocabulary.count_values("NORM")[0]) == 0
+        assert count_features(vocabulary)["SHAPE"].values == 0
+
+
+def test_memory_grows_with_distinct_words_only(nlp, monkeypatch):
+    monkeypatch.setattr(features, "_MIN_PENDING", 10)
+    counter = VocabularyCounter(["NORM"])
+    words = [f"w{i % 7}" for i in range(1000)]
+    stream = iter(words)
+    for _ in range(250):
+        counter.add(Doc(nlp.vocab, words=list(islice(stream, 4))))
+        assert len(counter._words) <= 7
+        assert counter._n_pending <= 10 + 4
+    found = {word[0]: count for word, count in to_counts(counter.get(), nlp).items()}
+    assert found == Counter(words)
+    # and asking for them does not change them
+    assert counter.get().counts.sum() == 1000

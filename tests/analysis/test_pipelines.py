@@ -1,0 +1,107 @@
+from pathlib import Path
+
+import numpy as np
+import pytest
+import spacy
+from spacy.tokens import Doc
+from spacy.util import load_config
+from thinc.api import Config
+
+from spacy_hashembeds.analysis.embedders import find_embedders
+from spacy_hashembeds.analysis.features import collect_vocabulary
+from spacy_hashembeds.analysis.pipelines import (
+    give_symbols,
+    load_pipeline,
+    load_vectors,
+)
+from spacy_hashembeds.symbols import count_symbols, cut_symbols, save_symbols
+
+from ..conftest import ROOT
+
+LOOKUP = ROOT / "configs" / "multi_embed.cfg"
+ATTRS = ["NORM", "PREFIX", "SUFFIX", "SHAPE"]
+
+
+def write(path: Path, overrides: dict[str, object]) -> Path:
+    load_config(LOOKUP, overrides=overrides).to_disk(path)
+    return path
+
+
+@pytest.fixture
+def docs() -> list[Doc]:
+    vocab = spacy.blank("en").vocab
+    return [Doc(vocab, words=["the", "cat"] * 10 + ["saw"] * 3 + ["it"])]
+
+
+def get_rows(config: Path, docs: list[Doc]) -> list[int]:
+    nlp = load_pipeline(config=config, model=None, lang=None)
+    (embedder,) = find_embedders(nlp)
+    filled = give_symbols(embedder, nlp, collect_vocabulary(docs, ATTRS))
+    for table in filled.tables:
+        assert (table.symbols[1:] > table.symbols[:-1]).all()
+    return [len(table.symbols) + 1 for table in filled.tables]
+
+
+def test_a_blank_pipeline_has_the_language():
+    assert load_pipeline(config=None, model=None, lang="es").lang == "es"
+    assert load_pipeline(config=None, model=None, lang=None).lang == "xx"
+
+
+def test_pipelines_are_loaded(tmp_path):
+    spacy.blank("nl").to_disk(tmp_path)
+    assert load_pipeline(config=None, model=tmp_path, lang=None).lang == "nl"
+    nlp = load_pipeline(config=LOOKUP, model=None, lang=None)
+    assert nlp.pipe_names == ["tok2vec", "ner"]
+    with pytest.raises(FileNotFoundError, match=r"There is no config '.*gone\.cfg'"):
+        load_pipeline(config=tmp_path / "gone.cfg", model=None, lang=None)
+
+
+def test_symbols_are_counted_as_the_callback_would(docs, tmp_path):
+    assert get_rows(LOOKUP, docs)[0] == 3
+    overrides = {"initialize.before_init.min_freq": 2}
+    assert get_rows(write(tmp_path / "2.cfg", overrides), docs)[0] == 4
+
+
+def test_the_default_of_the_callback_is_its_own(docs, tmp_path):
+    config = load_config(LOOKUP)
+    del config["initialize"]["before_init"]["min_freq"]
+    config.to_disk(tmp_path / "config.cfg")
+    assert get_rows(tmp_path / "config.cfg", docs)[0] == 3
+
+
+def test_symbols_in_a_file_go_first(docs, tmp_path):
+    counts = count_symbols(docs, ATTRS)
+    tables = cut_symbols(counts, min_freq=1, lang="en")
+    save_symbols(tmp_path / "tables.npz", tables)
+    overrides = {"components.tok2vec.model.embed.tables": str(tmp_path / "tables.npz")}
+    config = write(tmp_path / "config.cfg", overrides)
+    assert get_rows(config, docs)[0] == 5
+    (tmp_path / "tables.npz").unlink()
+    with pytest.raises(FileNotFoundError, match="no file of symbol tables"):
+        get_rows(config, docs)
+
+
+def test_symbols_from_nowhere_are_an_error(docs, tmp_path):
+    config: Config = load_config(LOOKUP)
+    del config["initialize"]["before_init"]
+    config.to_disk(tmp_path / "config.cfg")
+    with pytest.raises(ValueError, match=r"lookup table for NORM in 'tok2vec' has no"):
+        get_rows(tmp_path / "config.cfg", docs)
+
+
+def test_vectors_are_those_given_or_the_pipelines_own(tmp_path):
+    nlp = spacy.blank("en")
+    assert load_vectors(None, nlp) is None
+    nlp.to_disk(tmp_path / "none")
+    with pytest.raises(
+        ValueError, match=r"'.*none' should be a pipeline with word vec"
+    ):
+        load_vectors(tmp_path / "none", nlp)
+    with pytest.raises(OSError, match="gone"):
+        load_vectors(tmp_path / "gone", nlp)
+    nlp.vocab.set_vector("cat", np.ones(4, dtype="float32"))
+    assert load_vectors(None, nlp) is nlp.vocab
+    nlp.to_disk(tmp_path / "some")
+    vocab = load_vectors(tmp_path / "some", spacy.blank("en"))
+    assert vocab is not None
+    assert vocab.has_vector("cat")

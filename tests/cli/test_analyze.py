@@ -1,0 +1,123 @@
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+import spacy
+from spacy.cli._util import app
+from spacy.tokens import Doc, DocBin
+from typer.testing import CliRunner, Result
+
+import spacy_hashembeds.cli  # noqa: F401
+from spacy_hashembeds.analysis.corpus import analyze_corpus
+
+from ..conftest import ROOT
+
+
+def run(*args: str | Path) -> Result:
+    return CliRunner().invoke(app, ["hashembeds", "analyze", *map(str, args)])
+
+
+def get_rows(output: str) -> list[list[str]]:
+    return [re.split(r"\s{2,}", line.strip()) for line in output.splitlines()]
+
+
+def squeeze(text: str) -> str:
+    """Long messages are wrapped."""
+    return "".join(text.split())
+
+
+def test_everything_is_printed_and_saved(tiny_corpus, tmp_path):
+    train, dev = tiny_corpus / "train.spacy", tiny_corpus / "dev.spacy"
+    config = ROOT / "configs/multi_fewer_hash_embed.cfg"
+    output = tmp_path / "made" / "analysis.json"
+    result = run(train, "--dev", dev, "--config", config, "--json", output)
+    assert result.exit_code == 0, result.output
+    data = analyze_corpus(train, dev=dev, config=config)
+    assert json.loads(output.read_text()) == data
+    rows = get_rows(result.output)
+    counts = data["splits"]["dev"]
+    assert [
+        "dev",
+        *(f"{counts[key]:,}" for key in ("documents", "tokens", "vocabulary")),
+        "-",
+        *(str(counts[key]) for key in ("entities", "classes")),
+        *(
+            f"{counts[key]:.2f}"
+            for key in ("entities_per_document", "document_length", "entity_length")
+        ),
+    ] in rows
+    suffixes = data["features"]["SUFFIX"]
+    assert ["SUFFIX", *(f"{n:,}" for n in suffixes.values())] in rows
+    seen = data["entities"]["dev"]
+    assert ["dev", "all", str(seen["seen"]), str(seen["unseen"])] in rows
+    norm = data["embedders"][0]["tables"][0]
+    (row,) = (row for row in rows if row[:3] == ["NORM", "8", "5,000"])
+    assert row[3:5] == ["1", f"{norm['values']:,}"]
+    assert row[-1] == f"{norm['sharing_code']} ({norm['expected_sharing_code']:,.1f})"
+    assert ["instead:", "9", "5,000"] in [row[:3] for row in rows]
+    chosen = data["advice"][0]["hashing"]
+    first = f"{chosen['num_hashes']} *"
+    assert [first, " ".join(map(str, chosen["rows"]))] in [row[:2] for row in rows]
+    flat = squeeze(result.output)
+    for reason in data["advice"][0]["reasons"]:
+        assert squeeze(reason) in flat
+    assert result.output.index("Advice") > result.output.index("Options for lookup")
+
+
+def test_lookup_tables_and_vectors(tiny_corpus, tmp_path):
+    nlp = spacy.blank("en")
+    nlp.vocab.set_vector("the", np.ones(2, dtype="float32"))
+    nlp.to_disk(tmp_path / "vectors")
+    train = tiny_corpus / "train.spacy"
+    config = ROOT / "configs/multi_embed.cfg"
+    settings = ["--vectors", tmp_path / "vectors", "--width", "7", "--bound", "0.2"]
+    result = run(train, "--config", config, *settings)
+    assert result.exit_code == 0, result.output
+    data = analyze_corpus(
+        train, config=config, vectors=tmp_path / "vectors", width=7, bound=0.2
+    )
+    rows = get_rows(result.output)
+    table = data["embedders"][0]["tables"][0]
+    shares = [f"{100 * table['unknown_share']['train']:.1f}%"]
+    keys = ("rows", "parameters", "values", "unknown_values")
+    assert ["NORM", *(f"{table[key]:,}" for key in keys), *shares] in rows
+    unknown = data["splits"]["train"]["unknown"]
+    assert unknown == data["splits"]["train"]["vocabulary"] - 1
+    assert f"{unknown:,}" in next(row for row in rows if row[0] == "train")
+    assert squeeze("of width 7 in which at most 20%") in squeeze(result.output)
+
+
+def test_a_corpus_alone_and_an_empty_one(tiny_corpus, tmp_path):
+    assert run(tiny_corpus / "train.spacy", "--lang", "de").exit_code == 0
+    DocBin(docs=[Doc(spacy.blank("en").vocab)]).to_disk(tmp_path / "empty.spacy")
+    result = run(tmp_path / "empty.spacy", "--dev", tmp_path / "empty.spacy")
+    assert result.exit_code == 0, result.output
+    message = "There is not a token in the training corpus"
+    assert squeeze(message) in squeeze(result.output)
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (["{tmp}/gone.spacy"], "There is no file or folder '{tmp}/gone.spacy'"),
+        (["{tmp}/damaged.spacy"], "'{tmp}/damaged.spacy' should be a .spacy file"),
+        (["{train}", "--config", "{tmp}/gone.cfg"], "no config '{tmp}/gone.cfg'"),
+        (["{train}", "--model", "{tmp}/gone"], "{tmp}/gone"),
+        (["{train}", "--vectors", "{tmp}/gone"], "{tmp}/gone"),
+        (["{train}", "--lang", "qq"], "Can't import language qq"),
+        (["{train}", "--bound", "2"], "'bound' should be above 0 and below 1"),
+        (["{train}", "--json", "{train}/out.json"], "{train}"),
+    ],
+)
+def test_errors_are_told_without_a_traceback(tiny_corpus, tmp_path, args, message):
+    train = tiny_corpus / "train.spacy"
+    (tmp_path / "damaged.spacy").write_bytes(train.read_bytes()[:100])
+    values = {"tmp": tmp_path, "train": train}
+    result = run(*(arg.format(**values) for arg in args))
+    assert result.exit_code == 1
+    assert isinstance(result.exception, SystemExit)
+    assert "Can't analyse the corpus" in result.output
+    assert squeeze(message.format(**values)) in squeeze(result.output)
+    assert not list(tmp_path.glob("*.json"))

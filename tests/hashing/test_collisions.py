@@ -1,0 +1,113 @@
+from collections import Counter
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spacy_hashembeds.hashing.collisions import (
+    code_collision_probability,
+    collision_probability,
+    expected_colliding,
+    expected_rows_reached,
+    fewest_rows,
+)
+
+
+def simulate(values: int, rows: int, num_hashes: int, runs: int) -> np.ndarray:
+    """Rows reached and values colliding in simulations. *Shape:* `(runs, 2)`."""
+    rng = np.random.default_rng(0)
+    found = []
+    for _ in range(runs):
+        drawn = rng.integers(rows, size=(values, num_hashes))
+        codes = Counter(tuple(sorted(code)) for code in drawn.tolist())
+        colliding = sum(count for count in codes.values() if count > 1)
+        found.append((len(set(drawn.reshape(-1).tolist())), colliding))
+    return np.array(found)
+
+
+@pytest.mark.parametrize(
+    ("values", "rows", "num_hashes"),
+    [
+        (200, 100, 1),
+        (1000, 100, 1),
+        (1000, 100, 2),
+        (500, 20, 3),
+        (500, 12, 4),
+        (50, 3, 4),
+        (2, 2, 4),
+    ],
+)
+def test_closed_forms_agree_with_simulations(values, rows, num_hashes):
+    runs = simulate(values, rows, num_hashes, runs=200)
+    expected = [
+        expected_rows_reached(values, rows, num_hashes),
+        expected_colliding(values, rows, num_hashes),
+    ]
+    error = runs.std(axis=0) / np.sqrt(len(runs))
+    # what is rare may have happened in no run, or in one or two too many
+    rare = 5 / len(runs)
+    assert (np.abs(runs.mean(axis=0) - expected) <= 4 * error + rare).all()
+
+
+@given(rows=st.integers(1, 5), num_hashes=st.integers(1, 4), values=st.integers(0, 30))
+def test_the_probability_is_that_of_all_multisets(rows, num_hashes, values):
+    codes = Counter(tuple(sorted(c)) for c in product(range(rows), repeat=num_hashes))
+    n = codes.total()
+    others = max(values - 1, 0)
+    expected = sum(c / n * (1 - (1 - c / n) ** others) for c in codes.values())
+    found = code_collision_probability(values, rows, num_hashes)
+    assert found == pytest.approx(expected, abs=1e-12)
+
+
+@given(values=st.integers(0, 10**6), rows=st.integers(1, 10**6))
+def test_with_one_hash_it_is_theorem_4_1(values, rows):
+    probability = code_collision_probability(values, rows, 1)
+    assert probability == pytest.approx(collision_probability(values, rows))
+
+
+def test_theorem_4_1_as_it_was_simulated():
+    # facts.md §2: the theorem holds for K buckets
+    assert 1000 * collision_probability(1000, 1000) == pytest.approx(631.9, abs=0.1)
+    assert 20 * collision_probability(20, 15) == pytest.approx(14.61, abs=0.01)
+
+
+def test_the_example_of_the_report_is_corrected():
+    # §3.2 prints 49,663 and 5e-12, which are the figures of 10,000 rows
+    assert collision_probability(50_000, 5000) == pytest.approx(0.9999546, abs=1e-7)
+    assert expected_colliding(50_000, 5000, 1) == pytest.approx(49_997.7, abs=0.05)
+    assert expected_colliding(50_000, 10_000, 1) == pytest.approx(49_663.2, abs=0.1)
+    assert collision_probability(50_000, 5000**4) == pytest.approx(8.0e-11, rel=1e-3)
+    assert collision_probability(50_000, 10_000**4) == pytest.approx(5e-12, rel=1e-3)
+    # and the order of rows does not count
+    multisets = code_collision_probability(50_000, 5000, 4)
+    assert multisets == pytest.approx(1.92e-9, rel=2e-3)
+    assert expected_colliding(50_000, 5000, 2) == pytest.approx(199.6, abs=0.05)
+
+
+def test_little_and_nothing():
+    for num_hashes in (1, 4):
+        assert expected_colliding(0, 10, num_hashes) == 0
+        assert expected_colliding(1, 10, num_hashes) == 0
+        assert expected_rows_reached(0, 10, num_hashes) == 0
+        assert expected_rows_reached(0, 1, num_hashes) == 0
+        assert expected_rows_reached(1, 1, num_hashes) == 1
+        # one row is all the code there is
+        assert expected_colliding(7, 1, num_hashes) == pytest.approx(7)
+    assert expected_rows_reached(1, 10, 1) == pytest.approx(1)
+
+
+@given(
+    values=st.integers(0, 10**5),
+    num_hashes=st.integers(1, 4),
+    bound=st.floats(1e-4, 0.5),
+)
+def test_the_fewest_rows_keep_the_bound_and_one_less_does_not(
+    values, num_hashes, bound
+):
+    limit = bound * max(values, 1)
+    rows = fewest_rows(values, num_hashes, limit)
+    assert expected_colliding(values, rows, num_hashes) <= limit
+    if rows > 1:
+        assert expected_colliding(values, rows - 1, num_hashes) > limit
