@@ -11,6 +11,7 @@ from . import (
     doctor,
     evaluate,
     prepare,
+    sweep,
     tables,
     trial,
 )
@@ -24,6 +25,7 @@ __all__ = [
     "evaluate",
     "hashembeds_cli",
     "prepare",
+    "sweep",
     "tables",
     "trial",
 ]

@@ -26,7 +26,7 @@ def trial_cli(
     """
     from wasabi import msg
 
-    from ..experiments.trial import Trial, identify, read_done, run_trial
+    from ..experiments.trial import Trial, run_trial
 
     try:
         overrides = parse_config_overrides(ctx.args)
@@ -41,10 +41,10 @@ def trial_cli(
             gpu_id=gpu_id,
             overrides=overrides,
         )
-        if read_done(trial, identify(trial)) is not None:
-            msg.info(f"Done before, nothing has changed: {trial.metrics}")
-            return
-        run_trial(trial, on_output=typer.echo)
+        _, is_new = run_trial(trial, on_output=typer.echo)
     except (OSError, ValueError, RuntimeError) as e:
         msg.fail("The trial failed", str(e), exits=1)
-    msg.good(f"Saved results to {trial.metrics}")
+    if is_new:
+        msg.good(f"Saved results to {trial.metrics}")
+    else:
+        msg.info(f"Done before, nothing has changed: {trial.metrics}")

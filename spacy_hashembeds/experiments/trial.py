@@ -5,7 +5,6 @@ import json
 import os
 import platform
 import re
-import subprocess
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -17,6 +16,7 @@ from time import perf_counter
 from typing import Any
 
 from spacy.util import load_config, load_model
+from thinc.api import Config
 
 from ..analysis.sizes import (
     bytes_on_disk,
@@ -27,6 +27,7 @@ from ..corpora.datasets import DATASETS
 from ..corpora.docbin import read_docs
 from ..files import write_json
 from .evaluation import evaluate_pipeline, measure_words_per_second
+from .processes import locked, run_command
 
 #: Settings that are the trial's own, and what to give instead.
 _OWN_SETTINGS = {
@@ -78,6 +79,11 @@ class Trial:
                 )
 
     @property
+    def name(self) -> str:
+        """What tells it from other trials: DATASET/EMBEDDER/VARIANT/seedSEED."""
+        return f"{self.dataset}/{self.embedder}/{self.variant}/seed{self.seed}"
+
+    @property
     def config(self) -> Path:
         """The config file."""
         return self.root / "configs" / f"{self.embedder}.cfg"
@@ -93,41 +99,41 @@ class Trial:
     @property
     def output(self) -> Path:
         """The folder for pipelines and the log of `spacy train`."""
-        return self.root / "training" / self._name
+        return self.root / "training" / self.name
 
     @property
     def metrics(self) -> Path:
         """The JSON file of results, which is there once the trial is done."""
-        return self.root / "metrics" / f"{self._name}.json"
-
-    @property
-    def _name(self) -> str:
-        return f"{self.dataset}/{self.embedder}/{self.variant}/seed{self.seed}"
+        return self.root / "metrics" / f"{self.name}.json"
 
 
 def run_trial(
     trial: Trial, *, on_output: Callable[[str], None] = lambda line: None
-) -> dict[str, Any]:
+) -> tuple[dict[str, Any], bool]:
     """Train, evaluate and record a trial, unless that is done.
 
     Pipelines go to `training/`, results to `metrics/`. The results are written last,
-    and whole: a trial that was interrupted leaves none, and starts again.
+    and whole: a trial that was interrupted leaves none, and starts again. A second
+    process that is told to run the same trial waits for the first to end.
 
     on_output (Callable[[str], None]): Called with each line that `spacy train` prints.
     RAISES (FileNotFoundError): If the config or a split of the corpus is missing.
     RAISES (ValueError): If the language of the corpus is unknown.
     RAISES (RuntimeError): If training fails; names its log.
-    RETURNS (dict[str, Any]): The results: what identifies the trial, the scores on
-        each split but train (see `score_seen_unseen`), timings and sizes.
+    RETURNS (tuple[dict[str, Any], bool]): The results: what identifies the trial, the
+        scores on each split but train (see `score_seen_unseen`), timings and sizes.
+        And whether they are new: False if the trial was done before.
     """
     identity = identify(trial)
-    done = read_done(trial, identity)
-    if done is not None:
-        return done
-    train_seconds = _train(trial, on_output)
-    metrics = {**identity, **_measure(trial, train_seconds)}
-    write_json(trial.metrics, metrics)
-    return metrics
+    wait = partial(on_output, "Another process runs this trial: waiting for its end.")
+    with locked(trial.output / "trial.lock", on_wait=wait) as lock:
+        done = read_done(trial, identity)
+        if done is not None:
+            return done, False
+        train_seconds = _train(trial, on_output, lock)
+        metrics = {**identity, **_measure(trial, train_seconds)}
+        write_json(trial.metrics, metrics)
+        return metrics, True
 
 
 def read_done(trial: Trial, identity: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -163,6 +169,7 @@ def identify(trial: Trial) -> dict[str, Any]:
                 f"There is no '{path}'. Make it with "
                 f"`spacy hashembeds prepare {trial.dataset} {path.parent}`."
             )
+    config = load_trial_config(trial).to_str(interpolate=False)
     return {
         "dataset": trial.dataset,
         "embedder": trial.embedder,
@@ -170,7 +177,7 @@ def identify(trial: Trial) -> dict[str, Any]:
         "seed": trial.seed,
         "gpu_id": trial.gpu_id,
         "overrides": dict(trial.overrides),
-        "config_hash": _hash_config(trial),
+        "config_hash": hashlib.sha256(config.encode("utf8")).hexdigest(),
         "corpus_hashes": {
             split: hashlib.sha256(path.read_bytes()).hexdigest()
             for split, path in trial.corpus.items()
@@ -182,9 +189,13 @@ def identify(trial: Trial) -> dict[str, Any]:
     }
 
 
-def _hash_config(trial: Trial) -> str:
-    config = load_config(trial.config, overrides=_get_overrides(trial))
-    return hashlib.sha256(config.to_str(interpolate=False).encode("utf8")).hexdigest()
+def load_trial_config(trial: Trial) -> Config:
+    """Load the config of a trial with its overrides, as `spacy train` does.
+
+    RAISES (ValueError): If the language of the corpus is unknown, or if a section that
+        an override names is not there.
+    """
+    return load_config(trial.config, overrides=_get_overrides(trial))
 
 
 def _get_overrides(trial: Trial) -> dict[str, Any]:
@@ -199,8 +210,12 @@ def _get_overrides(trial: Trial) -> dict[str, Any]:
     return overrides
 
 
-def _train(trial: Trial, on_output: Callable[[str], None]) -> float:
-    """Run `spacy train` in a process of its own; give its time in seconds."""
+def _train(trial: Trial, on_output: Callable[[str], None], lock: int) -> float:
+    """Run `spacy train` in a process of its own; give its time in seconds.
+
+    It holds the lock too: should our process be killed, nobody else writes to the same
+    folder before `spacy train` has noticed.
+    """
     overrides = {
         "paths.train": trial.corpus["train"],
         "paths.dev": trial.corpus["dev"],
@@ -211,32 +226,12 @@ def _train(trial: Trial, on_output: Callable[[str], None]) -> float:
     for key, value in overrides.items():
         is_text = isinstance(value, str | Path)
         command += [f"--{key}", str(value) if is_text else json.dumps(value)]
-    trial.output.mkdir(parents=True, exist_ok=True)
     log = trial.output / "train.log"
     start = perf_counter()
-    returncode = _run(command, log, on_output)
+    returncode = run_command(command, log=log, on_output=on_output, pass_fds=(lock,))
     if returncode != 0:
         raise RuntimeError(f"`spacy train` failed: its output is in '{log}'.")
     return perf_counter() - start
-
-
-def _run(command: list[str], log: Path, on_output: Callable[[str], None]) -> int:
-    """Run a command, copying its output to a log as it comes; give its exit code."""
-    environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
-    with (
-        log.open("w", encoding="utf8") as log_file,
-        subprocess.Popen(
-            command,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            encoding="utf8",
-            env=environment,
-        ) as process,
-    ):
-        for line in process.stdout or ():
-            log_file.write(line)
-            on_output(line.rstrip("\n"))
-    return process.returncode
 
 
 def _measure(trial: Trial, train_seconds: float) -> dict[str, Any]:

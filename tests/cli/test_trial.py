@@ -45,7 +45,7 @@ def test_a_trial_is_run_once_and_comes_out_the_same(in_project, monkeypatch):
     for key in ("config_hash", "corpus_hashes", "overrides", "scores"):
         assert metrics[key] == recorded[key]
 
-    monkeypatch.setattr(trial_module, "_run", None)
+    monkeypatch.setattr(trial_module, "run_command", None)
     before = path.read_bytes()
     result = run(*TRIAL)
     assert result.exit_code == 0, result.output
@@ -56,11 +56,11 @@ def test_a_trial_is_run_once_and_comes_out_the_same(in_project, monkeypatch):
 def test_options_reach_the_training(in_project, monkeypatch):
     commands = []
 
-    def fail(command, log, on_output):
+    def fail(command, **settings):
         commands.append(command)
         return 1
 
-    monkeypatch.setattr(trial_module, "_run", fail)
+    monkeypatch.setattr(trial_module, "run_command", fail)
     options = ["--seed", "5", "--variant", "bare", "--training.dropout", "0.0"]
     run("demo", "multi_embed", *options, "--nlp.lang=de")
     (command,) = commands
@@ -92,7 +92,7 @@ def test_options_reach_the_training(in_project, monkeypatch):
     ],
 )
 def test_errors_are_told_without_a_traceback(in_project, monkeypatch, args, message):
-    monkeypatch.setattr(trial_module, "_run", lambda *args: 1)
+    monkeypatch.setattr(trial_module, "run_command", lambda command, **settings: 1)
     shutil.copytree("corpus/demo", "corpus/own")
     result = run(*args)
     assert result.exit_code == 1

@@ -2,8 +2,11 @@
 
 import hashlib
 import json
+import os
 import platform
 import shutil
+import subprocess
+import sys
 from datetime import datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -33,7 +36,7 @@ class FakeTraining:
         self.commands: list[list[str]] = []
         self.error: type[BaseException] | None = None
 
-    def __call__(self, command, log, on_output) -> int:
+    def __call__(self, command, *, log, on_output, pass_fds) -> int:
         self.commands.append(command)
         if self.error is not None:
             raise self.error
@@ -50,7 +53,7 @@ class FakeTraining:
 @pytest.fixture
 def training(trained_root, monkeypatch) -> FakeTraining:
     fake = FakeTraining(make_trial(trained_root).output / "model-best")
-    monkeypatch.setattr(trial_module, "_run", fake)
+    monkeypatch.setattr(trial_module, "run_command", fake)
     return fake
 
 
@@ -63,6 +66,7 @@ def read(path: Path):
 
 def test_results_say_what_they_depend_on(trained_root):
     trial = make_trial(trained_root)
+    assert trial.name == "demo/multi_fewer_hash_embed/default/seed0"
     assert trial.metrics == (
         trained_root / "metrics/demo/multi_fewer_hash_embed/default/seed0.json"
     )
@@ -127,7 +131,7 @@ def test_the_log_is_the_output_of_the_training(trained_root):
 def test_a_trial_that_is_done_is_not_run_again(project, training):
     trial = make_trial(project)
     before = trial.metrics.read_bytes()
-    assert run_trial(trial) == read(trial.metrics)
+    assert run_trial(trial) == (read(trial.metrics), False)
     assert training.commands == []
     assert trial.metrics.read_bytes() == before
 
@@ -135,7 +139,8 @@ def test_a_trial_that_is_done_is_not_run_again(project, training):
 def test_another_seed_is_another_trial(project, training):
     before = make_trial(project).metrics.read_bytes()
     trial = make_trial(project, seed=7)
-    metrics = run_trial(trial)
+    metrics, is_new = run_trial(trial)
+    assert is_new
     assert training.get_option("--training.seed") == "7"
     assert metrics["seed"] == 7
     assert trial.metrics.name == "seed7.json"
@@ -149,7 +154,7 @@ def test_a_variant_keeps_its_results_apart(project, training):
     before = make_trial(project).metrics.read_bytes()
     overrides = {**SMALL_TRIAL, "training.dropout": 0.0}
     trial = make_trial(project, variant="no_dropout", overrides=overrides)
-    assert run_trial(trial)["variant"] == "no_dropout"
+    assert run_trial(trial)[0]["variant"] == "no_dropout"
     assert trial.metrics.parent.name == "no_dropout"
     assert "no_dropout" in training.get_option("--output")
     assert make_trial(project).metrics.read_bytes() == before
@@ -210,13 +215,73 @@ def test_a_trial_runs_again_when_something_changed(
 ):
     trial = change(project, monkeypatch)
     assert read_done(trial, identify(trial)) is None
-    metrics = run_trial(trial)
+    metrics, is_new = run_trial(trial)
+    assert is_new
     assert len(training.commands) == 1
     # The new results stand in place of the old ones.
     assert read(trial.metrics) == metrics
     assert read_done(trial, identify(trial)) == metrics
     run_trial(trial)
     assert len(training.commands) == 1
+
+
+def test_a_corpus_is_read_once_to_tell_whether_a_trial_is_done(
+    trained_root, monkeypatch
+):
+    identified = []
+
+    def count(trial):
+        identified.append(trial)
+        return identify(trial)
+
+    monkeypatch.setattr(trial_module, "identify", count)
+    trial = make_trial(trained_root)
+    assert run_trial(trial)[1] is False
+    assert identified == [trial]
+
+
+def test_two_processes_do_not_run_one_trial_at_once(project, training):
+    """The second waits for the first, and takes its results."""
+    trial = make_trial(project)
+    lock = trial.output / "trial.lock"
+    metrics = trial.metrics.read_bytes()
+    trial.metrics.unlink()
+    lines: list[str] = []
+
+    def finish(line: str) -> None:
+        lines.append(line)
+        trial.metrics.write_bytes(metrics)
+        other.communicate(b"\n")
+
+    code = (
+        "import fcntl, sys; f = open(sys.argv[1], 'w'); fcntl.flock(f, fcntl.LOCK_EX)"
+    )
+    code += "; print(flush=True); input()"
+    with subprocess.Popen(
+        [sys.executable, "-c", code, str(lock)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    ) as other:
+        assert other.stdout is not None
+        other.stdout.readline()
+        assert run_trial(trial, on_output=finish) == (json.loads(metrics), False)
+    assert lines == ["Another process runs this trial: waiting for its end."]
+    assert training.commands == []
+
+
+def test_the_training_holds_the_lock_too(project, monkeypatch):
+    """Should we be killed, nobody else trains before it has ended."""
+    trial = make_trial(project, seed=1)
+
+    def check(command, *, log, on_output, pass_fds) -> int:
+        (descriptor,) = pass_fds
+        lock = os.stat(trial.output / "trial.lock")
+        assert os.path.samestat(os.fstat(descriptor), lock)
+        return 1
+
+    monkeypatch.setattr(trial_module, "run_command", check)
+    with pytest.raises(RuntimeError):
+        run_trial(trial)
 
 
 def test_comments_in_a_config_change_nothing(project, training):
@@ -228,7 +293,7 @@ def test_comments_in_a_config_change_nothing(project, training):
 
 def test_a_corpus_without_a_test_split_is_scored_on_dev(project, training):
     trial = remove_test(project, None)
-    metrics = run_trial(trial)
+    metrics, _ = run_trial(trial)
     assert list(metrics["scores"]) == ["dev"]
     assert list(metrics["corpus_hashes"]) == ["train", "dev"]
     assert metrics["timings"]["words_per_second"] > 0
@@ -335,5 +400,5 @@ def test_settings_of_the_trial_itself_are_no_overrides(setting, instead):
 def test_damaged_results_are_made_anew(project, training):
     trial = make_trial(project)
     trial.metrics.write_text(trial.metrics.read_text()[:100])
-    assert run_trial(trial)["seed"] == 0
+    assert run_trial(trial)[0]["seed"] == 0
     assert len(training.commands) == 1

@@ -1,0 +1,168 @@
+"""`spacy hashembeds sweep`."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+from spacy.cli._util import Arg, Opt
+
+from ._app import hashembeds_cli
+
+if TYPE_CHECKING:
+    from ..experiments.progress import Finished, Progress
+    from ..experiments.sweep import Executor, Plan
+
+
+@hashembeds_cli.command("sweep")
+def sweep_cli(
+    grid: Path = Arg(..., help="Grid of trials (.yml)", dir_okay=False),
+    jobs: int | None = Opt(
+        None,
+        "--jobs",
+        "-j",
+        help="Trials to run at once. Default: 1 here, all CPUs of a Ray cluster",
+        min=1,
+    ),
+    executor: str = Opt(
+        "local", "--executor", help="Where to run them: 'local' or 'ray'"
+    ),
+    gpu_id: int = Opt(-1, "--gpu-id", "-g", help="GPU ID or -1 for CPU"),
+    datasets: str = Opt("", "--datasets", help="Only these, with commas between"),
+    embedders: str = Opt("", "--embedders", help="Likewise"),
+    variants: str = Opt("", "--variants", help="Likewise"),
+    seeds: str = Opt("", "--seeds", help="Likewise"),
+    dry_run: bool = Opt(False, "--dry-run", help="Only list what is done and to run"),
+) -> None:
+    """Run all trials of a grid that are not done, several at once.
+
+    A sweep that was interrupted goes on where it stopped when it is run again. Trials
+    that failed are then tried again too. Exits with 1 if a trial failed.
+    """
+    from wasabi import msg
+
+    from ..experiments.grid import read_grid
+    from ..experiments.sweep import plan_sweep
+
+    try:
+        run = _make_executor(executor, jobs, gpu_id)
+        chosen = read_grid(grid).narrow(
+            datasets=_split(datasets),
+            embedders=_split(embedders),
+            variants=_split(variants),
+            seeds=[_read_seed(seed) for seed in _split(seeds)],
+        )
+        plan = plan_sweep(chosen.expand(gpu_id=gpu_id))
+    except (OSError, ValueError) as e:
+        msg.fail("Can't run the sweep", str(e), exits=1)
+    if dry_run:
+        _print_plan(plan)
+    else:
+        _run(plan, run)
+
+
+def _split(names: str) -> list[str]:
+    return [name.strip() for name in names.split(",") if name.strip()]
+
+
+def _read_seed(seed: str) -> int:
+    try:
+        return int(seed)
+    except ValueError:
+        raise ValueError(f"--seeds should be numbers, but has '{seed}'.") from None
+
+
+def _make_executor(name: str, jobs: int | None, gpu_id: int) -> "Executor":
+    from functools import partial
+
+    from ..experiments.executors import run_local, run_on_ray
+
+    if name == "local":
+        return partial(run_local, jobs=jobs or 1)
+    if name == "ray":
+        return partial(run_on_ray, jobs=jobs, num_gpus=int(gpu_id >= 0))
+    raise ValueError(f"--executor should be 'local' or 'ray', but is '{name}'.")
+
+
+def _print_plan(plan: "Plan") -> None:
+    from wasabi import msg
+
+    for trial, _ in plan.done:
+        msg.good(f"done    {trial.name}")
+    for trial, _, error in plan.pending:
+        if error is None:
+            msg.text(f"- to run  {trial.name}")
+        else:
+            msg.fail(f"to run  {trial.name}", f"Failed before: {error}")
+    msg.info(f"{len(plan.done)} done, {len(plan.pending)} to run")
+
+
+def _run(plan: "Plan", executor: "Executor") -> None:
+    from tqdm import tqdm  # type: ignore[import-untyped]
+    from wasabi import msg
+
+    from ..experiments.sweep import get_log, run_sweep
+
+    total = len(plan.pending)
+    msg.info(f"{len(plan.done)} done before, {total} to run")
+    # No bar where nobody looks at it; one line for each trial, everywhere.
+    layout = "{n}/{total} {bar:20} {elapsed}{postfix}"
+    bar: tqdm[Any] = tqdm(total=total, disable=None, bar_format=layout, leave=False)
+    n_ended = 0
+
+    def show(progress: "Progress") -> None:
+        nonlocal n_ended
+        left = _format_left(progress)
+        for ended in progress.finished[n_ended:]:
+            n_ended += 1
+            bar.write(f"{_format_ended(ended)} [{n_ended}/{total}{left}]")
+        bar.n = n_ended
+        bar.set_postfix_str(f"{len(progress.running)} running{left}", refresh=True)
+
+    try:
+        with bar:
+            finished = run_sweep(plan, executor=executor, on_progress=show)
+    except KeyboardInterrupt:
+        msg.warn(
+            f"Interrupted: {n_ended} of {total} have ended",
+            "The same command goes on from here.",
+        )
+        raise typer.Exit(130) from None
+    except (ImportError, OSError) as e:
+        msg.fail("The sweep was stopped", str(e), exits=1)
+    failed = [ended for ended in finished if ended.error is not None]
+    for ended in failed:
+        log = get_log(ended.trial)
+        msg.fail(f"Failed: {ended.trial.name}", f"{ended.error} Its log: {log}")
+    if failed:
+        msg.fail(
+            f"{len(failed)} of {total} failed",
+            "The same command tries them again.",
+            exits=1,
+        )
+    msg.good(f"All {total + len(plan.done)} trials are done")
+
+
+def _format_left(progress: "Progress") -> str:
+    seconds = progress.estimate_seconds_left()
+    if seconds is None or not (progress.running or progress.waiting):
+        return ""
+    return f", about {_format_seconds(seconds)} left"
+
+
+def _format_ended(ended: "Finished") -> str:
+    from wasabi import Printer
+
+    printer = Printer(no_print=True)
+    took = _format_seconds(ended.seconds)
+    if ended.results is None:
+        return f"{printer.fail(ended.trial.name)} failed after {took}"
+    scores = ended.results["scores"].items()
+    f1 = ", ".join(f"{split} {100 * score['ents_f']:.1f}" for split, score in scores)
+    return f"{printer.good(ended.trial.name)} F1 {f1}, in {took}"
+
+
+def _format_seconds(seconds: float) -> str:
+    minutes, hours = seconds / 60, seconds / 3600
+    if minutes < 1:
+        return f"{seconds:.0f} s"
+    return f"{minutes:.0f} min" if hours < 1 else f"{hours:.1f} h"

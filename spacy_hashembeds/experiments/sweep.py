@@ -1,0 +1,237 @@
+"""A sweep: run the trials of a grid that are not done, side by side."""
+
+import json
+import traceback
+from collections.abc import Callable, Generator, Iterable, Sequence
+from contextlib import closing, redirect_stderr, redirect_stdout
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from time import monotonic
+from typing import Any, NamedTuple, Protocol
+
+from spacy.language import DEFAULT_CONFIG
+from spacy.schemas import ConfigSchemaInit, ConfigSchemaTraining
+from spacy.util import is_package, load_model_from_config, registry
+
+from ..files import write_json
+from .progress import Finished, Progress, Results
+from .trial import Trial, identify, load_trial_config, read_done, run_trial
+
+
+class Executor(Protocol):
+    """Calls a function for each item, as `executors.run_local` does."""
+
+    def __call__(  # noqa: D102
+        self,
+        function: Callable[[Trial], object],
+        items: Sequence[Trial],
+        *,
+        on_start: Callable[[Trial], None],
+        on_wait: Callable[[], None],
+    ) -> Generator[tuple[Trial, str | None], None, None]: ...
+
+
+class Pending(NamedTuple):
+    """A trial that is not done.
+
+    identity (dict[str, Any]): What its results will depend on; see `identify`.
+    error (str, optional): What went wrong when a sweep last ran it.
+    """
+
+    trial: Trial
+    identity: dict[str, Any]
+    error: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """What a sweep has to do.
+
+    done (Sequence[tuple[Trial, Results]]): Trials with results that fit.
+    pending (Sequence[Pending]): The others, in the order to run them. Trials that
+        failed before are among them: a sweep tries them again.
+    """
+
+    done: Sequence[tuple[Trial, Results]]
+    pending: Sequence[Pending]
+
+
+def plan_sweep(trials: Sequence[Trial]) -> Plan:
+    """See which trials are done, and that the others can be run.
+
+    RAISES (FileNotFoundError): If a config, or a split of a corpus, is missing.
+    RAISES (ValueError): If the language of a corpus is unknown, or a config with its
+        overrides can't be used.
+    """
+    _check_corpora(trials)
+    done, pending = [], []
+    for trial in trials:
+        try:
+            identity = identify(trial)
+        except ValueError as e:
+            raise ValueError(f"{trial.name} can't be run. {str(e).strip()}") from e
+        results = read_done(trial, identity)
+        if results is not None:
+            done.append((trial, results))
+        else:
+            pending.append(Pending(trial, identity, _read_failure(trial)))
+    check_configs(trial for trial, *_ in pending)
+    return Plan(done=done, pending=pending)
+
+
+def _check_corpora(trials: Iterable[Trial]) -> None:
+    """Name all datasets that are missing at once, rather than the first."""
+    missing: dict[str, Path] = {}
+    there: dict[str, Path] = {}
+    for trial in trials:
+        train = trial.corpus["train"]
+        (there if train.is_file() else missing)[trial.dataset] = train.parent
+    if missing:
+        commands = [f"`spacy hashembeds prepare {n} {p}`" for n, p in missing.items()]
+        choice = f", or leave it out: --datasets {','.join(there)}" if there else ""
+        raise FileNotFoundError(
+            f"There is no training corpus of {', '.join(missing)}. "
+            f"Make it with {', '.join(commands)}{choice}."
+        )
+
+
+def check_configs(trials: Iterable[Trial]) -> None:
+    """Make the pipelines of trials, untrained, to find what is wrong with overrides.
+
+    Each embedder is made once with the same overrides, in a fraction of a second.
+
+    RAISES (ValueError): If a setting is unknown, a value can't be used, or there are no
+        such vectors. Names a trial.
+    """
+    checked = set()
+    for trial in trials:
+        key = trial.config, json.dumps(trial.overrides, sort_keys=True, default=str)
+        if key in checked:
+            continue
+        checked.add(key)
+        try:
+            _check_config(trial)
+        except ValueError as e:
+            message = f"The config of {trial.name} can't be used. {str(e).strip()}"
+            raise ValueError(message) from e
+
+
+def _check_config(trial: Trial) -> None:
+    config = load_trial_config(trial)
+    for section in ("nlp", "training", "initialize"):
+        # spaCy itself drops a setting that it doesn't know.
+        for key in config.get(section, {}).keys() - DEFAULT_CONFIG[section].keys():
+            raise ValueError(f"spaCy has no setting '{section}.{key}'.")
+    nlp = load_model_from_config(config, auto_fill=True)
+    config = nlp.config.interpolate()
+    registry.resolve(config["training"], schema=ConfigSchemaTraining)
+    registry.resolve(config["initialize"], schema=ConfigSchemaInit)
+    vectors = config["initialize"]["vectors"]
+    if vectors and not is_package(vectors) and not Path(vectors).exists():
+        raise ValueError(
+            "'paths.vectors' should be a folder made by `spacy init vectors`, or a "
+            f"package installed by `spacy download`, but '{vectors}' is neither."
+        )
+
+
+def run_sweep(
+    plan: Plan,
+    *,
+    executor: Executor,
+    on_progress: Callable[[Progress], None] = lambda progress: None,
+) -> list[Finished]:
+    """Run the trials of a plan that are not done.
+
+    A trial that fails is recorded in `failure.json`, beside the log `trial.log` in its
+    folder for pipelines, and the others go on.
+
+    executor (Executor): Runs the trials: `executors.run_local` or `run_on_ray`, with
+        their own arguments given.
+    on_progress (Callable[[Progress], None]): Called when a trial starts or ends, and
+        about every second.
+    RETURNS (list[Finished]): The trials that ran, in the order in which they ended.
+    """
+    trials = [pending.trial for pending in plan.pending]
+    identities = {trial.name: identity for trial, identity, _ in plan.pending}
+    progress = Progress(waiting=list(trials))
+    for trial, results in plan.done:
+        progress.learn(trial, results["timings"]["train_seconds"])
+
+    def on_start(trial: Trial) -> None:
+        progress.waiting.remove(trial)
+        progress.running[trial.name] = trial, monotonic()
+        on_progress(progress)
+
+    def on_wait() -> None:
+        on_progress(progress)
+
+    with closing(
+        executor(attempt_trial, trials, on_start=on_start, on_wait=on_wait)
+    ) as calls:
+        for trial, error in calls:
+            _, start = progress.running.pop(trial.name)
+            seconds = monotonic() - start
+            finished = _finish(trial, identities[trial.name], seconds, error)
+            progress.finished.append(finished)
+            if finished.error is None:
+                progress.learn(trial, seconds)
+            on_progress(progress)
+    return progress.finished
+
+
+def attempt_trial(trial: Trial) -> None:
+    """Run a trial in a worker. All that it prints, and its traceback, go to its log."""
+    path = get_log(trial)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    # Appended, since another process may be running the same trial.
+    with (
+        path.open("a", encoding="utf8", buffering=1) as log,
+        redirect_stdout(log),
+        redirect_stderr(log),
+    ):
+        log.write(f"{_now()} {trial.name}\n")
+        try:
+            run_trial(trial, on_output=lambda line: print(line, file=log))
+        except Exception:
+            traceback.print_exc()
+            raise
+
+
+def get_log(trial: Trial) -> Path:
+    """The file that a sweep writes a trial's output to, attempt after attempt."""
+    return trial.output / "trial.log"
+
+
+def _finish(
+    trial: Trial, identity: dict[str, Any], seconds: float, error: str | None
+) -> Finished:
+    """Record a failure, or remove the record of an earlier one."""
+    results = read_done(trial, identity) if error is None else None
+    if results is not None:
+        _get_failure(trial).unlink(missing_ok=True)
+        return Finished(trial, seconds, results, None)
+    error = error or "Its config, corpus or packages changed while it ran."
+    failure = {
+        "trial": trial.name,
+        "error": error,
+        "log": str(get_log(trial)),
+        "finished": _now(),
+    }
+    write_json(_get_failure(trial), failure)
+    return Finished(trial, seconds, None, error)
+
+
+def _get_failure(trial: Trial) -> Path:
+    return trial.output / "failure.json"
+
+
+def _read_failure(trial: Trial) -> str | None:
+    try:
+        return str(json.loads(_get_failure(trial).read_text(encoding="utf8"))["error"])
+    except (FileNotFoundError, ValueError, KeyError, TypeError):
+        return None  # none, or not ours
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")

@@ -1,0 +1,351 @@
+"""Sweeps of trials that an executor of our own pretends to run."""
+
+import json
+import shutil
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from spacy_hashembeds.experiments import progress as progress_module
+from spacy_hashembeds.experiments import sweep as sweep_module
+from spacy_hashembeds.experiments.progress import Progress
+from spacy_hashembeds.experiments.sweep import (
+    attempt_trial,
+    check_configs,
+    get_log,
+    plan_sweep,
+    run_sweep,
+)
+from spacy_hashembeds.experiments.trial import Trial, identify
+from spacy_hashembeds.files import write_json
+
+from ..conftest import ROOT
+
+
+@pytest.fixture
+def root(tmp_path) -> Path:
+    """A project with two corpora, which nothing here reads."""
+    shutil.copytree(ROOT / "configs", tmp_path / "configs")
+    for dataset in ("demo", "wnut17"):
+        (tmp_path / "corpus" / dataset).mkdir(parents=True)
+        for split in ("train", "dev"):
+            path = tmp_path / "corpus" / dataset / f"{split}.spacy"
+            path.write_text(f"{dataset} {split}")
+    return tmp_path
+
+
+@pytest.fixture
+def trials(root) -> list[Trial]:
+    return [make(root, seed=seed) for seed in range(4)]
+
+
+def make(root: Path, **settings: Any) -> Trial:
+    defaults = {"dataset": "demo", "embedder": "multi_embed", "root": root}
+    return Trial(**{**defaults, **settings})
+
+
+def finish(trial: Trial, seconds: float = 1.0) -> None:
+    """Record results, as a trial that was run does."""
+    scores = {"dev": {"ents_f": 0.5}}
+    timings = {"train_seconds": seconds}
+    metrics = {**identify(trial), "scores": scores, "timings": timings}
+    write_json(trial.metrics, metrics)
+
+
+class FakeExecutor:
+    """Runs trials one by one. Those that fail say why, by seed."""
+
+    def __init__(self, errors: dict[int, str] | None = None):
+        self.errors = errors or {}
+        self.ran: list[int] = []
+        self.is_closed = False
+        self.interrupt_at: int | None = None
+
+    def __call__(self, function, items, *, on_start, on_wait):
+        assert function is attempt_trial
+        try:
+            for trial in items:
+                on_start(trial)
+                on_wait()
+                if trial.seed == self.interrupt_at:
+                    raise KeyboardInterrupt
+                self.ran.append(trial.seed)
+                error = self.errors.get(trial.seed)
+                if error is None:
+                    finish(trial)
+                yield trial, error
+        finally:
+            self.is_closed = True
+
+
+def sweep(trials: list[Trial], executor: FakeExecutor):
+    return run_sweep(plan_sweep(trials), executor=executor)
+
+
+def read_failure(trial: Trial) -> dict[str, str]:
+    return json.loads((trial.output / "failure.json").read_text())
+
+
+# What is done and what is not
+
+
+def test_what_is_done_is_not_run_again(trials):
+    finish(trials[1])
+    plan = plan_sweep(trials)
+    assert [trial.seed for trial, _ in plan.done] == [1]
+    assert [pending.trial.seed for pending in plan.pending] == [0, 2, 3]
+    executor = FakeExecutor()
+    finished = run_sweep(plan, executor=executor)
+    assert executor.ran == [0, 2, 3]
+    assert [ended.trial for ended in finished] == [trials[0], *trials[2:]]
+    assert all(ended.results["scores"]["dev"]["ents_f"] == 0.5 for ended in finished)
+    plan = plan_sweep(trials)
+    assert (len(plan.done), len(plan.pending)) == (4, 0)
+    assert run_sweep(plan, executor=FakeExecutor()) == []
+
+
+def test_half_written_results_do_not_count(trials):
+    finish(trials[0])
+    text = trials[0].metrics.read_text()
+    trials[0].metrics.write_text(text[: len(text) // 2])
+    assert plan_sweep(trials).done == []
+
+
+def test_results_of_something_else_do_not_count(root, trials):
+    finish(trials[0])
+    finish(trials[1])
+    (root / "corpus/demo/train.spacy").write_text("changed")
+    assert plan_sweep(trials).done == []
+
+
+def test_an_interrupted_sweep_goes_on_where_it_stopped(trials):
+    executor = FakeExecutor()
+    executor.interrupt_at = 2
+    with pytest.raises(KeyboardInterrupt):
+        sweep(trials, executor)
+    assert executor.ran == [0, 1]
+    assert executor.is_closed
+    executor = FakeExecutor()
+    sweep(trials, executor)
+    assert executor.ran == [2, 3]
+
+
+def test_executors_are_stopped_when_we_fail(trials):
+    executor = FakeExecutor()
+
+    def fail(progress: Progress) -> None:
+        if progress.finished:
+            raise OSError("no space left")
+
+    with pytest.raises(OSError, match="no space left"):
+        run_sweep(plan_sweep(trials), executor=executor, on_progress=fail)
+    assert executor.is_closed
+    assert executor.ran == [0]
+
+
+# Failures
+
+
+def test_a_failed_trial_is_recorded_and_the_others_go_on(trials):
+    executor = FakeExecutor({1: "ValueError: no"})
+    finished = sweep(trials, executor)
+    assert executor.ran == [0, 1, 2, 3]
+    assert [ended.error for ended in finished] == [None, "ValueError: no", None, None]
+    assert finished[1].results is None
+    record = read_failure(trials[1])
+    assert record.pop("finished").endswith("+00:00")
+    assert record == {
+        "trial": "demo/multi_embed/default/seed1",
+        "error": "ValueError: no",
+        "log": str(get_log(trials[1])),
+    }
+    assert not (trials[0].output / "failure.json").exists()
+    # It is tried again, and the record goes when it is no longer true.
+    (pending,) = plan_sweep(trials).pending
+    assert (pending.trial, pending.error) == (trials[1], "ValueError: no")
+    executor = FakeExecutor()
+    sweep(trials, executor)
+    assert executor.ran == [1]
+    assert not (trials[1].output / "failure.json").exists()
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"error'])
+def test_a_damaged_record_of_a_failure_is_none(trials, text):
+    path = trials[0].output / "failure.json"
+    path.parent.mkdir(parents=True)
+    path.write_text(text)
+    assert plan_sweep(trials).pending[0].error is None
+
+
+def test_a_trial_that_left_no_results_has_failed(root, trials):
+    class Changing(FakeExecutor):
+        def __call__(self, *args, **kwargs):
+            for ended in super().__call__(*args, **kwargs):
+                (root / "corpus/demo/dev.spacy").write_text("changed")
+                identity = identify(trials[0])
+                write_json(trials[0].metrics, {**identity, "scores": {}})
+                yield ended
+
+    (finished,) = sweep(trials[:1], Changing())
+    assert "changed while it ran" in str(finished.error)
+    assert read_failure(trials[0])["error"] == finished.error
+
+
+def test_the_output_of_a_trial_is_in_its_log(root, monkeypatch, capfd):
+    trial = make(root)
+
+    def run_trial(trial, on_output):
+        on_output("epoch 1")
+        sys.stdout.write("from a library\n")
+        raise RuntimeError("`spacy train` failed")
+
+    monkeypatch.setattr(sweep_module, "run_trial", run_trial)
+    for _ in range(2):
+        with pytest.raises(RuntimeError, match="`spacy train` failed"):
+            attempt_trial(trial)
+    log = get_log(trial).read_text()
+    for text in ("demo/multi_embed/default/seed0\n", "\nepoch 1\n", "from a library\n"):
+        assert log.count(text) == 2
+    assert (
+        log.count("Traceback") == log.count("\nRuntimeError: `spacy train` fail") == 2
+    )
+    assert capfd.readouterr() == ("", "")
+
+
+# What can't be run is told before anything is
+
+
+def test_all_missing_corpora_are_named_at_once(root):
+    datasets = ("demo", "anem", "ontonotes", "wnut17")
+    trials = [make(root, dataset=dataset) for dataset in datasets]
+    with pytest.raises(FileNotFoundError) as error:
+        plan_sweep(trials)
+    message = str(error.value)
+    assert message.startswith("There is no training corpus of anem, ontonotes. ")
+    assert f"`spacy hashembeds prepare anem {root}/corpus/anem`" in message
+    assert message.endswith("or leave it out: --datasets demo,wnut17.")
+
+
+def test_an_embedder_without_config(root):
+    with pytest.raises(FileNotFoundError, match=r"no config '.*multi_emb\.cfg'"):
+        plan_sweep([make(root), make(root, embedder="multi_emb")])
+
+
+def test_a_dataset_without_language(root):
+    shutil.copytree(root / "corpus/demo", root / "corpus/own")
+    message = r"own/multi_embed/default/seed0 can't be run\. The language of .* unknown"
+    with pytest.raises(ValueError, match=message):
+        plan_sweep([make(root, dataset="own")])
+    overrides = {"nlp.lang": "de"}
+    assert plan_sweep([make(root, dataset="own", overrides=overrides)]).pending
+
+
+@pytest.mark.parametrize(
+    ("setting", "value", "message"),
+    [
+        (
+            "components.tok2vec.model.embed.atrs",
+            ["NORM"],
+            "unexpected argument: 'atrs'",
+        ),
+        ("components.tok2vec.model.embed.attrs", ["NROM"], "NROM"),
+        ("components.tagger.x", 1, "can't be run"),
+        ("training.max_step", 20, r"no setting 'training\.max_step'"),
+        ("training.max_steps", "many", "max_steps"),
+        ("training.optimizer.rate", 1, "unexpected argument: 'rate'"),
+        ("initialize.before_init.min_freqs", 1, "unexpected argument: 'min_freqs'"),
+        ("initialize.vocab", 1, r"no setting 'initialize\.vocab'"),
+        ("paths.vectors", "no/such/folder", "'no/such/folder' is neither"),
+    ],
+)
+def test_settings_that_configs_do_not_have(root, setting, value, message):
+    trial = make(root, overrides={setting: value})
+    with pytest.raises(ValueError, match=r"(?s)demo/multi_embed.*" + message):
+        plan_sweep([make(root), trial])
+
+
+def test_vectors_are_folders_or_packages(root):
+    (root / "vectors").mkdir()
+    overrides = {"paths.vectors": str(root / "vectors")}
+    check_configs([make(root, overrides=overrides)])
+
+
+def test_a_config_is_made_once_for_all_seeds(root, trials, monkeypatch):
+    made: list[Trial] = []
+    monkeypatch.setattr(sweep_module, "_check_config", made.append)
+    other = make(root, overrides={"training.dropout": 0.2})
+    check_configs([*trials, other])
+    assert made == [trials[0], other]
+
+
+# How long it takes
+
+
+@pytest.fixture
+def clock(monkeypatch) -> Callable[[float], None]:
+    """A clock to set."""
+    now = [0.0]
+    for module in (sweep_module, progress_module):
+        monkeypatch.setattr(module, "monotonic", lambda: now[0])
+    return lambda seconds: now.__setitem__(0, seconds)
+
+
+def test_nothing_is_known_before_a_trial_has_ended(root):
+    progress = Progress(waiting=[make(root)])
+    assert progress.estimate_seconds_left() is None
+
+
+def test_time_is_estimated_from_the_trials_most_alike(root):
+    progress = Progress(waiting=[make(root, seed=9)])
+    progress.learn(make(root, dataset="wnut17", embedder="multi_hash_embed"), 80)
+    assert progress.estimate_seconds_left() == 80  # another dataset
+    progress.learn(make(root, embedder="multi_hash_embed"), 40)
+    assert progress.estimate_seconds_left() == 40  # another embedder
+    progress.learn(make(root, seed=1), 10)
+    progress.learn(make(root, seed=2, variant="small"), 20)
+    assert progress.estimate_seconds_left() == 15
+    progress.waiting = [make(root, dataset="anem")]
+    assert progress.estimate_seconds_left() == 37.5  # the mean of all
+
+
+def test_time_goes_by_as_trials_run_side_by_side(root, clock):
+    trials = [make(root, seed=seed) for seed in range(4)]
+    progress = Progress(waiting=trials[2:])
+    progress.running = {trial.name: (trial, 0.0) for trial in trials[:2]}
+    progress.learn(trials[0], 100)
+    assert progress.estimate_seconds_left() == 200
+    clock(40)
+    assert progress.estimate_seconds_left() == 160
+    clock(130)  # longer than was thought
+    assert progress.estimate_seconds_left() == 100
+    progress.waiting = []
+    progress.running.popitem()
+    clock(60)
+    assert progress.estimate_seconds_left() == 40
+    progress.running.clear()
+    assert progress.estimate_seconds_left() == 0
+
+
+def test_progress_is_told_as_it_is_made(trials, clock):
+    finish(trials[0], seconds=30)
+    seen = []
+
+    def note(progress: Progress) -> None:
+        counts = [len(progress.waiting), len(progress.running), len(progress.finished)]
+        seen.append((*counts, progress.estimate_seconds_left()))
+        clock(10 * len(progress.finished))
+
+    run_sweep(
+        plan_sweep(trials[:3]),
+        executor=FakeExecutor({2: "ValueError: no"}),
+        on_progress=note,
+    )
+    assert seen == [
+        *[(1, 1, 0, 60), (1, 1, 0, 60)],  # started, still running
+        (1, 0, 1, 15),  # it took no time: the mean is 15 s
+        *[(0, 1, 1, 15), (0, 1, 1, 15)],
+        (0, 0, 2, 0),
+    ]
