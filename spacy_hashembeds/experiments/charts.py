@@ -6,12 +6,15 @@ from typing import Any
 
 from ..files import replacing
 
-# Told apart in grey too, by lightness and hatching.
-_STYLES = {
-    "all": {"color": "#1b3a57"},
-    "seen": {"color": "#5b8db8"},
-    "unseen": {"color": "#f2b872", "hatch": "//"},
-}
+#: Styles of bars, told apart in grey too, by lightness and hatching.
+BARS: tuple[dict[str, str], ...] = (
+    {"color": "#1b3a57"},
+    {"color": "#5b8db8"},
+    {"color": "#f2b872", "hatch": "//"},
+    {"color": "#f4f1ea", "hatch": ".."},
+)
+
+_STYLES = dict(zip(("all", "seen", "unseen"), BARS, strict=False))
 
 
 def draw_comparison(rows: Sequence[Mapping[str, Any]], path: str | Path) -> None:
@@ -21,7 +24,7 @@ def draw_comparison(rows: Sequence[Mapping[str, Any]], path: str | Path) -> None
     path (str | Path): The PNG file to write.
     RAISES (ImportError): If matplotlib is not installed.
     """
-    figure_class = _import_figure()
+    figure_class = import_figure()
     figure = figure_class(figsize=(10, 1.5 + 0.75 * len(rows)), layout="constrained")
     scores, sizes, speeds = figure.subplots(1, 3, sharey=True, width_ratios=(4, 2, 2))
     _draw_scores(scores, rows)
@@ -36,7 +39,12 @@ def draw_comparison(rows: Sequence[Mapping[str, Any]], path: str | Path) -> None
         figure.savefig(temporary, dpi=150)
 
 
-def _import_figure() -> Any:
+def import_figure() -> Any:
+    """Get matplotlib's class of figures.
+
+    RAISES (ImportError): If matplotlib is not installed.
+    RETURNS (type[Figure]): The class; its figures need no screen.
+    """
     try:
         from matplotlib.figure import Figure
     except ImportError as e:
@@ -63,7 +71,7 @@ def _draw_scores(axes: Any, rows: Sequence[Mapping[str, Any]]) -> None:
     axes.set_xlim(0, 112)
     axes.set_xlabel("F1 (percent)\nby kind of entity (their number)")
     axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.22), ncols=3, frameon=False)
-    _remove_frame(axes)
+    remove_frame(axes)
 
 
 def _draw_bars(axes: Any, values: Sequence[float], label: str, fmt: str) -> None:
@@ -71,9 +79,14 @@ def _draw_bars(axes: Any, values: Sequence[float], label: str, fmt: str) -> None
     axes.bar_label(bars, fmt=fmt, padding=3, fontsize=8)
     axes.set_xlim(0, 1.25 * max(values))
     axes.set_xlabel(label)
-    _remove_frame(axes)
+    remove_frame(axes)
 
 
-def _remove_frame(axes: Any) -> None:
+def remove_frame(axes: Any, *, ticks: str = "y") -> None:
+    """Leave only the lines that say something.
+
+    axes (Axes): What to clear.
+    ticks (str): The axis of names, which needs no ticks: "x" or "y".
+    """
     axes.spines[["top", "right"]].set_visible(False)
-    axes.tick_params(axis="y", length=0)
+    axes.tick_params(axis=ticks, length=0)

@@ -43,5 +43,5 @@ def test_spacy_finds_our_commands_by_itself():
         "names = [command.name for command in app.registered_commands]"
     )
     assert names == set(
-        "accelerate analyze compare doctor evaluate prepare sweep tables trial".split()
+        "accelerate analyze compare doctor evaluate prepare report sweep tables trial".split()
     )

@@ -1,0 +1,48 @@
+"""`spacy hashembeds report`."""
+
+from pathlib import Path
+
+from spacy.cli._util import Arg, Opt
+
+from ._app import hashembeds_cli
+
+
+@hashembeds_cli.command("report")
+def report_cli(
+    results: Path = Arg(..., help="Folder of results: metrics, as trials write it"),
+    output: Path = Opt(
+        ..., "--output", "-o", help="File to write: .html or .md", dir_okay=False
+    ),
+    figures: Path | None = Opt(
+        None,
+        "--figures",
+        help="Folder for PNG figures (for .md by default OUTPUT_figures)",
+        file_okay=False,
+    ),
+    corpus_root: Path = Opt(
+        Path("corpus"), "--corpus-root", help="Folder of prepared corpora, to count"
+    ),
+) -> None:
+    """Fill the tables and figures of the report with the results that are there.
+
+    Each figure is a mean over seeds with its standard deviation, beside what the
+    report prints, and marked where the two differ. What is missing is listed.
+    """
+    from wasabi import msg
+
+    from ..experiments.report import check_output, make_report, write_report
+
+    try:
+        check_output(output)
+        report = make_report(results, corpus_root=corpus_root, on_progress=msg.info)
+        write_report(report, output, figures=figures)
+    except (OSError, ValueError, ImportError) as e:
+        msg.fail("Can't make the report", str(e), exits=1)
+    if report.n_results == 0:
+        layout = "DATASET/EMBEDDER/VARIANT/seedN.json"
+        msg.warn(f"There are no results in '{results}'.", f"Expected {layout}.")
+    msg.good(
+        f"Wrote {output} from {report.n_results} results",
+        f"{report.n_differ} of {len(report.compared)} figures differ from the report; "
+        f"{len(report.missing)} variants are missing on some dataset.",
+    )

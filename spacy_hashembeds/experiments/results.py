@@ -1,0 +1,192 @@
+"""The results of trials, read from a metrics folder and averaged over seeds."""
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean, pstdev
+from typing import Any, NamedTuple
+
+from ..scorers import KINDS
+
+
+class TrialKey(NamedTuple):
+    """What trials that differ by nothing but their seed have in common.
+
+    dataset (str): The prepared corpus, e.g. "wnut17".
+    embedder (str): The config, e.g. "multi_embed".
+    variant (str): The name of its overrides, e.g. "default".
+    """
+
+    dataset: str
+    embedder: str
+    variant: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Result:
+    """What one trial recorded, as far as the report needs it.
+
+    path (Path): The file it was read from.
+    key (TrialKey): What was trained.
+    seed (int): The seed.
+    overrides (Mapping[str, Any]): The config settings that the variant changes.
+    corpus_hashes (Mapping[str, str]): The hash of each split's file.
+    scores (Mapping[str, Mapping[str, float | None]]): For each split, the scores
+        `ents_p`, `ents_seen_f` and so on, 0 to 1. None where there are no such
+        entities to find.
+    embedding_parameters (int): Trained numbers in the embedder.
+    bytes_on_disk (int): Size of the saved pipeline.
+    """
+
+    path: Path
+    key: TrialKey
+    seed: int
+    overrides: Mapping[str, Any]
+    corpus_hashes: Mapping[str, str]
+    scores: Mapping[str, Mapping[str, float | None]]
+    embedding_parameters: int
+    bytes_on_disk: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Estimate:
+    """A mean over seeds, or a figure that has none.
+
+    mean (float): The mean.
+    deviation (float, optional): The standard deviation of the seeds' own figures (not
+        of the mean; divided by n, as the report does). None if unknown, as it is
+        for one seed.
+    n (int, optional): How many seeds. None for a figure that is no mean over seeds.
+    """
+
+    mean: float
+    deviation: float | None = None
+    n: int | None = None
+
+
+Groups = Mapping[TrialKey, Sequence[Result]]
+
+
+def read_results(folder: str | Path) -> dict[TrialKey, list[Result]]:
+    """Read all results in a metrics folder, grouped by what was trained.
+
+    folder (str | Path): The folder that `run_trial` writes to, with files
+        `<dataset>/<embedder>/<variant>/seed<N>.json`. Other files are left alone.
+    RAISES (FileNotFoundError): If there is no such folder.
+    RAISES (ValueError): If a file is damaged, lies under the name of another trial, or
+        if results that would be averaged or compared can't be: seeds with
+        different overrides, or trials of one dataset on different files.
+    RETURNS (dict[TrialKey, list[Result]]): The results, in order of their seeds.
+    """
+    folder = Path(folder)
+    if not folder.is_dir():
+        raise FileNotFoundError(
+            f"There is no folder '{folder}'. Give the folder 'metrics' that "
+            "`spacy hashembeds trial` writes its results to."
+        )
+    paths = [
+        path
+        for path in folder.glob("*/*/*/seed*.json")
+        if re.fullmatch(r"seed\d+", path.stem)
+    ]
+    results = sorted(map(_read_result, paths), key=lambda r: (r.key, r.seed))
+    groups: dict[TrialKey, list[Result]] = {}
+    for result in results:
+        groups.setdefault(result.key, []).append(result)
+    _check_alike(groups)
+    return groups
+
+
+def estimate(values: Iterable[float | None]) -> Estimate | None:
+    """Average over seeds.
+
+    values (Iterable[float | None]): The figure of each seed.
+    RETURNS (Estimate, optional): None if there are no figures or if one is None.
+    """
+    figures = list(values)
+    known = [value for value in figures if value is not None]
+    if not known or len(known) < len(figures):
+        return None
+    deviation = pstdev(known) if len(known) > 1 else None
+    return Estimate(mean=fmean(known), deviation=deviation, n=len(known))
+
+
+def estimate_score(
+    results: Iterable[Result], split: str, score: str
+) -> Estimate | None:
+    """Average one score over seeds.
+
+    results (Iterable[Result]): The results of one group.
+    split (str): "dev" or "test".
+    score (str): A score's name, e.g. "ents_unseen_f".
+    RETURNS (Estimate, optional): None if there are no results, or nothing to score.
+    """
+    return estimate(result.scores.get(split, {}).get(score) for result in results)
+
+
+def _read_result(path: Path) -> Result:
+    try:
+        result = _parse(path, json.loads(path.read_text(encoding="utf8")))
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ValueError(
+            f"'{path}' should hold the results of a trial, but is damaged or of "
+            f"another kind ({type(error).__name__}: {error}). Remove it and run its "
+            "trial again."
+        ) from error
+    expected = (*path.parts[-4:-1], path.stem)
+    if (*result.key, f"seed{result.seed}") != expected:
+        raise ValueError(
+            f"'{path}' should be named after its trial, but holds the results of "
+            f"{'/'.join(result.key)}/seed{result.seed}. Move it back or remove it."
+        )
+    return result
+
+
+def _parse(path: Path, data: Mapping[str, Any]) -> Result:
+    return Result(
+        path=path,
+        key=TrialKey(data["dataset"], data["embedder"], data["variant"]),
+        seed=int(data["seed"]),
+        overrides=dict(data["overrides"]),
+        corpus_hashes=dict(data["corpus_hashes"]),
+        scores={split: _parse_scores(s) for split, s in data["scores"].items()},
+        embedding_parameters=int(data["sizes"]["embedding_parameters"]),
+        bytes_on_disk=int(data["sizes"]["bytes_on_disk"]),
+    )
+
+
+def _parse_scores(data: Mapping[str, Any]) -> dict[str, float | None]:
+    scores: dict[str, float | None] = {}
+    for prefix in KINDS.values():
+        # spaCy scores wrong predictions with 0 even where there is nothing to find
+        is_there = data[f"{prefix}_support"] > 0
+        for name in (f"{prefix}_{key}" for key in "prf"):
+            scores[name] = _parse_score(name, data[name]) if is_there else None
+    return scores
+
+
+def _parse_score(name: str, value: Any) -> float:
+    score = float(value)
+    if not 0 <= score <= 1:
+        raise ValueError(f"{name} should be from 0 to 1, but is {value}")
+    return score
+
+
+def _check_alike(groups: Groups) -> None:
+    first_of: dict[str, Result] = {}
+    for (dataset, *_), results in groups.items():
+        for result in results:
+            first = first_of.setdefault(dataset, result)
+            if result.corpus_hashes != first.corpus_hashes:
+                raise ValueError(
+                    f"'{result.path}' and '{first.path}' are results on different "
+                    f"files of {dataset}. Run the older trial again."
+                )
+            if result.overrides != results[0].overrides:
+                raise ValueError(
+                    f"'{result.path}' and '{results[0].path}' should differ by their "
+                    f"seed alone, but their overrides are {dict(result.overrides)} and "
+                    f"{dict(results[0].overrides)}. Give one a variant of its own."
+                )

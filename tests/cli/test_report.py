@@ -1,0 +1,73 @@
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from spacy_hashembeds.cli import hashembeds_cli
+
+from ..experiments.test_results import write_seeds
+
+
+@pytest.fixture
+def results(tmp_path) -> Path:
+    write_seeds(tmp_path / "metrics", "anem", "multi_embed", "default", [0.3, 0.3])
+    return tmp_path / "metrics"
+
+
+def run(*arguments, corpus_root="nowhere"):
+    texts = map(str, ("report", *arguments, "--corpus-root", corpus_root))
+    return CliRunner().invoke(hashembeds_cli, list(texts))
+
+
+def test_it_writes_a_page_and_says_what_is_in_it(results, tmp_path):
+    output, figures = tmp_path / "report.html", tmp_path / "figures"
+    result = run(results, "-o", output, "--figures", figures)
+    assert result.exit_code == 0, result.output
+    assert f"Wrote {output} from 2 results" in " ".join(result.output.split())
+    # F1 in tables 9 and 10, and P, R and F1 on unseen entities among others
+    assert "figures differ from the report" in result.output
+    assert "Drawing figures" in result.output
+    assert "0.300 ± 0.000" in output.read_text(encoding="utf8")
+    assert (figures / "figure3.png").is_file()
+
+
+def test_it_counts_the_corpora_that_are_there(results, tmp_path, tiny_corpus):
+    (tmp_path / "corpus").mkdir()
+    (tmp_path / "corpus/wnut17").symlink_to(tiny_corpus)
+    output = tmp_path / "report.md"
+    result = run(results, "-o", output, corpus_root=tmp_path / "corpus")
+    assert result.exit_code == 0, result.output
+    assert "wnut17/train.spacy" in "".join(result.output.split())
+    text = output.read_text(encoding="utf8")
+    assert "| WNUT2017 | 80 ▼ / 3,394 |" in text
+
+
+def test_no_results_are_said(tmp_path):
+    (tmp_path / "metrics").mkdir()
+    result = run(tmp_path / "metrics", "-o", tmp_path / "report.html")
+    assert result.exit_code == 0
+    assert "There are no results in" in result.output
+    assert "DATASET/EMBEDDER/VARIANT/seedN.json" in "".join(result.output.split())
+
+
+def check_failure(result, message: str):
+    assert result.exit_code == 1
+    assert "Can't make the report" in result.output
+    assert "".join(message.split()) in "".join(result.output.split())
+
+
+def test_what_is_wrong_is_named_and_nothing_is_written(results, tmp_path):
+    output = tmp_path / "report.html"
+    check_failure(run(tmp_path / "gone", "-o", output), "There is no folder")
+    check_failure(run(results, "-o", tmp_path / "report.pdf"), "should end in .html")
+    broken = results / "anem/multi_embed/default/seed1.json"
+    broken.write_text("{")
+    check_failure(run(results, "-o", output), f"'{broken}' should hold")
+    assert [path.name for path in tmp_path.iterdir()] == ["metrics"]
+
+
+def test_without_matplotlib_the_extra_is_named(results, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    result = run(results, "-o", tmp_path / "report.html")
+    check_failure(result, "pip install 'spacy-hashembeds[report]'")

@@ -1,0 +1,210 @@
+import json
+import statistics
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spacy_hashembeds.experiments.results import (
+    Estimate,
+    TrialKey,
+    estimate,
+    estimate_score,
+    read_results,
+)
+
+from ..conftest import make_trial
+
+
+def write_result(
+    root: Path,
+    dataset: str,
+    embedder: str,
+    variant: str,
+    seed: int = 0,
+    scores: dict[str, dict[str, float]] | None = None,
+    **changes: Any,
+) -> Path:
+    """Write the results of a trial that was never run.
+
+    scores: For each split, scores such as ents_f; others are 0.5.
+    """
+    scores = {"dev": {}, "test": {}, **(scores or {})}
+    prefixes = ("ents", "ents_seen", "ents_unseen")
+    result = {
+        "dataset": dataset,
+        "embedder": embedder,
+        "variant": variant,
+        "seed": seed,
+        "overrides": {},
+        "corpus_hashes": {"train": f"hash of {dataset}"},
+        "scores": {
+            split: {
+                **{f"{prefix}_{key}": 0.5 for prefix in prefixes for key in "prf"},
+                **{f"{prefix}_support": 10 for prefix in prefixes},
+                **values,
+            }
+            for split, values in scores.items()
+        },
+        "sizes": {"embedding_parameters": 1000, "bytes_on_disk": 2_500_000},
+        **changes,
+    }
+    path = root / dataset / embedder / variant / f"seed{seed}.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(result), encoding="utf8")
+    return path
+
+
+def write_seeds(
+    root: Path,
+    dataset: str,
+    embedder: str,
+    variant: str,
+    values: list[float],
+    split: str = "test",
+    score: str = "ents_f",
+) -> None:
+    """Write results that have one score, of each seed."""
+    for seed, value in enumerate(values):
+        scores = {split: {score: value}}
+        write_result(root, dataset, embedder, variant, seed, scores)
+
+
+def test_what_a_real_trial_wrote_is_read(trained_root):
+    trial = make_trial(trained_root)
+    recorded = json.loads(trial.metrics.read_text())
+    groups = read_results(trained_root / "metrics")
+    ((key, (result,)),) = groups.items()
+    assert key == ("demo", "multi_fewer_hash_embed", "default")
+    assert (result.seed, result.path) == (0, trial.metrics)
+    assert result.overrides == recorded["overrides"]
+    assert result.bytes_on_disk == recorded["sizes"]["bytes_on_disk"]
+    for split in ("dev", "test"):
+        for name, score in result.scores[split].items():
+            assert score == recorded["scores"][split][name]
+        assert len(result.scores[split]) == 9
+
+
+def test_seeds_are_grouped_in_order(tmp_path):
+    for seed in (10, 2, 0):
+        write_result(tmp_path, "anem", "multi_embed", "default", seed)
+    write_result(tmp_path, "anem", "multi_embed", "min_freq1", 7)
+    groups = read_results(tmp_path)
+    assert [r.seed for r in groups[TrialKey("anem", "multi_embed", "default")]] == [
+        0,
+        2,
+        10,
+    ]
+    assert len(groups) == 2
+
+
+def test_other_files_are_left_alone(tmp_path):
+    path = write_result(tmp_path, "anem", "multi_embed", "default")
+    (tmp_path / "anem/comparison.json").write_text("no result")
+    path.with_name("seed0.failed.json").write_text("no result")
+    path.with_name(".seed1-abc.json").write_text("half a result")
+    path.with_name("seeds.json").write_text("no result")
+    assert len(read_results(tmp_path)) == 1
+
+
+def test_no_results_are_no_error_but_no_folder_is(tmp_path):
+    assert read_results(tmp_path) == {}
+    with pytest.raises(FileNotFoundError, match="Give the folder 'metrics'"):
+        read_results(tmp_path / "nowhere")
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[]", '"text"', "null", '{"dataset": 1}'])
+def test_a_broken_file_is_refused_by_its_path(text, tmp_path):
+    path = write_result(tmp_path, "anem", "multi_embed", "default")
+    path.write_text(text)
+    with pytest.raises(ValueError, match=f"'{path}' should hold the results of a"):
+        read_results(tmp_path)
+
+
+@pytest.mark.parametrize("value", [1.5, -0.1, float("nan"), "text", None, [0.5]])
+def test_a_score_that_is_none_is_refused(value, tmp_path):
+    scores = {"test": {"ents_f": value}}
+    write_result(tmp_path, "anem", "multi_embed", "default", scores=scores)
+    with pytest.raises(ValueError, match=r"seed0\.json' should hold the results"):
+        read_results(tmp_path)
+
+
+def test_a_truncated_file_is_refused(tmp_path):
+    path = write_result(tmp_path, "anem", "multi_embed", "default")
+    path.write_text(path.read_text()[:-10])
+    with pytest.raises(ValueError, match="is damaged or of another kind"):
+        read_results(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "change", [{"dataset": "wnut17"}, {"variant": "rows10"}, {"seed": 1}]
+)
+def test_a_result_under_another_name_is_refused(change, tmp_path):
+    path = write_result(tmp_path, "anem", "multi_embed", "default")
+    path.write_text(json.dumps({**json.loads(path.read_text()), **change}))
+    with pytest.raises(ValueError, match="should be named after its trial, but holds"):
+        read_results(tmp_path)
+
+
+def test_what_can_not_be_averaged_is_refused(tmp_path):
+    write_result(tmp_path, "anem", "multi_embed", "default", 0)
+    write_result(
+        tmp_path, "anem", "multi_embed", "default", 1, overrides={"training.dropout": 0}
+    )
+    with pytest.raises(ValueError, match="should differ by their seed alone"):
+        read_results(tmp_path)
+
+
+def test_what_can_not_be_compared_is_refused(tmp_path):
+    write_result(tmp_path, "anem", "multi_embed", "default")
+    write_result(tmp_path, "wnut17", "multi_embed", "default")
+    assert len(read_results(tmp_path)) == 2
+    write_result(
+        tmp_path, "anem", "multi_hash_embed", "default", corpus_hashes={"train": "x"}
+    )
+    with pytest.raises(ValueError, match="results on different files of anem"):
+        read_results(tmp_path)
+
+
+def test_scores_of_nothing_are_none(tmp_path):
+    """spaCy has 0 for wrong predictions where there is nothing to find, or None."""
+    scores = {
+        "dev": {"ents_seen_support": 0, "ents_seen_f": 0.0},
+        "test": {"ents_seen_support": 0, "ents_seen_f": None},
+    }
+    write_result(tmp_path, "wnut17", "multi_embed", "default", scores=scores)
+    ((result,),) = read_results(tmp_path).values()
+    assert result.scores["dev"]["ents_seen_f"] is None
+    assert result.scores["test"]["ents_seen_f"] is None
+    assert result.scores["test"]["ents_unseen_f"] == 0.5
+    assert estimate_score([result], "test", "ents_seen_f") is None
+
+
+@given(st.lists(st.floats(0, 1), min_size=2, max_size=9))
+def test_the_deviation_is_of_the_seeds_divided_by_n(values):
+    result = estimate(values)
+    assert result is not None
+    assert result.mean == pytest.approx(np.mean(values))
+    assert result.deviation == pytest.approx(np.std(values, ddof=0), abs=1e-12)
+    assert result.deviation <= statistics.stdev(values) + 1e-12
+    assert result.n == len(values)
+
+
+def test_one_seed_has_no_deviation_and_none_no_mean():
+    assert estimate([0.25]) == Estimate(mean=0.25, deviation=None, n=1)
+    assert estimate([]) is None
+    assert estimate([0.5, None]) is None
+    assert estimate_score([], "test", "ents_f") is None
+
+
+def test_a_split_that_was_not_scored_has_no_mean(tmp_path):
+    path = write_result(tmp_path, "demo", "multi_embed", "default")
+    data = json.loads(path.read_text())
+    del data["scores"]["test"]
+    path.write_text(json.dumps(data))
+    ((result,),) = read_results(tmp_path).values()
+    assert estimate_score([result], "test", "ents_f") is None
+    assert estimate_score([result], "dev", "ents_f") == Estimate(mean=0.5, n=1)
