@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 from hashlib import md5
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import pytest
 from weasel.util.config import load_project_config
 
 from spacy_hashembeds.corpora.datasets import DATASETS
+from spacy_hashembeds.corpora.rawtext import RAW_FILES
 
 from .conftest import ROOT
 
@@ -56,7 +58,8 @@ def test_the_assets_are_the_files_of_the_datasets(assets):
         if dataset.name != "ontonotes"
         for file in dataset.files
     }
-    assert set(assets) == files
+    raw = {f"wnut17-raw/{name}" for name in RAW_FILES}
+    assert set(assets) == files | raw
 
 
 def test_checksums_are_those_of_the_files(assets, data_dir):
@@ -98,13 +101,14 @@ def test_what_is_compared_is_the_output_of_trials(config):
             assert set(metrics) <= outputs
 
 
-def run_dry(folder: Path, *args: str) -> list[str]:
+def run_dry(
+    folder: Path, *args: str, pattern: str = "spacy hashembeds (.*)"
+) -> list[str]:
     """Let spaCy say what `spacy project run` would run, after `hashembeds`."""
     command = [sys.executable, "-m", "spacy", "project", "run", *args, "--dry"]
     result = subprocess.run(command, capture_output=True, text=True, cwd=folder)
     assert result.returncode == 0, result.stdout + result.stderr
-    pattern = "Running command: .+ -m spacy hashembeds (.*)"
-    return re.findall(pattern, result.stdout)
+    return re.findall(f"Running command: .+ -m {pattern}", result.stdout)
 
 
 def test_the_trial_workflow_passes_its_variables_on(folder):
@@ -115,6 +119,33 @@ def test_the_trial_workflow_passes_its_variables_on(folder):
         "trial wnut17 multi_embed --seed 3 --gpu-id -1 --variant default",
     ]
     assert not list((folder / "corpus").iterdir())
+
+
+def test_the_vectors_workflow_hands_each_file_on(folder):
+    lines = [line.split() for line in run_dry(folder, "vectors", ".")]
+    assert [line[0] for line in lines] == [
+        "prepare",
+        "rawtext",
+        "floret",
+        *["trial"] * 3,
+    ]
+    _, rawtext, floret, *trials = lines
+    assert rawtext[1:3] == ["assets/wnut17-raw", "assets/vectors/wnut17.txt"]
+    # Vectors that saw the test sentences would flatter every score.
+    held_out = {value for key, value in pairwise(rawtext) if key == "--held-out"}
+    assert held_out == {"corpus/wnut17/dev.spacy", "corpus/wnut17/test.spacy"}
+    assert floret[1] == rawtext[2]
+    vectors = "assets/vectors/wnut17_floret"
+    (init,) = run_dry(folder, "vectors-init", ".", pattern=r"spacy init vectors (.*)")
+    assert init.split() == ["en", floret[2], vectors, "--mode", "floret"]
+    embedders = {path.stem for path in (ROOT / "configs").glob("*.cfg")}
+    assert {line[2] for line in trials} == embedders
+    for line in trials:
+        settings = dict(pairwise(line))
+        assert settings["--variant"] == "floret"
+        assert settings["--paths.vectors"] == vectors
+        flag = "--components.tok2vec.model.embed.include_static_vectors"
+        assert settings[flag] == "true"
 
 
 def test_overrides_are_passed_on_as_words_of_their_own(folder):

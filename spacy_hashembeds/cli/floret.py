@@ -1,0 +1,75 @@
+"""`spacy hashembeds floret`."""
+
+from pathlib import Path
+
+from spacy.cli._util import Arg, Opt
+
+from ._app import hashembeds_cli
+
+
+@hashembeds_cli.command("floret")
+def floret_cli(
+    text: Path = Arg(
+        ..., help="UTF-8 text, tokenised, one text a line", dir_okay=False
+    ),
+    output: Path = Arg(
+        ..., help="Vectors to write: .floret, or .vec in mode fasttext", dir_okay=False
+    ),
+    mode: str = Opt("floret", "--mode", "-m", help="'floret' or 'fasttext'"),
+    model: str = Opt("skipgram", "--model", help="'skipgram' or 'cbow'"),
+    dim: int = Opt(100, "--dim", "-d", help="Width of the vectors"),
+    bucket: int = Opt(50_000, "--bucket", "-b", help="Rows of the table"),
+    hash_count: int = Opt(
+        2, "--hash-count", help="Rows of each word or n-gram, 1 to 4 (mode floret)"
+    ),
+    minn: int = Opt(4, "--minn", help="Shortest n-gram, in characters"),
+    maxn: int = Opt(5, "--maxn", help="Longest n-gram, in characters"),
+    min_count: int = Opt(
+        5, "--min-count", help="How often a word must be seen to be trained on"
+    ),
+    epochs: int = Opt(5, "--epochs", help="How often to go through the text"),
+    neg: int = Opt(5, "--neg", help="Negative examples for each word"),
+    lr: float = Opt(0.05, "--lr", help="Learning rate at the start"),
+    threads: int = Opt(
+        1, "--threads", help="Threads; with more than one, results differ each time"
+    ),
+) -> None:
+    """Train word vectors on text with floret (extra: floret), for `spacy init vectors`.
+
+    In mode floret every word has a vector, known or not; in mode fasttext, those that
+    were trained on. With one thread the same text gives the same vectors.
+    """
+    from wasabi import msg
+
+    from ..experiments.floret import train_floret
+
+    try:
+        trained = train_floret(
+            text,
+            output,
+            mode=mode,
+            model=model,
+            dim=dim,
+            bucket=bucket,
+            hash_count=hash_count,
+            minn=minn,
+            maxn=maxn,
+            min_count=min_count,
+            epochs=epochs,
+            neg=neg,
+            lr=lr,
+            threads=threads,
+        )
+    except (OSError, ValueError, RuntimeError, ImportError) as e:
+        msg.fail("Can't train the vectors", str(e), exits=1)
+    if trained.inexact_word is not None:
+        msg.warn(
+            f"spaCy's vector of {trained.inexact_word!r} will differ a little",
+            "floret keeps a row of its own for the most frequent word and does not "
+            "save it. Break the text into shorter lines, so that no word is as "
+            "frequent as the ends of lines are.",
+        )
+    msg.info(f"Trained on {trained.tokens:,} tokens of {trained.words:,} words")
+    msg.good(f"Saved {trained.rows:,} rows of {dim} to {output}")
+    option = " --mode floret" if mode == "floret" else ""
+    msg.text(f"Next: spacy init vectors LANG {output} FOLDER{option}")

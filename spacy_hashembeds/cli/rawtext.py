@@ -1,0 +1,38 @@
+"""`spacy hashembeds rawtext`."""
+
+from pathlib import Path
+
+from spacy.cli._util import Arg, Opt
+
+from ._app import hashembeds_cli
+
+
+@hashembeds_cli.command("rawtext")
+def rawtext_cli(
+    folder: Path = Arg(
+        ..., help="Folder of the raw files, e.g. assets/wnut17-raw", file_okay=False
+    ),
+    output: Path = Arg(..., help="Text file to write", dir_okay=False),
+    held_out: list[Path] = Opt(
+        [],
+        "--held-out",
+        help="A .spacy file, or a folder of them, whose texts are left out. May be "
+        "given more than once",
+    ),
+) -> None:
+    """Tokenise the raw text behind WNUT 2017 as the corpus itself is, one text a line,
+    to train word vectors on.
+
+    Nearly every sentence of the development and test data stands in that text: leave
+    them out with --held-out, or scores on them say less than they seem to.
+    """
+    from wasabi import msg
+
+    from ..corpora.rawtext import write_raw_text
+
+    try:
+        counts = write_raw_text(folder, output, held_out=held_out)
+    except (OSError, ValueError) as e:
+        msg.fail("Can't make the text", str(e), exits=1)
+    msg.info(f"Left out {counts.held_out:,} lines of held-out data")
+    msg.good(f"Saved {counts.lines:,} lines of {counts.tokens:,} tokens to {output}")

@@ -1,0 +1,127 @@
+"""The raw text that WNUT 2017 was drawn from, tokenised to train word vectors on."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from spacy.vocab import Vocab
+
+from ..files import replacing
+from .columns import fail
+from .docbin import read_docs
+
+#: The files, and whether WNUT 2017 splits the contractions in each ("do n ' t"):
+#: it does not in tweets ("don ' t").
+RAW_FILES: Mapping[str, bool] = {
+    "gurez.10000": False,  # tweets
+    "ile.10000": False,
+    "palm.10000": False,
+    "rigo.10000": False,
+    "redd.tok.uniq": True,  # Reddit, tokenised in part
+    "stacko-src": True,  # StackExchange
+    "yt-filter": True,  # YouTube
+}
+
+_LETTER = r"[^\W\d_]"
+# An address ends before the punctuation that ends a clause or a bracket.
+_ADDRESS = r"https?:\S*?(?=[)\]?.,:;]*(?:\s|$))"
+_NEGATED = (
+    rf"{_LETTER}+(?=[nN]['\u2019][tT](?!{_LETTER}))|[nN](?=['\u2019][tT](?!{_LETTER}))"
+)
+# Hyphens belong to words; all other marks, and each sign of an emoji, stand alone.
+_WORD = rf"{_LETTER}+(?:-{_LETTER}+)*-?|\d+|\S"
+
+_TOKEN = re.compile(f"{_ADDRESS}|{_WORD}")
+_TOKEN_IN_CONTRACTION = re.compile(f"{_ADDRESS}|{_NEGATED}|{_WORD}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class RawTextCounts:
+    """What was written.
+
+    lines (int): Lines, each a tweet, comment or post.
+    tokens (int): Tokens on these lines.
+    held_out (int): Lines left out because they stand in held-out data.
+    """
+
+    lines: int
+    tokens: int
+    held_out: int
+
+
+def write_raw_text(
+    folder: Path, output: Path, *, held_out: Iterable[Path] = ()
+) -> RawTextCounts:
+    """Tokenise the raw files as WNUT 2017's development and test data are, and write
+    one text a line, with a space between tokens.
+
+    Nearly all of those data stand in the raw files. Vectors that have seen the test
+    sentences would flatter every score on them, and above all on unseen entities, so
+    name them in `held_out`. Retweets with another beginning or end are still there.
+
+    folder (Path): The folder that holds `RAW_FILES`.
+    output (Path): The text file to write or replace, whole or not at all.
+    held_out (Iterable[Path]): `.spacy` files, or folders of them. A line that has the
+        text of one of their Docs, white space aside, is left out.
+    RETURNS (RawTextCounts): What was written.
+    RAISES (FileNotFoundError): If one of the files is missing.
+    RAISES (ValueError): Bytes that are not UTF-8, as `path:line: …`, or held-out data
+        that can't be read.
+    """
+    paths = [Path(folder) / name for name in RAW_FILES]
+    for path in paths:
+        if not path.is_file():
+            raise FileNotFoundError(
+                f"{path}: a file of raw text is missing. Fetch it with 'spacy project "
+                "assets'."
+            )
+    texts = _collect_texts(held_out)
+    lines = tokens = left_out = 0
+    with replacing(output) as temporary, temporary.open("w", encoding="utf8") as file:
+        for path in paths:
+            for line in _read_text(path):
+                if _remove_space(line) in texts:
+                    left_out += 1
+                elif words := tokenize(line, split_contractions=RAW_FILES[path.name]):
+                    file.write(" ".join(words) + "\n")
+                    lines += 1
+                    tokens += len(words)
+    return RawTextCounts(lines=lines, tokens=tokens, held_out=left_out)
+
+
+def tokenize(text: str, *, split_contractions: bool) -> list[str]:
+    """Tokenise text as WNUT 2017's development and test data are.
+
+    Addresses, runs of letters, with the hyphens in them, and runs of digits are
+    tokens; so is every other character but white space. This gives 98% of those
+    sentences exactly; the others are hyphens that WNUT splits at, and slips of its own.
+
+    text (str): The text.
+    split_contractions (bool): Whether "don't" is "do n ' t" instead of "don ' t".
+    RETURNS (list[str]): The tokens.
+    """
+    pattern = _TOKEN_IN_CONTRACTION if split_contractions else _TOKEN
+    return pattern.findall(text)
+
+
+def _collect_texts(paths: Iterable[Path]) -> set[str]:
+    texts = set()
+    for path in paths:
+        for doc in read_docs(path, Vocab()):
+            texts.add(_remove_space("".join(token.text for token in doc)))
+    return texts
+
+
+def _remove_space(text: str) -> str:
+    return "".join(text.split())
+
+
+def _read_text(path: Path) -> Iterator[str]:
+    # Not `read_lines`, since YouTube's comments hold carriage returns: white space.
+    with path.open("rb") as file:
+        for number, raw in enumerate(file, start=1):
+            try:
+                yield raw.decode("utf8")
+            except UnicodeError as err:
+                fail(path, number, f"not UTF-8 text ({err})")
