@@ -120,7 +120,7 @@ def match_entities(
     example (Example): A predicted and a gold doc.
     train_texts (Collection[str]): As for `score_seen_unseen`.
     RETURNS (dict[str, Matches]): Under the scores' prefixes; without those of which
-        all annotation is missing.
+        all annotation is missing. If `ents` is not there, none is.
     """
     if not example.reference.has_annotation("ENT_IOB"):
         return {}

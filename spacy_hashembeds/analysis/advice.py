@@ -19,6 +19,9 @@ from .tables import HashMeasures, measure_hash_table
 #: How many of an attribute's values may share their whole code, as a share of them.
 BOUND = 0.001
 
+_HASHING = "spacy-hashembeds.MultiFewerHashEmbed.v1"
+_LOOKUP = "spacy-hashembeds.MultiEmbed.v1"
+
 #: Distinct norms for each row in the smallest table that the report trained with:
 #: Spanish, 10% rows, 23,710 norms in 263 rows (table 1; appendix A.1).
 SMALLEST_LOAD = 90
@@ -135,12 +138,12 @@ def _advise_on_hashing(
         if option is not chosen
     )
     return [
-        f"To hash: attrs = [{names}], rows = {chosen.rows}, num_hashes = "
-        f"{chosen.num_hashes}, seed = {SOUND_SEED}. These are the fewest parameters "
-        f"({chosen.parameters:,}) with which at most {_percent(bound)} of the values "
-        f"of each attribute share all their rows with another. Measured: {collisions}. "
-        f"Taken together, the tables leave {chosen.words_sharing_codes:,} words that "
-        "can't be told apart."
+        f"To hash, with {_HASHING}: attrs = [{names}], rows = {chosen.rows}, "
+        f"num_hashes = {chosen.num_hashes}, seed = {SOUND_SEED}. These are the fewest "
+        f"parameters ({chosen.parameters:,}) with which at most {_percent(bound)} of "
+        "the values of each attribute share all their rows with another. Measured: "
+        f"{collisions}. Taken together, the tables leave "
+        f"{chosen.words_sharing_codes:,} words that can't be told apart."
         + (f" With other numbers of hashes it takes more: {others}." if others else "")
     ]
 
@@ -158,9 +161,9 @@ def _advise_on_size(
     texts = [
         "Take these rows as the least. Words that are told apart are not yet learned "
         f"well: the {attr} table would have {load:,.1f} values for each row. The "
-        f"smallest tables in the report, up to {SMALLEST_LOAD} values for each row, "
-        "cost 0 to 3 F1 points (its table 1). Compare with larger ones on your "
-        "development set."
+        f"smallest tables in the report, with up to {SMALLEST_LOAD} values for each "
+        "row, gained one F1 point on one corpus and lost three on the other (its "
+        "table 1). Compare with larger ones on your development set."
     ]
     if now:
         texts.append(
@@ -192,7 +195,7 @@ def _describe_seed(poor: HashMeasures, sound: HashMeasures) -> str:
         f"{sound.rows_reached_by_hash[0]:,}), and {poor.sharing_code:,} of "
         f"{poor.values:,} values share all their rows with another (seed {sound.seed}: "
         f"{sound.sharing_code:,}). For a pipeline that you train anew, use "
-        f"spacy-hashembeds.MultiFewerHashEmbed.v1 with seed = {sound.seed}."
+        f"{_HASHING} with seed = {sound.seed}."
     )
 
 
@@ -205,7 +208,8 @@ def _advise_on_lookup(
     if chosen is None:
         return []
     texts = [
-        f"To look up: min_freq = {chosen.min_freq}, which gives {chosen.rows} rows. "
+        f"To look up, with {_LOOKUP}: min_freq = {chosen.min_freq}, which gives "
+        f"{chosen.rows} rows. "
         f"These are the fewest parameters ({chosen.parameters:,}) with which at most "
         f"{_percent(bound)} of the values of each attribute share the row for unknown "
         "ones."
@@ -221,7 +225,7 @@ def _advise_on_lookup(
             f"With min_freq = 1 nothing trains the row for unknown values{new}. With "
             f"min_freq = 2 the {second.unknown_values[0]:,} values of {attrs[0]} that "
             f"were seen once, {_percent(second.unknown_share[0]['train'])} of its "
-            f"tokens, train it, and {second.parameters:,} parameters are enough."
+            f"tokens, train it, and there are only {second.parameters:,} parameters."
         )
     return texts
 

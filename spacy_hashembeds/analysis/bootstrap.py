@@ -11,6 +11,7 @@ import numpy as np
 
 from .counts import score_counts
 
+#: The share of draws between the bounds of an interval.
 CONFIDENCE = 0.95
 
 #: Cells of a weight matrix that are in memory at a time.
@@ -66,38 +67,33 @@ class ScoreDifferences:
 
 
 def bootstrap_scores(
-    counts: np.ndarray, *, samples: int, seed: int, confidence: float = CONFIDENCE
+    counts: np.ndarray, *, samples: int, seed: int
 ) -> list[ScoreIntervals]:
     """Give each score its percentile bootstrap interval over documents.
 
     As many documents as there are get drawn with replacement, `samples` times, and each
     time all is scored. The bounds are percentiles of these scores (Efron and Tibshirani
-    1993, chapter 13). Draws in which nothing is counted for a thing are left out; one
-    that holds gold entities and no prediction has precision 0, as in spaCy.
+    1993, chapter 13). Draws in which nothing is counted for a thing are left out, and
+    for recall those without a gold entity. One that holds gold entities and no
+    prediction has precision 0, as in spaCy.
 
     counts (ndarray): True positives, false positives and false negatives of each
         document for each thing scored, shape (n_documents, n_things, 3).
     samples (int): How often to draw. 5000 give bounds that are steady to about one
         hundredth of the interval's width.
     seed (int): Equal seeds give equal intervals.
-    confidence (float): The share of samples between the bounds.
     RAISES (ValueError): If there is no sample to draw.
     RETURNS (list[ScoreIntervals]): For each thing.
     """
-    draws = score_counts(_resample(counts, samples=samples, seed=seed))
+    draws = _score_draws(_resample(counts, samples=samples, seed=seed))
     return [
-        ScoreIntervals(**_bound(counts[:, thing], draws[:, thing], confidence))
+        ScoreIntervals(**_bound(counts[:, thing], draws[:, thing]))
         for thing in range(counts.shape[1])
     ]
 
 
 def compare_scores(
-    ours: np.ndarray,
-    theirs: np.ndarray,
-    *,
-    samples: int,
-    seed: int,
-    confidence: float = CONFIDENCE,
+    ours: np.ndarray, theirs: np.ndarray, *, samples: int, seed: int
 ) -> list[ScoreDifferences | None]:
     """Test whether two pipelines score differently on the same documents.
 
@@ -117,7 +113,6 @@ def compare_scores(
     samples (int): How often to exchange, and to draw. The least p-value is
         1 / (samples + 1).
     seed (int): Equal seeds give equal results.
-    confidence (float): The share of samples between the bounds of an interval.
     RAISES (ValueError): If shapes differ, or there is no sample to draw.
     RETURNS (list[ScoreDifferences | None]): For each thing. None where there are no
         gold entities.
@@ -131,14 +126,14 @@ def compare_scores(
     p_values = _randomize(ours, theirs, measured, samples=samples, seed=seed)
     both = np.stack([ours, theirs], axis=1)
     drawn = _resample(both, samples=samples, seed=seed)
-    draws = _subtract(drawn[:, 0], drawn[:, 1])
+    draws = _score_draws(drawn[:, 0]) - _score_draws(drawn[:, 1])
 
     return [
         ScoreDifferences(**_describe(measured[i], p_values[i], bounds))
         if _count_gold(ours[:, i]).any()
         else None
         for i in range(ours.shape[1])
-        for bounds in [_bound(ours[:, i], draws[:, i], confidence)]
+        for bounds in [_bound(ours[:, i], draws[:, i])]
     ]
 
 
@@ -198,6 +193,17 @@ def _randomize(
     return (as_large.sum(axis=0) + 1) / (samples + 1)
 
 
+def _score_draws(sums: np.ndarray) -> np.ndarray:
+    """Score draws, shape (samples, n_things, 3), recall NaN without gold entities.
+
+    spaCy's is 0 then. Drawn as 0, it would say of rare types that they may not be
+    found, where they may not be there.
+    """
+    scores = score_counts(sums)
+    scores[_count_gold(sums) == 0, 1] = np.nan
+    return scores
+
+
 def _subtract(ours: np.ndarray, theirs: np.ndarray) -> np.ndarray:
     return score_counts(ours) - score_counts(theirs)
 
@@ -215,25 +221,25 @@ def _find_distinct(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return rows.astype("float64"), times
 
 
-def _bound(
-    counts: np.ndarray, draws: np.ndarray, confidence: float
-) -> dict[str, Interval | None]:
+def _bound(counts: np.ndarray, draws: np.ndarray) -> dict[str, Interval | None]:
     """Bound the draws of one thing's three scores, shape (samples, 3)."""
-    draws = draws[~np.isnan(draws[:, 0])]
-    if (_count_gold(counts) > 0).sum() < 2 or not len(draws):
+    if (_count_gold(counts) > 0).sum() < 2:
         return dict.fromkeys("prf")
-    tail = (1 - confidence) / 2
-    lower, upper = np.quantile(draws, [tail, 1 - tail], axis=0)
-    varies = draws.min(axis=0) < draws.max(axis=0)
-    return {
-        key: (float(lower[i]), float(upper[i])) if varies[i] else None
-        for i, key in enumerate("prf")
-    }
+    return {key: _bound_score(draws[:, i]) for i, key in enumerate("prf")}
+
+
+def _bound_score(draws: np.ndarray) -> Interval | None:
+    draws = draws[~np.isnan(draws)]
+    if len(draws) == 0 or draws.min() == draws.max():
+        return None
+    tail = (1 - CONFIDENCE) / 2
+    lower, upper = np.quantile(draws, [tail, 1 - tail])
+    return float(lower), float(upper)
 
 
 def _count_gold(counts: np.ndarray) -> np.ndarray:
-    """Count each document's gold entities: the found and the missed ones."""
-    return counts[:, 0] + counts[:, 2]
+    """Count the gold entities: the found and the missed ones. *Shape:* (...)."""
+    return counts[..., 0] + counts[..., 2]
 
 
 def _check_samples(samples: int) -> None:

@@ -38,7 +38,7 @@ class Mark:
 class ErrorExample:
     """An error in its sentence.
 
-    document (int): The document's number, from 0.
+    document (int): The document's number, from 0, as `ConfusionCounter` was told.
     text (str): The sentence, or the surroundings where sentences are not annotated.
     gold (list[Mark]): The gold entities in it.
     predicted (list[Mark]): The predicted entities in it.

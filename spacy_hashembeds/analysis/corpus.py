@@ -1,4 +1,4 @@
-"""All there is to know of a corpus and an embedder before training."""
+"""What a corpus holds, and what the tables of an embedder make of it."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
@@ -20,7 +20,7 @@ from .tables import measure_hash_table, measure_lookup_table, measure_words
 #: The attributes that spaCy embeds by default, and table 4 counts.
 ATTRS = ("NORM", "PREFIX", "SUFFIX", "SHAPE")
 
-#: The width of embedders in the report, and in spaCy's small pipelines.
+#: The width to count parameters with where there is no embedder: spaCy's default.
 WIDTH = 96
 
 #: Takes the docs of a split and the split's name, and hands the docs on.
@@ -36,7 +36,6 @@ def analyze_corpus(
     model: str | Path | None = None,
     vectors: str | Path | None = None,
     lang: str | None = None,
-    width: int | None = None,
     bound: float = BOUND,
     progress: Progress | None = None,
 ) -> dict[str, Any]:
@@ -53,20 +52,19 @@ def analyze_corpus(
         look tokens up in. Default: those of `model`, if it has any.
     lang (str, optional): The language whose norms are counted. Default: that of
         `config` or `model`, else "xx".
-    width (int, optional): The width to count parameters with. Default: that of the
-        embedder, else 96.
     bound (float): How many of an attribute's values may share their whole code in what
         is advised, as a share of them, above 0 and below 1.
     progress (Progress, optional): Wraps the docs of each split as they are read.
     RAISES (OSError): If a file or pipeline is not there.
     RAISES (ValueError): If one can't be used, or arguments contradict each other.
+    RAISES (ImportError): If there is no such language.
     RETURNS (dict[str, Any]): "lang"; "splits" (table 5: see `CorpusStatistics`);
         "features" (table 4: see `FeatureCounts`); "entities" (table 6: `SeenUnseen`,
         and "per_type"); "embedders" ("component", "has_vectors", "tables": "kind" and
         `HashMeasures` or `LookupMeasures`, "words": `WordMeasures`); "advice" (for
         each embedder "component" and `Advice`). Ready for JSON.
     """
-    _check_arguments(config, model, lang, width, bound)
+    _check_arguments(config, model, lang, bound)
     nlp = load_pipeline(config=config, model=model, lang=lang)
     source = load_vectors(vectors, nlp)
     embedders = find_embedders(nlp)
@@ -95,7 +93,7 @@ def analyze_corpus(
         "features": _to_data(count_features(splits.vocabularies["train"])),
         "entities": splits.entities,
         "embedders": [_measure(e, splits.vocabularies) for e in embedders],
-        "advice": _advise(embedders, splits.vocabularies, width, bound),
+        "advice": _advise(embedders, splits.vocabularies, bound),
     }
 
 
@@ -136,7 +134,6 @@ def _check_arguments(
     config: str | Path | None,
     model: str | Path | None,
     lang: str | None,
-    width: int | None,
     bound: float,
 ) -> None:
     if config is not None and model is not None:
@@ -149,8 +146,6 @@ def _check_arguments(
             f"'lang' is '{lang}', but the language is that of '{config or model}'. "
             "Leave out one of them."
         )
-    if width is not None and width < 1:
-        raise ValueError(f"'width' should be 1 or more, but is {width}.")
     if not 0 < bound < 1:
         raise ValueError(
             f"'bound' should be above 0 and below 1, but is {bound}: it is the share "
@@ -184,19 +179,18 @@ def _measure_table(
 def _advise(
     embedders: Sequence[Embedder],
     vocabularies: Mapping[str, Vocabulary],
-    width: int | None,
     bound: float,
 ) -> list[dict[str, Any]]:
     """Advise on each embedder, or on the default attributes if there is none."""
     if not embedders:
-        advice = advise(vocabularies, ATTRS, width=width or WIDTH, bound=bound)
+        advice = advise(vocabularies, ATTRS, width=WIDTH, bound=bound)
         return [{"component": None, **asdict(advice)}]
     found = []
     for embedder in embedders:
         advice = advise(
             vocabularies,
             list(dict.fromkeys(table.attr for table in embedder.tables)),
-            width=width or embedder.tables[0].width,
+            width=embedder.tables[0].width,
             bound=bound,
             tables=embedder.tables,
         )

@@ -56,7 +56,7 @@ class LookupTable:
         """Number the rows of values, unknown ones 0. *Shape:* `(n, 1)`, uint64."""
         symbols = np.zeros(0, "uint64") if self.symbols is None else self.symbols
         found = np.searchsorted(symbols, values)
-        known = np.isin(values, symbols, assume_unique=False)
+        known = np.isin(values, symbols)
         return np.where(known, found + 1, 0).astype("uint64").reshape(-1, 1)
 
 

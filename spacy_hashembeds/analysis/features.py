@@ -36,6 +36,15 @@ class Vocabulary:
         """Get some attributes of all words. *Shape:* `(n, attrs)`."""
         return self.words[:, [1 + self.attrs.index(attr) for attr in attrs]]
 
+    def get_words(self, attrs: Sequence[str]) -> NDArray:
+        """Get the words that ORTH and some of the attributes tell apart.
+
+        RETURNS (NDArray): ORTH and these attributes, each word once. *Shape:*
+            `(m, 1 + attrs)`, uint64.
+        """
+        words = np.hstack([self.words[:, :1], self.get_columns(attrs)])
+        return find_distinct_rows(words).values if len(words) else words
+
     def count_values(self, attr: str) -> tuple[NDArray, NDArray]:
         """Count the values of one attribute.
 

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..hashing.collisions import expected_colliding, fewest_rows
+from ..kernels.distinct import find_distinct_rows
 from ..layers.hashembed import MAX_HASHES
 from .codes import SOUND_SEED, count_sharing, count_sharing_sums
 from .embedders import HashTable, LookupTable
@@ -147,13 +148,14 @@ def measure_attributes(
     vocabularies (Mapping[str, Vocabulary]): For each split, "train" among them.
     """
     train = vocabularies["train"]
-    together = count_sharing(train.get_columns(attrs))
-    ones = np.ones((len(train.words), 1), dtype="uint64")
+    words = train.get_words(attrs)[:, 1:]
+    together = count_sharing(words)
+    # without any attribute all words are one
+    one = np.ones((len(words), 1), dtype="uint64")
     uses = []
     for index, attr in enumerate(attrs):
-        others = [*attrs[:index], *attrs[index + 1 :]]
-        # without any attribute all words are one
-        merged = count_sharing(train.get_columns(others) if others else ones)
+        others = np.delete(words, index, axis=1)
+        merged = count_sharing(others if others.size else one)
         values, _ = train.count_values(attr)
         uses.append(
             AttributeUse(
@@ -213,11 +215,11 @@ def _describe(
 
 def _share_known(train: Vocabulary, other: Vocabulary, attr: str) -> float | None:
     """Give the share of another split's new words with a known value."""
-    is_new = ~np.isin(other.words[:, 0], train.words[:, 0])
-    values = other.get_columns([attr])[is_new, 0]
-    if len(values) == 0:
+    orths, values = other.get_words([attr]).T
+    new = values[~np.isin(orths, train.words[:, 0])]
+    if len(new) == 0:
         return None
-    return float(np.isin(values, train.get_columns([attr])[:, 0]).mean())
+    return float(np.isin(new, train.count_values(attr)[0]).mean())
 
 
 def _why_useless(
@@ -227,7 +229,7 @@ def _why_useless(
     if n_values == 1:
         return "all words have one value"
     for other in before:
-        pairs = np.unique(vocabulary.get_columns([other, attr]), axis=0)
+        pairs = find_distinct_rows(vocabulary.get_columns([other, attr])).values
         if len(pairs) == n_values == len(vocabulary.count_values(other)[0]):
             return f"it tells the same words apart as {other}"
     return None

@@ -45,9 +45,9 @@ def load_vectors(vectors: str | Path | None, nlp: Language) -> Vocab | None:
     RAISES (ValueError): If it has no vectors.
     """
     if vectors is None:
-        return nlp.vocab if nlp.vocab.vectors.shape[1] else None
+        return nlp.vocab if nlp.vocab.vectors.size else None
     vocab = load_model(vectors).vocab
-    if not vocab.vectors.shape[1]:
+    if not vocab.vectors.size:
         raise ValueError(
             f"'{vectors}' should be a pipeline with word vectors, but has none. Make "
             "one with `spacy init vectors`."

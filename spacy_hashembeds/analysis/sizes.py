@@ -6,8 +6,10 @@ from pathlib import Path
 from spacy.language import Language
 from thinc.api import Model
 
-#: Names of the layers that are an embedding on their own.
-_EMBEDDING_NAMES = ("multi_fewer_hash_embed", "multi_embed")
+from ..architectures import multi_embed, multi_fewer_hash_embed
+
+# Our embedding layers, which need no tok2vec around them.
+_NAMES = (multi_embed.NAME, multi_fewer_hash_embed.NAME)
 
 
 def count_parameters(models: Iterable[Model]) -> int:
@@ -43,7 +45,7 @@ def find_embeddings_in(model: Model) -> list[Model]:
     for node in model.walk():
         if node.has_ref("embed"):
             found[node.get_ref("embed").id] = node.get_ref("embed")
-        elif node.name in _EMBEDDING_NAMES:
+        elif node.name in _NAMES:
             found[node.id] = node
     return list(found.values())
 

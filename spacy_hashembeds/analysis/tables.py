@@ -81,7 +81,7 @@ class LookupMeasures:
 class WordMeasures:
     """Whole tokens that the tables of an embedder can't tell apart.
 
-    words (int): Distinct words.
+    words (int): Distinct words, by ORTH and the attributes of the tables.
     same_attributes (int): Words all of whose attributes equal those of another.
     sharing_codes (int): Words whose rows in all tables are those of another, in any
         order. The former are among them.
@@ -152,7 +152,7 @@ def measure_words(
     tables: Sequence[HashTable | LookupTable], vocabulary: Vocabulary
 ) -> WordMeasures:
     """Count the words of a vocabulary that tables can't tell apart."""
-    attributes = vocabulary.get_columns([table.attr for table in tables])
+    attributes = vocabulary.get_words([table.attr for table in tables])[:, 1:]
     sharing = 0
     if len(attributes):
         codes = (

@@ -6,6 +6,8 @@ from ..layers.hashembed import MAX_HASHES, HashEmbed
 from .checks import check_attributes, check_integers
 from .mix_attributes import mix_attributes
 
+NAME = "multi_fewer_hash_embed"
+
 #: The seed of the first table of `spacy.MultiHashEmbed.v2`.
 SPACY_SEED = 8
 
@@ -71,7 +73,7 @@ def MultiFewerHashEmbed(
         for column, table_rows in enumerate(rows)
     ]
     return mix_attributes(
-        "multi_fewer_hash_embed",
+        NAME,
         attrs=names,
         tables=tables,
         width=width,

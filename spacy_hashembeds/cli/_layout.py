@@ -1,27 +1,30 @@
 """Tables and figures as commands print them."""
 
+from collections.abc import Sequence
 from typing import Any
 
 
 def print_table(
     title: str,
-    legend: str,
-    header: tuple[str, ...],
-    rows: list[tuple[str, ...]],
-    n_names: int = 1,
+    legend: str | None,
+    header: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    *,
+    aligns: str = "l",
 ) -> None:
     """Print a table with a title and what there is to know about it, if it has rows.
 
-    n_names (int): How many columns at the left are names; the others are numbers.
+    aligns (str): "l" or "r" for each of the first columns; the others are to the right.
     """
     from wasabi import msg
 
     if not rows:
         return
-    aligns = ("l",) * n_names + ("r",) * (len(header) - n_names)
     msg.divider(title)
-    msg.text(legend)
-    msg.table(rows, header=header, aligns=aligns, divider=True, max_col=60)
+    if legend is not None:
+        msg.text(legend)
+    all_aligns = tuple(aligns.ljust(len(header), "r"))
+    msg.table(rows, header=header, aligns=all_aligns, divider=True, max_col=100)
 
 
 def format_fields(record: dict[str, Any], *keys: str) -> list[str]:

@@ -59,7 +59,7 @@ def _print_corpus(data: dict[str, Any]) -> None:
             "Seen: the same text is an entity, of any type, in the training corpus.",
             ("Split", "Type", "Seen", "Unseen"),
             entities,
-            n_names=2,
+            aligns="ll",
         )
 
 

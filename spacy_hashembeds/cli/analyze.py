@@ -40,11 +40,6 @@ def analyze_cli(
         help="Language that norms depend on. Default: that of the config or pipeline, "
         "else 'xx'",
     ),
-    width: int | None = Opt(
-        None,
-        "--width",
-        help="Width to count parameters with. Default: that of the tables, else 96",
-    ),
     bound: float = Opt(
         0.001,
         "--bound",
@@ -73,7 +68,6 @@ def analyze_cli(
             model=model,
             vectors=vectors,
             lang=lang,
-            width=width,
             bound=bound,
             progress=_show_progress,
         )

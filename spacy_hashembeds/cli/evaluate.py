@@ -7,6 +7,7 @@ from typing import Any
 from spacy.cli._util import Arg, Opt
 
 from ._app import hashembeds_cli
+from ._layout import print_table
 
 #: Confusions that are printed; the JSON and the page have more.
 _N_CONFUSIONS = 10
@@ -84,6 +85,23 @@ def _print_evaluation(evaluation: dict[str, Any]) -> None:
         f"Intervals hold {setting['confidence']:.0%} of {setting['samples']:,} draws "
         f"of the {setting['documents']:,} documents, seed {setting['seed']}"
     )
+    _print_warnings(evaluation)
+
+
+def _print_warnings(evaluation: dict[str, Any]) -> None:
+    """Say why figures are missing or 0, where it may be a mistake."""
+    from wasabi import msg
+
+    setting = evaluation["setting"]
+    if not setting["documents"]:
+        msg.warn(f"No document in {setting['test']} has entity annotation")
+    elif not evaluation["ents_r"] and not any(
+        confusion["predicted"] for confusion in evaluation["confusions"]
+    ):
+        msg.warn(
+            f"{setting['model']} predicts not one entity",
+            "A component that sets doc.ents, such as 'ner', should be in the pipeline.",
+        )
 
 
 def _print_scores(evaluation: dict[str, Any]) -> None:
@@ -95,7 +113,7 @@ def _print_scores(evaluation: dict[str, Any]) -> None:
         score = {key: evaluation[f"{prefix}_{key}"] for key in keys}
         totals.append((kind.title(), *_format(score)))
     columns = ("P", "R", "F", "Support", "P from-to", "R from-to", "F from-to")
-    _print_table("Entities", ("", *columns), totals)
+    print_table("Entities", None, ("", *columns), totals)
     per_type = [
         (
             label,
@@ -105,7 +123,8 @@ def _print_scores(evaluation: dict[str, Any]) -> None:
         for label in sorted(evaluation["ents_per_type"] or {})
         for kind, prefix in KINDS.items()
     ]
-    _print_table("Entities by type", ("Type", "", *columns), per_type, n_texts=2)
+    header = ("Type", "", *columns)
+    print_table("Entities by type", None, header, per_type, aligns="ll")
 
 
 def _print_comparison(evaluation: dict[str, Any]) -> None:
@@ -127,7 +146,7 @@ def _print_comparison(evaluation: dict[str, Any]) -> None:
         for key in "prf"
     ]
     header = ("", "", "This", "Other", "Difference", "From-to", "p")
-    _print_table(f"Against {comparison['model']}", header, rows, n_texts=2)
+    print_table(f"Against {comparison['model']}", None, header, rows, aligns="ll")
 
 
 def _print_groups(evaluation: dict[str, Any]) -> None:
@@ -144,7 +163,7 @@ def _print_groups(evaluation: dict[str, Any]) -> None:
             )
             for group in groups
         ]
-        _print_table(grouping.title, ("", "R", "Support", "R from-to"), rows)
+        print_table(grouping.title, None, ("", "R", "Support", "R from-to"), rows)
 
 
 def _print_confusions(evaluation: dict[str, Any]) -> None:
@@ -161,7 +180,7 @@ def _print_confusions(evaluation: dict[str, Any]) -> None:
     ]
     header = ("Gold", "Predicted", "Error", "Count", "For example")
     title = f"Confusions ({len(rows)} of {len(confusions)} kinds)"
-    _print_table(title, header, rows, aligns="lllrl")
+    print_table(title, None, header, rows, aligns="lllrl")
 
 
 def _quote(example: dict[str, Any]) -> str:
@@ -171,22 +190,6 @@ def _quote(example: dict[str, Any]) -> str:
     text = example["text"]
     before, after = text[max(0, start - 15) : start], text[end : end + 15]
     return " ".join(f"{before}[{text[start:end]}]{after}".split())
-
-
-def _print_table(
-    title: str,
-    header: Sequence[str],
-    rows: Sequence[Sequence[str]],
-    *,
-    n_texts: int = 1,
-    aligns: str = "",
-) -> None:
-    """Print a table, unless it is empty; numbers to the right."""
-    from wasabi import msg
-
-    aligns = aligns or "l" * n_texts + "r" * (len(header) - n_texts)
-    if rows:
-        msg.table(rows, header=header, aligns=tuple(aligns), title=title, max_col=100)
 
 
 def _format(score: dict[str, Any] | None) -> list[str]:

@@ -134,7 +134,6 @@ class _Run:
                     _count_groups(example.reference, matches, self._knowledge)
                 )
                 self.documents.append(counts)
-            if ALL in matches:
                 self.confusions.add(number, example.reference, matches[ALL])
             yield matches
 
@@ -154,7 +153,7 @@ def _count_groups(
     gold: Doc, views: Mapping[str, Matches], knowledge: TrainingKnowledge
 ) -> _Counts:
     counts: _Counts = defaultdict(lambda: [0, 0, 0])
-    found = set(views[ALL].correct) if ALL in views else set()
+    found = set(views[ALL].correct)
     for ent in gold.ents:
         i = 0 if (ent.label_, ent.start, ent.end) in found else 2
         for grouping, group in group_entity(ent, knowledge).items():

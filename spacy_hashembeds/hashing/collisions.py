@@ -14,16 +14,6 @@ from collections.abc import Iterator
 from math import comb, expm1, factorial, log1p, prod
 
 
-def collision_probability(values: int, buckets: int) -> float:
-    """Give the probability that a value shares its bucket with another.
-
-    values (int): How many distinct values there are, V.
-    buckets (int): How many buckets each of them may get, K, all as likely.
-    RETURNS (float): 1 - (1 - 1/K)^(V-1). Svenstrup et al., Theorem 4.1.
-    """
-    return _meets_another(1 / buckets, values)
-
-
 def code_collision_probability(values: int, rows: int, num_hashes: int) -> float:
     """Give the probability that a value shares its whole code with another.
 
@@ -32,7 +22,8 @@ def code_collision_probability(values: int, rows: int, num_hashes: int) -> float
 
     values (int): How many distinct values there are, V.
     rows (int): Rows of the table, n.
-    num_hashes (int): How many rows each value gets, k. With 1 this is Theorem 4.1.
+    num_hashes (int): How many rows each value gets, k. With 1 this is Theorem 4.1 of
+        Svenstrup et al.: 1 - (1 - 1/n)^(V-1).
     RETURNS (float): The sum over all multisets, each with probability p, of
         p (1 - (1-p)^(V-1)).
     """

@@ -34,7 +34,8 @@ def test_the_least_memory_within_the_bound_is_advised(train):
     parameters = [option.parameters for option in advice.hash_options]
     assert advice.hashing.parameters == min(parameters)
     assert advice.hashing.num_hashes == 4
-    text = find_reason(advice.reasons, "To hash: ")
+    text = find_reason(advice.reasons, "To hash, ")
+    assert "with spacy-hashembeds.MultiFewerHashEmbed.v1: attrs" in text
     assert f'attrs = ["NORM", "SHAPE"], rows = {advice.hashing.rows}, ' in text
     assert "num_hashes = 4, seed = 9" in text
     assert f"fewest parameters ({min(parameters):,})" in text
@@ -49,14 +50,15 @@ def test_only_min_freq_1_keeps_rare_values_apart(train):
     splits = {"train": train, "dev": collect("w1x1 new words here")}
     advice = advise(splits, ["NORM"], width=8)
     assert advice.lookup.min_freq == 1
-    text = find_reason(advice.reasons, "To look up: min_freq = 1")
+    text = find_reason(advice.reasons, "To look up, ")
+    assert "with spacy-hashembeds.MultiEmbed.v1: min_freq = 1, " in text
     assert "[2001] rows" in text
     assert "(16,008)" in text
     text = find_reason(advice.reasons, "With min_freq = 1 nothing trains")
     assert "75% of the dev tokens get for NORM" in text
     # 1500 of 2000 words are there once, in 2500 tokens
     assert "the 1,500 values of NORM that were seen once, 60% of its tokens" in text
-    assert "4,008 parameters are enough" in text
+    assert "there are only 4,008 parameters" in text
 
 
 def test_a_higher_min_freq_is_advised_where_it_is_within_the_bound():

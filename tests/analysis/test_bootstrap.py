@@ -52,13 +52,6 @@ def test_intervals_equal_those_of_drawing_documents_one_by_one():
             assert getattr(found, key) == pytest.approx(expected[:, thing, i], abs=0.01)
 
 
-def test_a_wider_share_makes_a_wider_interval():
-    counts = simulate(np.random.default_rng(0), 30)
-    [narrow] = bootstrap_scores(counts, samples=500, seed=0, confidence=0.5)
-    [wide] = bootstrap_scores(counts, samples=500, seed=0, confidence=0.99)
-    assert wide.f[0] < narrow.f[0] < narrow.f[1] < wide.f[1]
-
-
 def test_intervals_hold_the_truth_about_as_often_as_they_say():
     rng = np.random.default_rng(7)
     truth = score_counts(simulate(rng, 200_000).sum(0))[0]
@@ -133,6 +126,20 @@ def test_draws_without_the_thing_are_left_out():
     counts[1, 0] = (0, 0, 1)
     [intervals] = bootstrap_scores(counts, samples=300, seed=0)
     assert intervals.r == (0.0, 1.0)
+
+
+def test_draws_without_gold_entities_say_nothing_of_recall():
+    # All of two entities are found, and in a seventh of draws there are none.
+    counts = np.zeros((100, 1, 3), dtype=int)
+    counts[:2, 0, 0] = 1
+    counts[2:, 0, 1] = 1
+    [intervals] = bootstrap_scores(counts, samples=500, seed=0)
+    assert intervals.r is None  # always 1
+    assert intervals.p[0] == intervals.f[0] == 0
+    nothing_found = counts[..., [2, 1, 0]]
+    [found] = compare_scores(counts, nothing_found, samples=500, seed=0)
+    assert (found.r.difference, found.r.interval) == (1, None)  # always 1
+    assert found.f.interval[0] == 0
 
 
 # Comparison.

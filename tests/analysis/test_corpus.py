@@ -128,12 +128,12 @@ def test_everything_is_there_and_is_json(corpus):
 
 
 def test_without_a_pipeline_the_default_attributes_are_advised(corpus):
-    data = analyze_corpus(corpus / "train.spacy", width=10, bound=0.01)
+    data = analyze_corpus(corpus / "train.spacy", bound=0.01)
     assert data["lang"] == "xx"
     assert data["embedders"] == []
     (advice,) = data["advice"]
     assert advice["component"] is None
-    assert (advice["width"], advice["bound"]) == (10, 0.01)
+    assert (advice["width"], advice["bound"]) == (96, 0.01)
     assert [use["attr"] for use in advice["attributes"]] == list(data["features"])
 
 
@@ -208,7 +208,6 @@ def test_progress_sees_each_split_once(corpus):
     [
         ({"config": "a.cfg", "model": "b"}, "both came: 'a.cfg' and 'b'"),
         ({"config": "a.cfg", "lang": "en"}, "'lang' is 'en', but the language is that"),
-        ({"width": 0}, "'width' should be 1 or more, but is 0"),
         ({"bound": 0}, "'bound' should be above 0 and below 1, but is 0"),
         ({"bound": 1}, "'bound' should be above 0 and below 1, but is 1"),
     ],

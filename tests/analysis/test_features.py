@@ -64,6 +64,26 @@ def test_a_word_with_two_norms_is_there_twice(nlp):
     assert to_counts(vocabulary, nlp) == {("a", "a"): 2, ("a", "one"): 1}
 
 
+def test_words_are_as_many_as_the_attributes_asked_for_tell_apart(nlp):
+    doc = make_docs(nlp, "a a b")[0]
+    doc[1].norm_ = "one"
+    vocabulary = collect_vocabulary([doc], ATTRS)
+
+    def get_words(*attrs: str) -> set[tuple[str, ...]]:
+        words = vocabulary.get_words(attrs)
+        strings = {tuple(nlp.vocab.strings[int(v)] for v in word) for word in words}
+        assert len(strings) == len(words)
+        return strings
+
+    assert get_words("SHAPE") == {("a", "x"), ("b", "x")}
+    assert get_words("SHAPE", "NORM") == {
+        ("a", "x", "a"),
+        ("a", "x", "one"),
+        ("b", "x", "b"),
+    }
+    assert collect_vocabulary([], ATTRS).get_words(["NORM"]).shape == (0, 2)
+
+
 def test_frequencies_are_inclusive(nlp):
     vocabulary = collect_vocabulary(make_docs(nlp, "a " * 10 + "b " * 9), ["ORTH"])
     counts = count_features(vocabulary)["ORTH"]

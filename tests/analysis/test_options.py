@@ -107,6 +107,21 @@ def test_what_attributes_add():
     assert alone.known_of_new["test"] is None
 
 
+def test_words_count_once_whatever_else_differs():
+    # "a" has two norms: one word for SHAPE, and two for NORM
+    train, dev = make_docs("a a bb", "c c")
+    train[1].norm_ = dev[1].norm_ = "a norm"
+    splits = {
+        name: collect_vocabulary([doc], ATTRS)
+        for name, doc in {"train": train, "dev": dev}.items()
+    }
+    (shape,) = measure_attributes(splits, ["SHAPE"])
+    assert shape.merged_without == 2
+    assert shape.known_of_new == {"dev": 1}
+    norm, _ = measure_attributes(splits, ATTRS)
+    assert norm.known_of_new == {"dev": 1 / 2}
+
+
 def test_attributes_that_say_nothing():
     train = collect("The the cat", attrs=["NORM", "LOWER", "POS", "SHAPE"])
     uses = measure_attributes({"train": train}, ["NORM", "LOWER", "POS", "SHAPE"])

@@ -92,6 +92,8 @@ def test_symbols_from_nowhere_are_an_error(docs, tmp_path):
 def test_vectors_are_those_given_or_the_pipelines_own(tmp_path):
     nlp = spacy.blank("en")
     assert load_vectors(None, nlp) is None
+    nlp.vocab.reset_vectors(width=4)  # has a width, and no rows
+    assert load_vectors(None, nlp) is None
     nlp.to_disk(tmp_path / "none")
     with pytest.raises(
         ValueError, match=r"'.*none' should be a pipeline with word vec"

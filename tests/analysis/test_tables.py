@@ -105,6 +105,18 @@ def test_words_that_tables_do_not_tell_apart():
     assert nothing.words == nothing.sharing_codes == nothing.same_attributes == 0
 
 
+def test_a_word_does_not_share_with_itself():
+    # "a" has two norms, which a table of shapes knows nothing of
+    doc = Doc(spacy.blank("en").vocab, words=["a", "a", "B"])
+    doc[1].norm_ = "one"
+    words = collect_vocabulary([doc], ["NORM", "SHAPE"])
+    shape = HashTable(attr="SHAPE", rows=5000, width=96, num_hashes=4, seed=10)
+    measures = measure_words([shape], words)
+    assert (measures.words, measures.same_attributes) == (2, 0)
+    measures = measure_words([make_table(), shape], words)
+    assert (measures.words, measures.same_attributes) == (3, 0)
+
+
 def test_spanish_norms_in_few_rows(prepare_real):
     vocab = spacy.blank("es").vocab
     docs = read_docs(prepare_real("conll2002_es") / "train.spacy", vocab)

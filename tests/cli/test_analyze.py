@@ -72,12 +72,10 @@ def test_lookup_tables_and_vectors(tiny_corpus, tmp_path):
     nlp.to_disk(tmp_path / "vectors")
     train = tiny_corpus / "train.spacy"
     config = ROOT / "configs/multi_embed.cfg"
-    settings = ["--vectors", tmp_path / "vectors", "--width", "7", "--bound", "0.2"]
+    settings = ["--vectors", tmp_path / "vectors", "--bound", "0.2"]
     result = run(train, "--config", config, *settings)
     assert result.exit_code == 0, result.output
-    data = analyze_corpus(
-        train, config=config, vectors=tmp_path / "vectors", width=7, bound=0.2
-    )
+    data = analyze_corpus(train, config=config, vectors=tmp_path / "vectors", bound=0.2)
     rows = get_rows(result.output)
     table = data["embedders"][0]["tables"][0]
     shares = [f"{100 * table['unknown_share']['train']:.1f}%"]
@@ -86,7 +84,7 @@ def test_lookup_tables_and_vectors(tiny_corpus, tmp_path):
     unknown = data["splits"]["train"]["unknown"]
     assert unknown == data["splits"]["train"]["vocabulary"] - 1
     assert f"{unknown:,}" in next(row for row in rows if row[0] == "train")
-    assert squeeze("of width 7 in which at most 20%") in squeeze(result.output)
+    assert squeeze("of width 96 in which at most 20%") in squeeze(result.output)
 
 
 def test_a_corpus_alone_and_an_empty_one(tiny_corpus, tmp_path):

@@ -1,7 +1,9 @@
 import json
+import re
 from pathlib import Path
 
 import pytest
+import spacy
 from spacy.cli._util import app
 from typer.testing import CliRunner
 
@@ -66,6 +68,25 @@ def test_intervals_and_their_draws_are_shown(folder):
     expected = ["All", "100.00", "66.67", "80.00", "3"]
     assert [*expected, *["0.00..100.00"] * 3] in rows(result.output)
     assert "95% of 200 draws of the 3 documents, seed 3" in result.output
+
+
+def test_a_corpus_or_a_pipeline_without_entities_is_called_out(folder):
+    named, annotated = "predicts not one entity", "has entity annotation"
+    output = run(folder).output
+    assert named not in output
+    assert annotated not in output
+    toy_ner.make_ruler({"and": "MISC"}, None).to_disk(folder / "model")
+    assert named not in run(folder).output  # though none that it should
+    nlp = spacy.blank("en")
+    nlp.add_pipe("sentencizer")
+    nlp.to_disk(folder / "model")
+    result = run(folder)
+    assert result.exit_code == 0, result.output
+    assert f"model {named}" in " ".join(result.output.split())
+    toy_ner.write(folder / "test.spacy", [nlp.make_doc("Anna in Rome")])
+    output = " ".join(run(folder).output.split())
+    assert re.search(rf"No document in \S*test.spacy {annotated}", output)
+    assert named not in output
 
 
 def test_groups_and_confusions_are_shown(folder):
