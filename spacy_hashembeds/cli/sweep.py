@@ -20,7 +20,7 @@ def sweep_cli(
         None,
         "--jobs",
         "-j",
-        help="Trials to run at once. Default: 1 here, all CPUs of a Ray cluster",
+        help="Trials to run at once. Default: 1 here, all of a Ray cluster",
         min=1,
     ),
     executor: str = Opt(
@@ -79,6 +79,11 @@ def _make_executor(name: str, jobs: int | None, gpu_id: int) -> "Executor":
     if name == "local":
         return partial(run_local, jobs=jobs or 1)
     if name == "ray":
+        if gpu_id > 0:
+            raise ValueError(
+                f"--gpu-id should be 0 or -1 with --executor ray, but is {gpu_id}: Ray "
+                "shows each trial one GPU of its own, which is number 0 there."
+            )
         return partial(run_on_ray, jobs=jobs, num_gpus=int(gpu_id >= 0))
     raise ValueError(f"--executor should be 'local' or 'ray', but is '{name}'.")
 
@@ -127,7 +132,7 @@ def _run(plan: "Plan", executor: "Executor") -> None:
             "The same command goes on from here.",
         )
         raise typer.Exit(130) from None
-    except (ImportError, OSError) as e:
+    except (ImportError, OSError, ValueError) as e:
         msg.fail("The sweep was stopped", str(e), exits=1)
     failed = [ended for ended in finished if ended.error is not None]
     for ended in failed:
@@ -157,8 +162,12 @@ def _format_ended(ended: "Finished") -> str:
     if ended.results is None:
         return f"{printer.fail(ended.trial.name)} failed after {took}"
     scores = ended.results["scores"].items()
-    f1 = ", ".join(f"{split} {100 * score['ents_f']:.1f}" for split, score in scores)
+    f1 = ", ".join(f"{split} {_format_f1(score['ents_f'])}" for split, score in scores)
     return f"{printer.good(ended.trial.name)} F1 {f1}, in {took}"
+
+
+def _format_f1(f1: float | None) -> str:
+    return "none" if f1 is None else f"{100 * f1:.1f}"
 
 
 def _format_seconds(seconds: float) -> str:

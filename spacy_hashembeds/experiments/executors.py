@@ -8,7 +8,7 @@ import os
 import signal
 import threading
 from collections import deque
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
@@ -18,9 +18,9 @@ from typing import Any, TypeVar
 Item = TypeVar("Item")
 
 #: What the libraries that multiply matrices read when they are loaded.
-THREAD_VARIABLES = (
-    *("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"),
-    *("BLIS_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"),
+THREAD_VARIABLES = tuple(
+    f"{library}_THREADS"
+    for library in ("OMP_NUM", "OPENBLAS_NUM", "MKL_NUM", "BLIS_NUM", "VECLIB_MAXIMUM")
 )
 
 # How often those who wait are told that we still do.
@@ -139,6 +139,7 @@ def _finish(process: SpawnProcess, connection: Any) -> str | None:
     try:
         error = connection.recv()
     except EOFError:
+        process.join(_TICK_SECONDS)  # or the exit code would be that of our signal
         _kill(process)  # for what it started
         return f"Its process died with exit code {process.exitcode}."
     finally:
@@ -173,9 +174,10 @@ def run_on_ray(
     share. A call whose process dies is tried once more.
 
     jobs (int, optional): How many calls to run at once; None for as many as the cluster
-        has CPUs.
+        has CPUs, or GPUs if they need these.
     num_gpus (int): GPUs that each call needs. Ray shows it no others.
     RAISES (ImportError): If Ray is not installed.
+    RAISES (ValueError): If the cluster has no CPU, or no GPU where one is needed.
     All else is as for `run_local`.
     """
     ray = _import_ray()
@@ -191,10 +193,10 @@ def run_on_ray(
     )(_call_in_folder)
     queue = deque(items)
     running: dict[Any, Item] = {}
-    limit = jobs or int(ray.cluster_resources()["CPU"])
     try:
+        room = _count_room(ray.cluster_resources(), num_gpus)
         while queue or running:
-            while queue and len(running) < limit:
+            while queue and len(running) < (jobs or room):
                 item = queue.popleft()
                 running[call.remote(function, item, os.getcwd())] = item
                 on_start(item)
@@ -219,6 +221,19 @@ def _import_ray() -> Any:
             "Sweeps on a cluster need Ray: pip install 'spacy-hashembeds[ray]'."
         ) from e
     return ray
+
+
+def _count_room(resources: Mapping[str, float], num_gpus: int) -> int:
+    """Say how many calls a cluster can run at once. Ray would wait for ever for one."""
+    room = resources.get("CPU", 0)
+    if num_gpus:
+        room = min(room, resources.get("GPU", 0) / num_gpus)
+    if room < 1:
+        raise ValueError(
+            f"Each call needs 1 CPU and {num_gpus} GPUs, but the Ray cluster has "
+            f"{resources.get('CPU', 0):g} and {resources.get('GPU', 0):g}."
+        )
+    return int(room)
 
 
 def _call_in_folder(

@@ -198,6 +198,8 @@ def _flatten(where: str, parts: Sequence[Any]) -> Overrides:
 def _walk(where: str, settings: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
     _check_mapping(f"{prefix.rstrip('.') or 'What overrides'} in {where}", settings)
     for key, value in settings.items():
+        if value == {}:
+            raise ValueError(f"{where}: '{prefix}{key}' is {{}}, which sets nothing.")
         if isinstance(value, dict):
             yield from _walk(where, value, f"{prefix}{key}.")
         else:

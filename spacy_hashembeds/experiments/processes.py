@@ -19,7 +19,8 @@ def run_command(
 
     The command is killed if it can't be waited for, as upon an interrupt.
 
-    on_output (Callable[[str], None]): Called with each line.
+    on_output (Callable[[str], None]): Called with each line. What is no UTF-8 in it is
+        replaced.
     pass_fds (Sequence[int]): File descriptors that it inherits.
     RETURNS (int): Its exit code.
     """
@@ -31,6 +32,7 @@ def run_command(
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             encoding="utf8",
+            errors="replace",
             env=environment,
             pass_fds=pass_fds,
         ) as process,

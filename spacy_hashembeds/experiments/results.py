@@ -77,7 +77,7 @@ def read_results(folder: str | Path) -> dict[TrialKey, list[Result]]:
     RAISES (FileNotFoundError): If there is no such folder.
     RAISES (ValueError): If a file is damaged, lies under the name of another trial, or
         if results that would be averaged or compared can't be: seeds with
-        different overrides, or trials of one dataset on different files.
+        different overrides or sizes, or trials of one dataset on different files.
     RETURNS (dict[TrialKey, list[Result]]): The results, in order of their seeds.
     """
     folder = Path(folder)
@@ -189,4 +189,12 @@ def _check_alike(groups: Groups) -> None:
                     f"'{result.path}' and '{results[0].path}' should differ by their "
                     f"seed alone, but their overrides are {dict(result.overrides)} and "
                     f"{dict(results[0].overrides)}. Give one a variant of its own."
+                )
+            if result.embedding_parameters != results[0].embedding_parameters:
+                raise ValueError(
+                    f"'{result.path}' and '{results[0].path}' should differ by their "
+                    "seed alone, but their embedders have "
+                    f"{result.embedding_parameters:,} and "
+                    f"{results[0].embedding_parameters:,} parameters. The config "
+                    "changed in between: run the older trial again."
                 )

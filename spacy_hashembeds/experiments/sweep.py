@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Protocol
 
 from spacy.language import DEFAULT_CONFIG
 from spacy.schemas import ConfigSchemaInit, ConfigSchemaTraining
-from spacy.util import is_package, load_model_from_config, registry
+from spacy.util import is_package, load_config, load_model_from_config, registry
 
 from ..files import write_json
 from .progress import Finished, Progress, Results
@@ -118,7 +118,9 @@ def check_configs(trials: Iterable[Trial]) -> None:
 
 
 def _check_config(trial: Trial) -> None:
+    _check_paths(trial)
     config = load_trial_config(trial)
+    config["paths"] |= {split: str(path) for split, path in trial.corpus.items()}
     for section in ("nlp", "training", "initialize"):
         # spaCy itself drops a setting that it doesn't know.
         for key in config.get(section, {}).keys() - DEFAULT_CONFIG[section].keys():
@@ -127,12 +129,24 @@ def _check_config(trial: Trial) -> None:
     config = nlp.config.interpolate()
     registry.resolve(config["training"], schema=ConfigSchemaTraining)
     registry.resolve(config["initialize"], schema=ConfigSchemaInit)
+    registry.resolve({"corpora": config["corpora"]})
     vectors = config["initialize"]["vectors"]
     if vectors and not is_package(vectors) and not Path(vectors).exists():
         raise ValueError(
             "'paths.vectors' should be a folder made by `spacy init vectors`, or a "
             f"package installed by `spacy download`, but '{vectors}' is neither."
         )
+
+
+def _check_paths(trial: Trial) -> None:
+    config = load_config(trial.config)
+    if "paths" not in config:
+        raise ValueError("It has no section [paths], in which a trial sets the corpus.")
+    known = config["paths"].keys() | DEFAULT_CONFIG["paths"].keys()
+    for key in trial.overrides:
+        # Another one would be set, and nothing would use it.
+        if key.startswith("paths.") and key.removeprefix("paths.") not in known:
+            raise ValueError(f"It has no '{key}', only {', '.join(sorted(known))}.")
 
 
 def run_sweep(
@@ -230,7 +244,7 @@ def _read_failure(trial: Trial) -> str | None:
     try:
         return str(json.loads(_get_failure(trial).read_text(encoding="utf8"))["error"])
     except (FileNotFoundError, ValueError, KeyError, TypeError):
-        return None  # none, or not ours
+        return None  # not there, or not ours
 
 
 def _now() -> str:

@@ -106,8 +106,12 @@ def make_table(
 
 
 def compare(ours: Estimate | None, printed: Estimate | None) -> Cell:
-    """Set two means side by side. They differ if they are further apart than twice the
-    deviation of their difference: |ours - printed| > 2 sqrt(sd_ours^2 + sd_printed^2).
+    """Set two means side by side, and see whether they differ by more than chance.
+
+    They do if |ours - printed| > 2 sqrt(sd_ours^2 + sd_printed^2), the deviations being
+    those of single seeds, divided by n. With three seeds on both sides this is Welch's
+    t beyond 2.83, which chance exceeds about once in 20 comparisons; where a deviation
+    is unknown, more often: see docs/report.md.
 
     The printed deviation counts as 0.005 at least, since it and its mean are rounded.
     A deviation that is unknown (one seed, or none printed) is taken to be the other

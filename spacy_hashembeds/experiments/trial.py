@@ -52,8 +52,8 @@ class Trial:
     variant (str): A name for the overrides, which keeps their results apart.
     gpu_id (int): The GPU, or -1 for the CPU.
     root (Path): The folder of the project.
-    RAISES (ValueError): If a name can't be that of a file, or if an override is a
-        setting that the trial makes itself.
+    RAISES (ValueError): If a name can't be that of a file, if the seed is none that
+        numpy takes, or if an override is a setting that the trial makes itself.
     """
 
     dataset: str
@@ -72,6 +72,10 @@ class Trial:
                     f"'{name}' should be letters, digits, '_', '-' and '.', since "
                     f"files are named after it, but is {value!r}."
                 )
+        if not 0 <= self.seed < 2**32:
+            raise ValueError(
+                f"'seed' should be from 0 to {2**32 - 1}, but is {self.seed}."
+            )
         for setting, instead in _OWN_SETTINGS.items():
             if setting in self.overrides:
                 raise ValueError(
@@ -119,7 +123,8 @@ def run_trial(
     on_output (Callable[[str], None]): Called with each line that `spacy train` prints.
     RAISES (FileNotFoundError): If the config or a split of the corpus is missing.
     RAISES (ValueError): If the language of the corpus is unknown.
-    RAISES (RuntimeError): If training fails; names its log.
+    RAISES (RuntimeError): If training fails; names its log. Or if the corpus changed
+        meanwhile.
     RETURNS (tuple[dict[str, Any], bool]): The results: what identifies the trial, the
         scores on each split but train (see `score_seen_unseen`), timings and sizes.
         And whether they are new: False if the trial was done before.
@@ -130,8 +135,13 @@ def run_trial(
         done = read_done(trial, identity)
         if done is not None:
             return done, False
+        identity = identify(trial)  # anew: we may have waited for hours
         train_seconds = _train(trial, on_output, lock)
         metrics = {**identity, **_measure(trial, train_seconds)}
+        if _hash_corpus(trial) != identity["corpus_hashes"]:
+            raise RuntimeError(
+                f"The corpus {trial.dataset} changed while the trial ran. Run it again."
+            )
         write_json(trial.metrics, metrics)
         return metrics, True
 
@@ -178,14 +188,18 @@ def identify(trial: Trial) -> dict[str, Any]:
         "gpu_id": trial.gpu_id,
         "overrides": dict(trial.overrides),
         "config_hash": hashlib.sha256(config.encode("utf8")).hexdigest(),
-        "corpus_hashes": {
-            split: hashlib.sha256(path.read_bytes()).hexdigest()
-            for split, path in trial.corpus.items()
-        },
+        "corpus_hashes": _hash_corpus(trial),
         "versions": {
             "python": platform.python_version(),
             **{package: version(package) for package in PACKAGES},
         },
+    }
+
+
+def _hash_corpus(trial: Trial) -> dict[str, str]:
+    return {
+        split: hashlib.sha256(path.read_bytes()).hexdigest()
+        for split, path in trial.corpus.items()
     }
 
 
@@ -224,8 +238,8 @@ def _train(trial: Trial, on_output: Callable[[str], None], lock: int) -> float:
     command = [sys.executable, "-m", "spacy", "train", str(trial.config)]
     command += ["--output", str(trial.output), "--gpu-id", str(trial.gpu_id)]
     for key, value in overrides.items():
-        is_text = isinstance(value, str | Path)
-        command += [f"--{key}", str(value) if is_text else json.dumps(value)]
+        # Text too: spaCy would take "10" for a number, and "--x" for another setting.
+        command += [f"--{key}", json.dumps(value, default=str)]
     log = trial.output / "train.log"
     start = perf_counter()
     returncode = run_command(command, log=log, on_output=on_output, pass_fds=(lock,))

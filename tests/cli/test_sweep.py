@@ -149,6 +149,14 @@ def test_a_part_of_the_grid(executor):
     assert len(executor.ran) == 3
 
 
+def test_a_split_with_nothing_to_score_does_not_end_the_sweep(executor):
+    executor.done["scores"]["dev"]["ents_f"] = None  # neither gold nor predicted
+    result = run("grid.yml")
+    assert result.exit_code == 0, result.output
+    assert "F1 dev none, test " in result.output
+    assert len(executor.ran) == 3
+
+
 def test_failures_are_named_at_the_end(executor):
     name = f"{FOLDER}/default/seed1"
     executor.errors = {name: "RuntimeError: `spacy train` failed."}
@@ -192,6 +200,10 @@ def test_an_interrupted_sweep_says_how_to_go_on(executor):
         (
             ["grid.yml", "--executor", "slurm"],
             "--executor should be 'local' or 'ray', but is 'slurm'.",
+        ),
+        (
+            ["grid.yml", "--executor", "ray", "--gpu-id", "1"],
+            "--gpu-id should be 0 or -1 with --executor ray, but is 1",
         ),
         (["other.yml"], "There is no training corpus of anem. Make it with `spacy"),
     ],

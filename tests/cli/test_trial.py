@@ -70,11 +70,11 @@ def test_options_reach_the_training(in_project, monkeypatch):
     pairs = dict(zip(settings[::2], settings[1::2], strict=True))
     assert pairs == {
         "--gpu-id": "-1",
-        "--paths.train": "corpus/demo/train.spacy",
-        "--paths.dev": "corpus/demo/dev.spacy",
+        "--paths.train": '"corpus/demo/train.spacy"',
+        "--paths.dev": '"corpus/demo/dev.spacy"',
         "--training.seed": "5",
         "--training.dropout": "0.0",
-        "--nlp.lang": "de",
+        "--nlp.lang": '"de"',
     }
 
 

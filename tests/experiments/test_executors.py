@@ -42,6 +42,8 @@ def misbehave(path: Path) -> None:
         raise ValueError("no such setting")
     if "die" in path.name:
         os.kill(os.getpid(), signal.SIGKILL)
+    if "exit" in path.name:
+        sys.exit(3)
     if "once" in path.name and len(path.read_text().split()) == 1:
         os.kill(os.getpid(), signal.SIGKILL)
 
@@ -223,6 +225,11 @@ def test_what_a_call_started_does_not_outlive_it(tmp_path):
     check_ended(path)
 
 
+def test_the_exit_code_of_a_call_that_exits_is_its_own(tmp_path):
+    ((_, error),) = start(run_local, misbehave, [tmp_path / "exit"])
+    assert error == "Its process died with exit code 3."
+
+
 def test_nothing_outlives_us(tmp_path):
     """Killed, we can't clean up: those that we started see it and end themselves."""
     path = tmp_path / "long"
@@ -283,6 +290,27 @@ def test_ray_works_in_our_folder(tmp_path, monkeypatch):
     errors, _ = collect(run_on_ray, note, [Path("a")], jobs=None)
     assert errors == {"a": None}
     assert (tmp_path / "a").exists()
+
+
+@pytest.mark.usefixtures("ray_cluster")
+def test_ray_is_not_waited_for_in_vain(tmp_path):
+    message = r"needs 1 CPU and 1 GPUs, but the Ray cluster has 2 and 0\."
+    with pytest.raises(ValueError, match=message):
+        collect(run_on_ray, note, [tmp_path / "a"], jobs=1, num_gpus=1)
+    assert not (tmp_path / "a").exists()
+
+
+@pytest.mark.parametrize(
+    ("resources", "num_gpus", "room"),
+    [
+        ({"CPU": 8.0}, 0, 8),
+        ({"CPU": 8.0, "GPU": 2.0}, 0, 8),
+        ({"CPU": 8.0, "GPU": 2.0}, 1, 2),
+        ({"CPU": 1.0, "GPU": 4.0}, 1, 1),
+    ],
+)
+def test_calls_need_cpus_and_perhaps_gpus(resources, num_gpus, room):
+    assert executors._count_room(resources, num_gpus) == room
 
 
 def test_without_ray(tmp_path, monkeypatch):

@@ -213,6 +213,10 @@ def grid(trials="[{embedder: a}]", **settings) -> str:
             "Trial 1 (a, default) sets b.c 2 times.",
         ),
         (
+            grid("[{embedder: a, overrides: {training.score_weights: {}}}]"),
+            "Trial 1 (a, default): 'training.score_weights' is {}, which sets nothing.",
+        ),
+        (
             grid("[{embedder: a, overrides: [b.c]}]"),
             "What overrides in Trial 1 (a, default) should have keys and values, but",
         ),

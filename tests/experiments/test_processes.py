@@ -36,6 +36,13 @@ def test_output_is_logged_and_passed_on(tmp_path):
     assert logged.splitlines() == lines
 
 
+def test_output_that_is_no_text_is_logged_too(tmp_path):
+    lines: list[str] = []
+    code = r"import sys; sys.stdout.buffer.write(b'20 \xb0C\nmore\n')"
+    assert run_python(code, tmp_path / "log", lines.append) == 0
+    assert lines == ["20 \N{REPLACEMENT CHARACTER}C", "more"]
+
+
 def test_output_comes_as_it_is_printed(tmp_path):
     answer = tmp_path / "answer"
     code = f"""

@@ -158,6 +158,15 @@ def test_what_can_not_be_averaged_is_refused(tmp_path):
         read_results(tmp_path)
 
 
+def test_seeds_of_another_config_are_refused(tmp_path):
+    write_result(tmp_path, "anem", "multi_embed", "default", 0)
+    sizes = {"embedding_parameters": 3000, "bytes_on_disk": 2_500_000}
+    write_result(tmp_path, "anem", "multi_embed", "default", 1, sizes=sizes)
+    message = r"their embedders have 3,000 and 1,000 parameters.*run the older trial"
+    with pytest.raises(ValueError, match=message):
+        read_results(tmp_path)
+
+
 def test_what_can_not_be_compared_is_refused(tmp_path):
     write_result(tmp_path, "anem", "multi_embed", "default")
     write_result(tmp_path, "wnut17", "multi_embed", "default")

@@ -1,6 +1,7 @@
 """Sweeps of trials that an executor of our own pretends to run."""
 
 import json
+import re
 import shutil
 import sys
 from collections.abc import Callable
@@ -259,12 +260,34 @@ def test_a_dataset_without_language(root):
         ("initialize.before_init.min_freqs", 1, "unexpected argument: 'min_freqs'"),
         ("initialize.vocab", 1, r"no setting 'initialize\.vocab'"),
         ("paths.vectors", "no/such/folder", "'no/such/folder' is neither"),
+        (
+            "paths.vector",
+            "en_core_web_lg",
+            r"has no 'paths\.vector', only dev, init_",
+        ),
+        ("corpora.train.max_lenght", 100, "unexpected argument: 'max_lenght'"),
+        ("corpora.train.max_length", "long", "max_length"),
     ],
 )
 def test_settings_that_configs_do_not_have(root, setting, value, message):
     trial = make(root, overrides={setting: value})
     with pytest.raises(ValueError, match=r"(?s)demo/multi_embed.*" + message):
         plan_sweep([make(root), trial])
+
+
+def test_a_config_needs_paths(root):
+    trial = make(root)
+    text = re.sub(r"(?s)\[paths\].*?(?=\[system\])", "", trial.config.read_text())
+    trial.config.write_text(re.sub(r"\$\{paths\.\w+\}", "null", text))
+    with pytest.raises(ValueError, match=r"multi_embed.* has no section \[paths\]"):
+        plan_sweep([trial])
+
+
+def test_paths_may_be_those_of_the_config_or_of_spacy(root):
+    trial = make(root, overrides={"paths.own": "x", "paths.init_tok2vec": None})
+    text = trial.config.read_text().replace("[paths]", "[paths]\nown = null")
+    trial.config.write_text(text)
+    assert plan_sweep([trial]).pending
 
 
 def test_vectors_are_folders_or_packages(root):

@@ -12,7 +12,7 @@ from spacy_hashembeds.experiments.layouts import (
     name_variant,
 )
 from spacy_hashembeds.experiments.printed import find_printed, get_printed
-from spacy_hashembeds.experiments.results import Estimate, read_results
+from spacy_hashembeds.experiments.results import Estimate, estimate, read_results
 from spacy_hashembeds.experiments.tables import (
     compare,
     make_trial_tables,
@@ -211,6 +211,33 @@ def test_differences_beyond_two_deviations_are_marked(ours, printed, differs):
     cell = compare(own, theirs)
     assert (cell.ours, cell.printed) == (own, theirs)
     assert cell.differs is differs
+
+
+@pytest.mark.parametrize(
+    ("n_ours", "prints_deviations", "expected"),
+    [
+        (3, True, (1 / 35, 1 / 20)),
+        (3, False, (1 / 15, 1 / 10)),
+        (1, True, (1 / 12, 1 / 6)),
+    ],
+)
+def test_chance_marks_as_often_as_is_said(n_ours, prints_deviations, expected):
+    """In docs/report.md and in the report itself."""
+    rng = np.random.default_rng(0)
+    for i, deviation in enumerate((0.01, 0.02)):
+        ours = rng.normal(0.5, deviation, (10_000, n_ours))
+        theirs = rng.normal(0.5, deviation, (10_000, 3))
+        marked = [
+            compare(
+                estimate(own),
+                Estimate(
+                    mean=round(np.mean(other), 2),
+                    deviation=round(np.std(other), 2) if prints_deviations else None,
+                ),
+            ).differs
+            for own, other in zip(ours.tolist(), theirs.tolist(), strict=True)
+        ]
+        assert np.mean(marked) == pytest.approx(expected[i], rel=0.25)
 
 
 def test_what_is_missing_differs_from_nothing():

@@ -7,12 +7,14 @@ import platform
 import shutil
 import subprocess
 import sys
+from contextlib import contextmanager
 from datetime import datetime
 from importlib.metadata import version
 from pathlib import Path
 
 import pytest
 import spacy
+from spacy.cli._util import parse_config_overrides
 
 from spacy_hashembeds.analysis.sizes import (
     bytes_on_disk,
@@ -21,6 +23,7 @@ from spacy_hashembeds.analysis.sizes import (
 )
 from spacy_hashembeds.experiments import trial as trial_module
 from spacy_hashembeds.experiments.evaluation import evaluate_pipeline
+from spacy_hashembeds.experiments.processes import locked
 from spacy_hashembeds.experiments.trial import Trial, identify, read_done, run_trial
 
 from ..conftest import SMALL_TRIAL, make_trial
@@ -47,7 +50,8 @@ class FakeTraining:
     def get_option(self, name: str) -> str:
         command = self.commands[-1]
         assert command.count(name) == 1
-        return command[command.index(name) + 1]
+        value = command[command.index(name) + 1]
+        return value if name == "--output" else json.loads(value)
 
 
 @pytest.fixture
@@ -141,7 +145,7 @@ def test_another_seed_is_another_trial(project, training):
     trial = make_trial(project, seed=7)
     metrics, is_new = run_trial(trial)
     assert is_new
-    assert training.get_option("--training.seed") == "7"
+    assert training.get_option("--training.seed") == 7
     assert metrics["seed"] == 7
     assert trial.metrics.name == "seed7.json"
     assert read(trial.metrics) == metrics
@@ -395,6 +399,51 @@ def test_settings_of_the_trial_itself_are_no_overrides(setting, instead):
     message = rf"sets {setting}: give .*{instead}"
     with pytest.raises(ValueError, match=message):
         Trial(dataset="demo", embedder="multi_embed", overrides={setting: 1})
+
+
+@pytest.mark.parametrize("seed", [-1, 2**32])
+def test_seeds_are_those_of_numpy(seed):
+    with pytest.raises(ValueError, match=f"should be from 0 to 4294967295.* {seed}"):
+        Trial(dataset="demo", embedder="multi_embed", seed=seed)
+
+
+@pytest.mark.parametrize("value", ["10", "true", "--x", "é", 10, True, None, [1, "a"]])
+def test_spacy_gets_the_settings_as_they_are(project, training, value):
+    overrides = {**SMALL_TRIAL, "training.x": value}
+    run_trial(make_trial(project, variant="odd", overrides=overrides))
+    arguments = training.commands[-1][5:]  # after python -m spacy train CONFIG
+    start = arguments.index("--gpu-id") + 2
+    parsed = parse_config_overrides(arguments[start:])
+    assert parsed["training.x"] == value
+    assert type(parsed["training.x"]) is type(value)
+
+
+def test_a_corpus_that_changes_while_a_trial_runs(project, training, monkeypatch):
+    """What it was trained on then is not known: nothing is recorded."""
+    trial = make_trial(project, seed=1)
+
+    def change(*args, **kwargs) -> int:
+        change_train(project, None)
+        return training(*args, **kwargs)
+
+    monkeypatch.setattr(trial_module, "run_command", change)
+    with pytest.raises(RuntimeError, match="corpus demo changed while the trial ran"):
+        run_trial(trial)
+    assert not trial.metrics.exists()
+
+
+def test_a_config_that_changed_while_a_trial_waited(project, training, monkeypatch):
+    trial = make_trial(project, seed=1)
+
+    @contextmanager
+    def locked_for_long(path, *, on_wait):
+        with locked(path, on_wait=on_wait) as lock:
+            change_config(project, None)
+            yield lock
+
+    monkeypatch.setattr(trial_module, "locked", locked_for_long)
+    metrics, _ = run_trial(trial)
+    assert metrics["config_hash"] == identify(trial)["config_hash"]
 
 
 def test_damaged_results_are_made_anew(project, training):
