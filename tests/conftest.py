@@ -16,7 +16,8 @@ from spacy.vocab import Vocab
 
 from spacy_hashembeds.corpora.datasets import prepare_dataset
 from spacy_hashembeds.corpora.demo import make_demo_corpus
-from spacy_hashembeds.experiments.trial import Trial, run_trial
+from spacy_hashembeds.experiments.run_trial import run_trial
+from spacy_hashembeds.experiments.trial import Trial
 
 # The same examples in every run: a failure can be repeated, and floats don't surprise.
 settings.register_profile("repeatable", derandomize=True, deadline=None)

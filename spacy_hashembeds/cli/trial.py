@@ -26,7 +26,8 @@ def trial_cli(
     """
     from wasabi import msg
 
-    from ..experiments.trial import Trial, run_trial
+    from ..experiments.run_trial import run_trial
+    from ..experiments.trial import Trial
 
     try:
         overrides = parse_config_overrides(ctx.args)

@@ -12,11 +12,12 @@ from typing import Any, NamedTuple, Protocol
 
 from spacy.language import DEFAULT_CONFIG
 from spacy.schemas import ConfigSchemaInit, ConfigSchemaTraining
-from spacy.util import is_package, load_config, load_model_from_config, registry
+from spacy.util import load_config, load_model_from_config, registry
 
 from ..files import write_json
 from .progress import Finished, Progress, Results
-from .trial import Trial, identify, load_trial_config, read_done, run_trial
+from .run_trial import run_trial
+from .trial import Trial, identify, load_trial_config, read_done
 
 
 class Executor(Protocol):
@@ -130,12 +131,6 @@ def _check_config(trial: Trial) -> None:
     registry.resolve(config["training"], schema=ConfigSchemaTraining)
     registry.resolve(config["initialize"], schema=ConfigSchemaInit)
     registry.resolve({"corpora": config["corpora"]})
-    vectors = config["initialize"]["vectors"]
-    if vectors and not is_package(vectors) and not Path(vectors).exists():
-        raise ValueError(
-            "'paths.vectors' should be a folder made by `spacy init vectors`, or a "
-            f"package installed by `spacy download`, but '{vectors}' is neither."
-        )
 
 
 def _check_paths(trial: Trial) -> None:

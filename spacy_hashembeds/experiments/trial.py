@@ -1,33 +1,19 @@
-"""One trial: train a pipeline from a config on a corpus, evaluate it, record it."""
+"""What a trial is: a config trained on a corpus from a seed, and its results."""
 
 import hashlib
 import json
-import os
 import platform
 import re
-import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
-from functools import partial
 from importlib.metadata import version
 from pathlib import Path
-from time import perf_counter
 from typing import Any
 
-from spacy.util import load_config, load_model
+from spacy.util import get_package_path, is_package, load_config
 from thinc.api import Config
 
-from ..analysis.sizes import (
-    bytes_on_disk,
-    count_embedding_parameters,
-    count_pipeline_parameters,
-)
 from ..corpora.datasets import DATASETS
-from ..corpora.docbin import read_docs
-from ..files import write_json
-from .evaluation import evaluate_pipeline, measure_words_per_second
-from .processes import locked, run_command
 
 #: Settings that are the trial's own, and what to give instead.
 _OWN_SETTINGS = {
@@ -111,41 +97,6 @@ class Trial:
         return self.root / "metrics" / f"{self.name}.json"
 
 
-def run_trial(
-    trial: Trial, *, on_output: Callable[[str], None] = lambda line: None
-) -> tuple[dict[str, Any], bool]:
-    """Train, evaluate and record a trial, unless that is done.
-
-    Pipelines go to `training/`, results to `metrics/`. The results are written last,
-    and whole: a trial that was interrupted leaves none, and starts again. A second
-    process that is told to run the same trial waits for the first to end.
-
-    on_output (Callable[[str], None]): Called with each line that `spacy train` prints.
-    RAISES (FileNotFoundError): If the config or a split of the corpus is missing.
-    RAISES (ValueError): If the language of the corpus is unknown.
-    RAISES (RuntimeError): If training fails; names its log. Or if the corpus changed
-        meanwhile.
-    RETURNS (tuple[dict[str, Any], bool]): The results: what identifies the trial, the
-        scores on each split but train (see `score_seen_unseen`), timings and sizes.
-        And whether they are new: False if the trial was done before.
-    """
-    identity = identify(trial)
-    wait = partial(on_output, "Another process runs this trial: waiting for its end.")
-    with locked(trial.output / "trial.lock", on_wait=wait) as lock:
-        done = read_done(trial, identity)
-        if done is not None:
-            return done, False
-        identity = identify(trial)  # anew: we may have waited for hours
-        train_seconds = _train(trial, on_output, lock)
-        metrics = {**identity, **_measure(trial, train_seconds)}
-        if _hash_corpus(trial) != identity["corpus_hashes"]:
-            raise RuntimeError(
-                f"The corpus {trial.dataset} changed while the trial ran. Run it again."
-            )
-        write_json(trial.metrics, metrics)
-        return metrics, True
-
-
 def read_done(trial: Trial, identity: Mapping[str, Any]) -> dict[str, Any] | None:
     """Read the results of a trial that is done.
 
@@ -167,7 +118,8 @@ def identify(trial: Trial) -> dict[str, Any]:
     """Say all that the results of a trial depend on, as JSON data.
 
     RAISES (FileNotFoundError): If the config or a split of the corpus is missing.
-    RAISES (ValueError): If the language of the corpus is unknown.
+    RAISES (ValueError): If the language of the corpus is unknown, or if there are no
+        such vectors.
     """
     if not trial.config.is_file():
         raise FileNotFoundError(
@@ -179,7 +131,8 @@ def identify(trial: Trial) -> dict[str, Any]:
                 f"There is no '{path}'. Make it with "
                 f"`spacy hashembeds prepare {trial.dataset} {path.parent}`."
             )
-    config = load_trial_config(trial).to_str(interpolate=False)
+    config = load_trial_config(trial)
+    config_text = config.to_str(interpolate=False)
     return {
         "dataset": trial.dataset,
         "embedder": trial.embedder,
@@ -187,8 +140,9 @@ def identify(trial: Trial) -> dict[str, Any]:
         "seed": trial.seed,
         "gpu_id": trial.gpu_id,
         "overrides": dict(trial.overrides),
-        "config_hash": hashlib.sha256(config.encode("utf8")).hexdigest(),
-        "corpus_hashes": _hash_corpus(trial),
+        "config_hash": hashlib.sha256(config_text.encode("utf8")).hexdigest(),
+        "corpus_hashes": hash_corpus(trial),
+        **_identify_vectors(config),
         "versions": {
             "python": platform.python_version(),
             **{package: version(package) for package in PACKAGES},
@@ -196,11 +150,32 @@ def identify(trial: Trial) -> dict[str, Any]:
     }
 
 
-def _hash_corpus(trial: Trial) -> dict[str, str]:
-    return {
-        split: hashlib.sha256(path.read_bytes()).hexdigest()
-        for split, path in trial.corpus.items()
-    }
+def hash_corpus(trial: Trial) -> dict[str, str]:
+    """Hash the file of each split."""
+    return {split: _hash_files([path]) for split, path in trial.corpus.items()}
+
+
+def _identify_vectors(config: Config) -> dict[str, str]:
+    """Hash the vectors of a config, if it has any: they may change under their name."""
+    name = config.interpolate().get("initialize", {}).get("vectors")
+    if not name:
+        return {}
+    path = get_package_path(name) if is_package(name) else Path(name)
+    # A package has its pipeline in a folder of its own.
+    files = sorted([*path.glob("vocab/*"), *path.glob("*/vocab/*")])
+    if not files:
+        raise ValueError(
+            "'paths.vectors' should be a folder made by `spacy init vectors`, or a "
+            f"package installed by `spacy download`, but '{name}' is neither."
+        )
+    return {"vectors_hash": _hash_files(files)}
+
+
+def _hash_files(paths: Iterable[Path]) -> str:
+    hashed = hashlib.sha256()
+    for path in paths:
+        hashed.update(path.read_bytes())
+    return hashed.hexdigest()
 
 
 def load_trial_config(trial: Trial) -> Config:
@@ -209,10 +184,14 @@ def load_trial_config(trial: Trial) -> Config:
     RAISES (ValueError): If the language of the corpus is unknown, or if a section that
         an override names is not there.
     """
-    return load_config(trial.config, overrides=_get_overrides(trial))
+    return load_config(trial.config, overrides=get_overrides(trial))
 
 
-def _get_overrides(trial: Trial) -> dict[str, Any]:
+def get_overrides(trial: Trial) -> dict[str, Any]:
+    """Get all config settings that the trial changes but the paths of its corpus.
+
+    RAISES (ValueError): If the language of the corpus is unknown.
+    """
     overrides = {"training.seed": trial.seed, **trial.overrides}
     if "nlp.lang" not in overrides:
         if trial.dataset not in DATASETS:
@@ -222,56 +201,3 @@ def _get_overrides(trial: Trial) -> dict[str, Any]:
             )
         overrides["nlp.lang"] = DATASETS[trial.dataset].lang
     return overrides
-
-
-def _train(trial: Trial, on_output: Callable[[str], None], lock: int) -> float:
-    """Run `spacy train` in a process of its own; give its time in seconds.
-
-    It holds the lock too: should our process be killed, nobody else writes to the same
-    folder before `spacy train` has noticed.
-    """
-    overrides = {
-        "paths.train": trial.corpus["train"],
-        "paths.dev": trial.corpus["dev"],
-        **_get_overrides(trial),
-    }
-    command = [sys.executable, "-m", "spacy", "train", str(trial.config)]
-    command += ["--output", str(trial.output), "--gpu-id", str(trial.gpu_id)]
-    for key, value in overrides.items():
-        # Text too: spaCy would take "10" for a number, and "--x" for another setting.
-        command += [f"--{key}", json.dumps(value, default=str)]
-    log = trial.output / "train.log"
-    start = perf_counter()
-    returncode = run_command(command, log=log, on_output=on_output, pass_fds=(lock,))
-    if returncode != 0:
-        raise RuntimeError(f"`spacy train` failed: its output is in '{log}'.")
-    return perf_counter() - start
-
-
-def _measure(trial: Trial, train_seconds: float) -> dict[str, Any]:
-    """Score the best pipeline, time it and weigh it."""
-    model = trial.output / "model-best"
-    corpus = trial.corpus
-    held_out = [split for split in corpus if split != "train"]
-    scores = {
-        split: evaluate_pipeline(
-            model, corpus[split], corpus["train"], use_gpu=trial.gpu_id
-        )
-        for split in held_out
-    }
-    nlp = load_model(model)
-    docs = list(read_docs(corpus[held_out[-1]], nlp.vocab))
-    loaders = {"model": partial(load_model, model)}
-    speed = measure_words_per_second(loaders, docs, rounds=3)["model"]
-    return {
-        "finished": datetime.now(UTC).isoformat(timespec="seconds"),
-        "machine": f"{platform.machine()}, {os.cpu_count()} cores",
-        "model": str(model),
-        "scores": scores,
-        "timings": {"train_seconds": train_seconds, "words_per_second": speed},
-        "sizes": {
-            "embedding_parameters": count_embedding_parameters(nlp),
-            "pipeline_parameters": count_pipeline_parameters(nlp),
-            "bytes_on_disk": bytes_on_disk(model),
-        },
-    }

@@ -8,7 +8,7 @@ from spacy.cli._util import app
 from typer.testing import CliRunner, Result
 
 import spacy_hashembeds.cli  # noqa: F401
-from spacy_hashembeds.experiments import trial as trial_module
+from spacy_hashembeds.experiments import run_trial as run_module
 
 from ..conftest import SMALL_TRIAL, make_trial
 
@@ -45,7 +45,7 @@ def test_a_trial_is_run_once_and_comes_out_the_same(in_project, monkeypatch):
     for key in ("config_hash", "corpus_hashes", "overrides", "scores"):
         assert metrics[key] == recorded[key]
 
-    monkeypatch.setattr(trial_module, "run_command", None)
+    monkeypatch.setattr(run_module, "run_command", None)
     before = path.read_bytes()
     result = run(*TRIAL)
     assert result.exit_code == 0, result.output
@@ -60,7 +60,7 @@ def test_options_reach_the_training(in_project, monkeypatch):
         commands.append(command)
         return 1
 
-    monkeypatch.setattr(trial_module, "run_command", fail)
+    monkeypatch.setattr(run_module, "run_command", fail)
     options = ["--seed", "5", "--variant", "bare", "--training.dropout", "0.0"]
     run("demo", "multi_embed", *options, "--nlp.lang=de")
     (command,) = commands
@@ -92,7 +92,7 @@ def test_options_reach_the_training(in_project, monkeypatch):
     ],
 )
 def test_errors_are_told_without_a_traceback(in_project, monkeypatch, args, message):
-    monkeypatch.setattr(trial_module, "run_command", lambda command, **settings: 1)
+    monkeypatch.setattr(run_module, "run_command", lambda command, **settings: 1)
     shutil.copytree("corpus/demo", "corpus/own")
     result = run(*args)
     assert result.exit_code == 1

@@ -290,12 +290,6 @@ def test_paths_may_be_those_of_the_config_or_of_spacy(root):
     assert plan_sweep([trial]).pending
 
 
-def test_vectors_are_folders_or_packages(root):
-    (root / "vectors").mkdir()
-    overrides = {"paths.vectors": str(root / "vectors")}
-    check_configs([make(root, overrides=overrides)])
-
-
 def test_a_config_is_made_once_for_all_seeds(root, trials, monkeypatch):
     made: list[Trial] = []
     monkeypatch.setattr(sweep_module, "_check_config", made.append)

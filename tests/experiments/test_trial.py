@@ -12,6 +12,7 @@ from datetime import datetime
 from importlib.metadata import version
 from pathlib import Path
 
+import numpy as np
 import pytest
 import spacy
 from spacy.cli._util import parse_config_overrides
@@ -21,10 +22,12 @@ from spacy_hashembeds.analysis.sizes import (
     count_embedding_parameters,
     count_pipeline_parameters,
 )
+from spacy_hashembeds.experiments import run_trial as run_module
 from spacy_hashembeds.experiments import trial as trial_module
 from spacy_hashembeds.experiments.evaluation import evaluate_pipeline
 from spacy_hashembeds.experiments.processes import locked
-from spacy_hashembeds.experiments.trial import Trial, identify, read_done, run_trial
+from spacy_hashembeds.experiments.run_trial import run_trial
+from spacy_hashembeds.experiments.trial import Trial, identify, read_done
 
 from ..conftest import SMALL_TRIAL, make_trial
 
@@ -57,7 +60,7 @@ class FakeTraining:
 @pytest.fixture
 def training(trained_root, monkeypatch) -> FakeTraining:
     fake = FakeTraining(make_trial(trained_root).output / "model-best")
-    monkeypatch.setattr(trial_module, "run_command", fake)
+    monkeypatch.setattr(run_module, "run_command", fake)
     return fake
 
 
@@ -229,6 +232,28 @@ def test_a_trial_runs_again_when_something_changed(
     assert len(training.commands) == 1
 
 
+def test_vectors_trained_anew_under_their_path_are_other_vectors(project):
+    folder = project / "vectors"
+    nlp = spacy.blank("en")
+    nlp.vocab.set_vector("word", np.ones(3, dtype="float32"))
+    nlp.to_disk(folder)
+    trial = make_trial(project, overrides={"paths.vectors": str(folder)})
+    before = identify(trial)
+    assert identify(trial) == before
+    nlp.vocab.set_vector("word", np.zeros(3, dtype="float32"))
+    nlp.to_disk(folder)
+    after = identify(trial)
+    assert after.pop("vectors_hash") != before.pop("vectors_hash")
+    assert after == before
+    assert "vectors_hash" not in identify(make_trial(project))
+
+
+def test_vectors_that_are_none(project):
+    trial = make_trial(project, overrides={"paths.vectors": str(project)})
+    with pytest.raises(ValueError, match=r"'paths.vectors' should be .* is neither"):
+        identify(trial)
+
+
 def test_a_corpus_is_read_once_to_tell_whether_a_trial_is_done(
     trained_root, monkeypatch
 ):
@@ -238,7 +263,7 @@ def test_a_corpus_is_read_once_to_tell_whether_a_trial_is_done(
         identified.append(trial)
         return identify(trial)
 
-    monkeypatch.setattr(trial_module, "identify", count)
+    monkeypatch.setattr(run_module, "identify", count)
     trial = make_trial(trained_root)
     assert run_trial(trial)[1] is False
     assert identified == [trial]
@@ -283,7 +308,7 @@ def test_the_training_holds_the_lock_too(project, monkeypatch):
         assert os.path.samestat(os.fstat(descriptor), lock)
         return 1
 
-    monkeypatch.setattr(trial_module, "run_command", check)
+    monkeypatch.setattr(run_module, "run_command", check)
     with pytest.raises(RuntimeError):
         run_trial(trial)
 
@@ -325,7 +350,7 @@ def test_a_trial_interrupted_after_training_starts_again(
     trial = make_trial(project, seed=1)
     with monkeypatch.context() as context:
         # From here on the pipeline is there, but its results are not.
-        context.setattr(trial_module, "bytes_on_disk", {}.__getitem__)
+        context.setattr(run_module, "bytes_on_disk", {}.__getitem__)
         with pytest.raises(KeyError):
             run_trial(trial)
     assert not trial.metrics.exists()
@@ -426,7 +451,7 @@ def test_a_corpus_that_changes_while_a_trial_runs(project, training, monkeypatch
         change_train(project, None)
         return training(*args, **kwargs)
 
-    monkeypatch.setattr(trial_module, "run_command", change)
+    monkeypatch.setattr(run_module, "run_command", change)
     with pytest.raises(RuntimeError, match="corpus demo changed while the trial ran"):
         run_trial(trial)
     assert not trial.metrics.exists()
@@ -441,7 +466,7 @@ def test_a_config_that_changed_while_a_trial_waited(project, training, monkeypat
             change_config(project, None)
             yield lock
 
-    monkeypatch.setattr(trial_module, "locked", locked_for_long)
+    monkeypatch.setattr(run_module, "locked", locked_for_long)
     metrics, _ = run_trial(trial)
     assert metrics["config_hash"] == identify(trial)["config_hash"]
 
