@@ -122,7 +122,9 @@ def train_floret(
 
 def _check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
     if value not in choices:
-        raise ValueError(f"'{name}' should be one of {choices}, but is {value!r}.")
+        raise ValueError(
+            f"'{name}' should be {' or '.join(choices)}, but is {value!r}."
+        )
 
 
 def _check_positive(values: Mapping[str, float]) -> None:
