@@ -25,11 +25,14 @@ def compare_cli(
     """
     from wasabi import msg
 
-    from ..experiments.charts import draw_comparison
+    from ..experiments.charts import draw_comparison, import_figure
     from ..experiments.comparison import compare_trials
     from ..files import write_json
 
     try:
+        if chart is not None:
+            # before pipelines are timed for minutes
+            import_figure()
         rows = compare_trials(metrics, corpus)
         _print_rows(rows)
         if output is not None:

@@ -19,8 +19,10 @@ def report_cli(
         help="Folder for PNG figures (for .md by default OUTPUT_figures)",
         file_okay=False,
     ),
-    corpus_root: Path = Opt(
-        Path("corpus"), "--corpus-root", help="Folder of prepared corpora, to count"
+    corpus_root: Path | None = Opt(
+        None,
+        "--corpus-root",
+        help="Folder of prepared corpora, to count. Default: corpus, if it is there",
     ),
 ) -> None:
     """Fill the tables and figures of the report with the results that are there.
@@ -38,11 +40,11 @@ def report_cli(
         write_report(report, output, figures=figures)
     except (OSError, ValueError, ImportError) as e:
         msg.fail("Can't make the report", str(e), exits=1)
-    if report.n_results == 0:
-        layout = "DATASET/EMBEDDER/VARIANT/seedN.json"
-        msg.warn(f"There are no results in '{results}'.", f"Expected {layout}.")
+    if report.misnamed:
+        names = ", ".join(map(str, report.misnamed))
+        msg.warn("Skipped files that are not named seedN.json", names)
     msg.good(
         f"Wrote {output} from {report.n_results} results",
-        f"{report.n_differ} of {len(report.compared)} figures differ from the report; "
+        f"{report.differences}; "
         f"{len(report.missing)} variants are missing on some dataset.",
     )

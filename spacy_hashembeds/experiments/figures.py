@@ -4,16 +4,28 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from io import BytesIO
 from math import nan
-from typing import Any
+from typing import Any, NamedTuple
 
-from .charts import BARS, import_figure, remove_frame
+from .charts import HASH_BARS, LOOKUP_BARS, import_figure, remove_frame
 from .results import Estimate
 from .tables import Cell, Table
 
 _WITHOUT, _WITH = "Without pretrained vectors", "With pretrained vectors"
 
-# A bar for each: its name, the table that has it, and the table's column.
-_Series = tuple[str, int, str]
+
+class Series(NamedTuple):
+    """Bars of one style, one for each dataset.
+
+    name (str): What they are, for the legend.
+    number (int): The table that has them.
+    column (str): The key of the table's column.
+    style (Mapping[str, str]): Their colour and hatching.
+    """
+
+    name: str
+    number: int
+    column: str
+    style: Mapping[str, str]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,31 +35,41 @@ class Figure:
     number (int): The report's number of it.
     caption (str): What it shows, in a sentence.
     score (str): What its vertical axis is.
-    panels (Mapping[str, Sequence[tuple[str, int, str]]]): For each panel, from above,
-        its series: name, number of the table, key of the column.
+    panels (Mapping[str, Sequence[Series]]): The series of each panel, from above.
     """
 
     number: int
     caption: str
     score: str
-    panels: Mapping[str, Sequence[_Series]]
+    panels: Mapping[str, Sequence[Series]]
 
 
-def _strategies(default: int, adjusted: int | None) -> list[_Series]:
-    series = [("MultiEmbed", default, "me_f"), ("MultiHashEmbed", default, "mhe_f")]
+def _strategies(default: int, adjusted: int | None) -> list[Series]:
+    series = [
+        Series("MultiEmbed", default, "me_f", LOOKUP_BARS[0]),
+        Series("MultiHashEmbed", default, "mhe_f", HASH_BARS[0]),
+    ]
     if adjusted is not None:
-        series.append(("MultiHashEmbed, adjusted rows", adjusted, "mhe_f"))
+        name = "MultiHashEmbed, adjusted rows"
+        series.append(Series(name, adjusted, "mhe_f", HASH_BARS[2]))
     return series
 
 
-def _number_of_hashes(number: int) -> list[_Series]:
+def _number_of_hashes(number: int) -> list[Series]:
     names = {1: "1 hash", 2: "2 hashes", 3: "3 hashes", 4: "4 hashes"}
-    return [(name, number, f"hashes{k}") for k, name in names.items()]
+    # four are the default
+    return [
+        Series(name, number, f"hashes{k}", HASH_BARS[4 - k])
+        for k, name in names.items()
+    ]
 
 
-def _min_freq(number: int) -> list[_Series]:
-    lookups = [(f"MultiEmbed, min_freq {k}", number, f"me_{k}") for k in (10, 5, 1)]
-    return [("MultiHashEmbed", number, "mhe"), *lookups]
+def _min_freq(number: int) -> list[Series]:
+    lookups = [
+        Series(f"MultiEmbed, min_freq {k}", number, f"me_{k}", style)
+        for k, style in zip((10, 5, 1), LOOKUP_BARS, strict=True)
+    ]
+    return [Series("MultiHashEmbed", number, "mhe", HASH_BARS[0]), *lookups]
 
 
 FIGURES = (
@@ -88,7 +110,12 @@ FIGURES = (
             "vectors, evaluated on the development set."
         ),
         score="F1, development",
-        panels={"": [("spaCy (large)", 17, "spacy_f"), ("fastText", 17, "fasttext_f")]},
+        panels={
+            "": [
+                Series("spaCy (large)", 17, "spacy_f", HASH_BARS[0]),
+                Series("fastText", 17, "fasttext_f", HASH_BARS[2]),
+            ]
+        },
     ),
 )
 
@@ -110,11 +137,11 @@ def draw_figures(tables: Mapping[int, Table]) -> dict[int, bytes]:
     }
 
 
-def _has_trials(series: Sequence[_Series], tables: Mapping[int, Table]) -> bool:
+def _has_trials(series: Sequence[Series], tables: Mapping[int, Table]) -> bool:
     return any(
-        row.cells[column].ours
-        for _, number, column in series
-        for row in tables[number].rows
+        row.cells[bars.column].ours
+        for bars in series
+        for row in tables[bars.number].rows
     )
 
 
@@ -137,14 +164,14 @@ def _draw(figure: Figure, tables: Mapping[int, Table]) -> bytes:
 
 
 def _draw_panel(
-    axes: Any, series: Sequence[_Series], tables: Mapping[int, Table]
+    axes: Any, series: Sequence[Series], tables: Mapping[int, Table]
 ) -> None:
     width = 0.8 / len(series)
-    for i, (name, number, column) in enumerate(series):
+    for i, (name, number, column, style) in enumerate(series):
         rows = tables[number].rows
         positions = [x + (i - (len(series) - 1) / 2) * width for x in range(len(rows))]
         cells = [row.cells[column] for row in rows]
-        _draw_series(axes, name, positions, cells, width, BARS[i])
+        _draw_series(axes, name, positions, cells, width, style)
     # all tables of a panel have the same datasets
     axes.set_xticks(range(len(rows)), [row.stub[0] for row in rows])
     axes.set_xlim(-0.6, len(rows) - 0.4)
@@ -202,17 +229,8 @@ def _draw_points(
 
 
 def _add_legend(canvas: Any, axes: Any) -> None:
-    axes.errorbar(
-        [],
-        [],
-        [],
-        fmt="D",
-        color="#000000",
-        markersize=4,
-        markerfacecolor="#ffffff",
-        elinewidth=0.9,
-        label="the report",
-    )
+    style = {"fmt": "D", "color": "#000000", "markersize": 4, "elinewidth": 0.9}
+    axes.errorbar([], [], [], **style, markerfacecolor="#ffffff", label="the report")
     handles, labels = axes.get_legend_handles_labels()
     canvas.legend(
         handles,

@@ -18,6 +18,9 @@ from .printed import find_printed
 from .results import Estimate, Groups, TrialKey, estimate
 from .tables import Cell, Row, Table, compare, estimate_source
 
+# The endings of variants with word vectors; none comes first.
+_VECTORS = ("", "vectors", "floret", "fasttext")
+
 
 def make_overview(groups: Groups) -> Table:
     """Set all trials side by side: F1 on the test set, and size.
@@ -65,8 +68,8 @@ def make_seed_table(groups: Groups) -> Table:
         caption=(
             "F1 of multi_fewer_hash_embed on the test set. spaCy seeds the first table "
             "(NORM) with 8, the length of MurmurHash's key. The first hash is then "
-            "always even, and reaches half of the table's rows: 2,500 of 5,000. Seed 9 "
-            "reaches all. The other tables' seeds count up from that of the first."
+            "always even, and can reach half of the table's rows: 2,500 of 5,000. Seed "
+            "9 can reach all. The other tables' seeds count up from that of the first."
         ),
         stub=("Dataset", "Entities"),
         columns=columns,
@@ -133,9 +136,19 @@ def _get_order(key: TrialKey) -> tuple[object, ...]:
         _get_dataset_order(key.dataset),
         position,
         key.embedder,
-        key.variant != "default",
-        key.variant,
+        *_get_variant_order(key.variant),
     )
+
+
+def _get_variant_order(variant: str) -> tuple[object, ...]:
+    """Order variants by their vectors, then numbers by their size: rows20, rows100."""
+    base, _, last = variant.rpartition("_")
+    vectors = last if last in _VECTORS else ""
+    if vectors:
+        variant = base or "default"
+    name = variant.rstrip("0123456789")
+    number = int(variant[len(name) :] or 0)
+    return (_VECTORS.index(vectors), variant != "default", name, number, variant)
 
 
 def _get_dataset_order(dataset: str) -> tuple[int, str]:

@@ -55,6 +55,15 @@ class Missing:
             name = _VARIANT_GRIDS.get(self.variant, "main")
         return f"configs/grids/{name}.yml"
 
+    @property
+    def command(self) -> str:
+        """The command that runs it on all of these datasets."""
+        command = f"spacy hashembeds sweep {self.grid}"
+        if len(self.seeds) < len(DATASET_NAMES):
+            names = [name for name in DATASET_NAMES if name in self.seeds]
+            command += f" --datasets {','.join(names)}"
+        return f"{command} --embedders {self.embedder} --variants {self.variant}"
+
 
 def find_missing(groups: Groups) -> list[Missing]:
     """Find the trials that the report has and that are not there three times.
@@ -64,7 +73,7 @@ def find_missing(groups: Groups) -> list[Missing]:
     """
     seeds: dict[tuple[str, str], dict[str, int]] = defaultdict(dict)
     tables: dict[tuple[str, str], set[int]] = defaultdict(set)
-    for key, numbers in _find_needed(groups).items():
+    for key, numbers in _find_needed().items():
         n = len(groups.get(key, ()))
         if n < SEEDS:
             variant = (key.embedder, key.variant)
@@ -81,12 +90,9 @@ def find_missing(groups: Groups) -> list[Missing]:
     ]
 
 
-def _find_needed(groups: Groups) -> dict[TrialKey, set[int]]:
+def _find_needed() -> dict[TrialKey, set[int]]:
     """For each trial, find the tables that need it."""
     needed: dict[TrialKey, set[int]] = defaultdict(set)
-    # our own comparison of hash seeds, where we are at work anyway
-    for dataset in {key.dataset for key in groups} & set(DATASET_NAMES):
-        needed[TrialKey(dataset, FEWER, SEED_9)] = set()
     for layout in LAYOUTS:
         for dataset, column in product(layout.datasets, layout.columns):
             key = TrialKey(dataset, column.source.embedder, column.source.variant)
@@ -94,4 +100,7 @@ def _find_needed(groups: Groups) -> dict[TrialKey, set[int]]:
     for number, dataset in ABLATION_DATASETS.items():
         for variant in ABLATIONS:
             needed[TrialKey(dataset, HASH, variant)].add(number)
+    # our own comparison of hash seeds
+    for dataset in DATASET_NAMES:
+        needed[TrialKey(dataset, FEWER, SEED_9)] = set()
     return needed

@@ -10,13 +10,14 @@ from pathlib import Path
 from jinja2 import Environment, PackageLoader
 
 from ..files import replacing
+from .charts import import_figure
 from .corpus_tables import count_corpora, make_collision_table, make_corpus_tables
 from .figures import FIGURES, draw_figures
 from .findings import make_overview, make_seed_table
 from .layouts import DATASET_NAMES
 from .missing import SEEDS, Missing, find_missing
-from .results import Estimate, read_results
-from .tables import Cell, Table, make_trial_tables
+from .results import Estimate, find_misnamed, read_results
+from .tables import Cell, Table, find_compared, make_trial_tables
 
 _TEMPLATES = {".html": "report.html.jinja", ".md": "report.md.jinja"}
 
@@ -42,6 +43,7 @@ class Report:
     tables (Mapping[int, Table]): The report's tables 1 to 17.
     figures (Mapping[int, bytes]): PNG files of the figures for which there are trials.
     missing (Sequence[Missing]): The trials that are still to be run.
+    misnamed (Sequence[Path]): Files among the results that were skipped for their name.
     """
 
     source: Path
@@ -52,45 +54,53 @@ class Report:
     tables: Mapping[int, Table]
     figures: Mapping[int, bytes]
     missing: Sequence[Missing]
+    misnamed: Sequence[Path]
 
     @property
-    def compared(self) -> list[Cell]:
-        """The cells of tables 1 to 17 that have both our figure and the report's."""
-        return [
-            cell
-            for table in self.tables.values()
-            for row in table.rows
-            for cell in row.cells.values()
-            if cell.ours is not None and cell.printed is not None
+    def differences(self) -> str:
+        """How many of the figures that both have differ, scores and counts apart."""
+        kinds = {"scores": False, "counts of the corpora": True}
+        compared = {
+            name: find_compared(self.tables.values(), counts=counts)
+            for name, counts in kinds.items()
+        }
+        parts = [
+            f"{sum(cell.differs for cell in cells)} of {len(cells)} {name}"
+            for name, cells in compared.items()
+            if cells
         ]
-
-    @property
-    def n_differ(self) -> int:
-        """How many of them differ."""
-        return sum(cell.differs for cell in self.compared)
+        if not parts:
+            return "No figure can be compared with the report's"
+        return f"{' and '.join(parts)} differ from the report"
 
 
 def make_report(
     results: str | Path,
     *,
-    corpus_root: str | Path = Path("corpus"),
+    corpus_root: str | Path | None = None,
     on_progress: Callable[[str], None] = lambda line: None,
 ) -> Report:
     """Fill the report from the results that are there.
 
     results (str | Path): The folder of results: see `read_results`.
-    corpus_root (str | Path): The folder of prepared corpora, for tables 4 to 6.
+    corpus_root (str | Path, optional): The folder of prepared corpora, for tables 4 to
+        6. None: "corpus", if it is there.
     on_progress (Callable[[str], None]): Called with each step.
-    RAISES (FileNotFoundError): If there is no such folder of results.
+    RAISES (FileNotFoundError): If there are no results, or no such folder of corpora.
     RAISES (ValueError): If a result or a corpus can't be read.
     RAISES (ImportError): If matplotlib is not installed.
     RETURNS (Report): The report, to be written with `write_report`.
     """
+    # before the work
+    import_figure()
+    root = _find_corpora(corpus_root)
     groups = read_results(results)
     tables = make_trial_tables(groups)
     on_progress("Drawing figures")
     figures = draw_figures(tables)
-    counted = count_corpora(corpus_root, on_progress=on_progress)
+    counted = count_corpora(root, on_progress=on_progress)
+    if not any(counted.values()):
+        on_progress(f"No prepared corpora in '{root}': tables 4 to 6 have no counts")
     tables.update(make_corpus_tables(counted))
     return Report(
         source=Path(results),
@@ -101,6 +111,7 @@ def make_report(
         tables=dict(sorted(tables.items())),
         figures=figures,
         missing=find_missing(groups),
+        misnamed=find_misnamed(results),
     )
 
 
@@ -145,10 +156,18 @@ def write_report(
                 links=links,
                 figures={figure.number: figure.caption for figure in FIGURES},
                 n_seeds=SEEDS,
-                output=output.name,
             ),
             encoding="utf8",
         )
+
+
+def _find_corpora(root: str | Path | None) -> Path:
+    if root is not None and not Path(root).is_dir():
+        raise FileNotFoundError(
+            f"'corpus_root' should be a folder of prepared corpora, but there is no "
+            f"'{root}'. `spacy hashembeds prepare` makes them."
+        )
+    return Path("corpus" if root is None else root)
 
 
 def _write_figures(report: Report, output: Path, folder: Path) -> dict[int, str]:

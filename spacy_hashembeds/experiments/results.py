@@ -74,7 +74,7 @@ def read_results(folder: str | Path) -> dict[TrialKey, list[Result]]:
 
     folder (str | Path): The folder that `run_trial` writes to, with files
         `<dataset>/<embedder>/<variant>/seed<N>.json`. Other files are left alone.
-    RAISES (FileNotFoundError): If there is no such folder.
+    RAISES (FileNotFoundError): If there is no such folder, or no result at this level.
     RAISES (ValueError): If a file is damaged, lies under the name of another trial, or
         if results that would be averaged or compared can't be: seeds with
         different overrides or sizes, or trials of one dataset on different files.
@@ -86,17 +86,32 @@ def read_results(folder: str | Path) -> dict[TrialKey, list[Result]]:
             f"There is no folder '{folder}'. Give the folder 'metrics' that "
             "`spacy hashembeds trial` writes its results to."
         )
-    paths = [
-        path
-        for path in folder.glob("*/*/*/seed*.json")
-        if re.fullmatch(r"seed\d+", path.stem)
-    ]
+    paths = [path for path in folder.glob("*/*/*/seed*.json") if _is_result(path)]
+    if not paths:
+        raise FileNotFoundError(
+            f"There are no results in '{folder}': it should hold files "
+            f"DATASET/EMBEDDER/VARIANT/seedN.json.{_hint_at_level(folder)}"
+        )
     results = sorted(map(_read_result, paths), key=lambda r: (r.key, r.seed))
     groups: dict[TrialKey, list[Result]] = {}
     for result in results:
         groups.setdefault(result.key, []).append(result)
     _check_alike(groups)
     return groups
+
+
+def find_misnamed(folder: str | Path) -> list[Path]:
+    """Find the files that lie among results, but that `read_results` leaves alone.
+
+    folder (str | Path): The folder of results.
+    RETURNS (list[Path]): JSON files whose name is not `seed<N>.json`. Hidden ones,
+        which are still being written, are not among them.
+    """
+    return sorted(
+        path
+        for path in Path(folder).glob("*/*/*/*.json")
+        if not _is_result(path) and not path.name.startswith(".")
+    )
 
 
 def estimate(values: Iterable[float | None]) -> Estimate | None:
@@ -124,6 +139,19 @@ def estimate_score(
     RETURNS (Estimate, optional): None if there are no results, or nothing to score.
     """
     return estimate(result.scores.get(split, {}).get(score) for result in results)
+
+
+def _is_result(path: Path) -> bool:
+    return re.fullmatch(r"seed[0-9]+", path.stem) is not None
+
+
+def _hint_at_level(folder: Path) -> str:
+    """Say which folder is meant, where results lie at another level."""
+    for between in ("", "*/", "*/*/", "*/*/*/*/"):
+        for path in folder.resolve().glob(f"{between}seed*.json"):
+            if _is_result(path) and len(path.parents) > 4:
+                return f" Give the folder above its datasets: '{path.parents[3]}'."
+    return " Give the folder 'metrics' that `spacy hashembeds trial` writes to."
 
 
 def _read_result(path: Path) -> Result:

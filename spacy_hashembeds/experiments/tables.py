@@ -4,7 +4,7 @@ Each cell holds our figure and the report's own (`printed_tables.json`).
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ..scorers import KINDS
@@ -18,6 +18,7 @@ from .layouts import (
     Column,
     Layout,
     Source,
+    TrialColumn,
 )
 from .printed import get_caption, get_notes, get_printed
 from .results import Estimate, Groups, TrialKey, estimate_score
@@ -127,6 +128,31 @@ def compare(ours: Estimate | None, printed: Estimate | None) -> Cell:
         distance = abs(ours.mean - printed.mean)
         differs = bool(deviations) and distance > 2 * math.hypot(*deviations)
     return Cell(ours=ours, printed=printed, differs=differs)
+
+
+def find_compared(tables: Iterable[Table], *, counts: bool) -> list[Cell]:
+    """Find the cells that have both our figure and the report's, each figure once.
+
+    Several tables show the same trials: table 10 repeats MultiEmbed's scores of table
+    9. Where the report prints different figures for them, each is one.
+
+    tables (Iterable[Table]): The tables.
+    counts (bool): Whether to find what is counted in corpora, or else the scores.
+    RETURNS (list[Cell]): The first cell of each figure.
+    """
+    found: dict[object, Cell] = {}
+    for table in tables:
+        for row in table.rows:
+            for column in table.columns:
+                cell = row.cells[column.key]
+                if cell.ours is None or cell.printed is None:
+                    continue
+                if counts == (column.kind in ("count", "decimal")):
+                    source: object = (table.title, column.key)
+                    if isinstance(column, TrialColumn):
+                        source = column.source
+                    found.setdefault((row.stub, source, cell.printed.mean), cell)
+    return list(found.values())
 
 
 def relative_error_increase(

@@ -1,3 +1,4 @@
+import re
 import sys
 from pathlib import Path
 
@@ -15,9 +16,14 @@ def results(tmp_path) -> Path:
     return tmp_path / "metrics"
 
 
-def run(*arguments, corpus_root="nowhere"):
-    texts = map(str, ("report", *arguments, "--corpus-root", corpus_root))
-    return CliRunner().invoke(hashembeds_cli, list(texts))
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path_factory, monkeypatch):
+    """A current folder without corpora."""
+    monkeypatch.chdir(tmp_path_factory.mktemp("elsewhere"))
+
+
+def run(*arguments):
+    return CliRunner().invoke(hashembeds_cli, ["report", *map(str, arguments)])
 
 
 def test_it_writes_a_page_and_says_what_is_in_it(results, tmp_path):
@@ -25,8 +31,10 @@ def test_it_writes_a_page_and_says_what_is_in_it(results, tmp_path):
     result = run(results, "-o", output, "--figures", figures)
     assert result.exit_code == 0, result.output
     assert f"Wrote {output} from 2 results" in " ".join(result.output.split())
-    # F1 in tables 9 and 10, and P, R and F1 on unseen entities among others
-    assert "figures differ from the report" in result.output
+    # P, R and F1 in tables 9 and 11, F1 on dev in table 15
+    said = " ".join(result.output.split())
+    assert re.search(r"\d of 7 scores differ from the report; 24 variants are", said)
+    assert "No prepared corpora in 'corpus'" in said
     assert "Drawing figures" in result.output
     assert "0.300 ± 0.000" in output.read_text(encoding="utf8")
     assert (figures / "figure3.png").is_file()
@@ -36,19 +44,12 @@ def test_it_counts_the_corpora_that_are_there(results, tmp_path, tiny_corpus):
     (tmp_path / "corpus").mkdir()
     (tmp_path / "corpus/wnut17").symlink_to(tiny_corpus)
     output = tmp_path / "report.md"
-    result = run(results, "-o", output, corpus_root=tmp_path / "corpus")
+    result = run(results, "-o", output, "--corpus-root", tmp_path / "corpus")
     assert result.exit_code == 0, result.output
     assert "wnut17/train.spacy" in "".join(result.output.split())
     text = output.read_text(encoding="utf8")
     assert "| WNUT2017 | 80 ▼ / 3,394 |" in text
-
-
-def test_no_results_are_said(tmp_path):
-    (tmp_path / "metrics").mkdir()
-    result = run(tmp_path / "metrics", "-o", tmp_path / "report.html")
-    assert result.exit_code == 0
-    assert "There are no results in" in result.output
-    assert "DATASET/EMBEDDER/VARIANT/seedN.json" in "".join(result.output.split())
+    assert "No prepared corpora" not in result.output
 
 
 def check_failure(result, message: str):
@@ -57,10 +58,35 @@ def check_failure(result, message: str):
     assert "".join(message.split()) in "".join(result.output.split())
 
 
+@pytest.mark.parametrize("level", ["anem", "anem/multi_embed", "empty"])
+def test_without_results_nothing_is_written(level, results, tmp_path):
+    (results / "empty").mkdir()
+    output = tmp_path / "report.html"
+    output.write_text("an earlier report")
+    result = run(results / level, "-o", output)
+    check_failure(result, f"There are no results in '{results / level}'")
+    check_failure(result, "DATASET/EMBEDDER/VARIANT/seedN.json")
+    assert output.read_text() == "an earlier report"
+
+
+def test_misnamed_files_are_named(results, tmp_path):
+    path = results / "anem/multi_embed/default/seed-1.json"
+    path.write_text("{}")
+    result = run(results, "-o", tmp_path / "report.html")
+    assert result.exit_code == 0, result.output
+    assert "Skipped files that are not named seedN.json" in result.output
+    assert str(path) in "".join(result.output.split())
+
+
 def test_what_is_wrong_is_named_and_nothing_is_written(results, tmp_path):
     output = tmp_path / "report.html"
     check_failure(run(tmp_path / "gone", "-o", output), "There is no folder")
     check_failure(run(results, "-o", tmp_path / "report.pdf"), "should end in .html")
+    gone = tmp_path / "gone"
+    check_failure(
+        run(results, "-o", output, "--corpus-root", gone),
+        f"should be a folder of prepared corpora, but there is no '{gone}'",
+    )
     broken = results / "anem/multi_embed/default/seed1.json"
     broken.write_text("{")
     check_failure(run(results, "-o", output), f"'{broken}' should hold")

@@ -152,10 +152,29 @@ def test_bars_are_told_apart_in_grey(figures):
         red, green, blue, _ = bar.get_facecolor()
         return 0.299 * red + 0.587 * green + 0.114 * blue
 
-    axes = figures[6].axes[0]
-    bars = [c[0] for c in axes.containers if hasattr(c, "patches")]
-    greys = sorted(get_grey(bar) for bar in bars)
-    assert all(b - a > 0.15 for a, b in pairwise(greys))
+    for figure in figures.values():
+        axes = figure.axes[0]
+        bars = [c[0] for c in axes.containers if hasattr(c, "patches")]
+        greys = sorted(get_grey(bar) for bar in bars)
+        assert all(b - a > 0.15 for a, b in pairwise(greys))
+
+
+def test_an_embedder_has_one_colour_in_all_figures(figures):
+    """Of the same trials; shades of it for others; and its own hatching."""
+    colors: dict[str, set] = {}
+    for figure in figures.values():
+        axes = figure.axes[0]
+        for bars in axes.containers:
+            if hasattr(bars, "patches"):
+                name = bars.get_label().removesuffix(", min_freq 10")
+                red, _, blue, _ = bars[0].get_facecolor()
+                is_lookup = name.startswith("MultiEmbed")
+                assert (red > blue) == is_lookup
+                assert bool(bars[0].get_hatch()) == is_lookup
+                colors.setdefault(name, set()).add(bars[0].get_facecolor())
+    colors["MultiHashEmbed"] |= colors["4 hashes"]
+    assert {name: len(found) for name, found in colors.items() if len(found) > 1} == {}
+    assert len(set.union(*colors.values())) == 4 + 3
 
 
 def test_nothing_is_drawn_of_nothing():

@@ -33,6 +33,16 @@ def test_the_overview_lists_all_trials_in_the_reports_order(tmp_path):
     ]
 
 
+def test_variants_are_in_order_of_vectors_and_size(tmp_path):
+    variants = ["default", "norm", "rows10", "rows20", "rows100"]
+    variants += ["vectors", "norm_vectors", "rows100_vectors"]
+    variants += ["floret", "rows10_floret", "fasttext"]
+    for variant in sorted(variants):
+        write_result(tmp_path, "wnut17", HASH, variant)
+    overview = make_overview(read_results(tmp_path))
+    assert [row.stub[2] for row in overview.rows] == variants
+
+
 def test_the_overview_has_scores_seeds_and_sizes(tmp_path):
     for seed, f in enumerate((0.4, 0.5)):
         test = {"ents_f": f, "ents_seen_support": 0, "ents_unseen_f": 0.25}

@@ -30,7 +30,8 @@ def results(tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="module")
 def report(results):
-    return make_report(results, corpus_root=results / "no corpora")
+    # a folder without corpora
+    return make_report(results, corpus_root=results)
 
 
 class TagChecker(HTMLParser):
@@ -136,16 +137,37 @@ def test_footnotes_and_missing_trials_are_said(report, tmp_path):
     names = "CoNLL es, CoNLL nl, WNUT2017, Archeology, AnEM (1 of 3 seeds), OntoNotes"
     assert row[2] == names
     assert next(row for row in missing if row[1] == "min_freq5")[2] == "all 6"
-    assert row[3:] == ["9, 10, 11, 15", "configs/grids/main.yml"]
+    grid = "configs/grids/main.yml"
+    assert row[3:] == [
+        "9, 10, 11, 15",
+        f"spacy hashembeds sweep {grid} --embedders multi_embed --variants default",
+    ]
+    row = next(row for row in missing if row[:2] == [HASH, "default"])
+    datasets = "conll2002_es,conll2002_nl,wnut17,archaeology,ontonotes"
+    assert f"{grid} --datasets {datasets} --embedders {HASH} --variants" in row[4]
     assert "Figure 7.</strong>" in html
     assert "Not drawn: there are no trials for it yet." in html
 
 
-def test_the_reader_is_told_how_to_make_it(report, results, tmp_path):
+@pytest.mark.parametrize("name", ["report.html", "report.md"])
+def test_the_first_lines_say_what_is_in_it(name, report, results, tmp_path):
+    write_report(report, tmp_path / name)
+    text = (tmp_path / name).read_text(encoding="utf8")
+    assert "from 8 trials" in text
+    assert str(results) in text
+    # the output that was given is not known to it
+    assert f"-o {name}" not in text
+    assert f"{report.differences}. Chance alone marks" in text
+
+
+def test_headings_of_groups_span_only_their_columns(report, tmp_path):
     write_report(report, tmp_path / "report.html")
     html = (tmp_path / "report.html").read_text(encoding="utf8")
-    assert f"spacy hashembeds report {results} -o report.html" in html
-    assert "from 8 trials" in html
+    head = html.split('<section id="overview">')[1].split("</tr>")[0]
+    assert re.findall(r'<th class="group" colspan="(\d)".*?<span>(.*?)<', head) == [
+        ("3", "F1-score")
+    ]
+    assert re.findall(r'<td colspan="(\d)"></td>', head) == ["3"]
 
 
 def test_names_are_escaped(report, tmp_path):
@@ -207,10 +229,11 @@ def test_html_has_its_figures_beside_it_too_if_asked(report, tmp_path):
     assert (tmp_path / "png/figure3.png").read_bytes() == report.figures[3]
 
 
-def test_no_results_make_a_report_of_gaps(tmp_path):
-    (tmp_path / "metrics").mkdir()
+def test_results_that_fill_no_table_make_a_report_of_gaps(tmp_path):
+    write_result(tmp_path / "metrics", "demo", LOOKUP, "default")
     report = make_report(tmp_path / "metrics", corpus_root=tmp_path)
-    assert (report.n_results, report.n_differ, report.compared) == (0, 0, [])
+    assert (report.n_results, report.figures) == (1, {})
+    assert report.differences == "No figure can be compared with the report's"
     for name in ("report.html", "report.md"):
         write_report(report, tmp_path / name)
         text = (tmp_path / name).read_text(encoding="utf8")
@@ -220,9 +243,42 @@ def test_no_results_make_a_report_of_gaps(tmp_path):
 
 
 def test_it_counts_what_differs(report):
-    marked = [cell for cell in report.compared if cell.differs]
-    assert report.n_differ == len(marked) > 0
-    assert len(report.compared) == 6 + 3 + 6 + 2 + 2  # tables 9, 10, 11, 13, 15
+    # By hand: tables 9, 11, 13, and 15, whose MHE (0.78) is table 13's with 4 hashes;
+    # table 10 repeats table 9's MultiEmbed. No deviation is known in table 15.
+    differ, compared = 4 + 6 + 2 + 0, 6 + 6 + 2 + 1
+    expected = f"{differ} of {compared} scores differ from the report"
+    assert report.differences == expected
+
+
+def test_scores_and_counts_are_kept_apart(results, tiny_corpus, tmp_path):
+    (tmp_path / "wnut17").symlink_to(tiny_corpus)
+    report = make_report(results, corpus_root=tmp_path)
+    # tables 4 and 6 have four columns, table 5 has seven that are counted
+    counts = r"\d+ of 15 scores and (\d+) of 15 counts of the corpora differ"
+    match = re.fullmatch(f"{counts} from the report", report.differences)
+    assert match is not None
+    tables = [report.tables[number] for number in (4, 5, 6)]
+    cells = [
+        cell for table in tables for row in table.rows for cell in row.cells.values()
+    ]
+    assert int(match[1]) == sum(cell.differs for cell in cells) > 0
+    write_report(report, tmp_path / "report.md")
+    text = (tmp_path / "report.md").read_text(encoding="utf8")
+    assert f"{report.differences}. Archeology's counts can't all be equal" in text
+
+
+def test_a_folder_of_corpora_that_is_named_must_be_there(results, tmp_path):
+    message = f"'corpus_root' should be a folder .* there is no '{tmp_path / 'gone'}'"
+    with pytest.raises(FileNotFoundError, match=message):
+        make_report(results, corpus_root=tmp_path / "gone")
+
+
+def test_a_line_says_that_there_are_no_corpora(results, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    lines = []
+    report = make_report(results, on_progress=lines.append)
+    assert "No prepared corpora in 'corpus': tables 4 to 6 have no counts" in lines
+    assert report.collisions.rows == []
 
 
 def test_other_kinds_of_files_are_refused(report, tmp_path):
@@ -236,5 +292,8 @@ def test_other_kinds_of_files_are_refused(report, tmp_path):
 
 def test_without_matplotlib_the_extra_is_named(results, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    lines = []
     with pytest.raises(ImportError, match=r"pip install 'spacy-hashembeds\[report\]'"):
-        make_report(results, corpus_root=tmp_path)
+        make_report(results, corpus_root=tmp_path, on_progress=lines.append)
+    # before any work
+    assert lines == []

@@ -13,6 +13,7 @@ from spacy_hashembeds.experiments.results import (
     TrialKey,
     estimate,
     estimate_score,
+    find_misnamed,
     read_results,
 )
 
@@ -110,10 +111,37 @@ def test_other_files_are_left_alone(tmp_path):
     assert len(read_results(tmp_path)) == 1
 
 
-def test_no_results_are_no_error_but_no_folder_is(tmp_path):
-    assert read_results(tmp_path) == {}
+def test_files_skipped_for_their_names_are_found(tmp_path):
+    path = write_result(tmp_path, "anem", "multi_embed", "default")
+    (tmp_path / "anem/comparison.json").write_text("no result")
+    assert find_misnamed(tmp_path) == []
+    names = ("seed-1.json", "seed1 (copy).json", "seed\N{SUPERSCRIPT TWO}.json")
+    for name in (*names, ".seed1-abc.json", "notes.txt"):
+        path.with_name(name).write_text("no result")
+    assert find_misnamed(tmp_path) == sorted(map(path.with_name, names))
+
+
+def test_no_results_and_no_folder_are_errors(tmp_path):
+    message = r"no results in .*DATASET/EMBEDDER/VARIANT/seedN\.json\. Give the folder "
+    with pytest.raises(FileNotFoundError, match=message + "'metrics' that"):
+        read_results(tmp_path)
     with pytest.raises(FileNotFoundError, match="Give the folder 'metrics'"):
         read_results(tmp_path / "nowhere")
+
+
+@pytest.mark.parametrize(
+    "level", ["..", "anem", "anem/multi_embed", "anem/multi_embed/default"]
+)
+def test_the_right_folder_is_named_at_another_level(level, tmp_path, monkeypatch):
+    metrics = tmp_path / "metrics"
+    write_result(metrics, "anem", "multi_embed", "default")
+    message = f"Give the folder above its datasets: '{metrics}'"
+    with pytest.raises(FileNotFoundError, match=message):
+        read_results(metrics / level)
+    monkeypatch.chdir(metrics / level)
+    with pytest.raises(FileNotFoundError, match=message):
+        read_results(".")
+    assert len(read_results(metrics)) == 1
 
 
 @pytest.mark.parametrize("text", ["", "{}", "[]", '"text"', "null", '{"dataset": 1}'])

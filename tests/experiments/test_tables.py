@@ -15,6 +15,7 @@ from spacy_hashembeds.experiments.printed import find_printed, get_printed
 from spacy_hashembeds.experiments.results import Estimate, estimate, read_results
 from spacy_hashembeds.experiments.tables import (
     compare,
+    find_compared,
     make_trial_tables,
     relative_error_increase,
 )
@@ -336,3 +337,22 @@ def test_footnotes_name_the_contradictions():
         assert other in notes or f"tables {first[0]}" in notes or "in tables" in notes
         assert f"{values[0]:.2f}" in notes
         assert f"{values[1]:.2f}" in notes
+
+
+def test_what_is_compared_is_counted_once(tmp_path):
+    """But where the report prints two figures for the same trials, both are."""
+    for dataset in ("wnut17", "anem"):
+        write_result(tmp_path, dataset, HASH, "default")
+        write_result(tmp_path, dataset, LOOKUP, "default")
+    tables = make_trial_tables(read_results(tmp_path))
+    alike = [tables[9], tables[10]]
+    cells = find_compared(alike, counts=False)
+    assert cells == find_compared(alike[:1], counts=False)
+    assert len(cells) == 2 * 6
+    # MHE on AnEM has 0.78 in both, but on WNUT 0.23 in one and 0.27 in the other
+    printed = [
+        cell.printed.mean
+        for cell in find_compared([tables[13], tables[15]], counts=False)
+    ]
+    assert printed == [0.23, 0.78, 0.27, 0.23, 0.67]
+    assert find_compared(tables.values(), counts=True) == []
