@@ -52,7 +52,7 @@ def sweep_cli(
             seeds=[_read_seed(seed) for seed in _split(seeds)],
         )
         plan = plan_sweep(chosen.expand(gpu_id=gpu_id))
-    except (OSError, ValueError) as e:
+    except (ImportError, OSError, ValueError) as e:
         msg.fail("Can't run the sweep", str(e), exits=1)
     if dry_run:
         _print_plan(plan)
@@ -74,9 +74,11 @@ def _read_seed(seed: str) -> int:
 def _make_executor(name: str, jobs: int | None, gpu_id: int) -> "Executor":
     from functools import partial
 
-    from ..experiments.executors import run_local, run_on_ray
+    from ..experiments.executors import import_ray, run_local, run_on_ray
+    from ..experiments.run_trial import check_gpu
 
     if name == "local":
+        check_gpu(gpu_id)
         return partial(run_local, jobs=jobs or 1)
     if name == "ray":
         if gpu_id > 0:
@@ -84,6 +86,7 @@ def _make_executor(name: str, jobs: int | None, gpu_id: int) -> "Executor":
                 f"--gpu-id should be 0 or -1 with --executor ray, but is {gpu_id}: Ray "
                 "shows each trial one GPU of its own, which is number 0 there."
             )
+        import_ray()  # now, or its absence shows after all else was checked
         return partial(run_on_ray, jobs=jobs, num_gpus=int(gpu_id >= 0))
     raise ValueError(f"--executor should be 'local' or 'ray', but is '{name}'.")
 
@@ -132,19 +135,21 @@ def _run(plan: "Plan", executor: "Executor") -> None:
             "The same command goes on from here.",
         )
         raise typer.Exit(130) from None
-    except (ImportError, OSError, ValueError) as e:
+    except (OSError, ValueError) as e:
         msg.fail("The sweep was stopped", str(e), exits=1)
     failed = [ended for ended in finished if ended.error is not None]
     for ended in failed:
         log = get_log(ended.trial)
-        msg.fail(f"Failed: {ended.trial.name}", f"{ended.error} Its log: {log}")
+        cause = str(ended.error).rstrip(".")
+        msg.fail(f"Failed: {ended.trial.name}", f"{cause}. Its log: {log}")
     if failed:
         msg.fail(
             f"{len(failed)} of {total} failed",
             "The same command tries them again.",
             exits=1,
         )
-    msg.good(f"All {total + len(plan.done)} trials are done")
+    n_done = total + len(plan.done)
+    msg.good("The trial is done" if n_done == 1 else f"All {n_done} trials are done")
 
 
 def _format_left(progress: "Progress") -> str:

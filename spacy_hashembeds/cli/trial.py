@@ -44,7 +44,8 @@ def trial_cli(
         )
         _, is_new = run_trial(trial, on_output=typer.echo)
     except (OSError, ValueError, RuntimeError) as e:
-        msg.fail("The trial failed", str(e), exits=1)
+        notes = getattr(e, "__notes__", [])
+        msg.fail("The trial failed", "\n".join([str(e), *notes]), exits=1)
     if is_new:
         msg.good(f"Saved results to {trial.metrics}")
     else:

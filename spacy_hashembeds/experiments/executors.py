@@ -180,9 +180,8 @@ def run_on_ray(
     RAISES (ValueError): If the cluster has no CPU, or no GPU where one is needed.
     All else is as for `run_local`.
     """
-    ray = _import_ray()
-    is_ours = not ray.is_initialized()
-    if is_ours:
+    ray = import_ray()
+    if is_ours := not ray.is_initialized():
         ray.init(log_to_driver=False, logging_level="ERROR")
     call = ray.remote(
         num_cpus=1,
@@ -213,7 +212,8 @@ def run_on_ray(
             ray.shutdown()
 
 
-def _import_ray() -> Any:
+def import_ray() -> Any:
+    """Import Ray, or raise an ImportError that names the extra."""
     try:
         import ray
     except ImportError as e:

@@ -228,12 +228,12 @@ def _check_keys(
     _check_mapping(where, value)
     unknown = [str(key) for key in value if key not in known]
     missing = [key for key in required if key not in value]
-    if unknown or missing:
+    faults = [f"has {', '.join(unknown)}"] if unknown else []
+    faults += [f"lacks {', '.join(missing)}"] if missing else []
+    if faults:
         raise ValueError(
             f"{where} should have the keys {', '.join(known)}"
-            + (f", but has {', '.join(unknown)}" if unknown else "")
-            + (f", but lacks {', '.join(missing)}" if missing else "")
-            + "."
+            f", but {' and '.join(faults)}."
         )
 
 

@@ -10,14 +10,10 @@ from pathlib import Path
 from time import monotonic
 from typing import Any, NamedTuple, Protocol
 
-from spacy.language import DEFAULT_CONFIG
-from spacy.schemas import ConfigSchemaInit, ConfigSchemaTraining
-from spacy.util import load_config, load_model_from_config, registry
-
 from ..files import write_json
 from .progress import Finished, Progress, Results
-from .run_trial import run_trial
-from .trial import Trial, identify, load_trial_config, read_done
+from .run_trial import check_config, run_trial
+from .trial import Trial, identify, read_done, say_where
 
 
 class Executor(Protocol):
@@ -83,17 +79,21 @@ def plan_sweep(trials: Sequence[Trial]) -> Plan:
 
 def _check_corpora(trials: Iterable[Trial]) -> None:
     """Name all datasets that are missing at once, rather than the first."""
-    missing: dict[str, Path] = {}
-    there: dict[str, Path] = {}
+    missing: dict[str, Trial] = {}
+    there: dict[str, Trial] = {}
     for trial in trials:
         train = trial.corpus["train"]
-        (there if train.is_file() else missing)[trial.dataset] = train.parent
+        (there if train.is_file() else missing)[trial.dataset] = trial
     if missing:
-        commands = [f"`spacy hashembeds prepare {n} {p}`" for n, p in missing.items()]
+        commands = [
+            f"`spacy hashembeds prepare {name} {trial.corpus['train'].parent}`"
+            for name, trial in missing.items()
+        ]
         choice = f", or leave it out: --datasets {','.join(there)}" if there else ""
         raise FileNotFoundError(
             f"There is no training corpus of {', '.join(missing)}. "
-            f"Make it with {', '.join(commands)}{choice}."
+            f"Make it with {', '.join(commands)}{choice}. "
+            f"{say_where(next(iter(missing.values())))}"
         )
 
 
@@ -102,8 +102,7 @@ def check_configs(trials: Iterable[Trial]) -> None:
 
     Each embedder is made once with the same overrides, in a fraction of a second.
 
-    RAISES (ValueError): If a setting is unknown, a value can't be used, or there are no
-        such vectors. Names a trial.
+    RAISES (ValueError): If one can't be used; see `check_config`.
     """
     checked = set()
     for trial in trials:
@@ -111,37 +110,7 @@ def check_configs(trials: Iterable[Trial]) -> None:
         if key in checked:
             continue
         checked.add(key)
-        try:
-            _check_config(trial)
-        except ValueError as e:
-            message = f"The config of {trial.name} can't be used. {str(e).strip()}"
-            raise ValueError(message) from e
-
-
-def _check_config(trial: Trial) -> None:
-    _check_paths(trial)
-    config = load_trial_config(trial)
-    config["paths"] |= {split: str(path) for split, path in trial.corpus.items()}
-    for section in ("nlp", "training", "initialize"):
-        # spaCy itself drops a setting that it doesn't know.
-        for key in config.get(section, {}).keys() - DEFAULT_CONFIG[section].keys():
-            raise ValueError(f"spaCy has no setting '{section}.{key}'.")
-    nlp = load_model_from_config(config, auto_fill=True)
-    config = nlp.config.interpolate()
-    registry.resolve(config["training"], schema=ConfigSchemaTraining)
-    registry.resolve(config["initialize"], schema=ConfigSchemaInit)
-    registry.resolve({"corpora": config["corpora"]})
-
-
-def _check_paths(trial: Trial) -> None:
-    config = load_config(trial.config)
-    if "paths" not in config:
-        raise ValueError("It has no section [paths], in which a trial sets the corpus.")
-    known = config["paths"].keys() | DEFAULT_CONFIG["paths"].keys()
-    for key in trial.overrides:
-        # Another one would be set, and nothing would use it.
-        if key.startswith("paths.") and key.removeprefix("paths.") not in known:
-            raise ValueError(f"It has no '{key}', only {', '.join(sorted(known))}.")
+        check_config(trial)
 
 
 def run_sweep(

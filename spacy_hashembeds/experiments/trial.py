@@ -10,6 +10,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from spacy.util import get_package_path, is_package, load_config
 from thinc.api import Config
 
@@ -18,8 +19,11 @@ from ..corpora.datasets import DATASETS
 #: Settings that are the trial's own, and what to give instead.
 _OWN_SETTINGS = {
     "training.seed": "'seed'",
+    "system.seed": "'seed'",  # which training.seed would win over
     "paths.train": "another 'dataset'",
     "paths.dev": "another 'dataset'",
+    "corpora.train.path": "another 'dataset'",
+    "corpora.dev.path": "another 'dataset'",
 }
 
 PACKAGES = ("spacy-hashembeds", "spacy", "thinc", "numpy")
@@ -39,7 +43,8 @@ class Trial:
     gpu_id (int): The GPU, or -1 for the CPU.
     root (Path): The folder of the project.
     RAISES (ValueError): If a name can't be that of a file, if the seed is none that
-        numpy takes, or if an override is a setting that the trial makes itself.
+        numpy takes, if the GPU has no possible number, or if an override is a setting
+        that the trial makes itself.
     """
 
     dataset: str
@@ -61,6 +66,11 @@ class Trial:
         if not 0 <= self.seed < 2**32:
             raise ValueError(
                 f"'seed' should be from 0 to {2**32 - 1}, but is {self.seed}."
+            )
+        if self.gpu_id < -1:
+            raise ValueError(
+                f"'gpu_id' should be the number of a GPU, or -1 for the CPU, but is "
+                f"{self.gpu_id}."
             )
         for setting, instead in _OWN_SETTINGS.items():
             if setting in self.overrides:
@@ -119,17 +129,19 @@ def identify(trial: Trial) -> dict[str, Any]:
 
     RAISES (FileNotFoundError): If the config or a split of the corpus is missing.
     RAISES (ValueError): If the language of the corpus is unknown, or if there are no
-        such vectors.
+        such vectors, or none in them.
     """
     if not trial.config.is_file():
         raise FileNotFoundError(
-            f"There is no config '{trial.config}' for the embedder '{trial.embedder}'."
+            f"There is no config '{trial.config}' for the embedder "
+            f"'{trial.embedder}'. {say_where(trial)}"
         )
     for path in trial.corpus.values():
         if not path.is_file():
             raise FileNotFoundError(
                 f"There is no '{path}'. Make it with "
-                f"`spacy hashembeds prepare {trial.dataset} {path.parent}`."
+                f"`spacy hashembeds prepare {trial.dataset} {path.parent}`. "
+                f"{say_where(trial)}"
             )
     config = load_trial_config(trial)
     config_text = config.to_str(interpolate=False)
@@ -150,6 +162,14 @@ def identify(trial: Trial) -> dict[str, Any]:
     }
 
 
+def say_where(trial: Trial) -> str:
+    """Say where files of a trial are looked for: its folder may be a wrong one."""
+    return (
+        f"It was looked for in '{trial.root.absolute()}': run the command in the "
+        "project's folder, where configs/ and corpus/ are."
+    )
+
+
 def hash_corpus(trial: Trial) -> dict[str, str]:
     """Hash the file of each split."""
     return {split: _hash_files([path]) for split, path in trial.corpus.items()}
@@ -168,6 +188,10 @@ def _identify_vectors(config: Config) -> dict[str, str]:
             "'paths.vectors' should be a folder made by `spacy init vectors`, or a "
             f"package installed by `spacy download`, but '{name}' is neither."
         )
+    # spaCy would only warn of a pipeline that has none.
+    tables = [np.load(file, mmap_mode="r") for file in files if file.name == "vectors"]
+    if not any(table.size for table in tables):
+        raise ValueError(f"'paths.vectors' is '{name}', which has no vectors.")
     return {"vectors_hash": _hash_files(files)}
 
 

@@ -14,6 +14,7 @@ from typer.testing import CliRunner, Result
 
 import spacy_hashembeds.cli  # noqa: F401
 from spacy_hashembeds.experiments import executors
+from spacy_hashembeds.experiments import run_trial as run_module
 from spacy_hashembeds.experiments.trial import identify
 from spacy_hashembeds.files import write_json
 
@@ -73,6 +74,7 @@ def executor(in_project, monkeypatch) -> FakeExecutor:
         run_ = partial(fake, name=name)
         attribute = {"local": "run_local", "ray": "run_on_ray"}[name]
         monkeypatch.setattr(executors, attribute, run_)
+    monkeypatch.setattr(executors, "import_ray", lambda: None)
     return fake
 
 
@@ -147,6 +149,8 @@ def test_a_part_of_the_grid(executor):
     assert executor.ran == [f"{FOLDER}/wide/seed1"]
     assert run("grid.yml", "--variants", "wide, default").exit_code == 0
     assert len(executor.ran) == 3
+    result = run("grid.yml", "--variants", "wide", "--seeds", "1")
+    assert "The trial is done" in result.output
 
 
 def test_a_split_with_nothing_to_score_does_not_end_the_sweep(executor):
@@ -159,7 +163,7 @@ def test_a_split_with_nothing_to_score_does_not_end_the_sweep(executor):
 
 def test_failures_are_named_at_the_end(executor):
     name = f"{FOLDER}/default/seed1"
-    executor.errors = {name: "RuntimeError: `spacy train` failed."}
+    executor.errors = {name: "RuntimeError: `spacy train` failed"}
     result = run("grid.yml")
     assert result.exit_code == 1
     assert isinstance(result.exception, SystemExit)
@@ -205,10 +209,13 @@ def test_an_interrupted_sweep_says_how_to_go_on(executor):
             ["grid.yml", "--executor", "ray", "--gpu-id", "1"],
             "--gpu-id should be 0 or -1 with --executor ray, but is 1",
         ),
+        (["grid.yml", "--gpu-id", "0"], "'gpu_id' is 0, but CuPy is not"),
+        (["grid.yml", "--gpu-id", "-2"], "'gpu_id' should be the number of a GPU, or"),
         (["other.yml"], "There is no training corpus of anem. Make it with `spacy"),
     ],
 )
-def test_errors_are_told_without_a_traceback(executor, args, message):
+def test_errors_are_told_without_a_traceback(executor, monkeypatch, args, message):
+    monkeypatch.setattr(run_module, "gpu_is_available", lambda: False)
     Path("broken.yml").write_text("trials: [")
     Path("other.yml").write_text(GRID.replace("[demo]", "[demo, anem]"))
     result = run(*args)
@@ -221,7 +228,7 @@ def test_errors_are_told_without_a_traceback(executor, args, message):
 
 def test_without_ray_only_ray_is_missing(in_project, monkeypatch):
     monkeypatch.setitem(sys.modules, "ray", None)
-    result = run("grid.yml", "--executor", "ray")
+    result = run("grid.yml", "--executor", "ray", "--dry-run")
     assert result.exit_code == 1
     assert "pip install 'spacy-hashembeds[ray]'" in squeeze(result.output)
 

@@ -83,10 +83,14 @@ def test_options_reach_the_training(in_project, monkeypatch):
     [
         (["demo", "multi_emb"], "no config 'configs/multi_emb.cfg'"),
         (["none", "multi_embed"], "no 'corpus/none/train.spacy'. Make it with"),
+        (["demo", "multi_embed", "--training.max_step", "60"], "no setting 'training."),
+        (["demo", "multi_embed", "--nlp.lang", "xyz"], "Can't import language xyz"),
+        (["demo", "multi_embed", "--system.seed", "3"], "give 'seed' instead"),
+        (["demo", "multi_embed", "--gpu-id", "-2"], "'gpu_id' should be the number"),
         (["own", "multi_embed"], "with the override --nlp.lang"),
         (
             ["demo", "multi_embed"],
-            "`spacy train` failed: its output is in "
+            "`spacy train` failed: its exit code is 1. Its output is in "
             "'training/demo/multi_embed/default/seed0/train.log'",
         ),
     ],

@@ -172,7 +172,7 @@ def grid(trials="[{embedder: a}]", **settings) -> str:
         (grid("[a]"), "'trials' should hold dict, not 'a'."),
         (grid("[{variant: b}]"), "Trial 1 should have the keys embedder, variant,"),
         (grid("[{embedder: a}, {embeder: a}]"), "Trial 2 should have the keys"),
-        (grid("[{embeder: a}]"), "vectors, but has embeder, but lacks embedder."),
+        (grid("[{embeder: a}]"), "vectors, but has embeder and lacks embedder."),
         (
             grid("[{embedder: 1}]"),
             "Trial 1 (1, default) should have text as 'embedder'",

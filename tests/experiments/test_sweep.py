@@ -8,7 +8,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+import spacy
 
 from spacy_hashembeds.experiments import progress as progress_module
 from spacy_hashembeds.experiments import sweep as sweep_module
@@ -227,7 +229,8 @@ def test_all_missing_corpora_are_named_at_once(root):
     message = str(error.value)
     assert message.startswith("There is no training corpus of anem, ontonotes. ")
     assert f"`spacy hashembeds prepare anem {root}/corpus/anem`" in message
-    assert message.endswith("or leave it out: --datasets demo,wnut17.")
+    assert "or leave it out: --datasets demo,wnut17. " in message
+    assert f"looked for in '{root}': run the command in the project's fo" in message
 
 
 def test_an_embedder_without_config(root):
@@ -255,7 +258,18 @@ def test_a_dataset_without_language(root):
         ("components.tok2vec.model.embed.attrs", ["NROM"], "NROM"),
         ("components.tagger.x", 1, "can't be run"),
         ("training.max_step", 20, r"no setting 'training\.max_step'"),
-        ("training.max_steps", "many", "max_steps"),
+        (
+            "training.max_steps",
+            "sixty",
+            r"which overrides training\.max_steps, can't be used\. "
+            r"max_steps: Input should be a valid integer\.$",
+        ),
+        ("nlp.lang", "xyz", r"\[E048\] Can't import language xyz"),
+        (
+            "components.tok2vec.model.embed.include_static_vectors",
+            True,
+            r"has include_static_vectors = true, but no paths\.vectors\.",
+        ),
         ("training.optimizer.rate", 1, "unexpected argument: 'rate'"),
         ("initialize.before_init.min_freqs", 1, "unexpected argument: 'min_freqs'"),
         ("initialize.vocab", 1, r"no setting 'initialize\.vocab'"),
@@ -275,6 +289,26 @@ def test_settings_that_configs_do_not_have(root, setting, value, message):
         plan_sweep([make(root), trial])
 
 
+def test_rows_that_do_not_match_attributes(root):
+    overrides = {"components.tok2vec.model.embed.rows": [1, 2, 3]}
+    trial = make(root, embedder="multi_hash_embed", variant="r", overrides=overrides)
+    message = (
+        r"demo/multi_hash_embed/r/seed0, which overrides .*\.embed\.rows, can't be "
+        "used. Mismatched lengths: 3 vs 4"
+    )
+    with pytest.raises(ValueError, match=message):
+        plan_sweep([trial])
+
+
+def test_vectors_may_be_used_where_they_are_given(root):
+    nlp = spacy.blank("en")
+    nlp.vocab.set_vector("word", np.ones(3, dtype="float32"))
+    nlp.to_disk(root / "vectors")
+    use = "components.tok2vec.model.embed.include_static_vectors"
+    overrides = {"paths.vectors": str(root / "vectors"), use: True}
+    assert plan_sweep([make(root, overrides=overrides)]).pending
+
+
 def test_a_config_needs_paths(root):
     trial = make(root)
     text = re.sub(r"(?s)\[paths\].*?(?=\[system\])", "", trial.config.read_text())
@@ -292,7 +326,7 @@ def test_paths_may_be_those_of_the_config_or_of_spacy(root):
 
 def test_a_config_is_made_once_for_all_seeds(root, trials, monkeypatch):
     made: list[Trial] = []
-    monkeypatch.setattr(sweep_module, "_check_config", made.append)
+    monkeypatch.setattr(sweep_module, "check_config", made.append)
     other = make(root, overrides={"training.dropout": 0.2})
     check_configs([*trials, other])
     assert made == [trials[0], other]

@@ -26,7 +26,7 @@ from spacy_hashembeds.experiments import run_trial as run_module
 from spacy_hashembeds.experiments import trial as trial_module
 from spacy_hashembeds.experiments.evaluation import evaluate_pipeline
 from spacy_hashembeds.experiments.processes import locked
-from spacy_hashembeds.experiments.run_trial import run_trial
+from spacy_hashembeds.experiments.run_trial import check_gpu, run_trial
 from spacy_hashembeds.experiments.trial import Trial, identify, read_done
 
 from ..conftest import SMALL_TRIAL, make_trial
@@ -254,6 +254,14 @@ def test_vectors_that_are_none(project):
         identify(trial)
 
 
+def test_a_pipeline_without_vectors_has_none_to_use(project):
+    folder = project / "vectors"
+    spacy.blank("en").to_disk(folder)
+    trial = make_trial(project, overrides={"paths.vectors": str(folder)})
+    with pytest.raises(ValueError, match=rf"'{folder}', which has no vectors"):
+        identify(trial)
+
+
 def test_a_corpus_is_read_once_to_tell_whether_a_trial_is_done(
     trained_root, monkeypatch
 ):
@@ -328,6 +336,28 @@ def test_a_corpus_without_a_test_split_is_scored_on_dev(project, training):
     assert metrics["timings"]["words_per_second"] > 0
 
 
+def test_results_never_stand_beside_a_pipeline_of_other_settings(project, training):
+    """Or they would count again once the settings are as before."""
+    trial = make_trial(project)
+    other = change_override(project, None)
+    training.error = KeyboardInterrupt
+    with pytest.raises(KeyboardInterrupt):
+        run_trial(other)
+    assert not trial.metrics.exists()
+    training.error = None
+    assert run_trial(trial)[1]
+    assert len(training.commands) == 2
+
+
+def test_results_stay_if_nothing_is_trained(project, training):
+    before = make_trial(project).metrics.read_bytes()
+    overrides = {**SMALL_TRIAL, "training.max_step": 60}
+    with pytest.raises(ValueError, match=r"no setting 'training\.max_step'"):
+        run_trial(make_trial(project, overrides=overrides))
+    assert training.commands == []
+    assert make_trial(project).metrics.read_bytes() == before
+
+
 # Failures
 
 
@@ -358,17 +388,41 @@ def test_a_trial_interrupted_after_training_starts_again(
     assert len(training.commands) == 2
 
 
-def test_a_failed_training_names_its_log(project):
-    overrides = {**SMALL_TRIAL, "training.max_steps": "many"}
-    trial = make_trial(project, variant="broken", overrides=overrides)
+def test_a_failed_training_tells_the_cause_and_names_its_log(project):
+    trial = make_trial(project, seed=1)
+    trial.corpus["train"].write_bytes(b"nothing")
     lines: list[str] = []
     log = trial.output / "train.log"
-    with pytest.raises(RuntimeError, match=rf"`spacy train` failed: .*'{log}'"):
+    with pytest.raises(RuntimeError, match=r"failed: ValueError: \[E1014\] Error") as e:
         run_trial(trial, on_output=lines.append)
+    assert e.value.__notes__ == [f"Its output is in '{log}'."]
     assert not trial.metrics.exists()
     # All that it printed is in the log, and was passed on as it came.
     assert log.read_text(encoding="utf8").splitlines() == lines
-    assert any("max_steps" in line for line in lines)
+    assert any("Traceback" in line for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("returncode", "lines", "cause"),
+    [
+        (1, ["Traceback", "  File", "ValueError: no GPU"], r"ValueError: no GPU\.\n"),
+        (1, ["a.b.CUDAError: x", "more of it", "", "UserWarning: y"], "a.b.CUDAError:"),
+        (1, ["KeyError: 1", "During handling", "OSError: 2"], "OSError: 2"),
+        (1, ["✘ Config", "training -> dropout  not a number", " "], "training -> drop"),
+        (1, ["Error " + "a " * 500], r"Error a .{480,500}\[\.\.\.\]\.\n"),
+        (-9, ["0   200   1.0"], r"it was killed by signal 9\."),
+        (3, [], r"its exit code is 3\."),
+    ],
+)
+def test_the_cause_is_in_the_last_lines(project, monkeypatch, returncode, lines, cause):
+    def fail(command, *, on_output, **settings) -> int:
+        for line in lines:
+            on_output(line)
+        return returncode
+
+    monkeypatch.setattr(run_module, "run_command", fail)
+    with pytest.raises(RuntimeError, match="^`spacy train` failed: " + cause):
+        run_trial(make_trial(project, seed=1))
 
 
 def test_a_missing_config(trained_root):
@@ -376,6 +430,28 @@ def test_a_missing_config(trained_root):
     message = r"no config '.*configs/multi_emb\.cfg' for the embedder 'multi_emb'"
     with pytest.raises(FileNotFoundError, match=message):
         run_trial(trial)
+
+
+def test_from_another_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    message = f"looked for in '{tmp_path}': run the command in the project's folder"
+    with pytest.raises(FileNotFoundError, match=message):
+        run_trial(Trial(dataset="demo", embedder="multi_embed"))
+    (tmp_path / "configs").mkdir()
+    (tmp_path / "configs/multi_embed.cfg").touch()
+    with pytest.raises(FileNotFoundError, match=rf"no 'corpus/demo/train.*{message}"):
+        run_trial(Trial(dataset="demo", embedder="multi_embed"))
+
+
+def test_without_a_gpu(project, training, monkeypatch):
+    monkeypatch.setattr(run_module, "gpu_is_available", lambda: False)
+    with pytest.raises(ValueError, match=r"'gpu_id' is 0, but CuPy .* no GPU.*cuda12x"):
+        run_trial(make_trial(project, gpu_id=0))
+    assert training.commands == []
+    assert make_trial(project).metrics.exists()
+    check_gpu(-1)
+    monkeypatch.setattr(run_module, "gpu_is_available", lambda: True)
+    check_gpu(0)
 
 
 @pytest.mark.parametrize("split", ["train", "dev"])
@@ -417,7 +493,14 @@ def test_names_are_those_of_files(name, value):
 
 @pytest.mark.parametrize(
     ("setting", "instead"),
-    [("training.seed", "'seed'"), ("paths.train", "'dataset'"), ("paths.dev", "'data")],
+    [
+        ("training.seed", "'seed'"),
+        ("system.seed", "'seed'"),
+        ("paths.train", "'dataset'"),
+        ("corpora.train.path", "'dataset'"),
+        ("corpora.dev.path", "'dataset'"),
+        ("paths.dev", "'data"),
+    ],
 )
 def test_settings_of_the_trial_itself_are_no_overrides(setting, instead):
     """Otherwise its results would say something else than what was run."""
@@ -432,8 +515,14 @@ def test_seeds_are_those_of_numpy(seed):
         Trial(dataset="demo", embedder="multi_embed", seed=seed)
 
 
+def test_there_is_no_gpu_below_the_cpu():
+    with pytest.raises(ValueError, match=r"'gpu_id' should be .* but is -2\."):
+        Trial(dataset="demo", embedder="multi_embed", gpu_id=-2)
+
+
 @pytest.mark.parametrize("value", ["10", "true", "--x", "é", 10, True, None, [1, "a"]])
-def test_spacy_gets_the_settings_as_they_are(project, training, value):
+def test_spacy_gets_the_settings_as_they_are(project, training, monkeypatch, value):
+    monkeypatch.setattr(run_module, "check_config", lambda trial: None)
     overrides = {**SMALL_TRIAL, "training.x": value}
     run_trial(make_trial(project, variant="odd", overrides=overrides))
     arguments = training.commands[-1][5:]  # after python -m spacy train CONFIG
