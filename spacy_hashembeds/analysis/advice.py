@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from .codes import SOUND_SEED
+import numpy as np
+
 from .embedders import HashTable, LookupTable
 from .features import Vocabulary
 from .options import (
@@ -14,17 +15,21 @@ from .options import (
     find_lookup_options,
     measure_attributes,
 )
+from .reasons import (
+    describe_attributes,
+    describe_hashing,
+    describe_lookup,
+    describe_seeds,
+    describe_size,
+)
 from .tables import HashMeasures, measure_hash_table
 
 #: How many of an attribute's values may share their whole code, as a share of them.
 BOUND = 0.001
 
-_HASHING = "spacy-hashembeds.MultiFewerHashEmbed.v1"
-_LOOKUP = "spacy-hashembeds.MultiEmbed.v1"
-
-#: Distinct norms for each row in the smallest table that the report trained with:
-#: Spanish, 10% rows, 23,710 norms in 263 rows (table 1; appendix A.1).
-SMALLEST_LOAD = 90
+#: With fewer distinct words there is nothing to choose: any table has room for them,
+#: and what they show of the words to come is chance.
+FEWEST_WORDS = 100
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,9 +43,10 @@ class Advice:
     attributes (list[AttributeUse]): What each attribute adds to the others.
     hash_options (list[HashOption]): The smallest tables within the bound, for each
         number of hashes.
-    hashing (HashOption, optional): That with the least memory.
+    hashing (HashOption, optional): That with the least memory: a lower limit.
     lookup_options (list[LookupOption]): Tables for several values of `min_freq`.
-    lookup (LookupOption, optional): That with the least memory within the bound.
+    lookup (LookupOption, optional): That in which the fewest tokens are unknown, of
+        those with a `min_freq` of 2 or more, which train the row for unknown values.
     reasons (list[str]): The advice in words.
     """
 
@@ -63,10 +69,11 @@ def advise(
     bound: float = BOUND,
     tables: Sequence[HashTable | LookupTable] = (),
 ) -> Advice:
-    """Advise rows, hashes, attributes and `min_freq` for the least memory.
+    """Advise on rows, hashes, attributes and `min_freq`.
 
     It is about telling the words of the training corpus apart, which can be counted.
-    What a choice is worth in F1 only training shows.
+    What a choice is worth in F1 only training shows. There are no options, and no
+    advice on sizes, with fewer than `FEWEST_WORDS` distinct words.
 
     vocabularies (Mapping[str, Vocabulary]): For each split, "train" among them.
     attrs (Sequence[str]): The attributes to embed.
@@ -78,10 +85,14 @@ def advise(
     train = vocabularies["train"]
     uses = measure_attributes(vocabularies, attrs) if len(train.words) else []
     kept = [use.attr for use in uses if use.says_nothing is None]
-    hashes = find_hash_options(train, kept, width=width, bound=bound) if kept else []
-    lookups = find_lookup_options(vocabularies, kept, width=width) if kept else []
+    n_words = len(np.unique(train.words[:, 0]))
+    is_enough = bool(kept) and n_words >= FEWEST_WORDS
+    hashes = (
+        find_hash_options(train, kept, width=width, bound=bound) if is_enough else []
+    )
+    lookups = find_lookup_options(vocabularies, kept, width=width) if is_enough else []
     hashing = min(hashes, key=lambda option: option.parameters, default=None)
-    lookup = _choose_lookup(lookups, uses, bound)
+    lookup = _choose_lookup(lookups)
     return Advice(
         attrs=kept,
         width=width,
@@ -92,155 +103,33 @@ def advise(
         lookup_options=lookups,
         lookup=lookup,
         reasons=[
-            *_advise_on_hashing(hashing, hashes, kept, bound),
-            *_advise_on_size(hashing, kept, tables),
-            *_advise_on_seed(tables, train),
-            *_advise_on_lookup(lookup, lookups, kept, bound),
-            *_advise_on_attributes(uses),
+            *describe_size(n_words, FEWEST_WORDS),
+            *describe_hashing(hashing, kept, bound, tables),
+            *describe_seeds(_measure_hash_tables(tables, train)),
+            *describe_lookup(lookup, lookups, kept),
+            *describe_attributes(uses if is_enough else []),
         ],
     )
 
 
-def _choose_lookup(
-    options: Sequence[LookupOption], uses: Sequence[AttributeUse], bound: float
-) -> LookupOption | None:
-    """Choose the least memory. All values that are unknown share one row."""
-    limits = [bound * use.values for use in uses if use.says_nothing is None]
-    within = [
-        option
-        for option in options
-        if all(
-            n <= max(limit, 1)  # one alone shares with none
-            for n, limit in zip(option.unknown_values, limits, strict=True)
-        )
-    ]
-    return min(within, key=lambda option: option.parameters, default=None)
+def _choose_lookup(options: Sequence[LookupOption]) -> LookupOption | None:
+    """Choose the fewest unknown tokens in training, then the least memory.
+
+    An option that knows more tokens of training knows more of any other split, too.
+    """
+    trained = [option for option in options if option.min_freq > 1]
+
+    def rank(option: LookupOption) -> tuple[float, int]:
+        return sum(s["train"] for s in option.unknown_share), option.parameters
+
+    return min(trained, key=rank, default=None)
 
 
-def _advise_on_hashing(
-    chosen: HashOption | None,
-    options: Sequence[HashOption],
-    attrs: Sequence[str],
-    bound: float,
-) -> list[str]:
-    if chosen is None:
-        return []
-    collisions = ", ".join(
-        f"{attr} {n:,} of {total:,}"
-        for attr, n, total in zip(
-            attrs, chosen.sharing_code, chosen.values, strict=True
-        )
-    )
-    names = ", ".join(f'"{attr}"' for attr in attrs)
-    others = "; ".join(
-        f"{_count_hashes(option.num_hashes)}: {option.parameters:,}"
-        for option in options
-        if option is not chosen
-    )
-    return [
-        f"To hash, with {_HASHING}: attrs = [{names}], rows = {chosen.rows}, "
-        f"num_hashes = {chosen.num_hashes}, seed = {SOUND_SEED}. These are the fewest "
-        f"parameters ({chosen.parameters:,}) with which at most {_percent(bound)} of "
-        "the values of each attribute share all their rows with another. Measured: "
-        f"{collisions}. Taken together, the tables leave "
-        f"{chosen.words_sharing_codes:,} words that can't be told apart."
-        + (f" With other numbers of hashes it takes more: {others}." if others else "")
-    ]
-
-
-def _advise_on_size(
-    chosen: HashOption | None,
-    attrs: Sequence[str],
-    tables: Sequence[HashTable | LookupTable],
-) -> list[str]:
-    if chosen is None:
-        return []
-    load, attr = max(zip(chosen.load, attrs, strict=True))
-    hash_tables = [table for table in tables if isinstance(table, HashTable)]
-    now = sum(table.rows * table.width for table in hash_tables)
-    texts = [
-        "Take these rows as the least. Words that are told apart are not yet learned "
-        f"well: the {attr} table would have {load:,.1f} values for each row. The "
-        f"smallest tables in the report, with up to {SMALLEST_LOAD} values for each "
-        "row, gained one F1 point on one corpus and lost three on the other (its "
-        "table 1). Compare with larger ones on your development set."
-    ]
-    if now:
-        texts.append(
-            f"The hash tables there are have {now:,} parameters, "
-            f"{now / chosen.parameters:.1f} times as many."
-        )
-    return texts
-
-
-def _advise_on_seed(
+def _measure_hash_tables(
     tables: Sequence[HashTable | LookupTable], vocabulary: Vocabulary
-) -> list[str]:
-    texts = []
-    for table in tables:
-        if isinstance(table, HashTable) and len(vocabulary.words):
-            values, _ = vocabulary.count_values(table.attr)
-            measures = measure_hash_table(table, values)
-            if measures.with_sound_seed is not None:
-                texts.append(_describe_seed(measures, measures.with_sound_seed))
-    return texts
-
-
-def _describe_seed(poor: HashMeasures, sound: HashMeasures) -> str:
-    return (
-        f"{poor.attr} is hashed with seed {poor.seed}, a poor one: it is the length "
-        "of the hashed key in bytes, which makes hash 1 always even, and lets hash 3 "
-        "depend on hash 1, and hash 4 on hash 2. Here hash 1 reaches "
-        f"{poor.rows_reached_by_hash[0]:,} of {poor.rows:,} rows (seed {sound.seed}: "
-        f"{sound.rows_reached_by_hash[0]:,}), and {poor.sharing_code:,} of "
-        f"{poor.values:,} values share all their rows with another (seed {sound.seed}: "
-        f"{sound.sharing_code:,}). For a pipeline that you train anew, use "
-        f"{_HASHING} with seed = {sound.seed}."
-    )
-
-
-def _advise_on_lookup(
-    chosen: LookupOption | None,
-    options: Sequence[LookupOption],
-    attrs: Sequence[str],
-    bound: float,
-) -> list[str]:
-    if chosen is None:
-        return []
-    texts = [
-        f"To look up, with {_LOOKUP}: min_freq = {chosen.min_freq}, which gives "
-        f"{chosen.rows} rows. "
-        f"These are the fewest parameters ({chosen.parameters:,}) with which at most "
-        f"{_percent(bound)} of the values of each attribute share the row for unknown "
-        "ones."
-    ]
-    if chosen.min_freq == 1:
-        second = next(option for option in options if option.min_freq == 2)
-        shares = chosen.unknown_share[0]
-        new = "".join(
-            f", which {_percent(share)} of the {split} tokens get for {attrs[0]}"
-            for split, share in list(shares.items())[1:2]
-        )
-        texts.append(
-            f"With min_freq = 1 nothing trains the row for unknown values{new}. With "
-            f"min_freq = 2 the {second.unknown_values[0]:,} values of {attrs[0]} that "
-            f"were seen once, {_percent(second.unknown_share[0]['train'])} of its "
-            f"tokens, train it, and there are only {second.parameters:,} parameters."
-        )
-    return texts
-
-
-def _advise_on_attributes(uses: Sequence[AttributeUse]) -> list[str]:
+) -> list[HashMeasures]:
     return [
-        f"Leave out {use.attr}: {use.says_nothing}."
-        for use in uses
-        if use.says_nothing is not None
+        measure_hash_table(table, vocabulary.count_values(table.attr)[0])
+        for table in tables
+        if isinstance(table, HashTable) and len(vocabulary.words)
     ]
-
-
-def _count_hashes(number: int) -> str:
-    return "1 hash" if number == 1 else f"{number} hashes"
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.3g}%"

@@ -51,9 +51,9 @@ def analyze_corpus(
     vectors (str | Path, optional): A pipeline with word vectors, name or folder, to
         look tokens up in. Default: those of `model`, if it has any.
     lang (str, optional): The language whose norms are counted. Default: that of
-        `config` or `model`, else "xx".
-    bound (float): How many of an attribute's values may share their whole code in what
-        is advised, as a share of them, above 0 and below 1.
+        `config` or `model`, which must agree, else "xx".
+    bound (float): How many of an attribute's values may share their whole code within
+        the lower limit for hash tables, as a share of them, above 0 and below 1.
     progress (Progress, optional): Wraps the docs of each split as they are read.
     RAISES (OSError): If a file or pipeline is not there.
     RAISES (ValueError): If one can't be used, or arguments contradict each other.
@@ -64,7 +64,7 @@ def analyze_corpus(
         `HashMeasures` or `LookupMeasures`, "words": `WordMeasures`); "advice" (for
         each embedder "component" and `Advice`). Ready for JSON.
     """
-    _check_arguments(config, model, lang, bound)
+    _check_arguments(config, model, bound)
     nlp = load_pipeline(config=config, model=model, lang=lang)
     source = load_vectors(vectors, nlp)
     embedders = find_embedders(nlp)
@@ -133,18 +133,12 @@ def _predict(nlp: Language, gold: Doc) -> Doc:
 def _check_arguments(
     config: str | Path | None,
     model: str | Path | None,
-    lang: str | None,
     bound: float,
 ) -> None:
     if config is not None and model is not None:
         raise ValueError(
             f"There should be a config or a model, but both came: '{config}' and "
             f"'{model}'. Analyse them one after the other."
-        )
-    if lang is not None and (config or model):
-        raise ValueError(
-            f"'lang' is '{lang}', but the language is that of '{config or model}'. "
-            "Leave out one of them."
         )
     if not 0 < bound < 1:
         raise ValueError(

@@ -16,8 +16,10 @@ from .tables import measure_lookup_table, measure_words
 
 MIN_FREQS = (1, 2, 3, 5, 10, 20)
 
-# Hashes have 32 bits: larger tables have rows that none can reach.
-_MAX_ROWS = 2**32
+#: Larger hash tables are no option. At spaCy's width of 96 this is 384 MB of weights,
+#: more than any vocabulary of a corpus needs: with one hash alone, collisions die away
+#: so slowly that a few thousand words would ask for millions of rows.
+MAX_ROWS = 1_000_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,8 +92,8 @@ def find_hash_options(
 
     bound (float): How many of an attribute's values may share their whole code, as a
         share of them, above 0. Both the expected and the measured number keep to it.
-    RETURNS (list[HashOption]): One for each number of hashes that can do it. Rows are
-        rounded up to two figures.
+    RETURNS (list[HashOption]): One for each number of hashes that can do it with at
+        most `MAX_ROWS` in each table. Rows are rounded up to two figures.
     """
     values = [vocabulary.count_values(attr)[0] for attr in attrs]
     options = []
@@ -100,7 +102,7 @@ def find_hash_options(
             _find_smallest(attr, values[i], width, num_hashes, SOUND_SEED + i, bound)
             for i, attr in enumerate(attrs)
         ]
-        if all(table.rows <= _MAX_ROWS for table in tables):
+        if all(table.rows <= MAX_ROWS for table in tables):
             options.append(_describe(tables, values, vocabulary))
     return options
 
@@ -183,7 +185,7 @@ def _find_smallest(
         table = HashTable(
             attr=attr, rows=rows, width=width, num_hashes=num_hashes, seed=seed
         )
-        is_hopeless = rows > _MAX_ROWS
+        is_hopeless = rows > MAX_ROWS
         if is_hopeless or count_sharing_sums(table.find_code(values)) <= limit:
             return table
         rows += 1

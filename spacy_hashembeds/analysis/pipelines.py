@@ -24,16 +24,62 @@ def load_pipeline(
 
     config (str | Path, optional): The config. Its pipeline is not initialised.
     model (str | Path, optional): The trained pipeline, name or folder.
-    lang (str, optional): The language of the blank one, by default "xx".
+    lang (str, optional): The language of the blank one, by default "xx"; that of the
+        others, if they are to have a certain one.
     RAISES (OSError): If there is no such config or pipeline.
+    RAISES (ValueError): If the config builds none, or the language is another.
     """
-    if model is not None:
-        return load_model(model)
-    if config is None:
+    source = model if config is None else config
+    if source is None:
         return spacy.blank(lang or "xx")
+    nlp = load_trained(source) if config is None else _build(config)
+    if lang not in (None, nlp.lang):
+        raise ValueError(
+            f"'lang' is '{lang}', but the language of '{source}' is '{nlp.lang}', and "
+            "its norms depend on that. Leave out one of them."
+        )
+    return nlp
+
+
+def load_trained(model: str | Path) -> Language:
+    """Load a trained pipeline, and say more than spaCy does of what is none.
+
+    model (str | Path): The pipeline, name or folder.
+    RAISES (OSError): If there is no such pipeline.
+    RAISES (ValueError): If it is a file, or a folder that has pipelines in it.
+    """
+    path = Path(model)
+    if path.is_file():
+        remedy = {
+            ".cfg": "A config is for `spacy hashembeds analyze --config`.",
+            ".spacy": "A corpus is another argument: see --help for their order.",
+        }.get(path.suffix, "Give the folder that `spacy train` wrote, model-best.")
+        raise ValueError(
+            f"'{model}' should be a pipeline, a package name or a folder, but is a "
+            f"file. {remedy}"
+        )
+    if path.is_dir() and not (path / "meta.json").is_file():
+        inside = sorted(meta.parent for meta in path.glob("*/meta.json"))
+        if inside:
+            raise ValueError(
+                f"The folder '{model}' is no pipeline itself, but holds some. Give the "
+                "one that is meant: " + " or ".join(f"'{p}'" for p in inside) + "."
+            )
+    return load_model(model)
+
+
+def _build(config: str | Path) -> Language:
     if not Path(config).is_file():
         raise FileNotFoundError(f"There is no config '{config}'.")
-    return load_model_from_config(load_config(config), auto_fill=True)
+    try:
+        return load_model_from_config(load_config(config), auto_fill=True)
+    except ValueError as error:
+        # spaCy names no file, and lays its messages out over many lines.
+        reason = " ".join(str(error).split())
+        raise ValueError(
+            f"'{config}' should be a spaCy config, but no pipeline can be built from "
+            f"it: {reason}"
+        ) from error
 
 
 def load_vectors(vectors: str | Path | None, nlp: Language) -> Vocab | None:
@@ -42,11 +88,11 @@ def load_vectors(vectors: str | Path | None, nlp: Language) -> Vocab | None:
     vectors (str | Path, optional): A pipeline that has them, name or folder. Default:
         `nlp`, if it has any.
     RAISES (OSError): If there is no such pipeline.
-    RAISES (ValueError): If it has no vectors.
+    RAISES (ValueError): If it is none, or has no vectors.
     """
     if vectors is None:
         return nlp.vocab if nlp.vocab.vectors.size else None
-    vocab = load_model(vectors).vocab
+    vocab = load_trained(vectors).vocab
     if not vocab.vectors.size:
         raise ValueError(
             f"'{vectors}' should be a pipeline with word vectors, but has none. Make "

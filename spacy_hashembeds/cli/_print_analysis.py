@@ -22,6 +22,7 @@ def print_analysis(data: dict[str, Any]) -> None:
 
 
 def _print_corpus(data: dict[str, Any]) -> None:
+    is_default = data["lang"] == "xx" and not data["embedders"]
     print_table(
         "Corpus",
         "Vocabulary: distinct tokens. Unknown: those that the vectors don't have.",
@@ -41,7 +42,8 @@ def _print_corpus(data: dict[str, Any]) -> None:
     )
     print_table(
         "Token attributes",
-        "In the training corpus.",
+        f"In the training corpus. Norms are those of the language '{data['lang']}'"
+        + (", unless --lang is given." if is_default else "."),
         ("Attribute", "Distinct values", "Seen once", "Seen 10 times or more"),
         [
             (attr, *format_fields(counts, "values", "once", "at_least_10"))
@@ -158,11 +160,15 @@ def _print_attributes(advice: dict[str, Any]) -> None:
 
 
 def _print_hash_options(advice: dict[str, Any]) -> None:
+    from ..analysis.reasons import format_bound, name_out_of_reach
+
+    found = [option["num_hashes"] for option in advice["hash_options"]]
     print_table(
         _title("Options for hashing", advice),
         f"The smallest tables of width {advice['width']} in which at most "
-        f"{100 * advice['bound']:.3g}% of the values share all rows with another. "
-        f"Tables: {', '.join(advice['attrs'])}. * is advised.",
+        f"{format_bound(advice['bound'])} of the values share all rows with another. "
+        f"Tables: {', '.join(advice['attrs'])}. * is the lower limit."
+        f"{name_out_of_reach(found)}",
         (
             "Hashes",
             "Rows",
@@ -192,7 +198,7 @@ def _print_lookup_options(advice: dict[str, Any]) -> None:
     print_table(
         _title("Options for lookup", advice),
         f"A row for each value seen min_freq times. Unknown: values and tokens of "
-        f"{first} that share one row. * is advised.",
+        f"{first} that share one row. * is advised; with 1, nothing trains that row.",
         (
             *("min_freq", "Rows", "Parameters", "Unknown values"),
             *(f"Tokens in {split}" for split in splits),

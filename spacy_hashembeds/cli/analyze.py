@@ -43,8 +43,8 @@ def analyze_cli(
     bound: float = Opt(
         0.001,
         "--bound",
-        help="How many of an attribute's values may collide in what is advised, as a "
-        "share of them",
+        help="How many of an attribute's values may collide within the lower limit for "
+        "hash tables, as a share of them",
     ),
     output: Path | None = Opt(
         None, "--json", "-j", help="JSON file to write everything to", dir_okay=False

@@ -80,27 +80,21 @@ def _print_evaluation(evaluation: dict[str, Any]) -> None:
         _print_comparison(evaluation)
     _print_groups(evaluation)
     _print_confusions(evaluation)
-    setting = evaluation["setting"]
-    msg.info(
-        f"Intervals hold {setting['confidence']:.0%} of {setting['samples']:,} draws "
-        f"of the {setting['documents']:,} documents, seed {setting['seed']}"
-    )
-    _print_warnings(evaluation)
+    _print_draws(evaluation["setting"])
+    for warning in evaluation["warnings"]:
+        msg.warn(warning)
 
 
-def _print_warnings(evaluation: dict[str, Any]) -> None:
-    """Say why figures are missing or 0, where it may be a mistake."""
+def _print_draws(setting: dict[str, Any]) -> None:
     from wasabi import msg
 
-    setting = evaluation["setting"]
-    if not setting["documents"]:
-        msg.warn(f"No document in {setting['test']} has entity annotation")
-    elif not evaluation["ents_r"] and not any(
-        confusion["predicted"] for confusion in evaluation["confusions"]
-    ):
-        msg.warn(
-            f"{setting['model']} predicts not one entity",
-            "A component that sets doc.ents, such as 'ner', should be in the pipeline.",
+    drawn, read = setting["documents"], setting["documents_read"]
+    documents = f"{drawn:,} document{'s' * (drawn != 1)}"
+    annotated = f" with entity annotation, of {read:,} in all" * (drawn < read)
+    if drawn:
+        msg.info(
+            f"Intervals hold {setting['confidence']:.0%} of {setting['samples']:,} "
+            f"draws of the {documents}{annotated}, seed {setting['seed']}"
         )
 
 

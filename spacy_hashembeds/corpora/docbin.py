@@ -1,7 +1,8 @@
 """Reading `.spacy` files, with errors that name the file."""
 
+import codecs
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from spacy.language import Language
@@ -10,6 +11,9 @@ from spacy.training import Corpus, Example
 from spacy.training.corpus import FILE_TYPE, walk_corpus
 from spacy.vocab import Vocab
 
+#: The splits that `spacy hashembeds prepare` writes into one folder.
+_TRAIN, _HELD_OUT = "train.spacy", {"dev.spacy", "test.spacy"}
+
 
 def read_docs(path: str | Path, vocab: Vocab) -> Iterator[Doc]:
     """Read gold docs, one file at a time.
@@ -17,7 +21,8 @@ def read_docs(path: str | Path, vocab: Vocab) -> Iterator[Doc]:
     path (str | Path): A `.spacy` file, or a folder of them.
     vocab (Vocab): The vocab of the docs.
     RAISES (FileNotFoundError): If there is no such file, or none in the folder.
-    RAISES (ValueError): If a file is truncated or no `.spacy` file at all.
+    RAISES (ValueError): If a file is truncated or no `.spacy` file at all, or the
+        folder holds several splits, which are no one corpus.
     YIELDS (Doc): The docs, in order.
     """
     for location in _find_files(Path(path)):
@@ -28,8 +33,8 @@ def read_docs(path: str | Path, vocab: Vocab) -> Iterator[Doc]:
         except Exception as error:
             # Damaged bytes fail anywhere between zlib and the doc's arrays.
             raise ValueError(
-                f"'{location}' should be a .spacy file (a DocBin), but is truncated or "
-                "of another kind. Make it anew, for example with `spacy convert`."
+                f"'{location}' should be a .spacy file (a DocBin), but is "
+                + _diagnose(location)
             ) from error
 
 
@@ -53,4 +58,40 @@ def _find_files(path: Path) -> list[Path]:
         files = walk_corpus(path, FILE_TYPE)
     if not files:
         raise FileNotFoundError(f"There is no {FILE_TYPE} file in the folder '{path}'.")
+    for folder in sorted({file.parent for file in files}):
+        _check_is_one_corpus(folder, (f.name for f in files if f.parent == folder))
     return files
+
+
+def _check_is_one_corpus(folder: Path, names: Iterable[str]) -> None:
+    """Refuse a prepared corpus: training and held-out data would count as one."""
+    found = set(names)
+    held_out = sorted(found & _HELD_OUT)
+    if _TRAIN in found and held_out:
+        splits = [_TRAIN, *held_out]
+        raise ValueError(
+            f"The folder '{folder}' should hold the files of one corpus, but holds "
+            f"{len(splits)} splits: {', '.join(splits)}. Give the file that is meant: "
+            + " or ".join(f"'{folder / split}'" for split in splits)
+            + "."
+        )
+
+
+def _diagnose(path: Path) -> str:
+    """Say what a file is that is no DocBin, and what to do."""
+    with path.open("rb") as file:
+        start = file.read(4096)
+    try:
+        # A character may be cut off. DocBins are not UTF-8 in their second byte.
+        is_text = bool(codecs.getincrementaldecoder("utf-8")().decode(start))
+    except UnicodeDecodeError:
+        is_text = False
+    if is_text:
+        return (
+            "text. Convert files with one token a line with `spacy hashembeds prepare "
+            "iob FOLDER --train FILE --dev FILE --lang LANG`, and give a file that "
+            "this writes; for other kinds see `spacy convert`."
+        )
+    return (
+        "truncated or of another kind. Make it anew, for example with `spacy convert`."
+    )

@@ -9,9 +9,9 @@ from typing import Any
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
-from spacy.util import load_model
 from thinc.api import require_gpu
 
+from ..analysis.pipelines import load_trained
 from ..corpora.docbin import read_examples
 from ..scorers import read_entity_texts, score_seen_unseen
 
@@ -29,14 +29,15 @@ def evaluate_pipeline(
     train (str | Path): The pipeline's training corpus, likewise.
     use_gpu (int): The GPU's number, or -1 for the CPU.
     RAISES (FileNotFoundError): If a corpus is missing.
-    RAISES (ValueError): If a corpus can't be read, or there is no such GPU.
+    RAISES (ValueError): If a corpus can't be read, the pipeline is a file, or there is
+        no such GPU.
     RAISES (OSError): If there is no such pipeline.
     RETURNS (dict[str, Any]): The scores of `score_seen_unseen`.
     """
     if use_gpu >= 0:
         require_gpu(use_gpu)
     train_texts = read_entity_texts(train)
-    nlp = load_model(model)
+    nlp = load_trained(model)
     return score_seen_unseen(predict_examples(nlp, test), train_texts)
 
 

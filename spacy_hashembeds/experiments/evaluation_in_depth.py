@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from spacy.language import Language
 from spacy.tokens import Doc
-from spacy.util import load_model
 from spacy.vocab import Vocab
 from thinc.api import require_gpu
 
@@ -29,9 +28,11 @@ from ..analysis.groups import (
     learn_training_set,
 )
 from ..analysis.matching import Matches
+from ..analysis.pipelines import load_trained
 from ..corpora.docbin import read_docs
 from ..scorers import ALL, KINDS, match_entities, summarize_matches
 from .evaluation import predict_examples
+from .evaluation_warnings import find_warnings
 
 # What is counted: the prefix of a score, or a grouping; in a grouping the group; and a
 # type, or None for all types.
@@ -72,7 +73,8 @@ def evaluate_in_depth(
         in each type, `p_interval`. "setting": what was evaluated, and how. "groups":
         for each of `GROUPINGS` its groups. "confusions": see `Confusion`. "comparison":
         None, or the other model and, for "all", "seen" and "unseen" entities, its
-        scores and the differences (see `compare_scores`).
+        scores and the differences (see `compare_scores`). "warnings": sentences, where
+        figures may not be what they seem (see `find_warnings`).
     """
     if samples < 1:
         raise ValueError(f"'samples' should be 1 or more, but is {samples}.")
@@ -80,8 +82,8 @@ def evaluate_in_depth(
         require_gpu(use_gpu)
     knowledge = learn_training_set(read_docs(train, Vocab()))
     # Both are loaded first: a wrong name should not cost a run.
-    nlp = load_model(model)
-    other = None if against is None else load_model(against)
+    nlp = load_trained(model)
+    other = None if against is None else load_trained(against)
     run = _Run(knowledge)
     scores = summarize_matches(run.match(nlp, test))
     draws: dict[str, Any] = {"samples": samples, "seed": seed}
@@ -96,12 +98,14 @@ def evaluate_in_depth(
             "model": str(against),
             **_compare(run, theirs, their_scores, draws),
         }
-    return {
+    evaluation = {
         "setting": {
             "model": str(model),
             "test": str(test),
             "train": str(train),
             "documents": len(run.documents),
+            "documents_read": run.n_read,
+            "train_entities": len(knowledge.entities),
             "confidence": CONFIDENCE,
             **draws,
         },
@@ -110,23 +114,27 @@ def evaluate_in_depth(
         "groups": _describe_groups(keys, counts, intervals),
         "confusions": [asdict(confusion) for confusion in run.confusions.rank()],
     }
+    return {**evaluation, "warnings": find_warnings(evaluation)}
 
 
 class _Run:
     """Notes what there is to count while a pipeline runs once over a corpus.
 
+    n_read (int): How many documents there were.
     documents (list[_Counts]): For each document with entity annotation its counts.
     confusions (ConfusionCounter): The errors.
     """
 
     def __init__(self, knowledge: TrainingKnowledge) -> None:
         self._knowledge = knowledge
+        self.n_read = 0
         self.documents: list[_Counts] = []
         self.confusions = ConfusionCounter()
 
     def match(self, nlp: Language, test: str | Path) -> Iterator[dict[str, Matches]]:
         """Run the pipeline; yield each doc's matches once they are noted."""
         for number, example in enumerate(predict_examples(nlp, test)):
+            self.n_read += 1
             matches = match_entities(example, self._knowledge.entities)
             if matches:
                 counts = _count_scores(matches)

@@ -61,6 +61,7 @@ def render_page(evaluation: Mapping[str, Any]) -> str:
         labels=sorted(evaluation["ents_per_type"] or {}),
         n_errors=sum(confusion["count"] for confusion in evaluation["confusions"]),
         n_shown=N_SHOWN,
+        is_compared=any((evaluation["comparison"] or {}).get(kind) for kind in KINDS),
         scale=_find_scale(evaluation["comparison"]),
         highlight=_Highlighter(evaluation),
     )

@@ -34,6 +34,7 @@ MEANS = {
     "wnut17": (0.582, 18.48, 1.60),
     "anem": (0.657, 25.71, 1.49),
 }
+CONFIG = ROOT / "configs" / "multi_embed.cfg"
 LANGS = {"conll2002_es": "es", "wnut17": "en", "anem": "en"}
 
 
@@ -62,7 +63,7 @@ def test_the_tables_of_the_report_come_out(prepare_real, name):
 
 def test_symbol_tables_have_the_sizes_of_the_report(prepare_real):
     train = prepare_real("wnut17") / "train.spacy"
-    data = analyze_corpus(train, config=ROOT / "configs/multi_embed.cfg")
+    data = analyze_corpus(train, config=CONFIG, lang="en")
     (embedder,) = data["embedders"]
     assert [table["rows"] - 1 for table in embedder["tables"]] == [687, 85, 743, 128]
     assert [f["at_least_10"] for f in data["features"].values()] == [687, 85, 743, 128]
@@ -124,7 +125,12 @@ def test_everything_is_there_and_is_json(corpus):
     assert embedder["words"]["words"] == 4
     (advice,) = data["advice"]
     assert (advice["component"], advice["width"]) == ("tok2vec", 96)
-    assert advice["hashing"] in advice["hash_options"]
+    # four words are too few
+    assert advice["hashing"] is None
+    assert [reason[:31] for reason in advice["reasons"]] == [
+        "The training corpus is too smal",
+        "NORM is hashed with seed 8, a p",
+    ]
 
 
 def test_without_a_pipeline_the_default_attributes_are_advised(corpus):
@@ -145,7 +151,10 @@ def test_a_trained_pipeline_is_measured_with_its_own_tables(trained_root):
     assert [table["rows"] for table in tables] == [500, 100, 200, 50]
     assert [table["num_hashes"] for table in tables] == [1] * 4
     assert [table["parameters"] for table in tables] == [32 * t["rows"] for t in tables]
-    assert data["advice"][0]["width"] == 32
+    (advice,) = data["advice"]
+    assert advice["width"] == 32
+    assert advice["hashing"] in advice["hash_options"]
+    assert advice["lookup"] in advice["lookup_options"]
 
 
 def test_tokens_are_those_that_training_would_see(tmp_path):
@@ -207,7 +216,7 @@ def test_progress_sees_each_split_once(corpus):
     ("settings", "message"),
     [
         ({"config": "a.cfg", "model": "b"}, "both came: 'a.cfg' and 'b'"),
-        ({"config": "a.cfg", "lang": "en"}, "'lang' is 'en', but the language is that"),
+        ({"config": CONFIG, "lang": "es"}, "'lang' is 'es', but the language of"),
         ({"bound": 0}, "'bound' should be above 0 and below 1, but is 0"),
         ({"bound": 1}, "'bound' should be above 0 and below 1, but is 1"),
     ],

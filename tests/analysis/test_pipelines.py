@@ -12,6 +12,7 @@ from spacy_hashembeds.analysis.features import collect_vocabulary
 from spacy_hashembeds.analysis.pipelines import (
     give_symbols,
     load_pipeline,
+    load_trained,
     load_vectors,
 )
 from spacy_hashembeds.symbols import count_symbols, cut_symbols, save_symbols
@@ -54,6 +55,51 @@ def test_pipelines_are_loaded(tmp_path):
     assert nlp.pipe_names == ["tok2vec", "ner"]
     with pytest.raises(FileNotFoundError, match=r"There is no config '.*gone\.cfg'"):
         load_pipeline(config=tmp_path / "gone.cfg", model=None, lang=None)
+
+
+@pytest.mark.parametrize("kind", ["config", "model"])
+def test_a_language_may_be_given_where_it_agrees(tmp_path, kind):
+    spacy.blank("nl").to_disk(tmp_path)
+    path = tmp_path if kind == "model" else tmp_path / "config.cfg"
+    source = {"config": None, "model": None, kind: path}
+    assert load_pipeline(**source, lang="nl").lang == "nl"
+    message = f"'lang' is 'en', but the language of '{path}' is 'nl'"
+    with pytest.raises(ValueError, match=message):
+        load_pipeline(**source, lang="en")
+
+
+@pytest.mark.parametrize("text", ["# A page\n\nof text", "[metadata]\nname = x\n", ""])
+def test_a_file_that_is_no_config_is_named(tmp_path, text):
+    path = tmp_path / "some.cfg"
+    path.write_text(text, encoding="utf8")
+    with pytest.raises(ValueError, match=rf"'{path}' should be a spaCy config, but"):
+        load_pipeline(config=path, model=None, lang=None)
+
+
+@pytest.mark.parametrize(
+    ("name", "remedy"),
+    [("a.cfg", "analyze --config"), ("a.spacy", "A corpus"), ("a.txt", "folder")],
+)
+def test_a_file_is_no_pipeline(tmp_path, name, remedy):
+    path = tmp_path / name
+    path.touch()
+    with pytest.raises(
+        ValueError, match=f"'{path}' should .*but is a file. .*{remedy}"
+    ):
+        load_trained(path)
+    with pytest.raises(ValueError, match=remedy):
+        load_vectors(path, spacy.blank("en"))
+
+
+def test_the_pipelines_in_a_folder_are_named(tmp_path):
+    for name in ("model-last", "model-best"):
+        spacy.blank("en").to_disk(tmp_path / name)
+    best, last = tmp_path / "model-best", tmp_path / "model-last"
+    with pytest.raises(ValueError, match=f"holds some.*: '{best}' or '{last}'"):
+        load_trained(tmp_path)
+    with pytest.raises(OSError, match="E053"):
+        load_trained(best / "vocab")
+    assert load_trained(best).lang == "en"
 
 
 def test_symbols_are_counted_as_the_callback_would(docs, tmp_path):

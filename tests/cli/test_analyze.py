@@ -87,6 +87,30 @@ def test_lookup_tables_and_vectors(tiny_corpus, tmp_path):
     assert squeeze("of width 96 in which at most 20%") in squeeze(result.output)
 
 
+def test_the_language_of_the_norms_is_named(tiny_corpus):
+    train = tiny_corpus / "train.spacy"
+    config = ROOT / "configs/multi_embed.cfg"
+    for args, lang in (
+        ([], "'xx', unless --lang is given"),
+        (["--lang", "de"], "'de'."),
+        (["--config", config, "--lang", "en"], "'en'."),
+    ):
+        result = run(train, *args)
+        assert result.exit_code == 0, result.output
+        message = f"Norms are those of the language {lang}"
+        assert squeeze(message) in squeeze(result.output)
+
+
+def test_hashes_out_of_reach_are_named(tiny_corpus):
+    train = tiny_corpus / "train.spacy"
+    out = squeeze("Out of reach, with more than 1,000,000 rows in a table: 1")
+    assert out not in squeeze(run(train, "--bound", "0.1").output)
+    output = run(train, "--bound", "1e-9").output
+    assert out in squeeze(output)
+    assert squeeze("at most 0.0000001% of the values") in squeeze(output)
+    assert "1e-" not in output
+
+
 def test_a_corpus_alone_and_an_empty_one(tiny_corpus, tmp_path):
     assert run(tiny_corpus / "train.spacy", "--lang", "de").exit_code == 0
     DocBin(docs=[Doc(spacy.blank("en").vocab)]).to_disk(tmp_path / "empty.spacy")
@@ -101,7 +125,11 @@ def test_a_corpus_alone_and_an_empty_one(tiny_corpus, tmp_path):
     [
         (["{tmp}/gone.spacy"], "There is no file or folder '{tmp}/gone.spacy'"),
         (["{tmp}/damaged.spacy"], "'{tmp}/damaged.spacy' should be a .spacy file"),
+        (["{tmp}"], "Give the file that is meant: '{tmp}/train.spacy' or"),
+        (["{tmp}/notes.txt"], "is text. Convert files with one token a line with"),
         (["{train}", "--config", "{tmp}/gone.cfg"], "no config '{tmp}/gone.cfg'"),
+        (["{train}", "--config", "{tmp}/notes.txt"], "'{tmp}/notes.txt' should be a"),
+        (["{train}", "--model", "{tmp}/notes.txt"], "'{tmp}/notes.txt' should be a"),
         (["{train}", "--model", "{tmp}/gone"], "{tmp}/gone"),
         (["{train}", "--vectors", "{tmp}/gone"], "{tmp}/gone"),
         (["{train}", "--lang", "qq"], "Can't import language qq"),
@@ -112,6 +140,9 @@ def test_a_corpus_alone_and_an_empty_one(tiny_corpus, tmp_path):
 def test_errors_are_told_without_a_traceback(tiny_corpus, tmp_path, args, message):
     train = tiny_corpus / "train.spacy"
     (tmp_path / "damaged.spacy").write_bytes(train.read_bytes()[:100])
+    (tmp_path / "notes.txt").write_text("EU B-ORG\n", encoding="utf8")
+    for name in ("train", "dev"):
+        DocBin(docs=[]).to_disk(tmp_path / f"{name}.spacy")
     values = {"tmp": tmp_path, "train": train}
     result = run(*(arg.format(**values) for arg in args))
     assert result.exit_code == 1

@@ -82,11 +82,50 @@ def test_a_corpus_or_a_pipeline_without_entities_is_called_out(folder):
     nlp.to_disk(folder / "model")
     result = run(folder)
     assert result.exit_code == 0, result.output
-    assert f"model {named}" in " ".join(result.output.split())
+    assert f"model' {named}" in " ".join(result.output.split())
     toy_ner.write(folder / "test.spacy", [nlp.make_doc("Anna in Rome")])
     output = " ".join(run(folder).output.split())
-    assert re.search(rf"No document in \S*test.spacy {annotated}", output)
+    assert re.search(rf"None of the 1 document in '\S*test.spacy' {annotated}", output)
     assert named not in output
+    assert "draws of the 0" not in output
+
+
+def test_documents_without_annotation_are_told_beside_the_draws(folder):
+    docs = [toy_ner.make_doc("Anna|PER"), spacy.blank("en").make_doc("Anna in Rome")]
+    toy_ner.write(folder / "test.spacy", docs)
+    output = " ".join(run(folder).output.split())
+    assert "draws of the 1 document with entity annotation, of 2 in all, " in output
+
+
+def test_other_labels_and_a_comparison_of_nothing_are_called_out(folder):
+    toy_ner.make_ruler({"and": "MISC", "saw": "ACT"}, None).to_disk(folder / "model")
+    output = " ".join(run(folder).output.split())
+    assert re.search("model' predicts ACT, MISC, and '.*' has LOC, PER", output)
+    toy_ner.write(folder / "test.spacy", [toy_ner.make_doc("nobody and no place")])
+    output = " ".join(run(folder, "--against", str(folder / "model")).output.split())
+    assert "There is not one gold entity in the 1 document of" in output
+    assert re.search("There is no comparison with '.*model', since", output)
+
+
+def test_arguments_in_the_wrong_order_are_called_out(folder):
+    args = [str(folder / name) for name in ("test.spacy", "model", "train.spacy")]
+    command = ["hashembeds", "evaluate", *args[:2], "--train", args[2]]
+    result = CliRunner().invoke(app, command)
+    assert result.exit_code == 1
+    output = " ".join(result.output.split())
+    assert f"'{args[0]}' should be a pipeline" in output
+    assert "see --help for their order" in output
+
+
+@pytest.mark.parametrize("place", ["test", "train"])
+def test_a_folder_of_splits_is_no_corpus(folder, place):
+    args = {"test": str(folder / "test.spacy"), "train": str(folder / "train.spacy")}
+    args[place] = str(folder)
+    command = [str(folder / "model"), args["test"], "--train", args["train"]]
+    result = CliRunner().invoke(app, ["hashembeds", "evaluate", *command])
+    assert result.exit_code == 1
+    output = "".join(result.output.split())
+    assert f"'{folder / 'train.spacy'}'or'{folder / 'test.spacy'}'" in output
 
 
 def test_groups_and_confusions_are_shown(folder):

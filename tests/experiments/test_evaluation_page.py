@@ -145,6 +145,17 @@ def test_a_corpus_without_entities_has_a_page(tmp_path, docs):
     page = Page(render_page(evaluate(tmp_path, docs, against=tmp_path / "model")))
     assert "There were no entities" in page.text
     assert "There were no errors" in page.text
+    assert "Compared with" not in page.text
+    assert ("a", {"href": "#comparison"}) not in page.tags
+    assert "There is no comparison with" in page.text
+
+
+def test_warnings_stand_on_the_page_and_are_escaped(evaluation):
+    assert evaluation["warnings"] == []
+    evaluation["warnings"] = ["None of <b>these"]
+    page = Page(render_page(evaluation))
+    assert ("p", {"class": "warning"}) in page.tags
+    assert "None of <b>these" in page.text
 
 
 def test_a_pipeline_without_errors_has_a_page(tmp_path):

@@ -1,0 +1,205 @@
+"""The advice of `advise` in words."""
+
+from collections.abc import Collection, Sequence
+
+import numpy as np
+
+from ..layers.hashembed import MAX_HASHES
+from .codes import SOUND_SEED
+from .embedders import HashTable, LookupTable
+from .options import MAX_ROWS, AttributeUse, HashOption, LookupOption
+from .tables import HashMeasures
+
+_HASHING = "spacy-hashembeds.MultiFewerHashEmbed.v1"
+_LOOKUP = "spacy-hashembeds.MultiEmbed.v1"
+
+#: Distinct norms for each row in the smallest table that the report trained with:
+#: Spanish, 10% rows, 23,710 norms in 263 rows (table 1; appendix A.1).
+SMALLEST_LOAD = 90
+
+
+def describe_size(n_words: int, fewest: int) -> list[str]:
+    """Say that a corpus is too small to advise on, if it is.
+
+    n_words (int): Its distinct words.
+    fewest (int): How many there should be.
+    """
+    if not 0 < n_words < fewest:
+        return []
+    return [
+        f"The training corpus is too small to advise on: its distinct words are "
+        f"{n_words}, and should be {fewest} or more. What is counted above is right, "
+        "but says little of other text."
+    ]
+
+
+def describe_hashing(
+    limit: HashOption | None,
+    attrs: Sequence[str],
+    bound: float,
+    tables: Sequence[HashTable | LookupTable],
+) -> list[str]:
+    """Recommend hashes, and say what the least memory is, and why not to use it.
+
+    limit (HashOption, optional): The tables with the least memory.
+    attrs (Sequence[str]): Their attributes.
+    bound (float): What they keep to.
+    tables (Sequence[HashTable | LookupTable]): The tables there are, if any.
+    """
+    if limit is None:
+        return []
+    names = ", ".join(f'"{attr}"' for attr in attrs)
+    collisions = ", ".join(
+        f"{attr} {n:,} of {total:,}"
+        for attr, n, total in zip(attrs, limit.sharing_code, limit.values, strict=True)
+    )
+    load, attr = max(zip(limit.load, attrs, strict=True))
+    hashes = "1 hash" if limit.num_hashes == 1 else f"{limit.num_hashes} hashes"
+    return [
+        f"To hash, with {_HASHING}: attrs = [{names}], num_hashes = "
+        f"{limit.num_hashes}, seed = {SOUND_SEED}, and "
+        f"{_recommend_rows(limit, attrs, tables)}.",
+        f"The lower limit with {hashes} is rows = {limit.rows}, {limit.parameters:,} "
+        f"parameters{_compare_size(limit, tables)}. In them at most "
+        f"{format_bound(bound)} of the values of each attribute share all their rows "
+        f"with another. Measured: {collisions}. Taken together, the tables leave "
+        f"{limit.words_sharing_codes:,} words that can't be told apart. It is a limit "
+        "and not a size to use, since words that are told apart are not yet learned "
+        f"well: the {attr} table would have {load:,.1f} values for each row. The "
+        f"smallest tables in the report, with up to {SMALLEST_LOAD} values for each "
+        "row, gained one F1 point on one corpus and lost three on the other (its "
+        "table 1).",
+    ]
+
+
+def describe_seeds(measures: Sequence[HashMeasures]) -> list[str]:
+    """Say which tables have a poor seed, and what it costs.
+
+    measures (Sequence[HashMeasures]): What was measured of the tables there are.
+    """
+    return [
+        _describe_seed(table, table.with_sound_seed)
+        for table in measures
+        if table.with_sound_seed is not None
+    ]
+
+
+def describe_lookup(
+    chosen: LookupOption | None,
+    options: Sequence[LookupOption],
+    attrs: Sequence[str],
+) -> list[str]:
+    """Recommend a `min_freq`, and say what others would leave unknown.
+
+    chosen (LookupOption, optional): The option to recommend.
+    options (Sequence[LookupOption]): All of them.
+    attrs (Sequence[str]): Their attributes.
+    """
+    if chosen is None:
+        return []
+    attr, shares = attrs[0], chosen.unknown_share[0]
+    split = "dev" if "dev" in shares else "train"
+    others = ", ".join(
+        f"{option.unknown_share[0][split]:.1%} with {option.min_freq}"
+        + " (then nothing trains that row)" * (option.min_freq == 1)
+        for option in options
+        if option is not chosen
+    )
+    return [
+        f"To look up, with {_LOOKUP}: min_freq = {chosen.min_freq}, which gives "
+        f"{chosen.rows} rows, {chosen.parameters:,} parameters. "
+        f"{_describe_training(chosen, attr)} Of the tokens in {split} "
+        f"{shares[split]:.1%} get that row; {others}.",
+        "Which min_freq scores best can't be counted. The report used 10, and did not "
+        "try 2 or 3. Compared with 10, min_freq = 1 gained 11 points of F1 on AnEM "
+        "without vectors, and lost 4 on Dutch CoNLL 2002 with vectors (its tables 15 "
+        "and 16, development sets). Compare on your development set.",
+    ]
+
+
+def describe_attributes(uses: Sequence[AttributeUse]) -> list[str]:
+    """Say which attributes to leave out, and why."""
+    return [
+        f"Leave out {use.attr}: {use.says_nothing}."
+        for use in uses
+        if use.says_nothing is not None
+    ]
+
+
+def name_out_of_reach(num_hashes: Collection[int]) -> str:
+    """Say which numbers of hashes would take larger tables than `MAX_ROWS`.
+
+    num_hashes (Collection[int]): Those that are options.
+    RETURNS (str): A sentence after a space; nothing if all are options.
+    """
+    missing = [str(n) for n in range(1, MAX_HASHES + 1) if n not in num_hashes]
+    if not missing:
+        return ""
+    return (
+        f" Out of reach, with more than {MAX_ROWS:,} rows in a table: "
+        f"{', '.join(missing)} hash{'es' * (missing != ['1'])}."
+    )
+
+
+def format_bound(share: float) -> str:
+    """Format a share of 0 to 1 in percent, to three figures and in plain digits."""
+    percent = np.format_float_positional(
+        100 * share, precision=3, fractional=False, trim="-"
+    )
+    return f"{percent}%"
+
+
+def _recommend_rows(
+    limit: HashOption, attrs: Sequence[str], tables: Sequence[HashTable | LookupTable]
+) -> str:
+    """Recommend the rows there are, or spaCy's, but none below the limit."""
+    least = dict(zip(attrs, limit.rows, strict=True))
+    used = [t for t in tables if isinstance(t, HashTable) and t.attr in least]
+    short = [table.attr for table in used if table.rows < least[table.attr]]
+    if used:
+        rows = ", ".join(f"{table.attr} {table.rows:,}" for table in used)
+        start = f"the rows there are ({rows})"
+    else:
+        start = (
+            "the rows of `spacy init config` (NORM 5,000, PREFIX 1,000, SUFFIX and "
+            "SHAPE 2,500)"
+        )
+    more = f", but more for {', '.join(short)}: see the lower limit" if short else ""
+    return f"{start}{more}. Take fewer only as your development score allows"
+
+
+def _compare_size(limit: HashOption, tables: Sequence[HashTable | LookupTable]) -> str:
+    now = sum(t.rows * t.width for t in tables if isinstance(t, HashTable))
+    if not now:
+        return ""
+    return (
+        f" (the present tables have {now:,}, {now / limit.parameters:.1f} times that)"
+    )
+
+
+def _describe_seed(poor: HashMeasures, sound: HashMeasures) -> str:
+    return (
+        f"{poor.attr} is hashed with seed {poor.seed}, a poor one: it is the length "
+        "of the hashed key in bytes, which makes hash 1 always even, and lets hash 3 "
+        "depend on hash 1, and hash 4 on hash 2. Here hash 1 reaches "
+        f"{poor.rows_reached_by_hash[0]:,} of {poor.rows:,} rows (seed {sound.seed}: "
+        f"{sound.rows_reached_by_hash[0]:,}), and {poor.sharing_code:,} of "
+        f"{poor.values:,} values share all their rows with another (seed {sound.seed}: "
+        f"{sound.sharing_code:,}). For a pipeline that you train anew, use "
+        f"{_HASHING} with seed = {sound.seed}."
+    )
+
+
+def _describe_training(chosen: LookupOption, attr: str) -> str:
+    """Say what trains the row for unknown values."""
+    unknown = chosen.unknown_values[0]
+    if not unknown:
+        return (
+            f"No value of {attr} is seen less often: nothing trains the row for "
+            "unknown ones."
+        )
+    return (
+        f"Of the options that train the row for unknown {attr}, this leaves the fewest "
+        f"tokens to it. Rarer values ({unknown:,}; "
+        f"{chosen.unknown_share[0]['train']:.1%} of the training tokens) train it."
+    )

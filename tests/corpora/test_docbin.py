@@ -1,0 +1,73 @@
+from pathlib import Path
+
+import pytest
+import spacy
+from spacy.tokens import Doc, DocBin
+from spacy.training import Corpus
+from spacy.vocab import Vocab
+
+from spacy_hashembeds.corpora.docbin import read_docs, read_examples
+from spacy_hashembeds.scorers import read_entity_texts
+
+
+def write(path: Path, *words: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    vocab = Vocab()
+    DocBin(docs=[Doc(vocab, words=[word]) for word in words]).to_disk(path)
+    return path
+
+
+def read(path: Path) -> list[str]:
+    return [doc.text.strip() for doc in read_docs(path, Vocab())]
+
+
+def test_a_folder_of_shards_is_one_corpus_as_in_spacy(tmp_path):
+    for i, name in enumerate(("part-1", "more/part-2", "more/train")):
+        write(tmp_path / f"{name}.spacy", f"w{i}")
+    nlp = spacy.blank("en")
+    expected = [eg.reference.text.strip() for eg in Corpus(tmp_path)(nlp)]
+    assert read(tmp_path) == expected
+    assert sorted(expected) == ["w0", "w1", "w2"]
+
+
+def test_splits_in_folders_of_their_own_are_shards_of_one_corpus(tmp_path):
+    for name in ("a/train", "b/dev", "b/test"):
+        write(tmp_path / f"{name}.spacy", name)
+    assert len(read(tmp_path)) == 3
+
+
+@pytest.mark.parametrize("held_out", [["dev"], ["test"], ["dev", "test"]])
+@pytest.mark.parametrize("depth", ["", "wnut17"])
+def test_a_prepared_folder_is_no_corpus(tmp_path, held_out, depth):
+    folder = tmp_path / depth
+    names = ["train", *held_out]
+    for name in names:
+        write(folder / f"{name}.spacy", name)
+    files = " or ".join(f"'{folder / name}.spacy'" for name in names)
+    message = rf"The folder '{folder}' should .* {len(names)} splits: .*meant: {files}"
+    with pytest.raises(ValueError, match=message):
+        read(tmp_path)
+    with pytest.raises(ValueError, match=message):
+        list(read_examples(tmp_path, spacy.blank("en")))
+    with pytest.raises(ValueError, match=message):
+        read_entity_texts(tmp_path)
+    assert read(folder / "train.spacy") == ["train"]
+
+
+@pytest.mark.parametrize(
+    "text", ["EU B-ORG\nrejects O\n", "é" * 5000, "x" * 4095 + "é"]
+)
+def test_text_is_told_from_damage(tmp_path, text):
+    path = tmp_path / "train.conll"
+    path.write_text(text, encoding="utf8")
+    message = f"'{path}' should be .* but is text.*`spacy hashembeds prepare iob"
+    with pytest.raises(ValueError, match=message):
+        read(path)
+
+
+@pytest.mark.parametrize("size", [0, 2, 50])
+def test_damage_is_told_from_text(tmp_path, size):
+    path = write(tmp_path / "train.spacy", "a", "b", "c")
+    path.write_bytes(path.read_bytes()[:size])
+    with pytest.raises(ValueError, match="is truncated or of another kind"):
+        read(path)
