@@ -49,9 +49,18 @@ def cupy(monkeypatch):
 
 # Versions
 
+#: Of all that we require.
+REQUIRED = {
+    "spacy": "3.8.18",
+    "thinc": "8.3.14",
+    "jinja2": "3.1.6",
+    "numpy": "2.4",
+    "tqdm": "4.70.1",
+}
+
 
 def test_requirements_and_installed_extras_are_listed(monkeypatch):
-    installed = {"spacy": "3.8.18", "thinc": "8.3.14", "numpy": "2.4", "torch": "2.7"}
+    installed = {**REQUIRED, "torch": "2.7"}
     monkeypatch.setattr(installation, "_get_version", installed.get)
     versions = {v.name: v for v in installation.find_versions()}
     # tools for tests are nobody's concern, nor are extras that are not there
@@ -63,7 +72,7 @@ def test_requirements_and_installed_extras_are_listed(monkeypatch):
     ("name", "installed"), [("spacy", "3.9.0"), ("thinc", None), ("torch", "1.0")]
 )
 def test_versions_outside_our_ranges_are_a_problem(name, installed, monkeypatch):
-    found = {"spacy": "3.8.18", "thinc": "8.3.14", "numpy": "2.4", name: installed}
+    found = {**REQUIRED, name: installed}
     monkeypatch.setattr(installation, "_get_version", found.get)
     versions = installation.find_versions()
     assert [v.name for v in versions if not v.ok] == [name]
@@ -74,7 +83,7 @@ def test_versions_outside_our_ranges_are_a_problem(name, installed, monkeypatch)
 
 
 def test_a_later_patch_that_is_not_final_is_within_the_range(monkeypatch):
-    found = {"spacy": "3.8.19.dev0", "thinc": "8.3.14", "numpy": "2.4"}
+    found = {**REQUIRED, "spacy": "3.8.19.dev0"}
     monkeypatch.setattr(installation, "_get_version", found.get)
     assert all(version.ok for version in installation.find_versions())
 
