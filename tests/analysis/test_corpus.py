@@ -10,7 +10,7 @@ from spacy_hashembeds.analysis.corpus import analyze_corpus
 
 from ..conftest import ROOT
 
-# Tables 4, 5 and 6 of the report, but for the slips that facts.md names: Spanish norms
+# Tables 4, 5 and 6 of the report, but for its slips: Spanish norms
 # (it prints the number of words), and its ways of rounding.
 REPORT = {
     "conll2002_es": (

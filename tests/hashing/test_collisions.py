@@ -68,7 +68,7 @@ def test_with_one_hash_it_is_theorem_4_1(values, rows):
 
 
 def test_theorem_4_1_as_it_was_simulated():
-    # facts.md §2: the theorem holds for K buckets
+    # The theorem holds for K buckets
     assert expected_colliding(1000, 1000, 1) == pytest.approx(631.9, abs=0.1)
     assert expected_colliding(20, 15, 1) == pytest.approx(14.61, abs=0.01)
 
