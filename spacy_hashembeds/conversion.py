@@ -12,7 +12,7 @@ from spacy.util import dot_to_object, set_dot_to_object, walk_dict
 from thinc.api import Config
 
 from .architectures.multi_fewer_hash_embed import SPACY_SEED
-from .layers.hashembed import MAX_HASHES
+from .hashing.murmur import MAX_HASHES
 
 OUR_EMBED = "spacy-hashembeds.MultiFewerHashEmbed.v1"
 OUR_ENCODER = "spacy-hashembeds.MaxoutWindowEncoder.v1"

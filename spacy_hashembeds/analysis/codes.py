@@ -1,14 +1,13 @@
 """Which rows of a hash table values get, and which values can't be told apart."""
 
 from collections.abc import Iterable
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
-from thinc.api import NumpyOps
 
-from ..kernels.distinct import find_distinct_rows
-
-_OPS = NumpyOps()
+from ..hashing.murmur import find_rows
+from ..kernels.distinct import NUMPY_OPS, find_distinct_rows
 
 #: With a seed that equals the length of the hashed key, 8 bytes, the two halves of
 #: MurmurHash3_x64_128 are twice and three times the same number. So hash 1 is always
@@ -23,10 +22,8 @@ def find_code(values: NDArray, *, rows: int, num_hashes: int, seed: int) -> NDAr
     values (NDArray): *Shape:* `(n,)`, uint64.
     RETURNS (NDArray): *Shape:* `(n, num_hashes)`, uint64, in the order of the hashes.
     """
-    if len(values) == 0:
-        return np.zeros((0, num_hashes), dtype="uint64")
-    keys = _OPS.hash(np.ascontiguousarray(values, dtype="uint64"), seed)
-    return keys[:, :num_hashes].astype("uint64") % np.uint64(rows)
+    found = find_rows(NUMPY_OPS, values, seed=seed, num_hashes=num_hashes, rows=rows)
+    return cast(NDArray, found.astype("uint64"))
 
 
 def count_sharing(codes: NDArray) -> int:

@@ -9,7 +9,7 @@ from spacy.attrs import NAMES, intify_attr
 from spacy.language import Language
 from thinc.api import Model
 
-from ..layers.hashembed import MAX_HASHES
+from ..hashing.murmur import MAX_HASHES
 from .codes import find_code
 from .sizes import find_embeddings_in
 

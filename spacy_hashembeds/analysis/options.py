@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..hashing.collisions import expected_colliding, fewest_rows
+from ..hashing.murmur import MAX_HASHES
 from ..kernels.distinct import find_distinct_rows
-from ..layers.hashembed import MAX_HASHES
 from .codes import SOUND_SEED, count_sharing, count_sharing_sums
 from .embedders import HashTable, LookupTable
 from .features import Vocabulary

@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 
 import numpy as np
 
-from ..layers.hashembed import MAX_HASHES
+from ..hashing.murmur import MAX_HASHES
 from .codes import SOUND_SEED
 from .embedders import HashTable, LookupTable
 from .options import MAX_ROWS, AttributeUse, HashOption, LookupOption

@@ -2,7 +2,8 @@ from spacy.tokens import Doc
 from thinc.api import Model
 from thinc.types import Floats2d
 
-from ..layers.hashembed import MAX_HASHES, HashEmbed
+from ..hashing.murmur import MAX_HASHES
+from ..layers.hashembed import HashEmbed
 from .checks import check_attributes, check_integers
 from .mix_attributes import mix_attributes
 

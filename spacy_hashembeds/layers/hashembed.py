@@ -7,13 +7,12 @@ from thinc.layers.array_getitem import ints_getitem
 from thinc.types import Floats2d, Ints1d, Ints2d
 from thinc.util import partial
 
+from ..hashing import murmur
+from ..hashing.murmur import MAX_HASHES
 from .table import apply_dropout, backprop_table, get_table, init_table
 
 InT = TypeVar("InT", bound=Ints1d | Ints2d)
 OutT = Floats2d
-
-#: MurmurHash3_x64_128 gives 128 bits, which `Ops.hash` cuts into four uint32.
-MAX_HASHES = 4
 
 
 def HashEmbed(
@@ -82,13 +81,11 @@ def forward(
 
 def find_rows(model: Model, ids: Ints1d) -> Ints2d:
     """Find the rows to sum for each key. *Shape:* `(n, num_hashes)`, uint32."""
-    num_hashes, nV = model.attrs["num_hashes"], model.get_dim("nV")
-    if len(ids) == 0:
-        return model.ops.alloc2i(0, num_hashes)
-    keys = model.ops.hash(model.ops.as_contig(ids, dtype="uint64"), model.attrs["seed"])
-    if num_hashes < MAX_HASHES:
-        keys = model.ops.as_contig(keys[:, :num_hashes])
-    return keys % nV
+    attrs, nV = model.attrs, model.get_dim("nV")
+    rows = murmur.find_rows(
+        model.ops, ids, seed=attrs["seed"], num_hashes=attrs["num_hashes"], rows=nV
+    )
+    return cast(Ints2d, rows)
 
 
 def _gather_add(model: Model, E: Floats2d, rows: Ints2d) -> Floats2d:
