@@ -197,6 +197,15 @@ def test_nothing_to_do(run):
     assert collect(run, note, [], jobs=2) == ({}, [])
 
 
+@pytest.fixture
+def heard_interrupts() -> Iterator[None]:
+    """Have Ctrl-C heard: a shell starts what runs in the background without."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("heard_interrupts")
 def test_an_interrupt_ends_all_that_was_started(run, tmp_path):
     paths = [tmp_path / name for name in ("first", "second")]
     calls = start(run, work_for_long, paths)
