@@ -8,7 +8,7 @@ both to equal values.
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,25 +28,18 @@ from thinc.api import (
 )
 from thinc.layers.chain import forward as chain_forward
 from thinc.layers.chain import init as chain_init
-from thinc.layers.layernorm import forward as layernorm_forward
-from thinc.layers.maxout import forward as maxout_forward
 from thinc.types import Floats2d, Ragged
 
+from ..kernels.cuda import Array, is_used_by
 from ..kernels.threads import one_thread
-from ..layers import hashembed, symbolembed
+from ..layers import gpumixedembed
 from ..layers.folding import Fold, predict_folded
-from ..layers.mixedembed import EmbedColumn, MixedEmbed, begin_update, predict
+from ..layers.mixedembed import EmbedColumn, begin_update, predict
+from .parts import Parts, find_parts
 from .static_vectors import embed_vectors, get_key_attr
 
 InT = list[Doc]
 OutT = list[Floats2d]
-
-# By what the layers do rather than by name: wrappers keep the name.
-_FIND_ROWS = {
-    hashembed.forward: hashembed.find_rows,
-    symbolembed.forward: symbolembed.find_rows,
-}
-_NORM_FORWARDS = [maxout_forward, layernorm_forward]
 
 
 def mix_attributes(
@@ -102,9 +95,17 @@ def forward(
         # Thinc's Maxout and LayerNorm can't backpropagate through zero rows.
         width = model.get_dim("nO")
         return [model.ops.alloc2f(0, width) for _ in docs], lambda dY: []
-    parts = _find_parts(model) if isinstance(model.ops, NumpyOps) else None
-    if parts is None:
-        return forward_reference(model, docs, is_train)
+    parts = find_parts(model)
+    if parts is not None and is_used_by(model.ops):
+        return _forward_gpu(model, parts, docs, is_train)
+    if parts is not None and isinstance(model.ops, NumpyOps):
+        return _forward_cpu(model, parts, docs, is_train)
+    return forward_reference(model, docs, is_train)
+
+
+def _forward_cpu(
+    model: Model[InT, OutT], parts: Parts, docs: InT, is_train: bool
+) -> tuple[OutT, Callable[[OutT], InT]]:
     keys, more = _get_keys(parts, docs)
     with one_thread():
         if not is_train:
@@ -114,6 +115,31 @@ def forward(
     def backprop(dYs: OutT) -> InT:
         with one_thread():
             backprop_tokens(np.concatenate(cast(list[NDArray], dYs)))
+        return []
+
+    return _split(Y, docs), backprop
+
+
+def _forward_gpu(
+    model: Model[InT, OutT], parts: Parts, docs: InT, is_train: bool
+) -> tuple[OutT, Callable[[OutT], InT]]:
+    ops: Any = model.ops
+    layers = parts.layers
+    keys = ops.asarray(_concatenate_attributes(docs, parts.features.attrs["columns"]))
+    finders = parts.finders
+    embed_more = None
+    if parts.vectors is not None:
+        embed_more = partial(_embed_vectors_on_gpu, parts.vectors, docs)
+    folded = None if is_train else model.attrs["fold"].get(layers, at_once=True)
+    if folded is not None:
+        Y = gpumixedembed.predict_folded(layers, folded, finders, keys, embed_more)
+        return _split(Y, docs), _backprop_nothing
+    Y, backprop_tokens = gpumixedembed.embed(
+        layers, finders, keys, embed_more, is_train
+    )
+
+    def backprop(dYs: OutT) -> InT:
+        backprop_tokens(ops.xp.concatenate(dYs))
         return []
 
     return _split(Y, docs), backprop
@@ -142,41 +168,7 @@ def init(model: Model[InT, OutT], X: InT | None = None, Y: OutT | None = None) -
     chain_init(model, X, Y)
 
 
-class _Parts(NamedTuple):
-    """The layers of the tree that the fast path uses."""
-
-    features: Model
-    vectors: Model | None
-    layers: MixedEmbed
-
-
-def _find_parts(model: Model) -> _Parts | None:
-    """Find the layers in the tree, or None if it is not as `mix_attributes` made it."""
-    *inputs, mixer, _ = model.layers
-    vectors = None
-    if len(inputs) == 1 and len(inputs[0].layers) == 2:
-        features, vectors = inputs[0].layers
-        inputs = features.layers
-    norm, dropout = mixer.layers[0], None
-    if [layer.name for layer in norm.layers[1:]] == ["dropout"]:
-        norm, dropout = norm.layers
-    columns = inputs[-1].layers[0]
-    # Thinc concatenates nothing where there is only one column
-    is_single = not columns.layers[0].layers
-    tables = [c.layers[-1] for c in ([columns] if is_single else columns.layers)]
-    is_known = (
-        [layer.name for layer in inputs[:-1]] == ["extract_features", "list2ragged"]
-        and [layer._func for layer in norm.layers] == _NORM_FORWARDS
-        and all(table._func in _FIND_ROWS for table in tables)
-        and (vectors is None or vectors.name == "static_vectors")
-    )
-    if not is_known:
-        return None
-    maxout, layernorm = norm.layers
-    return _Parts(inputs[0], vectors, MixedEmbed(tables, maxout, layernorm, dropout))
-
-
-def _get_keys(parts: _Parts, docs: InT) -> tuple[NDArray, list[EmbedColumn]]:
+def _get_keys(parts: Parts, docs: InT) -> tuple[NDArray, list[EmbedColumn]]:
     """Get the keys of all tokens, and what embeds the columns that have no table."""
     attrs = list(parts.features.attrs["columns"])
     more: list[EmbedColumn] = []
@@ -184,21 +176,35 @@ def _get_keys(parts: _Parts, docs: InT) -> tuple[NDArray, list[EmbedColumn]]:
         vocab = docs[0].vocab
         attrs.append(get_key_attr(vocab))
         more.append(partial(embed_vectors, parts.vectors, vocab))
+    return _concatenate_attributes(docs, attrs), more
+
+
+def _concatenate_attributes(docs: InT, attrs: Sequence[str | int]) -> NDArray:
+    """Read attributes of all tokens. *Shape:* `(n, attributes)`, uint64."""
     attr_ids = [intify_attr(attr) for attr in attrs]  # names take longer, for each Doc
     keys = np.concatenate([doc.to_array(attr_ids) for doc in docs])
-    return keys.reshape(-1, len(attrs)), more
+    return keys.reshape(-1, len(attrs))
+
+
+def _embed_vectors_on_gpu(
+    vectors: Model, docs: InT, is_train: bool
+) -> tuple[Array, Callable[[Array], object]]:
+    """Run spaCy's StaticVectors, with arrays for its Ragged."""
+    output, backprop = cast(Any, vectors(docs, is_train))
+
+    def backprop_array(dX: Array) -> object:
+        return backprop(Ragged(vectors.ops.as_contig(dX), output.lengths))
+
+    return output.dataXd, backprop_array
 
 
 def _predict(
-    model: Model, parts: _Parts, keys: NDArray, more: list[EmbedColumn]
+    model: Model, parts: Parts, keys: NDArray, more: list[EmbedColumn]
 ) -> NDArray:
     folded = model.attrs["fold"].get(parts.layers)
     if folded is None:
         return predict(parts.layers, keys, more)
-    find_rows: list[Any] = [
-        partial(_FIND_ROWS[table._func], table) for table in parts.layers.tables
-    ]
-    return predict_folded(parts.layers, folded, keys, find_rows, more)
+    return predict_folded(parts.layers, folded, keys, parts.find_rows, more)
 
 
 def _split(Y: NDArray, docs: InT) -> OutT:

@@ -70,16 +70,22 @@ class Fold:
     def __reduce__(self) -> tuple:
         return Fold, ()
 
-    def get(self, layers: MixedEmbed) -> FoldedTables | None:
-        """Get the folded tables, or None if they can't be used this time."""
+    def get(self, layers: MixedEmbed, *, at_once: bool = False) -> FoldedTables | None:
+        """Get the folded tables, or None if they can't be used this time.
+
+        at_once (bool): Whether to make them when the weights are seen the first time,
+            where that takes no time.
+        """
         models = [*layers.tables, layers.maxout]
         if is_shared(models):
             self.folded = self.seen = None
             return None
         state = count_accesses(models)
-        if self.seen != state:
+        is_new = self.seen != state
+        if is_new:
             self.folded, self.seen = None, state
-        elif self.folded is None and _get_size(layers) <= _get_limit():
+        is_due = self.folded is None and (at_once or not is_new)
+        if is_due and _get_size(layers) <= _get_limit():
             self.folded = fold(layers)
         return self.folded
 
@@ -89,14 +95,13 @@ def fold(layers: MixedEmbed) -> FoldedTables:
     W, bias = pieces_first(peek(layers.maxout, "W"), peek(layers.maxout, "b"))
     tables = cast(list[NDArray], [get_table(table) for table in layers.tables])
     width = tables[0].shape[1]
-    ends = np.cumsum([len(E) for E in tables])
-    F = np.empty((ends[-1], len(W)), dtype="float32")
-    for column, (E, part) in enumerate(
-        zip(tables, np.split(F, ends[:-1]), strict=True)
-    ):
-        np.matmul(E, W[:, column * width : (column + 1) * width].T, out=part)
-    starts = np.concatenate([[0], ends[:-1]]).astype("uint32")
-    return FoldedTables(F, starts, W[:, len(tables) * width :], bias)
+    starts = np.cumsum([0, *(len(E) for E in tables)], dtype="uint32")
+    xp: Any = layers.maxout.ops.xp
+    F = xp.empty((int(starts[-1]), len(W)), dtype="float32")
+    for column, (E, start) in enumerate(zip(tables, starts.tolist(), strict=False)):
+        W_column = W[:, column * width : (column + 1) * width]
+        xp.matmul(E, W_column.T, out=F[start : start + len(E)])
+    return FoldedTables(F, starts[:-1], W[:, len(tables) * width :], bias)
 
 
 def predict_folded(

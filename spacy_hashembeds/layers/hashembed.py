@@ -9,6 +9,8 @@ from thinc.util import partial
 
 from ..hashing import murmur
 from ..hashing.murmur import MAX_HASHES
+from ..kernels.cuda import Hashing, is_used_by
+from .gputables import GpuTable, embed_ids
 from .table import apply_dropout, backprop_table, get_table, init_table
 
 InT = TypeVar("InT", bound=Ints1d | Ints2d)
@@ -67,6 +69,8 @@ def HashEmbed(
 def forward(
     model: Model[Ints1d, OutT], ids: Ints1d, is_train: bool
 ) -> tuple[OutT, Callable[[OutT], Ints1d]]:
+    if is_used_by(model.ops):
+        return embed_ids(GpuTable(model, get_finder(model)), ids, is_train)
     E = get_table(model)
     rows = find_rows(model, ids)
     output = _gather_add(model, E, rows)
@@ -86,6 +90,11 @@ def find_rows(model: Model, ids: Ints1d) -> Ints2d:
         model.ops, ids, seed=attrs["seed"], num_hashes=attrs["num_hashes"], rows=nV
     )
     return cast(Ints2d, rows)
+
+
+def get_finder(model: Model) -> Hashing:
+    """Say how the rows are found on a GPU."""
+    return Hashing(seed=model.attrs["seed"], num_hashes=model.attrs["num_hashes"])
 
 
 def _gather_add(model: Model, E: Floats2d, rows: Ints2d) -> Floats2d:

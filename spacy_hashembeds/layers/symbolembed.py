@@ -1,5 +1,5 @@
 from collections.abc import Callable
-from typing import TypeVar, cast
+from typing import Any, TypeVar, cast
 
 import numpy
 from thinc.api import Model, chain
@@ -8,6 +8,8 @@ from thinc.layers.array_getitem import ints_getitem
 from thinc.types import Floats2d, Ints1d, Ints2d
 from thinc.util import partial
 
+from ..kernels.cuda import Lookup, is_used_by
+from .gputables import GpuCopy, GpuTable, embed_ids
 from .table import apply_dropout, backprop_table, get_table, init_table
 
 InT = TypeVar("InT", bound=Ints1d | Ints2d)
@@ -51,7 +53,10 @@ def SymbolEmbed(
         init=partial(init, initializer),
         params={"E": None},
         dims={"nO": nO, "nV": None, "nI": None},
-        attrs={"column": column, "key": key, "unk": unk, "symbols": None},
+        attrs={
+            **{"column": column, "key": key, "unk": unk, "symbols": None},
+            "gpu_symbols": GpuCopy(),
+        },
     )
     if dropout is not None:
         model.attrs["dropout_rate"] = dropout
@@ -64,6 +69,8 @@ def SymbolEmbed(
 def forward(
     model: Model[Ints1d, OutT], ids: Ints1d, is_train: bool
 ) -> tuple[OutT, Callable[[OutT], Ints1d]]:
+    if is_used_by(model.ops):
+        return embed_ids(GpuTable(model, get_finder(model)), ids, is_train)
     E = get_table(model)
     rows = find_rows(model, ids)
     output, backprop_dropout = apply_dropout(model, E[rows[:, 0]], is_train)
@@ -162,9 +169,19 @@ def find_rows(model: Model, ids: Ints1d) -> Ints2d:
     _check_symbols(symbols, model)
     if len(symbols) == 0:
         return ops.alloc2i(len(ids), 1, dtype="uint32") + ops.xp.uint32(unk)
-    xp_symbols = ops.xp.asarray(symbols)
-    ids = ops.as_contig(ids, dtype="uint64")
-    found = ops.xp.searchsorted(xp_symbols, ids)
-    found = ops.xp.minimum(found, len(symbols) - 1)
-    rows = ops.xp.where(xp_symbols[found] == ids, found + (found >= unk), unk)
-    return rows.astype("uint32").reshape(-1, 1)
+    keys: Any = ops.as_contig(ids, dtype="uint64")
+    found = numpy.searchsorted(symbols, keys)
+    found = numpy.minimum(found, len(symbols) - 1)
+    rows = numpy.where(symbols[found] == keys, found + (found >= unk), unk)
+    return cast(Ints2d, rows.astype("uint32").reshape(-1, 1))
+
+
+def get_finder(model: Model) -> Lookup:
+    """Say how the rows are found on a GPU.
+
+    RAISES (ValueError): If the symbols are not there or can't be the layer's.
+    """
+    symbols = _get_symbols(model)
+    _check_symbols(symbols, model)
+    gpu_symbols = model.attrs["gpu_symbols"].get(model.ops, symbols)
+    return Lookup(symbols=gpu_symbols, unk=model.attrs["unk"])

@@ -46,14 +46,15 @@ def backprop_table(model: Model, rows: Ints2d, d_output: Floats2d) -> None:
     # Into the gradient itself where there is one: most batches need few of the rows,
     # and it takes longer to add a table full of zeros than to do all the rest.
     is_first = not model.has_grad("E")
-    dE = _alloc_table(model) if is_first else cast(Floats2d, model.get_grad("E"))
+    dE = alloc_table(model) if is_first else cast(Floats2d, model.get_grad("E"))
     for rows_of_hash in model.ops.as_contig(rows.T, dtype="i"):
         model.ops.scatter_add(dE, rows_of_hash, d_output)
     if is_first:
         model.inc_grad("E", dE)
 
 
-def _alloc_table(model: Model) -> Floats2d:
+def alloc_table(model: Model) -> Floats2d:
+    """Make a table of zeros, of the shape of the layer's own."""
     return model.ops.alloc2f(model.get_dim("nV"), model.get_dim("nO"))
 
 

@@ -10,7 +10,6 @@ import sys
 from collections.abc import Sequence
 from typing import cast
 
-import numpy as np
 from numpy.typing import NDArray
 from thinc.api import Model
 from thinc.backends import ParamServer
@@ -91,7 +90,7 @@ def is_shared(models: Sequence[Model]) -> bool:
 def _has_shared_base(array: NDArray) -> bool:
     """Tell whether the memory that an array shows a part of is in other hands too."""
     base = array.base
-    if isinstance(base, np.ndarray):
+    if isinstance(base, type(array)):
         # the array, this variable, and the argument
         return sys.getrefcount(base) > 3 or _has_shared_base(base)
     # a memory map, or bytes: fine if it is for reading only

@@ -5,70 +5,32 @@ import pickle
 
 import numpy as np
 import pytest
-import spacy
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
-from thinc.api import Adam, Model, fix_random_seed, set_dropout_rate, with_nvtx_range
+from thinc.api import Model, fix_random_seed, set_dropout_rate, with_nvtx_range
 
 from spacy_hashembeds.architectures.mix_attributes import forward_reference
-from spacy_hashembeds.architectures.multi_embed import MultiEmbed
-from spacy_hashembeds.architectures.multi_fewer_hash_embed import MultiFewerHashEmbed
 from spacy_hashembeds.layers import folding
-from spacy_hashembeds.layers.symbolembed import find_symbol_embeds, set_symbols
-from spacy_hashembeds.symbols import count_symbols, cut_symbols
 
-ATTRS = ["NORM", "SHAPE", "SUFFIX"]
-WORDS = ["a", "A", "bb", "Zürich", "x1", "the", "12", "!", "bbb", "Bb", "été", "n't"]
+from ..toy_embedders import (
+    BUILDERS,
+    CHANGES,
+    assert_close,
+    build_hash,
+    change_in_place,
+    get_gradients,
+    get_nodes,
+    get_weights,
+    make_docs,
+    make_vocab,
+)
 
 
 @pytest.fixture(scope="module")
 def vocab() -> Vocab:
-    nlp = spacy.blank("en")
-    nlp.vocab.reset_vectors(width=5)
-    state = np.random.default_rng(0)
-    for word in WORDS[::2]:
-        nlp.vocab.set_vector(word, state.normal(size=5).astype("f"))
-    return nlp.vocab
-
-
-def make_docs(vocab, lengths=(3, 0, 7, 1), seed=0) -> list[Doc]:
-    state = np.random.default_rng(seed)
-    return [
-        Doc(vocab, words=state.choice(WORDS, length).tolist()) for length in lengths
-    ]
-
-
-def build_hash(vocab, *, num_hashes=4, **options) -> Model:
-    rows = [11, 7, 5][: len(options.get("attrs", ATTRS))]
-    options = {"attrs": ATTRS, "include_static_vectors": False, **options}
-    model = MultiFewerHashEmbed(width=6, rows=rows, num_hashes=num_hashes, **options)
-    return model.initialize(X=make_docs(vocab))
-
-
-def build_lookup(vocab, **options) -> Model:
-    options = {"attrs": ATTRS, "include_static_vectors": False, **options}
-    model = MultiEmbed(width=6, **options)
-    counts = count_symbols(make_docs(vocab), ATTRS)
-    tables = cut_symbols(counts, min_freq=2, lang="en")
-    for embed in find_symbol_embeds(model):
-        set_symbols(embed, tables.get_symbols(embed.attrs["key"]))
-    return model.initialize(X=make_docs(vocab))
-
-
-BUILDERS = {
-    "one hash": lambda vocab: build_hash(vocab, num_hashes=1),
-    "three hashes": lambda vocab: build_hash(vocab, num_hashes=3),
-    "four hashes": build_hash,
-    "one column": lambda vocab: build_hash(vocab, attrs=["NORM"]),
-    "two pieces": lambda vocab: build_hash(vocab, maxout_pieces=2),
-    "vectors": lambda vocab: build_hash(vocab, include_static_vectors=True),
-    "lookup": build_lookup,
-    "lookup, unk 2": lambda vocab: build_lookup(vocab, unk=2),
-    "lookup, vectors": lambda vocab: build_lookup(vocab, include_static_vectors=True),
-    "lookup, no dropout": lambda vocab: build_lookup(vocab, dropout=None),
-}
+    return make_vocab()
 
 
 @pytest.fixture(params=BUILDERS.values(), ids=BUILDERS)
@@ -80,11 +42,6 @@ def model(request, vocab) -> Model:
 def predict_reference(model, docs):
     Y, _ = forward_reference(model, docs, False)
     return np.concatenate(Y)
-
-
-def assert_close(actual, expected):
-    scale = max(1, abs(expected).max(initial=0))
-    np.testing.assert_allclose(actual / scale, expected / scale, atol=1e-5)
 
 
 def predict(model, docs):
@@ -140,15 +97,6 @@ def test_training_equals_the_reference(model, vocab, lengths, drop, seed):
         assert_close(grad, expected)
 
 
-def get_gradients(model) -> list:
-    return [
-        node.get_grad(name)
-        for node in model.walk()
-        for name in node.param_names
-        if node.has_grad(name)
-    ]
-
-
 def test_many_tokens(vocab):
     model = build_hash(vocab)
     docs = make_docs(vocab, [20000])
@@ -170,52 +118,6 @@ def test_copies_of_a_token_have_dropout_of_their_own(vocab):
     backprop([np.ones_like(Y[0])])
     layernorm = next(node for node in model.walk() if node.name == "layernorm")
     np.testing.assert_allclose(layernorm.get_grad("b"), 2 * kept.sum(axis=0), rtol=1e-5)
-
-
-def get_nodes(model, *names) -> list[Model]:
-    return [node for node in model.walk() if node.name in names]
-
-
-def get_weights(model) -> list[tuple[Model, str]]:
-    nodes = get_nodes(model, "hashembed", "symbolembed", "maxout", "layernorm")
-    return [(node, name) for node in nodes for name in node.param_names]
-
-
-def change_in_place(model, docs):
-    for node, name in get_weights(model):
-        node.get_param(name)[...] *= -1.5
-
-
-def change_a_unit(model, docs):
-    node = get_nodes(model, "maxout")[0]
-    node.get_param("W")[0, :, 0] += 3
-
-
-def replace(model, docs):
-    for node, name in get_weights(model):
-        node.set_param(name, node.get_param(name) * 2 - 0.1)
-
-
-def train(model, docs):
-    Y, backprop = model.begin_update(docs)
-    backprop([np.ones_like(y) for y in Y])
-    # the annotating component of a training loop predicts before the update ends
-    predict(model, docs)
-    predict(model, docs)
-    optimizer = Adam(0.5)
-    model.finish_update(optimizer)
-    Y, backprop = model.begin_update(docs)
-    backprop([np.ones_like(y) for y in Y])
-    model.finish_update(optimizer)
-
-
-def load(model, docs):
-    other = copy.deepcopy(model)
-    change_in_place(other, docs)
-    model.from_bytes(other.to_bytes())
-
-
-CHANGES = [change_in_place, change_a_unit, replace, train, load]
 
 
 @pytest.mark.parametrize("change", CHANGES)

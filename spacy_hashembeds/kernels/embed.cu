@@ -1,0 +1,340 @@
+// Embedding tables on a GPU: find the rows of keys, gather and sum them; and add up the
+// gradients of rows, in a fixed order or by atomic additions.
+//
+// Compiled by CuPy when it is first needed (see cuda.py), without any header: no
+// includes here. Neighbouring threads take neighbouring numbers of a row, so that their
+// reads fall into the same lines of memory. A Vector is a float, or a float4 where all
+// widths and addresses allow it: widths and strides are counted in Vectors.
+
+typedef unsigned int uint32;
+typedef unsigned long long uint64;
+
+#define MAX_COLUMNS 64
+#define MAX_TILE_ROWS 4096
+#define MAX_HASHES 4
+
+// A column of keys and the table of its rows. The same layout is in cuda.py.
+struct Column {
+    float* table;           // (n_rows, width): the rows, or their gradients
+    const uint64* symbols;  // sorted keys that have a row each
+    uint32 n_symbols;
+    uint32 unk;             // the row of all other keys
+    uint32 has_symbols;     // whether rows are found among symbols, or else by hashing
+    uint32 seed;
+    uint32 num_hashes;      // rows for each key; 1 where there are symbols
+    uint32 n_rows;
+    uint32 first_row;       // number of its first row among the rows of all tables
+    uint32 first_slot;      // place of its first row among the rows of a token
+};
+
+struct Columns {
+    Column column[MAX_COLUMNS];
+};
+
+__device__ inline void add(float& sum, float x) { sum += x; }
+
+__device__ inline void add(float4& sum, float4 x) {
+    sum.x += x.x;
+    sum.y += x.y;
+    sum.z += x.z;
+    sum.w += x.w;
+}
+
+__device__ inline void multiply(float& product, float x) { product *= x; }
+
+__device__ inline void multiply(float4& product, float4 x) {
+    product.x *= x.x;
+    product.y *= x.y;
+    product.z *= x.z;
+    product.w *= x.w;
+}
+
+__device__ inline void set_zero(float& x) { x = 0; }
+
+__device__ inline void set_zero(float4& x) { x.x = x.y = x.z = x.w = 0; }
+
+__device__ inline void add_atomically(float* sum, float x) { atomicAdd(sum, x); }
+
+__device__ inline void add_atomically(float4* sum, float4 x) {
+    atomicAdd(&sum->x, x.x);
+    atomicAdd(&sum->y, x.y);
+    atomicAdd(&sum->z, x.z);
+    atomicAdd(&sum->w, x.w);
+}
+
+// MurmurHash3 (Austin Appleby, public domain)
+
+__device__ inline uint64 rotate_left(uint64 x, int bits) {
+    return (x << bits) | (x >> (64 - bits));
+}
+
+__device__ inline uint64 mix_bits(uint64 x) {
+    x ^= x >> 33;
+    x *= 0xff51afd7ed558ccdULL;
+    x ^= x >> 33;
+    x *= 0xc4ceb9fe1a85ec53ULL;
+    x ^= x >> 33;
+    return x;
+}
+
+// MurmurHash3_x64_128 of the 8 bytes of a key, as Thinc's Ops.hash cuts it up.
+__device__ inline void hash_key(uint64 key, uint32 seed, uint32 hashes[MAX_HASHES]) {
+    const uint64 length = 8;
+    uint64 h1 = seed ^ (rotate_left(key * 0x87c37b91114253d5ULL, 31) *
+                        0x4cf5ad432745937fULL);
+    uint64 h2 = seed;
+    h1 ^= length;
+    h2 ^= length;
+    h1 += h2;
+    h2 += h1;
+    h1 = mix_bits(h1);
+    h2 = mix_bits(h2);
+    h1 += h2;
+    h2 += h1;
+    hashes[0] = (uint32)h1;
+    hashes[1] = (uint32)(h1 >> 32);
+    hashes[2] = (uint32)h2;
+    hashes[3] = (uint32)(h2 >> 32);
+}
+
+__device__ inline uint32 find_symbol_row(const Column& column, uint64 key) {
+    uint32 low = 0, high = column.n_symbols;
+    while (low < high) {
+        const uint32 middle = low + (high - low) / 2;
+        if (column.symbols[middle] < key)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == column.n_symbols || column.symbols[low] != key) return column.unk;
+    return low + (low >= column.unk);  // symbols have the rows around unk's
+}
+
+// Find the rows of a key, numbered through all tables.
+__device__ inline void find_rows(const Column& column, uint64 key, uint32* rows) {
+    if (column.has_symbols) {
+        rows[0] = column.first_row + find_symbol_row(column, key);
+        return;
+    }
+    uint32 hashes[MAX_HASHES];
+    hash_key(key, column.seed, hashes);
+#pragma unroll
+    for (uint32 k = 0; k < MAX_HASHES; ++k)
+        if (k < column.num_hashes)
+            rows[k] = column.first_row + hashes[k] % column.n_rows;
+}
+
+// A pair says that a row is in a certain place: a slot of a token. Sorted pairs have
+// those of the same row together, in the order of the tokens.
+
+__device__ inline uint64 make_pair(uint32 row, uint64 place) {
+    return (uint64)row << 32 | place;
+}
+
+__device__ inline uint32 get_row(uint64 pair) { return (uint32)(pair >> 32); }
+
+__device__ inline uint32 get_place(uint64 pair) { return (uint32)pair; }
+
+// Sum the rows of each token: those of each column apart, or those of all columns
+// (columns_per_sum is 1 or n_columns). A block does a tile of tokens after another:
+// it finds their rows, keeps them in shared memory, and sums.
+//
+// out     (n, out_stride)
+// pairs   (n * n_slots,), or null: the rows found, for the backward pass
+// keys    (n, n_columns)
+// bias    (n_sums * width,), or null: what the sums begin with
+// scale   (n_sums * width,), or null: what they are multiplied with
+template <typename Vector>
+__device__ inline void gather_sum(
+    Vector* __restrict__ out, uint64* __restrict__ pairs,
+    const uint64* __restrict__ keys, const Vector* __restrict__ bias,
+    const Vector* __restrict__ scale, const Columns& columns, uint32 n_columns,
+    uint32 n_slots, uint32 columns_per_sum, uint64 n, uint32 width, uint32 out_stride,
+    uint32 tile) {
+    __shared__ uint32 rows[MAX_TILE_ROWS];
+    const uint32 n_sums = n_columns / columns_per_sum;
+    for (uint64 start = (uint64)blockIdx.x * tile; start < n;
+         start += (uint64)gridDim.x * tile) {
+        const uint32 n_tile = n - start < tile ? (uint32)(n - start) : tile;
+        for (uint32 i = threadIdx.x; i < n_tile * n_columns; i += blockDim.x) {
+            const uint32 token = i / n_columns;
+            const Column& column = columns.column[i - token * n_columns];
+            find_rows(column, keys[start * n_columns + i],
+                      rows + token * n_slots + column.first_slot);
+        }
+        __syncthreads();
+        if (pairs)
+            for (uint32 i = threadIdx.x; i < n_tile * n_slots; i += blockDim.x)
+                pairs[start * n_slots + i] = make_pair(rows[i], start * n_slots + i);
+        for (uint32 i = threadIdx.x; i < n_tile * n_sums * width; i += blockDim.x) {
+            const uint32 place = i / width, v = i - place * width;
+            const uint32 token = place / n_sums, which = place - token * n_sums;
+            Vector sum;
+            if (bias)
+                sum = bias[which * width + v];
+            else
+                set_zero(sum);
+            for (uint32 c = 0; c < columns_per_sum; ++c) {
+                const Column& column = columns.column[which * columns_per_sum + c];
+                const Vector* table = (const Vector*)column.table;
+                const uint32* found = rows + token * n_slots + column.first_slot;
+#pragma unroll 4
+                for (uint32 k = 0; k < column.num_hashes; ++k)
+                    add(sum, table[(uint64)(found[k] - column.first_row) * width + v]);
+            }
+            if (scale) multiply(sum, scale[which * width + v]);
+            out[(start + token) * out_stride + which * width + v] = sum;
+        }
+        __syncthreads();  // before the next tile's rows overwrite these
+    }
+}
+
+// Add up the gradients of each row in the order of its pairs. A run is all pairs of one
+// row. Runs are cut into chunks of pairs, for a run may be as long as the batch: a
+// thread sums one number (Vector) of the pairs of one chunk. What is a whole run goes to
+// the row; pieces of runs wait in heads and tails until join_runs adds them up.
+//
+// d_out   (n, d_out_stride)
+// heads   (n_chunks, width): the sum of a chunk's first pairs, if their run began before
+// tails   (n_chunks, width): of its last, if their run begins in it and goes on after it
+template <typename Vector>
+__device__ inline void sum_runs(
+    const uint64* __restrict__ pairs, const Vector* __restrict__ d_out,
+    const Vector* __restrict__ scale, Vector* __restrict__ heads,
+    Vector* __restrict__ tails, const Columns& columns, uint32 n_columns,
+    uint32 n_slots, uint64 n_pairs, uint32 chunk_size, uint32 width,
+    uint32 d_out_stride) {
+    const uint64 n_chunks = (n_pairs + chunk_size - 1) / chunk_size;
+    const uint64 n_threads = (uint64)gridDim.x * blockDim.x;
+    for (uint64 i = (uint64)blockIdx.x * blockDim.x + threadIdx.x;
+         i < n_chunks * width; i += n_threads) {
+        const uint64 chunk = i / width, begin = chunk * chunk_size;
+        const uint32 v = (uint32)(i - chunk * width);
+        const uint64 end = n_pairs - begin < chunk_size ? n_pairs : begin + chunk_size;
+        uint32 c = 0;
+        for (uint64 p = begin; p < end;) {
+            const uint64 first = p;
+            const uint32 row = get_row(pairs[p]);
+            while (c + 1 < n_columns && row >= columns.column[c + 1].first_row) ++c;
+            Vector sum;
+            set_zero(sum);
+            do {
+                const uint64 token = get_place(pairs[p]) / n_slots;
+                add(sum, d_out[token * d_out_stride + c * width + v]);
+            } while (++p < end && get_row(pairs[p]) == row);
+            if (scale) multiply(sum, scale[c * width + v]);
+            const Column& column = columns.column[c];
+            if (first == begin && begin > 0 && get_row(pairs[begin - 1]) == row)
+                heads[i] = sum;
+            else if (p == end && end < n_pairs && get_row(pairs[end]) == row)
+                tails[i] = sum;
+            else
+                add(((Vector*)column.table)[(uint64)(row - column.first_row) * width + v],
+                    sum);
+        }
+    }
+}
+
+// Find where the run ends that goes on at a place of the sorted pairs.
+__device__ inline uint64 find_end(const uint64* pairs, uint64 low, uint64 n_pairs) {
+    const uint32 row = get_row(pairs[low]);
+    uint64 high = n_pairs;
+    while (low < high) {
+        const uint64 middle = low + (high - low) / 2;
+        if (get_row(pairs[middle]) <= row)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+// Add up the pieces of each run that is in several chunks, in their order.
+template <typename Vector>
+__device__ inline void join_runs(
+    const uint64* __restrict__ pairs, const Vector* __restrict__ heads,
+    const Vector* __restrict__ tails, const Columns& columns, uint32 n_columns,
+    uint64 n_pairs, uint32 chunk_size, uint32 width) {
+    const uint64 n_chunks = (n_pairs + chunk_size - 1) / chunk_size;
+    const uint64 n_threads = (uint64)gridDim.x * blockDim.x;
+    for (uint64 i = (uint64)blockIdx.x * blockDim.x + threadIdx.x;
+         i < n_chunks * width; i += n_threads) {
+        const uint64 chunk = i / width, begin = chunk * chunk_size;
+        const uint32 v = (uint32)(i - chunk * width);
+        const uint64 end = begin + chunk_size;
+        if (end >= n_pairs) continue;
+        const uint32 row = get_row(pairs[end - 1]);
+        const bool goes_on = get_row(pairs[end]) == row;
+        const bool began_before = begin > 0 && get_row(pairs[begin - 1]) == row;
+        if (!goes_on || began_before) continue;
+        Vector sum = tails[i];
+        const uint64 last_chunk = (find_end(pairs, end, n_pairs) - 1) / chunk_size;
+#pragma unroll 8
+        for (uint64 next = chunk + 1; next <= last_chunk; ++next)
+            add(sum, heads[next * width + v]);
+        uint32 c = 0;
+        while (c + 1 < n_columns && row >= columns.column[c + 1].first_row) ++c;
+        const Column& column = columns.column[c];
+        add(((Vector*)column.table)[(uint64)(row - column.first_row) * width + v], sum);
+    }
+}
+
+// Add up the gradients of each row in any order: pairs need not be sorted.
+template <typename Vector>
+__device__ inline void scatter_atomically(
+    const uint64* __restrict__ pairs, const Vector* __restrict__ d_out,
+    const Vector* __restrict__ scale, const Columns& columns, uint32 n_columns,
+    uint32 n_slots, uint64 n, uint32 width, uint32 d_out_stride) {
+    const uint64 n_threads = (uint64)gridDim.x * blockDim.x;
+    for (uint64 i = (uint64)blockIdx.x * blockDim.x + threadIdx.x;
+         i < n * n_columns * width; i += n_threads) {
+        const uint64 place = i / width, token = place / n_columns;
+        const uint32 v = (uint32)(i - place * width);
+        const uint32 c = (uint32)(place - token * n_columns);
+        const Column& column = columns.column[c];
+        Vector grad = d_out[token * d_out_stride + c * width + v];
+        if (scale) multiply(grad, scale[c * width + v]);
+        const uint64* found = pairs + token * n_slots + column.first_slot;
+        for (uint32 k = 0; k < column.num_hashes; ++k) {
+            const uint64 row = get_row(found[k]) - column.first_row;
+            add_atomically((Vector*)column.table + row * width + v, grad);
+        }
+    }
+}
+
+// Kernels, by name: NAME_float and NAME_float4. Without __grid_constant__, indexing the
+// columns would first copy all of them into each thread's own memory.
+#define KERNELS(Vector)                                                                \
+    extern "C" __global__ void gather_sum_##Vector(                                    \
+        Vector* out, uint64* pairs, const uint64* keys, const Vector* bias,            \
+        const Vector* scale, const __grid_constant__ Columns columns,                  \
+        uint32 n_columns, uint32 n_slots, uint32 columns_per_sum, uint64 n,            \
+        uint32 width, uint32 out_stride, uint32 tile) {                                \
+        gather_sum(out, pairs, keys, bias, scale, columns, n_columns, n_slots,         \
+                   columns_per_sum, n, width, out_stride, tile);                       \
+    }                                                                                  \
+    extern "C" __global__ void sum_runs_##Vector(                                      \
+        const uint64* pairs, const Vector* d_out, const Vector* scale, Vector* heads,  \
+        Vector* tails, const __grid_constant__ Columns columns, uint32 n_columns,      \
+        uint32 n_slots, uint64 n_pairs, uint32 chunk_size, uint32 width,               \
+        uint32 d_out_stride) {                                                         \
+        sum_runs(pairs, d_out, scale, heads, tails, columns, n_columns, n_slots,       \
+                 n_pairs, chunk_size, width, d_out_stride);                            \
+    }                                                                                  \
+    extern "C" __global__ void join_runs_##Vector(                                     \
+        const uint64* pairs, const Vector* heads, const Vector* tails,                 \
+        const __grid_constant__ Columns columns, uint32 n_columns, uint64 n_pairs,     \
+        uint32 chunk_size, uint32 width) {                                             \
+        join_runs(pairs, heads, tails, columns, n_columns, n_pairs, chunk_size,        \
+                  width);                                                              \
+    }                                                                                  \
+    extern "C" __global__ void scatter_atomically_##Vector(                            \
+        const uint64* pairs, const Vector* d_out, const Vector* scale,                 \
+        const __grid_constant__ Columns columns, uint32 n_columns, uint32 n_slots,     \
+        uint64 n, uint32 width, uint32 d_out_stride) {                                 \
+        scatter_atomically(pairs, d_out, scale, columns, n_columns, n_slots, n, width, \
+                           d_out_stride);                                              \
+    }
+
+KERNELS(float)
+KERNELS(float4)

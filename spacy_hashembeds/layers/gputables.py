@@ -1,0 +1,112 @@
+"""Embedding tables on a GPU: those of several layers at once, in one kernel."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from numpy.typing import NDArray
+from thinc.api import Model
+from thinc.types import Floats2d, Ints1d
+
+from ..kernels.cuda import Array, Finder, Table, gather_rows, scatter_rows
+from .table import alloc_table, get_table
+
+
+@dataclass
+class GpuCopy:
+    """Keeps an array's copy on the GPU. Neither copied, pickled nor saved with a layer.
+
+    source (NDArray, optional): The array that was copied last.
+    array (Array): Its copy.
+    """
+
+    source: NDArray | None = None
+    array: Array = None
+
+    def __deepcopy__(self, memo: dict) -> "GpuCopy":
+        return GpuCopy()
+
+    def __reduce__(self) -> tuple:
+        return GpuCopy, ()
+
+    def get(self, ops: Any, source: NDArray) -> Array:
+        """Get the copy of an array, which nobody changes in place."""
+        if self.source is not source:
+            self.source, self.array = source, ops.xp.asarray(source)
+        return self.array
+
+
+class GpuTable(NamedTuple):
+    """A layer with an embedding table `E`, and how the rows of its keys are found."""
+
+    model: Model
+    finder: Finder
+
+
+def embed_tables(
+    tables: Sequence[GpuTable], keys: Array, is_train: bool, *, n_more: int = 0
+) -> tuple[Array, Callable[[Array], None]]:
+    """Embed a column of keys in each table, with dropout as the layers have it.
+
+    tables (Sequence[GpuTable]): At most 64, all of one width.
+    keys (Array): *Shape:* `(n, tables)`, uint64, contiguous.
+    n_more (int): Columns of the output to leave for others.
+    RETURNS (tuple): The rows side by side, of shape `(n, tables * width + n_more)`,
+        float32; and what takes the gradient of this to the tables.
+    """
+    ops = tables[0].model.ops
+    arrays = [Table(ops.as_contig(get_table(t.model)), t.finder) for t in tables]
+    n_columns = sum(table.model.get_dim("nO") for table in tables)
+    X = ops.alloc2f(len(keys), n_columns + n_more, zeros=False)
+    scale = _draw_dropout(tables) if is_train else None
+    pairs = gather_rows(keys, arrays, X, scale=scale)
+
+    def backprop(dX: Array) -> None:
+        # into the gradients themselves where there are some: see `backprop_table`
+        is_first = [not table.model.has_grad("E") for table in tables]
+        gradients = [
+            Table(alloc_table(model) if is_new else model.get_grad("E"), finder)
+            for (model, finder), is_new in zip(tables, is_first, strict=True)
+        ]
+        scatter_rows(pairs, ops.as_contig(dX), gradients, scale)
+        for (model, _), gradient, is_new in zip(
+            tables, gradients, is_first, strict=True
+        ):
+            if is_new:
+                model.inc_grad("E", gradient.array)
+
+    return X, backprop
+
+
+def embed_ids(
+    table: GpuTable, ids: Ints1d, is_train: bool
+) -> tuple[Floats2d, Callable[[Floats2d], Ints1d]]:
+    """Embed integers in one table: the forward pass of a layer that has it.
+
+    ids (Ints1d): *Shape:* `(n,)`, any integer dtype.
+    RETURNS (tuple): The rows, of shape `(n, width)`; and the backward pass.
+    """
+    ops = table.model.ops
+    keys: Array = ops.as_contig(ids, dtype="uint64")
+    X, backprop_table = embed_tables([table], keys[:, None], is_train)
+
+    def backprop(dX: Floats2d) -> Ints1d:
+        backprop_table(dX)
+        return ops.alloc1i(len(ids))
+
+    return X, backprop
+
+
+def _draw_dropout(tables: Sequence[GpuTable]) -> Array | None:
+    """Draw what each output dimension is multiplied with, as Thinc does."""
+    rates = [table.model.attrs.get("dropout_rate") for table in tables]
+    if not any(rates):
+        return None
+    ops: Any = tables[0].model.ops
+    masks = []
+    for (model, _), rate in zip(tables, rates, strict=True):
+        shape = (model.get_dim("nO"),)
+        masks.append(
+            ops.get_dropout_mask(shape, rate) if rate else ops.alloc1f(*shape) + 1
+        )
+    return ops.xp.concatenate(masks)

@@ -1,0 +1,64 @@
+"""GPUs to run the tests of this folder on: an emulated one, and a real one.
+
+The emulated one runs the kernels on the CPU (see `emulation.py`), with numpy's arrays
+for CuPy's: all but CuPy, the compiler and the chip is the same.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy
+import pytest
+from thinc.api import CupyOps, Model, NumpyOps, Ops
+from thinc.util import gpu_is_available
+
+from spacy_hashembeds.kernels import cuda
+
+from . import emulation
+
+
+class EmulatedOps(NumpyOps):
+    """Ops that layers take for those of a GPU."""
+
+
+@dataclass(frozen=True)
+class Gpu:
+    """A GPU, or what is taken for one."""
+
+    ops: Ops
+
+    def copy(self, model: Model) -> Model:
+        """Copy a model to the GPU."""
+        copied = model.copy()
+        if isinstance(self.ops, CupyOps):
+            copied.to_gpu(0)
+        for node in copied.walk():
+            node.ops = self.ops
+        return copied
+
+    def array(self, values: Any) -> Any:
+        return self.ops.xp.array(values)
+
+    def get(self, values: Any) -> numpy.ndarray:
+        return self.ops.to_numpy(values)
+
+
+@pytest.fixture(scope="session")
+def kernels(tmp_path_factory) -> Callable[[str], Any]:
+    """The kernels, compiled for the CPU."""
+    library = emulation.compile_kernels(tmp_path_factory.mktemp("kernels"))
+    return lambda name: emulation.get_kernel(library, name)
+
+
+@pytest.fixture(params=["emulated", pytest.param("real", marks=pytest.mark.gpu)])
+def gpu(request, monkeypatch) -> Gpu:
+    if request.param == "real":
+        if not gpu_is_available():
+            pytest.skip("there is no GPU with CuPy")
+        return Gpu(CupyOps())
+    monkeypatch.setattr(cuda, "get_kernel", request.getfixturevalue("kernels"))
+    monkeypatch.setattr(cuda, "_GPU_OPS", (CupyOps, EmulatedOps))
+    # threads of the CPU, which take a lot longer to start
+    monkeypatch.setattr(cuda, "THREADS", 32)
+    return Gpu(EmulatedOps())

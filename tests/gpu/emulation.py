@@ -1,0 +1,58 @@
+"""The kernels of `embed.cu`, compiled for the CPU: see `emulated_cuda.h`."""
+
+import ctypes
+import shutil
+import subprocess
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy
+import pytest
+
+from spacy_hashembeds.kernels import cuda
+
+HERE = Path(__file__).parent
+
+
+def compile_kernels(folder: Path) -> ctypes.CDLL:
+    """Compile them to a library in a folder, or skip the test without a compiler."""
+    compiler = shutil.which("g++")
+    if compiler is None:
+        pytest.skip("g++ is not there to compile the kernels for the CPU")
+    library = folder / "embed.so"
+    options = ["-std=c++20", "-O1", "-Wall", "-Werror", "-Wno-unknown-pragmas"]
+    options += ["-shared", "-fPIC", "-pthread", f"-I{cuda.SOURCE.parent}"]
+    source = str(HERE / "emulated_embed.cpp")
+    subprocess.run([compiler, *options, source, "-o", str(library)], check=True)
+    return ctypes.CDLL(str(library))
+
+
+def get_kernel(library: ctypes.CDLL, name: str) -> Callable[..., None]:
+    """Find a kernel, to be called like CuPy's, with numpy's arrays for CuPy's."""
+    return partial(_launch, getattr(library, f"launch_{name}"))
+
+
+def _launch(
+    launch: Callable[..., None],
+    grid: tuple[int],
+    block: tuple[int],
+    args: tuple[Any, ...],
+) -> None:
+    values = [_as_argument(arg) for arg in args]
+    addresses = (ctypes.c_void_p * len(values))(*(v.ctypes.data for v in values))
+    launch(ctypes.c_uint(grid[0]), ctypes.c_uint(block[0]), addresses)
+
+
+def _as_argument(arg: Any) -> numpy.ndarray:
+    """Give what CUDA would be given, as an array of one: addresses and values."""
+    if arg is None:
+        return numpy.zeros(1, dtype="uint64")
+    if isinstance(arg, numpy.ndarray) and arg.dtype.names is None:
+        return numpy.array([arg.ctypes.data], dtype="uint64")
+    if isinstance(arg, numpy.generic):
+        return numpy.array([arg])
+    assert isinstance(arg, numpy.ndarray), f"CuPy would make its own of {arg!r}"
+    assert arg.size == 1, "CuPy passes no other arrays of numpy's"
+    return arg

@@ -1,0 +1,247 @@
+"""The kernels against plain numpy."""
+
+import shutil
+import subprocess
+
+import numpy
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from thinc.api import NumpyOps
+
+from spacy_hashembeds.hashing.murmur import find_rows
+from spacy_hashembeds.kernels import cuda
+from spacy_hashembeds.kernels.cuda import Hashing, Lookup, Table
+
+shared = settings(
+    suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=25
+)
+
+# at the edges of the ranges, few enough to be there often, and any
+KEYS = st.one_of(
+    st.sampled_from([0, 1, 2**63, 2**64 - 1]),
+    st.integers(0, 9),
+    st.integers(0, 2**64 - 1),
+)
+
+
+@st.composite
+def batches(draw):
+    """Draw tables, how their rows are found, and keys."""
+    width = draw(st.sampled_from([1, 3, 4, 8, 33, 96]))
+    n = draw(st.sampled_from([0, 1, 2, 7, 8, 9, 40, 90]))
+    state = numpy.random.default_rng(draw(st.integers(0, 2**32)))
+    arrays, finders, columns = [], [], []
+    for _ in range(draw(st.integers(1, 5))):
+        if draw(st.booleans()):
+            n_rows = draw(st.sampled_from([1, 2, 5, 64, 1001]))
+            seed = draw(st.integers(0, 2**32 - 1))
+            finders.append(Hashing(seed=seed, num_hashes=draw(st.integers(1, 4))))
+        else:
+            symbols = sorted(draw(st.sets(KEYS, max_size=9)))
+            n_rows = len(symbols) + 1
+            unk = draw(st.integers(0, len(symbols)))
+            finders.append(Lookup(numpy.array(symbols, dtype="uint64"), unk=unk))
+        arrays.append(state.normal(size=(n_rows, width)).astype("f"))
+        pool = numpy.array(draw(st.lists(KEYS, min_size=1, max_size=9)), dtype="uint64")
+        columns.append(state.choice(pool, n))
+    return arrays, finders, numpy.stack(columns, axis=1)
+
+
+def find(finder, n_rows, keys):
+    """Find rows by other means: Thinc's hashing, and a dictionary."""
+    if isinstance(finder, Hashing):
+        options = {"seed": finder.seed, "num_hashes": finder.num_hashes}
+        return find_rows(NumpyOps(), keys, rows=n_rows, **options).astype("int64")
+    free = [row for row in range(n_rows) if row != finder.unk]
+    rows = dict(zip(finder.symbols.tolist(), free, strict=True))
+    found = [rows.get(key, finder.unk) for key in keys.tolist()]
+    return numpy.array(found, dtype="int64").reshape(-1, 1)
+
+
+def find_all(arrays, finders, keys):
+    return [
+        find(finder, len(array), numpy.ascontiguousarray(column))
+        for array, finder, column in zip(arrays, finders, keys.T, strict=True)
+    ]
+
+
+def put(gpu, arrays, finders):
+    """Put tables on the GPU."""
+    tables = []
+    for array, finder in zip(arrays, finders, strict=True):
+        if isinstance(finder, Lookup):
+            finder = Lookup(gpu.array(finder.symbols), finder.unk)
+        tables.append(Table(gpu.array(array), finder))
+    return tables
+
+
+def assert_close(actual, expected):
+    numpy.testing.assert_allclose(actual, expected, atol=1e-5, rtol=1e-5)
+
+
+@shared
+@given(batch=batches(), n_more=st.sampled_from([0, 1, 4]), has_scale=st.booleans())
+def test_gather_rows(gpu, batch, n_more, has_scale):
+    arrays, finders, keys = batch
+    width = arrays[0].shape[1]
+    n_columns = len(arrays) * width
+    scale = numpy.arange(n_columns, dtype="f") % 7 if has_scale else numpy.ones(1, "f")
+    out = gpu.array(numpy.full((len(keys), n_columns + n_more), 99, dtype="f"))
+    cuda.gather_rows(
+        gpu.array(keys),
+        put(gpu, arrays, finders),
+        out,
+        scale=gpu.array(scale) if has_scale else None,
+    )
+    sums = [
+        array[rows].sum(axis=1)
+        for array, rows in zip(arrays, find_all(arrays, finders, keys), strict=True)
+    ]
+    out = gpu.get(out)
+    assert_close(out[:, :n_columns], numpy.concatenate(sums, axis=1) * scale)
+    assert (out[:, n_columns:] == 99).all(), "columns of others are left alone"
+
+
+@shared
+@given(batch=batches())
+def test_sum_rows(gpu, batch):
+    arrays, finders, keys = batch
+    bias = numpy.arange(arrays[0].shape[1], dtype="f")
+    summed = cuda.sum_rows(gpu.array(keys), put(gpu, arrays, finders), gpu.array(bias))
+    expected = numpy.tile(bias, (len(keys), 1))
+    for array, rows in zip(arrays, find_all(arrays, finders, keys), strict=True):
+        expected += array[rows].sum(axis=1)
+    assert_close(gpu.get(summed), expected)
+
+
+@shared
+@given(
+    batch=batches(),
+    n_more=st.sampled_from([0, 1, 4]),
+    has_scale=st.booleans(),
+    is_deterministic=st.booleans(),
+)
+def test_scatter_rows(gpu, batch, n_more, has_scale, is_deterministic, monkeypatch):
+    arrays, finders, keys = batch
+    width = arrays[0].shape[1]
+    n_columns = len(arrays) * width
+    monkeypatch.setenv(cuda.DETERMINISTIC_NAME, str(int(is_deterministic)))
+    state = numpy.random.default_rng(0)
+    d_out = state.normal(size=(len(keys), n_columns + n_more)).astype("f")
+    scale = numpy.arange(n_columns, dtype="f") % 3 if has_scale else None
+    out = gpu.array(numpy.empty_like(d_out))
+    pairs = cuda.gather_rows(gpu.array(keys), put(gpu, arrays, finders), out)
+    gradients = put(gpu, [numpy.ones_like(array) for array in arrays], finders)
+    for _ in range(2):  # onto gradients that are there already
+        cuda.scatter_rows(
+            pairs,
+            gpu.array(d_out),
+            gradients,
+            None if scale is None else gpu.array(scale),
+        )
+    all_rows = find_all(arrays, finders, keys)
+    for i, (gradient, rows) in enumerate(zip(gradients, all_rows, strict=True)):
+        part = slice(i * width, (i + 1) * width)
+        expected = numpy.ones(arrays[i].shape, dtype="float64")
+        dY = d_out[:, part] * (1 if scale is None else scale[part])
+        for rows_of_hash in rows.T:
+            numpy.add.at(expected, rows_of_hash, 2.0 * dY)
+        assert_close(gpu.get(gradient.array), expected)
+
+
+@pytest.mark.parametrize("chunk_size", [8, 16, 64])
+def test_runs_longer_than_chunks(gpu, monkeypatch, chunk_size):
+    """One key for all, which makes runs of hundreds of pairs, and some others."""
+    monkeypatch.setattr(cuda, "_get_chunk_size", lambda n_pairs: chunk_size)
+    for n in (1, 2, 16, 17, 63, 64, 65, 300):
+        keys = numpy.full((n, 1), 7, dtype="uint64")
+        keys[:: n // 3 + 1] = 8
+        state = numpy.random.default_rng(n)
+        d_out = state.normal(size=(n, 4)).astype("f")
+        finder = Hashing(seed=3, num_hashes=2)
+        table = numpy.zeros((5, 4), dtype="f")
+        out = gpu.array(numpy.empty_like(d_out))
+        (gradient,) = put(gpu, [table], [finder])
+        pairs = cuda.gather_rows(gpu.array(keys), [gradient], out)
+        cuda.scatter_rows(pairs, gpu.array(d_out), [gradient])
+        expected = table.astype("float64")
+        for rows in find(finder, 5, keys[:, 0].copy()).T:
+            numpy.add.at(expected, rows, d_out.astype("float64"))
+        numpy.testing.assert_allclose(gpu.get(gradient.array), expected, atol=1e-4)
+
+
+def test_more_tokens_than_one_grid(gpu, monkeypatch):
+    monkeypatch.setattr(cuda, "MAX_BLOCKS", 2)
+    state = numpy.random.default_rng(0)
+    keys = state.integers(0, 50, size=(500, 2)).astype("uint64")
+    arrays = [state.normal(size=(n, 4)).astype("f") for n in (30, 9)]
+    finders = [Hashing(seed=8, num_hashes=4), Hashing(seed=9, num_hashes=1)]
+    out = gpu.array(numpy.zeros((500, 8), dtype="f"))
+    pairs = cuda.gather_rows(gpu.array(keys), put(gpu, arrays, finders), out)
+    all_rows = find_all(arrays, finders, keys)
+    sums = [E[rows].sum(axis=1) for E, rows in zip(arrays, all_rows, strict=True)]
+    assert_close(gpu.get(out), numpy.concatenate(sums, axis=1))
+    for value in ("0", "1"):
+        monkeypatch.setenv(cuda.DETERMINISTIC_NAME, value)
+        gradients = put(gpu, [numpy.zeros_like(E) for E in arrays], finders)
+        cuda.scatter_rows(pairs, gpu.array(numpy.ones((500, 8), "f")), gradients)
+        for gradient, rows in zip(gradients, all_rows, strict=True):
+            counts = numpy.bincount(rows.reshape(-1), minlength=len(gradient.array))
+            assert (gpu.get(gradient.array) == counts[:, None]).all()
+
+
+def test_arrays_that_are_not_aligned(gpu):
+    """Four numbers at once can be read only at addresses that 16 divides."""
+    keys = numpy.arange(20, dtype="uint64").reshape(-1, 1)
+    values = numpy.arange(1 + 6 * 4, dtype="f")
+    table = gpu.array(values)[1:].reshape(6, 4)
+    finder = Hashing(seed=1, num_hashes=2)
+    out = gpu.array(numpy.empty((20, 4), dtype="f"))
+    cuda.gather_rows(gpu.array(keys), [Table(table, finder)], out)
+    rows = find(finder, 6, keys[:, 0].copy())
+    assert_close(gpu.get(out), values[1:].reshape(6, 4)[rows].sum(axis=1))
+
+
+def test_equal_runs_give_equal_bits(gpu):
+    """In an order of their own, floats would add up to other bits."""
+    state = numpy.random.default_rng(0)
+    keys = gpu.array(state.integers(0, 30, size=(700, 1)).astype("uint64"))
+    size = 10.0 ** state.integers(-6, 6, size=(700, 8))
+    d_out = gpu.array((state.normal(size=(700, 8)) * size).astype("f"))
+    table = Table(gpu.array(numpy.zeros((7, 8), "f")), Hashing(seed=8, num_hashes=4))
+    results = set()
+    for _ in range(5):
+        out = gpu.array(numpy.empty((700, 8), dtype="f"))
+        pairs = cuda.gather_rows(keys, [table], out)
+        gradient = Table(gpu.array(numpy.zeros((7, 8), "f")), table.finder)
+        cuda.scatter_rows(pairs, d_out, [gradient])
+        results.add(gpu.get(gradient.array).tobytes())
+    assert len(results) == 1
+
+
+def test_determinism_is_a_setting(monkeypatch):
+    monkeypatch.delenv(cuda.DETERMINISTIC_NAME, raising=False)
+    assert cuda.is_deterministic()
+    monkeypatch.setenv(cuda.DETERMINISTIC_NAME, "0")
+    assert not cuda.is_deterministic()
+    monkeypatch.setenv(cuda.DETERMINISTIC_NAME, "no")
+    with pytest.raises(ValueError, match=r"DETERMINISTIC should be 1, .* is 'no'"):
+        cuda.is_deterministic()
+
+
+def test_chunks_grow_with_the_batch():
+    sizes = [cuda._get_chunk_size(10**k) for k in range(9)]
+    assert sizes == sorted(sizes)
+    assert (sizes[0], sizes[-1]) == (8, 64)
+
+
+@pytest.mark.parametrize("code", ["sm_80", "sm_90", "compute_80"])
+def test_sources_compile(tmp_path, code):
+    """With nvcc, to machine code and to PTX."""
+    nvcc = shutil.which("nvcc")
+    if nvcc is None:
+        pytest.skip("nvcc is not there to compile the kernels")
+    arch = f"-gencode=arch={code.replace('sm', 'compute')},code={code}"
+    options = ["-std=c++17", "-Werror", "all-warnings", arch, "-c", str(cuda.SOURCE)]
+    subprocess.run([nvcc, *options, "-o", str(tmp_path / "embed.o")], check=True)

@@ -1,0 +1,125 @@
+"""Small embedders of all kinds, and all that can happen to their weights."""
+
+import copy
+
+import numpy as np
+import spacy
+from spacy.tokens import Doc
+from spacy.vocab import Vocab
+from thinc.api import Adam, Model
+
+from spacy_hashembeds.architectures.multi_embed import MultiEmbed
+from spacy_hashembeds.architectures.multi_fewer_hash_embed import MultiFewerHashEmbed
+from spacy_hashembeds.layers.symbolembed import find_symbol_embeds, set_symbols
+from spacy_hashembeds.symbols import count_symbols, cut_symbols
+
+ATTRS = ["NORM", "SHAPE", "SUFFIX"]
+WORDS = ["a", "A", "bb", "Zürich", "x1", "the", "12", "!", "bbb", "Bb", "été", "n't"]
+
+
+def make_vocab() -> Vocab:
+    """Make a vocab in which half of the words have vectors."""
+    nlp = spacy.blank("en")
+    nlp.vocab.reset_vectors(width=5)
+    state = np.random.default_rng(0)
+    for word in WORDS[::2]:
+        nlp.vocab.set_vector(word, state.normal(size=5).astype("f"))
+    return nlp.vocab
+
+
+def make_docs(vocab, lengths=(3, 0, 7, 1), seed=0) -> list[Doc]:
+    state = np.random.default_rng(seed)
+    return [
+        Doc(vocab, words=state.choice(WORDS, length).tolist()) for length in lengths
+    ]
+
+
+def build_hash(vocab, *, num_hashes=4, **options) -> Model:
+    rows = [11, 7, 5][: len(options.get("attrs", ATTRS))]
+    options = {"attrs": ATTRS, "include_static_vectors": False, **options}
+    model = MultiFewerHashEmbed(width=6, rows=rows, num_hashes=num_hashes, **options)
+    return model.initialize(X=make_docs(vocab))
+
+
+def build_lookup(vocab, **options) -> Model:
+    options = {"attrs": ATTRS, "include_static_vectors": False, **options}
+    model = MultiEmbed(width=6, **options)
+    counts = count_symbols(make_docs(vocab), ATTRS)
+    tables = cut_symbols(counts, min_freq=2, lang="en")
+    for embed in find_symbol_embeds(model):
+        set_symbols(embed, tables.get_symbols(embed.attrs["key"]))
+    return model.initialize(X=make_docs(vocab))
+
+
+BUILDERS = {
+    "one hash": lambda vocab: build_hash(vocab, num_hashes=1),
+    "three hashes": lambda vocab: build_hash(vocab, num_hashes=3),
+    "four hashes": build_hash,
+    "one column": lambda vocab: build_hash(vocab, attrs=["NORM"]),
+    "two pieces": lambda vocab: build_hash(vocab, maxout_pieces=2),
+    "vectors": lambda vocab: build_hash(vocab, include_static_vectors=True),
+    "lookup": build_lookup,
+    "lookup, unk 2": lambda vocab: build_lookup(vocab, unk=2),
+    "lookup, vectors": lambda vocab: build_lookup(vocab, include_static_vectors=True),
+    "lookup, no dropout": lambda vocab: build_lookup(vocab, dropout=None),
+}
+
+
+def get_nodes(model, *names) -> list[Model]:
+    return [node for node in model.walk() if node.name in names]
+
+
+def get_weights(model) -> list[tuple[Model, str]]:
+    nodes = get_nodes(model, "hashembed", "symbolembed", "maxout", "layernorm")
+    return [(node, name) for node in nodes for name in node.param_names]
+
+
+def change_in_place(model, docs):
+    for node, name in get_weights(model):
+        node.get_param(name)[...] *= -1.5
+
+
+def change_a_unit(model, docs):
+    node = get_nodes(model, "maxout")[0]
+    node.get_param("W")[0, :, 0] += 3
+
+
+def replace(model, docs):
+    for node, name in get_weights(model):
+        node.set_param(name, node.get_param(name) * 2 - 0.1)
+
+
+def train(model, docs):
+    Y, backprop = model.begin_update(docs)
+    backprop([np.ones_like(y) for y in Y])
+    # the annotating component of a training loop predicts before the update ends
+    model.predict(docs)
+    model.predict(docs)
+    optimizer = Adam(0.5)
+    model.finish_update(optimizer)
+    Y, backprop = model.begin_update(docs)
+    backprop([np.ones_like(y) for y in Y])
+    model.finish_update(optimizer)
+
+
+def load(model, docs):
+    other = copy.deepcopy(model)
+    change_in_place(other, docs)
+    model.from_bytes(other.to_bytes())
+
+
+CHANGES = [change_in_place, change_a_unit, replace, train, load]
+
+
+def get_gradients(model) -> list:
+    return [
+        node.get_grad(name)
+        for node in model.walk()
+        for name in node.param_names
+        if node.has_grad(name)
+    ]
+
+
+def assert_close(actual, expected):
+    scale = max(1, abs(expected).max(initial=0))
+    np.testing.assert_allclose(actual / scale, expected / scale, atol=1e-5)
