@@ -37,6 +37,14 @@ class Gpu:
             node.ops = self.ops
         return copied
 
+    def copy_back(self, model: Model) -> Model:
+        """Copy a model of the GPU to the CPU."""
+        copied = model.copy()
+        copied.to_cpu()
+        for node in copied.walk():
+            node.ops = NumpyOps()
+        return copied
+
     def array(self, values: Any) -> Any:
         return self.ops.xp.array(values)
 
@@ -62,3 +70,14 @@ def gpu(request, monkeypatch) -> Gpu:
     # threads of the CPU, which take a lot longer to start
     monkeypatch.setattr(cuda, "THREADS", 32)
     return Gpu(EmulatedOps())
+
+
+@pytest.fixture
+def same_dropout(monkeypatch) -> None:
+    """Have all ops draw dropout from numpy's random numbers: CuPy's are others."""
+
+    def draw(self: Ops, shape: tuple[int, ...], drop: float | None) -> Any:
+        kept = numpy.random.uniform(size=shape) >= (drop or 0)
+        return self.asarray((kept / (1 - (drop or 0))).astype("f"))
+
+    monkeypatch.setattr(Ops, "get_dropout_mask", draw)

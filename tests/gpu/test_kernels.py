@@ -191,16 +191,25 @@ def test_more_tokens_than_one_grid(gpu, monkeypatch):
             assert (gpu.get(gradient.array) == counts[:, None]).all()
 
 
-def test_arrays_that_are_not_aligned(gpu):
-    """Four numbers at once can be read only at addresses that 16 divides."""
+@pytest.mark.parametrize(
+    ("offset", "width", "n_more", "vector"),
+    [(0, 4, 0, "float4"), (1, 4, 0, "float"), (0, 6, 0, "float"), (0, 4, 1, "float")],
+)
+def test_four_numbers_at_once(gpu, monkeypatch, offset, width, n_more, vector):
+    """Only where all rows are at addresses that 16 bytes divide."""
+    used = []
+    get_kernel = cuda.get_kernel
+    monkeypatch.setattr(cuda, "get_kernel", lambda n: used.append(n) or get_kernel(n))
     keys = numpy.arange(20, dtype="uint64").reshape(-1, 1)
-    values = numpy.arange(1 + 6 * 4, dtype="f")
-    table = gpu.array(values)[1:].reshape(6, 4)
+    values = numpy.arange(offset + 6 * width, dtype="f")
+    table = gpu.array(values)[offset:].reshape(6, width)
     finder = Hashing(seed=1, num_hashes=2)
-    out = gpu.array(numpy.empty((20, 4), dtype="f"))
+    out = gpu.array(numpy.empty((20, width + n_more), dtype="f"))
     cuda.gather_rows(gpu.array(keys), [Table(table, finder)], out)
     rows = find(finder, 6, keys[:, 0].copy())
-    assert_close(gpu.get(out), values[1:].reshape(6, 4)[rows].sum(axis=1))
+    expected = values[offset:].reshape(6, width)[rows].sum(axis=1)
+    assert_close(gpu.get(out)[:, :width], expected)
+    assert used == [f"gather_sum_{vector}"]
 
 
 def test_equal_runs_give_equal_bits(gpu):

@@ -1,0 +1,141 @@
+"""Layers with one table: on a GPU as on the CPU."""
+
+import numpy
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from thinc.api import Model, fix_random_seed, set_dropout_rate
+
+from spacy_hashembeds.layers.hashembed import HashEmbed
+from spacy_hashembeds.layers.symbolembed import (
+    SymbolEmbed,
+    find_symbol_embeds,
+    set_symbols,
+)
+
+SYMBOLS = numpy.array([900, 3, 2**63 + 5, 40], dtype="uint64")
+
+
+def build_symbol_embed(symbols=SYMBOLS, width=6, **options) -> Model:
+    model = SymbolEmbed(width, key="NORM", dropout=0.0, **options)
+    (embed,) = find_symbol_embeds(model)
+    set_symbols(embed, symbols)
+    return model.initialize()
+
+
+BUILDERS = {
+    "one hash": lambda: HashEmbed(5, 7, num_hashes=1, seed=8, dropout=0.0),
+    "four hashes": lambda: HashEmbed(8, 30, seed=2**32 - 1, dropout=0.0),
+    "no dropout": lambda: HashEmbed(8, 30, num_hashes=3, seed=0),
+    "one row": lambda: HashEmbed(96, 1, num_hashes=2, seed=1),
+    "a column": lambda: HashEmbed(4, 9, num_hashes=2, seed=1, column=0),
+    "symbols": build_symbol_embed,
+    "symbols, unk 2": lambda: build_symbol_embed(unk=2),
+    "no symbols": lambda: build_symbol_embed(SYMBOLS[:0]),
+}
+
+
+@pytest.fixture(params=BUILDERS.values(), ids=BUILDERS)
+def model(request) -> Model:
+    fix_random_seed(0)
+    return request.param().initialize()
+
+
+def find_table(model: Model) -> Model:
+    return next(node for node in model.walk() if "E" in node.param_names)
+
+
+def make_ids(model, values, dtype="uint64") -> numpy.ndarray:
+    ids = numpy.array(values, dtype=dtype)
+    is_column = find_table(model) is not model
+    return numpy.stack([ids, ids + 1], axis=1) if is_column else ids
+
+
+def update(model, ids, dY):
+    Y, backprop = model.begin_update(ids)
+    dX = backprop(dY)
+    assert len(dX) == len(ids)
+    return Y, find_table(model).get_grad("E")
+
+
+IDS = st.lists(
+    st.one_of(st.sampled_from([3, 40, 900]), st.integers(0, 2**62)), max_size=40
+)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=15)
+@given(
+    values=IDS,
+    dtype=st.sampled_from(["uint64", "int64"]),
+    drop=st.sampled_from([0.0, 0.5]),
+    seed=st.integers(0, 99),
+)
+@pytest.mark.usefixtures("same_dropout")
+def test_values_and_gradients_equal_those_of_the_cpu(
+    gpu, model, values, dtype, drop, seed
+):
+    model = set_dropout_rate(model.copy(), drop)
+    on_gpu = gpu.copy(model)
+    ids = make_ids(model, values, dtype)
+    expected = model.predict(ids)
+    Y = on_gpu.predict(gpu.array(ids))
+    numpy.testing.assert_allclose(gpu.get(Y), expected, atol=1e-5)
+    dY = numpy.random.default_rng(seed).normal(size=expected.shape).astype("f")
+    for _ in range(2):  # onto gradients that are there already
+        fix_random_seed(seed)
+        expected, expected_grad = update(model, ids, dY)
+        fix_random_seed(seed)
+        d_given = gpu.array(dY)
+        Y, grad = update(on_gpu, gpu.array(ids), d_given)
+        numpy.testing.assert_allclose(gpu.get(Y), expected, atol=1e-5)
+        numpy.testing.assert_allclose(gpu.get(grad), expected_grad, atol=1e-5)
+        numpy.testing.assert_array_equal(gpu.get(d_given), dY)
+
+
+def test_backpropagation_twice(gpu, model):
+    ids = make_ids(model, [3, 3, 7, 900])
+    on_gpu = gpu.copy(model)
+    Y, backprop = on_gpu.begin_update(gpu.array(ids))
+    dY = gpu.array(numpy.ones(Y.shape, dtype="f"))
+    backprop(dY)
+    once = gpu.get(find_table(on_gpu).get_grad("E")).copy()
+    backprop(dY)
+    twice = gpu.get(find_table(on_gpu).get_grad("E"))
+    numpy.testing.assert_allclose(twice, 2 * once, rtol=1e-6)
+    assert once.any()
+
+
+def test_weights_travel_between_cpu_and_gpu(gpu, model):
+    ids = make_ids(model, [3, 3, 7, 900])
+    expected = model.predict(ids)
+    on_gpu = gpu.copy(model)
+    on_gpu.predict(gpu.array(ids))
+    saved = on_gpu.to_bytes()
+    assert len(saved) == len(model.to_bytes()), "copies of symbols are not saved"
+    table = find_table(model)
+    table.set_param("E", table.get_param("E") * 0)
+    numpy.testing.assert_array_equal(
+        model.copy().from_bytes(saved).predict(ids), expected
+    )
+
+
+def test_other_symbols_are_seen(gpu):
+    """The copy of the symbols on the GPU follows them."""
+    model = gpu.copy(build_symbol_embed())
+    ids = numpy.array([3, 8, 900], dtype="uint64")
+    before = gpu.get(model.predict(gpu.array(ids)))
+    set_symbols(model, numpy.array([8, 9, 10, 11], dtype="uint64"))
+    expected = gpu.copy_back(model).predict(ids)
+    Y = gpu.get(model.predict(gpu.array(ids)))
+    numpy.testing.assert_allclose(Y, expected, atol=1e-6)
+    assert not numpy.allclose(before, expected)
+
+
+def test_a_table_of_another_shape_is_refused(gpu, model):
+    on_gpu = gpu.copy(model)
+    node = find_table(on_gpu)
+    node.set_param("E", node.get_param("E")[:, 1:])
+    with pytest.raises(
+        ValueError, match=r"The table 'E' of layer .* should be float32"
+    ):
+        on_gpu.predict(gpu.array(make_ids(model, [3])))
