@@ -245,12 +245,28 @@ def test_chunks_grow_with_the_batch():
     assert (sizes[0], sizes[-1]) == (8, 64)
 
 
-@pytest.mark.parametrize("code", ["sm_80", "sm_90", "compute_80"])
-def test_sources_compile(tmp_path, code):
-    """With nvcc, to machine code and to PTX."""
+def compile_cuda(*options: str) -> None:
     nvcc = shutil.which("nvcc")
     if nvcc is None:
         pytest.skip("nvcc is not there to compile the kernels")
+    options = ("-std=c++17", "-Werror", "all-warnings", *options, str(cuda.SOURCE))
+    subprocess.run([nvcc, *options], check=True)
+
+
+@pytest.mark.parametrize("code", ["sm_80", "sm_90"])
+def test_sources_compile(tmp_path, code):
     arch = f"-gencode=arch={code.replace('sm', 'compute')},code={code}"
-    options = ["-std=c++17", "-Werror", "all-warnings", arch, "-c", str(cuda.SOURCE)]
-    subprocess.run([nvcc, *options, "-o", str(tmp_path / "embed.o")], check=True)
+    compile_cuda(arch, "-c", "-o", str(tmp_path / "embed.o"))
+
+
+def test_the_compiler_reads_four_numbers_at_once(tmp_path):
+    """And keeps what describes the tables where all threads share it."""
+    ptx = tmp_path / "embed.ptx"
+    compile_cuda("-arch=compute_80", "-ptx", "-o", str(ptx))
+    kernels = {
+        body.split("(")[0]: body for body in ptx.read_text().split(".visible .entry ")
+    }
+    for name in ("gather_sum", "sum_runs", "join_runs"):
+        assert "ld.global.v4.f32" in kernels[f"{name}_float4"].replace(".nc", "")
+        assert "v4.f32" not in kernels[f"{name}_float"]
+    assert ".local" not in ptx.read_text()

@@ -1,0 +1,64 @@
+"""Whole pipelines, trained on a GPU."""
+
+from itertools import islice
+
+import numpy
+import pytest
+import spacy
+from spacy.tokens import Doc, DocBin
+from thinc.api import NumpyOps, get_current_ops, require_cpu, set_current_ops
+from thinc.util import gpu_is_available
+
+from spacy_hashembeds.experiments.run_trial import run_trial
+from spacy_hashembeds.kernels import cuda
+
+from ..conftest import make_trial
+
+pytestmark = pytest.mark.gpu
+
+
+@pytest.fixture(autouse=True)
+def real_gpu():
+    if not gpu_is_available():
+        pytest.skip("there is no GPU with CuPy")
+    before = get_current_ops()
+    yield
+    set_current_ops(before)
+
+
+def predict(nlp, docs):
+    for name in nlp.pipe_names:
+        docs = list(nlp.get_pipe(name).pipe(docs, batch_size=32))
+    return docs
+
+
+@pytest.mark.parametrize("embedder", ["multi_fewer_hash_embed", "multi_embed"])
+def test_a_pipeline_trained_on_a_gpu_predicts_on_the_cpu(project, embedder):
+    trial = make_trial(project, embedder=embedder, variant="gpu", gpu_id=0)
+    result = run_trial(trial)
+    assert result["scores"]["test"]["ents_f"] > 0.1
+    test = project / "corpus" / "demo" / "test.spacy"
+    vectors, entities = [], []
+    for require in (spacy.require_gpu, require_cpu):
+        require()
+        nlp = spacy.load(trial.output / "model-best")
+        is_gpu = not isinstance(nlp.get_pipe("tok2vec").model.ops, NumpyOps)
+        assert is_gpu == (require is spacy.require_gpu)
+        docs = list(islice(DocBin().from_disk(test).get_docs(nlp.vocab), 40))
+        docs = predict(nlp, [Doc(d.vocab, [token.text for token in d]) for d in docs])
+        ops = nlp.get_pipe("tok2vec").model.ops
+        vectors.append(numpy.concatenate([ops.to_numpy(doc.tensor) for doc in docs]))
+        entities.append([[str(ent) for ent in doc.ents] for doc in docs])
+    numpy.testing.assert_allclose(vectors[0], vectors[1], atol=1e-4)
+    assert entities[0] == entities[1]
+    assert any(entities[0])
+
+
+def test_prefer_gpu_uses_the_kernels(trained_root, monkeypatch):
+    assert spacy.prefer_gpu()
+    used = []
+    get_kernel = cuda.get_kernel
+    monkeypatch.setattr(cuda, "get_kernel", lambda n: used.append(n) or get_kernel(n))
+    nlp = spacy.load(make_trial(trained_root).output / "model-best")
+    nlp("Anna lives in Paris.")
+    assert used == ["gather_sum_float4"]
