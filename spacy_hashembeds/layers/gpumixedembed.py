@@ -15,9 +15,8 @@ from .folding import FoldedTables
 from .gputables import GpuTable, embed_tables
 from .mixedembed import MixedEmbed, split_pieces
 
-
-#: Embeds what has no table, in training or not: an array of the width of the tables, and
-#: what takes its gradient back.
+#: Embeds what has no table, in training or not: an array as wide as a table, and what
+#: takes its gradient back.
 EmbedMore = Callable[[bool], tuple[Array, Callable[[Array], object]]]
 
 

@@ -11,7 +11,7 @@ from ..hashing import murmur
 from ..hashing.murmur import MAX_HASHES
 from ..kernels.cuda import Hashing, is_used_by
 from .gputables import GpuTable, embed_ids
-from .table import apply_dropout, backprop_table, get_table, init_table
+from .table import begin_update, get_table, init_table
 
 InT = TypeVar("InT", bound=Ints1d | Ints2d)
 OutT = Floats2d
@@ -71,16 +71,9 @@ def forward(
 ) -> tuple[OutT, Callable[[OutT], Ints1d]]:
     if is_used_by(model.ops):
         return embed_ids(GpuTable(model, get_finder(model)), ids, is_train)
-    E = get_table(model)
     rows = find_rows(model, ids)
-    output = _gather_add(model, E, rows)
-    output, backprop_dropout = apply_dropout(model, output, is_train)
-
-    def backprop(d_output: OutT) -> Ints1d:
-        backprop_table(model, rows, backprop_dropout(d_output))
-        return model.ops.alloc1i(len(ids))
-
-    return output, backprop
+    output = _gather_add(model, get_table(model), rows)
+    return begin_update(model, rows, output, is_train)
 
 
 def find_rows(model: Model, ids: Ints1d) -> Ints2d:

@@ -10,7 +10,7 @@ from thinc.util import partial
 
 from ..kernels.cuda import Lookup, is_used_by
 from .gputables import GpuCopy, GpuTable, embed_ids
-from .table import apply_dropout, backprop_table, get_table, init_table
+from .table import begin_update, get_table, init_table
 
 InT = TypeVar("InT", bound=Ints1d | Ints2d)
 OutT = Floats2d
@@ -71,15 +71,9 @@ def forward(
 ) -> tuple[OutT, Callable[[OutT], Ints1d]]:
     if is_used_by(model.ops):
         return embed_ids(GpuTable(model, get_finder(model)), ids, is_train)
-    E = get_table(model)
     rows = find_rows(model, ids)
-    output, backprop_dropout = apply_dropout(model, E[rows[:, 0]], is_train)
-
-    def backprop(d_output: OutT) -> Ints1d:
-        backprop_table(model, rows, backprop_dropout(d_output))
-        return model.ops.alloc1i(len(ids))
-
-    return output, backprop
+    output = get_table(model)[rows[:, 0]]
+    return begin_update(model, rows, output, is_train)
 
 
 def init(

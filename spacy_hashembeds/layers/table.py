@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any, cast
 
 from thinc.api import Model
-from thinc.types import Floats2d, Ints2d
+from thinc.types import Floats2d, Ints1d, Ints2d
 
 from .watch import peek
 
@@ -35,6 +35,23 @@ def get_table(model: Model) -> Floats2d:
             "by a pipeline with another config?"
         )
     return E
+
+
+def begin_update(
+    model: Model, rows: Ints2d, output: Floats2d, is_train: bool
+) -> tuple[Floats2d, Callable[[Floats2d], Ints1d]]:
+    """Finish a layer's forward pass with dropout, and make its backward pass.
+
+    rows (Ints2d): The rows that were summed for each output. *Shape:* `(n, k)`.
+    output (Floats2d): Their sums. *Shape:* `(n, nO)`.
+    """
+    output, backprop_dropout = apply_dropout(model, output, is_train)
+
+    def backprop(d_output: Floats2d) -> Ints1d:
+        backprop_table(model, rows, backprop_dropout(d_output))
+        return model.ops.alloc1i(len(rows))
+
+    return output, backprop
 
 
 def backprop_table(model: Model, rows: Ints2d, d_output: Floats2d) -> None:
