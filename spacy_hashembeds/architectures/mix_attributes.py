@@ -150,8 +150,8 @@ def forward_reference(
 ) -> tuple[OutT, Callable[[OutT], InT]]:
     """Run the layers one after the other, as spaCy's `MultiHashEmbed` does.
 
-    What the fast path is tested against, and what runs on a GPU or where somebody has
-    wrapped or replaced a layer. Not a chain of Thinc's inside this layer: that would be
+    What the fast path is tested against, and what runs where somebody has wrapped
+    or replaced a layer. Not a chain of Thinc's inside this layer: that would be
     a node more than spaCy's tree has, and weights would no longer load from one into
     the other.
     """

@@ -37,12 +37,12 @@ MAX_BLOCKS = 2**16
 
 _GPU_OPS: tuple[type[Ops], ...] = (CupyOps,)
 
-# The limits of `embed.cu`.
+# As in `embed.cu`.
 MAX_COLUMNS = 64
-_MAX_TILE_ROWS = 4096
-
-#: Tokens that a block does at once.
 _TILE = 8
+
+# None, which not every CuPy passes as an address.
+_NULL = np.uint64(0)
 
 #: The struct Column of `embed.cu`.
 _COLUMN = np.dtype(
@@ -141,11 +141,17 @@ def gather_rows(
         float32, contiguous.
     scale (Array, optional): What each sum is multiplied with, for dropout. *Shape:*
         `(tables * width,)`, float32.
+    RAISES (ValueError): If there are 2³² rows to sum, or more.
     RETURNS (Array): The rows that were summed, paired with their places, to be given to
         `scatter_rows`. *Shape:* `(n * rows of a token,)`, uint64.
     """
-    n_slots = sum(table.finder.num_hashes for table in tables)
-    pairs = get_array_module(keys).empty(len(keys) * n_slots, dtype="uint64")
+    n_pairs = len(keys) * sum(table.finder.num_hashes for table in tables)
+    if n_pairs >= 2**32:
+        raise ValueError(
+            f"A batch should have less than {2**32} rows to sum, but has {n_pairs}, of "
+            f"{len(keys)} tokens. Make smaller batches."
+        )
+    pairs = get_array_module(keys).empty(n_pairs, dtype="uint64")
     _gather(keys, tables, out, 1, pairs=pairs, scale=scale)
     return pairs
 
@@ -186,7 +192,7 @@ def scatter_rows(
 
 @cache
 def get_kernel(name: str) -> Kernel:
-    """Get a kernel of `embed.cu`, which CuPy compiles when it is first called."""
+    """Get a kernel of `embed.cu`: CuPy compiles all when the first one is got."""
     return _get_module().get_function(name)
 
 
@@ -210,13 +216,12 @@ def _gather(
     columns, n_slots = _describe(tables)
     n, width = len(keys), tables[0].array.shape[1]
     size = _find_vector_size([out, bias, scale], tables)
-    tile = min(_TILE, _MAX_TILE_ROWS // n_slots)
     args = (
         *(out, pairs, keys, bias, scale, columns, np.uint32(len(tables))),
         *(np.uint32(n_slots), np.uint32(tables_per_sum), np.uint64(n)),
-        *(np.uint32(width // size), np.uint32(out.shape[1] // size), np.uint32(tile)),
+        *(np.uint32(width // size), np.uint32(out.shape[1] // size)),
     )
-    _launch("gather_sum", size, -(-n // tile), args)
+    _launch("gather_sum", size, -(-n // _TILE), args)
 
 
 def _scatter_in_order(
@@ -296,14 +301,12 @@ def _get_chunk_size(n_pairs: int) -> int:
     It depends on nothing else, for it decides in which order numbers are added.
     """
     chunk_size = 8
-    while chunk_size < 64 and chunk_size * 2**15 < n_pairs:
+    while chunk_size < 256 and chunk_size * 2**15 < n_pairs:
         chunk_size *= 2
     return chunk_size
 
 
 def _get_address(array: Array) -> int:
-    if isinstance(array, np.ndarray):
-        return array.ctypes.data
     return array.data.ptr
 
 
@@ -311,4 +314,5 @@ def _launch(name: str, vector_size: int, n_blocks: int, args: tuple) -> None:
     if n_blocks == 0:
         return
     kernel = get_kernel(f"{name}_{'float4' if vector_size == 4 else 'float'}")
+    args = tuple(_NULL if arg is None else arg for arg in args)
     kernel((min(n_blocks, MAX_BLOCKS),), (THREADS,), args)

@@ -10,8 +10,8 @@ typedef unsigned int uint32;
 typedef unsigned long long uint64;
 
 #define MAX_COLUMNS 64
-#define MAX_TILE_ROWS 4096
 #define MAX_HASHES 4
+#define TILE 8  // tokens that a block does at once
 
 // A column of keys and the table of its rows. The same layout is in cuda.py.
 struct Column {
@@ -149,13 +149,12 @@ __device__ inline void gather_sum(
     Vector* __restrict__ out, uint64* __restrict__ pairs,
     const uint64* __restrict__ keys, const Vector* __restrict__ bias,
     const Vector* __restrict__ scale, const Columns& columns, uint32 n_columns,
-    uint32 n_slots, uint32 columns_per_sum, uint64 n, uint32 width, uint32 out_stride,
-    uint32 tile) {
-    __shared__ uint32 rows[MAX_TILE_ROWS];
+    uint32 n_slots, uint32 columns_per_sum, uint64 n, uint32 width, uint32 out_stride) {
+    __shared__ uint32 rows[TILE * MAX_COLUMNS * MAX_HASHES];
     const uint32 n_sums = n_columns / columns_per_sum;
-    for (uint64 start = (uint64)blockIdx.x * tile; start < n;
-         start += (uint64)gridDim.x * tile) {
-        const uint32 n_tile = n - start < tile ? (uint32)(n - start) : tile;
+    for (uint64 start = (uint64)blockIdx.x * TILE; start < n;
+         start += (uint64)gridDim.x * TILE) {
+        const uint32 n_tile = n - start < TILE ? (uint32)(n - start) : TILE;
         for (uint32 i = threadIdx.x; i < n_tile * n_columns; i += blockDim.x) {
             const uint32 token = i / n_columns;
             const Column& column = columns.column[i - token * n_columns];
@@ -216,12 +215,16 @@ __device__ inline void sum_runs(
             const uint64 first = p;
             const uint32 row = get_row(pairs[p]);
             while (c + 1 < n_columns && row >= columns.column[c + 1].first_row) ++c;
+            // the end first, for several reads of d_out to be under way at once
+            uint64 stop = p + 1;
+            while (stop < end && get_row(pairs[stop]) == row) ++stop;
             Vector sum;
             set_zero(sum);
-            do {
+#pragma unroll 4
+            for (; p < stop; ++p) {
                 const uint64 token = get_place(pairs[p]) / n_slots;
                 add(sum, d_out[token * d_out_stride + c * width + v]);
-            } while (++p < end && get_row(pairs[p]) == row);
+            }
             if (scale) multiply(sum, scale[c * width + v]);
             const Column& column = columns.column[c];
             if (first == begin && begin > 0 && get_row(pairs[begin - 1]) == row)
@@ -302,20 +305,28 @@ __device__ inline void scatter_atomically(
     }
 }
 
-// Kernels, by name: NAME_float and NAME_float4. Without __grid_constant__, indexing the
-// columns would first copy all of them into each thread's own memory.
+// Where all threads share what describes the columns. Without it, indexing them would
+// first copy all of them into each thread's own memory; before compute capability 7.0
+// there is no other way.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 700
+#define SHARED_ARGUMENT
+#else
+#define SHARED_ARGUMENT __grid_constant__
+#endif
+
+// Kernels, by name: NAME_float and NAME_float4.
 #define KERNELS(Vector)                                                                \
     extern "C" __global__ void gather_sum_##Vector(                                    \
         Vector* out, uint64* pairs, const uint64* keys, const Vector* bias,            \
-        const Vector* scale, const __grid_constant__ Columns columns,                  \
+        const Vector* scale, const SHARED_ARGUMENT Columns columns,                    \
         uint32 n_columns, uint32 n_slots, uint32 columns_per_sum, uint64 n,            \
-        uint32 width, uint32 out_stride, uint32 tile) {                                \
+        uint32 width, uint32 out_stride) {                                             \
         gather_sum(out, pairs, keys, bias, scale, columns, n_columns, n_slots,         \
-                   columns_per_sum, n, width, out_stride, tile);                       \
+                   columns_per_sum, n, width, out_stride);                             \
     }                                                                                  \
     extern "C" __global__ void sum_runs_##Vector(                                      \
         const uint64* pairs, const Vector* d_out, const Vector* scale, Vector* heads,  \
-        Vector* tails, const __grid_constant__ Columns columns, uint32 n_columns,      \
+        Vector* tails, const SHARED_ARGUMENT Columns columns, uint32 n_columns,        \
         uint32 n_slots, uint64 n_pairs, uint32 chunk_size, uint32 width,               \
         uint32 d_out_stride) {                                                         \
         sum_runs(pairs, d_out, scale, heads, tails, columns, n_columns, n_slots,       \
@@ -323,14 +334,14 @@ __device__ inline void scatter_atomically(
     }                                                                                  \
     extern "C" __global__ void join_runs_##Vector(                                     \
         const uint64* pairs, const Vector* heads, const Vector* tails,                 \
-        const __grid_constant__ Columns columns, uint32 n_columns, uint64 n_pairs,     \
+        const SHARED_ARGUMENT Columns columns, uint32 n_columns, uint64 n_pairs,       \
         uint32 chunk_size, uint32 width) {                                             \
         join_runs(pairs, heads, tails, columns, n_columns, n_pairs, chunk_size,        \
                   width);                                                              \
     }                                                                                  \
     extern "C" __global__ void scatter_atomically_##Vector(                            \
         const uint64* pairs, const Vector* d_out, const Vector* scale,                 \
-        const __grid_constant__ Columns columns, uint32 n_columns, uint32 n_slots,     \
+        const SHARED_ARGUMENT Columns columns, uint32 n_columns, uint32 n_slots,       \
         uint64 n, uint32 width, uint32 d_out_stride) {                                 \
         scatter_atomically(pairs, d_out, scale, columns, n_columns, n_slots, n, width, \
                            d_out_stride);                                              \

@@ -64,9 +64,6 @@ class Fold:
     folded: FoldedTables | None = None
     seen: Any = None
 
-    def __deepcopy__(self, memo: dict) -> "Fold":
-        return Fold()
-
     def __reduce__(self) -> tuple:
         return Fold, ()
 
@@ -74,7 +71,7 @@ class Fold:
         """Get the folded tables, or None if they can't be used this time.
 
         at_once (bool): Whether to make them when the weights are seen the first time,
-            where that takes no time.
+            where that takes next to no time.
         """
         models = [*layers.tables, layers.maxout]
         if is_shared(models):
@@ -101,7 +98,9 @@ def fold(layers: MixedEmbed) -> FoldedTables:
     for column, (E, start) in enumerate(zip(tables, starts.tolist(), strict=False)):
         W_column = W[:, column * width : (column + 1) * width]
         xp.matmul(E, W_column.T, out=F[start : start + len(E)])
-    return FoldedTables(F, starts[:-1], W[:, len(tables) * width :], bias)
+    # copies: with one piece these are views of the parameters, which would look shared
+    W_columns = W[:, len(tables) * width :].copy()
+    return FoldedTables(F, starts[:-1], W_columns, bias.copy())
 
 
 def predict_folded(

@@ -2,7 +2,7 @@
 
 All tables are embedded by one kernel. In training Thinc's own layers mix the columns,
 and a second kernel takes their gradients back to all tables. Prediction goes through
-folded tables, which are made anew as soon as weights change: that takes a GPU no time.
+folded tables, which are made anew as soon as weights change: one small matrix product.
 """
 
 from collections.abc import Callable, Sequence

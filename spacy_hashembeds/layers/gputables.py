@@ -17,22 +17,21 @@ class GpuCopy:
     """Keeps an array's copy on the GPU. Neither copied, pickled nor saved with a layer.
 
     source (NDArray, optional): The array that was copied last.
+    ops (Any): The operations of the GPU that it was copied to.
     array (Array): Its copy.
     """
 
     source: NDArray | None = None
+    ops: Any = None
     array: Array = None
-
-    def __deepcopy__(self, memo: dict) -> "GpuCopy":
-        return GpuCopy()
 
     def __reduce__(self) -> tuple:
         return GpuCopy, ()
 
     def get(self, ops: Any, source: NDArray) -> Array:
         """Get the copy of an array, which nobody changes in place."""
-        if self.source is not source:
-            self.source, self.array = source, ops.xp.asarray(source)
+        if self.source is not source or self.ops is not ops:
+            self.source, self.ops, self.array = source, ops, ops.xp.asarray(source)
         return self.array
 
 
@@ -63,12 +62,12 @@ def embed_tables(
 
     def backprop(dX: Array) -> None:
         # into the gradients themselves where there are some: see `backprop_table`
-        is_first = [not table.model.has_grad("E") for table in tables]
+        is_first = [not _has_plain_gradient(table.model) for table in tables]
         gradients = [
             Table(alloc_table(model) if is_new else model.get_grad("E"), finder)
             for (model, finder), is_new in zip(tables, is_first, strict=True)
         ]
-        scatter_rows(pairs, ops.as_contig(dX), gradients, scale)
+        scatter_rows(pairs, ops.as_contig(dX, dtype="float32"), gradients, scale)
         for (model, _), gradient, is_new in zip(
             tables, gradients, is_first, strict=True
         ):
@@ -97,16 +96,28 @@ def embed_ids(
     return X, backprop
 
 
+def _has_plain_gradient(model: Model) -> bool:
+    """Tell whether a kernel can add to the gradient of a layer's table."""
+    if not model.has_grad("E"):
+        return False
+    gradient: Any = model.get_grad("E")
+    return gradient.dtype == "float32" and gradient.flags.c_contiguous
+
+
 def _draw_dropout(tables: Sequence[GpuTable]) -> Array | None:
-    """Draw what each output dimension is multiplied with, as Thinc does."""
-    rates = [table.model.attrs.get("dropout_rate") for table in tables]
+    """Draw what each output dimension is multiplied with: Thinc's masks side by side.
+
+    With equal rates all in one, since each drawing is several kernels.
+    """
+    rates = [table.model.attrs.get("dropout_rate") or 0.0 for table in tables]
+    widths = [table.model.get_dim("nO") for table in tables]
+    ops: Any = tables[0].model.ops
     if not any(rates):
         return None
-    ops: Any = tables[0].model.ops
-    masks = []
-    for (model, _), rate in zip(tables, rates, strict=True):
-        shape = (model.get_dim("nO"),)
-        masks.append(
-            ops.get_dropout_mask(shape, rate) if rate else ops.alloc1f(*shape) + 1
-        )
+    if len(set(rates)) == 1:
+        return ops.get_dropout_mask((sum(widths),), rates[0])
+    masks = [
+        ops.get_dropout_mask((width,), rate) if rate else ops.alloc1f(width) + 1
+        for width, rate in zip(widths, rates, strict=True)
+    ]
     return ops.xp.concatenate(masks)

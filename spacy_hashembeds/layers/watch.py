@@ -8,7 +8,7 @@ counts. Both take no time to speak of, whatever the size of the parameters.
 
 import sys
 from collections.abc import Sequence
-from typing import cast
+from typing import Any, cast
 
 from numpy.typing import NDArray
 from thinc.api import Model
@@ -84,6 +84,8 @@ def is_shared(models: Sequence[Model]) -> bool:
             # the store, this loop's variable, and the argument
             if sys.getrefcount(array) > 3 or _has_shared_base(cast(NDArray, array)):
                 return True
+            if _is_lent(array):
+                return True
     return False
 
 
@@ -95,3 +97,14 @@ def _has_shared_base(array: NDArray) -> bool:
         return sys.getrefcount(base) > 3 or _has_shared_base(base)
     # a memory map, or bytes: fine if it is for reading only
     return base is not None and array.flags.writeable
+
+
+def _is_lent(array: Any) -> bool:
+    """Tell whether memory on a GPU is another library's too, such as torch's."""
+    memory = getattr(array.data, "mem", None)  # CuPy's
+    if type(memory).__name__ == "DLPackMemory":
+        return True
+    # Thinc can have CuPy take all memory from torch: then nobody else holds it
+    owner = getattr(memory, "_owner", None)
+    # the memory, this variable, and the argument
+    return owner is not None and sys.getrefcount(owner) > 3

@@ -18,6 +18,7 @@ from ..toy_embedders import (
     BUILDERS,
     CHANGES,
     assert_close,
+    assert_gradients_close,
     build_hash,
     change_in_place,
     get_gradients,
@@ -79,7 +80,8 @@ def test_training_equals_the_reference(model, vocab, lengths, drop, seed):
     docs = make_docs(vocab, [*lengths, 1], seed)
     set_dropout_rate(model, drop)
     state = np.random.default_rng(seed)
-    dY = [state.normal(size=(len(doc), 6)).astype("f") for doc in docs]
+    width = model.get_dim("nO")
+    dY = [state.normal(size=(len(doc), width)).astype("f") for doc in docs]
     results = []
     for forward in (model._func, forward_reference):
         copied = model.copy()
@@ -92,9 +94,7 @@ def test_training_equals_the_reference(model, vocab, lengths, drop, seed):
         results.append((np.concatenate(Y), get_gradients(copied)))
     (Y, grads), (expected_Y, expected_grads) = results
     assert_close(Y, expected_Y)
-    assert len(grads) == len(expected_grads)
-    for grad, expected in zip(grads, expected_grads, strict=True):
-        assert_close(grad, expected)
+    assert_gradients_close(grads, expected_grads)
 
 
 def test_many_tokens(vocab):
@@ -202,6 +202,14 @@ def test_folded_tables_are_made_once(vocab, monkeypatch):
     for seed in range(6):
         predict(model, make_docs(vocab, [5, 90], seed))
     assert made == [1]
+
+
+@pytest.mark.parametrize("maxout_pieces", [1, 3])
+def test_folded_tables_stay(vocab, maxout_pieces):
+    model = build_hash(vocab, maxout_pieces=maxout_pieces)
+    docs = make_docs(vocab)
+    folded = [predict(model, docs) is not None and is_folded(model) for _ in range(5)]
+    assert folded == [False, True, True, True, True]
 
 
 def test_the_size_of_folded_tables_is_bounded(vocab, monkeypatch):

@@ -58,7 +58,17 @@ void launch(void (*kernel)(Arguments...), unsigned int n_blocks, unsigned int n_
     }
 }
 
+// Says how large each argument is, and returns how many there are.
+template <typename... Arguments>
+std::size_t get_sizes(void (*)(Arguments...), std::size_t* sizes) {
+    ((*sizes++ = sizeof(Arguments)), ...);
+    return sizeof...(Arguments);
+}
+
 #define LAUNCHER(kernel)                                                               \
+    extern "C" std::size_t get_sizes_##kernel(std::size_t* sizes) {                    \
+        return get_sizes(kernel, sizes);                                               \
+    }                                                                                  \
     extern "C" void launch_##kernel(unsigned int n_blocks, unsigned int n_threads,     \
                                     void** arguments) {                                \
         launch(kernel, n_blocks, n_threads, arguments);                                \

@@ -31,28 +31,33 @@ def compile_kernels(folder: Path) -> ctypes.CDLL:
 
 def get_kernel(library: ctypes.CDLL, name: str) -> Callable[..., None]:
     """Find a kernel, to be called like CuPy's, with numpy's arrays for CuPy's."""
-    return partial(_launch, getattr(library, f"launch_{name}"))
+    get_sizes = getattr(library, f"get_sizes_{name}")
+    get_sizes.restype = ctypes.c_size_t
+    sizes = (ctypes.c_size_t * 32)()
+    count = get_sizes(sizes)
+    return partial(_launch, getattr(library, f"launch_{name}"), sizes[:count])
 
 
 def _launch(
     launch: Callable[..., None],
+    sizes: list[int],
     grid: tuple[int],
     block: tuple[int],
     args: tuple[Any, ...],
 ) -> None:
     values = [_as_argument(arg) for arg in args]
+    assert [value.nbytes for value in values] == sizes, "not the kernel's arguments"
     addresses = (ctypes.c_void_p * len(values))(*(v.ctypes.data for v in values))
     launch(ctypes.c_uint(grid[0]), ctypes.c_uint(block[0]), addresses)
 
 
 def _as_argument(arg: Any) -> numpy.ndarray:
     """Give what CUDA would be given, as an array of one: addresses and values."""
-    if arg is None:
-        return numpy.zeros(1, dtype="uint64")
     if isinstance(arg, numpy.ndarray) and arg.dtype.names is None:
         return numpy.array([arg.ctypes.data], dtype="uint64")
     if isinstance(arg, numpy.generic):
         return numpy.array([arg])
+    # not every CuPy makes an address of None
     assert isinstance(arg, numpy.ndarray), f"CuPy would make its own of {arg!r}"
     assert arg.size == 1, "CuPy passes no other arrays of numpy's"
     return arg

@@ -8,7 +8,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from spacy.vocab import Vocab
-from thinc.api import Adam, Model, fix_random_seed, set_dropout_rate
+from thinc.api import (
+    Adam,
+    Model,
+    fix_random_seed,
+    set_dropout_rate,
+    torch2xp,
+    with_nvtx_range,
+)
+from thinc.util import gpu_is_available
 
 from spacy_hashembeds.architectures import mix_attributes
 from spacy_hashembeds.architectures.maxout_window_encoder import MaxoutWindowEncoder
@@ -19,12 +27,15 @@ from ..toy_embedders import (
     BUILDERS,
     CHANGES,
     assert_close,
+    assert_gradients_close,
     build_hash,
     get_gradients,
+    get_nodes,
     get_weights,
     make_docs,
     make_vocab,
 )
+from .conftest import Gpu
 
 shared = settings(
     suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=10
@@ -77,7 +88,8 @@ def update(model, docs, gradients):
 def test_training_equals_that_of_the_cpu(gpu, model, vocab, lengths, drop, seed):
     docs = make_docs(vocab, [*lengths, 1], seed)
     state = np.random.default_rng(seed)
-    dY = [state.normal(size=(len(doc), 6)).astype("f") for doc in docs]
+    width = model.get_dim("nO")
+    dY = [state.normal(size=(len(doc), width)).astype("f") for doc in docs]
     model = set_dropout_rate(model.copy(), drop)
     on_gpu = gpu.copy(model)
     for _ in range(2):  # onto gradients that are there already
@@ -88,11 +100,8 @@ def test_training_equals_that_of_the_cpu(gpu, model, vocab, lengths, drop, seed)
         fix_random_seed(seed)
         actual = update(on_gpu, docs, [gpu.array(d) for d in dY])
     assert_close(np.concatenate([gpu.get(Y) for Y in actual]), np.concatenate(Ys))
-    expected_grads = get_gradients(model)
-    grads = get_gradients(on_gpu)
-    assert len(grads) == len(expected_grads) > 0
-    for grad, expected in zip(grads, expected_grads, strict=True):
-        assert_close(gpu.get(grad), expected)
+    grads = [gpu.get(grad) for grad in get_gradients(on_gpu)]
+    assert_gradients_close(grads, get_gradients(model))
 
 
 def test_no_tokens(gpu, model, vocab):
@@ -100,7 +109,7 @@ def test_no_tokens(gpu, model, vocab):
     for docs in ([], make_docs(vocab, [0, 0])):
         for is_train in (False, True):
             Ys, backprop = on_gpu(docs, is_train)
-            assert [Y.shape for Y in Ys] == [(0, 6)] * len(docs)
+            assert [Y.shape for Y in Ys] == [(0, model.get_dim("nO"))] * len(docs)
             assert backprop(Ys) == []
     assert get_gradients(on_gpu) == []
 
@@ -130,6 +139,22 @@ def test_weights_held_from_before_can_be_changed(gpu, model, vocab):
         expected = np.concatenate(gpu.copy_back(on_gpu).predict(docs))
         assert_close(predict(gpu, on_gpu, docs), expected)
         assert not is_folded(on_gpu)
+
+
+@pytest.mark.gpu
+def test_weights_shared_with_torch_can_be_changed(vocab):
+    torch = pytest.importorskip("torch")
+    if not (gpu_is_available() and torch.cuda.is_available()):
+        pytest.skip("there is no GPU with CuPy and torch")
+    model, docs = build_hash(vocab), make_docs(vocab, [60])
+    model.to_gpu(0)
+    node, name = get_weights(model)[0]
+    tensor = torch.as_tensor(node.get_param(name).get(), device="cuda")
+    node.set_param(name, torch2xp(tensor))
+    before = predict(Gpu(model.ops), model, docs)
+    tensor.mul_(-2)
+    torch.cuda.synchronize()
+    assert not np.allclose(predict(Gpu(model.ops), model, docs), before, atol=1e-3)
 
 
 def test_folded_tables_are_made_once(gpu, vocab, monkeypatch):
@@ -165,7 +190,7 @@ def test_equal_seeds_give_equal_weights(gpu, model, vocab):
         for seed in range(3):
             docs = make_docs(vocab, [120], seed)
             state = np.random.default_rng(seed)
-            dY = state.normal(size=(120, 6)).astype("f")
+            dY = state.normal(size=(120, model.get_dim("nO"))).astype("f")
             update(on_gpu, docs, [gpu.array(dY)])
             on_gpu.finish_update(optimizer)
         return gpu.copy_back(on_gpu).to_bytes()
@@ -173,24 +198,33 @@ def test_equal_seeds_give_equal_weights(gpu, model, vocab):
     assert train() == train()
 
 
-def test_layers_that_somebody_wrapped_take_the_reference(gpu, vocab, monkeypatch):
+@pytest.fixture
+def used(monkeypatch) -> list[str]:
+    """The names of kernels as they are used."""
+    names: list[str] = []
+    get_kernel = cuda.get_kernel
+    monkeypatch.setattr(cuda, "get_kernel", lambda n: names.append(n) or get_kernel(n))
+    return names
+
+
+def test_kernels_are_used(gpu, vocab, used):
+    """Else the tests above would compare the CPU with itself."""
+    model = gpu.copy(build_hash(vocab, width=8))
+    docs = make_docs(vocab)
+    update(model, docs, model.predict(docs))
+    names = ["gather_sum", "gather_sum", "sum_runs", "join_runs"]
+    assert used == [f"{name}_float4" for name in names]
+
+
+def test_layers_that_somebody_wrapped_take_the_reference(gpu, vocab, used):
     model = build_hash(vocab)
     docs = make_docs(vocab)
     expected = np.concatenate(model.predict(docs))
-    monkeypatch.setattr(mix_attributes, "find_parts", lambda model: None)
-    assert_close(predict(gpu, gpu.copy(model), docs), expected)
-
-
-def test_kernels_are_used(gpu, vocab, monkeypatch):
-    """Else the tests above would compare the CPU with itself."""
-    used = []
-    get_kernel = cuda.get_kernel
-    monkeypatch.setattr(cuda, "get_kernel", lambda n: used.append(n) or get_kernel(n))
-    model = gpu.copy(build_hash(vocab))
-    docs = make_docs(vocab)
-    update(model, docs, model.predict(docs))
-    kernels = [name.rsplit("_", 1)[0] for name in used]
-    assert kernels == ["gather_sum", "gather_sum", "sum_runs", "join_runs"]
+    on_gpu = gpu.copy(model)
+    for node in get_nodes(on_gpu, "maxout"):
+        with_nvtx_range(node)
+    assert_close(predict(gpu, on_gpu, docs), expected)
+    assert used == ["gather_sum_float"] * 3, "table by table"
 
 
 @shared
@@ -209,5 +243,5 @@ def test_encoder_equals_that_of_the_cpu(gpu, lengths, depth, seed):
     for Y, dX, *e in zip(actual, dXs, expected, expected_dXs, strict=True):
         assert_close(gpu.get(Y), e[0])
         assert_close(gpu.get(dX), e[1])
-    for a, b in zip(get_gradients(on_gpu), get_gradients(model), strict=True):
-        assert_close(gpu.get(a), b)
+    grads = [gpu.get(grad) for grad in get_gradients(on_gpu)]
+    assert_gradients_close(grads, get_gradients(model))

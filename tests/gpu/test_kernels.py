@@ -205,11 +205,19 @@ def test_four_numbers_at_once(gpu, monkeypatch, offset, width, n_more, vector):
     table = gpu.array(values)[offset:].reshape(6, width)
     finder = Hashing(seed=1, num_hashes=2)
     out = gpu.array(numpy.empty((20, width + n_more), dtype="f"))
-    cuda.gather_rows(gpu.array(keys), [Table(table, finder)], out)
+    pairs = cuda.gather_rows(gpu.array(keys), [Table(table, finder)], out)
     rows = find(finder, 6, keys[:, 0].copy())
     expected = values[offset:].reshape(6, width)[rows].sum(axis=1)
     assert_close(gpu.get(out)[:, :width], expected)
-    assert used == [f"gather_sum_{vector}"]
+    gradient = gpu.array(numpy.zeros(offset + 6 * width, "f"))[offset:]
+    gradient = gradient.reshape(6, width)
+    cuda.scatter_rows(pairs, out, [Table(gradient, finder)])
+    expected = numpy.zeros((6, width), dtype="f")
+    for rows_of_hash in rows.T:
+        numpy.add.at(expected, rows_of_hash, gpu.get(out)[:, :width])
+    assert_close(gpu.get(gradient), expected)
+    names = ["gather_sum", "sum_runs", "join_runs"]
+    assert used == [f"{name}_{vector}" for name in names]
 
 
 def test_equal_runs_give_equal_bits(gpu):
@@ -229,6 +237,13 @@ def test_equal_runs_give_equal_bits(gpu):
     assert len(results) == 1
 
 
+def test_too_many_rows_to_number(gpu):
+    keys = numpy.broadcast_to(numpy.uint64(1), (2**30, 1))  # takes no memory
+    table = Table(numpy.zeros((2, 4), "f"), Hashing(seed=1, num_hashes=4))
+    with pytest.raises(ValueError, match=r"less than 4294967296 rows"):
+        cuda.gather_rows(keys, [table], numpy.zeros((1, 4), "f"))
+
+
 def test_determinism_is_a_setting(monkeypatch):
     monkeypatch.delenv(cuda.DETERMINISTIC_NAME, raising=False)
     assert cuda.is_deterministic()
@@ -242,7 +257,7 @@ def test_determinism_is_a_setting(monkeypatch):
 def test_chunks_grow_with_the_batch():
     sizes = [cuda._get_chunk_size(10**k) for k in range(9)]
     assert sizes == sorted(sizes)
-    assert (sizes[0], sizes[-1]) == (8, 64)
+    assert (sizes[0], sizes[-1]) == (8, 256)
 
 
 def compile_cuda(*options: str) -> None:

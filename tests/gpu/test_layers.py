@@ -6,6 +6,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from thinc.api import Model, fix_random_seed, set_dropout_rate
 
+from spacy_hashembeds.layers.gputables import GpuCopy
 from spacy_hashembeds.layers.hashembed import HashEmbed
 from spacy_hashembeds.layers.symbolembed import (
     SymbolEmbed,
@@ -129,6 +130,32 @@ def test_other_symbols_are_seen(gpu):
     Y = gpu.get(model.predict(gpu.array(ids)))
     numpy.testing.assert_allclose(Y, expected, atol=1e-6)
     assert not numpy.allclose(before, expected)
+
+
+def test_gradients_of_other_kinds(gpu, model):
+    """Float64 comes from mixed precision; strides come from whoever sets gradients."""
+    ids = make_ids(model, [3, 3, 7, 900])
+    expected, actual = model.copy(), gpu.copy(model)
+    dY = numpy.random.default_rng(0).normal(size=model.predict(ids).shape)
+    update(expected, ids, dY.astype("f"))
+    update(expected, ids, dY.astype("f"))
+    table = find_table(actual)
+    update(actual, gpu.array(ids), gpu.array(dY))
+    once = gpu.get(table.get_grad("E"))
+    table.set_grad("E", gpu.array(numpy.asfortranarray(once)))
+    update(actual, gpu.array(ids), gpu.array(dY))
+    expected_grad = find_table(expected).get_grad("E")
+    actual_grad = gpu.get(table.get_grad("E"))
+    numpy.testing.assert_allclose(actual_grad, expected_grad, atol=1e-5)
+
+
+def test_the_copy_of_symbols_follows_the_device(gpu):
+    copied, source = GpuCopy(), numpy.arange(3)
+    ops = [type(gpu.ops)(), type(gpu.ops)()]
+    first = copied.get(ops[0], source)
+    assert copied.get(ops[0], source) is first
+    copied.get(ops[1], source)
+    assert copied.ops is ops[1]
 
 
 def test_a_table_of_another_shape_is_refused(gpu, model):

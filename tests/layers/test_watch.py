@@ -1,6 +1,7 @@
 """Every way to get a hand on a parameter is noticed."""
 
 import gc
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -113,4 +114,31 @@ def test_remote_parameters_count_as_shared(model):
 def test_without_exact_reference_counts_all_are_shared(model, monkeypatch):
     assert not is_shared([model])
     monkeypatch.setattr(watch_module, "COUNTS_REFERENCES", False)
+    assert is_shared([model])
+
+
+class Memory:
+    """CuPy's memory: another library's if it has an owner."""
+
+    def __init__(self, owner):
+        self._owner = owner
+
+
+class DLPackMemory:
+    """CuPy's name for memory that came by DLPack."""
+
+
+def make_gpu_array(memory) -> SimpleNamespace:
+    return SimpleNamespace(base=None, data=SimpleNamespace(mem=memory))
+
+
+@pytest.mark.parametrize("is_held", [True, False])
+def test_memory_of_another_library_on_a_gpu(model, is_held):
+    """Such as a tensor of torch's: shared while somebody else has it in hand too."""
+    owner = Memory(None)
+    model._params._params[(model.id, "W")] = make_gpu_array(Memory(owner))
+    if not is_held:
+        del owner
+    assert is_shared([model]) == is_held
+    model._params._params[(model.id, "W")] = make_gpu_array(DLPackMemory())
     assert is_shared([model])
