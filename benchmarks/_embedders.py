@@ -14,8 +14,9 @@ from thinc.api import Model, fix_random_seed, set_dropout_rate
 from spacy_hashembeds.blas import NUMPY_BLAS_OPS
 from spacy_hashembeds.symbols import count_symbols, cut_symbols, save_symbols
 
+from ._machine import import_torch
 from ._timing import Contender, Maker
-from ._torch import TorchEmbed, import_torch
+from ._torch import TorchEmbed
 
 WIDTH = 96
 ATTRS = ["NORM", "PREFIX", "SUFFIX", "SHAPE"]

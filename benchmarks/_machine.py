@@ -4,7 +4,9 @@ import os
 import platform
 import sys
 from datetime import UTC, datetime
+from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
 from time import perf_counter, process_time
 from typing import Any
 
@@ -17,7 +19,8 @@ from spacy_hashembeds.analysis.installation import (
     is_parser_profiled,
 )
 
-from ._torch import import_torch
+# torch itself is optional, and its types take mypy a minute to read
+Torch = Any
 
 _ONE_THREAD = {
     f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL", "BLIS")
@@ -30,6 +33,11 @@ _PACKAGES = (
     "numpy",
     "torch",
 )
+
+
+def import_torch() -> Torch | None:
+    """Import torch, or give None where it is not installed."""
+    return import_module("torch") if find_spec("torch") else None
 
 
 def use_one_thread() -> None:
@@ -99,7 +107,7 @@ def describe_machine() -> dict[str, Any]:
             "python": platform.python_version(),
             **{package: _find_version(package) for package in _PACKAGES},
         },
-        "parser_profiled": is_parser_profiled(),
+        "parser_profiled": is_parser_profiled() if find_spec("spacy") else None,
         "processors_busy": measure_threads(),
     }
 

@@ -20,18 +20,34 @@ from ._timing import Schedule
 
 _FUNCTIONS = 12
 
+#: No stage of its own: the part of all others in which Python was done, a GPU not yet.
+WAITING = "of these, waiting for the GPU"
+
+#: Waits until a GPU has done all that it was given. There is nothing to wait for else.
+Wait = Callable[[], object]
+
+
+def _wait_for_nothing() -> None:
+    pass
+
 
 class _Clock:
-    """Adds up the seconds of each stage."""
+    """Adds up the seconds of each stage, to the GPU's end of it."""
 
-    def __init__(self) -> None:
+    def __init__(self, wait: Wait = _wait_for_nothing) -> None:
         self.seconds: dict[str, float] = {}
+        self.waited = 0.0
+        self.wait = wait
 
     def time(self, stage: str, run: Callable[..., Any], *args: Any) -> Any:
+        self.wait()
         start = perf_counter()
         result = run(*args)
-        seconds = perf_counter() - start
-        self.seconds[stage] = self.seconds.get(stage, 0.0) + seconds
+        returned = perf_counter()
+        self.wait()
+        end = perf_counter()
+        self.waited += end - returned
+        self.seconds[stage] = self.seconds.get(stage, 0.0) + end - start
         return result
 
     def take(self) -> dict[str, float]:
@@ -39,13 +55,22 @@ class _Clock:
         seconds, self.seconds = self.seconds, {}
         return seconds
 
+    def take_waited(self) -> dict[str, float]:
+        """Take the part of it that was spent waiting for the GPU, as a stage."""
+        waited, self.waited = self.waited, 0.0
+        return {} if self.wait is _wait_for_nothing else {WAITING: waited}
+
 
 def profile_pipe(
-    make: Callable[[], Language], docs: Sequence[Doc], schedule: Schedule
+    make: Callable[[], Language],
+    docs: Sequence[Doc],
+    schedule: Schedule,
+    wait: Wait = _wait_for_nothing,
 ) -> dict[str, Any]:
     """Measure where `nlp.pipe` spends its time; the tokenizer is left out.
 
     make (Callable[[], Language]): Makes the pipeline anew for each block.
+    wait (Wait): Waits for the GPU, where there is one.
     RETURNS (dict[str, Any]): Microseconds a word of each stage, medians of all rounds,
         and the functions that take most of the time.
     """
@@ -53,25 +78,30 @@ def profile_pipe(
     def measure(nlp: Language, clock: _Clock) -> dict[str, float]:
         whole, parts = ([strip(doc) for doc in docs] for _ in range(2))
         clock.time("whole", annotate, nlp, whole)
-        seconds = clock.take()
+        seconds, waited = clock.take(), clock.take_waited()
         _annotate_by_component(nlp, parts, clock)
         seconds["ner"] = clock.take()["ner"]
+        clock.take_waited()
         total = seconds.pop("whole")
-        return {**seconds, "rest": total - sum(seconds.values())}
+        return {**seconds, "rest": total - sum(seconds.values()), **waited}
 
     bare = [strip(doc) for doc in docs]
     return {
-        "us_per_word": _get_medians(make, measure, count_words(docs), schedule),
+        "us_per_word": _get_medians(make, measure, count_words(docs), schedule, wait),
         "functions": _profile(make(), lambda nlp: annotate(nlp, bare)),
     }
 
 
 def profile_update(
-    make: Callable[[], Language], batches: Sequence[Sequence[Doc]], schedule: Schedule
+    make: Callable[[], Language],
+    batches: Sequence[Sequence[Doc]],
+    schedule: Schedule,
+    wait: Wait = _wait_for_nothing,
 ) -> dict[str, Any]:
     """Measure where `nlp.update` spends its time.
 
     make (Callable[[], Language]): Makes the pipeline anew for each block.
+    wait (Wait): Waits for the GPU, where there is one.
     RETURNS (dict[str, Any]): As for `profile_pipe`, each stage forward and backward.
     """
 
@@ -89,11 +119,12 @@ def profile_update(
         update(nlp, clock)
         seconds = clock.take()
         whole = seconds.pop("whole")
-        return {**seconds, "ner and rest": whole - sum(seconds.values())}
+        rest = whole - sum(seconds.values())
+        return {**seconds, "ner and rest": rest, **clock.take_waited()}
 
     n_words = sum(map(count_words, batches))
     return {
-        "us_per_word": _get_medians(make, measure, n_words, schedule),
+        "us_per_word": _get_medians(make, measure, n_words, schedule, wait),
         "functions": _profile(make(), lambda nlp: update(nlp, _Clock())),
     }
 
@@ -133,10 +164,11 @@ def _get_medians(
     measure: Callable[[Language, _Clock], dict[str, float]],
     n_words: int,
     schedule: Schedule,
+    wait: Wait,
 ) -> dict[str, float]:
     measured = []
     for _ in range(schedule.blocks):
-        nlp, clock = make(), _Clock()
+        nlp, clock = make(), _Clock(wait)
         _time_tok2vec(nlp, clock)
         measure(nlp, clock)  # to warm up
         measured += [measure(nlp, clock) for _ in range(schedule.rounds)]

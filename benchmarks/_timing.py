@@ -15,6 +15,9 @@ Contender = Callable[[SampleT], Callable[[], object]]
 #: Makes a contender anew, with its weights in another place of the memory.
 Maker = Callable[[], Contender[SampleT]]
 
+#: Does some work, and says how many seconds it took.
+Clock = Callable[[Callable[[], object]], float]
+
 
 @dataclass(frozen=True)
 class Schedule:
@@ -63,22 +66,38 @@ class Timing:
         """Seconds a word, the median over all blocks and rounds."""
         return median(self.seconds_per_word)
 
-    def to_json(self) -> dict[str, Any]:
-        """Say what was measured, in microseconds and words a second."""
+    @property
+    def quartiles(self) -> tuple[float, float]:
+        """Seconds a word, the lower and the upper quartile."""
         values = self.seconds_per_word
         is_one = len(values) == 1
         lower, _, upper = values * 3 if is_one else quantiles(values, n=4)
+        return lower, upper
+
+    def to_json(self) -> dict[str, Any]:
+        """Say what was measured, in microseconds and words a second."""
+        lower, upper = self.quartiles
         return {
             "us_per_word": 1e6 * self.median,
             "us_per_word_quartiles": [1e6 * lower, 1e6 * upper],
             "words_per_second": 1 / self.median,
             "first_call_ms": 1e3 * median(self.first_seconds),
-            "times_measured": len(values),
+            "times_measured": len(self.seconds_per_word),
         }
 
 
+def time_on_host(run: Callable[[], object]) -> float:
+    """Measure how long some work takes."""
+    start = perf_counter()
+    run()
+    return perf_counter() - start
+
+
 def time_in_turns(
-    makers: Mapping[str, Maker[SampleT]], work: Work[SampleT], schedule: Schedule
+    makers: Mapping[str, Maker[SampleT]],
+    work: Work[SampleT],
+    schedule: Schedule,
+    clock: Clock = time_on_host,
 ) -> dict[str, Timing]:
     """Time contenders on the same samples, one after the other, round by round.
 
@@ -89,6 +108,7 @@ def time_in_turns(
     makers (Mapping[str, Maker]): For each name a function that makes the contender.
     work (Work): The samples.
     schedule (Schedule): How often to time.
+    clock (Clock): Times each turn.
     RAISES (ValueError): If a sample has no words.
     RETURNS (dict[str, Timing]): What was measured of each contender.
     """
@@ -102,13 +122,14 @@ def time_in_turns(
     for _ in range(schedule.blocks):
         contenders = {name: make() for name, make in makers.items()}
         for name, contender in contenders.items():
-            timings[name].first_seconds.append(_time(contender, work.samples[0]))
-            _time(contender, work.samples[-1])
+            first_seconds = clock(contender(work.samples[0]))
+            timings[name].first_seconds.append(first_seconds)
+            clock(contender(work.samples[-1]))
         for _ in range(schedule.rounds):
             number = next(numbers)
             sample = work.samples[number % len(work.samples)]
             for name in _turn(list(contenders), number):
-                seconds = _time(contenders[name], sample)
+                seconds = clock(contenders[name](sample))
                 timings[name].seconds_per_word.append(
                     seconds / work.count_words(sample)
                 )
@@ -134,10 +155,3 @@ def _turn(names: Sequence[str], number: int) -> Iterator[str]:
     start = number // 2 % len(names)
     order = [*names[start:], *names[:start]]
     yield from reversed(order) if number % 2 else order
-
-
-def _time(contender: Contender[SampleT], sample: SampleT) -> float:
-    run = contender(sample)
-    start = perf_counter()
-    run()
-    return perf_counter() - start

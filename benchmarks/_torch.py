@@ -3,21 +3,14 @@
 from collections.abc import Callable, Sequence
 from copy import copy, deepcopy
 from importlib import import_module
-from importlib.util import find_spec
 from typing import Any
 
 import numpy
 from spacy.tokens import Doc
 from thinc.api import Model, NumpyOps
 
-# torch itself is optional, and its types take mypy a minute to read
-Torch = Any
+# torch's types take mypy a minute to read
 Tensor = Any
-
-
-def import_torch() -> Torch | None:
-    """Import torch, or give None where it is not installed."""
-    return import_module("torch") if find_spec("torch") else None
 
 
 class TorchEmbed:
