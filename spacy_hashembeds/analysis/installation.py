@@ -6,9 +6,11 @@ from importlib import import_module
 from importlib.metadata import PackageNotFoundError, distribution, version
 from importlib.util import find_spec
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from packaging.requirements import Requirement
+
+from ..kernels.cuda import Hashing, Table, sum_rows
 
 PACKAGE = "spacy-hashembeds"
 
@@ -68,7 +70,7 @@ def check_entry_points() -> dict[str, str]:
 
 
 def examine_gpu() -> Gpu:
-    """Multiply two small matrices with CuPy, if it is installed."""
+    """Multiply two matrices with CuPy, if it is installed, and try our kernels."""
     if find_spec("cupy") is None:
         return Gpu(None, None, None)
     try:
@@ -79,10 +81,23 @@ def examine_gpu() -> Gpu:
         ones = cupy.ones((2, 2), dtype="float32")
         if float((ones @ ones).sum()) != 8:
             raise ValueError("the product of two matrices is wrong")
+        try_kernels(cupy)
         name = cupy.cuda.runtime.getDeviceProperties(0)["name"].decode()
     except Exception as e:
         return Gpu(cupy.__version__, None, _describe_error(e))
     return Gpu(cupy.__version__, name, None)
+
+
+def try_kernels(xp: Any) -> None:
+    """Have CuPy compile our kernels, and one of them sum rows of ones.
+
+    xp (Any): CuPy.
+    RAISES (ValueError): If the sum is wrong.
+    """
+    keys, bias = xp.zeros((1, 1), dtype="uint64"), xp.zeros(4, dtype="float32")
+    table = Table(xp.ones((2, 4), dtype="float32"), Hashing(seed=9, num_hashes=3))
+    if float(sum_rows(keys, [table], bias).sum()) != 12:
+        raise ValueError("the sum of rows by a kernel of ours is wrong")
 
 
 def is_parser_profiled() -> bool:

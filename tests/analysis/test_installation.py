@@ -3,6 +3,7 @@ import sys
 from importlib.metadata import EntryPoint, PackageNotFoundError
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
@@ -43,6 +44,8 @@ def cupy(monkeypatch):
 
         monkeypatch.setattr(installation, "find_spec", lambda name: "a spec")
         monkeypatch.setattr(installation, "import_module", import_module)
+        # which tests/gpu has kernels for
+        monkeypatch.setattr(installation, "try_kernels", lambda cupy: None)
 
     return install
 
@@ -155,6 +158,14 @@ def test_a_cupy_that_cannot_be_used_is_a_problem_with_its_error(module, error, c
     (problem,) = find_problems([SOUND], {}, gpu)
     with pytest.raises(ValueError, match=rf"can't be used \({error}.*cuda12x"):
         raise ValueError(problem)
+
+
+def test_kernels_that_do_not_work_are_a_problem(cupy, monkeypatch):
+    cupy(make_cupy())
+    error = RuntimeError("nvrtc: error: no such architecture")
+    monkeypatch.setattr(installation, "try_kernels", Mock(side_effect=error))
+    gpu = installation.examine_gpu()
+    assert gpu == ("13.0", None, "RuntimeError: nvrtc: error: no such architecture")
 
 
 # The processor and spaCy's parser

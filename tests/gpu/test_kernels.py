@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from thinc.api import NumpyOps
 
+from spacy_hashembeds.analysis import installation
 from spacy_hashembeds.hashing.murmur import find_rows
 from spacy_hashembeds.kernels import cuda
 from spacy_hashembeds.kernels.cuda import Hashing, Lookup, Table
@@ -148,6 +149,13 @@ def test_scatter_rows(gpu, batch, n_more, has_scale, is_deterministic, monkeypat
         for rows_of_hash in rows.T:
             numpy.add.at(expected, rows_of_hash, 2.0 * dY)
         assert_close(gpu.get(gradient.array), expected)
+
+
+def test_the_doctor_tries_the_kernels(gpu, monkeypatch):
+    installation.try_kernels(gpu.ops.xp)
+    monkeypatch.setattr(installation, "sum_rows", lambda *_: gpu.array([11.0]))
+    with pytest.raises(ValueError, match="the sum of rows by a kernel"):
+        installation.try_kernels(gpu.ops.xp)
 
 
 @pytest.mark.parametrize("chunk_size", [8, 16, 64])
