@@ -69,7 +69,7 @@ def gpu(request, monkeypatch) -> Gpu:
     monkeypatch.setattr(cuda, "_get_address", lambda array: array.ctypes.data)
     monkeypatch.setattr(cuda, "_GPU_OPS", (CupyOps, EmulatedOps))
     # threads of the CPU, which take a lot longer to start
-    monkeypatch.setattr(cuda, "THREADS", 32)
+    monkeypatch.setattr(cuda, "THREADS", 8)
     return Gpu(EmulatedOps())
 
 
