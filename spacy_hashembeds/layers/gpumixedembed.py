@@ -1,7 +1,7 @@
 """Embed the keys of tokens and mix them, on a GPU: see `mixedembed.py` for the CPU.
 
-All tables are embedded by one kernel. In training Thinc's own layers mix the columns,
-and a second kernel takes their gradients back to all tables. Prediction goes through
+All tables are embedded by one kernel. In training their columns are mixed by plain
+products, and kernels take the gradients back to all tables. Prediction goes through
 folded tables, which are made anew as soon as weights change: one small matrix product.
 """
 
@@ -14,6 +14,7 @@ from ..kernels.cuda import Array, Finder, Table, sum_rows
 from .folding import FoldedTables
 from .gputables import GpuTable, embed_tables
 from .mixedembed import MixedEmbed, split_pieces
+from .watch import peek
 
 #: Embeds what has no table, in training or not: an array as wide as a table, and what
 #: takes its gradient back.
@@ -41,22 +42,46 @@ def embed(
     X, backprop_tables = embed_tables(tables, keys, is_train, n_more=n_more)
     if embed_more is not None:
         X[:, n_columns:], backprop_more = embed_more(is_train)
-    backprops = []
-    Y: Any = X
-    mixers: list[Model | None] = [layers.maxout, layers.layernorm, layers.dropout]
-    for mixer in mixers:
-        if mixer is not None:
-            Y, backprop_mixer = mixer(Y, is_train)
-            backprops.append(backprop_mixer)
+    best, backprop_maxout = begin_maxout(layers.maxout, X)
+    Y, backprop_norm = layers.layernorm(best, is_train)
+    backprop_dropout: Callable[[Array], Array] | None = None
+    if layers.dropout is not None:
+        Y, backprop_dropout = layers.dropout(Y, is_train)
 
     def backprop(dY: Array) -> None:
-        for backprop_mixer in reversed(backprops):
-            dY = backprop_mixer(dY)
-        backprop_tables(dY)
+        if backprop_dropout is not None:
+            dY = backprop_dropout(dY)
+        dX = backprop_maxout(backprop_norm(dY))
+        backprop_tables(dX)
         if embed_more is not None:
-            backprop_more(dY[:, n_columns:])
+            backprop_more(dX[:, n_columns:])
 
     return Y, backprop
+
+
+def begin_maxout(maxout: Model, X: Array) -> tuple[Array, Callable[[Array], Array]]:
+    """Do what Thinc's Maxout does, which on a GPU waits for it to check the maxima.
+
+    X (Array): *Shape:* `(n, nI)`, float32.
+    RETURNS (tuple): The output, of shape `(n, nO)`; and the backward pass.
+    """
+    ops: Any = maxout.ops
+    xp = ops.xp
+    W, b = peek(maxout, "W"), peek(maxout, "b")
+    nO, nP, nI = W.shape
+    W_rows = W.reshape(nO * nP, nI)
+    mixed = ops.gemm(X, W_rows, trans2=True).reshape(-1, nO, nP)
+    mixed += b
+    which = mixed.argmax(axis=2)  # of equal pieces the first one, as in Thinc
+
+    def backprop(d_best: Array) -> Array:
+        is_best = which[:, :, None] == xp.arange(nP)
+        d_mixed = xp.where(is_best, d_best[:, :, None], 0).reshape(-1, nO * nP)
+        maxout.inc_grad("W", ops.gemm(d_mixed, X, trans1=True).reshape(nO, nP, nI))
+        maxout.inc_grad("b", d_mixed.sum(axis=0).reshape(nO, nP))
+        return ops.gemm(d_mixed, W_rows)
+
+    return mixed.max(axis=2), backprop
 
 
 def predict_folded(
