@@ -8,7 +8,7 @@ import numpy
 from thinc.api import LayerNorm, Maxout, Model
 from wasabi import msg
 
-from spacy_hashembeds.kernels.cuda import Array
+from spacy_hashembeds.kernels.cuda_tables import Array
 from spacy_hashembeds.layers import gpumixedembed, hashembed
 from spacy_hashembeds.layers.folding import fold
 from spacy_hashembeds.layers.mixedembed import MixedEmbed

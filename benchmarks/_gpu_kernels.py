@@ -8,13 +8,8 @@ import numpy
 from numpy.typing import NDArray
 from wasabi import msg
 
-from spacy_hashembeds.kernels.cuda import (
-    Array,
-    Table,
-    gather_rows,
-    scatter_rows,
-    sum_rows,
-)
+from spacy_hashembeds.kernels.cuda import gather_rows, scatter_rows, sum_rows
+from spacy_hashembeds.kernels.cuda_tables import Array, Table
 
 from ._gpu_data import (
     Draw,

@@ -33,7 +33,7 @@ from benchmarks._data import load_corpus
 from benchmarks._gpu_measure import Sizes
 from benchmarks._timing import Schedule, Timing
 from spacy_hashembeds.analysis.installation import Gpu
-from spacy_hashembeds.kernels import cuda
+from spacy_hashembeds.kernels import cuda, cuda_tables
 
 from .gpu import emulation
 from .gpu.conftest import EmulatedOps
@@ -124,7 +124,7 @@ def device(tmp_path_factory) -> Iterator[_gpu_device.Device]:
     with pytest.MonkeyPatch.context() as patch:
         get_kernel = emulation.get_kernel
         patch.setattr(cuda, "get_kernel", lambda name: get_kernel(library, name))
-        patch.setattr(cuda, "_get_address", lambda array: array.ctypes.data)
+        patch.setattr(cuda_tables, "get_address", lambda array: array.ctypes.data)
         patch.setattr(cuda, "_GPU_OPS", (CupyOps, EmulatedOps))
         patch.setattr(cuda, "THREADS", 32)
         yield _gpu_device.Device(EmulatedCupy(), EmulatedOps())

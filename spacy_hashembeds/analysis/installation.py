@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 
 from packaging.requirements import Requirement
 
-from ..kernels.cuda import Hashing, Table, sum_rows
+from ..kernels.cuda import sum_rows
+from ..kernels.cuda_tables import Hashing, Table
 
 PACKAGE = "spacy-hashembeds"
 

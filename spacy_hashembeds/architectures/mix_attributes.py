@@ -30,7 +30,8 @@ from thinc.layers.chain import forward as chain_forward
 from thinc.layers.chain import init as chain_init
 from thinc.types import Floats2d, Ragged
 
-from ..kernels.cuda import Array, is_used_by
+from ..kernels.cuda import is_used_by
+from ..kernels.cuda_tables import Array
 from ..kernels.threads import one_thread
 from ..layers import gpumixedembed
 from ..layers.folding import Fold, predict_folded

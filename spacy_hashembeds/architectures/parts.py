@@ -8,7 +8,7 @@ from thinc.api import Model
 from thinc.layers.layernorm import forward as layernorm_forward
 from thinc.layers.maxout import forward as maxout_forward
 
-from ..kernels.cuda import MAX_COLUMNS, Finder
+from ..kernels.cuda_tables import MAX_COLUMNS, Finder
 from ..layers import hashembed, symbolembed
 from ..layers.folding import FindRows
 from ..layers.mixedembed import MixedEmbed

@@ -12,17 +12,16 @@ Nothing here waits for the GPU.
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from thinc.api import CupyOps, Ops, get_array_module
 
-#: An array on the GPU: CuPy has no types.
-Array = Any
+from . import cuda_tables
+from .cuda_tables import Array, Table, describe
 
 #: A compiled kernel, as CuPy has them: takes a grid, a block and arguments.
 Kernel = Callable[[tuple[int], tuple[int], tuple], None]
@@ -38,73 +37,10 @@ MAX_BLOCKS = 2**16
 _GPU_OPS: tuple[type[Ops], ...] = (CupyOps,)
 
 # As in `embed.cu`.
-MAX_COLUMNS = 64
 _TILE = 8
 
 # None, which not every CuPy passes as an address.
 _NULL = np.uint64(0)
-
-#: The struct Column of `embed.cu`.
-_COLUMN = np.dtype(
-    [
-        ("table", "u8"),
-        ("symbols", "u8"),
-        ("n_symbols", "u4"),
-        ("unk", "u4"),
-        ("has_symbols", "u4"),
-        ("seed", "u4"),
-        ("num_hashes", "u4"),
-        ("n_rows", "u4"),
-        ("first_row", "u4"),
-        ("first_slot", "u4"),
-    ]
-)
-_COLUMNS = np.dtype([("column", _COLUMN, (MAX_COLUMNS,))])
-
-
-@dataclass(frozen=True)
-class Hashing:
-    """Finds the rows of a key by MurmurHash3: row k is `murmur(key, seed)[k] % rows`.
-
-    seed (int): The hash seed, an unsigned 32-bit integer.
-    num_hashes (int): How many rows each key has, 1 to 4.
-    """
-
-    seed: int
-    num_hashes: int
-
-
-@dataclass(frozen=True)
-class Lookup:
-    """Finds the row of a key among symbols.
-
-    symbols (Array): The keys that have a row of their own, in ascending order. *Shape:*
-        `(n,)`, uint64, on the GPU.
-    unk (int): The row of all other keys; symbols have the rows around it.
-    """
-
-    symbols: Array
-    unk: int
-
-    @property
-    def num_hashes(self) -> int:
-        """How many rows each key has."""
-        return 1
-
-
-#: Finds the rows of keys.
-Finder = Hashing | Lookup
-
-
-class Table(NamedTuple):
-    """A table of rows, or of their gradients, and how its rows are found.
-
-    array (Array): *Shape:* `(rows, width)`, float32, contiguous, on the GPU.
-    finder (Finder): Finds the rows of keys.
-    """
-
-    array: Array
-    finder: Finder
 
 
 def is_used_by(ops: Ops) -> bool:
@@ -213,7 +149,7 @@ def _gather(
     bias: Array | None = None,
     scale: Array | None = None,
 ) -> None:
-    columns, n_slots = _describe(tables)
+    columns, n_slots = describe(tables)
     n, width = len(keys), tables[0].array.shape[1]
     size = _find_vector_size([out, bias, scale], tables)
     args = (
@@ -227,7 +163,7 @@ def _gather(
 def _scatter_in_order(
     pairs: Array, d_out: Array, gradients: Sequence[Table], scale: Array | None
 ) -> None:
-    columns, n_slots = _describe(gradients)
+    columns, n_slots = describe(gradients)
     width, n_columns = gradients[0].array.shape[1], np.uint32(len(gradients))
     chunk_size = _get_chunk_size(len(pairs))
     n_chunks = -(-len(pairs) // chunk_size)
@@ -247,7 +183,7 @@ def _scatter_in_order(
 def _scatter_atomically(
     pairs: Array, d_out: Array, gradients: Sequence[Table], scale: Array | None
 ) -> None:
-    columns, n_slots = _describe(gradients)
+    columns, n_slots = describe(gradients)
     n, n_columns, width = len(d_out), len(gradients), gradients[0].array.shape[1]
     size = _find_vector_size([d_out, scale], gradients)
     args = (
@@ -258,29 +194,6 @@ def _scatter_atomically(
     _launch("scatter_atomically", size, n_blocks, args)
 
 
-def _describe(tables: Sequence[Table]) -> tuple[np.ndarray, int]:
-    """Describe tables to the kernels, and count the rows that a token has in them all.
-
-    RETURNS (tuple): An array of one struct, which CuPy passes by its value; the count.
-    """
-    columns = []
-    first_row = first_slot = 0
-    for array, finder in tables:
-        found_by: tuple
-        if isinstance(finder, Hashing):
-            found_by = (0, 0, 0, False, finder.seed)
-        else:
-            address = _get_address(finder.symbols)
-            found_by = (address, len(finder.symbols), finder.unk, True, 0)
-        places = (finder.num_hashes, len(array), first_row, first_slot)
-        columns.append((_get_address(array), *found_by, *places))
-        first_row += len(array)
-        first_slot += finder.num_hashes
-    described = np.zeros(1, dtype=_COLUMNS)
-    described["column"][0, : len(columns)] = columns
-    return described, first_slot
-
-
 def _find_vector_size(arrays: Sequence[Array | None], tables: Sequence[Table]) -> int:
     """Say whether the kernels can take four numbers at once, or only one.
 
@@ -289,7 +202,7 @@ def _find_vector_size(arrays: Sequence[Array | None], tables: Sequence[Table]) -
     all_arrays = [table.array for table in tables]
     all_arrays += [array for array in arrays if array is not None]
     fits = all(
-        array.shape[-1] % 4 == 0 and _get_address(array) % 16 == 0
+        array.shape[-1] % 4 == 0 and cuda_tables.get_address(array) % 16 == 0
         for array in all_arrays
     )
     return 4 if fits else 1
@@ -304,10 +217,6 @@ def _get_chunk_size(n_pairs: int) -> int:
     while chunk_size < 256 and chunk_size * 2**15 < n_pairs:
         chunk_size *= 2
     return chunk_size
-
-
-def _get_address(array: Array) -> int:
-    return array.data.ptr
 
 
 def _launch(name: str, vector_size: int, n_blocks: int, args: tuple) -> None:

@@ -10,7 +10,8 @@ from typing import Any
 
 from thinc.api import Model
 
-from ..kernels.cuda import Array, Finder, Table, sum_rows
+from ..kernels.cuda import sum_rows
+from ..kernels.cuda_tables import Array, Finder, Table
 from .folding import FoldedTables
 from .gputables import GpuTable, embed_tables
 from .mixedembed import MixedEmbed, split_pieces

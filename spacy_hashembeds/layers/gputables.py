@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 from thinc.api import Model
 from thinc.types import Floats2d, Ints1d
 
-from ..kernels.cuda import Array, Finder, Table, gather_rows, scatter_rows
+from ..kernels.cuda import gather_rows, scatter_rows
+from ..kernels.cuda_tables import Array, Finder, Table
 from .table import alloc_table, get_table
 
 

@@ -9,7 +9,8 @@ from thinc.util import partial
 
 from ..hashing import murmur
 from ..hashing.murmur import MAX_HASHES
-from ..kernels.cuda import Hashing, is_used_by
+from ..kernels.cuda import is_used_by
+from ..kernels.cuda_tables import Hashing
 from .gputables import GpuTable, embed_ids
 from .table import begin_update, get_table, init_table
 

@@ -8,7 +8,8 @@ from thinc.layers.array_getitem import ints_getitem
 from thinc.types import Floats2d, Ints1d, Ints2d
 from thinc.util import partial
 
-from ..kernels.cuda import Lookup, is_used_by
+from ..kernels.cuda import is_used_by
+from ..kernels.cuda_tables import Lookup
 from .gputables import GpuCopy, GpuTable, embed_ids
 from .table import begin_update, get_table, init_table
 

@@ -13,7 +13,7 @@ import pytest
 from thinc.api import CupyOps, Model, NumpyOps, Ops
 from thinc.util import gpu_is_available
 
-from spacy_hashembeds.kernels import cuda
+from spacy_hashembeds.kernels import cuda, cuda_tables
 
 from . import emulation
 
@@ -66,7 +66,7 @@ def gpu(request, monkeypatch) -> Gpu:
             pytest.skip("there is no GPU with CuPy")
         return Gpu(CupyOps())
     monkeypatch.setattr(cuda, "get_kernel", request.getfixturevalue("kernels"))
-    monkeypatch.setattr(cuda, "_get_address", lambda array: array.ctypes.data)
+    monkeypatch.setattr(cuda_tables, "get_address", lambda array: array.ctypes.data)
     monkeypatch.setattr(cuda, "_GPU_OPS", (CupyOps, EmulatedOps))
     # threads of the CPU, which take a lot longer to start
     monkeypatch.setattr(cuda, "THREADS", 8)

@@ -12,7 +12,7 @@ from thinc.api import NumpyOps
 from spacy_hashembeds.analysis import installation
 from spacy_hashembeds.hashing.murmur import find_rows
 from spacy_hashembeds.kernels import cuda
-from spacy_hashembeds.kernels.cuda import Hashing, Lookup, Table
+from spacy_hashembeds.kernels.cuda_tables import Hashing, Lookup, Table
 
 shared = settings(
     suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=25
