@@ -89,6 +89,11 @@ def count_words(docs: Sequence[Doc]) -> int:
     return sum(map(len, docs))
 
 
+def count_words_of_batches(batches: Sequence[Sequence[Doc]]) -> int:
+    """Count the words of all docs of batches."""
+    return sum(map(count_words, batches))
+
+
 def _take_words(stream: Iterator[Doc], size: int) -> list[Doc]:
     batch: list[Doc] = []
     n_words = 0

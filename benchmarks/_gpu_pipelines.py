@@ -12,7 +12,13 @@ from spacy.tokens import Doc
 from thinc.api import Model, fix_random_seed, set_dropout_rate
 from wasabi import msg
 
-from ._data import Corpus, batch_by_docs, batch_by_words, count_words
+from ._data import (
+    Corpus,
+    batch_by_docs,
+    batch_by_words,
+    count_words,
+    count_words_of_batches,
+)
 from ._embedders import build
 from ._gpu_device import Device
 from ._gpu_measure import Json, Sizes, compare, with_order
@@ -21,12 +27,11 @@ from ._pipelines import (
     BATCH_WORDS,
     OURS,
     SPACY,
-    annotate,
+    compare_entities,
     make_maker,
     make_trained,
     prepare_pipe,
     prepare_update,
-    strip,
     train_stock,
 )
 from ._profile import profile_pipe, profile_update
@@ -105,21 +110,24 @@ def measure_pipelines(
         pipe = batch_by_docs(corpus.docs, docs, schedule.rounds)
         batches = batch_by_words(corpus.docs, BATCH_WORDS, updates * schedule.rounds)
         update = [batches[i : i + updates] for i in range(0, len(batches), updates)]
-        agreement = _count_different_docs(source, pipe[0])
+        compared = compare_entities(NAMES, source, pipe[0])
         msg.text("pipelines: timing")
         makers = {name: make_maker(name, source, prepare_pipe) for name in NAMES}
         piped = _time(device, makers, pipe, count_words, schedule)
         makers = {name: make_maker(name, source, prepare_update) for name in NAMES}
-        updated = _time(device, makers, update, _count_words_of_batches, schedule)
+        updated = _time(device, makers, update, count_words_of_batches, schedule)
         orders = {
             name: with_order(makers[OURS], is_fixed)
             for name, is_fixed in _ORDERS.items()
         }
-        ordered = _time(device, orders, update, _count_words_of_batches, schedule)
+        ordered = _time(device, orders, update, count_words_of_batches, schedule)
         msg.text("pipelines: profiling")
         profile = _profile(device, source, pipe[0], update[0], schedule)
     return {
-        "agreement": agreement,
+        "agreement": {
+            "entities": compared["entities"],
+            "docs_that_differ": compared["docs_that_differ"][OURS],
+        },
         "pipe": piped,
         "update": updated,
         "cost_of_fixed_order": {**ordered, "percent": _get_cost(ordered)},
@@ -179,22 +187,6 @@ def _split(Y: Any, docs: Sequence[Doc]) -> list[Any]:
 
 def _concatenate(device: Device, Ys: Sequence[Any]) -> NDArray:
     return numpy.concatenate([device.get(Y) for Y in Ys])
-
-
-def _count_different_docs(source: Language, docs: Sequence[Doc]) -> Json:
-    """Count the Docs in which ours finds other entities than spaCy's."""
-    found = []
-    for name in NAMES:
-        bare = [strip(doc) for doc in docs]
-        annotate(make_trained(name, source), bare)
-        found.append([{(e.start, e.end, e.label) for e in doc.ents} for doc in bare])
-    stock, ours = found
-    n_different = sum(a != b for a, b in zip(stock, ours, strict=True))
-    return {"entities": sum(map(len, stock)), "docs_that_differ": n_different}
-
-
-def _count_words_of_batches(batches: Sequence[Sequence[Doc]]) -> int:
-    return sum(map(count_words, batches))
 
 
 def _profile(

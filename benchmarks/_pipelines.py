@@ -9,6 +9,7 @@ from spacy.training import Example
 from spacy.util import get_lang_class, load_config
 from spacy.vocab import Vocab
 from thinc.api import fix_random_seed
+from wasabi import msg
 
 from ._data import ROOT, batch_by_words
 from ._timing import Contender, Maker
@@ -133,3 +134,31 @@ def strip(doc: Doc) -> Doc:
 def make_examples(docs: Sequence[Doc]) -> list[Example]:
     """Make new examples of gold docs."""
     return [Example(strip(doc), doc) for doc in docs]
+
+
+def compare_entities(
+    names: Sequence[str], source: Language, docs: Sequence[Doc]
+) -> dict[str, Any]:
+    """Count the Docs in which a contender finds other entities than spaCy.
+
+    names (Sequence[str]): The contenders, spaCy among them.
+    source (Language): The pipeline whose weights they have.
+    """
+    found = {}
+    for name in names:
+        bare = [strip(doc) for doc in docs]
+        annotate(make_trained(name, source), bare)
+        found[name] = [
+            {(ent.start, ent.end, ent.label) for ent in doc.ents} for doc in bare
+        ]
+    stock = found[SPACY]
+    n_entities = sum(map(len, stock))
+    if n_entities == 0:
+        msg.warn("No pipeline finds an entity, so that they agree says nothing.")
+    return {
+        "entities": n_entities,
+        "docs_that_differ": {
+            name: sum(a != b for a, b in zip(ents, stock, strict=True))
+            for name, ents in found.items()
+        },
+    }

@@ -22,6 +22,7 @@ from ._data import (
     batch_by_docs,
     batch_by_words,
     count_words,
+    count_words_of_batches,
     load_corpus,
 )
 from ._machine import use_one_thread
@@ -31,12 +32,11 @@ from ._pipelines import (
     OURS_BLAS,
     SPACY,
     SPACY_BLAS,
-    annotate,
+    compare_entities,
     make_maker,
     make_trained,
     prepare_pipe,
     prepare_update,
-    strip,
     train_stock,
 )
 from ._profile import profile_pipe, profile_update
@@ -69,38 +69,16 @@ def measure_pipelines(
         "corpus": corpus.to_json(),
         "blocks": schedule.blocks,
         "rounds": schedule.rounds,
-        "agreement": _compare(source, pipe_samples[0]),
+        "agreement": compare_entities(NAMES, source, pipe_samples[0]),
         "pipe": _time(source, pipe_samples, count_words, prepare_pipe, schedule),
         "update": _time(
             source,
             update_samples,
-            _count_words_of_batches,
+            count_words_of_batches,
             prepare_update,
             schedule,
         ),
         "profile": _profile(source, pipe_samples[0], update_samples[0], schedule),
-    }
-
-
-def _compare(source: Language, docs: Sequence[Doc]) -> dict[str, Any]:
-    """Count the Docs in which a contender finds other entities than spaCy."""
-    found = {}
-    for name in NAMES:
-        bare = [strip(doc) for doc in docs]
-        annotate(make_trained(name, source), bare)
-        found[name] = [
-            {(ent.start, ent.end, ent.label) for ent in doc.ents} for doc in bare
-        ]
-    stock = found[SPACY]
-    n_entities = sum(map(len, stock))
-    if n_entities == 0:
-        msg.warn("No pipeline finds an entity, so that they agree says nothing.")
-    return {
-        "entities": n_entities,
-        "docs_that_differ": {
-            name: sum(a != b for a, b in zip(ents, stock, strict=True))
-            for name, ents in found.items()
-        },
     }
 
 
@@ -118,10 +96,6 @@ def _time(
         "contenders": {name: timing.to_json() for name, timing in timings.items()},
         "times_as_fast_as_spacy": get_ratios(timings, SPACY),
     }
-
-
-def _count_words_of_batches(batches: Sequence[Sequence[Doc]]) -> int:
-    return sum(map(count_words, batches))
 
 
 def _profile(

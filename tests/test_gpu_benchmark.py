@@ -33,10 +33,9 @@ from benchmarks._data import load_corpus
 from benchmarks._gpu_measure import Sizes
 from benchmarks._timing import Schedule, Timing
 from spacy_hashembeds.analysis.installation import Gpu
-from spacy_hashembeds.kernels import cuda, cuda_tables
+from spacy_hashembeds.kernels import cuda
 
 from .gpu import emulation
-from .gpu.conftest import EmulatedOps
 
 ROOT = Path(__file__).parent.parent
 ONCE = Schedule(blocks=1, rounds=1)
@@ -122,12 +121,8 @@ def device(tmp_path_factory) -> Iterator[_gpu_device.Device]:
     """The kernels, compiled for the CPU."""
     library = emulation.compile_kernels(tmp_path_factory.mktemp("kernels"))
     with pytest.MonkeyPatch.context() as patch:
-        get_kernel = emulation.get_kernel
-        patch.setattr(cuda, "get_kernel", lambda name: get_kernel(library, name))
-        patch.setattr(cuda_tables, "get_address", lambda array: array.ctypes.data)
-        patch.setattr(cuda, "_GPU_OPS", (CupyOps, EmulatedOps))
-        patch.setattr(cuda, "THREADS", 32)
-        yield _gpu_device.Device(EmulatedCupy(), EmulatedOps())
+        ops = emulation.emulate(patch, library)
+        yield _gpu_device.Device(EmulatedCupy(), ops)
 
 
 @pytest.fixture(scope="module")

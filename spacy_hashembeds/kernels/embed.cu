@@ -188,6 +188,20 @@ __device__ inline void gather_sum(
     }
 }
 
+// Find the column that a row belongs to, beginning with one that is not after it.
+__device__ inline uint32 find_column(const Columns& columns, uint32 n_columns,
+                                     uint32 row, uint32 c) {
+    while (c + 1 < n_columns && row >= columns.column[c + 1].first_row) ++c;
+    return c;
+}
+
+template <typename Vector>
+__device__ inline void add_to_row(const Column& column, uint32 row, uint32 width,
+                                  uint32 v, Vector sum) {
+    Vector* table = (Vector*)column.table;
+    add(table[(uint64)(row - column.first_row) * width + v], sum);
+}
+
 // Add up the gradients of each row in the order of its pairs. A run is all pairs of one
 // row. Runs are cut into chunks of pairs, for a run may be as long as the batch: a
 // thread sums one number (Vector) of the pairs of one chunk. What is a whole run goes to
@@ -214,7 +228,7 @@ __device__ inline void sum_runs(
         for (uint64 p = begin; p < end;) {
             const uint64 first = p;
             const uint32 row = get_row(pairs[p]);
-            while (c + 1 < n_columns && row >= columns.column[c + 1].first_row) ++c;
+            c = find_column(columns, n_columns, row, c);
             // the end first, for several reads of d_out to be under way at once
             uint64 stop = p + 1;
             while (stop < end && get_row(pairs[stop]) == row) ++stop;
@@ -226,14 +240,12 @@ __device__ inline void sum_runs(
                 add(sum, d_out[token * d_out_stride + c * width + v]);
             }
             if (scale) multiply(sum, scale[c * width + v]);
-            const Column& column = columns.column[c];
             if (first == begin && begin > 0 && get_row(pairs[begin - 1]) == row)
                 heads[i] = sum;
             else if (p == end && end < n_pairs && get_row(pairs[end]) == row)
                 tails[i] = sum;
             else
-                add(((Vector*)column.table)[(uint64)(row - column.first_row) * width + v],
-                    sum);
+                add_to_row(columns.column[c], row, width, v, sum);
         }
     }
 }
@@ -275,10 +287,8 @@ __device__ inline void join_runs(
 #pragma unroll 8
         for (uint64 next = chunk + 1; next <= last_chunk; ++next)
             add(sum, heads[next * width + v]);
-        uint32 c = 0;
-        while (c + 1 < n_columns && row >= columns.column[c + 1].first_row) ++c;
-        const Column& column = columns.column[c];
-        add(((Vector*)column.table)[(uint64)(row - column.first_row) * width + v], sum);
+        const uint32 c = find_column(columns, n_columns, row, 0);
+        add_to_row(columns.column[c], row, width, v, sum);
     }
 }
 

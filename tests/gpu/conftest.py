@@ -4,7 +4,7 @@ The emulated one runs the kernels on the CPU (see `emulation.py`), with numpy's 
 for CuPy's: all but CuPy, the compiler and the chip is the same.
 """
 
-from collections.abc import Callable
+from ctypes import CDLL
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,13 +13,7 @@ import pytest
 from thinc.api import CupyOps, Model, NumpyOps, Ops
 from thinc.util import gpu_is_available
 
-from spacy_hashembeds.kernels import cuda, cuda_tables
-
 from . import emulation
-
-
-class EmulatedOps(NumpyOps):
-    """Ops that layers take for those of a GPU."""
 
 
 @dataclass(frozen=True)
@@ -53,10 +47,9 @@ class Gpu:
 
 
 @pytest.fixture(scope="session")
-def kernels(tmp_path_factory) -> Callable[[str], Any]:
+def kernels(tmp_path_factory) -> CDLL:
     """The kernels, compiled for the CPU."""
-    library = emulation.compile_kernels(tmp_path_factory.mktemp("kernels"))
-    return lambda name: emulation.get_kernel(library, name)
+    return emulation.compile_kernels(tmp_path_factory.mktemp("kernels"))
 
 
 @pytest.fixture(params=["emulated", pytest.param("real", marks=pytest.mark.gpu)])
@@ -65,12 +58,8 @@ def gpu(request, monkeypatch) -> Gpu:
         if not gpu_is_available():
             pytest.skip("there is no GPU with CuPy")
         return Gpu(CupyOps())
-    monkeypatch.setattr(cuda, "get_kernel", request.getfixturevalue("kernels"))
-    monkeypatch.setattr(cuda_tables, "get_address", lambda array: array.ctypes.data)
-    monkeypatch.setattr(cuda, "_GPU_OPS", (CupyOps, EmulatedOps))
-    # threads of the CPU, which take a lot longer to start
-    monkeypatch.setattr(cuda, "THREADS", 8)
-    return Gpu(EmulatedOps())
+    library = request.getfixturevalue("kernels")
+    return Gpu(emulation.emulate(monkeypatch, library))
 
 
 @pytest.fixture

@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy
 import pytest
+from thinc.api import CupyOps, NumpyOps
 
-from spacy_hashembeds.kernels import cuda
+from spacy_hashembeds.kernels import cuda, cuda_tables
 
 HERE = Path(__file__).parent
 
@@ -27,6 +28,20 @@ def compile_kernels(folder: Path) -> ctypes.CDLL:
     source = str(HERE / "emulated_embed.cpp")
     subprocess.run([compiler, *options, source, "-o", str(library)], check=True)
     return ctypes.CDLL(str(library))
+
+
+class EmulatedOps(NumpyOps):
+    """Ops that layers take for those of a GPU."""
+
+
+def emulate(patch: pytest.MonkeyPatch, library: ctypes.CDLL) -> EmulatedOps:
+    """Have the launcher run the library's kernels, on the arrays of these ops."""
+    patch.setattr(cuda, "get_kernel", partial(get_kernel, library))
+    patch.setattr(cuda_tables, "get_address", lambda array: array.ctypes.data)
+    patch.setattr(cuda, "_GPU_OPS", (CupyOps, EmulatedOps))
+    # threads of the CPU, which take a lot longer to start
+    patch.setattr(cuda, "THREADS", 8)
+    return EmulatedOps()
 
 
 def get_kernel(library: ctypes.CDLL, name: str) -> Callable[..., None]:
