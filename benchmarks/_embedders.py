@@ -11,7 +11,7 @@ from spacy.tokens import Doc
 from spacy.util import registry
 from thinc.api import Model, fix_random_seed, set_dropout_rate
 
-from spacy_hashembeds.blas import NUMPY_BLAS_OPS
+from spacy_hashembeds.acceleration.blas import NUMPY_BLAS_OPS
 from spacy_hashembeds.symbols import count_symbols, cut_symbols, save_symbols
 
 from ._machine import import_torch

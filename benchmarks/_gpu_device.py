@@ -9,7 +9,7 @@ import numpy
 from numpy.typing import NDArray
 from thinc.api import CupyOps, Model, Ops, get_current_ops, set_current_ops
 
-from spacy_hashembeds.analysis.installation import examine_gpu
+from spacy_hashembeds.acceleration.installation import examine_gpu
 from spacy_hashembeds.kernels.cuda_tables import Array
 
 from ._timing import time_on_host

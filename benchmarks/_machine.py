@@ -13,7 +13,7 @@ from typing import Any
 import numpy
 from thinc.api import get_ops
 
-from spacy_hashembeds.analysis.installation import (
+from spacy_hashembeds.acceleration.installation import (
     count_cores,
     find_processor,
     is_parser_profiled,

@@ -12,14 +12,14 @@ from spacy.util import logger, registry
 from thinc.api import Model
 from thinc.util import partial
 
-from .architectures.checks import check_integers
-from .architectures.mix_attributes import init
-from .architectures.multi_embed import (
+from .acceleration.blas import use_fastest_blas, use_fastest_blas_from_now_on
+from .architectures.embedders.mix_attributes import init
+from .architectures.embedders.multi_embed import (
     find_multi_embeds,
     has_symbol_source,
     init_with_symbols,
 )
-from .blas import use_fastest_blas, use_fastest_blas_from_now_on
+from .checks import check_integers
 from .layers.symbolembed import find_symbol_embeds
 from .symbols import Counts, SymbolTables, count_symbols, cut_symbols
 

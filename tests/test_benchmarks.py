@@ -22,7 +22,7 @@ from benchmarks import (
 from benchmarks._data import Corpus, load_corpus
 from benchmarks._pipelines import make_pipeline, make_trained
 from benchmarks._timing import Schedule
-from spacy_hashembeds import blas
+from spacy_hashembeds.acceleration import blas
 
 ONCE = Schedule(blocks=1, rounds=1)
 ROWS = [50, 40, 30, 20]

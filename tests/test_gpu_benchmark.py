@@ -32,7 +32,7 @@ from benchmarks import (
 from benchmarks._data import load_corpus
 from benchmarks._gpu_measure import Sizes
 from benchmarks._timing import Schedule, Timing
-from spacy_hashembeds.analysis.installation import Gpu
+from spacy_hashembeds.acceleration.installation import Gpu
 from spacy_hashembeds.kernels import cuda
 
 from .gpu import emulation

@@ -8,8 +8,10 @@ from spacy.tokens import Doc
 from spacy.vocab import Vocab
 from thinc.api import Adam, Model
 
-from spacy_hashembeds.architectures.multi_embed import MultiEmbed
-from spacy_hashembeds.architectures.multi_fewer_hash_embed import MultiFewerHashEmbed
+from spacy_hashembeds.architectures.embedders.multi_embed import MultiEmbed
+from spacy_hashembeds.architectures.embedders.multi_fewer_hash_embed import (
+    MultiFewerHashEmbed,
+)
 from spacy_hashembeds.layers.symbolembed import find_symbol_embeds, set_symbols
 from spacy_hashembeds.symbols import count_symbols, cut_symbols
 

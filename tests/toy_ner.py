@@ -6,6 +6,7 @@ from typing import Any
 
 import spacy
 from spacy.language import Language
+from spacy.pipeline import EntityRuler
 from spacy.tokens import Doc, DocBin
 from spacy.training import Corpus
 from spacy.vocab import Vocab
@@ -143,3 +144,16 @@ def train_ner(corpus: Path, scorer: dict[str, Any] | None = None) -> Language:
     for _ in range(12):
         nlp.update(examples, sgd=optimizer)
     return nlp
+
+
+def record_calls(monkeypatch) -> list[tuple[str, Doc]]:
+    """Note every doc that an entity ruler annotates, with the ruler's name."""
+    calls = []
+    annotate = EntityRuler.__call__
+
+    def annotate_and_note(self, doc: Doc) -> Doc:
+        calls.append((self.name, doc))
+        return annotate(self, doc)
+
+    monkeypatch.setattr(EntityRuler, "__call__", annotate_and_note)
+    return calls

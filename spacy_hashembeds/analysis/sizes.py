@@ -6,7 +6,7 @@ from pathlib import Path
 from spacy.language import Language
 from thinc.api import Model
 
-from ..architectures import multi_embed, multi_fewer_hash_embed
+from ..architectures.embedders import multi_embed, multi_fewer_hash_embed
 
 # Our embedding layers, which need no tok2vec around them.
 _NAMES = (multi_embed.NAME, multi_fewer_hash_embed.NAME)

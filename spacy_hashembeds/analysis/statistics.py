@@ -147,15 +147,6 @@ def count_unknown(words: Iterable[str], vectors: Vocab) -> int:
     return sum(not vectors.has_vector(word) for word in words)
 
 
-def entity_texts(docs: Iterable[Doc]) -> set[str]:
-    """Collect the texts of all entities, as a training split is remembered by.
-
-    docs (Iterable[Doc]): The annotated docs of the training split.
-    RETURNS (set[str]): The texts as they are written, whatever their labels.
-    """
-    return {ent.text for doc in docs for ent in doc.ents}
-
-
 def count_seen_unseen(train_texts: Collection[str], docs: Iterable[Doc]) -> SeenUnseen:
     """Count the entities that training has shown, by exact text: case counts, labels do
     not.

@@ -10,7 +10,7 @@ from ._app import hashembeds_cli
 if TYPE_CHECKING:
     from spacy.tokens import Doc
 
-    from ..accelerate import Acceleration
+    from ..acceleration.accelerate import Acceleration
 
 
 @hashembeds_cli.command("accelerate")
@@ -39,7 +39,7 @@ def accelerate_cli(
     """
     from wasabi import msg
 
-    from ..accelerate import accelerate
+    from ..acceleration.accelerate import accelerate
 
     try:
         texts = None if text is None else _read_texts(text)
@@ -66,7 +66,7 @@ def _read_texts(path: Path) -> "list[str] | list[Doc]":
 def _print_report(done: "Acceleration") -> None:
     from wasabi import msg
 
-    from ..parity import TOLERANCE
+    from ..acceleration.parity import TOLERANCE
 
     for place in done.converted:
         msg.info(f"Converted {place}")

@@ -25,9 +25,9 @@ def compare_cli(
     """
     from wasabi import msg
 
-    from ..experiments.charts import draw_comparison, import_figure
     from ..experiments.comparison import compare_trials
     from ..files import write_json
+    from ..report.charts import draw_comparison, import_figure
 
     try:
         if chart is not None:

@@ -8,7 +8,7 @@ from spacy.cli._util import Opt
 from ._app import hashembeds_cli
 
 if TYPE_CHECKING:
-    from ..analysis.doctor import Health
+    from ..acceleration.doctor import Health
 
 
 @hashembeds_cli.command("doctor")
@@ -23,7 +23,7 @@ def doctor_cli(
     import json
     from dataclasses import asdict
 
-    from ..analysis.doctor import examine
+    from ..acceleration.doctor import examine
 
     health = examine()
     if as_json:

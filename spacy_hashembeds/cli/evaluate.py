@@ -47,8 +47,8 @@ def evaluate_cli(
     """
     from wasabi import msg
 
-    from ..experiments.evaluation_in_depth import evaluate_in_depth
-    from ..experiments.evaluation_page import write_page
+    from ..evaluation.in_depth import evaluate_in_depth
+    from ..evaluation.page import write_page
     from ..files import write_json
 
     try:
@@ -99,7 +99,7 @@ def _print_draws(setting: dict[str, Any]) -> None:
 
 
 def _print_scores(evaluation: dict[str, Any]) -> None:
-    from ..scorers import KINDS
+    from ..evaluation.scorer import KINDS
 
     totals = []
     for kind, prefix in KINDS.items():
@@ -122,7 +122,7 @@ def _print_scores(evaluation: dict[str, Any]) -> None:
 
 
 def _print_comparison(evaluation: dict[str, Any]) -> None:
-    from ..scorers import KINDS
+    from ..evaluation.scorer import KINDS
 
     comparison = evaluation["comparison"]
     rows = [
@@ -144,7 +144,7 @@ def _print_comparison(evaluation: dict[str, Any]) -> None:
 
 
 def _print_groups(evaluation: dict[str, Any]) -> None:
-    from ..analysis.groups import GROUPINGS
+    from ..evaluation.groups import GROUPINGS
 
     for name, groups in evaluation["groups"].items():
         grouping = GROUPINGS[name]

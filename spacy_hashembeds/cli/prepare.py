@@ -107,9 +107,9 @@ def _print_statistics(paths: dict[str, Path]) -> None:
     from ..analysis.statistics import (
         corpus_statistics,
         count_seen_unseen,
-        entity_texts,
     )
     from ..corpora.docbin import read_docs
+    from ..corpora.entities import entity_texts
 
     rows = []
     train_texts: set[str] = set()

@@ -32,7 +32,7 @@ def report_cli(
     """
     from wasabi import msg
 
-    from ..experiments.report import check_output, make_report, write_report
+    from ..report.report import check_output, make_report, write_report
 
     try:
         check_output(output)

@@ -47,7 +47,7 @@ def tables_cli(
     from spacy import blank
     from wasabi import msg
 
-    from ..architectures.checks import check_attributes
+    from ..checks import check_attributes
     from ..corpora.docbin import read_examples
     from ..symbols import count_symbols, cut_symbols, save_symbols
 

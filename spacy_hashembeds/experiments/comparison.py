@@ -9,9 +9,9 @@ from typing import Any
 from spacy.util import load_model
 from spacy.vocab import Vocab
 
+from ..acceleration.timing import measure_words_per_second
 from ..corpora.docbin import read_docs
-from ..scorers import KINDS
-from .evaluation import measure_words_per_second
+from ..evaluation.scorer import KINDS
 
 Rows = list[dict[str, Any]]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from statistics import fmean, pstdev
 from typing import Any, NamedTuple
 
-from ..scorers import KINDS
+from ..evaluation.scorer import KINDS
 
 
 class TrialKey(NamedTuple):

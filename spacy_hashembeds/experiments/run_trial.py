@@ -19,14 +19,15 @@ from spacy.util import load_config, load_model, load_model_from_config, registry
 from thinc.api import ConfigValidationError
 from thinc.util import gpu_is_available
 
+from ..acceleration.timing import measure_words_per_second
 from ..analysis.sizes import (
     bytes_on_disk,
     count_embedding_parameters,
     count_pipeline_parameters,
 )
 from ..corpora.docbin import read_docs
+from ..evaluation.scores import evaluate_pipeline
 from ..files import write_json
-from .evaluation import evaluate_pipeline, measure_words_per_second
 from .processes import locked, run_command
 from .trial import (
     Trial,

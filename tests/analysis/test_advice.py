@@ -8,7 +8,7 @@ from spacy_hashembeds.analysis.advice import advise
 from spacy_hashembeds.analysis.embedders import HashTable
 from spacy_hashembeds.analysis.features import Vocabulary, collect_vocabulary
 from spacy_hashembeds.analysis.reasons import format_bound
-from spacy_hashembeds.experiments.printed import get_printed
+from spacy_hashembeds.report.printed import get_printed
 
 ATTRS = ["NORM", "SHAPE", "LOWER", "POS"]
 

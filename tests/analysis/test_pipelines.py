@@ -12,7 +12,6 @@ from spacy_hashembeds.analysis.features import collect_vocabulary
 from spacy_hashembeds.analysis.pipelines import (
     give_symbols,
     load_pipeline,
-    load_trained,
     load_vectors,
 )
 from spacy_hashembeds.symbols import count_symbols, cut_symbols, save_symbols
@@ -76,32 +75,6 @@ def test_a_file_that_is_no_config_is_named(tmp_path, text):
         load_pipeline(config=path, model=None, lang=None)
 
 
-@pytest.mark.parametrize(
-    ("name", "remedy"),
-    [("a.cfg", "analyze --config"), ("a.spacy", "A corpus"), ("a.txt", "folder")],
-)
-def test_a_file_is_no_pipeline(tmp_path, name, remedy):
-    path = tmp_path / name
-    path.touch()
-    with pytest.raises(
-        ValueError, match=f"'{path}' should .*but is a file. .*{remedy}"
-    ):
-        load_trained(path)
-    with pytest.raises(ValueError, match=remedy):
-        load_vectors(path, spacy.blank("en"))
-
-
-def test_the_pipelines_in_a_folder_are_named(tmp_path):
-    for name in ("model-last", "model-best"):
-        spacy.blank("en").to_disk(tmp_path / name)
-    best, last = tmp_path / "model-best", tmp_path / "model-last"
-    with pytest.raises(ValueError, match=f"holds some.*: '{best}' or '{last}'"):
-        load_trained(tmp_path)
-    with pytest.raises(OSError, match="E053"):
-        load_trained(best / "vocab")
-    assert load_trained(best).lang == "en"
-
-
 def test_symbols_are_counted_as_the_callback_would(docs, tmp_path):
     assert get_rows(LOOKUP, docs)[0] == 3
     overrides = {"initialize.before_init.min_freq": 2}
@@ -153,3 +126,10 @@ def test_vectors_are_those_given_or_the_pipelines_own(tmp_path):
     vocab = load_vectors(tmp_path / "some", spacy.blank("en"))
     assert vocab is not None
     assert vocab.has_vector("cat")
+
+
+def test_a_file_has_no_vectors(tmp_path):
+    path = tmp_path / "a.spacy"
+    path.touch()
+    with pytest.raises(ValueError, match=f"'{path}' should .*but is a file. A corpus"):
+        load_vectors(path, spacy.blank("en"))

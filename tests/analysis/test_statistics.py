@@ -12,8 +12,8 @@ from spacy_hashembeds.analysis.statistics import (
     corpus_statistics,
     count_seen_unseen,
     count_unknown,
-    entity_texts,
 )
+from spacy_hashembeds.corpora.entities import entity_texts
 
 
 @pytest.fixture

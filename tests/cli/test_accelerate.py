@@ -8,11 +8,11 @@ from spacy.vocab import Vocab
 from typer.testing import CliRunner
 
 import spacy_hashembeds.cli  # noqa: F401
-from spacy_hashembeds import accelerate as accelerate_module
-from spacy_hashembeds import conversion
-from spacy_hashembeds.experiments.evaluation import measure_words_per_second
+from spacy_hashembeds.acceleration import accelerate as accelerate_module
+from spacy_hashembeds.acceleration import conversion
+from spacy_hashembeds.acceleration.timing import measure_words_per_second
 
-from .. import accelerate_pipelines as pipelines
+from ..acceleration import accelerate_pipelines as pipelines
 
 
 @pytest.fixture(autouse=True)

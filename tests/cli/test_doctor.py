@@ -6,8 +6,8 @@ from spacy.cli._util import app
 from typer.testing import CliRunner
 
 import spacy_hashembeds.cli  # noqa: F401
-from spacy_hashembeds.analysis import doctor
-from spacy_hashembeds.blas import Blas
+from spacy_hashembeds.acceleration import doctor
+from spacy_hashembeds.acceleration.blas import Blas
 
 HEALTH = doctor.Health(
     versions=[doctor.Version("spacy", "3.8.18", ">=3.8.7", True)],

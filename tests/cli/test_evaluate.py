@@ -8,8 +8,8 @@ from spacy.cli._util import app
 from typer.testing import CliRunner
 
 import spacy_hashembeds.cli  # noqa: F401
-from spacy_hashembeds.experiments.evaluation import evaluate_pipeline
-from spacy_hashembeds.experiments.evaluation_in_depth import evaluate_in_depth
+from spacy_hashembeds.evaluation.in_depth import evaluate_in_depth
+from spacy_hashembeds.evaluation.scores import evaluate_pipeline
 
 from .. import toy_ner
 

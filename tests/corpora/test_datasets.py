@@ -13,10 +13,10 @@ from spacy.vocab import Vocab
 from spacy_hashembeds.analysis.statistics import (
     corpus_statistics,
     count_seen_unseen,
-    entity_texts,
 )
 from spacy_hashembeds.corpora.columns import ColumnFormat
 from spacy_hashembeds.corpora.datasets import prepare_dataset, prepare_files
+from spacy_hashembeds.corpora.entities import entity_texts
 
 from .test_ontonotes import part, rows
 

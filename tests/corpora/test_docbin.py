@@ -7,7 +7,7 @@ from spacy.training import Corpus
 from spacy.vocab import Vocab
 
 from spacy_hashembeds.corpora.docbin import read_docs, read_examples
-from spacy_hashembeds.scorers import read_entity_texts
+from spacy_hashembeds.corpora.entities import read_entity_texts
 
 
 def write(path: Path, *words: str) -> Path:

@@ -22,9 +22,9 @@ from spacy_hashembeds.analysis.sizes import (
     count_embedding_parameters,
     count_pipeline_parameters,
 )
+from spacy_hashembeds.evaluation.scores import evaluate_pipeline
 from spacy_hashembeds.experiments import run_trial as run_module
 from spacy_hashembeds.experiments import trial as trial_module
-from spacy_hashembeds.experiments.evaluation import evaluate_pipeline
 from spacy_hashembeds.experiments.processes import locked
 from spacy_hashembeds.experiments.run_trial import check_gpu, run_trial
 from spacy_hashembeds.experiments.trial import Trial, identify, read_done

@@ -18,8 +18,10 @@ from thinc.api import (
 )
 from thinc.util import gpu_is_available
 
-from spacy_hashembeds.architectures import mix_attributes
-from spacy_hashembeds.architectures.maxout_window_encoder import MaxoutWindowEncoder
+from spacy_hashembeds.architectures.embedders import mix_attributes
+from spacy_hashembeds.architectures.encoders.maxout_window_encoder import (
+    MaxoutWindowEncoder,
+)
 from spacy_hashembeds.kernels import cuda
 from spacy_hashembeds.layers import folding
 

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from thinc.api import NumpyOps
 
-from spacy_hashembeds.analysis import installation
+from spacy_hashembeds.acceleration import installation
 from spacy_hashembeds.hashing.murmur import find_rows
 from spacy_hashembeds.kernels import cuda
 from spacy_hashembeds.kernels.cuda_tables import Hashing, Lookup, Table

@@ -1,0 +1,1 @@
+"""Pipelines made faster, and checked: BLAS, conversion, parity, and the doctor."""

@@ -1,0 +1,188 @@
+"""Giving a trained pipeline our embedding layers, with its weights.
+
+Weights load from spaCy's layers into ours, so a pipeline is converted by changing its
+`config.cfg` alone. Every other file, of whichever component, is copied as it is.
+"""
+
+import os
+import shutil
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from spacy.language import Language
+from spacy.tokens import Doc
+from spacy.util import load_config, load_model
+from thinc.api import Config, Ops, get_current_ops, set_current_ops
+
+from .conversion import (
+    BLAS,
+    OUR_EMBED,
+    OUR_ENCODER,
+    convert_config,
+    find_architectures,
+    find_convertible,
+    find_unconvertible,
+)
+from .parity import LoadedPipeline, compare_pipelines, make_texts
+from .timing import measure_words_per_second
+
+
+@dataclass(frozen=True)
+class Acceleration:
+    """What was done to a pipeline, and what came of it."""
+
+    #: Where the layers stand in the config that were converted.
+    converted: list[str]
+    #: Where something stands that had to be left as it was, and why.
+    left: dict[str, str]
+    #: How many texts and tokens both pipelines annotated alike.
+    texts: int
+    tokens: int
+    #: The largest difference between outputs of a layer before and after.
+    max_abs_diff: float
+    #: Tokens a second in `nlp.pipe`, "before" and "after".
+    words_per_second: dict[str, float]
+
+
+def accelerate(
+    model: str | Path,
+    output: str | Path,
+    texts: Iterable[str | Doc] | None = None,
+    *,
+    blas: bool = True,
+    force: bool = False,
+    rounds: int = 7,
+) -> Acceleration:
+    """Convert a trained pipeline to our layers, check it, time it and save it.
+
+    It is saved only if it annotates all texts as before, and each converted layer
+    gives the same vectors, all but for rounding.
+
+    model (str | Path): The pipeline's package name or folder. It is not changed.
+    output (str | Path): The folder to write. What is made of a package is a folder
+        too: if the package brings code, import it before loading that.
+    texts (Iterable[str | Doc], optional): What to annotate; only the words and spaces
+        of Docs are taken. Without any, texts are made up, of words that the pipeline
+        knows and others.
+    blas (bool): Whether the pipeline is to choose the fastest BLAS when it is loaded.
+    force (bool): Whether to replace a pipeline that is in `output` already.
+    rounds (int): How often to time both pipelines, in turns.
+    RAISES (OSError): If there is no such pipeline, or something in `output` that is
+        not to be replaced.
+    RAISES (ValueError): If nothing can be converted, or the pipelines differ.
+    RETURNS (Acceleration): What was done.
+    """
+    output = Path(output)
+    ops = get_current_ops()
+    try:
+        before = _load(model, ops)
+        source = _check_folders(before.nlp, model, output, force)
+        config = load_config(source / "config.cfg")
+        _check_convertible(config, model)
+        output.parent.mkdir(parents=True, exist_ok=True)
+        with TemporaryDirectory(
+            prefix=f".{output.name}-", dir=output.parent
+        ) as scratch:
+            folder = Path(scratch) / "new"
+            _copy_folder(source, folder)
+            new_config = convert_config(config, blas=blas)
+            new_config.to_disk(folder / "config.cfg", interpolate=False)
+            if texts is None:
+                texts = make_texts(before.nlp.vocab.strings)
+            parity = compare_pipelines(before, _load(folder, ops), texts)
+            paths = {"before": model, "after": folder}
+            speeds = measure_words_per_second(
+                {
+                    name: partial(_load_language, path, ops)
+                    for name, path in paths.items()
+                },
+                parity.sample,
+                rounds=rounds,
+            )
+            if output.exists():
+                output.rename(Path(scratch) / "old")
+            folder.rename(output)
+    finally:
+        set_current_ops(ops)
+    return Acceleration(
+        converted=find_convertible(config),
+        left=_find_left(config, blas),
+        texts=parity.texts,
+        tokens=parity.tokens,
+        max_abs_diff=parity.max_abs_diff,
+        words_per_second=speeds,
+    )
+
+
+def _load_language(model: str | Path, ops: Ops) -> Language:
+    # A pipeline that was loaded before may have chosen a BLAS for the whole process.
+    set_current_ops(ops)
+    return load_model(model)
+
+
+def _load(model: str | Path, ops: Ops) -> LoadedPipeline:
+    return LoadedPipeline(_load_language(model, ops), get_current_ops())
+
+
+def _check_folders(nlp: Language, model: str | Path, output: Path, force: bool) -> Path:
+    """Give the pipeline's folder, if `output` may be written without harm to it."""
+    if nlp.path is None:
+        raise ValueError(f"'{model}' should be a saved pipeline, but has no folder.")
+    source, target = nlp.path.resolve(), output.resolve()
+    if source == target or source in target.parents or target in source.parents:
+        raise ValueError(
+            f"The new pipeline can't be saved to '{output}': the old one is in "
+            f"'{source}', and stays as it is. Name a folder elsewhere."
+        )
+    if not output.exists() or (output.is_dir() and not any(output.iterdir())):
+        return source
+    if not force:
+        raise FileExistsError(
+            f"There is something in '{output}' already. Name another folder, or ask "
+            "for it to be replaced (--force)."
+        )
+    if not (output / "config.cfg").is_file():
+        raise FileExistsError(
+            f"'{output}' should be a pipeline to replace, but has no config.cfg. Name "
+            "another folder, or remove it yourself."
+        )
+    return source
+
+
+def _check_convertible(config: Config, model: str | Path) -> None:
+    if find_convertible(config):
+        return
+    found = {
+        path: block["@architectures"]
+        for path, block in find_architectures(config).items()
+    } | find_unconvertible(config)
+    places = "; ".join(f"{path}: {name}" for path, name in found.items())
+    has_ours = {OUR_EMBED, OUR_ENCODER} & set(found.values())
+    raise ValueError(
+        f"'{model}' should have a spacy.MultiHashEmbed, spacy.HashEmbedCNN or "
+        "spacy.MaxoutWindowEncoder that can be converted, but has none "
+        f"({places or 'no trained component'})."
+        f"{' It has our layers already.' if has_ours else ''}"
+    )
+
+
+def _find_left(config: Config, blas: bool) -> dict[str, str]:
+    left = find_unconvertible(config)
+    callback = config["nlp"].get("after_pipeline_creation")
+    if blas and callback and callback.get("@callbacks") != BLAS:
+        left["nlp.after_pipeline_creation"] = (
+            f"{callback['@callbacks']} stands where the choice of BLAS would"
+        )
+    return left
+
+
+def _copy_folder(source: Path, target: Path) -> None:
+    """Copy files without their modes: those of a package may be read-only."""
+    for folder, _, names in os.walk(source, followlinks=True):
+        place = target / Path(folder).relative_to(source)
+        place.mkdir()
+        for name in names:
+            shutil.copyfile(Path(folder) / name, place / name)

@@ -1,0 +1,212 @@
+"""Which library multiplies a pipeline's matrices (BLAS), and which one is fastest.
+
+Thinc multiplies with blis, on one thread. Where blis does not know the processor, it
+falls back to its `generic` kernels, and numpy's own BLAS is several times as fast.
+"""
+
+import ctypes
+import time
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib.metadata import version
+from typing import Any, NamedTuple, cast
+
+import numpy
+from spacy.language import Language
+from thinc.api import Model, NumpyOps, Ops, get_current_ops, set_current_ops
+from thinc.types import Floats2d
+
+from ..checks import check_integers
+from ..kernels.threads import find_function, find_openblas, one_thread
+
+Shape = tuple[int, int, int]
+
+#: Rows, inputs and outputs of the products in a pipeline of width 96: the encoder on
+#: one short document and on a batch, and the mixing layer of the embedding on a batch.
+SHAPES: tuple[Shape, ...] = ((27, 288, 288), (900, 288, 288), (900, 384, 288))
+#: How much faster numpy's BLAS must be at every shape to be chosen. Less is not worth
+#: results that are rounded otherwise, and may be noise.
+MARGIN = 1.2
+
+# Enough to choose, in some 20 milliseconds.
+_SHAPES_TO_CHOOSE: tuple[Shape, ...] = ((27, 288, 288), (200, 288, 288))
+
+
+class Blas(NamedTuple):
+    """A library, the kernels it chose for this processor, and its threads.
+
+    What can't be found out is None.
+    """
+
+    name: str
+    version: str
+    kernels: str | None
+    threads: int | None
+
+
+class NumpyBlasOps(NumpyOps):
+    """Thinc's operations on the CPU, with numpy's BLAS on one thread, as blis is.
+
+    OpenBLAS would start a thread for each core, and they wait for each other: where
+    other processes use the cores, such as those of `n_process`, that is slower than
+    blis. For all else in the process, its threads stay as they are. The threads of
+    libraries other than OpenBLAS are as their own settings say.
+    """
+
+    def gemm(
+        self,
+        x: Any,
+        y: Any,
+        *,
+        out: Any = None,
+        trans1: bool = False,
+        trans2: bool = False,
+    ) -> Any:
+        """Multiply two matrices, as `thinc.api.Ops.gemm`."""
+        with one_thread():
+            return super().gemm(x, y, out=out, trans1=trans1, trans2=trans2)
+
+
+BLIS_OPS = NumpyOps()
+NUMPY_BLAS_OPS = NumpyBlasOps(use_blis=False)
+
+
+def describe_blis() -> Blas:
+    """Describe the blis that Thinc uses.
+
+    Its kernels are "generic" where it has none for the processor.
+    """
+    query = find_function("blis.cy", ("bli_arch_query_id",), ctypes.c_int)
+    get_name = find_function("blis.cy", ("bli_arch_string",), ctypes.c_char_p)
+    kernels = get_name(query()).decode() if query and get_name else None
+    return Blas("blis", version("blis"), kernels, 1)
+
+
+def describe_numpy_blas() -> Blas:
+    """Describe the library that numpy was built with.
+
+    Only OpenBLAS tells its kernels and threads.
+    """
+    config: Any = numpy.show_config(mode="dicts")
+    built = config.get("Build Dependencies", {}).get("blas", {})
+    get_name = find_openblas("get_corename", ctypes.c_char_p)
+    get_threads = find_openblas("get_num_threads", ctypes.c_int)
+    return Blas(
+        built.get("name", "unknown"),
+        built.get("version", "unknown"),
+        get_name().decode() if get_name else None,
+        get_threads() if get_threads else None,
+    )
+
+
+def measure_speeds(
+    choices: Mapping[str, Ops], shapes: Sequence[Shape] = SHAPES, *, rounds: int = 5
+) -> dict[str, list[float]]:
+    """Measure how fast operations multiply matrices of float32, in GFLOP/s.
+
+    A round is the product of a layer's forward pass and that of the gradient of its
+    weights, and the choices take turns.
+
+    choices (Mapping[str, Ops]): Operations to compare, by any name.
+    shapes (Sequence[Shape]): Rows, inputs and outputs of each layer.
+    rounds (int): How often to measure. The fastest counts, which other processes have
+        disturbed least; one round goes before.
+
+    RAISES (ValueError): If `rounds` is below 1.
+    RETURNS (dict[str, list[float]]): For each choice, its speed at each shape.
+    """
+    check_integers(1, rounds=rounds)
+    speeds: dict[str, list[float]] = {name: [] for name in choices}
+    for shape in shapes:
+        times = _time_products(choices, shape, rounds)
+        flops = 2 * 2 * numpy.prod(shape, dtype=float)
+        for name, seconds in times.items():
+            speeds[name].append(float(flops / min(seconds) / 1e9))
+    return speeds
+
+
+def is_faster(speeds: Sequence[float], others: Sequence[float]) -> bool:
+    """Whether speeds are higher than others at every shape, by a clear margin."""
+    return all(a >= MARGIN * b for a, b in zip(speeds, others, strict=True))
+
+
+@cache
+def is_numpy_faster() -> bool:
+    """Whether numpy's BLAS is clearly faster than blis here, on one thread each.
+
+    Measured once a process.
+    """
+    choices = {"numpy": NUMPY_BLAS_OPS, "blis": BLIS_OPS}
+    speeds = measure_speeds(choices, _SHAPES_TO_CHOOSE)
+    return is_faster(speeds["numpy"], speeds["blis"])
+
+
+def choose_ops(ops: Ops) -> Ops:
+    """Give Thinc's operations on the fastest BLAS present.
+
+    RETURNS (Ops): `ops` as they are, unless they are Thinc's plain ones for the CPU,
+        use blis, and numpy's BLAS is measured to be clearly faster. Those for GPUs,
+        Apple's processors and others are left alone.
+    """
+    # not isinstance: what Apple's and others' operations override must stay
+    is_blis = type(ops) is NumpyOps and getattr(ops, "use_blis", False)
+    return NUMPY_BLAS_OPS if is_blis and is_numpy_faster() else ops
+
+
+def use_fastest_blas(nlp: Language) -> bool:
+    """Put the layers of a pipeline on the fastest BLAS present.
+
+    What the callback does in `[nlp.after_pipeline_creation]`. Only on the CPU, only
+    where numpy's BLAS is measured to be clearly faster than blis, and only this
+    pipeline: others stay as they are. On one thread, as blis.
+    Predictions and gradients are the same but for rounding. spaCy's parser goes on
+    with blis in its loop over states, which is C, and whose products are small.
+
+    nlp (Language): The pipeline. Layers that are made or replaced later, such as the
+        last one of a parser that gets more labels, are not affected.
+
+    RETURNS (bool): Whether any layer was moved.
+    """
+    moved = False
+    for _, pipe in nlp.components:
+        model = getattr(pipe, "model", None)
+        for node in model.walk() if isinstance(model, Model) else ():
+            ops = choose_ops(node.ops)
+            moved = moved or ops is not node.ops
+            node.ops = ops
+    return moved
+
+
+def use_fastest_blas_from_now_on() -> bool:
+    """Put the layers that this thread makes from now on on the fastest BLAS present.
+
+    What the callback does in `[nlp.before_creation]`: as `use_fastest_blas`, but for
+    all pipelines to come too, and for layers that they make or replace later. They keep
+    it wherever they run.
+
+    RETURNS (bool): Whether that is another one than before.
+    """
+    before = get_current_ops()
+    ops = choose_ops(before)
+    if ops is not before:
+        set_current_ops(ops)
+    return ops is not before
+
+
+def _time_products(
+    choices: Mapping[str, Ops], shape: Shape, rounds: int
+) -> dict[str, list[float]]:
+    nB, nI, nO = shape
+    rng = numpy.random.default_rng(0)
+    X, W, dY = (
+        cast(Floats2d, rng.standard_normal(size, dtype="float32"))
+        for size in ((nB, nI), (nO, nI), (nB, nO))
+    )
+    times: dict[str, list[float]] = {name: [] for name in choices}
+    for _ in range(rounds + 1):
+        for name, ops in choices.items():
+            start = time.perf_counter()
+            ops.gemm(X, W, trans2=True)
+            ops.gemm(dY, X, trans1=True)
+            times[name].append(time.perf_counter() - start)
+    return {name: seconds[1:] for name, seconds in times.items()}

@@ -1,0 +1,248 @@
+"""Whether two pipelines of one structure annotate texts alike."""
+
+import random
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any
+
+import numpy
+from spacy.language import Language
+from spacy.tokens import Doc
+from thinc.api import Model, Ops, set_current_ops
+
+from ..architectures.encoders.maxout_window_encoder import forward as encode_windows
+
+#: Outputs of a layer may differ by this much of the largest (or of 1): they round
+#: differently.
+TOLERANCE = 1e-5
+#: What is computed from them, such as the scores of a classifier, by this much.
+SCORE_TOLERANCE = 1e-4
+
+BATCH_SIZE = 256
+#: How many tokens to keep for timing.
+SAMPLE_SIZE = 20_000
+
+ATTRIBUTES = (
+    *("ORTH", "SPACY", "NORM", "LEMMA", "TAG", "POS", "MORPH", "HEAD", "DEP"),
+    *("SENT_START", "ENT_IOB", "ENT_TYPE", "ENT_ID", "ENT_KB_ID"),
+)
+
+#: First and last letters of several scripts.
+SCRIPTS = "az AZ 09 àÿ αω ая א\u05ea ءي अह 一龥 あん 가힣 😀🙏".split()
+SEPARATORS = (*[" "] * 20, "  ", ", ", ". ", "\n", "\t", "\u00a0", "-", "")
+
+
+@dataclass(frozen=True)
+class LoadedPipeline:
+    """A pipeline, and Thinc's ops as they were after loading it."""
+
+    nlp: Language
+    ops: Ops
+
+    def annotate(self, texts: Sequence[str | Doc]) -> list[Doc]:
+        """Annotate texts with the components that are enabled."""
+        set_current_ops(self.ops)
+        return list(self.nlp.pipe(_copy_words(self.nlp, text) for text in texts))
+
+
+@dataclass
+class Parity:
+    """On how much text two pipelines were found to be alike."""
+
+    texts: int = 0
+    tokens: int = 0
+    #: The largest difference between the outputs of a layer.
+    max_abs_diff: float = 0.0
+    #: Annotated docs of one pipeline, to time both on.
+    sample: list[Doc] = field(default_factory=list)
+
+
+def compare_pipelines(
+    before: LoadedPipeline, after: LoadedPipeline, texts: Iterable[str | Doc]
+) -> Parity:
+    """Annotate texts with two pipelines, and make sure that they agree.
+
+    All annotation has to be equal, but for the rounding of scores. Where a layer of
+    the one has another forward function than in the other, its outputs have to be
+    equal but for rounding too, and so have those of the Tok2Vec around it, whether or
+    not its component is enabled.
+
+    before (LoadedPipeline): The one pipeline.
+    after (LoadedPipeline): The other, with as many nodes in each model.
+    texts (Iterable[str | Doc]): What to annotate. Of Docs, only the words and spaces
+        are taken.
+    RAISES (ValueError): If they differ, if there is no token, or if a pipeline fails.
+    RETURNS (Parity): What was compared.
+    """
+    parity = Parity()
+    layers = list(_find_layers(before.nlp, after.nlp))
+    remaining = iter(texts)
+    n_sampled = 0
+    while batch := list(islice(remaining, BATCH_SIZE)):
+        docs = _annotate("as it is", before, batch)
+        new_docs = _annotate("as converted", after, batch)
+        for doc, new_doc in zip(docs, new_docs, strict=True):
+            _check_annotation(doc, new_doc)
+        for name, old, new in layers:
+            diff = _compare_outputs(name, old, new, docs, new_docs)
+            parity.max_abs_diff = max(parity.max_abs_diff, diff)
+        parity.texts += len(docs)
+        parity.tokens += sum(len(doc) for doc in docs)
+        for doc in docs:
+            if n_sampled < SAMPLE_SIZE:
+                parity.sample.append(doc)
+                n_sampled += len(doc)
+    if parity.tokens == 0:
+        raise ValueError(
+            f"There should be tokens to compare the pipelines on, but there is none in "
+            f"the {parity.texts} texts."
+        )
+    return parity
+
+
+def make_texts(strings: Iterable[str], n_texts: int = 400) -> list[str]:
+    """Make up texts of known and unknown words, the same for the same strings.
+
+    strings (Iterable[str]): Known words, and whatever else a vocab has.
+    n_texts (int): How many texts to make, on top of some that are empty or blank.
+    """
+    random_state = random.Random(0)
+    known = sorted({string for string in strings if string}) or ["word"]
+
+    def make_word() -> str:
+        if random_state.random() < 0.7:
+            return random_state.choice(known)
+        first, last = (ord(letter) for letter in random_state.choice(SCRIPTS))
+        length = random_state.randint(1, 8)
+        return "".join(chr(random_state.randint(first, last)) for _ in range(length))
+
+    texts = ["", " ", "\n\n", "\t \u00a0", "...", "a"]
+    for _ in range(n_texts):
+        n_words = random_state.choice((1, 2, 5, 10, 20, 40))
+        pieces = (make_word() + random_state.choice(SEPARATORS) for _ in range(n_words))
+        texts.append("".join(pieces))
+    random_state.shuffle(texts)
+    return texts
+
+
+def _copy_words(nlp: Language, text: str | Doc) -> str | Doc:
+    if isinstance(text, str):
+        return text
+    words = [token.text for token in text]
+    return Doc(nlp.vocab, words=words, spaces=[bool(t.whitespace_) for t in text])
+
+
+def _annotate(
+    name: str, pipeline: LoadedPipeline, texts: Sequence[str | Doc]
+) -> list[Doc]:
+    try:
+        return pipeline.annotate(texts)
+    except Exception as error:  # of any component, some of them strangers
+        raise ValueError(
+            f"The pipeline {name} fails on the texts to check it with: "
+            f"{type(error).__name__}: {error} Give texts of the kind that it is for."
+        ) from error
+
+
+def _check_annotation(doc: Doc, new_doc: Doc) -> None:
+    old, new = _describe(doc), _describe(new_doc)
+    for name, value in old.items():
+        if not _is_same(value, new[name]):
+            raise ValueError(
+                f"The predictions differ: {name} of {doc.text[:80]!r} is "
+                f"{_shorten(value)} before, and {_shorten(new[name])} after."
+            )
+
+
+def _describe(doc: Doc) -> dict[str, Any]:
+    """Give all annotation in plain types."""
+    values: dict[str, Any] = {
+        name: [int(value) for value in doc.to_array(name)] for name in ATTRIBUTES
+    }
+    values["cats"] = dict(doc.cats)
+    values["spans"] = {
+        key: (
+            [(s.start, s.end, s.label_, s.kb_id_, s.id_) for s in group],
+            dict(group.attrs),
+        )
+        for key, group in doc.spans.items()
+    }
+    values["tensor"] = doc.tensor
+    values["user_data"] = dict(doc.user_data)
+    return values
+
+
+def _is_same(old: Any, new: Any) -> bool:
+    if isinstance(old, Mapping):
+        return old.keys() == new.keys() and all(
+            _is_same(old[key], new[key]) for key in old
+        )
+    if isinstance(old, list | tuple):
+        return len(old) == len(new) and all(map(_is_same, old, new))
+    if isinstance(old, float | numpy.floating | numpy.ndarray):
+        return _is_close(numpy.asarray(old), numpy.asarray(new))
+    if isinstance(old, str | int | set | frozenset | None):
+        return bool(old == new)
+    return type(old) is type(new)  # a stranger's object may equal nothing but itself
+
+
+def _is_close(old: numpy.ndarray, new: numpy.ndarray) -> bool:
+    if old.shape != new.shape or old.dtype.kind != "f":
+        return numpy.array_equal(old, new)
+    return numpy.allclose(old, new, atol=SCORE_TOLERANCE, equal_nan=True)
+
+
+def _shorten(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 200 else f"{text[:200]}…"
+
+
+def _find_layers(
+    before: Language, after: Language
+) -> Iterator[tuple[str, Model, Model]]:
+    """Find the layers to compare, of disabled components too."""
+    for name, pipe in before.components:
+        old, new = (getattr(p, "model", None) for p in (pipe, after.get_pipe(name)))
+        if isinstance(old, Model) and isinstance(new, Model):
+            for pair in _find_changed(old, new):
+                yield (name, *pair)
+
+
+def _find_changed(old: Model, new: Model) -> Iterator[tuple[Model, Model]]:
+    """Find the topmost nodes that compute in another way, and Tok2Vecs of such.
+
+    Encoders are compared as a part of their Tok2Vec: they don't read Docs themselves.
+    """
+    changed: list[Model] = []
+    inside: set[int] = set()
+    pairs = list(zip(old.walk(), new.walk(), strict=True))
+    for old_node, new_node in pairs:
+        if old_node._func is not new_node._func and id(new_node) not in inside:
+            changed.append(new_node)
+            inside.update(id(node) for node in new_node.walk())
+            if new_node._func is not encode_windows:
+                yield old_node, new_node
+    for old_node, new_node in pairs:
+        refs = [new_node.get_ref(r) for r in ("embed", "encode") if new_node.has_ref(r)]
+        if any(ref in changed for ref in refs):
+            yield old_node, new_node
+
+
+def _compare_outputs(
+    name: str, old: Model, new: Model, docs: list[Doc], new_docs: list[Doc]
+) -> float:
+    if not any(len(doc) for doc in docs):
+        return 0.0
+    vectors, new_vectors = (
+        model.ops.to_numpy(model.ops.xp.concatenate(model.predict(inputs)))
+        for model, inputs in ((old, docs), (new, new_docs))
+    )
+    diff = float(abs(vectors - new_vectors).max())
+    allowed = TOLERANCE * max(1.0, float(abs(vectors).max()))
+    if not diff <= allowed:
+        raise ValueError(
+            f"The vectors of layer '{new.name}' in component '{name}' differ by "
+            f"{diff:.2g}, where rounding accounts for {allowed:.2g}."
+        )
+    return diff

@@ -1,0 +1,1 @@
+"""Embedders: a vector for each token of a Doc by itself."""

@@ -1,0 +1,116 @@
+from collections.abc import Callable
+from pathlib import Path
+
+from spacy.tokens import Doc
+from thinc.api import Model
+from thinc.types import Floats2d
+from thinc.util import partial
+
+from ...checks import check_attributes, check_integers
+from ...layers.symbolembed import SymbolEmbed, find_symbol_embeds, set_symbols
+from ...symbols import SymbolTables, load_symbols
+from .mix_attributes import init, mix_attributes
+
+NAME = "multi_embed"
+
+
+def MultiEmbed(
+    *,
+    attrs: list[str | int],
+    width: int,
+    unk: int = 0,
+    tables: str | Path | None = None,
+    include_static_vectors: bool,
+    dropout: float | None = 0.0,
+    maxout_pieces: int = 3,
+) -> Model[list[Doc], list[Floats2d]]:
+    """Embed several attributes of each token by looking them up.
+
+    The counterpart of `spacy.MultiHashEmbed.v2`, and like it in all but the tables:
+    each symbol that is frequent enough in the training corpus has a row of its own,
+    and all others share one row, which is learned too. Which symbols these are comes
+    from a callback that counts the training corpus (`[initialize.before_init]` with
+    `@callbacks = "spacy-hashembeds.count_symbols.v1"`) or from a file. Either way
+    they are saved with the pipeline, and loading it needs nothing else.
+
+    attrs (list[str | int]): The token attributes to embed, each in a table of its
+        own. The usual ones are NORM, PREFIX, SUFFIX and SHAPE.
+    width (int): The width of the output and of each table. Usual values are 64 to
+        300. Parameters and time grow with it, those of the Maxout layer with its
+        square.
+    unk (int): The row for unknown symbols, 0 to the number of symbols. Leave it at
+        0: the position means nothing to the model.
+    tables (str | Path, optional): A file made by `spacy hashembeds tables`, read when
+        the pipeline is initialised and never again. It goes before the callback.
+    include_static_vectors (bool): Whether to mix in the pipeline's word vectors.
+    dropout (float, optional): The rate at the layer's dropout sites (after each
+        table, the projected vectors, and the Maxout layer) until a trainer sets its
+        own: `spacy train` replaces any number by [training] dropout. None leaves the
+        sites out, so that no dropout happens here whatever the trainer says.
+    maxout_pieces (int): Linear pieces of the Maxout layer that mixes the tables.
+
+    RAISES (ValueError): If an argument is out of range or an attribute unknown; when
+        initialised, if no symbols are there or the file can't be used.
+
+    Source: Miranda et al., "Multi hash embeddings in spaCy", §3 and §3.3.
+    """
+    names = check_attributes(attrs)
+    check_integers(1, width=width, maxout_pieces=maxout_pieces)
+    check_integers(0, unk=unk)
+    if dropout is not None and not 0 <= dropout < 1:
+        raise ValueError(f"'dropout' should be in [0, 1) or null, but is {dropout!r}.")
+    embeds: list[Model] = [
+        SymbolEmbed(width, key=name, unk=unk, column=column, dropout=dropout)
+        for column, name in enumerate(names)
+    ]
+    model = mix_attributes(
+        NAME,
+        attrs=names,
+        tables=embeds,
+        width=width,
+        maxout_pieces=maxout_pieces,
+        dropout=dropout,
+        include_static_vectors=include_static_vectors,
+    )
+    if tables is not None:
+        model.init = partial(init_with_symbols, partial(load_symbols, tables))
+    return model
+
+
+def find_multi_embeds(model: Model) -> list[Model]:
+    """Find the MultiEmbed layers anywhere inside a model."""
+    return [node for node in model.walk() if node.name == NAME]
+
+
+def has_symbol_source(model: Model) -> bool:
+    """Tell whether a MultiEmbed will get its symbols when it is initialised."""
+    return model.init is not init
+
+
+def init_with_symbols(
+    get_tables: Callable[[], SymbolTables],
+    model: Model[list[Doc], list[Floats2d]],
+    X: list[Doc] | None = None,
+    Y: list[Floats2d] | None = None,
+) -> None:
+    """Give a MultiEmbed its symbols, then initialise it.
+
+    get_tables (Callable[[], SymbolTables]): Called now, not before: what a token's
+        norm is depends on lookups and on the tokenizer, which spaCy initialises after
+        `before_init` and before any component.
+    """
+    tables = get_tables()
+    if X:
+        _check_language(tables, X[0].vocab.lang)
+    for embed in find_symbol_embeds(model):
+        set_symbols(embed, tables.get_symbols(embed.attrs["key"]))
+    init(model, X, Y)
+
+
+def _check_language(tables: SymbolTables, lang: str) -> None:
+    if tables.lang != lang:
+        raise ValueError(
+            f"The symbols in 'tables' were counted with language '{tables.lang}', but "
+            f"the pipeline's is '{lang}': their norms may differ. Count them again "
+            f"with `spacy hashembeds tables … --lang {lang}`."
+        )

@@ -1,0 +1,100 @@
+from spacy.tokens import Doc
+from thinc.api import Model
+from thinc.types import Floats2d
+
+from ...checks import check_attributes, check_integers
+from ...hashing.murmur import MAX_HASHES
+from ...layers.hashembed import HashEmbed
+from .mix_attributes import mix_attributes
+
+NAME = "multi_fewer_hash_embed"
+
+#: The seed of the first table of `spacy.MultiHashEmbed.v2`.
+SPACY_SEED = 8
+
+
+def MultiFewerHashEmbed(
+    *,
+    width: int,
+    num_hashes: int = MAX_HASHES,
+    attrs: list[str | int],
+    rows: list[int],
+    include_static_vectors: bool,
+    seed: int = SPACY_SEED,
+    maxout_pieces: int = 3,
+) -> Model[list[Doc], list[Floats2d]]:
+    """Embed several attributes of each token with one to four hashes each.
+
+    With `num_hashes = 4` this is `spacy.MultiHashEmbed.v2`: equal weights give equal
+    outputs and gradients, and weights saved by one load into the other. Unlike it,
+    empty Docs and batches of nothing else work in training too. Weights that spaCy
+    saved don't say how many hashes they were trained with: load them with four.
+
+    width (int): The width of the output and of each table. Usual values are 64 to
+        300. Parameters and time grow with it, those of the Maxout layer with its
+        square.
+    num_hashes (int): How many rows are summed for a token in each table, 1 to 4. The
+        report finds little difference on small corpora (tables 13 and 14) and 5 F1
+        points between 1 and 3 on OntoNotes. Fewer are faster; more keep words apart
+        that share a row. Keep 3 or 4 where the input may be hostile: with one, a
+        word that collides with a given one is found in a fraction of a second.
+    attrs (list[str | int]): The token attributes to embed, each in a table of its
+        own. The usual ones are NORM, PREFIX, SUFFIX and SHAPE.
+    rows (list[int]): The rows of each table, as many numbers as attributes. spaCy's
+        own choice is [5000, 2500, 2500, 2500], a lot more than PREFIX and SHAPE need
+        in most languages (report, table 4).
+    include_static_vectors (bool): Whether to mix in the pipeline's word vectors.
+    seed (int): The hash seed of the first table; the others count up from it. The
+        default is spaCy's. It is a poor one: with seed 8 the first hash reaches only
+        every other row of a table with an even number of rows, since it equals the
+        length of the hashed key. Set `seed = 9` to have all rows, above all with
+        one hash. Seeds are saved with the weights, and come back with them.
+    maxout_pieces (int): Linear pieces of the Maxout layer that mixes the tables.
+
+    RAISES (ValueError): If an argument is out of range, an attribute unknown, or
+        `rows` and `attrs` differ in length.
+
+    Source: Miranda et al., "Multi hash embeddings in spaCy", §3.1, §3.3 and §5.4.
+    """
+    names = check_attributes(attrs)
+    check_integers(1, width=width, maxout_pieces=maxout_pieces)
+    check_integers(1, MAX_HASHES, num_hashes=num_hashes)
+    # the seeds of all tables are unsigned 32-bit integers
+    check_integers(0, 2**32 - len(names), seed=seed)
+    _check_rows(rows, names)
+    tables: list[Model] = [
+        HashEmbed(
+            width,
+            table_rows,
+            num_hashes=num_hashes,
+            seed=seed + column,
+            column=column,
+            dropout=0.0,
+        )
+        for column, table_rows in enumerate(rows)
+    ]
+    return mix_attributes(
+        NAME,
+        attrs=names,
+        tables=tables,
+        width=width,
+        maxout_pieces=maxout_pieces,
+        dropout=0.0,
+        include_static_vectors=include_static_vectors,
+    )
+
+
+def _check_rows(rows: list[int], names: list[str]) -> None:
+    if len(rows) != len(names):
+        raise ValueError(
+            f"'rows' should give one number for each of 'attrs', but there are "
+            f"{len(rows)} rows ({rows}) and {len(names)} attrs ({', '.join(names)})."
+        )
+    for name, table_rows in zip(names, rows, strict=True):
+        try:
+            check_integers(1, rows=table_rows)
+        except ValueError as e:
+            raise ValueError(
+                f"The table for {name}: {e} To do without {name}, remove it from "
+                "'attrs' as well."
+            ) from e

@@ -1,0 +1,1 @@
+"""Encoders: a vector for each token in its context."""

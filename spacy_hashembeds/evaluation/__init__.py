@@ -1,0 +1,1 @@
+"""What a pipeline scores: scorer, matching, intervals, confusions, and the page."""

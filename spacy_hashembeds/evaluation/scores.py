@@ -1,0 +1,54 @@
+"""What a trained pipeline scores: all entities, seen and unseen ones."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from spacy.language import Language
+from spacy.training import Example
+from thinc.api import require_gpu
+
+from ..corpora.docbin import read_examples
+from ..corpora.entities import read_entity_texts
+from ..loading import load_trained
+from .scorer import score_seen_unseen
+
+
+def evaluate_pipeline(
+    model: str | Path, test: str | Path, train: str | Path, *, use_gpu: int = -1
+) -> dict[str, Any]:
+    """Score a pipeline's entities on a corpus: all, seen and unseen in training.
+
+    The pipeline runs once, on the examples that `spacy evaluate` would make. Its
+    own scorers are not asked, so any pipeline that sets `doc.ents` will do.
+
+    model (str | Path): A pipeline's package name or folder.
+    test (str | Path): The gold corpus, a `.spacy` file or a folder of them.
+    train (str | Path): The pipeline's training corpus, likewise.
+    use_gpu (int): The GPU's number, or -1 for the CPU.
+    RAISES (FileNotFoundError): If a corpus is missing.
+    RAISES (ValueError): If a corpus can't be read, the pipeline is a file, or there is
+        no such GPU.
+    RAISES (OSError): If there is no such pipeline.
+    RETURNS (dict[str, Any]): The scores of `score_seen_unseen`.
+    """
+    if use_gpu >= 0:
+        require_gpu(use_gpu)
+    train_texts = read_entity_texts(train)
+    nlp = load_trained(model)
+    return score_seen_unseen(predict_examples(nlp, test), train_texts)
+
+
+def predict_examples(nlp: Language, test: str | Path) -> Iterator[Example]:
+    """Run a pipeline on the examples that `spacy evaluate` would make.
+
+    nlp (Language): The pipeline.
+    test (str | Path): The gold corpus, a `.spacy` file or a folder of them.
+    RAISES (FileNotFoundError): If it is missing.
+    RAISES (ValueError): If it can't be read.
+    YIELDS (Example): Predicted and gold docs, in order.
+    """
+    inputs = ((example.predicted, example) for example in read_examples(test, nlp))
+    for doc, example in nlp.pipe(inputs, as_tuples=True):
+        example.predicted = doc
+        yield example

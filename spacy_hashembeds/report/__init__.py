@@ -1,0 +1,1 @@
+"""The papers' tables and figures, filled from results."""

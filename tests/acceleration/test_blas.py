@@ -1,0 +1,452 @@
+"""The choice of a BLAS: what is measured, what is moved, and that results stay."""
+
+import ctypes
+import multiprocessing
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy
+import pytest
+import spacy
+from numpy.testing import assert_allclose
+from spacy.language import Language
+from spacy.tokens import Doc
+from spacy.training import Example
+from spacy.util import load_model_from_config
+from thinc.api import (
+    Config,
+    CupyOps,
+    MPSOps,
+    NumpyOps,
+    fix_random_seed,
+    get_current_ops,
+    set_current_ops,
+)
+
+from spacy_hashembeds.acceleration import blas
+from spacy_hashembeds.callbacks import create_use_fastest_blas
+from spacy_hashembeds.kernels import threads as threads_module
+from spacy_hashembeds.kernels.threads import find_openblas, one_thread
+
+from .. import toy_ner
+from .accelerate_pipelines import LISTENER, tok2vec
+
+CALLBACK = {"@callbacks": "spacy-hashembeds.use_fastest_blas.v1"}
+
+
+class AppleOps(NumpyOps):
+    """Stands for operations that are made for a processor."""
+
+
+@pytest.fixture(autouse=True)
+def _restore_ops():
+    ops = get_current_ops()
+    yield
+    set_current_ops(ops)
+
+
+@pytest.fixture
+def faster(monkeypatch):
+    """A machine on which numpy's BLAS is faster."""
+    monkeypatch.setattr(blas, "is_numpy_faster", lambda: True)
+
+
+@pytest.fixture
+def slower(monkeypatch):
+    """A machine on which it is not."""
+    monkeypatch.setattr(blas, "is_numpy_faster", lambda: False)
+
+
+def make_pipeline(**callbacks: dict) -> tuple[Language, list[Example]]:
+    """A pipeline that was initialised, equal each time, and examples for it."""
+    fix_random_seed(0)
+    ner = {"@architectures": "spacy.TransitionBasedParser.v2", "state_type": "ner"}
+    ner |= {"extra_state_tokens": False, "hidden_width": 16, "maxout_pieces": 2}
+    components = {
+        "tok2vec": {"factory": "tok2vec", "model": tok2vec()},
+        "ner": {"factory": "ner", "model": {**ner, "tok2vec": LISTENER}},
+    }
+    block = {"lang": "en", "pipeline": list(components), **callbacks}
+    nlp = load_model_from_config(
+        Config({"nlp": block, "components": components}), auto_fill=True
+    )
+    golds = [toy_ner.make_doc(text) for text in toy_ner.TRAIN]
+    examples = [Example(nlp.make_doc(gold.text), gold) for gold in golds]
+    nlp.initialize(lambda: examples)
+    return nlp, examples
+
+
+def train(nlp: Language, examples: list[Example]) -> None:
+    optimizer = nlp.create_optimizer()
+    optimizer.learn_rate = 0.01
+    for _ in range(20):
+        nlp.update(examples, sgd=optimizer)
+
+
+def read(nlp: Language, **settings) -> list[tuple]:
+    docs = nlp.pipe([gold.text for gold in toy_ner.make_test_docs()], **settings)
+    return [(doc.text, [(e.text, e.label_) for e in doc.ents]) for doc in docs]
+
+
+def nodes(nlp: Language) -> list:
+    return [node for _, pipe in nlp.components for node in pipe.model.walk()]
+
+
+def moved_names(nlp: Language) -> set[str]:
+    return {node.name for node in nodes(nlp) if node.ops is blas.NUMPY_BLAS_OPS}
+
+
+# Results
+
+
+@pytest.mark.parametrize("trans1", [False, True])
+@pytest.mark.parametrize("trans2", [False, True])
+@pytest.mark.parametrize("rows", [0, 1, 7])
+def test_products_are_those_of_blis(rows, trans1, trans2):
+    rng = numpy.random.default_rng(0)
+    x = rng.standard_normal((5, rows) if trans1 else (rows, 5), dtype="float32")
+    y = rng.standard_normal((3, 5) if trans2 else (5, 3), dtype="float32")
+    expected = blas.BLIS_OPS.gemm(x, y, trans1=trans1, trans2=trans2)
+    got = blas.NUMPY_BLAS_OPS.gemm(x, y, trans1=trans1, trans2=trans2)
+    assert got.dtype == expected.dtype
+    assert_allclose(got, expected, rtol=1e-5, atol=1e-6)
+    # as the parser does, into all rows but the first
+    out = numpy.zeros((rows + 1, 3), dtype="float32")
+    blas.NUMPY_BLAS_OPS.gemm(x, y, trans1=trans1, trans2=trans2, out=out[1:])
+    assert_allclose(out[1:], expected, rtol=1e-5, atol=1e-6)
+    assert not out[0].any()
+
+
+def test_predictions_and_gradients_are_the_same_but_for_rounding(faster):
+    trained, examples = make_pipeline()
+    train(trained, examples)
+    stock, ours = (make_pipeline()[0].from_bytes(trained.to_bytes()) for _ in "ab")
+    assert blas.use_fastest_blas(ours)
+    for text in toy_ner.TRAIN:
+        doc = toy_ner.make_doc(text)
+        expected, got = stock(doc.text), ours(doc.text)
+        assert_allclose(got.tensor, expected.tensor, rtol=1e-5, atol=1e-5)
+        assert [str(e) for e in got.ents] == [str(e) for e in expected.ents]
+    for nlp in (stock, ours):
+        fix_random_seed(0)
+        nlp.update(examples, sgd=False, drop=0.2)
+    compared = 0
+    for theirs, own in zip(nodes(stock), nodes(ours), strict=True):
+        for name in theirs.grad_names:
+            expected = theirs.get_grad(name)
+            size = abs(expected).max()
+            assert_allclose(own.get_grad(name), expected, rtol=0, atol=1e-5 * size)
+            compared += bool(size)
+    assert compared == 19
+
+
+# What is moved
+
+
+def test_all_layers_of_the_pipeline_and_of_no_other_are_moved(faster):
+    nlp, _ = make_pipeline()
+    other, _ = make_pipeline()
+    nlp.disable_pipe("ner")
+    before = get_current_ops()
+    assert blas.use_fastest_blas(nlp)
+    assert all(node.ops is blas.NUMPY_BLAS_OPS for node in nodes(nlp))
+    assert moved_names(other) == set()
+    assert get_current_ops() is before
+    assert not blas.use_fastest_blas(nlp)
+
+
+def test_components_without_a_model_are_passed_over(faster):
+    nlp = spacy.blank("en")
+    nlp.add_pipe("sentencizer")
+    nlp.add_pipe("entity_ruler")
+    assert not blas.use_fastest_blas(nlp)
+
+
+def test_nothing_moves_where_numpy_is_not_faster(slower):
+    nlp, _ = make_pipeline()
+    before = [node.ops for node in nodes(nlp)]
+    current = get_current_ops()
+    assert not blas.use_fastest_blas(nlp)
+    assert not blas.use_fastest_blas_from_now_on()
+    assert all(n.ops is ops for n, ops in zip(nodes(nlp), before, strict=True))
+    assert get_current_ops() is current
+
+
+@pytest.mark.parametrize(
+    "ops",
+    [CupyOps(), MPSOps(), AppleOps(), NumpyOps(use_blis=False), blas.NUMPY_BLAS_OPS],
+    ids=lambda ops: type(ops).__name__,
+)
+def test_other_operations_are_left_alone_and_nothing_is_measured(ops, monkeypatch):
+    def fail():
+        raise AssertionError("there is nothing to choose")
+
+    monkeypatch.setattr(blas, "is_numpy_faster", fail)
+    assert blas.choose_ops(ops) is ops
+    set_current_ops(ops)
+    assert not blas.use_fastest_blas_from_now_on()
+    assert create_use_fastest_blas()(Language) is Language
+    assert get_current_ops() is ops
+
+
+# The measurement
+
+
+@pytest.mark.parametrize(
+    ("numpy_speeds", "expected"),
+    [([30, 60], True), ([12, 24], True), ([11, 60], False), ([30, 23], False)],
+)
+def test_numpy_must_be_clearly_faster_at_every_shape(
+    numpy_speeds, expected, monkeypatch
+):
+    def measure(choices, shapes):
+        assert choices["numpy"] is blas.NUMPY_BLAS_OPS
+        assert choices["blis"].use_blis
+        return {"numpy": numpy_speeds, "blis": [10, 20]}
+
+    monkeypatch.setattr(blas, "measure_speeds", measure)
+    assert blas.is_numpy_faster.__wrapped__() is expected
+
+
+def test_a_process_measures_once(monkeypatch):
+    calls = []
+
+    def measure(choices, shapes):
+        calls.append(shapes)
+        return {"numpy": [3.0], "blis": [1.0]}
+
+    monkeypatch.setattr(blas, "measure_speeds", measure)
+    blas.is_numpy_faster.cache_clear()
+    try:
+        for _ in range(3):
+            make_pipeline(before_creation=CALLBACK)
+    finally:
+        blas.is_numpy_faster.cache_clear()
+    assert len(calls) == 1
+
+
+def test_speeds_are_of_the_work_done_and_choices_take_turns(monkeypatch):
+    seconds = iter(range(1000))
+    monkeypatch.setattr(blas.time, "perf_counter", lambda: next(seconds))
+    turns = []
+
+    class Counting(NumpyOps):
+        def gemm(self, x, y, **settings):
+            turns.append((self, x.shape, y.shape, x.dtype.name))
+            return super().gemm(x, y, **settings)
+
+    a, b = Counting(), Counting()
+    speeds = blas.measure_speeds({"a": a, "b": b}, [(8, 4, 2)], rounds=3)
+    # two products of 8 * 4 * 2 multiplications and as many additions in a second
+    assert speeds == {"a": [2 * 2 * 64 / 1e9], "b": [2 * 2 * 64 / 1e9]}
+    assert [turn[0] for turn in turns] == [a, a, b, b] * 4
+    assert [turn[1:] for turn in turns[:2]] == [
+        ((8, 4), (2, 4), "float32"),
+        ((8, 2), (8, 4), "float32"),
+    ]
+
+
+def test_what_disturbs_some_rounds_does_not_count(monkeypatch):
+    times = {(8, 4, 2): {"a": [9.0, 1.0, 9.0], "b": [2.0, 2.0, 3.0]}}
+    monkeypatch.setattr(blas, "_time_products", lambda _, shape, rounds: times[shape])
+    speeds = blas.measure_speeds({"a": blas.BLIS_OPS, "b": blas.BLIS_OPS}, [(8, 4, 2)])
+    assert speeds == {"a": [2 * 2 * 64 / 1e9], "b": [2 * 64 / 1e9]}
+
+
+def test_it_takes_at_least_one_round():
+    with pytest.raises(ValueError, match=r"'rounds'.* 0"):
+        blas.measure_speeds({}, rounds=0)
+
+
+def test_the_libraries_are_described():
+    blis, own = blas.describe_blis(), blas.describe_numpy_blas()
+    assert (blis.name, blis.threads) == ("blis", 1)
+    assert blis.version.split(".")[0].isdigit()
+    built = numpy.show_config(mode="dicts")["Build Dependencies"]["blas"]
+    assert (own.name, own.version) == (built["name"], built["version"])
+    if "openblas" in own.name:
+        assert own.kernels
+        assert own.threads >= 1
+
+
+def test_what_cannot_be_found_is_none(monkeypatch):
+    monkeypatch.setattr(blas, "find_function", lambda *args: None)
+    monkeypatch.setattr(blas, "find_openblas", lambda *args: None)
+    monkeypatch.setattr(threads_module, "find_openblas", lambda *args: None)
+    assert blas.describe_blis().kernels is None
+    assert blas.describe_numpy_blas()[2:] == (None, None)
+    x = numpy.eye(3, dtype="float32")
+    assert_allclose(blas.NUMPY_BLAS_OPS.gemm(x, x), x)
+
+
+# Threads
+
+
+@pytest.fixture
+def threads(monkeypatch):
+    """An OpenBLAS with four threads: what they are, and what they were set to."""
+    state = {"now": 4, "set": []}
+
+    def set_threads(number):
+        state["now"] = number
+        state["set"].append(number)
+
+    functions = {
+        "get_num_threads": lambda: state["now"],
+        "set_num_threads": set_threads,
+    }
+    monkeypatch.setattr(
+        threads_module, "find_openblas", lambda name, _: functions[name]
+    )
+    return state
+
+
+def test_products_run_on_one_thread_and_leave_the_others_as_they_were(threads):
+    x = numpy.eye(3, dtype="float32")
+    blas.NUMPY_BLAS_OPS.gemm(x, x)
+    assert threads["set"] == [1, 4]
+    with pytest.raises(ValueError, match="shapes"):
+        blas.NUMPY_BLAS_OPS.gemm(x, x[:2])
+    assert threads["now"] == 4
+
+
+def test_nothing_is_set_where_there_is_one_thread(threads):
+    threads["now"] = 1
+    blas.NUMPY_BLAS_OPS.gemm(*[numpy.eye(3, dtype="float32")] * 2)
+    assert threads["set"] == []
+
+
+def test_the_threads_of_openblas_are_restored_when_python_threads_mix():
+    get_threads = find_openblas("get_num_threads", ctypes.c_int)
+    set_threads = find_openblas("set_num_threads", None)
+    if get_threads is None or set_threads is None:
+        pytest.skip("numpy was not built with OpenBLAS")
+    before = get_threads()
+    x = numpy.ones((64, 64), dtype="float32")
+    set_threads(2)
+    try:
+        with one_thread():
+            assert get_threads() == 1
+        with ThreadPoolExecutor(4) as pool:
+            products = pool.map(lambda _: blas.NUMPY_BLAS_OPS.gemm(x, x), range(400))
+            assert all((product == 64).all() for product in products)
+        assert get_threads() == 2
+    finally:
+        set_threads(before)
+
+
+# The callback
+
+
+@pytest.mark.slow
+def test_a_pipeline_whose_config_has_it_is_trained_saved_and_loaded(faster, tmp_path):
+    nlp, examples = make_pipeline(before_creation=CALLBACK)
+    # spaCy has the parser's last layer on the default operations, whatever is set
+    assert {"maxout", "precomputable_affine", "linear"} <= moved_names(nlp)
+    assert get_current_ops() is blas.NUMPY_BLAS_OPS
+    train(nlp, examples)
+    expected = read(nlp)
+    assert any(ents for _, ents in expected)
+    nlp.to_disk(tmp_path / "model")
+    set_current_ops(NumpyOps())
+    loaded = spacy.load(tmp_path / "model")
+    assert loaded.config["nlp"]["before_creation"] == CALLBACK
+    assert moved_names(loaded) == moved_names(nlp)
+    assert read(loaded) == expected
+
+
+def test_a_pipeline_that_was_made_with_it_loads_where_numpy_is_slower(
+    monkeypatch, tmp_path
+):
+    monkeypatch.setattr(blas, "is_numpy_faster", lambda: True)
+    nlp, examples = make_pipeline(before_creation=CALLBACK)
+    train(nlp, examples)
+    nlp.to_disk(tmp_path / "model")
+    set_current_ops(NumpyOps())
+    monkeypatch.setattr(blas, "is_numpy_faster", lambda: False)
+    loaded = spacy.load(tmp_path / "model")
+    assert moved_names(loaded) == set()
+    assert read(loaded) == read(nlp)
+
+
+def test_after_the_pipeline_is_created_it_moves_this_one_alone(faster):
+    before = get_current_ops()
+    nlp, _ = make_pipeline(after_pipeline_creation=CALLBACK)
+    assert {"maxout", "precomputable_affine", "linear"} <= moved_names(nlp)
+    assert get_current_ops() is before
+
+
+def test_it_gives_back_what_it_is_given(faster):
+    callback = create_use_fastest_blas()
+    nlp = spacy.blank("en")
+    assert callback(nlp) is nlp
+    assert callback(Language) is Language
+
+
+# Threads and processes
+
+
+def test_a_new_thread_uses_what_the_pipeline_uses(faster):
+    nlp, examples = make_pipeline(before_creation=CALLBACK)
+    train(nlp, examples)
+    expected = read(nlp)
+    results = []
+    thread = threading.Thread(target=lambda: results.append(read(nlp)))
+    thread.start()
+    thread.join()
+    assert results == [expected]
+
+
+def test_a_pipeline_that_a_new_thread_loads_changes_no_other_thread(faster, tmp_path):
+    nlp, _ = make_pipeline(after_pipeline_creation=CALLBACK)
+    nlp.config["nlp"]["before_creation"] = CALLBACK
+    nlp.to_disk(tmp_path)
+    before = get_current_ops()
+    loaded = []
+    thread = threading.Thread(target=lambda: loaded.append(spacy.load(tmp_path)))
+    thread.start()
+    thread.join()
+    assert {"maxout", "precomputable_affine"} <= moved_names(loaded[0])
+    assert get_current_ops() is before
+
+
+class Spy:
+    """Writes into each Doc how many layers of a pipeline were moved."""
+
+    def __init__(self, models: list) -> None:
+        self.models = models
+
+    def __call__(self, doc: Doc) -> Doc:
+        found = [type(node.ops) for model in self.models for node in model.walk()]
+        doc.user_data["moved"] = found.count(blas.NumpyBlasOps)
+        return doc
+
+
+@Language.factory("blas_spy")
+def make_spy(nlp: Language, name: str) -> Spy:
+    return Spy([nlp.get_pipe(other).model for other in ("tok2vec", "ner")])
+
+
+@pytest.fixture(params=["fork", "spawn"])
+def _start_method(request):
+    before = multiprocessing.get_start_method()
+    multiprocessing.set_start_method(request.param, force=True)
+    yield
+    multiprocessing.set_start_method(before, force=True)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("_start_method", "faster")
+def test_worker_processes_use_what_the_pipeline_uses():
+    trained, examples = make_pipeline()
+    train(trained, examples)
+    # training leaves behind what can't be pickled, as `spawn` must
+    nlp = make_pipeline()[0].from_bytes(trained.to_bytes())
+    blas.use_fastest_blas(nlp)
+    expected = read(nlp)
+    total = len(nodes(nlp))
+    nlp.add_pipe("blas_spy")
+    texts = [text for text, _ in expected]
+    docs = list(nlp.pipe(texts, n_process=2, batch_size=3))
+    assert {doc.user_data["moved"] for doc in docs} == {total}
+    assert [(d.text, [(e.text, e.label_) for e in d.ents]) for d in docs] == expected

@@ -1,0 +1,122 @@
+import platform
+
+import pytest
+from thinc.api import Config, NumpyOps, get_current_ops, set_current_ops
+
+from spacy_hashembeds.acceleration import blas, doctor
+from spacy_hashembeds.acceleration.conversion import convert_config
+
+NO_GPU = doctor.Gpu(None, None, None)
+BLAS = [blas.Blas("blis", "1", "generic", 1), blas.Blas("openblas", "1", "Zen", 2)]
+EVEN = {"blis": [10.0, 20.0], "numpy's BLAS, one thread": [11.0, 60.0]}
+FASTER = {"blis": [10.0, 20.0], "numpy's BLAS, one thread": [15.0, 60.0]}
+
+
+def test_this_installation_is_sound():
+    health = doctor.examine()
+    if health.gpu.error is None:
+        assert health.problems == []
+    assert {"blis", "numpy's BLAS, one thread"} <= set(health.speeds)
+    assert all(len(row) == len(health.shapes) for row in health.speeds.values())
+    assert all(speed > 0 for row in health.speeds.values() for speed in row)
+    assert health.blas[0].name == "blis"
+    assert health.ops == type(get_current_ops()).__name__
+    assert health.cores >= 1
+    assert health.python == platform.python_version()
+
+
+def test_environment_variables_for_threads_are_shown(monkeypatch):
+    monkeypatch.setattr(doctor, "measure_choices", lambda threads: FASTER)
+    for name in doctor.THREAD_VARIABLES:
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("OMP_NUM_THREADS", "3")
+    assert doctor.examine().threads == {"OMP_NUM_THREADS": "3"}
+
+
+# Advice
+
+
+def test_a_gpu_without_cupy_gets_advice(monkeypatch):
+    monkeypatch.setattr(doctor.shutil, "which", lambda name: "/usr/bin/nvidia-smi")
+    (advice,) = doctor.advise_on_gpu(NO_GPU)
+    assert "pip install 'spacy-hashembeds[cuda12x]'" in advice
+    monkeypatch.setattr(doctor.shutil, "which", lambda name: None)
+    assert doctor.advise_on_gpu(NO_GPU) == []
+    monkeypatch.setattr(doctor.shutil, "which", lambda name: "/usr/bin/nvidia-smi")
+    assert doctor.advise_on_gpu(doctor.Gpu("13.0", "Some GPU", None)) == []
+
+
+def test_a_parser_that_is_profiled_gets_advice_and_is_not_broken(monkeypatch):
+    monkeypatch.setattr(doctor, "measure_choices", lambda threads: EVEN)
+    monkeypatch.setattr(doctor, "examine_gpu", lambda: NO_GPU)
+    monkeypatch.setattr(doctor.shutil, "which", lambda name: None)
+    for profiled in (True, False):
+        monkeypatch.setattr(doctor, "is_parser_profiled", lambda p=profiled: p)
+        health = doctor.examine()
+        assert health.parser_profiled is profiled
+        assert health.problems == []
+        assert len(health.advice) == profiled
+    (advice,) = doctor.advise_on_python(True)
+    assert f"for this Python, {platform.python_version()}," in advice
+    assert "wheels for Python 3.12 and later" in advice
+
+
+# BLAS
+
+
+@pytest.fixture
+def chosen(monkeypatch):
+    """Says whether the callback would choose numpy's BLAS here."""
+    return lambda is_it: monkeypatch.setattr(doctor, "is_numpy_faster", lambda: is_it)
+
+
+def test_advice_says_what_to_write_and_what_it_brings(chosen):
+    chosen(True)
+    (advice,) = doctor.advise_on_blas(BLAS, FASTER)
+    assert "1.5 to 3.0 times as fast" in advice
+    assert "its generic kernels" in advice
+    written = convert_config(Config({"nlp": {}}), blas=True)["nlp"]
+    ((place, block),) = written.items()
+    assert f'[nlp.{place}] @callbacks = "{block["@callbacks"]}"' in advice
+
+
+def test_there_is_no_advice_where_nothing_would_be_gained(chosen):
+    chosen(True)
+    assert doctor.advise_on_blas(BLAS, EVEN) == []
+
+
+def test_there_is_no_advice_to_set_a_callback_that_would_do_nothing(chosen):
+    chosen(False)
+    assert doctor.advise_on_blas(BLAS, FASTER) == []
+
+
+class OtherOps(NumpyOps):
+    """Stands for operations that are made for a processor."""
+
+
+@pytest.fixture
+def _other_ops():
+    before = get_current_ops()
+    set_current_ops(OtherOps())
+    yield
+    set_current_ops(before)
+
+
+@pytest.mark.usefixtures("_other_ops")
+def test_other_operations_are_measured_and_left_alone(monkeypatch, chosen):
+    chosen(True)
+    monkeypatch.setattr(
+        doctor, "measure_speeds", lambda choices: dict.fromkeys(choices)
+    )
+    assert "OtherOps" in doctor.measure_choices(1)
+    assert doctor.advise_on_blas(BLAS, FASTER) == []
+
+
+@pytest.mark.parametrize(("threads", "more"), [(None, []), (1, []), (4, ["4 threads"])])
+def test_several_threads_are_measured_too(threads, more, monkeypatch):
+    monkeypatch.setattr(
+        doctor, "measure_speeds", lambda choices: dict.fromkeys(choices)
+    )
+    names = list(doctor.measure_choices(threads))
+    expected = ["blis", "numpy's BLAS, one thread"]
+    assert names == expected + [f"numpy's BLAS, {name}" for name in more]

@@ -1,0 +1,135 @@
+"""The comparison of two pipelines, and the texts that are made up for it."""
+
+import unicodedata
+from itertools import count
+
+import numpy
+import pytest
+import spacy
+from spacy.language import Language
+from thinc.api import get_current_ops
+
+from spacy_hashembeds.acceleration.parity import (
+    BATCH_SIZE,
+    LoadedPipeline,
+    compare_pipelines,
+    make_texts,
+)
+
+NUMBERS = count()
+TEXTS = ["Anna lives in Paris", "", "Rome"]
+
+
+def make(annotate) -> LoadedPipeline:
+    """A pipeline whose one component is a function of a Doc."""
+    nlp = spacy.blank("en")
+    name = f"annotate{next(NUMBERS)}"  # factories are for the whole process
+
+    def component(doc):
+        annotate(doc)
+        return doc
+
+    Language.component(name, func=component)
+    nlp.add_pipe(name, name="annotate")
+    return LoadedPipeline(nlp, get_current_ops())
+
+
+def compare(before, after, texts=TEXTS):
+    return compare_pipelines(make(before), make(after), texts)
+
+
+def set_tag(doc, tag="N"):
+    for token in doc:
+        token.tag_ = tag
+
+
+def set_span(doc, label="PER", score=0.5):
+    doc.spans["sc"] = [spacy.tokens.Span(doc, 0, min(1, len(doc)), label=label)]
+    doc.spans["sc"].attrs["scores"] = numpy.asarray([score], dtype="f")
+
+
+def set_entity(doc, kb_id="Q1"):
+    if len(doc):
+        doc.ents = [spacy.tokens.Span(doc, 0, 1, label="PER", kb_id=kb_id)]
+
+
+def set_cats(doc, score=0.5):
+    doc.cats = {"A": score}
+
+
+def set_data(doc, value="x"):
+    doc.user_data["mine"] = [value, {"nested": 1.5}]
+
+
+@pytest.mark.parametrize(
+    ("annotate", "changes", "name"),
+    [
+        (set_tag, {"tag": "V"}, "TAG"),
+        (set_span, {"label": "LOC"}, "spans"),
+        (set_span, {"score": 0.51}, "spans"),
+        (set_entity, {"kb_id": "Q2"}, "ENT_KB_ID"),
+        (set_cats, {"score": 0.51}, "cats"),
+        (set_data, {"value": "y"}, "user_data"),
+    ],
+)
+def test_each_difference_is_found_and_named(annotate, changes, name):
+    parity = compare(annotate, lambda doc: annotate(doc))
+    assert (parity.texts, parity.tokens) == (3, 5)
+    with pytest.raises(ValueError, match=f"{name} of '.*' is .* before, and"):
+        compare(annotate, lambda doc: annotate(doc, **changes))
+
+
+@pytest.mark.parametrize("annotate", [set_span, set_cats])
+def test_scores_may_round_differently(annotate):
+    assert compare(annotate, lambda doc: annotate(doc, score=0.50001)).texts == 3
+
+
+def test_objects_without_equality_do_not_matter():
+    def set_object(doc):
+        doc.user_data["mine"] = object()
+
+    assert compare(set_object, lambda doc: set_object(doc)).texts == 3
+
+
+def test_differences_are_found_in_later_batches_too():
+    def set_last(doc):
+        set_tag(doc, "V" if doc.text == "Berta" else "N")
+
+    texts = ["Anna"] * (BATCH_SIZE + 3)
+    assert compare(set_tag, set_last, texts).tokens == len(texts)
+    with pytest.raises(ValueError, match="TAG of 'Berta'"):
+        compare(set_tag, set_last, [*texts, "Berta"])
+
+
+def test_a_pipeline_that_fails_is_named_with_the_remedy():
+    def fail(doc):
+        raise IndexError("no token")
+
+    match = "pipeline as it is fails .* IndexError: no token.* Give texts"
+    with pytest.raises(ValueError, match=match):
+        compare(fail, set_tag)
+    with pytest.raises(ValueError, match="as converted fails"):
+        compare(set_tag, fail)
+
+
+def test_made_up_texts_are_the_same_each_time():
+    words = ["Zebra", "apple", "mango"]
+    texts = make_texts(words)
+    assert make_texts(reversed(words)) == texts
+    assert make_texts(["other"]) != texts
+
+
+def test_made_up_texts_hold_all_that_is_odd():
+    texts = make_texts(["Zebra", "apple"])
+    joined = " ".join(texts)
+    assert "" in texts
+    assert any(text and not text.strip() for text in texts)
+    assert all(word in joined for word in ("Zebra", "apple"))
+    names = {unicodedata.name(char, "").split()[0] for char in joined if char.isalpha()}
+    assert names >= {"LATIN", "GREEK", "CYRILLIC", "HEBREW", "ARABIC", "DEVANAGARI"}
+    assert names >= {"CJK", "HIRAGANA", "HANGUL"}
+    joined.encode("utf8")  # no half of a surrogate pair
+
+
+def test_texts_are_made_up_even_without_known_words():
+    assert any("word" in text for text in make_texts([]))

@@ -1,0 +1,175 @@
+"""`MultiEmbed.v1`: a row for each known symbol, one for all others."""
+
+import numpy
+import pytest
+import spacy
+from spacy.tokens import Doc
+from thinc.api import set_dropout_rate
+
+from spacy_hashembeds.architectures.embedders.multi_embed import MultiEmbed
+from spacy_hashembeds.layers.symbolembed import find_symbol_embeds, set_symbols
+from spacy_hashembeds.symbols import count_symbols, cut_symbols, save_symbols
+
+ATTRS = ["NORM", "SHAPE"]
+TEXTS = ["a a b Cc", "", "a zebra"]
+
+
+@pytest.fixture
+def nlp():
+    nlp = spacy.blank("en")
+    nlp.vocab.reset_vectors(width=5)
+    nlp.vocab.set_vector("a", numpy.arange(5, dtype="f"))
+    return nlp
+
+
+@pytest.fixture
+def docs(nlp):
+    return [nlp.make_doc(text) for text in TEXTS]
+
+
+def save_tables(docs, path, *, lang="en", attrs=ATTRS, min_freq=1):
+    counts = count_symbols(docs, attrs)
+    save_symbols(path, cut_symbols(counts, min_freq=min_freq, lang=lang))
+    return path
+
+
+def build(docs, *, min_freq=1, **options):
+    options = {"attrs": ATTRS, "include_static_vectors": False, **options}
+    model = MultiEmbed(width=8, **options)
+    tables = cut_symbols(count_symbols(docs, ATTRS), min_freq=min_freq, lang="en")
+    for embed in find_symbol_embeds(model):
+        set_symbols(embed, tables.get_symbols(embed.attrs["key"]))
+    return model.initialize(X=docs)
+
+
+@pytest.mark.parametrize("include_static_vectors", [False, True])
+def test_equals_the_definition(docs, include_static_vectors):
+    """Look up, put side by side, take the maximum of linear pieces, normalise."""
+    model = build(docs, include_static_vectors=include_static_vectors)
+    doc = docs[0]
+    columns = []
+    for embed in find_symbol_embeds(model):
+        E, symbols = embed.get_param("E"), embed.attrs["symbols"].tolist()
+        values = doc.to_array(embed.attrs["key"]).tolist()
+        columns.append(
+            numpy.stack(
+                [E[symbols.index(v) + 1 if v in symbols else 0] for v in values]
+            )
+        )
+    nodes = {node.name: node for node in model.walk()}
+    if include_static_vectors:
+        vectors = numpy.stack([token.vector for token in doc])
+        columns.append(vectors @ nodes["static_vectors"].get_param("W").T)
+    W, b = (nodes["maxout"].get_param(name) for name in ("W", "b"))
+    mixed = numpy.einsum("ti,opi->top", numpy.hstack(columns), W) + b
+    best = mixed.max(axis=2)
+    centred = best - best.mean(axis=1, keepdims=True)
+    expected = centred / numpy.sqrt(best.var(axis=1, keepdims=True) + 1e-8)
+    numpy.testing.assert_allclose(model.predict(docs)[0], expected, atol=1e-4)
+
+
+def test_unknown_words_share_a_vector_and_it_is_trained(nlp, docs):
+    model = build(docs, min_freq=2, attrs=["NORM"])
+    # only "a" is there twice
+    a, b, other = (Doc(nlp.vocab, words=[word]) for word in ("a", "b", "neverseen"))
+    Y_a, Y_b, Y_other = model.predict([a, b, other])
+    numpy.testing.assert_allclose(Y_b, Y_other, atol=1e-5)
+    assert not numpy.allclose(Y_a, Y_b)
+    (embed,) = find_symbol_embeds(model)
+    assert embed.get_param("E").shape == (2, 8)
+    _, backprop = model.begin_update([b])
+    backprop([numpy.random.RandomState(0).normal(size=(1, 8)).astype("f")])
+    assert embed.get_grad("E")[0].any()
+    assert not embed.get_grad("E")[1].any()
+
+
+@pytest.mark.parametrize("include_static_vectors", [False, True])
+@pytest.mark.parametrize("texts", [[], [""], ["", ""]])
+def test_no_tokens(nlp, docs, include_static_vectors, texts):
+    model = build(docs, include_static_vectors=include_static_vectors)
+    empty = [nlp.make_doc(text) for text in texts]
+    for is_train in (False, True):
+        Y, backprop = model(empty, is_train)
+        assert [y.shape for y in Y] == [(0, 8)] * len(texts)
+        assert backprop(Y) == []
+
+
+def test_incoming_gradient_is_left_alone(docs):
+    model = set_dropout_rate(build(docs), 0.5)
+    Y, backprop = model.begin_update(docs)
+    dY = [numpy.ones_like(y) for y in Y]
+    backprop(dY)
+    assert all((dy == 1).all() for dy in dY)
+
+
+def test_bytes_hold_the_symbols_once(docs):
+    model = build(docs)
+    data = model.to_bytes()
+    for embed in find_symbol_embeds(model):
+        assert data.count(embed.attrs["symbols"].tobytes()) == 1
+    loaded = MultiEmbed(width=8, attrs=ATTRS, include_static_vectors=False)
+    loaded.from_bytes(data)
+    for actual, expected in zip(loaded.predict(docs), model.predict(docs), strict=True):
+        numpy.testing.assert_array_equal(actual, expected)
+    assert loaded.to_bytes() == data
+
+
+def test_dropout_sites(docs):
+    """A number makes sites that the trainer's rate replaces, null makes none."""
+
+    def get_rates(model):
+        nodes = model.walk()
+        return [n.attrs["dropout_rate"] for n in nodes if "dropout_rate" in n.attrs]
+
+    assert get_rates(build(docs)) == [0.0] * 3
+    assert get_rates(build(docs, dropout=0.3, include_static_vectors=True)) == [0.3] * 4
+    assert get_rates(set_dropout_rate(build(docs), 0.1)) == [0.1] * 3
+    assert get_rates(set_dropout_rate(build(docs, dropout=None), 0.1)) == []
+
+
+def test_symbols_from_a_file(docs, tmp_path):
+    path = save_tables(docs, tmp_path / "tables.npz")
+    options = {"width": 8, "attrs": ATTRS, "include_static_vectors": False}
+    model = MultiEmbed(**options, tables=path).initialize(X=docs)
+    rows = [embed.get_dim("nV") for embed in find_symbol_embeds(model)]
+    assert rows == [5, 4]
+    path.unlink()
+    loaded = MultiEmbed(**options, tables=path).from_bytes(model.to_bytes())
+    numpy.testing.assert_array_equal(loaded.predict(docs)[0], model.predict(docs)[0])
+
+
+def test_file_errors_come_when_initialised(docs, tmp_path):
+    options = {"width": 8, "attrs": ATTRS, "include_static_vectors": False}
+    missing = MultiEmbed(**options, tables=tmp_path / "none.npz")
+    with pytest.raises(FileNotFoundError, match=r"none\.npz.*hashembeds tables"):
+        missing.initialize(X=docs)
+    german = save_tables(docs, tmp_path / "de.npz", lang="de")
+    with pytest.raises(ValueError, match=r"'de'.*pipeline's is 'en'.*--lang en"):
+        MultiEmbed(**options, tables=german).initialize(X=docs)
+    norms = save_tables(docs, tmp_path / "norm.npz", attrs=["NORM"])
+    with pytest.raises(ValueError, match=r"no symbol table for SHAPE, only for NORM"):
+        MultiEmbed(**options, tables=norms).initialize(X=docs)
+
+
+def test_symbols_are_needed():
+    model = MultiEmbed(width=8, attrs=ATTRS, include_static_vectors=False)
+    with pytest.raises(ValueError, match=r"no symbols for NORM.*count_symbols\.v1"):
+        model.initialize()
+
+
+@pytest.mark.parametrize(
+    ("changes", "error"),
+    [
+        ({"attrs": []}, r"'attrs' should be a list .* but is \[\]"),
+        ({"attrs": ["FORM"]}, r"'attrs' holds 'FORM'"),
+        ({"width": 0}, r"'width' should be 1 or more, but is 0"),
+        ({"unk": -1}, r"'unk' should be 0 or more, but is -1"),
+        ({"maxout_pieces": 0}, r"'maxout_pieces' should be 1 or more"),
+        ({"dropout": 1.0}, r"'dropout' should be in \[0, 1\) or null, but is 1.0"),
+        ({"dropout": -0.1}, r"'dropout' should be in \[0, 1\) or null"),
+    ],
+)
+def test_bad_arguments_are_refused_when_built(changes, error):
+    arguments = {"attrs": ATTRS, "width": 8, "include_static_vectors": False}
+    with pytest.raises(ValueError, match=error):
+        MultiEmbed(**{**arguments, **changes})

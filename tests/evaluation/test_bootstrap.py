@@ -1,0 +1,239 @@
+from itertools import product
+from math import comb
+
+import numpy as np
+import pytest
+
+from spacy_hashembeds.evaluation import bootstrap
+from spacy_hashembeds.evaluation.bootstrap import bootstrap_scores, compare_scores
+from spacy_hashembeds.evaluation.counts import score_counts
+
+
+def simulate(rng: np.random.Generator, n_documents: int, quality: float = 0.7):
+    """Counts of one thing, in documents that are easy or hard as a whole."""
+    gold = rng.poisson(3, n_documents)
+    ease = rng.beta(4 * quality, 4 * (1 - quality), n_documents)
+    tp = rng.binomial(gold, ease)
+    fp = rng.binomial(3, (1 - ease) / 2)
+    return np.stack([tp, fp, gold - tp], axis=-1)[:, None]
+
+
+def quantile_of_binomial(n: int, p: float, level: float) -> int:
+    total = 0.0
+    for k in range(n + 1):
+        total += comb(n, k) * p**k * (1 - p) ** (n - k)
+        if total >= level:
+            return k
+    return n
+
+
+# Intervals.
+
+
+def test_recall_of_one_entity_a_document_has_the_quantiles_of_a_binomial():
+    n, found = 40, 30
+    counts = np.zeros((n, 1, 3), dtype=int)
+    counts[:found, 0, 0] = 1
+    counts[found:, 0, 2] = 1
+    [intervals] = bootstrap_scores(counts, samples=20_000, seed=0)
+    low, high = (quantile_of_binomial(n, found / n, q) / n for q in (0.025, 0.975))
+    assert intervals.r == (low, high)
+    assert intervals.p is None  # always 1
+
+
+def test_intervals_equal_those_of_drawing_documents_one_by_one():
+    rng = np.random.default_rng(3)
+    counts = np.concatenate([simulate(rng, 50), simulate(rng, 50, 0.3)], axis=1)
+    intervals = bootstrap_scores(counts, samples=20_000, seed=1)
+    drawn = np.array([counts[rng.integers(50, size=50)].sum(0) for _ in range(20_000)])
+    expected = np.quantile(score_counts(drawn), [0.025, 0.975], axis=0)
+    for thing, found in enumerate(intervals):
+        for i, key in enumerate("prf"):
+            assert getattr(found, key) == pytest.approx(expected[:, thing, i], abs=0.01)
+
+
+def test_intervals_hold_the_truth_about_as_often_as_they_say():
+    rng = np.random.default_rng(7)
+    truth = score_counts(simulate(rng, 200_000).sum(0))[0]
+    held = np.zeros(3)
+    for seed in range(300):
+        [intervals] = bootstrap_scores(simulate(rng, 80), samples=400, seed=seed)
+        bounds = np.array([intervals.p, intervals.r, intervals.f])
+        held += (bounds[:, 0] <= truth) & (truth <= bounds[:, 1])
+    # 95 of 100, within four standard errors and some loss to the small sample.
+    assert (held / 300 > 0.89).all()
+    assert (held / 300 < 0.995).all()
+
+
+def test_entities_of_one_document_are_no_independent_draws():
+    # The same 200 entities, in 200 documents and in ten of all or nothing.
+    single = np.zeros((200, 1, 3), dtype=int)
+    single[:100, 0, 0] = single[100:, 0, 2] = 1
+    grouped = single.reshape(10, 20, 1, 3).sum(axis=1)
+    widths = []
+    for counts in (single, grouped):
+        [intervals] = bootstrap_scores(counts, samples=2000, seed=0)
+        widths.append(intervals.r[1] - intervals.r[0])
+    assert widths[1] / widths[0] == pytest.approx(np.sqrt(20), rel=0.15)
+
+
+def test_equal_seeds_give_equal_results_and_others_do_not():
+    ours, theirs = make_pair(np.random.default_rng(0), 30, gain=0.1)
+    first, again, other = (
+        (
+            bootstrap_scores(ours, samples=100, seed=seed),
+            compare_scores(ours, theirs, samples=100, seed=seed),
+        )
+        for seed in (1, 1, 2)
+    )
+    assert first == again
+    assert first[0] != other[0]
+    assert first[1] != other[1]
+
+
+def test_results_do_not_depend_on_how_many_draws_are_in_memory(monkeypatch):
+    rng = np.random.default_rng(0)
+    ours, theirs = make_pair(rng, 30)
+    arguments = {"samples": 100, "seed": 0}
+    expected = bootstrap_scores(ours, **arguments)
+    compared = compare_scores(ours, theirs, **arguments)
+    monkeypatch.setattr(bootstrap, "_CELLS", 70)
+    assert bootstrap_scores(ours, **arguments) == expected
+    assert compare_scores(ours, theirs, **arguments) == compared
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [],
+        [[2, 1, 3]],
+        [[2, 1, 3], [0, 0, 0], [0, 4, 0]],
+        [[2, 0, 0], [1, 0, 0]],
+        [[0, 0, 2], [0, 3, 1]],
+    ],
+    ids=["no documents", "one", "gold in only one", "all right", "all wrong"],
+)
+def test_there_is_no_interval_where_there_is_nothing_to_draw_from(rows):
+    counts = np.array(rows, dtype=int).reshape(len(rows), 1, 3)
+    [intervals] = bootstrap_scores(counts, samples=50, seed=0)
+    assert (intervals.p, intervals.r, intervals.f) == (None, None, None)
+
+
+def test_draws_without_the_thing_are_left_out():
+    # In a third of draws both documents with gold entities are absent.
+    counts = np.zeros((100, 1, 3), dtype=int)
+    counts[0, 0] = (1, 0, 0)
+    counts[1, 0] = (0, 0, 1)
+    [intervals] = bootstrap_scores(counts, samples=300, seed=0)
+    assert intervals.r == (0.0, 1.0)
+
+
+def test_draws_without_gold_entities_say_nothing_of_recall():
+    # All of two entities are found, and in a seventh of draws there are none.
+    counts = np.zeros((100, 1, 3), dtype=int)
+    counts[:2, 0, 0] = 1
+    counts[2:, 0, 1] = 1
+    [intervals] = bootstrap_scores(counts, samples=500, seed=0)
+    assert intervals.r is None  # always 1
+    assert intervals.p[0] == intervals.f[0] == 0
+    nothing_found = counts[..., [2, 1, 0]]
+    [found] = compare_scores(counts, nothing_found, samples=500, seed=0)
+    assert (found.r.difference, found.r.interval) == (1, None)  # always 1
+    assert found.f.interval[0] == 0
+
+
+# Comparison.
+
+
+def make_pair(
+    rng: np.random.Generator, n_documents: int, gain: float = 0.0
+) -> tuple[np.ndarray, np.ndarray]:
+    """Two systems on the same documents, the first better by `gain`."""
+    gold = rng.poisson(3, n_documents)
+    ease = rng.beta(3, 2, n_documents)
+    pair = []
+    for quality in (np.clip(ease + gain, 0, 1), ease):
+        tp = rng.binomial(gold, quality)
+        fp = rng.binomial(3, (1 - quality) / 2)
+        pair.append(np.stack([tp, fp, gold - tp], axis=-1)[:, None])
+    return pair[0], pair[1]
+
+
+def test_a_system_does_not_differ_from_itself():
+    counts = simulate(np.random.default_rng(0), 40)
+    [found] = compare_scores(counts, counts, samples=200, seed=0)
+    for score in (found.p, found.r, found.f):
+        assert (score.difference, score.p_value) == (0.0, 1.0)
+
+
+def test_p_values_are_those_of_all_exchanges():
+    ours, theirs = make_pair(np.random.default_rng(5), 10, gain=0.15)
+    [found] = compare_scores(ours, theirs, samples=20_000, seed=0)
+    measured = score_counts(ours.sum(0)) - score_counts(theirs.sum(0))
+    extreme = np.zeros(3)
+    for exchange in product([False, True], repeat=10):
+        swap = np.array(exchange)[:, None, None]
+        first, second = np.where(swap, theirs, ours), np.where(swap, ours, theirs)
+        difference = score_counts(first.sum(0)) - score_counts(second.sum(0))
+        extreme += np.abs(difference[0]) >= np.abs(measured[0]) - 1e-9
+    for i, key in enumerate("prf"):
+        score = getattr(found, key)
+        assert score.difference == measured[0, i]
+        assert score.p_value == pytest.approx(extreme[i] / 2**10, abs=0.015)
+
+
+def test_p_values_of_equals_are_uniform():
+    rng = np.random.default_rng(11)
+    p_values = []
+    for seed in range(400):
+        [found] = compare_scores(*make_pair(rng, 40), samples=200, seed=seed)
+        p_values.append(found.f.p_value)
+    for level in (0.05, 0.2, 0.5, 0.8):
+        error = 4 * np.sqrt(level * (1 - level) / 400)
+        assert np.mean(np.array(p_values) <= level) == pytest.approx(level, abs=error)
+
+
+def test_a_clear_difference_is_found_in_either_direction():
+    ours, theirs = make_pair(np.random.default_rng(1), 200, gain=0.2)
+    [better] = compare_scores(ours, theirs, samples=999, seed=0)
+    [worse] = compare_scores(theirs, ours, samples=999, seed=0)
+    assert better.f.difference > 0
+    assert better.f.interval[0] > 0
+    assert worse.f.difference == -better.f.difference
+    assert worse.f.interval[1] < 0
+    assert better.f.p_value == worse.f.p_value == 1 / 1000
+
+
+def test_the_interval_of_a_difference_draws_the_same_documents_for_both():
+    # Documents differ much, systems little: paired, the interval is narrow.
+    gold = np.repeat([10, 10], 50)
+    found = np.repeat([9, 1], 50)
+    ours = np.stack([found, 0 * gold, gold - found], axis=-1)[:, None]
+    theirs = ours.copy()
+    theirs[0, 0] += (-1, 0, 1)
+    [difference] = compare_scores(ours, theirs, samples=500, seed=0)
+    [alone] = bootstrap_scores(ours, samples=500, seed=0)
+    low, high = difference.r.interval
+    assert difference.r.difference == pytest.approx(0.001)
+    assert low <= 0.001 <= high
+    assert high - low < (alone.r[1] - alone.r[0]) / 10
+
+
+def test_nothing_is_compared_without_gold_entities():
+    ours = np.array([[[0, 1, 0], [1, 0, 0]], [[0, 2, 0], [0, 0, 1]]])
+    nothing, something = compare_scores(ours, ours, samples=10, seed=0)
+    assert nothing is None
+    assert something is not None
+    assert compare_scores(ours[:0], ours[:0], samples=10, seed=0) == [None, None]
+
+
+def test_bad_arguments_are_refused():
+    counts = simulate(np.random.default_rng(0), 5)
+    with pytest.raises(ValueError, match="'samples' should be 1 or more, but is 0"):
+        bootstrap_scores(counts, samples=0, seed=0)
+    with pytest.raises(ValueError, match="'samples' should be 1 or more, but is -3"):
+        compare_scores(counts, counts, samples=-3, seed=0)
+    with pytest.raises(
+        ValueError, match=r"same documents.*\(5, 1, 3\) and \(4, 1, 3\)"
+    ):
+        compare_scores(counts, counts[:4], samples=10, seed=0)

@@ -1,0 +1,174 @@
+from collections import Counter
+
+import hypothesis.strategies as st
+import pytest
+from hypothesis import given
+from spacy.tokens import Doc
+from spacy.vocab import Vocab
+
+from spacy_hashembeds.evaluation.confusions import (
+    ConfusionCounter,
+    name_error,
+    pair_errors,
+)
+from spacy_hashembeds.evaluation.matching import Matches
+
+from .. import toy_ner
+
+
+@pytest.mark.parametrize(
+    ("gold", "predicted", "expected"),
+    [
+        (("PER", 0, 2), None, "missed"),
+        (None, ("PER", 0, 2), "spurious"),
+        (("PER", 0, 2), ("LOC", 0, 2), "type"),
+        (("PER", 0, 2), ("PER", 1, 2), "boundary"),
+        (("PER", 0, 2), ("LOC", 0, 3), "type and boundary"),
+    ],
+)
+def test_errors_are_named(gold, predicted, expected):
+    assert name_error(gold, predicted) == expected
+
+
+@pytest.mark.parametrize(
+    ("missed", "spurious", "expected"),
+    [
+        # One gold entity in two parts: the larger one is its counterpart.
+        (
+            [("PER", 0, 3)],
+            [("PER", 0, 1), ("LOC", 1, 3)],
+            [(("PER", 0, 3), ("LOC", 1, 3)), (None, ("PER", 0, 1))],
+        ),
+        # Equal parts: the one of the same type.
+        (
+            [("PER", 0, 2)],
+            [("LOC", 0, 1), ("PER", 1, 2)],
+            [(("PER", 0, 2), ("PER", 1, 2)), (None, ("LOC", 0, 1))],
+        ),
+        # All else equal: the first.
+        (
+            [("PER", 0, 1), ("PER", 1, 2)],
+            [("PER", 0, 2)],
+            [(("PER", 0, 1), ("PER", 0, 2)), (("PER", 1, 2), None)],
+        ),
+        # Neighbours share nothing.
+        (
+            [("PER", 0, 2)],
+            [("PER", 2, 3)],
+            [(("PER", 0, 2), None), (None, ("PER", 2, 3))],
+        ),
+        ([], [], []),
+    ],
+)
+def test_what_shares_most_tokens_is_paired(missed, spurious, expected):
+    assert pair_errors(missed, spurious) == expected
+
+
+@st.composite
+def spans(draw) -> list[tuple[str, int, int]]:
+    bounds = sorted(draw(st.sets(st.integers(0, 12))))
+    pairs = zip(bounds[::2], bounds[1::2], strict=False)
+    return [(draw(st.sampled_from("XY")), start, end) for start, end in pairs]
+
+
+@given(spans(), spans())
+def test_every_entity_is_in_one_pair_and_no_overlap_is_left(missed, spurious):
+    pairs = pair_errors(missed, spurious)
+    assert Counter(gold for gold, _ in pairs if gold) == Counter(missed)
+    assert Counter(got for _, got in pairs if got) == Counter(spurious)
+    lone_gold = [gold for gold, got in pairs if got is None]
+    lone_predicted = [got for gold, got in pairs if gold is None]
+    for gold, got in pairs:
+        if gold and got:
+            assert set(range(*gold[1:])) & set(range(*got[1:]))
+    for gold in lone_gold:
+        for got in lone_predicted:
+            assert not set(range(*gold[1:])) & set(range(*got[1:]))
+
+
+def count(*docs: tuple[Doc, Matches], examples: int = 5):
+    counter = ConfusionCounter(examples=examples)
+    for number, (doc, matches) in enumerate(docs):
+        counter.add(number, doc, matches)
+    return counter.rank()
+
+
+def test_confusions_are_ranked_by_count_and_then_by_name():
+    doc = toy_ner.make_doc("Anna|PER Ben|PER Oslo|LOC Rome|LOC and so on")
+    matches = Matches(
+        missed=(("PER", 0, 1), ("PER", 1, 2), ("LOC", 2, 3), ("LOC", 3, 4)),
+        spurious=(("LOC", 0, 1), ("LOC", 1, 2), ("LOC", 5, 6)),
+    )
+    found = [(c.gold, c.predicted, c.error, c.count) for c in count((doc, matches))]
+    assert found == [
+        ("LOC", None, "missed", 2),
+        ("PER", "LOC", "type", 2),
+        (None, "LOC", "spurious", 1),
+    ]
+
+
+def test_an_example_shows_the_error_among_the_other_entities():
+    doc = toy_ner.make_doc("we saw Carl+Brown|PER in Oslo|LOC")
+    matches = Matches(
+        correct=(("LOC", 5, 6),), missed=(("PER", 2, 4),), spurious=(("PER", 3, 4),)
+    )
+    [confusion] = count((Doc(Vocab()), Matches()), (doc, matches))
+    assert (confusion.error, confusion.count) == ("boundary", 1)
+    [example] = confusion.examples
+    assert (example.document, example.text) == (1, "we saw Carl Brown in Oslo")
+
+    def describe(marks):
+        return [(example.text[m.start : m.end], m.label, m.is_error) for m in marks]
+
+    assert describe(example.gold) == [
+        ("Carl Brown", "PER", True),
+        ("Oslo", "LOC", False),
+    ]
+    assert describe(example.predicted) == [
+        ("Brown", "PER", True),
+        ("Oslo", "LOC", False),
+    ]
+
+
+def test_only_so_many_examples_are_kept():
+    doc = toy_ner.make_doc("Anna|PER")
+    matches = Matches(missed=(("PER", 0, 1),))
+    [confusion] = count(*[(doc, matches)] * 4, examples=2)
+    assert confusion.count == 4
+    assert [example.document for example in confusion.examples] == [0, 1]
+
+
+def test_an_example_is_the_sentence_of_the_error():
+    doc = toy_ner.make_doc("it rains . Anna|PER sings . Rome|LOC sleeps .")
+    for token in doc:
+        token.is_sent_start = token.i in (0, 3, 6)
+    [confusion] = count((doc, Matches(missed=(("PER", 3, 4),))))
+    [example] = confusion.examples
+    assert example.text == "Anna sings ."
+    assert [(mark.start, mark.end) for mark in example.gold] == [(0, 4)]
+
+
+def test_an_error_across_sentences_shows_both():
+    doc = toy_ner.make_doc("it rains . Anna|PER sings .")
+    for token in doc:
+        token.is_sent_start = token.i in (0, 3)
+    matches = Matches(missed=(("PER", 3, 4),), spurious=(("PER", 2, 4),))
+    [confusion] = count((doc, matches))
+    assert confusion.examples[0].text == "it rains . Anna sings ."
+
+
+def test_an_example_without_sentences_is_cut_to_what_is_near():
+    words = [f"w{i}" for i in range(200)]
+    doc = Doc(Vocab(), words=words, ents=["O"] * 100 + ["B-X"] + ["O"] * 99)
+    [confusion] = count((doc, Matches(missed=(("X", 100, 101),))))
+    [example] = confusion.examples
+    assert example.text.split() == words[70:131]
+    [mark] = example.gold
+    assert example.text[mark.start : mark.end] == "w100"
+
+
+def test_predictions_aligned_with_nothing_are_not_shown():
+    doc = toy_ner.make_doc("Anna|PER sings")
+    matches = Matches(missed=(("PER", 0, 1),), ignored=(("LOC", 0, 0),))
+    [confusion] = count((doc, matches))
+    assert confusion.examples[0].predicted == []

@@ -1,0 +1,193 @@
+import re
+from copy import deepcopy
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from spacy.tokens import Doc
+from spacy.vocab import Vocab
+
+from spacy_hashembeds.evaluation.in_depth import evaluate_in_depth
+from spacy_hashembeds.evaluation.page import render_page, write_page
+
+from .. import toy_ner
+
+VOID = {"meta", "br", "line", "circle", "link", "img"}
+
+
+class Page(HTMLParser):
+    """Reads a page, checking that its tags are closed in order."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.tags: list[tuple[str, dict]] = []
+        self.marks: list[tuple[str, str]] = []
+        self.text = ""
+        self.feed(text)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+        if tag == "mark":
+            self.marks.append((dict(attrs)["class"].split()[-1], ""))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if "mark" in self.open:
+            state, text = self.marks[-1]
+            self.marks[-1] = (state, f"{text} {data}".strip())
+        if "style" not in self.open:
+            self.text += data
+
+
+def evaluate(folder: Path, test: list[Doc], **options):
+    toy_ner.write_train(folder / "train.spacy")
+    toy_ner.write(folder / "test.spacy", test)
+    patterns = {"Anna": "PER", "Oslo": "LOC", "Rome": "PER", "sings": "<i>&"}
+    toy_ner.make_ruler(patterns, None).to_disk(folder / "model")
+    paths = (folder / name for name in ("model", "test.spacy", "train.spacy"))
+    return evaluate_in_depth(*paths, samples=50, **options)
+
+
+@pytest.fixture(scope="module")
+def evaluated(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("evaluated")
+    return evaluate(folder, toy_ner.make_test_docs(), against=folder / "model")
+
+
+@pytest.fixture
+def evaluation(evaluated):
+    return deepcopy(evaluated)
+
+
+def test_the_page_needs_nothing_but_itself(evaluation):
+    page = render_page(evaluation)
+    parsed = Page(page)
+    assert {tag for tag, _ in parsed.tags}.isdisjoint(
+        {"script", "link", "img", "iframe"}
+    )
+    targets = [attrs["href"] for _, attrs in parsed.tags if "href" in attrs]
+    ids = {attrs["id"] for _, attrs in parsed.tags if "id" in attrs}
+    assert targets
+    assert {target.removeprefix("#") for target in targets} <= ids
+    assert not re.search(r"url\(|@import|https?:|\bsrc=|\bon\w+=", page)
+
+
+def test_all_figures_are_on_the_page(evaluation):
+    page = Page(render_page(evaluation))
+    figures = page.text.split()
+    for prefix in ("ents", "ents_seen", "ents_unseen"):
+        for key in "prf":
+            assert f"{evaluation[f'{prefix}_{key}'] * 100:.1f}" in figures
+            low, high = evaluation[f"{prefix}_{key}_interval"]
+            assert f"{low * 100:.1f}–{high * 100:.1f}" in figures  # noqa: RUF001
+    assert "1.0000" in figures  # p of a pipeline against itself
+    for confusion in evaluation["confusions"]:
+        assert str(confusion["count"]) in figures
+        for example in confusion["examples"]:
+            assert example["text"].split()[0] in page.text
+
+
+def test_errors_are_highlighted_among_other_entities(tmp_path):
+    docs = [toy_ner.make_doc("Anna|PER saw Rome|LOC with Dora|PER")]
+    page = Page(render_page(evaluate(tmp_path, docs)))
+    assert page.marks == [
+        # Rome, gold and predicted
+        *[("other", "Anna PER"), ("error", "Rome LOC"), ("other", "Dora PER")],
+        *[("other", "Anna PER"), ("error", "Rome PER")],
+        # Dora, gold and predicted
+        *[("other", "Anna PER"), ("other", "Rome LOC"), ("error", "Dora PER")],
+        *[("other", "Anna PER"), ("other", "Rome PER")],
+    ]
+
+
+def test_texts_and_types_are_escaped(tmp_path):
+    words = ["<script>", "&amp;", "x", "</mark>", "sings", "{{text}}"]
+    doc = Doc(Vocab(), words=words, ents=["B-<b>", "I-<b>", "O", "O", "O", "O"])
+    evaluation = evaluate(tmp_path, [doc])
+    evaluation["setting"]["model"] = "<script>model"
+    page = Page(render_page(evaluation))
+    assert {tag for tag, _ in page.tags}.isdisjoint({"script", "b", "i"})
+    assert "<script>model" in page.text
+    assert " x </mark> sings {{text}}" in page.text  # gold
+    assert "<script> &amp; x </mark> sings" in page.text  # predicted
+    assert ("error", "<script> &amp; <b>") in page.marks
+    assert ("error", "sings <i>&") in page.marks
+
+
+def test_lines_of_a_text_stay_lines(tmp_path):
+    doc = Doc(Vocab(), words=["Anna", "\n", "Dora"], ents=["B-PER", "O", "B-PER"])
+    page = Page(render_page(evaluate(tmp_path, [doc])))
+    assert "br" in {tag for tag, _ in page.tags}
+
+
+def test_overlapping_predictions_keep_the_error(evaluation):
+    [example] = evaluation["confusions"][0]["examples"][:1]
+    mark = {"start": 0, "end": 4, "label": "PER", "is_error": False}
+    example["predicted"] = [mark, {**mark, "end": 3, "is_error": True}]
+    evaluation["confusions"] = [evaluation["confusions"][0] | {"examples": [example]}]
+    page = Page(render_page(evaluation))
+    assert ("error", example["text"][:3] + " PER") in page.marks
+    assert ("other", example["text"][:4] + " PER") not in page.marks
+
+
+@pytest.mark.parametrize("docs", [[], [toy_ner.make_doc("nobody is here")]])
+def test_a_corpus_without_entities_has_a_page(tmp_path, docs):
+    page = Page(render_page(evaluate(tmp_path, docs, against=tmp_path / "model")))
+    assert "There were no entities" in page.text
+    assert "There were no errors" in page.text
+    assert "Compared with" not in page.text
+    assert ("a", {"href": "#comparison"}) not in page.tags
+    assert "There is no comparison with" in page.text
+
+
+def test_warnings_stand_on_the_page_and_are_escaped(evaluation):
+    assert evaluation["warnings"] == []
+    evaluation["warnings"] = ["None of <b>these"]
+    page = Page(render_page(evaluation))
+    assert ("p", {"class": "warning"}) in page.tags
+    assert "None of <b>these" in page.text
+
+
+def test_a_pipeline_without_errors_has_a_page(tmp_path):
+    page = Page(render_page(evaluate(tmp_path, [toy_ner.make_doc("Anna|PER")])))
+    assert "There were no errors" in page.text
+    assert "Compared with" not in page.text
+
+
+def test_only_the_most_frequent_kinds_show_sentences(evaluation, monkeypatch):
+    monkeypatch.setattr("spacy_hashembeds.evaluation.page.N_SHOWN", 1)
+    page = Page(render_page(evaluation))
+    assert len(evaluation["confusions"]) > 1
+    ids = {attrs["id"] for _, attrs in page.tags if "id" in attrs}
+    assert "error-1" in ids
+    assert "error-2" not in ids
+
+
+def test_bars_stand_where_figures_are(tmp_path):
+    evaluation = evaluate(tmp_path, [toy_ner.make_doc("Anna|PER Dora|PER")] * 3)
+    page = Page(render_page(evaluation))
+    places = [float(attrs["cx"]) for tag, attrs in page.tags if tag == "circle"]
+    # From 4 to 156: F1 is 2/3, for all, then for Anna seen and Dora unseen.
+    assert places[:3] == [pytest.approx(4 + 152 * x, abs=0.06) for x in (2 / 3, 1, 0)]
+
+
+def test_a_page_replaces_its_file_only_when_complete(tmp_path, evaluation):
+    path = tmp_path / "pages" / "page.html"
+    write_page(path, evaluation)
+    written = path.read_text(encoding="utf8")
+    assert written == render_page(evaluation)
+    del evaluation["groups"]
+    with pytest.raises(Exception, match="groups"):
+        write_page(path, evaluation)
+    assert path.read_text(encoding="utf8") == written
+    assert [file_.name for file_ in path.parent.iterdir()] == ["page.html"]

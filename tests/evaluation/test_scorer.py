@@ -1,0 +1,333 @@
+import pickle
+import re
+import zlib
+from pathlib import Path
+
+import hypothesis.strategies as st
+import pytest
+import spacy
+from hypothesis import example, given, settings
+from spacy.cli.evaluate import evaluate as spacy_evaluate
+from spacy.cli.train import train as spacy_train
+from spacy.scorer import Scorer
+from spacy.tokens import Doc, DocBin, Span
+from spacy.training import Corpus, Example
+from spacy.training.loop import create_evaluation_callback
+from spacy.vocab import Vocab
+from thinc.api import Config
+
+from spacy_hashembeds.corpora.entities import read_entity_texts
+from spacy_hashembeds.evaluation.scorer import (
+    make_seen_unseen_ner_scorer,
+    score_seen_unseen,
+)
+
+from .. import toy_ner
+
+VOCAB = Vocab()
+REMEDY = re.escape('spacy.load(path, config={"components": {"ner": {"scorer": {"train"')
+
+
+@pytest.fixture
+def train(tmp_path: Path) -> Path:
+    return toy_ner.write_train(tmp_path / "train.spacy")
+
+
+@pytest.fixture
+def dev(tmp_path: Path) -> Path:
+    return toy_ner.write(tmp_path / "dev.spacy", toy_ner.make_test_docs())
+
+
+# Equality with spaCy.
+
+
+@st.composite
+def annotated_docs(draw, text: str, *, insert_spaces: bool, missing: bool) -> Doc:
+    """Cut a text into tokens, and the tokens into spans of any kind."""
+    words, start = [], 0
+    while start < len(text):
+        end = start + draw(st.integers(1, min(3, len(text) - start)))
+        words.append(text[start:end])
+        start = end
+    if insert_spaces and draw(st.booleans()):
+        # A token aligned with none of the gold doc's, which may even be empty.
+        words.insert(draw(st.integers(0, len(words))), " ")
+    doc = Doc(VOCAB, words=words, spaces=[False] * len(words))
+    kinds = ["O", "blocked", "X", "Y", "Z"] + (["missing"] * 3 if missing else [])
+    spans: dict[str, list] = {kind: [] for kind in kinds}
+    start = 0
+    while start < len(doc):
+        end = start + draw(st.integers(1, len(doc) - start))
+        kind = draw(st.sampled_from(kinds))
+        label = kind if kind in "XYZ" else ""
+        spans[kind].append(Span(doc, start, end, label=label))
+        start = end
+    doc.set_ents(
+        spans["X"] + spans["Y"] + spans["Z"],
+        blocked=spans["blocked"],
+        missing=spans.get("missing", []),
+        default="outside",
+    )
+    return doc
+
+
+@st.composite
+def doc_pairs(draw) -> tuple[Doc, Doc]:
+    text = draw(st.text("ab", max_size=8))
+    predicted = draw(annotated_docs(text, insert_spaces=True, missing=False))
+    gold = draw(annotated_docs(text, insert_spaces=False, missing=True))
+    return predicted, gold
+
+
+NLP = spacy.blank("en")
+NLP.add_pipe("ner")
+
+
+def score_with_spacy(pairs: list[tuple[Doc, Doc]]) -> dict:
+    """Score against gold docs that went through a .spacy file's bytes."""
+    written = DocBin(docs=[gold for _, gold in pairs]).to_bytes()
+    golds = DocBin().from_bytes(written).get_docs(VOCAB)
+    scores = Scorer(NLP).score(
+        [
+            Example(predicted, gold)
+            for (predicted, _), gold in zip(pairs, golds, strict=True)
+        ]
+    )
+    return {key: value for key, value in scores.items() if key.startswith("ents_")}
+
+
+@given(
+    pairs=st.lists(doc_pairs(), max_size=4),
+    train_texts=st.sets(st.text("ab", min_size=1, max_size=3), max_size=8),
+)
+@example(pairs=[], train_texts=set())
+@settings(max_examples=300, deadline=None)
+def test_scores_equal_those_of_spacy_on_the_two_copies(pairs, train_texts):
+    scores = score_seen_unseen(
+        (Example(predicted, gold) for predicted, gold in pairs), train_texts
+    )
+    copies = {
+        "ents": pairs,
+        "ents_seen": [(p, toy_ner.hide(g, train_texts, seen=False)) for p, g in pairs],
+        "ents_unseen": [(p, toy_ner.hide(g, train_texts, seen=True)) for p, g in pairs],
+    }
+    for prefix, copy in copies.items():
+        assert toy_ner.without_support(scores, prefix) == score_with_spacy(copy)
+        golds = [ent for _, gold in copy for ent in gold.ents]
+        assert scores[f"{prefix}_support"] == len(golds)
+        for label, score in (scores[f"{prefix}_per_type"] or {}).items():
+            assert score["support"] == sum(ent.label_ == label for ent in golds)
+
+
+@pytest.mark.slow
+def test_scores_of_a_trained_pipeline_equal_those_of_spacy_evaluate(
+    tmp_path, train, dev
+):
+    toy_ner.train_ner(train).to_disk(tmp_path / "plain")
+    nlp = spacy.load(
+        tmp_path / "plain",
+        config={"components": {"ner": {"scorer": toy_ner.scorer_config(train)}}},
+    )
+    scores = nlp.evaluate(list(Corpus(dev)(nlp)))
+    for prefix, copy in toy_ner.write_copies(dev, train).items():
+        expected = spacy_evaluate(str(tmp_path / "plain"), copy)
+        assert 0 < expected["ents_f"] < 1  # else this would compare little
+        for key, value in toy_ner.without_support(scores, prefix).items():
+            assert value == expected[key]
+
+
+def test_spurious_predictions_count_against_both_kinds():
+    # The example of the report's method: two unseen entities found, one invented.
+    gold = toy_ner.make_doc("Dora|PER saw Emil|PER once in Rome|LOC")
+    predicted = toy_ner.make_doc("Dora|PER saw Emil|PER once|PER in Rome|LOC")
+    scores = score_seen_unseen([Example(predicted, gold)], {"Rome"})
+    assert scores["ents_unseen_p"] == pytest.approx(2 / 3)
+    assert scores["ents_unseen_r"] == 1.0
+    assert scores["ents_unseen_support"] == 2
+    assert scores["ents_seen_p"] == pytest.approx(1 / 2)
+    assert scores["ents_seen_r"] == 1.0
+    assert scores["ents_seen_support"] == 1
+    assert scores["ents_p"] == pytest.approx(3 / 4)
+
+
+def test_a_gold_doc_without_entity_annotation_is_passed_over():
+    # As in spaCy, even where its text can't be aligned with the prediction's.
+    gold = Doc(VOCAB, words=["something", "else"])
+    predicted = toy_ner.make_doc("Anna|PER sings")
+    assert score_seen_unseen([Example(predicted, gold)], {"Anna"})["ents_p"] is None
+
+
+def test_an_entity_is_seen_by_exact_text_whatever_its_type(tmp_path):
+    docs = [toy_ner.make_doc("Paris|PER met Carl+Brown|PER in Rome")]
+    texts = read_entity_texts(toy_ner.write(tmp_path / "train.spacy", docs))
+    assert texts == {"Paris", "Carl Brown"}
+    gold = toy_ner.make_doc("Paris|LOC paris|LOC Carl|PER Rome|LOC")
+    scores = score_seen_unseen([Example(gold.copy(), gold)], texts)
+    assert (scores["ents_seen_support"], scores["ents_unseen_support"]) == (1, 3)
+
+
+# Reading the training set.
+
+
+def test_the_training_set_is_read_once_and_only_when_scoring(train, dev, monkeypatch):
+    read = []
+    from_disk = DocBin.from_disk
+    monkeypatch.setattr(
+        DocBin,
+        "from_disk",
+        lambda self, path: read.append(path) or from_disk(self, path),
+    )
+    scorer = make_seen_unseen_ner_scorer(train=train)
+    assert read == []
+    gold = toy_ner.make_doc("Anna|PER saw Oslo|LOC")
+    scores = [scorer([Example(gold.copy(), gold)]) for _ in range(3)]
+    assert read == [train]
+    assert scores[0] == scores[1] == scores[2]
+
+
+def test_scoring_does_not_grow_the_pipelines_vocab(train):
+    nlp = toy_ner.make_ruler({"Anna": "PER"}, train)
+    gold = Doc(nlp.vocab, words=["Anna", "sings"], ents=["B-PER", "O"])
+    examples = [Example(nlp.make_doc(gold.text), gold)]
+    nlp.pipeline[0][1](examples[0].predicted)
+    sizes = len(nlp.vocab), len(nlp.vocab.strings)
+    assert nlp.get_pipe("entity_ruler").score(examples)["ents_seen_support"] == 1
+    assert (len(nlp.vocab), len(nlp.vocab.strings)) == sizes
+
+
+def test_a_folder_of_training_files_is_read(tmp_path):
+    folder = tmp_path / "corpus"
+    (folder / "more").mkdir(parents=True)
+    toy_ner.write(folder / "a.spacy", [toy_ner.make_doc("Anna|PER")])
+    toy_ner.write(folder / "more/b.spacy", [toy_ner.make_doc("Ben|PER"), Doc(VOCAB)])
+    assert read_entity_texts(folder) == {"Anna", "Ben"}
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda data: b"",
+        lambda data: b"Anna B-PER\n",
+        lambda data: data[:-7],
+        lambda data: zlib.compress(b"no msgpack"),
+        lambda data: zlib.compress(zlib.decompress(data)[:-100]),
+    ],
+)
+def test_a_damaged_training_file_is_refused_with_its_path(train, damage):
+    train.write_bytes(damage(train.read_bytes()))
+    scorer = make_seen_unseen_ner_scorer(train=train)
+    with pytest.raises(ValueError, match=re.escape(str(train))) as error:
+        scorer([])
+    assert re.search(REMEDY, str(error.value))
+
+
+def test_a_folder_without_training_files_is_refused(tmp_path):
+    scorer = make_seen_unseen_ner_scorer(train=tmp_path)
+    with pytest.raises(
+        FileNotFoundError, match=f"no .spacy file.*{tmp_path}.*{REMEDY}"
+    ):
+        scorer([])
+
+
+def test_scoring_without_a_training_set_is_refused():
+    nlp = toy_ner.make_ruler({"Oslo": "LOC"}, None)
+    gold = toy_ner.make_doc("Anna|PER")
+    with pytest.raises(ValueError, match=f"'train', was: None.*{REMEDY}"):
+        nlp.evaluate([Example(gold.copy(), gold)])
+
+
+# Inside pipelines.
+
+
+@pytest.fixture
+def saved(tmp_path: Path, train: Path) -> Path:
+    """A saved pipeline that names its training set, and scores on it."""
+    nlp = toy_ner.make_ruler({"Anna": "PER", "Oslo": "LOC"}, train)
+    nlp.to_disk(tmp_path / "model")
+    return tmp_path / "model"
+
+
+def test_a_pipeline_loads_without_the_training_file_and_says_so_on_scoring(
+    saved, train, dev
+):
+    train.unlink()
+    nlp = spacy.load(saved)
+    assert [ent.text for ent in nlp("Anna sings").ents] == ["Anna"]
+    with pytest.raises(FileNotFoundError, match=f"{train}.*{REMEDY}"):
+        nlp.evaluate(list(Corpus(dev)(nlp)))
+
+
+def test_the_remedy_of_the_error_works(saved, train, dev, tmp_path):
+    moved = train.rename(tmp_path / "moved.spacy")
+    nlp = spacy.load(
+        saved,
+        config={"components": {"entity_ruler": {"scorer": {"train": str(moved)}}}},
+    )
+    scores = nlp.evaluate(list(Corpus(dev)(nlp)))
+    assert scores["ents_unseen_r"] > 0
+    nlp.to_disk(tmp_path / "again")
+    again = spacy.load(tmp_path / "again").evaluate(list(Corpus(dev)(nlp)))
+    assert again["ents_unseen_per_type"] == scores["ents_unseen_per_type"]
+
+
+def test_a_scorer_can_be_pickled_with_its_pipe(train, dev):
+    nlp = toy_ner.train_ner(train, toy_ner.scorer_config(train))
+    examples = list(Corpus(dev)(nlp))
+    before = nlp.evaluate(examples)
+    ner = pickle.loads(pickle.dumps(nlp.get_pipe("ner")))
+    train.unlink()
+    docs = [nlp.make_doc(eg.reference.text) for eg in examples]
+    for eg in examples:
+        eg.predicted = ner(eg.predicted)
+    assert ner.score(examples)["ents_unseen_f"] == before["ents_unseen_f"]
+    assert len(list(nlp.pipe(docs, n_process=2, batch_size=4))) == len(docs)
+
+
+def write_training_config(path: Path) -> Path:
+    nlp = spacy.blank("en")
+    nlp.add_pipe("ner")
+    config = nlp.config.copy()
+    config["components"]["ner"]["scorer"] = {
+        "@scorers": toy_ner.SCORER,
+        "train": "${paths.train}",
+    }
+    config["training"]["max_steps"] = 4
+    config["training"]["eval_frequency"] = 1
+    config["training"]["score_weights"] = {"ents_unseen_f": 1.0, "ents_f": 0.0}
+    Config(config).to_disk(path)
+    return path
+
+
+@pytest.mark.slow
+def test_spacy_train_selects_by_the_score_of_unseen_entities(
+    tmp_path, train, dev, capsys
+):
+    config = write_training_config(tmp_path / "config.cfg")
+    paths = {"paths.train": str(train), "paths.dev": str(dev)}
+    spacy_train(config, tmp_path / "out", overrides=paths)
+    assert "ENTS_UNSEEN_F" in capsys.readouterr().out
+    best = spacy.load(tmp_path / "out/model-best")
+    scores = best.evaluate(list(Corpus(dev)(best)))
+    saved = best.meta["performance"]["ents_unseen_f"]
+    assert saved == pytest.approx(scores["ents_unseen_f"], rel=1e-8)  # as rounded
+    assert saved > 0
+    weights = best.config["training"]["score_weights"]
+    callback = create_evaluation_callback(best, Corpus(dev), weights)
+    assert callback()[0] == scores["ents_unseen_f"]
+    # ${paths.train} survives saving: giving the path anew is enough.
+    moved = train.rename(tmp_path / "moved.spacy")
+    best = spacy.load(
+        tmp_path / "out/model-best", config={"paths": {"train": str(moved)}}
+    )
+    assert best.evaluate(list(Corpus(dev)(best)))["ents_unseen_f"] is not None
+
+
+def test_scores_are_none_where_spacys_are_and_training_goes_on(train, tmp_path):
+    nlp = toy_ner.make_ruler({"Oslo": "LOC"}, train)
+    dev = toy_ner.write(tmp_path / "dev.spacy", [toy_ner.make_doc("Anna|PER sings")])
+    scores = nlp.evaluate(list(Corpus(dev)(nlp)))
+    assert scores["ents_unseen_f"] is None
+    assert scores["ents_unseen_per_type"] is None
+    assert scores["ents_unseen_support"] == 0
+    callback = create_evaluation_callback(nlp, Corpus(dev), {"ents_unseen_f": 1.0})
+    assert callback()[0] == 0

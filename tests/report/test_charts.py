@@ -1,0 +1,142 @@
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from matplotlib.figure import Figure
+from matplotlib.image import imread
+
+from spacy_hashembeds.report.charts import draw_comparison
+
+
+def make_row(embedder: str, f: list[float | None], **values: Any) -> dict[str, Any]:
+    supports = {"all": 30, "seen": 10, "unseen": 20}
+    return {
+        "dataset": "wnut17",
+        "name": embedder,
+        **{
+            kind: {"f": score, "support": supports[kind]}
+            for kind, score in zip(supports, f, strict=True)
+        },
+        **values,
+    }
+
+
+@pytest.fixture
+def rows() -> list[dict[str, Any]]:
+    return [
+        make_row(
+            "multi_hash_embed",
+            [0.5, 0.8125, 0.25],
+            embedding_parameters=1_251_000,
+            words_per_second=7_340,
+        ),
+        make_row(
+            "multi_embed",
+            [0.463, 0.9, 0.111],
+            embedding_parameters=204_999,
+            words_per_second=21_060,
+        ),
+    ]
+
+
+def draw(rows, monkeypatch, tmp_path: Path) -> Figure:
+    """Draw a chart and get the figure instead of a file."""
+    figures = []
+    monkeypatch.setattr(Figure, "savefig", lambda self, *_, **__: figures.append(self))
+    draw_comparison(rows, tmp_path / "chart.png")
+    (figure,) = figures
+    return figure
+
+
+def get_texts(axes) -> list[str]:
+    return [text.get_text() for text in axes.texts]
+
+
+def get_widths(axes) -> list[list[float]]:
+    return [[bar.get_width() for bar in bars] for bars in axes.containers]
+
+
+def test_it_is_a_png_of_a_size_to_read(rows, tmp_path):
+    path = tmp_path / "charts" / "chart.png"
+    draw_comparison(rows, path)
+    assert path.read_bytes().startswith(b"\x89PNG")
+    height, width, _ = imread(path).shape
+    # 10 by 3 inches at 150 dots
+    assert (width, height) == (1500, 450)
+    assert [file.name for file in path.parent.iterdir()] == ["chart.png"]
+
+
+def test_it_grows_with_the_rows(rows, tmp_path):
+    draw_comparison(rows * 2, tmp_path / "chart.png")
+    height, _, _ = imread(tmp_path / "chart.png").shape
+    assert height == 675
+
+
+def test_bars_are_the_figures_of_the_rows(rows, monkeypatch, tmp_path):
+    scores, sizes, speeds = draw(rows, monkeypatch, tmp_path).axes
+    expected = [[50.0, 46.3], [81.25, 90.0], [25.0, 11.1]]
+    for widths, values in zip(get_widths(scores), expected, strict=True):
+        assert widths == pytest.approx(values)
+    assert get_texts(scores) == ["50.0", "46.3", "81.2", "90.0", "25.0", "11.1"]
+    assert get_widths(sizes) == [pytest.approx([1.251, 0.204999])]
+    assert get_texts(sizes) == ["1.25", "0.20"]
+    assert get_widths(speeds) == [pytest.approx([7.34, 21.06])]
+    assert get_texts(speeds) == ["7.3", "21.1"]
+
+
+def test_labels_say_what_is_drawn(rows, monkeypatch, tmp_path):
+    figure = draw(rows, monkeypatch, tmp_path)
+    scores, sizes, speeds = figure.axes
+    assert figure.get_suptitle() == "Embedders on wnut17"
+    assert [label.get_text() for label in scores.get_yticklabels()] == [
+        "multi_hash_embed",
+        "multi_embed",
+    ]
+    legend = [text.get_text() for text in scores.get_legend().get_texts()]
+    assert legend == ["all (30)", "seen (10)", "unseen (20)"]
+    assert "F1 (percent)" in scores.get_xlabel()
+    assert sizes.get_xlabel() == "Embedding parameters\n(million)"
+    assert speeds.get_xlabel() == "Words per second\n(thousand)"
+
+
+def test_the_first_row_is_on_top_and_its_bars_stand_together(
+    rows, monkeypatch, tmp_path
+):
+    figure = draw(rows, monkeypatch, tmp_path)
+    scores = figure.axes[0]
+    assert scores.yaxis_inverted()
+    for i in range(len(rows)):
+        bars = [container[i] for container in scores.containers]
+        centers = [bar.get_y() + bar.get_height() / 2 for bar in bars]
+        # All, seen, unseen from above, around the name, without overlap.
+        assert centers == sorted(centers)
+        assert centers[1] == pytest.approx(i)
+        edges = [bars[0].get_y(), bars[-1].get_y() + bars[-1].get_height()]
+        assert i - 0.5 < edges[0] < edges[1] < i + 0.5
+
+
+def test_bars_and_their_labels_have_room(rows, monkeypatch, tmp_path):
+    for axes in draw(rows, monkeypatch, tmp_path).axes:
+        left, right = axes.get_xlim()
+        assert left == 0
+        longest = max(width for widths in get_widths(axes) for width in widths)
+        assert right > 1.1 * longest
+
+
+def test_kinds_of_entities_that_are_not_there(rows, monkeypatch, tmp_path):
+    for row in rows:
+        row["seen"] = {"f": None, "support": 0}
+    scores = draw(rows, monkeypatch, tmp_path).axes[0]
+    assert get_widths(scores)[1] == [0.0, 0.0]
+    assert get_texts(scores)[2:4] == ["none", "none"]
+    legend = [text.get_text() for text in scores.get_legend().get_texts()]
+    assert "seen (0)" in legend
+
+
+def test_without_matplotlib_the_extra_is_named(rows, monkeypatch, tmp_path):
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    message = r"matplotlib: pip install 'spacy-hashembeds\[report\]'"
+    with pytest.raises(ImportError, match=message):
+        draw_comparison(rows, tmp_path / "chart.png")
+    assert list(tmp_path.iterdir()) == []
