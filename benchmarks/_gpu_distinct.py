@@ -2,16 +2,17 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import numpy
 from thinc.api import LayerNorm, Maxout, Model
 from wasabi import msg
 
 from spacy_hashembeds.kernels.cuda_tables import Array
-from spacy_hashembeds.layers import gpumixedembed, hashembed
+from spacy_hashembeds.layers import gpumixedembed
+from spacy_hashembeds.layers.column import Column, find_column
 from spacy_hashembeds.layers.folding import fold
-from spacy_hashembeds.layers.mixedembed import MixedEmbed
+from spacy_hashembeds.layers.mixer import Mixer
 
 from ._gpu_data import draw_samples, draw_text_keys
 from ._gpu_device import Device
@@ -61,15 +62,15 @@ def make_embedders(device: Device, sizes: Sizes) -> dict[str, tuple[Embedder, bo
     for layer in (maxout, layernorm):
         layer.initialize()
     mixers = device.move(maxout), device.move(layernorm)
-    layers = MixedEmbed(ours.tables, *mixers, dropout=None)
-    finders = [hashembed.get_finder(table) for table in ours.tables]
-    folded = fold(layers)
+    columns = [cast(Column, find_column(table)) for table in ours.tables]
+    mixer = Mixer(columns, *mixers, dropout=None)
+    folded = fold(mixer)
 
     def embed(keys: Array, is_train: bool) -> tuple[Array, Callable[[Array], object]]:
-        return gpumixedembed.embed(layers, finders, keys, None, is_train)
+        return gpumixedembed.forward(mixer, None, keys, is_train)
 
     def predict(keys: Array, is_train: bool) -> Any:
-        return gpumixedembed.predict_folded(layers, folded, finders, keys, None)
+        return gpumixedembed.forward(mixer, folded, keys, is_train)[0]
 
     return {
         "tables_train": (ours, True),

@@ -10,14 +10,12 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.util import logger, registry
 from thinc.api import Model
-from thinc.util import partial
 
 from .acceleration.blas import use_fastest_blas, use_fastest_blas_from_now_on
-from .architectures.embedders.mix_attributes import init
 from .architectures.embedders.multi_embed import (
+    SymbolSource,
     find_multi_embeds,
     has_symbol_source,
-    init_with_symbols,
 )
 from .checks import check_integers
 from .layers.symbolembed import find_symbol_embeds
@@ -65,7 +63,7 @@ def create_count_symbols(
             return tables
 
         for model in waiting:
-            model.init = partial(_init_once, get_tables)
+            model.attrs["symbol_source"] = SymbolSource(get_tables, is_for_once=True)
 
     return count_for_waiting_layers
 
@@ -84,14 +82,6 @@ def _find_waiting(nlp: Language) -> list[Model]:
             if (name in nlp.pipe_names or is_new) and not has_symbol_source(embed):
                 models.append(embed)
     return models
-
-
-def _init_once(
-    get_tables: Callable[[], SymbolTables], model: Model, X: Any = None, Y: Any = None
-) -> None:
-    # A trained model shall not hold on to the corpus and the pipeline.
-    model.init = init
-    init_with_symbols(get_tables, model, X, Y)
 
 
 def _read_docs(nlp: Language, corpus: str, limit: int) -> Iterator[Doc]:

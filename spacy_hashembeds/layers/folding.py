@@ -3,37 +3,38 @@
 The product of a sum of rows is the sum of their products, so that the rows of all
 tables can be multiplied with their part of Maxout's weights once and for all:
 `Wᵢ(E[a] + E[b]) = (Wᵢ E[a]) + (Wᵢ E[b])`. What is left of the embedding is to gather
-and sum rows of `nP * nO` numbers, to take the maximum, and to normalise.
+and sum rows of `nP * nO` numbers, to take the maximum, and to normalise. Columns that
+are no sums of rows go beside.
 
 Folded tables take `nP` times the memory of the tables (14.4 MB for spaCy's usual ones),
-and some milliseconds to make. They are made when the same weights are used a second
-time, never while somebody else has a hand on the weights, and dropped when they change:
-see `watch.py`.
+and some milliseconds to make. They are made when weights are first used to predict,
+never while somebody else has a hand on them, and made anew when they change: see
+`watch.py`.
 """
 
 import os
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from thinc.api import Model
 
-from ..kernels.distinct import NUMPY_OPS, find_distinct, find_distinct_rows
-from ..kernels.mixing import maximum, normalize, pieces_first
-from .mixedembed import EmbedColumn, MixedEmbed, peek_norm, split_pieces
-from .table import get_table
-from .watch import count_accesses, is_shared, peek
-
-#: Finds the rows of a table that are summed for each key. *Shape:* `(n, k)`, uint32.
-FindRows = Callable[[NDArray], NDArray]
+from ..kernels.cuda import is_used_by
+from ..kernels.mixing import pieces_first
+from .column import Column
+from .gradients import has_waiting_gradient
+from .mixer import Mixer
+from .watch import WatchedParams, count_accesses, is_shared, peek
 
 #: The name of the environment variable that bounds the size of a folded table.
 LIMIT_NAME = "SPACY_HASHEMBEDS_FOLD_MB"
 DEFAULT_LIMIT = "256"
 
-#: Up to so many tokens, sorting out the copies takes longer than it saves.
-FEW_TOKENS = 256
+#: Which weights were folded: the stores of the layers, and their accesses so far.
+State = list[tuple[WatchedParams, int]]
 
 
 @dataclass(frozen=True)
@@ -42,133 +43,118 @@ class FoldedTables:
 
     F (NDArray): The products. *Shape:* `(rows of all tables, nP * nO)`, float32.
     starts (NDArray): Where the rows of each table begin. *Shape:* `(tables,)`, uint32.
-    W (NDArray): Maxout's weights for the columns that have no table. *Shape:*
-        `(nP * nO, width * columns without table)`.
+    W (Sequence[NDArray]): Maxout's weights for each column that has no rows. *Shape:*
+        `(nP * nO, width)`.
     bias (NDArray): Maxout's bias. *Shape:* `(nP * nO,)`.
+    G (NDArray): The scale of the layer normalisation. *Shape:* `(nO,)`.
+    b (NDArray): Its shift. *Shape:* `(nO,)`.
     """
 
     F: NDArray
     starts: NDArray
-    W: NDArray
+    W: Sequence[NDArray]
     bias: NDArray
+    G: NDArray
+    b: NDArray
 
 
-@dataclass
 class Fold:
-    """Holds the folded tables of a layer. Neither copied, pickled nor saved with it.
+    """Keeps the folded tables of a layer. Neither copied, pickled nor saved with it.
 
-    folded (FoldedTables, optional): Once they are made.
-    seen (Any): The state of the parameters that was last seen, or folded.
+    kept (tuple): The state of the weights that were folded, and what came of it. One
+        object, so that threads never see the one without the other.
     """
 
-    folded: FoldedTables | None = None
-    seen: Any = None
+    def __init__(self) -> None:
+        self.kept: tuple[State, FoldedTables | None] = ([], None)
 
     def __reduce__(self) -> tuple:
         return Fold, ()
 
-    def get(self, layers: MixedEmbed, *, at_once: bool = False) -> FoldedTables | None:
+    def get(self, mixer: Mixer) -> FoldedTables | None:
         """Get the folded tables, or None if they can't be used this time.
 
-        at_once (bool): Whether to make them when the weights are seen the first time,
-            where that takes next to no time.
+        RAISES (ValueError): If weights or attributes can't be those of their layers.
         """
-        models = [*layers.tables, layers.maxout]
-        if is_shared(models):
-            self.folded = self.seen = None
-            return None
-        state = count_accesses(models)
-        is_new = self.seen != state
-        if is_new:
-            self.folded, self.seen = None, state
-        is_due = self.folded is None and (at_once or not is_new)
-        if is_due and _get_size(layers) <= _get_limit():
-            self.folded = fold(layers)
-        return self.folded
+        models = _find_models(mixer)
+        folded = self._find(models)
+        if folded is not None or not _is_worth_it(mixer):
+            return folded
+        # one thread folds, and the others wait: it takes less time than to do without
+        with _lock:
+            folded = self._find(models)
+            state = count_accesses(models)  # before looking who holds them
+            if folded is None:
+                self.kept = [], None  # lets go of what is out of date
+                if not is_shared(models):
+                    folded = fold(mixer)
+                    self.kept = state, folded
+        return folded
+
+    def _find(self, models: Sequence[Model]) -> FoldedTables | None:
+        state, folded = self.kept
+        return folded if state == count_accesses(models) else None
 
 
-def fold(layers: MixedEmbed) -> FoldedTables:
-    """Multiply all rows of all tables with Maxout's weights."""
-    W, bias = pieces_first(peek(layers.maxout, "W"), peek(layers.maxout, "b"))
-    tables = cast(list[NDArray], [get_table(table) for table in layers.tables])
-    width = tables[0].shape[1]
-    starts = np.cumsum([0, *(len(E) for E in tables)], dtype="uint32")
-    xp: Any = layers.maxout.ops.xp
-    F = xp.empty((int(starts[-1]), len(W)), dtype="float32")
-    for column, (E, start) in enumerate(zip(tables, starts.tolist(), strict=False)):
-        W_column = W[:, column * width : (column + 1) * width]
-        xp.matmul(E, W_column.T, out=F[start : start + len(E)])
-    # copies: with one piece these are views of the parameters, which would look shared
-    W_columns = W[:, len(tables) * width :].copy()
-    return FoldedTables(F, starts[:-1], W_columns, bias.copy())
+_lock = threading.Lock()
 
 
-def predict_folded(
-    layers: MixedEmbed,
-    folded: FoldedTables,
-    keys: NDArray,
-    find_rows: Sequence[FindRows],
-    more: Sequence[EmbedColumn],
-) -> NDArray:
-    """Embed tokens by their keys, through folded tables: see `mixedembed.predict`.
+def _renew_lock() -> None:
+    global _lock
+    _lock = threading.Lock()
 
-    find_rows (Sequence[FindRows]): For each table what finds the rows of its keys.
+
+if hasattr(os, "register_at_fork"):
+    # the thread that has the lock may not be there in a forked process
+    os.register_at_fork(after_in_child=_renew_lock)
+
+
+def fold(mixer: Mixer) -> FoldedTables:
+    """Multiply all rows of all tables with Maxout's weights.
+
+    RAISES (ValueError): If weights or attributes can't be those of their layers.
     """
-    if len(keys) <= FEW_TOKENS:
-        return _mix(layers, folded, _sum_rows(folded, keys, find_rows), keys, more)
-    tokens = find_distinct_rows(keys)
-    mixed = _sum_distinct_rows(folded, tokens.values, find_rows)
-    return tokens.share(_mix(layers, folded, mixed, tokens.values, more))
+    mixer.check()
+    W, bias = pieces_first(peek(mixer.maxout, "W"), peek(mixer.maxout, "b"))
+    tables, products, rest = [], [], []
+    for column, W_column in zip(mixer.columns, mixer.split_columns(W), strict=True):
+        if column.has_rows:
+            tables.append(column.get_table())
+            products.append(W_column.T)
+        else:
+            rest.append(W_column)
+    starts = np.cumsum([0, *(len(E) for E in tables)], dtype="uint32")
+    xp: Any = mixer.maxout.ops.xp
+    F = xp.empty((int(starts[-1]), len(W)), dtype="float32")
+    for E, W_column, start in zip(tables, products, starts.tolist(), strict=False):
+        xp.matmul(E, W_column, out=F[start : start + len(E)])
+    # copies: what is kept would look as if somebody else held the parameters
+    G, b = peek(mixer.layernorm, "G"), peek(mixer.layernorm, "b")
+    rest = [W_column.copy() for W_column in rest]
+    return FoldedTables(F, starts[:-1], rest, bias.copy(), G.copy(), b.copy())
 
 
-def _sum_rows(
-    folded: FoldedTables, keys: NDArray, find_rows: Sequence[FindRows]
-) -> NDArray:
-    """Sum the rows of all columns of each token. *Shape:* `(n, nP * nO)`."""
-    rows = [
-        find(column) + start
-        for find, column, start in zip(find_rows, keys.T, folded.starts, strict=False)
-    ]
-    return NUMPY_OPS.gather_add(folded.F, np.concatenate(rows, axis=1))
+def _find_models(mixer: Mixer) -> list[Model]:
+    """Find the layers whose parameters are folded."""
+    models = [column.model for column in mixer.columns if column.has_rows]
+    return [*models, mixer.maxout, mixer.layernorm]
 
 
-def _sum_distinct_rows(
-    folded: FoldedTables, keys: NDArray, find_rows: Sequence[FindRows]
-) -> NDArray:
-    """Do the same as `_sum_rows`, summing first within each column, once a value."""
-    rows, indices, n_values = [], [], 0
-    for find, column, start in zip(find_rows, keys.T, folded.starts, strict=False):
-        values = find_distinct(column)
-        rows.append(find(values.values) + start)
-        indices.append(values.copies + n_values)
-        n_values += len(values.values)
-    products = NUMPY_OPS.gather_add(folded.F, np.concatenate(rows))
-    return NUMPY_OPS.gather_add(products, np.stack(indices, axis=1))
+def _is_worth_it(mixer: Mixer) -> bool:
+    """Tell whether there is something to fold, that fits, and will be used again."""
+    columns = [column for column in mixer.columns if column.has_rows]
+    if not columns or _get_size(mixer, columns) > _get_limit():
+        return False
+    # on a GPU it takes no time to speak of, but to look at gradients is to wait
+    is_on_gpu = is_used_by(mixer.maxout.ops)
+    return is_on_gpu or not has_waiting_gradient(mixer.layernorm)
 
 
-def _mix(
-    layers: MixedEmbed,
-    folded: FoldedTables,
-    mixed: NDArray,
-    keys: NDArray,
-    more: Sequence[EmbedColumn],
-) -> NDArray:
-    """Add what has no table, take the maximum, and normalise."""
-    mixed += folded.bias
-    W_columns = np.split(folded.W, len(more), axis=1) if more else ()
-    for embed, W_column, column in zip(
-        more, W_columns, keys.T[len(layers.tables) :], strict=True
-    ):
-        values = find_distinct(column)
-        X, _ = embed(values.values, False)
-        mixed += values.share(X @ W_column.T)
-    return normalize(maximum(split_pieces(mixed, layers)), *peek_norm(layers))
-
-
-def _get_size(layers: MixedEmbed) -> float:
+def _get_size(mixer: Mixer, columns: Sequence[Column]) -> float:
     """Say how many MB the folded tables would take."""
-    n_rows = sum(table.get_dim("nV") for table in layers.tables)
-    return n_rows * layers.maxout.get_dim("nO") * layers.maxout.get_dim("nP") * 4 / 1e6
+    n_rows = sum(len(column.get_table()) for column in columns)
+    nO, nP = mixer.maxout.get_dim("nO"), mixer.maxout.get_dim("nP")
+    return n_rows * nO * nP * 4 / 1e6
 
 
 def _get_limit() -> float:

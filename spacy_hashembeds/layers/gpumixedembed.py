@@ -1,4 +1,4 @@
-"""Embed the keys of tokens and mix them, on a GPU: see `mixedembed.py` for the CPU.
+"""Embed the keys of tokens and mix them, on a GPU: see `cpumixedembed.py` for the CPU.
 
 All tables are embedded by one kernel. In training their columns are mixed by plain
 products, and kernels take the gradients back to all tables. Prediction goes through
@@ -11,53 +11,112 @@ from typing import Any
 from thinc.api import Model
 
 from ..kernels.cuda import sum_rows
-from ..kernels.cuda_tables import Array, Finder, Table
+from ..kernels.cuda_tables import Table
+from ..kernels.mixing import EPSILON
+from .column import Array, Backprop, Column
 from .folding import FoldedTables
 from .gputables import GpuTable, embed_tables
-from .mixedembed import MixedEmbed, split_pieces
+from .mixer import Mixer
 from .watch import peek
 
-#: Embeds what has no table, in training or not: an array as wide as a table, and what
-#: takes its gradient back.
-EmbedMore = Callable[[bool], tuple[Array, Callable[[Array], object]]]
 
+def can_embed(mixer: Mixer) -> bool:
+    """Tell whether the kernels can do it.
 
-def embed(
-    layers: MixedEmbed,
-    finders: Sequence[Finder],
-    keys: Array,
-    embed_more: EmbedMore | None,
-    is_train: bool,
-) -> tuple[Array, Callable[[Array], None]]:
-    """Embed tokens by their keys.
-
-    finders (Sequence[Finder]): For each table what finds the rows of its keys.
-    keys (Array): A column for each table. *Shape:* `(n, tables)`, uint64.
-    embed_more (EmbedMore, optional): Embeds what has no table.
-    RETURNS (tuple): The output, of shape `(n, nO)`, float32; and what takes its
-        gradient to the parameters of all layers.
+    The columns that they embed have to come first, and be of one width.
     """
-    tables = [GpuTable(*pair) for pair in zip(layers.tables, finders, strict=True)]
-    n_columns = sum(table.get_dim("nO") for table in layers.tables)
-    n_more = 0 if embed_more is None else layers.tables[0].get_dim("nO")
-    X, backprop_tables = embed_tables(tables, keys, is_train, n_more=n_more)
-    if embed_more is not None:
-        X[:, n_columns:], backprop_more = embed_more(is_train)
-    best, backprop_maxout = begin_maxout(layers.maxout, X)
-    Y, backprop_norm = layers.layernorm(best, is_train)
-    backprop_dropout: Callable[[Array], Array] | None = None
-    if layers.dropout is not None:
-        Y, backprop_dropout = layers.dropout(Y, is_train)
+    columns, others = _split_columns(mixer)
+    is_one_width = len({column.width for column in columns}) == 1
+    return is_one_width and not any(column.has_rows for column in others)
+
+
+def forward(
+    mixer: Mixer, folded: FoldedTables | None, keys: Any, is_train: bool
+) -> tuple[Array, Callable[[Array], None]]:
+    """Embed tokens by their keys: see `mixedembed.forward`.
+
+    mixer (Mixer): Layers for which `can_embed` is true.
+    folded (FoldedTables, optional): Their folded tables, if they can be used.
+    """
+    ops: Any = mixer.maxout.ops
+    columns, others = _split_columns(mixer)
+    tables = [GpuTable(column.model, column.get_finder()) for column in columns]
+    keys = ops.asarray(keys)
+    table_keys = ops.as_contig(keys[:, : len(tables)])
+    other_keys = list(keys.T[len(tables) :])
+    if folded is not None:
+        mixed = _sum_folded_rows(folded, tables, table_keys)
+        for column, values, W in zip(others, other_keys, folded.W, strict=True):
+            mixed += column.embed(values, False)[0] @ W.T
+        best = mixer.split_pieces(mixed).max(axis=1)
+        return _normalize(best, folded.G, folded.b), _backprop_nothing
+    mixer.check()
+    widths = [column.width for column in others]
+    X, backprop_tables = embed_tables(tables, table_keys, is_train, n_more=sum(widths))
+    backprops = _embed_others(others, other_keys, X, is_train)
+    Y, backprop_mixing = _mix(mixer, X, is_train)
 
     def backprop(dY: Array) -> None:
-        if backprop_dropout is not None:
-            dY = backprop_dropout(dY)
-        dX = backprop_maxout(backprop_norm(dY))
+        dX = backprop_mixing(dY)
         backprop_tables(dX)
-        if embed_more is not None:
-            backprop_more(dX[:, n_columns:])
+        for backprop_column, start, stop in backprops:
+            backprop_column(ops.as_contig(dX[:, start:stop]))
 
     return Y, backprop
+
+
+def _split_columns(mixer: Mixer) -> tuple[list[Column], list[Column]]:
+    """Tell the columns that the kernels embed from those that come after them."""
+    columns = list(mixer.columns)
+    n_tables = 0
+    while n_tables < len(columns) and columns[n_tables].has_kernels:
+        n_tables += 1
+    return columns[:n_tables], columns[n_tables:]
+
+
+def _sum_folded_rows(
+    folded: FoldedTables, tables: Sequence[GpuTable], keys: Array
+) -> Array:
+    """Sum the folded rows of each token, and the bias. *Shape:* `(n, nP * nO)`."""
+    starts = [*folded.starts.tolist(), len(folded.F)]
+    folded_tables = [
+        Table(folded.F[start:stop], finder)
+        for (_, finder), start, stop in zip(tables, starts, starts[1:], strict=False)
+    ]
+    return sum_rows(keys, folded_tables, folded.bias)
+
+
+def _normalize(X: Array, G: Array, b: Array) -> Array:
+    """Do what Thinc's LayerNorm does, without getting at its parameters."""
+    centred = X - X.mean(axis=1, keepdims=True)
+    variance = X.var(axis=1, keepdims=True) + EPSILON
+    return centred * variance**-0.5 * G + b
+
+
+def _embed_others(
+    columns: Sequence[Column], keys: Sequence[Array], X: Array, is_train: bool
+) -> list[tuple[Backprop, int, int]]:
+    """Write the vectors of the last columns to X; say how to go back, and where."""
+    backprops = []
+    start = X.shape[1] - sum(column.width for column in columns)
+    for column, values in zip(columns, keys, strict=True):
+        stop = start + column.width
+        X[:, start:stop], backprop_column = column.embed(values, is_train)
+        backprops.append((backprop_column, start, stop))
+        start = stop
+    return backprops
+
+
+def _mix(
+    mixer: Mixer, X: Array, is_train: bool
+) -> tuple[Array, Callable[[Array], Array]]:
+    """Mix the columns' vectors, with normalisation and dropout."""
+    best, backprop_maxout = begin_maxout(mixer.maxout, X)
+    Y, backprop_norm = mixer.layernorm(best, is_train)
+    if mixer.dropout is None:
+        return Y, lambda dY: backprop_maxout(backprop_norm(dY))
+    Y, backprop_dropout = mixer.dropout(Y, is_train)
+    return Y, lambda dY: backprop_maxout(backprop_norm(backprop_dropout(dY)))
 
 
 def begin_maxout(maxout: Model, X: Array) -> tuple[Array, Callable[[Array], Array]]:
@@ -85,24 +144,5 @@ def begin_maxout(maxout: Model, X: Array) -> tuple[Array, Callable[[Array], Arra
     return mixed.max(axis=2), backprop
 
 
-def predict_folded(
-    layers: MixedEmbed,
-    folded: FoldedTables,
-    finders: Sequence[Finder],
-    keys: Array,
-    embed_more: EmbedMore | None,
-) -> Array:
-    """Do the same as `embed` in prediction, through folded tables.
-
-    RETURNS (Array): *Shape:* `(n, nO)`, float32.
-    """
-    starts = [*folded.starts.tolist(), len(folded.F)]
-    tables = [
-        Table(folded.F[start:stop], finder)
-        for finder, start, stop in zip(finders, starts, starts[1:], strict=False)
-    ]
-    mixed = sum_rows(keys, tables, folded.bias)
-    if embed_more is not None:
-        more, _ = embed_more(False)
-        mixed += more @ folded.W.T
-    return layers.layernorm.predict(split_pieces(mixed, layers).max(axis=1))
+def _backprop_nothing(dY: Array) -> None:
+    pass

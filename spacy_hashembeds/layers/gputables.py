@@ -10,7 +10,8 @@ from thinc.types import Floats2d, Ints1d
 
 from ..kernels.cuda import gather_rows, scatter_rows
 from ..kernels.cuda_tables import Array, Finder, Table
-from .table import alloc_table, get_table
+from .gradients import alloc_table
+from .table import get_table
 
 
 @dataclass

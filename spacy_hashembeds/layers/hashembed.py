@@ -11,8 +11,11 @@ from ..hashing import murmur
 from ..hashing.murmur import MAX_HASHES
 from ..kernels.cuda import is_used_by
 from ..kernels.cuda_tables import Hashing
+from .checks import check_foreign, check_integer
+from .column import ColumnFunctions, offer_column
 from .gputables import GpuTable, embed_ids
-from .table import begin_update, get_table, init_table
+from .table import check_table, finish_forward, get_table, init_table
+from .watch import check_once
 
 InT = TypeVar("InT", bound=Ints1d | Ints2d)
 OutT = Floats2d
@@ -74,11 +77,31 @@ def forward(
         return embed_ids(GpuTable(model, get_finder(model)), ids, is_train)
     rows = find_rows(model, ids)
     output = _gather_add(model, get_table(model), rows)
-    return begin_update(model, rows, output, is_train)
+    return finish_forward(model, rows, output, is_train)
+
+
+def check_weights(model: Model) -> None:
+    """Check the table and the attributes once they arrive.
+
+    RAISES (ValueError): If they can't be the layer's.
+    """
+    attrs = model.attrs
+
+    def check() -> None:
+        check_foreign(model, "hashes", "symbols")
+        check_integer(model, "seed", 0, 2**32 - 1)
+        check_integer(model, "num_hashes", 1, MAX_HASHES)
+        check_table(model)
+
+    check_once(model, check, attrs["seed"], attrs["num_hashes"], model.get_dim("nV"))
 
 
 def find_rows(model: Model, ids: Ints1d) -> Ints2d:
-    """Find the rows to sum for each key. *Shape:* `(n, num_hashes)`, uint32."""
+    """Find the rows to sum for each key. *Shape:* `(n, num_hashes)`, uint32.
+
+    RAISES (ValueError): If weights or attributes can't be the layer's.
+    """
+    check_weights(model)
     attrs, nV = model.attrs, model.get_dim("nV")
     rows = murmur.find_rows(
         model.ops, ids, seed=attrs["seed"], num_hashes=attrs["num_hashes"], rows=nV
@@ -87,7 +110,11 @@ def find_rows(model: Model, ids: Ints1d) -> Ints2d:
 
 
 def get_finder(model: Model) -> Hashing:
-    """Say how the rows are found on a GPU."""
+    """Say how the rows are found on a GPU.
+
+    RAISES (ValueError): If weights or attributes can't be the layer's.
+    """
+    check_weights(model)
     return Hashing(seed=model.attrs["seed"], num_hashes=model.attrs["num_hashes"])
 
 
@@ -99,3 +126,9 @@ def _gather_add(model: Model, E: Floats2d, rows: Ints2d) -> Floats2d:
         # that worker processes share.
         return cast(Floats2d, E[rows].sum(axis=1))
     return model.ops.gather_add(E, rows)
+
+
+offer_column(
+    forward,
+    ColumnFunctions(check=check_weights, find_rows=find_rows, get_finder=get_finder),
+)

@@ -10,8 +10,11 @@ from thinc.util import partial
 
 from ..kernels.cuda import is_used_by
 from ..kernels.cuda_tables import Lookup
+from .checks import check_foreign, check_integer
+from .column import ColumnFunctions, offer_column
 from .gputables import GpuCopy, GpuTable, embed_ids
-from .table import begin_update, get_table, init_table
+from .table import check_table, finish_forward, get_table, init_table
+from .watch import check_once
 
 InT = TypeVar("InT", bound=Ints1d | Ints2d)
 OutT = Floats2d
@@ -74,7 +77,7 @@ def forward(
         return embed_ids(GpuTable(model, get_finder(model)), ids, is_train)
     rows = find_rows(model, ids)
     output = get_table(model)[rows[:, 0]]
-    return begin_update(model, rows, output, is_train)
+    return finish_forward(model, rows, output, is_train)
 
 
 def init(
@@ -88,8 +91,9 @@ def init(
 
 
 def find_symbol_embeds(model: Model) -> list[Model]:
-    """Find the SymbolEmbed layers anywhere inside a model."""
-    return [node for node in model.walk() if node.name == "symbolembed"]
+    """Find the SymbolEmbed layers anywhere inside a model, wrapped or not."""
+    nodes = model.walk()
+    return [n for n in nodes if isinstance(n.attrs.get("gpu_symbols"), GpuCopy)]
 
 
 def set_symbols(model: Model, symbols: numpy.ndarray) -> None:
@@ -121,6 +125,7 @@ def set_symbols(model: Model, symbols: numpy.ndarray) -> None:
             f"can't be given {len(symbols)} symbols now. Build the pipeline anew from "
             "its config to train it on other data."
         )
+    symbols.flags.writeable = False  # they are checked once
     model.attrs["symbols"] = symbols
 
 
@@ -134,6 +139,25 @@ def _get_symbols(model: Model) -> numpy.ndarray:
             "`tables` to a file made by `spacy hashembeds tables`."
         )
     return symbols
+
+
+def check_weights(model: Model) -> None:
+    """Check the table, the symbols and the unknown row once they arrive.
+
+    RAISES (ValueError): If there are no symbols yet, or they, the table or the row
+        can't be the layer's.
+    """
+    attrs = model.attrs
+
+    def check() -> None:
+        check_foreign(model, "looks symbols up", "seed")
+        symbols = _get_symbols(model)
+        _check_symbols(symbols, model)
+        check_integer(model, "unk", 0, len(symbols))
+        check_table(model)
+
+    nV = model.maybe_get_dim("nV")
+    check_once(model, check, attrs["symbols"], attrs["unk"], nV)
 
 
 def _check_symbols(symbols: numpy.ndarray, model: Model) -> None:
@@ -160,8 +184,8 @@ def find_rows(model: Model, ids: Ints1d) -> Ints2d:
 
     RAISES (ValueError): If the symbols are not there or can't be the layer's.
     """
-    ops, unk, symbols = model.ops, model.attrs["unk"], _get_symbols(model)
-    _check_symbols(symbols, model)
+    check_weights(model)
+    ops, unk, symbols = model.ops, model.attrs["unk"], model.attrs["symbols"]
     if len(symbols) == 0:
         return ops.alloc2i(len(ids), 1, dtype="uint32") + ops.xp.uint32(unk)
     keys: Any = ops.as_contig(ids, dtype="uint64")
@@ -176,7 +200,12 @@ def get_finder(model: Model) -> Lookup:
 
     RAISES (ValueError): If the symbols are not there or can't be the layer's.
     """
-    symbols = _get_symbols(model)
-    _check_symbols(symbols, model)
-    gpu_symbols = model.attrs["gpu_symbols"].get(model.ops, symbols)
+    check_weights(model)
+    gpu_symbols = model.attrs["gpu_symbols"].get(model.ops, model.attrs["symbols"])
     return Lookup(symbols=gpu_symbols, unk=model.attrs["unk"])
+
+
+offer_column(
+    forward,
+    ColumnFunctions(check=check_weights, find_rows=find_rows, get_finder=get_finder),
+)

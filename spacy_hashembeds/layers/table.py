@@ -6,6 +6,8 @@ from typing import Any, cast
 from thinc.api import Model
 from thinc.types import Floats2d, Ints1d, Ints2d
 
+from .checks import check_param
+from .gradients import inc_table_grad
 from .watch import peek
 
 
@@ -18,26 +20,26 @@ def init_table(
 
 
 def get_table(model: Model) -> Floats2d:
-    """Get the table, or refuse one that is not the layer's.
+    """Get the table of a layer whose weights are checked.
+
+    RETURNS (Floats2d): *Shape:* `(nV, nO)`, float32.
+    """
+    return cast(Floats2d, peek(model, "E"))
+
+
+def check_table(model: Model) -> None:
+    """Check that the table is the layer's.
 
     Thinc loads parameters without looking at their shape: a table of another width
     would otherwise surface layers later, and one with too few rows not at all.
 
-    RAISES (ValueError): If the shape or the dtype is not the layer's own.
-    RETURNS (Floats2d): *Shape:* `(nV, nO)`, float32.
+    RAISES (ValueError): If the shape or the type is not the layer's own, or a number
+        not finite.
     """
-    E = cast(Floats2d, peek(model, "E"))
-    shape = (model.get_dim("nV"), model.get_dim("nO"))
-    if E.shape != shape or E.dtype != "float32":
-        raise ValueError(
-            f"The table 'E' of layer '{model.name}' should be float32 of shape "
-            f"{shape}, but is {E.dtype} of shape {E.shape}. Were the weights saved "
-            "by a pipeline with another config?"
-        )
-    return E
+    check_param(model, "E", (model.get_dim("nV"), model.get_dim("nO")))
 
 
-def begin_update(
+def finish_forward(
     model: Model, rows: Ints2d, output: Floats2d, is_train: bool
 ) -> tuple[Floats2d, Callable[[Floats2d], Ints1d]]:
     """Finish a layer's forward pass with dropout, and make its backward pass.
@@ -48,31 +50,10 @@ def begin_update(
     output, backprop_dropout = apply_dropout(model, output, is_train)
 
     def backprop(d_output: Floats2d) -> Ints1d:
-        backprop_table(model, rows, backprop_dropout(d_output))
+        inc_table_grad(model, rows, backprop_dropout(d_output))
         return model.ops.alloc1i(len(rows))
 
     return output, backprop
-
-
-def backprop_table(model: Model, rows: Ints2d, d_output: Floats2d) -> None:
-    """Add the gradient of an output to those of the rows that were summed for it.
-
-    rows (Ints2d): The rows of each output. *Shape:* `(n, k)`, unsigned.
-    d_output (Floats2d): *Shape:* `(n, nO)`.
-    """
-    # Into the gradient itself where there is one: most batches need few of the rows,
-    # and it takes longer to add a table full of zeros than to do all the rest.
-    is_first = not model.has_grad("E")
-    dE = alloc_table(model) if is_first else cast(Floats2d, model.get_grad("E"))
-    for rows_of_hash in model.ops.as_contig(rows.T, dtype="i"):
-        model.ops.scatter_add(dE, rows_of_hash, d_output)
-    if is_first:
-        model.inc_grad("E", dE)
-
-
-def alloc_table(model: Model) -> Floats2d:
-    """Make a table of zeros, of the shape of the layer's own."""
-    return model.ops.alloc2f(model.get_dim("nV"), model.get_dim("nO"))
 
 
 def apply_dropout(

@@ -6,6 +6,7 @@ products and maxima of a block are in the processor's cache when they are needed
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -19,21 +20,22 @@ from ..kernels.mixing import (
     normalize,
     pieces_first,
 )
-from ..kernels.windows import get_windows, split_blocks, sum_windows
-from .mixedembed import inc_grad, inc_maxout_grads
-from .watch import peek
+from ..kernels.windows import copy_windows, get_windows, split_blocks, sum_windows
+from .checks import check_integer, check_maxout
+from .gradients import inc_grad, inc_maxout_grads
+from .watch import check_once, peek
 
 
 class Convolution(NamedTuple):
     """The layers of one convolution.
 
-    window_size (int): Neighbours on either side.
+    window (Model): Thinc's expand_window.
     maxout (Model): Thinc's Maxout, over a row and its neighbours.
     layernorm (Model): Thinc's LayerNorm.
     dropout (Model): Thinc's Dropout.
     """
 
-    window_size: int
+    window: Model
     maxout: Model
     layernorm: Model
     dropout: Model
@@ -43,6 +45,22 @@ class Convolution(NamedTuple):
         """Of a block's products, with the pieces outside."""
         return -1, self.maxout.get_dim("nP"), self.maxout.get_dim("nO")
 
+    @property
+    def window_size(self) -> int:
+        """Neighbours on either side."""
+        return self.window.attrs["window_size"]
+
+    def check(self) -> None:
+        """Check weights and attributes once they arrive.
+
+        RAISES (ValueError): If they can't be the layers'.
+        """
+        size = self.window_size
+        check_size = partial(check_integer, self.window, "window_size", 0, 2**31)
+        check_once(self.window, check_size, size)
+        n_inputs = (2 * size + 1) * self.maxout.get_dim("nO")
+        check_maxout(self.maxout, self.layernorm, nI=n_inputs)
+
 
 def predict(layers: Convolution, X: NDArray) -> NDArray:
     """Mix each row with its neighbours, and add the row itself.
@@ -50,12 +68,13 @@ def predict(layers: Convolution, X: NDArray) -> NDArray:
     X (NDArray): *Shape:* `(n, width)`, float32.
     RETURNS (NDArray): *Shape:* `(n, width)`, float32.
     """
+    layers.check()
     W, b = pieces_first(peek(layers.maxout, "W"), peek(layers.maxout, "b"))
     G, shift = peek(layers.layernorm, "G"), peek(layers.layernorm, "b")
     windows = get_windows(X, layers.window_size)
     Y = np.empty_like(X)
     for block in split_blocks(len(X)):
-        mixed = windows[block] @ W.T
+        mixed = copy_windows(windows, block) @ W.T
         mixed += b
         best = maximum(mixed.reshape(layers.shape))
         np.add(normalize(best, G, shift), X[block], out=Y[block])
@@ -70,13 +89,14 @@ def begin_update(
     RETURNS (tuple): The output, and what takes its gradient back to the parameters and
         to the input.
     """
+    layers.check()
     W, b = pieces_first(peek(layers.maxout, "W"), peek(layers.maxout, "b"))
     G, shift = peek(layers.layernorm, "G"), peek(layers.layernorm, "b")
     windows = get_windows(X, layers.window_size)
     Y = np.empty_like(X)
     steps = []
     for block in split_blocks(len(X)):
-        mixed = windows[block] @ W.T
+        mixed = copy_windows(windows, block) @ W.T
         mixed += b
         best, backprop_maximum = begin_maximum(mixed.reshape(layers.shape))
         Y[block], backprop_norm = begin_normalize(best, G, shift)
@@ -94,7 +114,7 @@ def begin_update(
             dG += dG_block
             d_shift += d_shift_block
             db += d_mixed.sum(axis=0)
-            dW += d_mixed.T @ windows[block]
+            dW += d_mixed.T @ copy_windows(windows, block)
             np.matmul(d_mixed, W, out=d_windows[block])
         inc_maxout_grads(layers.maxout, dW, db)
         inc_grad(layers.layernorm, "G", dG)

@@ -163,6 +163,6 @@ def test_a_table_of_another_shape_is_refused(gpu, model):
     node = find_table(on_gpu)
     node.set_param("E", node.get_param("E")[:, 1:])
     with pytest.raises(
-        ValueError, match=r"The table 'E' of layer .* should be float32"
+        ValueError, match=r"The parameter 'E' of layer .* should be float32"
     ):
         on_gpu.predict(gpu.array(make_ids(model, [3])))

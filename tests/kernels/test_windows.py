@@ -1,7 +1,7 @@
 """Windows against Thinc's own operations."""
 
 import numpy as np
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from thinc.api import NumpyOps
 
@@ -28,6 +28,11 @@ def test_windows_equal_thinc(n, width, window_size):
 
 
 @given(st.integers(0, 3 * BLOCK))
+@example(1)
+@example(BLOCK - 1)
+@example(BLOCK)
+@example(BLOCK + 1)
+@example(2 * BLOCK + 1)
 def test_blocks_cover_all_rows_once(n):
     rows = [row for block in split_blocks(n) for row in range(n)[block]]
     assert rows == list(range(n))

@@ -113,7 +113,7 @@ def test_remote_parameters_count_as_shared(model):
 
 def test_without_exact_reference_counts_all_are_shared(model, monkeypatch):
     assert not is_shared([model])
-    monkeypatch.setattr(watch_module, "COUNTS_REFERENCES", False)
+    monkeypatch.setattr(watch_module, "ALONE", None)
     assert is_shared([model])
 
 

@@ -8,18 +8,20 @@ both to equal values.
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from spacy.attrs import intify_attr
+from spacy.attrs import IDS, intify_attr
 from spacy.ml.featureextractor import FeatureExtractor
+from spacy.ml.featureextractor import forward as extract_forward
 from spacy.ml.staticvectors import StaticVectors
+from spacy.ml.staticvectors import forward as vectors_forward
 from spacy.tokens import Doc
+from spacy.vocab import Vocab
 from thinc.api import (
     Maxout,
     Model,
-    NumpyOps,
     chain,
     concatenate,
     list2ragged,
@@ -28,19 +30,51 @@ from thinc.api import (
 )
 from thinc.layers.chain import forward as chain_forward
 from thinc.layers.chain import init as chain_init
+from thinc.layers.concatenate import forward as concatenate_forward
+from thinc.layers.list2ragged import forward as list2ragged_forward
+from thinc.layers.ragged2list import forward as ragged2list_forward
+from thinc.layers.with_array import forward as with_array_forward
 from thinc.types import Floats2d, Ragged
 
-from ...kernels.cuda import is_used_by
-from ...kernels.cuda_tables import Array
-from ...kernels.threads import one_thread
-from ...layers import gpumixedembed
-from ...layers.folding import Fold, predict_folded
-from ...layers.mixedembed import EmbedColumn, begin_update, predict
-from .parts import Parts, find_parts
+from ...layers import mixedembed
+from ...layers.column import Column, ColumnFunctions, find_column
+from ...layers.folding import Fold
+from ...layers.mixer import Mixer
+from ...layers.tree import (
+    MaxoutLayers,
+    UnexpectedNodeError,
+    expect,
+    expect_column,
+    expect_maxout,
+)
+from ...layers.watch import check_once
 from .static_vectors import embed_vectors, get_key_attr
 
 InT = list[Doc]
 OutT = list[Floats2d]
+
+
+class Parts(NamedTuple):
+    """The layers of the tree.
+
+    extractor (Model): Reads the attributes.
+    columns (Sequence[Column]): What embeds a column of them each.
+    vectors (Model, optional): spaCy's StaticVectors.
+    mixer (MaxoutLayers): Mixes their vectors.
+    """
+
+    extractor: Model
+    columns: Sequence[Column]
+    vectors: Model | None
+    mixer: MaxoutLayers
+
+    def get_mixer(self, vocab: Vocab) -> Mixer:
+        """Give the layers that compute together, with the vectors as a column."""
+        columns = list(self.columns)
+        if self.vectors is not None:
+            embed = partial(embed_vectors, vocab)
+            columns.append(Column(self.vectors, ColumnFunctions(embed=embed)))
+        return Mixer(columns, *self.mixer)
 
 
 def mix_attributes(
@@ -97,50 +131,18 @@ def forward(
         width = model.get_dim("nO")
         return [model.ops.alloc2f(0, width) for _ in docs], lambda dY: []
     parts = find_parts(model)
-    if parts is not None and is_used_by(model.ops):
-        return _forward_gpu(model, parts, docs, is_train)
-    if parts is not None and isinstance(model.ops, NumpyOps):
-        return _forward_cpu(model, parts, docs, is_train)
-    return forward_reference(model, docs, is_train)
-
-
-def _forward_cpu(
-    model: Model[InT, OutT], parts: Parts, docs: InT, is_train: bool
-) -> tuple[OutT, Callable[[OutT], InT]]:
-    keys, more = _get_keys(parts, docs)
-    with one_thread():
-        if not is_train:
-            return _split(_predict(model, parts, keys, more), docs), _backprop_nothing
-        Y, backprop_tokens = begin_update(parts.layers, keys, more)
+    if parts is None:
+        return forward_reference(model, docs, is_train)
+    check_columns(parts)
+    mixer = parts.get_mixer(docs[0].vocab)
+    if not mixedembed.can_embed(mixer):
+        return forward_reference(model, docs, is_train)
+    keys = _get_keys(parts, docs)
+    fold = model.attrs["fold"]
+    Y, backprop_tokens = mixedembed.forward(mixer, fold, keys, is_train)
 
     def backprop(dYs: OutT) -> InT:
-        with one_thread():
-            backprop_tokens(np.concatenate(cast(list[NDArray], dYs)))
-        return []
-
-    return _split(Y, docs), backprop
-
-
-def _forward_gpu(
-    model: Model[InT, OutT], parts: Parts, docs: InT, is_train: bool
-) -> tuple[OutT, Callable[[OutT], InT]]:
-    ops: Any = model.ops
-    layers = parts.layers
-    keys = ops.asarray(_concatenate_attributes(docs, parts.features.attrs["columns"]))
-    finders = parts.finders
-    embed_more = None
-    if parts.vectors is not None:
-        embed_more = partial(_embed_vectors_on_gpu, parts.vectors, docs)
-    folded = None if is_train else model.attrs["fold"].get(layers, at_once=True)
-    if folded is not None:
-        Y = gpumixedembed.predict_folded(layers, folded, finders, keys, embed_more)
-        return _split(Y, docs), _backprop_nothing
-    Y, backprop_tokens = gpumixedembed.embed(
-        layers, finders, keys, embed_more, is_train
-    )
-
-    def backprop(dYs: OutT) -> InT:
-        backprop_tokens(ops.xp.concatenate(dYs))
+        backprop_tokens(model.ops.xp.concatenate(dYs))
         return []
 
     return _split(Y, docs), backprop
@@ -169,53 +171,84 @@ def init(model: Model[InT, OutT], X: InT | None = None, Y: OutT | None = None) -
     chain_init(model, X, Y)
 
 
-def _get_keys(parts: Parts, docs: InT) -> tuple[NDArray, list[EmbedColumn]]:
-    """Get the keys of all tokens, and what embeds the columns that have no table."""
-    attrs = list(parts.features.attrs["columns"])
-    more: list[EmbedColumn] = []
+def find_parts(model: Model[InT, OutT]) -> Parts | None:
+    """Find the layers in the tree, or None if a node is not as it was made."""
+    try:
+        return _expect_parts(model)
+    except UnexpectedNodeError:
+        return None
+
+
+def _expect_parts(model: Model[InT, OutT]) -> Parts:
+    if len(model.layers) not in (3, 5):
+        raise UnexpectedNodeError(model.name)
+    *inputs, mixer, to_list = model.layers
+    expect(to_list, ragged2list_forward, 0)
+    vectors = None
+    if len(inputs) == 1:
+        features, vectors = expect(inputs[0], concatenate_forward, 2)
+        expect(vectors, vectors_forward, 0)
+        inputs = expect(features, chain_forward, 3)
+    extractor, to_ragged, columns = inputs
+    expect(extractor, extract_forward, 0)
+    expect(to_ragged, list2ragged_forward, 0)
+    (mixing,) = expect(mixer, with_array_forward, 1)
+    return Parts(extractor, _expect_columns(columns), vectors, expect_maxout(mixing))
+
+
+def _expect_columns(model: Model[Ragged, Ragged]) -> list[Column]:
+    (concatenated,) = expect(model, with_array_forward, 1)
+    # Thinc concatenates nothing where there is only one column
+    is_single = concatenated._func is chain_forward
+    layers = [concatenated] if is_single else expect(concatenated, concatenate_forward)
+    columns = []
+    for i, layer in enumerate(layers):
+        column = find_column(expect_column(layer, i))
+        if column is None:
+            raise UnexpectedNodeError(layer.name)
+        columns.append(column)
+    return columns
+
+
+def check_columns(parts: Parts) -> None:
+    """Check the attributes that are read once they arrive.
+
+    RAISES (ValueError): If they are not as many token attributes as there are tables.
+    """
+    attrs, n_tables = parts.extractor.attrs["columns"], len(parts.columns)
+
+    def check() -> None:
+        is_list = isinstance(attrs, list) and len(attrs) == n_tables
+        if not is_list or not all(_is_attribute(attr) for attr in attrs):
+            raise ValueError(
+                f"The attribute 'columns' of layer '{parts.extractor.name}' should be "
+                f"{n_tables} token attributes, one for each table, but is "
+                f"{attrs!r:.80}. Were the weights saved by a pipeline with another "
+                "config, or damaged?"
+            )
+
+    check_once(parts.extractor, check, attrs)
+
+
+def _is_attribute(attr: Any) -> bool:
+    is_known = isinstance(attr, str) and bool(intify_attr(attr))
+    return is_known or (isinstance(attr, int) and attr in IDS.values())
+
+
+def _get_keys(parts: Parts, docs: InT) -> NDArray:
+    """Get the keys of all tokens. *Shape:* `(n, columns)`, uint64."""
+    attrs = list(parts.extractor.attrs["columns"])
     if parts.vectors is not None:
-        vocab = docs[0].vocab
-        attrs.append(get_key_attr(vocab))
-        more.append(partial(embed_vectors, parts.vectors, vocab))
-    return _concatenate_attributes(docs, attrs), more
-
-
-def _concatenate_attributes(docs: InT, attrs: Sequence[str | int]) -> NDArray:
-    """Read attributes of all tokens. *Shape:* `(n, attributes)`, uint64."""
+        attrs.append(get_key_attr(docs[0].vocab))
     attr_ids = [intify_attr(attr) for attr in attrs]  # names take longer, for each Doc
     keys = np.concatenate([doc.to_array(attr_ids) for doc in docs])
     return keys.reshape(-1, len(attrs))
 
 
-def _embed_vectors_on_gpu(
-    vectors: Model, docs: InT, is_train: bool
-) -> tuple[Array, Callable[[Array], object]]:
-    """Run spaCy's StaticVectors, with arrays for its Ragged."""
-    output, backprop = cast(Any, vectors(docs, is_train))
-
-    def backprop_array(dX: Array) -> object:
-        return backprop(Ragged(vectors.ops.as_contig(dX), output.lengths))
-
-    return output.dataXd, backprop_array
-
-
-def _predict(
-    model: Model, parts: Parts, keys: NDArray, more: list[EmbedColumn]
-) -> NDArray:
-    folded = model.attrs["fold"].get(parts.layers)
-    if folded is None:
-        return predict(parts.layers, keys, more)
-    return predict_folded(parts.layers, folded, keys, parts.find_rows, more)
-
-
-def _split(Y: NDArray, docs: InT) -> OutT:
+def _split(Y: Any, docs: InT) -> OutT:
     Ys = []
     start = 0
     for doc in docs:
         Ys.append(Y[start : start + len(doc)])
         start += len(doc)
     return cast(OutT, Ys)
-
-
-def _backprop_nothing(dY: OutT) -> InT:
-    return []

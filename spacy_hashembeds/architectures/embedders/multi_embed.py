@@ -1,5 +1,7 @@
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from spacy.tokens import Doc
 from thinc.api import Model
@@ -9,9 +11,28 @@ from thinc.util import partial
 from ...checks import check_attributes, check_integers
 from ...layers.symbolembed import SymbolEmbed, find_symbol_embeds, set_symbols
 from ...symbols import SymbolTables, load_symbols
-from .mix_attributes import init, mix_attributes
+from .mix_attributes import init as init_mixing
+from .mix_attributes import mix_attributes
 
 NAME = "multi_embed"
+
+
+@dataclass
+class SymbolSource:
+    """Where a MultiEmbed gets its symbols from when it is initialised.
+
+    get_tables (Callable[[], SymbolTables], optional): Gets them. It is called then,
+        not before: what a token's norm is depends on lookups and on the tokenizer,
+        which spaCy initialises after `before_init` and before any component.
+    is_for_once (bool): Whether to forget it then: a trained model shall not hold on to
+        a corpus and a pipeline.
+    """
+
+    get_tables: Callable[[], SymbolTables] | None = None
+    is_for_once: bool = False
+
+    def __deepcopy__(self, memo: Any) -> "SymbolSource":
+        return replace(self)
 
 
 def MultiEmbed(
@@ -72,39 +93,38 @@ def MultiEmbed(
         dropout=dropout,
         include_static_vectors=include_static_vectors,
     )
-    if tables is not None:
-        model.init = partial(init_with_symbols, partial(load_symbols, tables))
+    get_tables = None if tables is None else partial(load_symbols, tables)
+    model.attrs["symbol_source"] = SymbolSource(get_tables)
+    model.init = init
     return model
 
 
 def find_multi_embeds(model: Model) -> list[Model]:
-    """Find the MultiEmbed layers anywhere inside a model."""
-    return [node for node in model.walk() if node.name == NAME]
+    """Find the MultiEmbed layers anywhere inside a model, wrapped or not."""
+    nodes = model.walk()
+    return [n for n in nodes if isinstance(n.attrs.get("symbol_source"), SymbolSource)]
 
 
 def has_symbol_source(model: Model) -> bool:
     """Tell whether a MultiEmbed will get its symbols when it is initialised."""
-    return model.init is not init
+    return model.attrs["symbol_source"].get_tables is not None
 
 
-def init_with_symbols(
-    get_tables: Callable[[], SymbolTables],
+def init(
     model: Model[list[Doc], list[Floats2d]],
     X: list[Doc] | None = None,
     Y: list[Floats2d] | None = None,
 ) -> None:
-    """Give a MultiEmbed its symbols, then initialise it.
-
-    get_tables (Callable[[], SymbolTables]): Called now, not before: what a token's
-        norm is depends on lookups and on the tokenizer, which spaCy initialises after
-        `before_init` and before any component.
-    """
-    tables = get_tables()
-    if X:
-        _check_language(tables, X[0].vocab.lang)
-    for embed in find_symbol_embeds(model):
-        set_symbols(embed, tables.get_symbols(embed.attrs["key"]))
-    init(model, X, Y)
+    source: SymbolSource = model.attrs["symbol_source"]
+    if source.get_tables is not None:
+        tables = source.get_tables()
+        if X:
+            _check_language(tables, X[0].vocab.lang)
+        for embed in find_symbol_embeds(model):
+            set_symbols(embed, tables.get_symbols(embed.attrs["key"]))
+        if source.is_for_once:
+            model.attrs["symbol_source"] = SymbolSource()
+    init_mixing(model, X, Y)
 
 
 def _check_language(tables: SymbolTables, lang: str) -> None:

@@ -1,38 +1,57 @@
-from collections.abc import Callable
-from typing import Any, cast
+"""The pipeline's word vectors as a column of keys."""
 
-import numpy as np
-from numpy.typing import NDArray
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from spacy.errors import Errors
 from spacy.vectors import Mode, Vectors
 from spacy.vocab import Vocab
-from thinc.api import Model
+from thinc.api import Model, Ops
 
-from ...layers.mixedembed import inc_grad
+from ...layers.checks import check_param
+from ...layers.column import Array
+from ...layers.gradients import inc_grad
 from ...layers.table import apply_dropout
-from ...layers.watch import peek
+from ...layers.watch import check_once, peek
 
 
 def embed_vectors(
-    model: Model, vocab: Vocab, keys: NDArray, is_train: bool
-) -> tuple[NDArray, Callable[[NDArray], None]]:
+    vocab: Vocab, model: Model, keys: Array, is_train: bool
+) -> tuple[Array, Callable[[Array], None]]:
     """Do what spaCy's StaticVectors layer does, for distinct keys instead of Docs.
 
     model (Model): The StaticVectors layer, whose weights are used.
-    keys (NDArray): The values of `get_key_attr`. *Shape:* `(n,)`, uint64.
-    RETURNS (tuple): The projected vectors, of shape `(n, nO)`, zero where there is no
+    keys (Array): The values of `get_key_attr`. *Shape:* `(m,)`, uint64.
+    RAISES (RuntimeError): If the vectors can't be used or have another width than in
+        training, as spaCy does.
+    RETURNS (tuple): The projected vectors, of shape `(m, nO)`, zero where there is no
         vector; and what takes their gradient back to the weights.
     """
-    W = peek(model, "W")
-    V, is_missing = _get_vectors(vocab, keys)
+    check_weights(model)
+    W: Any = peek(model, "W")
+    V, is_missing = _get_vectors(model.ops, vocab, keys)
+    if V.shape[1] != W.shape[1]:
+        raise RuntimeError(Errors.E896)
     projected = V @ W.T
     projected[is_missing] = 0
-    output, backprop_dropout = apply_dropout(model, cast(Any, projected), is_train)
+    output, backprop_dropout = apply_dropout(model, projected, is_train)
 
-    def backprop(d_output: NDArray) -> None:
+    def backprop(d_output: Array) -> None:
         # As in spaCy, words without a vector are not left out here.
-        inc_grad(model, "W", cast(NDArray, backprop_dropout(cast(Any, d_output))).T @ V)
+        dY: Any = backprop_dropout(d_output)
+        inc_grad(model, "W", dY.T @ V)
 
-    return cast(NDArray, output), backprop
+    return output, backprop
+
+
+def check_weights(model: Model) -> None:
+    """Check the weights of spaCy's StaticVectors once they arrive.
+
+    RAISES (ValueError): If they can't be the layer's.
+    """
+    shape = model.get_dim("nO"), model.get_dim("nM")
+    check_once(model, partial(check_param, model, "W", shape), *shape)
 
 
 def get_key_attr(vocab: Vocab) -> str | int:
@@ -40,10 +59,14 @@ def get_key_attr(vocab: Vocab) -> str | int:
     return getattr(vocab.vectors, "attr", "ORTH")
 
 
-def _get_vectors(vocab: Vocab, keys: NDArray) -> tuple[NDArray, NDArray]:
-    vectors = vocab.vectors
+def _get_vectors(ops: Ops, vocab: Vocab, keys: Array) -> tuple[Array, Array]:
+    """Get the vectors of keys, and whether each is missing, as arrays of the ops."""
+    vectors: Any = vocab.vectors
+    keys = ops.to_numpy(keys)
     if isinstance(vectors, Vectors) and vectors.mode == Mode.default:
         rows = vectors.find(keys=keys)
-        return np.ascontiguousarray(vectors.data[rows]), rows < 0
+        return ops.asarray(vectors.data[rows]), ops.asarray(rows < 0)
+    if not hasattr(vectors, "get_batch"):
+        raise RuntimeError(Errors.E896)
     # floret, or another package's vectors: there is one for every key
-    return np.asarray(vectors.get_batch(keys)), np.zeros(len(keys), dtype=bool)
+    return ops.asarray(vectors.get_batch(keys)), ops.xp.zeros(len(keys), dtype=bool)

@@ -3,22 +3,19 @@ from typing import Any, cast
 
 from spacy.ml.models.tok2vec import MaxoutWindowEncoder as SpacyMaxoutWindowEncoder
 from thinc.api import Model, NumpyOps
-from thinc.layers.dropout import forward as dropout_forward
+from thinc.layers.chain import forward as chain_forward
 from thinc.layers.expand_window import forward as expand_window_forward
-from thinc.layers.layernorm import forward as layernorm_forward
-from thinc.layers.maxout import forward as maxout_forward
 from thinc.layers.residual import forward as residual_forward
 from thinc.layers.with_array import forward as with_array_forward
 from thinc.types import Floats2d
 
 from ...checks import check_integers
 from ...kernels.threads import one_thread
+from ...layers.tree import UnexpectedNodeError, expect, expect_maxout
 from ...layers.windowencoder import Convolution, begin_update, predict
 
 InT = list[Floats2d]
 OutT = list[Floats2d]
-
-_FORWARDS = [expand_window_forward, maxout_forward, layernorm_forward, dropout_forward]
 
 
 def MaxoutWindowEncoder(
@@ -32,21 +29,18 @@ def MaxoutWindowEncoder(
 
     width (int): The width of input and output. Usual values are 64 to 300; time grows
         with its square.
-    window_size (int): Neighbours on either side that each convolution sees. Usually 1.
+    window_size (int): Neighbours on either side that each convolution sees. Usually 1;
+        with 0, each token is on its own.
     maxout_pieces (int): Linear pieces of each Maxout layer. Usually 2 or 3.
     depth (int): The number of convolutions. Usually 4; the report has 8. A token sees
         `depth * window_size` tokens on either side.
 
     *Input and output:* for each Doc a float32 array of shape `(tokens, width)`.
-    RAISES (ValueError): If an argument is not an integer of at least 1.
+    RAISES (ValueError): If an argument is not an integer of at least 1, or of at least
+        0 for `window_size`; later, if weights are loaded that can't be the layers'.
     """
-    check_integers(
-        1,
-        width=width,
-        window_size=window_size,
-        maxout_pieces=maxout_pieces,
-        depth=depth,
-    )
+    check_integers(1, width=width, maxout_pieces=maxout_pieces, depth=depth)
+    check_integers(0, window_size=window_size)
     model = SpacyMaxoutWindowEncoder(
         width=width, window_size=window_size, maxout_pieces=maxout_pieces, depth=depth
     )
@@ -57,10 +51,13 @@ def MaxoutWindowEncoder(
 def forward(
     model: Model[InT, OutT], Xs: InT, is_train: bool
 ) -> tuple[OutT, Callable[[OutT], InT]]:
+    if not isinstance(Xs, list | tuple):
+        # an array, a Ragged or a Padded, which spaCy's takes too
+        return cast(Any, with_array_forward(model, cast(Any, Xs), is_train))
     if not any(len(X) for X in Xs):
         # Thinc's layers don't agree on the shape of nothing.
         return Xs, lambda dYs: dYs
-    convolutions = _find_convolutions(model)
+    convolutions = find_convolutions(model)
     if convolutions is None:
         return cast(Any, with_array_forward(model, cast(Any, Xs), is_train))
     pad, lengths = model.attrs["pad"], model.ops.asarray1i([len(X) for X in Xs])
@@ -84,20 +81,25 @@ def forward(
     return cast(OutT, model.ops.unflatten(X, lengths, pad=pad)), backprop
 
 
-def _find_convolutions(model: Model) -> list[Convolution] | None:
-    """Find the layers in the tree, or None if they are not as spaCy makes them."""
+def find_convolutions(model: Model) -> list[Convolution] | None:
+    """Find the layers in the tree, or None if a node is not as spaCy makes it."""
     if not isinstance(model.ops, NumpyOps):
         return None
-    stack = model.layers[0]
-    # Thinc clones nothing where the depth is 1
-    residuals = [stack] if stack._func is residual_forward else stack.layers
-    convolutions = []
-    for residual in residuals:
-        window, mixer = residual.layers[0].layers
-        norm, dropout = mixer.layers
-        layers = [window, *norm.layers, dropout]
-        if [layer._func for layer in layers] != _FORWARDS:
-            return None
-        size = window.attrs["window_size"]
-        convolutions.append(Convolution(size, *layers[1:]))
-    return convolutions
+    try:
+        (stack,) = model.layers
+        # Thinc clones nothing where the depth is 1
+        is_single = stack._func is residual_forward
+        layers = [stack] if is_single else expect(stack, chain_forward)
+        return [_expect_convolution(layer) for layer in layers]
+    except UnexpectedNodeError:
+        return None
+
+
+def _expect_convolution(model: Model) -> Convolution:
+    (convolution,) = expect(model, residual_forward, 1)
+    window, mixer = expect(convolution, chain_forward, 2)
+    expect(window, expand_window_forward, 0)
+    maxout, layernorm, dropout = expect_maxout(mixer)
+    if dropout is None:
+        raise UnexpectedNodeError(mixer.name)
+    return Convolution(window, maxout, layernorm, dropout)

@@ -1,7 +1,11 @@
 """The fast path against the reference, and folded tables that are never stale."""
 
 import copy
+import os
 import pickle
+import signal
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
 
 import numpy as np
 import pytest
@@ -9,10 +13,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
-from thinc.api import Model, fix_random_seed, set_dropout_rate, with_nvtx_range
+from thinc.api import Adam, Model, fix_random_seed, set_dropout_rate
 
 from spacy_hashembeds.architectures.embedders.mix_attributes import forward_reference
-from spacy_hashembeds.layers import folding
+from spacy_hashembeds.layers import checks, cpumixedembed, folding, table
 
 from ...toy_embedders import (
     BUILDERS,
@@ -20,12 +24,15 @@ from ...toy_embedders import (
     assert_close,
     assert_gradients_close,
     build_hash,
+    build_lookup,
     change_in_place,
     get_gradients,
     get_nodes,
     get_weights,
+    load,
     make_docs,
     make_vocab,
+    train,
 )
 
 
@@ -50,7 +57,7 @@ def predict(model, docs):
 
 
 def is_folded(model) -> bool:
-    return model.attrs["fold"].folded is not None
+    return model.attrs["fold"].kept[1] is not None
 
 
 LENGTHS = st.lists(st.one_of(st.integers(0, 90), st.just(300)), min_size=1, max_size=4)
@@ -58,16 +65,43 @@ LENGTHS = st.lists(st.one_of(st.integers(0, 90), st.just(300)), min_size=1, max_
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(lengths=LENGTHS, seed=st.integers(0, 99))
-def test_predictions_equal_the_reference(model, vocab, lengths, seed):
-    """Plain at first, then folded; for few tokens, and for many."""
+def test_predictions_equal_the_reference(model, vocab, lengths, seed, monkeypatch):
+    """Folded and plain, for few tokens and for many."""
     docs = make_docs(vocab, [*lengths, 1], seed)
     expected = predict_reference(model, docs)
-    model.attrs["fold"].folded = model.attrs["fold"].seen = None
-    assert_close(predict(model, docs), expected)
-    assert not is_folded(model)
-    assert_close(predict(model, docs), expected)
-    assert is_folded(model)
-    assert [len(Y) for Y in model.predict(docs)] == [len(doc) for doc in docs]
+    for limit in ("256", "0"):
+        model.attrs["fold"] = folding.Fold()
+        monkeypatch.setenv(folding.LIMIT_NAME, limit)
+        assert_close(predict(model, docs), expected)
+        assert is_folded(model) == (limit == "256")
+        assert [len(Y) for Y in model.predict(docs)] == [len(doc) for doc in docs]
+
+
+@pytest.mark.parametrize("n_tokens", [5, 400])
+def test_equal_calls_give_equal_bits(model, vocab, n_tokens):
+    docs = make_docs(vocab, [n_tokens])
+    change_in_place(model, docs)
+    first = predict(model, docs)
+    for _ in range(3):
+        np.testing.assert_array_equal(predict(model, docs), first)
+    loaded = copy.deepcopy(model).from_bytes(model.to_bytes())
+    np.testing.assert_array_equal(predict(loaded, docs), first)
+
+
+def test_what_is_about_to_change_is_not_folded(vocab, monkeypatch):
+    """Annotating components predict between backpropagation and the optimizer."""
+    model, docs = build_hash(vocab), make_docs(vocab)
+    made = count_folds(monkeypatch)
+    for _ in range(3):
+        Y, backprop = model.begin_update(docs)
+        backprop([np.ones_like(y) for y in Y])
+        expected = predict_reference(model, docs)
+        assert_close(predict(model, docs), expected)
+        model.finish_update(Adam(0.1))
+    assert made == []
+    del backprop  # holds weights
+    predict(model, docs)
+    assert made == [1]
 
 
 @settings(
@@ -194,51 +228,252 @@ def test_copies_do_not_share_folded_tables(model, vocab):
             assert_close(predict(model, docs), expected)
 
 
+@pytest.mark.parametrize("protocol", range(2, pickle.HIGHEST_PROTOCOL + 1))
+def test_unpickled_models_fold(model, vocab, protocol):
+    docs = make_docs(vocab, [400])
+    copied = pickle.loads(pickle.dumps(model, protocol))
+    expected = predict_reference(copied, docs)
+    assert_close(predict(copied, docs), expected)
+    assert is_folded(copied)
+    change_in_place(copied, docs)
+    assert_close(predict(copied, docs), predict_reference(copied, docs))
+
+
 def test_folded_tables_are_made_once(vocab, monkeypatch):
     model = build_hash(vocab)
-    made = []
-    fold = folding.fold
-    monkeypatch.setattr(folding, "fold", lambda *a: made.append(1) or fold(*a))
+    made = count_folds(monkeypatch)
     for seed in range(6):
         predict(model, make_docs(vocab, [5, 90], seed))
     assert made == [1]
+
+
+@pytest.mark.parametrize("n_threads", [2, 4])
+def test_threads_fold_once(vocab, monkeypatch, n_threads):
+    """From cold, one thread folds, and all calls of all threads use what it made."""
+    model, docs = build_hash(vocab), make_docs(vocab, [5, 90])
+    made, plain = count_folds(monkeypatch), []
+    embed = cpumixedembed._embed_columns
+    monkeypatch.setattr(
+        cpumixedembed,
+        "_embed_columns",
+        lambda *a, **k: plain.append(1) or embed(*a, **k),
+    )
+    start = Barrier(n_threads)
+
+    def work(_: int) -> list[np.ndarray]:
+        start.wait()
+        return [predict(model, docs) for _ in range(100)]
+
+    with ThreadPoolExecutor(n_threads) as pool:
+        results = [Y for Ys in pool.map(work, range(n_threads)) for Y in Ys]
+    assert (made, plain) == ([1], [])
+    assert all(np.array_equal(Y, results[0]) for Y in results)
+    assert_close(results[0], predict_reference(model, docs))
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_a_process_forked_while_another_thread_folds_can_fold(vocab):
+    model, docs = build_hash(vocab), make_docs(vocab)
+    with folding._lock:
+        child = os.fork()
+        if child == 0:
+            signal.alarm(20)  # instead of waiting for ever
+            predict(model, docs)
+            os._exit(0 if is_folded(model) else 1)
+        assert os.waitpid(child, 0)[1] == 0
+
+
+def count_folds(monkeypatch) -> list[int]:
+    """Note each time that tables are folded."""
+    made = []
+    fold = folding.fold
+    monkeypatch.setattr(folding, "fold", lambda *a: made.append(1) or fold(*a))
+    return made
 
 
 @pytest.mark.parametrize("maxout_pieces", [1, 3])
 def test_folded_tables_stay(vocab, maxout_pieces):
     model = build_hash(vocab, maxout_pieces=maxout_pieces)
     docs = make_docs(vocab)
-    folded = [predict(model, docs) is not None and is_folded(model) for _ in range(5)]
-    assert folded == [False, True, True, True, True]
+    predict(model, docs)
+    folded = model.attrs["fold"].kept[1]
+    assert folded is not None
+    for _ in range(3):
+        predict(model, docs)
+        assert model.attrs["fold"].kept[1] is folded
 
 
 def test_the_size_of_folded_tables_is_bounded(vocab, monkeypatch):
+    """In decimal megabytes, to the byte. Nothing but the limit keeps from folding."""
     model, docs = build_hash(vocab), make_docs(vocab)
+    expected = predict_reference(model, docs)
     n_bytes = (11 + 7 + 5) * 6 * 3 * 4
     monkeypatch.setenv(folding.LIMIT_NAME, str((n_bytes - 1) / 1e6))
     for _ in range(3):
-        assert_close(predict(model, docs), predict_reference(model, docs))
-    assert not is_folded(model)
+        assert_close(predict(model, docs), expected)
+        assert not is_folded(model)
     monkeypatch.setenv(folding.LIMIT_NAME, str(n_bytes / 1e6))
-    for _ in range(2):
-        predict(model, docs)
-    assert model.attrs["fold"].folded.F.nbytes == n_bytes
+    assert_close(predict(model, docs), expected)
+    assert model.attrs["fold"].kept[1].F.nbytes == n_bytes
     monkeypatch.setenv(folding.LIMIT_NAME, "much")
-    model.attrs["fold"].folded = None
+    model.attrs["fold"] = folding.Fold()
     with pytest.raises(ValueError, match=r"FOLD_MB should be a number .* is 'much'"):
         predict(model, docs)
 
 
-@pytest.mark.parametrize("name", ["hashembed", "maxout", "layernorm"])
-def test_layers_with_other_functions_take_the_reference(vocab, name):
-    """Such as the NVTX ranges of `spacy.models_with_nvtx_range.v1`."""
+@pytest.mark.parametrize("include_static_vectors", [False, True])
+@pytest.mark.parametrize("dropout", [None, 0.0])
+def test_a_node_that_is_not_as_it_was_made_is_never_bypassed(
+    vocab, include_static_vectors, dropout
+):
+    """Each node in turn is wrapped, which leaves its name: then the reference runs."""
+    options = {"include_static_vectors": include_static_vectors, "dropout": dropout}
+    model, docs = build_lookup(vocab, **options), make_docs(vocab)
+    n_nodes = len(list(model.walk()))
+    assert n_nodes > 10
+    for i in range(1, n_nodes):
+        copied = model.copy()
+        node = list(copied.walk())[i]
+        calls = note_calls(node)
+        expected = predict_reference(copied, docs)
+        n_calls = len(calls)
+        assert n_calls > 0, node.name
+        np.testing.assert_array_equal(predict(copied, docs), expected)
+        assert len(calls) == 2 * n_calls, node.name
+        assert not is_folded(copied)
+    predict(model, docs)
+    assert is_folded(model)
+
+
+def note_calls(node) -> list[int]:
+    """Wrap a node, and note each of its calls."""
+    calls = []
+    forward = node._func
+
+    def wrapped(model, X, is_train):
+        calls.append(1)
+        return forward(model, X, is_train)
+
+    node.replace_callbacks(wrapped, init=node.init)
+    return calls
+
+
+def test_columns_in_another_order_take_the_reference(vocab):
     model, docs = build_hash(vocab), make_docs(vocab)
+    getitems = [node for node in model.walk() if node.name == "ints-getitem"]
+    getitems[0].attrs["index"] = (slice(0, None), 1)
     expected = predict_reference(model, docs)
-    for node in get_nodes(model, name):
-        with_nvtx_range(node)
+    np.testing.assert_array_equal(predict(model, docs), expected)
+
+
+def test_names_are_not_state(vocab):
+    model, docs = build_hash(vocab), make_docs(vocab)
+    for node in model.walk():
+        node.name = "somebody's"
+    predict(model, docs)
+    assert is_folded(model)
+
+
+@pytest.mark.parametrize("columns", [["NORM"], ["NORM", "SHAPE", "NONE"], "NORM", None])
+def test_damaged_columns_are_refused(vocab, columns):
+    model, docs = build_hash(vocab), make_docs(vocab)
+    (extractor,) = get_nodes(model, "extract_features")
+    extractor.attrs["columns"] = columns
+    loaded = build_hash(vocab).from_bytes(model.to_bytes())
+    for is_train in (False, True):
+        with pytest.raises(ValueError, match=r"'columns' of .* should be 3 token"):
+            loaded(docs, is_train)
+
+
+def damage(name, param, change):
+    def apply(model) -> str:
+        node = get_nodes(model, name)[0]
+        node.set_param(param, change(node.get_param(param)))
+        return f"'{param}' of layer '{name}' should be f"
+
+    return apply
+
+
+def set_nan(array):
+    array = array.copy()
+    array[..., 0] = np.nan
+    return array
+
+
+DAMAGES = [
+    damage(name, param, change)
+    for name, param in [
+        *[("hashembed", "E"), ("maxout", "W"), ("maxout", "b"), ("layernorm", "G")],
+        *[("layernorm", "b"), ("static_vectors", "W")],
+    ]
+    for change in (
+        set_nan,
+        lambda array: array + np.inf,
+        lambda array: array[:-1],
+        lambda array: array.astype("float64"),
+    )
+]
+
+
+@pytest.mark.parametrize("limit", ["0", "256"])
+@pytest.mark.parametrize("apply", DAMAGES)
+def test_damaged_weights_are_refused(vocab, apply, limit, monkeypatch):
+    monkeypatch.setenv(folding.LIMIT_NAME, limit)
+    model, docs = build_hash(vocab, include_static_vectors=True), make_docs(vocab)
+    predict(model, docs)
+    match = apply(model)
+    for is_train in (False, True, False):
+        with pytest.raises(ValueError, match=match):
+            model(docs, is_train)
+
+
+def test_weights_are_checked_once(vocab, monkeypatch):
+    """Not at each call, nor at each step of an optimizer; and those that arrive."""
+    model, docs = build_hash(vocab), make_docs(vocab)  # which embeds docs, and checks
+    checked = []
+    check = checks.check_param
+    for module in (checks, table):
+        monkeypatch.setattr(
+            module, "check_param", lambda *a: checked.append(a[1]) or check(*a)
+        )
     for _ in range(3):
-        np.testing.assert_array_equal(predict(model, docs), expected)
-    assert not is_folded(model)
+        train(model, docs)
+        predict(model, docs)
+    assert sorted(checked) == ["G", "W", "b", "b"]
+    checked.clear()
+    load(model, docs)
+    predict(model, docs)
+    assert sorted(checked) == ["E", "E", "E", "G", "W", "b", "b"]
+
+
+@pytest.mark.parametrize(
+    "builds", [(build_hash, build_lookup), (build_lookup, build_hash)]
+)
+def test_weights_of_another_kind_of_table_are_refused(vocab, builds):
+    model, saved = (build(vocab) for build in builds)
+    docs = make_docs(vocab)
+    for source, target in zip(
+        get_nodes(saved, "hashembed", "symbolembed"),
+        get_nodes(model, "hashembed", "symbolembed"),
+        strict=True,
+    ):
+        target._dims["nV"] = None
+        assert source.name != target.name
+    model.from_bytes(saved.to_bytes())
+    for is_train in (False, True):
+        with pytest.raises(ValueError, match=r"can't load the weights of one that"):
+            model(docs, is_train)
+
+
+def test_vectors_of_another_width(vocab):
+    model, docs = build_hash(vocab, include_static_vectors=True), make_docs(vocab)
+    other = make_vocab()
+    other.reset_vectors(width=3)
+    other.set_vector("a", np.ones(3, dtype="f"))
+    for is_train in (False, True):
+        with pytest.raises(RuntimeError, match="E896"):
+            model([Doc(other, words=["a"])], is_train)
+    predict(model, docs)
 
 
 def test_read_only_tables(vocab, tmp_path, monkeypatch):

@@ -2,26 +2,33 @@
 
 import copy
 import pickle
+from functools import partial
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from spacy.ml.models.tok2vec import MaxoutWindowEncoder as SpacyMaxoutWindowEncoder
-from thinc.api import fix_random_seed, set_dropout_rate, with_nvtx_range
+from thinc.api import Ragged, fix_random_seed, set_dropout_rate
 
+from spacy_hashembeds.architectures.encoders import (
+    maxout_window_encoder as encoder_module,
+)
 from spacy_hashembeds.architectures.encoders.maxout_window_encoder import (
     MaxoutWindowEncoder,
 )
+from spacy_hashembeds.kernels import windows as kernels
+from spacy_hashembeds.layers import windowencoder
 
 SETTINGS = [
     {"width": 48, "window_size": 1, "maxout_pieces": 3, "depth": 2},
     {"width": 32, "window_size": 2, "maxout_pieces": 2, "depth": 3},
     {"width": 24, "window_size": 1, "maxout_pieces": 1, "depth": 1},
+    {"width": 16, "window_size": 0, "maxout_pieces": 2, "depth": 2},
 ]
 
 
-@pytest.fixture(params=SETTINGS, ids=["usual", "wide", "one layer"])
+@pytest.fixture(params=SETTINGS, ids=["usual", "wide", "one layer", "no window"])
 def both(request):
     """Ours and spaCy's, with equal weights."""
     models = []
@@ -72,6 +79,8 @@ def run(model, Xs, dYs, drop):
     drop=st.sampled_from([0.0, 0.5]),
     seed=st.integers(0, 99),
 )
+@example(lengths=[256], drop=0.5, seed=0)  # rows at the edges of blocks
+@example(lengths=[257], drop=0.5, seed=0)
 def test_equals_spacy(both, lengths, drop, seed):
     """Outputs, gradients of inputs and parameters, and dropout."""
     ours, theirs = both
@@ -122,18 +131,150 @@ def test_copies_work(both):
         np.testing.assert_array_equal(copied.predict(Xs)[0], expected)
 
 
-@pytest.mark.parametrize("name", ["maxout", "layernorm", "dropout", "expand_window"])
-def test_layers_with_other_functions_take_thinc(both, name):
+def test_a_node_that_is_not_as_it_was_made_is_never_bypassed(both):
+    """Each node in turn is wrapped, which leaves its name: then Thinc's layers run."""
     ours, theirs = both
     Xs = make_input(ours, [300, 5])
-    for node in ours.walk():
-        if node.name == name:
-            with_nvtx_range(node)
-    np.testing.assert_array_equal(ours.predict(Xs)[0], theirs.predict(Xs)[0])
+    expected = theirs.predict(Xs)
+    for i in range(1, len(list(ours.walk()))):
+        copied = ours.copy()
+        node = list(copied.walk())[i]
+        calls = []
+        node.replace_callbacks(partial(call_noted, calls, node._func), init=node.init)
+        for Y, expected_Y in zip(copied.predict(Xs), expected, strict=True):
+            np.testing.assert_array_equal(Y, expected_Y)
+        assert calls, node.name
+
+
+def call_noted(calls, forward, model, X, is_train):
+    calls.append(1)
+    return forward(model, X, is_train)
+
+
+def test_the_fast_path_is_taken(both, monkeypatch):
+    """Else the tests above would compare spaCy's with itself."""
+    ours, _ = both
+    calls = []
+    for name in ("predict", "begin_update"):
+        function = getattr(encoder_module, name)
+        monkeypatch.setattr(
+            encoder_module, name, partial(call_named, calls, name, function)
+        )
+    Xs = make_input(ours, [3, 0, 2])
+    ours.predict(Xs)
+    ours.begin_update(tuple(Xs))
+    depth = len(encoder_module.find_convolutions(ours))
+    assert calls == ["predict"] * depth + ["begin_update"] * depth
+
+
+def call_named(calls, name, function, *args):
+    calls.append(name)
+    return function(*args)
+
+
+@pytest.mark.parametrize("is_train", [False, True])
+def test_other_kinds_of_sequences(both, is_train):
+    """An array and a Ragged, as spaCy's takes them."""
+    arrays = make_input(both[0], [4, 1, 3])
+    ops = both[0].ops
+    lengths = ops.asarray1i([4, 1, 3])
+    for X, get in [
+        (np.concatenate(arrays), np.asarray),
+        (Ragged(np.concatenate(arrays), lengths), lambda ragged: ragged.data),
+    ]:
+        results = []
+        for model in both:
+            fix_random_seed(0)
+            Y, backprop = model(copy.deepcopy(X), is_train)
+            results.append((get(Y).copy(), get(backprop(copy.deepcopy(Y)))))
+        for actual, expected in zip(*results, strict=True):
+            assert_close(actual, expected)
+
+
+def test_padded_sequences_are_refused_as_by_spacy(both):
+    for model in both:
+        padded = model.ops.list2padded(make_input(model, [4, 1, 3]))
+        with pytest.raises(ValueError, match="dimensionality 2, was 3"):
+            model.predict(padded)
+
+
+@pytest.mark.parametrize("n", [1, 255, 256, 257, 513])
+def test_no_overlapping_rows_are_multiplied(both, monkeypatch, n):
+    """Below numpy 2.3 such products take ten times as long as those of a copy."""
+    ours, theirs = both
+    made = []
+
+    def get_windows(X, window_size):
+        made.append(window_size)
+        return kernels.get_windows(X, window_size).view(Unmultiplied)
+
+    monkeypatch.setattr(windowencoder, "get_windows", get_windows)
+    (X,) = make_input(ours, [n])
+    assert_close(ours.predict([X])[0], theirs.predict([X])[0])
+    Y, backprop = ours.begin_update([X])
+    backprop(Y)
+    assert len(made) > 1
+    with pytest.raises(AssertionError, match="multiplied"):
+        get_windows(X, 1) @ np.ones((X.shape[1] * 3, 1), dtype="f")
+
+
+class Unmultiplied(np.ndarray):
+    """An array that must not be multiplied as it is."""
+
+    def __array_ufunc__(self, ufunc, method, *inputs, **options):
+        raise AssertionError("overlapping rows are multiplied")
+
+
+DAMAGES = {
+    "'W' of layer 'maxout' should be finite": lambda m: set_all(
+        m, "maxout", "W", np.inf
+    ),
+    "'b' of layer 'maxout' should be finite": lambda m: set_all(
+        m, "maxout", "b", np.nan
+    ),
+    "'G' of layer 'layernorm' should be finite": lambda m: set_all(
+        m, "layernorm", "G", np.nan
+    ),
+    "'b' of layer 'layernorm' should be float32": lambda m: get_node(
+        m, "layernorm"
+    ).set_param("b", np.zeros(3, dtype="f")),
+    "'window_size' of layer 'expand_window' should be 0": lambda m: get_node(
+        m, "expand_window"
+    ).attrs.update(window_size="1"),
+    "'nI' of layer 'maxout' should be": lambda m: get_node(
+        m, "expand_window"
+    ).attrs.update(window_size=7),
+}
+
+
+@pytest.mark.parametrize("message", DAMAGES)
+def test_damaged_weights_are_refused(both, message):
+    ours, _ = both
+    Xs = make_input(ours, [3])
+    ours.predict(Xs)
+    DAMAGES[message](ours)
+    for is_train in (False, True, False):
+        with pytest.raises(ValueError, match=message):
+            ours(Xs, is_train)
+
+
+def get_node(model, name):
+    return next(node for node in model.walk() if node.name == name)
+
+
+def set_all(model, layer, name, value):
+    node = get_node(model, layer)
+    node.set_param(name, np.full_like(node.get_param(name), value))
 
 
 @pytest.mark.parametrize("name", ["width", "window_size", "maxout_pieces", "depth"])
-@pytest.mark.parametrize("value", [0, 1.5, True])
+@pytest.mark.parametrize("value", [-1, 1.5, True])
 def test_bad_arguments_are_refused_when_built(name, value):
-    with pytest.raises(ValueError, match=rf"'{name}' should be 1 or more, but is "):
+    least = 0 if name == "window_size" else 1
+    with pytest.raises(ValueError, match=rf"'{name}' should be {least} or more, but"):
         MaxoutWindowEncoder(**{**SETTINGS[0], name: value})
+    if least:
+        with pytest.raises(
+            ValueError, match=rf"'{name}' should be 1 or more, but is 0"
+        ):
+            MaxoutWindowEncoder(**{**SETTINGS[0], name: 0})

@@ -1,0 +1,93 @@
+"""Checks of weights and attributes, which Thinc loads as they come."""
+
+from typing import Any
+
+from thinc.api import Model
+
+from .watch import check_once, peek
+
+REMEDY = "Were the weights saved by a pipeline with another config, or damaged?"
+
+
+def check_param(model: Model, name: str, shape: tuple[int, ...]) -> None:
+    """Check the shape, the type and the numbers of a parameter.
+
+    RAISES (ValueError): If it is not what the layer needs.
+    """
+    array: Any = peek(model, name)
+    where = f"The parameter '{name}' of layer '{model.name}'"
+    if array.shape != shape or array.dtype != "float32":
+        raise ValueError(
+            f"{where} should be float32 of shape {shape}, but is {array.dtype} of "
+            f"shape {array.shape}. {REMEDY}"
+        )
+    n_wrong = array.size - int(model.ops.xp.isfinite(array).sum())
+    if n_wrong:
+        raise ValueError(
+            f"{where} should be finite numbers, but {n_wrong} of {array.size} are "
+            "infinite or none at all. Did the training diverge, or were the weights "
+            "damaged?"
+        )
+
+
+def check_integer(model: Model, name: str, minimum: int, maximum: int) -> None:
+    """Check an attribute of a layer.
+
+    RAISES (ValueError): If it is not an integer in these bounds.
+    """
+    value = model.attrs[name]
+    is_integer = isinstance(value, int) and not isinstance(value, bool)
+    if not is_integer or not minimum <= value <= maximum:
+        raise ValueError(
+            f"The attribute '{name}' of layer '{model.name}' should be {minimum} to "
+            f"{maximum}, but is {value!r:.80}. {REMEDY}"
+        )
+
+
+def check_dim(model: Model, name: str, expected: int) -> None:
+    """Check a dimension of a layer against those of the layers around it.
+
+    RAISES (ValueError): If it is another.
+    """
+    if model.get_dim(name) != expected:
+        raise ValueError(
+            f"The dimension '{name}' of layer '{model.name}' should be {expected}, as "
+            f"that of the layers around it, but is {model.get_dim(name)!r:.80}. "
+            f"{REMEDY}"
+        )
+
+
+def check_foreign(model: Model, kind: str, foreign: str) -> None:
+    """Check that no other kind of layer has saved what this one has loaded.
+
+    kind (str): What the layer does.
+    foreign (str): An attribute that only the other kind saves.
+    RAISES (ValueError): If the layer has it.
+    """
+    if foreign in model.attrs:
+        raise ValueError(
+            f"A layer that {kind} can't load the weights of one that does not, but "
+            f"layer '{model.name}' has the attribute '{foreign}' of such a layer. Load "
+            "the weights into a pipeline with the config they were trained with."
+        )
+
+
+def check_maxout(maxout: Model, layernorm: Model, *, nI: int) -> None:
+    """Check a Maxout layer and its layer normalisation when weights arrive.
+
+    nI (int): The width of the input.
+    RAISES (ValueError): If shapes, types or numbers can't be theirs.
+    """
+    nO, nP = maxout.get_dim("nO"), maxout.get_dim("nP")
+
+    def check() -> None:
+        check_dim(maxout, "nI", nI)
+        check_param(maxout, "W", (nO, nP, nI))
+        check_param(maxout, "b", (nO, nP))
+
+    def check_norm() -> None:
+        check_param(layernorm, "G", (nO,))
+        check_param(layernorm, "b", (nO,))
+
+    check_once(maxout, check, nO, nP, nI, maxout.get_dim("nI"))
+    check_once(layernorm, check_norm, nO)

@@ -1,0 +1,118 @@
+"""What a layer can do for those who mix columns of keys, beside its forward function.
+
+A token has a key for each of its attributes. A layer that embeds one such column says
+how by its forward function (a layer that somebody has wrapped has another, and so
+offers nothing):
+
+    offer_column(forward, ColumnFunctions(find_rows=find_rows))
+
+Every column can embed the distinct values of a batch once. One whose vectors are sums
+of rows of the layer's table, weighted or not, can say which rows: its table is then
+multiplied with what comes next once and for all (see `folding.py`). Kernels for GPUs
+find the rows if it says how.
+"""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple, cast
+
+from thinc.api import Model
+
+from ..kernels.cuda_tables import Finder
+from .table import get_table
+
+#: An array of the backend that the layer's ops are of: numpy's or CuPy's.
+Array = Any
+
+Backprop = Callable[[Array], object]
+
+
+def _check_nothing(model: Model) -> None:
+    pass
+
+
+class ColumnFunctions(NamedTuple):
+    """What a layer does with a column of keys. Each function is given the layer first.
+
+    embed: Embeds keys, each on its own: mostly the distinct ones of a batch. Given
+        keys of shape `(m,)`, uint64, and whether in training, it returns vectors of
+        shape `(m, nO)`, float32, and what takes their gradient to the parameters. By
+        default, the layer itself.
+    check: Raises a ValueError if weights or attributes can't be the layer's.
+    find_rows: Finds the rows of keys in the table. *Shape:* `(m,)` to `(m, k)`, uint32.
+        None if the vectors are not sums of rows.
+    weigh_rows: Says what each of these rows is multiplied with. *Shape:* `(m,)` to
+        `(m, k)`, float32. None if with 1.
+    get_table: Gets the table. *Shape:* `(rows, nO)`, float32. By default, the parameter
+        `E`, which has to be the layer's own.
+    get_finder: Says how kernels find the rows on a GPU, or None if they can't.
+    """
+
+    embed: Callable[[Model, Array, bool], tuple[Array, Backprop]] = Model.__call__
+    check: Callable[[Model], None] = _check_nothing
+    find_rows: Callable[[Model, Array], Array] | None = None
+    weigh_rows: Callable[[Model, Array], Array] | None = None
+    get_table: Callable[[Model], Array] = get_table
+    get_finder: Callable[[Model], Finder] | None = None
+
+
+class Column(NamedTuple):
+    """A layer that embeds one column of keys, and what it can do with it.
+
+    model (Model): The layer. Its dimension `nO` is the width of a vector.
+    functions (ColumnFunctions): What it can do.
+    """
+
+    model: Model
+    functions: ColumnFunctions
+
+    @property
+    def width(self) -> int:
+        """The width of a vector."""
+        return self.model.get_dim("nO")
+
+    @property
+    def has_rows(self) -> bool:
+        """Whether the vectors are sums of rows of a table."""
+        return self.functions.find_rows is not None
+
+    @property
+    def has_kernels(self) -> bool:
+        """Whether the kernels for GPUs can embed the column."""
+        return self.functions.get_finder is not None
+
+    def check(self) -> None:
+        """Check weights and attributes: see `ColumnFunctions`."""
+        self.functions.check(self.model)
+
+    def embed(self, values: Array, is_train: bool) -> tuple[Array, Backprop]:
+        """Embed keys, each on its own: see `ColumnFunctions`."""
+        return self.functions.embed(self.model, values, is_train)
+
+    def get_table(self) -> Array:
+        """Get the table that has the rows: see `ColumnFunctions`."""
+        return self.functions.get_table(self.model)
+
+    def find_rows(self, values: Array) -> tuple[Array, Array | None]:
+        """Find the rows of keys, if there are rows, and their weights, if not 1."""
+        find_rows = cast(Callable, self.functions.find_rows)
+        weigh_rows = self.functions.weigh_rows
+        weights = None if weigh_rows is None else weigh_rows(self.model, values)
+        return find_rows(self.model, values), weights
+
+    def get_finder(self) -> Finder:
+        """Say how kernels find the rows, if they can: see `ColumnFunctions`."""
+        return cast(Callable, self.functions.get_finder)(self.model)
+
+
+_offers: dict[Callable, ColumnFunctions] = {}
+
+
+def offer_column(forward: Callable, functions: ColumnFunctions) -> None:
+    """Have layers with a certain forward function offer to embed columns."""
+    _offers[forward] = functions
+
+
+def find_column(model: Model) -> Column | None:
+    """Find what a layer offers, or None if it offers nothing."""
+    functions = _offers.get(model._func)
+    return None if functions is None else Column(model, functions)

@@ -1,0 +1,238 @@
+"""Embed the distinct keys of a batch once, column by column, and mix them, on the CPU.
+
+What `with_array(concatenate(*tables))` and `with_array(Maxout(..., normalize=True))`
+compute together, by the same layers and with their parameters, but in another order:
+
+- A batch has far fewer distinct tokens than tokens, and a column of their keys has
+  fewer distinct values still. Each value is embedded once.
+- Maxout's weights are cut by column. Each value is multiplied with its part, and the
+  products are summed for each distinct token: `W x = W₁ x₁ + … + W_c x_c`.
+- The maximum and the layer normalisation happen once for each distinct token.
+- Gradients of copies are summed before they go back the same way.
+
+Prediction goes through folded tables (see `folding.py`), which hold the products for
+all rows.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..kernels.distinct import (
+    NUMPY_OPS,
+    Distinct,
+    find_distinct,
+    find_distinct_rows,
+)
+from ..kernels.mixing import (
+    begin_maximum,
+    begin_normalize,
+    maximum,
+    normalize,
+    pieces_first,
+)
+from .column import Backprop, Column
+from .folding import FoldedTables
+from .gradients import inc_grad, inc_maxout_grads
+from .mixer import Mixer
+from .watch import peek
+
+#: Up to so many tokens, sorting out the copies takes longer than it saves.
+FEW_TOKENS = 256
+
+#: Rows of a table for each value, and what they are multiplied with, if not with 1.
+Rows = tuple[NDArray, NDArray | None]
+
+
+@dataclass(frozen=True)
+class EmbeddedColumn:
+    """The distinct values of one column in a batch, embedded.
+
+    keys (Distinct): The values.
+    start (int): Where their products begin among those of all columns.
+    X (NDArray): What the layer of the column makes of them. *Shape:* `(m, width)`.
+    backprop (Callable[[NDArray], object]): Takes the gradient of X to the parameters.
+    W (NDArray): The column's part of Maxout's weights. *Shape:* `(nP * nO, width)`.
+    """
+
+    keys: Distinct
+    start: int
+    X: NDArray
+    backprop: Backprop
+    W: NDArray
+
+    @property
+    def stop(self) -> int:
+        """Where the products of the next column begin."""
+        return self.start + len(self.X)
+
+
+def predict(mixer: Mixer, folded: FoldedTables | None, keys: NDArray) -> NDArray:
+    """Embed tokens by their keys.
+
+    folded (FoldedTables, optional): The folded tables, if they can be used.
+    keys (NDArray): A column for each of the mixer's. *Shape:* `(n, columns)`, uint64,
+        n > 0.
+    RETURNS (NDArray): *Shape:* `(n, nO)`, float32.
+    """
+    if folded is not None:
+        return _predict_folded(mixer, folded, keys)
+    mixer.check()
+    tokens = find_distinct_rows(keys)
+    W, b = pieces_first(peek(mixer.maxout, "W"), peek(mixer.maxout, "b"))
+    columns = _embed_columns(mixer, tokens, W, is_train=False)
+    best = maximum(mixer.split_pieces(_mix(columns, b)))
+    norm = peek(mixer.layernorm, "G"), peek(mixer.layernorm, "b")
+    return tokens.share(normalize(best, *norm))
+
+
+def begin_update(mixer: Mixer, keys: NDArray) -> tuple[NDArray, Callable]:
+    """Embed tokens by their keys, in training: see `predict`.
+
+    RETURNS (tuple): The output of `predict`, after dropout, and what takes its gradient
+        to the parameters of all layers.
+    """
+    mixer.check()
+    tokens = find_distinct_rows(keys)
+    W, b = pieces_first(peek(mixer.maxout, "W"), peek(mixer.maxout, "b"))
+    columns = _embed_columns(mixer, tokens, W, is_train=True)
+    mixed = _mix(columns, b)
+    best, backprop_maximum = begin_maximum(mixer.split_pieces(mixed))
+    norm = peek(mixer.layernorm, "G"), peek(mixer.layernorm, "b")
+    Y, backprop_norm = begin_normalize(best, *norm)
+    Y, backprop_dropout = _begin_dropout(mixer, tokens.share(Y))
+
+    def backprop(dY: NDArray) -> None:
+        dY = tokens.gather(backprop_dropout(dY))
+        d_best, d_G, d_shift = backprop_norm(dY)
+        inc_grad(mixer.layernorm, "G", d_G)
+        inc_grad(mixer.layernorm, "b", d_shift)
+        d_mixed = backprop_maximum(d_best).reshape(mixed.shape)
+        dW = np.empty_like(W)
+        for column, dW_column in zip(columns, mixer.split_columns(dW), strict=True):
+            d_product = column.keys.gather(d_mixed)
+            np.matmul(d_product.T, column.X, out=dW_column)
+            column.backprop(d_product @ column.W)
+        inc_maxout_grads(mixer.maxout, dW, d_mixed.sum(axis=0))
+
+    return Y, backprop
+
+
+def _embed_columns(
+    mixer: Mixer, tokens: Distinct, W: NDArray, *, is_train: bool
+) -> list[EmbeddedColumn]:
+    parts = mixer.split_columns(W)
+    columns: list[EmbeddedColumn] = []
+    start = 0
+    for column, values, part in zip(mixer.columns, tokens.values.T, parts, strict=True):
+        keys = find_distinct(values)
+        X, backprop = column.embed(keys.values, is_train)
+        columns.append(EmbeddedColumn(keys, start, X, backprop, part))
+        start = columns[-1].stop
+    return columns
+
+
+def _mix(columns: Sequence[EmbeddedColumn], b: NDArray) -> NDArray:
+    """Multiply the values of each column, and sum the products of each token."""
+    products = np.empty((columns[-1].stop, len(b)), dtype="float32")
+    for column in columns:
+        np.matmul(column.X, column.W.T, out=products[column.start : column.stop])
+    indices = [column.keys.copies + column.start for column in columns]
+    mixed = NUMPY_OPS.gather_add(products, np.stack(indices, axis=1))
+    mixed += b
+    return mixed
+
+
+def _begin_dropout(
+    mixer: Mixer, Y: NDArray
+) -> tuple[NDArray, Callable[[NDArray], NDArray]]:
+    """Drop numbers of each token on its own, copies of one too."""
+    if mixer.dropout is None:
+        return Y, lambda dY: dY
+    return cast(Any, mixer.dropout(Y, is_train=True))
+
+
+def _predict_folded(mixer: Mixer, folded: FoldedTables, keys: NDArray) -> NDArray:
+    """Embed tokens through folded tables."""
+    if len(keys) <= FEW_TOKENS:
+        return _finish(mixer, folded, _sum_rows(mixer, folded, keys), keys)
+    tokens = find_distinct_rows(keys)
+    mixed = _sum_distinct_rows(mixer, folded, tokens.values)
+    return tokens.share(_finish(mixer, folded, mixed, tokens.values))
+
+
+def _sum_rows(mixer: Mixer, folded: FoldedTables, keys: NDArray) -> NDArray:
+    """Sum the folded rows of each token. *Shape:* `(n, nP * nO)`."""
+    found = [
+        _find_rows(column, values, start)
+        for column, values, start in _select_folded(mixer, folded, keys)
+    ]
+    plain = [rows for rows, weights in found if weights is None]
+    mixed = 0 if not plain else _gather(folded.F, np.concatenate(plain, axis=1), None)
+    for rows, weights in found:
+        if weights is not None:
+            mixed = mixed + _gather(folded.F, rows, weights)
+    return cast(NDArray, mixed)
+
+
+def _sum_distinct_rows(mixer: Mixer, folded: FoldedTables, keys: NDArray) -> NDArray:
+    """Do the same as `_sum_rows`, summing first within each column, once a value."""
+    found, indices, n_values = [], [], 0
+    for column, column_keys, start in _select_folded(mixer, folded, keys):
+        values = find_distinct(column_keys)
+        found.append(_find_rows(column, values.values, start))
+        indices.append(values.copies + n_values)
+        n_values += len(values.values)
+    products = _gather_each(folded.F, found)
+    return NUMPY_OPS.gather_add(products, np.stack(indices, axis=1))
+
+
+def _select_folded(
+    mixer: Mixer, folded: FoldedTables, keys: NDArray
+) -> Iterator[tuple[Column, NDArray, int]]:
+    """Give each folded column, its keys, and where its rows begin."""
+    columns = zip(mixer.columns, keys.T, strict=True)
+    with_rows = (pair for pair in columns if pair[0].has_rows)
+    for (column, values), start in zip(with_rows, folded.starts, strict=True):
+        yield column, values, start
+
+
+def _find_rows(column: Column, values: NDArray, start: int) -> Rows:
+    """Find the folded rows of values."""
+    rows, weights = column.find_rows(values)
+    return rows + start, weights
+
+
+def _gather_each(F: NDArray, found: Sequence[Rows]) -> NDArray:
+    """Sum the rows of each value, column after column."""
+    sizes = {rows.shape[1] for rows, _ in found}
+    if len(sizes) == 1 and all(weights is None for _, weights in found):
+        return _gather(F, np.concatenate([rows for rows, _ in found]), None)
+    return np.concatenate([_gather(F, *rows) for rows in found])
+
+
+def _gather(F: NDArray, rows: NDArray, weights: NDArray | None) -> NDArray:
+    """Sum the rows of each value, weighted or not. *Shape:* `(m, k)` to `(m, w)`."""
+    if weights is None:
+        return NUMPY_OPS.gather_add(F, rows)
+    summed = np.zeros((len(rows), F.shape[1]), dtype="float32")
+    for rows_k, weights_k in zip(rows.T, weights.T, strict=True):
+        summed += F[rows_k] * weights_k[:, None]
+    return summed
+
+
+def _finish(
+    mixer: Mixer, folded: FoldedTables, mixed: NDArray, keys: NDArray
+) -> NDArray:
+    """Add what has no rows, take the maximum, and normalise."""
+    mixed += folded.bias
+    columns = zip(mixer.columns, keys.T, strict=True)
+    others = (pair for pair in columns if not pair[0].has_rows)
+    for (column, column_keys), W_column in zip(others, folded.W, strict=True):
+        values = find_distinct(column_keys)
+        X, _ = column.embed(values.values, False)
+        mixed += values.share(X @ W_column.T)
+    return normalize(maximum(mixer.split_pieces(mixed)), folded.G, folded.b)

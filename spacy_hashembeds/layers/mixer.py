@@ -1,0 +1,47 @@
+"""Columns of keys, and the Maxout layer that mixes their vectors."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from thinc.api import Model
+
+from .checks import check_maxout
+from .column import Column
+
+
+class Mixer(NamedTuple):
+    """The layers that embed tokens together.
+
+    columns (Sequence[Column]): What embeds the columns of keys, in order.
+    maxout (Model): Thinc's Maxout, over the columns' vectors side by side.
+    layernorm (Model): Thinc's LayerNorm.
+    dropout (Model, optional): Thinc's Dropout.
+    """
+
+    columns: Sequence[Column]
+    maxout: Model
+    layernorm: Model
+    dropout: Model | None
+
+    def check(self) -> None:
+        """Check weights and attributes of all layers once they arrive.
+
+        RAISES (ValueError): If they can't be theirs.
+        """
+        for column in self.columns:
+            column.check()
+        n_inputs = sum(column.width for column in self.columns)
+        check_maxout(self.maxout, self.layernorm, nI=n_inputs)
+
+    def split_columns(self, W: Any) -> list[Any]:
+        """Cut Maxout's weights by column. *Shape:* `(m, nI)` to `(m, width)` each."""
+        parts, start = [], 0
+        for column in self.columns:
+            parts.append(W[:, start : start + column.width])
+            start += column.width
+        return parts
+
+    def split_pieces(self, mixed: Any) -> Any:
+        """Tell Maxout's pieces apart. *Shape:* `(n, nP * nO)` to `(n, nP, nO)`."""
+        nO, nP = self.maxout.get_dim("nO"), self.maxout.get_dim("nP")
+        return mixed.reshape(-1, nP, nO)

@@ -1,0 +1,65 @@
+"""Recognise nodes by what they compute, so that nothing but that is ever bypassed.
+
+Fast paths do the work of a whole tree of Thinc's layers. Somebody may have wrapped or
+replaced any of them: by `with_nvtx_range`, for instance, which leaves the name.
+"""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from thinc.api import Model
+from thinc.layers.array_getitem import forward as getitem_forward
+from thinc.layers.chain import forward as chain_forward
+from thinc.layers.dropout import forward as dropout_forward
+from thinc.layers.layernorm import forward as layernorm_forward
+from thinc.layers.maxout import forward as maxout_forward
+
+
+class UnexpectedNodeError(Exception):
+    """A node computes something else than expected, or has other layers."""
+
+
+class MaxoutLayers(NamedTuple):
+    """The layers of Thinc's `Maxout(..., normalize=True)`.
+
+    maxout (Model): Thinc's Maxout.
+    layernorm (Model): Thinc's LayerNorm.
+    dropout (Model, optional): Thinc's Dropout.
+    """
+
+    maxout: Model
+    layernorm: Model
+    dropout: Model | None
+
+
+def expect(model: Model, forward: Callable, n_layers: int | None = None) -> list[Model]:
+    """Get the layers of a node that computes by a certain function.
+
+    n_layers (int, optional): How many it should have, if that is fixed.
+    RAISES (UnexpectedNodeError): If it computes by another, or has more or less.
+    """
+    layers = model.layers
+    if model._func is not forward or n_layers not in (None, len(layers)):
+        raise UnexpectedNodeError(model.name)
+    return layers
+
+
+def expect_maxout(model: Model) -> MaxoutLayers:
+    """Find the layers of `Maxout(..., normalize=True)`, with dropout or without."""
+    first, second = expect(model, chain_forward, 2)
+    if second._func is not dropout_forward:
+        expect(first, maxout_forward, 0)
+        expect(second, layernorm_forward, 0)
+        return MaxoutLayers(first, second, None)
+    maxout, layernorm, _ = expect_maxout(first)
+    return MaxoutLayers(maxout, layernorm, second)
+
+
+def expect_column(model: Model, column: int) -> Model:
+    """Find the layer that is given one column of a matrix of integers."""
+    getitem, layer = expect(model, chain_forward, 2)
+    expect(getitem, getitem_forward, 0)
+    index: Any = getitem.attrs["index"]
+    if index != (slice(0, None), column):
+        raise UnexpectedNodeError(getitem.name)
+    return layer
