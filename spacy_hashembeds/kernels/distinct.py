@@ -8,9 +8,14 @@ from thinc.api import NumpyOps
 
 NUMPY_OPS = NumpyOps()
 
+#: How many columns a row of keys can have.
+MAX_COLUMNS = 64
+
 # Odd, so that no bit of a key is lost, and otherwise arbitrary. Fixed, so that equal
 # input takes equal paths.
-_MULTIPLIERS = np.random.default_rng(0).integers(2**63, size=64, dtype="uint64") * 2 + 1
+_MULTIPLIERS = (
+    np.random.default_rng(0).integers(2**63, size=MAX_COLUMNS, dtype="uint64") * 2 + 1
+)
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,54 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
+from .locks import ForkedLock
+
+
+class _Limit:
+    """Limits a number of threads while anybody is inside, and then restores it.
+
+    Others may limit it at the same time, and restore what they found: if that was ours,
+    it would stay. So where another number is found on leaving, whoever set it has our
+    limit to go back to; what was there before us is owed, and is restored when that
+    limit is next found without us. Who sets the very same limit meanwhile is not told
+    from us.
+
+    get, put (Callable): Read and set the number.
+    """
+
+    def __init__(self, get: Callable[[], int], put: Callable[[int], object]) -> None:
+        self._get, self._put = get, put
+        self._inside, self._before, self._owed = 0, 1, 1
+        self._lock = ForkedLock(self._forget)
+
+    def enter(self) -> None:
+        with self._lock:
+            self._inside += 1
+            if self._inside > 1:
+                return
+            self._before = self._get()
+            if self._before != 1:
+                self._put(1)
+            else:
+                self._before = self._owed
+
+    def leave(self) -> None:
+        with self._lock:
+            self._inside -= 1
+            if self._inside > 0 or self._before == 1:
+                return
+            if self._get() != 1:
+                self._owed = self._before
+                return
+            self._put(self._before)
+            if self._before == self._owed:
+                self._owed = 1
+
+    def _forget(self) -> None:
+        # the threads that were inside are not in this process
+        if self._inside:
+            self._inside, self._owed = 0, self._before
+
 
 @contextmanager
 def one_thread() -> Iterator[None]:
@@ -15,18 +63,22 @@ def one_thread() -> Iterator[None]:
     OpenBLAS would start a thread for each core, and they wait for each other: where
     other processes use the cores, such as those of `n_process`, one is faster.
     """
-    get_threads = find_openblas("get_num_threads", ctypes.c_int)
-    set_threads = find_openblas("set_num_threads", None)
-    before = get_threads() if get_threads and set_threads else 1
-    # Who finds one thread restores nothing: Python threads may come and go in any order
-    if set_threads is None or before == 1:
+    limit = _find_limit()
+    if limit is None:
         yield
         return
-    set_threads(1)
+    limit.enter()
     try:
         yield
     finally:
-        set_threads(before)
+        limit.leave()
+
+
+@cache
+def _find_limit() -> _Limit | None:
+    get_threads = find_openblas("get_num_threads", ctypes.c_int)
+    set_threads = find_openblas("set_num_threads", None)
+    return _Limit(get_threads, set_threads) if get_threads and set_threads else None
 
 
 @cache

@@ -13,7 +13,6 @@ never while somebody else has a hand on them, and made anew when they change: se
 """
 
 import os
-import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -23,6 +22,7 @@ from numpy.typing import NDArray
 from thinc.api import Model
 
 from ..kernels.cuda import is_used_by
+from ..kernels.locks import ForkedLock
 from ..kernels.mixing import pieces_first
 from .column import Column
 from .gradients import has_waiting_gradient
@@ -96,17 +96,7 @@ class Fold:
         return folded if state == count_accesses(models) else None
 
 
-_lock = threading.Lock()
-
-
-def _renew_lock() -> None:
-    global _lock
-    _lock = threading.Lock()
-
-
-if hasattr(os, "register_at_fork"):
-    # the thread that has the lock may not be there in a forked process
-    os.register_at_fork(after_in_child=_renew_lock)
+_lock = ForkedLock()
 
 
 def fold(mixer: Mixer) -> FoldedTables:

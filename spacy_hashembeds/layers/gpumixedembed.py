@@ -11,7 +11,7 @@ from typing import Any
 from thinc.api import Model
 
 from ..kernels.cuda import sum_rows
-from ..kernels.cuda_tables import Table
+from ..kernels.cuda_tables import MAX_COLUMNS, Table
 from ..kernels.mixing import EPSILON
 from .column import Array, Backprop, Column
 from .folding import FoldedTables
@@ -27,7 +27,8 @@ def can_embed(mixer: Mixer) -> bool:
     """
     columns, others = _split_columns(mixer)
     is_one_width = len({column.width for column in columns}) == 1
-    return is_one_width and not any(column.has_rows for column in others)
+    fits = is_one_width and len(columns) <= MAX_COLUMNS
+    return fits and not any(column.has_rows for column in others)
 
 
 def forward(

@@ -6,7 +6,7 @@ from typing import Any
 from thinc.api import NumpyOps
 
 from ..kernels.cuda import is_used_by
-from ..kernels.cuda_tables import MAX_COLUMNS
+from ..kernels.distinct import MAX_COLUMNS
 from ..kernels.threads import one_thread
 from . import cpumixedembed, gpumixedembed
 from .column import Array

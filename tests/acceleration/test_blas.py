@@ -2,6 +2,8 @@
 
 import ctypes
 import multiprocessing
+import os
+import signal
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
@@ -298,7 +300,9 @@ def threads(monkeypatch):
     monkeypatch.setattr(
         threads_module, "find_openblas", lambda name, _: functions[name]
     )
-    return state
+    threads_module._find_limit.cache_clear()
+    yield state
+    threads_module._find_limit.cache_clear()
 
 
 def test_products_run_on_one_thread_and_leave_the_others_as_they_were(threads):
@@ -308,6 +312,44 @@ def test_products_run_on_one_thread_and_leave_the_others_as_they_were(threads):
     with pytest.raises(ValueError, match="shapes"):
         blas.NUMPY_BLAS_OPS.gemm(x, x[:2])
     assert threads["now"] == 4
+
+
+def test_who_is_inside_another_one_thread_leaves_it_as_it_is(threads):
+    with one_thread():
+        with one_thread():
+            pass
+        assert threads["now"] == 1
+    assert threads["set"] == [1, 4]
+
+
+def test_a_limit_that_another_library_sets_meanwhile_is_left_to_it(threads):
+    """It restores what it found, ours, and the next of our own restores what was."""
+    with one_thread():
+        found, threads["now"] = threads["now"], 2
+    assert threads["now"] == 2, "the other library's"
+    with one_thread():
+        assert threads["now"] == 1
+    assert threads["now"] == 2
+    threads["now"] = found
+    with one_thread():
+        assert threads["now"] == 1
+    assert threads["now"] == 4
+    threads["now"] = 1  # the user's own wish, later
+    with one_thread():
+        pass
+    assert threads["now"] == 1
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_a_process_forked_meanwhile_restores_the_threads(threads):
+    with one_thread():
+        child = os.fork()
+        if child == 0:
+            signal.alarm(20)  # instead of waiting for ever
+            with one_thread():
+                pass
+            os._exit(threads["now"])
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 4
 
 
 def test_nothing_is_set_where_there_is_one_thread(threads):

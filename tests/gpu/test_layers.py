@@ -6,7 +6,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from thinc.api import Model, fix_random_seed, set_dropout_rate
 
-from spacy_hashembeds.layers.gputables import GpuCopy
+from spacy_hashembeds.layers import hashembed
+from spacy_hashembeds.layers.gputables import GpuCopy, GpuTable, embed_tables
 from spacy_hashembeds.layers.hashembed import HashEmbed
 from spacy_hashembeds.layers.symbolembed import (
     SymbolEmbed,
@@ -104,6 +105,31 @@ def test_backpropagation_twice(gpu, model):
     twice = gpu.get(find_table(on_gpu).get_grad("E"))
     numpy.testing.assert_allclose(twice, 2 * once, rtol=1e-6)
     assert once.any()
+
+
+@pytest.mark.usefixtures("same_dropout")
+def test_tables_of_other_rates_drop_on_their_own(gpu):
+    """Each column is dropped by the rate of its own table."""
+    layers = [HashEmbed(64, 9, seed=1, dropout=rate) for rate in (0.0, 0.2, 0.9)]
+    tables = [layer.initialize() for layer in layers]
+    on_gpu = [gpu.copy(layer) for layer in tables]
+    keys = numpy.arange(60, dtype="uint64").reshape(20, 3)
+    fix_random_seed(0)
+    finders = [hashembed.get_finder(layer) for layer in on_gpu]
+    gpu_tables = [GpuTable(*pair) for pair in zip(on_gpu, finders, strict=True)]
+    X, backprop = embed_tables(gpu_tables, gpu.array(keys), True)
+    backprop(X)
+    X = gpu.get(X)
+    for i, (layer, copied) in enumerate(zip(tables, on_gpu, strict=True)):
+        columns = X[:, 64 * i : 64 * (i + 1)]
+        clean = layer.predict(keys[:, i])
+        is_kept = columns.any(axis=0)
+        rate = layer.attrs["dropout_rate"]
+        assert abs(is_kept.mean() - (1 - rate)) < 0.15
+        expected = clean[:, is_kept] / (1 - rate)
+        numpy.testing.assert_allclose(columns[:, is_kept], expected, rtol=1e-4)
+        grad = gpu.get(copied.get_grad("E"))
+        numpy.testing.assert_array_equal(grad.any(axis=0), is_kept)
 
 
 def test_weights_travel_between_cpu_and_gpu(gpu, model):

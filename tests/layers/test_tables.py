@@ -8,6 +8,7 @@ from hypothesis.extra import numpy as hnp
 from thinc.api import HashEmbed as ThincHashEmbed
 from thinc.api import Model, fix_random_seed
 
+from spacy_hashembeds.layers import symbolembed
 from spacy_hashembeds.layers.hashembed import HashEmbed
 from spacy_hashembeds.layers.symbolembed import (
     SymbolEmbed,
@@ -66,6 +67,8 @@ def test_gradient_equals_finite_differences(build):
     backprop(dY.astype("f"))
     numpy.testing.assert_allclose(model.get_grad("E"), expected, atol=1e-5)
     assert model.get_grad("E").any()
+    backprop(dY.astype("f"))  # gradients add up
+    numpy.testing.assert_allclose(model.get_grad("E"), 2 * expected, atol=1e-5)
 
 
 def test_no_ids(build):
@@ -185,6 +188,58 @@ def test_symbols_have_rows_of_their_own_and_all_others_share_one(symbols, data):
     rows = [numpy.flatnonzero((y == E).all(axis=1)).tolist() for y in known]
     assert sorted(rows) == [[i] for i in range(len(E)) if i != unk]
     assert (model.predict(others) == E[unk]).all()
+
+
+DAMAGED = [
+    (build_hash_embed, "seed", -1, "0 to 4294967295"),
+    (build_hash_embed, "seed", 2**32, "0 to 4294967295"),
+    (build_hash_embed, "seed", "9", "0 to 4294967295"),
+    (build_hash_embed, "num_hashes", 0, "1 to 4"),
+    (build_hash_embed, "num_hashes", 5, "1 to 4"),
+    (build_hash_embed, "num_hashes", True, "1 to 4"),
+    (build_symbol_embed, "unk", 5, "0 to 4"),
+    (build_symbol_embed, "unk", -1, "0 to 4"),
+    (build_symbol_embed, "unk", 1.0, "0 to 4"),
+]
+
+
+@pytest.mark.parametrize(("build", "name", "value", "expected"), DAMAGED)
+def test_damaged_attributes_are_refused(build, name, value, expected):
+    model = build().initialize()
+    model.predict(IDS)
+    model.attrs[name] = value
+    loaded = build().from_bytes(model.to_bytes())
+    for damaged in (model, loaded):
+        for is_train in (False, True, False):
+            with pytest.raises(ValueError, match=rf"'{name}' of .* be {expected}, but"):
+                damaged(IDS, is_train)
+
+
+def test_numbers_that_are_not_finite_are_refused(build):
+    model = build().initialize()
+    E = model.get_param("E").copy()
+    E[1, 2], E[3, 0] = numpy.nan, numpy.inf
+    loaded = build()
+    model.set_param("E", E)
+    loaded.from_bytes(model.to_bytes())
+    match = r"'E' of .* finite numbers, but 2 of \d+ are .*diverge"
+    with pytest.raises(ValueError, match=match):
+        loaded.predict(IDS)
+
+
+def test_symbols_are_looked_at_once(monkeypatch):
+    model = build_symbol_embed().initialize()
+    looked = []
+    check = symbolembed._check_symbols
+    monkeypatch.setattr(
+        symbolembed, "_check_symbols", lambda *a: looked.append(1) or check(*a)
+    )
+    for _ in range(3):
+        model.predict(IDS)
+        model.begin_update(IDS)
+    assert looked == [1]
+    with pytest.raises(ValueError, match="read-only"):
+        model.attrs["symbols"][0] = 7
 
 
 def test_symbols_are_needed_first():

@@ -1,6 +1,8 @@
 """Every way to get a hand on a parameter is noticed."""
 
 import gc
+import pickle
+import sys
 from types import SimpleNamespace
 
 import numpy as np
@@ -8,7 +10,13 @@ import pytest
 from thinc.api import Adam, Linear, Model
 
 from spacy_hashembeds.layers import watch as watch_module
-from spacy_hashembeds.layers.watch import count_accesses, is_shared, peek, watch
+from spacy_hashembeds.layers.watch import (
+    check_once,
+    count_accesses,
+    is_shared,
+    peek,
+    watch,
+)
 
 
 @pytest.fixture
@@ -104,6 +112,97 @@ def test_memory_maps(model, tmp_path, mode, shared):
     model.set_param("W", W)
     del W
     assert is_shared([model]) == shared
+
+
+@pytest.mark.parametrize("protocol", range(2, pickle.HIGHEST_PROTOCOL + 1))
+def test_unpickled_parameters_are_nobody_elses(model, protocol):
+    """Their memory is a bytes object's, or a buffer's."""
+    model.set_param("W", np.ones((60, 50), dtype="f"))  # numpy copies small ones
+    loaded = pickle.loads(pickle.dumps(model, protocol))
+    assert not is_shared([loaded])
+    held = loaded.get_param("W")
+    assert is_shared([loaded])
+    del held
+    assert not is_shared([loaded])
+
+
+@pytest.mark.parametrize("kind", [bytes, bytearray, memoryview])
+def test_who_holds_the_memory_of_a_parameter_is_seen(model, kind):
+    shape = (60, 50)  # numpy copies small ones
+    memory = bytearray(np.ones(shape, dtype="f").tobytes())
+    held = memory if kind is bytearray else kind(memory)
+    if kind is bytes:
+        # as numpy unpickles arrays of older protocols
+        W = np.empty(0, dtype="f")
+        W.__setstate__((1, shape, np.dtype("f"), False, held))
+    else:
+        W = np.ndarray(shape, dtype="f", buffer=held)
+    model.set_param("W", W)
+    del W, memory
+    assert model._params.get_param(model.id, "W").flags.writeable
+    assert is_shared([model])
+    del held
+    assert not is_shared([model])
+
+
+def test_references_are_counted_on_this_python():
+    """Or it is known that they can't be, and nothing is kept."""
+    assert watch_module.measure_references() == watch_module.ALONE
+    if sys.implementation.name == "cpython" and not is_free_threaded():
+        assert watch_module.ALONE is not None
+    else:
+        assert watch_module.ALONE is None
+
+
+def is_free_threaded() -> bool:
+    return not getattr(sys, "_is_gil_enabled", lambda: True)()
+
+
+@pytest.mark.parametrize(
+    ("count", "expected"),
+    [
+        (lambda n_held: 3 + n_held, 3),
+        (lambda n_held: 2 + n_held, 2),  # Python 3.14
+        (lambda n_held: 3, None),  # others' references don't show
+        (lambda n_held: 2**32, None),
+    ],
+)
+def test_what_a_reference_costs_is_measured(monkeypatch, count, expected):
+    calls = iter(range(2))
+    monkeypatch.setattr(
+        watch_module, "count_references", lambda items: [count(next(calls))]
+    )
+    assert watch_module.measure_references() == expected
+
+
+def test_arrivals_are_told_from_what_an_optimizer_does(model):
+    store = watch(model)
+    Y, backprop = model.begin_update(np.ones((1, 2), dtype="f"))
+    backprop(Y)
+    before = store.arrivals
+    model.finish_update(Adam(0.1))
+    model.finish_update(Adam(0.1))
+    assert store.arrivals == before
+    model.from_bytes(model.to_bytes())
+    assert store.arrivals > before
+
+
+def test_checks_are_made_once_until_something_arrives(model):
+    made = []
+    symbols = np.arange(3)
+    for _ in range(3):
+        check_once(model, lambda: made.append(1), symbols, 2)
+    assert made == [1]
+    check_once(model, lambda: made.append(1), symbols.copy(), 2)
+    model.set_param("W", model.get_param("W").copy())
+    check_once(model, lambda: made.append(1), symbols, 2)
+    assert made == [1, 1, 1]
+
+
+def test_a_check_that_fails_is_made_again(model):
+    for _ in range(2):
+        with pytest.raises(ZeroDivisionError):
+            check_once(model, lambda: 1 / 0)
 
 
 def test_remote_parameters_count_as_shared(model):

@@ -1,0 +1,96 @@
+from collections.abc import Callable
+from typing import Any, cast
+
+from thinc.api import Model
+from thinc.types import Floats2d, Ints1d, Ints2d
+
+from ..kernels.distinct import MAX_COLUMNS, Distinct, find_distinct, find_distinct_rows
+
+InT = Ints1d | Ints2d
+OutT = Floats2d
+
+
+def with_distinct(layer: Model[InT, OutT]) -> Model[InT, OutT]:
+    """Run a layer once for each distinct key of a batch, and share out what it gives.
+
+    For any layer that turns each key into a vector on its own, whatever its neighbours
+    are: an embedding table, or a network over the characters of a word. A batch of text
+    has far fewer distinct words than words, so the layer has that much less to do, and
+    to keep for its backward pass. Numbers are the same, except that a dropout inside
+    the layer now treats all copies of a key alike: put dropout around this one, to drop
+    for each copy on its own.
+
+    layer (Model): Maps keys of shape `(m,)` or `(m, columns)` to vectors of shape
+        `(m, nO)`, and has the dimension `nO`. It is never given an empty batch, and
+        never a key twice.
+
+    *Input:* an array of integers, of shape `(n,)` or `(n, columns)` with at most 64
+        columns. In two dimensions a row is a key, and cast to uint64.
+    *Output:* of shape `(n, nO)`, float32. The gradient of each key is summed over its
+        copies; integers have none themselves: zeros go back.
+    RAISES (ValueError): If the input is no array of integers of this shape.
+
+    As `spacy-hashembeds.with_distinct.v1`, it is registered for configs (`@layers`).
+    """
+    return Model(
+        f"with_distinct({layer.name})",
+        forward,
+        init=init,
+        layers=[layer],
+        dims={name: layer.maybe_get_dim(name) for name in layer.dim_names},
+    )
+
+
+def forward(
+    model: Model[InT, OutT], keys: InT, is_train: bool
+) -> tuple[OutT, Callable[[OutT], InT]]:
+    layer, ops = model.layers[0], cast(Any, model.ops)
+    _check_keys(keys)
+    if len(keys) == 0:
+        return ops.alloc2f(0, layer.get_dim("nO")), lambda dY: keys
+    distinct = _find(model, keys)
+    copies = ops.asarray1i(distinct.copies)
+    Y, backprop_layer = layer(ops.asarray(distinct.values), is_train)
+
+    def backprop(dY: OutT) -> InT:
+        d_distinct = ops.alloc2f(*Y.shape)
+        ops.scatter_add(d_distinct, copies, ops.as_contig(dY))
+        backprop_layer(d_distinct)
+        return ops.xp.zeros_like(keys)
+
+    return Y[copies], backprop
+
+
+def init(model: Model[InT, OutT], X: InT | None = None, Y: OutT | None = None) -> None:
+    layer = model.layers[0]
+    layer.initialize(
+        X=None if X is None or len(X) == 0 else _find(model, X).values, Y=Y
+    )
+    for name in layer.dim_names:
+        if layer.has_dim(name):
+            model.set_dim(name, layer.get_dim(name))
+
+
+def _find(model: Model, keys: Any) -> Distinct:
+    """Find the distinct keys, in the processor's memory."""
+    array = model.ops.to_numpy(keys)
+    if array.ndim == 1:
+        return find_distinct(array)
+    return find_distinct_rows(array.astype("uint64"))
+
+
+def _check_keys(keys: Any) -> None:
+    is_array = hasattr(keys, "dtype") and hasattr(keys, "ndim")
+    if not is_array or keys.dtype.kind not in "iu" or keys.ndim not in (1, 2):
+        came = (
+            f"{keys.dtype} of shape {keys.shape}" if is_array else type(keys).__name__
+        )
+        raise ValueError(
+            "with_distinct should be given an array of integers, of shape (n,) or (n, "
+            f"columns), but was given {came}. Put with_array around it for sequences."
+        )
+    if keys.ndim == 2 and not 1 <= keys.shape[1] <= MAX_COLUMNS:
+        raise ValueError(
+            f"with_distinct should be given 1 to {MAX_COLUMNS} columns of integers, "
+            f"but was given {keys.shape[1]}."
+        )

@@ -1,0 +1,158 @@
+"""`with_distinct` around layers that are not ours."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from spacy.util import registry
+from thinc.api import (
+    Dropout,
+    Embed,
+    HashEmbed,
+    Maxout,
+    Model,
+    chain,
+    fix_random_seed,
+    list2ragged,
+    with_array,
+)
+
+from spacy_hashembeds.layers.with_distinct import with_distinct
+
+from ..toy_embedders import get_gradients
+
+KEYS = st.integers(0, 4)
+
+
+def build_embed() -> Model:
+    return Embed(6, 5)
+
+
+def build_deep() -> Model:
+    return chain(HashEmbed(4, 9, seed=3), Maxout(6, nP=2, normalize=True))
+
+
+def build_column() -> Model:
+    return HashEmbed(6, 7, seed=3, column=1)
+
+
+def run(model, keys, dY):
+    """Give the output, the gradient of the keys, and those of the weights."""
+    for _ in range(2):  # gradients add up
+        Y, backprop = model.begin_update(keys)
+        dX = backprop(dY.copy())
+    return Y, dX, get_gradients(model)
+
+
+@pytest.mark.parametrize("build", [build_embed, build_deep, build_column])
+@given(n=st.integers(1, 40), seed=st.integers(0, 99))
+def test_it_computes_what_the_layer_computes(build, n, seed):
+    state = np.random.default_rng(seed)
+    shape = (n, 3) if build is build_column else (n,)
+    keys = state.integers(0, 5, shape).astype("uint64")
+    dY = state.normal(size=(n, 6)).astype("f")
+    results = []
+    for wrap in (lambda layer: layer, with_distinct):
+        fix_random_seed(0)
+        model = wrap(build()).initialize(X=keys)
+        np.testing.assert_allclose(model.predict(keys), run(model, keys, dY * 0)[0])
+        for node in model.walk():
+            for name in node.grad_names:
+                node.set_grad(name, node.get_grad(name) * 0)
+        results.append(run(model, keys, dY))
+    (expected, _, expected_grads), (Y, dX, grads) = results
+    np.testing.assert_allclose(Y, expected, atol=1e-5)
+    assert dX.shape == keys.shape
+    assert not dX.any()
+    assert len(grads) == len(expected_grads) > 0
+    for grad, expected_grad in zip(grads, expected_grads, strict=True):
+        np.testing.assert_allclose(grad, expected_grad, atol=1e-3)
+
+
+def build_noting(given: list) -> Model:
+    """A layer that notes the keys it is given, and the gradients."""
+
+    def forward(model, keys, is_train):
+        given.append(keys)
+        return np.ones((len(keys), 2), dtype="f"), given.append
+
+    return Model("noting", forward, dims={"nO": 2})
+
+
+@given(hnp.arrays("uint64", st.integers(1, 30), elements=KEYS))
+def test_the_layer_is_given_each_key_once(keys):
+    given_to_layer = []
+    model = with_distinct(build_noting(given_to_layer))
+    Y, backprop = model.begin_update(keys)
+    backprop(Y)
+    values, d_values = given_to_layer
+    assert sorted(values.tolist()) == sorted(set(keys.tolist()))
+    counts = [(keys == value).sum() for value in values]
+    np.testing.assert_array_equal(d_values, np.repeat(counts, 2).reshape(-1, 2))
+
+
+def test_rows_of_keys_are_given_once():
+    given_to_layer = []
+    model = with_distinct(build_noting(given_to_layer))
+    keys = np.array([[1, 2], [2, 1], [1, 2]], dtype="int32")
+    assert model.predict(keys).shape == (3, 2)
+    assert sorted(given_to_layer[0].tolist()) == [[1, 2], [2, 1]]
+
+
+def test_nothing_is_not_given_to_the_layer():
+    given_to_layer = []
+    model = with_distinct(build_noting(given_to_layer))
+    for keys in (np.zeros(0, dtype="uint64"), np.zeros((0, 3), dtype="uint64")):
+        Y, backprop = model.begin_update(keys)
+        assert Y.shape == (0, 2)
+        assert backprop(Y).shape == keys.shape
+    assert given_to_layer == []
+
+
+def test_dropout_inside_treats_copies_alike_and_around_it_does_not():
+    keys = np.ones((2, 1), dtype="uint64")
+    inside = with_distinct(chain(to_floats(), Maxout(50, 1, dropout=0.5)))
+    Y, _ = inside.initialize(X=keys).begin_update(keys)
+    np.testing.assert_array_equal(Y[0], Y[1])
+    around = chain(with_distinct(chain(to_floats(), Maxout(50, 1))), Dropout(0.5))
+    Y, _ = around.initialize(X=keys).begin_update(keys)
+    assert not np.array_equal(Y[0], Y[1])
+
+
+def to_floats() -> Model:
+    return Model("to_floats", lambda model, X, is_train: (X.astype("f"), lambda dY: dY))
+
+
+def test_it_works_in_sequences_and_round_trips():
+    model = chain(list2ragged(), with_array(with_distinct(build_embed())))
+    docs = [np.array([1, 3, 1], dtype="uint64"), np.array([], dtype="uint64")]
+    model.initialize(X=docs)
+    loaded = chain(list2ragged(), with_array(with_distinct(build_embed())))
+    loaded.from_bytes(model.to_bytes())
+    np.testing.assert_array_equal(loaded.predict(docs).data, model.predict(docs).data)
+    assert model.predict(docs).data.shape == (3, 6)
+
+
+@pytest.mark.parametrize(
+    ("keys", "came"),
+    [
+        (np.ones(3, dtype="f"), r"float32 of shape \(3,\)"),
+        (np.ones((1, 2, 3), dtype="i"), r"int32 of shape \(1, 2, 3\)"),
+        ([1, 2], "list"),
+    ],
+)
+def test_other_input_is_refused(keys, came):
+    with pytest.raises(ValueError, match=rf"integers, .*given {came}.*with_array"):
+        with_distinct(build_embed()).predict(keys)
+
+
+@pytest.mark.parametrize("n_columns", [0, 65])
+def test_too_many_columns_are_refused(n_columns):
+    with pytest.raises(ValueError, match=rf"1 to 64 columns .* given {n_columns}\."):
+        with_distinct(build_embed()).predict(np.ones((2, n_columns), dtype="uint64"))
+
+
+def test_configs_can_name_it():
+    make = registry.get("layers", "spacy-hashembeds.with_distinct.v1")
+    assert make(build_embed()).name == "with_distinct(embed)"
