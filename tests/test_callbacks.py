@@ -250,3 +250,20 @@ def test_streaming_without_a_limit_is_warned_of(reader, caplog):
     with caplog.at_level("WARNING", logger="spacy"):
         initialize(nlp)
     assert "set 'limit'" in caplog.text
+
+
+def test_symbols_are_counted_for_wrapped_layers(reader):
+    """spaCy's callback wraps all functions of all layers, and their init."""
+    nvtx = {"@callbacks": "spacy.models_with_nvtx_range.v1"}
+    overrides = {"initialize.before_init.min_freq": 1}
+    nlp = build_nlp(**{"nlp.after_pipeline_creation": nvtx, **overrides})
+    assert initialize(nlp) == {"a", "b", "c", "zz"}
+    losses = nlp.update(get_examples(nlp))
+    assert losses["ner"] > 0
+    plain = build_nlp(**overrides)
+    initialize(plain)
+    plain.from_bytes(nlp.to_bytes(exclude=["config"]), exclude=["config"])
+    for text in TEXTS:
+        assert (nlp(text).tensor == nlp(text).tensor).all()
+        assert abs(nlp(text).tensor - plain(text).tensor).max() < 1e-5
+    assert reader.n_passes == 2

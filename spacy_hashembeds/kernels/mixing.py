@@ -5,6 +5,7 @@ Thinc has the pieces of a Maxout unit side by side: `(n, nO, nP)`. Here they are
 """
 
 from collections.abc import Callable
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -89,5 +90,9 @@ def _standardize(X: NDArray) -> tuple[NDArray, NDArray]:
 
 def _mean_rows(X: NDArray) -> NDArray:
     """Average each row, as a product: several times faster than `mean`."""
-    nO = X.shape[1]
-    return (X @ np.full(nO, 1 / nO, dtype=X.dtype))[:, None]
+    return (X @ _get_shares(X.shape[1], X.dtype.char))[:, None]
+
+
+@lru_cache(maxsize=16)
+def _get_shares(n: int, dtype: str) -> NDArray:
+    return np.full(n, 1 / n, dtype=dtype)

@@ -44,19 +44,6 @@ def check_integer(model: Model, name: str, minimum: int, maximum: int) -> None:
         )
 
 
-def check_dim(model: Model, name: str, expected: int) -> None:
-    """Check a dimension of a layer against those of the layers around it.
-
-    RAISES (ValueError): If it is another.
-    """
-    if model.get_dim(name) != expected:
-        raise ValueError(
-            f"The dimension '{name}' of layer '{model.name}' should be {expected}, as "
-            f"that of the layers around it, but is {model.get_dim(name)!r:.80}. "
-            f"{REMEDY}"
-        )
-
-
 def check_foreign(model: Model, kind: str, foreign: str) -> None:
     """Check that no other kind of layer has saved what this one has loaded.
 
@@ -78,16 +65,24 @@ def check_maxout(maxout: Model, layernorm: Model, *, nI: int) -> None:
     nI (int): The width of the input.
     RAISES (ValueError): If shapes, types or numbers can't be theirs.
     """
+    nO = maxout.get_dim("nO")
+    if maxout.get_dim("nI") != nI or layernorm.get_dim("nO") != nO:
+        raise ValueError(
+            f"The layers '{maxout.name}' and '{layernorm.name}' should have {nI} "
+            "inputs, and as many outputs as each other, but have "
+            f"{maxout.get_dim('nI')} inputs, and {nO} and {layernorm.get_dim('nO')} "
+            f"outputs. {REMEDY}"
+        )
+    check_once(maxout, _check_maxout, nO, maxout.get_dim("nP"), maxout.get_dim("nI"))
+    check_once(layernorm, _check_layernorm, layernorm.get_dim("nO"))
+
+
+def _check_maxout(maxout: Model) -> None:
     nO, nP = maxout.get_dim("nO"), maxout.get_dim("nP")
+    check_param(maxout, "W", (nO, nP, maxout.get_dim("nI")))
+    check_param(maxout, "b", (nO, nP))
 
-    def check() -> None:
-        check_dim(maxout, "nI", nI)
-        check_param(maxout, "W", (nO, nP, nI))
-        check_param(maxout, "b", (nO, nP))
 
-    def check_norm() -> None:
-        check_param(layernorm, "G", (nO,))
-        check_param(layernorm, "b", (nO,))
-
-    check_once(maxout, check, nO, nP, nI, maxout.get_dim("nI"))
-    check_once(layernorm, check_norm, nO)
+def _check_layernorm(layernorm: Model) -> None:
+    check_param(layernorm, "G", (layernorm.get_dim("nO"),))
+    check_param(layernorm, "b", (layernorm.get_dim("nO"),))

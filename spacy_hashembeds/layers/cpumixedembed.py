@@ -14,7 +14,7 @@ Prediction goes through folded tables (see `folding.py`), which hold the product
 all rows.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -34,7 +34,7 @@ from ..kernels.mixing import (
     normalize,
     pieces_first,
 )
-from .column import Backprop, Column
+from .column import Backprop
 from .folding import FoldedTables
 from .gradients import inc_grad, inc_maxout_grads
 from .mixer import Mixer
@@ -166,44 +166,31 @@ def _predict_folded(mixer: Mixer, folded: FoldedTables, keys: NDArray) -> NDArra
 
 def _sum_rows(mixer: Mixer, folded: FoldedTables, keys: NDArray) -> NDArray:
     """Sum the folded rows of each token. *Shape:* `(n, nP * nO)`."""
-    found = [
-        _find_rows(column, values, start)
-        for column, values, start in _select_folded(mixer, folded, keys)
-    ]
-    plain = [rows for rows, weights in found if weights is None]
+    plain, weighted = [], []
+    for i, start in folded.starts.items():
+        rows, weights = mixer.columns[i].find_rows(keys[:, i])
+        rows = rows + start
+        if weights is None:
+            plain.append(rows)
+        else:
+            weighted.append((rows, weights))
     mixed = 0 if not plain else _gather(folded.F, np.concatenate(plain, axis=1), None)
-    for rows, weights in found:
-        if weights is not None:
-            mixed = mixed + _gather(folded.F, rows, weights)
+    for rows, weights in weighted:
+        mixed = mixed + _gather(folded.F, rows, weights)
     return cast(NDArray, mixed)
 
 
 def _sum_distinct_rows(mixer: Mixer, folded: FoldedTables, keys: NDArray) -> NDArray:
     """Do the same as `_sum_rows`, summing first within each column, once a value."""
     found, indices, n_values = [], [], 0
-    for column, column_keys, start in _select_folded(mixer, folded, keys):
-        values = find_distinct(column_keys)
-        found.append(_find_rows(column, values.values, start))
+    for i, start in folded.starts.items():
+        values = find_distinct(keys[:, i])
+        rows, weights = mixer.columns[i].find_rows(values.values)
+        found.append((rows + start, weights))
         indices.append(values.copies + n_values)
         n_values += len(values.values)
     products = _gather_each(folded.F, found)
     return NUMPY_OPS.gather_add(products, np.stack(indices, axis=1))
-
-
-def _select_folded(
-    mixer: Mixer, folded: FoldedTables, keys: NDArray
-) -> Iterator[tuple[Column, NDArray, int]]:
-    """Give each folded column, its keys, and where its rows begin."""
-    columns = zip(mixer.columns, keys.T, strict=True)
-    with_rows = (pair for pair in columns if pair[0].has_rows)
-    for (column, values), start in zip(with_rows, folded.starts, strict=True):
-        yield column, values, start
-
-
-def _find_rows(column: Column, values: NDArray, start: int) -> Rows:
-    """Find the folded rows of values."""
-    rows, weights = column.find_rows(values)
-    return rows + start, weights
 
 
 def _gather_each(F: NDArray, found: Sequence[Rows]) -> NDArray:
@@ -229,10 +216,8 @@ def _finish(
 ) -> NDArray:
     """Add what has no rows, take the maximum, and normalise."""
     mixed += folded.bias
-    columns = zip(mixer.columns, keys.T, strict=True)
-    others = (pair for pair in columns if not pair[0].has_rows)
-    for (column, column_keys), W_column in zip(others, folded.W, strict=True):
-        values = find_distinct(column_keys)
-        X, _ = column.embed(values.values, False)
+    for i, W_column in folded.W.items():
+        values = find_distinct(keys[:, i])
+        X, _ = mixer.columns[i].embed(values.values, False)
         mixed += values.share(X @ W_column.T)
     return normalize(maximum(mixer.split_pieces(mixed)), folded.G, folded.b)

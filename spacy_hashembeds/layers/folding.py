@@ -42,8 +42,8 @@ class FoldedTables:
     """All tables in one, with Maxout's weights multiplied in.
 
     F (NDArray): The products. *Shape:* `(rows of all tables, nP * nO)`, float32.
-    starts (NDArray): Where the rows of each table begin. *Shape:* `(tables,)`, uint32.
-    W (Sequence[NDArray]): Maxout's weights for each column that has no rows. *Shape:*
+    starts (dict[int, np.uint32]): For each column that has rows, where they begin.
+    W (dict[int, NDArray]): For each of the others Maxout's weights. *Shape:*
         `(nP * nO, width)`.
     bias (NDArray): Maxout's bias. *Shape:* `(nP * nO,)`.
     G (NDArray): The scale of the layer normalisation. *Shape:* `(nO,)`.
@@ -51,8 +51,8 @@ class FoldedTables:
     """
 
     F: NDArray
-    starts: NDArray
-    W: Sequence[NDArray]
+    starts: dict[int, np.uint32]
+    W: dict[int, NDArray]
     bias: NDArray
     G: NDArray
     b: NDArray
@@ -106,22 +106,22 @@ def fold(mixer: Mixer) -> FoldedTables:
     """
     mixer.check()
     W, bias = pieces_first(peek(mixer.maxout, "W"), peek(mixer.maxout, "b"))
-    tables, products, rest = [], [], []
-    for column, W_column in zip(mixer.columns, mixer.split_columns(W), strict=True):
-        if column.has_rows:
-            tables.append(column.get_table())
-            products.append(W_column.T)
-        else:
-            rest.append(W_column)
-    starts = np.cumsum([0, *(len(E) for E in tables)], dtype="uint32")
     xp: Any = mixer.maxout.ops.xp
-    F = xp.empty((int(starts[-1]), len(W)), dtype="float32")
-    for E, W_column, start in zip(tables, products, starts.tolist(), strict=False):
+    products, starts, rest, n_rows = [], {}, {}, 0
+    for i, W_column in enumerate(mixer.split_columns(W)):
+        column = mixer.columns[i]
+        if column.has_rows:
+            starts[i] = np.uint32(n_rows)
+            products.append((column.get_table(), W_column.T))
+            n_rows += len(products[-1][0])
+        else:
+            rest[i] = W_column.copy()
+    F = xp.empty((n_rows, len(W)), dtype="float32")
+    for (E, W_column), start in zip(products, starts.values(), strict=True):
         xp.matmul(E, W_column, out=F[start : start + len(E)])
     # copies: what is kept would look as if somebody else held the parameters
     G, b = peek(mixer.layernorm, "G"), peek(mixer.layernorm, "b")
-    rest = [W_column.copy() for W_column in rest]
-    return FoldedTables(F, starts[:-1], rest, bias.copy(), G.copy(), b.copy())
+    return FoldedTables(F, starts, rest, bias.copy(), G.copy(), b.copy())
 
 
 def _find_models(mixer: Mixer) -> list[Model]:

@@ -47,7 +47,9 @@ def forward(
     other_keys = list(keys.T[len(tables) :])
     if folded is not None:
         mixed = _sum_folded_rows(folded, tables, table_keys)
-        for column, values, W in zip(others, other_keys, folded.W, strict=True):
+        for column, values, W in zip(
+            others, other_keys, folded.W.values(), strict=True
+        ):
             mixed += column.embed(values, False)[0] @ W.T
         best = mixer.split_pieces(mixed).max(axis=1)
         return _normalize(best, folded.G, folded.b), _backprop_nothing
@@ -79,7 +81,7 @@ def _sum_folded_rows(
     folded: FoldedTables, tables: Sequence[GpuTable], keys: Array
 ) -> Array:
     """Sum the folded rows of each token, and the bias. *Shape:* `(n, nP * nO)`."""
-    starts = [*folded.starts.tolist(), len(folded.F)]
+    starts = [*map(int, folded.starts.values()), len(folded.F)]
     folded_tables = [
         Table(folded.F[start:stop], finder)
         for (_, finder), start, stop in zip(tables, starts, starts[1:], strict=False)

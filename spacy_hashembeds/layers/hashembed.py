@@ -85,15 +85,15 @@ def check_weights(model: Model) -> None:
 
     RAISES (ValueError): If they can't be the layer's.
     """
-    attrs = model.attrs
+    attrs, nV = model.attrs, model.get_dim("nV")
+    check_once(model, _check_weights, attrs["seed"], attrs["num_hashes"], nV)
 
-    def check() -> None:
-        check_foreign(model, "hashes", "symbols")
-        check_integer(model, "seed", 0, 2**32 - 1)
-        check_integer(model, "num_hashes", 1, MAX_HASHES)
-        check_table(model)
 
-    check_once(model, check, attrs["seed"], attrs["num_hashes"], model.get_dim("nV"))
+def _check_weights(model: Model) -> None:
+    check_foreign(model, "hashes", "symbols")
+    check_integer(model, "seed", 0, 2**32 - 1)
+    check_integer(model, "num_hashes", 1, MAX_HASHES)
+    check_table(model)
 
 
 def find_rows(model: Model, ids: Ints1d) -> Ints2d:

@@ -37,7 +37,6 @@ def forward(
     RETURNS (tuple): Vectors of shape `(n, nO)`, float32; and what takes their gradient
         to the parameters of all layers.
     """
-    mixer.check()
     if is_used_by(mixer.maxout.ops):
         folded = None if is_train else fold.get(mixer)
         return gpumixedembed.forward(mixer, folded, keys, is_train)

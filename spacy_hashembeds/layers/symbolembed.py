@@ -147,17 +147,16 @@ def check_weights(model: Model) -> None:
     RAISES (ValueError): If there are no symbols yet, or they, the table or the row
         can't be the layer's.
     """
-    attrs = model.attrs
+    attrs, nV = model.attrs, model.maybe_get_dim("nV")
+    check_once(model, _check_weights, attrs["symbols"], attrs["unk"], nV)
 
-    def check() -> None:
-        check_foreign(model, "looks symbols up", "seed")
-        symbols = _get_symbols(model)
-        _check_symbols(symbols, model)
-        check_integer(model, "unk", 0, len(symbols))
-        check_table(model)
 
-    nV = model.maybe_get_dim("nV")
-    check_once(model, check, attrs["symbols"], attrs["unk"], nV)
+def _check_weights(model: Model) -> None:
+    check_foreign(model, "looks symbols up", "seed")
+    symbols = _get_symbols(model)
+    _check_symbols(symbols, model)
+    check_integer(model, "unk", 0, len(symbols))
+    check_table(model)
 
 
 def _check_symbols(symbols: numpy.ndarray, model: Model) -> None:

@@ -4,8 +4,8 @@ Fast paths do the work of a whole tree of Thinc's layers. Somebody may have wrap
 replaced any of them: by `with_nvtx_range`, for instance, which leaves the name.
 """
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from thinc.api import Model
 from thinc.layers.array_getitem import forward as getitem_forward
@@ -13,6 +13,8 @@ from thinc.layers.chain import forward as chain_forward
 from thinc.layers.dropout import forward as dropout_forward
 from thinc.layers.layernorm import forward as layernorm_forward
 from thinc.layers.maxout import forward as maxout_forward
+
+_T = TypeVar("_T")
 
 
 class UnexpectedNodeError(Exception):
@@ -30,6 +32,44 @@ class MaxoutLayers(NamedTuple):
     maxout: Model
     layernorm: Model
     dropout: Model | None
+
+
+class Found(Generic[_T]):
+    """Keeps what was found in a tree for as long as its nodes are what they were.
+
+    Neither copied, pickled nor saved with a model.
+    """
+
+    def __init__(self) -> None:
+        # one object, so that threads never see a part of it
+        self._kept: tuple[list[Model], tuple, _T | None] = ([], (), None)
+
+    def __reduce__(self) -> tuple:
+        return Found, ()
+
+    def get(self, model: Model, find: Callable[[Model], _T]) -> _T | None:
+        """Get what a function finds in a model, or None if it finds a stranger's node.
+
+        find (Callable[[Model], _T]): Raises an `UnexpectedNodeError` then. It looks
+            at nothing but functions, layers, and indices of columns.
+        """
+        nodes, state, found = self._kept
+        if not nodes or nodes[0] is not model or state != _describe(nodes):
+            try:
+                found = find(model)
+            except UnexpectedNodeError:
+                found = None
+            nodes = list(model.walk())
+            functions, indices, layers = _describe(nodes)
+            self._kept = nodes, (functions, indices, list(map(list, layers))), found
+        return found
+
+
+def _describe(nodes: Sequence[Model]) -> tuple[list, list, list]:
+    """Say what nodes compute, which columns they cut out, and their layers."""
+    functions = [node._func for node in nodes]
+    indices = [node._attrs.get("index") for node in nodes]
+    return functions, indices, [node._layers for node in nodes]
 
 
 def expect(model: Model, forward: Callable, n_layers: int | None = None) -> list[Model]:

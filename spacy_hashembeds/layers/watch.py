@@ -114,16 +114,17 @@ def count_accesses(models: Sequence[Model]) -> list[tuple[WatchedParams, int]]:
     return [(store, store.accesses) for store in stores]
 
 
-def check_once(model: Model, check: Callable[[], None], *attrs: Any) -> None:
+def check_once(model: Model, check: Callable[[Model], None], *attrs: Any) -> None:
     """Check a layer's parameters and attributes when they arrive, and not again.
 
-    check (Callable[[], None]): Raises if something is wrong with them.
-    attrs (Any): The attributes that it looks at: with others, it is called anew.
+    check (Callable[[Model], None]): Raises if something is wrong with them.
+    attrs (Any): The attributes and dimensions that it looks at: with other objects in
+        their place, it is called anew.
     """
     store = watch(model)
     state = (store.arrivals, *attrs)
     if store.checked is None or not all(map(is_, store.checked, state)):
-        check()
+        check(model)
         store.checked = state
 
 

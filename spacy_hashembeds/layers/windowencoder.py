@@ -6,7 +6,6 @@ products and maxima of a block are in the processor's cache when they are needed
 """
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -56,10 +55,13 @@ class Convolution(NamedTuple):
         RAISES (ValueError): If they can't be the layers'.
         """
         size = self.window_size
-        check_size = partial(check_integer, self.window, "window_size", 0, 2**31)
-        check_once(self.window, check_size, size)
+        check_once(self.window, _check_window, size)
         n_inputs = (2 * size + 1) * self.maxout.get_dim("nO")
         check_maxout(self.maxout, self.layernorm, nI=n_inputs)
+
+
+def _check_window(window: Model) -> None:
+    check_integer(window, "window_size", 0, 2**31)
 
 
 def predict(layers: Convolution, X: NDArray) -> NDArray:

@@ -191,18 +191,18 @@ def test_checks_are_made_once_until_something_arrives(model):
     made = []
     symbols = np.arange(3)
     for _ in range(3):
-        check_once(model, lambda: made.append(1), symbols, 2)
+        check_once(model, lambda model: made.append(1), symbols, 2)
     assert made == [1]
-    check_once(model, lambda: made.append(1), symbols.copy(), 2)
+    check_once(model, lambda model: made.append(1), symbols.copy(), 2)
     model.set_param("W", model.get_param("W").copy())
-    check_once(model, lambda: made.append(1), symbols, 2)
+    check_once(model, lambda model: made.append(1), symbols, 2)
     assert made == [1, 1, 1]
 
 
 def test_a_check_that_fails_is_made_again(model):
     for _ in range(2):
         with pytest.raises(ZeroDivisionError):
-            check_once(model, lambda: 1 / 0)
+            check_once(model, lambda model: 1 / 0)
 
 
 def test_remote_parameters_count_as_shared(model):

@@ -37,10 +37,12 @@ from thinc.layers.with_array import forward as with_array_forward
 from thinc.types import Floats2d, Ragged
 
 from ...layers import mixedembed
+from ...layers.checks import REMEDY
 from ...layers.column import Column, ColumnFunctions, find_column
 from ...layers.folding import Fold
 from ...layers.mixer import Mixer
 from ...layers.tree import (
+    Found,
     MaxoutLayers,
     UnexpectedNodeError,
     expect,
@@ -119,7 +121,11 @@ def mix_attributes(
         init=init,
         dims={"nO": width},
         layers=[*layers, with_array(mixer), cast(Model, ragged2list())],
-        attrs={"include_static_vectors": include_static_vectors, "fold": Fold()},
+        attrs={
+            "include_static_vectors": include_static_vectors,
+            "fold": Fold(),
+            "parts": Found(),
+        },
     )
 
 
@@ -130,10 +136,13 @@ def forward(
         # Thinc's Maxout and LayerNorm can't backpropagate through zero rows.
         width = model.get_dim("nO")
         return [model.ops.alloc2f(0, width) for _ in docs], lambda dY: []
-    parts = find_parts(model)
+    parts = model.attrs["parts"].get(model, find_parts)
     if parts is None:
         return forward_reference(model, docs, is_train)
-    check_columns(parts)
+    n_columns = len(parts.columns)
+    check_columns = partial(_check_columns, n_columns)
+    attrs = parts.extractor.attrs["columns"]
+    check_once(parts.extractor, check_columns, attrs, n_columns)
     mixer = parts.get_mixer(docs[0].vocab)
     if not mixedembed.can_embed(mixer):
         return forward_reference(model, docs, is_train)
@@ -171,15 +180,11 @@ def init(model: Model[InT, OutT], X: InT | None = None, Y: OutT | None = None) -
     chain_init(model, X, Y)
 
 
-def find_parts(model: Model[InT, OutT]) -> Parts | None:
-    """Find the layers in the tree, or None if a node is not as it was made."""
-    try:
-        return _expect_parts(model)
-    except UnexpectedNodeError:
-        return None
+def find_parts(model: Model[InT, OutT]) -> Parts:
+    """Find the layers in the tree.
 
-
-def _expect_parts(model: Model[InT, OutT]) -> Parts:
+    RAISES (UnexpectedNodeError): If a node is not as `mix_attributes` made it.
+    """
     if len(model.layers) not in (3, 5):
         raise UnexpectedNodeError(model.name)
     *inputs, mixer, to_list = model.layers
@@ -210,24 +215,15 @@ def _expect_columns(model: Model[Ragged, Ragged]) -> list[Column]:
     return columns
 
 
-def check_columns(parts: Parts) -> None:
-    """Check the attributes that are read once they arrive.
-
-    RAISES (ValueError): If they are not as many token attributes as there are tables.
-    """
-    attrs, n_tables = parts.extractor.attrs["columns"], len(parts.columns)
-
-    def check() -> None:
-        is_list = isinstance(attrs, list) and len(attrs) == n_tables
-        if not is_list or not all(_is_attribute(attr) for attr in attrs):
-            raise ValueError(
-                f"The attribute 'columns' of layer '{parts.extractor.name}' should be "
-                f"{n_tables} token attributes, one for each table, but is "
-                f"{attrs!r:.80}. Were the weights saved by a pipeline with another "
-                "config, or damaged?"
-            )
-
-    check_once(parts.extractor, check, attrs)
+def _check_columns(n_columns: int, extractor: Model) -> None:
+    attrs = extractor.attrs["columns"]
+    is_list = isinstance(attrs, list) and len(attrs) == n_columns
+    if not is_list or not all(map(_is_attribute, attrs)):
+        raise ValueError(
+            f"The attribute 'columns' of layer '{extractor.name}' should be "
+            f"{n_columns} token attributes, one for each table, but is "
+            f"{attrs!r:.80}. {REMEDY}"
+        )
 
 
 def _is_attribute(attr: Any) -> bool:

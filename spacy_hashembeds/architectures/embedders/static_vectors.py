@@ -1,7 +1,6 @@
 """The pipeline's word vectors as a column of keys."""
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 from spacy.errors import Errors
@@ -50,8 +49,11 @@ def check_weights(model: Model) -> None:
 
     RAISES (ValueError): If they can't be the layer's.
     """
-    shape = model.get_dim("nO"), model.get_dim("nM")
-    check_once(model, partial(check_param, model, "W", shape), *shape)
+    check_once(model, _check_weights, model.get_dim("nO"), model.get_dim("nM"))
+
+
+def _check_weights(model: Model) -> None:
+    check_param(model, "W", (model.get_dim("nO"), model.get_dim("nM")))
 
 
 def get_key_attr(vocab: Vocab) -> str | int:

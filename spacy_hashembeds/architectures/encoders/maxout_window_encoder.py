@@ -11,7 +11,7 @@ from thinc.types import Floats2d
 
 from ...checks import check_integers
 from ...kernels.threads import one_thread
-from ...layers.tree import UnexpectedNodeError, expect, expect_maxout
+from ...layers.tree import Found, UnexpectedNodeError, expect, expect_maxout
 from ...layers.windowencoder import Convolution, begin_update, predict
 
 InT = list[Floats2d]
@@ -45,21 +45,28 @@ def MaxoutWindowEncoder(
         width=width, window_size=window_size, maxout_pieces=maxout_pieces, depth=depth
     )
     model.replace_callbacks(forward, init=model.init)
+    model.attrs["convolutions"] = Found()
     return model
 
 
 def forward(
     model: Model[InT, OutT], Xs: InT, is_train: bool
 ) -> tuple[OutT, Callable[[OutT], InT]]:
-    if not isinstance(Xs, list | tuple):
-        # an array, a Ragged or a Padded, which spaCy's takes too
-        return cast(Any, with_array_forward(model, cast(Any, Xs), is_train))
-    if not any(len(X) for X in Xs):
+    is_list = isinstance(Xs, list | tuple)  # and no array or Ragged
+    if is_list and not any(len(X) for X in Xs):
         # Thinc's layers don't agree on the shape of nothing.
         return Xs, lambda dYs: dYs
-    convolutions = find_convolutions(model)
+    convolutions = None
+    if is_list and isinstance(model.ops, NumpyOps):
+        convolutions = model.attrs["convolutions"].get(model, find_convolutions)
     if convolutions is None:
         return cast(Any, with_array_forward(model, cast(Any, Xs), is_train))
+    return _forward_cpu(model, convolutions, Xs, is_train)
+
+
+def _forward_cpu(
+    model: Model[InT, OutT], convolutions: list[Convolution], Xs: InT, is_train: bool
+) -> tuple[OutT, Callable[[OutT], InT]]:
     pad, lengths = model.attrs["pad"], model.ops.asarray1i([len(X) for X in Xs])
     X: Any = model.ops.flatten(cast(Any, Xs), pad=pad)
     backprops = []
@@ -81,18 +88,16 @@ def forward(
     return cast(OutT, model.ops.unflatten(X, lengths, pad=pad)), backprop
 
 
-def find_convolutions(model: Model) -> list[Convolution] | None:
-    """Find the layers in the tree, or None if a node is not as spaCy makes it."""
-    if not isinstance(model.ops, NumpyOps):
-        return None
-    try:
-        (stack,) = model.layers
-        # Thinc clones nothing where the depth is 1
-        is_single = stack._func is residual_forward
-        layers = [stack] if is_single else expect(stack, chain_forward)
-        return [_expect_convolution(layer) for layer in layers]
-    except UnexpectedNodeError:
-        return None
+def find_convolutions(model: Model) -> list[Convolution]:
+    """Find the layers in the tree.
+
+    RAISES (UnexpectedNodeError): If a node is not as spaCy makes it.
+    """
+    (stack,) = model.layers
+    # Thinc clones nothing where the depth is 1
+    is_single = stack._func is residual_forward
+    layers = [stack] if is_single else expect(stack, chain_forward)
+    return [_expect_convolution(layer) for layer in layers]
 
 
 def _expect_convolution(model: Model) -> Convolution:
