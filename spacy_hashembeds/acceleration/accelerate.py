@@ -10,13 +10,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.util import load_config, load_model
 from thinc.api import Config, Ops, get_current_ops, set_current_ops
 
+from ..folders import replacing_folder
 from .conversion import (
     BLAS,
     OUR_EMBED,
@@ -27,6 +27,7 @@ from .conversion import (
     find_unconvertible,
 )
 from .parity import LoadedPipeline, compare_pipelines, make_texts
+from .replaceable import check_replaceable
 from .timing import measure_words_per_second
 
 
@@ -68,7 +69,8 @@ def accelerate(
         of Docs are taken. Without any, texts are made up, of words that the pipeline
         knows and others.
     blas (bool): Whether the pipeline is to choose the fastest BLAS when it is loaded.
-    force (bool): Whether to replace a pipeline that is in `output` already.
+    force (bool): Whether to replace a pipeline that is in `output` already. Whenever
+        this is killed, the old one or the new one is there.
     rounds (int): How often to time both pipelines, in turns.
     RAISES (OSError): If there is no such pipeline, or something in `output` that is
         not to be replaced.
@@ -79,14 +81,11 @@ def accelerate(
     ops = get_current_ops()
     try:
         before = _load(model, ops)
-        source = _check_folders(before.nlp, model, output, force)
+        source = _find_source(before.nlp, model, output)
         config = load_config(source / "config.cfg")
         _check_convertible(config, model)
-        output.parent.mkdir(parents=True, exist_ok=True)
-        with TemporaryDirectory(
-            prefix=f".{output.name}-", dir=output.parent
-        ) as scratch:
-            folder = Path(scratch) / "new"
+        check = partial(check_replaceable, output, source, force=force)
+        with replacing_folder(output, check) as folder:
             _copy_folder(source, folder)
             new_config = convert_config(config, blas=blas)
             new_config.to_disk(folder / "config.cfg", interpolate=False)
@@ -102,9 +101,6 @@ def accelerate(
                 parity.sample,
                 rounds=rounds,
             )
-            if output.exists():
-                output.rename(Path(scratch) / "old")
-            folder.rename(output)
     finally:
         set_current_ops(ops)
     return Acceleration(
@@ -127,8 +123,8 @@ def _load(model: str | Path, ops: Ops) -> LoadedPipeline:
     return LoadedPipeline(_load_language(model, ops), get_current_ops())
 
 
-def _check_folders(nlp: Language, model: str | Path, output: Path, force: bool) -> Path:
-    """Give the pipeline's folder, if `output` may be written without harm to it."""
+def _find_source(nlp: Language, model: str | Path, output: Path) -> Path:
+    """Find the pipeline's folder, if `output` may be written without harm to it."""
     if nlp.path is None:
         raise ValueError(f"'{model}' should be a saved pipeline, but has no folder.")
     source, target = nlp.path.resolve(), output.resolve()
@@ -136,18 +132,6 @@ def _check_folders(nlp: Language, model: str | Path, output: Path, force: bool) 
         raise ValueError(
             f"The new pipeline can't be saved to '{output}': the old one is in "
             f"'{source}', and stays as it is. Name a folder elsewhere."
-        )
-    if not output.exists() or (output.is_dir() and not any(output.iterdir())):
-        return source
-    if not force:
-        raise FileExistsError(
-            f"There is something in '{output}' already. Name another folder, or ask "
-            "for it to be replaced (--force)."
-        )
-    if not (output / "config.cfg").is_file():
-        raise FileExistsError(
-            f"'{output}' should be a pipeline to replace, but has no config.cfg. Name "
-            "another folder, or remove it yourself."
         )
     return source
 

@@ -1,0 +1,117 @@
+"""Replacing folders so that the old or the new one stands in its place at any time."""
+
+import ctypes
+import errno
+import fcntl
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from glob import escape
+from pathlib import Path
+from typing import IO
+
+#: Ends the names of the folders that new ones are made in, beside their place.
+_SUFFIX = ".replacing"
+
+# From Linux's headers: paths as seen from the working directory; swap the two.
+_AT_FDCWD = -100
+_RENAME_EXCHANGE = 2
+#: What a system or file system answers that can't swap folders.
+_CANT_SWAP = (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP)
+
+
+@contextmanager
+def replacing_folder(path: str | Path, check: Callable[[], None]) -> Iterator[Path]:
+    """Make a folder beside its place and move it there once it is complete.
+
+    Whenever the process is killed, the old folder or the new one stands in its place.
+    What it leaves beside it, the next call for the same place removes, but nothing of
+    a process that is still alive. Where a file system can't swap two folders, as NFS,
+    there is a moment between two moves: after a kill in it, the next call puts the old
+    folder back.
+
+    path (str | Path): The folder to make or replace. Of a link, what it points to is
+        replaced.
+    check (Callable[[], None]): Raises if what stands at `path` is not to be replaced.
+        Called before the block, and again after it.
+    YIELDS (Path): The folder to make. If the block raises, it is removed, and what
+        stood at `path` stays as it was.
+    """
+    path = Path(os.path.realpath(path))
+    _clear_remains(path)
+    check()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    scratch, lock = _make_scratch(path)
+    with lock:
+        try:
+            yield scratch / "new"
+            check()
+            _put(scratch, path)
+        finally:
+            _remove(scratch, path)
+
+
+def _clear_remains(path: Path) -> None:
+    for scratch in path.parent.glob(f".{escape(path.name)}-????????{_SUFFIX}"):
+        # another process may have it, or another user
+        with suppress(OSError), _lock(scratch):
+            _remove(scratch, path)
+
+
+def _make_scratch(path: Path) -> tuple[Path, IO[str]]:
+    prefix = f".{path.name}-"
+    while True:
+        scratch = Path(tempfile.mkdtemp(_SUFFIX, prefix, path.parent))
+        # Until it is locked, another process may take it for remains and remove it.
+        with suppress(BlockingIOError, FileNotFoundError):
+            return scratch, _lock(scratch)
+
+
+def _lock(scratch: Path) -> IO[str]:
+    """Lock a folder for as long as a file is open, or until the process ends anyhow.
+
+    RAISES (BlockingIOError): If another process has it.
+    RAISES (FileNotFoundError): If another process has removed it.
+    """
+    file = (scratch / "lock").open("w")
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if not os.fstat(file.fileno()).st_nlink:
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), file.name)
+    except OSError:
+        file.close()
+        raise
+    return file
+
+
+def _put(scratch: Path, path: Path) -> None:
+    new = scratch / "new"
+    if not path.exists():
+        os.rename(new, path)
+    elif not _swap(new, path):
+        os.rename(path, scratch / "old")
+        os.rename(new, path)
+
+
+def _swap(new: Path, path: Path) -> bool:
+    """Swap two folders in one step, unless the system or file system can't."""
+    swap = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
+    if swap is None:
+        return False
+    old, place = os.fsencode(new), os.fsencode(path)
+    if swap(_AT_FDCWD, old, _AT_FDCWD, place, _RENAME_EXCHANGE) == 0:
+        return True
+    error = ctypes.get_errno()
+    if error in _CANT_SWAP:
+        return False
+    raise OSError(error, os.strerror(error), str(new), None, str(path))
+
+
+def _remove(scratch: Path, path: Path) -> None:
+    if not path.exists():
+        with suppress(FileNotFoundError):
+            os.rename(scratch / "old", path)
+    # What can't be removed now is tried again by the next call.
+    shutil.rmtree(scratch, ignore_errors=True)
