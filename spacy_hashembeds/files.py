@@ -1,35 +1,65 @@
 """Writing files so that nobody ever sees half of one."""
 
+import errno
 import json
 import os
+import re
+import shutil
+import stat
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
+
+STANDARD_OUTPUT = Path("/dev/stdout")
+
+_STREAMS = {"/dev/stdout": 1, "/dev/stderr": 2}
+_DESCRIPTOR = re.compile(r"/(?:dev|proc/self)/fd/(\d+)")
 
 
 @contextmanager
 def replacing(path: str | Path) -> Iterator[Path]:
     """Write a file beside its place and move it there once it is complete.
 
+    A file that is replaced leaves its permissions to the new one. Of a link, what it
+    points to is replaced. What is no file to replace, such as a device, a pipe or an
+    open file (`/dev/stdout`, `/dev/fd/3`), is written to once all is there to write.
+
     path (str | Path): The file to make or replace. Its folder is made if needed.
     YIELDS (Path): The file to write, with the same suffix. If the block raises, it is
         removed, and what stood at `path` stays as it was.
+    RAISES (OSError): If it can't be written, naming `path`.
     """
     path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(
-        prefix=f".{path.stem}-", suffix=path.suffix, dir=path.parent
+    if path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    is_stream = find_descriptor(path) is not None or (
+        path.exists() and not path.is_file()
     )
-    os.close(handle)
-    temporary = Path(name)
-    try:
-        yield temporary
-        temporary.chmod(0o666 & ~_get_umask())
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    target = Path(os.path.realpath(path))
+    folder = Path(tempfile.gettempdir()) if is_stream else target.parent
+    prefix = f".{path.stem}-"
+    with _naming(path, instead_of=str(folder / prefix)):
+        folder.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(path.suffix, prefix, folder)
+        os.close(handle)
+        temporary = Path(name)
+        try:
+            yield temporary
+            if is_stream:
+                _copy(temporary, path)
+            else:
+                temporary.chmod(_get_mode(target))
+                os.replace(temporary, target)
+        finally:
+            temporary.unlink(missing_ok=True)
+
+
+def find_descriptor(path: str | Path) -> int | None:
+    """Find which open file a path names: 1 for `/dev/stdout`, 3 for `/dev/fd/3`."""
+    match = _DESCRIPTOR.fullmatch(str(path))
+    return _STREAMS.get(str(path)) if match is None else int(match[1])
 
 
 def write_json(path: str | Path, data: Any) -> None:
@@ -40,6 +70,38 @@ def write_json(path: str | Path, data: Any) -> None:
     with replacing(path) as temporary:
         text = json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False)
         temporary.write_text(text + "\n", encoding="utf8")
+
+
+@contextmanager
+def _naming(path: Path, instead_of: str) -> Iterator[None]:
+    """Name a file in errors of the system that name none, or a temporary one."""
+    try:
+        yield
+    except OSError as e:
+        is_named = e.filename is not None and not str(e.filename).startswith(instead_of)
+        if e.errno is None or is_named:
+            raise
+        raise OSError(e.errno, e.strerror, str(path)) from e
+
+
+def _copy(temporary: Path, path: Path) -> None:
+    descriptor = find_descriptor(path)
+    # An open file is not opened again: that would start at its beginning.
+    place = path if descriptor is None else os.dup(descriptor)
+    # Whoever read from a pipe and has gone has read enough.
+    with (
+        suppress(BrokenPipeError),
+        open(place, "wb") as file,
+        temporary.open("rb") as source,
+    ):
+        shutil.copyfileobj(source, file)
+
+
+def _get_mode(path: Path) -> int:
+    try:
+        return stat.S_IMODE(path.stat().st_mode)
+    except FileNotFoundError:
+        return 0o666 & ~_get_umask()
 
 
 def _get_umask() -> int:

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import stat
 from collections.abc import Callable
 from functools import cache
 from itertools import islice
@@ -88,6 +89,19 @@ def trained_root(tiny_corpus, tmp_path_factory) -> Path:
 def project(trained_root, tmp_path) -> Path:
     """A copy of that project, to change."""
     return shutil.copytree(trained_root, tmp_path / "project")
+
+
+@pytest.fixture
+def full_device(tmp_path_factory) -> Path:
+    """A device without space; for root not /dev/full, which a slip would replace."""
+    if os.geteuid() != 0:
+        return Path("/dev/full")
+    path = tmp_path_factory.mktemp("devices") / "full"
+    try:
+        os.mknod(path, 0o666 | stat.S_IFCHR, os.makedev(1, 7))
+    except PermissionError:
+        pytest.skip("root may not make devices here")
+    return path
 
 
 def make_trial(root: Path, **settings: Any) -> Trial:

@@ -1,11 +1,13 @@
+import errno
 import json
 import os
+import resource
 import stat
 from pathlib import Path
 
 import pytest
 
-from spacy_hashembeds.files import replacing, write_json
+from spacy_hashembeds.files import find_descriptor, replacing, write_json
 
 
 @pytest.fixture
@@ -44,7 +46,7 @@ def test_a_new_file_and_its_folders_are_made(tmp_path):
     assert names(path.parent) == ["new.txt"]
 
 
-def fail(path: Path, error: type[BaseException]) -> None:
+def fail(path: Path, error: type[BaseException] | BaseException) -> None:
     with replacing(path) as temporary:
         temporary.write_text("half")
         raise error
@@ -64,8 +66,18 @@ def test_a_failure_makes_no_new_file(tmp_path):
     assert names(tmp_path) == []
 
 
+@pytest.mark.parametrize("mode", [0o600, 0o664])
+def test_permissions_of_a_file_that_is_replaced_stay(path, mode):
+    path.chmod(mode)
+    with replacing(path) as temporary:
+        temporary.write_text("new")
+    assert path.read_text() == "new"
+    assert stat.S_IMODE(path.stat().st_mode) == mode
+
+
 @pytest.mark.parametrize(("umask", "mode"), [(0o022, 0o644), (0o077, 0o600)])
-def test_permissions_follow_the_umask(path, umask, mode):
+def test_permissions_of_a_new_file_follow_the_umask(tmp_path, umask, mode):
+    path = tmp_path / "new.txt"
     before = os.umask(umask)
     try:
         with replacing(path):
@@ -74,6 +86,137 @@ def test_permissions_follow_the_umask(path, umask, mode):
     finally:
         os.umask(before)
     assert stat.S_IMODE(path.stat().st_mode) == mode
+
+
+# What is no plain file
+
+
+@pytest.mark.parametrize("is_new", [False, True])
+def test_a_link_stays_and_what_it_points_to_is_replaced(path, tmp_path, is_new):
+    target = tmp_path / "new.json" if is_new else path
+    link = tmp_path / "links" / "link.json"
+    link.parent.mkdir()
+    link.symlink_to(Path("..") / target.name)
+    with replacing(link) as temporary:
+        temporary.write_text("new")
+        assert temporary.parent == tmp_path
+    assert link.is_symlink()
+    assert target.read_text() == "new"
+    assert names(link.parent) == ["link.json"]
+
+
+@pytest.mark.parametrize("is_link", [False, True])
+def test_a_pipe_is_written_to_once_all_is_there(tmp_path, is_link):
+    pipe = place = tmp_path / "pipe.json"
+    os.mkfifo(pipe)
+    if is_link:
+        place = tmp_path / "link.json"
+        place.symlink_to(pipe)
+    # for reading and writing, so that neither end waits for the other
+    reader = os.open(pipe, os.O_RDWR | os.O_NONBLOCK)
+    with pytest.raises(ZeroDivisionError):
+        fail(place, ZeroDivisionError)
+    with pytest.raises(BlockingIOError):
+        os.read(reader, 100)
+    with replacing(place) as temporary:
+        assert temporary.suffix == ".json"
+        temporary.write_text("new")
+    assert os.read(reader, 100) == b"new"
+    os.close(reader)
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+    assert not temporary.exists()
+
+
+def test_an_open_file_is_written_to_where_it_stands(path):
+    with path.open("w") as file:
+        file.write("before ")
+        file.flush()
+        for name in ("dev", "proc/self"):
+            with replacing(f"/{name}/fd/{file.fileno()}") as temporary:
+                temporary.write_text(f"{name} ")
+        file.write("after")
+    assert path.read_text() == "before dev proc/self after"
+    assert names(path.parent) == ["scores.json"]
+
+
+@pytest.mark.parametrize(
+    ("name", "descriptor"),
+    [
+        ("/dev/stdout", 1),
+        ("/dev/stderr", 2),
+        ("/dev/fd/12", 12),
+        ("/proc/self/fd/1", 1),
+        ("stdout", None),
+        ("/dev/fd/1/x", None),
+        ("/tmp/dev/fd/1", None),
+    ],
+)
+def test_names_of_open_files_are_known(name, descriptor):
+    assert find_descriptor(name) == find_descriptor(Path(name)) == descriptor
+
+
+def test_a_reader_that_has_gone_has_read_enough(tmp_path):
+    reader, writer = os.pipe()
+    os.close(reader)
+    write_json(f"/dev/fd/{writer}", [1])
+    os.close(writer)
+
+
+# Errors name the file
+
+
+def test_a_folder_is_refused_before_the_work(tmp_path):
+    with pytest.raises(IsADirectoryError, match=f"'{tmp_path}'"):
+        fail(tmp_path, ZeroDivisionError)
+    assert names(tmp_path) == []
+
+
+def test_a_full_device_is_named_and_stays(full_device):
+    match = f"No space left on device: '{full_device}'"
+    with pytest.raises(OSError, match=match):
+        write_json(full_device, [1])
+    assert full_device.is_char_device()
+
+
+@pytest.mark.parametrize("name", ["/dev/fd/997", "/dev/fd/full"])
+def test_what_cannot_be_written_to_is_named(name):
+    with pytest.raises(OSError, match=rf"\[Errno \d+\] .*: '{name}'"):
+        write_json(name, [1])
+
+
+def test_a_file_that_does_not_fit_is_named(path):
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (200, hard))
+    try:
+        with pytest.raises(OSError, match=rf"File too large: '{path}'"):
+            write_json(path, list(range(1000)))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert path.read_text() == "old"
+    assert names(path.parent) == ["scores.json"]
+
+
+def test_an_error_in_moving_it_names_its_place_alone(path, monkeypatch):
+    def refuse(source, target):
+        raise PermissionError(errno.EACCES, "Permission denied", source, None, target)
+
+    monkeypatch.setattr(os, "replace", refuse)
+    with pytest.raises(PermissionError) as info:
+        write_json(path, [1])
+    assert str(info.value) == f"[Errno 13] Permission denied: '{path}'"
+
+
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        (FileNotFoundError(errno.ENOENT, "No such file", "input"), "No such file.*inp"),
+        (OSError("no number, but words"), "^no number, but words$"),
+    ],
+)
+def test_errors_that_say_enough_stay(path, error, message):
+    with pytest.raises(OSError, match=message):
+        fail(path, error)
+    assert path.read_text() == "old"
 
 
 def test_json_is_indented_utf8_that_ends_in_a_newline(path):

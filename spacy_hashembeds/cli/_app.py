@@ -3,7 +3,10 @@
 import typer
 from spacy.cli._util import app
 
+from ._output import Group
+
 hashembeds_cli = typer.Typer(
+    cls=Group,
     name="hashembeds",
     help="Prepare corpora, count symbols, train and compare token embeddings.",
     no_args_is_help=True,

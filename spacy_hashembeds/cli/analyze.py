@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from spacy.cli._util import Arg, Opt
 
 from ._app import hashembeds_cli
+from ._output import name_output
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc
@@ -47,7 +48,12 @@ def analyze_cli(
         "hash tables, as a share of them",
     ),
     output: Path | None = Opt(
-        None, "--json", "-j", help="JSON file to write everything to", dir_okay=False
+        None,
+        "--json",
+        "-j",
+        help="JSON file to write everything to; - is standard output",
+        dir_okay=False,
+        callback=name_output,
     ),
 ) -> None:
     """Analyse a corpus before training: what it holds, how the tables of a config or

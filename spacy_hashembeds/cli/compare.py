@@ -6,6 +6,7 @@ from typing import Any
 from spacy.cli._util import Arg, Opt
 
 from ._app import hashembeds_cli
+from ._output import name_output
 
 
 @hashembeds_cli.command("compare")
@@ -15,9 +16,20 @@ def compare_cli(
         ..., "--corpus", "-c", help="Corpus to time the pipelines on (.spacy)"
     ),
     output: Path | None = Opt(
-        None, "--output", "-o", help="JSON file to write the comparison to"
+        None,
+        "--output",
+        "-o",
+        help="JSON file to write the comparison to; - is standard output",
+        dir_okay=False,
+        callback=name_output,
     ),
-    chart: Path | None = Opt(None, "--chart", help="PNG file to draw a chart to"),
+    chart: Path | None = Opt(
+        None,
+        "--chart",
+        help="PNG file to draw a chart to; - is standard output",
+        dir_okay=False,
+        callback=name_output,
+    ),
 ) -> None:
     """Compare trials: scores on all, seen and unseen entities, size and speed.
 

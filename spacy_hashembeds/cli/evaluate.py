@@ -8,6 +8,7 @@ from spacy.cli._util import Arg, Opt
 
 from ._app import hashembeds_cli
 from ._layout import print_table
+from ._output import name_output
 
 #: Confusions that are printed; the JSON and the page have more.
 _N_CONFUSIONS = 10
@@ -27,10 +28,19 @@ def evaluate_cli(
         None, "--against", "-a", help="Second pipeline, to test the difference to"
     ),
     output: Path | None = Opt(
-        None, "--output", "-o", help="JSON file to write everything to", dir_okay=False
+        None,
+        "--output",
+        "-o",
+        help="JSON file to write everything to; - is standard output",
+        dir_okay=False,
+        callback=name_output,
     ),
     html: Path | None = Opt(
-        None, "--html", help="HTML page to write, with the errors", dir_okay=False
+        None,
+        "--html",
+        help="HTML page to write, with the errors; - is standard output",
+        dir_okay=False,
+        callback=name_output,
     ),
     samples: int = Opt(
         5000, "--samples", "-n", help="Draws for intervals and significance", min=1

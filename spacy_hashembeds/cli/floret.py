@@ -5,6 +5,7 @@ from pathlib import Path
 from spacy.cli._util import Arg, Opt
 
 from ._app import hashembeds_cli
+from ._output import name_output
 
 
 @hashembeds_cli.command("floret")
@@ -13,7 +14,11 @@ def floret_cli(
         ..., help="UTF-8 text, tokenised, one text a line", dir_okay=False
     ),
     output: Path = Arg(
-        ..., help="Vectors to write: .floret, or .vec in mode fasttext", dir_okay=False
+        ...,
+        help="Vectors to write: .floret, or .vec in mode fasttext; - is standard "
+        "output",
+        dir_okay=False,
+        callback=name_output,
     ),
     mode: str = Opt("floret", "--mode", "-m", help="'floret' or 'fasttext'"),
     model: str = Opt("skipgram", "--model", help="'skipgram' or 'cbow'"),

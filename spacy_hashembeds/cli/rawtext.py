@@ -5,6 +5,7 @@ from pathlib import Path
 from spacy.cli._util import Arg, Opt
 
 from ._app import hashembeds_cli
+from ._output import name_output
 
 
 @hashembeds_cli.command("rawtext")
@@ -12,7 +13,12 @@ def rawtext_cli(
     folder: Path = Arg(
         ..., help="Folder of the raw files, e.g. assets/wnut17-raw", file_okay=False
     ),
-    output: Path = Arg(..., help="Text file to write", dir_okay=False),
+    output: Path = Arg(
+        ...,
+        help="Text file to write; - is standard output",
+        dir_okay=False,
+        callback=name_output,
+    ),
     held_out: list[Path] = Opt(
         [],
         "--held-out",

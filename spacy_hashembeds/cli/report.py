@@ -5,13 +5,19 @@ from pathlib import Path
 from spacy.cli._util import Arg, Opt
 
 from ._app import hashembeds_cli
+from ._output import name_output
 
 
 @hashembeds_cli.command("report")
 def report_cli(
     results: Path = Arg(..., help="Folder of results: metrics, as trials write it"),
     output: Path = Opt(
-        ..., "--output", "-o", help="File to write: .html or .md", dir_okay=False
+        ...,
+        "--output",
+        "-o",
+        help="File to write: .html or .md; - is standard output, for HTML",
+        dir_okay=False,
+        callback=name_output,
     ),
     figures: Path | None = Opt(
         None,

@@ -5,6 +5,7 @@ from pathlib import Path
 from spacy.cli._util import Arg, Opt
 
 from ._app import hashembeds_cli
+from ._output import name_output
 
 
 @hashembeds_cli.command("tables")
@@ -13,7 +14,10 @@ def tables_cli(
         ..., help="Training corpus: a .spacy file or a folder of them", exists=True
     ),
     output: Path = Arg(
-        ..., help="File of symbol tables to write (.npz)", dir_okay=False
+        ...,
+        help="File of symbol tables to write (.npz); - is standard output",
+        dir_okay=False,
+        callback=name_output,
     ),
     lang: str = Opt(
         ...,

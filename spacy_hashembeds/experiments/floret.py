@@ -1,5 +1,6 @@
 """Word vectors with Bloom embeddings, trained with floret (extra: floret)."""
 
+import errno
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -83,6 +84,7 @@ def train_floret(
     RAISES (ValueError): An argument out of its range, a text that is not UTF-8, as
         `path:line: …`, or one in which no word is frequent enough.
     RAISES (FileNotFoundError): If there is no such text.
+    RAISES (OSError): If the vectors can't be written, all of them.
     RAISES (RuntimeError): If training diverges.
     RAISES (ImportError): If floret is not installed.
     """
@@ -117,7 +119,21 @@ def train_floret(
             trained.save_floret_vectors(str(temporary))
         else:
             trained.save_vectors(str(temporary))
+        _check_complete(temporary, description.rows)
     return description
+
+
+def _check_complete(path: Path, rows: int) -> None:
+    """Check that floret wrote a header and all rows: it does not say if it can't."""
+    with path.open("rb") as file:
+        n_lines = sum(line.endswith(b"\n") for line in file)
+    if n_lines != rows + 1:
+        raise OSError(
+            errno.EIO,
+            f"floret wrote only {max(0, n_lines - 1):,} of {rows:,} rows. Is there "
+            "space left?",
+            str(path),
+        )
 
 
 def _check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:

@@ -45,7 +45,7 @@ def draw_comparison(rows: Sequence[Mapping[str, Any]], path: str | Path) -> None
     scores.invert_yaxis()
     figure.suptitle(f"Embedders on {rows[0]['dataset']}", fontsize=12)
     with replacing(path) as temporary:
-        figure.savefig(temporary, dpi=150)
+        figure.savefig(temporary, format=temporary.suffix[1:] or "png", dpi=150)
 
 
 def import_figure() -> Any:

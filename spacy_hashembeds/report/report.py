@@ -10,7 +10,7 @@ from pathlib import Path
 from jinja2 import Environment, PackageLoader
 
 from ..experiments.results import Estimate, find_misnamed, read_results
-from ..files import replacing
+from ..files import find_descriptor, replacing
 from .charts import import_figure
 from .corpus_tables import count_corpora, make_collision_table, make_corpus_tables
 from .figures import FIGURES, draw_figures
@@ -118,9 +118,10 @@ def make_report(
 def check_output(output: str | Path) -> None:
     """Check that we can write a report to a file, before the work.
 
-    RAISES (ValueError): If its name ends in neither `.html` nor `.md`.
+    RAISES (ValueError): If its name ends in neither `.html` nor `.md`, and it is no
+        open file either.
     """
-    if Path(output).suffix not in _TEMPLATES:
+    if _get_suffix(output) not in _TEMPLATES:
         raise ValueError(
             f"'output' should end in {' or '.join(_TEMPLATES)}, but is '{output}'."
         )
@@ -133,6 +134,7 @@ def write_report(
 
     report (Report): From `make_report`.
     output (str | Path): The file: self-contained HTML (`.html`), or Markdown (`.md`).
+        To an open file, such as `/dev/stdout`, HTML is written.
     figures (str | Path, optional): A folder for the figures, as PNG files
         `figure<number>.png`. None: none for HTML, which has them inside; for
         Markdown, `<output without .md>_figures`.
@@ -143,12 +145,13 @@ def write_report(
     if figures is None and output.suffix == ".md":
         figures = output.with_name(f"{output.stem}_figures")
     links = {} if figures is None else _write_figures(report, output, Path(figures))
-    if output.suffix == ".html":
+    suffix = _get_suffix(output)
+    if suffix == ".html":
         links = {
             number: f"data:image/png;base64,{b64encode(png).decode('ascii')}"
             for number, png in report.figures.items()
         }
-    text = _make_environment().get_template(_TEMPLATES[output.suffix])
+    text = _make_environment().get_template(_TEMPLATES[suffix])
     with replacing(output) as temporary:
         temporary.write_text(
             text.render(
@@ -159,6 +162,10 @@ def write_report(
             ),
             encoding="utf8",
         )
+
+
+def _get_suffix(output: str | Path) -> str:
+    return ".html" if find_descriptor(output) is not None else Path(output).suffix
 
 
 def _find_corpora(root: str | Path | None) -> Path:

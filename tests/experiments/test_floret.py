@@ -1,5 +1,6 @@
 """Word vectors trained with floret, as spaCy gives them."""
 
+import resource
 import shutil
 import sys
 from itertools import islice
@@ -209,6 +210,20 @@ def test_a_training_that_diverges_writes_nothing(text, tmp_path):
     with pytest.raises(RuntimeError, match=r"diverged .* at 'lr' 1e\+20\. Lower it"):
         train_floret(text, tmp_path / "out.floret", **{**SETTINGS, "lr": 1e20})
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("mode", ["floret", "fasttext"])
+def test_a_file_that_floret_cannot_write_in_full_is_not_kept(text, tmp_path, mode):
+    # floret itself goes on as if nothing had happened
+    output = tmp_path / "vectors.floret"
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (200, hard))
+    try:
+        with pytest.raises(OSError, match=r"wrote only \d+ of .*'.*/vectors.floret'"):
+            train_floret(text, output, **SETTINGS, mode=mode)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_the_absence_of_floret_names_our_extra(text, tmp_path, monkeypatch):

@@ -1,0 +1,207 @@
+"""Where commands write: standard output, and a screen that nobody reads any more."""
+
+import inspect
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from io import BytesIO
+from pathlib import Path
+
+import numpy
+import pytest
+from spacy.cli._util import app
+from typer.testing import CliRunner
+
+import spacy_hashembeds.cli  # noqa: F401
+from spacy_hashembeds.cli import hashembeds_cli
+from spacy_hashembeds.cli._output import name_output
+from spacy_hashembeds.corpora.rawtext import RAW_FILES
+
+from .. import toy_ner
+from ..conftest import make_trial
+from ..experiments.test_results import write_seeds
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch) -> Path:
+    """The current folder, with something to do for each command."""
+    monkeypatch.chdir(tmp_path)
+    toy_ner.write_train(tmp_path / "train.spacy")
+    toy_ner.write(tmp_path / "test.spacy", [toy_ner.make_doc("Anna|PER sings")])
+    toy_ner.make_ruler({"Anna": "PER"}, None).to_disk(tmp_path / "model")
+    write_seeds(tmp_path / "metrics", "anem", "multi_embed", "default", [0.3, 0.3])
+    (tmp_path / "raw").mkdir()
+    for name in RAW_FILES:
+        (tmp_path / "raw" / name).write_text("kept in!\n")
+    (tmp_path / "text.txt").write_text("a b c\n" * 3)
+    return tmp_path
+
+
+def is_json(data: bytes) -> bool:
+    return isinstance(json.loads(data), dict)
+
+
+def is_page(data: bytes) -> bool:
+    return data.lower().startswith(b"<!doctype html>") and data.rstrip().endswith(
+        b"</html>"
+    )
+
+
+def is_symbols(data: bytes) -> bool:
+    return "lang" in numpy.load(BytesIO(data)).files
+
+
+def is_raw_text(data: bytes) -> bool:
+    return data == b"kept in !\n" * len(RAW_FILES)
+
+
+def is_vectors(data: bytes) -> bool:
+    return data.startswith(b"50 4 4 5 2 ") and data.count(b"\n") == 51
+
+
+EVALUATE = "evaluate model test.spacy --train train.spacy"
+FLORET = "--dim 4 --bucket 50 --min-count 1 --epochs 1"
+COMMANDS = [
+    ("analyze train.spacy --json -", is_json),
+    (f"{EVALUATE} -o -", is_json),
+    (f"{EVALUATE} --html -", is_page),
+    ("rawtext raw -", is_raw_text),
+    (f"floret text.txt - {FLORET}", is_vectors),
+    ("report metrics -o -", is_page),
+    ("tables train.spacy - --lang en", is_symbols),
+]
+
+
+def check_alone(command: str, is_right: Callable[[bytes], bool], capfdbinary) -> None:
+    """Check that a file alone goes to standard output, and words go elsewhere."""
+    result = CliRunner().invoke(app, ["hashembeds", *command.split()])
+    assert result.exit_code == 0, result.output
+    assert is_right(capfdbinary.readouterr().out)
+    assert result.stdout == ""
+    assert any(word in result.stderr for word in ("Saved", "Wrote"))
+
+
+@pytest.mark.parametrize(("command", "is_right"), COMMANDS)
+def test_files_go_to_standard_output_alone(folder, capfdbinary, command, is_right):
+    check_alone(command, is_right, capfdbinary)
+
+
+@pytest.mark.parametrize("name", ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"])
+def test_standard_output_has_several_names(folder, capfdbinary, name):
+    check_alone(f"analyze train.spacy --json {name}", is_json, capfdbinary)
+
+
+def test_charts_go_to_standard_output_alone(trained_root, capfdbinary):
+    metrics = make_trial(trained_root).metrics
+    corpus = trained_root / "corpus/demo/test.spacy"
+    arguments = ["compare", str(metrics), "-c", str(corpus), "--chart", "-"]
+    result = CliRunner().invoke(app, ["hashembeds", *arguments])
+    assert result.exit_code == 0, result.output
+    assert capfdbinary.readouterr().out.startswith(b"\x89PNG")
+    assert result.stdout == ""
+    assert "Embedders on demo" in result.stderr
+
+
+def find_outputs() -> Iterator[tuple[str, str, Callable | None]]:
+    for command in hashembeds_cli.registered_commands:
+        assert command.callback is not None
+        for name, parameter in inspect.signature(command.callback).parameters.items():
+            default = parameter.default
+            if "standard output" in (getattr(default, "help", None) or ""):
+                yield str(command.name), name, default.callback
+
+
+def test_every_file_that_a_command_writes_may_be_standard_output():
+    outputs = {(command, name): call for command, name, call in find_outputs()}
+    assert set(outputs.values()) == {name_output}
+    assert set(outputs) == {
+        ("analyze", "output"),
+        *(("compare", name) for name in ("output", "chart")),
+        *(("evaluate", name) for name in ("output", "html")),
+        ("floret", "output"),
+        ("rawtext", "output"),
+        ("report", "output"),
+        ("tables", "output"),
+    }
+
+
+def test_two_files_in_one_stream_are_refused(folder, capfd):
+    words = f"{EVALUATE} -o - --html /dev/stdout".split()
+    result = CliRunner().invoke(app, ["hashembeds", *words])
+    assert result.exit_code == 2
+    assert "only one file can go to standard output" in result.stderr
+    assert capfd.readouterr().out == ""
+
+
+# As a user runs them
+
+
+def run(*words: str, **options) -> subprocess.CompletedProcess:
+    command = [sys.executable, "-m", "spacy", "hashembeds", *words]
+    # buffered, so that it shows late that a screen can't be written to
+    environment = {k: v for k, v in os.environ.items() if k != "PYTHONUNBUFFERED"}
+    return subprocess.run(
+        command, check=False, stderr=subprocess.PIPE, env=environment, **options
+    )
+
+
+TABLES = ("tables", "train.spacy", "-", "--lang", "en")
+ANALYZE = ("analyze", "train.spacy", "--json")
+
+
+@pytest.mark.slow
+def test_what_is_in_a_log_already_stays(folder):
+    with Path("log").open("wb") as log:
+        log.write(b"before\n")
+        log.flush()
+        result = run(*TABLES, stdout=log)
+    assert result.returncode == 0, result.stderr
+    written = Path("log").read_bytes()
+    assert written.startswith(b"before\n")
+    assert is_symbols(written.removeprefix(b"before\n"))
+    assert b"Saved symbol tables" in result.stderr
+
+
+def open_unread() -> int:
+    """Open a pipe whose reader has gone, as `head -1` does."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    return writer
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("output", ["analysis.json", "-"])
+def test_a_reader_that_goes_costs_neither_the_file_nor_words(folder, output):
+    writer = open_unread()
+    result = run(*ANALYZE, output, stdout=writer)
+    os.close(writer)
+    assert result.returncode == 0
+    if output == "-":
+        assert b"Saved the analysis to /dev/stdout" in result.stderr
+        assert b"Broken pipe" not in result.stderr
+    else:
+        assert is_json(Path(output).read_bytes())
+        assert result.stderr == b""
+
+
+@pytest.mark.slow
+def test_a_full_screen_costs_no_file_but_is_said(folder):
+    with Path("/dev/full").open("wb") as full:
+        result = run(*ANALYZE, "analysis.json", stdout=full)
+    assert result.returncode == 1
+    assert is_json(Path("analysis.json").read_bytes())
+    said = "Can't print to the end: [Errno 28] No space left on device\n"
+    assert result.stderr.decode() == said
+
+
+@pytest.mark.slow
+def test_a_full_device_is_named(folder, full_device):
+    result = run(*ANALYZE, str(full_device), stdout=subprocess.PIPE)
+    assert result.returncode == 1
+    assert b"Can't analyse the corpus" in result.stdout
+    said = b"".join(result.stdout.split())
+    assert f"Nospaceleftondevice:'{full_device}'".encode() in said
+    assert b"Traceback" not in result.stderr
+    assert full_device.is_char_device()
