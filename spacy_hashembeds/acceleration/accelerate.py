@@ -26,7 +26,7 @@ from .conversion import (
     find_convertible,
     find_unconvertible,
 )
-from .parity import LoadedPipeline, compare_pipelines, make_texts
+from .parity import LoadedPipeline, compare_pipelines, make_texts_for
 from .replaceable import check_replaceable
 from .timing import measure_words_per_second
 
@@ -42,8 +42,12 @@ class Acceleration:
     #: How many texts and tokens both pipelines annotated alike.
     texts: int
     tokens: int
-    #: The largest difference between outputs of a layer before and after.
-    max_abs_diff: float
+    #: Components whose converted layers were not compared: never initialised, they
+    #: have no weights.
+    unchecked: list[str]
+    #: The largest difference between outputs of a layer before and after, as a share
+    #: of the largest output (or of 1).
+    max_relative_diff: float
     #: Tokens a second in `nlp.pipe`, "before" and "after".
     words_per_second: dict[str, float]
 
@@ -60,14 +64,15 @@ def accelerate(
     """Convert a trained pipeline to our layers, check it, time it and save it.
 
     It is saved only if it annotates all texts as before, and each converted layer
-    gives the same vectors, all but for rounding.
+    gives the same vectors, all but for rounding. Layers that ours can't stand for are
+    left as they are.
 
     model (str | Path): The pipeline's package name or folder. It is not changed.
     output (str | Path): The folder to write. What is made of a package is a folder
         too: if the package brings code, import it before loading that.
     texts (Iterable[str | Doc], optional): What to annotate; only the words and spaces
         of Docs are taken. Without any, texts are made up, of words that the pipeline
-        knows and others.
+        knows and others, and an empty one if it takes that.
     blas (bool): Whether the pipeline is to choose the fastest BLAS when it is loaded.
     force (bool): Whether to replace a pipeline that is in `output` already. Whenever
         this is killed, the old one or the new one is there.
@@ -90,7 +95,7 @@ def accelerate(
             new_config = convert_config(config, blas=blas)
             new_config.to_disk(folder / "config.cfg", interpolate=False)
             if texts is None:
-                texts = make_texts(before.nlp.vocab.strings)
+                texts = make_texts_for(before)
             parity = compare_pipelines(before, _load(folder, ops), texts)
             paths = {"before": model, "after": folder}
             speeds = measure_words_per_second(
@@ -108,7 +113,8 @@ def accelerate(
         left=_find_left(config, blas),
         texts=parity.texts,
         tokens=parity.tokens,
-        max_abs_diff=parity.max_abs_diff,
+        unchecked=parity.unchecked,
+        max_relative_diff=parity.max_relative_diff,
         words_per_second=speeds,
     )
 

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from spacy.util import dot_to_object, set_dot_to_object, walk_dict
+from spacy.util import dot_to_object, registry, set_dot_to_object, walk_dict
 from thinc.api import Config
 
 from ..architectures.embedders.multi_fewer_hash_embed import SPACY_SEED
@@ -122,6 +122,10 @@ def _why_not(block: Mapping[str, Any]) -> str | None:
             "with static vectors gives words that have none the last vector of the "
             "table, which ours does not"
         )
+    try:
+        registry.resolve({"model": _convert(block, block)})
+    except ValueError as e:
+        return f"has settings that ours does not take: {e}"
     return None
 
 

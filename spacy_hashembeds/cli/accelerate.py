@@ -72,10 +72,15 @@ def _print_report(done: "Acceleration") -> None:
         msg.info(f"Converted {place}")
     for place, reason in done.left.items():
         msg.warn(f"Left {place} as it is: {reason}")
+    for name in done.unchecked:
+        msg.warn(
+            f"Converted '{name}' without comparing its vectors: it was never "
+            "initialised, and has no weights"
+        )
     msg.good(
         f"Same predictions on {done.texts:,} texts ({done.tokens:,} tokens)",
-        f"Largest difference between vectors: {done.max_abs_diff:.1g} (up to "
-        f"{TOLERANCE:g} of the largest number may be rounding)",
+        f"Largest difference between vectors: {done.max_relative_diff:.3g} of the "
+        f"largest number (up to {TOLERANCE:g} may be rounding)",
     )
     before, after = (done.words_per_second[name] for name in ("before", "after"))
     rows = [("Before", f"{before:,.0f}"), ("After", f"{after:,.0f}")]

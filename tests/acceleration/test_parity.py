@@ -1,5 +1,6 @@
 """The comparison of two pipelines, and the texts that are made up for it."""
 
+import math
 import unicodedata
 from itertools import count
 
@@ -7,13 +8,15 @@ import numpy
 import pytest
 import spacy
 from spacy.language import Language
-from thinc.api import get_current_ops
+from thinc.api import Model, get_current_ops
 
+from spacy_hashembeds.acceleration import parity
 from spacy_hashembeds.acceleration.parity import (
     BATCH_SIZE,
     LoadedPipeline,
     compare_pipelines,
     make_texts,
+    make_texts_for,
 )
 
 NUMBERS = count()
@@ -73,8 +76,8 @@ def set_data(doc, value="x"):
     ],
 )
 def test_each_difference_is_found_and_named(annotate, changes, name):
-    parity = compare(annotate, lambda doc: annotate(doc))
-    assert (parity.texts, parity.tokens) == (3, 5)
+    same = compare(annotate, lambda doc: annotate(doc))
+    assert (same.texts, same.tokens) == (3, 5)
     with pytest.raises(ValueError, match=f"{name} of '.*' is .* before, and"):
         compare(annotate, lambda doc: annotate(doc, **changes))
 
@@ -101,11 +104,40 @@ def test_differences_are_found_in_later_batches_too():
         compare(set_tag, set_last, [*texts, "Berta"])
 
 
+def make_layer(number: float) -> Model:
+    """A layer that gives this number for each token."""
+
+    def forward(model, docs, is_train):
+        return [numpy.full((len(doc), 2), number, dtype="f") for doc in docs], None
+
+    return Model("numbers", forward)
+
+
+def compare_layers(old: float, new: float) -> float:
+    docs = [spacy.blank("en")(text) for text in TEXTS]
+    return parity._compare_outputs("ner", make_layer(old), make_layer(new), docs, docs)
+
+
+def test_vectors_are_compared_by_the_share_of_the_largest_number():
+    assert compare_layers(1000.0, 1000.005) == pytest.approx(5e-6, rel=0.1)
+    assert compare_layers(0.001, 0.001005) == pytest.approx(5e-6, rel=0.1)
+    match = "'numbers' in component 'ner' differ by 2e-05 of the .* for 1e-05"
+    for old, new in ((1000.0, 1000.02), (0.001, 0.00102)):
+        with pytest.raises(ValueError, match=match):
+            compare_layers(old, new)
+
+
+@pytest.mark.parametrize(("old", "new"), [(1.0, math.nan), (math.nan, 1.0)])
+def test_vectors_that_are_no_numbers_differ(old, new):
+    with pytest.raises(ValueError, match="'ner' differ by nan of the largest number"):
+        compare_layers(old, new)
+
+
 def test_a_pipeline_that_fails_is_named_with_the_remedy():
     def fail(doc):
         raise IndexError("no token")
 
-    match = "pipeline as it is fails .* IndexError: no token.* Give texts"
+    match = r"pipeline as it is fails .* IndexError: no token.* Give texts .*\(--text\)"
     with pytest.raises(ValueError, match=match):
         compare(fail, set_tag)
     with pytest.raises(ValueError, match="as converted fails"):
@@ -129,6 +161,18 @@ def test_made_up_texts_hold_all_that_is_odd():
     assert names >= {"LATIN", "GREEK", "CYRILLIC", "HEBREW", "ARABIC", "DEVANAGARI"}
     assert names >= {"CJK", "HIRAGANA", "HANGUL"}
     joined.encode("utf8")  # no half of a surrogate pair
+
+
+def test_an_empty_text_is_made_up_only_for_pipelines_that_take_it():
+    def take_no_empty_doc(doc):
+        doc[0].tag_ = "N"
+
+    takes_all, takes_some = make(set_tag), make(take_no_empty_doc)
+    assert "" in make_texts_for(takes_all)
+    texts = make_texts_for(takes_some)
+    assert "" not in texts
+    assert texts == [text for text in make_texts_for(takes_all) if text]
+    assert compare_pipelines(takes_some, takes_some, texts).texts == len(texts)
 
 
 def test_texts_are_made_up_even_without_known_words():

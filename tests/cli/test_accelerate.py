@@ -1,3 +1,4 @@
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -85,6 +86,22 @@ def test_what_stays_is_warned_of(tmp_path, texts):
     result = run(tmp_path / "in", tmp_path / "out", "--text", str(texts))
     output = " ".join(result.output.split())
     assert "Left components.tagger.model.tok2vec as it is: spacy.HashEmbedCNN" in output
+
+
+def test_the_difference_is_said_in_the_unit_of_its_limit(
+    model, tmp_path, texts, monkeypatch
+):
+    def accelerate(*arguments, **options):
+        done = original(*arguments, **options)
+        return replace(done, max_relative_diff=5.4321e-06, unchecked=["ner"])
+
+    original = accelerate_module.accelerate
+    monkeypatch.setattr(accelerate_module, "accelerate", accelerate)
+    result = run(model, tmp_path / "out", "--text", str(texts))
+    output = " ".join(result.output.split())
+    said = "Largest difference between vectors: 5.43e-06 of the largest number (up to "
+    assert f"{said}1e-05 may be rounding)" in output
+    assert "Converted 'ner' without comparing its vectors: it was never in" in output
 
 
 def test_force_replaces_a_pipeline(model, tmp_path, texts):
