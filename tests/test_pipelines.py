@@ -191,6 +191,7 @@ def is_section(value):
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings(r"ignore:'spacy\.MultiEmbed\.v1' is the layer of")
 @pytest.mark.parametrize("listing", [LISTING_1, LISTING_2, LISTING_3])
 def test_listings_of_the_report(listing, tiny_corpus, vectors, tmp_path):
     """The partial configs run unchanged once they stand in a full one.
