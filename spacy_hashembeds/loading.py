@@ -11,7 +11,8 @@ def load_trained(model: str | Path) -> Language:
 
     model (str | Path): The pipeline, name or folder.
     RAISES (OSError): If there is no such pipeline.
-    RAISES (ValueError): If it is a file, or a folder that has pipelines in it.
+    RAISES (ValueError): If it is a file, a folder that has pipelines in it, or a
+        pipeline whose weights are those of other layers than its config names.
     """
     path = Path(model)
     if path.is_file():
@@ -30,4 +31,15 @@ def load_trained(model: str | Path) -> Language:
                 f"The folder '{model}' is no pipeline itself, but holds some. Give the "
                 "one that is meant: " + " or ".join(f"'{p}'" for p in inside) + "."
             )
-    return load_model(model)
+    try:
+        return load_model(model)
+    except ValueError as error:
+        if "mismatched structure" not in str(error):
+            raise
+        raise ValueError(
+            f"The weights in '{model}' are those of other layers than its config makes "
+            f"here ({error}): a function that it names is not the one it was trained "
+            "with. 'spacy.MultiEmbed.v1', for one, is that of spacy-hashembeds unless "
+            "code registers another. If the pipeline has code of its own, put both "
+            "into a package (`spacy package --code`), install that and give its name."
+        ) from error

@@ -26,3 +26,27 @@ def test_the_pipelines_in_a_folder_are_named(tmp_path):
     with pytest.raises(OSError, match="E053"):
         load_trained(best / "vocab")
     assert load_trained(best).lang == "en"
+
+
+def test_weights_of_other_layers_than_the_config_names(tmp_path):
+    nlp = spacy.blank("en")
+    nlp.add_pipe("tok2vec")
+    nlp.to_disk(tmp_path)
+    config = tmp_path / "config.cfg"
+    text = config.read_text(encoding="utf8")
+    assert text.count("depth = 4") == 1
+    config.write_text(text.replace("depth = 4", "depth = 3"), encoding="utf8")
+    error = (
+        f"weights in '{tmp_path}' are those of other layers .*mismatched structure.*"
+        "'spacy.MultiEmbed.v1', for one, is that of spacy-hashembeds.* --code"
+    )
+    with pytest.raises(ValueError, match=error):
+        load_trained(tmp_path)
+
+
+def test_other_errors_are_left_as_they_are(tmp_path):
+    nlp = spacy.blank("en")
+    nlp.to_disk(tmp_path)
+    (tmp_path / "config.cfg").write_text('[nlp]\nlang = "en"\npipeline = ["a"]\n')
+    with pytest.raises(ValueError, match=r"^\s+Config validation error"):
+        load_trained(tmp_path)
