@@ -137,6 +137,19 @@ def test_pipelines_without_the_layer_are_left_alone(reader):
     assert reader.n_passes == 0
 
 
+def test_a_layer_of_a_stranger_is_left_alone(reader):
+    """One that has the same name, here spaCy's own, initialises as ever."""
+    nlp = spacy.blank("en")
+    embed = nlp.add_pipe("tok2vec").model.get_ref("embed")
+    embed.name = "multi_embed"
+    init = embed.init
+    create_count_symbols()(nlp)
+    assert embed.init is init
+    nlp.initialize(lambda: get_examples(nlp))
+    assert nlp.get_pipe("tok2vec").model.predict([nlp.make_doc("a b")])[0].any()
+    assert reader.n_passes == 0
+
+
 def test_an_empty_corpus_is_refused(reader):
     reader.texts = ["", ""]
     with pytest.raises(ValueError, match=r"not a token in the corpus 'corpora\.train'"):
