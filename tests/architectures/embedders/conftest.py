@@ -1,0 +1,158 @@
+"""Pipelines of the report's own project, trained with its code restated."""
+
+import re
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import catalogue
+import numpy
+import pytest
+import spacy
+import srsly
+from numpy.typing import NDArray
+from spacy.ml.models.tok2vec import MaxoutWindowEncoder, build_Tok2Vec_model
+from spacy.tokens import Doc, DocBin
+from spacy.util import import_file, load_config
+from spacy.vocab import Vocab
+from thinc.api import Config
+
+from ...conftest import ROOT
+
+MULTI_EMBED, MULTI_FEWER = "spacy.MultiEmbed.v1", "spacy.MultiFewerHashEmbed.v1"
+NAMES = [MULTI_EMBED, MULTI_FEWER]
+ATTRS = ["NORM", "PREFIX", "SUFFIX", "SHAPE"]
+PROJECT = Path(__file__).with_name("report_project.py")
+
+
+def read_blocks(language: str) -> list[str]:
+    """The code blocks of the page about the project in one language."""
+    page = (ROOT / "docs/report-project.md").read_text(encoding="utf8")
+    return re.findall(rf"^```{language}\n(.*?)^```", page, flags=re.M | re.S)
+
+
+def read_changes(name: str) -> tuple[Config, Config]:
+    """What the page changes in a config of the project, before and after."""
+    parents = "components", "components.tok2vec", "components.tok2vec.model"
+    sections = "".join(f"[{section}]\n" for section in (*parents, "initialize"))
+    start = 2 * [MULTI_FEWER, MULTI_EMBED].index(name)
+    before, after = (
+        Config().from_str(sections + block, interpolate=False)
+        for block in read_blocks("ini")[start : start + 2]
+    )
+    return before, after
+
+
+def read_docs(path: Path, vocab: Vocab | None = None) -> list[Doc]:
+    vocab = spacy.blank("en").vocab if vocab is None else vocab
+    return list(DocBin().from_disk(path).get_docs(vocab))
+
+
+def run(*command, env=None) -> str:
+    """Run Python in a process of its own, in which only entry points are ours."""
+    result = subprocess.run(
+        [sys.executable, "-W", "ignore", *map(str, command)],
+        capture_output=True,
+        text=True,
+        env=env,
+    )
+    assert result.returncode == 0, result.stdout + result.stderr
+    return result.stdout
+
+
+def forget_later(monkeypatch) -> None:
+    """Have what will be registered under the names gone afterwards."""
+    keys = [("spacy", "architectures", name) for name in NAMES]
+    for key in [*keys, ("spacy", "callbacks", "set_attr")]:
+        monkeypatch.setitem(catalogue.REGISTRY, key, None)
+        del catalogue.REGISTRY[key]
+
+
+@pytest.fixture
+def registering(monkeypatch):
+    """What the test registers is gone after it."""
+    forget_later(monkeypatch)
+
+
+@pytest.fixture(scope="session")
+def vectors(tiny_corpus, tmp_path_factory) -> Path:
+    nlp = spacy.blank("en")
+    nlp.vocab.reset_vectors(width=4)
+    state = numpy.random.default_rng(0)
+    for doc in read_docs(tiny_corpus / "train.spacy"):
+        nlp.vocab.set_vector(doc[0].text, state.normal(size=4).astype("f"))
+    path = tmp_path_factory.mktemp("vectors")
+    nlp.to_disk(path)
+    return path
+
+
+@pytest.fixture(scope="session")
+def tables(tiny_corpus, tmp_path_factory) -> Path:
+    """The project's tables: rows from 1, the most frequent symbols first."""
+    docs = read_docs(tiny_corpus / "train.spacy")
+    counts = {
+        attr: Counter(value for doc in docs for value in doc.to_array(attr).tolist())
+        for attr in ATTRS
+    }
+    rows = {}
+    for attr, counter in counts.items():
+        kept = [symbol for symbol, n in counter.most_common() if n >= 2]
+        rows[attr] = {symbol: row for row, symbol in enumerate(kept, start=1)}
+    folder = tmp_path_factory.mktemp("tables")
+    srsly.write_msgpack(folder / "train.tables", rows)
+    srsly.write_msgpack(folder / "train.counts", counts)
+    return folder / "train.tables"
+
+
+@pytest.fixture(scope="session")
+def paths(tiny_corpus, tables, vectors) -> dict[str, str]:
+    """What stands in [paths]."""
+    corpora = {name: tiny_corpus / f"{name}.spacy" for name in ("train", "dev")}
+    paths = {**corpora, "tables": tables, "vectors": vectors}
+    return {name: str(path) for name, path in paths.items()}
+
+
+def write_config(path: Path, change: Config, paths: dict[str, str]) -> Path:
+    """Write a config of the project, but for size: with what the page changes."""
+    config = load_config(ROOT / "configs/multi_embed.cfg", interpolate=False)
+    config["paths"] = paths
+    tok2vec = config["components"]["tok2vec"]["model"]
+    tok2vec["embed"] = change["components"]["tok2vec"]["model"]["embed"]
+    tok2vec["encode"] |= {"width": 16, "depth": 1}
+    tok2vec["encode"]["@architectures"] = "spacy.MaxoutWindowEncoder.v2"
+    config["nlp"]["after_pipeline_creation"] = None
+    config["training"] |= {"max_steps": 4, "eval_frequency": 2}
+    config["initialize"]["before_init"] = change["initialize"].get("before_init")
+    config.to_disk(path)
+    return path
+
+
+@pytest.fixture(scope="session", params=NAMES)
+def saved(request, paths, tmp_path_factory) -> tuple[str, Path]:
+    """What `spacy train --code` saved, with the project's config and code."""
+    folder = tmp_path_factory.mktemp("saved")
+    before, _ = read_changes(request.param)
+    config = write_config(folder / "config.cfg", before, paths)
+    run(*f"-m spacy train {config} --output {folder} --code {PROJECT}".split())
+    return request.param, folder / "model-last"
+
+
+@pytest.fixture(scope="session")
+def expected(saved, tiny_corpus) -> NDArray:
+    """The features by the project's own function, for which no registry was asked."""
+    name, path = saved
+    config = load_config(path / "config.cfg", interpolate=True)
+    model = config["components"]["tok2vec"]["model"]
+    embed, encode = (
+        {key: value for key, value in model[part].items() if not key.startswith("@")}
+        for part in ("embed", "encode")
+    )
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        forget_later(monkeypatch)
+        project = import_file("report_project", PROJECT)
+    make_embed = getattr(project, name.split(".")[1])
+    tok2vec = build_Tok2Vec_model(make_embed(**embed), MaxoutWindowEncoder(**encode))
+    tok2vec.from_disk(path / "tok2vec" / "model")
+    vocab = spacy.blank("en").vocab.from_disk(path / "vocab")
+    return numpy.vstack(tok2vec.predict(read_docs(tiny_corpus / "test.spacy", vocab)))

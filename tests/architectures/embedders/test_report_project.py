@@ -1,0 +1,127 @@
+"""Pipelines, configs and tables of the report's project, and docs/report-project.md."""
+
+import numpy
+import pytest
+import spacy
+import srsly
+from spacy.cli.train import train
+from spacy.util import import_file
+
+from spacy_hashembeds.architectures.embedders.multi_embed import MultiEmbed
+from spacy_hashembeds.layers.symbolembed import find_symbol_embeds, set_symbols
+from spacy_hashembeds.symbols import count_symbols, cut_symbols, load_symbols
+
+from .conftest import (
+    ATTRS,
+    MULTI_EMBED,
+    MULTI_FEWER,
+    NAMES,
+    PROJECT,
+    read_blocks,
+    read_changes,
+    read_docs,
+    write_config,
+)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("saved", [MULTI_EMBED], indirect=True)
+def test_without_its_code_the_cause_and_the_remedy_are_named(saved):
+    _, path = saved
+    warning = (
+        r"'spacy\.MultiEmbed\.v1' is the layer of spacy-hashembeds here, since no code"
+        r" has registered another.*'mismatched structure'.*saved with another one: "
+        r"import the code"
+    )
+    with (
+        pytest.warns(UserWarning, match=warning),
+        pytest.raises(ValueError, match="mismatched structure"),
+    ):
+        spacy.load(path)
+
+
+def read_features(nlp, corpus):
+    docs = read_docs(corpus / "test.spacy", nlp.vocab)
+    return numpy.vstack(nlp.get_pipe("tok2vec").model.predict(docs))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("saved", [MULTI_FEWER], indirect=True)
+def test_the_hashing_layer_loads_without_its_code_too(saved, expected, tiny_corpus):
+    """No warning either: they would be errors here."""
+    _, path = saved
+    features = read_features(spacy.load(path), tiny_corpus)
+    numpy.testing.assert_allclose(features, expected, atol=1e-5)
+
+
+def get_nodes(model, name):
+    return [node for node in model.walk() if node.name == name]
+
+
+def copy_weights(project, ours):
+    """Give our MultiEmbed the weights of the project's."""
+    tables = project.attrs["tables"]
+    pairs = zip(get_nodes(project, "embed"), find_symbol_embeds(ours), strict=True)
+    for theirs, embed in pairs:
+        symbols = embed.attrs["symbols"].tolist()
+        rows = [0, *(tables[embed.attrs["key"]][symbol] for symbol in symbols)]
+        embed.set_param("E", theirs.get_param("E")[rows])
+    for name in ("maxout", "layernorm", "static_vectors"):
+        (theirs,), (node,) = get_nodes(project, name), get_nodes(ours, name)
+        for param in theirs.param_names:
+            node.set_param(param, theirs.get_param(param))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("saved", [MULTI_EMBED], indirect=True)
+def test_the_lookup_layers_are_equal_but_for_the_order_of_rows(
+    saved, tiny_corpus, registering
+):
+    _, path = saved
+    import_file("report_project", PROJECT)
+    nlp = spacy.load(path)
+    project = nlp.get_pipe("tok2vec").model.get_ref("embed")
+    ours = MultiEmbed(attrs=ATTRS, width=16, include_static_vectors=True)
+    counts = count_symbols(read_docs(tiny_corpus / "train.spacy"), ATTRS)
+    tables = cut_symbols(counts, min_freq=2, lang="en")
+    for embed in find_symbol_embeds(ours):
+        set_symbols(embed, tables.get_symbols(embed.attrs["key"]))
+    docs = read_docs(tiny_corpus / "test.spacy", nlp.vocab)
+    ours.initialize(X=docs)
+    copy_weights(project, ours)
+    numpy.testing.assert_allclose(
+        numpy.vstack(ours.predict(docs)),
+        numpy.vstack(project.predict(docs)),
+        atol=1e-5,
+    )
+
+
+def test_the_page_makes_a_file_of_ours_from_the_counts(tables, tiny_corpus, tmp_path):
+    (code,) = read_blocks("python")
+    paths = {"train.counts": tables.with_suffix(".counts"), "train.npz": None}
+    for name, path in paths.items():
+        code = code.replace(name, str(path or tmp_path / name))
+    exec(code, {})
+    counts = count_symbols(read_docs(tiny_corpus / "train.spacy"), ATTRS)
+    expected = cut_symbols(counts, min_freq=10, lang="en")
+    loaded = load_symbols(tmp_path / "train.npz")
+    assert (loaded.lang, loaded.min_freq) == ("en", 10)
+    for attr in ATTRS:
+        symbols = set(loaded.get_symbols(attr).tolist())
+        assert symbols
+        assert symbols == set(expected.get_symbols(attr).tolist())
+        # the project's tables, which hold rarer ones too
+        assert symbols < set(srsly.read_msgpack(tables)[attr])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NAMES)
+def test_the_page_turns_configs_of_the_project_into_ours(name, paths, tmp_path):
+    before, after = read_changes(name)
+    embeds = [b["components"]["tok2vec"]["model"]["embed"] for b in (before, after)]
+    ours = name.replace("spacy.", "spacy-hashembeds.")
+    assert [embed["@architectures"] for embed in embeds] == [name, ours]
+    paths = {key: path for key, path in paths.items() if key != "tables"}
+    train(write_config(tmp_path / "config.cfg", after, paths), tmp_path)
+    nlp = spacy.load(tmp_path / "model-last")
+    assert nlp.get_pipe("tok2vec").model.predict([nlp.make_doc("a b")])[0].any()
