@@ -15,6 +15,8 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
 from typing import Any, TypeVar
 
+from .processes import check_system
+
 Item = TypeVar("Item")
 
 #: What the libraries that multiply matrices read when they are loaded.
@@ -49,10 +51,12 @@ def run_local(
     on_start (Callable): Called with each item when its process was started.
     on_wait (Callable): Called about every second while nothing ends.
     RAISES (ValueError): If there is to be no job at all.
+    RAISES (OSError): On Windows (see `check_system`).
     YIELDS (tuple): Each item when its call has ended, and what went wrong, or None.
     """
     if jobs < 1:
         raise ValueError(f"'jobs' should be 1 or more, but is {jobs}.")
+    check_system()
     queue = deque(items)
     running: dict[Any, tuple[SpawnProcess, Item]] = {}
     try:

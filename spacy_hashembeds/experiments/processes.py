@@ -1,11 +1,28 @@
 """A command with its log, and a lock between processes."""
 
-import fcntl
 import os
 import subprocess
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+
+if sys.platform != "win32":
+    import fcntl
+
+
+def check_system() -> None:
+    """Check that processes can share a lock here, and be killed with what they started.
+
+    RAISES (OSError): On Windows, where they can't.
+    """
+    if sys.platform == "win32":
+        raise OSError(
+            "Trials and sweeps should run on Linux or macOS, but this is Windows, "
+            "where a process can't inherit a lock, nor be killed with all that it "
+            "started. Run them in WSL, or use `spacy train` and "
+            "`spacy hashembeds evaluate`."
+        )
 
 
 def run_command(
@@ -56,8 +73,10 @@ def locked(path: Path, *, on_wait: Callable[[], None]) -> Iterator[int]:
 
     path (Path): The file. It and its folder are made if needed.
     on_wait (Callable[[], None]): Called once if another process has it locked.
+    RAISES (OSError): On Windows (see `check_system`).
     YIELDS (int): The lock's file descriptor. A process that inherits it holds the lock.
     """
+    check_system()
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("w") as file:
         try:

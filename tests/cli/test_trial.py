@@ -1,6 +1,7 @@
 import json
 import re
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -114,3 +115,14 @@ def test_an_option_that_is_no_setting_is_refused(in_project):
     assert isinstance(result.exception, SystemExit)
     assert "--sede" in result.output
     assert "Settings look like --training.dropout 0.2" in result.output
+
+
+def test_on_windows_it_says_where_to_run_trials(in_project, monkeypatch):
+    monkeypatch.setattr(run_module, "run_command", None)
+    monkeypatch.setattr(sys, "platform", "win32")
+    result = run(*TRIAL, "--seed", "1")
+    assert result.exit_code == 1
+    assert isinstance(result.exception, SystemExit)
+    shown = " ".join(result.output.split())
+    assert "should run on Linux or macOS, but this is Windows" in shown
+    assert "Run them in WSL, or use `spacy train`" in shown

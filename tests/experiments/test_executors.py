@@ -282,6 +282,13 @@ def test_there_must_be_a_job(tmp_path, jobs):
         collect(run_local, note, [tmp_path / "a"], jobs=jobs)
 
 
+def test_on_windows_nothing_is_started(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "platform", "win32")
+    with pytest.raises(OSError, match=r"should run on Linux.*Run them in WSL"):
+        collect(run_local, note, [tmp_path / "a"])
+    assert not (tmp_path / "a").exists()
+
+
 def test_one_is_told_that_it_takes_time(tmp_path, monkeypatch):
     monkeypatch.setattr(executors, "_TICK_SECONDS", 0.05)
     ticks = []
