@@ -10,7 +10,8 @@ _NAMES = {attr_id: name for name, attr_id in IDS.items() if name}
 def check_attributes(attrs: Sequence[str | int]) -> list[str]:
     """Check token attributes as a config gives them.
 
-    attrs (Sequence[str | int]): Names or IDs, e.g. `["NORM", 68]`.
+    attrs (Sequence[str | int]): Names or IDs, e.g. `["NORM", 68]`. An ID may be text
+        too, as those of a config are to some spaCy 3.8.
     RAISES (ValueError): If there are none, or one that spaCy doesn't know.
     RETURNS (list[str]): Their names.
     """
@@ -25,8 +26,9 @@ def check_attributes(attrs: Sequence[str | int]) -> list[str]:
 def _get_attribute_name(attr: str | int) -> str:
     if isinstance(attr, str) and attr and attr.upper() in IDS:
         return attr.upper()
-    if attr in _NAMES and not isinstance(attr, bool):
-        return _NAMES[attr]
+    attr_id = int(attr) if isinstance(attr, str) and attr.isdecimal() else attr
+    if attr_id in _NAMES and not isinstance(attr_id, bool):
+        return _NAMES[attr_id]
     raise ValueError(
         f"'attrs' holds {attr!r}, which is no token attribute. Usual ones are ORTH, "
         "NORM, LOWER, PREFIX, SUFFIX and SHAPE; "

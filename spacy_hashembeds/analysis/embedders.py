@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from spacy.attrs import NAMES, intify_attr
 from spacy.language import Language
 from thinc.api import Model
 
+from ..checks import check_attributes
 from ..hashing.murmur import MAX_HASHES
 from .codes import find_code
 from .sizes import find_embeddings_in
@@ -101,7 +101,7 @@ def _find_tables(layer: Model) -> list[HashTable | LookupTable]:
     is_known = len(extractors) == 1 and all(node.name != "charembed" for node in nodes)
     if not is_known:
         return []
-    attrs = [NAMES[intify_attr(attr)] for attr in extractors[0].attrs["columns"]]
+    attrs = check_attributes(extractors[0].attrs["columns"])
     return [
         _MAKE_TABLE[node.name](node, attrs[node.attrs["column"]])
         for node in nodes
