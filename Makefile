@@ -2,13 +2,16 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 
-.PHONY: demo test lint bench
+.PHONY: demo test test-all lint bench
 
 demo: $(VENV)/ready
 	$(BIN)/spacy project run demo
 
 test: $(VENV)/ready
 	$(BIN)/pytest
+
+test-all: $(BIN)/nox
+	$(BIN)/nox
 
 lint: $(VENV)/ready
 	$(BIN)/ruff check .
@@ -24,4 +27,9 @@ bench: $(VENV)/ready
 $(VENV)/ready: setup.cfg constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[test]'
+	touch $@
+
+$(BIN)/nox: constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --constraint constraints.txt nox
 	touch $@

@@ -1,0 +1,70 @@
+"""`make test-all`: the suite with every Python, and with the oldest requirements."""
+
+import re
+import shutil
+from configparser import ConfigParser
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import nox
+from packaging.requirements import Requirement
+
+nox.options.download_python = "never"
+# They are skipped, and named in the summary.
+nox.options.error_on_missing_interpreters = False
+
+SETUP = ConfigParser()
+SETUP.read("setup.cfg", encoding="utf8")
+PYTHONS = re.findall(r"Python :: (3\.\d+)", SETUP["metadata"]["classifiers"])
+
+#: Requirements of the oldest spaCy and matplotlib, whose later versions deprecate what
+#: these use: a warning is an error in our tests.
+HELD_BACK = ("click<8.2", "pyparsing<3.3")
+
+
+@nox.session(python=PYTHONS)
+def newest(session: nox.Session) -> None:
+    """Run the suite with the newest versions that setup.cfg allows."""
+    run_suite(session, constraints=())
+
+
+@nox.session(python=PYTHONS[0])
+def oldest(session: nox.Session) -> None:
+    """Run the suite with the oldest versions that setup.cfg allows."""
+    extras = SETUP["options.extras_require"]
+    ranges = [SETUP["options"]["install_requires"]]
+    ranges += [extras[name] for name in ("floret", "ray", "report")]
+    pins = [pin_oldest(line) for line in "\n".join(ranges).split("\n") if line]
+    run_suite(session, constraints=(*pins, *HELD_BACK))
+
+
+def pin_oldest(requirement: str) -> str:
+    """Make `name==1.0` of `name>=1.0,<2`."""
+    parsed = Requirement(requirement)
+    (version,) = [s.version for s in parsed.specifier if s.operator == ">="]
+    return f"{parsed.name}=={version}"
+
+
+def run_suite(session: nox.Session, *, constraints: tuple[str, ...]) -> None:
+    """Build the sdist, of it the wheel, and test the latter where no source is."""
+    with TemporaryDirectory() as folder:
+        pins, copy = Path(folder) / "constraints.txt", Path(folder) / "copy"
+        pins.write_text("\n".join(constraints), encoding="utf8")
+        session.install("build")
+        session.run("python", "-m", "build", "--outdir", folder)
+        (wheel,) = Path(folder).glob("*.whl")
+        session.install("--constraint", str(pins), f"{wheel}[test]")
+        copy_without_source(session, copy)
+        with session.chdir(copy):
+            session.run("pytest", *session.posargs)
+
+
+def copy_without_source(session: nox.Session, folder: Path) -> None:
+    """Copy what git has, and will have, of the project, but for the package."""
+    options = ("--cached", "--others", "--exclude-standard", "-z")
+    listed = session.run("git", "ls-files", *options, external=True, silent=True)
+    for name in (listed or "").split("\0"):
+        path = Path(name)
+        if path.is_file() and path.parts[0] != "spacy_hashembeds":
+            (folder / path).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(path, folder / path)
