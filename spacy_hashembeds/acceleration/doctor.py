@@ -30,6 +30,7 @@ from .installation import (
     find_versions,
     is_parser_profiled,
 )
+from .tested import find_untested
 
 THREAD_VARIABLES = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 
@@ -55,6 +56,7 @@ class Health:
     parser_profiled (bool): Whether spaCy's parser was compiled with profiling.
     gpu (Gpu): CuPy and the GPU.
     problems (list[str]): What is broken.
+    untested (list[str]): What our tests did not run with.
     advice (list[str]): What to change, and what it brings.
     """
 
@@ -70,6 +72,7 @@ class Health:
     parser_profiled: bool
     gpu: Gpu
     problems: list[str]
+    untested: list[str]
     advice: list[str]
 
 
@@ -93,6 +96,7 @@ def examine() -> Health:
         parser_profiled=profiled,
         gpu=gpu,
         problems=find_problems(versions, check_entry_points(), gpu),
+        untested=find_untested(versions),
         advice=[
             *advise_on_blas(blas, speeds),
             *advise_on_python(profiled),

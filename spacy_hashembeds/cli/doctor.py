@@ -17,8 +17,9 @@ def doctor_cli(
 ) -> None:
     """Check the installation, measure this machine, and say what could be faster.
 
-    Ends with an error only if something is broken: a version outside our ranges, a
-    name that does not load, a CuPy that can't be used.
+    Warns of versions, and of a system, that our tests did not run with. Ends with an
+    error only if something is broken: a version outside our ranges, a name that does
+    not load, a CuPy that can't be used.
     """
     import json
     from dataclasses import asdict
@@ -75,6 +76,8 @@ def _print_health(health: "Health") -> None:
         divider=True,
         aligns=tuple("l" + "r" * len(shapes)),
     )
+    for text in health.untested:
+        msg.warn(text)
     for text in health.advice:
         msg.info(text)
     for text in health.problems:

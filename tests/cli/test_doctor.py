@@ -22,6 +22,7 @@ HEALTH = doctor.Health(
     parser_profiled=True,
     gpu=doctor.Gpu("13.0", "Some GPU", None),
     problems=[],
+    untested=[],
     advice=["Do as you are told."],
 )
 
@@ -84,6 +85,13 @@ def test_a_machine_that_could_be_faster_is_not_broken(run):
     assert result.exit_code == 0
     assert "compiled without profiling" in result.output
     assert "know of nothing" not in result.output
+
+
+def test_what_no_test_ran_with_is_shown_and_is_not_broken(run):
+    result = run(untested=["numpy should be 2.5 or older."])
+    assert result.exit_code == 0
+    assert "numpy should be 2.5 or older." in result.output
+    assert "Nothing is broken" in result.output
 
 
 def test_a_machine_that_could_not_be_faster_is_told_so(run):
