@@ -26,6 +26,15 @@ def find_code(values: NDArray, *, rows: int, num_hashes: int, seed: int) -> NDAr
     return cast(NDArray, found.astype("uint64"))
 
 
+def find_known(values: NDArray, known: NDArray) -> NDArray:
+    """Tell which values are among the known ones. *Shapes:* `(n,)` and `(m,)`, uint64.
+
+    RETURNS (NDArray): *Shape:* `(n,)`, bool.
+    """
+    # with a table, which it may choose by itself, numpy 2.0 fails from 2**63 on
+    return np.isin(values, known, kind="sort")
+
+
 def count_sharing(codes: NDArray) -> int:
     """Count the codes that another one equals.
 

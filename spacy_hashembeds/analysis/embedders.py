@@ -10,7 +10,7 @@ from thinc.api import Model
 
 from ..checks import check_attributes
 from ..hashing.murmur import MAX_HASHES
-from .codes import find_code
+from .codes import find_code, find_known
 from .sizes import find_embeddings_in
 
 
@@ -56,7 +56,7 @@ class LookupTable:
         """Number the rows of values, unknown ones 0. *Shape:* `(n, 1)`, uint64."""
         symbols = np.zeros(0, "uint64") if self.symbols is None else self.symbols
         found = np.searchsorted(symbols, values)
-        known = np.isin(values, symbols)
+        known = find_known(values, symbols)
         return np.where(known, found + 1, 0).astype("uint64").reshape(-1, 1)
 
 

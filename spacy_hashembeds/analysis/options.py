@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from ..hashing.collisions import expected_colliding, fewest_rows
 from ..hashing.murmur import MAX_HASHES
 from ..kernels.distinct import find_distinct_rows
-from .codes import SOUND_SEED, count_sharing, count_sharing_sums
+from .codes import SOUND_SEED, count_sharing, count_sharing_sums, find_known
 from .embedders import HashTable, LookupTable
 from .features import Vocabulary
 from .tables import measure_lookup_table, measure_words
@@ -218,10 +218,10 @@ def _describe(
 def _share_known(train: Vocabulary, other: Vocabulary, attr: str) -> float | None:
     """Give the share of another split's new words with a known value."""
     orths, values = other.get_words([attr]).T
-    new = values[~np.isin(orths, train.words[:, 0])]
+    new = values[~find_known(orths, train.words[:, 0])]
     if len(new) == 0:
         return None
-    return float(np.isin(new, train.count_values(attr)[0]).mean())
+    return float(find_known(new, train.count_values(attr)[0]).mean())
 
 
 def _why_useless(

@@ -68,7 +68,8 @@ def test_pipelines_of_every_make_predict_as_before(folders, tmp_path, name):
     files = read_files(source)
     result = convert(source, output, TEXTS)
 
-    assert result.converted == pipelines.find_places(name)
+    # older spaCy sorts the sections of a config
+    assert sorted(result.converted) == sorted(pipelines.find_places(name))
     assert result.left == {}
     assert result.texts == len(TEXTS)
     assert 0 < result.max_relative_diff < 1e-5
@@ -484,10 +485,10 @@ def test_one_layer_may_stay_if_another_is_converted(tmp_path):
 def test_only_layers_that_must_stay_are_refused_with_the_reason(tmp_path):
     legacy = pipelines.cnn("v1", pretrained_vectors=True)
     make_legacy_static(tmp_path / "in", legacy)
-    match = (
-        "components.tagger.model.tok2vec.embed: spacy.MultiHashEmbed.v1 with static "
-        ".*components.ner.model.tok2vec: spacy.HashEmbedCNN.v1 with static"
-    )
+    tagger = r"components\.tagger\.model\.tok2vec\.embed: spacy\.MultiHashEmbed\.v1"
+    ner = r"components\.ner\.model\.tok2vec: spacy\.HashEmbedCNN\.v1"
+    # in the order of the config, whose sections older spaCy sorts
+    match = f"(?=.*{tagger} with static)(?=.*{ner} with static)"
     with pytest.raises(ValueError, match=match):
         convert(tmp_path / "in", tmp_path / "out", TEXTS)
 

@@ -12,6 +12,7 @@ from spacy_hashembeds.analysis.codes import (
     count_sharing,
     count_sharing_sums,
     find_code,
+    find_known,
     join_codes,
 )
 from spacy_hashembeds.layers import hashembed
@@ -100,3 +101,10 @@ def test_the_poor_seed_gives_few_codes(seed, codes):
         np.arange(100_000, dtype="uint64"), rows=7, num_hashes=4, seed=seed
     )
     assert len(np.unique(code, axis=0)) == codes
+
+
+@pytest.mark.parametrize("known", [[], [2**63], [2**63, 2**63 + 1], [5, 2**64 - 1]])
+def test_values_are_known_however_large(known):
+    values = [2**64 - 1, 5, 2**63, 2**63 + 1, 0]
+    found = find_known(np.array(values, "uint64"), np.array(known, "uint64"))
+    assert found.tolist() == [value in known for value in values]
