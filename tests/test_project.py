@@ -62,6 +62,12 @@ def test_the_assets_are_the_files_of_the_datasets(assets):
     assert set(assets) == files | raw
 
 
+def test_all_assets_are_fetched_and_checked(assets):
+    for name, asset in assets.items():
+        assert re.fullmatch("[0-9a-f]{32}", asset["checksum"]), name
+        assert not asset.get("extra"), name
+
+
 def test_checksums_are_those_of_the_files(assets, data_dir):
     found = {}
     for name, asset in assets.items():

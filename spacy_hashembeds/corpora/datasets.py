@@ -209,7 +209,6 @@ _ALL = (
         lang="nl",
         files=("conll2002/ned.train", "conll2002/ned.testa", "conll2002/ned.testb"),
         split=_columns(ColumnFormat(group="document")),
-        remedy="Fetch it with 'spacy project assets --extra'",
     ),
     Dataset(
         name="anem",

@@ -114,6 +114,7 @@ def test_corpora_that_are_not_there_have_no_collisions(tmp_path):
         ("wnut17", "WNUT2017", set()),
         ("anem", "AnEM", set()),
         ("conll2002_es", "CoNLL es", {"NORM", "entities_per_document"}),
+        ("conll2002_nl", "CoNLL nl", {"vocabulary"}),
     ],
 )
 def test_real_corpora_are_as_printed(dataset, name, slips, prepare_real, tmp_path):
