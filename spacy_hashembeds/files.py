@@ -1,21 +1,63 @@
-"""Writing files so that nobody ever sees half of one."""
+"""Files written so that nobody ever sees half of one, and read with short errors."""
 
 import errno
 import json
 import os
 import re
+import reprlib
 import shutil
 import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 STANDARD_OUTPUT = Path("/dev/stdout")
 
+#: The most characters of bad input that a message quotes.
+MAX_QUOTED = 80
+
+# What YAML makes of anchors may have no end, so that repr() would have none either.
+_REPR = reprlib.Repr()
+_REPR.maxlevel = 2
+_REPR.maxstring = _REPR.maxother = _REPR.maxlong = MAX_QUOTED
+
 _STREAMS = {"/dev/stdout": 1, "/dev/stderr": 2}
 _DESCRIPTOR = re.compile(r"/(?:dev|proc/self)/fd/(\d+)")
+
+
+def quote(value: object, limit: int = MAX_QUOTED) -> str:
+    """Quote bad input in a message, as `repr` does, but never at length.
+
+    value (object): What was read, of whatever size and depth.
+    limit (int): How many characters to give at most.
+    RETURNS (str): The quotation.
+    """
+    text = _REPR.repr(value)
+    return text if len(text) <= limit else text[: limit - 3] + "..."
+
+
+def read_json(path: str | Path) -> dict[str, Any]:
+    """Read a JSON object.
+
+    RAISES (ValueError): If the file is no JSON in UTF-8, holds anything but an object,
+        is nested too deeply to be read, or has a number that is NaN or infinite. Does
+        not name the file.
+    """
+    try:
+        data = json.loads(
+            Path(path).read_text(encoding="utf8"), parse_constant=_refuse_constant
+        )
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+    if not isinstance(data, dict):
+        raise ValueError(f"it should be an object, but is {quote(data)}")
+    return data
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"it holds {name}, which is no number in JSON")
 
 
 @contextmanager

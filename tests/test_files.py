@@ -7,7 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from spacy_hashembeds.files import find_descriptor, replacing, write_json
+from spacy_hashembeds.files import (
+    MAX_QUOTED,
+    find_descriptor,
+    quote,
+    read_json,
+    replacing,
+    write_json,
+)
 
 
 @pytest.fixture
@@ -234,3 +241,47 @@ def test_json_without_a_number_is_refused(path, value):
         write_json(path, {"f": value})
     assert path.read_text() == "old"
     assert names(path.parent) == ["scores.json"]
+
+
+# Reading
+
+
+def test_a_json_object_is_read(path):
+    path.write_bytes('{"name": "Zoë", "f": null, "scores": [0.5]}'.encode())
+    assert read_json(path) == {"name": "Zoë", "f": None, "scores": [0.5]}
+
+
+@pytest.mark.parametrize(
+    ("raw", "message"),
+    [
+        (b'{"a": [1, 2', "Expecting"),
+        (b"[1, 2]", r"^it should be an object, but is \[1, 2\]$"),
+        (b'"' + b"x" * 10**6 + b'"', r"but is 'x+\.\.\.x+'$"),
+        (b'{"a": NaN}', "^it holds NaN, which is no number in JSON$"),
+        (b'{"a": -Infinity}', "^it holds -Infinity, which is no number"),
+        (b'{"a": "\xff"}', "can't decode byte 0xff"),
+        (b'{"a": ' + b"[" * 100_000 + b"]" * 100_000 + b"}", "nested too deeply"),
+    ],
+    ids=["truncated", "list", "long", "NaN", "infinity", "bytes", "deep"],
+)
+def test_what_is_no_json_object_is_refused(path, raw, message):
+    path.write_bytes(raw)
+    with pytest.raises(ValueError, match=message) as error:
+        read_json(path)
+    assert len(str(error.value)) < 200
+
+
+def test_what_is_short_is_quoted_as_it_is():
+    for value in ("Zoë\n", ["1", "Zoë", "O"], {"a": [1, None]}, 0.5, float("nan")):
+        assert quote(value) == repr(value)
+
+
+def test_nothing_is_quoted_at_length():
+    endless: list[object] = []
+    endless += [endless] * 9
+    laughs: list[object] = ["ha"] * 9
+    for _ in range(30):
+        laughs = [laughs] * 9
+    for value in ("x" * 10**6, list("abc" * 1000), 10**3000, endless, laughs):
+        assert len(quote(value)) <= MAX_QUOTED
+        assert "..." in quote(value)

@@ -1,12 +1,19 @@
 """`spacy hashembeds prepare`."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from spacy.cli._util import Arg, Opt
 
 from ._app import hashembeds_cli
 
+if TYPE_CHECKING:
+    from spacy.tokens import Doc
+
 OWN_FILES = "iob"
+
+#: The most words of a sentence that are shown, and characters of each.
+_N_SHOWN = 30
 
 
 @hashembeds_cli.command("prepare")
@@ -53,7 +60,7 @@ def prepare_cli(
     ),
 ) -> None:
     """Convert a dataset, or your own files with one token a line, to train.spacy,
-    dev.spacy and test.spacy, and count what they hold.
+    dev.spacy and test.spacy, count what they hold, and show how a sentence was read.
 
     The datasets are wnut17, conll2002_es, conll2002_nl, anem, archaeology, ontonotes
     and demo, split as in the report "Multi hash embeddings in spaCy". Their files are
@@ -96,6 +103,7 @@ def prepare_cli(
     except (OSError, ValueError) as e:
         msg.fail("Can't prepare the corpus", str(e), exits=1)
     _print_statistics(paths)
+    _print_sentence(paths["train"])
     msg.good(f"Saved {len(paths)} splits to {output}")
 
 
@@ -136,3 +144,34 @@ def _print_statistics(paths: dict[str, Path]) -> None:
         *("Entities/doc", "Seen", "Unseen"),
     )
     msg.table(rows, header=header, aligns=tuple("lrrrrrrr"), divider=True)
+
+
+def _print_sentence(path: Path) -> None:
+    """Show a sentence as it was understood: a wrong column is seen at once."""
+    from spacy.vocab import Vocab
+    from wasabi import msg
+
+    from ..corpora.docbin import read_docs
+
+    first = next(read_docs(path, Vocab()))
+    doc = next((doc for doc in read_docs(path, Vocab()) if doc.ents), None)
+    if doc is None:
+        msg.warn(f"No entity in {path}. Its first sentence:", _show_sentence(first, 0))
+    else:
+        text = _show_sentence(doc, doc.ents[0].start)
+        msg.info(f"The first sentence with an entity in {path}:", text)
+
+
+def _show_sentence(doc: "Doc", place: int) -> str:
+    """Write the sentence that a token stands in, with entities in brackets."""
+    sentence = doc[place].sent
+    start = sentence.start if place < sentence.start + _N_SHOWN else place
+    end = min(sentence.end, start + _N_SHOWN)
+    opens = {ent.start: "[" for ent in doc.ents}
+    closes = {ent.end - 1: f" {ent.label_[:_N_SHOWN]}]" for ent in doc.ents}
+    words = [
+        opens.get(token.i, "") + token.text[:_N_SHOWN] + closes.get(token.i, "")
+        for token in doc[start:end]
+    ]
+    before = "… " if start > sentence.start else ""
+    return before + " ".join(words) + (" …" if end < sentence.end else "")

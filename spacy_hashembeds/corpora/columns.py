@@ -7,10 +7,13 @@ sentence a pair of equally long lists, words and tags.
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import groupby
-from operator import itemgetter
+from itertools import groupby, pairwise
+from operator import attrgetter
 from pathlib import Path
 from typing import NamedTuple, NoReturn
+
+from ..files import quote
+from .lines import fail, read_lines
 
 GROUPS = ("sentence", "document")
 
@@ -22,6 +25,9 @@ _CONTINUES = frozenset("ILE")
 
 # Not what Python calls white space: a no-break space may be part of a word.
 _BLANKS = " \t"
+
+# Sentences of numbers alone that show a column of numbers to be taken for the words.
+_ENOUGH_NUMBERED = 3
 
 
 class Sentence(NamedTuple):
@@ -36,6 +42,14 @@ class Sentence(NamedTuple):
 
 
 Document = list[Sentence]
+
+
+class _Block(NamedTuple):
+    # A sentence, the number of its document, and its last line with what was in it.
+    document: int
+    sentence: Sentence
+    line: int
+    columns: list[str]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,14 +110,15 @@ def read_documents(path: Path, layout: ColumnFormat) -> Iterator[Document]:
     path (Path): The file.
     layout (ColumnFormat): How it is laid out.
     YIELDS (list[Sentence]): The documents that hold at least one token.
-    RAISES (ValueError): A line that cannot be parsed, as `path:line: …`.
+    RAISES (ValueError): A line that cannot be parsed, or words that are the numbers of
+        words, as `path:line: …`.
     """
-    sentences = _read_sentences(path, layout)
+    blocks = _refuse_numbers(path, layout, _read_blocks(path, layout))
     if layout.group == "sentence":
-        yield from ([sentence] for _, sentence in sentences)
+        yield from ([block.sentence] for block in blocks)
     else:
-        for _, members in groupby(sentences, key=itemgetter(0)):
-            yield [sentence for _, sentence in members]
+        for _, members in groupby(blocks, key=attrgetter("document")):
+            yield [block.sentence for block in members]
 
 
 def tags_to_spans(tags: list[str]) -> list[tuple[int, int, str]]:
@@ -126,49 +141,17 @@ def tags_to_spans(tags: list[str]) -> list[tuple[int, int, str]]:
     return spans
 
 
-def read_lines(path: Path, encoding: str) -> Iterator[tuple[int, str]]:
-    """Read the lines of a file, ended by LF or CRLF.
-
-    path (Path): The file.
-    encoding (str): Its encoding. A byte-order mark at the beginning is dropped.
-    YIELDS (tuple[int, str]): The number of each line, from 1, and its text.
-    RAISES (ValueError): Bytes that are not of this encoding, or a bare CR, as
-        `path:line: …`.
-    """
-    # Bytes are split and then decoded, so that a wrong byte is found on its line.
-    with path.open("rb") as file:
-        for number, raw in enumerate(file, start=1):
-            try:
-                line = raw.decode(encoding)
-            except UnicodeError as err:
-                fail(path, number, f"not {encoding} text ({err})")
-            if number == 1:
-                line = line.removeprefix("\ufeff")
-            line = line.rstrip("\r\n")
-            if "\r" in line:
-                fail(path, number, "lines end in a bare carriage return; expected LF")
-            yield number, line
-
-
-def fail(path: Path, number: int, message: str) -> NoReturn:
-    """Refuse a line of a file.
-
-    RAISES (ValueError): Always, as `path:line: …`.
-    """
-    raise ValueError(f"{path}:{number}: {message}.")
-
-
-def _read_sentences(path: Path, layout: ColumnFormat) -> Iterator[tuple[int, Sentence]]:
+def _read_blocks(path: Path, layout: ColumnFormat) -> Iterator[_Block]:
     document = 0
-    words: list[str] = []
-    tags: list[str] = []
+    block = _Block(document, Sentence([], []), 0, [])
     for number, line in read_lines(path, layout.encoding):
         columns = _split(line, layout.separator)
         starts_document = columns[:1] == [DOCSTART]
+        words, tags = block.sentence
         if starts_document or not line.strip(_BLANKS):
             if words:
-                yield document, Sentence(words, tags)
-                words, tags = [], []
+                yield block
+                block = _Block(document, Sentence([], []), 0, [])
             document += starts_document
         elif words or not (layout.comments and _is_comment(line, columns)):
             if layout.group == "document" and not document:
@@ -182,8 +165,51 @@ def _read_sentences(path: Path, layout: ColumnFormat) -> Iterator[tuple[int, Sen
             word, tag = _parse_row(path, number, columns, layout)
             words.append(word)
             tags.append(tag)
-    if words:
-        yield document, Sentence(words, tags)
+            block = _Block(document, block.sentence, number, columns)
+    if block.sentence.words:
+        yield block
+
+
+def _refuse_numbers(
+    path: Path, layout: ColumnFormat, blocks: Iterator[_Block]
+) -> Iterator[_Block]:
+    """Refuse a file in which numbers of words, as in CoNLL-U, are taken for words.
+
+    A sentence may well be "1 2 3", but hardly the first three, or all that there are.
+    """
+    numbered: list[_Block] = []
+    is_open = True
+    for block in blocks:
+        if is_open and len(block.sentence.words) > 1:
+            # Of two columns, neither can be another that holds the words.
+            is_open = len(block.columns) > 2 and _count_up(block.sentence.words)
+            numbered.append(block)
+            if is_open and len(numbered) == _ENOUGH_NUMBERED:
+                break
+        yield block
+    if is_open and numbered:
+        _fail_at_numbers(path, layout, numbered[0])
+
+
+def _count_up(words: list[str]) -> bool:
+    # In CoNLL-U, "3-4" is what 3 and 4 are written as, and "4.1" is a word left out.
+    numbers = [word for word in words if not re.fullmatch(r"[0-9]+[-.][0-9]+", word)]
+    return all(re.fullmatch("[0-9]{1,9}", number) for number in numbers) and all(
+        int(after) == int(before) + 1 for before, after in pairwise(numbers)
+    )
+
+
+def _fail_at_numbers(path: Path, layout: ColumnFormat, block: _Block) -> NoReturn:
+    columns = [f"{i} ({quote(text, 20)})" for i, text in enumerate(block.columns[:20])]
+    tags = [str(i) for i, text in enumerate(block.columns) if _is_tag(text)]
+    fail(
+        path,
+        block.line,
+        f"column {layout.word} should hold the words, but numbers them. The columns "
+        f"are {', '.join(columns)}; tags may stand in {' or '.join(tags[:4])}. Say "
+        "which has the words and which the tags: --word-column and --tag-column, or "
+        "word_column and tag_column in a config",
+    )
 
 
 def _split(line: str, separator: str | None) -> list[str]:
@@ -201,19 +227,27 @@ def _parse_row(
             path,
             number,
             f"expected at least {layout.width} columns with {between} between them, "
-            f"got {len(columns)}: {columns}",
+            f"got {len(columns)}: {quote(columns)}",
         )
-    word, tag = columns[layout.word], columns[layout.tag].strip(_BLANKS)
+    word, tag = columns[layout.word], columns[layout.tag]
     if not word:
-        fail(path, number, f"expected a word in column {layout.word}, got {columns}")
-    if not _TAG.fullmatch(tag):
+        fail(
+            path,
+            number,
+            f"expected a word in column {layout.word}, got {quote(columns)}",
+        )
+    if not _is_tag(tag):
         fail(
             path,
             number,
             "expected a tag of the BIO, BILUO or BIOES scheme, such as 'O' or 'B-PER', "
-            f"in column {layout.tag}, got {tag!r}",
+            f"in column {layout.tag}, got {quote(tag.strip(_BLANKS))}",
         )
-    return word, tag
+    return word, tag.strip(_BLANKS)
+
+
+def _is_tag(text: str) -> bool:
+    return _TAG.fullmatch(text.strip(_BLANKS)) is not None
 
 
 def _is_comment(line: str, columns: list[str]) -> bool:
@@ -221,7 +255,7 @@ def _is_comment(line: str, columns: list[str]) -> bool:
     # or that its last column is no tag.
     if not re.match(r"#\s", line):
         return False
-    return line.split()[2:3] == ["="] or not _TAG.fullmatch(columns[-1].strip(_BLANKS))
+    return line.split()[2:3] == ["="] or not _is_tag(columns[-1])
 
 
 def _extends_ascii(encoding: str) -> bool:

@@ -5,7 +5,9 @@ from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
 
-from .columns import Document, Sentence, fail, read_lines
+from ..files import quote
+from .columns import Document, Sentence
+from .lines import fail, read_lines
 
 # A name is "(GPE)" in one row, or "(GPE*", then any "*", then "*)".
 _BRACKETS = re.compile(r"(?:\((?P<label>[^()*]+))?(?:\*|\*?(?P<close>\)))")
@@ -63,7 +65,7 @@ def _read_parts(path: Path) -> Iterator[list[tuple[int, str]]]:
             part.append((number, line))
         elif line.strip():
             expected = "#begin document" if part is None else "#end document"
-            fail(path, number, f"expected '{expected}' first, got {line[:50]!r}")
+            fail(path, number, f"expected '{expected}' first, got {quote(line)}")
     if part is not None:
         fail(path, number, "the file ends within a document: it may be truncated")
 
@@ -86,7 +88,8 @@ def _parse_names(path: Path, rows: Iterator[tuple[int, str]]) -> Sentence:
         sentence.tags.append(f"{'B' if opens else 'I'}-{label}" if label else "O")
         label = None if closes else label
     if label:
-        fail(path, number, f"the sentence ends within an entity, '({label}*'")
+        opened = quote(f"({label}*")
+        fail(path, number, f"the sentence ends within an entity, {opened}")
     return sentence
 
 
@@ -104,6 +107,6 @@ def _parse_brackets(
             path,
             number,
             f"expected '*', '(LABEL*', '(LABEL)' or '*)' in column {_NAME}, opened and "
-            f"closed in turn, got {name!r}",
+            f"closed in turn, got {quote(name)}",
         )
     return opens, closes

@@ -8,8 +8,8 @@ from pathlib import Path
 from spacy.vocab import Vocab
 
 from ..files import replacing
-from .columns import fail
 from .docbin import read_docs
+from .lines import fail
 
 #: The files, and whether WNUT 2017 splits the contractions in each ("do n ' t"):
 #: it does not in tweets ("don ' t").

@@ -8,7 +8,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from ..corpora.columns import read_lines
+from ..corpora.lines import read_lines
 from ..files import replacing
 
 MODES = ("floret", "fasttext")

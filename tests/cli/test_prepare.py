@@ -79,6 +79,64 @@ def test_a_dataset_is_converted_from_its_assets(tmp_path: Path):
     assert find_row(result, "test") == ["1", "1", "1", "1", "1.00", "1", "0"]
 
 
+GERMEVAL = """#\thttp://example.org/1 [2009-10-17]
+1\tAufgrund\tO\tO
+2\tdessen\tO\tO
+
+#\thttp://example.org/2 [2009-10-17]
+1\tSchartau\tB-PER\tO
+2\tin\tO\tO
+3\tder\tO\tO
+4\tFC\tB-ORG\tO
+5\tKöln\tI-ORG\tB-LOC
+"""
+CONLL2003 = """-DOCSTART- -X- -X- O
+
+EU NNP B-NP B-ORG
+rejects VBZ B-VP O
+German JJ B-NP B-MISC
+calls NNS I-NP O
+"""
+
+
+def prepare_text(tmp_path: Path, text: str, *options: str) -> Result:
+    file = tmp_path / "own.conll"
+    file.write_text(text, encoding="utf8")
+    args = ["--train", file, "--dev", file, "--lang", "de", *options]
+    return run("iob", tmp_path / "output", *args)
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "sentence"),
+    [
+        (GERMEVAL, "--word-column 1 --tag-column 2", "[Schartau PER] in der [FC Köln"),
+        (GERMEVAL, "--word-column 1", "Schartau in der FC [Köln LOC]"),
+        (CONLL2003, "", "[EU ORG] rejects [German MISC] calls"),
+        (CONLL2003, "--tag-column 2", "[EU NP] [rejects VP] [German calls NP]"),
+        ("w O\n" * 40 + "Ann B-PER\nsaid O\n" * 20, "", "… [Ann PER] said [Ann PER]"),
+        ("w O\n" * 40, "", "No entity in"),
+        ("Ann B-PER\n" + "w O\n" * 40, "", "[Ann PER]" + 29 * " w" + " …"),
+        ("x" * 10**6 + " B-" + "y" * 10**6, "", f"[{'x' * 30} {'y' * 30}]"),
+    ],
+)
+def test_a_sentence_is_shown_as_it_was_understood(
+    text: str, options: str, sentence: str, tmp_path: Path
+):
+    result = prepare_text(tmp_path, text, *options.split())
+    assert result.exit_code == 0, result.output
+    assert sentence in " ".join(result.output.split())
+    assert len(result.output) < 2000
+
+
+def test_numbers_of_words_are_not_taken_for_words(tmp_path: Path):
+    result = prepare_text(tmp_path, GERMEVAL)
+    assert result.exit_code == 1
+    output = " ".join(result.output.split())
+    assert "own.conll:3: column 0 should hold the words, but numbers" in output
+    assert "tags may stand in 2 or 3" in output
+    assert not (tmp_path / "output").exists() or not list(tmp_path.glob("output/*"))
+
+
 @pytest.mark.parametrize(
     ("args", "message"),
     [

@@ -184,6 +184,56 @@ def test_comments_are_errors_where_there_should_be_none(file: Path):
         read(write(file, "# newdoc\nA O\n"))
 
 
+# Numbered words
+
+
+def number(*sentences: str) -> str:
+    """Lines of number, word and tag, the numbers as they are given: "1 2-3 2 3"."""
+    return "\n".join(
+        "".join(f"{n}\tword\tO\n" for n in sentence.split()) for sentence in sentences
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        number("1 2"),
+        number("1", "1 2 3", "1"),
+        number("0 1", "0 1 2"),
+        number("1 2-3 2 3 3.1 4", "1 2"),
+        number("1 2", "3 4 5", "6 7"),
+        number("1 2", "1 2", "1 2") + "\nNo\tD\tO\nnumber\tN\tO\n",
+    ],
+    ids=["once", "short", "from 0", "CoNLL-U", "counted on", "at first"],
+)
+def test_numbers_of_words_are_refused(file: Path, text: str):
+    message = (
+        r"corpus\.iob:\d: column 0 should hold the words, but numbers them. The "
+        r"columns are 0 \('\d'\), 1 \('word'\), 2 \('O'\); tags may stand in 2\. Say "
+        ".*: --word-column and --tag-column, or word_column and tag_column in a config"
+    )
+    with pytest.raises(ValueError, match=message):
+        read(write(file, text))
+    words = {w for s in read(file, ColumnFormat(word=1)) for w in s[0].words}
+    assert words - {"D", "N"} == {"word"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1 O\n2 O\n3 O\n",
+        number("1", "1", "1", "1"),
+        number("1 2", "1 2", "1 3"),
+        number("2 1", "1 2 3", "1 2", "1 2"),
+        number("1 2 3 x", "1 2", "1 2", "1 2"),
+    ],
+    ids=["no other column", "single", "not all", "countdown", "list"],
+)
+def test_words_may_be_numbers(file: Path, text: str):
+    found = [word for (s,) in read(write(file, text)) for word in s.words]
+    assert found == [line.split()[0] for line in text.splitlines() if line]
+
+
 # What cannot be parsed
 
 
@@ -211,6 +261,18 @@ def test_too_few_columns(file: Path):
 def test_a_missing_word(file: Path):
     with pytest.raises(ValueError, match=r":1: expected a word in column 0"):
         read(write(file, "\tO\n"), ColumnFormat(separator="\t"))
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["x" * 10**6, f"word {'x' * 10**6}", f"\t{'x' * 10**6}\tO"],
+    ids=["one column", "tag", "no word"],
+)
+def test_a_long_line_is_not_quoted_whole(file: Path, line: str):
+    separator = "\t" if "\t" in line else None
+    with pytest.raises(ValueError, match=r"corpus\.iob:1: .*, got .*\.\.\.") as error:
+        read(write(file, line + "\n"), ColumnFormat(separator=separator))
+    assert len(str(error.value)) < len(str(file)) + 250
 
 
 def test_undecodable_bytes(file: Path):
