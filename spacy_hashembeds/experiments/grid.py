@@ -4,10 +4,13 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from textwrap import shorten
 from typing import Any, NamedTuple
 
 import srsly
 
+from ..files import quote
+from .aliases import check_aliases
 from .trial import Trial
 
 _GRID_KEYS = ("datasets", "seeds", "vectors", "trials")
@@ -15,6 +18,9 @@ _ENTRY_KEYS = ("embedder", "variant", "datasets", "overrides", "per_dataset", "v
 
 _VECTORS = "paths.vectors"
 _USE_VECTORS = "components.tok2vec.model.embed.include_static_vectors"
+
+#: Characters of an error in YAML that are shown.
+_MAX_MESSAGE = 500
 
 Overrides = dict[str, Any]
 
@@ -113,9 +119,12 @@ def read_grid(path: str | Path) -> Grid:
     if not path.is_file():
         raise FileNotFoundError(f"There is no grid '{path}'.")
     try:
+        check_aliases(path)
         return _read_grid(srsly.read_yaml(path))
     except ValueError as e:
-        raise ValueError(f"'{path}' is no grid of trials. {e}") from e
+        # YAML's own errors quote whatever is wrong.
+        message = shorten(str(e), _MAX_MESSAGE)
+        raise ValueError(f"'{path}' is no grid of trials. {message}") from e
 
 
 def _read_grid(data: Any) -> Grid:
@@ -149,7 +158,7 @@ def _read_vectors(vectors: Any, datasets: list[str]) -> dict[str, dict[str, str]
             if not isinstance(path, str):
                 raise ValueError(
                     f"'vectors.{kind}.{dataset}' should be a folder or a package, "
-                    f"but is {path!r}."
+                    f"but is {quote(path)}."
                 )
     return vectors
 
@@ -208,25 +217,29 @@ def _walk(where: str, settings: Any, prefix: str = "") -> Iterator[tuple[str, An
 
 def _read_list(where: str, values: Any, kind: type) -> list[Any]:
     if not isinstance(values, list) or not values:
-        raise ValueError(f"{where} should be a list of one or more, but is {values!r}.")
+        raise ValueError(
+            f"{where} should be a list of one or more, but is {quote(values)}."
+        )
     for i, value in enumerate(values):
         if type(value) is not kind:  # True is no number here
-            raise ValueError(f"{where} should hold {kind.__name__}, not {value!r}.")
+            raise ValueError(
+                f"{where} should hold {kind.__name__}, not {quote(value)}."
+            )
         if value in values[:i]:
-            raise ValueError(f"{where} has {value!r} twice.")
+            raise ValueError(f"{where} has {quote(value)} twice.")
     return values
 
 
 def _check_mapping(where: str, value: Any) -> None:
     if not isinstance(value, dict):
-        raise ValueError(f"{where} should have keys and values, but is {value!r}.")
+        raise ValueError(f"{where} should have keys and values, but is {quote(value)}.")
 
 
 def _check_keys(
     where: str, value: Any, *, known: Sequence[str], required: Sequence[str] = ()
 ) -> None:
     _check_mapping(where, value)
-    unknown = [str(key) for key in value if key not in known]
+    unknown = [quote(key) for key in value if key not in known]
     missing = [key for key in required if key not in value]
     faults = [f"has {', '.join(unknown)}"] if unknown else []
     faults += [f"lacks {', '.join(missing)}"] if missing else []
@@ -241,4 +254,6 @@ def _check_choice(name: str, chosen: Sequence[Any], known: Sequence[Any]) -> Non
     for value in chosen:
         if value not in known:
             names = ", ".join(map(str, dict.fromkeys(known))) or "none"
-            raise ValueError(f"{value!r} is not in the grid. Its {name} are: {names}.")
+            raise ValueError(
+                f"{quote(value)} is not in the grid. Its {name} are: {names}."
+            )

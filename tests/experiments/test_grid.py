@@ -159,7 +159,7 @@ def grid(trials="[{embedder: a}]", **settings) -> str:
         ("", "The file should have keys and values, but is None"),
         ("[a, b]", "The file should have keys and values, but is ['a', 'b']"),
         ("datasets: [x]", "keys datasets, seeds, vectors, trials, but lacks trials."),
-        (grid(seed="[1]"), "datasets, seeds, vectors, trials, but has seed."),
+        (grid(seed="[1]"), "datasets, seeds, vectors, trials, but has 'seed'."),
         (grid(datasets="[]"), "'datasets' should be a list of one or more, but is []"),
         (grid(datasets="x"), "'datasets' should be a list of one or more, but is 'x'"),
         (grid(datasets="[1]"), "'datasets' should hold str, not 1."),
@@ -172,7 +172,7 @@ def grid(trials="[{embedder: a}]", **settings) -> str:
         (grid("[a]"), "'trials' should hold dict, not 'a'."),
         (grid("[{variant: b}]"), "Trial 1 should have the keys embedder, variant,"),
         (grid("[{embedder: a}, {embeder: a}]"), "Trial 2 should have the keys"),
-        (grid("[{embeder: a}]"), "vectors, but has embeder and lacks embedder."),
+        (grid("[{embeder: a}]"), "vectors, but has 'embeder' and lacks embedder."),
         (
             grid("[{embedder: 1}]"),
             "Trial 1 (1, default) should have text as 'embedder'",
@@ -195,7 +195,7 @@ def grid(trials="[{embedder: a}]", **settings) -> str:
         ),
         (
             grid("[{embedder: a, datasets: [x], per_dataset: {x: {b.c: 1}, y: {}}}]"),
-            "(a, default) should have the keys x, but has y.",
+            "(a, default) should have the keys x, but has 'y'.",
         ),
         (
             grid("[{embedder: a, overrides: {dropout: 1}}]"),
@@ -356,3 +356,78 @@ def test_symbols_of_archaeology_are_those_of_its_corpus(prepare_real):
     counts = count_symbols(docs, ["NORM", "PREFIX", "SUFFIX", "SHAPE"])
     frequent = [sum(n >= 10 for n in counter.values()) for counter in counts.values()]
     assert frequent == SYMBOLS["archaeology"]
+
+
+# Anchors and aliases
+
+NESTED = ", ".join(f"k{i}: ALIAS" for i in range(9))
+MERGED = "<<: [" + ", ".join(["ALIAS"] * 9) + "]"
+
+
+def multiply(overrides: str) -> str:
+    """Twelve trials, with overrides that hold those of the one before nine times."""
+    lines = ["- {embedder: a, overrides: &a0 {b.c: 1}}"]
+    for i in range(1, 12):
+        held = overrides.replace("ALIAS", f"*a{i - 1}")
+        lines.append(f"- {{embedder: a{i}, overrides: &a{i} {{{held}}}}}")
+    return "datasets: [x]\ntrials:\n" + "\n".join(lines)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "datasets: [x]\ntrials: [{embedder: a, overrides: &o {b: *o}}]",
+        "datasets: [x]\ntrials: [{embedder: a, overrides: &o {<<: *o, b.c: 1}}]",
+        "datasets: [x]\ntrials: &t [*t]",
+        "&o\ndatasets: [x]\ntrials: *o",
+        "datasets: [x]\n? &k [*k]\n: 1",
+    ],
+    ids=["value", "merged", "list", "file", "key"],
+)
+def test_an_anchor_that_refers_to_itself_is_refused(read, text):
+    with pytest.raises(
+        ValueError, match=r"grid\.yml.* The anchor '.' refers to itself"
+    ):
+        read(text)
+
+
+@pytest.mark.parametrize("overrides", [NESTED, MERGED], ids=["nested", "merged"])
+def test_anchors_that_multiply_are_refused(read, overrides):
+    message = "more than 100,000 values, each alias counted as what it stands for"
+    with pytest.raises(ValueError, match=message):
+        read(multiply(overrides))
+
+
+def test_what_is_nested_too_deeply_is_refused(read):
+    with pytest.raises(ValueError, match="more than 50 collections in each other"):
+        read("datasets: " + "[" * 1000 + "]" * 1000)
+
+
+def test_aliases_that_end_are_what_they_stand_for(read):
+    text = """
+datasets: &d [x, y]
+trials:
+- {embedder: a, datasets: *d, overrides: &o {b: {c: 1}}}
+- {embedder: b, overrides: *o}
+- {embedder: c, overrides: &p {<<: *o, d.e: 2}}
+- {embedder: d, overrides: *p}
+"""
+    rows = {row.embedder: row.overrides["y"] for row in read(text).rows}
+    small, large = {"b.c": 1}, {"b.c": 1, "d.e": 2}
+    assert rows == {"a": small, "b": small, "c": large, "d": large}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"datasets: {'x' * 10**5}\ntrials: 1",
+        f"datasets: [1, {'x' * 10**5}]\ntrials: 1",
+        f"datasets: !!float {'x' * 10**5}\ntrials: 1",
+        f"datasets: [x]\ntrials: [{{{'x' * 1000}: 1}}]",
+    ],
+    ids=["value", "list", "type", "key"],
+)
+def test_nothing_is_quoted_at_length(read, tmp_path, text):
+    with pytest.raises(ValueError, match="is no grid of trials") as error:
+        read(text)
+    assert len(str(error.value)) < 550 + len(str(tmp_path))
