@@ -11,6 +11,7 @@ from jinja2 import Environment, PackageLoader
 
 from ..experiments.results import Estimate, find_misnamed, read_results
 from ..files import find_descriptor, replacing
+from . import markdown
 from .charts import import_figure
 from .corpus_tables import count_corpora, make_collision_table, make_corpus_tables
 from .figures import FIGURES, draw_figures
@@ -202,6 +203,9 @@ def _make_environment() -> Environment:
         mark=_get_mark,
         groups=_get_groups,
         datasets=_format_datasets,
+        md=markdown.escape,
+        code=markdown.code,
+        link=markdown.link,
     )
     return environment
 

@@ -2,10 +2,13 @@ import base64
 import re
 import sys
 from dataclasses import replace
+from html import escape
 from html.parser import HTMLParser
 from pathlib import Path
+from urllib.parse import unquote
 
 import pytest
+from markdown_it import MarkdownIt
 
 from spacy_hashembeds.report.report import check_output, make_report, write_report
 
@@ -206,6 +209,29 @@ def test_markdown_has_the_same(report, tmp_path):
     assert rows[-1][1] == f"{NONE} / 0.82 ± 0.01"
     assert "- The report contradicts itself" in text
     assert not re.search(r"\n{4}", text)
+
+
+ODD = "a|b *c* _d_ `e` <f> [g](h) i\\j &amp; k_l"
+
+
+def test_names_are_escaped_in_markdown(report, tmp_path):
+    """A renderer gives back what was meant, in a table and outside."""
+    rows = [replace(report.overview.rows[0], stub=(f"{ODD}\n{ODD}", HASH, "_x_"))]
+    odd = replace(
+        report,
+        source=Path(f"``{ODD}\n"),
+        overview=replace(report.overview, rows=rows, stub=("|", "*", "_")),
+    )
+    write_report(odd, tmp_path / "x.md", figures=tmp_path / "a>b\n(c)%41é")
+    text = (tmp_path / "x.md").read_text(encoding="utf8")
+    html = MarkdownIt("commonmark").enable("table").render(text)
+    page = parse(html.replace(" />", ">"))
+    assert [f"{ODD} {ODD}", HASH, "_x_"] in [row[:3] for row in page.rows]
+    assert ["|", "*", "_"] in [row[:3] for row in page.rows]
+    assert f"<code>``{escape(ODD)}</code>" in html
+    images = [unquote(value) for name, value in page.attributes if name == "src"]
+    assert images[0] == "a>b\n(c)%41é/figure3.png"
+    assert HASH in text
 
 
 def test_markdown_links_its_figures(report, tmp_path):

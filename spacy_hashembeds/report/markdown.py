@@ -1,0 +1,39 @@
+"""Text put into Markdown, so that it reads there as it does anywhere."""
+
+import re
+from itertools import count
+from urllib.parse import quote
+
+# An underscore within a word is one; multi_hash_embed is not to be full of backslashes.
+_MARKUP = re.compile(r"[\\`*|<>\[\]&~$]|(?<![^\W_])_|_(?![^\W_])")
+
+
+def escape(text: object) -> str:
+    """Escape text that stands in a paragraph or in a cell of a table.
+
+    text (object): What to write.
+    RETURNS (str): One line, in which nothing has a meaning of its own in Markdown.
+    """
+    return _MARKUP.sub(r"\\\g<0>", _join_lines(text))
+
+
+def code(text: object) -> str:
+    """Write text as code, outside of tables, in more backticks than it has in a row.
+
+    text (object): What to write.
+    RETURNS (str): One line of code.
+    """
+    line = _join_lines(text)
+    found = {len(run) for run in re.findall("`+", line)}
+    fence = "`" * next(n for n in count(1) if n not in found)
+    space = " " if "`" in line else ""
+    return f"{fence}{space}{line}{space}{fence}"
+
+
+def link(path: str) -> str:
+    """Write the path of a file as the target of a link, between < and >."""
+    return quote(path, safe="/ ")
+
+
+def _join_lines(text: object) -> str:
+    return " ".join(str(text).splitlines())
