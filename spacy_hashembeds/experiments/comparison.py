@@ -1,6 +1,7 @@
 """Trials side by side: one table, one JSON, one chart."""
 
 import json
+import os
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -12,6 +13,8 @@ from spacy.vocab import Vocab
 from ..acceleration.timing import measure_words_per_second
 from ..corpora.docbin import read_docs
 from ..evaluation.scorer import KINDS
+from ..files import quote
+from .metrics import read_metrics
 
 Rows = list[dict[str, Any]]
 
@@ -51,14 +54,12 @@ def _read_metrics(path: Path) -> dict[str, Any]:
         raise FileNotFoundError(
             f"There is no '{path}': run `spacy hashembeds trial` first."
         )
-    try:
-        metrics = json.loads(path.read_text(encoding="utf8"))
-        model = Path(metrics["model"])
-    except (ValueError, KeyError, TypeError) as e:
-        raise ValueError(f"'{path}' does not hold the results of a trial.") from e
-    if not model.is_dir():
+    metrics = read_metrics(path)
+    model = metrics["model"]
+    # Unlike Path.is_dir, this is false of what can't be a path at all.
+    if not os.path.isdir(model):
         raise FileNotFoundError(
-            f"The pipeline '{model}' of '{path}' is gone. Remove the file "
+            f"The pipeline {quote(model)} of '{path}' is gone. Remove the file "
             "and run its trial again."
         )
     return metrics

@@ -1,6 +1,5 @@
 """The results of trials, read from a metrics folder and averaged over seeds."""
 
-import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,6 +8,8 @@ from statistics import fmean, pstdev
 from typing import Any, NamedTuple
 
 from ..evaluation.scorer import KINDS
+from ..files import quote
+from .metrics import read_metrics
 
 
 class TrialKey(NamedTuple):
@@ -155,51 +156,38 @@ def _hint_at_level(folder: Path) -> str:
 
 
 def _read_result(path: Path) -> Result:
-    try:
-        result = _parse(path, json.loads(path.read_text(encoding="utf8")))
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise ValueError(
-            f"'{path}' should hold the results of a trial, but is damaged or of "
-            f"another kind ({type(error).__name__}: {error}). Remove it and run its "
-            "trial again."
-        ) from error
+    result = _make_result(path, read_metrics(path))
     expected = (*path.parts[-4:-1], path.stem)
     if (*result.key, f"seed{result.seed}") != expected:
         raise ValueError(
             f"'{path}' should be named after its trial, but holds the results of "
-            f"{'/'.join(result.key)}/seed{result.seed}. Move it back or remove it."
+            f"{quote('/'.join(result.key))}, seed {result.seed}. Move it back or "
+            "remove it."
         )
     return result
 
 
-def _parse(path: Path, data: Mapping[str, Any]) -> Result:
+def _make_result(path: Path, metrics: Mapping[str, Any]) -> Result:
     return Result(
         path=path,
-        key=TrialKey(data["dataset"], data["embedder"], data["variant"]),
-        seed=int(data["seed"]),
-        overrides=dict(data["overrides"]),
-        corpus_hashes=dict(data["corpus_hashes"]),
-        scores={split: _parse_scores(s) for split, s in data["scores"].items()},
-        embedding_parameters=int(data["sizes"]["embedding_parameters"]),
-        bytes_on_disk=int(data["sizes"]["bytes_on_disk"]),
+        key=TrialKey(metrics["dataset"], metrics["embedder"], metrics["variant"]),
+        seed=metrics["seed"],
+        overrides=metrics["overrides"],
+        corpus_hashes=metrics["corpus_hashes"],
+        scores={split: _get_scores(s) for split, s in metrics["scores"].items()},
+        embedding_parameters=metrics["sizes"]["embedding_parameters"],
+        bytes_on_disk=metrics["sizes"]["bytes_on_disk"],
     )
 
 
-def _parse_scores(data: Mapping[str, Any]) -> dict[str, float | None]:
+def _get_scores(metrics: Mapping[str, Any]) -> dict[str, float | None]:
     scores: dict[str, float | None] = {}
     for prefix in KINDS.values():
         # spaCy scores wrong predictions with 0 even where there is nothing to find
-        is_there = data[f"{prefix}_support"] > 0
+        is_there = metrics[f"{prefix}_support"] > 0
         for name in (f"{prefix}_{key}" for key in "prf"):
-            scores[name] = _parse_score(name, data[name]) if is_there else None
+            scores[name] = metrics[name] if is_there else None
     return scores
-
-
-def _parse_score(name: str, value: Any) -> float:
-    score = float(value)
-    if not 0 <= score <= 1:
-        raise ValueError(f"{name} should be from 0 to 1, but is {value}")
-    return score
 
 
 def _check_alike(groups: Groups) -> None:
@@ -215,8 +203,9 @@ def _check_alike(groups: Groups) -> None:
             if result.overrides != results[0].overrides:
                 raise ValueError(
                     f"'{result.path}' and '{results[0].path}' should differ by their "
-                    f"seed alone, but their overrides are {dict(result.overrides)} and "
-                    f"{dict(results[0].overrides)}. Give one a variant of its own."
+                    "seed alone, but their overrides are "
+                    f"{quote(result.overrides)} and {quote(results[0].overrides)}. "
+                    "Give one a variant of its own."
                 )
             if result.embedding_parameters != results[0].embedding_parameters:
                 raise ValueError(

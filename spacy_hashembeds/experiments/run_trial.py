@@ -41,6 +41,9 @@ from .trial import (
 # What is kept of the output of `spacy train`, to find in it why it failed.
 _N_LAST_LINES = 100
 
+# Characters of it that are shown, or of what spaCy says of a config.
+_MAX_CAUSE = 500
+
 
 def run_trial(
     trial: Trial, *, on_output: Callable[[str], None] = lambda line: None
@@ -123,7 +126,7 @@ def _find_cause(returncode: int, lines: Iterable[str]) -> str:
     # Warnings may follow an exception, and its message may have several lines.
     exceptions = [line for line in told if re.match(r"[\w.]+(Error|Exception)\b", line)]
     last = (exceptions or told or [f"its exit code is {returncode}"])[-1]
-    return textwrap.shorten(last, 500)
+    return textwrap.shorten(last, _MAX_CAUSE)
 
 
 def _measure(trial: Trial, train_seconds: float) -> dict[str, Any]:
@@ -180,7 +183,8 @@ def check_config(trial: Trial) -> None:
     except (ValueError, ImportError) as e:  # the latter for an unknown language
         overrides = ", ".join(trial.overrides)
         which = f", which overrides {overrides}," if overrides else ""
-        message = f"The config of {trial.name}{which} can't be used. {_describe(e)}"
+        cause = _describe(e)[:_MAX_CAUSE]
+        message = f"The config of {trial.name}{which} can't be used. {cause}"
         raise ValueError(message) from e
 
 

@@ -10,10 +10,13 @@ from pathlib import Path
 from time import monotonic
 from typing import Any, NamedTuple, Protocol
 
-from ..files import write_json
+from ..files import read_json, write_json
 from .progress import Finished, Progress, Results
 from .run_trial import check_config, run_trial
 from .trial import Trial, identify, read_done, say_where
+
+#: Characters of an error that are shown.
+_MAX_ERROR = 500
 
 
 class Executor(Protocol):
@@ -206,9 +209,10 @@ def _get_failure(trial: Trial) -> Path:
 
 def _read_failure(trial: Trial) -> str | None:
     try:
-        return str(json.loads(_get_failure(trial).read_text(encoding="utf8"))["error"])
-    except (FileNotFoundError, ValueError, KeyError, TypeError):
+        error = read_json(_get_failure(trial))["error"]
+    except (FileNotFoundError, ValueError, KeyError):
         return None  # not there, or not ours
+    return str(error)[:_MAX_ERROR]
 
 
 def _now() -> str:

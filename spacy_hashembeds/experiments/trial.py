@@ -1,7 +1,6 @@
 """What a trial is: a config trained on a corpus from a seed, and its results."""
 
 import hashlib
-import json
 import platform
 import re
 from collections.abc import Iterable, Mapping
@@ -15,6 +14,7 @@ from spacy.util import get_package_path, is_package, load_config
 from thinc.api import Config
 
 from ..corpora.datasets import DATASETS
+from ..files import quote, read_json
 
 #: Settings that are the trial's own, and what to give instead.
 _OWN_SETTINGS = {
@@ -58,10 +58,10 @@ class Trial:
     def __post_init__(self) -> None:
         for name in ("dataset", "embedder", "variant"):
             value = getattr(self, name)
-            if not re.fullmatch(r"\w[\w.-]*", value):
+            if not re.fullmatch(r"\w[\w.-]{0,99}", value):
                 raise ValueError(
-                    f"'{name}' should be letters, digits, '_', '-' and '.', since "
-                    f"files are named after it, but is {value!r}."
+                    f"'{name}' should be up to 100 letters, digits, '_', '-' and '.', "
+                    f"since files are named after it, but is {quote(value)}."
                 )
         if not 0 <= self.seed < 2**32:
             raise ValueError(
@@ -117,7 +117,7 @@ def read_done(trial: Trial, identity: Mapping[str, Any]) -> dict[str, Any] | Non
     if not trial.metrics.is_file():
         return None
     try:
-        metrics = json.loads(trial.metrics.read_text(encoding="utf8"))
+        metrics = read_json(trial.metrics)
     except ValueError:
         return None  # not ours, or damaged since: made anew
     is_same = all(metrics.get(key) == value for key, value in identity.items())

@@ -30,6 +30,7 @@ def metrics(trained_root, tmp_path) -> list[Path]:
     scores = trial["scores"]["test"]
     scores.update({f"ents_seen_{key}": 0.0 for key in "prf"})
     scores.update({f"ents_unseen_{key}": None for key in "prf"})
+    scores["ents_unseen_support"] = 0
     trial["embedder"] = "other_embed"
     trial["sizes"] = {"embedding_parameters": 1234567, "bytes_on_disk": 8_910_000}
     paths[1].write_text(json.dumps(trial))
@@ -106,7 +107,7 @@ def test_errors_are_told_without_a_traceback(metrics, corpus, tmp_path):
     check_failure(run(*metrics, "-c", corpus), f"The pipeline '{gone}'")
     for text in ("{}", "[]", "{}{}", "no"):
         metrics[1].write_text(text)
-        message = f"'{metrics[1]}' does not hold the results of a trial"
+        message = f"'{metrics[1]}' should hold the results of a trial"
         check_failure(run(*metrics, "-c", corpus), message)
 
 

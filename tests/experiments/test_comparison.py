@@ -122,6 +122,30 @@ def test_a_pipeline_that_is_gone_is_named(metrics, corpus):
         compare_trials([metrics, other], corpus)
 
 
+@pytest.mark.parametrize("model", ["x" * 10**6, "a\0b", ""])
+def test_what_can_not_be_a_pipeline_is_no_pipeline(model, metrics, corpus):
+    with pytest.raises(FileNotFoundError, match=r"The pipeline '.*json' is gone") as e:
+        compare_trials([change(metrics, "other.json", model=model)], corpus)
+    assert len(str(e.value)) < 400
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"model": 1}, "'model' should be text, but is 1"),
+        ({"scores": []}, r"'scores' should be an object, but is \[\]"),
+        ({"sizes": {}}, "'embedding_parameters' should be a whole number"),
+        ({"corpus_hashes": "x"}, "'corpus_hashes' should be an object"),
+        ({"seed": float("nan")}, "it holds NaN, which is no number in JSON"),
+    ],
+)
+def test_damaged_results_are_named(changes, message, metrics, corpus):
+    other = change(metrics, "other.json", **changes)
+    expected = f"'{other}' should hold the results of a trial, but .*: {message}"
+    with pytest.raises(ValueError, match=expected):
+        compare_trials([metrics, other], corpus)
+
+
 def test_a_missing_corpus_is_named(metrics, tmp_path):
     with pytest.raises(FileNotFoundError, match=r"no file or folder .*gone\.spacy"):
         compare_trials([metrics], tmp_path / "gone.spacy")

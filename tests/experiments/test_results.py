@@ -40,6 +40,7 @@ def write_result(
         "embedder": embedder,
         "variant": variant,
         "seed": seed,
+        "model": "training/model-best",
         "overrides": {},
         "corpus_hashes": {"train": f"hash of {dataset}"},
         "scores": {
@@ -144,12 +145,56 @@ def test_the_right_folder_is_named_at_another_level(level, tmp_path, monkeypatch
     assert len(read_results(metrics)) == 1
 
 
-@pytest.mark.parametrize("text", ["", "{}", "[]", '"text"', "null", '{"dataset": 1}'])
-def test_a_broken_file_is_refused_by_its_path(text, tmp_path):
+BROKEN = "should hold the results of a trial, but is damaged or of another kind"
+
+
+@pytest.mark.parametrize(
+    ("raw", "message"),
+    [
+        (b"", "Expecting value"),
+        (b"{}", "'dataset' should be text, but is None"),
+        (b'[{"dataset": "anem"}]', "it should be an object, but is"),
+        (b"null", "it should be an object, but is None"),
+        (b'{"dataset": ' + b"[" * 10**5 + b"]" * 10**5 + b"}", "nested too deeply"),
+        (b"\x89PNG\r\n\x1a\n\x00", "can't decode byte 0x89"),
+        (b'"' + b"x" * 10**7 + b'"', "it should be an object, but is 'xxx"),
+    ],
+    ids=["empty", "bare", "list", "null", "deep", "bytes", "long"],
+)
+def test_a_broken_file_is_refused_by_its_path(raw, message, tmp_path):
     path = write_result(tmp_path, "anem", "multi_embed", "default")
-    path.write_text(text)
-    with pytest.raises(ValueError, match=f"'{path}' should hold the results of a"):
+    path.write_bytes(raw)
+    with pytest.raises(ValueError, match=f"^'{path}' {BROKEN}: .*{message}") as error:
         read_results(tmp_path)
+    assert len(str(error.value)) < 500 + len(str(path))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"dataset": ["anem"]}, r"'dataset' should be text, but is \['anem'\]"),
+        ({"variant": "x" * 10**6}, "but holds the results of 'anem/multi_embed/x"),
+        ({"seed": True}, "'seed' should be a whole number, but is True"),
+        ({"seed": "0"}, "'seed' should be a whole number, but is '0'"),
+        ({"seed": 10**400}, r"'seed' should be from 0 to 2\*\*53, but is 1000"),
+        ({"seed": float("inf")}, "it holds Infinity, which is no number in JSON"),
+        ({"overrides": [["a.b", 1]]}, "'overrides' should be an object, but is"),
+        ({"corpus_hashes": None}, "'corpus_hashes' should be an object"),
+        ({"scores": {}}, "'scores' should have a split or more"),
+        ({"scores": {"test": [0.5]}}, "'test' should be an object"),
+        ({"scores": {"test": {}}}, "'ents_support' should be a whole number"),
+        ({"sizes": {"embedding_parameters": -1}}, "'embedding_parameters' should be"),
+        ({"sizes": {"embedding_parameters": 1}}, "'bytes_on_disk' should be a whole"),
+        ({"model": None}, "'model' should be text"),
+    ],
+)
+def test_what_is_of_another_type_is_named(change, message, tmp_path):
+    path = write_result(tmp_path, "anem", "multi_embed", "default")
+    path.write_text(json.dumps({**json.loads(path.read_text()), **change}))
+    with pytest.raises(ValueError, match=message) as error:
+        read_results(tmp_path)
+    assert str(error.value).startswith(f"'{path}' should ")
+    assert len(str(error.value)) < 500 + len(str(path))
 
 
 @pytest.mark.parametrize("value", [1.5, -0.1, float("nan"), "text", None, [0.5]])
@@ -163,8 +208,17 @@ def test_a_score_that_is_none_is_refused(value, tmp_path):
 def test_a_truncated_file_is_refused(tmp_path):
     path = write_result(tmp_path, "anem", "multi_embed", "default")
     path.write_text(path.read_text()[:-10])
-    with pytest.raises(ValueError, match="is damaged or of another kind"):
+    with pytest.raises(ValueError, match=f"{BROKEN}.* Remove it and run its trial"):
         read_results(tmp_path)
+
+
+def test_overrides_are_not_quoted_at_length(tmp_path):
+    for seed in (0, 1):
+        overrides = {"training.dropout": str(seed) * 10**6}
+        write_result(tmp_path, "anem", "multi_embed", "x", seed, overrides=overrides)
+    with pytest.raises(ValueError, match=r"their overrides are .*\.\.\.") as error:
+        read_results(tmp_path)
+    assert len(str(error.value)) < 1000
 
 
 @pytest.mark.parametrize(

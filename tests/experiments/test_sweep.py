@@ -175,12 +175,21 @@ def test_a_failed_trial_is_recorded_and_the_others_go_on(trials):
     assert not (trials[1].output / "failure.json").exists()
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{}", '{"error'])
+@pytest.mark.parametrize(
+    "text", ["", "[]", "{}", '{"error', '{"error": ' + "[" * 10**5 + "]" * 10**5 + "}"]
+)
 def test_a_damaged_record_of_a_failure_is_none(trials, text):
     path = trials[0].output / "failure.json"
     path.parent.mkdir(parents=True)
     path.write_text(text)
     assert plan_sweep(trials).pending[0].error is None
+
+
+def test_a_record_of_a_failure_is_not_shown_at_length(trials):
+    path = trials[0].output / "failure.json"
+    path.parent.mkdir(parents=True)
+    path.write_text(json.dumps({"error": "no" * 10**6}))
+    assert plan_sweep(trials).pending[0].error == "no" * 250
 
 
 def test_a_trial_that_left_no_results_has_failed(root, trials):

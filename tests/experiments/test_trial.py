@@ -232,6 +232,16 @@ def test_a_trial_runs_again_when_something_changed(
     assert len(training.commands) == 1
 
 
+@pytest.mark.parametrize(
+    "raw", [b"", b"[]", b"\xff", b'{"a": ' + b"[" * 10**5 + b"]" * 10**5 + b"}"]
+)
+def test_damaged_results_are_none(project, raw):
+    trial = make_trial(project)
+    assert read_done(trial, identify(trial)) is not None
+    trial.metrics.write_bytes(raw)
+    assert read_done(trial, identify(trial)) is None
+
+
 def test_vectors_trained_anew_under_their_path_are_other_vectors(project):
     folder = project / "vectors"
     nlp = spacy.blank("en")
@@ -484,10 +494,10 @@ def test_the_language_is_that_of_the_dataset(project, training):
 
 
 @pytest.mark.parametrize("name", ["dataset", "embedder", "variant"])
-@pytest.mark.parametrize("value", ["../other", "a/b", "", ".hidden", "a b"])
+@pytest.mark.parametrize("value", ["../other", "a/b", "", ".hidden", "a b", "a" * 101])
 def test_names_are_those_of_files(name, value):
     names = {"dataset": "demo", "embedder": "multi_embed", name: value}
-    with pytest.raises(ValueError, match=rf"'{name}' should be letters.* but is '"):
+    with pytest.raises(ValueError, match=rf"'{name}' should be up to 100 .* but is '"):
         Trial(**names)
 
 
