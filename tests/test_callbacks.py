@@ -8,7 +8,9 @@ import pytest
 import spacy
 from spacy.lookups import Lookups
 from spacy.training import Corpus, Example
+from spacy.training.pretrain import pretrain
 from spacy.util import load_config, load_model_from_config, registry
+from thinc.api import Config
 
 from spacy_hashembeds.callbacks import create_count_symbols
 from spacy_hashembeds.layers.symbolembed import find_symbol_embeds
@@ -59,6 +61,34 @@ def build_nlp(corpora=("train",), **overrides):
     for name in corpora:
         config["corpora"][name] = {"@readers": "test.CountingReader.v1"}
     return load_model_from_config(config, auto_fill=True)
+
+
+PRETRAINING = """
+[pretraining]
+max_epochs = 1
+dropout = 0.2
+n_save_every = null
+n_save_epoch = null
+component = "tok2vec"
+layer = ""
+corpus = "corpora.train"
+
+[pretraining.batcher]
+@batchers = "spacy.batch_by_words.v1"
+size = 100
+discard_oversize = false
+tolerance = 0.2
+
+[pretraining.objective]
+@architectures = "spacy.PretrainCharacters.v1"
+maxout_pieces = 2
+hidden_size = 8
+n_characters = 2
+
+[pretraining.optimizer]
+@optimizers = "Adam.v1"
+learn_rate = 0.01
+"""
 
 
 def get_examples(nlp):
@@ -279,4 +309,21 @@ def test_symbols_are_counted_for_wrapped_layers(reader):
     for text in TEXTS:
         assert (nlp(text).tensor == nlp(text).tensor).all()
         assert abs(nlp(text).tensor - plain(text).tensor).max() < 1e-5
+    assert reader.n_passes == 2
+
+
+def test_spacy_pretrain_counts_for_the_layer_that_it_trains(reader, tmp_path):
+    """It disables every component before it initialises the one to be trained."""
+    nlp = build_nlp(**{"initialize.before_init.min_freq": 2})
+    config = nlp.config.merge(Config().from_str(PRETRAINING))
+    pretrain(config.interpolate(), tmp_path)
+    model = nlp.get_pipe("tok2vec").model
+    model.from_bytes((tmp_path / "model-last.bin").read_bytes())
+    (embed,) = find_symbol_embeds(model)
+    assert [nlp.vocab.strings[int(symbol)] for symbol in embed.attrs["symbols"]] == [
+        "a"
+    ]
+    # a row for it and one for all others, both trained
+    assert embed.get_param("E").shape == (2, 8)
+    # counted once, then trained on once
     assert reader.n_passes == 2

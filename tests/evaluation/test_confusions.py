@@ -167,6 +167,29 @@ def test_an_example_without_sentences_is_cut_to_what_is_near():
     assert example.text[mark.start : mark.end] == "w100"
 
 
+def test_all_predictions_in_the_sentence_are_shown():
+    """Right ones, wrong ones, and those where nobody knows."""
+    doc = toy_ner.make_doc("Anna|PER met Bob|PER near Oslo by night")
+    matches = Matches(
+        missed=(("PER", 0, 1),),
+        correct=(("PER", 2, 3),),
+        ignored=(("LOC", 4, 5),),
+        spurious=(("TIME", 6, 7),),
+    )
+    missed, spurious = sorted(count((doc, matches)), key=lambda c: c.error)
+    for confusion, error in ((missed, None), (spurious, "TIME")):
+        (example,) = confusion.examples
+        shown = [
+            (example.text[mark.start : mark.end], mark.label, mark.is_error)
+            for mark in example.predicted
+        ]
+        assert shown == [
+            ("Bob", "PER", False),
+            ("Oslo", "LOC", False),
+            ("night", "TIME", error == "TIME"),
+        ]
+
+
 def test_predictions_aligned_with_nothing_are_not_shown():
     doc = toy_ner.make_doc("Anna|PER sings")
     matches = Matches(missed=(("PER", 0, 1),), ignored=(("LOC", 0, 0),))

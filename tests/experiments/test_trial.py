@@ -16,12 +16,14 @@ import numpy as np
 import pytest
 import spacy
 from spacy.cli._util import parse_config_overrides
+from spacy.vocab import Vocab
 
 from spacy_hashembeds.analysis.sizes import (
     bytes_on_disk,
     count_embedding_parameters,
     count_pipeline_parameters,
 )
+from spacy_hashembeds.corpora.docbin import read_docs
 from spacy_hashembeds.evaluation.scores import evaluate_pipeline
 from spacy_hashembeds.experiments import run_trial as run_module
 from spacy_hashembeds.experiments import trial as trial_module
@@ -336,6 +338,26 @@ def test_comments_in_a_config_change_nothing(project, training):
     trial.config.write_text("# Another remark.\n\n" + trial.config.read_text())
     run_trial(trial)
     assert training.commands == []
+
+
+@pytest.mark.parametrize(("has_test", "split"), [(True, "test"), (False, "dev")])
+def test_speed_is_measured_on_the_last_split(
+    project, training, monkeypatch, has_test, split
+):
+    timed = []
+
+    def measure(loaders, docs, rounds):
+        timed.append([doc.text for doc in docs])
+        return dict.fromkeys(loaders, 123.0)
+
+    monkeypatch.setattr(run_module, "measure_words_per_second", measure)
+    trial = make_trial(project, seed=1)
+    if not has_test:
+        trial.corpus["test"].unlink()
+    metrics, _ = run_trial(trial)
+    assert metrics["timings"]["words_per_second"] == 123.0
+    path = project / "corpus" / "demo" / f"{split}.spacy"
+    assert timed == [[doc.text for doc in read_docs(path, Vocab())]]
 
 
 def test_a_corpus_without_a_test_split_is_scored_on_dev(project, training):

@@ -99,6 +99,14 @@ def test_seed_8_beside_seed_9_with_one_seed_each(tmp_path):
     assert not change.differs
 
 
+@pytest.mark.parametrize(("eight", "nine"), [(3, 2), (2, 3)])
+def test_a_change_is_of_as_many_seeds_as_both_have(eight, nine, tmp_path):
+    write_seeds(tmp_path, "anem", FEWER, "default", [0.5, 0.52, 0.54][:eight])
+    write_seeds(tmp_path, "anem", FEWER, "seed9", [0.6, 0.61, 0.62][:nine])
+    change = make_seed_table(read_results(tmp_path)).rows[0].cells["change"].ours
+    assert change.n == 2
+
+
 def test_tables_of_nothing_are_empty():
     assert make_overview({}).rows == []
     assert make_seed_table({}).rows == []
