@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from thinc.api import CupyOps, get_current_ops
 
@@ -429,6 +429,8 @@ def test_bytes_counted_by_hand():
     assert atomic.touched == pairs + sums + 2 * all_rows
 
 
+@example(n=1, hashes=[1], width=1, seed=0)
+@example(n=30, hashes=[4, 4, 4, 4], width=9, seed=0)
 @given(
     n=st.integers(1, 30),
     hashes=st.lists(st.integers(1, 4), min_size=1, max_size=4),

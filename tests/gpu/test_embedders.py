@@ -5,7 +5,7 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from spacy.vocab import Vocab
 from thinc.api import (
@@ -65,6 +65,11 @@ def is_folded(model) -> bool:
 
 
 @shared
+@example(lengths=[6], seed=0, limit="256")  # one token more: tiles, and threads
+@example(lengths=[7], seed=0, limit="0")
+@example(lengths=[8], seed=0, limit="256")
+@example(lengths=[255], seed=0, limit="0")
+@example(lengths=[256], seed=0, limit="256")
 @given(lengths=LENGTHS, seed=st.integers(0, 99), limit=st.sampled_from(["0", "256"]))
 def test_predictions_equal_those_of_the_cpu(
     gpu, model, vocab, lengths, seed, limit, monkeypatch
@@ -85,6 +90,10 @@ def update(model, docs, gradients):
 
 
 @shared
+@example(lengths=[7], drop=0.5, seed=0)  # one token more: tiles, and threads
+@example(lengths=[8], drop=0.0, seed=0)
+@example(lengths=[255], drop=0.5, seed=0)
+@example(lengths=[256], drop=0.0, seed=0)
 @given(lengths=LENGTHS, drop=st.sampled_from([0.0, 0.5]), seed=st.integers(0, 99))
 @pytest.mark.usefixtures("same_dropout")
 def test_training_equals_that_of_the_cpu(gpu, model, vocab, lengths, drop, seed):

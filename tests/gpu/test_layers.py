@@ -2,7 +2,7 @@
 
 import numpy
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from thinc.api import Model, fix_random_seed, set_dropout_rate
 
@@ -66,6 +66,8 @@ IDS = st.lists(
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=15)
+@example(values=[], dtype="uint64", drop=0.0, seed=0)
+@example(values=[0, 2**62], dtype="int64", drop=0.0, seed=0)
 @given(
     values=IDS,
     dtype=st.sampled_from(["uint64", "int64"]),

@@ -3,7 +3,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from spacy_hashembeds.hashing.collisions import (
@@ -50,6 +50,9 @@ def test_closed_forms_agree_with_simulations(values, rows, num_hashes):
     assert (np.abs(runs.mean(axis=0) - expected) <= 4 * error + rare).all()
 
 
+@example(rows=1, num_hashes=4, values=30)
+@example(rows=5, num_hashes=1, values=0)
+@example(rows=5, num_hashes=4, values=1)
 @given(rows=st.integers(1, 5), num_hashes=st.integers(1, 4), values=st.integers(0, 30))
 def test_the_probability_is_that_of_all_multisets(rows, num_hashes, values):
     codes = Counter(tuple(sorted(c)) for c in product(range(rows), repeat=num_hashes))
@@ -60,6 +63,14 @@ def test_the_probability_is_that_of_all_multisets(rows, num_hashes, values):
     assert found == pytest.approx(expected, abs=1e-12)
 
 
+@example(values=0, rows=1)
+@example(values=1, rows=1)
+@example(values=2, rows=1)
+@example(values=0, rows=10**6)
+@example(values=1, rows=10**6)
+@example(values=2, rows=10**6)
+@example(values=10**6, rows=1)
+@example(values=10**6, rows=10**6)
 @given(values=st.integers(0, 10**6), rows=st.integers(1, 10**6))
 def test_with_one_hash_it_is_theorem_4_1(values, rows):
     expected = 1 - (1 - 1 / rows) ** max(values - 1, 0)
@@ -100,6 +111,12 @@ def test_little_and_nothing():
     assert expected_rows_reached(1, 10, 1) == pytest.approx(1)
 
 
+@example(values=0, num_hashes=1, bound=1e-4)
+@example(values=1, num_hashes=4, bound=1e-4)
+@example(values=2, num_hashes=1, bound=1e-4)
+@example(values=2, num_hashes=4, bound=0.5)
+@example(values=10**5, num_hashes=1, bound=1e-4)
+@example(values=10**5, num_hashes=4, bound=0.5)
 @given(
     values=st.integers(0, 10**5),
     num_hashes=st.integers(1, 4),

@@ -9,7 +9,7 @@ from threading import Barrier
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
@@ -64,6 +64,10 @@ LENGTHS = st.lists(st.one_of(st.integers(0, 90), st.just(300)), min_size=1, max_
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@example(lengths=[0], seed=0)  # one token more, below and beyond few
+@example(lengths=[254], seed=0)
+@example(lengths=[255], seed=0)
+@example(lengths=[256], seed=0)
 @given(lengths=LENGTHS, seed=st.integers(0, 99))
 def test_predictions_equal_the_reference(model, vocab, lengths, seed, monkeypatch):
     """Folded and plain, for few tokens and for many."""
@@ -109,6 +113,10 @@ def test_what_is_about_to_change_is_not_folded(vocab, monkeypatch):
     deadline=None,
     max_examples=25,
 )
+@example(lengths=[0], drop=0.5, seed=0)  # one token more, below and beyond few
+@example(lengths=[254], drop=0.5, seed=0)
+@example(lengths=[255], drop=0.5, seed=0)
+@example(lengths=[256], drop=0.5, seed=0)
 @given(lengths=LENGTHS, drop=st.sampled_from([0.0, 0.5]), seed=st.integers(0, 99))
 def test_training_equals_the_reference(model, vocab, lengths, drop, seed):
     docs = make_docs(vocab, [*lengths, 1], seed)
