@@ -12,3 +12,18 @@ hashembeds_cli = typer.Typer(
     no_args_is_help=True,
 )
 app.add_typer(hashembeds_cli)
+
+#: Characters of an error that are shown from its beginning, and from its end.
+_N_FIRST, _N_LAST = 1500, 300
+
+
+def describe(error: Exception) -> str:
+    """Say what went wrong, but never at length: spaCy quotes configs whole.
+
+    error (Exception): The error.
+    RETURNS (str): Its message, without the middle if that is long.
+    """
+    text = str(error)
+    if len(text) <= _N_FIRST + _N_LAST:
+        return text
+    return f"{text[:_N_FIRST]} … {text[-_N_LAST:]}"

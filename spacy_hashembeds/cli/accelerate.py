@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from spacy.cli._util import Arg, Opt
 
-from ._app import hashembeds_cli
+from ._app import describe, hashembeds_cli
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc
@@ -45,7 +45,7 @@ def accelerate_cli(
         texts = None if text is None else _read_texts(text)
         done = accelerate(model, output, texts, blas=blas, force=force)
     except (OSError, ValueError) as e:
-        msg.fail("Can't accelerate the pipeline", str(e), exits=1)
+        msg.fail("Can't accelerate the pipeline", describe(e), exits=1)
     _print_report(done)
     msg.good(
         f"Saved the pipeline to {output}",

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from spacy.cli._util import Arg, Opt
 
-from ._app import hashembeds_cli
+from ._app import describe, hashembeds_cli
 from ._output import name_output
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def analyze_cli(
             write_json(output, data)
             msg.good(f"Saved the analysis to {output}")
     except (OSError, ValueError, ImportError) as e:
-        msg.fail("Can't analyse the corpus", str(e), exits=1)
+        msg.fail("Can't analyse the corpus", describe(e), exits=1)
 
 
 def _show_progress(docs: "Iterator[Doc]", split: str) -> "Iterable[Doc]":

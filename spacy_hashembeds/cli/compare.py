@@ -5,7 +5,7 @@ from typing import Any
 
 from spacy.cli._util import Arg, Opt
 
-from ._app import hashembeds_cli
+from ._app import describe, hashembeds_cli
 from ._output import name_output
 
 
@@ -54,7 +54,7 @@ def compare_cli(
             draw_comparison(rows, chart)
             msg.good(f"Drew a chart to {chart}")
     except (OSError, ValueError, ImportError) as e:
-        msg.fail("Can't compare the trials", str(e), exits=1)
+        msg.fail("Can't compare the trials", describe(e), exits=1)
 
 
 def _print_rows(rows: list[dict[str, Any]]) -> None:

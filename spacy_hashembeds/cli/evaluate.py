@@ -6,7 +6,7 @@ from typing import Any
 
 from spacy.cli._util import Arg, Opt
 
-from ._app import hashembeds_cli
+from ._app import describe, hashembeds_cli
 from ._layout import print_table
 from ._output import name_output
 
@@ -79,7 +79,7 @@ def evaluate_cli(
             write_page(html, evaluation)
             msg.good(f"Saved the page to {html}")
     except (OSError, ValueError) as e:
-        msg.fail("Can't evaluate the pipeline", str(e), exits=1)
+        msg.fail("Can't evaluate the pipeline", describe(e), exits=1)
 
 
 def _print_evaluation(evaluation: dict[str, Any]) -> None:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from spacy.cli._util import Arg, Opt
 
-from ._app import hashembeds_cli
+from ._app import describe, hashembeds_cli
 from ._output import name_output
 
 
@@ -66,7 +66,7 @@ def floret_cli(
             threads=threads,
         )
     except (OSError, ValueError, RuntimeError, ImportError) as e:
-        msg.fail("Can't train the vectors", str(e), exits=1)
+        msg.fail("Can't train the vectors", describe(e), exits=1)
     if trained.inexact_word is not None:
         msg.warn(
             f"spaCy's vector of {trained.inexact_word!r} will differ a little",

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from spacy.cli._util import Arg, Opt
 
-from ._app import hashembeds_cli
+from ._app import describe, hashembeds_cli
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc
@@ -101,7 +101,7 @@ def prepare_cli(
                 layout=layout,
             )
     except (OSError, ValueError) as e:
-        msg.fail("Can't prepare the corpus", str(e), exits=1)
+        msg.fail("Can't prepare the corpus", describe(e), exits=1)
     _print_statistics(paths)
     _print_sentence(paths["train"])
     msg.good(f"Saved {len(paths)} splits to {output}")

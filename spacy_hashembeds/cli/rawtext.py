@@ -4,7 +4,7 @@ from pathlib import Path
 
 from spacy.cli._util import Arg, Opt
 
-from ._app import hashembeds_cli
+from ._app import describe, hashembeds_cli
 from ._output import name_output
 
 
@@ -39,6 +39,6 @@ def rawtext_cli(
     try:
         counts = write_raw_text(folder, output, held_out=held_out)
     except (OSError, ValueError) as e:
-        msg.fail("Can't make the text", str(e), exits=1)
+        msg.fail("Can't make the text", describe(e), exits=1)
     msg.info(f"Left out {counts.held_out:,} lines of held-out data")
     msg.good(f"Saved {counts.lines:,} lines of {counts.tokens:,} tokens to {output}")

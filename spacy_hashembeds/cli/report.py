@@ -4,7 +4,7 @@ from pathlib import Path
 
 from spacy.cli._util import Arg, Opt
 
-from ._app import hashembeds_cli
+from ._app import describe, hashembeds_cli
 from ._output import name_output
 
 
@@ -45,7 +45,7 @@ def report_cli(
         report = make_report(results, corpus_root=corpus_root, on_progress=msg.info)
         write_report(report, output, figures=figures)
     except (OSError, ValueError, ImportError) as e:
-        msg.fail("Can't make the report", str(e), exits=1)
+        msg.fail("Can't make the report", describe(e), exits=1)
     if report.misnamed:
         names = ", ".join(map(str, report.misnamed))
         msg.warn("Skipped files that are not named seedN.json", names)

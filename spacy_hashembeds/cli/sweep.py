@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 from spacy.cli._util import Arg, Opt
 
-from ._app import hashembeds_cli
+from ._app import describe, hashembeds_cli
 
 if TYPE_CHECKING:
     from ..experiments.progress import Finished, Progress
@@ -53,7 +53,7 @@ def sweep_cli(
         )
         plan = plan_sweep(chosen.expand(gpu_id=gpu_id))
     except (ImportError, OSError, ValueError) as e:
-        msg.fail("Can't run the sweep", str(e), exits=1)
+        msg.fail("Can't run the sweep", describe(e), exits=1)
     if dry_run:
         _print_plan(plan)
     else:
@@ -136,7 +136,7 @@ def _run(plan: "Plan", executor: "Executor") -> None:
         )
         raise typer.Exit(130) from None
     except (OSError, ValueError) as e:
-        msg.fail("The sweep was stopped", str(e), exits=1)
+        msg.fail("The sweep was stopped", describe(e), exits=1)
     failed = [ended for ended in finished if ended.error is not None]
     for ended in failed:
         log = get_log(ended.trial)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from spacy.cli._util import Arg, Opt
 
-from ._app import hashembeds_cli
+from ._app import describe, hashembeds_cli
 from ._output import name_output
 
 
@@ -64,7 +64,7 @@ def tables_cli(
         symbols = cut_symbols(counts, min_freq=min_freq, lang=lang)
         save_symbols(output, symbols)
     except (OSError, ValueError, ImportError) as e:
-        msg.fail("Can't count the symbols", str(e), exits=1)
+        msg.fail("Can't count the symbols", describe(e), exits=1)
     rows = [
         (name, len(counts[name]), len(symbols.tables[name].symbols)) for name in names
     ]

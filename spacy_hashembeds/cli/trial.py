@@ -3,7 +3,7 @@
 import typer
 from spacy.cli._util import Arg, NoSuchOption, Opt, parse_config_overrides
 
-from ._app import hashembeds_cli
+from ._app import describe, hashembeds_cli
 
 
 @hashembeds_cli.command(
@@ -45,7 +45,7 @@ def trial_cli(
         _, is_new = run_trial(trial, on_output=typer.echo)
     except (OSError, ValueError, RuntimeError) as e:
         notes = getattr(e, "__notes__", [])
-        msg.fail("The trial failed", "\n".join([str(e), *notes]), exits=1)
+        msg.fail("The trial failed", "\n".join([describe(e), *notes]), exits=1)
     if is_new:
         msg.good(f"Saved results to {trial.metrics}")
     else:

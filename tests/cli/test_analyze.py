@@ -150,3 +150,14 @@ def test_errors_are_told_without_a_traceback(tiny_corpus, tmp_path, args, messag
     assert "Can't analyse the corpus" in result.output
     assert squeeze(message.format(**values)) in squeeze(result.output)
     assert not list(tmp_path.glob("*.json"))
+
+
+@pytest.mark.parametrize("text", ["{}", '[nlp]\nlang = "{}"', '[nlp]\nlang = "en"\n{}'])
+def test_a_config_of_long_lines_is_not_quoted_whole(tiny_corpus, tmp_path, text):
+    config = tmp_path / "long.cfg"
+    config.write_text(text.format("x" * 10**6))
+    result = run(tiny_corpus / "train.spacy", "--config", config)
+    assert result.exit_code == 1
+    assert "Can't analyse the corpus" in result.output
+    assert "xxx … xxx" in " ".join(result.output.split())
+    assert len(result.output) < 3000
