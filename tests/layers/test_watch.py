@@ -126,15 +126,17 @@ def test_unpickled_parameters_are_nobody_elses(model, protocol):
     assert not is_shared([loaded])
 
 
-@pytest.mark.parametrize("kind", [bytes, bytearray, memoryview])
+@pytest.mark.parametrize("kind", [bytes, bytearray, memoryview, np.frombuffer])
 def test_who_holds_the_memory_of_a_parameter_is_seen(model, kind):
     shape = (60, 50)  # numpy copies small ones
     memory = bytearray(np.ones(shape, dtype="f").tobytes())
-    held = memory if kind is bytearray else kind(memory)
+    held = memory if kind in (bytearray, np.frombuffer) else kind(memory)
     if kind is bytes:
         # as numpy unpickles arrays of older protocols
         W = np.empty(0, dtype="f")
         W.__setstate__((1, shape, np.dtype("f"), False, held))
+    elif kind is np.frombuffer:
+        W = np.frombuffer(held, dtype="f").reshape(shape)
     else:
         W = np.ndarray(shape, dtype="f", buffer=held)
     model.set_param("W", W)
