@@ -9,10 +9,10 @@ from thinc.api import LayerNorm, Maxout, Model
 from wasabi import msg
 
 from spacy_hashembeds.kernels.cuda_tables import Array
-from spacy_hashembeds.layers import gpumixedembed
-from spacy_hashembeds.layers.column import Column, find_column
-from spacy_hashembeds.layers.folding import fold
-from spacy_hashembeds.layers.mixer import Mixer
+from spacy_hashembeds.layers.mixing import gpumixedembed
+from spacy_hashembeds.layers.mixing.column import Column, find_column
+from spacy_hashembeds.layers.mixing.folding import fold
+from spacy_hashembeds.layers.mixing.mixer import Mixer
 
 from ._gpu_data import draw_samples, draw_text_keys
 from ._gpu_device import Device

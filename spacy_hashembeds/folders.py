@@ -2,15 +2,20 @@
 
 import ctypes
 import errno
-import fcntl
 import os
 import shutil
+import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from glob import escape
 from pathlib import Path
 from typing import IO
+
+if sys.platform == "win32":
+    import msvcrt
+else:
+    import fcntl
 
 #: Ends the names of the folders that new ones are made in, beside their place.
 _SUFFIX = ".replacing"
@@ -77,13 +82,21 @@ def _lock(scratch: Path) -> IO[str]:
     """
     file = (scratch / "lock").open("w")
     try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        _take_lock(file)
         if not os.fstat(file.fileno()).st_nlink:
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), file.name)
     except OSError:
         file.close()
         raise
     return file
+
+
+def _take_lock(file: IO[str]) -> None:
+    """Lock an open file. RAISES (OSError): If another process has it."""
+    if sys.platform == "win32":
+        msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+    else:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 def _put(scratch: Path, path: Path) -> None:
@@ -97,6 +110,8 @@ def _put(scratch: Path, path: Path) -> None:
 
 def _swap(new: Path, path: Path) -> bool:
     """Swap two folders in one step, unless the system or file system can't."""
+    if sys.platform != "linux":
+        return False
     swap = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
     if swap is None:
         return False

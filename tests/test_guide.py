@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from murmurhash import mrmr
 
-from spacy_hashembeds.experiments.floret import train_floret
+from spacy_hashembeds.vectors.floret import train_floret
 
 from .conftest import ROOT
 

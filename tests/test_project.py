@@ -14,7 +14,7 @@ import pytest
 from weasel.util.config import load_project_config
 
 from spacy_hashembeds.corpora.datasets import DATASETS
-from spacy_hashembeds.corpora.rawtext import RAW_FILES
+from spacy_hashembeds.vectors.rawtext import RAW_FILES
 
 from .conftest import ROOT
 

@@ -46,7 +46,7 @@ def floret_cli(
     """
     from wasabi import msg
 
-    from ..experiments.floret import train_floret
+    from ..vectors.floret import train_floret
 
     try:
         trained = train_floret(

@@ -34,7 +34,7 @@ def rawtext_cli(
     """
     from wasabi import msg
 
-    from ..corpora.rawtext import write_raw_text
+    from ..vectors.rawtext import write_raw_text
 
     try:
         counts = write_raw_text(folder, output, held_out=held_out)

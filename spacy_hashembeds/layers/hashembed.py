@@ -12,8 +12,8 @@ from ..hashing.murmur import MAX_HASHES
 from ..kernels.cuda import is_used_by
 from ..kernels.cuda_tables import Hashing
 from .checks import check_foreign, check_integer
-from .column import ColumnFunctions, offer_column
 from .gputables import GpuTable, embed_ids
+from .mixing.column import ColumnFunctions, offer_column
 from .table import check_table, finish_forward, get_table, init_table
 from .watch import check_once
 

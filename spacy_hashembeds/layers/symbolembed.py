@@ -11,8 +11,8 @@ from thinc.util import partial
 from ..kernels.cuda import is_used_by
 from ..kernels.cuda_tables import Lookup
 from .checks import check_foreign, check_integer
-from .column import ColumnFunctions, offer_column
 from .gputables import GpuCopy, GpuTable, embed_ids
+from .mixing.column import ColumnFunctions, offer_column
 from .table import check_table, finish_forward, get_table, init_table
 from .watch import check_once
 

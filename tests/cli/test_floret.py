@@ -5,7 +5,7 @@ from spacy.cli._util import app
 from typer.testing import CliRunner, Result
 
 import spacy_hashembeds.cli  # noqa: F401
-from spacy_hashembeds.experiments.floret import train_floret
+from spacy_hashembeds.vectors.floret import train_floret
 
 SETTINGS = ["--dim", "4", "--bucket", "50", "--min-count", "1", "--epochs", "1"]
 

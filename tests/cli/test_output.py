@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 import spacy_hashembeds.cli  # noqa: F401
 from spacy_hashembeds.cli import hashembeds_cli
 from spacy_hashembeds.cli._output import name_output
-from spacy_hashembeds.corpora.rawtext import RAW_FILES
+from spacy_hashembeds.vectors.rawtext import RAW_FILES
 
 from .. import toy_ner
 from ..conftest import make_trial

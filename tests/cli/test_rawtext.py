@@ -7,7 +7,7 @@ from spacy.vocab import Vocab
 from typer.testing import CliRunner, Result
 
 import spacy_hashembeds.cli  # noqa: F401
-from spacy_hashembeds.corpora.rawtext import RAW_FILES
+from spacy_hashembeds.vectors.rawtext import RAW_FILES
 
 
 def run(*args: str | Path) -> Result:

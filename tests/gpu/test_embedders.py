@@ -23,7 +23,7 @@ from spacy_hashembeds.architectures.encoders.maxout_window_encoder import (
     MaxoutWindowEncoder,
 )
 from spacy_hashembeds.kernels import cuda
-from spacy_hashembeds.layers import folding
+from spacy_hashembeds.layers.mixing import folding
 
 from ..toy_embedders import (
     BUILDERS,

@@ -36,11 +36,11 @@ from thinc.layers.ragged2list import forward as ragged2list_forward
 from thinc.layers.with_array import forward as with_array_forward
 from thinc.types import Floats2d, Ragged
 
-from ...layers import mixedembed
 from ...layers.checks import REMEDY
-from ...layers.column import Column, ColumnFunctions, find_column
-from ...layers.folding import Fold
-from ...layers.mixer import Mixer
+from ...layers.mixing import mixedembed
+from ...layers.mixing.column import Column, ColumnFunctions, find_column
+from ...layers.mixing.folding import Fold
+from ...layers.mixing.mixer import Mixer
 from ...layers.tree import (
     Found,
     MaxoutLayers,

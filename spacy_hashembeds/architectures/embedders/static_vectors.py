@@ -9,8 +9,8 @@ from spacy.vocab import Vocab
 from thinc.api import Model, Ops
 
 from ...layers.checks import check_param
-from ...layers.column import Array
 from ...layers.gradients import inc_grad
+from ...layers.mixing.column import Array
 from ...layers.table import apply_dropout
 from ...layers.watch import check_once, peek
 

@@ -16,7 +16,8 @@ from spacy.vocab import Vocab
 from thinc.api import Adam, Model, fix_random_seed, set_dropout_rate
 
 from spacy_hashembeds.architectures.embedders.mix_attributes import forward_reference
-from spacy_hashembeds.layers import checks, cpumixedembed, folding, table
+from spacy_hashembeds.layers import checks, table
+from spacy_hashembeds.layers.mixing import cpumixedembed, folding
 from spacy_hashembeds.layers.watch import is_shared
 
 from ...toy_embedders import (

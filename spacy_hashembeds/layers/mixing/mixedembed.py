@@ -5,9 +5,9 @@ from typing import Any
 
 from thinc.api import NumpyOps
 
-from ..kernels.cuda import is_used_by
-from ..kernels.distinct import MAX_COLUMNS
-from ..kernels.threads import one_thread
+from ...kernels.cuda import is_used_by
+from ...kernels.distinct import MAX_COLUMNS
+from ...kernels.threads import one_thread
 from . import cpumixedembed, gpumixedembed
 from .column import Array
 from .folding import Fold

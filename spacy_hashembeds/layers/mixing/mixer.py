@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from thinc.api import Model
 
-from .checks import check_maxout
+from ..checks import check_maxout
 from .column import Column
 
 

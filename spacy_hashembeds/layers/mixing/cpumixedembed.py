@@ -21,24 +21,24 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from ..kernels.distinct import (
+from ...kernels.distinct import (
     NUMPY_OPS,
     Distinct,
     find_distinct,
     find_distinct_rows,
 )
-from ..kernels.mixing import (
+from ...kernels.mixing import (
     begin_maximum,
     begin_normalize,
     maximum,
     normalize,
     pieces_first,
 )
+from ..gradients import inc_grad, inc_maxout_grads
+from ..watch import peek
 from .column import Backprop
 from .folding import FoldedTables
-from .gradients import inc_grad, inc_maxout_grads
 from .mixer import Mixer
-from .watch import peek
 
 #: Up to so many tokens, sorting out the copies takes longer than it saves.
 FEW_TOKENS = 256

@@ -17,8 +17,8 @@ from typing import Any, NamedTuple, cast
 
 from thinc.api import Model
 
-from ..kernels.cuda_tables import Finder
-from .table import get_table
+from ...kernels.cuda_tables import Finder
+from ..table import get_table
 
 #: An array of the backend that the layer's ops are of: numpy's or CuPy's.
 Array = Any

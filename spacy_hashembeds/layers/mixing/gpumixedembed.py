@@ -10,14 +10,14 @@ from typing import Any
 
 from thinc.api import Model
 
-from ..kernels.cuda import sum_rows
-from ..kernels.cuda_tables import MAX_COLUMNS, Table
-from ..kernels.mixing import EPSILON
+from ...kernels.cuda import sum_rows
+from ...kernels.cuda_tables import MAX_COLUMNS, Table
+from ...kernels.mixing import EPSILON
+from ..gputables import GpuTable, embed_tables
+from ..watch import peek
 from .column import Array, Backprop, Column
 from .folding import FoldedTables
-from .gputables import GpuTable, embed_tables
 from .mixer import Mixer
-from .watch import peek
 
 
 def can_embed(mixer: Mixer) -> bool:

@@ -10,7 +10,7 @@ from spacy.tokens import Doc, DocBin
 from spacy.vocab import Vocab
 
 from spacy_hashembeds.corpora.docbin import read_docs
-from spacy_hashembeds.corpora.rawtext import RAW_FILES, tokenize, write_raw_text
+from spacy_hashembeds.vectors.rawtext import RAW_FILES, tokenize, write_raw_text
 
 
 @pytest.fixture

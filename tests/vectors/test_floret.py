@@ -17,7 +17,7 @@ from spacy.util import load_config
 
 from spacy_hashembeds.corpora.demo import make_demo_corpus
 from spacy_hashembeds.corpora.docbin import read_examples
-from spacy_hashembeds.experiments.floret import train_floret
+from spacy_hashembeds.vectors.floret import train_floret
 
 from ..conftest import ROOT
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from spacy.vocab import Vocab
 
+from ..corpora.docbin import read_docs
+from ..corpora.lines import fail
 from ..files import replacing
-from .docbin import read_docs
-from .lines import fail
 
 #: The files, and whether WNUT 2017 splits the contractions in each ("do n ' t"):
 #: it does not in tweets ("don ' t").

@@ -15,14 +15,18 @@ from thinc.api import (
 )
 from thinc.layers.array_getitem import ints_getitem
 
-from spacy_hashembeds.layers import mixedembed
-from spacy_hashembeds.layers.column import ColumnFunctions, find_column, offer_column
-from spacy_hashembeds.layers.folding import Fold
 from spacy_hashembeds.layers.hashembed import HashEmbed
-from spacy_hashembeds.layers.mixer import Mixer
+from spacy_hashembeds.layers.mixing import mixedembed
+from spacy_hashembeds.layers.mixing.column import (
+    ColumnFunctions,
+    find_column,
+    offer_column,
+)
+from spacy_hashembeds.layers.mixing.folding import Fold
+from spacy_hashembeds.layers.mixing.mixer import Mixer
 from spacy_hashembeds.layers.tree import UnexpectedNodeError, expect_column
 
-from ..toy_embedders import assert_close, assert_gradients_close, get_gradients
+from ...toy_embedders import assert_close, assert_gradients_close, get_gradients
 
 WEIGHTS = np.linspace(-1, 2, 7).astype("f")
 

@@ -21,13 +21,13 @@ import numpy as np
 from numpy.typing import NDArray
 from thinc.api import Model
 
-from ..kernels.cuda import is_used_by
-from ..kernels.locks import ForkedLock
-from ..kernels.mixing import pieces_first
+from ...kernels.cuda import is_used_by
+from ...kernels.locks import ForkedLock
+from ...kernels.mixing import pieces_first
+from ..gradients import has_waiting_gradient
+from ..watch import WatchedParams, count_accesses, is_shared, peek
 from .column import Column
-from .gradients import has_waiting_gradient
 from .mixer import Mixer
-from .watch import WatchedParams, count_accesses, is_shared, peek
 
 #: The name of the environment variable that bounds the size of a folded table.
 LIMIT_NAME = "SPACY_HASHEMBEDS_FOLD_MB"

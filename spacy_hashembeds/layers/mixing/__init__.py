@@ -1,0 +1,1 @@
+"""Columns of keys, embedded and mixed together: on the CPU, on a GPU, and folded."""

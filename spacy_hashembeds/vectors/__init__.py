@@ -1,0 +1,1 @@
+"""Word vectors with Bloom embeddings, and the raw text to train them on."""
