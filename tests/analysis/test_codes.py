@@ -30,7 +30,7 @@ def to_codes(rows: list[list[int]]) -> np.ndarray:
 @pytest.mark.parametrize("num_hashes", [1, 2, 4])
 @pytest.mark.parametrize("seed", [8, 9, 2**32 - 1])
 def test_codes_are_the_rows_of_our_layer(num_hashes, seed):
-    layer = hashembed.HashEmbed(2, 77, num_hashes=num_hashes, seed=seed)
+    layer = hashembed.HashEmbed(2, 77, num_hashes=num_hashes, seed=seed).initialize()
     expected = hashembed.find_rows(layer, KEYS)
     found = find_code(KEYS, rows=77, num_hashes=num_hashes, seed=seed)
     np.testing.assert_array_equal(found, expected)

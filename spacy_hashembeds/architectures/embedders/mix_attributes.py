@@ -18,7 +18,6 @@ from spacy.ml.featureextractor import forward as extract_forward
 from spacy.ml.staticvectors import StaticVectors
 from spacy.ml.staticvectors import forward as vectors_forward
 from spacy.tokens import Doc
-from spacy.vocab import Vocab
 from thinc.api import (
     Maxout,
     Model,
@@ -70,11 +69,11 @@ class Parts(NamedTuple):
     vectors: Model | None
     mixer: MaxoutLayers
 
-    def get_mixer(self, vocab: Vocab) -> Mixer:
+    def get_mixer(self, docs: InT) -> Mixer:
         """Give the layers that compute together, with the vectors as a column."""
         columns = list(self.columns)
         if self.vectors is not None:
-            embed = partial(embed_vectors, vocab)
+            embed = partial(embed_vectors, docs[0].vocab)
             columns.append(Column(self.vectors, ColumnFunctions(embed=embed)))
         return Mixer(columns, *self.mixer)
 
@@ -143,7 +142,7 @@ def forward(
     check_columns = partial(_check_columns, n_columns)
     attrs = parts.extractor.attrs["columns"]
     check_once(parts.extractor, check_columns, attrs, n_columns)
-    mixer = parts.get_mixer(docs[0].vocab)
+    mixer = parts.get_mixer(docs)
     if not mixedembed.can_embed(mixer):
         return forward_reference(model, docs, is_train)
     keys = _get_keys(parts, docs)
