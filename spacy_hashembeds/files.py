@@ -100,8 +100,9 @@ def replacing(path: str | Path) -> Iterator[Path]:
 
 def find_descriptor(path: str | Path) -> int | None:
     """Find which open file a path names: 1 for `/dev/stdout`, 3 for `/dev/fd/3`."""
-    match = _DESCRIPTOR.fullmatch(str(path))
-    return _STREAMS.get(str(path)) if match is None else int(match[1])
+    name = path if isinstance(path, str) else path.as_posix()  # also on Windows
+    match = _DESCRIPTOR.fullmatch(name)
+    return _STREAMS.get(name) if match is None else int(match[1])
 
 
 def write_json(path: str | Path, data: Any) -> None:

@@ -12,11 +12,6 @@ from glob import escape
 from pathlib import Path
 from typing import IO
 
-if sys.platform == "win32":
-    import msvcrt
-else:
-    import fcntl
-
 #: Ends the names of the folders that new ones are made in, beside their place.
 _SUFFIX = ".replacing"
 
@@ -82,7 +77,7 @@ def _lock(scratch: Path) -> IO[str]:
     """
     file = (scratch / "lock").open("w")
     try:
-        _take_lock(file)
+        _lock_file(file)
         if not os.fstat(file.fileno()).st_nlink:
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), file.name)
     except OSError:
@@ -91,11 +86,17 @@ def _lock(scratch: Path) -> IO[str]:
     return file
 
 
-def _take_lock(file: IO[str]) -> None:
-    """Lock an open file. RAISES (OSError): If another process has it."""
+def _lock_file(file: IO[str]) -> None:
     if sys.platform == "win32":
-        msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+        import msvcrt
+
+        try:
+            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+        except PermissionError as e:
+            raise BlockingIOError(e.errno, e.strerror, file.name) from e
     else:
+        import fcntl
+
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
@@ -110,8 +111,8 @@ def _put(scratch: Path, path: Path) -> None:
 
 def _swap(new: Path, path: Path) -> bool:
     """Swap two folders in one step, unless the system or file system can't."""
-    if sys.platform != "linux":
-        return False
+    if sys.platform == "win32":
+        return False  # nor can its C library be had by no name
     swap = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
     if swap is None:
         return False

@@ -1,11 +1,13 @@
 """Folders replaced, in processes that are killed at every step."""
 
+import errno
 import os
 import signal
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -253,3 +255,24 @@ def test_what_is_taken_for_remains_before_it_is_locked_is_made_again(
     assert len(made) == 2
     assert read(place) == NEW
     assert names(place.parent) == ["out[1]"]
+
+
+def test_on_windows_folders_are_locked_and_moved(place, monkeypatch):
+    """Its lock stands in another module, which is made up here."""
+    alive = place.parent / f".{place.name}-12345678{folders._SUFFIX}"
+    fill(alive, {"lock": "", "mine": ""})
+    locked: list[tuple[int, int]] = []
+
+    def lock(descriptor: int, mode: int, n_bytes: int) -> None:
+        if os.path.samestat(os.fstat(descriptor), (alive / "lock").stat()):
+            raise PermissionError(errno.EACCES, "Permission denied")
+        locked.append((mode, n_bytes))
+
+    monkeypatch.setattr(sys, "platform", "win32")
+    msvcrt = SimpleNamespace(LK_NBLCK=2, locking=lock)
+    monkeypatch.setitem(sys.modules, "msvcrt", msvcrt)
+    replace(place)
+    assert read(place) == NEW
+    assert locked == [(2, 1)]
+    assert names(alive) == ["lock", "mine"]
+    assert names(place.parent) == sorted([alive.name, place.name])
