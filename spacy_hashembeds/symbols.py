@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy
 from spacy.attrs import IDS
@@ -129,9 +130,27 @@ def _read_arrays(arrays: Mapping[str, numpy.ndarray]) -> SymbolTables:
         table = SymbolTable(arrays[f"symbols/{attr}"], arrays[f"counts/{attr}"])
         _check_table(attr, table)
         tables[attr] = table
-    return SymbolTables(
-        tables, lang=str(arrays["lang"]), min_freq=int(arrays["min_freq"])
-    )
+    lang, min_freq = _read_scalar(arrays, "lang", "U"), _read_scalar(arrays, "min_freq")
+    for attr, table in tables.items():
+        _check_counts(attr, table.counts, min_freq)
+    return SymbolTables(tables, lang=lang, min_freq=min_freq)
+
+
+def _read_scalar(
+    arrays: Mapping[str, numpy.ndarray], name: str, kind: str = "i"
+) -> Any:
+    array = arrays[name]
+    if array.ndim != 0 or array.dtype.kind != kind:
+        raise ValueError(f"{name}: {array.dtype} of shape {array.shape}")
+    return array.item()
+
+
+def _check_counts(attr: str, counts: numpy.ndarray, min_freq: int) -> None:
+    # Nobody but a reader uses them, but where they are wrong, symbols may be too.
+    if min_freq < 1 or (counts < min_freq).any():
+        raise ValueError(f"{attr}: counts below min_freq, or this below 1 ({min_freq})")
+    if (counts[1:] > counts[:-1]).any():
+        raise ValueError(f"{attr}: the most frequent symbols don't come first")
 
 
 def _check_table(attr: str, table: SymbolTable) -> None:

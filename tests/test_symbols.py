@@ -147,6 +147,38 @@ def test_wrong_arrays_are_refused(tmp_path, table):
     assert "NORM: " in str(error.value.__cause__)
 
 
+@pytest.mark.parametrize(
+    ("change", "cause"),
+    [
+        ({"lang": numpy.array(["en"])}, "lang: <U2 of shape (1,)"),
+        ({"lang": numpy.array(7)}, "lang: int64 of shape ()"),
+        ({"min_freq": numpy.array(2.5)}, "min_freq: float64 of shape ()"),
+        ({"min_freq": numpy.array([2])}, "min_freq: int64 of shape (1,)"),
+        ({"min_freq": numpy.array(False)}, "min_freq: bool of shape ()"),
+        ({"min_freq": numpy.array(0)}, "or this below 1 (0)"),
+        ({"min_freq": numpy.array(3)}, "NORM: counts below min_freq"),
+        (
+            {"counts/NORM": numpy.array([2, 5], "uint64")},
+            "NORM: the most frequent symbols don't come first",
+        ),
+    ],
+)
+def test_what_was_never_counted_so_is_refused(tmp_path, change, cause):
+    path = tmp_path / "tables.npz"
+    arrays = {
+        "lang": numpy.array("en"),
+        "min_freq": numpy.array(2),
+        "symbols/NORM": numpy.array([8, 9], "uint64"),
+        "counts/NORM": numpy.array([5, 2], "uint64"),
+    }
+    numpy.savez(path, **arrays)
+    assert load_symbols(path).min_freq == 2
+    numpy.savez(path, **{**arrays, **change})
+    with pytest.raises(ValueError, match=r"tables\.npz' is not a file of sym") as error:
+        load_symbols(path)
+    assert cause in str(error.value.__cause__)
+
+
 def test_pickles_are_not_loaded(tmp_path):
     path = tmp_path / "tables.npz"
     numpy.savez(path, **{"symbols/NORM": numpy.array([print], dtype=object)})
