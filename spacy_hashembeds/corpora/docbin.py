@@ -2,10 +2,16 @@
 
 import codecs
 import warnings
-from collections.abc import Iterable, Iterator
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
+import numpy
+import srsly
+from spacy.attrs import ENT_TYPE
 from spacy.language import Language
+from spacy.strings import StringStore
 from spacy.tokens import Doc, DocBin
 from spacy.training import Corpus, Example
 from spacy.training.corpus import FILE_TYPE, walk_corpus
@@ -21,13 +27,13 @@ def read_docs(path: str | Path, vocab: Vocab) -> Iterator[Doc]:
     path (str | Path): A `.spacy` file, or a folder of them.
     vocab (Vocab): The vocab of the docs.
     RAISES (FileNotFoundError): If there is no such file, or none in the folder.
-    RAISES (ValueError): If a file is truncated or no `.spacy` file at all, or the
-        folder holds several splits, which are no one corpus.
+    RAISES (ValueError): If a file is truncated, contradicts itself or is no `.spacy`
+        file at all, or the folder holds several splits, which are no one corpus.
     YIELDS (Doc): The docs, in order.
     """
     for location in _find_files(Path(path)):
         try:
-            yield from DocBin().from_disk(location).get_docs(vocab)
+            yield from _read_file(location).get_docs(vocab)
         except OSError:
             raise
         except Exception as error:
@@ -46,6 +52,43 @@ def read_examples(path: str | Path, nlp: Language) -> Iterator[Example]:
     """
     # Corpus reads the files itself only when called, and names no broken one.
     return Corpus(path).make_examples(nlp, read_docs(path, nlp.vocab))
+
+
+def _read_file(path: Path) -> DocBin:
+    data = path.read_bytes()
+    _check_content(srsly.msgpack_loads(zlib.decompress(data)))
+    return DocBin().from_bytes(data)
+
+
+def _check_content(content: Mapping[str, Any]) -> None:
+    """Refuse a file that contradicts itself. spaCy drops what has no place, in silence.
+
+    content (Mapping[str, Any]): What `DocBin.to_bytes` packs.
+    """
+    attrs, lengths = content["attrs"], numpy.frombuffer(content["lengths"], "int32")
+    n_tokens = int(lengths.sum())
+    # By spaCy's format, what is not there has its default for each doc.
+    of_docs = ("cats", "flags", "span_groups", "user_data")
+    sizes = dict.fromkeys(of_docs, len(lengths))
+    sizes |= {"tokens": 8 * n_tokens * len(attrs), "spaces": n_tokens}
+    for key, size in sizes.items():
+        if key in content and len(content[key]) != size:
+            raise ValueError(f"{key}: {len(content[key])}, not {size}")
+    if (lengths < 0).any() or len(set(attrs)) < len(attrs):
+        raise ValueError(f"negative lengths, or attributes twice: {attrs}")
+    if not all(isinstance(cats, dict) for cats in content["cats"]):
+        raise ValueError("cats: no mapping")
+    _check_labels(content)
+
+
+def _check_labels(content: Mapping[str, Any]) -> None:
+    attrs = content["attrs"]
+    if ENT_TYPE in attrs:
+        tokens = numpy.frombuffer(content["tokens"], "uint64").reshape(-1, len(attrs))
+        strings = StringStore(content["strings"])
+        for label in numpy.unique(tokens[:, attrs.index(ENT_TYPE)]).tolist():
+            if label and label not in strings:
+                raise ValueError(f"the label {label} is not among the strings")
 
 
 def _find_files(path: Path) -> list[Path]:
@@ -93,5 +136,6 @@ def _diagnose(path: Path) -> str:
             "this writes; for other kinds see `spacy convert`."
         )
     return (
-        "truncated or of another kind. Make it anew, for example with `spacy convert`."
+        "truncated, damaged or of another kind. Make it anew, for example with "
+        "`spacy convert`."
     )

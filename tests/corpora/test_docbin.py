@@ -1,7 +1,12 @@
+import zlib
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+import numpy
 import pytest
 import spacy
+import srsly
 from spacy.tokens import Doc, DocBin
 from spacy.training import Corpus
 from spacy.vocab import Vocab
@@ -69,5 +74,66 @@ def test_text_is_told_from_damage(tmp_path, text):
 def test_damage_is_told_from_text(tmp_path, size):
     path = write(tmp_path / "train.spacy", "a", "b", "c")
     path.write_bytes(path.read_bytes()[:size])
-    with pytest.raises(ValueError, match="is truncated or of another kind"):
+    with pytest.raises(ValueError, match="is truncated, damaged or of another kind"):
         read(path)
+
+
+def change(path: Path, change: Callable[[dict[str, Any]], Any]) -> Path:
+    """Change what is packed in a file, so that only what it says can give it away."""
+    content = srsly.msgpack_loads(zlib.decompress(path.read_bytes()))
+    content.update(change(content))
+    path.write_bytes(zlib.compress(srsly.msgpack_dumps(content)))
+    return path
+
+
+def write_named(path: Path) -> Path:
+    vocab = Vocab()
+    docs = [Doc(vocab, words=["Anna"], ents=["B-PER"]), Doc(vocab, words=["in", "x"])]
+    DocBin(docs=docs, store_user_data=True).to_disk(path)
+    return path
+
+
+def pack(*lengths: int) -> bytes:
+    return numpy.array(lengths, "int32").tobytes()
+
+
+@pytest.mark.parametrize(
+    ("damage", "cause"),
+    [
+        (lambda c: {"lengths": pack(1, 1)}, "tokens: 312, not 208"),
+        (lambda c: {"lengths": pack(1, 3)}, "tokens: 312, not 416"),
+        (lambda c: {"lengths": pack(4, -1)}, "negative lengths"),
+        (lambda c: {"lengths": pack(1, 2, 0)}, "cats: 2, not 3"),
+        (lambda c: {"spaces": c["spaces"][:2]}, "spaces: 2, not 3"),
+        (lambda c: {"cats": c["cats"] * 2}, "cats: 4, not 2"),
+        (lambda c: {"flags": []}, "flags: 0, not 2"),
+        (lambda c: {"span_groups": [b""]}, "span_groups: 1, not 2"),
+        (lambda c: {"user_data": []}, "user_data: 0, not 2"),
+        (lambda c: {"cats": [True, {}]}, "cats: no mapping"),
+        (lambda c: {"attrs": [*c["attrs"][:-1], 77]}, "attributes twice"),
+        (lambda c: {"strings": sorted({*c["strings"]} - {"PER"})}, "the label 43"),
+    ],
+)
+def test_what_contradicts_itself_is_refused(tmp_path, damage, cause):
+    path = write_named(tmp_path / "train.spacy")
+    with pytest.raises(ValueError, match=f"'{path}' .*is truncated, damaged") as error:
+        read(change(path, damage))
+    assert cause in str(error.value.__cause__)
+
+
+def test_what_older_versions_left_out_is_not_missed(tmp_path):
+    path = write_named(tmp_path / "train.spacy")
+    content = srsly.msgpack_loads(zlib.decompress(path.read_bytes()))
+    for key in ("flags", "span_groups", "user_data"):
+        del content[key]
+    path.write_bytes(zlib.compress(srsly.msgpack_dumps(content)))
+    assert read(path) == ["Anna", "in x"]
+    assert read_entity_texts(path) == {"Anna"}
+
+
+def test_a_file_without_docs_or_entity_types_is_fine(tmp_path):
+    DocBin().to_disk(tmp_path / "none.spacy")
+    assert read(tmp_path / "none.spacy") == []
+    doc = Doc(Vocab(), words=["a"])
+    DocBin(attrs=["ORTH"], docs=[doc]).to_disk(tmp_path / "words.spacy")
+    assert read(tmp_path / "words.spacy") == ["a"]
