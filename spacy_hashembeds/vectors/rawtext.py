@@ -66,8 +66,8 @@ def write_raw_text(
         text of one of their Docs, white space aside, is left out.
     RETURNS (RawTextCounts): What was written.
     RAISES (FileNotFoundError): If one of the files is missing.
-    RAISES (ValueError): Bytes that are not UTF-8, as `path:line: …`, or held-out data
-        that can't be read.
+    RAISES (ValueError): Bytes that are not UTF-8, or NUL characters, as `path:line: …`,
+        or held-out data that can't be read.
     """
     paths = [Path(folder) / name for name in RAW_FILES]
     for path in paths:
@@ -121,6 +121,10 @@ def _read_text(path: Path) -> Iterator[str]:
     # Not `read_lines`, since YouTube's comments hold carriage returns: white space.
     with path.open("rb") as file:
         for number, raw in enumerate(file, start=1):
+            if b"\0" in raw:
+                fail(
+                    path, number, "NUL characters, as in a damaged file; expected text"
+                )
             try:
                 yield raw.decode("utf8")
             except UnicodeError as err:
