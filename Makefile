@@ -1,8 +1,9 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
+SEED ?= 0
 
-.PHONY: demo test test-all lint bench
+.PHONY: demo test test-all lint bench fuzz
 
 demo: $(VENV)/ready
 	$(BIN)/spacy project run demo
@@ -23,6 +24,10 @@ bench: $(VENV)/ready
 	$(BIN)/python -m benchmarks.embedding
 	$(BIN)/python -m benchmarks.pipeline
 	$(BIN)/python -m benchmarks.growth
+
+fuzz: $(VENV)/ready
+	$(BIN)/python -m fuzz --seed $(SEED) --output benchmarks/results/fuzz.json \
+		--page docs/reliability.md
 
 $(VENV)/ready: setup.cfg constraints.txt
 	$(PYTHON) -m venv $(VENV)

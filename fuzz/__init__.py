@@ -1,0 +1,1 @@
+"""Damaged files, thousands of them: which are refused, when, and how clearly."""

@@ -1,0 +1,26 @@
+"""The kinds of files that are damaged."""
+
+from collections.abc import Mapping
+
+from ..target import Target
+from .docbins import DOCBIN
+from .grids import GRID
+from .pipelines import HASH_PIPELINE, LOOKUP_PIPELINE
+from .results import COMPARISON, RESULTS
+from .symbols import SYMBOLS
+from .texts import COLUMNS, ONTONOTES, RAW_TEXT
+
+_ALL = (
+    HASH_PIPELINE,
+    LOOKUP_PIPELINE,
+    SYMBOLS,
+    DOCBIN,
+    COLUMNS,
+    ONTONOTES,
+    RAW_TEXT,
+    GRID,
+    RESULTS,
+    COMPARISON,
+)
+
+TARGETS: Mapping[str, Target] = {target.name: target for target in _ALL}
