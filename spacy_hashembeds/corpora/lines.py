@@ -11,8 +11,8 @@ def read_lines(path: Path, encoding: str) -> Iterator[tuple[int, str]]:
     path (Path): The file.
     encoding (str): Its encoding. A byte-order mark at the beginning is dropped.
     YIELDS (tuple[int, str]): The number of each line, from 1, and its text.
-    RAISES (ValueError): Bytes that are not of this encoding, or a bare CR, as
-        `path:line: …`.
+    RAISES (ValueError): Bytes that are not of this encoding, NUL characters, or a bare
+        CR, as `path:line: …`.
     """
     # Bytes are split and then decoded, so that a wrong byte is found on its line.
     with path.open("rb") as file:
@@ -24,6 +24,8 @@ def read_lines(path: Path, encoding: str) -> Iterator[tuple[int, str]]:
             if number == 1:
                 line = line.removeprefix("\ufeff")
             line = line.rstrip("\r\n")
+            if "\0" in line:
+                fail(path, number, "NUL characters, as in a damaged file; expected text")
             if "\r" in line:
                 fail(path, number, "lines end in a bare carriage return; expected LF")
             yield number, line

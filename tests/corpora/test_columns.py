@@ -362,6 +362,12 @@ def test_bare_carriage_returns_are_refused(file: Path):
         list(read_documents(file, ColumnFormat()))
 
 
+def test_nul_characters_are_refused(file: Path):
+    file.write_bytes(b"a O\nb\0\0 O\n")
+    with pytest.raises(ValueError, match=r":2: NUL characters.*expected text"):
+        list(read_documents(file, ColumnFormat()))
+
+
 def test_word_and_tag_are_two_columns():
     with pytest.raises(
         ValueError, match=r"'word' and 'tag' should be two .* both are -1"
