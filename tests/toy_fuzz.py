@@ -8,11 +8,11 @@ from time import sleep
 from typing import Any
 
 import spacy
+from spacy_hashembeds.corpora.rawtext import tokenize
 
 from fuzz.target import Part, Target
 from fuzz.targets.texts import _use_docs
 from spacy_hashembeds.checks import check_attributes, check_integers
-from spacy_hashembeds.corpora.rawtext import tokenize
 from spacy_hashembeds.symbols import load_symbols
 
 _WHOLE = b"whole"

@@ -15,7 +15,6 @@ from spacy.tokens import Doc
 from spacy.training import biluo_tags_to_spans, iob_to_biluo
 from spacy.vocab import Vocab
 
-from spacy_hashembeds.corpora.rawtext import RAW_FILES, write_raw_text
 from spacy_hashembeds.corpora.readers import (
     Reader,
     create_conll2002_reader,
@@ -23,6 +22,7 @@ from spacy_hashembeds.corpora.readers import (
     create_ontonotes_reader,
     create_wnut17_reader,
 )
+from spacy_hashembeds.vectors.rawtext import RAW_FILES, write_raw_text
 
 from ..damage_bytes import damage_lines
 from ..target import Part, Target

@@ -25,7 +25,9 @@ def read_lines(path: Path, encoding: str) -> Iterator[tuple[int, str]]:
                 line = line.removeprefix("\ufeff")
             line = line.rstrip("\r\n")
             if "\0" in line:
-                fail(path, number, "NUL characters, as in a damaged file; expected text")
+                fail(
+                    path, number, "NUL characters, as in a damaged file; expected text"
+                )
             if "\r" in line:
                 fail(path, number, "lines end in a bare carriage return; expected LF")
             yield number, line
