@@ -6,27 +6,35 @@ from thinc.api import Model
 
 from .watch import check_once, peek
 
+#: No training gives larger weights, and with these nothing overflows.
+LARGEST = 1e7
+
 REMEDY = "Were the weights saved by a pipeline with another config, or damaged?"
 
 
 def check_param(model: Model, name: str, shape: tuple[int, ...]) -> None:
     """Check the shape, the type and the numbers of a parameter.
 
-    RAISES (ValueError): If it is not what the layer needs.
+    RAISES (ValueError): If it is not there, or not what the layer needs.
     """
-    array: Any = peek(model, name)
     where = f"The parameter '{name}' of layer '{model.name}'"
+    if not model.has_param(name):
+        raise ValueError(
+            f"{where} should be float32 of shape {shape}, but is not there. Was the "
+            "pipeline never initialised (nlp.initialize), or were the weights damaged?"
+        )
+    array: Any = peek(model, name)
     if array.shape != shape or array.dtype != "float32":
         raise ValueError(
             f"{where} should be float32 of shape {shape}, but is {array.dtype} of "
             f"shape {array.shape}. {REMEDY}"
         )
-    n_wrong = array.size - int(model.ops.xp.isfinite(array).sum())
+    n_wrong = array.size - int((abs(array) <= LARGEST).sum())
     if n_wrong:
         raise ValueError(
-            f"{where} should be finite numbers, but {n_wrong} of {array.size} are "
-            "infinite or none at all. Did the training diverge, or were the weights "
-            "damaged?"
+            f"{where} should be finite numbers up to {LARGEST:.0e}, but {n_wrong} of "
+            f"{array.size} are larger or no numbers. Did the training diverge, or were "
+            "the weights damaged?"
         )
 
 

@@ -161,11 +161,12 @@ def _check_weights(model: Model) -> None:
 
 def _check_symbols(symbols: numpy.ndarray, model: Model) -> None:
     """Refuse symbols that can't be the layer's. Thinc loads attributes unseen."""
-    if not _are_sorted_symbols(symbols) or len(symbols) + 1 != model.get_dim("nV"):
+    nV = model.maybe_get_dim("nV")
+    if not _are_sorted_symbols(symbols) or len(symbols) + 1 != nV:
         raise ValueError(
-            f"The symbols for {model.attrs['key']} should be {model.get_dim('nV') - 1} "
-            "distinct numbers in ascending order, but are not: the saved pipeline is "
-            "damaged."
+            f"The symbols for {model.attrs['key']} should be distinct numbers in "
+            f"ascending order, one for each of {nV} rows but one, but are not: the "
+            "saved pipeline is damaged."
         )
 
 

@@ -67,10 +67,10 @@ def _check_window(window: Model) -> None:
 def predict(layers: Convolution, X: NDArray) -> NDArray:
     """Mix each row with its neighbours, and add the row itself.
 
+    layers (Convolution): Layers whose weights are checked.
     X (NDArray): *Shape:* `(n, width)`, float32.
     RETURNS (NDArray): *Shape:* `(n, width)`, float32.
     """
-    layers.check()
     W, b = pieces_first(peek(layers.maxout, "W"), peek(layers.maxout, "b"))
     G, shift = peek(layers.layernorm, "G"), peek(layers.layernorm, "b")
     windows = get_windows(X, layers.window_size)
@@ -91,7 +91,6 @@ def begin_update(
     RETURNS (tuple): The output, and what takes its gradient back to the parameters and
         to the input.
     """
-    layers.check()
     W, b = pieces_first(peek(layers.maxout, "W"), peek(layers.maxout, "b"))
     G, shift = peek(layers.layernorm, "G"), peek(layers.layernorm, "b")
     windows = get_windows(X, layers.window_size)

@@ -1,4 +1,5 @@
 from collections.abc import Callable
+from functools import partial
 from typing import Any, cast
 
 from spacy.ml.models.tok2vec import MaxoutWindowEncoder as SpacyMaxoutWindowEncoder
@@ -11,7 +12,9 @@ from thinc.types import Floats2d
 
 from ...checks import check_integers
 from ...kernels.threads import one_thread
+from ...layers.checks import check_integer
 from ...layers.tree import Found, UnexpectedNodeError, expect, expect_maxout
+from ...layers.watch import check_once
 from ...layers.windowencoder import Convolution, begin_update, predict
 
 InT = list[Floats2d]
@@ -67,6 +70,7 @@ def forward(
 def _forward_cpu(
     model: Model[InT, OutT], convolutions: list[Convolution], Xs: InT, is_train: bool
 ) -> tuple[OutT, Callable[[OutT], InT]]:
+    _check(model, convolutions)
     pad, lengths = model.attrs["pad"], model.ops.asarray1i([len(X) for X in Xs])
     X: Any = model.ops.flatten(cast(Any, Xs), pad=pad)
     backprops = []
@@ -86,6 +90,19 @@ def _forward_cpu(
         return cast(InT, model.ops.unflatten(dX, lengths, pad=pad))
 
     return cast(OutT, model.ops.unflatten(X, lengths, pad=pad)), backprop
+
+
+def _check(model: Model, convolutions: list[Convolution]) -> None:
+    """Check weights and attributes once they arrive.
+
+    RAISES (ValueError): If they can't be the layers'.
+    """
+    for layers in convolutions:
+        layers.check()
+    # so many rows of zeros between Docs that none sees another
+    needed = sum(layers.window_size for layers in convolutions)
+    check = partial(check_integer, name="pad", minimum=needed, maximum=2**16)
+    check_once(model, check, model.attrs["pad"], needed)
 
 
 def find_convolutions(model: Model) -> list[Convolution]:

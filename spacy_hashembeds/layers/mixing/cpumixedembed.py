@@ -80,7 +80,6 @@ def predict(mixer: Mixer, folded: FoldedTables | None, keys: NDArray) -> NDArray
     """
     if folded is not None:
         return _predict_folded(mixer, folded, keys)
-    mixer.check()
     tokens = find_distinct_rows(keys)
     W, b = pieces_first(peek(mixer.maxout, "W"), peek(mixer.maxout, "b"))
     columns = _embed_columns(mixer, tokens, W, is_train=False)

@@ -78,8 +78,11 @@ class Fold:
         """
         models = _find_models(mixer)
         folded = self._find(models)
-        if folded is not None or not _is_worth_it(mixer):
+        if folded is not None:
             return folded
+        mixer.check()
+        if not _is_worth_it(mixer):
+            return None
         # one thread folds, and the others wait: it takes less time than to do without
         with _lock:
             folded = self._find(models)
@@ -100,11 +103,7 @@ _lock = ForkedLock()
 
 
 def fold(mixer: Mixer) -> FoldedTables:
-    """Multiply all rows of all tables with Maxout's weights.
-
-    RAISES (ValueError): If weights or attributes can't be those of their layers.
-    """
-    mixer.check()
+    """Multiply all rows of all tables with Maxout's weights, which are checked."""
     W, bias = pieces_first(peek(mixer.maxout, "W"), peek(mixer.maxout, "b"))
     xp: Any = mixer.maxout.ops.xp
     products, starts, rest, n_rows = [], {}, {}, 0

@@ -227,6 +227,8 @@ class Unmultiplied(np.ndarray):
 
 
 DAMAGES = {
+    "'pad' of layer": lambda m: m.attrs.update(pad=m.attrs["pad"] - 1),
+    "'pad' of layer .* is inf": lambda m: m.attrs.update(pad=float("inf")),
     "'W' of layer 'maxout' should be finite": lambda m: set_all(
         m, "maxout", "W", np.inf
     ),
@@ -257,6 +259,28 @@ def test_damaged_weights_are_refused(both, message):
     for is_train in (False, True, False):
         with pytest.raises(ValueError, match=message):
             ours(Xs, is_train)
+
+
+def test_weights_that_are_missing_are_named(both):
+    """In an encoder that was never initialised, or in a damaged file."""
+    message = both[0].to_dict()
+    maxout = get_node(both[0], "maxout")
+    index = list(both[0].walk()).index(maxout)
+    message["params"][index]["b"] = None
+    for model in (build_like(both[0]), build_like(both[0]).from_dict(message)):
+        with pytest.raises(ValueError, match=r"'[Wb]' of .*maxout.* but is not there"):
+            model.predict(make_input(both[0], [3]))
+
+
+def build_like(model):
+    maxout, window = get_node(model, "maxout"), get_node(model, "expand_window")
+    depth = sum(node.name == "maxout" for node in model.walk())
+    return MaxoutWindowEncoder(
+        width=maxout.get_dim("nO"),
+        window_size=window.attrs["window_size"],
+        maxout_pieces=maxout.get_dim("nP"),
+        depth=depth,
+    )
 
 
 def get_node(model, name):
