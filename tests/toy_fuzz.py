@@ -8,12 +8,12 @@ from time import sleep
 from typing import Any
 
 import spacy
-from spacy_hashembeds.corpora.rawtext import tokenize
 
 from fuzz.target import Part, Target
 from fuzz.targets.texts import _use_docs
 from spacy_hashembeds.checks import check_attributes, check_integers
 from spacy_hashembeds.symbols import load_symbols
+from spacy_hashembeds.vectors.rawtext import tokenize
 
 _WHOLE = b"whole"
 
