@@ -42,18 +42,28 @@ def read_json(path: str | Path) -> dict[str, Any]:
     """Read a JSON object.
 
     RAISES (ValueError): If the file is no JSON in UTF-8, holds anything but an object,
-        is nested too deeply to be read, or has a number that is NaN or infinite. Does
-        not name the file.
+        is nested too deeply to be read, has a number that is NaN or infinite, or a
+        key twice. Does not name the file.
     """
     try:
         data = json.loads(
-            Path(path).read_text(encoding="utf8"), parse_constant=_refuse_constant
+            Path(path).read_text(encoding="utf8"),
+            parse_constant=_refuse_constant,
+            object_pairs_hook=_make_object,
         )
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
     if not isinstance(data, dict):
         raise ValueError(f"it should be an object, but is {quote(data)}")
     return data
+
+
+def _make_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made = dict(pairs)
+    if len(made) < len(pairs):
+        twice = next(key for i, (key, _) in enumerate(pairs) if key in dict(pairs[:i]))
+        raise ValueError(f"it holds {quote(twice)} twice in one object")
+    return made
 
 
 def _refuse_constant(name: str) -> NoReturn:

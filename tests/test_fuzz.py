@@ -157,25 +157,10 @@ def small_run() -> list[Outcome]:
     return fuzz(list(TARGETS.values()), range(24), seed=1)
 
 
-# What is not mended yet. Once it is, its test fails for passing, and the line goes.
-NOT_MENDED = {
-    "hash_pipeline": "a parameter that is missing is a KeyError",
-    "comparison": "files of another corpus are not named",
-}
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
-    [
-        pytest.param(
-            name,
-            marks=[pytest.mark.xfail(strict=True, reason=NOT_MENDED[name])]
-            if name in NOT_MENDED
-            else [],
-        )
-        for name in TARGETS
-    ],
+    TARGETS,
 )
 def test_damaged_files_are_refused_or_read_as_they_are(small_run, name):
     found = [outcome for outcome in small_run if outcome.target == name]

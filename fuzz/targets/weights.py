@@ -12,8 +12,8 @@ from ..damage_values import damage_value
 
 Node = Mapping[str, Any]
 
-# Read by the layers, and set by the trainer: any number will do.
-_FREE = {"dropout_rate"}
+# One is read when a layer is built alone, one set by the trainer: any value will do.
+_FREE = {"column", "dropout_rate"}
 
 
 def damage(data: bytes, rng: Random) -> tuple[bytes, str]:
@@ -47,7 +47,7 @@ def find_fault(original: bytes, damaged: bytes) -> str | None:
 def _find_faults(good: Node, bad: Node) -> Iterator[str]:
     for i, (node, other) in enumerate(zip(good["nodes"], bad["nodes"], strict=True)):
         name = node["name"]
-        for key in ("name", "dims", "refs"):
+        for key in ("dims", "refs"):
             if node[key] != other[key]:
                 yield f"{name}: {key}"
         yield from _compare_params(name, good["params"][i], bad["params"][i])

@@ -35,18 +35,29 @@ def compare_trials(metrics: Sequence[Path], corpus: Path) -> Rows:
         "bytes_on_disk" and "words_per_second".
     """
     trials = [_read_metrics(path) for path in metrics]
-    corpora = {json.dumps(trial["corpus_hashes"]) for trial in trials}
-    if len(corpora) != 1:
-        datasets = sorted({trial["dataset"] for trial in trials})
-        raise ValueError(
-            "Only trials of one corpus can be compared, but these are of "
-            f"{len(corpora)}, prepared as: {', '.join(datasets) or 'none'}."
-        )
+    _check_corpora(metrics, trials)
     speeds = _measure_speeds(trials, corpus)
     rows = [
         _make_row(trial, speed) for trial, speed in zip(trials, speeds, strict=True)
     ]
     return _name_rows(rows)
+
+
+def _check_corpora(
+    metrics: Sequence[str | Path], trials: Sequence[dict[str, Any]]
+) -> None:
+    """Refuse trials of several corpora, naming a file of each."""
+    if not trials:
+        raise ValueError("There should be trials to compare, but there are none.")
+    files = {
+        json.dumps(trial["corpus_hashes"]): f"'{path}' ({trial['dataset']})"
+        for path, trial in zip(metrics, trials, strict=True)
+    }
+    if len(files) > 1:
+        raise ValueError(
+            "Only trials of one corpus can be compared, but these are of "
+            f"{len(files)}: {', '.join(files.values())}."
+        )
 
 
 def _read_metrics(path: Path) -> dict[str, Any]:
