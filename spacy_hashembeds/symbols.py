@@ -88,14 +88,18 @@ def cut_symbols(counts: Counts, *, min_freq: int, lang: str) -> SymbolTables:
 
 
 def save_symbols(path: str | Path, symbols: SymbolTables) -> None:
-    """Save symbol tables to a `.npz` file, whole or not at all."""
-    arrays = {"lang": numpy.array(symbols.lang)}
+    """Save symbol tables to a `.npz` file, whole or not at all.
+
+    RAISES (ValueError): If they are none that could be loaded.
+    """
+    arrays: dict[str, Any] = {"lang": numpy.array(symbols.lang)}
     arrays["min_freq"] = numpy.array(symbols.min_freq)
     for attr, table in symbols.tables.items():
+        _check_table(attr, table)  # numpy 2.0 would pickle what is no number
         arrays[f"symbols/{attr}"] = table.symbols
         arrays[f"counts/{attr}"] = table.counts
     with replacing(path) as temporary, temporary.open("wb") as file_:
-        numpy.savez_compressed(file_, allow_pickle=False, **arrays)
+        numpy.savez_compressed(file_, **arrays)
 
 
 def load_symbols(path: str | Path) -> SymbolTables:

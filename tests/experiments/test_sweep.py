@@ -256,14 +256,15 @@ def test_a_dataset_without_language(root):
     assert plan_sweep([make(root, dataset="own", overrides=overrides)]).pending
 
 
+def is_unknown(argument: str) -> str:
+    """Say what spaCy calls an argument that a function has not, and older spaCy."""
+    return f"(unexpected argument: '{argument}'|{argument}: extra fields not permitted)"
+
+
 @pytest.mark.parametrize(
     ("setting", "value", "message"),
     [
-        (
-            "components.tok2vec.model.embed.atrs",
-            ["NORM"],
-            "unexpected argument: 'atrs'",
-        ),
+        ("components.tok2vec.model.embed.atrs", ["NORM"], is_unknown("atrs")),
         ("components.tok2vec.model.embed.attrs", ["NROM"], "NROM"),
         ("components.tagger.x", 1, "can't be run"),
         ("training.max_step", 20, r"no setting 'training\.max_step'"),
@@ -271,7 +272,7 @@ def test_a_dataset_without_language(root):
             "training.max_steps",
             "sixty",
             r"which overrides training\.max_steps, can't be used\. "
-            r"max_steps: Input should be a valid integer\.$",
+            r"max_steps: (Input should be|value is not) a valid integer\.$",
         ),
         ("nlp.lang", "xyz", r"\[E048\] Can't import language xyz"),
         (
@@ -279,8 +280,8 @@ def test_a_dataset_without_language(root):
             True,
             r"has include_static_vectors = true, but no paths\.vectors\.",
         ),
-        ("training.optimizer.rate", 1, "unexpected argument: 'rate'"),
-        ("initialize.before_init.min_freqs", 1, "unexpected argument: 'min_freqs'"),
+        ("training.optimizer.rate", 1, is_unknown("rate")),
+        ("initialize.before_init.min_freqs", 1, is_unknown("min_freqs")),
         ("initialize.vocab", 1, r"no setting 'initialize\.vocab'"),
         ("paths.vectors", "no/such/folder", "'no/such/folder' is neither"),
         (
@@ -288,7 +289,7 @@ def test_a_dataset_without_language(root):
             "en_core_web_lg",
             r"has no 'paths\.vector', only dev, init_",
         ),
-        ("corpora.train.max_lenght", 100, "unexpected argument: 'max_lenght'"),
+        ("corpora.train.max_lenght", 100, is_unknown("max_lenght")),
         ("corpora.train.max_length", "long", "max_length"),
     ],
 )
