@@ -20,12 +20,14 @@ PYTHONS = re.findall(r"Python :: (3\.\d+)", SETUP["metadata"]["classifiers"])
 #: Requirements of the oldest spaCy and matplotlib, whose later versions deprecate what
 #: these use: a warning is an error in our tests.
 HELD_BACK = ("click<8.2", "pyparsing<3.3")
+#: The oldest Ray leaves files and processes to the garbage collector.
+UNHEARD = ("-W", "ignore::ResourceWarning")
 
 
 @nox.session(python=PYTHONS)
 def newest(session: nox.Session) -> None:
     """Run the suite with the newest versions that setup.cfg allows."""
-    run_suite(session, constraints=())
+    run_suite(session, constraints=(), options=())
 
 
 @nox.session(python=PYTHONS[0])
@@ -35,7 +37,7 @@ def oldest(session: nox.Session) -> None:
     ranges = [SETUP["options"]["install_requires"]]
     ranges += [extras[name] for name in ("floret", "ray", "report")]
     pins = [pin_oldest(line) for line in "\n".join(ranges).split("\n") if line]
-    run_suite(session, constraints=(*pins, *HELD_BACK))
+    run_suite(session, constraints=(*pins, *HELD_BACK), options=UNHEARD)
 
 
 def pin_oldest(requirement: str) -> str:
@@ -45,7 +47,9 @@ def pin_oldest(requirement: str) -> str:
     return f"{parsed.name}=={version}"
 
 
-def run_suite(session: nox.Session, *, constraints: tuple[str, ...]) -> None:
+def run_suite(
+    session: nox.Session, *, constraints: tuple[str, ...], options: tuple[str, ...]
+) -> None:
     """Build the sdist, of it the wheel, and test the latter where no source is."""
     with TemporaryDirectory() as folder:
         pins, copy = Path(folder) / "constraints.txt", Path(folder) / "copy"
@@ -56,7 +60,7 @@ def run_suite(session: nox.Session, *, constraints: tuple[str, ...]) -> None:
         session.install("--constraint", str(pins), f"{wheel}[test]")
         copy_without_source(session, copy)
         with session.chdir(copy):
-            session.run("pytest", *session.posargs)
+            session.run("pytest", *options, *session.posargs)
 
 
 def copy_without_source(session: nox.Session, folder: Path) -> None:
