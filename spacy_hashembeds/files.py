@@ -122,7 +122,8 @@ def write_json(path: str | Path, data: Any) -> None:
     """
     with replacing(path) as temporary:
         text = json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False)
-        temporary.write_text(text + "\n", encoding="utf8")
+        # names of files may hold bytes that are no text: JSON's escapes for them
+        temporary.write_text(text + "\n", encoding="utf8", errors="backslashreplace")
 
 
 @contextmanager

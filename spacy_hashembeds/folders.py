@@ -4,6 +4,7 @@ import ctypes
 import errno
 import os
 import shutil
+import stat
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
@@ -55,9 +56,17 @@ def replacing_folder(path: str | Path, check: Callable[[], None]) -> Iterator[Pa
 
 def _clear_remains(path: Path) -> None:
     for scratch in path.parent.glob(f".{escape(path.name)}-????????{_SUFFIX}"):
-        # another process may have it, or another user
-        with suppress(OSError), _lock(scratch):
-            _remove(scratch, path)
+        # another process may have it, or another user may have made it
+        with suppress(OSError):
+            if _is_ours(scratch):
+                with _lock(scratch):
+                    _remove(scratch, path)
+
+
+def _is_ours(scratch: Path) -> bool:
+    found = scratch.lstat()
+    get_user = getattr(os, "geteuid", lambda: found.st_uid)
+    return stat.S_ISDIR(found.st_mode) and found.st_uid == get_user()
 
 
 def _make_scratch(path: Path) -> tuple[Path, IO[str]]:
@@ -75,10 +84,15 @@ def _lock(scratch: Path) -> IO[str]:
     RAISES (BlockingIOError): If another process has it.
     RAISES (FileNotFoundError): If another process has removed it.
     """
-    file = (scratch / "lock").open("w")
+    # never a link or a pipe that somebody else may have put there
+    flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
+    handle = os.open(scratch / "lock", flags | getattr(os, "O_NONBLOCK", 0), 0o600)
+    file = os.fdopen(handle, "r+", encoding="utf8")
     try:
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            raise BlockingIOError(errno.EAGAIN, "This is no lock of ours", file.name)
         _lock_file(file)
-        if not os.fstat(file.fileno()).st_nlink:
+        if not os.fstat(handle).st_nlink:
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), file.name)
     except OSError:
         file.close()

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from confection import ConfigValidationError
 from spacy.language import Language
 from spacy.util import load_model
 
@@ -33,13 +34,25 @@ def load_trained(model: str | Path) -> Language:
             )
     try:
         return load_model(model)
-    except ValueError as error:
-        if "mismatched structure" not in str(error):
+    except Exception as error:  # of whatever reads the file that is damaged
+        if isinstance(error, OSError | ImportError | ConfigValidationError):
             raise
-        raise ValueError(
-            f"The weights in '{model}' are those of other layers than its config makes "
-            f"here ({error}): a function that it names is not the one it was trained "
-            "with. 'spacy.MultiEmbed.v1', for one, is that of spacy-hashembeds unless "
-            "code registers another. If the pipeline has code of its own, put both "
-            "into a package (`spacy package --code`), install that and give its name."
-        ) from error
+        if str(error).startswith("[E"):  # spaCy says what is wrong
+            raise
+        raise ValueError(_describe(model, error)) from error
+
+
+def _describe(model: str | Path, error: Exception) -> str:
+    if "mismatched structure" not in str(error):
+        reason = f"{type(error).__name__}: {error}".strip(": ")
+        return (
+            f"The pipeline '{model}' can't be loaded ({reason}). Is a file in it "
+            "damaged? Save it anew, or install its package again."
+        )
+    return (
+        f"The weights in '{model}' are those of other layers than its config makes "
+        f"here ({error}): a function that it names is not the one it was trained "
+        "with. 'spacy.MultiEmbed.v1', for one, is that of spacy-hashembeds unless "
+        "code registers another. If the pipeline has code of its own, put both "
+        "into a package (`spacy package --code`), install that and give its name."
+    )

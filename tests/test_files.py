@@ -287,3 +287,8 @@ def test_nothing_is_quoted_at_length():
     for value in ("x" * 10**6, list("abc" * 1000), 10**3000, endless, laughs):
         assert len(quote(value)) <= MAX_QUOTED
         assert "..." in quote(value)
+
+
+def test_names_that_are_no_text_are_escaped_in_json(tmp_path):
+    write_json(tmp_path / "a.json", {"path": "caf\udce9"})
+    assert read_json(tmp_path / "a.json") == {"path": "caf\udce9"}

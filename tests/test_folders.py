@@ -276,3 +276,17 @@ def test_on_windows_folders_are_locked_and_moved(place, monkeypatch):
     assert locked == [(2, 1)]
     assert names(alive) == ["lock", "mine"]
     assert names(place.parent) == sorted([alive.name, place.name])
+
+
+def test_no_lock_of_somebody_else_is_opened(place, tmp_path):
+    """Not a link to a file, which would be emptied, nor a pipe, which would wait."""
+    secret = tmp_path / "secret"
+    secret.write_text("kept")
+    remains = [place.parent / f".{place.name}-aaaaaaa{i}.replacing" for i in range(2)]
+    for scratch in remains:
+        scratch.mkdir()
+    (remains[0] / "lock").symlink_to(secret)
+    os.mkfifo(remains[1] / "lock")
+    replace(place)
+    assert read(place) == NEW
+    assert secret.read_text() == "kept"

@@ -50,3 +50,11 @@ def test_other_errors_are_left_as_they_are(tmp_path):
     (tmp_path / "config.cfg").write_text('[nlp]\nlang = "en"\npipeline = ["a"]\n')
     with pytest.raises(ValueError, match=r"^\s+Config validation error"):
         load_trained(tmp_path)
+
+
+def test_a_pipeline_with_a_damaged_file_is_named(tmp_path):
+    spacy.blank("en").to_disk(tmp_path / "model")
+    (tmp_path / "model" / "vocab" / "lookups.bin").write_bytes(b"\xc1\xff\0garbage")
+    match = f"The pipeline '{tmp_path / 'model'}' can't be loaded .*damaged"
+    with pytest.raises(ValueError, match=match):
+        load_trained(tmp_path / "model")

@@ -13,10 +13,11 @@ from pathlib import Path
 
 from spacy.language import Language
 from spacy.tokens import Doc
-from spacy.util import load_config, load_model
+from spacy.util import load_config
 from thinc.api import Config, Ops, get_current_ops, set_current_ops
 
 from ..folders import replacing_folder
+from ..loading import load_trained
 from .conversion import (
     BLAS,
     OUR_EMBED,
@@ -122,7 +123,7 @@ def accelerate(
 def _load_language(model: str | Path, ops: Ops) -> Language:
     # A pipeline that was loaded before may have chosen a BLAS for the whole process.
     set_current_ops(ops)
-    return load_model(model)
+    return load_trained(model)
 
 
 def _load(model: str | Path, ops: Ops) -> LoadedPipeline:
@@ -133,7 +134,7 @@ def _find_source(nlp: Language, model: str | Path, output: Path) -> Path:
     """Find the pipeline's folder, if `output` may be written without harm to it."""
     if nlp.path is None:
         raise ValueError(f"'{model}' should be a saved pipeline, but has no folder.")
-    source, target = nlp.path.resolve(), output.resolve()
+    source, target = (Path(os.path.realpath(path)) for path in (nlp.path, output))
     if source == target or source in target.parents or target in source.parents:
         raise ValueError(
             f"The new pipeline can't be saved to '{output}': the old one is in "

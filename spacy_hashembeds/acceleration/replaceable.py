@@ -1,15 +1,21 @@
 """Whether a folder holds a saved pipeline and nothing else that could be lost."""
 
-import json
 from filecmp import cmp
 from pathlib import Path
 from typing import Any
 
 from spacy.util import load_config
 
+from ..files import read_json
+
 #: What spaCy saves beside the components, in files or folders of these names.
 _CONFIG, _META = "config.cfg", "meta.json"
 _SAVED = {_CONFIG, _META, "tokenizer", "vocab"}
+#: What its own components save in theirs, and the vocab.
+_SAVED_BELOW = {
+    *("cfg", "contents", "key2row", "lookups.bin", "model", "moves", "patterns"),
+    *("patterns.jsonl", "strings.json", "vectors", "vectors.cfg"),
+}
 #: How many of the files and folders an error names that are in the way.
 _N_NAMED = 5
 
@@ -58,19 +64,30 @@ def _read_config(path: Path) -> dict[str, Any]:
 
 def _is_meta(path: Path) -> bool:
     try:
-        meta = json.loads(path.read_text(encoding="utf8"))
+        return "spacy_version" in read_json(path)
     except (OSError, ValueError):
         return False
-    return isinstance(meta, dict) and "spacy_version" in meta
 
 
 def _find_foreign(folder: Path, source: Path) -> list[str]:
     own = {*_SAVED, *_read_config(folder / _CONFIG).get("components", {})}
-    return sorted(
-        path.name
-        for path in folder.iterdir()
-        if path.name not in own and not _is_copy(path, source / path.name)
-    )
+    foreign = []
+    for path in folder.iterdir():
+        if path.name not in own and not _is_copy(path, source / path.name):
+            foreign.append(path.name)
+        elif path.name in own and path.is_dir():
+            foreign += _find_foreign_below(path, folder, source)
+    return sorted(foreign)
+
+
+def _find_foreign_below(place: Path, folder: Path, source: Path) -> list[str]:
+    """Find what no component of spaCy's saves, nor those of the source."""
+    names = (path.relative_to(folder) for path in place.rglob("*") if not path.is_dir())
+    return [
+        str(name)
+        for name in names
+        if name.name not in _SAVED_BELOW and not (source / name).is_file()
+    ]
 
 
 def _is_copy(path: Path, original: Path) -> bool:

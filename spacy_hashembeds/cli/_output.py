@@ -3,6 +3,7 @@
 import os
 import sys
 from contextlib import redirect_stdout
+from io import StringIO
 from pathlib import Path
 from typing import IO, Any
 
@@ -26,6 +27,9 @@ class Screen:
         """Write as a stream does."""
         try:
             return self._stream.write(text)
+        except UnicodeEncodeError as e:  # such as Chinese on a screen of Latin letters
+            escaped = text.encode(e.encoding, "backslashreplace")
+            return self.write(escaped.decode(e.encoding))
         except OSError as e:
             self._give_up(e)
             return len(text)
@@ -54,7 +58,8 @@ class Group(TyperGroup):
 
     def invoke(self, ctx: Any) -> Any:
         """Run a command."""
-        screen = Screen(sys.stdout)
+        # None where the caller has closed it
+        screen = Screen(sys.stdout or StringIO())
         with redirect_stdout(screen):
             try:
                 result = super().invoke(ctx)

@@ -44,7 +44,7 @@ def accelerate_cli(
     try:
         texts = None if text is None else _read_texts(text)
         done = accelerate(model, output, texts, blas=blas, force=force)
-    except (OSError, ValueError) as e:
+    except (ImportError, OSError, ValueError) as e:
         msg.fail("Can't accelerate the pipeline", describe(e), exits=1)
     _print_report(done)
     msg.good(
@@ -60,6 +60,11 @@ def _read_texts(path: Path) -> "list[str] | list[Doc]":
 
     if path.suffix == ".spacy" or path.is_dir():
         return list(read_docs(path, Vocab()))
+    if not path.exists():
+        raise FileNotFoundError(
+            f"There is no file '{path}' to take texts from. Name a .spacy file or a "
+            "file of one text a line, or leave out --text."
+        )
     return path.read_text(encoding="utf8").splitlines()
 
 

@@ -78,7 +78,7 @@ def evaluate_cli(
         if html is not None:
             write_page(html, evaluation)
             msg.good(f"Saved the page to {html}")
-    except (OSError, ValueError) as e:
+    except (ImportError, OSError, ValueError) as e:
         msg.fail("Can't evaluate the pipeline", describe(e), exits=1)
 
 

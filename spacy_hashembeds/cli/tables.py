@@ -55,6 +55,12 @@ def tables_cli(
     from ..corpora.docbin import read_examples
     from ..symbols import count_symbols, cut_symbols, save_symbols
 
+    if output.exists() and output.samefile(corpus):
+        msg.fail(
+            f"'{output}' is the corpus to count, and would be replaced",
+            "Name another file for the symbol tables.",
+            exits=1,
+        )
     try:
         names = check_attributes([name.strip() for name in attrs.split(",")])
         examples = read_examples(corpus, blank(lang))

@@ -173,7 +173,7 @@ def _read_blocks(path: Path, layout: ColumnFormat) -> Iterator[_Block]:
 def _refuse_numbers(
     path: Path, layout: ColumnFormat, blocks: Iterator[_Block]
 ) -> Iterator[_Block]:
-    """Refuse a file in which numbers of words, as in CoNLL-U, are taken for words.
+    """Refuse a file in which numbers of words or sentences are taken for words.
 
     A sentence may well be "1 2 3", but hardly the first three, or all that there are.
     """
@@ -182,7 +182,7 @@ def _refuse_numbers(
     for block in blocks:
         if is_open and len(block.sentence.words) > 1:
             # Of two columns, neither can be another that holds the words.
-            is_open = len(block.columns) > 2 and _count_up(block.sentence.words)
+            is_open = len(block.columns) > 2 and _are_numbers(block.sentence.words)
             numbered.append(block)
             if is_open and len(numbered) == _ENOUGH_NUMBERED:
                 break
@@ -191,12 +191,13 @@ def _refuse_numbers(
         _fail_at_numbers(path, layout, numbered[0])
 
 
-def _count_up(words: list[str]) -> bool:
+def _are_numbers(words: list[str]) -> bool:
     # In CoNLL-U, "3-4" is what 3 and 4 are written as, and "4.1" is a word left out.
     numbers = [word for word in words if not re.fullmatch(r"[0-9]+[-.][0-9]+", word)]
-    return all(re.fullmatch("[0-9]{1,9}", number) for number in numbers) and all(
-        int(after) == int(before) + 1 for before, after in pairwise(numbers)
-    )
+    if not all(re.fullmatch("[0-9]{1,9}", number) for number in numbers):
+        return False
+    steps = {int(after) - int(before) for before, after in pairwise(numbers)}
+    return steps <= {1} or steps <= {0}  # the number of the sentence, all the way
 
 
 def _fail_at_numbers(path: Path, layout: ColumnFormat, block: _Block) -> NoReturn:

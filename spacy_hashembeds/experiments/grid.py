@@ -121,7 +121,7 @@ def read_grid(path: str | Path) -> Grid:
     try:
         check_aliases(path)
         return _read_grid(srsly.read_yaml(path))
-    except ValueError as e:
+    except (OverflowError, ValueError) as e:
         # YAML's own errors quote whatever is wrong.
         message = shorten(str(e), _MAX_MESSAGE)
         raise ValueError(f"'{path}' is no grid of trials. {message}") from e

@@ -1,39 +1,47 @@
-"""Locks that survive a fork."""
+"""A lock that neither a fork nor an interrupt can leave locked for ever."""
 
 import os
 import threading
-from collections.abc import Callable
-from types import TracebackType
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 
-class ForkedLock:
-    """A lock that a forked process finds open, whichever thread had it.
+class Lock:
+    """A re-entrant lock for work of a moment, whose holder may disappear.
 
-    Only the thread that forks is in the new process: if another one had a plain lock,
-    that would stay locked there for ever. Meant for locks that live as long as the
-    process.
+    Only the thread that forks is in a forked process: if another one had the lock, it
+    is open there. And where Ctrl-C interrupts a thread between taking a lock and
+    knowing so, nobody is left to open it: whoever has waited much longer than the work
+    can take goes on without. Meant for locks that live as long as the process.
 
-    after_fork (Callable, optional): What else to do in the new process.
+    timeout (float): How long to wait, in seconds.
+    after_fork (Callable, optional): What else to do in a forked process.
     """
 
-    def __init__(self, after_fork: Callable[[], None] | None = None) -> None:
-        self._lock = threading.Lock()
+    def __init__(
+        self, timeout: float, after_fork: Callable[[], None] | None = None
+    ) -> None:
+        self._lock = threading.RLock()
+        self._timeout = timeout
         self._after_fork = after_fork
         if hasattr(os, "register_at_fork"):  # not on Windows, which has no fork
             os.register_at_fork(after_in_child=self._renew)
 
-    def __enter__(self) -> None:
-        self._lock.acquire()
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self._lock.release()
+    @contextmanager
+    def hold(self) -> Iterator[None]:
+        """Hold the lock for as long as the block takes."""
+        lock = self._lock
+        is_held = False
+        try:
+            is_held = lock.acquire(timeout=self._timeout)
+            if not is_held:
+                self._lock = threading.RLock()
+            yield
+        finally:
+            if is_held:
+                lock.release()
 
     def _renew(self) -> None:
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         if self._after_fork is not None:
             self._after_fork()

@@ -21,7 +21,9 @@ def pieces_first(W: NDArray, b: NDArray) -> tuple[NDArray, NDArray]:
     RETURNS (tuple): *Shapes:* `(nP * nO, nI)` and `(nP * nO,)`.
     """
     nO, nP, nI = W.shape
-    return W.transpose(1, 0, 2).reshape(nP * nO, nI), b.T.reshape(-1)
+    # copies, also with one piece: who keeps a backward pass shall not hold the weights
+    rows = W.transpose(1, 0, 2).copy()
+    return rows.reshape(nP * nO, nI), b.T.copy().reshape(-1)
 
 
 def maximum(Y: NDArray) -> NDArray:
@@ -64,6 +66,7 @@ def begin_normalize(
 ) -> tuple[NDArray, Callable[[NDArray], tuple[NDArray, NDArray, NDArray]]]:
     """Normalise each row, with its backpropagation to X, G and b."""
     Xhat, inverse_deviation = _standardize(X)
+    G = G.copy()  # of the weights themselves nothing is held for the backward pass
 
     def backprop(dY: NDArray) -> tuple[NDArray, NDArray, NDArray]:
         d_G = np.einsum("ij,ij->j", dY, Xhat)

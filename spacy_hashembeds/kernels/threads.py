@@ -6,54 +6,54 @@ from contextlib import contextmanager
 from functools import cache
 from importlib import import_module
 from typing import Any
+from weakref import WeakSet
 
-from .locks import ForkedLock
+from .locks import Lock
 
 
 class _Limit:
-    """Limits a number of threads while anybody is inside, and then restores it.
+    """Limits a number of threads to one while anybody is inside, and then restores it.
 
     Others may limit it at the same time, and restore what they found: if that was ours,
     it would stay. So where another number is found on leaving, whoever set it has our
-    limit to go back to; what was there before us is owed, and is restored when that
-    limit is next found without us. Who sets the very same limit meanwhile is not told
-    from us.
+    limit to go back to; what was there before us is owed, and is restored when one is
+    next found without us. The same heals what an interrupt left. Who sets one thread
+    meanwhile is not told from us.
 
     get, put (Callable): Read and set the number.
     """
 
     def __init__(self, get: Callable[[], int], put: Callable[[int], object]) -> None:
         self._get, self._put = get, put
-        self._inside, self._before, self._owed = 0, 1, 1
-        self._lock = ForkedLock(self._forget)
+        self._inside: WeakSet[_Token] = WeakSet()
+        self._before = self._owed = 1
+        self._lock = Lock(timeout=1, after_fork=self._inside.clear)
 
-    def enter(self) -> None:
-        with self._lock:
-            self._inside += 1
-            if self._inside > 1:
+    def enter(self, token: "_Token") -> None:
+        with self._lock.hold():
+            is_first = not self._inside
+            self._inside.add(token)
+            if not is_first:
                 return
-            self._before = self._get()
-            if self._before != 1:
+            found = self._get()
+            self._before = self._owed if found == 1 else found
+            if self._owed == 1:
+                self._owed = found
+            if found != 1:
                 self._put(1)
-            else:
-                self._before = self._owed
 
-    def leave(self) -> None:
-        with self._lock:
-            self._inside -= 1
-            if self._inside > 0 or self._before == 1:
-                return
-            if self._get() != 1:
-                self._owed = self._before
+    def leave(self, token: "_Token") -> None:
+        with self._lock.hold():
+            self._inside.discard(token)
+            if self._inside or self._before == 1 or self._get() != 1:
                 return
             self._put(self._before)
             if self._before == self._owed:
                 self._owed = 1
 
-    def _forget(self) -> None:
-        # the threads that were inside are not in this process
-        if self._inside:
-            self._inside, self._owed = 0, self._before
+
+class _Token:
+    """Somebody inside, for as long as the block runs, however it ends."""
 
 
 @contextmanager
@@ -67,11 +67,12 @@ def one_thread() -> Iterator[None]:
     if limit is None:
         yield
         return
-    limit.enter()
+    token = _Token()
     try:
+        limit.enter(token)
         yield
     finally:
-        limit.leave()
+        limit.leave(token)
 
 
 @cache

@@ -34,42 +34,50 @@ class MaxoutLayers(NamedTuple):
     dropout: Model | None
 
 
-class Found(Generic[_T]):
+class TreeCache(Generic[_T]):
     """Keeps what was found in a tree for as long as its nodes are what they were.
 
-    Neither copied, pickled nor saved with a model.
+    Neither copied, pickled nor saved with a model. It holds what is below the root, and
+    not the root, so that a model goes when it is let go.
     """
 
     def __init__(self) -> None:
         # one object, so that threads never see a part of it
-        self._kept: tuple[list[Model], tuple, _T | None] = ([], (), None)
+        self._kept: tuple[list[Model], tuple, _T | None] | None = None
 
     def __reduce__(self) -> tuple:
-        return Found, ()
+        return TreeCache, ()
 
-    def get(self, model: Model, find: Callable[[Model], _T]) -> _T | None:
+    def get(self, root: Model, find: Callable[[Model], _T]) -> _T | None:
         """Get what a function finds in a model, or None if it finds a stranger's node.
 
         find (Callable[[Model], _T]): Raises an `UnexpectedNodeError` then. It looks
-            at nothing but functions, layers, and indices of columns.
+            at nothing but functions, layers, and indices of columns, and returns
+            nothing that holds the root.
         """
-        nodes, state, found = self._kept
-        if not nodes or nodes[0] is not model or state != _describe(nodes):
-            try:
-                found = find(model)
-            except UnexpectedNodeError:
-                found = None
-            nodes = list(model.walk())
-            functions, indices, layers = _describe(nodes)
-            self._kept = nodes, (functions, indices, list(map(list, layers))), found
+        kept = self._kept
+        if kept is not None and kept[1] == _describe(root, kept[0]):
+            return kept[2]
+        try:
+            found = find(root)
+        except UnexpectedNodeError:
+            found = None
+        below = list(root.walk())[1:]
+        layers, functions, indices = _describe(root, below)
+        self._kept = below, (list(map(list, layers)), functions, indices), found
         return found
 
 
-def _describe(nodes: Sequence[Model]) -> tuple[list, list, list]:
-    """Say what nodes compute, which columns they cut out, and their layers."""
-    functions = [node._func for node in nodes]
-    indices = [node._attrs.get("index") for node in nodes]
-    return functions, indices, [node._layers for node in nodes]
+def _describe(root: Model, below: Sequence[Model]) -> tuple[list, list, list]:
+    """Say which layers nodes have, what they compute, and what they cut out."""
+    layers = [root._layers, *(node._layers for node in below)]
+    functions = [node._func for node in below]
+    return layers, functions, [_get_index(node) for node in below]
+
+
+def _get_index(node: Model) -> Any:
+    index = node._attrs.get("index")
+    return index if type(index) in (tuple, type(None)) else id(index)
 
 
 def expect(model: Model, forward: Callable, n_layers: int | None = None) -> list[Model]:
@@ -99,7 +107,6 @@ def expect_column(model: Model, column: int) -> Model:
     """Find the layer that is given one column of a matrix of integers."""
     getitem, layer = expect(model, chain_forward, 2)
     expect(getitem, getitem_forward, 0)
-    index: Any = getitem.attrs["index"]
-    if index != (slice(0, None), column):
+    if _get_index(getitem) != (slice(0, None), column):
         raise UnexpectedNodeError(getitem.name)
     return layer

@@ -9,6 +9,7 @@ reference to a parameter is neither.
 
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from itertools import count
 from operator import attrgetter, is_
 from typing import Any, cast
 
@@ -49,26 +50,37 @@ ALONE = measure_references()
 class WatchedParams(ParamServer):
     """Thinc's store for the parameters of a layer, counting accesses from outside.
 
-    accesses (int): How often a parameter was got or set.
+    Counted before and after, so that no thread takes for a state what another is about
+    to change, and by numbers that are never given twice.
+
+    accesses (int): Another number after each time that a parameter was got or set.
     arrivals (int): How often a parameter came from elsewhere. Optimizers change what
         is there.
     checked (tuple, optional): What `check_once` has checked last.
     """
 
-    accesses: int = 0
-    arrivals: int = 0
-    checked: tuple | None = None
+    def __init__(self, store: ParamServer) -> None:
+        # the very dicts: another thread may be writing to them through the old store
+        self._params, self._grads = store._params, store._grads
+        self.proxy = store.proxy
+        self._numbers = count(1)
+        self.accesses = self.arrivals = 0
+        self.checked: tuple | None = None
 
     def get_param(self, model_id: int, name: str) -> FloatsXd:
         """Get a parameter, which the caller may change or keep."""
-        self.accesses += 1
-        return super().get_param(model_id, name)
+        self.accesses = next(self._numbers)
+        value = super().get_param(model_id, name)
+        self.accesses = next(self._numbers)
+        return value
 
     def set_param(self, model_id: int, name: str, value: FloatsXd) -> None:
         """Replace a parameter."""
-        self.accesses += 1
-        self.arrivals += not _is_same_memory(self._params.get((model_id, name)), value)
+        self.accesses = next(self._numbers)
+        is_known = _is_same_memory(self._params.get((model_id, name)), value)
         super().set_param(model_id, name, value)
+        self.arrivals += not is_known
+        self.accesses = next(self._numbers)
 
     def peek(self, model_id: int, name: str) -> NDArray:
         """Get a parameter, to read it now and let go of it."""
@@ -76,26 +88,34 @@ class WatchedParams(ParamServer):
 
 
 def _is_same_memory(old: Any, new: Any) -> bool:
-    """Tell whether an array is another one reshaped, as optimizers give them back."""
-    if new is old:
-        return True
-    base = getattr(new, "base", None)
-    if base is None or getattr(old, "shape", None) != new.shape:
-        return False
-    return base is old or base is old.base
+    """Tell whether an array shows the very numbers of another one.
+
+    Optimizers change an array, and give it back reshaped to what it was.
+    """
+    return new is old or (
+        new is not None and _describe_memory(new) == _describe_memory(old)
+    )
 
 
-def watch(model: Model) -> WatchedParams:
+def _describe_memory(array: Any) -> Any:
+    on_gpu = getattr(array, "__cuda_array_interface__", None)
+    return on_gpu or getattr(array, "__array_interface__", None)
+
+
+def watch(model: Model) -> WatchedParams | None:
     """Get the watched parameters of one layer, watching them from now on.
 
     Copies, unpickled models and new ones have plain stores, so this is asked of each
-    layer each time. A store with a proxy (remote parameters) can't be watched.
+    layer each time. Somebody's own kind of store, and one with a proxy (remote
+    parameters), can't be watched: None.
     """
     params = model._params
-    if not isinstance(params, WatchedParams):
-        watched = WatchedParams(params._params, params._grads, proxy=params.proxy)
-        model._params = params = watched
-    return params
+    if isinstance(params, WatchedParams):
+        return params if params.proxy is None else None
+    if type(params) is not ParamServer or params.proxy is not None:
+        return None
+    model._params = watched = WatchedParams(params)
+    return watched
 
 
 def peek(model: Model, name: str) -> NDArray:
@@ -103,15 +123,27 @@ def peek(model: Model, name: str) -> NDArray:
 
     RAISES (KeyError): If it has no such parameter yet, as Thinc does.
     """
-    if not model.has_param(name):
+    store = watch(model)
+    if store is None or not model.has_param(name):
         return cast(NDArray, model.get_param(name))
-    return watch(model).peek(model.id, name)
+    return store.peek(model.id, name)
 
 
-def count_accesses(models: Sequence[Model]) -> list[tuple[WatchedParams, int]]:
-    """Say which stores the layers have and how often each was accessed."""
+#: Which weights were looked at: for each layer its store, the last access to it, and
+#: which arrays are in it.
+State = list[tuple[WatchedParams, int, tuple[int, ...]]]
+
+
+def get_state(models: Sequence[Model]) -> State | None:
+    """Say in which state the parameters of layers are, or None if it can't be told."""
     stores = [watch(model) for model in models]
-    return [(store, store.accesses) for store in stores]
+    if None in stores:
+        return None
+    return [
+        (store, store.accesses, tuple(map(id, store._params.values())))
+        for store in stores
+        if store is not None
+    ]
 
 
 def check_once(model: Model, check: Callable[[Model], None], *attrs: Any) -> None:
@@ -122,6 +154,9 @@ def check_once(model: Model, check: Callable[[Model], None], *attrs: Any) -> Non
         their place, it is called anew.
     """
     store = watch(model)
+    if store is None:
+        check(model)
+        return
     state = (store.arrivals, *attrs)
     if store.checked is None or not all(map(is_, store.checked, state)):
         check(model)
@@ -130,36 +165,45 @@ def check_once(model: Model, check: Callable[[Model], None], *attrs: Any) -> Non
 
 def is_shared(models: Sequence[Model]) -> bool:
     """Tell whether anybody but the layers themselves can change their parameters."""
-    return any(_is_store_shared(watch(model)) for model in models)
+    stores = [watch(model) for model in models]
+    return any(store is None or _is_store_shared(store) for store in stores)
 
 
 def _is_store_shared(store: WatchedParams) -> bool:
     arrays = store._params.values()
-    if store.proxy is not None or _are_held(arrays):
-        return True
-    return any(_has_shared_memory(array) for array in arrays)
+    return _are_held(arrays) or any(_has_shared_memory(array) for array in arrays)
 
 
 def _are_held(items: Iterable[Any]) -> bool:
     """Tell whether one of the items is held by more than its container."""
-    return ALONE is None or any(count > ALONE for count in count_references(items))
+    return ALONE is None or any(n > ALONE for n in count_references(items))
 
 
 def _has_shared_memory(array: Any) -> bool:
     """Tell whether the memory that an array shows is in other hands too."""
-    holder = array
-    while _get_owner(holder) is not None:
-        owner_type = type(_get_owner(holder))
-        if not issubclass(owner_type, np.ndarray | type(array)):
-            if not array.flags.writeable:
-                return False
-            # what unpickled arrays rest on, as opposed to a memory map, for instance
-            if not issubclass(owner_type, bytes | bytearray | memoryview):
-                return True
+    if _get_owner(array) is None:
+        return _is_lent(array)
+    holder, is_writeable = array, getattr(array.flags, "writeable", True)  # CuPy's
+    while (owner_type := type(_get_owner(holder))) is not type(None):
+        if issubclass(owner_type, memoryview):
+            is_writeable |= _is_writeable(_get_owner(holder))
+        elif issubclass(owner_type, bytes):
+            # nobody can write to them but through arrays that numpy has unpickled
+            return is_writeable and _are_held(map(_get_owner, [holder]))
+        elif not issubclass(owner_type, np.ndarray | type(array) | bytearray):
+            # a memory map, for instance: fine if it is for reading only
+            return is_writeable or _is_writeable(_get_owner(holder))
         if _are_held(map(_get_owner, [holder])):
             return True
         holder = _get_owner(holder)
     return _is_lent(array)
+
+
+def _is_writeable(owner: Any) -> bool:
+    try:
+        return not memoryview(owner).readonly
+    except TypeError:
+        return True
 
 
 def _get_owner(holder: Any) -> Any:

@@ -25,7 +25,7 @@ def with_distinct(layer: Model[InT, OutT]) -> Model[InT, OutT]:
         never a key twice.
 
     *Input:* an array of integers, of shape `(n,)` or `(n, columns)` with at most 64
-        columns. In two dimensions a row is a key, and cast to uint64.
+        columns. In two dimensions a row is a key.
     *Output:* of shape `(n, nO)`, float32. The gradient of each key is summed over its
         copies; integers have none themselves: zeros go back.
     RAISES (ValueError): If the input is no array of integers of this shape.
@@ -63,6 +63,8 @@ def forward(
 
 def init(model: Model[InT, OutT], X: InT | None = None, Y: OutT | None = None) -> None:
     layer = model.layers[0]
+    if X is not None:
+        _check_keys(X)
     layer.initialize(
         X=None if X is None or len(X) == 0 else _find(model, X).values, Y=Y
     )
@@ -76,7 +78,8 @@ def _find(model: Model, keys: Any) -> Distinct:
     array = model.ops.to_numpy(keys)
     if array.ndim == 1:
         return find_distinct(array)
-    return find_distinct_rows(array.astype("uint64"))
+    found = find_distinct_rows(array.astype("uint64"))
+    return Distinct(found.values.astype(array.dtype), found.copies)
 
 
 def _check_keys(keys: Any) -> None:

@@ -119,3 +119,15 @@ def test_a_pipeline_has_a_config_and_meta_of_spacys(output, source, name, text):
     with pytest.raises(FileExistsError, match=match):
         check(output, source)
     assert read_files(output) == files
+
+
+@pytest.mark.parametrize("name", ["vocab/precious.txt", "ner/backup/thesis.txt"])
+def test_strangers_among_a_pipelines_own_files_are_no_less(output, source, name):
+    path = output / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("precious")
+    if not (output / "ner" / "cfg").exists():
+        name = name.split("/")[0] if name.startswith("ner") else name
+    with pytest.raises(FileExistsError, match=f"also holds .*{name}"):
+        check(output, source)
+    assert path.read_text() == "precious"

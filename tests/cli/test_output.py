@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from io import BytesIO
+from io import BytesIO, TextIOWrapper
 from pathlib import Path
 
 import numpy
@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 import spacy_hashembeds.cli  # noqa: F401
 from spacy_hashembeds.cli import hashembeds_cli
-from spacy_hashembeds.cli._output import name_output
+from spacy_hashembeds.cli._output import Screen, name_output
 from spacy_hashembeds.vectors.rawtext import RAW_FILES
 
 from .. import toy_ner
@@ -205,3 +205,18 @@ def test_a_full_device_is_named(folder, full_device):
     assert f"Nospaceleftondevice:'{full_device}'".encode() in said
     assert b"Traceback" not in result.stderr
     assert full_device.is_char_device()
+
+
+def test_letters_that_the_screen_has_not_are_escaped():
+    stream = TextIOWrapper(BytesIO(), encoding="cp1252")
+    Screen(stream).write("Zürich 東京")
+    stream.flush()
+    assert stream.buffer.getvalue().decode("cp1252") == "Zürich \\u6771\\u4eac"
+
+
+def test_a_closed_screen_stops_no_command(folder):
+    command = [sys.executable, "-m", "spacy", "hashembeds", "tables", "train.spacy"]
+    command = ["sh", "-c", 'exec "$@" >&-', "sh", *command, "a.npz", "-l", "en"]
+    result = subprocess.run(command, capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
+    assert is_symbols((folder / "a.npz").read_bytes())

@@ -167,3 +167,11 @@ def test_wrong_usage_is_told_by_typer(corpus, tmp_path, args, message):
     assert result.exit_code == 2
     assert isinstance(result.exception, SystemExit)
     assert message in result.output
+
+
+def test_the_corpus_is_not_replaced(corpus):
+    before = corpus.read_bytes()
+    result = run(corpus, corpus, "--lang", "en")
+    assert result.exit_code == 1
+    assert "is the corpus to count" in " ".join(result.output.split())
+    assert corpus.read_bytes() == before

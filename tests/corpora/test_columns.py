@@ -373,3 +373,11 @@ def test_word_and_tag_are_two_columns():
         ValueError, match=r"'word' and 'tag' should be two .* both are -1"
     ):
         ColumnFormat(word=-1)
+
+
+def test_numbers_of_sentences_are_refused(file: Path):
+    file.write_text("1 Ann B-PER\n1 is O\n\n2 Bob B-PER\n2 is O\n", encoding="utf8")
+    with pytest.raises(
+        ValueError, match=r"column 0 should hold the words, but numbers"
+    ):
+        list(read_documents(file, ColumnFormat()))

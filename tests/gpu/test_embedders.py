@@ -61,7 +61,7 @@ def predict(gpu, model, docs) -> np.ndarray:
 
 
 def is_folded(model) -> bool:
-    return model.attrs["fold"].kept[1] is not None
+    return model.attrs["fold"].kept is not None
 
 
 @shared

@@ -3,16 +3,18 @@
 import gc
 import pickle
 import sys
+from multiprocessing.shared_memory import SharedMemory
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from thinc.api import Adam, Linear, Model
+from thinc.backends import ParamServer
 
 from spacy_hashembeds.layers import watch as watch_module
 from spacy_hashembeds.layers.watch import (
     check_once,
-    count_accesses,
+    get_state,
     is_shared,
     peek,
     watch,
@@ -27,9 +29,9 @@ def model() -> Model:
 
 
 def test_peeking_leaves_no_trace(model):
-    state = count_accesses([model])
+    state = get_state([model])
     assert peek(model, "W").shape == (3, 2)
-    assert count_accesses([model]) == state
+    assert get_state([model]) == state
     assert not is_shared([model])
 
 
@@ -44,28 +46,28 @@ def test_peeking_leaves_no_trace(model):
     ],
 )
 def test_accesses_are_counted(model, access):
-    state = count_accesses([model])
+    state = get_state([model])
     access(model)
-    assert count_accesses([model]) != state
+    assert get_state([model]) != state
 
 
 def test_a_training_step_is_counted(model):
-    count_accesses([model])
+    get_state([model])
     Y, backprop = model.begin_update(np.ones((1, 2), dtype="f"))
     backprop(Y)
-    state = count_accesses([model])
+    state = get_state([model])
     model.finish_update(Adam(0.1))
-    assert count_accesses([model]) != state
+    assert get_state([model]) != state
     del Y, backprop
     assert not is_shared([model])
 
 
 def test_averages_are_counted(model):
-    state = count_accesses([model])
+    state = get_state([model])
     with model.use_params({(model.id, "W"): np.zeros((3, 2), dtype="f")}):
-        inside = count_accesses([model])
+        inside = get_state([model])
         assert inside != state
-    assert count_accesses([model]) != inside
+    assert get_state([model]) != inside
 
 
 @pytest.mark.parametrize(
@@ -208,7 +210,7 @@ def test_a_check_that_fails_is_made_again(model):
 
 
 def test_remote_parameters_count_as_shared(model):
-    watch(model).proxy = object()
+    model._params.proxy = object()
     assert is_shared([model])
 
 
@@ -243,3 +245,86 @@ def test_memory_of_another_library_on_a_gpu(model, is_held):
     assert is_shared([model]) == is_held
     model._params._params[(model.id, "W")] = make_gpu_array(DLPackMemory())
     assert is_shared([model])
+
+
+class Server(ParamServer):
+    """Somebody's own kind of store."""
+
+
+def test_strange_stores_are_left_in_place(model):
+    model._params = server = Server(model._params._params)
+    assert is_shared([model])
+    assert get_state([model]) is None
+    assert peek(model, "W").shape == (3, 2)
+    assert model._params is server
+    made = []
+    for _ in range(2):
+        check_once(model, lambda model: made.append(1))
+    assert made == [1, 1], "who can't be watched is checked each time"
+
+
+def test_a_store_that_is_replaced_while_it_is_used_loses_nothing(model):
+    """Another thread may be in the middle of a call of the plain store."""
+    plain = model._params
+    state = get_state([model])
+    W = np.zeros((3, 2), dtype="f")
+    plain.set_param(model.id, "W", W)
+    plain.set_grad(model.id, "W", W)
+    assert model.get_param("W") is W
+    assert model.get_grad("W") is W
+    assert get_state([model]) != state
+
+
+@pytest.mark.parametrize("name", ["get_param", "set_param"])
+def test_accesses_are_counted_before_and_after(model, name, monkeypatch):
+    """So that nobody takes for a state what is about to change."""
+    states = [get_state([model])]
+    call = getattr(ParamServer, name)
+
+    def call_and_note(self, *args):
+        states.append(get_state([model]))
+        result = call(self, *args)
+        states.append(get_state([model]))
+        return result
+
+    monkeypatch.setattr(ParamServer, name, call_and_note)
+    value = [np.zeros((3, 2), dtype="f")] if name == "set_param" else []
+    getattr(model, name)("W", *value)
+    states.append(get_state([model]))
+    accesses = [state[0][1] for state in states]
+    assert accesses[0] < accesses[1] <= accesses[2] < accesses[3]
+
+
+def test_read_only_does_not_help_if_the_memory_is_writeable(model):
+    memory = bytearray(np.ones((3, 2), dtype="f").tobytes())
+    W = np.frombuffer(memory, dtype="f").reshape(3, 2)
+    W.flags.writeable = False
+    model.set_param("W", W)
+    del W
+    assert is_shared([model])
+    del memory
+    assert not is_shared([model])
+
+
+def test_shared_memory_of_processes_is_shared(model):
+    memory = SharedMemory(create=True, size=24)
+    try:
+        W = np.ndarray((3, 2), dtype="f", buffer=memory.buf)
+        W.flags.writeable = False
+        model.set_param("W", W)
+        del W
+        assert is_shared([model])
+    finally:
+        model.set_param("W", np.ones((3, 2), dtype="f"))
+        memory.close()
+        memory.unlink()
+
+
+def test_another_part_of_one_array_is_an_arrival(model):
+    both = np.ones((2, 3, 2), dtype="f")
+    model.set_param("W", both[0])
+    before = watch(model).arrivals
+    model.set_param("W", both[0].reshape(-1).reshape(3, 2))
+    assert watch(model).arrivals == before
+    model.set_param("W", both[1])
+    assert watch(model).arrivals == before + 1

@@ -156,3 +156,16 @@ def test_too_many_columns_are_refused(n_columns):
 def test_configs_can_name_it():
     make = registry.get("layers", "spacy-hashembeds.with_distinct.v1")
     assert make(build_embed()).name == "with_distinct(embed)"
+
+
+def test_wrong_samples_are_refused_when_it_is_initialised():
+    with pytest.raises(ValueError, match=r"1 to 64 columns .* given 70"):
+        with_distinct(build_embed()).initialize(X=np.ones((2, 70), dtype="uint64"))
+
+
+def test_rows_keep_their_type():
+    given_to_layer = []
+    keys = np.array([[-1, 2], [-1, 2]], dtype="int32")
+    with_distinct(build_noting(given_to_layer)).predict(keys)
+    assert given_to_layer[0].dtype == "int32"
+    assert given_to_layer[0].tolist() == [[-1, 2]]

@@ -41,8 +41,8 @@ from ...layers.mixing.column import Column, ColumnFunctions, find_column
 from ...layers.mixing.folding import Fold
 from ...layers.mixing.mixer import Mixer
 from ...layers.tree import (
-    Found,
     MaxoutLayers,
+    TreeCache,
     UnexpectedNodeError,
     expect,
     expect_column,
@@ -123,7 +123,7 @@ def mix_attributes(
         attrs={
             "include_static_vectors": include_static_vectors,
             "fold": Fold(),
-            "parts": Found(),
+            "parts": TreeCache(),
         },
     )
 

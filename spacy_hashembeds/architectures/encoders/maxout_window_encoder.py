@@ -13,7 +13,7 @@ from thinc.types import Floats2d
 from ...checks import check_integers
 from ...kernels.threads import one_thread
 from ...layers.checks import check_integer
-from ...layers.tree import Found, UnexpectedNodeError, expect, expect_maxout
+from ...layers.tree import TreeCache, UnexpectedNodeError, expect, expect_maxout
 from ...layers.watch import check_once
 from ...layers.windowencoder import Convolution, begin_update, predict
 
@@ -48,7 +48,7 @@ def MaxoutWindowEncoder(
         width=width, window_size=window_size, maxout_pieces=maxout_pieces, depth=depth
     )
     model.replace_callbacks(forward, init=model.init)
-    model.attrs["convolutions"] = Found()
+    model.attrs["convolutions"] = TreeCache()
     return model
 
 

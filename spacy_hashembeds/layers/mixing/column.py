@@ -38,12 +38,10 @@ class ColumnFunctions(NamedTuple):
         shape `(m, nO)`, float32, and what takes their gradient to the parameters. By
         default, the layer itself.
     check: Raises a ValueError if weights or attributes can't be the layer's.
-    find_rows: Finds the rows of keys in the table. *Shape:* `(m,)` to `(m, k)`, uint32.
-        None if the vectors are not sums of rows.
+    find_rows: Finds the rows of keys in the layer's table `E`. *Shape:* `(m,)` to
+        `(m, k)`, uint32. None if the vectors are not sums of rows.
     weigh_rows: Says what each of these rows is multiplied with. *Shape:* `(m,)` to
         `(m, k)`, float32. None if with 1.
-    get_table: Gets the table. *Shape:* `(rows, nO)`, float32. By default, the parameter
-        `E`, which has to be the layer's own.
     get_finder: Says how kernels find the rows on a GPU, or None if they can't.
     """
 
@@ -51,7 +49,6 @@ class ColumnFunctions(NamedTuple):
     check: Callable[[Model], None] = _check_nothing
     find_rows: Callable[[Model, Array], Array] | None = None
     weigh_rows: Callable[[Model, Array], Array] | None = None
-    get_table: Callable[[Model], Array] = get_table
     get_finder: Callable[[Model], Finder] | None = None
 
 
@@ -78,7 +75,8 @@ class Column(NamedTuple):
     @property
     def has_kernels(self) -> bool:
         """Whether the kernels for GPUs can embed the column."""
-        return self.functions.get_finder is not None
+        functions = self.functions
+        return functions.get_finder is not None and functions.weigh_rows is None
 
     def check(self) -> None:
         """Check weights and attributes: see `ColumnFunctions`."""
@@ -89,8 +87,8 @@ class Column(NamedTuple):
         return self.functions.embed(self.model, values, is_train)
 
     def get_table(self) -> Array:
-        """Get the table that has the rows: see `ColumnFunctions`."""
-        return self.functions.get_table(self.model)
+        """Get the layer's table `E`. *Shape:* `(rows, nO)`, float32."""
+        return get_table(self.model)
 
     def find_rows(self, values: Array) -> tuple[Array, Array | None]:
         """Find the rows of keys, if there are rows, and their weights, if not 1."""

@@ -22,19 +22,16 @@ from numpy.typing import NDArray
 from thinc.api import Model
 
 from ...kernels.cuda import is_used_by
-from ...kernels.locks import ForkedLock
+from ...kernels.locks import Lock
 from ...kernels.mixing import pieces_first
 from ..gradients import has_waiting_gradient
-from ..watch import WatchedParams, count_accesses, is_shared, peek
+from ..watch import State, get_state, is_shared, peek
 from .column import Column
 from .mixer import Mixer
 
 #: The name of the environment variable that bounds the size of a folded table.
 LIMIT_NAME = "SPACY_HASHEMBEDS_FOLD_MB"
 DEFAULT_LIMIT = "256"
-
-#: Which weights were folded: the stores of the layers, and their accesses so far.
-State = list[tuple[WatchedParams, int]]
 
 
 @dataclass(frozen=True)
@@ -66,7 +63,7 @@ class Fold:
     """
 
     def __init__(self) -> None:
-        self.kept: tuple[State, FoldedTables | None] = ([], None)
+        self.kept: tuple[State, FoldedTables] | None = None
 
     def __reduce__(self) -> tuple:
         return Fold, ()
@@ -81,25 +78,31 @@ class Fold:
         if folded is not None:
             return folded
         mixer.check()
-        if not _is_worth_it(mixer):
-            return None
         # one thread folds, and the others wait: it takes less time than to do without
-        with _lock:
+        with _lock.hold():
             folded = self._find(models)
-            state = count_accesses(models)  # before looking who holds them
             if folded is None:
-                self.kept = [], None  # lets go of what is out of date
-                if not is_shared(models):
-                    folded = fold(mixer)
-                    self.kept = state, folded
+                self.kept = None  # lets go of what is out of date
+                folded = self._make(mixer, models)
         return folded
 
     def _find(self, models: Sequence[Model]) -> FoldedTables | None:
-        state, folded = self.kept
-        return folded if state == count_accesses(models) else None
+        kept = self.kept
+        return kept[1] if kept is not None and kept[0] == get_state(models) else None
+
+    def _make(self, mixer: Mixer, models: Sequence[Model]) -> FoldedTables | None:
+        state = get_state(models)  # before looking who holds them
+        if state is None or not _is_worth_it(mixer) or is_shared(models):
+            return None
+        folded = fold(mixer)
+        if state != get_state(models):
+            return None  # another thread has changed them meanwhile
+        self.kept = state, folded
+        return folded
 
 
-_lock = ForkedLock()
+# a minute: folding takes less than a second
+_lock = Lock(timeout=60)
 
 
 def fold(mixer: Mixer) -> FoldedTables:

@@ -1,9 +1,11 @@
 """The fast path against the reference, and folded tables that are never stale."""
 
 import copy
+import gc
 import os
 import pickle
 import signal
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 
@@ -59,7 +61,7 @@ def predict(model, docs):
 
 
 def is_folded(model) -> bool:
-    return model.attrs["fold"].kept[1] is not None
+    return model.attrs["fold"].kept is not None
 
 
 LENGTHS = st.lists(st.one_of(st.integers(0, 90), st.just(300)), min_size=1, max_size=4)
@@ -286,7 +288,7 @@ def test_threads_fold_once(vocab, monkeypatch, n_threads):
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
 def test_a_process_forked_while_another_thread_folds_can_fold(vocab):
     model, docs = build_hash(vocab), make_docs(vocab)
-    with folding._lock:
+    with folding._lock.hold():
         child = os.fork()
         if child == 0:
             signal.alarm(20)  # instead of waiting for ever
@@ -506,3 +508,60 @@ def test_read_only_tables(vocab, tmp_path, monkeypatch):
     assert is_folded(model)
     monkeypatch.setenv(folding.LIMIT_NAME, "0")
     assert_close(predict(model, docs), expected)
+
+
+def test_who_keeps_a_backward_pass_does_not_keep_from_folding(model, vocab):
+    """As spaCy's listeners do, after the last update."""
+    docs = make_docs(vocab, [40])
+    Y, backprop = model.begin_update(docs)
+    backprop([np.ones_like(y) for y in Y])
+    model.finish_update(Adam(0.1))
+    assert_close(predict(model, docs), predict_reference(model, docs))
+    predict(model, docs)
+    assert is_folded(model)
+    del backprop
+
+
+def test_what_is_out_of_date_is_let_go(vocab):
+    model, docs = build_hash(vocab), make_docs(vocab)
+    predict(model, docs)
+    assert is_folded(model)
+    Y, backprop = model.begin_update(docs)
+    backprop([np.ones_like(y) for y in Y])
+    get_nodes(model, "hashembed")[0].get_param("E")
+    predict(model, docs)
+    assert not is_folded(model), "gradients wait"
+
+
+def test_a_model_goes_when_it_is_let_go(vocab):
+    """Without waiting for the garbage collector: its tables are large."""
+    model, docs = build_hash(vocab), make_docs(vocab)
+    predict(model, docs)
+    E = weakref.ref(get_nodes(model, "hashembed")[0].get_param("E"))
+    F = weakref.ref(model.attrs["fold"].kept[1].F)
+    gc.collect()
+    gc.disable()
+    try:
+        del model
+        assert E() is None
+        assert F() is None
+    finally:
+        gc.enable()
+
+
+def test_a_weight_that_is_set_while_it_is_folded_is_not_lost(vocab, monkeypatch):
+    model, docs = build_hash(vocab), make_docs(vocab)
+    (maxout,) = get_nodes(model, "maxout")
+    plain, W = maxout._params, maxout.get_param("W") * -2
+    fold = folding.fold
+
+    def fold_and_set(mixer):
+        folded = fold(mixer)
+        plain.set_param(maxout.id, "W", W)  # through the store of before
+        return folded
+
+    with monkeypatch.context() as patch:
+        patch.setattr(folding, "fold", fold_and_set)
+        predict(model, docs)
+    assert maxout.get_param("W") is W
+    assert_close(predict(model, docs), predict_reference(model, docs))

@@ -18,6 +18,7 @@ from thinc.layers.array_getitem import ints_getitem
 from spacy_hashembeds.layers.hashembed import HashEmbed
 from spacy_hashembeds.layers.mixing import mixedembed
 from spacy_hashembeds.layers.mixing.column import (
+    Column,
     ColumnFunctions,
     find_column,
     offer_column,
@@ -118,7 +119,7 @@ def test_all_kinds_mix_as_in_a_chain(kind, n, seed):
     for _ in range(2):
         Y, _ = mixedembed.forward(mixer, fold, keys, False)
         assert_close(Y, expected)
-    assert (fold.kept[1] is not None) == (kind != "nothing to fold")
+    assert (fold.kept is not None) == (kind != "nothing to fold")
     for _ in range(2):
         expected, backprop = reference.begin_update(keys)
         backprop(dY.copy())
@@ -143,7 +144,7 @@ def test_folded_rows_of_others_are_never_stale():
     fold = Fold()
     for column in mixer.columns:
         mixedembed.forward(mixer, fold, keys, False)
-        assert fold.kept[1] is not None
+        assert fold.kept is not None
         for node in column.model.walk():
             for name in node.param_names:
                 node.get_param(name)[...] *= -2
@@ -179,3 +180,29 @@ def test_dimensions_that_do_not_fit_are_refused():
     for is_train in (False, True):
         with pytest.raises(ValueError, match=r"should have 10 inputs, .* but have 11"):
             mixedembed.forward(mixer, Fold(), keys, is_train)
+
+
+def test_kernels_know_no_weights():
+    functions = ColumnFunctions(
+        find_rows=find_weighted_rows,
+        weigh_rows=weigh_rows,
+        get_finder=lambda model: None,
+    )
+    assert not Column(build_weighted(), functions).has_kernels
+    assert Column(build_weighted(), functions._replace(weigh_rows=None)).has_kernels
+
+
+def test_a_column_may_predict_with_another_mixer_when_it_is_checked():
+    """While the outer one folds, in the same thread."""
+    inner, _ = build("with ours")
+    keys = np.zeros((2, 3), dtype="uint64")
+
+    def check(model):
+        mixedembed.forward(inner, Fold(), keys, False)
+
+    outer, reference = build("with ours")
+    first = outer.columns[0]
+    functions = first.functions._replace(check=check)
+    columns = [Column(first.model, functions), *outer.columns[1:]]
+    Y, _ = mixedembed.forward(outer._replace(columns=columns), Fold(), keys, False)
+    assert_close(Y, reference.predict(keys))
