@@ -129,9 +129,8 @@ def peek(model: Model, name: str) -> NDArray:
     return store.peek(model.id, name)
 
 
-#: Which weights were looked at: for each layer its store, the last access to it, and
-#: which arrays are in it.
-State = list[tuple[WatchedParams, int, tuple[int, ...]]]
+#: Which weights were looked at: for each layer its store, and the last access to it.
+State = list[tuple[WatchedParams, int]]
 
 
 def get_state(models: Sequence[Model]) -> State | None:
@@ -139,11 +138,16 @@ def get_state(models: Sequence[Model]) -> State | None:
     stores = [watch(model) for model in models]
     if None in stores:
         return None
-    return [
-        (store, store.accesses, tuple(map(id, store._params.values())))
-        for store in stores
-        if store is not None
-    ]
+    return [(store, store.accesses) for store in stores if store is not None]
+
+
+def identify(state: State) -> list[int]:
+    """Say which arrays there are.
+
+    Another thread may be in the middle of setting one in the store that was there
+    before it was watched, which is not counted.
+    """
+    return [id(array) for store, _ in state for array in store._params.values()]
 
 
 def check_once(model: Model, check: Callable[[Model], None], *attrs: Any) -> None:

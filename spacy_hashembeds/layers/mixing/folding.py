@@ -25,7 +25,7 @@ from ...kernels.cuda import is_used_by
 from ...kernels.locks import Lock
 from ...kernels.mixing import pieces_first
 from ..gradients import has_waiting_gradient
-from ..watch import State, get_state, is_shared, peek
+from ..watch import State, get_state, identify, is_shared, peek
 from .column import Column
 from .mixer import Mixer
 
@@ -94,9 +94,10 @@ class Fold:
         state = get_state(models)  # before looking who holds them
         if state is None or not _is_worth_it(mixer) or is_shared(models):
             return None
+        identities = identify(state)
         folded = fold(mixer)
-        if state != get_state(models):
-            return None  # another thread has changed them meanwhile
+        if state != get_state(models) or identities != identify(state):
+            return None  # another thread has set some meanwhile
         self.kept = state, folded
         return folded
 
