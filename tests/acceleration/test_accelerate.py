@@ -519,7 +519,7 @@ def test_wrong_seeds_are_caught_in_disabled_components_too(
                     node.attrs["seed"] += 1
         return nlp
 
-    monkeypatch.setattr(accelerate_module, "load_model", load_with_other_seeds)
+    monkeypatch.setattr(accelerate_module, "load_trained", load_with_other_seeds)
     with pytest.raises(ValueError, match="differ"):
         convert(folders / "shared", tmp_path / "out", TEXTS)
     assert list(tmp_path.iterdir()) == []
@@ -534,7 +534,7 @@ def test_pipelines_with_other_trees_of_layers_are_not_compared(
             dict(nlp.components)["morphologizer"].model.layers.append(Linear())
         return nlp
 
-    monkeypatch.setattr(accelerate_module, "load_model", load_with_a_layer_more)
+    monkeypatch.setattr(accelerate_module, "load_trained", load_with_a_layer_more)
     with pytest.raises(ValueError, match=r"zip\(\) argument 2 is longer"):
         convert(folders / "shared", tmp_path / "out", TEXTS)
     assert list(tmp_path.iterdir()) == []

@@ -171,11 +171,9 @@ def test_an_entity_is_seen_by_exact_text_whatever_its_type(tmp_path):
 
 def test_the_training_set_is_read_once_and_only_when_scoring(train, dev, monkeypatch):
     read = []
-    from_disk = DocBin.from_disk
+    read_bytes = Path.read_bytes
     monkeypatch.setattr(
-        DocBin,
-        "from_disk",
-        lambda self, path: read.append(path) or from_disk(self, path),
+        Path, "read_bytes", lambda path: read.append(path) or read_bytes(path)
     )
     scorer = make_seen_unseen_ner_scorer(train=train)
     assert read == []
