@@ -9,6 +9,7 @@ reference to a parameter is neither.
 
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from itertools import count
 from operator import attrgetter, is_
 from typing import Any, cast
@@ -66,6 +67,10 @@ class WatchedParams(ParamServer):
         self._numbers = count(1)
         self.accesses = self.arrivals = 0
         self.checked: tuple | None = None
+
+    def __reduce__(self) -> tuple:
+        # copied and pickled as what it stands for
+        return partial(ParamServer, proxy=self.proxy), (self._params, self._grads)
 
     def get_param(self, model_id: int, name: str) -> FloatsXd:
         """Get a parameter, which the caller may change or keep."""

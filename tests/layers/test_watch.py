@@ -1,5 +1,6 @@
 """Every way to get a hand on a parameter is noticed."""
 
+import copy
 import gc
 import pickle
 import sys
@@ -178,6 +179,19 @@ def test_what_a_reference_costs_is_measured(monkeypatch, count, expected):
         watch_module, "count_references", lambda items: [count(next(calls))]
     )
     assert watch_module.measure_references() == expected
+
+
+@pytest.mark.parametrize(
+    "make", [copy.deepcopy, lambda store: pickle.loads(pickle.dumps(store))]
+)
+def test_copies_are_plain_stores(model, make):
+    """As somebody's pickles of single layers should need nothing of ours."""
+    store = watch(model)
+    copied = make(store)
+    assert type(copied) is ParamServer
+    W = copied.get_param(model.id, "W")
+    np.testing.assert_array_equal(W, peek(model, "W"))
+    assert W is not peek(model, "W")
 
 
 def test_arrivals_are_told_from_what_an_optimizer_does(model):
