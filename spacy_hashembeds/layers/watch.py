@@ -4,7 +4,7 @@ What is computed from parameters may be kept only as long as nobody changes them
 place or otherwise. Whoever wants to do so must first get them from the model, or hold
 on to them from before: the first is counted, the second is seen by their reference
 counts. Both take no time to speak of, whatever the size of the parameters. Only a weak
-reference to a parameter is neither.
+reference to a parameter is neither, and a second map of a file that it is a map of.
 """
 
 import sys

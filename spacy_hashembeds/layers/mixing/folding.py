@@ -123,8 +123,8 @@ def fold(mixer: Mixer) -> FoldedTables:
     for (E, W_column), start in zip(products, starts.values(), strict=True):
         xp.matmul(E, W_column, out=F[start : start + len(E)])
     # copies: what is kept would look as if somebody else held the parameters
-    G, b = peek(mixer.layernorm, "G"), peek(mixer.layernorm, "b")
-    return FoldedTables(F, starts, rest, bias.copy(), G.copy(), b.copy())
+    G, b = (peek(mixer.layernorm, name).copy() for name in ("G", "b"))
+    return FoldedTables(F, starts, rest, bias, G, b)
 
 
 def _find_models(mixer: Mixer) -> list[Model]:

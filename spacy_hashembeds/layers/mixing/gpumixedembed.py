@@ -15,7 +15,7 @@ from ...kernels.cuda_tables import MAX_COLUMNS, Table
 from ...kernels.mixing import EPSILON
 from ..gputables import GpuTable, embed_tables
 from ..watch import peek
-from .column import Array, Backprop, Column
+from .column import Array, Backprop, Column, backprop_nothing
 from .folding import FoldedTables
 from .mixer import Mixer
 
@@ -52,7 +52,7 @@ def forward(
         ):
             mixed += column.embed(values, False)[0] @ W.T
         best = mixer.split_pieces(mixed).max(axis=1)
-        return _normalize(best, folded.G, folded.b), _backprop_nothing
+        return _normalize(best, folded.G, folded.b), backprop_nothing
     mixer.check()
     widths = [column.width for column in others]
     X, backprop_tables = embed_tables(tables, table_keys, is_train, n_more=sum(widths))
@@ -145,7 +145,3 @@ def begin_maxout(maxout: Model, X: Array) -> tuple[Array, Callable[[Array], Arra
         return ops.gemm(d_mixed, W_rows)
 
     return mixed.max(axis=2), backprop
-
-
-def _backprop_nothing(dY: Array) -> None:
-    pass

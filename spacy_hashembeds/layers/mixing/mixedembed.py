@@ -9,7 +9,7 @@ from ...kernels.cuda import is_used_by
 from ...kernels.distinct import MAX_COLUMNS
 from ...kernels.threads import one_thread
 from . import cpumixedembed, gpumixedembed
-from .column import Array
+from .column import Array, backprop_nothing
 from .folding import Fold
 from .mixer import Mixer
 
@@ -41,18 +41,12 @@ def forward(
         folded = None if is_train else fold.get(mixer)
         return gpumixedembed.forward(mixer, folded, keys, is_train)
     with one_thread():
-        if is_train:
-            Y, backprop_tokens = cpumixedembed.begin_update(mixer, keys)
-        else:
-            folded = fold.get(mixer)
-            return cpumixedembed.predict(mixer, folded, keys), _backprop_nothing
+        if not is_train:
+            return cpumixedembed.predict(mixer, fold.get(mixer), keys), backprop_nothing
+        Y, backprop_tokens = cpumixedembed.begin_update(mixer, keys)
 
     def backprop(dY: Array) -> None:
         with one_thread():
             backprop_tokens(dY)
 
     return Y, backprop
-
-
-def _backprop_nothing(dY: Array) -> None:
-    pass
