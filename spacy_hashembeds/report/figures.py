@@ -76,13 +76,13 @@ FIGURES = (
     Figure(
         number=3,
         caption="MultiHashEmbed and MultiEmbed, evaluated on the test set.",
-        score="F1, test",
+        score="F1 (%), test",
         panels={_WITHOUT: _strategies(9, 10), _WITH: _strategies(7, 8)},
     ),
     Figure(
         number=4,
         caption="MultiHashEmbed and MultiEmbed, evaluated on unseen test entities.",
-        score="F1, unseen test entities",
+        score="F1 (%), unseen test entities",
         panels={_WITHOUT: _strategies(11, None), _WITH: _strategies(12, None)},
     ),
     Figure(
@@ -91,7 +91,7 @@ FIGURES = (
             "MultiHashEmbed with different numbers of hash functions, evaluated on "
             "the development set."
         ),
-        score="F1, development",
+        score="F1 (%), development",
         panels={_WITHOUT: _number_of_hashes(13), _WITH: _number_of_hashes(14)},
     ),
     Figure(
@@ -100,7 +100,7 @@ FIGURES = (
             "MultiEmbed with different minimum frequencies, and MultiHashEmbed, "
             "evaluated on the development set."
         ),
-        score="F1, development",
+        score="F1 (%), development",
         panels={_WITHOUT: _min_freq(15), _WITH: _min_freq(16)},
     ),
     Figure(
@@ -109,7 +109,7 @@ FIGURES = (
             "MultiHashEmbed with vectors distributed by spaCy and with fastText "
             "vectors, evaluated on the development set."
         ),
-        score="F1, development",
+        score="F1 (%), development",
         panels={
             "": [
                 Series("spaCy (large)", 17, "spacy_f", HASH_BARS[0]),
@@ -176,7 +176,8 @@ def _draw_panel(
     axes.set_xticks(range(len(rows)), [row.stub[0] for row in rows])
     axes.set_xlim(-0.6, len(rows) - 0.4)
     axes.set_ylim(0, 1)
-    axes.set_yticks([0, 0.2, 0.4, 0.6, 0.8, 1])
+    ticks = [0, 20, 40, 60, 80, 100]
+    axes.set_yticks([tick / 100 for tick in ticks], ticks)
     axes.grid(axis="y", color="#dddddd", lw=0.6)
     axes.set_axisbelow(True)
     remove_frame(axes, ticks="x")

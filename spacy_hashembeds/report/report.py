@@ -22,13 +22,14 @@ from .tables import Cell, Table, find_compared, make_trial_tables
 
 _TEMPLATES = {".html": "report.html.jinja", ".md": "report.md.jinja"}
 
-# How a kind of figures is written: our mean, a deviation, the printed mean.
+# How a kind of figures is written: times what, our mean, a deviation, the printed mean.
+# Scores are percents, to the places that the report prints, and one more for ours.
 _FORMATS = {
-    "score": ("{:.3f}", "{:.3f}", "{:.2f}"),
-    "change": ("{:+.3f}", "{:.3f}", "{:+.2f}"),
-    "percent": ("{:+.0%}", "{:.0%}", "{:+.0%}"),
-    "count": ("{:,.0f}", "", "{:,.0f}"),
-    "decimal": ("{:.2f}", "", "{:g}"),
+    "score": (100, "{:.1f}", "{:.1f}", "{:.0f}"),
+    "change": (100, "{:+.1f}", "{:.1f}", "{:+.0f}"),
+    "percent": (1, "{:+.0%}", "{:.0%}", "{:+.0%}"),
+    "count": (1, "{:,.0f}", "", "{:,.0f}"),
+    "decimal": (1, "{:.2f}", "", "{:g}"),
 }
 
 
@@ -213,22 +214,22 @@ def _make_environment() -> Environment:
 def _format_ours(value: Estimate | None, kind: str) -> str:
     if value is None:
         return "\N{EN DASH}"
-    mean, deviation, _ = _FORMATS[kind]
-    return _format(value, mean, deviation)
+    factor, mean, deviation, _ = _FORMATS[kind]
+    return _format(value, factor, mean, deviation)
 
 
 def _format_printed(value: Estimate | None, kind: str) -> str:
     if value is None:
         return ""
-    *_, mean = _FORMATS[kind]
-    return _format(value, mean, mean)
+    factor, *_, mean = _FORMATS[kind]
+    return _format(value, factor, mean, mean)
 
 
-def _format(value: Estimate, mean: str, deviation: str) -> str:
-    text = mean.format(value.mean).replace("-", "\N{MINUS SIGN}")
+def _format(value: Estimate, factor: int, mean: str, deviation: str) -> str:
+    text = mean.format(factor * value.mean).replace("-", "\N{MINUS SIGN}")
     if value.deviation is None:
         return text
-    return f"{text} ± {deviation.format(value.deviation)}"
+    return f"{text} ± {deviation.format(factor * value.deviation)}"
 
 
 def _get_mark(cell: Cell) -> str:

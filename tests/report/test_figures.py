@@ -120,7 +120,7 @@ def test_labels_say_what_is_drawn(figures):
         "MultiEmbed, min_freq 1",
         "the report",
     ]
-    assert without.get_ylabel() == "F1, development"
+    assert without.get_ylabel() == "F1 (%), development"
     assert without.get_title(loc="left") == "Without pretrained vectors"
     assert [text.get_text() for text in with_vectors.get_xticklabels()] == [
         "CoNLL es",

@@ -103,11 +103,11 @@ def test_html_cells_have_ours_the_seeds_the_mark_and_the_reports(report, tmp_pat
     assert rows[0] == ["", "MultiHashEmbed", "MultiEmbed"]
     assert rows[1] == ["Precision", "Recall", "F1-score"] * 2
     anem = next(row for row in rows if row[0] == "AnEM")
-    assert anem[1] == "0.900 ± 0.000 (3) ▲0.60 ± 0.01"
-    assert anem[3] == "0.540 ± 0.008 (3)0.54 ± 0.01"
-    assert anem[6] == "0.300 (1) ▼0.44 ± 0.01"
-    assert next(row for row in rows if row[0] == "OntoNotes")[1] == f"{NONE}0.82 ± 0.01"
-    assert 'class="differs">0.900' in html
+    assert anem[1] == "90.0 ± 0.0 (3) ▲60 ± 1"
+    assert anem[3] == "54.0 ± 0.8 (3)54 ± 1"
+    assert anem[6] == "30.0 (1) ▼44 ± 1"
+    assert next(row for row in rows if row[0] == "OntoNotes")[1] == f"{NONE}82 ± 1"
+    assert 'class="differs">90.0' in html
     rows = get_section(html, "table3")
     assert rows[0][:5] == ["ORTH", "NORM", "PREFIX", "SUFFIX", "SHAPE"]
     percentages = [f"{NONE}{text}" for text in ("+4%", f"{MINUS}31%", "+3%")]
@@ -118,21 +118,21 @@ def test_html_cells_have_ours_the_seeds_the_mark_and_the_reports(report, tmp_pat
     assert rows[1] == [
         "AnEM",
         "all",
-        "0.510 ± 0.010 (2)",
-        "0.310 ± 0.010 (2)",
-        f"{MINUS}0.200 ± 0.014 (2) ▼",
+        "51.0 ± 1.0 (2)",
+        "31.0 ± 1.0 (2)",
+        f"{MINUS}20.0 ± 1.4 (2) ▼",
     ]
     rows = get_section(html, "overview")
     assert rows[2] == [
-        *("AnEM", HASH, "default", "0.540 ± 0.0080.54 ± 0.01", NONE),
-        *("0.500 ± 0.000 ▲0.21 ± 0.02", "3", "1,000", "2.50"),
+        *("AnEM", HASH, "default", "54.0 ± 0.854 ± 1", NONE),
+        *("50.0 ± 0.0 ▲21 ± 2", "3", "1,000", "2.50"),
     ]
 
 
 def test_footnotes_and_missing_trials_are_said(report, tmp_path):
     write_report(report, tmp_path / "report.html")
     html = (tmp_path / "report.html").read_text(encoding="utf8")
-    assert "0.23 here and 0.27 in table 15" in html
+    assert "23 here and 27 in table 15" in html
     missing = parse(
         html.split('id="missing">Missing trials</h2>')[1].split("</body>")[0]
     ).rows
@@ -205,8 +205,8 @@ def test_markdown_has_the_same(report, tmp_path):
     header, _, *rows = tables["Table 9"]
     assert header[1] == "MultiHashEmbed: Precision"
     anem = next(row for row in rows if row[0] == "AnEM")
-    assert anem[1] == "0.900 ± 0.000 (3) ▲ / 0.60 ± 0.01"
-    assert rows[-1][1] == f"{NONE} / 0.82 ± 0.01"
+    assert anem[1] == "90.0 ± 0.0 (3) ▲ / 60 ± 1"
+    assert rows[-1][1] == f"{NONE} / 82 ± 1"
     assert "- The report contradicts itself" in text
     assert not re.search(r"\n{4}", text)
 
@@ -264,7 +264,7 @@ def test_results_that_fill_no_table_make_a_report_of_gaps(tmp_path):
         write_report(report, tmp_path / name)
         text = (tmp_path / name).read_text(encoding="utf8")
         assert "Nothing yet." in text
-        assert "0.77 ± 0.00" in text
+        assert "77 ± 0" in text
     assert not (tmp_path / "report_figures").exists()
 
 

@@ -335,8 +335,8 @@ def test_footnotes_name_the_contradictions():
             notes, other = " ".join(make_trial_tables({})[1].notes), "table 13"
         assert DATASET_NAMES[dataset] in notes
         assert other in notes or f"tables {first[0]}" in notes or "in tables" in notes
-        assert f"{values[0]:.2f}" in notes
-        assert f"{values[1]:.2f}" in notes
+        assert f"{100 * values[0]:.0f}" in notes
+        assert f"{100 * values[1]:.0f}" in notes
 
 
 def test_what_is_compared_is_counted_once(tmp_path):
