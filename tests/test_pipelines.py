@@ -9,6 +9,7 @@ from configparser import ConfigParser
 import numpy
 import pytest
 import spacy
+from spacy.cli.init_config import init_config
 from spacy.cli.package import package
 from spacy.cli.train import train
 from spacy.tokens import Doc, DocBin
@@ -151,6 +152,16 @@ def test_spacy_train_needs_no_code(config, tiny_corpus, tmp_path):
     assert get_features(nlp, [nlp.make_doc("a b")]).shape == (2, 96)
     assert nlp.get_pipe("tok2vec").model.get_ref("encode").layers  # depth 8
     assert len(nlp.get_pipe("tok2vec").model.get_ref("encode").layers[0].layers) == 8
+
+
+def test_the_stock_pipeline_is_what_spacy_writes_but_deeper():
+    written = init_config(lang="en", pipeline=["ner"], optimize="efficiency", gpu=False)
+    stock = load_config(ROOT / "configs/spacy_stock.cfg", interpolate=False)
+    stock["components"]["tok2vec"]["model"]["encode"]["depth"] = 4
+    assert stock["nlp"].items() <= written["nlp"].items()
+    assert "after_pipeline_creation" not in stock["nlp"]
+    for name, component in stock["components"].items():
+        assert component.items() <= written["components"][name].items()
 
 
 @pytest.fixture(scope="session")

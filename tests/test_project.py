@@ -145,7 +145,8 @@ def test_the_vectors_workflow_hands_each_file_on(folder):
     (init,) = run_dry(folder, "vectors-init", ".", pattern=r"spacy init vectors (.*)")
     assert init.split() == ["en", floret[2], vectors, "--mode", "floret"]
     embedders = {path.stem for path in (ROOT / "configs").glob("*.cfg")}
-    assert {line[2] for line in trials} == embedders
+    # of the same embedder as multi_hash_embed
+    assert {line[2] for line in trials} == embedders - {"spacy_stock"}
     for line in trials:
         settings = dict(pairwise(line))
         assert settings["--variant"] == "floret"

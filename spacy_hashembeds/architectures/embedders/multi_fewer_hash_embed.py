@@ -40,9 +40,9 @@ def MultiFewerHashEmbed(
         word that collides with a given one is found in a fraction of a second.
     attrs (list[str | int]): The token attributes to embed, each in a table of its
         own. The usual ones are NORM, PREFIX, SUFFIX and SHAPE.
-    rows (list[int]): The rows of each table, as many numbers as attributes. spaCy's
-        own choice is [5000, 2500, 2500, 2500], a lot more than PREFIX and SHAPE need
-        in most languages (report, table 4).
+    rows (list[int]): The rows of each table, as many numbers as attributes. `spacy
+        init config` writes [5000, 1000, 2500, 2500], and the report has 2500 for
+        PREFIX too: more than PREFIX and SHAPE need in most languages (its table 4).
     include_static_vectors (bool): Whether to mix in the pipeline's word vectors.
     seed (int): The hash seed of the first table; the others count up from it. The
         default is spaCy's. It is a poor one: with seed 8 the first hash reaches only
