@@ -12,6 +12,7 @@ import spacy
 from spacy.tokens import DocBin
 from spacy.vocab import Vocab
 
+from spacy_hashembeds.acceleration.timing import Speed
 from spacy_hashembeds.experiments import comparison
 from spacy_hashembeds.experiments.results import Groups, read_results
 from spacy_hashembeds.report.findings import make_overview, make_seed_table
@@ -134,13 +135,12 @@ def _has_duplicates(data: bytes) -> bool:
 
 def _load_comparison(folder: Path, part: Part) -> Any:
     """Compare two trials. The time that their pipelines take is no part of it."""
-    measure = "measure_words_per_second"
-    with chdir(folder), patch.object(comparison, measure, _measure):
+    with chdir(folder), patch.object(comparison, "measure_speeds", _measure):
         return comparison.compare_trials([*map(Path, _PARTS)], Path("test.spacy"))
 
 
-def _measure(loaders: Any, docs: Any) -> dict[str, float]:
-    return dict.fromkeys(loaders, 1000.0)
+def _measure(loaders: Any, docs: Any, progress: Any) -> dict[str, Speed]:
+    return dict.fromkeys(loaders, Speed(1000.0, (990.0, 1010.0)))
 
 
 def _find_fault_of_comparison(

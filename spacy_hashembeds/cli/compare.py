@@ -1,39 +1,49 @@
 """`spacy hashembeds compare`."""
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from spacy.cli._util import Arg, Opt
 
 from ._app import describe, hashembeds_cli
 from ._output import name_output
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
 
 @hashembeds_cli.command("compare")
 def compare_cli(
-    metrics: list[Path] = Arg(..., help="Results of trials, all of one dataset"),
+    metrics: list[Path] = Arg(..., help="Results of trials, all of one dataset."),
     corpus: Path = Opt(
-        ..., "--corpus", "-c", help="Corpus to time the pipelines on (.spacy)"
+        ..., "--corpus", "-c", help="Corpus to time the pipelines on (.spacy)."
+    ),
+    accelerate: bool = Opt(
+        False,
+        "--accelerate",
+        help="Add each pipeline with spaCy's layers once more, accelerated and checked "
+        "for equal predictions.",
     ),
     output: Path | None = Opt(
         None,
         "--output",
         "-o",
-        help="JSON file to write the comparison to; - is standard output",
+        help="JSON file to write the comparison to; - is standard output.",
         dir_okay=False,
         callback=name_output,
     ),
     chart: Path | None = Opt(
         None,
         "--chart",
-        help="PNG file to draw a chart to; - is standard output",
+        help="PNG file to draw a chart to; - is standard output.",
         dir_okay=False,
         callback=name_output,
     ),
 ) -> None:
     """Compare trials: scores on all, seen and unseen entities, size and speed.
 
-    Speed is measured anew, with the pipelines of all trials taking turns in one run.
+    Speed is measured anew, with all pipelines taking turns in one run. Close other
+    programs: where the machine was not idle, it says so.
     """
     from wasabi import msg
 
@@ -45,41 +55,64 @@ def compare_cli(
         if chart is not None:
             # before pipelines are timed for minutes
             import_figure()
-        rows = compare_trials(metrics, corpus)
-        _print_rows(rows)
+        comparison = compare_trials(
+            metrics, corpus, accelerated=accelerate, progress=_show_progress
+        )
+        _print_comparison(comparison)
         if output is not None:
-            write_json(output, rows)
+            write_json(output, comparison)
             msg.good(f"Saved the comparison to {output}")
         if chart is not None:
-            draw_comparison(rows, chart)
+            draw_comparison(comparison, chart)
             msg.good(f"Drew a chart to {chart}")
     except (OSError, ValueError, ImportError) as e:
         msg.fail("Can't compare the trials", describe(e), exits=1)
 
 
-def _print_rows(rows: list[dict[str, Any]]) -> None:
+def _show_progress(rounds: "Sequence[int]") -> "Iterable[int]":
+    from tqdm import tqdm  # type: ignore[import-untyped]
+
+    # to stderr, and only where somebody watches
+    return tqdm(rounds, desc="Timing", unit=" rounds", leave=False, disable=None)
+
+
+def _print_comparison(comparison: dict[str, Any]) -> None:
     from wasabi import msg
 
+    from ..experiments.machine import describe_load
+    from ._layout import print_table
+
+    rows, machine = comparison["rows"], comparison["machine"]
     kinds = ("all", "seen", "unseen")
-    counts = [f"{kind} ({rows[0][kind]['support']})" for kind in kinds]
-    header = ("Embedder", *(f"P/R/F {count}" for count in counts))
-    header += ("Embedding params", "MB on disk", "Words/s")
-    data = [
-        (
-            row["name"],
-            *(_format_scores(row[kind]) for kind in kinds),
-            f"{row['embedding_parameters']:,}",
-            f"{row['bytes_on_disk'] / 1e6:.2f}",
-            f"{row['words_per_second']:,.0f}",
-        )
-        for row in rows
-    ]
-    title = f"Embedders on {rows[0]['dataset']} (percent; number of entities)"
-    msg.divider(title)
-    msg.table(data, header=header, divider=True, aligns=tuple("lrrrrrr"))
+    print_table(
+        f"Embedders on {comparison['dataset']}",
+        "Precision, recall and F1 in percent, by kind of entity (their number).",
+        ("Embedder", *(f"{kind} ({rows[0][kind]['support']})" for kind in kinds)),
+        [(row["name"], *(_format_scores(row[kind]) for kind in kinds)) for row in rows],
+    )
+    print_table(
+        "Size and speed",
+        f"Python {machine['python']}, {machine['cpu']}; {describe_load(machine)}.",
+        ("Embedder", "Params", "MB", "Words/s", "Quartiles", "Times"),
+        [_format_size_and_speed(row) for row in rows],
+    )
+    for disturbance in comparison["disturbances"]:
+        msg.warn("The machine was not idle", disturbance)
 
 
 def _format_scores(scores: dict[str, Any]) -> str:
     return " ".join(
         "   -" if scores[key] is None else f"{100 * scores[key]:4.1f}" for key in "prf"
+    )
+
+
+def _format_size_and_speed(row: dict[str, Any]) -> tuple[str, ...]:
+    lower, upper = row["words_per_second_quartiles"]
+    return (
+        row["name"],
+        f"{row['embedding_parameters']:,}",
+        f"{row['bytes_on_disk'] / 1e6:.2f}",
+        f"{row['words_per_second']:,.0f}",
+        f"{lower:,.0f}..{upper:,.0f}",
+        f"{row['times_as_fast']:.2f}",
     )

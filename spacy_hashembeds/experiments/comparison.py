@@ -2,45 +2,81 @@
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
-from spacy.util import load_model
+from spacy.language import Language
+from spacy.tokens import Doc
+from spacy.util import load_config
 from spacy.vocab import Vocab
+from thinc.api import Ops, get_current_ops, set_current_ops
 
-from ..acceleration.timing import measure_words_per_second
+from ..acceleration.accelerate import accelerate
+from ..acceleration.conversion import find_convertible
+from ..acceleration.timing import Speed, measure_speeds
+from ..analysis.sizes import bytes_on_disk
 from ..corpora.docbin import read_docs
 from ..evaluation.scorer import KINDS
 from ..files import quote
+from ..loading import load_trained
+from .machine import find_disturbances, watch_machine
 from .metrics import read_metrics
 
 Rows = list[dict[str, Any]]
 
+#: Hands the rounds of timing on, and shows how far they are.
+ShowProgress = Callable[[Sequence[int]], Iterable[int]]
 
-def compare_trials(metrics: Sequence[Path], corpus: Path) -> Rows:
+
+def compare_trials(
+    metrics: Sequence[Path],
+    corpus: Path,
+    *,
+    accelerated: bool = False,
+    progress: ShowProgress = lambda rounds: rounds,
+) -> dict[str, Any]:
     """Compare trials on one corpus, and time their pipelines against each other.
 
     metrics (Sequence[Path]): The results of the trials, as `run_trial` writes them.
         The pipelines that they name must still be there.
     corpus (Path): The corpus to time the pipelines on, all in one run, in turns.
+    accelerated (bool): Whether to add each pipeline with spaCy's layers once more, as
+        `accelerate` makes it, checked for equal predictions on this corpus.
+    progress (Callable[[Sequence[int]], Iterable[int]]): Hands the rounds of timing on,
+        and shows how far they are.
     RAISES (FileNotFoundError): If a file or a pipeline is missing.
     RAISES (ValueError): If a file holds something else, or if the trials are of
-        different corpora, or none are given.
-    RETURNS (list[dict[str, Any]]): For each trial a "name" that tells it from the
-        others, its "embedder", "variant" and "seed"; for "all", "seen" and "unseen"
-        entities of the last split the scores "p", "r", "f" (0 to 1, None where there
-        are no entities) and their number "support"; "embedding_parameters",
-        "bytes_on_disk" and "words_per_second".
+        different corpora, or none are given; if there is nothing to accelerate, or
+        predictions differ.
+    RETURNS (dict[str, Any]): "dataset"; "machine", as `watch_machine` describes it;
+        "disturbances", what speaks against the timings; and the "rows".
+        Each has a "name" that tells it from the others, its "embedder", "variant" and
+        "seed", and whether it is "accelerated"; for "all", "seen" and "unseen" entities
+        of the last split the scores "p", "r", "f" (0 to 1, None where there are no
+        entities) and their number "support"; "embedding_parameters", "bytes_on_disk",
+        "words_per_second", "words_per_second_quartiles", and "times_as_fast" as the
+        first row.
     """
     trials = [_read_metrics(path) for path in metrics]
     _check_corpora(metrics, trials)
-    speeds = _measure_speeds(trials, corpus)
-    rows = [
-        _make_row(trial, speed) for trial, speed in zip(trials, speeds, strict=True)
-    ]
-    return _name_rows(rows)
+    docs = list(read_docs(corpus, Vocab()))
+    rows = _name_rows([_make_row(trial) for trial in trials])
+    models = [Path(trial["model"]) for trial in trials]
+    with TemporaryDirectory() as folder:
+        if accelerated:
+            rows, models = _add_accelerated(rows, models, docs, Path(folder))
+        with watch_machine() as machine:
+            speeds = _measure_speeds(models, docs, progress)
+    _add_speeds(rows, speeds)
+    return {
+        "dataset": rows[0]["dataset"],
+        "machine": machine,
+        "disturbances": find_disturbances(machine, {rows[0]["name"]: speeds[0]}),
+        "rows": rows,
+    }
 
 
 def _check_corpora(
@@ -76,24 +112,66 @@ def _read_metrics(path: Path) -> dict[str, Any]:
     return metrics
 
 
-def _measure_speeds(trials: Sequence[Mapping[str, Any]], corpus: Path) -> list[float]:
-    loaders = {
-        str(i): partial(load_model, trial["model"]) for i, trial in enumerate(trials)
-    }
-    speeds = measure_words_per_second(loaders, list(read_docs(corpus, Vocab())))
+def _add_accelerated(
+    rows: Rows, models: Sequence[Path], docs: Sequence[Doc], folder: Path
+) -> tuple[Rows, list[Path]]:
+    """Accelerate what can be, into a folder, each after what it is made of."""
+    all_rows: Rows = []
+    all_models = []
+    for number, (row, model) in enumerate(zip(rows, models, strict=True)):
+        all_rows.append(row)
+        all_models.append(model)
+        if find_convertible(load_config(model / "config.cfg")):
+            fast = folder / str(number)
+            accelerate(model, fast, docs, rounds=1)
+            name, size = f"{row['name']} accelerated", bytes_on_disk(fast)
+            changes = {"name": name, "accelerated": True, "bytes_on_disk": size}
+            all_rows.append({**row, **changes})
+            all_models.append(fast)
+    if len(all_rows) == len(rows):
+        raise ValueError(
+            "There should be a pipeline with spaCy's layers to accelerate, but there "
+            f"is none among {', '.join(row['name'] for row in rows)}. Train one, such "
+            "as spacy_stock, or leave out --accelerate."
+        )
+    return all_rows, all_models
+
+
+def _measure_speeds(
+    models: Sequence[Path], docs: Sequence[Doc], progress: ShowProgress
+) -> list[Speed]:
+    ops = get_current_ops()
+    loaders = {str(i): partial(_load, model, ops) for i, model in enumerate(models)}
+    try:
+        speeds = measure_speeds(loaders, docs, progress=progress)
+    finally:
+        set_current_ops(ops)
     return [speeds[name] for name in loaders]
 
 
-def _make_row(trial: Mapping[str, Any], speed: float) -> dict[str, Any]:
+def _load(model: Path, ops: Ops) -> Language:
+    # A pipeline that was loaded before may have chosen a BLAS for the whole process.
+    set_current_ops(ops)
+    return load_trained(model)
+
+
+def _make_row(trial: Mapping[str, Any]) -> dict[str, Any]:
     *_, scores = trial["scores"].values()
     row = {key: trial[key] for key in ("dataset", "embedder", "variant", "seed")}
+    row["accelerated"] = False
     for kind, prefix in KINDS.items():
         row[kind] = {key: scores[f"{prefix}_{key}"] for key in "prf"}
         row[kind]["support"] = scores[f"{prefix}_support"]
     row["embedding_parameters"] = trial["sizes"]["embedding_parameters"]
     row["bytes_on_disk"] = trial["sizes"]["bytes_on_disk"]
-    row["words_per_second"] = speed
     return row
+
+
+def _add_speeds(rows: Rows, speeds: Sequence[Speed]) -> None:
+    for row, speed in zip(rows, speeds, strict=True):
+        row["words_per_second"] = speed.median
+        row["words_per_second_quartiles"] = list(speed.quartiles)
+        row["times_as_fast"] = speed.median / speeds[0].median
 
 
 def _name_rows(rows: Rows) -> Rows:

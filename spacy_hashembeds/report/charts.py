@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from ..experiments.machine import describe_load
 from ..files import replacing
 
 #: Styles of bars, told apart in grey too, by lightness and hatching.
@@ -26,26 +27,41 @@ LOOKUP_BARS: tuple[dict[str, str], ...] = tuple(
 _STYLES = dict(zip(("all", "seen", "unseen"), BARS, strict=False))
 
 
-def draw_comparison(rows: Sequence[Mapping[str, Any]], path: str | Path) -> None:
+def draw_comparison(comparison: Mapping[str, Any], path: str | Path) -> None:
     """Draw F1 on all, seen and unseen entities beside the size and speed of trials.
 
-    rows (Sequence[Mapping[str, Any]]): What `compare_trials` returns.
+    comparison (Mapping[str, Any]): What `compare_trials` returns.
     path (str | Path): The PNG file to write.
     RAISES (ImportError): If matplotlib is not installed.
     """
+    rows = comparison["rows"]
     figure_class = import_figure()
-    figure = figure_class(figsize=(10, 1.5 + 0.75 * len(rows)), layout="constrained")
+    figure = figure_class(figsize=(10, 1.9 + 0.75 * len(rows)), layout="constrained")
     scores, sizes, speeds = figure.subplots(1, 3, sharey=True, width_ratios=(4, 2, 2))
     _draw_scores(scores, rows)
     millions = [row["embedding_parameters"] / 1e6 for row in rows]
     _draw_bars(sizes, millions, "Embedding parameters\n(million)", "{:.2f}")
     thousands = [row["words_per_second"] / 1000 for row in rows]
-    _draw_bars(speeds, thousands, "Words per second\n(thousand)", "{:.1f}")
+    quartiles = [
+        [speed / 1000 for speed in row["words_per_second_quartiles"]] for row in rows
+    ]
+    label = "Words per second\n(thousand; lines: quartiles)"
+    whiskers = make_whiskers(thousands, quartiles)
+    _draw_bars(speeds, thousands, label, "{:.1f}", **whiskers)
     scores.set_yticks(range(len(rows)), [row["name"] for row in rows])
     scores.invert_yaxis()
-    figure.suptitle(f"Embedders on {rows[0]['dataset']}", fontsize=12)
+    handles, labels = scores.get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower left", ncols=3, frameon=False)
+    title = f"Embedders on {comparison['dataset']}"
+    figure.suptitle(f"{title}\n{_describe(comparison)}", fontsize=11)
     with replacing(path) as temporary:
         figure.savefig(temporary, format=temporary.suffix[1:] or "png", dpi=150)
+
+
+def _describe(comparison: Mapping[str, Any]) -> str:
+    machine = comparison["machine"]
+    text = f"Python {machine['python']}, {machine['cpu']}; {describe_load(machine)}"
+    return f"{text}: not idle" if comparison["disturbances"] else text
 
 
 def import_figure() -> Any:
@@ -79,16 +95,34 @@ def _draw_scores(axes: Any, rows: Sequence[Mapping[str, Any]]) -> None:
         axes.bar_label(bars, labels, padding=3, fontsize=8)
     axes.set_xlim(0, 112)
     axes.set_xlabel("F1 (percent)\nby kind of entity (their number)")
-    axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.22), ncols=3, frameon=False)
     remove_frame(axes)
 
 
-def _draw_bars(axes: Any, values: Sequence[float], label: str, fmt: str) -> None:
-    bars = axes.barh(range(len(values)), values, 0.5, color="#8a8f98")
-    axes.bar_label(bars, fmt=fmt, padding=3, fontsize=8)
-    axes.set_xlim(0, 1.25 * max(values))
+def _draw_bars(
+    axes: Any, values: Sequence[float], label: str, fmt: str, **settings: Any
+) -> None:
+    settings = {"color": "#8a8f98", **settings}
+    bars = axes.barh(range(len(values)), values, 0.5, **settings)
+    axes.bar_label(bars, [fmt.format(v) for v in values], padding=3, fontsize=8)
+    axes.set_xlim(0, 1.3 * max(values))
     axes.set_xlabel(label)
     remove_frame(axes)
+
+
+def make_whiskers(
+    values: Sequence[float], quartiles: Sequence[Sequence[float]]
+) -> dict[str, Any]:
+    """Make the settings of horizontal bars with lines from quartile to quartile.
+
+    values (Sequence[float]): How long the bars are.
+    quartiles (Sequence[Sequence[float]]): The lower and the upper one of each.
+    RETURNS (dict[str, Any]): Arguments of matplotlib's `barh`.
+    """
+    pairs = list(zip(values, quartiles, strict=True))
+    below = [value - lower for value, (lower, _) in pairs]
+    above = [upper - value for value, (_, upper) in pairs]
+    style = {"ecolor": "#111111", "elinewidth": 1, "capsize": 3}
+    return {"xerr": [below, above], "error_kw": style}
 
 
 def remove_frame(axes: Any, *, ticks: str = "y") -> None:

@@ -5,7 +5,11 @@ import spacy
 from spacy.tokens import Doc
 
 from spacy_hashembeds.acceleration import timing as timing_module
-from spacy_hashembeds.acceleration.timing import measure_words_per_second
+from spacy_hashembeds.acceleration.timing import (
+    Speed,
+    measure_speeds,
+    measure_words_per_second,
+)
 
 from .. import toy_ner
 
@@ -21,6 +25,30 @@ def test_words_per_second_is_that_of_the_median_round(docs, monkeypatch):
     monkeypatch.setattr(timing_module, "perf_counter", lambda: next(clock))
     speeds = measure_words_per_second({"en": lambda: spacy.blank("en")}, docs, rounds=3)
     assert speeds == {"en": 4 / 2}
+
+
+def test_quartiles_are_those_of_all_rounds_and_progress_sees_each(docs, monkeypatch):
+    seconds = [4, 1, 2]
+    timed = iter(time for second in seconds for time in (50, second))
+    monkeypatch.setattr(timing_module, "_time_pipe", lambda *_: next(timed))
+    seen = []
+
+    def watch(rounds):
+        for number in rounds:
+            seen.append(number)
+            yield number
+
+    loaders = {"en": lambda: spacy.blank("en")}
+    speeds = measure_speeds(loaders, docs, rounds=3, progress=watch)
+    assert speeds == {"en": Speed(4 / 2, (4 / 4, 4 / 1))}
+    assert seen == [0, 1, 2]
+
+
+def test_one_round_is_its_own_quartiles(docs):
+    (speed,) = measure_speeds(
+        {"en": lambda: spacy.blank("en")}, docs, rounds=1
+    ).values()
+    assert speed.quartiles == (speed.median, speed.median)
 
 
 def test_pipelines_take_turns_on_fresh_docs_after_a_warm_up(docs, monkeypatch):

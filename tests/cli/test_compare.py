@@ -1,4 +1,5 @@
 import json
+import platform
 import re
 import sys
 from pathlib import Path
@@ -8,6 +9,7 @@ from spacy.cli._util import app
 from typer.testing import CliRunner, Result
 
 import spacy_hashembeds.cli  # noqa: F401
+from spacy_hashembeds.experiments import machine
 
 from ..conftest import make_trial
 
@@ -37,40 +39,68 @@ def metrics(trained_root, tmp_path) -> list[Path]:
     return paths
 
 
+def get_rows(text: str) -> dict[str, list[str]]:
+    lines = [line.split() for line in text.splitlines()]
+    return {line[0]: line[1:] for line in lines if line}
+
+
 def percents(scores: dict[str, float]) -> list[str]:
     return " ".join(f"{100 * scores[key]:4.1f}" for key in "prf").split()
 
 
-def test_the_table_has_a_row_for_each_trial(metrics, corpus):
+def test_the_tables_have_a_row_for_each_trial(metrics, corpus):
     result = run(*metrics, "--corpus", corpus)
     assert result.exit_code == 0, result.output
     test = json.loads(metrics[0].read_text())["scores"]["test"]
-    lines = [line.split() for line in result.output.splitlines()]
-    rows = {line[0]: line[1:] for line in lines if line}
+    scores_text, speeds_text = result.output.split("Size and speed")
     kinds = ("ents", "ents_seen", "ents_unseen")
     first = [{key: test[f"{kind}_{key}"] for key in "prf"} for kind in kinds]
     shown = [figure for scores in first for figure in percents(scores)]
-    assert rows["multi_fewer_hash_embed"][:9] == shown
-    second = rows["other_embed"]
-    assert second[:3] == shown[:3]
-    assert second[3:9] == ["0.0"] * 3 + ["-"] * 3
-    assert second[9:11] == ["1,234,567", "8.91"]
-    assert int(second[11].replace(",", "")) > 0
+    rows = get_rows(scores_text)
+    assert rows["multi_fewer_hash_embed"] == shown
+    assert rows["other_embed"] == [*shown[:3], *["0.0"] * 3, *["-"] * 3]
+    params, megabytes, *speeds, times = get_rows(speeds_text)["other_embed"]
+    assert (params, megabytes) == ("1,234,567", "8.91")
+    speed, lower, upper = (
+        int(figure.replace(",", ""))
+        for figures in speeds
+        for figure in figures.split("..")
+    )
+    assert 0 < lower <= speed <= upper
+    assert float(times) > 0
     for kind, name in zip(kinds, ("all", "seen", "unseen"), strict=True):
-        assert f"P/R/F {name} ({test[f'{kind}_support']})" in result.output
+        assert f"{name} ({test[f'{kind}_support']})" in result.output
     assert "Embedders on demo" in result.output
+
+
+def test_the_tables_fit_the_screen(metrics, corpus, monkeypatch):
+    row = json.loads(metrics[1].read_text())
+    row["embedder"] = "spacy_stock accelerated"
+    metrics[1].write_text(json.dumps(row))
+    monkeypatch.setenv("COLUMNS", "80")
+    output = run(*metrics, "-c", corpus).output
+    assert "spacy_stock accelerated" in output
+    plain = re.sub("\x1b[^m]*m", "", output)
+    assert max(map(len, plain.splitlines())) <= 80
+
+
+def test_it_says_where_the_machine_was_busy(metrics, corpus, monkeypatch):
+    monkeypatch.setattr(machine, "MAX_BUSY", -1)
+    assert "The machine was not idle" in run(*metrics, "-c", corpus).output
 
 
 def test_the_comparison_is_saved_and_drawn(metrics, corpus, tmp_path):
     output, chart = tmp_path / "made/comparison.json", tmp_path / "made/chart.png"
     result = run(*metrics, "-c", corpus, "--output", output, "--chart", chart)
     assert result.exit_code == 0, result.output
-    rows = json.loads(output.read_text())
+    comparison = json.loads(output.read_text())
+    rows = comparison["rows"]
     assert [row["embedder"] for row in rows] == [
         "multi_fewer_hash_embed",
         "other_embed",
     ]
     assert rows[1]["unseen"]["f"] is None
+    assert comparison["machine"]["python"] == platform.python_version()
     assert chart.read_bytes().startswith(b"\x89PNG")
     assert "Saved the comparison" in result.output
     assert "Drew a chart" in result.output
@@ -91,6 +121,7 @@ def check_failure(result: Result, message: str) -> None:
 
 
 def test_errors_are_told_without_a_traceback(metrics, corpus, tmp_path):
+    check_failure(run(*metrics, "-c", corpus, "--accelerate"), "to accelerate")
     gone = tmp_path / "gone"
     check_failure(run(metrics[0], gone, "-c", corpus), f"There is no '{gone}'")
     check_failure(run(*metrics, "-c", gone), f"There is no file or folder '{gone}'")

@@ -1,14 +1,18 @@
 import json
+import re
 import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
+from spacy.util import load_config, load_model_from_config
 
+from spacy_hashembeds.acceleration.timing import Speed
+from spacy_hashembeds.corpora.docbin import read_docs
 from spacy_hashembeds.experiments import comparison
 from spacy_hashembeds.experiments.comparison import compare_trials
 
-from ..conftest import make_trial
+from ..conftest import ROOT, make_trial
 
 
 @pytest.fixture
@@ -32,8 +36,9 @@ def change(path: Path, name: str, **values: Any) -> Path:
 
 def test_a_row_is_what_the_trial_recorded(metrics, corpus):
     trial = json.loads(metrics.read_text())
-    (row,) = compare_trials([metrics], corpus)
-    assert row.pop("words_per_second") > 0
+    (row,) = compare_trials([metrics], corpus)["rows"]
+    lower, upper = row.pop("words_per_second_quartiles")
+    assert 0 < lower <= row.pop("words_per_second") <= upper
     scores = trial["scores"]["test"]
     assert row == {
         "name": "multi_fewer_hash_embed",
@@ -41,6 +46,8 @@ def test_a_row_is_what_the_trial_recorded(metrics, corpus):
         "embedder": "multi_fewer_hash_embed",
         "variant": "default",
         "seed": 0,
+        "accelerated": False,
+        "times_as_fast": 1.0,
         **{
             kind: {key: scores[f"{prefix}_{key}"] for key in ("p", "r", "f", "support")}
             for kind, prefix in (
@@ -58,7 +65,8 @@ def test_a_row_is_what_the_trial_recorded(metrics, corpus):
 
 def test_scores_are_those_of_dev_where_there_is_no_test(metrics, corpus):
     scores = json.loads(metrics.read_text())["scores"]["dev"]
-    (row,) = compare_trials([change(metrics, "x.json", scores={"dev": scores})], corpus)
+    path = change(metrics, "x.json", scores={"dev": scores})
+    (row,) = compare_trials([path], corpus)["rows"]
     assert row["all"]["f"] == scores["ents_f"]
 
 
@@ -67,18 +75,27 @@ def test_rows_are_in_the_order_given_with_their_own_speeds(
 ):
     timed = []
 
-    def measure(loaders, docs):
+    def measure(loaders, docs, progress):
         timed.append(({name: load() for name, load in loaders.items()}, docs))
-        return {name: 100.0 * (i + 1) for i, name in enumerate(loaders)}
+        return {
+            name: Speed(100.0 * (i + 1), (9, 901)) for i, name in enumerate(loaders)
+        }
 
-    monkeypatch.setattr(comparison, "measure_words_per_second", measure)
+    monkeypatch.setattr(comparison, "measure_speeds", measure)
     # The same embedder and variant twice: only the seed tells them apart.
     paths = [change(metrics, f"{seed}.json", seed=seed) for seed in (2, 1)]
-    rows = compare_trials(paths, corpus)
-    assert [(row["seed"], row["words_per_second"]) for row in rows] == [
-        (2, 100.0),
-        (1, 200.0),
+    compared = compare_trials(paths, corpus)
+    keys = ("seed", "words_per_second", "times_as_fast")
+    assert [[row[key] for key in keys] for row in compared["rows"]] == [
+        [2, 100.0, 1.0],
+        [1, 200.0, 2.0],
     ]
+    assert all(
+        row["words_per_second_quartiles"] == [9, 901] for row in compared["rows"]
+    )
+    # quartiles of the first row that are nine times the median apart
+    message = r"The quartiles of multi_fewer_hash_embed seed 2 are 892 percent"
+    assert re.match(message, compared["disturbances"][-1])
     # All in one run, each a pipeline of its own, on the corpus named.
     ((pipelines, docs),) = timed
     assert len({id(nlp) for nlp in pipelines.values()}) == 2
@@ -94,12 +111,21 @@ def test_trials_of_different_corpora_are_refused(metrics, corpus):
         compare_trials([metrics, other], corpus)
 
 
+def test_the_machine_is_described(metrics, corpus):
+    compared = compare_trials([metrics], corpus)
+    assert compared["dataset"] == "demo"
+    assert compared["machine"].keys() == {
+        *("cpu", "cores", "python", "load_at_start", "load_at_end"),
+        "other_cores_busy",
+    }
+
+
 def test_names_tell_trials_apart(metrics, corpus):
     second = change(metrics, "second.json", seed=1)
     third = change(metrics, "third.json", variant="wide")
-    names = [row["name"] for row in compare_trials([metrics, second], corpus)]
+    names = [row["name"] for row in compare_trials([metrics, second], corpus)["rows"]]
     assert names == ["multi_fewer_hash_embed seed 0", "multi_fewer_hash_embed seed 1"]
-    names = [row["name"] for row in compare_trials([metrics, third], corpus)]
+    names = [row["name"] for row in compare_trials([metrics, third], corpus)["rows"]]
     assert names == ["multi_fewer_hash_embed default", "multi_fewer_hash_embed wide"]
 
 
@@ -148,6 +174,62 @@ def test_damaged_results_are_named(changes, message, metrics, corpus):
     expected = f"'{other}' should hold the results of a trial, but .*: {message}"
     with pytest.raises(ValueError, match=expected):
         compare_trials([metrics, other], corpus)
+
+
+@pytest.fixture
+def stock(metrics, trained_root, tmp_path) -> Path:
+    """Results of a trial of spaCy's own layers, whose pipeline was not trained."""
+    config = load_config(ROOT / "configs/spacy_stock.cfg")
+    nlp = load_model_from_config(config, auto_fill=True)
+    for doc in read_docs(trained_root / "corpus/demo/train.spacy", nlp.vocab):
+        for ent in doc.ents:
+            nlp.get_pipe("ner").add_label(ent.label_)
+    nlp.initialize()
+    nlp.to_disk(tmp_path / "stock")
+    model = str(tmp_path / "stock")
+    return change(metrics, "stock.json", embedder="spacy_stock", model=model)
+
+
+def test_stock_pipelines_are_accelerated_and_timed_with_the_others(
+    stock, metrics, corpus, monkeypatch
+):
+    layers = []
+
+    def measure(loaders, docs, progress):
+        for load in loaders.values():
+            config = load().config["components"]["tok2vec"]["model"]
+            layers.append(config["encode"]["@architectures"].partition(".")[0])
+        return dict.fromkeys(loaders, Speed(100.0, (99.0, 101.0)))
+
+    monkeypatch.setattr(comparison, "measure_speeds", measure)
+    rows = compare_trials([stock, metrics], corpus, accelerated=True)["rows"]
+    assert [(row["name"], row["accelerated"]) for row in rows] == [
+        ("spacy_stock", False),
+        ("spacy_stock accelerated", True),
+        ("multi_fewer_hash_embed", False),
+    ]
+    assert layers == ["spacy", "spacy-hashembeds", "spacy-hashembeds"]
+    before, after, _ = rows
+    assert after["all"] == before["all"]
+    assert after["bytes_on_disk"] != before["bytes_on_disk"]
+
+
+def test_other_predictions_are_no_acceleration(stock, corpus, monkeypatch):
+    def fail(*args, **settings):
+        raise ValueError("The predictions differ")
+
+    monkeypatch.setattr(comparison, "accelerate", fail)
+    with pytest.raises(ValueError, match="The predictions differ"):
+        compare_trials([stock], corpus, accelerated=True)
+
+
+def test_a_pipeline_of_our_layers_is_nothing_to_accelerate(metrics, corpus):
+    message = (
+        "should be a pipeline with spaCy's layers to accelerate, but there is none "
+        "among multi_fewer_hash_embed.*or leave out --accelerate"
+    )
+    with pytest.raises(ValueError, match=message):
+        compare_trials([metrics], corpus, accelerated=True)
 
 
 def test_a_missing_corpus_is_named(metrics, tmp_path):
