@@ -1,14 +1,21 @@
-"""Where commands write: the screen, and files that may be standard output."""
+"""Where commands write: the screen, and files that may be standard output.
+
+Words go to standard output, but warnings and errors to stderr. With `--quiet` only
+these are left; with `--json` or `-o -` standard output has data alone, and all words
+go to stderr.
+"""
 
 import os
 import sys
-from contextlib import redirect_stdout
-from io import StringIO
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, redirect_stdout
+from io import StringIO, TextIOBase
 from pathlib import Path
 from typing import IO, Any
 
 import typer
 from typer.core import TyperGroup
+from wasabi import msg
 
 
 class Screen:
@@ -53,6 +60,14 @@ class Screen:
         os.close(nowhere)
 
 
+class Nowhere(TextIOBase):
+    """What standard output is where nothing shall be printed."""
+
+    def write(self, text: str) -> int:
+        """Drop what is written."""
+        return len(text)
+
+
 class Group(TyperGroup):
     """Commands that print to a `Screen`."""
 
@@ -60,7 +75,7 @@ class Group(TyperGroup):
         """Run a command."""
         # None where the caller has closed it
         screen = Screen(sys.stdout or StringIO())
-        with redirect_stdout(screen):
+        with redirect_stdout(screen), _troubles_on_stderr():
             try:
                 result = super().invoke(ctx)
             finally:
@@ -71,11 +86,97 @@ class Group(TyperGroup):
         return result
 
 
+@contextmanager
+def _troubles_on_stderr() -> Iterator[None]:
+    """Send warnings and errors to stderr, so that they are seen wherever words go.
+
+    wasabi has one printer for everybody: this holds for what spaCy says too.
+    """
+    shown = {name: getattr(msg, name) for name in ("warn", "fail")}
+    for name, show in shown.items():
+        setattr(msg, name, _send_to_stderr(show))
+    try:
+        yield
+    finally:
+        for name, show in shown.items():
+            setattr(msg, name, show)
+
+
+def _send_to_stderr(show: Callable[..., Any]) -> Callable[..., Any]:
+    def send(*args: Any, **settings: Any) -> Any:
+        sys.stdout.flush()  # or what was said before would come after it
+        with redirect_stdout(_open_stderr()):
+            return show(*args, **settings)
+
+    return send
+
+
+def _open_stderr() -> Screen:
+    return Screen(sys.stderr or StringIO())
+
+
+def _be_quiet(ctx: typer.Context, quiet: bool) -> bool:
+    if quiet:
+        ctx.with_resource(redirect_stdout(Nowhere()))
+    return quiet
+
+
+def is_quiet() -> bool:
+    """Whether the command that runs was told to print nothing that can be spared."""
+    return isinstance(sys.stdout, Nowhere)
+
+
+def _take_standard_output(ctx: typer.Context) -> None:
+    """Leave standard output to the data that an option sends there."""
+    if __name__ in ctx.meta:
+        raise typer.BadParameter("only one file can go to standard output.")
+    ctx.meta[__name__] = True
+    if not is_quiet():
+        ctx.with_resource(redirect_stdout(_open_stderr()))
+
+
+def _prefer_json(ctx: typer.Context, as_json: bool) -> bool:
+    if as_json:
+        _take_standard_output(ctx)
+    return as_json
+
+
+#: The option of every command.
+QUIET = typer.Option(
+    False,
+    "--quiet",
+    "-q",
+    help="Print only warnings, errors, and the data of --json or of -o -.",
+    # before the options that send data there
+    is_eager=True,
+    callback=_be_quiet,
+)
+
+#: The option of every command that has data to show: `if as_json: print_json(data)`,
+#: else tables.
+JSON = typer.Option(
+    False,
+    "--json",
+    help="Print everything as JSON, instead of tables; words go to stderr.",
+    callback=_prefer_json,
+)
+
+
+def print_json(data: Any) -> None:
+    """Print data as JSON, and alone, to standard output, for the option `JSON`."""
+    from ..files import STANDARD_OUTPUT, write_json
+
+    try:
+        write_json(STANDARD_OUTPUT, data)
+    except OSError as e:
+        typer.echo(f"Can't print to the end: {e}", err=True)
+        raise typer.Exit(1) from e
+
+
 def name_output(ctx: typer.Context, path: Path | None) -> Path | None:
     """Take `-` for standard output, and leave that to the file alone.
 
-    The callback of each argument that names a file to write. What the command says
-    for people goes to stderr then.
+    The callback of each option that names a file to write.
     """
     from ..files import STANDARD_OUTPUT, find_descriptor
 
@@ -83,7 +184,5 @@ def name_output(ctx: typer.Context, path: Path | None) -> Path | None:
         return None
     output = STANDARD_OUTPUT if str(path) == "-" else Path(path)
     if find_descriptor(output) == 1:
-        if ctx.meta.setdefault(__name__, output) is not output:
-            raise typer.BadParameter("only one file can go to standard output.")
-        ctx.with_resource(redirect_stdout(Screen(sys.stderr)))
+        _take_standard_output(ctx)
     return output

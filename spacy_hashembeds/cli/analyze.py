@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from spacy.cli._util import Arg, Opt
 
 from ._app import describe, hashembeds_cli
-from ._output import name_output
+from ._output import JSON, QUIET, name_output, print_json
+from ._progress import show_progress
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc
@@ -49,12 +50,14 @@ def analyze_cli(
     ),
     output: Path | None = Opt(
         None,
-        "--json",
-        "-j",
-        help="JSON file to write everything to; - is standard output",
+        "--output",
+        "-o",
+        help="JSON file to write everything to; - is standard output.",
         dir_okay=False,
         callback=name_output,
     ),
+    as_json: bool = JSON,
+    quiet: bool = QUIET,
 ) -> None:
     """Analyse a corpus before training: what it holds, how the tables of a config or
     of a trained pipeline would serve it, and what to set instead.
@@ -77,7 +80,10 @@ def analyze_cli(
             bound=bound,
             progress=_show_progress,
         )
-        print_analysis(data)
+        if as_json:
+            print_json(data)
+        else:
+            print_analysis(data)
         if output is not None:
             write_json(output, data)
             msg.good(f"Saved the analysis to {output}")
@@ -86,7 +92,4 @@ def analyze_cli(
 
 
 def _show_progress(docs: "Iterator[Doc]", split: str) -> "Iterable[Doc]":
-    from tqdm import tqdm  # type: ignore[import-untyped]
-
-    # to stderr, and only where somebody watches
-    return tqdm(docs, desc=f"Reading {split}", unit=" docs", leave=False, disable=None)
+    return show_progress(docs, f"Reading {split}", unit="docs")

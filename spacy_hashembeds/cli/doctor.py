@@ -3,9 +3,9 @@
 from typing import TYPE_CHECKING
 
 import typer
-from spacy.cli._util import Opt
 
 from ._app import hashembeds_cli
+from ._output import JSON, QUIET, print_json
 
 if TYPE_CHECKING:
     from ..acceleration.doctor import Health
@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 
 @hashembeds_cli.command("doctor")
 def doctor_cli(
-    as_json: bool = Opt(False, "--json", "-j", help="Print everything as JSON"),
+    as_json: bool = JSON,
+    quiet: bool = QUIET,
 ) -> None:
     """Check the installation, measure this machine, and say what could be faster.
 
@@ -21,14 +22,13 @@ def doctor_cli(
     error only if something is broken: a version outside our ranges, a name that does
     not load, a CuPy that can't be used.
     """
-    import json
     from dataclasses import asdict
 
     from ..acceleration.doctor import examine
 
     health = examine()
     if as_json:
-        typer.echo(json.dumps(_name_fields(asdict(health)), indent=2))
+        print_json(_name_fields(asdict(health)))
     else:
         _print_health(health)
     if health.problems:

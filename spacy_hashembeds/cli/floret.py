@@ -5,7 +5,7 @@ from pathlib import Path
 from spacy.cli._util import Arg, Opt
 
 from ._app import describe, hashembeds_cli
-from ._output import name_output
+from ._output import QUIET, name_output
 
 
 @hashembeds_cli.command("floret")
@@ -38,6 +38,7 @@ def floret_cli(
     threads: int = Opt(
         1, "--threads", help="Threads; with more than one, results differ each time"
     ),
+    quiet: bool = QUIET,
 ) -> None:
     """Train word vectors on text with floret (extra: floret), for `spacy init vectors`.
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from spacy.cli._util import Arg, Opt
 
 from ._app import describe, hashembeds_cli
+from ._output import QUIET
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc
@@ -58,6 +59,7 @@ def prepare_cli(
         help="What becomes one document: each 'sentence', or each 'document', told "
         "apart by -DOCSTART- lines",
     ),
+    quiet: bool = QUIET,
 ) -> None:
     """Convert a dataset, or your own files with one token a line, to train.spacy,
     dev.spacy and test.spacy, count what they hold, and show how a sentence was read.

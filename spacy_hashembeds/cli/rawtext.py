@@ -5,7 +5,7 @@ from pathlib import Path
 from spacy.cli._util import Arg, Opt
 
 from ._app import describe, hashembeds_cli
-from ._output import name_output
+from ._output import QUIET, name_output
 
 
 @hashembeds_cli.command("rawtext")
@@ -25,6 +25,7 @@ def rawtext_cli(
         help="A .spacy file, or a folder of them, whose texts are left out. May be "
         "given more than once",
     ),
+    quiet: bool = QUIET,
 ) -> None:
     """Tokenise the raw text behind WNUT 2017 as the corpus itself is, one text a line,
     to train word vectors on.

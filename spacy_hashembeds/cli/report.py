@@ -5,7 +5,7 @@ from pathlib import Path
 from spacy.cli._util import Arg, Opt
 
 from ._app import describe, hashembeds_cli
-from ._output import name_output
+from ._output import QUIET, name_output
 
 
 @hashembeds_cli.command("report")
@@ -30,6 +30,7 @@ def report_cli(
         "--corpus-root",
         help="Folder of prepared corpora, to count. Default: corpus, if it is there",
     ),
+    quiet: bool = QUIET,
 ) -> None:
     """Fill the tables and figures of the report with the results that are there.
 

@@ -7,6 +7,8 @@ import typer
 from spacy.cli._util import Arg, Opt
 
 from ._app import describe, hashembeds_cli
+from ._output import QUIET
+from ._progress import hide_progress
 
 if TYPE_CHECKING:
     from ..experiments.progress import Finished, Progress
@@ -32,6 +34,7 @@ def sweep_cli(
     variants: str = Opt("", "--variants", help="Likewise"),
     seeds: str = Opt("", "--seeds", help="Likewise"),
     dry_run: bool = Opt(False, "--dry-run", help="Only list what is done and to run"),
+    quiet: bool = QUIET,
 ) -> None:
     """Run all trials of a grid that are not done, several at once.
 
@@ -100,7 +103,9 @@ def _print_plan(plan: "Plan") -> None:
         if error is None:
             msg.text(f"- to run  {trial.name}")
         else:
-            msg.fail(f"to run  {trial.name}", f"Failed before: {error}")
+            style = "fail"  # but it is no error of this command, for stderr
+            cause = f"Failed before: {error}"
+            msg.text(f"to run  {trial.name}", cause, color=style, icon=style)
     msg.info(f"{len(plan.done)} done, {len(plan.pending)} to run")
 
 
@@ -114,7 +119,9 @@ def _run(plan: "Plan", executor: "Executor") -> None:
     msg.info(f"{len(plan.done)} done before, {total} to run")
     # No bar where nobody looks at it; one line for each trial, everywhere.
     layout = "{n}/{total} {bar:20} {elapsed}{postfix}"
-    bar: tqdm[Any] = tqdm(total=total, disable=None, bar_format=layout, leave=False)
+    bar: tqdm[Any] = tqdm(
+        total=total, disable=hide_progress(), bar_format=layout, leave=False
+    )
     n_ended = 0
 
     def show(progress: "Progress") -> None:

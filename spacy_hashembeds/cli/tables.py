@@ -5,7 +5,7 @@ from pathlib import Path
 from spacy.cli._util import Arg, Opt
 
 from ._app import describe, hashembeds_cli
-from ._output import name_output
+from ._output import QUIET, name_output
 
 
 @hashembeds_cli.command("tables")
@@ -38,6 +38,7 @@ def tables_cli(
         help="How often a symbol must be seen to get a row",
         min=1,
     ),
+    quiet: bool = QUIET,
 ) -> None:
     """Count the symbols of a corpus for `MultiEmbed`, and save them to a file.
 

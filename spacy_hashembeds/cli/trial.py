@@ -4,6 +4,7 @@ import typer
 from spacy.cli._util import Arg, NoSuchOption, Opt, parse_config_overrides
 
 from ._app import describe, hashembeds_cli
+from ._output import QUIET
 
 
 @hashembeds_cli.command(
@@ -17,6 +18,7 @@ def trial_cli(
     seed: int = Opt(0, "--seed", "-s", help="Seed of initial weights and training"),
     variant: str = Opt("default", "--variant", help="Name for the config overrides"),
     gpu_id: int = Opt(-1, "--gpu-id", "-g", help="GPU ID or -1 for CPU"),
+    quiet: bool = QUIET,
 ) -> None:
     """Train a pipeline, evaluate it on seen and unseen entities, and record it.
 

@@ -32,7 +32,7 @@ def test_everything_is_printed_and_saved(tiny_corpus, tmp_path):
     train, dev = tiny_corpus / "train.spacy", tiny_corpus / "dev.spacy"
     config = ROOT / "configs/multi_fewer_hash_embed.cfg"
     output = tmp_path / "made" / "analysis.json"
-    result = run(train, "--dev", dev, "--config", config, "--json", output)
+    result = run(train, "--dev", dev, "--config", config, "-o", output)
     assert result.exit_code == 0, result.output
     data = analyze_corpus(train, dev=dev, config=config)
     assert json.loads(output.read_text()) == data
@@ -134,7 +134,7 @@ def test_a_corpus_alone_and_an_empty_one(tiny_corpus, tmp_path):
         (["{train}", "--vectors", "{tmp}/gone"], "{tmp}/gone"),
         (["{train}", "--lang", "qq"], "Can't import language qq"),
         (["{train}", "--bound", "2"], "'bound' should be above 0 and below 1"),
-        (["{train}", "--json", "{train}/out.json"], "{train}"),
+        (["{train}", "-o", "{train}/out.json"], "{train}"),
     ],
 )
 def test_errors_are_told_without_a_traceback(tiny_corpus, tmp_path, args, message):

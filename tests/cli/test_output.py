@@ -12,7 +12,9 @@ from pathlib import Path
 import numpy
 import pytest
 from spacy.cli._util import app
-from typer.testing import CliRunner
+from spacy.tokens import DocBin
+from typer.testing import CliRunner, Result
+from wasabi import msg
 
 import spacy_hashembeds.cli  # noqa: F401
 from spacy_hashembeds.cli import hashembeds_cli
@@ -64,7 +66,7 @@ def is_vectors(data: bytes) -> bool:
 EVALUATE = "evaluate model test.spacy --train train.spacy"
 FLORET = "--dim 4 --bucket 50 --min-count 1 --epochs 1"
 COMMANDS = [
-    ("analyze train.spacy --json -", is_json),
+    ("analyze train.spacy -o -", is_json),
     (f"{EVALUATE} -o -", is_json),
     (f"{EVALUATE} --html -", is_page),
     ("rawtext raw -", is_raw_text),
@@ -74,9 +76,13 @@ COMMANDS = [
 ]
 
 
+def invoke(command: str) -> Result:
+    return CliRunner().invoke(app, ["hashembeds", *command.split()])
+
+
 def check_alone(command: str, is_right: Callable[[bytes], bool], capfdbinary) -> None:
     """Check that a file alone goes to standard output, and words go elsewhere."""
-    result = CliRunner().invoke(app, ["hashembeds", *command.split()])
+    result = invoke(command)
     assert result.exit_code == 0, result.output
     assert is_right(capfdbinary.readouterr().out)
     assert result.stdout == ""
@@ -88,9 +94,65 @@ def test_files_go_to_standard_output_alone(folder, capfdbinary, command, is_righ
     check_alone(command, is_right, capfdbinary)
 
 
+DATA = ["analyze train.spacy", "doctor"]
+
+
+@pytest.mark.parametrize("command", DATA)
+def test_json_is_alone_on_standard_output_and_replaces_tables(
+    folder, capfdbinary, command
+):
+    result = invoke(f"{command} --json")
+    assert is_json(capfdbinary.readouterr().out)
+    assert result.output == ""
+
+
+def test_json_and_a_file_hold_the_same(folder, capfdbinary):
+    result = invoke("analyze train.spacy --json -o analysis.json")
+    assert capfdbinary.readouterr().out == Path("analysis.json").read_bytes()
+    assert result.stdout == ""
+    assert "Saved the analysis" in result.stderr
+
+
+def test_warnings_and_errors_go_to_stderr(folder, capfdbinary):
+    DocBin(docs=[]).to_disk("empty.spacy")
+    warned = invoke("analyze empty.spacy")
+    assert "not a token" in warned.stderr
+    assert "not a token" not in warned.stdout
+    failed = invoke("analyze gone.spacy --json")
+    assert (failed.exit_code, failed.stdout) == (1, "")
+    assert "There is no file or folder 'gone.spacy'" in failed.stderr
+    assert capfdbinary.readouterr().out == b""
+
+
+def test_what_is_said_after_a_command_goes_where_it_went_before(folder, capsys):
+    invoke("analyze gone.spacy")
+    msg.warn("Of another command")
+    assert "Of another command" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("options", ["-q -o -", "-o - -q", "--quiet --json"])
+def test_quiet_leaves_the_data(folder, capfdbinary, options):
+    result = invoke(f"analyze train.spacy {options}")
+    assert result.exit_code == 0
+    assert is_json(capfdbinary.readouterr().out)
+    assert result.output == ""
+
+
+def test_quiet_leaves_warnings_and_errors(folder):
+    DocBin(docs=[]).to_disk("empty.spacy")
+    warned = invoke("analyze empty.spacy --quiet")
+    assert warned.output == warned.stderr
+    assert warned.stderr.count("\n") == 1
+    assert "not a token" in warned.stderr
+    failed = invoke("analyze gone.spacy -q")
+    assert failed.exit_code == 1
+    assert failed.output == failed.stderr
+    assert "There is no file or folder 'gone.spacy'" in failed.stderr
+
+
 @pytest.mark.parametrize("name", ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"])
 def test_standard_output_has_several_names(folder, capfdbinary, name):
-    check_alone(f"analyze train.spacy --json {name}", is_json, capfdbinary)
+    check_alone(f"analyze train.spacy -o {name}", is_json, capfdbinary)
 
 
 def test_charts_go_to_standard_output_alone(trained_root, capfdbinary):
@@ -109,7 +171,7 @@ def find_outputs() -> Iterator[tuple[str, str, Callable | None]]:
         assert command.callback is not None
         for name, parameter in inspect.signature(command.callback).parameters.items():
             default = parameter.default
-            if "standard output" in (getattr(default, "help", None) or ""):
+            if "- is standard output" in (getattr(default, "help", None) or ""):
                 yield str(command.name), name, default.callback
 
 
@@ -127,9 +189,12 @@ def test_every_file_that_a_command_writes_may_be_standard_output():
     }
 
 
-def test_two_files_in_one_stream_are_refused(folder, capfd):
-    words = f"{EVALUATE} -o - --html /dev/stdout".split()
-    result = CliRunner().invoke(app, ["hashembeds", *words])
+@pytest.mark.parametrize(
+    "command",
+    [f"{EVALUATE} -o - --html /dev/stdout", "analyze train.spacy --json -o -"],
+)
+def test_two_files_in_one_stream_are_refused(folder, capfd, command):
+    result = invoke(command)
     assert result.exit_code == 2
     assert "only one file can go to standard output" in result.stderr
     assert capfd.readouterr().out == ""
@@ -148,7 +213,7 @@ def run(*words: str, **options) -> subprocess.CompletedProcess:
 
 
 TABLES = ("tables", "train.spacy", "-", "--lang", "en")
-ANALYZE = ("analyze", "train.spacy", "--json")
+ANALYZE = ("analyze", "train.spacy", "-o")
 
 
 @pytest.mark.slow
@@ -197,11 +262,20 @@ def test_a_full_screen_costs_no_file_but_is_said(folder):
 
 
 @pytest.mark.slow
+def test_data_that_a_full_screen_has_no_room_for_is_missed(folder):
+    with Path("/dev/full").open("wb") as full:
+        result = run("doctor", "--json", stdout=full)
+    assert result.returncode == 1
+    assert b"Can't print to the end: [Errno 28]" in result.stderr
+    assert b"Traceback" not in result.stderr
+
+
+@pytest.mark.slow
 def test_a_full_device_is_named(folder, full_device):
     result = run(*ANALYZE, str(full_device), stdout=subprocess.PIPE)
     assert result.returncode == 1
-    assert b"Can't analyse the corpus" in result.stdout
-    said = b"".join(result.stdout.split())
+    assert b"Can't analyse the corpus" in result.stderr
+    said = b"".join(result.stderr.split())
     assert f"Nospaceleftondevice:'{full_device}'".encode() in said
     assert b"Traceback" not in result.stderr
     assert full_device.is_char_device()

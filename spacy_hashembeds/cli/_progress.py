@@ -1,0 +1,35 @@
+"""How far a command is: a bar, where somebody watches."""
+
+from collections.abc import Iterable
+from typing import TypeVar
+
+from ._output import is_quiet
+
+Item = TypeVar("Item")
+
+
+def show_progress(
+    items: Iterable[Item], title: str, *, unit: str, total: int | None = None
+) -> Iterable[Item]:
+    """Hand items on, and show on stderr how many there were, unless that is no screen.
+
+    title (str): What is being done, e.g. "Reading train".
+    unit (str): What the items are, e.g. "docs".
+    total (int, optional): How many there will be. Default: their length, if any.
+    RETURNS (Iterable): The items.
+    """
+    from tqdm import tqdm  # type: ignore[import-untyped]
+
+    return tqdm(
+        items,
+        desc=title,
+        unit=f" {unit}",
+        total=total,
+        leave=False,
+        disable=hide_progress(),
+    )
+
+
+def hide_progress() -> bool | None:
+    """Whether to hide bars, as `tqdm` takes it: None for where stderr is no screen."""
+    return True if is_quiet() else None
