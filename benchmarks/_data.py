@@ -58,7 +58,7 @@ def load_corpus(path: Path = CORPUS) -> Corpus:
         msg.warn(
             f"There is no '{path}': measuring on the demo corpus.",
             "Make it with `spacy project assets` and "
-            "`spacy hashembeds prepare wnut17 corpus/wnut17`.",
+            "`spacy hashembeds prepare wnut17 -o corpus/wnut17`.",
         )
         name = "demo"
         docs = list(_make_demo_docs(vocab))

@@ -121,7 +121,7 @@ def test_the_trial_workflow_passes_its_variables_on(folder):
     variables = "--vars.dataset wnut17 --vars.embedder multi_embed --vars.seed 3"
     lines = run_dry(folder, "trial", ".", *variables.split())
     assert [" ".join(line.split()) for line in lines] == [
-        "prepare wnut17 corpus/wnut17",
+        "prepare wnut17 -o corpus/wnut17",
         "trial wnut17 multi_embed --seed 3 --gpu-id -1 --variant default",
     ]
     assert not list((folder / "corpus").iterdir())
@@ -136,14 +136,15 @@ def test_the_vectors_workflow_hands_each_file_on(folder):
         *["trial"] * 3,
     ]
     _, rawtext, floret, *trials = lines
-    assert rawtext[1:3] == ["assets/wnut17-raw", "assets/vectors/wnut17.txt"]
+    text = "assets/vectors/wnut17.txt"
+    assert rawtext[1:4] == ["assets/wnut17-raw", "-o", text]
     # Vectors that saw the test sentences would flatter every score.
     held_out = {value for key, value in pairwise(rawtext) if key == "--held-out"}
     assert held_out == {"corpus/wnut17/dev.spacy", "corpus/wnut17/test.spacy"}
-    assert floret[1] == rawtext[2]
+    assert floret[1:3] == [text, "-o"]
     vectors = "assets/vectors/wnut17_floret"
     (init,) = run_dry(folder, "vectors-init", ".", pattern=r"spacy init vectors (.*)")
-    assert init.split() == ["en", floret[2], vectors, "--mode", "floret"]
+    assert init.split() == ["en", floret[3], vectors, "--mode", "floret"]
     embedders = {path.stem for path in (ROOT / "configs").glob("*.cfg")}
     # of the same embedder as multi_hash_embed
     assert {line[2] for line in trials} == embedders - {"spacy_stock"}

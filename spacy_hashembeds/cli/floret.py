@@ -13,8 +13,10 @@ def floret_cli(
     text: Path = Arg(
         ..., help="UTF-8 text, tokenised, one text a line", dir_okay=False
     ),
-    output: Path = Arg(
+    output: Path = Opt(
         ...,
+        "--output",
+        "-o",
         help="Vectors to write: .floret, or .vec in mode fasttext; - is standard "
         "output",
         dir_okay=False,

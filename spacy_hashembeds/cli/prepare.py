@@ -22,8 +22,12 @@ def prepare_cli(
     dataset: str = Arg(
         ..., help=f"Name of a dataset, or '{OWN_FILES}' for your own files"
     ),
-    output: Path = Arg(
-        ..., help="Folder for train.spacy, dev.spacy and test.spacy", file_okay=False
+    output: Path = Opt(
+        ...,
+        "--output",
+        "-o",
+        help="Folder for train.spacy, dev.spacy and test.spacy",
+        file_okay=False,
     ),
     assets: Path = Opt(
         Path("assets"),
@@ -33,7 +37,7 @@ def prepare_cli(
         file_okay=False,
     ),
     train: Path | None = Opt(
-        None, "--train", help="Your training file", dir_okay=False
+        None, "--train", "-t", help="Your training file", dir_okay=False
     ),
     dev: Path | None = Opt(None, "--dev", help="Your development file", dir_okay=False),
     test: Path | None = Opt(None, "--test", help="Your test file", dir_okay=False),

@@ -13,8 +13,10 @@ def rawtext_cli(
     folder: Path = Arg(
         ..., help="Folder of the raw files, e.g. assets/wnut17-raw", file_okay=False
     ),
-    output: Path = Arg(
+    output: Path = Opt(
         ...,
+        "--output",
+        "-o",
         help="Text file to write; - is standard output",
         dir_okay=False,
         callback=name_output,

@@ -13,8 +13,10 @@ def tables_cli(
     corpus: Path = Arg(
         ..., help="Training corpus: a .spacy file or a folder of them", exists=True
     ),
-    output: Path = Arg(
+    output: Path = Opt(
         ...,
+        "--output",
+        "-o",
         help="File of symbol tables to write (.npz); - is standard output",
         dir_okay=False,
         callback=name_output,

@@ -89,7 +89,7 @@ def _check_corpora(trials: Iterable[Trial]) -> None:
         (there if train.is_file() else missing)[trial.dataset] = trial
     if missing:
         commands = [
-            f"`spacy hashembeds prepare {name} {trial.corpus['train'].parent}`"
+            f"`spacy hashembeds prepare {name} -o {trial.corpus['train'].parent}`"
             for name, trial in missing.items()
         ]
         choice = f", or leave it out: --datasets {','.join(there)}" if there else ""

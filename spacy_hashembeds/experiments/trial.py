@@ -140,7 +140,7 @@ def identify(trial: Trial) -> dict[str, Any]:
         if not path.is_file():
             raise FileNotFoundError(
                 f"There is no '{path}'. Make it with "
-                f"`spacy hashembeds prepare {trial.dataset} {path.parent}`. "
+                f"`spacy hashembeds prepare {trial.dataset} -o {path.parent}`. "
                 f"{say_where(trial)}"
             )
     config = load_trial_config(trial)

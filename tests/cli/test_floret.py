@@ -24,7 +24,7 @@ def text(tmp_path) -> Path:
 
 def test_it_trains_as_the_function_does_and_says_what_is_next(text, tmp_path):
     output = tmp_path / "a.floret"
-    result = run(text, output, *SETTINGS, "--hash-count", "3", "--model", "cbow")
+    result = run(text, "-o", output, *SETTINGS, "--hash-count", "3", "--model", "cbow")
     assert result.exit_code == 0, result.output
     printed = " ".join(result.output.split())
     assert "Trained on 11 tokens of 4 words" in printed
@@ -47,7 +47,7 @@ def test_it_trains_as_the_function_does_and_says_what_is_next(text, tmp_path):
 
 def test_fasttext_s_vectors_need_no_mode_in_spacy(text, tmp_path):
     output = tmp_path / "a.vec"
-    result = run(text, output, *SETTINGS, "--mode", "fasttext")
+    result = run(text, "-o", output, *SETTINGS, "--mode", "fasttext")
     assert result.exit_code == 0, result.output
     printed = " ".join(result.output.split())
     assert "Saved 5 rows of 4" in printed
@@ -56,17 +56,17 @@ def test_fasttext_s_vectors_need_no_mode_in_spacy(text, tmp_path):
 
 def test_a_word_whose_vector_will_differ_is_warned_of(text, tmp_path):
     text.write_text("a a b\na a c\n")
-    result = run(text, tmp_path / "a.floret", *SETTINGS)
+    result = run(text, "-o", tmp_path / "a.floret", *SETTINGS)
     assert result.exit_code == 0, result.output
     assert "spaCy's vector of 'a' will differ" in " ".join(result.output.split())
 
 
 def test_what_cannot_be_done_is_said(text, tmp_path):
     output = tmp_path / "a.floret"
-    result = run(text, output, "--minn", "1")
+    result = run(text, "-o", output, "--minn", "1")
     assert result.exit_code == 1
     assert "'minn' should be from 2 to 'maxn'" in " ".join(result.output.split())
-    result = run(tmp_path / "none.txt", output)
+    result = run(tmp_path / "none.txt", "-o", output)
     assert result.exit_code == 1
     assert "There is no file" in " ".join(result.output.split())
     assert not output.exists()

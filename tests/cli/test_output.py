@@ -69,10 +69,10 @@ COMMANDS = [
     ("analyze train.spacy -o -", is_json),
     (f"{EVALUATE} -o -", is_json),
     (f"{EVALUATE} --html -", is_page),
-    ("rawtext raw -", is_raw_text),
-    (f"floret text.txt - {FLORET}", is_vectors),
+    ("rawtext raw -o -", is_raw_text),
+    (f"floret text.txt -o - {FLORET}", is_vectors),
     ("report metrics -o -", is_page),
-    ("tables train.spacy - --lang en", is_symbols),
+    ("tables train.spacy -o - --lang en", is_symbols),
 ]
 
 
@@ -212,7 +212,7 @@ def run(*words: str, **options) -> subprocess.CompletedProcess:
     )
 
 
-TABLES = ("tables", "train.spacy", "-", "--lang", "en")
+TABLES = ("tables", "train.spacy", "-o", "-", "--lang", "en")
 ANALYZE = ("analyze", "train.spacy", "-o")
 
 
@@ -290,7 +290,7 @@ def test_letters_that_the_screen_has_not_are_escaped():
 
 def test_a_closed_screen_stops_no_command(folder):
     command = [sys.executable, "-m", "spacy", "hashembeds", "tables", "train.spacy"]
-    command = ["sh", "-c", 'exec "$@" >&-', "sh", *command, "a.npz", "-l", "en"]
+    command = ["sh", "-c", 'exec "$@" >&-', "sh", *command, "-o", "a.npz", "-l", "en"]
     result = subprocess.run(command, capture_output=True, text=True)
     assert result.returncode == 0, result.stderr
     assert is_symbols((folder / "a.npz").read_bytes())

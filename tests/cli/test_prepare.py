@@ -37,7 +37,7 @@ def find_row(result: Result, split: str) -> list[str]:
 
 def test_own_files_are_converted_and_counted(file: Path, dev: Path, tmp_path: Path):
     output = tmp_path / "output"
-    result = run("iob", output, "--train", file, "--dev", dev, "--lang", "en")
+    result = run("iob", "-o", output, "--train", file, "--dev", dev, "--lang", "en")
     assert result.exit_code == 0, result.output
     assert find_row(result, "Split") == [
         *("Documents", "Tokens", "Vocabulary", "Classes"),
@@ -57,7 +57,7 @@ def test_columns_of_own_files(tmp_path: Path):
     options = ["--separator", r"\t", "--word-column", "1", "--tag-column", "0"]
     options += ["--encoding", "latin-1", "--group", "document", "--lang", "de"]
     splits = ["--train", file, "--dev", file, "--test", file]
-    result = run("iob", tmp_path / "output", *splits, *options)
+    result = run("iob", "-o", tmp_path / "output", *splits, *options)
     assert result.exit_code == 0, result.output
     doc_bin = DocBin().from_disk(tmp_path / "output" / "test.spacy")
     words = [[token.text for token in doc] for doc in doc_bin.get_docs(Vocab())]
@@ -72,7 +72,7 @@ def test_a_dataset_is_converted_from_its_assets(tmp_path: Path):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
     output = tmp_path / "output"
-    result = run("wnut17", output, "--assets", tmp_path / "own-assets")
+    result = run("wnut17", "-o", output, "--assets", tmp_path / "own-assets")
     assert result.exit_code == 0, result.output
     assert find_row(result, "train") == ["2", "2", "2", "1", "0.50", "1", "0"]
     assert find_row(result, "dev") == ["1", "1", "1", "1", "1.00", "0", "1"]
@@ -103,7 +103,7 @@ def prepare_text(tmp_path: Path, text: str, *options: str) -> Result:
     file = tmp_path / "own.conll"
     file.write_text(text, encoding="utf8")
     args = ["--train", file, "--dev", file, "--lang", "de", *options]
-    return run("iob", tmp_path / "output", *args)
+    return run("iob", "-o", tmp_path / "output", *args)
 
 
 @pytest.mark.parametrize(
@@ -140,18 +140,41 @@ def test_numbers_of_words_are_not_taken_for_words(tmp_path: Path):
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        (["wnut17", "{out}", "--assets", "{out}"], "'spacy project assets'"),
-        (["conll2003", "{out}"], "should be one of ['anem'"),
-        (["iob", "{out}"], "need --train, --dev and --lang"),
-        (["iob", "{out}", "--train", "{file}", "--dev", "{file}"], "--lang"),
-        (["wnut17", "{out}", "--train", "{file}"], "Use 'iob' instead"),
-        (["iob", "{out}", "--train", "{out}/x", "--dev", "{file}", "-l", "en"], "/x"),
+        (["wnut17", "-o", "{out}", "--assets", "{out}"], "'spacy project assets'"),
+        (["conll2003", "-o", "{out}"], "should be one of ['anem'"),
+        (["iob", "-o", "{out}"], "need --train, --dev and --lang"),
+        (["iob", "-o", "{out}", "--train", "{file}", "--dev", "{file}"], "--lang"),
+        (["wnut17", "-o", "{out}", "--train", "{file}"], "Use 'iob' instead"),
         (
-            ["iob", "{out}", "--train", "{file}", "--dev", "{broken}", "-l", "en"],
+            ["iob", "-o", "{out}", "--train", "{out}/x", "--dev", "{file}", "-l", "en"],
+            "/x",
+        ),
+        (
+            [
+                "iob",
+                "-o",
+                "{out}",
+                "--train",
+                "{file}",
+                "--dev",
+                "{broken}",
+                "-l",
+                "en",
+            ],
             "broken.iob:1: expected at least 2 columns",
         ),
         (
-            ["iob", "{file}/out", "--train", "{file}", "--dev", "{file}", "-l", "en"],
+            [
+                "iob",
+                "-o",
+                "{file}/out",
+                "--train",
+                "{file}",
+                "--dev",
+                "{file}",
+                "-l",
+                "en",
+            ],
             "own.iob",
         ),
     ],

@@ -32,7 +32,7 @@ def test_held_out_data_may_be_given_more_than_once(folder, tmp_path):
         DocBin(docs=[Doc(Vocab(), words=words)]).to_disk(path)
         held_out += ["--held-out", path]
     output = tmp_path / "text.txt"
-    result = run(folder, output, *held_out)
+    result = run(folder, "-o", output, *held_out)
     assert result.exit_code == 0, result.output
     assert output.read_text() == "kept in !\n" * 7
     printed = " ".join(result.output.split())
@@ -42,7 +42,7 @@ def test_held_out_data_may_be_given_more_than_once(folder, tmp_path):
 
 def test_a_missing_file_is_named(folder, tmp_path):
     (folder / "yt-filter").unlink()
-    result = run(folder, tmp_path / "text.txt")
+    result = run(folder, "-o", tmp_path / "text.txt")
     assert result.exit_code == 1
     assert "yt-filter: a file of raw text is missing" in " ".join(result.output.split())
     assert not (tmp_path / "text.txt").exists()

@@ -45,7 +45,7 @@ def get_strings(path: Path, attr: str) -> dict[str, int]:
 def test_symbols_are_counted_shown_and_saved(corpus, tmp_path):
     output = tmp_path / "made" / "tables.npz"
     options = ["--lang", "en", "--attrs", "NORM, SHAPE", "--min-freq", "2"]
-    result = run(corpus, output, *options)
+    result = run(corpus, "-o", output, *options)
     assert result.exit_code == 0, result.output
     tables = load_symbols(output)
     assert (tables.lang, tables.min_freq) == ("en", 2)
@@ -60,7 +60,7 @@ def test_symbols_are_counted_shown_and_saved(corpus, tmp_path):
 
 
 def test_defaults_are_those_of_the_report(corpus, tmp_path):
-    result = run(corpus, tmp_path / "tables.npz", "--lang", "en")
+    result = run(corpus, "-o", tmp_path / "tables.npz", "--lang", "en")
     assert result.exit_code == 0, result.output
     tables = load_symbols(tmp_path / "tables.npz")
     assert list(tables.tables) == ["NORM", "PREFIX", "SUFFIX", "SHAPE"]
@@ -73,7 +73,7 @@ def test_a_folder_of_files_is_counted_as_one(tmp_path):
         write(tmp_path / "corpus" / f"{name}.spacy", "the cat")
     output = tmp_path / "tables.npz"
     options = ["--lang", "en", "--attrs", "ORTH", "--min-freq", "1"]
-    assert run(tmp_path / "corpus", output, *options).exit_code == 0
+    assert run(tmp_path / "corpus", "-o", output, *options).exit_code == 0
     assert get_strings(output, "ORTH") == {"the": 2, "cat": 2}
 
 
@@ -82,7 +82,7 @@ def test_norms_are_those_of_the_language(tmp_path, lang):
     corpus = write(tmp_path / "train.spacy", "किताबें")
     output = tmp_path / "tables.npz"
     options = ["--lang", lang, "--attrs", "NORM", "--min-freq", "1"]
-    assert run(corpus, output, *options).exit_code == 0
+    assert run(corpus, "-o", output, *options).exit_code == 0
     tables = load_symbols(output)
     assert tables.lang == lang
     (symbol,) = tables.tables["NORM"].symbols
@@ -94,7 +94,7 @@ def test_norms_are_those_of_the_language(tmp_path, lang):
 @pytest.mark.parametrize("config", ["en", "es"])
 def test_the_file_works_as_tables_of_a_config(corpus, tmp_path, config):
     output = tmp_path / "tables.npz"
-    assert run(corpus, output, "--lang", "en", "--min-freq", "2").exit_code == 0
+    assert run(corpus, "-o", output, "--lang", "en", "--min-freq", "2").exit_code == 0
     overrides = {
         "nlp.lang": config,
         "paths.train": str(corpus),
@@ -124,12 +124,15 @@ def test_the_file_works_as_tables_of_a_config(corpus, tmp_path, config):
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        (["{corpus}", "{out}", "--attrs", "NORM,FOO"], "'attrs' holds 'FOO'"),
-        (["{corpus}", "{out}", "--lang", "qq"], "Can't import language qq"),
-        (["{empty}", "{out}"], "There is not a token in the corpus '{empty}'"),
-        (["{folder}", "{out}"], "There is no .spacy file in the folder '{folder}'"),
-        (["{damaged}", "{out}"], "'{damaged}' should be a .spacy file"),
-        (["{corpus}", "{corpus}/tables.npz"], "{corpus}"),
+        (["{corpus}", "-o", "{out}", "--attrs", "NORM,FOO"], "'attrs' holds 'FOO'"),
+        (["{corpus}", "-o", "{out}", "--lang", "qq"], "Can't import language qq"),
+        (["{empty}", "-o", "{out}"], "There is not a token in the corpus '{empty}'"),
+        (
+            ["{folder}", "-o", "{out}"],
+            "There is no .spacy file in the folder '{folder}'",
+        ),
+        (["{damaged}", "-o", "{out}"], "'{damaged}' should be a .spacy file"),
+        (["{corpus}", "-o", "{corpus}/tables.npz"], "{corpus}"),
     ],
 )
 def test_errors_are_told_without_a_traceback(corpus, tmp_path, args, message):
@@ -157,9 +160,12 @@ def test_errors_are_told_without_a_traceback(corpus, tmp_path, args, message):
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        (["{tmp}/gone.spacy", "{tmp}/x.npz", "--lang", "en"], "does not exist"),
-        (["{corpus}", "{tmp}/x.npz"], "--lang"),
-        (["{corpus}", "{tmp}/x.npz", "--lang", "en", "--min-freq", "0"], "--min-freq"),
+        (["{tmp}/gone.spacy", "-o", "{tmp}/x.npz", "--lang", "en"], "does not exist"),
+        (["{corpus}", "-o", "{tmp}/x.npz"], "--lang"),
+        (
+            ["{corpus}", "-o", "{tmp}/x.npz", "--lang", "en", "--min-freq", "0"],
+            "--min-freq",
+        ),
     ],
 )
 def test_wrong_usage_is_told_by_typer(corpus, tmp_path, args, message):
@@ -171,7 +177,7 @@ def test_wrong_usage_is_told_by_typer(corpus, tmp_path, args, message):
 
 def test_the_corpus_is_not_replaced(corpus):
     before = corpus.read_bytes()
-    result = run(corpus, corpus, "--lang", "en")
+    result = run(corpus, "-o", corpus, "--lang", "en")
     assert result.exit_code == 1
     assert "is the corpus to count" in " ".join(result.output.split())
     assert corpus.read_bytes() == before

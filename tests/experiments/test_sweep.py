@@ -237,7 +237,7 @@ def test_all_missing_corpora_are_named_at_once(root):
         plan_sweep(trials)
     message = str(error.value)
     assert message.startswith("There is no training corpus of anem, ontonotes. ")
-    assert f"`spacy hashembeds prepare anem {root}/corpus/anem`" in message
+    assert f"`spacy hashembeds prepare anem -o {root}/corpus/anem`" in message
     assert "or leave it out: --datasets demo,wnut17. " in message
     assert f"looked for in '{root}': run the command in the project's fo" in message
 

@@ -490,7 +490,7 @@ def test_without_a_gpu(project, training, monkeypatch):
 def test_a_missing_split(project, split):
     trial = make_trial(project)
     trial.corpus[split].unlink()
-    message = rf"no '.*{split}\.spacy'.*hashembeds prepare demo .*corpus/demo`"
+    message = rf"no '.*{split}\.spacy'.*hashembeds prepare demo -o .*corpus/demo`"
     with pytest.raises(FileNotFoundError, match=message):
         run_trial(trial)
 
