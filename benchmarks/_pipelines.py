@@ -11,7 +11,9 @@ from spacy.vocab import Vocab
 from thinc.api import fix_random_seed
 from wasabi import msg
 
-from ._data import ROOT, batch_by_words
+from spacy_hashembeds.experiments.configs import SHIPPED
+
+from ._data import batch_by_words
 from ._timing import Contender, Maker
 
 CALLBACK = "spacy-hashembeds.use_fastest_blas.v1"
@@ -43,7 +45,7 @@ def make_pipeline(name: str, vocab: Vocab) -> Language:
 
     name (str): The name of the contender.
     """
-    config = load_config(ROOT / "configs" / "multi_hash_embed.cfg")
+    config = load_config(SHIPPED / "multi_hash_embed.cfg")
     tok2vec = config["components"]["tok2vec"]["model"]
     layers = _LAYERS[SPACY if name in (SPACY, SPACY_BLAS) else OURS]
     for part, architecture in layers.items():

@@ -17,6 +17,7 @@ from spacy.vocab import Vocab
 
 from spacy_hashembeds.corpora.datasets import prepare_dataset
 from spacy_hashembeds.corpora.demo import make_demo_corpus
+from spacy_hashembeds.experiments.configs import SHIPPED
 from spacy_hashembeds.experiments.run_trial import run_trial
 from spacy_hashembeds.experiments.trial import Trial
 
@@ -79,7 +80,7 @@ def tiny_corpus(tmp_path_factory) -> Path:
 def trained_root(tiny_corpus, tmp_path_factory) -> Path:
     """A project in which one small trial was run, to read only."""
     root = tmp_path_factory.mktemp("project")
-    shutil.copytree(ROOT / "configs", root / "configs")
+    shutil.copytree(SHIPPED, root / "configs")
     shutil.copytree(tiny_corpus, root / "corpus" / "demo")
     run_trial(make_trial(root))
     return root

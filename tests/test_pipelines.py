@@ -16,11 +16,10 @@ from spacy.tokens import Doc, DocBin
 from spacy.training import Example
 from spacy.util import load_config
 
+from spacy_hashembeds.experiments.configs import SHIPPED
 from spacy_hashembeds.layers.symbolembed import find_symbol_embeds
 
-from .conftest import ROOT
-
-CONFIGS = sorted((ROOT / "configs").glob("*.cfg"))
+CONFIGS = sorted(SHIPPED.glob("*.cfg"))
 EMBEDDERS = ["multi_embed", "multi_fewer_hash_embed"]
 
 SMALL = {
@@ -129,7 +128,7 @@ def trained(request, tiny_corpus, tmp_path_factory):
     """A trained pipeline's folder."""
     output = tmp_path_factory.mktemp(request.param)
     return train_small(
-        ROOT / f"configs/{request.param}.cfg",
+        SHIPPED / f"{request.param}.cfg",
         tiny_corpus,
         output,
         **{"initialize.before_init.min_freq": 2}
@@ -209,7 +208,7 @@ def test_listings_of_the_report(listing, tiny_corpus, vectors, tmp_path):
 
     What makes it full is ours: corpora, batches and, for lookup, the callback.
     """
-    config = load_config(ROOT / "configs/multi_embed.cfg", interpolate=False)
+    config = load_config(SHIPPED / "multi_embed.cfg", interpolate=False)
     for section in (LISTING_1, listing):
         printed = parse_sections(section)
         for path, settings in printed.items():
@@ -258,7 +257,7 @@ def test_trained_weights_differ_from_initial_ones(trained, tiny_corpus):
 
 
 def test_equal_seeds_give_equal_models(trained, tiny_corpus, tmp_path):
-    config = ROOT / "configs" / f"{trained.parent.name.rstrip('0123456789')}.cfg"
+    config = SHIPPED / f"{trained.parent.name.rstrip('0123456789')}.cfg"
     overrides = (
         {"initialize.before_init.min_freq": 2} if config.stem == "multi_embed" else {}
     )
@@ -272,7 +271,7 @@ def test_equal_seeds_give_equal_models(trained, tiny_corpus, tmp_path):
 
 def test_symbol_tables_travel_once(tiny_corpus, tmp_path):
     path = train_small(
-        ROOT / "configs/multi_embed.cfg",
+        SHIPPED / "multi_embed.cfg",
         tiny_corpus,
         tmp_path,
         **{"initialize.before_init.min_freq": 2},

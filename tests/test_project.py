@@ -14,6 +14,7 @@ import pytest
 from weasel.util.config import load_project_config
 
 from spacy_hashembeds.corpora.datasets import DATASETS
+from spacy_hashembeds.experiments.configs import SHIPPED
 from spacy_hashembeds.vectors.rawtext import RAW_FILES
 
 from .conftest import ROOT
@@ -24,7 +25,7 @@ def folder(tmp_path_factory) -> Path:
     """A copy of the project, since loading it makes its folders."""
     folder = tmp_path_factory.mktemp("project")
     shutil.copy(ROOT / "project.yml", folder)
-    shutil.copytree(ROOT / "configs", folder / "configs")
+    shutil.copytree(SHIPPED, folder / "configs")
     return folder
 
 
@@ -88,7 +89,7 @@ def test_trials_name_configs_and_datasets_that_exist(config):
     assert commands
     for _, dataset, embedder, *_ in commands:
         assert dataset in DATASETS
-        assert (ROOT / "configs" / f"{embedder}.cfg").is_file()
+        assert (SHIPPED / f"{embedder}.cfg").is_file()
 
 
 def test_dependencies_are_files_of_the_project_or_outputs(config):
@@ -145,7 +146,7 @@ def test_the_vectors_workflow_hands_each_file_on(folder):
     vectors = "assets/vectors/wnut17_floret"
     (init,) = run_dry(folder, "vectors-init", ".", pattern=r"spacy init vectors (.*)")
     assert init.split() == ["en", floret[3], vectors, "--mode", "floret"]
-    embedders = {path.stem for path in (ROOT / "configs").glob("*.cfg")}
+    embedders = {path.stem for path in SHIPPED.glob("*.cfg")}
     # of the same embedder as multi_hash_embed
     assert {line[2] for line in trials} == embedders - {"spacy_stock"}
     for line in trials:

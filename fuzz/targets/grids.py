@@ -2,7 +2,6 @@
 
 import json
 import math
-import shutil
 from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
@@ -25,7 +24,6 @@ _FILE = "grid.yml"
 _MAX_PLANNED = 4
 _FINE: set[str] = set()
 
-_CONFIGS = Path(__file__).parents[2] / "configs"
 _GRID = """\
 # two embedders, and one wider
 datasets: [demo]
@@ -47,7 +45,6 @@ trials:
 
 
 def _make(folder: Path) -> None:
-    shutil.copytree(_CONFIGS, folder / "configs")
     (folder / "corpus/demo").mkdir(parents=True)
     for split in ("train", "dev"):
         path = folder / f"corpus/demo/{split}.spacy"

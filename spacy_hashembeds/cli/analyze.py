@@ -19,7 +19,7 @@ def analyze_cli(
     train: Path = Arg(..., help="Training corpus: a .spacy file or a folder of them"),
     dev: Path | None = Opt(None, "--dev", help="Development corpus"),
     test: Path | None = Opt(None, "--test", help="Test corpus"),
-    config: Path | None = Opt(
+    config: str | None = Opt(
         None, "--config", "-c", help="Config whose embedding tables to measure"
     ),
     model: str | None = Opt(
@@ -65,6 +65,7 @@ def analyze_cli(
     from wasabi import msg
 
     from ..analysis.corpus import analyze_corpus
+    from ..experiments.configs import locate_config
     from ..files import write_json
     from ._print_analysis import print_analysis
 
@@ -73,7 +74,7 @@ def analyze_cli(
             train,
             dev=dev,
             test=test,
-            config=config,
+            config=None if config is None else locate_config(config),
             model=model,
             vectors=vectors,
             lang=lang,

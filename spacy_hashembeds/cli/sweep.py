@@ -1,6 +1,5 @@
 """`spacy hashembeds sweep`."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
 
 @hashembeds_cli.command("sweep")
 def sweep_cli(
-    grid: Path = Arg(..., help="Grid of trials (.yml)", dir_okay=False),
+    grid: str = Arg(..., help="Grid of trials: a name, such as main, or a .yml file"),
     jobs: int | None = Opt(
         None,
         "--jobs",
@@ -43,12 +42,13 @@ def sweep_cli(
     """
     from wasabi import msg
 
+    from ..experiments.configs import locate_grid
     from ..experiments.grid import read_grid
     from ..experiments.sweep import plan_sweep
 
     try:
         run = _make_executor(executor, jobs, gpu_id)
-        chosen = read_grid(grid).narrow(
+        chosen = read_grid(locate_grid(grid)).narrow(
             datasets=_split(datasets),
             embedders=_split(embedders),
             variants=_split(variants),

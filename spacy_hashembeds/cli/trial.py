@@ -14,7 +14,7 @@ from ._output import QUIET
 def trial_cli(
     ctx: typer.Context,
     dataset: str = Arg(..., help="Prepared corpus: the folder corpus/DATASET"),
-    embedder: str = Arg(..., help="Config: the file configs/EMBEDDER.cfg"),
+    embedder: str = Arg(..., help="Config: its name, such as multi_embed"),
     seed: int = Opt(0, "--seed", "-s", help="Seed of initial weights and training"),
     variant: str = Opt("default", "--variant", help="Name for the config overrides"),
     gpu_id: int = Opt(-1, "--gpu-id", "-g", help="GPU ID or -1 for CPU"),

@@ -15,6 +15,7 @@ from thinc.api import Config
 
 from ..corpora.datasets import DATASETS
 from ..files import quote, read_json
+from .configs import find_config
 
 #: Settings that are the trial's own, and what to give instead.
 _OWN_SETTINGS = {
@@ -35,7 +36,7 @@ class Trial:
 
     dataset (str): A prepared corpus: the folder `corpus/<dataset>` with the files
         `train.spacy`, `dev.spacy` and, if there is one, `test.spacy`.
-    embedder (str): A config: the file `configs/<embedder>.cfg`.
+    embedder (str): The name of a config: see `find_config`.
     seed (int): The seed of initial weights and of training.
     overrides (Mapping[str, Any]): Config settings to change, as `spacy train` takes
         them, e.g. `{"training.max_steps": 400}`.
@@ -85,8 +86,11 @@ class Trial:
 
     @property
     def config(self) -> Path:
-        """The config file."""
-        return self.root / "configs" / f"{self.embedder}.cfg"
+        """The config file.
+
+        RAISES (FileNotFoundError): If there is none of this name.
+        """
+        return find_config(self.embedder, self.root)
 
     @property
     def corpus(self) -> dict[str, Path]:
@@ -131,11 +135,6 @@ def identify(trial: Trial) -> dict[str, Any]:
     RAISES (ValueError): If the language of the corpus is unknown, or if there are no
         such vectors, or none in them.
     """
-    if not trial.config.is_file():
-        raise FileNotFoundError(
-            f"There is no config '{trial.config}' for the embedder "
-            f"'{trial.embedder}'. {say_where(trial)}"
-        )
     for path in trial.corpus.values():
         if not path.is_file():
             raise FileNotFoundError(
@@ -166,7 +165,7 @@ def say_where(trial: Trial) -> str:
     """Say where files of a trial are looked for: its folder may be a wrong one."""
     return (
         f"It was looked for in '{trial.root.absolute()}': run the command in the "
-        "project's folder, where configs/ and corpus/ are."
+        "folder that corpus/ is in."
     )
 
 

@@ -46,14 +46,12 @@ class Missing:
 
     @property
     def grid(self) -> str:
-        """The file that `spacy hashembeds sweep` runs it from."""
+        """The grid that `spacy hashembeds sweep` runs it from."""
         if self.variant.endswith(("vectors", "fasttext")):
-            name = "vectors"
-        elif self.embedder == FEWER:
-            name = "num_hashes"
-        else:
-            name = _VARIANT_GRIDS.get(self.variant, "main")
-        return f"configs/grids/{name}.yml"
+            return "vectors"
+        if self.embedder == FEWER:
+            return "num_hashes"
+        return _VARIANT_GRIDS.get(self.variant, "main")
 
     @property
     def command(self) -> str:

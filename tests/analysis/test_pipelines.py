@@ -14,11 +14,10 @@ from spacy_hashembeds.analysis.pipelines import (
     load_pipeline,
     load_vectors,
 )
+from spacy_hashembeds.experiments.configs import SHIPPED
 from spacy_hashembeds.symbols import count_symbols, cut_symbols, save_symbols
 
-from ..conftest import ROOT
-
-LOOKUP = ROOT / "configs" / "multi_embed.cfg"
+LOOKUP = SHIPPED / "multi_embed.cfg"
 ATTRS = ["NORM", "PREFIX", "SUFFIX", "SHAPE"]
 
 

@@ -11,8 +11,7 @@ from typer.testing import CliRunner, Result
 
 import spacy_hashembeds.cli  # noqa: F401
 from spacy_hashembeds.analysis.corpus import analyze_corpus
-
-from ..conftest import ROOT
+from spacy_hashembeds.experiments.configs import SHIPPED
 
 
 def run(*args: str | Path) -> Result:
@@ -30,7 +29,7 @@ def squeeze(text: str) -> str:
 
 def test_everything_is_printed_and_saved(tiny_corpus, tmp_path):
     train, dev = tiny_corpus / "train.spacy", tiny_corpus / "dev.spacy"
-    config = ROOT / "configs/multi_fewer_hash_embed.cfg"
+    config = SHIPPED / "multi_fewer_hash_embed.cfg"
     output = tmp_path / "made" / "analysis.json"
     result = run(train, "--dev", dev, "--config", config, "-o", output)
     assert result.exit_code == 0, result.output
@@ -71,7 +70,7 @@ def test_lookup_tables_and_vectors(tiny_corpus, tmp_path):
     nlp.vocab.set_vector("the", np.ones(2, dtype="float32"))
     nlp.to_disk(tmp_path / "vectors")
     train = tiny_corpus / "train.spacy"
-    config = ROOT / "configs/multi_embed.cfg"
+    config = SHIPPED / "multi_embed.cfg"
     settings = ["--vectors", tmp_path / "vectors", "--bound", "0.2"]
     result = run(train, "--config", config, *settings)
     assert result.exit_code == 0, result.output
@@ -89,7 +88,7 @@ def test_lookup_tables_and_vectors(tiny_corpus, tmp_path):
 
 def test_the_language_of_the_norms_is_named(tiny_corpus):
     train = tiny_corpus / "train.spacy"
-    config = ROOT / "configs/multi_embed.cfg"
+    config = SHIPPED / "multi_embed.cfg"
     for args, lang in (
         ([], "'xx', unless --lang is given"),
         (["--lang", "de"], "'de'."),

@@ -82,7 +82,10 @@ def test_options_reach_the_training(in_project, monkeypatch):
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        (["demo", "multi_emb"], "no config 'configs/multi_emb.cfg'"),
+        (
+            ["demo", "multi_emb"],
+            "no config 'multi_emb': no file 'configs/multi_emb.cfg'",
+        ),
         (["none", "multi_embed"], "no 'corpus/none/train.spacy'. Make it with"),
         (["demo", "multi_embed", "--training.max_step", "60"], "no setting 'training."),
         (["demo", "multi_embed", "--nlp.lang", "xyz"], "Can't import language xyz"),

@@ -6,6 +6,7 @@ import srsly
 from spacy import blank
 
 from spacy_hashembeds.corpora.docbin import read_examples
+from spacy_hashembeds.experiments.configs import SHIPPED
 from spacy_hashembeds.experiments.grid import Grid, read_grid
 from spacy_hashembeds.experiments.sweep import check_configs
 from spacy_hashembeds.experiments.trial import Trial
@@ -13,7 +14,7 @@ from spacy_hashembeds.symbols import count_symbols
 
 from ..conftest import ROOT
 
-GRIDS = sorted((ROOT / "configs" / "grids").glob("*.yml"))
+GRIDS = sorted((SHIPPED / "grids").glob("*.yml"))
 
 EMBED = "components.tok2vec.model.embed"
 
@@ -296,7 +297,7 @@ def test_overrides_name_settings_that_configs_have(tmp_path):
 
 def find(grid: str, variant: str) -> dict[str, object]:
     """The rows of a variant on each dataset, in a grid."""
-    trials = read_grid(ROOT / "configs" / "grids" / f"{grid}.yml").expand()
+    trials = read_grid(SHIPPED / "grids" / f"{grid}.yml").expand()
     found = [trial for trial in trials if trial.variant == variant]
     assert {trial.embedder for trial in found} == {"multi_hash_embed"}
     return {trial.dataset: trial.overrides[f"{EMBED}.rows"] for trial in found}
@@ -324,7 +325,7 @@ def test_adjusted_rows_are_parts_of_the_symbols(grid, variant, divisor):
 
 def test_ablated_features_take_their_rows_along():
     usual = {"NORM": 5000, "PREFIX": 2500, "SUFFIX": 2500, "SHAPE": 2500, "ORTH": 5000}
-    for trial in read_grid(ROOT / "configs/grids/features.yml").expand():
+    for trial in read_grid(SHIPPED / "grids/features.yml").expand():
         if trial.variant == "default":
             assert trial.overrides == {}
             continue

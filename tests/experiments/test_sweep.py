@@ -14,6 +14,7 @@ import spacy
 
 from spacy_hashembeds.experiments import progress as progress_module
 from spacy_hashembeds.experiments import sweep as sweep_module
+from spacy_hashembeds.experiments.configs import SHIPPED
 from spacy_hashembeds.experiments.progress import Progress
 from spacy_hashembeds.experiments.sweep import (
     attempt_trial,
@@ -25,13 +26,11 @@ from spacy_hashembeds.experiments.sweep import (
 from spacy_hashembeds.experiments.trial import Trial, identify
 from spacy_hashembeds.files import write_json
 
-from ..conftest import ROOT
-
 
 @pytest.fixture
 def root(tmp_path) -> Path:
     """A project with two corpora, which nothing here reads."""
-    shutil.copytree(ROOT / "configs", tmp_path / "configs")
+    shutil.copytree(SHIPPED, tmp_path / "configs")
     for dataset in ("demo", "wnut17"):
         (tmp_path / "corpus" / dataset).mkdir(parents=True)
         for split in ("train", "dev"):
@@ -239,11 +238,11 @@ def test_all_missing_corpora_are_named_at_once(root):
     assert message.startswith("There is no training corpus of anem, ontonotes. ")
     assert f"`spacy hashembeds prepare anem -o {root}/corpus/anem`" in message
     assert "or leave it out: --datasets demo,wnut17. " in message
-    assert f"looked for in '{root}': run the command in the project's fo" in message
+    assert f"looked for in '{root}': run the command in the folder" in message
 
 
 def test_an_embedder_without_config(root):
-    with pytest.raises(FileNotFoundError, match=r"no config '.*multi_emb\.cfg'"):
+    with pytest.raises(FileNotFoundError, match=r"no config 'multi_emb'"):
         plan_sweep([make(root), make(root, embedder="multi_emb")])
 
 

@@ -1,11 +1,11 @@
 import pytest
 
+from spacy_hashembeds.experiments.configs import locate_grid
 from spacy_hashembeds.experiments.grid import read_grid
 from spacy_hashembeds.experiments.results import read_results
 from spacy_hashembeds.report.layouts import DATASET_NAMES
 from spacy_hashembeds.report.missing import find_missing
 
-from ..conftest import ROOT
 from ..experiments.test_results import write_seeds
 
 HASH, FEWER, LOOKUP = "multi_hash_embed", "multi_fewer_hash_embed", "multi_embed"
@@ -59,7 +59,7 @@ def test_seed_9_is_missing_like_the_others(tmp_path):
 def test_the_grid_that_is_named_has_the_trials(tmp_path):
     write_seeds(tmp_path, "anem", LOOKUP, "default", [0.1])
     for missing in find_missing(read_results(tmp_path)):
-        path = ROOT / missing.grid
+        path = locate_grid(missing.grid)
         rows = {(row.embedder, row.variant): row for row in read_grid(path).rows}
         row = rows[missing.embedder, missing.variant]
         # OntoNotes is licensed: its rows can't be shipped
@@ -80,7 +80,7 @@ def test_the_command_runs_what_is_missing(tmp_path):
     write_seeds(tmp_path, "ontonotes", LOOKUP, "default", [0.1])
     for missing in find_missing(read_results(tmp_path)):
         grid, options = read_command(missing.command)
-        trials = read_grid(ROOT / grid).narrow(**options).expand()
+        trials = read_grid(locate_grid(grid)).narrow(**options).expand()
         run = {(trial.dataset, trial.embedder, trial.variant) for trial in trials}
         wanted = {(name, missing.embedder, missing.variant) for name in missing.seeds}
         if missing.variant.startswith("rows100"):
@@ -90,7 +90,7 @@ def test_the_command_runs_what_is_missing(tmp_path):
 
 
 def test_the_command_names_no_datasets_where_all_are_missing():
-    grid = "configs/grids/min_freq.yml"
+    grid = "min_freq"
     assert find({}, LOOKUP, "min_freq5").command == (
         f"spacy hashembeds sweep {grid} --embedders multi_embed --variants min_freq5"
     )

@@ -140,7 +140,7 @@ def test_footnotes_and_missing_trials_are_said(report, tmp_path):
     names = "CoNLL es, CoNLL nl, WNUT2017, Archeology, AnEM (1 of 3 seeds), OntoNotes"
     assert row[2] == names
     assert next(row for row in missing if row[1] == "min_freq5")[2] == "all 6"
-    grid = "configs/grids/main.yml"
+    grid = "main"
     assert row[3:] == [
         "9, 10, 11, 15",
         f"spacy hashembeds sweep {grid} --embedders multi_embed --variants default",

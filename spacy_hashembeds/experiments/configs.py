@@ -1,0 +1,66 @@
+"""Configs and grids by name: those of the project, and those that come with us."""
+
+from pathlib import Path
+from typing import NamedTuple
+
+#: What the package holds, and the folder of a project that wins over it.
+SHIPPED = Path(__file__).parents[1] / "configs"
+FOLDER = "configs"
+
+
+class _Kind(NamedTuple):
+    name: str
+    folder: str
+    suffix: str
+
+
+_CONFIG = _Kind("config", FOLDER, ".cfg")
+_GRID = _Kind("grid", f"{FOLDER}/grids", ".yml")
+
+
+def find_config(name: str, root: Path = Path()) -> Path:
+    """Find the config of an embedder: `configs/NAME.cfg` of the project, else ours.
+
+    name (str): Its name, e.g. "multi_embed".
+    root (Path): The folder of the project.
+    RAISES (FileNotFoundError): If there is none. Lists those that there are.
+    RETURNS (Path): The file.
+    """
+    return _find(name, _CONFIG, root)
+
+
+def locate_config(config: str | Path, root: Path = Path()) -> Path:
+    """Take a path of a config, or find one by its name.
+
+    config (str | Path): What ends in `.cfg`, or names a folder, is a path.
+    """
+    return _locate(config, _CONFIG, root)
+
+
+def locate_grid(grid: str | Path, root: Path = Path()) -> Path:
+    """Take a path of a grid, or find `configs/grids/NAME.yml` as `find_config` does.
+
+    grid (str | Path): What ends in `.yml`, or names a folder, is a path.
+    """
+    return _locate(grid, _GRID, root)
+
+
+def _locate(value: str | Path, kind: _Kind, root: Path) -> Path:
+    path = Path(value)
+    if path.suffix == kind.suffix or len(path.parts) != 1:
+        return path
+    return _find(str(value), kind, root)
+
+
+def _find(name: str, kind: _Kind, root: Path) -> Path:
+    folders = [root / kind.folder, SHIPPED.parent / kind.folder]
+    paths = [folder / f"{name}{kind.suffix}" for folder in folders]
+    for path in paths:
+        if path.is_file():
+            return path
+    names = {p.stem for folder in folders for p in folder.glob(f"*{kind.suffix}")}
+    raise FileNotFoundError(
+        f"There is no {kind.name} '{name}': no file '{paths[0]}', and none of "
+        "this name that comes with spacy-hashembeds. There are: "
+        f"{', '.join(sorted(names))}."
+    )
