@@ -1,4 +1,4 @@
-"""Giving a trained pipeline our embedding layers, with its weights.
+"""Giving a saved pipeline our embedding layers, with its weights.
 
 Weights load from spaCy's layers into ours, so a pipeline is converted by changing its
 `config.cfg` alone. Every other file, of whichever component, is copied as it is.
@@ -6,8 +6,8 @@ Weights load from spaCy's layers into ours, so a pipeline is converted by changi
 
 import os
 import shutil
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
@@ -29,31 +29,11 @@ from .conversion import (
 )
 from .parity import LoadedPipeline, compare_pipelines, make_texts_for
 from .replaceable import check_replaceable
+from .result import Acceleration
 from .timing import measure_words_per_second
 
 
-@dataclass(frozen=True)
-class Acceleration:
-    """What was done to a pipeline, and what came of it."""
-
-    #: Where the layers stand in the config that were converted.
-    converted: list[str]
-    #: Where something stands that had to be left as it was, and why.
-    left: dict[str, str]
-    #: How many texts and tokens both pipelines annotated alike.
-    texts: int
-    tokens: int
-    #: Components whose converted layers were not compared: never initialised, they
-    #: have no weights.
-    unchecked: list[str]
-    #: The largest difference between outputs of a layer before and after, as a share
-    #: of the largest output (or of 1).
-    max_relative_diff: float
-    #: Tokens a second in `nlp.pipe`, "before" and "after".
-    words_per_second: dict[str, float]
-
-
-def accelerate(
+def accelerate_folder(
     model: str | Path,
     output: str | Path,
     texts: Iterable[str | Doc] | None = None,
@@ -84,31 +64,56 @@ def accelerate(
     RETURNS (Acceleration): What was done.
     """
     output = Path(output)
-    ops = get_current_ops()
-    try:
+    with keeping_ops() as ops:
         before = _load(model, ops)
         source = _find_source(before.nlp, model, output)
         config = load_config(source / "config.cfg")
-        _check_convertible(config, model)
+        check_convertible(config, model)
         check = partial(check_replaceable, output, source, force=force)
         with replacing_folder(output, check) as folder:
             _copy_folder(source, folder)
             new_config = convert_config(config, blas=blas)
             new_config.to_disk(folder / "config.cfg", interpolate=False)
-            if texts is None:
-                texts = make_texts_for(before)
-            parity = compare_pipelines(before, _load(folder, ops), texts)
             paths = {"before": model, "after": folder}
-            speeds = measure_words_per_second(
-                {
-                    name: partial(_load_language, path, ops)
-                    for name, path in paths.items()
-                },
-                parity.sample,
+            return compare(
+                before,
+                _load(folder, ops),
+                make_texts_for(before) if texts is None else texts,
+                {name: partial(_load_language, paths[name], ops) for name in paths},
+                config=config,
+                blas=blas,
                 rounds=rounds,
             )
+
+
+@contextmanager
+def keeping_ops() -> Iterator[Ops]:
+    """Give Thinc's current ops, and make them the current ones again in the end."""
+    ops = get_current_ops()
+    try:
+        yield ops
     finally:
         set_current_ops(ops)
+
+
+def compare(
+    before: LoadedPipeline,
+    after: LoadedPipeline,
+    texts: Iterable[str | Doc],
+    loaders: Mapping[str, Callable[[], Language]],
+    *,
+    config: Config,
+    blas: bool,
+    rounds: int,
+) -> Acceleration:
+    """Check that a pipeline and what was made of it agree, and time both.
+
+    loaders (Mapping[str, Callable[[], Language]]): Load "before" and "after" anew, to
+        time them.
+    config (Config): That of the pipeline as it was.
+    RAISES (ValueError): If they don't agree.
+    """
+    parity = compare_pipelines(before, after, texts)
     return Acceleration(
         converted=find_convertible(config),
         left=_find_left(config, blas),
@@ -116,7 +121,9 @@ def accelerate(
         tokens=parity.tokens,
         unchecked=parity.unchecked,
         max_relative_diff=parity.max_relative_diff,
-        words_per_second=speeds,
+        words_per_second=measure_words_per_second(
+            loaders, parity.sample, rounds=rounds
+        ),
     )
 
 
@@ -143,7 +150,12 @@ def _find_source(nlp: Language, model: str | Path, output: Path) -> Path:
     return source
 
 
-def _check_convertible(config: Config, model: str | Path) -> None:
+def check_convertible(config: Config, model: str | Path) -> None:
+    """Check that there is something to convert in a pipeline's config.
+
+    model (str | Path): What to call the pipeline.
+    RAISES (ValueError): If there is nothing.
+    """
     if find_convertible(config):
         return
     found = {

@@ -105,17 +105,22 @@ def compare_pipelines(
     return parity
 
 
-def make_texts(strings: Iterable[str], n_texts: int = 400) -> list[str]:
+def make_texts(
+    strings: Iterable[str], n_texts: int = 400, *, only_known: bool = False
+) -> list[str]:
     """Make up texts of known and unknown words, the same for the same strings.
 
     strings (Iterable[str]): Known words, and whatever else a vocab has.
     n_texts (int): How many texts to make, on top of some that are empty or blank.
+    only_known (bool): Whether to leave out unknown words, and what joins words to such:
+        a vocab keeps whatever words it has met.
     """
     random_state = random.Random(0)
     known = sorted({string for string in strings if string}) or ["word"]
+    separators = (" ",) if only_known else SEPARATORS
 
     def make_word() -> str:
-        if random_state.random() < 0.7:
+        if only_known or random_state.random() < 0.7:
             return random_state.choice(known)
         first, last = (ord(letter) for letter in random_state.choice(SCRIPTS))
         length = random_state.randint(1, 8)
@@ -124,18 +129,18 @@ def make_texts(strings: Iterable[str], n_texts: int = 400) -> list[str]:
     texts = ["", " ", "\n\n", "\t \u00a0", "...", "a"]
     for _ in range(n_texts):
         n_words = random_state.choice((1, 2, 5, 10, 20, 40))
-        pieces = (make_word() + random_state.choice(SEPARATORS) for _ in range(n_words))
+        pieces = (make_word() + random_state.choice(separators) for _ in range(n_words))
         texts.append("".join(pieces))
     random_state.shuffle(texts)
     return texts
 
 
-def make_texts_for(pipeline: LoadedPipeline) -> list[str]:
+def make_texts_for(pipeline: LoadedPipeline, *, only_known: bool = False) -> list[str]:
     """Make up texts for a pipeline, without any empty Doc if it takes none.
 
     Some of spaCy's layers don't, such as `reduce_first` in a text classifier.
     """
-    texts = make_texts(pipeline.nlp.vocab.strings)
+    texts = make_texts(pipeline.nlp.vocab.strings, only_known=only_known)
     try:
         pipeline.annotate(["a", ""])
     except Exception:  # of any component, some of them strangers
@@ -159,7 +164,7 @@ def _annotate(
         raise ValueError(
             f"The pipeline {name} fails on the texts to check it with: "
             f"{type(error).__name__}: {error} Give texts of the kind that it is for "
-            "(--text)."
+            "(--text, or 'texts' in Python)."
         ) from error
 
 
@@ -230,13 +235,14 @@ def _find_layers(
         old, new = (getattr(p, "model", None) for p in (pipe, after.get_pipe(name)))
         if isinstance(old, Model) and isinstance(new, Model):
             pairs = list(_find_changed(old, new))
-            layers += [(name, *pair) for pair in pairs if _has_weights(pair[0])]
-            if not all(_has_weights(old_layer) for old_layer, _ in pairs):
+            layers += [(name, *pair) for pair in pairs if has_weights(pair[0])]
+            if not all(has_weights(old_layer) for old_layer, _ in pairs):
                 without_weights.append(name)
     return layers, without_weights
 
 
-def _has_weights(model: Model) -> bool:
+def has_weights(model: Model) -> bool:
+    """Whether a model, with all layers in it, was initialised or loaded."""
     return all(
         node.has_param(name) for node in model.walk() for name in node.param_names
     )

@@ -10,7 +10,7 @@ from ._app import describe, hashembeds_cli
 if TYPE_CHECKING:
     from spacy.tokens import Doc
 
-    from ..acceleration.accelerate import Acceleration
+    from ..acceleration.result import Acceleration
 
 
 @hashembeds_cli.command("accelerate")
@@ -39,11 +39,11 @@ def accelerate_cli(
     """
     from wasabi import msg
 
-    from ..acceleration.accelerate import accelerate
+    from ..acceleration.accelerate import accelerate_folder
 
     try:
         texts = None if text is None else _read_texts(text)
-        done = accelerate(model, output, texts, blas=blas, force=force)
+        done = accelerate_folder(model, output, texts, blas=blas, force=force)
     except (ImportError, OSError, ValueError) as e:
         msg.fail("Can't accelerate the pipeline", describe(e), exits=1)
     _print_report(done)

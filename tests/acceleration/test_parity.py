@@ -137,7 +137,7 @@ def test_a_pipeline_that_fails_is_named_with_the_remedy():
     def fail(doc):
         raise IndexError("no token")
 
-    match = r"pipeline as it is fails .* IndexError: no token.* Give texts .*\(--text\)"
+    match = r"pipeline as it is fails .* IndexError: no token.* Give texts .*\(--text, "
     with pytest.raises(ValueError, match=match):
         compare(fail, set_tag)
     with pytest.raises(ValueError, match="as converted fails"):

@@ -91,12 +91,12 @@ def test_what_stays_is_warned_of(tmp_path, texts):
 def test_the_difference_is_said_in_the_unit_of_its_limit(
     model, tmp_path, texts, monkeypatch
 ):
-    def accelerate(*arguments, **options):
+    def accelerate_folder(*arguments, **options):
         done = original(*arguments, **options)
         return replace(done, max_relative_diff=5.4321e-06, unchecked=["ner"])
 
-    original = accelerate_module.accelerate
-    monkeypatch.setattr(accelerate_module, "accelerate", accelerate)
+    original = accelerate_module.accelerate_folder
+    monkeypatch.setattr(accelerate_module, "accelerate_folder", accelerate_folder)
     result = run(model, tmp_path / "out", "--text", str(texts))
     output = " ".join(result.output.split())
     said = "Largest difference between vectors: 5.43e-06 of the largest number (up to "

@@ -1,0 +1,272 @@
+"""Pipelines accelerated in memory, against what the command makes of them."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+import spacy
+from spacy.language import Language
+from spacy.tokens import Doc
+from spacy.util import load_model
+from thinc.api import Linear, NumpyOps, get_current_ops, set_current_ops
+
+from spacy_hashembeds.acceleration import blas as blas_module
+from spacy_hashembeds.acceleration import conversion
+from spacy_hashembeds.acceleration.accelerate import accelerate_folder
+from spacy_hashembeds.acceleration.blas import NUMPY_BLAS_OPS
+from spacy_hashembeds.acceleration.in_memory import accelerate
+from spacy_hashembeds.acceleration.result import AcceleratedPipeline
+
+from . import accelerate_pipelines as pipelines
+from .accelerate_pipelines import TEXTS, read_files
+
+
+def make(name: str = "bare") -> Language:
+    """Make a pipeline that knows the words of the texts, as after training on them."""
+    nlp = pipelines.MAKERS[name][0]()
+    list(nlp.pipe(TEXTS))
+    return nlp
+
+
+def convert(nlp: Language, texts=TEXTS, *, blas: bool = False) -> AcceleratedPipeline:
+    return accelerate(nlp, texts, blas=blas, rounds=1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", pipelines.MAKERS)
+def test_what_is_saved_is_what_the_command_writes(tmp_path, name):
+    nlp = make(name)
+    nlp.to_disk(tmp_path / "in")
+    state = nlp.to_bytes()
+    done = convert(nlp)
+    assert nlp.to_bytes() == state
+    assert sorted(done.converted) == sorted(pipelines.find_places(name))
+    assert 0 < done.max_relative_diff < 1e-5
+    assert (done.texts, done.left, done.unchecked) == (len(TEXTS), {}, [])
+    assert set(done.words_per_second) == {"before", "after"}
+
+    done.nlp.to_disk(tmp_path / "new")
+    accelerate_folder(tmp_path / "in", tmp_path / "out", TEXTS, blas=False, rounds=1)
+    load_model(tmp_path / "out").to_disk(tmp_path / "again")
+    assert read_files(tmp_path / "new") == read_files(tmp_path / "again")
+    for text in TEXTS:
+        old, new = nlp(text).to_json(), done.nlp(text).to_json()
+        assert new.pop("cats", {}) == pytest.approx(old.pop("cats", {}), abs=1e-5)
+        assert new == old
+
+
+def test_the_new_pipeline_is_of_our_layers_and_shares_the_vocab():
+    nlp = make()
+    done = convert(nlp)
+    embed = done.nlp.config["components"]["tok2vec"]["model"]
+    assert embed["@architectures"] == conversion.OUR_EMBED
+    assert embed != nlp.config["components"]["tok2vec"]["model"]
+    assert done.nlp.vocab is nlp.vocab
+    assert done.nlp.path is None
+    assert done.nlp.meta == nlp.meta
+    assert done.nlp.meta is not nlp.meta
+
+
+def test_training_the_new_pipeline_leaves_the_old_one_as_it_is():
+    nlp = make()
+    new = convert(nlp).nlp
+    state = nlp.to_bytes()
+    examples = [pipelines.make_example(new, text) for text in pipelines.SENTENCES]
+    assert new.update(examples, sgd=new.resume_training())["tagger"] > 0
+    assert nlp.to_bytes() == state
+    assert new.to_bytes() != state
+
+
+@pytest.mark.slow
+def test_texts_are_made_up_of_words_that_the_vocab_knows():
+    nlp = make()
+    known = set(nlp.vocab.strings)
+    words: set[str] = set()
+    tokenize = nlp.tokenizer
+
+    def watch(text: str) -> Doc:
+        words.update(text.split())
+        return tokenize(text)
+
+    nlp.tokenizer = watch
+    done = accelerate(nlp, rounds=1)
+    assert done.texts > 300
+    assert len(words) > 300
+    known_words = {word for string in known for word in string.split()}
+    assert words <= known_words | {"...", "a"}
+
+
+# What only memory knows
+
+
+class Memory:
+    """A component that can't be saved."""
+
+    def __init__(self) -> None:
+        self.names: set[str] = set()
+
+    def __call__(self, doc: Doc) -> Doc:
+        doc.user_data["known"] = [t.text for t in doc if t.text in self.names]
+        return doc
+
+
+class Forgetful(Memory):
+    """A component that says it is saved."""
+
+    def to_disk(self, path, exclude=()):
+        pass
+
+    def from_disk(self, path, exclude=()):
+        pass
+
+
+Language.factory("tests_memory", func=lambda nlp, name: Memory())
+Language.factory("tests_forgetful", func=lambda nlp, name: Forgetful())
+
+
+def test_settings_and_components_that_can_not_be_saved_are_taken_over():
+    nlp = make()
+    memory = nlp.add_pipe("tests_memory")
+    memory.names = {"Anna"}
+    nlp.add_pipe("sentencizer")
+    nlp.disable_pipe("sentencizer")
+    nlp.batch_size, nlp.max_length = 7, 1234
+    errors = []
+    nlp.default_error_handler = lambda *failed: errors.append(failed)
+    nlp.get_pipe("tagger").set_error_handler(nlp.default_error_handler)
+    new = convert(nlp).nlp
+    assert new.get_pipe("tests_memory") is memory
+    assert new("Anna lives").user_data["known"] == ["Anna"]
+    assert new.disabled == ["sentencizer"]
+    assert (new.batch_size, new.max_length) == (7, 1234)
+    assert new.default_error_handler is nlp.default_error_handler
+    tagger = new.get_pipe("tagger")
+    assert tagger.get_error_handler() is nlp.default_error_handler
+
+
+def test_a_tokenizer_that_was_replaced_in_memory_is_taken_over():
+    nlp = make()
+    nlp.tokenizer = lambda text: Doc(nlp.vocab, words=text.replace("a", " ").split())
+    new = convert(nlp).nlp
+    assert [token.text for token in new("nobody saw")] == ["nobody", "s", "w"]
+
+
+def test_what_components_do_not_save_is_missed():
+    nlp = make()
+    nlp.add_pipe("tests_forgetful").names = {"Anna"}
+    state, ops = nlp.to_bytes(), get_current_ops()
+    with pytest.raises(ValueError, match=r"differ: user_data of 'Anna lives in Paris"):
+        convert(nlp)
+    assert nlp.to_bytes() == state
+    assert get_current_ops() is ops
+
+
+def test_models_that_no_config_tells_of_are_refused():
+    nlp = make()
+    nlp.get_pipe("tagger").model.layers.append(Linear())
+    with pytest.raises(
+        ValueError, match=r"'nlp' should be .* make anew.*mismatched str"
+    ):
+        convert(nlp)
+
+
+def test_a_folder_that_can_not_be_written_is_named(tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "nowhere"))
+    with pytest.raises(FileNotFoundError, match="nowhere"):
+        convert(make())
+
+
+# What is refused
+
+
+def test_what_has_our_layers_already_is_refused():
+    new = convert(make()).nlp
+    match = "'nlp' should have a spacy.MultiHashEmbed.*It has our layers already"
+    with pytest.raises(ValueError, match=match):
+        convert(new)
+
+
+def test_pipelines_without_a_model_or_without_weights_are_refused():
+    nlp = spacy.blank("en")
+    with pytest.raises(ValueError, match=r"'nlp' .*none \(no trained component\)"):
+        convert(nlp)
+    nlp.add_pipe("tagger").add_label("N")
+    match = r"'nlp' should be a trained pipeline, but its component 'tagger' was never"
+    with pytest.raises(ValueError, match=match):
+        convert(nlp)
+
+
+def test_a_memory_zone_is_refused():
+    nlp = make()
+    with nlp.memory_zone():
+        message = None
+        try:
+            convert(nlp)
+        except ValueError as error:  # spaCy's zone does not end if one passes it
+            message = str(error)
+    assert message is not None
+    assert "Call this outside of `nlp.memory_zone()`" in message
+
+
+def test_wrong_conversions_are_caught(monkeypatch):
+    nlp = make()
+    state, ops, config = nlp.to_bytes(), get_current_ops(), nlp.config.to_str()
+    monkeypatch.setattr(conversion, "MAX_HASHES", 3)
+    with pytest.raises(ValueError, match="differ"):
+        convert(nlp)
+    assert (nlp.to_bytes(), nlp.config.to_str()) == (state, config)
+    assert get_current_ops() is ops
+
+
+def test_two_threads_can_accelerate_one_pipeline():
+    nlp = make("inside")
+    with ThreadPoolExecutor(2) as pool:
+        first, second = pool.map(convert, [nlp, nlp])
+    assert first.nlp is not second.nlp
+    for text in TEXTS:
+        assert first.nlp(text).to_json() == second.nlp(text).to_json()
+
+
+# Ops
+
+
+def get_ops(nlp: Language) -> set:
+    return {node.ops for _, pipe in nlp.components for node in pipe.model.walk()}
+
+
+def test_the_blas_is_chosen_for_the_new_pipeline_alone(monkeypatch):
+    monkeypatch.setattr(blas_module, "is_numpy_faster", lambda: True)
+    nlp = make()
+    ops = get_ops(nlp)
+    new = convert(nlp, blas=True).nlp
+    assert get_ops(new) == {NUMPY_BLAS_OPS}
+    assert get_ops(nlp) == ops == {get_current_ops()}
+    callback = new.config["nlp"]["after_pipeline_creation"]
+    assert callback == {"@callbacks": conversion.BLAS}
+
+
+def test_layers_stay_on_the_blas_that_they_were_put_on(monkeypatch):
+    nlp = make()
+    others = NumpyOps(use_blis=False)
+    for node in nlp.get_pipe("tagger").model.walk():
+        node.ops = others
+    new = convert(nlp).nlp
+    assert {node.ops for node in new.get_pipe("tagger").model.walk()} == {others}
+    assert others not in {n.ops for n in new.get_pipe("tok2vec").model.walk()}
+
+
+class DeviceOps(NumpyOps):
+    """Ops that say they are a GPU's."""
+
+    device_type = "gpu"
+
+
+def test_layers_are_made_on_the_device_of_the_old_ones():
+    """Some notebooks forget between cells that a GPU was asked for."""
+    ops, device = get_current_ops(), DeviceOps(use_blis=True)
+    set_current_ops(device)
+    try:
+        nlp = make()
+    finally:
+        set_current_ops(ops)
+    assert get_ops(convert(nlp).nlp) == {device}
+    assert get_current_ops() is ops
