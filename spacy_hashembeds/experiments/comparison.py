@@ -14,7 +14,7 @@ from spacy.util import load_config
 from spacy.vocab import Vocab
 from thinc.api import Ops, get_current_ops, set_current_ops
 
-from ..acceleration.accelerate import accelerate
+from ..acceleration.accelerate import accelerate_folder
 from ..acceleration.conversion import find_convertible
 from ..acceleration.timing import Speed, measure_speeds
 from ..analysis.sizes import bytes_on_disk
@@ -123,7 +123,7 @@ def _add_accelerated(
         all_models.append(model)
         if find_convertible(load_config(model / "config.cfg")):
             fast = folder / str(number)
-            accelerate(model, fast, docs, rounds=1)
+            accelerate_folder(model, fast, docs, rounds=1)
             name, size = f"{row['name']} accelerated", bytes_on_disk(fast)
             changes = {"name": name, "accelerated": True, "bytes_on_disk": size}
             all_rows.append({**row, **changes})

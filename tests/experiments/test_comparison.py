@@ -12,7 +12,7 @@ from spacy_hashembeds.corpora.docbin import read_docs
 from spacy_hashembeds.experiments import comparison
 from spacy_hashembeds.experiments.comparison import compare_trials
 
-from ..conftest import ROOT, make_trial
+from ..conftest import SHIPPED, make_trial
 
 
 @pytest.fixture
@@ -179,7 +179,7 @@ def test_damaged_results_are_named(changes, message, metrics, corpus):
 @pytest.fixture
 def stock(metrics, trained_root, tmp_path) -> Path:
     """Results of a trial of spaCy's own layers, whose pipeline was not trained."""
-    config = load_config(ROOT / "configs/spacy_stock.cfg")
+    config = load_config(SHIPPED / "spacy_stock.cfg")
     nlp = load_model_from_config(config, auto_fill=True)
     for doc in read_docs(trained_root / "corpus/demo/train.spacy", nlp.vocab):
         for ent in doc.ents:
@@ -218,7 +218,7 @@ def test_other_predictions_are_no_acceleration(stock, corpus, monkeypatch):
     def fail(*args, **settings):
         raise ValueError("The predictions differ")
 
-    monkeypatch.setattr(comparison, "accelerate", fail)
+    monkeypatch.setattr(comparison, "accelerate_folder", fail)
     with pytest.raises(ValueError, match="The predictions differ"):
         compare_trials([stock], corpus, accelerated=True)
 
