@@ -33,6 +33,12 @@ def sweep_cli(
     variants: str = Opt("", "--variants", help="Likewise"),
     seeds: str = Opt("", "--seeds", help="Likewise"),
     dry_run: bool = Opt(False, "--dry-run", help="Only list what is done and to run"),
+    force: bool = Opt(
+        False,
+        "--force",
+        "-F",
+        help="Replace results of other settings, and their pipelines.",
+    ),
     quiet: bool = QUIET,
 ) -> None:
     """Run all trials of a grid that are not done, several at once.
@@ -54,7 +60,7 @@ def sweep_cli(
             variants=_split(variants),
             seeds=[_read_seed(seed) for seed in _split(seeds)],
         )
-        plan = plan_sweep(chosen.expand(gpu_id=gpu_id))
+        plan = plan_sweep(chosen.expand(gpu_id=gpu_id), force=force)
     except (ImportError, OSError, ValueError) as e:
         msg.fail("Can't run the sweep", describe(e), exits=1)
     if dry_run:

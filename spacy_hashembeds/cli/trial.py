@@ -1,10 +1,13 @@
 """`spacy hashembeds trial`."""
 
+from typing import Any
+
 import typer
 from spacy.cli._util import Arg, NoSuchOption, Opt, parse_config_overrides
 
 from ._app import describe, hashembeds_cli
-from ._output import QUIET
+from ._layout import print_table
+from ._output import JSON, QUIET, print_json
 
 
 @hashembeds_cli.command(
@@ -18,6 +21,13 @@ def trial_cli(
     seed: int = Opt(0, "--seed", "-s", help="Seed of initial weights and training"),
     variant: str = Opt("default", "--variant", help="Name for the config overrides"),
     gpu_id: int = Opt(-1, "--gpu-id", "-g", help="GPU ID or -1 for CPU"),
+    force: bool = Opt(
+        False,
+        "--force",
+        "-F",
+        help="Replace results of other settings, and their pipeline.",
+    ),
+    as_json: bool = JSON,
     quiet: bool = QUIET,
 ) -> None:
     """Train a pipeline, evaluate it on seen and unseen entities, and record it.
@@ -44,11 +54,42 @@ def trial_cli(
             gpu_id=gpu_id,
             overrides=overrides,
         )
-        _, is_new = run_trial(trial, on_output=typer.echo)
+        metrics, is_new = run_trial(trial, force=force, on_output=typer.echo)
     except (OSError, ValueError, RuntimeError) as e:
         notes = getattr(e, "__notes__", [])
         msg.fail("The trial failed", "\n".join([describe(e), *notes]), exits=1)
+    if as_json:
+        print_json(metrics)
+    else:
+        _print_metrics(metrics, trial.name)
     if is_new:
         msg.good(f"Saved results to {trial.metrics}")
     else:
         msg.info(f"Done before, nothing has changed: {trial.metrics}")
+
+
+def _print_metrics(metrics: dict[str, Any], title: str) -> None:
+    from ..evaluation.scorer import KINDS
+
+    header = ("Split", "Entities", "Number", "P", "R", "F")
+    rows = [
+        (
+            split,
+            kind,
+            f"{scores[f'{prefix}_support']:,}",
+            *(_format_score(scores[f"{prefix}_{key}"]) for key in "prf"),
+        )
+        for split, scores in metrics["scores"].items()
+        for kind, prefix in KINDS.items()
+    ]
+    sizes, timings = metrics["sizes"], metrics["timings"]
+    legend = (
+        f"Scores in percent. {timings['words_per_second']:,.0f} words/s, trained in "
+        f"{timings['train_seconds']:,.0f} s, {sizes['bytes_on_disk'] / 1e6:.2f} MB on "
+        f"disk, {sizes['embedding_parameters']:,} parameters in the embedder."
+    )
+    print_table(title, legend, header, rows, aligns="ll")
+
+
+def _format_score(score: float | None) -> str:
+    return "-" if score is None else f"{100 * score:.1f}"

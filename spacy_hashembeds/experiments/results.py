@@ -198,7 +198,7 @@ def _check_alike(groups: Groups) -> None:
             if result.corpus_hashes != first.corpus_hashes:
                 raise ValueError(
                     f"'{result.path}' and '{first.path}' are results on different "
-                    f"files of {dataset}. Run the older trial again."
+                    f"files of {dataset}. Run the older trial again, with --force."
                 )
             if result.overrides != results[0].overrides:
                 raise ValueError(
@@ -213,5 +213,5 @@ def _check_alike(groups: Groups) -> None:
                     "seed alone, but their embedders have "
                     f"{result.embedding_parameters:,} and "
                     f"{results[0].embedding_parameters:,} parameters. The config "
-                    "changed in between: run the older trial again."
+                    "changed in between: run the older trial again, with --force."
                 )

@@ -29,13 +29,13 @@ from ..corpora.docbin import read_docs
 from ..evaluation.scores import evaluate_pipeline
 from ..files import write_json
 from .processes import locked, run_command
+from .recorded import check_settings, read_done
 from .trial import (
     Trial,
     get_overrides,
     hash_corpus,
     identify,
     load_trial_config,
-    read_done,
 )
 
 # What is kept of the output of `spacy train`, to find in it why it failed.
@@ -46,17 +46,24 @@ _MAX_CAUSE = 500
 
 
 def run_trial(
-    trial: Trial, *, on_output: Callable[[str], None] = lambda line: None
+    trial: Trial,
+    *,
+    force: bool = False,
+    on_output: Callable[[str], None] = lambda line: None,
 ) -> tuple[dict[str, Any], bool]:
     """Train, evaluate and record a trial, unless that is done.
 
     Pipelines go to `training/`, results to `metrics/`. Earlier results of the same
-    name are removed before training, which overwrites their pipeline. The new ones are
-    written last, and whole: a trial that was interrupted leaves none, and starts again.
-    A second process that is told to run the same trial waits for the first to end.
+    name are removed before training, which overwrites their pipeline, unless they are
+    of other settings. The new ones are written last, and whole: a trial that was
+    interrupted leaves none, and starts again. A second process that is told to run the
+    same trial waits for the first to end.
 
+    force (bool): Replace results of other settings too, and their pipeline.
     on_output (Callable[[str], None]): Called with each line that `spacy train` prints.
     RAISES (FileNotFoundError): If the config or a split of the corpus is missing.
+    RAISES (FileExistsError): If there are results of other settings (see
+        `check_settings`).
     RAISES (ValueError): If the language of the corpus is unknown, if the config can't
         be used (see `check_config`), or if there is no GPU for it.
     RAISES (RuntimeError): If training fails; says why, and in a note where its log is.
@@ -73,6 +80,8 @@ def run_trial(
             return done, False
         identity = identify(trial)  # anew: we may have waited for hours
         check_gpu(trial.gpu_id)
+        if not force:
+            check_settings(trial, identity)
         check_config(trial)
         trial.metrics.unlink(missing_ok=True)  # their pipeline is about to go
         train_seconds = _train(trial, on_output, lock)

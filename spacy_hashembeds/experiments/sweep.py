@@ -6,17 +6,22 @@ from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import closing, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from time import monotonic
 from typing import Any, NamedTuple, Protocol
 
 from ..files import read_json, write_json
 from .progress import Finished, Progress, Results
+from .recorded import REMEDY, find_differences, read_done
 from .run_trial import check_config, run_trial
-from .trial import Trial, identify, read_done, say_where
+from .trial import Trial, identify, say_where
 
 #: Characters of an error that are shown.
 _MAX_ERROR = 500
+
+#: Trials with results of other settings that are named.
+_MAX_NAMED = 5
 
 
 class Executor(Protocol):
@@ -51,16 +56,20 @@ class Plan:
     done (Sequence[tuple[Trial, Results]]): Trials with results that fit.
     pending (Sequence[Pending]): The others, in the order to run them. Trials that
         failed before are among them: a sweep tries them again.
+    force (bool): Whether to replace results of other settings.
     """
 
     done: Sequence[tuple[Trial, Results]]
     pending: Sequence[Pending]
+    force: bool = False
 
 
-def plan_sweep(trials: Sequence[Trial]) -> Plan:
+def plan_sweep(trials: Sequence[Trial], *, force: bool = False) -> Plan:
     """See which trials are done, and that the others can be run.
 
+    force (bool): Replace results of other settings, and their pipelines.
     RAISES (FileNotFoundError): If a config, or a split of a corpus, is missing.
+    RAISES (FileExistsError): If there are results of other settings, without force.
     RAISES (ValueError): If the language of a corpus is unknown, or a config with its
         overrides can't be used.
     """
@@ -76,8 +85,25 @@ def plan_sweep(trials: Sequence[Trial]) -> Plan:
             done.append((trial, results))
         else:
             pending.append(Pending(trial, identity, _read_failure(trial)))
+    if not force:
+        _check_settings(pending)
     check_configs(trial for trial, *_ in pending)
-    return Plan(done=done, pending=pending)
+    return Plan(done=done, pending=pending, force=force)
+
+
+def _check_settings(pending: Iterable[Pending]) -> None:
+    """Name the trials whose results are of other settings, and would be replaced."""
+    others = [
+        f"'{trial.metrics}' ({'; '.join(differences)})"
+        for trial, identity, _ in pending
+        if (differences := find_differences(trial, identity))
+    ]
+    if others:
+        more = len(others) - _MAX_NAMED
+        named = others[:_MAX_NAMED] + ([f"and {more} more"] if more > 0 else [])
+        raise FileExistsError(
+            f"There are results of other settings: {', '.join(named)}. {REMEDY}"
+        )
 
 
 def _check_corpora(trials: Iterable[Trial]) -> None:
@@ -148,7 +174,12 @@ def run_sweep(
         on_progress(progress)
 
     with closing(
-        executor(attempt_trial, trials, on_start=on_start, on_wait=on_wait)
+        executor(
+            partial(attempt_trial, force=plan.force),
+            trials,
+            on_start=on_start,
+            on_wait=on_wait,
+        )
     ) as calls:
         for trial, error in calls:
             _, start = progress.running.pop(trial.name)
@@ -161,8 +192,11 @@ def run_sweep(
     return progress.finished
 
 
-def attempt_trial(trial: Trial) -> None:
-    """Run a trial in a worker. All that it prints, and its traceback, go to its log."""
+def attempt_trial(trial: Trial, *, force: bool = False) -> None:
+    """Run a trial in a worker. All that it prints, and its traceback, go to its log.
+
+    force (bool): Replace results of other settings.
+    """
     path = get_log(trial)
     path.parent.mkdir(parents=True, exist_ok=True)
     # Appended, since another process may be running the same trial.
@@ -173,7 +207,7 @@ def attempt_trial(trial: Trial) -> None:
     ):
         log.write(f"{_now()} {trial.name}\n")
         try:
-            run_trial(trial, on_output=lambda line: print(line, file=log))
+            run_trial(trial, force=force, on_output=lambda line: print(line, file=log))
         except Exception:
             traceback.print_exc()
             raise

@@ -14,7 +14,7 @@ from spacy.util import get_package_path, is_package, load_config
 from thinc.api import Config
 
 from ..corpora.datasets import DATASETS
-from ..files import quote, read_json
+from ..files import quote
 from .configs import find_config
 
 #: Settings that are the trial's own, and what to give instead.
@@ -109,23 +109,6 @@ class Trial:
     def metrics(self) -> Path:
         """The JSON file of results, which is there once the trial is done."""
         return self.root / "metrics" / f"{self.name}.json"
-
-
-def read_done(trial: Trial, identity: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Read the results of a trial that is done.
-
-    identity (Mapping[str, Any]): What `identify` says of the trial now.
-    RETURNS (dict[str, Any], optional): None if it has no results, or if they came from
-        another config, corpus or version.
-    """
-    if not trial.metrics.is_file():
-        return None
-    try:
-        metrics = read_json(trial.metrics)
-    except ValueError:
-        return None  # not ours, or damaged since: made anew
-    is_same = all(metrics.get(key) == value for key, value in identity.items())
-    return metrics if is_same else None
 
 
 def identify(trial: Trial) -> dict[str, Any]:

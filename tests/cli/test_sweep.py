@@ -136,11 +136,42 @@ def test_a_sweep_runs_what_is_not_done(executor):
     ],
 )
 def test_executors(executor, args, settings):
-    result = run("grid.yml", *args)
+    # Seed 0 was run on the CPU.
+    result = run("grid.yml", "--seeds", "1", *args)
     assert result.exit_code == 0, result.output
     assert executor.settings == settings
     metrics = json.loads(Path("metrics", FOLDER, "wide/seed1.json").read_text())
     assert metrics["gpu_id"] == (0 if "--gpu-id" in args else -1)
+
+
+def test_only_force_replaces_results_of_other_settings(executor, in_project):
+    path = make_trial(in_project).metrics
+    before = path.read_bytes()
+    Path("grid.yml").write_text(
+        GRID.replace('"training.max_steps": 40', '"training.max_steps": 41')
+    )
+    for options in ([], ["--dry-run"]):
+        result = run("grid.yml", *options)
+        assert result.exit_code == 1
+        assert "Can't run the sweep" in result.output
+        shown = squeeze(result.output)
+        assert "training.max_steps was 40, and is 41" in shown
+        assert "replace what is there with --force" in shown
+    assert path.read_bytes() == before
+    assert executor.ran == []
+    result = run("grid.yml", "--force")
+    assert result.exit_code == 0, result.output
+    assert len(executor.ran) == 4
+
+
+def test_a_grid_that_comes_with_us_is_found_by_name(executor):
+    result = run("main", "--dry-run")
+    assert result.exit_code == 1
+    assert "no training corpus of wnut17, anem" in squeeze(result.output)
+    result = run("mein")
+    assert "There is no grid 'mein': no file 'configs/grids/mein.yml'" in squeeze(
+        result.output
+    )
 
 
 def test_a_part_of_the_grid(executor):

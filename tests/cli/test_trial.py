@@ -54,6 +54,70 @@ def test_a_trial_is_run_once_and_comes_out_the_same(in_project, monkeypatch):
     assert path.read_bytes() == before
 
 
+def test_scores_speed_and_size_are_printed(in_project, monkeypatch):
+    monkeypatch.setattr(run_module, "run_command", None)
+    result = run(*TRIAL)
+    assert result.exit_code == 0, result.output
+    metrics = json.loads(make_trial(in_project).metrics.read_text())
+    rows = [line.split() for line in result.output.splitlines()]
+    assert ["Split", "Entities", "Number", "P", "R", "F"] in rows
+    for split, scores in metrics["scores"].items():
+        for kind, prefix in (("all", "ents"), ("unseen", "ents_unseen")):
+            percents = [f"{100 * scores[f'{prefix}_{key}']:.1f}" for key in "prf"]
+            support = str(scores[f"{prefix}_support"])
+            assert [split, kind, support, *percents] in rows
+    shown = " ".join(result.output.split())
+    assert f"{metrics['timings']['words_per_second']:,.0f} words/s" in shown
+    assert f"{metrics['sizes']['bytes_on_disk'] / 1e6:.2f} MB on disk" in shown
+    lines = re.sub(r"\x1b\[[\d;]*m", "", result.output).splitlines()
+    assert max(map(len, lines)) <= 80
+
+
+def test_a_score_of_nothing_is_none(in_project, monkeypatch):
+    monkeypatch.setattr(run_module, "run_command", None)
+    path = make_trial(in_project).metrics
+    metrics = json.loads(path.read_text())
+    scores = {"ents_p": None, "ents_r": None, "ents_f": None, "ents_support": 0}
+    metrics["scores"]["dev"] |= scores
+    path.write_text(json.dumps(metrics))
+    rows = [line.split() for line in run(*TRIAL).output.splitlines()]
+    assert ["dev", "all", "0", "-", "-", "-"] in rows
+
+
+def test_json_has_the_results_alone(in_project, monkeypatch, capfd):
+    monkeypatch.setattr(run_module, "run_command", None)
+    result = run(*TRIAL, "--json")
+    assert result.exit_code == 0, result.output
+    printed = json.loads(capfd.readouterr().out)
+    assert printed == json.loads(make_trial(in_project).metrics.read_text())
+    assert result.stdout == ""
+    assert "Done before" in result.stderr
+
+
+def test_only_force_replaces_results_of_other_settings(in_project, monkeypatch):
+    started = []
+
+    def fail(command, **settings):
+        started.append(command)
+        return 1
+
+    monkeypatch.setattr(run_module, "run_command", fail)
+    path = make_trial(in_project).metrics
+    before = path.read_bytes()
+    other = [*TRIAL, "--training.dropout", "0.4"]
+    result = run(*other)
+    assert result.exit_code == 1
+    shown = " ".join(result.output.split())
+    assert "training.dropout was not set, and is 0.4" in shown
+    assert "another variant, or replace what is there with --force" in shown
+    assert path.read_bytes() == before
+    assert started == []
+    run(*other, "--variant", "mild")
+    run(*other, "--force")
+    assert len(started) == 2
+    assert not path.exists()
+
+
 def test_options_reach_the_training(in_project, monkeypatch):
     commands = []
 

@@ -14,6 +14,7 @@ import spacy
 
 from spacy_hashembeds.experiments import progress as progress_module
 from spacy_hashembeds.experiments import sweep as sweep_module
+from spacy_hashembeds.experiments import trial as trial_module
 from spacy_hashembeds.experiments.configs import SHIPPED
 from spacy_hashembeds.experiments.progress import Progress
 from spacy_hashembeds.experiments.sweep import (
@@ -64,10 +65,12 @@ class FakeExecutor:
         self.errors = errors or {}
         self.ran: list[int] = []
         self.is_closed = False
+        self.force: bool | None = None
         self.interrupt_at: int | None = None
 
     def __call__(self, function, items, *, on_start, on_wait):
-        assert function is attempt_trial
+        assert function.func is attempt_trial
+        self.force = function.keywords["force"]
         try:
             for trial in items:
                 on_start(trial)
@@ -116,11 +119,42 @@ def test_half_written_results_do_not_count(trials):
     assert plan_sweep(trials).done == []
 
 
-def test_results_of_something_else_do_not_count(root, trials):
+def test_results_of_something_else_are_not_replaced(root, trials):
     finish(trials[0])
     finish(trials[1])
     (root / "corpus/demo/train.spacy").write_text("changed")
-    assert plan_sweep(trials).done == []
+    with pytest.raises(FileExistsError) as error:
+        plan_sweep(trials)
+    message = str(error.value)
+    for trial in trials:
+        assert (f"'{trial.metrics}' (the corpus was another)" in message) == (
+            trial in trials[:2]
+        )
+    assert "Give your settings another variant, or" in message
+    plan = plan_sweep(trials, force=True)
+    assert len(plan.pending) == 4
+    executor = FakeExecutor()
+    run_sweep(plan, executor=executor)
+    assert executor.force
+    assert len(plan_sweep(trials).done) == 4
+
+
+def test_results_of_many_other_settings_are_not_named_at_length(root):
+    trials = [make(root, seed=seed) for seed in range(8)]
+    for trial in trials:
+        finish(trial)
+    (root / "corpus/demo/train.spacy").write_text("changed")
+    with pytest.raises(FileExistsError, match=r"seed4\.json' \([^)]*\), and 3 more\."):
+        plan_sweep(trials)
+
+
+def test_a_sweep_goes_on_after_an_upgrade(trials, monkeypatch):
+    finish(trials[0])
+    monkeypatch.setattr(trial_module, "version", lambda package: "9.9")
+    executor = FakeExecutor()
+    sweep(trials, executor)
+    assert executor.ran == [0, 1, 2, 3]
+    assert executor.force is False
 
 
 def test_an_interrupted_sweep_goes_on_where_it_stopped(trials):
@@ -208,7 +242,8 @@ def test_a_trial_that_left_no_results_has_failed(root, trials):
 def test_the_output_of_a_trial_is_in_its_log(root, monkeypatch, capfd):
     trial = make(root)
 
-    def run_trial(trial, on_output):
+    def run_trial(trial, force, on_output):
+        assert force is False
         on_output("epoch 1")
         sys.stdout.write("from a library\n")
         raise RuntimeError("`spacy train` failed")

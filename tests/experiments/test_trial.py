@@ -28,8 +28,10 @@ from spacy_hashembeds.evaluation.scores import evaluate_pipeline
 from spacy_hashembeds.experiments import run_trial as run_module
 from spacy_hashembeds.experiments import trial as trial_module
 from spacy_hashembeds.experiments.processes import locked
+from spacy_hashembeds.experiments.recorded import find_differences, read_done
 from spacy_hashembeds.experiments.run_trial import check_gpu, run_trial
-from spacy_hashembeds.experiments.trial import Trial, identify, read_done
+from spacy_hashembeds.experiments.trial import Trial, identify
+from spacy_hashembeds.files import write_json
 
 from ..conftest import SMALL_TRIAL, make_trial
 
@@ -173,6 +175,11 @@ def change_override(project, monkeypatch):
     return make_trial(project, overrides={**SMALL_TRIAL, "training.dropout": 0.5})
 
 
+def drop_override(project, monkeypatch):
+    overrides = {k: v for k, v in SMALL_TRIAL.items() if k != "training.max_steps"}
+    return make_trial(project, overrides=overrides)
+
+
 def change_config(project, monkeypatch):
     trial = make_trial(project)
     text = trial.config.read_text().replace("dropout = 0.1", "dropout = 0.2")
@@ -207,24 +214,54 @@ def remove_metrics(project, monkeypatch):
     return make_trial(project)
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        change_override,
-        change_config,
-        change_train,
-        change_test,
-        remove_test,
-        change_version,
-        remove_metrics,
-    ],
-)
-def test_a_trial_runs_again_when_something_changed(
+def damage_metrics(project, monkeypatch):
+    make_trial(project).metrics.write_text("{")
+    return make_trial(project)
+
+
+def read_files(folder: Path) -> dict[Path, bytes]:
+    """The files that a trial makes; its lock stays empty."""
+    paths = (path for path in folder.rglob("*") if path.is_file())
+    return {path: data for path in paths if (data := path.read_bytes())}
+
+
+def take_a_gpu(project, monkeypatch):
+    monkeypatch.setattr(run_module, "gpu_is_available", lambda: True)
+    return make_trial(project, gpu_id=0)
+
+
+OTHER_SETTINGS = [
+    (change_override, r"training\.dropout was not set, and is 0\.5\. A run"),
+    (drop_override, r"training\.max_steps was 40, and is not set\. A run"),
+    (change_config, r"of other settings: the config was another\. A run"),
+    (change_train, r"of other settings: the corpus was another\. A run"),
+    (change_test, "the corpus was another"),
+    (remove_test, "the corpus was another"),
+    (take_a_gpu, "of other settings: gpu_id was -1, and is 0"),
+]
+
+
+@pytest.mark.parametrize(("change", "message"), OTHER_SETTINGS)
+def test_results_of_other_settings_are_not_replaced(
+    project, training, monkeypatch, change, message
+):
+    before = read_files(project / "metrics"), read_files(project / "training")
+    trial = change(project, monkeypatch)
+    assert read_done(trial, identify(trial)) is None
+    with pytest.raises(FileExistsError, match=message) as error:
+        run_trial(trial)
+    assert f"'{trial.metrics}' has results of other settings: " in str(error.value)
+    assert "another variant, or replace what is there with --force" in str(error.value)
+    assert training.commands == []
+    assert before == (read_files(project / "metrics"), read_files(project / "training"))
+
+
+@pytest.mark.parametrize("change", [change_override, change_config, remove_test])
+def test_force_replaces_results_of_other_settings(
     project, training, monkeypatch, change
 ):
     trial = change(project, monkeypatch)
-    assert read_done(trial, identify(trial)) is None
-    metrics, is_new = run_trial(trial)
+    metrics, is_new = run_trial(trial, force=True)
     assert is_new
     assert len(training.commands) == 1
     # The new results stand in place of the old ones.
@@ -232,6 +269,36 @@ def test_a_trial_runs_again_when_something_changed(
     assert read_done(trial, identify(trial)) == metrics
     run_trial(trial)
     assert len(training.commands) == 1
+
+
+def test_force_runs_nothing_that_is_done(project, training):
+    assert run_trial(make_trial(project), force=True)[1] is False
+    assert training.commands == []
+
+
+@pytest.mark.parametrize("change", [change_version, remove_metrics, damage_metrics])
+def test_a_trial_of_the_same_settings_runs_again(
+    project, training, monkeypatch, change
+):
+    trial = change(project, monkeypatch)
+    assert read_done(trial, identify(trial)) is None
+    metrics, is_new = run_trial(trial)
+    assert is_new
+    assert read_done(trial, identify(trial)) == metrics
+    run_trial(trial)
+    assert len(training.commands) == 1
+
+
+def test_other_vectors_are_other_settings(project):
+    folder = project / "vectors"
+    nlp = spacy.blank("en")
+    for value in (1, 2):
+        nlp.vocab.set_vector("word", np.full(3, value, dtype="float32"))
+        nlp.to_disk(folder)
+        trial = make_trial(project, overrides={"paths.vectors": str(folder)})
+        if value == 1:
+            write_json(trial.metrics, identify(trial))
+    assert find_differences(trial, identify(trial)) == ["the vectors were others"]
 
 
 @pytest.mark.parametrize(
@@ -362,7 +429,7 @@ def test_speed_is_measured_on_the_last_split(
 
 def test_a_corpus_without_a_test_split_is_scored_on_dev(project, training):
     trial = remove_test(project, None)
-    metrics, _ = run_trial(trial)
+    metrics, _ = run_trial(trial, force=True)
     assert list(metrics["scores"]) == ["dev"]
     assert list(metrics["corpus_hashes"]) == ["train", "dev"]
     assert metrics["timings"]["words_per_second"] > 0
@@ -374,7 +441,7 @@ def test_results_never_stand_beside_a_pipeline_of_other_settings(project, traini
     other = change_override(project, None)
     training.error = KeyboardInterrupt
     with pytest.raises(KeyboardInterrupt):
-        run_trial(other)
+        run_trial(other, force=True)
     assert not trial.metrics.exists()
     training.error = None
     assert run_trial(trial)[1]
@@ -385,7 +452,7 @@ def test_results_stay_if_nothing_is_trained(project, training):
     before = make_trial(project).metrics.read_bytes()
     overrides = {**SMALL_TRIAL, "training.max_step": 60}
     with pytest.raises(ValueError, match=r"no setting 'training\.max_step'"):
-        run_trial(make_trial(project, overrides=overrides))
+        run_trial(make_trial(project, overrides=overrides), force=True)
     assert training.commands == []
     assert make_trial(project).metrics.read_bytes() == before
 
