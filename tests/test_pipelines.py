@@ -155,7 +155,7 @@ def test_spacy_train_needs_no_code(config, tiny_corpus, tmp_path):
 
 def test_the_stock_pipeline_is_what_spacy_writes_but_deeper():
     written = init_config(lang="en", pipeline=["ner"], optimize="efficiency", gpu=False)
-    stock = load_config(ROOT / "configs/spacy_stock.cfg", interpolate=False)
+    stock = load_config(SHIPPED / "spacy_stock.cfg", interpolate=False)
     stock["components"]["tok2vec"]["model"]["encode"]["depth"] = 4
     assert stock["nlp"].items() <= written["nlp"].items()
     assert "after_pipeline_creation" not in stock["nlp"]

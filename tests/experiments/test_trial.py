@@ -528,7 +528,7 @@ def test_a_missing_config(trained_root):
     trial = make_trial(trained_root, embedder="multi_emb")
     message = (
         r"no config 'multi_emb': no file '.*configs/multi_emb\.cfg', .*There are: "
-        r"multi_embed, multi_fewer_hash_embed, multi_hash_embed\."
+        r"multi_embed, multi_fewer_hash_embed, multi_hash_embed, "
     )
     with pytest.raises(FileNotFoundError, match=message):
         run_trial(trial)
