@@ -9,9 +9,9 @@ from pathlib import Path
 
 from jinja2 import Environment, PackageLoader
 
+from .. import markdown
 from ..experiments.results import Estimate, find_misnamed, read_results
 from ..files import find_descriptor, replacing
-from . import markdown
 from .charts import import_figure
 from .corpus_tables import count_corpora, make_collision_table, make_corpus_tables
 from .figures import FIGURES, draw_figures
