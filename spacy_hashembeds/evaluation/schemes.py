@@ -1,0 +1,162 @@
+"""Scores that give credit to entities that are nearly right.
+
+The four schemes of SemEval 2013, task 9.1 (Segura-Bedmar et al. 2013), as nervaluate
+has them: of each entity they ask that
+
+- "strict": type and bounds are right, as spaCy does;
+- "exact": the bounds are right, whatever the type;
+- "partial": the bounds are right; an overlap counts half, whatever the type;
+- "ent_type": the type is right and some token shared.
+
+SemEval says what becomes of a gold entity and a prediction that share tokens, but not
+which ones belong together where several do. Here it is as in nervaluate 1.2, so that
+figures agree: predictions choose one after the other, as they stand in the text, among
+the gold entities that they share a token with and nobody has chosen yet. Each takes one
+that is right by the scheme if it can, of several of its type the one whose bounds are
+nearest, else the first. What finds none is spurious, and what is left over is missed.
+"""
+
+from bisect import bisect_left, bisect_right
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from .matching import Matches, SpanKey
+
+#: What may become of an entity, in the order of their abbreviations at SemEval: COR,
+#: INC, PAR, MIS, SPU.
+OUTCOMES = ("correct", "incorrect", "partial", "missed", "spurious")
+
+_IsRight = Callable[[SpanKey, SpanKey], bool]
+
+
+def _are_bounds_right(gold: SpanKey, predicted: SpanKey) -> bool:
+    return gold[1:] == predicted[1:]
+
+
+#: When a prediction is right, for each scheme.
+SCHEMES: Mapping[str, _IsRight] = {
+    "strict": lambda gold, predicted: gold == predicted,
+    "exact": _are_bounds_right,
+    "partial": _are_bounds_right,
+    "ent_type": lambda gold, predicted: gold[0] == predicted[0],
+}
+
+
+def count_outcomes(
+    golds: Sequence[SpanKey], predicted: Sequence[SpanKey], scheme: str
+) -> Counter[str]:
+    """Count what becomes of the entities of one doc, or of those of one type.
+
+    golds (Sequence[SpanKey]): Gold entities, none overlapping another.
+    predicted (Sequence[SpanKey]): Predicted entities. Where they overlap, as they may
+        after alignment, those that are right in all choose first.
+    scheme (str): One of `SCHEMES`.
+    RETURNS (Counter[str]): How often each of `OUTCOMES` occurs.
+    """
+    is_right = SCHEMES[scheme]
+    otherwise = "partial" if scheme == "partial" else "incorrect"
+    all_golds = set(golds)
+    free = sorted(golds, key=_get_bounds)
+    counts: Counter[str] = Counter()
+    for key in sorted(predicted, key=lambda key: (key not in all_golds, *key[1:])):
+        gold = _choose(_find_overlapping(free, key), key, is_right)
+        if gold is None:
+            counts["spurious"] += 1
+        else:
+            counts["correct" if is_right(gold, key) else otherwise] += 1
+            del free[bisect_left(free, gold[1:], key=_get_bounds)]
+    counts["missed"] = len(free)
+    return counts
+
+
+def score_outcomes(counts: Mapping[str, int]) -> dict[str, float | int] | None:
+    """Score what became of entities, with SemEval's formulas.
+
+    counts (Mapping[str, int]): How often each of `OUTCOMES` occurs.
+    RETURNS (dict[str, float | int], optional): `p`, `r` and `f`, 0 to 1, and the
+        counts. Where a denominator is 0, so is the score; None where all counts are.
+    """
+    right = counts["correct"] + 0.5 * counts["partial"]
+    chosen = counts["correct"] + counts["incorrect"] + counts["partial"]
+    n_predicted, n_gold = chosen + counts["spurious"], chosen + counts["missed"]
+    if not n_predicted and not n_gold:
+        return None
+    p = right / n_predicted if n_predicted else 0.0
+    r = right / n_gold if n_gold else 0.0
+    f = 2 * ((p * r) / (p + r)) if right else 0.0
+    return {"p": p, "r": r, "f": f, **{name: counts[name] for name in OUTCOMES}}
+
+
+class SchemeCounter:
+    """Counts outcomes under all schemes, doc by doc: of all types, and of each alone.
+
+    For a type, all entities of others are left out, as in nervaluate: a prediction of
+    a wrong type is spurious for its own, and its gold entity missed for that one's.
+    """
+
+    def __init__(self) -> None:
+        self._totals: dict[tuple[str, str, str | None], Counter[str]] = defaultdict(
+            Counter
+        )
+
+    def add(self, views: Mapping[str, Matches]) -> None:
+        """Count the entities of one doc.
+
+        views (Mapping[str, Matches]): What `match_entities` returns.
+        """
+        for prefix, matches in views.items():
+            golds = (*matches.correct, *matches.missed)
+            predicted = (*matches.correct, *matches.spurious)
+            labels = {label for label, _, _ in (*golds, *predicted)}
+            for label in (None, *labels) if labels else ():
+                of_gold, of_predicted = _select(golds, label), _select(predicted, label)
+                for scheme in SCHEMES:
+                    counts = count_outcomes(of_gold, of_predicted, scheme)
+                    self._totals[prefix, scheme, label].update(counts)
+
+    def summarize(self, prefix: str) -> dict[str, Any]:
+        """Score what was counted.
+
+        prefix (str): Of the view.
+        RETURNS (dict[str, Any]): For each scheme None, where there is nothing to score,
+            or the scores of `score_outcomes`, and those of each type in `per_type`.
+        """
+        return {scheme: self._score(prefix, scheme) for scheme in SCHEMES}
+
+    def _score(self, prefix: str, scheme: str) -> dict[str, Any] | None:
+        total = score_outcomes(self._totals[prefix, scheme, None])
+        if total is None:
+            return None
+        labels = {key[2] for key in self._totals if key[:2] == (prefix, scheme)}
+        per_type = {
+            label: score_outcomes(self._totals[prefix, scheme, label])
+            for label in sorted(label for label in labels if label is not None)
+        }
+        return {**total, "per_type": per_type}
+
+
+def _select(keys: Sequence[SpanKey], label: str | None) -> Sequence[SpanKey]:
+    return keys if label is None else [key for key in keys if key[0] == label]
+
+
+def _get_bounds(key: SpanKey) -> tuple[int, int]:
+    return key[1:]
+
+
+def _find_overlapping(golds: list[SpanKey], key: SpanKey) -> list[SpanKey]:
+    """Give the gold entities, sorted, that share a token with a prediction."""
+    _, start, end = key
+    first = bisect_right(golds, start, key=lambda gold: gold[2])
+    return golds[first : bisect_left(golds, end, lo=first, key=lambda gold: gold[1])]
+
+
+def _choose(
+    golds: Sequence[SpanKey], key: SpanKey, is_right: _IsRight
+) -> SpanKey | None:
+    def rank(gold: SpanKey) -> tuple[bool, int]:
+        if not is_right(gold, key):
+            return True, 0
+        return False, abs(gold[1] - key[1]) + abs(gold[2] - key[2])
+
+    return min(golds, key=rank, default=None)

@@ -1,0 +1,143 @@
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+from spacy_hashembeds.evaluation.matching import match_spans
+from spacy_hashembeds.evaluation.schemes import (
+    OUTCOMES,
+    SCHEMES,
+    SchemeCounter,
+    count_outcomes,
+    score_outcomes,
+)
+
+from .entities import entities
+
+# The example of SemEval and of nervaluate's README, with its scenarios.
+GOLD = [
+    ("DRUG", 0, 1),  # III, missed
+    ("DRUG", 10, 11),  # V, predicted with a word before it
+    ("DRUG", 20, 21),  # IV, predicted as another type
+    ("DRUG", 30, 31),  # I, found
+    ("DRUG", 40, 41),  # found too
+    ("GROUP", 50, 51),  # VI, both
+]
+PREDICTED = [
+    ("BRAND", 5, 6),  # II, spurious
+    ("DRUG", 9, 11),
+    ("BRAND", 20, 21),
+    ("DRUG", 30, 31),
+    ("DRUG", 40, 41),
+    ("DRUG", 49, 51),
+]
+
+
+def count(golds, predicted, scheme: str) -> list[int]:
+    counts = count_outcomes(golds, predicted, scheme)
+    return [counts[name] for name in OUTCOMES]
+
+
+@pytest.mark.parametrize(
+    ("scheme", "expected", "score"),
+    [
+        ("ent_type", [3, 2, 0, 1, 1], 3 / 6),
+        ("partial", [3, 0, 2, 1, 1], 4 / 6),
+        ("exact", [3, 2, 0, 1, 1], 3 / 6),
+        ("strict", [2, 3, 0, 1, 1], 2 / 6),
+    ],
+)
+def test_the_published_example(scheme, expected, score):
+    assert count(GOLD, PREDICTED, scheme) == expected
+    scores = score_outcomes(count_outcomes(GOLD, PREDICTED, scheme))
+    assert scores is not None
+    assert [scores[key] for key in "prf"] == [pytest.approx(score)] * 3
+
+
+# Who is paired with whom, where several share tokens. The outcomes are those that
+# nervaluate 1.2.1 gives: strict, exact, partial, ent_type.
+PAIRS = {
+    "a gold entity in two parts, the wrong type first": (
+        [("PER", 0, 2)],
+        [("LOC", 0, 1), ("PER", 1, 2)],
+        [[0, 1, 0, 0, 1], [0, 1, 0, 0, 1], [0, 0, 1, 0, 1], [0, 1, 0, 0, 1]],
+    ),
+    "a prediction over two gold entities, the other one of its type": (
+        [("PER", 0, 1), ("LOC", 1, 3)],
+        [("LOC", 0, 3)],
+        [[0, 1, 0, 1, 0], [0, 1, 0, 1, 0], [0, 0, 1, 1, 0], [1, 0, 0, 1, 0]],
+    ),
+    "a chain, in which the first overlap leaves one for the next": (
+        [("PER", 0, 1), ("PER", 1, 4)],
+        [("PER", 0, 3), ("PER", 3, 4)],
+        [[0, 2, 0, 0, 0], [0, 2, 0, 0, 0], [0, 0, 2, 0, 0], [2, 0, 0, 0, 0]],
+    ),
+    "of two of its type the nearer, so that the other is left": (
+        [("PER", 0, 1), ("PER", 2, 6)],
+        [("PER", 0, 5), ("LOC", 5, 6)],
+        [[0, 2, 0, 0, 0], [0, 2, 0, 0, 0], [0, 0, 2, 0, 0], [1, 0, 0, 1, 1]],
+    ),
+    "neighbours share nothing": (
+        [("PER", 0, 2)],
+        [("PER", 2, 3)],
+        [[0, 0, 0, 1, 1]] * 4,
+    ),
+    "nothing at all": ([], [], [[0] * 5] * 4),
+}
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_several_that_share_tokens_are_paired_as_in_nervaluate(name):
+    golds, predicted, expected = PAIRS[name]
+    assert [count(golds, predicted, scheme) for scheme in SCHEMES] == expected
+    # in whatever order they come
+    golds, predicted = golds[::-1], predicted[::-1]
+    assert [count(golds, predicted, scheme) for scheme in SCHEMES] == expected
+
+
+def test_predictions_that_overlap_leave_what_is_right_to_one_that_has_it():
+    golds, predicted = [("PER", 0, 1)], [("LOC", 0, 1), ("PER", 0, 1)]
+    for scheme in SCHEMES:
+        assert count(golds, predicted, scheme) == [1, 0, 0, 0, 1]
+
+
+@given(entities(), entities())
+def test_every_entity_has_one_outcome(golds, predicted):
+    for scheme in SCHEMES:
+        counts = count_outcomes(golds, predicted, scheme)
+        paired = counts.total() - counts["missed"] - counts["spurious"]
+        assert paired + counts["missed"] == len(golds)
+        assert paired + counts["spurious"] == len(predicted)
+
+
+@given(entities(), entities())
+def test_strict_and_exact_count_what_is_equal(golds, predicted):
+    assert count_outcomes(golds, predicted, "strict")["correct"] == len(
+        set(golds) & set(predicted)
+    )
+    bounds = [{key[1:] for key in keys} for keys in (golds, predicted)]
+    for scheme in ("exact", "partial"):
+        counts = count_outcomes(golds, predicted, scheme)
+        assert counts["correct"] == len(bounds[0] & bounds[1])
+
+
+@given(entities(), entities())
+def test_a_type_is_scored_as_if_there_were_no_other(golds, predicted):
+    counter = SchemeCounter()
+    matches = match_spans(predicted, golds, np.zeros(40, dtype=bool))
+    counter.add({"ents": matches})
+    for scheme, score in counter.summarize("ents").items():
+        for label in "XYZ":
+            of_type = [
+                [key for key in keys if key[0] == label] for keys in (golds, predicted)
+            ]
+            expected = score_outcomes(count_outcomes(*of_type, scheme))
+            assert (score or {"per_type": {}})["per_type"].get(label) == expected
+
+
+def test_nothing_to_divide_by_is_zero_and_nothing_at_all_none():
+    assert score_outcomes(Counter()) is None
+    scores = score_outcomes(Counter(spurious=2))
+    assert scores is not None
+    assert [scores[key] for key in "prf"] == [0, 0, 0]
