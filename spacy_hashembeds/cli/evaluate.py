@@ -1,52 +1,107 @@
 """`spacy hashembeds evaluate`."""
 
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
+import typer
 from spacy.cli._util import Arg, Opt
 
 from ._app import describe, hashembeds_cli
 from ._layout import print_table
 from ._output import name_output
 
-#: Confusions that are printed; the JSON and the page have more.
-_N_CONFUSIONS = 10
+if TYPE_CHECKING:
+    from ..evaluation.evaluation import Evaluation
+
+
+def name_outputs(ctx: typer.Context, paths: list[Path]) -> list[Path]:
+    """Take `-` for standard output, as `name_output` does, and refuse other suffixes.
+
+    The callback of an option that may be given several times.
+    """
+    from ..evaluation.evaluation import check_output
+
+    outputs = [output for path in paths if (output := name_output(ctx, path))]
+    for output in outputs:
+        try:
+            check_output(output)
+        except ValueError as e:
+            raise typer.BadParameter(str(e)) from e
+    return outputs
+
+
+def _print_json_alone(ctx: typer.Context, as_json: bool) -> bool:
+    if as_json:
+        name_output(ctx, Path("-"))
+    return as_json
 
 
 @hashembeds_cli.command("evaluate")
 def evaluate_cli(
-    model: str = Arg(..., help="Pipeline: package name or folder"),
-    test: Path = Arg(..., help="Gold corpus: a .spacy file or a folder of them"),
+    model: str = Arg(
+        ...,
+        help="A pipeline (package name or folder), or a file with its predictions.",
+    ),
+    test: Path = Arg(
+        ..., help="The gold corpus: a .spacy file, a folder of them, or an IOB file."
+    ),
     train: Path = Opt(
         ...,
         "--train",
         "-t",
-        help="Corpus the pipeline was trained on: a .spacy file or a folder of them",
+        help="The corpus that the pipeline was trained on, likewise.",
     ),
     against: str | None = Opt(
-        None, "--against", "-a", help="Second pipeline, to test the difference to"
-    ),
-    output: Path | None = Opt(
         None,
+        "--against",
+        "-a",
+        help="A second pipeline, or its predictions, to test the difference to.",
+    ),
+    output: list[Path] = Opt(
+        [],
         "--output",
         "-o",
-        help="JSON file to write everything to; - is standard output",
+        help="A file to write: everything as .json, the page with the errors as .html, "
+        "the tables as .md, the scores as .csv. - is standard output, for JSON. May be "
+        "given several times.",
         dir_okay=False,
-        callback=name_output,
+        callback=name_outputs,
     ),
-    html: Path | None = Opt(
-        None,
-        "--html",
-        help="HTML page to write, with the errors; - is standard output",
-        dir_okay=False,
-        callback=name_output,
+    as_json: bool = Opt(
+        False,
+        "--json",
+        help="Print everything as JSON, instead of tables; words go to stderr.",
+        callback=_print_json_alone,
     ),
     samples: int = Opt(
-        5000, "--samples", "-n", help="Draws for intervals and significance", min=1
+        5000, "--samples", "-n", help="Draws for intervals and significance.", min=1
     ),
-    seed: int = Opt(0, "--seed", "-s", help="Seed of these draws", min=0),
-    use_gpu: int = Opt(-1, "--gpu-id", "-g", help="GPU ID or -1 for CPU"),
+    seed: int = Opt(0, "--seed", "-s", help="The seed of these draws.", min=0),
+    separator: str | None = Opt(
+        None,
+        "--separator",
+        help=r"What stands between the columns of IOB files, e.g. '\t'. Default: any "
+        "white space.",
+    ),
+    word_column: int = Opt(
+        0, "--word-column", help="Their column of the token, from 0; -1 is the last."
+    ),
+    tag_column: int = Opt(
+        -1, "--tag-column", help="Their column of the entity tag, likewise."
+    ),
+    predicted_column: int | None = Opt(
+        None,
+        "--predicted-column",
+        help="The column of the predicted tag, where it is another than --tag-column.",
+    ),
+    encoding: str = Opt("utf-8", "--encoding", help="The encoding of IOB files."),
+    group: str = Opt(
+        "sentence",
+        "--group",
+        help="What becomes one document of an IOB file: each 'sentence', or each "
+        "'document', told apart by -DOCSTART- lines.",
+    ),
+    use_gpu: int = Opt(-1, "--gpu-id", "-g", help="GPU ID or -1 for CPU."),
 ) -> None:
     """Score a pipeline's entities, apart for texts seen and unseen in training.
 
@@ -54,12 +109,15 @@ def evaluate_cli(
     The figures are those of `spacy evaluate` on copies of the gold corpus in which
     the other kind's entities are marked missing. Intervals are drawn over documents,
     for the pipeline as it is: they don't say what another training seed would give.
+
+    Corpora and predictions are .spacy files; any other file is an IOB file, with one
+    token a line and tags of the IOB, BIO, BILUO or BIOES scheme.
     """
     from wasabi import msg
 
+    from ..corpora.columns import ColumnFormat
     from ..evaluation.in_depth import evaluate_in_depth
-    from ..evaluation.page import write_page
-    from ..files import write_json
+    from ..files import STANDARD_OUTPUT
 
     try:
         evaluation = evaluate_in_depth(
@@ -67,148 +125,41 @@ def evaluate_cli(
             test,
             train,
             against=against,
+            layout=ColumnFormat(
+                separator=separator and separator.replace(r"\t", "\t"),
+                word=word_column,
+                tag=tag_column,
+                encoding=encoding,
+                group=group,
+                comments=True,
+            ),
+            predicted_column=predicted_column,
             samples=samples,
             seed=seed,
             use_gpu=use_gpu,
         )
-        _print_evaluation(evaluation)
-        if output is not None:
-            write_json(output, evaluation)
-            msg.good(f"Saved scores to {output}")
-        if html is not None:
-            write_page(html, evaluation)
-            msg.good(f"Saved the page to {html}")
+        if as_json:
+            evaluation.write(STANDARD_OUTPUT)
+        else:
+            _print_evaluation(evaluation)
+        for path in output:
+            evaluation.write(path)
+            msg.good(f"Saved the evaluation to {path}")
     except (ImportError, OSError, ValueError) as e:
         msg.fail("Can't evaluate the pipeline", describe(e), exits=1)
 
 
-def _print_evaluation(evaluation: dict[str, Any]) -> None:
+def _print_evaluation(evaluation: "Evaluation") -> None:
     from wasabi import msg
 
-    _print_scores(evaluation)
-    if evaluation["comparison"] is not None:
-        _print_comparison(evaluation)
-    _print_groups(evaluation)
-    _print_confusions(evaluation)
-    _print_draws(evaluation["setting"])
+    from ..evaluation.tables import describe_draws, make_tables
+
+    for table in make_tables(evaluation):
+        print_table(
+            table.title, table.legend, table.header, table.rows, aligns=table.aligns
+        )
+    draws = describe_draws(evaluation["setting"])
+    if draws is not None:
+        msg.info(draws)
     for warning in evaluation["warnings"]:
         msg.warn(warning)
-
-
-def _print_draws(setting: dict[str, Any]) -> None:
-    from wasabi import msg
-
-    drawn, read = setting["documents"], setting["documents_read"]
-    documents = f"{drawn:,} document{'s' * (drawn != 1)}"
-    annotated = f" with entity annotation, of {read:,} in all" * (drawn < read)
-    if drawn:
-        msg.info(
-            f"Intervals hold {setting['confidence']:.0%} of {setting['samples']:,} "
-            f"draws of the {documents}{annotated}, seed {setting['seed']}"
-        )
-
-
-def _print_scores(evaluation: dict[str, Any]) -> None:
-    from ..evaluation.scorer import KINDS
-
-    totals = []
-    for kind, prefix in KINDS.items():
-        keys = (*"prf", "support", "p_interval", "r_interval", "f_interval")
-        score = {key: evaluation[f"{prefix}_{key}"] for key in keys}
-        totals.append((kind.title(), *_format(score)))
-    columns = ("P", "R", "F", "Support", "P from-to", "R from-to", "F from-to")
-    print_table("Entities", None, ("", *columns), totals)
-    per_type = [
-        (
-            label,
-            kind.title(),
-            *_format((evaluation[f"{prefix}_per_type"] or {}).get(label)),
-        )
-        for label in sorted(evaluation["ents_per_type"] or {})
-        for kind, prefix in KINDS.items()
-    ]
-    header = ("Type", "", *columns)
-    print_table("Entities by type", None, header, per_type, aligns="ll")
-
-
-def _print_comparison(evaluation: dict[str, Any]) -> None:
-    from ..evaluation.scorer import KINDS
-
-    comparison = evaluation["comparison"]
-    rows = [
-        (
-            kind.title(),
-            key.upper(),
-            _percent(evaluation[f"{prefix}_{key}"]),
-            _percent(comparison[kind][key]["other"]),
-            f"{comparison[kind][key]['difference'] * 100:+.2f}",
-            _range(comparison[kind][key]["interval"]),
-            f"{comparison[kind][key]['p_value']:.4f}",
-        )
-        for kind, prefix in KINDS.items()
-        if comparison[kind] is not None
-        for key in "prf"
-    ]
-    header = ("", "", "This", "Other", "Difference", "From-to", "p")
-    print_table(f"Against {comparison['model']}", None, header, rows, aligns="ll")
-
-
-def _print_groups(evaluation: dict[str, Any]) -> None:
-    from ..evaluation.groups import GROUPINGS
-
-    for name, groups in evaluation["groups"].items():
-        grouping = GROUPINGS[name]
-        rows = [
-            (
-                grouping.groups[group["group"]],
-                _percent(group["recall"]),
-                str(group["support"]),
-                _range(group["interval"]),
-            )
-            for group in groups
-        ]
-        print_table(grouping.title, None, ("", "R", "Support", "R from-to"), rows)
-
-
-def _print_confusions(evaluation: dict[str, Any]) -> None:
-    confusions = evaluation["confusions"]
-    rows = [
-        (
-            confusion["gold"] or "-",
-            confusion["predicted"] or "-",
-            confusion["error"],
-            str(confusion["count"]),
-            _quote(confusion["examples"][0]),
-        )
-        for confusion in confusions[:_N_CONFUSIONS]
-    ]
-    header = ("Gold", "Predicted", "Error", "Count", "For example")
-    title = f"Confusions ({len(rows)} of {len(confusions)} kinds)"
-    print_table(title, None, header, rows, aligns="lllrl")
-
-
-def _quote(example: dict[str, Any]) -> str:
-    """Give an error's surroundings in one line, the error itself in brackets."""
-    marks = [m for m in (*example["gold"], *example["predicted"]) if m["is_error"]]
-    start, end = min(m["start"] for m in marks), max(m["end"] for m in marks)
-    text = example["text"]
-    before, after = text[max(0, start - 15) : start], text[end : end + 15]
-    return " ".join(f"{before}[{text[start:end]}]{after}".split())
-
-
-def _format(score: dict[str, Any] | None) -> list[str]:
-    """Give P, R and F in percent, the support, and the intervals."""
-    if score is None:
-        return ["-", "-", "-", "0", "-", "-", "-"]
-    percents = [_percent(score[key]) for key in "prf"]
-    ranges = [_range(score[f"{key}_interval"]) for key in "prf"]
-    return [*percents, str(score["support"]), *ranges]
-
-
-def _percent(value: float | None) -> str:
-    """Give a figure in percent; "-" where nothing was counted."""
-    return "-" if value is None else f"{value * 100:.2f}"
-
-
-def _range(interval: Sequence[float] | None) -> str:
-    return "-" if interval is None else "..".join(map(_percent, interval))

@@ -6,10 +6,12 @@ one group, so that recall divides up, but a prediction that is wrong belongs to 
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, field
 
 from spacy.tokens import Doc, Span
+
+from .sharing import identify
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,10 +22,12 @@ class TrainingKnowledge:
         how often it does, under each type. Texts are exact: case counts.
     tokens (Mapping[str, int]): How often each token stands anywhere in the text, inside
         entities and outside, as it is written.
+    documents (Set[bytes]): The tokens of each document, as `identify` gives them.
     """
 
     entities: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     tokens: Mapping[str, int] = field(default_factory=dict)
+    documents: Set[bytes] = frozenset()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,18 +83,20 @@ GROUPINGS: Mapping[str, Grouping] = {
 
 
 def learn_training_set(docs: Iterable[Doc]) -> TrainingKnowledge:
-    """Count the entities and tokens of a training set, in one pass.
+    """Note the entities, tokens and documents of a training set, in one pass.
 
     docs (Iterable[Doc]): Its annotated docs.
-    RETURNS (TrainingKnowledge): The counts.
+    RETURNS (TrainingKnowledge): What was noted.
     """
     entities: dict[str, Counter[str]] = {}
     tokens: Counter[str] = Counter()
+    documents: set[bytes] = set()
     for doc in docs:
         tokens.update(token.text for token in doc)
+        documents.add(identify(doc))
         for ent in doc.ents:
             entities.setdefault(ent.text, Counter())[ent.label_] += 1
-    return TrainingKnowledge(entities=entities, tokens=tokens)
+    return TrainingKnowledge(entities=entities, tokens=tokens, documents=documents)
 
 
 def group_entity(ent: Span, knowledge: TrainingKnowledge) -> dict[str, str]:

@@ -1,17 +1,18 @@
-"""An evaluation as one HTML page, for reading and for printing."""
+"""An evaluation as HTML: a page for reading and for printing, or a part of one."""
 
+import json
 from collections.abc import Mapping
+from hashlib import blake2b
 from itertools import cycle
 from math import ceil
-from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 from spacy.displacy.render import EntityRenderer
 
-from ..files import replacing
 from .groups import GROUPINGS
+from .schemes import OUTCOMES
 from .scorer import KINDS
 
 #: Kinds of errors that are shown with their sentences; all are listed.
@@ -26,24 +27,29 @@ _ENTITY = (
 )
 
 
-def write_page(path: str | Path, evaluation: Mapping[str, Any]) -> None:
-    """Write an evaluation as one HTML page that needs no other file and no script.
-
-    path (str | Path): The file to write; it is replaced only once the page is complete.
-    evaluation (Mapping[str, Any]): What `evaluate_in_depth` returns.
-    RAISES (OSError): If the file can't be written.
-    """
-    page = render_page(evaluation)
-    with replacing(path) as temporary:
-        temporary.write_text(page, encoding="utf8")
-
-
 def render_page(evaluation: Mapping[str, Any]) -> str:
-    """Render an evaluation as HTML. All text of the corpus is escaped.
+    """Render an evaluation as one HTML page that needs no other file and no script.
 
-    evaluation (Mapping[str, Any]): What `evaluate_in_depth` returns.
+    evaluation (Mapping[str, Any]): What `evaluate` returns. All text of it is escaped.
     RETURNS (str): The page.
     """
+    return _render("page.html.jinja", evaluation, anchor="")
+
+
+def render_part(evaluation: Mapping[str, Any]) -> str:
+    """Render an evaluation as a part of a page that holds other things.
+
+    Its style is for itself alone, and its anchors are those of no other evaluation.
+
+    evaluation (Mapping[str, Any]): What `evaluate` returns. All text of it is escaped.
+    RETURNS (str): A `style` and a `div`.
+    """
+    data = json.dumps(dict(evaluation), sort_keys=True).encode("utf8")
+    digest = blake2b(data, digest_size=6).hexdigest()
+    return _render("part.html.jinja", evaluation, anchor=f"hashembeds-{digest}-")
+
+
+def _render(template: str, evaluation: Mapping[str, Any], *, anchor: str) -> str:
     environment = Environment(
         loader=PackageLoader(__package__ or ""),
         autoescape=True,
@@ -54,10 +60,12 @@ def render_page(evaluation: Mapping[str, Any]) -> str:
     environment.filters.update(
         percent=_percent, range=_range, signed=_signed, whisker=_draw_whisker
     )
-    return environment.get_template("page.html.jinja").render(
+    return environment.get_template(template).render(
         evaluation=evaluation,
+        anchor=anchor,
         kinds=KINDS,
         groupings=GROUPINGS,
+        outcomes=OUTCOMES,
         labels=sorted(evaluation["ents_per_type"] or {}),
         n_errors=sum(confusion["count"] for confusion in evaluation["confusions"]),
         n_shown=N_SHOWN,

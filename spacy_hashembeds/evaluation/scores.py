@@ -1,16 +1,14 @@
 """What a trained pipeline scores: all entities, seen and unseen ones."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from spacy.language import Language
-from spacy.training import Example
 from thinc.api import require_gpu
 
-from ..corpora.docbin import read_examples
+from ..corpora.docbin import read_docs
 from ..corpora.entities import read_entity_texts
 from ..loading import load_trained
+from .predictions import predict_examples
 from .scorer import score_seen_unseen
 
 
@@ -36,19 +34,5 @@ def evaluate_pipeline(
         require_gpu(use_gpu)
     train_texts = read_entity_texts(train)
     nlp = load_trained(model)
-    return score_seen_unseen(predict_examples(nlp, test), train_texts)
-
-
-def predict_examples(nlp: Language, test: str | Path) -> Iterator[Example]:
-    """Run a pipeline on the examples that `spacy evaluate` would make.
-
-    nlp (Language): The pipeline.
-    test (str | Path): The gold corpus, a `.spacy` file or a folder of them.
-    RAISES (FileNotFoundError): If it is missing.
-    RAISES (ValueError): If it can't be read.
-    YIELDS (Example): Predicted and gold docs, in order.
-    """
-    inputs = ((example.predicted, example) for example in read_examples(test, nlp))
-    for doc, example in nlp.pipe(inputs, as_tuples=True):
-        example.predicted = doc
-        yield example
+    examples = predict_examples(nlp, read_docs(test, nlp.vocab))
+    return score_seen_unseen(examples, train_texts)

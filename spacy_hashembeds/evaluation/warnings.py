@@ -3,12 +3,13 @@
 from collections.abc import Mapping
 from typing import Any
 
+from .sharing import LONG
+
 
 def find_warnings(evaluation: Mapping[str, Any]) -> list[str]:
-    """Say why figures are missing or 0, where it may be a mistake.
+    """Say why figures are missing or 0, or too good, where it may be a mistake.
 
-    evaluation (Mapping[str, Any]): What `evaluate_in_depth` returns,
-        in which warnings are not looked at.
+    evaluation (Mapping[str, Any]): What `evaluate` returns, without warnings.
     RETURNS (list[str]): Sentences, the most important first.
     """
     setting = evaluation["setting"]
@@ -18,6 +19,7 @@ def find_warnings(evaluation: Mapping[str, Any]) -> list[str]:
             f"The training corpus '{setting['train']}' has no entities, so that all "
             "count as unseen."
         )
+    found += _find_shared(setting)
     comparison = evaluation["comparison"]
     if comparison is not None and not evaluation["ents_support"]:
         found.append(
@@ -25,6 +27,28 @@ def find_warnings(evaluation: Mapping[str, Any]) -> list[str]:
             "gold entities."
         )
     return found
+
+
+def _find_shared(setting: Mapping[str, Any]) -> list[str]:
+    """Look for documents that the pipeline was trained on.
+
+    Short ones may be equal by chance, unless they are half of the corpus.
+    """
+    shared, n_read = setting["shared"], setting["documents_read"]
+    n_long, of_long = shared["long_documents"], shared["of_long_documents"]
+    if n_long:
+        documents = f"{n_long:,} of the {of_long:,} documents of {LONG} tokens or more"
+        share = n_long / of_long
+    elif n_read and shared["documents"] * 2 >= n_read:
+        documents = f"{shared['documents']:,} of the {n_read:,} documents"
+        share = shared["documents"] / n_read
+    else:
+        return []
+    return [
+        f"{documents} in '{setting['test']}' ({share:.1%}) stand word for word in the "
+        f"training corpus '{setting['train']}' too: scores are better than they would "
+        "be on documents that the pipeline was not trained on."
+    ]
 
 
 def _find_in_gold(evaluation: Mapping[str, Any]) -> list[str]:

@@ -46,10 +46,31 @@ def test_tables_show_all_seen_and_unseen_and_each_type(folder):
     assert ["All", "66.67", "50.00", "57.14", "4", "-", "-", "-"] in shown
     assert ["Seen", "50.00", "50.00", "50.00", "2", "-", "-", "-"] in shown
     assert ["Unseen", "50.00", "50.00", "50.00", "2", "-", "-", "-"] in shown
-    assert ["LOC", "Seen", "0.00", "0.00", "0.00", "1", "-", "-", "-"] in shown
-    assert ["LOC", "Unseen", "100.00", "100.00", "100.00", "1", *"---"] in shown
-    assert ["PER", "Seen", "100.00", "100.00", "100.00", "1", *"---"] in shown
-    assert ["MISC", "All", "0.00", "0.00", "0.00", "0", "-", "-", "-"] in shown
+    assert ["LOC", "Seen", "0.00", "0.00", "0.00", "1", "-"] in shown
+    assert ["LOC", "Unseen", "100.00", "100.00", "100.00", "1", "-"] in shown
+    assert ["PER", "Seen", "100.00", "100.00", "100.00", "1", "-"] in shown
+    assert ["MISC", "All", "0.00", "0.00", "0.00", "0", "-"] in shown
+
+
+def test_tables_show_averages_and_schemes(folder):
+    shown = rows(run(folder).output)
+    # LOC has 1, 1/2 and 2/3, PER the same, and MISC nothing
+    assert ["All", "micro", "66.67", "50.00", "57.14"] in shown
+    assert ["All", "macro", "66.67", "33.33", "44.44"] in shown
+    assert ["All", "weighted", "100.00", "50.00", "66.67"] in shown
+    assert ["Scheme", *"PRF", "COR", "INC", "PAR", "MIS", "SPU"] in shown
+    assert ["All", "partial", "66.67", "50.00", "57.14", *"20021"] in shown
+    assert ["Unseen", "ent_type", "50.00", "50.00", "50.00", *"10011"] in shown
+
+
+def test_tables_fit_a_terminal(folder):
+    docs = [toy_ner.make_doc(f"{'very ' * 20}Rome|organization {'far ' * 20}")] * 3
+    toy_ner.write(folder / "test.spacy", docs)
+    output = run(folder, "--against", str(folder / "model")).output
+    lines = [re.sub(r"\x1b\[[0-9;]*m", "", line) for line in output.splitlines()]
+    tables = [line for line in lines if re.search(r"\S   +\S", line)]
+    assert len(tables) > 40
+    assert max(map(len, tables)) <= 80
 
 
 def test_nothing_counted_is_shown_as_a_dash(folder):
@@ -57,7 +78,7 @@ def test_nothing_counted_is_shown_as_a_dash(folder):
     toy_ner.write(folder / "test.spacy", docs)
     shown = rows(run(folder).output)
     assert ["Unseen", "-", "-", "-", "0", "-", "-", "-"] in shown
-    assert ["PER", "Unseen", "-", "-", "-", "0", "-", "-", "-"] in shown
+    assert ["PER", "Unseen", "-", "-", "-", "0", "-"] in shown
 
 
 def test_intervals_and_their_draws_are_shown(folder):
@@ -66,7 +87,7 @@ def test_intervals_and_their_draws_are_shown(folder):
     result = run(folder, "--samples", "200", "--seed", "3")
     # Of 27 draws, Anna fills eight and Dora one: more than the 2.5% beyond a bound.
     expected = ["All", "100.00", "66.67", "80.00", "3"]
-    assert [*expected, *["0.00..100.00"] * 3] in rows(result.output)
+    assert [*expected, *["0.0..100.0"] * 3] in rows(result.output)
     assert "95% of 200 draws of the 3 documents, seed 3" in result.output
 
 
@@ -113,8 +134,8 @@ def test_arguments_in_the_wrong_order_are_called_out(folder):
     result = CliRunner().invoke(app, command)
     assert result.exit_code == 1
     output = " ".join(result.output.split())
-    assert f"'{args[0]}' should be a pipeline" in output
-    assert "see --help for their order" in output
+    assert f"'{args[1]}' should be a corpus, but is a pipeline" in output
+    assert "See --help for the order" in output
 
 
 @pytest.mark.parametrize("place", ["test", "train"])
@@ -135,8 +156,8 @@ def test_groups_and_confusions_are_shown(folder):
     assert line.split() in shown
     assert "new entity, no token seen 50.00 2 -".split() in shown
     assert "Confusions (3 of 3 kinds)" in output
-    assert "LOC - missed 1 ra in Oslo and [Rome]".split() in shown
-    assert "- MISC spurious 1 w Dora in Oslo [and] Rome".split() in shown
+    assert "LOC - missed 1 Dora in Oslo and [Rome]".split() in shown
+    assert "- MISC spurious 1 saw Dora in Oslo [and] Rome".split() in shown
 
 
 def test_a_second_pipeline_is_compared(folder):
@@ -161,21 +182,110 @@ def test_scores_are_saved_as_json(folder):
     saved = json.loads(output.read_text())
     paths = [folder / name for name in ("model", "test.spacy", "train.spacy")]
     expected = evaluate_in_depth(*paths, samples=50, seed=2)
-    assert saved == json.loads(json.dumps(expected))
+    assert saved == json.loads(json.dumps(dict(expected)))
     scores = evaluate_pipeline(*paths)
     per_type = {key for key in scores if key.endswith("_per_type")}
     assert all(saved[key] == scores[key] for key in scores.keys() - per_type)
     assert [path.name for path in output.parent.iterdir()] == ["scores.json"]
 
 
-def test_a_page_is_saved(folder):
-    page = folder / "pages" / "evaluation.html"
-    result = run(folder, "--html", str(page))
+def test_files_are_of_the_form_that_their_suffix_names(folder):
+    names = ["pages/evaluation.html", "tables.md", "scores.csv", "all.json"]
+    options = [part for name in names for part in ("-o", str(folder / name))]
+    result = run(folder, *options)
     assert result.exit_code == 0, result.output
-    text = page.read_text(encoding="utf8")
-    assert text.startswith("<!DOCTYPE html>")
-    assert ">Rome<span>LOC</span></mark>" in text
-    assert str(folder / "model") in text
+    page, tables, scores, data = (
+        (folder / name).read_text(encoding="utf8") for name in names
+    )
+    assert page.startswith("<!DOCTYPE html>")
+    assert ">Rome<span>LOC</span></mark>" in page
+    assert str(folder / "model") in page
+    assert "| All | 66.67 | 50.00 | 57.14 | 4 | - | - | - |" in tables.splitlines()
+    assert scores.startswith("entities,scheme,average,type,precision,recall,f1,")
+    assert json.loads(data)["ents_r"] == 0.5
+
+
+def test_another_suffix_is_refused_before_the_work(folder):
+    result = run(folder, "-o", str(folder / "scores.json"), "-o", "scores.txt")
+    assert result.exit_code == 2
+    expected = "'output' should end in .json, .html, .md or .csv, but is 'scores.txt'"
+    assert expected in " ".join(result.stderr.split())
+    assert not (folder / "scores.json").exists()
+
+
+@pytest.mark.parametrize("options", [["--json"], ["-o", "-"]])
+def test_json_goes_to_standard_output_alone(folder, capfd, options):
+    result = run(folder, *options)
+    assert json.loads(capfd.readouterr().out)["ents_r"] == 0.5
+    assert result.stdout == ""
+    assert ("Entities" in result.stderr) == (options[0] == "-o")
+
+
+# Without a pipeline.
+
+COLUMNS = {
+    "gold.conll": "Anna B-PER|saw O|Dora B-PER||in O|Oslo B-LOC",
+    "predicted.conll": "Anna B-PER|saw B-PER|Dora I-PER||in O|Oslo B-LOC",
+    "train.bio": "Anna B-PER|sings O",
+}
+
+
+@pytest.fixture
+def columns(tmp_path: Path) -> Path:
+    for name, text in COLUMNS.items():
+        (tmp_path / name).write_text(text.replace("|", "\n") + "\n")
+    return tmp_path
+
+
+def run_files(folder: Path, *arguments: str):
+    known = {path.name: str(path) for path in folder.iterdir()}
+    args = [known.get(argument, argument) for argument in arguments]
+    return CliRunner().invoke(app, ["hashembeds", "evaluate", *args])
+
+
+def test_predictions_in_files_need_no_pipeline(columns):
+    arguments = ["predicted.conll", "gold.conll", "--train", "train.bio"]
+    result = run_files(columns, *arguments, "--against", "gold.conll")
+    assert result.exit_code == 0, result.output
+    shown = rows(result.output)
+    assert "All 66.67 66.67 66.67 3".split() in [row[:5] for row in shown]
+    assert "Unseen 50.00 50.00 50.00 2".split() in [row[:5] for row in shown]
+    assert ["All", "R", "66.67", "100.00", "-33.33"] in [row[:5] for row in shown]
+    assert "All partial 83.33 83.33 83.33 2 0 1 0 0".split() in shown
+
+
+def test_files_of_all_kinds_may_be_mixed(columns):
+    docs = [toy_ner.make_doc("Anna|PER saw Dora|PER"), toy_ner.make_doc("in Oslo|LOC")]
+    toy_ner.write(columns / "gold.spacy", docs)
+    toy_ner.write_train(columns / "train.spacy")
+    toy_ner.make_ruler({"Oslo": "LOC"}, None).to_disk(columns / "model")
+    for arguments in (
+        ["gold.spacy", "gold.conll", "--train", "train.spacy"],
+        ["gold.conll", "gold.spacy", "--train", "train.bio", "--against", "model"],
+    ):
+        result = run_files(columns, *arguments)
+        assert result.exit_code == 0, result.output
+        assert "All 100.00 100.00 100.00 3 - - -".split() in rows(result.output)
+
+
+def test_gold_and_predicted_tags_may_stand_in_one_file(columns):
+    lines = ["Anna\tPERSON\tB-PER\tB-PER", "New York\tPLACE\tB-LOC\tO"]
+    (columns / "both.tsv").write_text("\n".join(lines) + "\n")
+    (columns / "train.tsv").write_text("Anna\tPERSON\tB-PER\n")
+    arguments = ["both.tsv", "both.tsv", "--train", "train.tsv", "--tag-column", "2"]
+    arguments += ["--predicted-column", "3", "--separator", r"\t"]
+    result = run_files(columns, *arguments)
+    assert result.exit_code == 0, result.output
+    assert "All 100.00 50.00 66.67 2 - - -".split() in rows(result.output)
+
+
+def test_predictions_of_other_words_are_refused(columns):
+    (columns / "predicted.conll").write_text("Anna B-PER\nseen O\n")
+    arguments = ["predicted.conll", "gold.conll", "--train", "train.bio"]
+    result = run_files(columns, *arguments)
+    assert result.exit_code == 1
+    said = " ".join(result.output.split())
+    assert "differ in document 0 from word 1 on: 'seen' instead of 'saw Dora'" in said
 
 
 def test_a_missing_second_pipeline_ends_with_a_message(folder):

@@ -19,6 +19,7 @@ from wasabi import msg
 import spacy_hashembeds.cli  # noqa: F401
 from spacy_hashembeds.cli import hashembeds_cli
 from spacy_hashembeds.cli._output import Screen, name_output
+from spacy_hashembeds.cli.evaluate import name_outputs
 from spacy_hashembeds.vectors.rawtext import RAW_FILES
 
 from .. import toy_ner
@@ -68,7 +69,6 @@ FLORET = "--dim 4 --bucket 50 --min-count 1 --epochs 1"
 COMMANDS = [
     ("analyze train.spacy -o -", is_json),
     (f"{EVALUATE} -o -", is_json),
-    (f"{EVALUATE} --html -", is_page),
     ("rawtext raw -o -", is_raw_text),
     (f"floret text.txt -o - {FLORET}", is_vectors),
     ("report metrics -o -", is_page),
@@ -177,11 +177,11 @@ def find_outputs() -> Iterator[tuple[str, str, Callable | None]]:
 
 def test_every_file_that_a_command_writes_may_be_standard_output():
     outputs = {(command, name): call for command, name, call in find_outputs()}
-    assert set(outputs.values()) == {name_output}
+    assert set(outputs.values()) == {name_output, name_outputs}
     assert set(outputs) == {
         ("analyze", "output"),
         *(("compare", name) for name in ("output", "chart")),
-        *(("evaluate", name) for name in ("output", "html")),
+        ("evaluate", "output"),
         ("floret", "output"),
         ("rawtext", "output"),
         ("report", "output"),
@@ -191,7 +191,7 @@ def test_every_file_that_a_command_writes_may_be_standard_output():
 
 @pytest.mark.parametrize(
     "command",
-    [f"{EVALUATE} -o - --html /dev/stdout", "analyze train.spacy --json -o -"],
+    [f"{EVALUATE} -o - -o /dev/stdout", "analyze train.spacy --json -o -"],
 )
 def test_two_files_in_one_stream_are_refused(folder, capfd, command):
     result = invoke(command)

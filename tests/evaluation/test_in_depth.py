@@ -273,7 +273,11 @@ def test_documents_without_annotation_are_not_counted(model, test, train):
 def test_equal_seeds_give_equal_evaluations_which_are_json(model, test, train):
     first, again, other = (
         json.dumps(
-            evaluate_in_depth(model, test, train, against=model, samples=99, seed=seed),
+            dict(
+                evaluate_in_depth(
+                    model, test, train, against=model, samples=99, seed=seed
+                )
+            ),
             allow_nan=False,
         )
         for seed in (1, 1, 2)

@@ -1,6 +1,7 @@
 import re
 from copy import deepcopy
 from html.parser import HTMLParser
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -8,10 +9,11 @@ from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
 from spacy_hashembeds.evaluation.in_depth import evaluate_in_depth
-from spacy_hashembeds.evaluation.page import render_page, write_page
+from spacy_hashembeds.evaluation.page import render_page, render_part
 
 from .. import toy_ner
 
+PHONE = "width=device-width, initial-scale=1"
 VOID = {"meta", "br", "line", "circle", "link", "img"}
 
 
@@ -55,7 +57,7 @@ def evaluate(folder: Path, test: list[Doc], **options):
     patterns = {"Anna": "PER", "Oslo": "LOC", "Rome": "PER", "sings": "<i>&"}
     toy_ner.make_ruler(patterns, None).to_disk(folder / "model")
     paths = (folder / name for name in ("model", "test.spacy", "train.spacy"))
-    return evaluate_in_depth(*paths, samples=50, **options)
+    return dict(evaluate_in_depth(*paths, samples=50, **options))
 
 
 @pytest.fixture(scope="module")
@@ -181,13 +183,51 @@ def test_bars_stand_where_figures_are(tmp_path):
     assert places[:3] == [pytest.approx(4 + 152 * x, abs=0.06) for x in (2 / 3, 1, 0)]
 
 
-def test_a_page_replaces_its_file_only_when_complete(tmp_path, evaluation):
-    path = tmp_path / "pages" / "page.html"
-    write_page(path, evaluation)
-    written = path.read_text(encoding="utf8")
-    assert written == render_page(evaluation)
-    del evaluation["groups"]
-    with pytest.raises(Exception, match="groups"):
-        write_page(path, evaluation)
-    assert path.read_text(encoding="utf8") == written
-    assert [file_.name for file_ in path.parent.iterdir()] == ["page.html"]
+def test_averages_and_schemes_are_on_the_page(evaluation):
+    page = Page(render_page(evaluation))
+    figures = page.text.split()
+    macro = evaluation["averages"]["all"]["macro"]
+    partial = evaluation["schemes"]["unseen"]["partial"]
+    assert {"macro", "weighted", "partial", "ent_type"} <= set(figures)
+    for score in (macro, partial):
+        assert {f"{score[key] * 100:.1f}" for key in "prf"} <= set(figures)
+
+
+def test_a_phone_scrolls_no_page_but_tables(evaluation):
+    page = render_page(evaluation)
+    tags = Page(page).tags
+    assert ("meta", {"name": "viewport", "content": PHONE}) in tags
+    # Each table stands alone in a box, which scrolls.
+    boxes = [
+        (attrs["class"].split()[0], after)
+        for (tag, attrs), (after, _) in pairwise(tags)
+        if tag == "div" and attrs.get("class", "").split()[:1] == ["scroll"]
+    ]
+    n_tables = sum(tag == "table" for tag, _ in tags)
+    assert boxes == [("scroll", "table")] * n_tables
+    style = page[page.index("<style>") : page.index("</style>")]
+    assert ".hashembeds .scroll { overflow-x: auto;" in style
+    # Paths and names without a space break, and no width is more than a phone has.
+    assert "overflow-wrap: anywhere" in style
+    assert max(map(int, re.findall(r"\bwidth: (\d+)px", style))) < 300
+
+
+def test_a_part_keeps_its_style_and_its_anchors_to_itself(evaluation):
+    part = render_part(evaluation)
+    tags = Page(part).tags
+    assert {tag for tag, _ in tags}.isdisjoint({"html", "head", "body", "script"})
+    style = part[part.index("<style>") + 7 : part.index("</style>")]
+    rules = re.sub(r"@media [^{]+\{|^\}$", "", style, flags=re.MULTILINE)
+    selectors = re.findall(r"([^{}]+)\{", rules)
+    assert len(selectors) > 40
+    for selector in ",".join(selectors).split(","):
+        assert selector.split()[0] == ".hashembeds"
+    ids = {attrs["id"] for _, attrs in tags if "id" in attrs}
+    targets = {attrs["href"][1:] for _, attrs in tags if "href" in attrs}
+    assert targets <= ids
+    evaluation["setting"]["model"] = "another"
+    others = {
+        attrs["id"] for _, attrs in Page(render_part(evaluation)).tags if "id" in attrs
+    }
+    assert len(others) == len(ids)
+    assert others.isdisjoint(ids)

@@ -1,10 +1,15 @@
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import spacy
 from spacy.tokens import Doc
+from spacy.vocab import Vocab
 
+from spacy_hashembeds.corpora.columns import ColumnFormat, read_documents
+from spacy_hashembeds.corpora.readers import make_doc
 from spacy_hashembeds.evaluation.in_depth import evaluate_in_depth
+from spacy_hashembeds.evaluation.sharing import count_shared, identify
 
 from .. import toy_ner
 
@@ -68,4 +73,52 @@ def test_nothing_to_compare(model):
     docs = [toy_ner.make_doc("nobody")]
     _, text = warn(model, docs, against=model)
     assert text.startswith(f"There is no comparison with '{model}'")
-    assert warn(model, [toy_ner.make_doc("Anna|PER")], against=model) == []
+    docs = [toy_ner.make_doc("Anna|PER sings")]
+    assert warn(model, docs, against=model) == []
+
+
+LONG = "Anna|PER and nobody else sings of love in Oslo today"
+SHORT = "Anna|PER and nobody else sings of love in Oslo"
+
+
+def warn_of_shared(model: Path, texts: list[str], train: list[str]) -> list[str]:
+    folder = model.parent
+    for name, lines in (("test", texts), ("train", train)):
+        # spaces and entities don't matter, only tokens
+        docs = [toy_ner.make_doc(line, spaces=name == "test") for line in lines]
+        toy_ner.write(folder / f"{name}.spacy", docs)
+    paths = (model, folder / "test.spacy", folder / "train.spacy")
+    return evaluate_in_depth(*paths, samples=10)["warnings"]
+
+
+def test_a_long_document_of_the_training_corpus(model):
+    texts = [LONG, LONG + " or tomorrow", "Dora|PER", "Anna|PER sings"]
+    (text,) = warn_of_shared(model, texts, [LONG.replace("|PER", ""), "Dora|PER"])
+    assert text.startswith("1 of the 2 documents of 10 tokens or more in '")
+    assert "test.spacy' (50.0%) stand word for word in the training corpus" in text
+
+
+def test_short_documents_may_repeat_up_to_a_half(model):
+    others = ["Dora|PER", "Anna|PER sings", "nobody"]
+    assert warn_of_shared(model, [SHORT, *others[:2]], [SHORT, *others[2:]]) == []
+    (text,) = warn_of_shared(model, [SHORT, others[0]], [SHORT, "Ben|PER"])
+    assert text.startswith("1 of the 2 documents in '")
+    assert "test.spacy' (50.0%) stand word for word" in text
+
+
+@pytest.mark.parametrize(
+    ("train", "test", "tag", "n_shared", "n_long"),
+    [
+        # The same news, printed again.
+        ("conll2002/esp.train", "conll2002/esp.testb", -1, 309, 86),
+        ("anem/AnEM.train", "anem/AnEM.test", 3, 104, 0),
+    ],
+)
+def test_of_real_corpora(data_dir, train, test, tag, n_shared, n_long):
+    def read(name: str) -> Iterator[Doc]:
+        for document in read_documents(data_dir / name, ColumnFormat(tag=tag)):
+            yield make_doc(Vocab(), document)
+
+    known = {identify(doc) for doc in read(train)}
+    shared = count_shared(read(test), known)
+    assert (shared.documents, shared.long_documents) == (n_shared, n_long)

@@ -1,0 +1,236 @@
+"""The tables of an evaluation, as they are printed and as Markdown has them."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from .. import markdown
+from .groups import GROUPINGS
+from .schemes import OUTCOMES
+from .scorer import KINDS
+
+#: Confusions that are shown; the JSON and the page have more.
+_N_CONFUSIONS = 10
+
+#: Columns of a terminal, and the spaces between those of a table.
+_WIDTH, _GAP = 80, 3
+
+#: The fewest characters of a text that are shown.
+_LEAST_QUOTED = 20
+
+
+class Table(NamedTuple):
+    """A table in which all is text.
+
+    title (str): What is in it.
+    legend (str, optional): What there is to know about it.
+    header (Sequence[str]): Its columns.
+    rows (Sequence[Sequence[str]]): Its rows.
+    aligns (str): "l" or "r" for each of the first columns; the others are to the right.
+    """
+
+    title: str
+    legend: str | None
+    header: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    aligns: str
+
+
+def make_tables(evaluation: Mapping[str, Any]) -> list[Table]:
+    """Show an evaluation as tables, those that have rows.
+
+    evaluation (Mapping[str, Any]): What `evaluate` returns.
+    RETURNS (list[Table]): The tables.
+    """
+    tables = [
+        _show_scores(evaluation),
+        *_show_comparison(evaluation),
+        _show_types(evaluation),
+        _show_averages(evaluation),
+        _show_schemes(evaluation),
+        *_show_groups(evaluation),
+        _show_confusions(evaluation),
+    ]
+    return [table for table in tables if table.rows]
+
+
+def describe_draws(setting: Mapping[str, Any]) -> str | None:
+    """Say what the intervals are, if there are any.
+
+    setting (Mapping[str, Any]): The "setting" of an evaluation.
+    """
+    drawn, read = setting["documents"], setting["documents_read"]
+    if not drawn:
+        return None
+    documents = f"{drawn:,} document{'s' * (drawn != 1)}"
+    annotated = f" with entity annotation, of {read:,} in all" * (drawn < read)
+    return (
+        f"Intervals hold {setting['confidence']:.0%} of {setting['samples']:,} "
+        f"draws of the {documents}{annotated}, seed {setting['seed']}"
+    )
+
+
+def to_markdown(evaluation: Mapping[str, Any]) -> str:
+    """Show an evaluation in Markdown.
+
+    evaluation (Mapping[str, Any]): What `evaluate` returns.
+    RETURNS (str): Its tables, and what was evaluated.
+    """
+    setting = evaluation["setting"]
+    named = [("Predictions", setting["model"]), ("Gold corpus", setting["test"])]
+    named.append(("Training corpus", setting["train"]))
+    blocks = ["# Named entities, evaluated"]
+    blocks.append("\n".join(f"- {key}: {markdown.code(name)}" for key, name in named))
+    blocks += [f"**{markdown.escape(text)}**" for text in evaluation["warnings"]]
+    for table in make_tables(evaluation):
+        legend = [] if table.legend is None else [markdown.escape(table.legend)]
+        blocks += [f"## {markdown.escape(table.title)}", *legend, _format(table)]
+    draws = describe_draws(setting)
+    blocks += [] if draws is None else [f"{draws}."]
+    return "\n\n".join(blocks) + "\n"
+
+
+def format_percent(value: float | None) -> str:
+    """Give a figure in percent; "-" where nothing was counted."""
+    return "-" if value is None else f"{value * 100:.2f}"
+
+
+def _format(table: Table) -> str:
+    aligns = table.aligns.ljust(len(table.header), "r")
+    rules = [":--" if align == "l" else "--:" for align in aligns]
+    rows = [map(markdown.escape, row) for row in (table.header, *table.rows)]
+    lines = [f"| {' | '.join(row)} |" for row in rows]
+    return "\n".join([lines[0], f"| {' | '.join(rules)} |", *lines[1:]])
+
+
+def _show_scores(evaluation: Mapping[str, Any]) -> Table:
+    rows = []
+    for kind, prefix in KINDS.items():
+        scores = [evaluation[f"{prefix}_{key}"] for key in "prf"]
+        ranges = [_range(evaluation[f"{prefix}_{key}_interval"]) for key in "prf"]
+        support = str(evaluation[f"{prefix}_support"])
+        rows.append((kind.title(), *map(format_percent, scores), support, *ranges))
+    header = ("", *"PRF", "Support", "P from-to", "R from-to", "F from-to")
+    return Table("Entities", None, header, rows, "l")
+
+
+def _show_types(evaluation: Mapping[str, Any]) -> Table:
+    rows = []
+    for label in sorted(evaluation["ents_per_type"] or {}):
+        for kind, prefix in KINDS.items():
+            score = (evaluation[f"{prefix}_per_type"] or {}).get(label, {})
+            scores = [format_percent(score.get(key)) for key in "prf"]
+            support = str(score.get("support", 0))
+            interval = _range(score.get("f_interval"))
+            rows.append((label, kind.title(), *scores, support, interval))
+    header = ("Type", "", *"PRF", "Support", "F from-to")
+    return Table("Entities by type", None, header, rows, "ll")
+
+
+def _show_averages(evaluation: Mapping[str, Any]) -> Table:
+    rows = [
+        (kind.title(), name, *(format_percent(score[key]) for key in "prf"))
+        for kind in _find_kinds(evaluation)
+        for name, score in evaluation["averages"][kind].items()
+    ]
+    return Table("Averages over types", None, ("", "Average", *"PRF"), rows, "ll")
+
+
+def _show_schemes(evaluation: Mapping[str, Any]) -> Table:
+    rows = [
+        (
+            kind.title(),
+            scheme,
+            *(format_percent(score[key]) for key in "prf"),
+            *(str(score[name]) for name in OUTCOMES),
+        )
+        for kind in _find_kinds(evaluation)
+        for scheme, score in evaluation["schemes"][kind].items()
+    ]
+    names = {"COR": "correct", "INC": "incorrect", "PAR": "partly correct"}
+    names |= {"MIS": "missed", "SPU": "spurious"}
+    legend = ", ".join(f"{short} {name}" for short, name in names.items())
+    header = ("", "Scheme", *"PRF", *names)
+    return Table("Schemes of matching", legend, header, rows, "ll")
+
+
+def _find_kinds(evaluation: Mapping[str, Any]) -> list[str]:
+    """Give the kinds of which there are gold entities."""
+    return [kind for kind, prefix in KINDS.items() if evaluation[f"{prefix}_support"]]
+
+
+def _show_comparison(evaluation: Mapping[str, Any]) -> Iterator[Table]:
+    comparison = evaluation["comparison"]
+    if comparison is None:
+        return
+    rows = [
+        (
+            kind.title(),
+            key.upper(),
+            format_percent(evaluation[f"{prefix}_{key}"]),
+            format_percent(comparison[kind][key]["other"]),
+            f"{comparison[kind][key]['difference'] * 100:+.2f}",
+            _range(comparison[kind][key]["interval"]),
+            f"{comparison[kind][key]['p_value']:.4f}",
+        )
+        for kind, prefix in KINDS.items()
+        if comparison[kind] is not None
+        for key in "prf"
+    ]
+    header = ("", "", "This", "Other", "Difference", "From-to", "p")
+    yield Table(f"Against {comparison['model']}", None, header, rows, "ll")
+
+
+def _show_groups(evaluation: Mapping[str, Any]) -> Iterator[Table]:
+    for name, groups in evaluation["groups"].items():
+        grouping = GROUPINGS[name]
+        rows = [
+            (
+                grouping.groups[group["group"]],
+                format_percent(group["recall"]),
+                str(group["support"]),
+                _range(group["interval"]),
+            )
+            for group in groups
+        ]
+        yield Table(grouping.title, None, ("", "R", "Support", "R from-to"), rows, "l")
+
+
+def _show_confusions(evaluation: Mapping[str, Any]) -> Table:
+    confusions = evaluation["confusions"]
+    header = ("Gold", "Predicted", "Error", "Count", "For example")
+    rows = [
+        (
+            confusion["gold"] or "-",
+            confusion["predicted"] or "-",
+            confusion["error"],
+            str(confusion["count"]),
+        )
+        for confusion in confusions[:_N_CONFUSIONS]
+    ]
+    columns = zip(header, *rows, strict=False)
+    taken = sum(max(map(len, column)) + _GAP for column in columns)
+    room = max(_LEAST_QUOTED, _WIDTH - taken)
+    quoted = [
+        (*row, _quote(confusion["examples"][0], room))
+        for row, confusion in zip(rows, confusions, strict=False)
+    ]
+    title = f"Confusions ({len(rows)} of {len(confusions)} kinds)"
+    return Table(title, None, header, quoted, "lllrl")
+
+
+def _quote(example: Mapping[str, Any], room: int) -> str:
+    """Give an error's surroundings in one line, the error itself in brackets."""
+    marks = [m for m in (*example["gold"], *example["predicted"]) if m["is_error"]]
+    start, end = min(m["start"] for m in marks), max(m["end"] for m in marks)
+    text = example["text"]
+    error = " ".join(text[start:end].split())
+    if len(error) > room - 2:
+        return f"[{error[: room - 3]}…]"
+    margin = (room - 2 - len(error)) // 2
+    before, after = text[max(0, start - margin) : start], text[end : end + margin]
+    return " ".join(f"{before}[{error}]{after}".split())
+
+
+def _range(interval: Sequence[float] | None) -> str:
+    """Give bounds in percent, which are not known to more than a place or so."""
+    return "-" if interval is None else "..".join(f"{x * 100:.1f}" for x in interval)

@@ -1,0 +1,255 @@
+import csv
+import json
+from io import StringIO
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from markdown_it import MarkdownIt
+from spacy.tokens import Doc
+from spacy.training import Example
+
+from spacy_hashembeds.evaluation.evaluate import evaluate
+from spacy_hashembeds.evaluation.evaluation import Evaluation, check_output
+from spacy_hashembeds.evaluation.in_depth import evaluate_in_depth
+from spacy_hashembeds.evaluation.page import render_page, render_part
+from spacy_hashembeds.evaluation.schemes import OUTCOMES, SCHEMES
+from spacy_hashembeds.evaluation.table_of_scores import COLUMNS
+
+from .. import toy_ner
+
+PATTERNS = {"Anna": "PER", "Oslo": "LOC", "Rome": "PER", "in": "MISC"}
+
+
+@pytest.fixture(scope="module")
+def nlp():
+    return toy_ner.make_ruler(PATTERNS, None)
+
+
+@pytest.fixture(scope="module")
+def train() -> list[Doc]:
+    return [toy_ner.make_doc(text) for text in toy_ner.TRAIN]
+
+
+@pytest.fixture(scope="module")
+def evaluation(nlp, train):
+    other = toy_ner.make_ruler({"Anna": "PER"}, None)
+    golds = toy_ner.make_test_docs()
+    return evaluate(nlp, golds, train=train, against=other, samples=50)
+
+
+def without_names(evaluation: Evaluation) -> dict:
+    data = json.loads(json.dumps(dict(evaluation)))
+    for key in ("model", "test", "train"):
+        del data["setting"][key]
+    return data
+
+
+# What is given.
+
+
+def test_docs_examples_and_files_give_the_same(nlp, train, tmp_path):
+    golds = toy_ner.make_test_docs()
+    expected = evaluate(nlp, golds, train=train, samples=50)
+    nlp.to_disk(tmp_path / "model")
+    test = toy_ner.write(tmp_path / "test.spacy", golds)
+    path = toy_ner.write_train(tmp_path / "train.spacy")
+    from_files = evaluate_in_depth(tmp_path / "model", test, path, samples=50)
+    from_docs = evaluate(nlp, str(test), train=path, samples=50)
+    once = evaluate(nlp, iter(golds), train=iter(train), samples=50)
+    for found in (from_files, from_docs, once):
+        assert without_names(found) == without_names(expected)
+    assert expected["setting"]["model"] == "en_pipeline"
+    assert from_docs["setting"]["test"] == str(test)
+
+
+def test_predicted_docs_give_what_their_pipeline_does(nlp, train):
+    golds = [toy_ner.make_doc(text) for text in toy_ner.TEST]
+    trains = [Example(Doc(doc.vocab, [t.text for t in doc]), doc) for doc in train]
+    expected = evaluate(nlp, golds, train=train, against=nlp, samples=50)
+    predicted = [nlp(Doc(nlp.vocab, [t.text for t in doc])) for doc in golds]
+    examples = [Example(Doc(nlp.vocab, [t.text for t in doc]), doc) for doc in golds]
+    found = evaluate(
+        iter(predicted), examples, train=trains, against=iter(predicted), samples=50
+    )
+    expected["comparison"]["model"] = found["comparison"]["model"]
+    assert 0 < found["ents_f"] < 1
+    assert without_names(found) == without_names(expected)
+
+
+def test_nothing_that_is_given_is_changed(nlp, train):
+    golds = toy_ner.make_test_docs()
+    examples = [Example(Doc(nlp.vocab, [t.text for t in doc]), doc) for doc in golds]
+    before = [(eg.predicted, eg.predicted.to_bytes()) for eg in examples]
+    references = [doc.to_bytes() for doc in golds]
+    evaluate(nlp, examples, train=train, samples=10)
+    assert [(eg.predicted, eg.predicted.to_bytes()) for eg in examples] == before
+    assert [eg.reference.to_bytes() for eg in examples] == references
+
+
+@pytest.mark.parametrize("argument", ["nlp", "against"])
+@pytest.mark.parametrize("source", ["model", Path("model"), 7])
+def test_what_is_no_pipeline_is_refused(nlp, train, argument, source):
+    sources = {"nlp": nlp, "against": nlp, argument: source}
+    with pytest.raises(TypeError, match=f"'{argument}' should be a pipeline, as spacy"):
+        evaluate(sources["nlp"], [], train=train, against=sources["against"])
+
+
+def test_no_draws_are_refused_before_anything_is_read(nlp):
+    def read():
+        raise AssertionError
+        yield
+
+    with pytest.raises(ValueError, match="'samples' should be 1 or more, but is 0"):
+        evaluate(nlp, read(), train=read(), samples=0)
+
+
+# Schemes and averages.
+
+
+def test_strict_is_what_is_scored_anyway(evaluation):
+    for kind, prefix in (("all", "ents"), ("seen", "ents_seen")):
+        strict = evaluation["schemes"][kind]["strict"]
+        for key in "prf":
+            assert strict[key] == evaluation[f"{prefix}_{key}"]
+            assert evaluation["averages"][kind]["micro"][key] == strict[key]
+        for label, score in strict["per_type"].items():
+            expected = evaluation[f"{prefix}_per_type"][label]
+            assert {key: expected[key] for key in "prf"} == {
+                key: score[key] for key in "prf"
+            }
+
+
+def test_credit_for_overlaps_is_for_all_the_seen_and_the_unseen(train):
+    # New Orleans is unseen, New York is seen.
+    golds = [toy_ner.make_doc("New+York|LOC or New+Orleans|LOC")]
+    nlp = toy_ner.make_ruler({"York": "LOC", "New Orleans": "PER"}, None)
+    schemes = evaluate(nlp, golds, train=train, samples=10)["schemes"]
+    f1 = {kind: [score["f"] for score in of.values()] for kind, of in schemes.items()}
+    assert f1 == {
+        "all": [0, 1 / 2, 3 / 4, 1 / 2],
+        "seen": [0, 0, 1 / 2, 1],
+        "unseen": [0, 1, 1, 0],
+    }
+
+
+# What it can be shown as.
+
+
+def test_it_is_a_mapping_that_names_itself(evaluation):
+    assert evaluation["ents_support"] == dict(evaluation)["ents_support"] > 0
+    assert len(evaluation) == len(list(evaluation))
+    f1 = f"{evaluation['ents_f'] * 100:.2f}"
+    support = evaluation["ents_support"]
+    expected = f"<Evaluation of en_pipeline: F1 {f1} on {support} entities>"
+    assert repr(evaluation) == expected
+    assert str(evaluation) == evaluation.to_markdown()
+    assert evaluation.to_html() == render_page(evaluation)
+    assert evaluation._repr_html_() == render_part(evaluation)
+
+
+def test_csv_has_a_row_for_each_kind_scheme_and_type(evaluation):
+    rows = list(csv.DictReader(StringIO(evaluation.to_csv())))
+    assert tuple(rows[0]) == COLUMNS
+    keys = [tuple(row[name] for name in COLUMNS[:4]) for row in rows]
+    assert len(set(keys)) == len(keys)
+    types = {
+        kind: {key[3] for key in keys if key[0] == kind} for kind in ("all", "seen")
+    }
+    assert types == {
+        "all": {"", "LOC", "MISC", "PER"},
+        "seen": {"", "LOC", "MISC", "PER"},
+    }
+    by_key = dict(zip(keys, rows, strict=True))
+    for kind, schemes in evaluation["schemes"].items():
+        for scheme in SCHEMES:
+            row = by_key[kind, scheme, "micro", ""]
+            for ours, theirs in zip("prf", ("precision", "recall", "f1"), strict=True):
+                assert float(row[theirs]) == schemes[scheme][ours]
+            for name in OUTCOMES:
+                assert int(row[name]) == schemes[scheme][name]
+    total = by_key["unseen", "strict", "micro", ""]
+    assert int(total["support"]) == evaluation["ents_unseen_support"]
+    bounds = [float(total["recall_low"]), float(total["recall_high"])]
+    assert bounds == list(evaluation["ents_unseen_r_interval"])
+    macro = by_key["all", "strict", "macro", ""]
+    assert float(macro["f1"]) == evaluation["averages"]["all"]["macro"]["f"]
+    assert macro["support"] == ""
+    assert by_key["all", "partial", "micro", ""]["f1_low"] == ""
+
+
+def test_markdown_has_the_tables(evaluation):
+    tokens = MarkdownIt("commonmark").enable("table").parse(evaluation.to_markdown())
+    titles = [
+        after.content
+        for token, after in pairwise(tokens)
+        if token.type == "heading_open"
+    ]
+    assert titles[:6] == [
+        "Named entities, evaluated",
+        "Entities",
+        r"Against en_pipeline",
+        "Entities by type",
+        "Averages over types",
+        "Schemes of matching",
+    ]
+    assert sum(token.type == "table_open" for token in tokens) == len(titles) - 1
+    cells = [token.content for token in tokens if token.type == "inline"]
+    for key in "prf":
+        assert f"{evaluation[f'ents_unseen_{key}'] * 100:.2f}" in cells
+    assert "Intervals hold 95% of 50 draws of the" in evaluation.to_markdown()
+
+
+def test_names_and_warnings_are_escaped_in_markdown(nlp):
+    golds = [Doc(nlp.vocab, words=["a|b"], ents=["B-<i>|*x*"])]
+    text = str(evaluate(nlp, golds, train=[], samples=10))
+    html = MarkdownIt("commonmark").enable("table").render(text)
+    assert "<i>" not in html
+    assert "<td style" in html
+    assert "&lt;i&gt;|*x*" in html
+    assert "<strong>'en_pipeline' predicts not one entity." in html
+
+
+@pytest.mark.parametrize("name", ["e.json", "e.html", "e.md", "e.csv"])
+def test_files_are_written_whole_or_not_at_all(evaluation, tmp_path, name):
+    path = tmp_path / "new" / name
+    evaluation.write(path)
+    forms = {
+        ".json": json.dumps(dict(evaluation), indent=2, ensure_ascii=False) + "\n",
+        ".html": evaluation.to_html(),
+        ".md": evaluation.to_markdown(),
+        ".csv": evaluation.to_csv(),
+    }
+    assert path.read_text(encoding="utf8") == forms[path.suffix]
+    broken = Evaluation({"ents_f": float("nan")})
+    with pytest.raises((KeyError, ValueError)):
+        broken.write(path)
+    assert path.read_text(encoding="utf8") == forms[path.suffix]
+    assert [file.name for file in path.parent.iterdir()] == [name]
+
+
+@pytest.mark.parametrize("name", ["e.txt", "e", "json", "e.HTML"])
+def test_other_suffixes_are_refused(evaluation, tmp_path, name):
+    with pytest.raises(
+        ValueError, match=r"should end in \.json, \.html, \.md or \.csv"
+    ):
+        check_output(name)
+    with pytest.raises(ValueError, match="should end in"):
+        evaluation.write(tmp_path / name)
+
+
+def test_a_name_that_is_no_text_can_be_written(nlp, train, tmp_path):
+    path = toy_ner.write(tmp_path / "te\udcffst.spacy", toy_ner.make_test_docs())
+    evaluation = evaluate(nlp, path, train=train, samples=10)
+    for suffix in (".json", ".html", ".md", ".csv"):
+        evaluation.write(tmp_path / f"e{suffix}")
+    assert "te\\udcffst.spacy" in (tmp_path / "e.html").read_text(encoding="utf8")
+
+
+def test_nothing_to_score_has_all_forms(nlp, tmp_path):
+    evaluation = evaluate(nlp, [], train=[], samples=10)
+    assert evaluation["averages"] == dict.fromkeys(("all", "seen", "unseen"))
+    assert evaluation.to_csv().splitlines() == [",".join(COLUMNS)]
+    assert "holds no documents" in evaluation.to_markdown()
+    assert "holds no documents" in evaluation._repr_html_()
+    assert repr(evaluation) == "<Evaluation of en_pipeline: F1 - on 0 entities>"
