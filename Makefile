@@ -21,9 +21,11 @@ lint: $(VENV)/ready
 	$(BIN)/lint-imports
 
 bench: $(VENV)/ready
+	$(BIN)/python -m benchmarks.accelerate
 	$(BIN)/python -m benchmarks.embedding
 	$(BIN)/python -m benchmarks.pipeline
 	$(BIN)/python -m benchmarks.growth
+	$(BIN)/python -m benchmarks.page
 
 fuzz: $(VENV)/ready
 	$(BIN)/python -m fuzz --seed $(SEED) --output benchmarks/results/fuzz.json \

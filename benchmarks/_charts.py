@@ -5,7 +5,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from spacy_hashembeds.experiments.machine import describe_machine
 from spacy_hashembeds.files import replacing
+from spacy_hashembeds.report.charts import import_figure, make_whiskers
 
 from ._embedders import MULTI_EMBED, OURS, SPACY, SPACY_BLAS, TORCH, TORCH_ROWS
 
@@ -38,8 +40,8 @@ _STYLES: dict[str, dict[str, Any]] = {
         "ls": "-.",
     },
 }
-_FILLS = ({"color": "#1b3a57"}, {"color": "#9cc3e6", "hatch": "//"})
-_MEMORY_KINDS = {"pss_mib": "with its share (PSS)", "uss_mib": "its own (USS)"}
+#: The stock pipeline, half of what makes it faster, and all.
+_FASTER = ("#8a8f98", "#9cc3e6", "#1f5f99")
 
 
 def draw_embedding(results: Mapping[str, Any], path: Path) -> None:
@@ -57,59 +59,50 @@ def draw_embedding(results: Mapping[str, Any], path: Path) -> None:
         figure.legend(
             handles, labels, loc="outside lower center", ncols=4, frameon=False
         )
-        figure.suptitle(f"Embedding of {_describe(results)}", fontsize=12)
+        title = "Embedding: medians, and lines from quartile to quartile"
+        figure.suptitle(f"{title}\n{describe(results)}", fontsize=11)
 
 
 def draw_pipeline(results: Mapping[str, Any], path: Path) -> None:
     """Draw words a second of each pipeline, predicting and training."""
-    names = list(results["pipe"]["contenders"])
-    with new_figure(path, (11, 2.2 + 0.5 * len(names))) as figure:
+    n_names = len(results["pipe"]["contenders"])
+    with new_figure(path, (11, 2.2 + 0.5 * n_names)) as figure:
         axes = figure.subplots(1, 2, sharey=True)
         for ax, kind in zip(axes, ("pipe", "update"), strict=True):
-            timings = [results[kind]["contenders"][name] for name in names]
-            speeds = [timing["words_per_second"] / 1000 for timing in timings]
-            bars = ax.barh(names, speeds, 0.6, color="#5b8db8")
-            ratios = [results[kind]["times_as_fast_as_spacy"][n] for n in names]
-            labels = [
-                f"{s:.1f} ({r:.2f}x)" for s, r in zip(speeds, ratios, strict=True)
-            ]
-            ax.bar_label(bars, labels, padding=3, fontsize=9)
-            ax.set_xlim(0, 1.35 * max(speeds))
-            ax.set_xlabel(f"nlp.{kind}: thousand words a second")
-            remove_frame(ax)
+            timings, ratios = (
+                results[kind][key] for key in ("contenders", "times_as_fast_as_spacy")
+            )
+            _draw_speeds(ax, timings, ratios, "#5b8db8")
+            ax.set_title(f"nlp.{kind}", fontsize=10)
         axes[0].invert_yaxis()
-        figure.suptitle(f"tok2vec and NER on {_describe(results)}", fontsize=12)
+        title = f"tok2vec ({describe_sizes(results)}) and NER"
+        figure.suptitle(f"{title}\n{describe(results)}", fontsize=11)
 
 
-def draw_growth(results: Mapping[str, Any], path: Path) -> None:
-    """Draw time a word and memory against words seen, and memory of the workers."""
-    with new_figure(path, (13, 4.6)) as figure:
-        left, middle, right = figure.subplots(1, 3)
-        for name, points in results["time"]["us_per_word"].items():
-            xs, ys = zip(*points, strict=True)
-            left.plot(xs, ys, **_STYLES[name])
-        left.set_xscale("log")
-        left.set_ylim(bottom=0)
-        left.set_xlabel("words seen, up to 10 times as many at each point")
-        left.set_ylabel("microseconds a word, median since the last point")
-        for i, (name, points) in enumerate(results["memory"]["rss_mib"].items()):
-            xs, ys = zip(*points, strict=True)
-            grown = [y - ys[0] for y in ys]
-            thousands = [x / 1000 for x in xs]
-            style = {
-                "marker": "os^vDP"[i % 6],
-                "ls": ("-", "--", ":", "-.")[i % 4],
-                "ms": 4,
-            }
-            middle.plot(thousands, grown, label=name, color=str(0.12 * i), **style)
-        middle.set_xlabel("distinct words seen, thousands")
-        middle.set_ylabel("resident memory, growth in MiB")
-        middle.legend(fontsize=8, frameon=False)
-        _draw_sharing(right, results["sharing"])
-        for ax in (left, middle, right):
-            remove_frame(ax)
-        left.legend(fontsize=8, frameon=False, loc="center left")
-        figure.suptitle("Growth", fontsize=12)
+def draw_accelerate(results: Mapping[str, Any], path: Path) -> None:
+    """Draw words a second of stock pipelines, as they are and accelerated."""
+    groups = results["groups"]
+    with new_figure(path, (11, 3.2)) as figure:
+        axes = figure.subplots(1, len(groups), sharey=True, squeeze=False)[0]
+        for ax, group in zip(axes, groups, strict=True):
+            ratios = group["times_as_fast_as_stock"]
+            _draw_speeds(ax, group["contenders"], ratios, _FASTER)
+            ax.set_title(f"{group['title']}: {describe_sizes(group)}", fontsize=10)
+        axes[0].invert_yaxis()
+        title = "NER of `spacy init config`, and after `spacy hashembeds accelerate`"
+        figure.suptitle(f"{title}\n{describe(results)}", fontsize=11)
+
+
+def describe_sizes(sizes: Mapping[str, Any]) -> str:
+    """Say how large a pipeline is."""
+    return f"width {sizes['width']}, depth {sizes['depth']}"
+
+
+def describe(results: Mapping[str, Any]) -> str:
+    """Say what was measured on, text and machine, and whether that was idle."""
+    corpus = f"{results['corpus']['name']}, " if "corpus" in results else ""
+    text = f"{corpus}one thread, {describe_machine(results['machine'])}"
+    return f"{text}: not idle" if results["disturbances"] else text
 
 
 @contextmanager
@@ -118,13 +111,7 @@ def new_figure(path: Path, size: tuple[float, float]) -> Iterator[Any]:
 
     RAISES (ImportError): If matplotlib is not installed.
     """
-    try:
-        from matplotlib.figure import Figure
-    except ImportError as e:
-        raise ImportError(
-            "Charts need matplotlib: pip install 'spacy-hashembeds[report]'."
-        ) from e
-    figure = Figure(figsize=size, layout="constrained")
+    figure = import_figure()(figsize=size, layout="constrained")
     yield figure
     with replacing(path) as temporary:
         figure.savefig(temporary, dpi=150)
@@ -135,15 +122,29 @@ def remove_frame(axes: Any) -> None:
     axes.spines[["top", "right"]].set_visible(False)
 
 
+def draw_timings(
+    axes: Any, points: Sequence[tuple[float, Mapping[str, Any]]], **style: Any
+) -> None:
+    """Draw microseconds a word with lines from quartile to quartile, where known."""
+    xs, timings = zip(*points, strict=True)
+    medians = [timing["us_per_word"] for timing in timings]
+    quartiles = [
+        timing["us_per_word_quartiles"] or [timing["us_per_word"]] * 2
+        for timing in timings
+    ]
+    errors = make_whiskers(medians, quartiles)["xerr"]
+    axes.errorbar(xs, medians, yerr=errors, capsize=3, elinewidth=1, **style)
+
+
 def _draw_times(axes: Any, rows: Sequence[Mapping[str, Any]]) -> None:
     for name, style in _STYLES.items():
         points = [
-            (row["words_per_call"], timing["us_per_word"])
+            (row["words_per_call"], timing)
             for row in rows
             if (timing := row["contenders"].get(name))
         ]
         if points:
-            axes.plot(*zip(*points, strict=True), **style)
+            draw_timings(axes, points, **style)
     axes.set_xscale("log")
     axes.set_yscale("log", subs=())
     lowest, highest = axes.get_ylim()
@@ -160,15 +161,14 @@ def _draw_times(axes: Any, rows: Sequence[Mapping[str, Any]]) -> None:
 def _draw_hashes(axes: Any, row: Mapping[str, Any]) -> None:
     for names, kind in ((TORCH, "torch"), (OURS, "ours")):
         points = [
-            (k, timing["us_per_word"])
+            (k, timing)
             for k, name in names.items()
             if (timing := row["contenders"].get(name))
         ]
         if points:
-            style = {**_STYLES[names[4]], "label": kind}
-            axes.plot(*zip(*points, strict=True), **style)
+            draw_timings(axes, points, **{**_STYLES[names[4]], "label": kind})
     for name in (SPACY, SPACY_BLAS):
-        axes.plot([4], [row["contenders"][name]["us_per_word"]], **_STYLES[name])
+        draw_timings(axes, [(4, row["contenders"][name])], **_STYLES[name])
     axes.set_xticks(list(OURS))
     axes.set_ylim(bottom=0)
     axes.set_xlabel("hashes")
@@ -177,26 +177,24 @@ def _draw_hashes(axes: Any, row: Mapping[str, Any]) -> None:
     remove_frame(axes)
 
 
-def _draw_sharing(axes: Any, sharing: Mapping[str, Any]) -> None:
-    ways = {"no\ntables": sharing["no_tables"], **sharing["ways"]}
-    for i, (kind, label) in enumerate(_MEMORY_KINDS.items()):
-        xs = [x + (i - 0.5) * 0.4 for x in range(len(ways))]
-        heights = [way[kind] or 0.0 for way in ways.values()]
-        bars = axes.bar(xs, heights, 0.4, label=label, **_FILLS[i])
-        labels = [f"{way[kind]:.0f}" if way["works"] else "" for way in ways.values()]
-        axes.bar_label(bars, labels, fontsize=8)
-    for x, way in enumerate(ways.values()):
-        if not way["works"]:
-            axes.text(x, 0, " fails", rotation=90, ha="center", va="bottom")
-    axes.set_xticks(range(len(ways)), ways, fontsize=8)
-    axes.set_ylabel(f"MiB a worker, mean of {sharing['workers']} workers")
-    axes.set_title(f"Tables of {sharing['tables_mib']:.0f} MiB", fontsize=10)
-    axes.set_ylim(top=1.3 * axes.get_ylim()[1])
-    axes.legend(fontsize=8, frameon=False, loc="upper left")
-
-
-def _describe(results: Mapping[str, Any]) -> str:
-    corpus = results["corpus"]["name"]
-    machine = results["machine"]
-    python = machine["versions"]["python"]
-    return f"{corpus}: one thread, {machine['cpu']}, Python {python}"
+def _draw_speeds(
+    axes: Any,
+    timings: Mapping[str, Mapping[str, Any]],
+    ratios: Mapping[str, float],
+    color: Any,
+) -> None:
+    speeds = [timing["words_per_second"] / 1000 for timing in timings.values()]
+    quartiles = [
+        [1000 / us for us in reversed(timing["us_per_word_quartiles"])]
+        for timing in timings.values()
+    ]
+    whiskers = make_whiskers(speeds, quartiles)
+    bars = axes.barh(list(timings), speeds, 0.6, color=color, **whiskers)
+    labels = [
+        f"{speed:.1f} ({ratios[name]:.2f}x)"
+        for name, speed in zip(timings, speeds, strict=True)
+    ]
+    axes.bar_label(bars, labels, padding=4, fontsize=9)
+    axes.set_xlim(0, 1.4 * max(speeds))
+    axes.set_xlabel("thousand words a second, lines from quartile to quartile")
+    remove_frame(axes)

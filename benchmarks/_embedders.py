@@ -20,7 +20,8 @@ from ._torch import TorchEmbed
 
 WIDTH = 96
 ATTRS = ["NORM", "PREFIX", "SUFFIX", "SHAPE"]
-ROWS = [5000, 2500, 2500, 2500]
+#: What `spacy init config` writes.
+ROWS = [5000, 1000, 2500, 2500]
 MIN_FREQ = 10
 HASHES = (1, 2, 3, 4)
 

@@ -43,7 +43,7 @@ class Sizes:
     tokens: tuple[int, ...] = (1000, 10_000, 100_000)
     width: int = 96
     pieces: int = 3
-    rows: tuple[int, ...] = (5000, 2500, 2500, 2500)
+    rows: tuple[int, ...] = (5000, 1000, 2500, 2500)
     large_rows: tuple[int, ...] = (500_000,) * 4
     samples: int = 32
     copied_bytes: int = 2**31

@@ -18,6 +18,7 @@ from spacy_hashembeds.acceleration.installation import (
     find_processor,
     is_parser_profiled,
 )
+from spacy_hashembeds.experiments.machine import get_load
 
 # torch itself is optional, and its types take mypy a minute to read
 Torch = Any
@@ -101,7 +102,7 @@ def describe_machine() -> dict[str, Any]:
         "cores": count_cores(),
         "memory_gib": _count_memory_gib(),
         "system": f"{platform.system()} {platform.machine()}",
-        "load": [round(load, 2) for load in os.getloadavg()],
+        "load_at_start": get_load(),
         "numpy_blas": f"{blas['name']} {blas['version']}",
         "versions": {
             "python": platform.python_version(),

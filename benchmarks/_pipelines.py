@@ -14,6 +14,7 @@ from wasabi import msg
 from spacy_hashembeds.experiments.configs import SHIPPED
 
 from ._data import batch_by_words
+from ._embedders import ROWS
 from ._timing import Contender, Maker
 
 CALLBACK = "spacy-hashembeds.use_fastest_blas.v1"
@@ -41,7 +42,7 @@ _LAYERS: dict[str, dict[str, str]] = {
 
 
 def make_pipeline(name: str, vocab: Vocab) -> Language:
-    """Make a pipeline without weights: that of our configs, with fewer layers.
+    """Make a pipeline without weights: that of our configs, but of spaCy's sizes.
 
     name (str): The name of the contender.
     """
@@ -50,6 +51,7 @@ def make_pipeline(name: str, vocab: Vocab) -> Language:
     layers = _LAYERS[SPACY if name in (SPACY, SPACY_BLAS) else OURS]
     for part, architecture in layers.items():
         tok2vec[part]["@architectures"] = architecture
+    tok2vec["embed"]["rows"] = ROWS
     tok2vec["encode"]["depth"] = DEPTH
     has_blas = name in (SPACY_BLAS, OURS_BLAS)
     callback = {"@callbacks": CALLBACK} if has_blas else None
@@ -127,10 +129,14 @@ def annotate(nlp: Language, docs: Sequence[Doc]) -> None:
         pass
 
 
-def strip(doc: Doc) -> Doc:
-    """Make a Doc of the same words without annotation."""
+def strip(doc: Doc, vocab: Vocab | None = None) -> Doc:
+    """Make a Doc of the same words without annotation.
+
+    vocab (Vocab, optional): Its vocab. Default: that of the other.
+    """
     words = [token.text for token in doc]
-    return Doc(doc.vocab, words=words, spaces=[bool(t.whitespace_) for t in doc])
+    spaces = [bool(token.whitespace_) for token in doc]
+    return Doc(vocab or doc.vocab, words=words, spaces=spaces)
 
 
 def make_examples(docs: Sequence[Doc]) -> list[Example]:

@@ -7,6 +7,8 @@ from statistics import median, quantiles
 from time import perf_counter
 from typing import Any, Generic, TypeVar
 
+from spacy_hashembeds.experiments.machine import Spread
+
 SampleT = TypeVar("SampleT")
 
 #: Given a sample, gets all ready and returns the work that is to be timed.
@@ -134,6 +136,12 @@ def time_in_turns(
                     seconds / work.count_words(sample)
                 )
     return timings
+
+
+def get_spread(timing: Mapping[str, Any]) -> Spread:
+    """Get the median and the quartiles of what `Timing.to_json` gave."""
+    lower, upper = timing["us_per_word_quartiles"]
+    return timing["us_per_word"], (lower, upper)
 
 
 def get_ratios(

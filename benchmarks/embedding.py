@@ -11,6 +11,8 @@ import typer
 from spacy.tokens import Doc
 from wasabi import msg
 
+from spacy_hashembeds.experiments.machine import Spread
+
 from ._agreement import compare_gradients, compare_outputs
 from ._charts import draw_embedding
 from ._command import run_benchmark
@@ -38,7 +40,15 @@ from ._embedders import (
     make_trainers,
 )
 from ._machine import use_one_thread
-from ._timing import Maker, Schedule, Timing, Work, get_ratios, time_in_turns
+from ._timing import (
+    Maker,
+    Schedule,
+    Timing,
+    Work,
+    get_ratios,
+    get_spread,
+    time_in_turns,
+)
 
 DOCS = (1, 10, 100, 1000)
 WORDS = (100, 1000, 10_000)
@@ -144,6 +154,21 @@ def _time(
     }
 
 
+def find_baselines(results: Mapping[str, Any]) -> dict[str, Spread]:
+    """Find the times of spaCy's layer, which all others are compared with."""
+    rows = {
+        **{f"predict, {row['docs_per_call']} docs": row for row in results["predict"]},
+        **{
+            f"train, {row['words_per_call']:.0f} words, dropout {row['dropout']}": row
+            for row in results["train"]
+        },
+    }
+    return {
+        f"{SPACY} ({name})": get_spread(row["contenders"][SPACY])
+        for name, row in rows.items()
+    }
+
+
 def print_results(results: dict[str, Any]) -> None:
     """Print each contender's time, in microseconds a word, and how it compares."""
     for title, rows in (("predict", results["predict"]), ("train", results["train"])):
@@ -171,6 +196,7 @@ def main(
     """Time our embedding layers beside spaCy's and PyTorch's, on one thread."""
     run_benchmark(
         lambda: measure_embedding(load_corpus(corpus), Schedule(blocks, rounds)),
+        find_baselines,
         draw_embedding,
         print_results,
         output,

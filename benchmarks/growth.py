@@ -6,7 +6,6 @@ Run as `python -m benchmarks.growth` from the checkout.
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate
 from pathlib import Path
-from statistics import median
 from time import perf_counter
 from typing import Any
 
@@ -14,10 +13,12 @@ import typer
 from thinc.api import Model, fix_random_seed
 from wasabi import msg
 
-from ._charts import draw_growth
+from spacy_hashembeds.experiments.machine import Spread
+
 from ._command import run_benchmark
 from ._data import RESULTS
 from ._embedders import OURS, ROWS, SPACY
+from ._growth_chart import draw_growth
 from ._machine import use_one_thread
 from ._memory import (
     BATCH_WORDS,
@@ -28,6 +29,7 @@ from ._memory import (
     measure_tables,
 )
 from ._sharing import measure_sharing
+from ._timing import Timing, get_spread
 
 #: Tables that are worth sharing: 154 MB.
 SHARED_ROWS = [100_000] * 4
@@ -67,7 +69,8 @@ def measure_time(tokens: int, rows: Sequence[int]) -> dict[str, Any]:
     """Time a stream of tokens, in calls of 1000, ours and spaCy's in turns.
 
     RETURNS (dict[str, Any]): For each layer, at 1000 tokens, 10,000 and so on, how
-        many there were and the median microseconds a token since the last such point.
+        many there were, and the microseconds a token since the last such point: the
+        median call, and the quartiles, None where there was one call.
     """
     fix_random_seed(0)
     models = {name: build_plain(name, rows) for name in (SPACY, OURS[4])}
@@ -75,7 +78,7 @@ def measure_time(tokens: int, rows: Sequence[int]) -> dict[str, Any]:
     for model in models.values():
         for doc in warm_up:
             model.predict([doc])
-    points: dict[str, list[list[float]]] = {name: [] for name in models}
+    points: dict[str, list[dict[str, Any]]] = {name: [] for name in models}
     stream = make_id_docs(tokens, distinct=False)
     seen = 0
     for size in _get_decades(tokens):
@@ -86,8 +89,26 @@ def measure_time(tokens: int, rows: Sequence[int]) -> dict[str, Any]:
             for name, model in models.items():
                 seconds[name].append(_time(model, doc) / len(doc))
         for name, values in seconds.items():
-            points[name].append([float(seen), 1e6 * median(values)])
-    return {"tokens": tokens, "words_per_call": BATCH_WORDS, "us_per_word": points}
+            points[name].append({"words": seen, **_summarize(values)})
+    return {"tokens": tokens, "words_per_call": BATCH_WORDS, "points": points}
+
+
+def find_baselines(results: Mapping[str, Any]) -> dict[str, Spread]:
+    """Find the times of spaCy's layer, which ours is compared with."""
+    return {
+        f"{SPACY} (after {point['words']:,} words)": get_spread(point)
+        for point in results["time"]["points"][SPACY]
+        if point["us_per_word_quartiles"]
+    }
+
+
+def _summarize(seconds: Sequence[float]) -> dict[str, Any]:
+    timing = Timing([*seconds])
+    quartiles = [1e6 * quartile for quartile in timing.quartiles]
+    return {
+        "us_per_word": 1e6 * timing.median,
+        "us_per_word_quartiles": quartiles if len(seconds) > 1 else None,
+    }
 
 
 def _get_decades(tokens: int) -> Iterator[int]:
@@ -105,8 +126,8 @@ def _time(model: Model, doc: ArrayDoc) -> float:
 
 def print_results(results: Mapping[str, Any]) -> None:
     """Print the curves' ends, what the tables take, and what workers share."""
-    for name, points in results["time"]["us_per_word"].items():
-        text = ", ".join(f"{us:.2f} at {seen:,.0f}" for seen, us in points)
+    for name, points in results["time"]["points"].items():
+        text = ", ".join(f"{p['us_per_word']:.2f} at {p['words']:,}" for p in points)
         msg.text(f"{name}, microseconds a word: {text}")
     for way, points in results["memory"]["rss_mib"].items():
         (_, first), (seen, last) = points[0], points[-1]
@@ -131,7 +152,11 @@ def main(
 ) -> None:
     """Measure time and memory as a stream of text grows, on one thread."""
     run_benchmark(
-        lambda: measure_growth(tokens, words), draw_growth, print_results, output
+        lambda: measure_growth(tokens, words),
+        find_baselines,
+        draw_growth,
+        print_results,
+        output,
     )
 
 

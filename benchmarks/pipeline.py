@@ -13,6 +13,8 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from wasabi import msg
 
+from spacy_hashembeds.experiments.machine import Spread
+
 from ._charts import draw_pipeline
 from ._command import run_benchmark
 from ._data import (
@@ -25,9 +27,11 @@ from ._data import (
     count_words_of_batches,
     load_corpus,
 )
+from ._embedders import ROWS, WIDTH
 from ._machine import use_one_thread
 from ._pipelines import (
     BATCH_WORDS,
+    DEPTH,
     OURS,
     OURS_BLAS,
     SPACY,
@@ -40,7 +44,7 @@ from ._pipelines import (
     train_stock,
 )
 from ._profile import profile_pipe, profile_update
-from ._timing import Schedule, Work, get_ratios, time_in_turns
+from ._timing import Schedule, Work, get_ratios, get_spread, time_in_turns
 
 NAMES = (SPACY, SPACY_BLAS, OURS, OURS_BLAS)
 
@@ -67,6 +71,9 @@ def measure_pipelines(
     update_samples = [batches[i : i + updates] for i in range(0, len(batches), updates)]
     return {
         "corpus": corpus.to_json(),
+        "width": WIDTH,
+        "depth": DEPTH,
+        "rows": ROWS,
         "blocks": schedule.blocks,
         "rounds": schedule.rounds,
         "agreement": compare_entities(NAMES, source, pipe_samples[0]),
@@ -117,6 +124,14 @@ def _profile(
     }
 
 
+def find_baselines(results: Mapping[str, Any]) -> dict[str, Spread]:
+    """Find the times of spaCy's pipeline, which all others are compared with."""
+    return {
+        f"{SPACY} (nlp.{kind})": get_spread(results[kind]["contenders"][SPACY])
+        for kind in ("pipe", "update")
+    }
+
+
 def print_results(results: Mapping[str, Any]) -> None:
     """Print each pipeline's speed, and where the time goes."""
     table = []
@@ -144,6 +159,7 @@ def main(
     """Time pipelines with our embedder beside those with spaCy's, on one thread."""
     run_benchmark(
         lambda: measure_pipelines(load_corpus(corpus), Schedule(blocks, rounds)),
+        find_baselines,
         draw_pipeline,
         print_results,
         output,

@@ -1,12 +1,16 @@
 """Each benchmark in a tiny setting. How fast anything is, is not tested."""
 
 import json
+import shutil
+from contextlib import contextmanager
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import numpy
 import pytest
 from matplotlib.image import imread
+from spacy.vocab import Vocab
 from thinc.api import get_current_ops
 
 from benchmarks import (
@@ -15,6 +19,7 @@ from benchmarks import (
     _embedders,
     _memory,
     _sharing,
+    accelerate,
     embedding,
     growth,
     pipeline,
@@ -26,6 +31,25 @@ from spacy_hashembeds.acceleration import blas
 
 ONCE = Schedule(blocks=1, rounds=1)
 ROWS = [50, 40, 30, 20]
+MACHINE = {"versions": {"python": "3.11.7"}, "processors_busy": {"numpy": 1.0}}
+BUSY = {
+    "cpu": "a CPU",
+    "cores": 2,
+    "python": "3.11.7",
+    "load_at_start": 0.1,
+    "load_at_end": 1.9,
+    "other_cores_busy": 0.9,
+}
+
+
+def make_watch(machine: dict[str, Any] = BUSY):
+    """Watch a machine of which all is known."""
+
+    @contextmanager
+    def watch():
+        yield {**machine}
+
+    return watch
 
 
 @pytest.fixture(scope="module")
@@ -70,20 +94,21 @@ def assert_timing(timing: dict[str, Any], times: int = 1) -> None:
 def assert_writes(module, measured: dict[str, Any], measure: str, tmp_path, **settings):
     """Have a benchmark's command write results that are there already."""
     output = tmp_path / "made" / "results.json"
-    machine = {
-        "cpu": "a CPU",
-        "versions": {"python": "3.11.7"},
-        "processors_busy": {"numpy": 1.0},
-    }
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_command, "describe_machine", lambda: machine)
+        patch.setattr(_command, "describe_machine", lambda: {**MACHINE})
+        patch.setattr(_command, "watch_machine", make_watch())
+        patch.setattr(_command, "_SECONDS_TO_WATCH", 0)
         patch.setattr(module, measure, lambda *_: measured)
         module.main(output=output, **settings)
     written = json.loads(output.read_text(encoding="utf8"))
-    assert written == {"machine": machine, **measured}
-    height, width, _ = imread(output.with_suffix(".png")).shape
+    disturbances = written.pop("disturbances")
+    assert written == {"machine": {**MACHINE, **BUSY}, **measured}
+    assert disturbances[0].startswith("Other processes kept 0.9 of 2 cores busy")
+    chart = imread(output.with_suffix(".png"))
+    height, width, _ = chart.shape
     assert width > 1000
     assert height > 300
+    assert chart[..., 3].min() == 1, "dark pages would shine through"
     assert len(list(output.parent.iterdir())) == 2
 
 
@@ -259,15 +284,60 @@ def test_wrong_machines_are_refused_before_anything_is_measured(tmp_path, monkey
     busy = {"processors_busy": {"numpy": 1.9}}
     monkeypatch.setattr(_command, "describe_machine", lambda: busy)
     output = tmp_path / "results.json"
+    never = [pytest.fail] * 4
     with pytest.raises(RuntimeError, match="'numpy' should use one thread"):
-        _command.run_benchmark(pytest.fail, pytest.fail, pytest.fail, output)
+        _command.run_benchmark(*never, output)
     assert not output.exists()
 
 
+def run_steady(output: Path, upper_quartile: float) -> dict[str, Any]:
+    """Run a benchmark of a baseline that takes 9 to so many microseconds."""
+    spread = (10.0, (9.0, upper_quartile))
+    ignore = lambda *_: None  # noqa: E731
+    _command.run_benchmark(dict, lambda _: {"spacy": spread}, ignore, ignore, output)
+    return json.loads(output.read_text(encoding="utf8"))
+
+
+def test_benchmarks_warn_where_the_machine_is_not_idle(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(_command, "describe_machine", lambda: {**MACHINE})
+    monkeypatch.setattr(_command, "_SECONDS_TO_WATCH", 0)
+    idle = {**BUSY, "other_cores_busy": 0.02}
+    monkeypatch.setattr(_command, "watch_machine", make_watch(idle))
+    assert run_steady(tmp_path / "results.json", 10.2)["disturbances"] == []
+    assert "not idle" not in capsys.readouterr().out
+    (text,) = run_steady(tmp_path / "results.json", 11.0)["disturbances"]
+    assert text.startswith("The quartiles of spacy are 20 percent of its median apart")
+    assert "The machine was not idle" in capsys.readouterr().out
+    monkeypatch.setattr(_command, "watch_machine", make_watch())
+    run_steady(tmp_path / "results.json", 10.2)
+    said = capsys.readouterr().out
+    # before it is measured for minutes, and after
+    before, after = said.index("is not idle"), said.index("was not idle")
+    assert before < after
+
+
 def test_growth_has_a_point_for_each_decade(growth_results):
-    for points in growth_results["time"]["us_per_word"].values():
-        assert [seen for seen, _ in points] == [1000, 3500]
-        assert all(us > 0 for _, us in points)
+    for points in growth_results["time"]["points"].values():
+        assert [point["words"] for point in points] == [1000, 3500]
+        first, second = points
+        assert first["us_per_word"] > 0
+        assert first["us_per_word_quartiles"] is None  # of a single call
+        lower, upper = second["us_per_word_quartiles"]
+        assert 0 < lower <= second["us_per_word"] <= upper
+
+
+def test_baselines_are_spacys(embedding_results, pipeline_results, growth_results):
+    row = embedding_results["predict"][0]["contenders"]["spacy_4"]
+    name, (middle, _) = next(iter(embedding.find_baselines(embedding_results).items()))
+    assert name == "spacy_4 (predict, 1 docs)"
+    assert middle == row["us_per_word"]
+    assert len(embedding.find_baselines(embedding_results)) == 4
+    stock = pipeline_results["pipe"]["contenders"]["spacy"]
+    middle, quartiles = pipeline.find_baselines(pipeline_results)["spacy (nlp.pipe)"]
+    assert [middle, [*quartiles]] == [
+        stock[key] for key in ("us_per_word", "us_per_word_quartiles")
+    ]
+    assert [*growth.find_baselines(growth_results)] == ["spacy_4 (after 3,500 words)"]
 
 
 def test_growth_measures_memory(growth_results):
@@ -292,6 +362,98 @@ def test_growth_shares_read_only_tables(growth_results):
     assert "buffer source array is read-only" in stock["error"]
     assert ours["works"]
     assert ours["pss_mib"] > ours["uss_mib"] > 0
+
+
+@pytest.fixture(scope="module")
+def accelerate_results(tiny_corpus, tmp_path_factory) -> dict[str, Any]:
+    return accelerate.measure_acceleration(
+        tiny_corpus,
+        tmp_path_factory.mktemp("trained"),
+        ONCE,
+        groups=accelerate.GROUPS[:1],
+        steps=40,
+    )
+
+
+def test_stock_pipelines_are_timed_before_and_after(accelerate_results):
+    (group,) = accelerate_results["groups"]
+    sizes = {"width": 96, "depth": 4, "rows": [5000, 1000, 2500, 2500]}
+    assert {**group, **sizes} == group
+    names = ["stock", "callback only", "accelerated"]
+    assert [*group["contenders"]] == names
+    for timing in group["contenders"].values():
+        assert_timing(timing)
+    assert group["times_as_fast_as_stock"]["stock"] == 1
+    assert group["texts"] == 40
+    assert group["entities"] > 0
+    assert 0 <= group["max_relative_diff"] < 1e-5
+    assert [*accelerate.find_baselines(accelerate_results)] == [
+        "stock (width 96, depth 4)"
+    ]
+
+
+def test_acceleration_writes_data_and_chart(accelerate_results, tmp_path, capsys):
+    assert_writes(accelerate, accelerate_results, "measure_acceleration", tmp_path)
+    assert "| accelerated | " in capsys.readouterr().out
+
+
+def test_each_contender_is_what_its_name_says(tiny_corpus, tmp_path, monkeypatch):
+    """And none of them changes the operations of those that are made later."""
+    before = get_current_ops()
+    seen = []
+
+    def make_all(makers, work, schedule):
+        for make in makers.values():
+            make()(work.samples[0])
+        return {}
+
+    monkeypatch.setattr(accelerate, "train_stock", lambda *_: make_stock(tmp_path))
+    monkeypatch.setattr(blas, "is_numpy_faster", lambda: True)
+    monkeypatch.setattr(accelerate, "prepare", lambda nlp, docs: seen.append(nlp))
+    monkeypatch.setattr(accelerate, "time_in_turns", make_all)
+    accelerate.measure_acceleration(
+        tiny_corpus, tmp_path, ONCE, groups=accelerate.GROUPS[:1]
+    )
+    assert get_current_ops() is before
+    found = []
+    for nlp in seen:
+        config = nlp.config["components"]["tok2vec"]["model"]
+        names = {config[part]["@architectures"] for part in ("embed", "encode")}
+        nodes = nlp.get_pipe("tok2vec").model.walk()
+        is_numpy = all(node.ops is blas.NUMPY_BLAS_OPS for node in nodes)
+        found.append((sorted(names), is_numpy))
+    stock = ["spacy.MaxoutWindowEncoder.v2", "spacy.MultiHashEmbed.v2"]
+    ours = [
+        "spacy-hashembeds.MaxoutWindowEncoder.v1",
+        "spacy-hashembeds.MultiFewerHashEmbed.v1",
+    ]
+    assert found == [(stock, False), (stock, True), (ours, True)]
+
+
+def make_stock(folder: Path) -> Path:
+    nlp = make_pipeline("spacy", Vocab())
+    nlp.get_pipe("ner").add_label("LOC")
+    nlp.initialize()
+    nlp.to_disk(folder / "stock")
+    return folder / "stock"
+
+
+def test_trained_pipelines_are_used_again(tiny_corpus, tmp_path, monkeypatch, capsys):
+    (group, *_) = accelerate.GROUPS
+    trained = tmp_path / f"efficiency-{tiny_corpus.name}-40" / "model-last"
+    trained.mkdir(parents=True)
+    monkeypatch.setattr(accelerate, "train", pytest.fail)
+    assert accelerate.train_stock(group, tiny_corpus, tmp_path, 40) == trained
+    assert "remove it to train it anew" in " ".join(capsys.readouterr().out.split())
+
+
+def test_acceleration_needs_a_prepared_corpus(tiny_corpus, tmp_path):
+    shutil.copy(tiny_corpus / "train.spacy", tmp_path)
+    message = (
+        r"There is no '.*dev\.spacy'\. Make it with .*another folder with --corpus"
+    )
+    with pytest.raises(FileNotFoundError, match=message):
+        accelerate.measure_acceleration(tmp_path, tmp_path, ONCE)
 
 
 def test_growth_writes_data_and_chart(growth_results, tmp_path, capsys):

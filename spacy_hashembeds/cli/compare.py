@@ -79,10 +79,10 @@ def _show_progress(rounds: "Sequence[int]") -> "Iterable[int]":
 def _print_comparison(comparison: dict[str, Any]) -> None:
     from wasabi import msg
 
-    from ..experiments.machine import describe_load
+    from ..experiments.machine import describe_machine
     from ._layout import print_table
 
-    rows, machine = comparison["rows"], comparison["machine"]
+    rows = comparison["rows"]
     kinds = ("all", "seen", "unseen")
     print_table(
         f"Embedders on {comparison['dataset']}",
@@ -92,7 +92,7 @@ def _print_comparison(comparison: dict[str, Any]) -> None:
     )
     print_table(
         "Size and speed",
-        f"Python {machine['python']}, {machine['cpu']}; {describe_load(machine)}.",
+        f"{describe_machine(comparison['machine'])}.",
         ("Embedder", "Params", "MB", "Words/s", "Quartiles", "Times"),
         [_format_size_and_speed(row) for row in rows],
     )

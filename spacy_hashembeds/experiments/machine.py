@@ -87,15 +87,21 @@ def find_other_work(machine: Mapping[str, Any]) -> Iterator[str]:
         )
 
 
-def describe_load(machine: Mapping[str, Any]) -> str:
-    """Say how busy the machine was, e.g. "load 0.05 to 1.02, others 0.01 cores"."""
+def describe_machine(machine: Mapping[str, Any]) -> str:
+    """Say what something was timed on.
+
+    machine (Mapping[str, Any]): What `watch_machine` gives, after the work.
+    RETURNS (str): Such as "Python 3.12.1, AMD EPYC; load 0.05 to 1.02, others 0.01
+        cores".
+    """
     loads = (machine["load_at_start"], machine["load_at_end"])
     parts = []
     if known := [f"{load:.2f}" for load in loads if load is not None]:
         parts.append(f"load {' to '.join(known)}")
     if machine["other_cores_busy"] is not None:
         parts.append(f"others {machine['other_cores_busy']:.2f} cores")
-    return ", ".join(parts) or "load unknown"
+    load = ", ".join(parts) or "load unknown"
+    return f"Python {machine['python']}, {machine['cpu']}; {load}"
 
 
 def _find_wide_spreads(baselines: Mapping[str, Spread]) -> Iterator[str]:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..experiments.machine import describe_load
+from ..experiments.machine import describe_machine
 from ..files import replacing
 
 #: Styles of bars, told apart in grey too, by lightness and hatching.
@@ -59,8 +59,7 @@ def draw_comparison(comparison: Mapping[str, Any], path: str | Path) -> None:
 
 
 def _describe(comparison: Mapping[str, Any]) -> str:
-    machine = comparison["machine"]
-    text = f"Python {machine['python']}, {machine['cpu']}; {describe_load(machine)}"
+    text = describe_machine(comparison["machine"])
     return f"{text}: not idle" if comparison["disturbances"] else text
 
 
@@ -119,8 +118,9 @@ def make_whiskers(
     RETURNS (dict[str, Any]): Arguments of matplotlib's `barh`.
     """
     pairs = list(zip(values, quartiles, strict=True))
-    below = [value - lower for value, (lower, _) in pairs]
-    above = [upper - value for value, (_, upper) in pairs]
+    # rounding may put a quartile that equals the value on its other side
+    below = [max(0.0, value - lower) for value, (lower, _) in pairs]
+    above = [max(0.0, upper - value) for value, (_, upper) in pairs]
     style = {"ecolor": "#111111", "elinewidth": 1, "capsize": 3}
     return {"xerr": [below, above], "error_kw": style}
 

@@ -10,7 +10,7 @@ import pytest
 
 from spacy_hashembeds.experiments import machine as machine_module
 from spacy_hashembeds.experiments.machine import (
-    describe_load,
+    describe_machine,
     find_disturbances,
     watch_machine,
 )
@@ -106,5 +106,6 @@ def test_wide_quartiles_are_a_disturbance():
         (dict.fromkeys(IDLE), "load unknown"),
     ],
 )
-def test_loads_are_described(changes, text):
-    assert describe_load({**IDLE, **changes}) == text
+def test_machines_are_described(changes, text):
+    machine = {**IDLE, **changes, "python": "3.12.1", "cpu": "a CPU"}
+    assert describe_machine(machine) == f"Python 3.12.1, a CPU; {text}"

@@ -1,0 +1,204 @@
+"""Tables of Markdown of the benchmarks' results, for docs/speed.md."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from ._charts import describe, describe_sizes
+from ._embedders import MULTI_EMBED, OURS, SPACY, SPACY_BLAS, TORCH
+
+_EMBEDDERS = {
+    SPACY: "spaCy, 4 hashes",
+    SPACY_BLAS: "spaCy on numpy's BLAS",
+    TORCH[4]: "PyTorch, 4 hashes",
+    OURS[4]: "ours, 4 hashes",
+    OURS[1]: "ours, 1 hash",
+    MULTI_EMBED: "ours, lookup",
+}
+
+Json = Mapping[str, Any]
+
+
+def make_accelerate_table(results: Json) -> str:
+    """Make a table of pipelines before and after, a row for each."""
+    groups = results["groups"]
+    header = ["words a second (quartiles)", *map(_describe_group, groups)]
+    rows = [
+        [name, *(_format_group(group, name) for group in groups)]
+        for name in groups[0]["contenders"]
+    ]
+    return make_table(header, rows)
+
+
+def make_embedding_tables(results: Json) -> str:
+    """Make a table of prediction and one of training, a row for each size of a call."""
+    forward = [
+        [f"{row['docs_per_call']:,} of {_count_words(row)}", *_format_embedders(row)]
+        for row in results["predict"]
+    ]
+    both = [
+        [f"{row['words_per_call']:,.0f}, {row['dropout']:g}", *_format_embedders(row)]
+        for row in results["train"]
+    ]
+    names = list(_EMBEDDERS.values())
+    return "\n\n".join(
+        [
+            make_table(["forward: Docs a call", *names], forward),
+            make_table(["forward and backward: words, dropout", *names], both),
+        ]
+    )
+
+
+def make_pipeline_table(results: Json) -> str:
+    """Make a table of whole pipelines, predicting and in training."""
+    kinds = ("pipe", "update")
+    rows = [
+        [name, *(cell for kind in kinds for cell in _format_speed(results[kind], name))]
+        for name in results["pipe"]["contenders"]
+    ]
+    header = [""]
+    for kind in kinds:
+        header += [f"`nlp.{kind}`, words/s (quartiles)", "times spaCy"]
+    return make_table(header, rows)
+
+
+def make_profile_table(results: Json) -> str:
+    """Make a table of where the time of pipelines goes, in microseconds a word."""
+    stages = ("embed", "encode", "ner", "optimizer", "ner and rest")
+    rows = []
+    for name, kinds in results["profile"].items():
+        for kind, profile in kinds.items():
+            us = profile["us_per_word"]
+            cells = [f"{us[stage]:.1f}" if stage in us else "" for stage in stages]
+            rows.append([f"{name}, `nlp.{kind}`", *cells])
+    return make_table(["microseconds a word", *stages], rows)
+
+
+def make_growth_tables(results: Json) -> str:
+    """Make tables of time, of memory that grows, and of tables that are shared."""
+    layers = results["time"]["points"]
+    time = [
+        [f"{points[0]['words']:,}", *map(_format_us, points)]
+        for points in zip(*layers.values(), strict=True)
+    ]
+    memory = [
+        [way, f"{points[-1][0]:,.0f}", f"{points[-1][1] - points[0][1]:+.1f}"]
+        for way, points in results["memory"]["rss_mib"].items()
+    ]
+    kept = [
+        [_EMBEDDERS[name], *(f"{mib:.1f}" for mib in sizes.values())]
+        for name, sizes in results["memory"]["tables"].items()
+    ]
+    kinds = next(iter(results["memory"]["tables"].values()))
+    names = [name.removesuffix("_mib").replace("_", " ") for name in kinds]
+    layer_names = [f"{_EMBEDDERS[name]}, µs a word" for name in layers]
+    return "\n\n".join(
+        [
+            make_table(["words seen", *layer_names], time),
+            make_table(["", "distinct words", "MiB more"], memory),
+            make_table(["layer, MiB", *names], kept),
+            _make_sharing_table(results["sharing"]),
+        ]
+    )
+
+
+def make_goals_table(embedding: Json, pipeline: Json) -> str:
+    """Hold what was measured against what we set out for."""
+    first, *_, last = embedding["predict"]
+    goals = [
+        (f"forward, {_count_words(first)}", _get_ratio(first), 5.0),
+        (f"forward, {_count_words(last)}", _get_ratio(last), 15.0),
+    ]
+    for row in embedding["train"]:
+        if 500 < row["words_per_call"] < 2000:
+            what = f"forward and backward, {_count_words(row)}"
+            goals.append((f"{what}, dropout {row['dropout']:g}", _get_ratio(row), 5.0))
+    for kind in ("pipe", "update"):
+        ratio = pipeline[kind]["times_as_fast_as_spacy"]["ours + callback"]
+        goals.append((f"`nlp.{kind}`", ratio, 2.5))
+    rows = [
+        [what, f"{goal:g}", f"{ratio:.1f}", "yes" if ratio >= goal else "no"]
+        for what, ratio, goal in goals
+    ]
+    return make_table(["times as fast as spaCy", "goal", "measured", "reached"], rows)
+
+
+def make_caption(results: Json) -> str:
+    """Say what was measured on, and what spoke against it."""
+    sizes = ""
+    if "rows" in results:
+        sizes = f" Rows {'/'.join(map(str, results['rows']))}."
+    troubles = "".join(f"\n**Not idle:** {text}" for text in results["disturbances"])
+    return f"{describe(results)}.{sizes}{troubles}"
+
+
+def make_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Make a table whose first column is text, and all others are numbers."""
+    lines = [header, ["---", *["--:"] * (len(header) - 1)], *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _describe_group(group: Json) -> str:
+    return f"{group['title']} ({describe_sizes(group)})"
+
+
+def _format_group(group: Json, name: str) -> str:
+    ratio = group["times_as_fast_as_stock"][name]
+    speed = _format_words_per_second(group["contenders"][name])
+    return f"{speed}, **{ratio:.2f}x**"
+
+
+def _format_speed(kind: Json, name: str) -> tuple[str, str]:
+    ratio = kind["times_as_fast_as_spacy"][name]
+    return _format_words_per_second(kind["contenders"][name]), f"{ratio:.2f}"
+
+
+def _format_words_per_second(timing: Json) -> str:
+    upper, lower = (1e6 / us for us in timing["us_per_word_quartiles"])
+    return f"{timing['words_per_second']:,.0f} ({lower:,.0f}..{upper:,.0f})"
+
+
+def _format_embedders(row: Json) -> list[str]:
+    return [_format_embedder(row, name) for name in _EMBEDDERS]
+
+
+def _format_embedder(row: Json, name: str) -> str:
+    timing = row["contenders"][name]
+    if timing is None:  # torch is not installed everywhere
+        return ""
+    ratio = row["times_as_fast_as_spacy"][name]
+    return f"{_format_us(timing)}, **{ratio:.1f}x**"
+
+
+def _format_us(timing: Json) -> str:
+    text = f"{timing['us_per_word']:.2f}"
+    if timing["us_per_word_quartiles"]:
+        lower, upper = timing["us_per_word_quartiles"]
+        text += f" ({lower:.2f}..{upper:.2f})"
+    return text
+
+
+def _count_words(row: Json) -> str:
+    return f"{row['words_per_call']:,.0f} words"
+
+
+def _get_ratio(row: Json) -> float:
+    ratio: float = row["times_as_fast_as_spacy"][OURS[4]]
+    return ratio
+
+
+def _make_sharing_table(sharing: Json) -> str:
+    ways = {"no tables": sharing["no_tables"], **sharing["ways"]}
+    rows = [
+        [" ".join(way.split()), *_format_worker(memory)] for way, memory in ways.items()
+    ]
+    title = (
+        f"{sharing['workers']} workers, tables of {sharing['tables_mib']:.0f} MiB; "
+        "MiB a worker"
+    )
+    return make_table([title, "with its share (PSS)", "its own (USS)"], rows)
+
+
+def _format_worker(memory: Json) -> list[str]:
+    if not memory["works"]:
+        return ["fails", ""]
+    return [f"{memory[kind]:.0f}" for kind in ("pss_mib", "uss_mib")]

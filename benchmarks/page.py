@@ -1,0 +1,118 @@
+"""The charts and docs/speed.md, made anew of the results that there are.
+
+Run as `python -m benchmarks.page` from the checkout.
+"""
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import typer
+from wasabi import msg
+
+from ._charts import draw_accelerate, draw_embedding, draw_pipeline
+from ._data import RESULTS, ROOT
+from ._growth_chart import draw_growth
+from ._tables import (
+    make_accelerate_table,
+    make_caption,
+    make_embedding_tables,
+    make_goals_table,
+    make_growth_tables,
+    make_pipeline_table,
+    make_profile_table,
+)
+
+PAGE = ROOT / "docs" / "speed.md"
+OTHER_PYTHON = "pipeline-python3.11"
+
+#: What draws the chart of each file of results.
+CHARTS: dict[str, Callable[[dict[str, Any], Path], None]] = {
+    "accelerate": draw_accelerate,
+    "embedding": draw_embedding,
+    "pipeline": draw_pipeline,
+    OTHER_PYTHON: draw_pipeline,
+    "growth": draw_growth,
+}
+
+
+def _make_acceleration(results: Mapping[str, Any]) -> str:
+    chart = "![Words a second](../benchmarks/results/accelerate.png)"
+    return f"{make_accelerate_table(results)}\n\n{chart}"
+
+
+#: For each part of the page the results that it is made of, and what makes it.
+PARTS: dict[str, tuple[tuple[str, ...], Callable[..., str]]] = {
+    "accelerate": (("accelerate",), _make_acceleration),
+    "embedding": (("embedding",), make_embedding_tables),
+    "pipeline": (("pipeline",), make_pipeline_table),
+    "profile": (("pipeline",), make_profile_table),
+    OTHER_PYTHON: ((OTHER_PYTHON,), make_pipeline_table),
+    f"profile-{OTHER_PYTHON}": ((OTHER_PYTHON,), make_profile_table),
+    "goals": (("embedding", "pipeline"), make_goals_table),
+    "growth": (("growth",), make_growth_tables),
+}
+
+_PART = re.compile(r"(<!-- begin (?P<name>\S+) -->\n).*?(<!-- end (?P=name) -->)", re.S)
+
+
+def read_results(folder: Path = RESULTS) -> dict[str, Any]:
+    """Read the results of those benchmarks that were run.
+
+    folder (Path): Where their JSON files are.
+    RETURNS (dict[str, Any]): The results by the name of the file.
+    """
+    paths = {name: folder / f"{name}.json" for name in CHARTS}
+    return {
+        name: json.loads(path.read_text(encoding="utf8"))
+        for name, path in paths.items()
+        if path.is_file()
+    }
+
+
+def fill_page(page: str, results: Mapping[str, Any]) -> str:
+    """Put tables into a page of Markdown.
+
+    page (str): The page, with two comments around the place of each table.
+    results (Mapping[str, Any]): What `read_results` gives.
+    RAISES (ValueError): If a table has no place in the page, or a place no table.
+    RETURNS (str): The page with the tables of these results.
+    """
+    found = [match["name"] for match in _PART.finditer(page)]
+    if sorted(found) != sorted(PARTS):
+        raise ValueError(
+            "The page should have the comments '<!-- begin NAME -->' and "
+            f"'<!-- end NAME -->' once for each of {', '.join(PARTS)}, but has them "
+            f"for {', '.join(found) or 'none'}."
+        )
+    return _PART.sub(
+        lambda match: f"{match[1]}\n{make_part(match['name'], results)}\n\n{match[3]}",
+        page,
+    )
+
+
+def make_part(name: str, results: Mapping[str, Any]) -> str:
+    """Make a part of the page: tables, and what they were measured on."""
+    sources, make = PARTS[name]
+    for source in sources:
+        if source not in results:
+            command = source.partition("-")[0]
+            return f"Not measured yet: `python -m benchmarks.{command}` does it."
+    parts = [results[source] for source in sources]
+    captions = dict.fromkeys(make_caption(part) for part in parts)
+    return "\n\n".join([make(*parts), *captions])
+
+
+def main(page: Path = PAGE, folder: Path = RESULTS) -> None:
+    """Draw all charts anew, and put the tables into docs/speed.md."""
+    results = read_results(folder)
+    for name, result in results.items():
+        CHARTS[name](result, folder / f"{name}.png")
+    page.write_text(fill_page(page.read_text("utf8"), results), encoding="utf8")
+    msg.good(f"Drew {len(results)} charts in {folder}, and filled {page}")
+
+
+if __name__ == "__main__":
+    typer.run(main)
