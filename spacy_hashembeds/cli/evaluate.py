@@ -61,6 +61,7 @@ def evaluate_cli(
         [],
         "--output",
         "-o",
+        metavar="<path>",
         help="A file to write: everything as .json, the page with the errors as .html, "
         "the tables as .md, the scores as .csv. - is standard output, for JSON. May be "
         "given several times.",

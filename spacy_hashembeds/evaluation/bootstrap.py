@@ -5,9 +5,11 @@ its author and its casing, so they are no independent draws. The trained pipelin
 held fixed: nothing here says what another training seed would give.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+from tqdm import tqdm  # type: ignore[import-untyped]
 
 from .counts import score_counts
 
@@ -67,7 +69,7 @@ class ScoreDifferences:
 
 
 def bootstrap_scores(
-    counts: np.ndarray, *, samples: int, seed: int
+    counts: np.ndarray, *, samples: int, seed: int, show_progress: bool = False
 ) -> list[ScoreIntervals]:
     """Give each score its percentile bootstrap interval over documents.
 
@@ -82,10 +84,13 @@ def bootstrap_scores(
     samples (int): How often to draw. 5000 give bounds that are steady to about one
         hundredth of the interval's width.
     seed (int): Equal seeds give equal intervals.
+    show_progress (bool): Whether to show on stderr how far it is, where that is a
+        terminal.
     RAISES (ValueError): If there is no sample to draw.
     RETURNS (list[ScoreIntervals]): For each thing.
     """
-    draws = _score_draws(_resample(counts, samples=samples, seed=seed))
+    blocks = _Blocks(samples, "Drawing documents", show_progress)
+    draws = _score_draws(_resample(counts, blocks, seed))
     return [
         ScoreIntervals(**_bound(counts[:, thing], draws[:, thing]))
         for thing in range(counts.shape[1])
@@ -93,7 +98,12 @@ def bootstrap_scores(
 
 
 def compare_scores(
-    ours: np.ndarray, theirs: np.ndarray, *, samples: int, seed: int
+    ours: np.ndarray,
+    theirs: np.ndarray,
+    *,
+    samples: int,
+    seed: int,
+    show_progress: bool = False,
 ) -> list[ScoreDifferences | None]:
     """Test whether two pipelines score differently on the same documents.
 
@@ -113,6 +123,7 @@ def compare_scores(
     samples (int): How often to exchange, and to draw. The least p-value is
         1 / (samples + 1).
     seed (int): Equal seeds give equal results.
+    show_progress (bool): As in `bootstrap_scores`.
     RAISES (ValueError): If shapes differ, or there is no sample to draw.
     RETURNS (list[ScoreDifferences | None]): For each thing. None where there are no
         gold entities.
@@ -123,9 +134,11 @@ def compare_scores(
             f"but their shapes are {ours.shape} and {theirs.shape}."
         )
     measured = _subtract(ours.sum(axis=0), theirs.sum(axis=0))
-    p_values = _randomize(ours, theirs, measured, samples=samples, seed=seed)
+    blocks = _Blocks(samples, "Exchanging predictions", show_progress)
+    p_values = _randomize(ours, theirs, measured, blocks, seed)
     both = np.stack([ours, theirs], axis=1)
-    drawn = _resample(both, samples=samples, seed=seed)
+    blocks = _Blocks(samples, "Drawing documents for both", show_progress)
+    drawn = _resample(both, blocks, seed)
     draws = _score_draws(drawn[:, 0]) - _score_draws(drawn[:, 1])
 
     return [
@@ -150,7 +163,30 @@ def _describe(
     }
 
 
-def _resample(counts: np.ndarray, *, samples: int, seed: int) -> np.ndarray:
+class _Blocks:
+    """Cuts draws into blocks whose weights fit in memory, and shows their progress."""
+
+    def __init__(self, samples: int, title: str, show_progress: bool) -> None:
+        if samples < 1:
+            raise ValueError(f"'samples' should be 1 or more, but is {samples}.")
+        self.samples = samples
+        self._title = title
+        self._show_progress = show_progress
+
+    def split(self, totals: np.ndarray, width: int) -> Iterator[np.ndarray]:
+        """Give views of the draws, of which each has that many weights."""
+        size = max(1, _CELLS // max(1, width))
+        disable = None if self._show_progress else True
+        with tqdm(
+            desc=self._title, total=self.samples, leave=False, disable=disable
+        ) as bar:
+            for i in range(0, len(totals), size):
+                block = totals[i : i + size]
+                yield block
+                bar.update(len(block))
+
+
+def _resample(counts: np.ndarray, blocks: _Blocks, seed: int) -> np.ndarray:
     """Sum counts over documents drawn with replacement.
 
     Documents with equal counts are alike here, so that it is enough to draw how often
@@ -158,39 +194,36 @@ def _resample(counts: np.ndarray, *, samples: int, seed: int) -> np.ndarray:
 
     RETURNS (ndarray): The sums, shape (samples, ...), dtype float64.
     """
-    _check_samples(samples)
     rows, times = _find_distinct(counts)
-    totals = np.zeros((samples, rows.shape[1]))
+    totals = np.zeros((blocks.samples, rows.shape[1]))
     rng = np.random.default_rng(seed)
-    for block in _split(totals, len(rows)) if len(rows) else []:
+    for block in blocks.split(totals, len(rows)) if len(rows) else []:
         weights = rng.multinomial(len(counts), times / len(counts), len(block))
         block[:] = weights.astype("float64") @ rows
-    return totals.reshape(samples, *counts.shape[1:])
+    return totals.reshape(blocks.samples, *counts.shape[1:])
 
 
 def _randomize(
     ours: np.ndarray,
     theirs: np.ndarray,
     measured: np.ndarray,
-    *,
-    samples: int,
+    blocks: _Blocks,
     seed: int,
 ) -> np.ndarray:
     """Give the two-sided p-values of differences, shape (n_things, 3)."""
-    _check_samples(samples)
     gains, times = _find_distinct(theirs - ours)
-    exchanged = np.zeros((samples, gains.shape[1]))
+    exchanged = np.zeros((blocks.samples, gains.shape[1]))
     rng = np.random.default_rng(seed)
-    for block in _split(exchanged, len(gains)):
+    for block in blocks.split(exchanged, len(gains)):
         swaps = rng.binomial(times, 0.5, size=(len(block), len(gains)))
         block[:] = swaps.astype("float64") @ gains
-    exchanged = exchanged.reshape(samples, *ours.shape[1:])
+    exchanged = exchanged.reshape(blocks.samples, *ours.shape[1:])
     differences = _subtract(
         ours.sum(axis=0) + exchanged, theirs.sum(axis=0) - exchanged
     )
     # Equal differences may differ by rounding.
     as_large = np.abs(differences) >= np.abs(measured) - 1e-12
-    return (as_large.sum(axis=0) + 1) / (samples + 1)
+    return (as_large.sum(axis=0) + 1) / (blocks.samples + 1)
 
 
 def _score_draws(sums: np.ndarray) -> np.ndarray:
@@ -206,12 +239,6 @@ def _score_draws(sums: np.ndarray) -> np.ndarray:
 
 def _subtract(ours: np.ndarray, theirs: np.ndarray) -> np.ndarray:
     return score_counts(ours) - score_counts(theirs)
-
-
-def _split(totals: np.ndarray, width: int) -> list[np.ndarray]:
-    """Cut samples into blocks whose weights, of that width, fit in memory."""
-    size = max(1, _CELLS // max(1, width))
-    return [totals[i : i + size] for i in range(0, len(totals), size)]
 
 
 def _find_distinct(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -240,8 +267,3 @@ def _bound_score(draws: np.ndarray) -> Interval | None:
 def _count_gold(counts: np.ndarray) -> np.ndarray:
     """Count the gold entities: the found and the missed ones. *Shape:* (...)."""
     return counts[..., 0] + counts[..., 2]
-
-
-def _check_samples(samples: int) -> None:
-    if samples < 1:
-        raise ValueError(f"'samples' should be 1 or more, but is {samples}.")

@@ -132,11 +132,12 @@ def evaluate_sources(
 
     ours = run(predictions)
     draws: dict[str, Any] = {"samples": samples, "seed": seed}
+    options = {**draws, "show_progress": show_progress}
     keys, counts = tabulate_counts(ours.documents)
-    intervals = dict(zip(keys, bootstrap_scores(counts, **draws), strict=True))
+    intervals = dict(zip(keys, bootstrap_scores(counts, **options), strict=True))
     comparison = None
     if against is not None:
-        comparison = {"model": against.name, **_compare(ours, run(against), draws)}
+        comparison = {"model": against.name, **_compare(ours, run(against), options)}
     schemes = ours.summarize_schemes()
     evaluation = {
         "setting": {
@@ -237,9 +238,9 @@ def _describe_groups(
     }
 
 
-def _compare(ours: Run, theirs: Run, draws: dict[str, Any]) -> dict[str, Any]:
+def _compare(ours: Run, theirs: Run, options: dict[str, Any]) -> dict[str, Any]:
     both = [run.stack_totals() for run in (ours, theirs)]
-    compared = compare_scores(*both, **draws)
+    compared = compare_scores(*both, **options)
     return {
         kind: None
         if differences is None

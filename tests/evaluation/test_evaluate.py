@@ -104,6 +104,31 @@ def test_no_draws_are_refused_before_anything_is_read(nlp):
         evaluate(nlp, read(), train=read(), samples=0)
 
 
+class Terminal(StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(
+    ("stderr", "show", "is_shown"),
+    [(Terminal, True, True), (Terminal, False, False), (StringIO, True, False)],
+)
+def test_a_terminal_shows_how_far_it_is(
+    nlp, train, monkeypatch, stderr, show, is_shown
+):
+    monkeypatch.setattr("sys.stderr", screen := stderr())
+    golds = toy_ner.make_test_docs()
+    evaluate(nlp, golds, train=train, against=nlp, samples=10, show_progress=show)
+    steps = ["Reading train", "Evaluating en_pipeline", "Drawing", "Exchanging"]
+    text = screen.getvalue()
+    assert [step in text for step in steps] == [is_shown] * len(steps)
+    assert (text == "") == (not is_shown)
+    if is_shown:
+        assert f"/{len(golds)} " in text
+        # Nothing is left on the screen.
+        assert text.rpartition("\r")[2] == ""
+
+
 # Schemes and averages.
 
 
