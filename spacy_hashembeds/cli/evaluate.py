@@ -8,7 +8,7 @@ from spacy.cli._util import Arg, Opt
 
 from ._app import describe, hashembeds_cli
 from ._layout import print_table
-from ._output import name_output
+from ._output import JSON, QUIET, is_quiet, name_output, print_json
 
 if TYPE_CHECKING:
     from ..evaluation.evaluation import Evaluation
@@ -28,12 +28,6 @@ def name_outputs(ctx: typer.Context, paths: list[Path]) -> list[Path]:
         except ValueError as e:
             raise typer.BadParameter(str(e)) from e
     return outputs
-
-
-def _print_json_alone(ctx: typer.Context, as_json: bool) -> bool:
-    if as_json:
-        name_output(ctx, Path("-"))
-    return as_json
 
 
 @hashembeds_cli.command("evaluate")
@@ -68,12 +62,6 @@ def evaluate_cli(
         dir_okay=False,
         callback=name_outputs,
     ),
-    as_json: bool = Opt(
-        False,
-        "--json",
-        help="Print everything as JSON, instead of tables; words go to stderr.",
-        callback=_print_json_alone,
-    ),
     samples: int = Opt(
         5000, "--samples", "-n", help="Draws for intervals and significance.", min=1
     ),
@@ -103,6 +91,8 @@ def evaluate_cli(
         "'document', told apart by -DOCSTART- lines.",
     ),
     use_gpu: int = Opt(-1, "--gpu-id", "-g", help="GPU ID or -1 for CPU."),
+    as_json: bool = JSON,
+    quiet: bool = QUIET,
 ) -> None:
     """Score a pipeline's entities, apart for texts seen and unseen in training.
 
@@ -118,7 +108,6 @@ def evaluate_cli(
 
     from ..corpora.columns import ColumnFormat
     from ..evaluation.in_depth import evaluate_in_depth
-    from ..files import STANDARD_OUTPUT
 
     try:
         evaluation = evaluate_in_depth(
@@ -138,11 +127,14 @@ def evaluate_cli(
             samples=samples,
             seed=seed,
             use_gpu=use_gpu,
+            show_progress=not is_quiet(),
         )
         if as_json:
-            evaluation.write(STANDARD_OUTPUT)
+            print_json(dict(evaluation))
         else:
-            _print_evaluation(evaluation)
+            _print_tables(evaluation)
+        for warning in evaluation["warnings"]:
+            msg.warn(warning)
         for path in output:
             evaluation.write(path)
             msg.good(f"Saved the evaluation to {path}")
@@ -150,7 +142,7 @@ def evaluate_cli(
         msg.fail("Can't evaluate the pipeline", describe(e), exits=1)
 
 
-def _print_evaluation(evaluation: "Evaluation") -> None:
+def _print_tables(evaluation: "Evaluation") -> None:
     from wasabi import msg
 
     from ..evaluation.tables import describe_draws, make_tables
@@ -162,5 +154,3 @@ def _print_evaluation(evaluation: "Evaluation") -> None:
     draws = describe_draws(evaluation["setting"])
     if draws is not None:
         msg.info(draws)
-    for warning in evaluation["warnings"]:
-        msg.warn(warning)

@@ -94,7 +94,7 @@ def test_files_go_to_standard_output_alone(folder, capfdbinary, command, is_righ
     check_alone(command, is_right, capfdbinary)
 
 
-DATA = ["analyze train.spacy", "doctor"]
+DATA = ["analyze train.spacy", "doctor", EVALUATE]
 
 
 @pytest.mark.parametrize("command", DATA)
