@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from itertools import zip_longest
+from typing import Any
 
 from spacy.language import Language
 from spacy.tokens import Doc
@@ -48,7 +49,7 @@ def pair_examples(
     YIELDS (Example): Predicted and gold docs, in order.
     """
     pairs = zip_longest(
-        filter(len, predicted), filter(len, (get_reference(doc) for doc in golds))
+        filter(len, map(_check_doc, predicted)), filter(len, map(get_reference, golds))
     )
     for number, (theirs, ours) in enumerate(pairs):
         words = [[] if doc is None else [t.text for t in doc] for doc in (theirs, ours)]
@@ -62,23 +63,35 @@ def pair_examples(
 
 
 def get_reference(gold: Doc | Example) -> Doc:
-    """Give the gold doc."""
-    return gold.reference if isinstance(gold, Example) else gold
+    """Give the gold doc.
+
+    RAISES (TypeError): If it is neither a Doc nor an Example.
+    """
+    return gold.reference if isinstance(gold, Example) else _check_doc(gold)
 
 
 def _make_examples(nlp: Language, golds: Iterable[Doc | Example]) -> Iterator[Example]:
     corpus = Corpus("")
     for gold in golds:
-        if isinstance(gold, Example):
-            if len(gold.reference):
-                yield Example(_strip(nlp, gold.predicted), gold.reference)
-        else:
-            yield from corpus.make_examples(nlp, [gold])
+        reference = get_reference(gold)
+        if not isinstance(gold, Example):
+            yield from corpus.make_examples(nlp, [reference])
+        elif len(reference):
+            yield Example(_strip(nlp, gold.predicted), reference)
 
 
 def _strip(nlp: Language, doc: Doc) -> Doc:
     words = [token.text for token in doc]
     return Doc(nlp.vocab, words=words, spaces=[bool(t.whitespace_) for t in doc])
+
+
+def _check_doc(doc: Any) -> Doc:
+    if not isinstance(doc, Doc):
+        raise TypeError(
+            "Corpora should hold Docs or Examples, and predictions Docs, but there is "
+            f"one of type {type(doc).__name__}. A single Doc should stand in a list."
+        )
+    return doc
 
 
 def _describe(number: int, theirs: list[str], ours: list[str]) -> str:

@@ -95,6 +95,20 @@ def test_what_is_no_pipeline_is_refused(nlp, train, argument, source):
         evaluate(sources["nlp"], [], train=train, against=sources["against"])
 
 
+def test_what_holds_no_docs_is_refused(nlp, train):
+    doc = train[0]
+    with pytest.raises(
+        TypeError, match=r"but there is one of type Token\. A single Doc should"
+    ):
+        evaluate(nlp, doc, train=train)
+    with pytest.raises(TypeError, match="but there is one of type Token"):
+        evaluate(nlp, train, train=doc)
+    with pytest.raises(
+        TypeError, match="predictions Docs, but there is one of type Example"
+    ):
+        evaluate([Example(doc, doc)], train, train=train)
+
+
 def test_no_draws_are_refused_before_anything_is_read(nlp):
     def read():
         raise AssertionError

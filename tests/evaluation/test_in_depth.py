@@ -1,5 +1,7 @@
 import json
+import os
 from pathlib import Path
+from threading import Thread
 
 import pytest
 import spacy
@@ -302,6 +304,33 @@ def test_an_empty_training_corpus_has_shown_nothing(model, test, tmp_path):
     evaluation = evaluate_in_depth(model, test, train, samples=10)
     assert evaluation["ents_seen_support"] == 0
     assert evaluation["groups"]["knowledge"][-1]["support"] > 0
+
+
+def test_predictions_are_told_from_pipelines(model, test, train, tmp_path):
+    (tmp_path / "shards").mkdir()
+    for number, doc in enumerate(toy_ner.make_test_docs()):
+        toy_ner.write(tmp_path / "shards" / f"{number:02}.spacy", [doc])
+    evaluation = evaluate_in_depth(tmp_path / "shards", test, train, samples=10)
+    assert evaluation["ents_f"] == 1
+    assert evaluate_in_depth(test, test, train, samples=10)["ents_f"] == 1
+    assert evaluate_in_depth(model, test, train, samples=10)["ents_f"] < 1
+    with pytest.raises(ValueError, match=r"config\.cfg' should be a pipeline"):
+        evaluate_in_depth(model / "config.cfg", test, train)
+    with pytest.raises(ValueError, match=r"Give the file that is meant"):
+        evaluate_in_depth(tmp_path, test, train)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes here")
+def test_predictions_may_come_through_a_pipe(train, tmp_path):
+    (tmp_path / "gold.iob").write_text("Anna B-PER\nsings O\n")
+    os.mkfifo(tmp_path / "pipe")
+    text = "Anna B-PER\nsings B-PER\n"
+    writer = Thread(target=(tmp_path / "pipe").write_text, args=(text,))
+    writer.start()
+    paths = (tmp_path / "pipe", tmp_path / "gold.iob", train)
+    evaluation = evaluate_in_depth(*paths, samples=10)
+    writer.join()
+    assert (evaluation["ents_p"], evaluation["ents_r"]) == (1 / 2, 1)
 
 
 def test_bad_arguments_are_refused_before_anything_runs(

@@ -1,5 +1,6 @@
 from collections import Counter
 
+import hypothesis.strategies as st
 import numpy as np
 import pytest
 from hypothesis import given
@@ -13,7 +14,7 @@ from spacy_hashembeds.evaluation.schemes import (
     score_outcomes,
 )
 
-from .entities import entities
+from .entities import N_TOKENS, entities
 
 # The example of SemEval and of nervaluate's README, with its scenarios.
 GOLD = [
@@ -125,7 +126,7 @@ def test_strict_and_exact_count_what_is_equal(golds, predicted):
 @given(entities(), entities())
 def test_a_type_is_scored_as_if_there_were_no_other(golds, predicted):
     counter = SchemeCounter()
-    matches = match_spans(predicted, golds, np.zeros(40, dtype=bool))
+    matches = match_spans(predicted, golds, np.zeros(N_TOKENS, dtype=bool))
     counter.add({"ents": matches})
     for scheme, score in counter.summarize("ents").items():
         for label in "XYZ":
@@ -141,3 +142,32 @@ def test_nothing_to_divide_by_is_zero_and_nothing_at_all_none():
     scores = score_outcomes(Counter(spurious=2))
     assert scores is not None
     assert [scores[key] for key in "prf"] == [0, 0, 0]
+
+
+@given(st.lists(st.tuples(entities(), entities()), min_size=1, max_size=3))
+def test_all_is_as_in_nervaluate(docs):
+    evaluator = pytest.importorskip("nervaluate.evaluator", reason="is not installed")
+    counter = SchemeCounter()
+    for golds, predicted in docs:
+        missing = np.zeros(N_TOKENS, dtype=bool)
+        counter.add({"ents": match_spans(predicted, golds, missing)})
+    golds, predicted = (
+        [write(keys) for keys in side] for side in zip(*docs, strict=True)
+    )
+    theirs = evaluator.Evaluator(golds, predicted, tags=list("XYZ"), loader="dict")
+    results = theirs.evaluate()
+    for scheme, score in counter.summarize("ents").items():
+        pairs = [(score, results["overall"][scheme])]
+        for label, of_type in (score or {"per_type": {}})["per_type"].items():
+            pairs.append((of_type, results["entities"][label][scheme]))
+        for ours, other in pairs:
+            expected = [getattr(other, name) for name in (*OUTCOMES, *NAMES)]
+            found = [(ours or Counter())[name] for name in (*OUTCOMES, *"prf")]
+            assert found == pytest.approx(expected)
+
+
+NAMES = ("precision", "recall", "f1")
+
+
+def write(keys: list[tuple[str, int, int]]) -> list[dict]:
+    return [{"label": label, "start": i, "end": end - 1} for label, i, end in keys]
