@@ -7,13 +7,21 @@ from typing import Any
 
 from spacy.language import Language
 from spacy.tokens import Doc
+from spacy.training import Example
 from spacy.vocab import Vocab
 
 from ..corpora.docbin import read_docs
 from .advice import BOUND, advise
 from .embedders import Embedder, HashTable, LookupTable, find_embedders
 from .features import Vocabulary, VocabularyCounter, count_features
-from .pipelines import give_symbols, load_pipeline, load_vectors
+from .pipelines import (
+    ConfigSource,
+    ModelSource,
+    give_symbols,
+    load_pipeline,
+    load_vectors,
+    name_source,
+)
 from .statistics import SeenUnseenCounter, StatisticsCounter
 from .tables import measure_hash_table, measure_lookup_table, measure_words
 
@@ -23,18 +31,21 @@ ATTRS = ("NORM", "PREFIX", "SUFFIX", "SHAPE")
 #: The width to count parameters with where there is no embedder: spaCy's default.
 WIDTH = 96
 
+#: A corpus: a `.spacy` file, a folder of them, or gold docs in memory.
+CorpusSource = str | Path | Iterable[Doc | Example]
+
 #: Takes the docs of a split and the split's name, and hands the docs on.
 Progress = Callable[[Iterator[Doc], str], Iterable[Doc]]
 
 
 def analyze_corpus(
-    train: str | Path,
+    train: CorpusSource,
     *,
-    dev: str | Path | None = None,
-    test: str | Path | None = None,
-    config: str | Path | None = None,
-    model: str | Path | None = None,
-    vectors: str | Path | None = None,
+    dev: CorpusSource | None = None,
+    test: CorpusSource | None = None,
+    config: ConfigSource | None = None,
+    model: ModelSource | None = None,
+    vectors: ModelSource | None = None,
     lang: str | None = None,
     bound: float = BOUND,
     progress: Progress | None = None,
@@ -43,13 +54,15 @@ def analyze_corpus(
 
     Each split is read once. Memory grows with its distinct words.
 
-    train (str | Path): The training corpus, a `.spacy` file or a folder of them.
-    dev, test (str | Path, optional): The other splits.
-    config (str | Path, optional): A config for training. Its pipeline is built, but not
-        initialised: the norms are those without [initialize.lookups].
-    model (str | Path, optional): A trained pipeline, name or folder, instead.
-    vectors (str | Path, optional): A pipeline with word vectors, name or folder, to
-        look tokens up in. Default: those of `model`, if it has any.
+    train (CorpusSource): The training corpus, a `.spacy` file or a folder of them; or
+        gold Docs, or Examples, whose reference side counts. Their words are read anew
+        by the pipeline.
+    dev, test (CorpusSource, optional): The other splits.
+    config (ConfigSource, optional): A config for training, or its file. Its pipeline is
+        built, but not initialised: the norms are those without [initialize.lookups].
+    model (ModelSource, optional): A trained pipeline instead, or its name or folder.
+    vectors (ModelSource, optional): A pipeline with word vectors, or its name or
+        folder, to look tokens up in. Default: those of `model`, if it has any.
     lang (str, optional): The language whose norms are counted. Default: that of
         `config` or `model`, which must agree, else "xx".
     bound (float): How many of an attribute's values may share their whole code within
@@ -68,20 +81,21 @@ def analyze_corpus(
     nlp = load_pipeline(config=config, model=model, lang=lang)
     source = load_vectors(vectors, nlp)
     embedders = find_embedders(nlp)
-    if (config or model) and not embedders:
+    source_name = name_source(config=config, model=model)
+    if source_name and not embedders:
         raise ValueError(
-            f"'{config or model}' has no embedding with a table for each attribute, "
+            f"{source_name} has no embedding with a table for each attribute, "
             "such as spacy.MultiHashEmbed.v2, spacy.HashEmbedCNN.v2, "
             "spacy-hashembeds.MultiFewerHashEmbed.v1 or spacy-hashembeds.MultiEmbed.v1 "
             f"(components: {', '.join(nlp.pipe_names) or 'none'}). Leave it out to "
             "analyse the corpus alone."
         )
     attrs = dict.fromkeys([*ATTRS, *(t.attr for e in embedders for t in e.tables)])
-    paths = {"train": train, "dev": dev, "test": test}
+    corpora = {"train": train, "dev": dev, "test": test}
     splits = _Splits(nlp, list(attrs), source)
-    for split, path in paths.items():
-        if path is not None:
-            docs = read_docs(path, nlp.vocab)
+    for split, corpus in corpora.items():
+        if corpus is not None:
+            docs = _read(corpus, split, nlp.vocab)
             splits.read(split, docs if progress is None else progress(docs, split))
     embedders = [
         give_symbols(embedder, nlp, splits.vocabularies["train"])
@@ -95,6 +109,20 @@ def analyze_corpus(
         "embedders": [_measure(e, splits.vocabularies) for e in embedders],
         "advice": _advise(embedders, splits.vocabularies, bound),
     }
+
+
+def _read(corpus: CorpusSource, split: str, vocab: Vocab) -> Iterator[Doc]:
+    if isinstance(corpus, str | Path):
+        yield from read_docs(corpus, vocab)
+        return
+    for item in corpus:
+        doc = item.reference if isinstance(item, Example) else item
+        if not isinstance(doc, Doc):
+            raise ValueError(
+                f"'{split}' should be a path, or hold Docs or Examples, but holds a "
+                f"{type(item).__name__}. Give a list of Docs."
+            )
+        yield doc
 
 
 class _Splits:
@@ -131,14 +159,13 @@ def _predict(nlp: Language, gold: Doc) -> Doc:
 
 
 def _check_arguments(
-    config: str | Path | None,
-    model: str | Path | None,
-    bound: float,
+    config: ConfigSource | None, model: ModelSource | None, bound: float
 ) -> None:
     if config is not None and model is not None:
+        names = (name_source(config=config), name_source(model=model))
         raise ValueError(
-            f"There should be a config or a model, but both came: '{config}' and "
-            f"'{model}'. Analyse them one after the other."
+            f"There should be a config or a model, but both came: {names[0]} and "
+            f"{names[1]}. Analyse them one after the other."
         )
     if not 0 < bound < 1:
         raise ValueError(

@@ -15,61 +15,87 @@ from .embedders import Embedder, LookupTable
 from .features import Vocabulary
 from .options import cut_table
 
+#: A config, or its file.
+ConfigSource = str | Path | dict[str, Any]
+#: A pipeline, or its name or folder.
+ModelSource = str | Path | Language
+
 COUNT_SYMBOLS = "spacy-hashembeds.count_symbols.v1"
 
 
+def name_source(
+    *, config: ConfigSource | None = None, model: ModelSource | None = None
+) -> str | None:
+    """Give the name of a config or pipeline for errors, or None if there is neither."""
+    for argument, source in (("config", config), ("model", model)):
+        if isinstance(source, str | Path):
+            return f"'{source}'"
+        if source is not None:
+            return f"'{argument}'"
+    return None
+
+
 def load_pipeline(
-    *, config: str | Path | None, model: str | Path | None, lang: str | None
+    *, config: ConfigSource | None, model: ModelSource | None, lang: str | None
 ) -> Language:
     """Load a trained pipeline, build one from a config, or make a blank one.
 
-    config (str | Path, optional): The config. Its pipeline is not initialised.
-    model (str | Path, optional): The trained pipeline, name or folder.
+    config (ConfigSource, optional): The config. Its pipeline is not initialised.
+    model (ModelSource, optional): The trained pipeline.
     lang (str, optional): The language of the blank one, by default "xx"; that of the
         others, if they are to have a certain one.
     RAISES (OSError): If there is no such config or pipeline.
     RAISES (ValueError): If the config builds none, or the language is another.
     """
-    source = model if config is None else config
-    if source is None:
+    name = name_source(config=config, model=model)
+    if config is not None:
+        nlp = _build(config)
+    elif model is not None:
+        nlp = _load(model)
+    else:
         return spacy.blank(lang or "xx")
-    nlp = load_trained(source) if config is None else _build(config)
     if lang not in (None, nlp.lang):
         raise ValueError(
-            f"'lang' is '{lang}', but the language of '{source}' is '{nlp.lang}', and "
+            f"'lang' is '{lang}', but the language of {name} is '{nlp.lang}', and "
             "its norms depend on that. Leave out one of them."
         )
     return nlp
 
 
-def _build(config: str | Path) -> Language:
-    if not Path(config).is_file():
+def _load(model: ModelSource) -> Language:
+    return model if isinstance(model, Language) else load_trained(model)
+
+
+def _build(config: ConfigSource) -> Language:
+    if isinstance(config, str | Path) and not Path(config).is_file():
         raise FileNotFoundError(f"There is no config '{config}'.")
     try:
-        return load_model_from_config(load_config(config), auto_fill=True)
+        loaded = load_config(config) if isinstance(config, str | Path) else config
+        return load_model_from_config(loaded, auto_fill=True)
     except ValueError as error:
         # spaCy names no file, and lays its messages out over many lines.
         reason = " ".join(str(error).split())
         raise ValueError(
-            f"'{config}' should be a spaCy config, but no pipeline can be built from "
-            f"it: {reason}"
+            f"{name_source(config=config)} should be a spaCy config, but no pipeline "
+            f"can be built from it: {reason}"
         ) from error
 
 
-def load_vectors(vectors: str | Path | None, nlp: Language) -> Vocab | None:
+def load_vectors(vectors: ModelSource | None, nlp: Language) -> Vocab | None:
     """Load the vocab whose vectors tokens are looked up in.
 
-    vectors (str | Path, optional): A pipeline that has them, name or folder. Default:
-        `nlp`, if it has any.
+    vectors (ModelSource, optional): A pipeline that has them. Default: `nlp`, if it has
+        any.
     RAISES (OSError): If there is no such pipeline.
     RAISES (ValueError): If it is none, or has no vectors.
     """
     if vectors is None:
         return nlp.vocab if nlp.vocab.vectors.size else None
-    vocab = load_trained(vectors).vocab
+    vocab = _load(vectors).vocab
     if not vocab.vectors.size:
+        name = "'vectors'" if isinstance(vectors, Language) else f"'{vectors}'"
         raise ValueError(
-            f"'{vectors}' should be a pipeline with word vectors, but has none. Make "
+            f"{name} should be a pipeline with word vectors, but has none. Make "
             "one with `spacy init vectors`."
         )
     return vocab

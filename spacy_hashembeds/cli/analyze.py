@@ -65,9 +65,10 @@ def analyze_cli(
     from wasabi import msg
 
     from ..analysis.corpus import analyze_corpus
+    from ..analysis.summary import summarize
+    from ..display import show
     from ..experiments.configs import locate_config
     from ..files import write_json
-    from ._print_analysis import print_analysis
 
     try:
         data = analyze_corpus(
@@ -84,7 +85,7 @@ def analyze_cli(
         if as_json:
             print_json(data)
         else:
-            print_analysis(data)
+            show(summarize(data), msg)
         if output is not None:
             write_json(output, data)
             msg.good(f"Saved the analysis to {output}")

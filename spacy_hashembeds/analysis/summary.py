@@ -1,29 +1,30 @@
-"""What `spacy hashembeds analyze` prints."""
+"""An analysis as `spacy hashembeds analyze` prints it and a notebook shows it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ._layout import format_fields, format_percent, print_table
+from ..display import Heading, Part, Sentence, Table, format_fields, format_percent
+from .reasons import format_bound, name_out_of_reach
 
 
-def print_analysis(data: dict[str, Any]) -> None:
-    """Print an analysis: what it counted, what there is to choose from, and advice.
+def summarize(data: dict[str, Any]) -> Iterator[Part]:
+    """Say what an analysis counted, what there is to choose from, and advice.
 
     data (dict[str, Any]): From `analyze_corpus`.
     """
-    _print_corpus(data)
+    yield from _show_corpus(data)
     for embedder in data["embedders"]:
-        _print_embedder(embedder)
+        yield from _show_embedder(embedder)
     for advice in data["advice"]:
-        _print_attributes(advice)
-        _print_hash_options(advice)
-        _print_lookup_options(advice)
-    _print_advice(data["advice"])
+        yield _show_attributes(advice)
+        yield _show_hash_options(advice)
+        yield _show_lookup_options(advice)
+    yield from _show_advice(data["advice"])
 
 
-def _print_corpus(data: dict[str, Any]) -> None:
+def _show_corpus(data: dict[str, Any]) -> Iterator[Part]:
     is_default = data["lang"] == "xx" and not data["embedders"]
-    print_table(
+    yield Table(
         "Corpus",
         "Vocabulary: distinct tokens. Unknown: those that the vectors don't have.",
         (
@@ -40,7 +41,7 @@ def _print_corpus(data: dict[str, Any]) -> None:
             for split, counts in data["splits"].items()
         ],
     )
-    print_table(
+    yield Table(
         "Token attributes",
         f"In the training corpus. Norms are those of the language '{data['lang']}'"
         + (", unless --lang is given." if is_default else "."),
@@ -56,7 +57,7 @@ def _print_corpus(data: dict[str, Any]) -> None:
         for label, counts in {"all": total, **total["per_type"]}.items()
     ]
     if entities:
-        print_table(
+        yield Table(
             "Entities seen in training",
             "Seen: the same text is an entity, of any type, in the training corpus.",
             ("Split", "Type", "Seen", "Unseen"),
@@ -65,11 +66,11 @@ def _print_corpus(data: dict[str, Any]) -> None:
         )
 
 
-def _print_embedder(embedder: dict[str, Any]) -> None:
+def _show_embedder(embedder: dict[str, Any]) -> Iterator[Part]:
     tables = embedder["tables"]
     hashed = [table for table in tables if table["kind"] == "hash"]
     if hashed:
-        print_table(
+        yield Table(
             f"Hash tables of '{embedder['component']}'",
             "On the training corpus; in brackets what to expect of ideal hashing. "
             "Values that share all rows, in any order, can't be told apart.",
@@ -83,7 +84,7 @@ def _print_embedder(embedder: dict[str, Any]) -> None:
     looked_up = [table for table in tables if table["kind"] == "lookup"]
     if looked_up:
         splits = list(looked_up[0]["unknown_share"])
-        print_table(
+        yield Table(
             f"Lookup tables of '{embedder['component']}'",
             "Unknown values of the training corpus share one row; so do this many of "
             "the tokens of each split.",
@@ -105,7 +106,7 @@ def _print_embedder(embedder: dict[str, Any]) -> None:
                 for table in looked_up
             ],
         )
-    _print_words(embedder)
+    yield _show_words(embedder)
 
 
 def _format_hash_table(table: dict[str, Any]) -> list[tuple[str, ...]]:
@@ -125,22 +126,20 @@ def _format_hash_table(table: dict[str, Any]) -> list[tuple[str, ...]]:
     return [row, ("  instead:", *instead[1:])]
 
 
-def _print_words(embedder: dict[str, Any]) -> None:
-    from wasabi import msg
-
+def _show_words(embedder: dict[str, Any]) -> Sentence:
     words = embedder["words"]
     more = " Word vectors may tell some of them apart." * embedder["has_vectors"]
-    msg.text(
+    return Sentence(
         f"Of {words['words']:,} distinct words, {words['sharing_codes']:,} share all "
         f"rows of all tables with another, {words['same_attributes']:,} of them since "
         f"they agree in all attributes.{more}"
     )
 
 
-def _print_attributes(advice: dict[str, Any]) -> None:
+def _show_attributes(advice: dict[str, Any]) -> Table:
     uses = advice["attributes"]
     splits = list(uses[0]["known_of_new"]) if uses else []
-    print_table(
+    return Table(
         _title("Attributes", advice),
         "What each adds to the others: words that nothing else tells apart, and words "
         "new in a split whose value is known from training.",
@@ -159,11 +158,9 @@ def _print_attributes(advice: dict[str, Any]) -> None:
     )
 
 
-def _print_hash_options(advice: dict[str, Any]) -> None:
-    from ..analysis.reasons import format_bound, name_out_of_reach
-
+def _show_hash_options(advice: dict[str, Any]) -> Table:
     found = [option["num_hashes"] for option in advice["hash_options"]]
-    print_table(
+    return Table(
         _title("Options for hashing", advice),
         f"The smallest tables of width {advice['width']} in which at most "
         f"{format_bound(advice['bound'])} of the values share all rows with another. "
@@ -191,11 +188,11 @@ def _print_hash_options(advice: dict[str, Any]) -> None:
     )
 
 
-def _print_lookup_options(advice: dict[str, Any]) -> None:
+def _show_lookup_options(advice: dict[str, Any]) -> Table:
     options = advice["lookup_options"]
     splits = list(options[0]["unknown_share"][0]) if options else []
     first = "".join(advice["attrs"][:1])
-    print_table(
+    return Table(
         _title("Options for lookup", advice),
         f"A row for each value seen min_freq times. Unknown: values and tokens of "
         f"{first} that share one row. * is advised; with 1, nothing trains that row.",
@@ -219,17 +216,15 @@ def _print_lookup_options(advice: dict[str, Any]) -> None:
     )
 
 
-def _print_advice(advices: list[dict[str, Any]]) -> None:
-    from wasabi import msg
-
-    msg.divider("Advice")
+def _show_advice(advices: list[dict[str, Any]]) -> Iterator[Part]:
+    yield Heading("Advice")
     for advice in advices:
         if len(advices) > 1:
-            msg.text(f"For '{advice['component']}':")
+            yield Sentence(f"For '{advice['component']}':")
         for reason in advice["reasons"]:
-            msg.info(reason)
+            yield Sentence(reason, "info")
         if not advice["reasons"]:
-            msg.warn("There is not a token in the training corpus.")
+            yield Sentence("There is not a token in the training corpus.", "warn")
 
 
 def _title(title: str, advice: dict[str, Any]) -> str:

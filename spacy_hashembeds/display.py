@@ -1,0 +1,189 @@
+"""What commands print and notebooks show: tables, sentences and bars, in plain form."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from jinja2 import Environment, StrictUndefined
+from wasabi import Printer
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table, left out where it has no rows.
+
+    title, legend (str, optional): What it is, and what there is to know about it.
+    aligns (str): "l" or "r" for each of the first columns; the others are to the right.
+    """
+
+    title: str | None
+    legend: str | None
+    header: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    aligns: str = "l"
+
+    @property
+    def all_aligns(self) -> str:
+        """The alignment of each column."""
+        return self.aligns.ljust(len(self.header), "r")
+
+
+@dataclass(frozen=True)
+class Heading:
+    """What stands over the sentences that follow."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """Words for people.
+
+    kind (str): The method of wasabi's printer that they are for.
+    """
+
+    text: str
+    kind: Literal["text", "info", "good", "warn"] = "text"
+
+
+@dataclass(frozen=True)
+class Bars:
+    """Numbers as bars, one below the other. Only notebooks draw them.
+
+    values (Mapping[str, float]): Numbers by name, 0 or more.
+    unit (str): What stands behind each number.
+    """
+
+    values: Mapping[str, float]
+    unit: str
+
+
+Part = Table | Heading | Sentence | Bars
+
+# wasabi's headings are bold, colours or not.
+_BOLD = re.compile(r"\x1b\[\d*m")
+
+
+class Shown:
+    """What shows in a notebook, and as text, what a command prints of it."""
+
+    def get_parts(self) -> Iterable[Part]:
+        """Give what is to be shown."""
+        raise NotImplementedError
+
+    def __str__(self) -> str:
+        printer = Printer(no_print=True)
+        printer.show_color = False
+        return _BOLD.sub("", show(self.get_parts(), printer))
+
+    def _repr_html_(self) -> str:
+        return render(self.get_parts())
+
+
+def show(parts: Iterable[Part], printer: Printer) -> str:
+    """Print parts with wasabi's printer.
+
+    RETURNS (str): The parts as text, if the printer prints nothing.
+    """
+    shown = [text for part in parts for text in _show(part, printer)]
+    return "\n".join(filter(None, shown))
+
+
+def _show(part: Part, printer: Printer) -> Iterator[str | None]:
+    if isinstance(part, Heading):
+        yield printer.divider(part.text)
+    elif isinstance(part, Sentence):
+        yield getattr(printer, part.kind)(part.text)
+    elif isinstance(part, Table) and part.rows:
+        if part.title is not None:
+            yield printer.divider(part.title)
+        if part.legend is not None:
+            yield printer.text(part.legend)
+        aligns = tuple(part.all_aligns)
+        yield printer.table(
+            part.rows, header=part.header, aligns=aligns, divider=True, max_col=100
+        )
+
+
+# Without colours but for the bars: notebooks are light or dark.
+_HTML = """
+<style>
+.hashembeds { max-width: 70em }
+.hashembeds > div { overflow-x: auto }
+.hashembeds table { border-collapse: collapse; margin: .5em 0 1em }
+.hashembeds th, .hashembeds td { padding: .15em .75em .15em 0; white-space: nowrap }
+.hashembeds .l { text-align: left }
+.hashembeds .r { text-align: right; font-variant-numeric: tabular-nums }
+.hashembeds .bars { display: grid; gap: .3em .75em; align-items: center;
+  grid-template-columns: max-content 1fr max-content; max-width: 40em }
+.hashembeds .bars b { background: #4c8bd0; display: block; height: 1.1em }
+</style>
+<div class="hashembeds">
+{% for kind, part in parts %}
+{% if kind == "Heading" %}
+<h4>{{ part.text }}</h4>
+{% elif kind == "Sentence" %}
+<p>{{ signs[part.kind] }}{{ part.text }}</p>
+{% elif kind == "Bars" %}
+<div class="bars">
+{% for name, value in part["values"].items() %}
+<span>{{ name }}</span>
+<b style="width: {{ "%.1f"|format(100 * value / (part["values"].values()|max)) }}%"></b>
+<span>{{ "{:,.0f}".format(value) }} {{ part.unit }}</span>
+{% endfor %}
+</div>
+{% elif part.rows %}
+{% if part.title %}
+<h4>{{ part.title }}</h4>
+{% endif %}
+{% if part.legend %}
+<p>{{ part.legend }}</p>
+{% endif %}
+<div><table>
+<thead><tr>
+{% for name in part.header %}
+<th scope="col" class="{{ part.all_aligns[loop.index0] }}">{{ name }}</th>
+{% endfor %}
+</tr></thead>
+<tbody>
+{% for row in part.rows %}
+<tr>
+{% for cell in row %}
+<td class="{{ part.all_aligns[loop.index0] }}">{{ cell }}</td>
+{% endfor %}
+</tr>
+{% endfor %}
+</tbody>
+</table></div>
+{% endif %}
+{% endfor %}
+</div>
+"""
+
+_SIGNS = {"text": "", "info": "", "good": "✔ ", "warn": "⚠ "}
+
+
+def render(parts: Iterable[Part]) -> str:
+    """Render parts as a piece of HTML for a notebook. All text is escaped."""
+    environment = Environment(
+        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    kinds = [(type(part).__name__, part) for part in parts]
+    return environment.from_string(_HTML).render(parts=kinds, signs=_SIGNS)
+
+
+def format_fields(record: dict[str, Any], *keys: str) -> list[str]:
+    """Format numbers: floats with two places, and what is not there as '-'."""
+    return [_format_number(record[key]) for key in keys]
+
+
+def _format_number(number: int | float | None) -> str:
+    if number is None:
+        return "-"
+    return f"{number:,.2f}" if isinstance(number, float) else f"{number:,}"
+
+
+def format_percent(share: float | None) -> str:
+    """Format a share of 0 to 1, and what is not there as '-'."""
+    return "-" if share is None else f"{100 * share:.1f}%"
