@@ -10,8 +10,6 @@ from ._app import describe, hashembeds_cli
 if TYPE_CHECKING:
     from spacy.tokens import Doc
 
-    from ..acceleration.result import Acceleration
-
 
 @hashembeds_cli.command("accelerate")
 def accelerate_cli(
@@ -40,13 +38,14 @@ def accelerate_cli(
     from wasabi import msg
 
     from ..acceleration.accelerate import accelerate_folder
+    from ..display import show
 
     try:
         texts = None if text is None else _read_texts(text)
         done = accelerate_folder(model, output, texts, blas=blas, force=force)
     except (ImportError, OSError, ValueError) as e:
         msg.fail("Can't accelerate the pipeline", describe(e), exits=1)
-    _print_report(done)
+    show(done.get_parts(), msg)
     msg.good(
         f"Saved the pipeline to {output}",
         "spacy-hashembeds must be installed wherever it is loaded.",
@@ -66,28 +65,3 @@ def _read_texts(path: Path) -> "list[str] | list[Doc]":
             "file of one text a line, or leave out --text."
         )
     return path.read_text(encoding="utf8").splitlines()
-
-
-def _print_report(done: "Acceleration") -> None:
-    from wasabi import msg
-
-    from ..acceleration.parity import TOLERANCE
-
-    for place in done.converted:
-        msg.info(f"Converted {place}")
-    for place, reason in done.left.items():
-        msg.warn(f"Left {place} as it is: {reason}")
-    for name in done.unchecked:
-        msg.warn(
-            f"Converted '{name}' without comparing its vectors: it was never "
-            "initialised, and has no weights"
-        )
-    msg.good(
-        f"Same predictions on {done.texts:,} texts ({done.tokens:,} tokens)",
-        f"Largest difference between vectors: {done.max_relative_diff:.3g} of the "
-        f"largest number (up to {TOLERANCE:g} may be rounding)",
-    )
-    before, after = (done.words_per_second[name] for name in ("before", "after"))
-    rows = [("Before", f"{before:,.0f}"), ("After", f"{after:,.0f}")]
-    rows.append(("Ratio", f"{after / before:.2f}"))
-    msg.table(rows, header=("", "Words/s"), aligns=("l", "r"), divider=True)

@@ -1,0 +1,48 @@
+"""What is shown of an acceleration."""
+
+import re
+from dataclasses import asdict
+
+import pytest
+
+from spacy_hashembeds.acceleration.result import Acceleration
+
+
+@pytest.fixture
+def done() -> Acceleration:
+    return Acceleration(
+        converted=["components.<script>.model"],
+        left={"components.ner.model": "it has 1 & 2"},
+        texts=1234,
+        tokens=56_789,
+        unchecked=["tagger"],
+        max_relative_diff=5.4321e-06,
+        words_per_second={"before": 10_000.0, "after": 24_000.0},
+    )
+
+
+def test_it_prints_what_was_done_and_how_fast_it_is(done):
+    lines = str(done).splitlines()
+    assert any(line.endswith("Converted components.<script>.model") for line in lines)
+    assert any(line.endswith("ner.model as it is: it has 1 & 2") for line in lines)
+    assert "Same predictions on 1,234 texts (56,789 tokens)" in str(done)
+    assert "Largest difference between vectors: 5.43e-06 of the largest" in str(done)
+    rows = [line.split() for line in lines]
+    for row in (["Before", "10,000"], ["After", "24,000"], ["Ratio", "2.40"]):
+        assert row in rows
+
+
+def test_a_notebook_shows_it_with_bars_and_all_text_escaped(done):
+    html = done._repr_html_()
+    assert "<p>Converted components.&lt;script&gt;.model</p>" in html
+    assert "<script" not in html
+    assert "it has 1 &amp; 2" in html
+    assert '<td class="l">Ratio</td>\n<td class="r">2.40</td>' in html
+    widths = re.findall(r'<span>(\w+)</span>\n<b style="width: ([\d.]+)%">', html)
+    assert widths == [("Before", "41.7"), ("After", "100.0")]
+    assert "24,000 words/s" in html
+
+
+def test_it_is_data(done):
+    assert asdict(done)["words_per_second"] == {"before": 10_000.0, "after": 24_000.0}
+    assert repr(done).startswith("Acceleration(converted=['components.<script>.model']")
