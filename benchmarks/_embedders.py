@@ -12,7 +12,7 @@ from spacy.util import registry
 from thinc.api import Model, fix_random_seed, set_dropout_rate
 
 from spacy_hashembeds.acceleration.blas import NUMPY_BLAS_OPS
-from spacy_hashembeds.symbols import count_symbols, cut_symbols, save_symbols
+from spacy_hashembeds.symbols import count_values, cut_symbols, save_symbols
 
 from ._machine import import_torch
 from ._timing import Contender, Maker
@@ -85,7 +85,7 @@ def build(name: str, **settings: Any) -> Model:
 
 def make_multi_embed(docs: Sequence[Doc], min_freq: int = MIN_FREQ) -> Model:
     """Make a MultiEmbed with the symbols of some docs."""
-    counts = count_symbols(docs, ATTRS)
+    counts = count_values(docs, ATTRS)
     tables = cut_symbols(counts, min_freq=min_freq, lang=docs[0].vocab.lang)
     with TemporaryDirectory() as folder:
         path = Path(folder) / "tables.npz"

@@ -1,13 +1,18 @@
-"""What a config runs before or after a pipeline is created or initialised."""
+"""What a config runs before or after a pipeline is created or initialised.
+
+And `count_symbols`, which stands for one of these callbacks without a config.
+"""
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from itertools import islice
 from typing import Any, TypeVar
 
+from spacy.attrs import NORM
 from spacy.language import Language
 from spacy.tokens import Doc
+from spacy.training import Example
 from spacy.util import logger, registry
 from thinc.api import Model
 
@@ -19,7 +24,7 @@ from .architectures.embedders.multi_embed import (
 )
 from .checks import check_integers
 from .layers.symbolembed import find_symbol_embeds
-from .symbols import Counts, SymbolTables, count_symbols, cut_symbols
+from .symbols import Counts, SymbolTables, count_values, cut_symbols
 
 # What a callback is given and gives back: a pipeline's class, or the pipeline.
 _Target = TypeVar("_Target", type[Language], Language)
@@ -51,25 +56,132 @@ def create_count_symbols(
     check_integers(0, limit=limit)
 
     def count_for_waiting_layers(nlp: Language) -> None:
+        def read() -> Counts:
+            counts = count_values(_read_docs(nlp, corpus, limit), attrs)
+            _check_counts(
+                counts,
+                f"the corpus '{corpus}'",
+                "Does its path point to the training data?",
+            )
+            return counts
+
         waiting = _find_waiting(nlp)
-        attrs = {e.attrs["key"] for m in waiting for e in find_symbol_embeds(m)}
-
-        @cache
-        def get_tables() -> SymbolTables:
-            counts = count_symbols(_read_docs(nlp, corpus, limit), sorted(attrs))
-            _check_counts(counts, corpus)
-            tables = cut_symbols(counts, min_freq=min_freq, lang=nlp.vocab.lang or "")
-            _log_sizes(tables)
-            return tables
-
-        for model in waiting:
-            model.attrs["symbol_source"] = SymbolSource(get_tables, is_for_once=True)
+        attrs = _find_attributes(waiting)
+        _let_wait(waiting, read, min_freq, nlp)
 
     return count_for_waiting_layers
 
 
-def _find_waiting(nlp: Language) -> list[Model]:
+def count_symbols(
+    nlp: Language,
+    examples: Iterable[Example | Doc],
+    *,
+    min_freq: int = 10,
+    limit: int = 0,
+) -> None:
+    """Have the symbols of docs counted for every `MultiEmbed` that has no file.
+
+    For training without a config: call it before `nlp.initialize`, with the same
+    components enabled. It does what the callback `spacy-hashembeds.count_symbols.v1`
+    does, and the layers go by its symbols rather than by that callback's. The last call
+    counts.
+
+    As there, the counting itself happens in `nlp.initialize`, when the first such layer
+    is initialised. Until then `examples` is held on to.
+
+    nlp (Language): The pipeline.
+    examples (Iterable[Example | Doc]): The training data. Of Examples, the predicted
+        side is counted. Read once, one after the other: a generator is used up, and
+        `nlp.initialize` needs another.
+    min_freq (int): How often a symbol must be seen to get a row of its own, inclusive.
+        On small corpora, try lower numbers.
+    limit (int): Read at most this many, or all if 0. For data without an end.
+    RAISES (ValueError): If no layer waits for symbols, if `min_freq` is below 1 or
+        `limit` below 0; in `nlp.initialize`, if there is not a token in `examples`, or
+        if they are not what they should be.
+    """
+    check_integers(1, min_freq=min_freq)
+    check_integers(0, limit=limit)
+    waiting = _find_waiting(nlp, again=True)
+    if not waiting:
+        raise ValueError(
+            "'nlp' should have a MultiEmbed layer that waits for symbols, but has none "
+            f"(components: {', '.join(nlp.pipe_names) or 'none'}). Add it before, and "
+            "leave out its argument `tables`."
+        )
+    attrs = _find_attributes(waiting)
+
+    def read() -> Counts:
+        docs = (_get_doc(item, nlp) for item in islice(examples, limit or None))
+        counts = count_values(docs, attrs)
+        _check_counts(
+            counts,
+            "'examples'",
+            "A generator can be read only once: give a list, or another generator.",
+        )
+        if "NORM" in attrs:
+            _warn_of_old_norms(nlp)
+        return counts
+
+    _let_wait(waiting, read, min_freq, nlp)
+
+
+def _find_attributes(models: list[Model]) -> list[str]:
+    return sorted({e.attrs["key"] for m in models for e in find_symbol_embeds(m)})
+
+
+def _let_wait(
+    models: list[Model], read: Callable[[], Counts], min_freq: int, nlp: Language
+) -> None:
+    """Have MultiEmbed layers get the symbols when the first of them is initialised."""
+
+    @cache
+    def get_tables() -> SymbolTables:
+        tables = cut_symbols(read(), min_freq=min_freq, lang=nlp.vocab.lang or "")
+        _log_sizes(tables)
+        return tables
+
+    for model in models:
+        model.attrs["symbol_source"] = SymbolSource(get_tables, is_for_once=True)
+
+
+def _get_doc(item: Example | Doc, nlp: Language) -> Doc:
+    doc = item.predicted if isinstance(item, Example) else item
+    if not isinstance(doc, Doc):
+        raise ValueError(
+            "'examples' should hold Examples or Docs, but holds a "
+            f"{type(item).__name__}. Make Docs with `nlp.make_doc`."
+        )
+    if doc.vocab.lang != nlp.vocab.lang:
+        raise ValueError(
+            f"'examples' should be of the pipeline's language, '{nlp.vocab.lang}', but "
+            f"hold one of '{doc.vocab.lang}', whose norms may differ. Make Docs with "
+            "`nlp.make_doc` or for `nlp.vocab`."
+        )
+    return doc
+
+
+def _warn_of_old_norms(nlp: Language) -> None:
+    """Warn where a pipeline that is saved and loaded again will not know the symbols.
+
+    spaCy gives a word its norm when it meets it first, and never again.
+    """
+    vocab: Any = nlp.vocab  # whose types lack this
+    get_norm = vocab.lex_attr_getters[NORM]
+    old = [word.text for word in vocab if word.norm_ != get_norm(word.text)]
+    if old:
+        warnings.warn(
+            f"{len(old)} words, such as '{old[0]}', were met before the lookups of "
+            "their norms were loaded, and keep others until the pipeline is loaded "
+            "anew. Set `nlp.vocab.lookups` before the first Doc is made.",
+            stacklevel=2,
+        )
+
+
+def _find_waiting(nlp: Language, *, again: bool = False) -> list[Model]:
     """Find the MultiEmbed layers that are to be initialised and have no file.
+
+    again (bool): Whether to find those too that wait for a corpus to be counted.
 
     Those of disabled components count too if they have no weights yet: `spacy pretrain`
     disables all components before it initialises one of them.
@@ -79,7 +191,8 @@ def _find_waiting(nlp: Language) -> list[Model]:
         model = getattr(pipe, "model", None)
         for embed in find_multi_embeds(model) if isinstance(model, Model) else ():
             is_new = not any(e.has_param("E") for e in find_symbol_embeds(embed))
-            if (name in nlp.pipe_names or is_new) and not has_symbol_source(embed):
+            is_free = not has_symbol_source(embed, but_for_once=again)
+            if (name in nlp.pipe_names or is_new) and is_free:
                 models.append(embed)
     return models
 
@@ -115,18 +228,18 @@ def _get_reader(config: dict[str, Any], corpus: str) -> Callable:
     return reader
 
 
-def _check_counts(counts: Counts, corpus: str) -> None:
+def _check_counts(counts: Counts, name: str, remedy: str) -> None:
     if not any(counts.values()):
         raise ValueError(
-            f"There is not a token in the corpus '{corpus}', so there are no symbols "
-            "to count. Does its path point to the training data?"
+            f"There is not a token in {name}, so there are no symbols to count. "
+            f"{remedy}"
         )
     for attr, counter in counts.items():
         if set(counter) == {0}:
             warnings.warn(
-                f"No token in the corpus '{corpus}' has a value for {attr}: all will "
-                "share one row. Attributes that components set, such as POS, are not "
-                "there yet when the pipeline is trained.",
+                f"No token in {name} has a value for {attr}: all will share one row. "
+                "Attributes that components set, such as POS, are not there yet when "
+                "the pipeline is trained.",
                 stacklevel=2,
             )
 

@@ -55,7 +55,7 @@ class SymbolTables:
         return self.tables[attr].symbols
 
 
-def count_symbols(docs: Iterable[Doc], attrs: Sequence[str]) -> Counts:
+def count_values(docs: Iterable[Doc], attrs: Sequence[str]) -> Counts:
     """Count the values that attributes take, over the tokens of a corpus.
 
     docs (Iterable[Doc]): Read once, one Doc at a time.

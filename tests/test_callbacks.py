@@ -15,7 +15,7 @@ from thinc.api import Config
 from spacy_hashembeds.callbacks import create_count_symbols
 from spacy_hashembeds.experiments.configs import SHIPPED
 from spacy_hashembeds.layers.symbolembed import find_symbol_embeds
-from spacy_hashembeds.symbols import count_symbols, cut_symbols, save_symbols
+from spacy_hashembeds.symbols import count_values, cut_symbols, save_symbols
 
 TEXTS = ["a a b", "a c", "Zz"]
 
@@ -141,7 +141,7 @@ def test_another_corpus(reader):
 
 def test_a_file_goes_before_the_callback(reader, tmp_path):
     docs = [spacy.blank("en").make_doc("q")]
-    tables = cut_symbols(count_symbols(docs, ["NORM"]), min_freq=1, lang="en")
+    tables = cut_symbols(count_values(docs, ["NORM"]), min_freq=1, lang="en")
     save_symbols(tmp_path / "t.npz", tables)
     tables_setting = "components.tok2vec.model.embed.tables"
     nlp = build_nlp(**{tables_setting: str(tmp_path / "t.npz")})
@@ -213,7 +213,7 @@ def test_table_sizes_of_real_corpora(prepare_real, dataset, lang, sizes):
     """The report's tables, as counted with its own code (min_freq 10)."""
     corpus = Corpus(prepare_real(dataset) / "train.spacy")
     docs = (example.predicted for example in corpus(spacy.blank(lang)))
-    tables = cut_symbols(count_symbols(docs, list(sizes)), min_freq=10, lang=lang)
+    tables = cut_symbols(count_values(docs, list(sizes)), min_freq=10, lang=lang)
     assert {k: len(t.symbols) for k, t in tables.tables.items()} == sizes
     assert all(
         Counter(t.counts >= 10) == {True: len(t.counts)} for t in tables.tables.values()

@@ -16,7 +16,7 @@ from spacy.vocab import Vocab
 from spacy_hashembeds.symbols import (
     SymbolTable,
     SymbolTables,
-    count_symbols,
+    count_values,
     cut_symbols,
     load_symbols,
     save_symbols,
@@ -30,13 +30,13 @@ def make_docs(*texts):
 
 def make_tables():
     docs = make_docs("a a a b b c", "", "Dd a")
-    counts = count_symbols(docs, ["NORM", "SHAPE"])
+    counts = count_values(docs, ["NORM", "SHAPE"])
     return cut_symbols(counts, min_freq=2, lang="en"), docs[0].vocab.strings
 
 
 def test_counts_tokens_not_docs():
     docs = make_docs("a A b", "", "a 12")
-    counts = count_symbols(docs, ["NORM", "SHAPE"])
+    counts = count_values(docs, ["NORM", "SHAPE"])
     strings = docs[0].vocab.strings
     assert counts["NORM"] == {strings["a"]: 3, strings["b"]: 1, strings["12"]: 1}
     assert counts["SHAPE"] == {strings["x"]: 3, strings["X"]: 1, strings["dd"]: 1}
@@ -46,7 +46,7 @@ def test_counts_tokens_not_docs():
 def test_counts_equal_plain_python(texts):
     vocab = Vocab()
     docs = [Doc(vocab, words=words) for words in texts]
-    counts = count_symbols(docs, ["NORM", "SHAPE"])
+    counts = count_values(docs, ["NORM", "SHAPE"])
     for attr, attr_id in (("NORM", NORM), ("SHAPE", SHAPE)):
         values = [int(value) for doc in docs for value in doc.to_array([attr_id])]
         assert counts[attr] == {value: values.count(value) for value in values}
@@ -67,7 +67,7 @@ def test_counting_holds_one_doc_at_a_time():
             gc.collect()
             most = max(most, sum(ref() is not None for ref in alive))
 
-    count_symbols(read(), ["NORM"])
+    count_values(read(), ["NORM"])
     assert most <= 1
 
 
@@ -79,7 +79,7 @@ def test_min_freq_is_inclusive_and_order_is_by_frequency():
 
 
 def test_nothing_frequent_enough_is_an_empty_table():
-    tables = cut_symbols(count_symbols(make_docs("a"), ["NORM"]), min_freq=2, lang="en")
+    tables = cut_symbols(count_values(make_docs("a"), ["NORM"]), min_freq=2, lang="en")
     assert tables.get_symbols("NORM").shape == (0,)
 
 

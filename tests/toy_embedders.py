@@ -13,7 +13,7 @@ from spacy_hashembeds.architectures.embedders.multi_fewer_hash_embed import (
     MultiFewerHashEmbed,
 )
 from spacy_hashembeds.layers.symbolembed import find_symbol_embeds, set_symbols
-from spacy_hashembeds.symbols import count_symbols, cut_symbols
+from spacy_hashembeds.symbols import count_values, cut_symbols
 
 ATTRS = ["NORM", "SHAPE", "SUFFIX"]
 WORDS = ["a", "A", "bb", "Zürich", "x1", "the", "12", "!", "bbb", "Bb", "été", "n't"]
@@ -47,7 +47,7 @@ def build_hash(vocab, *, num_hashes=4, **options) -> Model:
 def build_lookup(vocab, **options) -> Model:
     options = {"attrs": ATTRS, "include_static_vectors": False, **options}
     model = MultiEmbed(**{"width": 6, **options})
-    counts = count_symbols(make_docs(vocab), ATTRS)
+    counts = count_values(make_docs(vocab), ATTRS)
     tables = cut_symbols(counts, min_freq=2, lang="en")
     for embed in find_symbol_embeds(model):
         set_symbols(embed, tables.get_symbols(embed.attrs["key"]))

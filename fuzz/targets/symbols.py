@@ -15,7 +15,7 @@ from spacy.vocab import Vocab
 from spacy_hashembeds.architectures.embedders.multi_embed import MultiEmbed
 from spacy_hashembeds.symbols import (
     SymbolTables,
-    count_symbols,
+    count_values,
     cut_symbols,
     load_symbols,
     save_symbols,
@@ -43,7 +43,7 @@ class Loaded:
 
 
 def _make(folder: Path) -> None:
-    counts = count_symbols(make_docs(Vocab()), _ATTRS)
+    counts = count_values(make_docs(Vocab()), _ATTRS)
     save_symbols(folder / _FILE, cut_symbols(counts, min_freq=2, lang=""))
 
 

@@ -137,7 +137,7 @@ def find_lookup_options(
 def cut_table(
     vocabulary: Vocabulary, attr: str, width: int, min_freq: int
 ) -> LookupTable:
-    """Make the lookup table that `count_symbols` would make."""
+    """Make the lookup table that `cut_symbols` would make."""
     values, counts = vocabulary.count_values(attr)
     return LookupTable(attr=attr, width=width, symbols=values[counts >= min_freq])
 

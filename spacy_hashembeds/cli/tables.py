@@ -56,7 +56,7 @@ def tables_cli(
 
     from ..checks import check_attributes
     from ..corpora.docbin import read_examples
-    from ..symbols import count_symbols, cut_symbols, save_symbols
+    from ..symbols import count_values, cut_symbols, save_symbols
 
     if output.exists() and output.samefile(corpus):
         msg.fail(
@@ -67,7 +67,7 @@ def tables_cli(
     try:
         names = check_attributes([name.strip() for name in attrs.split(",")])
         examples = read_examples(corpus, blank(lang))
-        counts = count_symbols((example.predicted for example in examples), names)
+        counts = count_values((example.predicted for example in examples), names)
         if not any(counts.values()):
             raise ValueError(f"There is not a token in the corpus '{corpus}'.")
         symbols = cut_symbols(counts, min_freq=min_freq, lang=lang)

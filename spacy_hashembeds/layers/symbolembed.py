@@ -135,7 +135,8 @@ def _get_symbols(model: Model) -> numpy.ndarray:
         raise ValueError(
             f"MultiEmbed has no symbols for {model.attrs['key']} yet. Count them in "
             "the training corpus, with a section [initialize.before_init] that says "
-            '`@callbacks = "spacy-hashembeds.count_symbols.v1"`, or set the argument '
+            '`@callbacks = "spacy-hashembeds.count_symbols.v1"`, or without a config '
+            "with `spacy_hashembeds.count_symbols(nlp, examples)`; or set the argument "
             "`tables` to a file made by `spacy hashembeds tables`."
         )
     return symbols

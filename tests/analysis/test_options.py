@@ -11,7 +11,7 @@ from spacy_hashembeds.analysis.options import (
     find_lookup_options,
     measure_attributes,
 )
-from spacy_hashembeds.symbols import count_symbols, cut_symbols
+from spacy_hashembeds.symbols import count_values, cut_symbols
 
 ATTRS = ["NORM", "SHAPE"]
 
@@ -81,7 +81,7 @@ def test_lookup_options_are_what_the_callback_would_make():
         {"train": train, "dev": collect("a d z")}, ATTRS, width=8
     )
     assert [option.min_freq for option in options] == list(MIN_FREQS)
-    counts = count_symbols(make_docs(*texts), ATTRS)
+    counts = count_values(make_docs(*texts), ATTRS)
     for option in options:
         tables = cut_symbols(counts, min_freq=option.min_freq, lang="en").tables
         sizes = [len(tables[attr].symbols) for attr in ATTRS]

@@ -15,7 +15,7 @@ from spacy_hashembeds.analysis.pipelines import (
     load_vectors,
 )
 from spacy_hashembeds.experiments.configs import SHIPPED
-from spacy_hashembeds.symbols import count_symbols, cut_symbols, save_symbols
+from spacy_hashembeds.symbols import count_values, cut_symbols, save_symbols
 
 LOOKUP = SHIPPED / "multi_embed.cfg"
 ATTRS = ["NORM", "PREFIX", "SUFFIX", "SHAPE"]
@@ -88,7 +88,7 @@ def test_the_default_of_the_callback_is_its_own(docs, tmp_path):
 
 
 def test_symbols_in_a_file_go_first(docs, tmp_path):
-    counts = count_symbols(docs, ATTRS)
+    counts = count_values(docs, ATTRS)
     tables = cut_symbols(counts, min_freq=1, lang="en")
     save_symbols(tmp_path / "tables.npz", tables)
     overrides = {"components.tok2vec.model.embed.tables": str(tmp_path / "tables.npz")}

@@ -16,7 +16,7 @@ from spacy_hashembeds.analysis.sizes import (
     count_pipeline_parameters,
     find_embeddings,
 )
-from spacy_hashembeds.symbols import count_symbols, cut_symbols, save_symbols
+from spacy_hashembeds.symbols import count_values, cut_symbols, save_symbols
 
 WIDTH = 8
 WORDS = ["one", "two", "two"]  # two norms, and one shape: xxx
@@ -45,7 +45,7 @@ def make_hash_embed(name: str, **settings: Any) -> dict[str, Any]:
 
 def make_multi_embed(tables: Path) -> dict[str, Any]:
     docs = [spacy.tokens.Doc(spacy.blank("en").vocab, words=WORDS)]
-    counts = count_symbols(docs, ["NORM", "SHAPE"])
+    counts = count_values(docs, ["NORM", "SHAPE"])
     save_symbols(tables, cut_symbols(counts, min_freq=1, lang="en"))
     return {
         "@architectures": "spacy-hashembeds.MultiEmbed.v1",

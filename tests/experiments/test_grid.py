@@ -10,7 +10,7 @@ from spacy_hashembeds.experiments.configs import SHIPPED
 from spacy_hashembeds.experiments.grid import Grid, read_grid
 from spacy_hashembeds.experiments.sweep import check_configs
 from spacy_hashembeds.experiments.trial import Trial
-from spacy_hashembeds.symbols import count_symbols
+from spacy_hashembeds.symbols import count_values
 
 from ..conftest import ROOT
 
@@ -354,7 +354,7 @@ def test_symbols_of_archaeology_are_those_of_its_corpus(prepare_real):
             prepare_real("archaeology") / "train.spacy", blank("nl")
         )
     )
-    counts = count_symbols(docs, ["NORM", "PREFIX", "SUFFIX", "SHAPE"])
+    counts = count_values(docs, ["NORM", "PREFIX", "SUFFIX", "SHAPE"])
     frequent = [sum(n >= 10 for n in counter.values()) for counter in counts.values()]
     assert frequent == SYMBOLS["archaeology"]
 

@@ -105,9 +105,13 @@ def find_multi_embeds(model: Model) -> list[Model]:
     return [n for n in nodes if isinstance(n.attrs.get("symbol_source"), SymbolSource)]
 
 
-def has_symbol_source(model: Model) -> bool:
-    """Tell whether a MultiEmbed will get its symbols when it is initialised."""
-    return model.attrs["symbol_source"].get_tables is not None
+def has_symbol_source(model: Model, *, but_for_once: bool = False) -> bool:
+    """Tell whether a MultiEmbed will get its symbols when it is initialised.
+
+    but_for_once (bool): Whether a source that it forgets then does not count.
+    """
+    source: SymbolSource = model.attrs["symbol_source"]
+    return source.get_tables is not None and not (but_for_once and source.is_for_once)
 
 
 def init(

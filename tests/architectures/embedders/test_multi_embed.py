@@ -8,7 +8,7 @@ from thinc.api import set_dropout_rate
 
 from spacy_hashembeds.architectures.embedders.multi_embed import MultiEmbed
 from spacy_hashembeds.layers.symbolembed import find_symbol_embeds, set_symbols
-from spacy_hashembeds.symbols import count_symbols, cut_symbols, save_symbols
+from spacy_hashembeds.symbols import count_values, cut_symbols, save_symbols
 
 ATTRS = ["NORM", "SHAPE"]
 TEXTS = ["a a b Cc", "", "a zebra"]
@@ -28,7 +28,7 @@ def docs(nlp):
 
 
 def save_tables(docs, path, *, lang="en", attrs=ATTRS, min_freq=1):
-    counts = count_symbols(docs, attrs)
+    counts = count_values(docs, attrs)
     save_symbols(path, cut_symbols(counts, min_freq=min_freq, lang=lang))
     return path
 
@@ -36,7 +36,7 @@ def save_tables(docs, path, *, lang="en", attrs=ATTRS, min_freq=1):
 def build(docs, *, min_freq=1, **options):
     options = {"attrs": ATTRS, "include_static_vectors": False, **options}
     model = MultiEmbed(width=8, **options)
-    tables = cut_symbols(count_symbols(docs, ATTRS), min_freq=min_freq, lang="en")
+    tables = cut_symbols(count_values(docs, ATTRS), min_freq=min_freq, lang="en")
     for embed in find_symbol_embeds(model):
         set_symbols(embed, tables.get_symbols(embed.attrs["key"]))
     return model.initialize(X=docs)

@@ -9,7 +9,7 @@ from spacy.util import import_file
 
 from spacy_hashembeds.architectures.embedders.multi_embed import MultiEmbed
 from spacy_hashembeds.layers.symbolembed import find_symbol_embeds, set_symbols
-from spacy_hashembeds.symbols import count_symbols, cut_symbols, load_symbols
+from spacy_hashembeds.symbols import count_values, cut_symbols, load_symbols
 
 from .conftest import (
     ATTRS,
@@ -82,7 +82,7 @@ def test_the_lookup_layers_are_equal_but_for_the_order_of_rows(
     nlp = spacy.load(path)
     project = nlp.get_pipe("tok2vec").model.get_ref("embed")
     ours = MultiEmbed(attrs=ATTRS, width=16, include_static_vectors=True)
-    counts = count_symbols(read_docs(tiny_corpus / "train.spacy"), ATTRS)
+    counts = count_values(read_docs(tiny_corpus / "train.spacy"), ATTRS)
     tables = cut_symbols(counts, min_freq=2, lang="en")
     for embed in find_symbol_embeds(ours):
         set_symbols(embed, tables.get_symbols(embed.attrs["key"]))
@@ -102,7 +102,7 @@ def test_the_page_makes_a_file_of_ours_from_the_counts(tables, tiny_corpus, tmp_
     for name, path in paths.items():
         code = code.replace(name, str(path or tmp_path / name))
     exec(code, {})
-    counts = count_symbols(read_docs(tiny_corpus / "train.spacy"), ATTRS)
+    counts = count_values(read_docs(tiny_corpus / "train.spacy"), ATTRS)
     expected = cut_symbols(counts, min_freq=10, lang="en")
     loaded = load_symbols(tmp_path / "train.npz")
     assert (loaded.lang, loaded.min_freq) == ("en", 10)
