@@ -28,12 +28,14 @@ def test_every_spacy_command_imports_our_commands_and_nothing_more():
     assert all(name.startswith(f"{CLI}.") for name in ours)
 
 
-def test_importing_the_package_imports_nothing_else():
+def test_importing_the_package_imports_nothing_but_what_python_brings():
     names = run(
         "before = set(sys.modules); import spacy_hashembeds\n"
         "names = set(sys.modules) - before"
     )
-    assert names == {"spacy_hashembeds"}
+    ours = {name for name in names if name.startswith("spacy_hashembeds")}
+    assert ours == {"spacy_hashembeds"}
+    assert {name.split(".")[0] for name in names - ours} <= sys.stdlib_module_names
 
 
 def test_spacy_finds_our_commands_by_itself():

@@ -1,0 +1,60 @@
+"""What is imported from `spacy_hashembeds` itself."""
+
+import json
+import subprocess
+import sys
+from importlib.metadata import version
+from types import FunctionType
+
+import pytest
+
+import spacy_hashembeds
+
+FUNCTIONS = [name for name in spacy_hashembeds.__all__ if name != "__version__"]
+
+LAZY = """
+import json, sys
+import spacy_hashembeds
+dir(spacy_hashembeds)
+before = "spacy" in sys.modules
+spacy_hashembeds.use_fastest_blas
+print(json.dumps([before, "spacy" in sys.modules]))
+"""
+
+
+def test_names_are_imported_when_they_are_used():
+    command = [sys.executable, "-c", LAZY]
+    printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    assert json.loads(printed) == [False, True]
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_every_name_is_a_function_with_a_docstring(name):
+    function = getattr(spacy_hashembeds, name)
+    assert isinstance(function, FunctionType)
+    assert function.__name__ == name
+    assert function.__doc__
+    assert name in dir(spacy_hashembeds)
+
+
+def test_functions_are_found_beside_modules_of_the_same_name():
+    from spacy_hashembeds import accelerate, analyze
+    from spacy_hashembeds.acceleration import accelerate as module
+    from spacy_hashembeds.acceleration import in_memory
+    from spacy_hashembeds.analysis import analyze as analysis_module
+
+    assert accelerate is in_memory.accelerate
+    assert accelerate is spacy_hashembeds.accelerate is not module
+    assert analyze is analysis_module.analyze
+
+
+def test_the_version_is_that_of_the_distribution():
+    assert spacy_hashembeds.__version__ == version("spacy-hashembeds")
+
+
+def test_other_names_are_refused_in_python_s_words():
+    match = r"^module 'spacy_hashembeds' has no attribute 'acelerate'$"
+    with pytest.raises(AttributeError, match=match):
+        _ = spacy_hashembeds.acelerate
+    with pytest.raises(ImportError, match="cannot import name 'acelerate'"):
+        from spacy_hashembeds import acelerate  # noqa: F401
