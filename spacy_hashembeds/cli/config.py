@@ -1,0 +1,120 @@
+"""`spacy hashembeds config`."""
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from spacy.cli._util import Arg, Opt
+
+from ._app import describe, hashembeds_cli
+from ._output import name_output
+
+if TYPE_CHECKING:
+    from spacy.tokens import Doc
+
+    from ..configuration.configure import Configured
+
+
+@hashembeds_cli.command("config")
+def config_cli(
+    base: str = Arg(
+        ...,
+        help="Config to start from: a .cfg file, or the folder or package of a saved "
+        "pipeline.",
+    ),
+    output: Path = Opt(
+        ...,
+        "--output",
+        "-o",
+        help="Config to write; - is standard output.",
+        dir_okay=False,
+        callback=name_output,
+    ),
+    embedder: str = Opt(
+        "multi_fewer_hash_embed",
+        "--embedder",
+        "-e",
+        help="Embedder to put in: multi_fewer_hash_embed or multi_embed.",
+    ),
+    train: Path | None = Opt(
+        None,
+        "--train",
+        "-t",
+        help="Training corpus to choose settings by: a .spacy file or a folder of "
+        "them.",
+    ),
+    encoder: bool = Opt(
+        True,
+        "--encoder/--no-encoder",
+        help="Put our MaxoutWindowEncoder in the place of spaCy's.",
+    ),
+    blas: bool = Opt(
+        True,
+        "--blas/--no-blas",
+        help="Have the pipeline choose the fastest BLAS.",
+    ),
+    scorer: bool = Opt(
+        False, "--scorer", help="Score entities seen and unseen in training apart."
+    ),
+    force: bool = Opt(False, "--force", "-F", help="Replace the file that is there."),
+    quiet: bool = Opt(False, "--quiet", "-q", help="Print only warnings and errors."),
+) -> None:
+    """Put a compact embedder, and what belongs to it, into any config.
+
+    The new config is the old one but for what is named, each with a comment that says
+    why. With --train, attributes, hashes, min_freq and a lower limit for rows are those
+    that `spacy hashembeds analyze` advises.
+    """
+    from wasabi import msg
+
+    from ..configuration.configure import configure
+    from ..configuration.output import check_output
+    from ..files import replacing
+
+    try:
+        check_output(output, base=base, train=train, force=force)
+        made = configure(
+            base,
+            embedder=embedder,
+            train=train,
+            encoder=encoder,
+            blas=blas,
+            scorer=scorer,
+            progress=None if quiet else _show_progress,
+        )
+        with replacing(output) as temporary:
+            temporary.write_text(made.text, encoding="utf8")
+    except (OSError, ValueError, ImportError) as e:
+        msg.fail("Can't write the config", describe(e), exits=1)
+    for warning in made.warnings:
+        msg.warn(warning)
+    if not quiet:
+        _print_summary(made, output, train)
+
+
+def _print_summary(made: "Configured", output: Path, train: Path | None) -> None:
+    import typer
+    from wasabi import msg
+
+    from ..configuration.commands import list_commands
+
+    for change in made.changes:
+        msg.info(f"{change.place}: {change.why}")
+    if not made.changes:
+        msg.info("There was nothing to change.")
+    if made.base.is_pipeline:
+        msg.info(
+            f"Training starts anew: the weights in {made.base.path.parent} are not "
+            "taken."
+        )
+    msg.good(f"Saved the config to {output}", "Train with it, and see how it does:")
+    # on a line each, however long, to be pasted
+    for command in list_commands(made, output, train):
+        typer.echo(command)
+
+
+def _show_progress(docs: "Iterator[Doc]") -> "Iterable[Doc]":
+    from tqdm import tqdm  # type: ignore[import-untyped]
+
+    # to stderr, and only where somebody watches
+    return tqdm(docs, desc="Reading train", unit=" docs", leave=False, disable=None)

@@ -1,0 +1,1 @@
+"""Putting our functions into configs that were written without them."""

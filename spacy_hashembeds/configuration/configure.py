@@ -1,0 +1,163 @@
+"""Putting an embedder, and what belongs to it, into any config."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from spacy.util import dot_to_object
+from thinc.api import Config
+
+from ..acceleration.conversion import find_architectures
+from ..analysis.advice import Advice, advise
+from .base import Base, read_base
+from .draft import Change, Draft, check_block
+from .embedders import Embedder, get_embedder, write_embedder
+from .models import find_embedders, find_left, put_in_encoders, write_out_models
+from .scorer import put_in_scorer
+from .surroundings import (
+    complete_training,
+    put_in_blas,
+    put_in_path,
+    put_in_symbol_counting,
+    remove_symbol_counting,
+    warn_of_vectors,
+)
+from .tables import EXPLAIN_DEFAULT, EXPLAIN_SMALL, find_attributes
+from .text import edit_text
+from .vocabulary import Progress, read_vocabulary
+
+_REPLACEABLE = (
+    "spacy.MultiHashEmbed, spacy.HashEmbedCNN, spacy.CharacterEmbed, "
+    "spacy-hashembeds.MultiFewerHashEmbed and spacy-hashembeds.MultiEmbed"
+)
+
+
+@dataclass(frozen=True)
+class Configured:
+    """A config with our functions in it."""
+
+    #: Where it came from.
+    base: Base
+    #: The new config, with variables.
+    config: Config
+    #: The same as text: that of the base, with a comment at each change.
+    text: str
+    changes: list[Change]
+    #: What the user should know of, a sentence or two each.
+    warnings: list[str]
+
+
+def configure(
+    base: str | Path,
+    *,
+    embedder: str = "multi_fewer_hash_embed",
+    train: str | Path | None = None,
+    encoder: bool = True,
+    blas: bool = True,
+    scorer: bool = False,
+    progress: Progress | None = None,
+) -> Configured:
+    """Put an embedder into any config in place of those that stand there.
+
+    base (str | Path): The config: a `.cfg` file, or the folder or package of a saved
+        pipeline. Components that are sourced or frozen keep what they have.
+    embedder (str): The embedder to put in, a name of `EMBEDDERS`.
+    train (str | Path, optional): The training corpus, a `.spacy` file or a folder of
+        them, by which `analyze` advises attributes, hashes, `min_freq` and a lower
+        limit for rows. Without it these stay as they are, or are the defaults.
+    encoder (bool): Whether to put our encoder in the place of spaCy's.
+    blas (bool): Whether the pipeline is to choose the fastest BLAS.
+    scorer (bool): Whether to score seen and unseen entities apart.
+    progress (Progress, optional): Wraps the docs of the corpus as they are read.
+    RAISES (OSError): If there is no such config or corpus.
+    RAISES (ValueError): If one can't be used, or what is asked for has no place in the
+        config.
+    RETURNS (Configured): The new config, and what was changed in it.
+    """
+    chosen = get_embedder(embedder)
+    read = read_base(base)
+    draft = Draft(read.config)
+    for name, why in find_left(read.config).items():
+        draft.warnings.append(f"[components.{name}] stays as it is: {why}.")
+    write_out_models(draft)
+    found = find_embedders(draft)
+    if not found:
+        raise ValueError(_describe_models(read))
+    advice = _advise(draft, found, train, progress)
+    _put_in_embedders(draft, found, chosen, advice)
+    if encoder:
+        put_in_encoders(draft)
+    if chosen.has_symbols:
+        put_in_symbol_counting(draft, list(found), *_choose_min_freq(advice))
+    else:
+        remove_symbol_counting(draft)
+    if blas:
+        put_in_blas(draft)
+    complete_training(draft)
+    if train is not None:
+        put_in_path(draft, train)
+    if scorer:
+        put_in_scorer(draft, train)
+    warn_of_vectors(draft, list(found))
+    comments = {(change.section, change.key): change.why for change in draft.changes}
+    text = edit_text(read.text, read.config, draft.config, comments)
+    return Configured(read, draft.config, text, draft.changes, draft.warnings)
+
+
+def _describe_models(base: Base) -> str:
+    models = find_architectures(base.config)
+    found = "; ".join(f"{p}: {b['@architectures']}" for p, b in models.items())
+    return (
+        f"'{base.path}' should have an embedder that ours can take the place of "
+        f"({_REPLACEABLE}), but has none ({found or 'no model at all'})."
+    )
+
+
+def _advise(
+    draft: Draft,
+    found: Mapping[str, Mapping[str, Any]],
+    train: str | Path | None,
+    progress: Progress | None,
+) -> dict[str, Advice]:
+    """Advise on each embedder, by its place, if there is a corpus to advise by."""
+    for path, block in found.items():
+        check_block(path, block)
+    if train is None:
+        return {}
+    attrs = {path: find_attributes(block) for path, block in found.items()}
+    together = list(dict.fromkeys(name for names in attrs.values() for name in names))
+    vocabulary = read_vocabulary(train, draft.interpolate(), together, progress)
+    return {
+        path: advise({"train": vocabulary}, attrs[path], width=block["width"])
+        for path, block in found.items()
+    }
+
+
+def _put_in_embedders(
+    draft: Draft,
+    found: Mapping[str, Mapping[str, Any]],
+    embedder: Embedder,
+    advice: Mapping[str, Advice],
+) -> None:
+    for path, plain in found.items():
+        raw = draft.get(path)
+        block, why = write_embedder(raw, plain, embedder, advice.get(path))
+        draft.replace(path, block, why)
+    config = draft.interpolate()
+    for path in found:
+        check_block(path, dot_to_object(config, path))
+
+
+def _choose_min_freq(advice: Mapping[str, Advice]) -> tuple[int | None, str]:
+    """Choose one `min_freq` for all embedders, and say why."""
+    if not advice:
+        return None, EXPLAIN_DEFAULT
+    chosen = [a.lookup.min_freq for a in advice.values() if a.lookup is not None]
+    if not chosen:
+        return None, EXPLAIN_SMALL
+    # the largest trains the rows for unknown symbols of all of them
+    return max(chosen), (
+        "Advised for the training corpus: gives most of its tokens a row of their own, "
+        "and leaves some to train the row for unknown ones."
+    )

@@ -1,0 +1,89 @@
+"""A config that is being changed, with the reasons."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from spacy.util import dot_to_object, registry, set_dot_to_object
+from thinc.api import Config
+
+
+@dataclass(frozen=True)
+class Change:
+    """What was changed in a config."""
+
+    #: The section.
+    section: str
+    #: What in it; None if the whole section is new.
+    key: str | None
+    #: The reason, a sentence or two.
+    why: str
+
+    @property
+    def place(self) -> str:
+        """Where it stands, as in `[nlp] lang`."""
+        return f"[{self.section}]" + (f" {self.key}" if self.key else "")
+
+
+class Draft:
+    """A copy of a config to change, and what was done to it.
+
+    config (Config): The config, with variables.
+    """
+
+    def __init__(self, config: Config) -> None:
+        self.config = config.copy()
+        self.changes: list[Change] = []
+        #: What the user should know of, a sentence or two each.
+        self.warnings: list[str] = []
+
+    def get(self, section: str) -> Any:
+        """Get a section or value, or None where there is none, or a variable for it."""
+        try:
+            return dot_to_object(self.config, section)
+        except (KeyError, TypeError):
+            return None
+
+    def replace(
+        self, section: str, block: Mapping[str, Any], why: Mapping[str | None, str]
+    ) -> None:
+        """Put a block in the place of a section or value.
+
+        why (Mapping[str | None, str]): The reasons for what may be new in it, under
+            None that for the section. Those for what has not changed are left out, and
+            empty ones.
+        """
+        old = self.get(section)
+        if old == block:
+            return
+        known = old if isinstance(old, dict) else {}
+        set_dot_to_object(self.config, section, dict(block))
+        self.changes += [
+            Change(section, key, reason)
+            for key, reason in why.items()
+            if reason and (key is None or known.get(key) != block[key])
+        ]
+
+    def set(self, section: str, key: str, value: Any, why: str) -> None:
+        """Set a value."""
+        self.replace(section, {**self.get(section), key: value}, {key: why})
+
+    def interpolate(self) -> Config:
+        """Give the config without variables."""
+        return self.config.interpolate()
+
+
+def check_block(path: str, block: Mapping[str, Any]) -> None:
+    """Check that the model of a block can be built.
+
+    path (str): Its place in the config.
+    block (Mapping[str, Any]): The block, without variables.
+    RAISES (ValueError): If it can't.
+    """
+    try:
+        registry.resolve({"model": dict(block)})
+    except ValueError as error:
+        reason = " ".join(str(error).split())
+        raise ValueError(
+            f"[{path}] should name a model that can be built: {reason}"
+        ) from error

@@ -1,0 +1,106 @@
+"""The embedders that can be put into a config."""
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from spacy.util import registry
+
+from ..acceleration.conversion import OUR_EMBED
+from ..analysis.advice import Advice
+from ..checks import check_attributes
+from .tables import (
+    Setting,
+    Tables,
+    choose_attributes,
+    choose_hashing,
+    choose_lookup,
+    read_tables,
+)
+
+
+@dataclass(frozen=True)
+class Embedder:
+    """An embedder that can be put into a config.
+
+    architecture (str): Its registered name.
+    why (str): What it is for.
+    choose (Callable): Chooses the arguments that nothing in the config gives, by the
+        tables that stand there and by what is advised for them, if anything.
+    has_symbols (bool): Whether it needs the symbols of the training corpus.
+    """
+
+    architecture: str
+    why: str
+    choose: Callable[[Tables, Advice | None], dict[str, Setting]]
+    has_symbols: bool = False
+
+
+#: By the names that users know.
+EMBEDDERS = {
+    "multi_fewer_hash_embed": Embedder(
+        OUR_EMBED,
+        "the same tables, faster on the CPU, with hashes and a seed to choose.",
+        choose_hashing,
+    ),
+    "multi_embed": Embedder(
+        "spacy-hashembeds.MultiEmbed.v1",
+        "a row for each frequent symbol of the training corpus, one for all others.",
+        choose_lookup,
+        has_symbols=True,
+    ),
+}
+
+
+def get_embedder(name: str) -> Embedder:
+    """Get an embedder by its name.
+
+    RAISES (ValueError): If there is none.
+    """
+    if name not in EMBEDDERS:
+        raise ValueError(
+            f"There is no embedder '{name}' to put in. There are: "
+            f"{', '.join(EMBEDDERS)}."
+        )
+    return EMBEDDERS[name]
+
+
+def write_embedder(
+    raw: Mapping[str, Any],
+    plain: Mapping[str, Any],
+    embedder: Embedder,
+    advice: Advice | None,
+) -> tuple[dict[str, Any], dict[str | None, str]]:
+    """Write the block of an embedder that takes another's place.
+
+    raw (Mapping[str, Any]): The block that stands there, with variables.
+    plain (Mapping[str, Any]): The same without.
+    embedder (Embedder): What to put there.
+    advice (Advice, optional): What is advised for the tables that stand there.
+    RETURNS (tuple): The block, and the reasons for what may be new in it.
+    """
+    tables, attrs = choose_attributes(read_tables(plain, embedder.architecture), advice)
+    settings = {
+        "@architectures": Setting(
+            embedder.architecture,
+            f"In place of {plain['@architectures']}: {embedder.why}",
+        ),
+        "attrs": attrs,
+        **embedder.choose(tables, advice),
+    }
+    values = {**raw, **{k: _keep(k, s.value, raw, plain) for k, s in settings.items()}}
+    function = registry.architectures.get(embedder.architecture)
+    arguments = ["@architectures", *inspect.signature(function).parameters]
+    block = {key: values[key] for key in arguments if key in values}
+    return block, {key: s.why for key, s in settings.items() if s.why and key in block}
+
+
+def _keep(
+    key: str, value: Any, raw: Mapping[str, Any], plain: Mapping[str, Any]
+) -> Any:
+    """Keep a variable, or an attribute's number, that says what was chosen."""
+    given = plain.get(key)
+    if key == "attrs" and given is not None:
+        given = check_attributes(given)
+    return raw[key] if key in raw and value == given else value

@@ -1,0 +1,166 @@
+"""The tables of an embedder that stands in a config, and what to make of them."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+from ..analysis.advice import Advice
+from ..analysis.codes import DEGENERATE_SEED, SOUND_SEED
+from ..checks import check_attributes
+from ..hashing.murmur import MAX_HASHES
+
+EXPLAIN_DEFAULT = "The default: --train would have it chosen by the training corpus."
+EXPLAIN_SMALL = "The default: the training corpus is too small to choose by."
+
+_ROWS_BY_DEFAULT = "Those that were there; for other attributes, spaCy's."
+_ROWS_RAISED = (
+    "Raised to the lower limit: in fewer, more than 0.1% of an attribute's values in "
+    "the training corpus would share all their rows with another."
+)
+
+_REPLACED = re.compile(
+    r"spacy(-legacy|-hashembeds)?\."
+    r"(MultiHashEmbed|CharacterEmbed|MultiFewerHashEmbed|MultiEmbed)\.v[12]"
+)
+
+#: The rows of `spacy init config`. It has no other attributes: for those, as for NORM.
+_ROWS = {"PREFIX": 1000, "SUFFIX": 2500, "SHAPE": 2500}
+_MOST_ROWS = 5000
+
+#: What stands for the characters of a CharacterEmbed.
+_SUBWORDS = ("PREFIX", "SUFFIX", "SHAPE")
+
+
+@dataclass(frozen=True)
+class Tables:
+    """The tables of an embedder that stands in a config.
+
+    attrs (list[str]): Their attributes.
+    rows (list[int]): Their rows, or what spaCy would give them.
+    plain (Mapping[str, Any]): The embedder's block without variables.
+    is_ours (bool): Whether it is the embedder that is to be put in, already.
+    """
+
+    attrs: list[str]
+    rows: list[int]
+    plain: Mapping[str, Any]
+    is_ours: bool
+
+
+class Setting(NamedTuple):
+    """What to set an argument to, and why, if it may be new."""
+
+    value: Any
+    why: str | None = None
+
+
+def is_replaced(architecture: str) -> bool:
+    """Tell whether an embedder of ours can stand for this one, or is this one."""
+    return _REPLACED.fullmatch(architecture) is not None
+
+
+def find_attributes(plain: Mapping[str, Any]) -> list[str]:
+    """Find the attributes of an embedder, each once.
+
+    plain (Mapping[str, Any]): Its block, without variables.
+    RAISES (ValueError): If one is none.
+    """
+    return list(dict.fromkeys(read_tables(plain, plain["@architectures"]).attrs))
+
+
+def read_tables(plain: Mapping[str, Any], architecture: str) -> Tables:
+    """Read the tables of an embedder.
+
+    plain (Mapping[str, Any]): Its block, without variables.
+    architecture (str): The name of the embedder that is to be put in.
+    RAISES (ValueError): If an attribute is none.
+    """
+    if "nC" in plain:  # a CharacterEmbed
+        attrs = list(dict.fromkeys([plain.get("feature", "LOWER"), *_SUBWORDS]))
+        given = [plain["rows"]]
+    else:
+        attrs, given = plain["attrs"], plain.get("rows", [])
+    names = check_attributes(attrs)
+    usual = [_ROWS.get(name, _MOST_ROWS) for name in names]
+    return Tables(
+        attrs=names,
+        rows=[*given, *usual[len(given) :]],
+        plain=plain,
+        is_ours=_cut(plain["@architectures"]) == _cut(architecture),
+    )
+
+
+def choose_attributes(tables: Tables, advice: Advice | None) -> tuple[Tables, Setting]:
+    """Leave out the tables of attributes that say nothing.
+
+    advice (Advice, optional): What is advised for these tables.
+    RETURNS (tuple): The tables that stay, and their attributes.
+    """
+    kept = set(advice.attrs if advice else ()) or set(tables.attrs)
+    indices = [i for i, attr in enumerate(tables.attrs) if attr in kept]
+    attrs = [tables.attrs[i] for i in indices]
+    rows = [tables.rows[i] for i in indices]
+    return replace(tables, attrs=attrs, rows=rows), Setting(
+        attrs, _explain_attributes(tables, advice)
+    )
+
+
+def _explain_attributes(tables: Tables, advice: Advice | None) -> str:
+    reasons = [
+        f"{use.attr} is left out: in the training corpus {use.says_nothing}."
+        for use in (advice.attributes if advice else ())
+        if use.says_nothing is not None
+    ]
+    if "nC" in tables.plain:
+        reasons.insert(0, "The subwords stand for the characters of CharacterEmbed.")
+    return " ".join(reasons)
+
+
+def choose_hashing(tables: Tables, advice: Advice | None) -> dict[str, Setting]:
+    """Choose the hashes, rows and seed of a MultiFewerHashEmbed."""
+    if tables.is_ours and advice is None:
+        return {}
+    limit = None if advice is None else advice.hashing
+    if advice is None or limit is None:
+        hashes = Setting(
+            tables.plain.get("num_hashes", MAX_HASHES),
+            EXPLAIN_DEFAULT if advice is None else EXPLAIN_SMALL,
+        )
+        rows = Setting(tables.rows, _ROWS_BY_DEFAULT)
+    else:
+        hashes = Setting(limit.num_hashes, _explain_hashes(limit.rows))
+        least = dict(zip(advice.attrs, limit.rows, strict=True))
+        pairs = zip(tables.attrs, tables.rows, strict=True)
+        raised = [max(n, least[attr]) for attr, n in pairs]
+        is_raised = raised != tables.rows
+        rows = Setting(raised, _ROWS_RAISED if is_raised else _ROWS_BY_DEFAULT)
+    return {"num_hashes": hashes, "rows": rows, "seed": _choose_seed(tables)}
+
+
+def _explain_hashes(rows: list[int]) -> str:
+    return (
+        "Advised for the training corpus: so many keep its values apart in the least "
+        f"memory, in {rows} rows. That is a lower limit and not a size to use."
+    )
+
+
+def _choose_seed(tables: Tables) -> Setting:
+    seed = tables.plain.get("seed", DEGENERATE_SEED)
+    if seed != DEGENERATE_SEED:
+        return Setting(seed)
+    return Setting(
+        SOUND_SEED,
+        "With spaCy's seed, 8, hash 1 reaches half of the first table. Only weights "
+        "that were trained with it need it.",
+    )
+
+
+def choose_lookup(tables: Tables, advice: Advice | None) -> dict[str, Setting]:
+    """Choose nothing more for a MultiEmbed: its rows come of the symbols."""
+    return {}
+
+
+def _cut(architecture: str) -> str:
+    """Cut off the namespace: 'spacy.MultiEmbed.v1' is an alias of ours."""
+    return architecture.split(".", 1)[1]

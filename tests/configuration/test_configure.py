@@ -1,0 +1,353 @@
+"""What is put into a config, and where."""
+
+import pytest
+from spacy.tokens import Doc, DocBin
+from spacy.util import dot_to_object, load_config
+from spacy.vocab import Vocab
+
+from spacy_hashembeds.analysis.corpus import analyze_corpus
+from spacy_hashembeds.configuration.configure import configure
+
+from ..conftest import ROOT
+from . import toy_configs as toys
+
+EMBED = "components.tok2vec.model.embed"
+COUNTING = "spacy-hashembeds.count_symbols.v1"
+BLAS = "spacy-hashembeds.use_fastest_blas.v1"
+
+
+@pytest.fixture
+def base(tmp_path):
+    """The config of `spacy init config` for NER, to change."""
+    return toys.write_base(tmp_path / "base.cfg", ["ner"])
+
+
+def write_words(path, words):
+    DocBin(docs=[Doc(Vocab(), words=words)]).to_disk(path)
+    return path
+
+
+def get_changed(made) -> set[str]:
+    return {change.place for change in made.changes}
+
+
+# What `spacy init config` writes
+
+
+@pytest.mark.parametrize("embedder", toys.NAMES)
+@pytest.mark.parametrize("optimize", ["efficiency", "accuracy"])
+@pytest.mark.parametrize("pipeline", toys.PIPELINES, ids="+".join)
+def test_all_that_spacy_writes_builds_a_pipeline(
+    tmp_path, pipeline, optimize, embedder
+):
+    base = toys.write_base(tmp_path / "base.cfg", pipeline, optimize)
+    if "textcat" in pipeline[0] and optimize == "efficiency":
+        found = "has none .components.textcat.*model: spacy.TextCatBOW"
+        with pytest.raises(ValueError, match=found):
+            configure(base, embedder=embedder)
+        return
+    made = configure(base, embedder=embedder, scorer="ner" in pipeline)
+    nlp = toys.build(made)
+    assert nlp.pipe_names == ["tok2vec", *pipeline]
+    model = made.config["components"]["tok2vec"]["model"]
+    assert model["embed"]["@architectures"] == toys.NAMES[embedder]
+    assert model["encode"]["@architectures"] == toys.ENCODER
+    # variables stay, and so does what the user has asked for
+    old = load_config(base)["components"]["tok2vec"]["model"]
+    for key in ("width", "attrs", "include_static_vectors"):
+        assert model["embed"][key] == old["embed"][key]
+    for name in pipeline:
+        listener = made.config["components"][name]["model"]["tok2vec"]
+        assert listener["width"] == "${components.tok2vec.model.encode.width}"
+        assert listener["upstream"] == "*"
+    assert made.warnings == []
+
+
+@pytest.mark.parametrize("embedder", toys.NAMES)
+def test_there_is_nothing_to_change_twice(base, embedder):
+    made = configure(base, embedder=embedder, scorer=True)
+    again = configure(write(base, made), embedder=embedder, scorer=True)
+    assert (again.text, again.changes) == (made.text, [])
+
+
+def write(path, made):
+    path.write_text(made.text)
+    return path
+
+
+def test_all_else_stays_comments_too(base):
+    text = f"# mine\n{base.read_text()}\n"
+    base.write_text(text)
+    made = configure(base)
+    assert set(text.splitlines()) - set(made.text.splitlines()) == {
+        "after_pipeline_creation = null",
+        '@architectures = "spacy.MultiHashEmbed.v2"',
+        '@architectures = "spacy.MaxoutWindowEncoder.v2"',
+    }
+    for change in made.changes:
+        lines = made.text.splitlines()
+        target = f"{change.key} =" if change.key else f"[{change.section}]"
+        above = [
+            lines[i - 1] for i, line in enumerate(lines) if line.startswith(target)
+        ]
+        assert any(line.startswith("#") for line in above), change.place
+
+
+def test_what_is_declined_is_not_put_in(base):
+    made = configure(base, encoder=False, blas=False)
+    section = f"[{EMBED}]"
+    names = ("@architectures", "num_hashes", "seed")
+    assert get_changed(made) == {f"{section} {name}" for name in names}
+
+
+def test_without_a_corpus_the_defaults_stay_and_say_how_to_choose(base):
+    embed = dot_to_object(configure(base).config, EMBED)
+    assert embed["num_hashes"] == 4
+    assert embed["rows"] == [5000, 1000, 2500, 2500]
+    assert embed["seed"] == 9
+    assert "The default: --train would have it chosen" in configure(base).text
+
+
+# Advice
+
+
+def test_settings_are_what_analyze_advises(tiny_corpus, base):
+    train = tiny_corpus / "train.spacy"
+    few = "rows = [5000, 20, 2500, 2500]"
+    toys.edit_base(base, ("rows = [5000, 1000, 2500, 2500]", few))
+    advice = analyze_corpus(train, config=base)["advice"][0]
+    hashed = configure(base, train=train).config
+    embed = dot_to_object(hashed, EMBED)
+    assert embed["num_hashes"] == advice["hashing"]["num_hashes"]
+    least = advice["hashing"]["rows"]
+    assert least[1] > 20
+    assert embed["rows"] == [5000, least[1], 2500, 2500]
+    assert hashed["paths"]["train"] == str(train)
+    looked_up = configure(base, train=train, embedder="multi_embed").config
+    callback = looked_up["initialize"]["before_init"]
+    assert callback["min_freq"] == advice["lookup"]["min_freq"]
+    assert "rows" not in dot_to_object(looked_up, EMBED)
+
+
+def test_attributes_that_say_nothing_are_left_out_with_their_rows(base, tmp_path):
+    toys.edit_base(
+        base,
+        ('"NORM", "PREFIX", "SUFFIX", "SHAPE"', '"LOWER", "NORM", "SHAPE", "LANG"'),
+        ("[5000, 1000, 2500, 2500]", "[1, 2, 3000, 4]"),
+    )
+    words = [f"{word}{i}" for i in range(100) for word in ("one", "Two")]
+    train = write_words(tmp_path / "train.spacy", words)
+    made = configure(base, train=train)
+    embed = dot_to_object(made.config, EMBED)
+    assert embed["attrs"] == ["LOWER", "SHAPE"]
+    assert embed["rows"][1] == 3000
+    assert embed["rows"][0] > 1
+    said = " ".join(change.why for change in made.changes)
+    assert "NORM is left out: in the training corpus it tells the same" in said
+    assert "LANG is left out: in the training corpus all words have one value" in said
+    assert "Raised to the lower limit" in said
+    toys.build(made)
+
+
+def test_tokens_are_those_of_the_config_s_language(tmp_path, base):
+    doc = Doc(Vocab(), words=["don't"] * 1, spaces=[False])
+    many = Doc(Vocab(), words=[f"w{i}" for i in range(98)], spaces=[True] * 98)
+    DocBin(docs=[doc, many]).to_disk(tmp_path / "train.spacy")
+    # 98 words, and "do" and "n't" in English, but "don't" in no language
+    made = configure(base, train=tmp_path / "train.spacy")
+    assert "too small" not in made.text
+    toys.edit_base(base, ('lang = "en"', 'lang = "xx"'))
+    made = configure(base, train=tmp_path / "train.spacy")
+    assert "The default: the training corpus is too small to choose by" in made.text
+
+
+@pytest.mark.parametrize("embedder", toys.NAMES)
+def test_too_small_a_corpus_leaves_the_defaults(base, tmp_path, embedder):
+    train = write_words(tmp_path / "train.spacy", ["a", "b", "c"])
+    made = configure(base, train=train, embedder=embedder)
+    assert "The default: the training corpus is too small to choose by" in made.text
+
+
+@pytest.mark.parametrize(
+    ("words", "error"),
+    [([], "not a token in the corpus"), (None, "There is no file or folder")],
+)
+def test_a_corpus_that_is_empty_or_missing_is_refused(base, tmp_path, words, error):
+    train = tmp_path / "train.spacy"
+    if words is not None:
+        DocBin(docs=[]).to_disk(train)
+    with pytest.raises((ValueError, OSError), match=error):
+        configure(base, train=train)
+
+
+def test_a_folder_of_several_splits_is_refused(base, tiny_corpus):
+    with pytest.raises(ValueError, match="should hold the files of one corpus"):
+        configure(base, train=tiny_corpus)
+
+
+def test_the_path_that_the_config_has_stays(base, tmp_path):
+    toys.edit_base(base, ("train = null", 'train = "mine.spacy"'))
+    train = toys.write_corpus(tmp_path / "$other.spacy")
+    assert configure(base, train=train).config["paths"]["train"] == "mine.spacy"
+
+
+# Counting symbols
+
+
+@pytest.mark.parametrize("line", ["before_init = null\n", ""])
+def test_symbols_are_counted_where_nothing_was_to_be_done(base, line):
+    toys.edit_base(base, ("before_init = null\n", line))
+    made = configure(base, embedder="multi_embed")
+    assert made.config["initialize"]["before_init"] == {
+        "@callbacks": COUNTING,
+        "corpus": "${training.train_corpus}",
+        "min_freq": 10,
+    }
+    assert "before_init = null" not in made.text
+
+
+def test_our_callback_keeps_what_it_has_but_for_advice(tiny_corpus, base):
+    inline = f'{{"@callbacks": "{COUNTING}", "min_freq": 7, "limit": 5}}'
+    toys.edit_base(base, ("before_init = null", f"before_init = {inline}"))
+    made = configure(base, embedder="multi_embed").config["initialize"]["before_init"]
+    assert made["min_freq"] == 7
+    train = tiny_corpus / "train.spacy"
+    made = configure(base, embedder="multi_embed", train=train)
+    callback = made.config["initialize"]["before_init"]
+    assert (callback["min_freq"], callback["limit"]) == (2, 5)
+    assert load_config(write(base, made)) == made.config
+
+
+def test_another_callback_is_refused_with_the_way_around(base):
+    callback = '{"@callbacks": "mine.v1"}'
+    toys.edit_base(base, ("before_init = null", f"before_init = {callback}"))
+    with pytest.raises(ValueError, match=r"mine\.v1 stands there.*tables"):
+        configure(base, embedder="multi_embed")
+    made = configure(base)
+    assert made.config["initialize"]["before_init"] == {"@callbacks": "mine.v1"}
+
+
+def test_a_file_of_symbols_needs_no_callback(base):
+    write(base, configure(base, embedder="multi_embed"))
+    toys.edit_base(
+        base,
+        (f'@callbacks = "{COUNTING}"', '@callbacks = "mine.v1"'),
+        (toys.LOOKUP + '"', toys.LOOKUP + '"\ntables = "tables.npz"'),
+    )
+    made = configure(base, embedder="multi_embed")
+    assert dot_to_object(made.config, EMBED)["tables"] == "tables.npz"
+    assert made.config["initialize"]["before_init"]["@callbacks"] == "mine.v1"
+
+
+def test_our_callback_goes_with_the_last_embedder_that_needs_it(base):
+    write(base, configure(base, embedder="multi_embed"))
+    made = configure(base)
+    assert made.config["initialize"]["before_init"] is None
+    embed = dot_to_object(made.config, EMBED)
+    assert embed["@architectures"] == toys.HASH
+    assert embed["rows"] == [5000, 1000, 2500, 2500]
+    toys.build(made)
+
+
+def test_a_handwritten_config_names_the_corpus_itself(tmp_path):
+    base = tmp_path / "base.cfg"
+    base.write_text(toys.CNN)
+    made = configure(base, embedder="multi_embed")
+    assert made.config["initialize"]["before_init"]["corpus"] == "corpora.train"
+
+
+# BLAS
+
+
+def test_another_callback_stays_with_a_warning(base):
+    mine = '{"@callbacks": "mine.v1"}'
+    line = "after_pipeline_creation = "
+    toys.edit_base(base, (f"{line}null", f"{line}{mine}"))
+    made = configure(base)
+    assert made.config["nlp"]["after_pipeline_creation"] == {"@callbacks": "mine.v1"}
+    (warning,) = made.warnings
+    assert "after_pipeline_creation] stays as it is, mine.v1" in warning
+
+
+def test_a_choice_that_was_made_for_all_pipelines_is_enough(base):
+    line = f'before_creation = {{"@callbacks": "{BLAS}"}}'
+    toys.edit_base(base, ("before_creation = null", line))
+    assert configure(base).config["nlp"]["after_pipeline_creation"] is None
+
+
+# The scorer
+
+
+def test_weights_are_shared_by_both_scores(tmp_path):
+    base = toys.write_base(tmp_path / "base.cfg", ["tagger", "parser", "ner"])
+    made = configure(base, scorer=True)
+    weights = made.config["training"]["score_weights"]
+    old = load_config(base)["training"]["score_weights"]
+    half = old["ents_f"] / 2
+    scores = {"ents_f": half, "ents_seen_f": 0.0, "ents_unseen_f": half}
+    assert weights == {**old, **scores}
+    assert made.config["components"]["ner"]["scorer"] == {
+        "@scorers": "spacy-hashembeds.seen_unseen_ner_scorer.v1",
+        "train": "${paths.train}",
+    }
+    assert "spacy.ner_scorer.v1" not in made.text
+
+
+def test_weights_that_were_chosen_already_stay(base):
+    weights = "[training.score_weights]\nents_unseen_f = 1.0\n"
+    toys.edit_base(base, ("[training.score_weights]\n", weights))
+    made = configure(base, scorer=True)
+    assert made.config["training"]["score_weights"]["ents_f"] == 1.0
+
+
+def test_a_score_without_weight_gives_none(base):
+    toys.edit_base(base, ("ents_f = 1.0", "ents_f = null"))
+    weights = configure(base, scorer=True).config["training"]["score_weights"]
+    assert (weights["ents_f"], weights["ents_unseen_f"]) == (0.0, 0.0)
+
+
+def test_the_scorer_finds_the_corpus_in_handwritten_configs(tmp_path):
+    base = tmp_path / "base.cfg"
+    text = toys.CNN.replace("[paths]\ntrain = null\ndev = null\n", "")
+    base.write_text(f'{text}\n[corpora]\n\n[corpora.train]\npath = "t.spacy"\n')
+    scorer = configure(base, scorer=True).config["components"]["ner"]["scorer"]
+    assert scorer["train"] == "${corpora.train.path}"
+    base.write_text(text)
+    with pytest.raises(ValueError, match="--scorer needs the training corpus"):
+        configure(base, scorer=True)
+    train = toys.write_corpus(tmp_path / "train.spacy")
+    made = configure(base, scorer=True, train=train)
+    assert made.config["components"]["ner"]["scorer"]["train"] == str(train)
+
+
+def test_without_entities_there_is_nothing_to_score(tmp_path):
+    base = toys.write_base(tmp_path / "base.cfg", ["tagger"])
+    with pytest.raises(ValueError, match=r"no component.*there are: tok2vec, tagger"):
+        configure(base, scorer=True)
+    toys.edit_base(base, ('factory = "tagger"', 'source = "en_other"'))
+    with pytest.raises(ValueError, match="'tagger' is left: it is taken from 'en_othe"):
+        configure(base, scorer=True)
+
+
+# Vectors
+
+
+def test_vectors_that_are_asked_for_but_not_named_are_warned_of(base):
+    lines = [f"include_static_vectors = {value}" for value in ("false", "true")]
+    toys.edit_base(base, tuple(lines))
+    made = configure(base)
+    assert dot_to_object(made.config, EMBED)["include_static_vectors"] is True
+    (warning,) = made.warnings
+    assert warning.startswith(f"[{EMBED}] include_static_vectors is true, but")
+    toys.edit_base(base, ("vectors = ${paths.vectors}\n", ""))
+    assert configure(base).warnings == made.warnings
+    toys.edit_base(base, ("vectors = null", 'vectors = "en_vectors"'))
+    assert configure(base).warnings == []
+
+
+def test_our_own_configs_are_changed_into_each_other(tmp_path):
+    base = ROOT / "configs/multi_embed.cfg"
+    made = configure(base)
+    assert get_changed(made) >= {f"[{EMBED}] @architectures"}
+    assert "# The report's training section" in made.text
+    toys.build(made)

@@ -1,0 +1,103 @@
+"""Configs with our functions in them train, save and load as `spacy train` has it."""
+
+from io import StringIO
+from pathlib import Path
+
+import numpy as np
+import pytest
+import spacy
+from spacy.training.initialize import init_nlp
+from spacy.training.loop import train
+from spacy.util import load_config
+
+from spacy_hashembeds.configuration.configure import configure
+
+from . import toy_configs as toys
+
+SMALL = {
+    "training.max_steps": 2,
+    "training.eval_frequency": 1,
+    "components.tok2vec.model.encode.width": 16,
+    "components.tok2vec.model.encode.depth": 1,
+}
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory) -> Path:
+    return toys.write_corpus(tmp_path_factory.mktemp("corpus") / "train.spacy")
+
+
+def train_and_load(config: Path, corpus: Path, output: Path, **overrides):
+    """Train as `spacy train` does, and give the pipeline as it was saved."""
+    dev = toys.write_corpus(output.with_suffix(".spacy"), 5)
+    paths = {"paths.train": str(corpus), "paths.dev": str(dev)}
+    loaded = load_config(config, {**paths, **SMALL, **overrides})
+    output.mkdir()
+    log = StringIO()
+    nlp, _ = train(init_nlp(loaded), output, stdout=log, stderr=StringIO())
+    saved = spacy.load(output / "model-last")
+    text = " ".join(toys.WORDS)
+    for name, pipe in nlp.pipeline:
+        model = getattr(pipe, "model", None)
+        if name == "tok2vec":
+            before, after = (
+                p.get_pipe(name).model.predict([p.make_doc(text)])[0]
+                for p in (nlp, saved)
+            )
+            np.testing.assert_allclose(before, after, rtol=1e-5, atol=1e-6)
+        assert model is None or model.name == saved.get_pipe(name).model.name
+    return saved, log.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("pipeline", "optimize", "embedder"),
+    [
+        (["tagger", "parser", "ner"], "efficiency", "multi_fewer_hash_embed"),
+        (["ner"], "accuracy", "multi_embed"),
+        (["textcat"], "accuracy", "multi_embed"),
+        (
+            ["spancat", "morphologizer", "textcat_multilabel"],
+            "accuracy",
+            "multi_fewer_hash_embed",
+        ),
+    ],
+)
+def test_it_trains(tmp_path, corpus, pipeline, optimize, embedder):
+    base = toys.write_base(tmp_path / "base.cfg", pipeline, optimize)
+    made = configure(base, embedder=embedder, train=corpus, scorer="ner" in pipeline)
+    config = tmp_path / "new.cfg"
+    config.write_text(made.text)
+    overrides = {}
+    if optimize == "accuracy":
+        vectors = toys.write_vectors(tmp_path / "vectors")
+        overrides["paths.vectors"] = str(vectors)
+    saved, log = train_and_load(config, corpus, tmp_path / "out", **overrides)
+    assert saved.pipe_names == ["tok2vec", *pipeline]
+    embed = saved.config["components"]["tok2vec"]["model"]["embed"]
+    assert embed["@architectures"] == toys.NAMES[embedder]
+    assert embed["include_static_vectors"] == (optimize == "accuracy")
+    assert ("ENTS_UNSEEN_F" in log.upper()) == ("ner" in pipeline)
+
+
+def test_what_spacy_fills_in_trains(tmp_path, corpus):
+    config = tmp_path / "cnn.cfg"
+    config.write_text(toys.CNN)
+    config.write_text(configure(config, embedder="multi_embed", scorer=True).text)
+    saved, _ = train_and_load(config, corpus, tmp_path / "out")
+    assert saved.config["initialize"]["before_init"]["min_freq"] == 10
+    listener = saved.get_pipe("ner").model.get_ref("tok2vec").layers[0]
+    assert listener.get_dim("nO") == 16
+
+
+def test_a_saved_pipeline_trains_anew(tmp_path, corpus):
+    base = toys.write_base(tmp_path / "base.cfg", ["ner"])
+    train_and_load(base, corpus, tmp_path / "old")
+    made = configure(tmp_path / "old/model-last")
+    assert made.base.is_pipeline
+    (tmp_path / "new.cfg").write_text(made.text)
+    saved, _ = train_and_load(tmp_path / "new.cfg", corpus, tmp_path / "new")
+    model = saved.config["components"]["tok2vec"]["model"]
+    assert model["embed"]["@architectures"] == toys.HASH
+    assert model["encode"]["@architectures"] == toys.ENCODER
