@@ -1,5 +1,6 @@
 """A config that is being changed, with the reasons."""
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -81,7 +82,10 @@ def check_block(path: str, block: Mapping[str, Any]) -> None:
     RAISES (ValueError): If it can't.
     """
     try:
-        registry.resolve({"model": dict(block)})
+        with warnings.catch_warnings():
+            # about weights, which are loaded nowhere here
+            warnings.simplefilter("ignore")
+            registry.resolve({"model": dict(block)})
     except ValueError as error:
         reason = " ".join(str(error).split())
         raise ValueError(

@@ -1,0 +1,132 @@
+"""What a config can be made from, and where it may be written."""
+
+import sys
+
+import pytest
+import spacy
+
+from spacy_hashembeds.configuration.base import read_base
+from spacy_hashembeds.configuration.output import check_output
+from spacy_hashembeds.files import STANDARD_OUTPUT
+
+from . import toy_configs as toys
+
+NLP = '[nlp]\nlang = "en"\npipeline = ["a"]\n'
+
+
+@pytest.fixture
+def pipeline(tmp_path):
+    """The folder of a saved pipeline."""
+    nlp = spacy.blank("en")
+    nlp.add_pipe("tok2vec")
+    nlp.to_disk(tmp_path / "model-best")
+    return tmp_path / "model-best"
+
+
+def test_a_file_is_read_as_it_is(tmp_path):
+    path = toys.write_base(tmp_path / "base.cfg", ["ner"])
+    base = read_base(str(path))
+    assert base.text == path.read_text()
+    assert base.config["training"]["seed"] == "${system.seed}"
+    assert not base.is_pipeline
+
+
+def test_the_config_of_a_saved_pipeline_is_found(pipeline):
+    base = read_base(pipeline)
+    assert base.path == pipeline / "config.cfg"
+    assert base.is_pipeline
+    assert read_base(base.path).is_pipeline
+
+
+def test_the_config_of_a_package_is_found(pipeline, tmp_path, monkeypatch):
+    name, version = "en_hashembeds_toy", "1.2.3"
+    package = tmp_path / "site" / name
+    package.mkdir(parents=True)
+    nlp = spacy.load(pipeline)
+    nlp.meta["name"], nlp.meta["version"] = "hashembeds_toy", version
+    nlp.to_disk(package / f"{name}-{version}")
+    (package / "__init__.py").write_text("")
+    meta = (package / f"{name}-{version}/meta.json").read_text()
+    (package / "meta.json").write_text(meta)
+    info = tmp_path / "site" / f"{name}-{version}.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(f"Name: {name}\nVersion: {version}\n")
+    monkeypatch.syspath_prepend(tmp_path / "site")
+    base = read_base(name)
+    assert base.path == package / f"{name}-{version}" / "config.cfg"
+    assert base.is_pipeline
+    sys.modules.pop(name)
+
+
+@pytest.mark.parametrize(
+    ("text", "error"),
+    [
+        ("EU B-ORG\n", "base.cfg' should be a spaCy config, but can't be read as one"),
+        ("[nlp]\nlang = 1\n[nlp]\n", "can't be read as one: .* section 'nlp' already"),
+        (f"{NLP}x = ${{no.where}}\n", "can't be read as one: .*no.where"),
+        (f"{NLP}x = ${{\n", "can't be read as one"),
+        (
+            "[components]\n",
+            r"has nothing in \[nlp\]. Make one with `spacy init config`",
+        ),
+        (NLP, r"has nothing in \[components\]"),
+        (NLP.replace('"en"', "null") + "[components]\n[components.a]\n", "'lang' in"),
+    ],
+)
+def test_what_is_no_config_is_refused(tmp_path, text, error):
+    path = tmp_path / "base.cfg"
+    path.write_text(text)
+    with pytest.raises(ValueError, match=error):
+        read_base(path)
+
+
+def test_bytes_are_no_config(tmp_path):
+    path = tmp_path / "base.cfg"
+    path.write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(ValueError, match=r"base.cfg' should be a spaCy config"):
+        read_base(path)
+
+
+def test_what_is_not_there_is_said(pipeline, tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"no folder and no package 'gone.cfg'"):
+        read_base("gone.cfg")
+    with pytest.raises(FileNotFoundError, match=r"one of those in it: .*model-best"):
+        read_base(tmp_path)
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(FileNotFoundError, match="empty' should be a saved pipeline"):
+        read_base(tmp_path / "empty")
+
+
+# Where it may be written
+
+
+def check(output, base="base.cfg", train=None, force=False):
+    check_output(output, base=base, train=train, force=force)
+
+
+def test_what_is_there_is_replaced_only_if_told_so(tmp_path):
+    base, other = tmp_path / "base.cfg", tmp_path / "other.cfg"
+    check(base, base)
+    for path in (base, other):
+        path.touch()
+    with pytest.raises(FileExistsError, match=r"base.cfg' is the config to start from"):
+        check(base, base)
+    with pytest.raises(FileExistsError, match=r"other.cfg' is there already.*--force"):
+        check(other, base)
+    for path in (base, other):
+        check(path, base, force=True)
+    check(STANDARD_OUTPUT, base)
+
+
+def test_the_corpus_is_never_replaced(tmp_path):
+    (tmp_path / "train.spacy").touch()
+    link = tmp_path / "link.cfg"
+    link.symlink_to(tmp_path / "train.spacy")
+    with pytest.raises(FileExistsError, match="is the training corpus"):
+        check(link, train=tmp_path / "train.spacy", force=True)
+    check(tmp_path / "new.cfg", train=tmp_path / "gone.spacy")
+
+
+def test_the_config_of_a_saved_pipeline_is_never_replaced(pipeline):
+    with pytest.raises(FileExistsError, match="is the config of a saved pipeline"):
+        check(pipeline / "config.cfg", pipeline, force=True)

@@ -1,0 +1,318 @@
+"""Embedders and encoders of every kind, wherever they stand in a config."""
+
+import pytest
+from spacy.util import dot_to_object
+
+from spacy_hashembeds.configuration.configure import configure
+
+from . import toy_configs as toys
+
+HEAD = """
+[nlp]
+lang = "en"
+pipeline = {pipeline}
+
+[components]
+"""
+
+
+def write(path, *components, pipeline=("a",), more=""):
+    names = str(list(pipeline)).replace("'", '"')
+    path.write_text(HEAD.format(pipeline=names) + "".join(components) + more)
+    return path
+
+
+def tok2vec(name, embed, encode=None, version="v2"):
+    """A tok2vec component as text."""
+    encode = encode or (
+        '@architectures = "spacy.MaxoutWindowEncoder.v2"\n'
+        "width = 16\ndepth = 1\nwindow_size = 1\nmaxout_pieces = 2"
+    )
+    return f"""
+[components.{name}]
+factory = "tok2vec"
+
+[components.{name}.model]
+@architectures = "spacy.Tok2Vec.{version}"
+
+[components.{name}.model.embed]
+{embed}
+
+[components.{name}.model.encode]
+{encode}
+"""
+
+
+MULTI_HASH = """\
+@architectures = "spacy.MultiHashEmbed.{version}"
+width = ${{components.{name}.model.encode.width}}
+attrs = {attrs}
+rows = {rows}
+include_static_vectors = false"""
+
+
+def multi_hash(name="a", attrs='["NORM"]', rows="[500]", version="v2"):
+    return MULTI_HASH.format(name=name, attrs=attrs, rows=rows, version=version)
+
+
+CHARACTERS = """\
+@architectures = "spacy.CharacterEmbed.{version}"
+width = 16
+rows = 700
+nM = 4
+nC = 4
+include_static_vectors = false{feature}"""
+
+
+def get_embed(made, name="a"):
+    return dot_to_object(made.config, f"components.{name}.model.embed")
+
+
+@pytest.mark.parametrize("version", ["v1", "v2"])
+def test_versions_of_spacy_s_embedder_are_replaced(tmp_path, version):
+    base = write(tmp_path / "b.cfg", tok2vec("a", multi_hash(version=version)))
+    made = configure(base)
+    assert get_embed(made) == {
+        "@architectures": toys.HASH,
+        "width": "${components.a.model.encode.width}",
+        "num_hashes": 4,
+        "attrs": ["NORM"],
+        "rows": [500],
+        "include_static_vectors": False,
+        "seed": 9,
+    }
+    toys.build(made)
+
+
+@pytest.mark.parametrize("version", ["v1", "v2"])
+def test_a_cnn_becomes_an_embedder_and_an_encoder(tmp_path, version):
+    base = tmp_path / "b.cfg"
+    base.write_text(toys.CNN.replace("HashEmbedCNN.v2", f"HashEmbedCNN.{version}"))
+    made = configure(base)
+    assert made.config["components"]["tok2vec"]["model"] == {
+        "@architectures": "spacy.Tok2Vec.v2",
+        "embed": {
+            "@architectures": toys.HASH,
+            "width": "${components.tok2vec.model.encode.width}",
+            "num_hashes": 4,
+            "attrs": ["NORM", "PREFIX", "SUFFIX", "SHAPE"],
+            "rows": [200, 100, 100, 100],
+            "include_static_vectors": False,
+            "seed": 9,
+        },
+        "encode": {
+            "@architectures": toys.ENCODER,
+            "width": 32,
+            "depth": 2,
+            "window_size": 1,
+            "maxout_pieces": 3,
+        },
+    }
+    ner = made.config["components"]["ner"]["model"]
+    # a variable for what is still there, a value for what is not
+    assert ner["tok2vec"]["width"] == "${components.tok2vec.model.encode.width}"
+    assert ner["hidden_width"] == 200
+    toys.build(made)
+    kept = configure(base, encoder=False).config["components"]["tok2vec"]["model"]
+    assert kept["encode"]["@architectures"] == "spacy.MaxoutWindowEncoder.v2"
+
+
+@pytest.mark.parametrize(
+    ("version", "feature", "attr"),
+    [("v1", "", "LOWER"), ("v2", '\nfeature = "NORM"', "NORM")],
+)
+def test_subwords_stand_for_characters(tmp_path, version, feature, attr):
+    embed = CHARACTERS.format(version=version, feature=feature)
+    made = configure(write(tmp_path / "b.cfg", tok2vec("a", embed)))
+    assert get_embed(made)["attrs"] == [attr, "PREFIX", "SUFFIX", "SHAPE"]
+    assert get_embed(made)["rows"] == [700, 1000, 2500, 2500]
+    assert "The subwords stand for the characters of CharacterEmbed" in made.text
+    toys.build(made)
+
+
+@pytest.mark.parametrize("embedder", toys.NAMES)
+def test_names_of_the_report_become_ours(tmp_path, embedder):
+    alias = toys.NAMES[embedder].replace("spacy-hashembeds", "spacy")
+    embed = multi_hash().replace("spacy.MultiHashEmbed.v2", alias)
+    if embedder == "multi_embed":
+        embed = embed.replace("rows = [500]", "unk = 0\ndropout = null")
+    made = configure(write(tmp_path / "b.cfg", tok2vec("a", embed)), embedder=embedder)
+    changed = {change.place for change in made.changes}
+    assert "[components.a.model.embed] @architectures" in changed
+    # of our own what was set stays, spaCy's seed too
+    block = get_embed(made)
+    assert block["@architectures"] == toys.NAMES[embedder]
+    assert "num_hashes" not in block
+    assert "seed" not in block
+    assert ("dropout" in block) == (embedder == "multi_embed")
+
+
+def test_the_seed_and_pieces_that_somebody_chose_stay(tmp_path, tiny_corpus):
+    embed = multi_hash().replace("spacy.MultiHashEmbed.v2", toys.HASH)
+    base = write(
+        tmp_path / "b.cfg",
+        tok2vec("a", f"{embed}\nseed = 12\nnum_hashes = 1\nmaxout_pieces = 2"),
+    )
+    made = configure(base, train=tiny_corpus / "train.spacy")
+    block = get_embed(made)
+    assert (block["seed"], block["maxout_pieces"]) == (12, 2)
+    assert block["num_hashes"] > 1
+    toys.edit_base(base, ("seed = 12", "seed = 8"))
+    assert get_embed(configure(base, train=tiny_corpus / "train.spacy"))["seed"] == 9
+
+
+def test_several_embedders_have_settings_of_their_own(tmp_path, tiny_corpus):
+    attrs = '["SHAPE", "LOWER"]'
+    base = write(
+        tmp_path / "b.cfg",
+        tok2vec("a", multi_hash("a", rows="[9000]")),
+        tok2vec("b", multi_hash("b", attrs=attrs, rows="${vars.rows}")),
+        pipeline=["a", "b"],
+        more="\n[vars]\nrows = [300,400]\n",
+    )
+    made = configure(base, train=tiny_corpus / "train.spacy")
+    assert get_embed(made, "a")["rows"] == [9000]
+    assert get_embed(made, "b")["attrs"] == ["SHAPE", "LOWER"]
+    assert get_embed(made, "b")["rows"] == "${vars.rows}"
+    toys.build(made)
+    made = configure(base, embedder="multi_embed")
+    assert "In [components.a.model.embed] and [components.b.model.embed]" in " ".join(
+        change.why for change in made.changes
+    )
+    toys.build(made)
+
+
+def test_numbers_of_attributes_stay(tmp_path):
+    base = write(tmp_path / "b.cfg", tok2vec("a", multi_hash(attrs="[67]")))
+    assert get_embed(configure(base))["attrs"] == [67]
+
+
+def test_an_old_encoder_gets_the_tok2vec_that_ours_needs(tmp_path):
+    encode = (
+        '@architectures = "spacy.MaxoutWindowEncoder.v1"\n'
+        "width = 16\ndepth = 1\nwindow_size = 1\nmaxout_pieces = 2"
+    )
+    base = write(tmp_path / "b.cfg", tok2vec("a", multi_hash(), encode, version="v1"))
+    model = configure(base).config["components"]["a"]["model"]
+    assert model["@architectures"] == "spacy.Tok2Vec.v2"
+    assert model["encode"]["@architectures"] == toys.ENCODER
+    model = configure(base, encoder=False).config["components"]["a"]["model"]
+    assert model["@architectures"] == "spacy.Tok2Vec.v1"
+    nlp = toys.build(configure(base))
+    nlp.initialize()
+    assert nlp("two words").tensor.shape == (2, 16)
+
+
+def test_other_encoders_stay(tmp_path):
+    encode = '@architectures = "spacy.MishWindowEncoder.v2"\n'
+    encode += "width = 16\ndepth = 1\nwindow_size = 1"
+    made = configure(write(tmp_path / "b.cfg", tok2vec("a", multi_hash(), encode)))
+    model = made.config["components"]["a"]["model"]
+    assert model["encode"]["@architectures"] == "spacy.MishWindowEncoder.v2"
+    assert model["embed"]["@architectures"] == toys.HASH
+
+
+@pytest.mark.parametrize("factory", ["ner", "textcat", "tok2vec", "spancat"])
+def test_what_spacy_would_fill_in_is_written_out(tmp_path, factory):
+    base = write(tmp_path / "b.cfg", f'\n[components.a]\nfactory = "{factory}"\n')
+    made = configure(base)
+    model = made.config["components"]["a"]["model"]
+    inner = model if factory == "tok2vec" else model["tok2vec"]
+    assert inner["embed"]["@architectures"] == toys.HASH
+    assert inner["encode"]["@architectures"] == toys.ENCODER
+    toys.build(made)
+
+
+def test_a_model_that_is_written_in_part_is_completed(tmp_path):
+    model = '[components.a.model]\n@architectures = "spacy.Tagger.v2"\n# mine\nnO = 5\n'
+    base = write(tmp_path / "b.cfg", f'\n[components.a]\nfactory = "tagger"\n\n{model}')
+    made = configure(base)
+    inner = made.config["components"]["a"]["model"]
+    assert inner["nO"] == 5
+    assert inner["tok2vec"]["embed"]["@architectures"] == toys.HASH
+    assert "# mine\nnO = 5" in made.text
+    toys.build(made)
+
+
+def test_a_model_that_is_another_s_by_a_variable_stays(tmp_path):
+    tagger = """
+[components.b]
+factory = "tagger"
+
+[components.b.model]
+@architectures = "spacy.Tagger.v2"
+tok2vec = ${components.a.model}
+"""
+    base = write(
+        tmp_path / "b.cfg", tok2vec("a", multi_hash()), tagger, pipeline=["a", "b"]
+    )
+    made = configure(base)
+    assert "tok2vec = ${components.a.model}\n" in made.text
+    assert toys.build(made).pipe_names == ["a", "b"]
+
+
+# What is left as it is
+
+
+def test_sourced_and_frozen_components_stay_with_a_warning(tmp_path):
+    base = write(
+        tmp_path / "b.cfg",
+        tok2vec("a", multi_hash("a")),
+        tok2vec("b", multi_hash("b")),
+        '\n[components.c]\nsource = "en_other"\n',
+        pipeline=["a", "b", "c"],
+        more='\n[training]\nfrozen_components = ["b"]\n',
+    )
+    made = configure(base)
+    assert get_embed(made, "a")["@architectures"] == toys.HASH
+    assert get_embed(made, "b")["@architectures"] == "spacy.MultiHashEmbed.v2"
+    encoder = dot_to_object(made.config, "components.b.model.encode")
+    assert encoder["@architectures"] == "spacy.MaxoutWindowEncoder.v2"
+    assert made.config["components"]["c"] == {"source": "en_other"}
+    assert sorted(made.warnings) == [
+        "[components.b] stays as it is: it is among [training] frozen_components.",
+        "[components.c] stays as it is: it is taken from 'en_other' as it is.",
+    ]
+
+
+def test_a_transformer_leaves_nothing_to_replace(tmp_path):
+    transformer = """
+[components.a]
+factory = "curated_transformer"
+
+[components.a.model]
+@architectures = "spacy-curated-transformers.BertTransformer.v1"
+vocab_size = 28996
+"""
+    base = write(tmp_path / "b.cfg", transformer)
+    error = (
+        r"(?s)b.cfg' should have an embedder .*spacy.MultiHashEmbed.* has none "
+        r"\(components.a.model: spacy-curated-transformers.BertTransformer.v1\)"
+    )
+    with pytest.raises(ValueError, match=error):
+        configure(base)
+
+
+def test_a_config_without_models_says_so(tmp_path):
+    base = write(tmp_path / "b.cfg", '\n[components.a]\nfactory = "sentencizer"\n')
+    with pytest.raises(ValueError, match=r"has none .no model at all"):
+        configure(base)
+
+
+@pytest.mark.parametrize(
+    ("attrs", "rows", "error"),
+    [
+        ('["NORM", "SHAPE"]', "[500]", "a.model.embed. should .*Mismatched lengths: 1"),
+        ('["NORM"]', '["few"]', r"a.model.embed. should name a model that can be"),
+        ('["NORM"]', "[0]", "a.model.embed. should .*rows' should be 1 or more"),
+    ],
+)
+def test_an_embedder_that_could_not_be_built_is_named(tmp_path, attrs, rows, error):
+    base = write(tmp_path / "b.cfg", tok2vec("a", multi_hash("a", attrs, rows)))
+    with pytest.raises(ValueError, match=error):
+        configure(base)
+
+
+def test_unknown_embedders_are_refused_with_the_known_ones(tmp_path):
+    with pytest.raises(ValueError, match="There are: multi_fewer_hash_embed, multi_e"):
+        configure(tmp_path / "b.cfg", embedder="bert")
