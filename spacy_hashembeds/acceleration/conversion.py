@@ -20,8 +20,9 @@ BLAS = "spacy-hashembeds.use_fastest_blas.v1"
 
 #: The layers that ours can replace, with the argument that asks for static vectors.
 #: spacy-legacy's v1 have the tree and the seeds of v2, except with static vectors.
+_EMBED = "spacy.MultiHashEmbed.v2"
 _EMBEDS = {
-    "spacy.MultiHashEmbed.v2": "include_static_vectors",
+    _EMBED: "include_static_vectors",
     "spacy.MultiHashEmbed.v1": "include_static_vectors",
     "spacy-legacy.MultiHashEmbed.v1": "include_static_vectors",
 }
@@ -168,10 +169,22 @@ def _convert_embed(raw: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _convert_cnn(raw: Mapping[str, Any], plain: Mapping[str, Any]) -> dict[str, Any]:
-    """Write out what spaCy builds for a HashEmbedCNN."""
+    tok2vec = write_out_cnn(raw, plain)
+    encode = {**tok2vec["encode"], "@architectures": OUR_ENCODER}
+    return {**tok2vec, "embed": _convert_embed(tok2vec["embed"]), "encode": encode}
+
+
+def write_out_cnn(raw: Mapping[str, Any], plain: Mapping[str, Any]) -> dict[str, Any]:
+    """Write out what spaCy builds for a HashEmbedCNN: an embedder and an encoder.
+
+    raw (Mapping[str, Any]): Its block, with variables.
+    plain (Mapping[str, Any]): The same without.
+    RETURNS (dict[str, Any]): The block of a Tok2Vec of two layers.
+    """
     size = plain["embed_size"]
     subwords = ["PREFIX", "SUFFIX", "SHAPE"] if plain["subword_features"] else []
     embed = {
+        "@architectures": _EMBED,
         "width": raw["width"],
         "attrs": ["NORM", *subwords],
         "rows": [size, *(size // 2 for _ in subwords)],
@@ -180,9 +193,9 @@ def _convert_cnn(raw: Mapping[str, Any], plain: Mapping[str, Any]) -> dict[str, 
     arguments = ("width", "depth", "window_size", "maxout_pieces")
     return {
         "@architectures": "spacy.Tok2Vec.v2",
-        "embed": _convert_embed(embed),
+        "embed": embed,
         "encode": {
-            "@architectures": OUR_ENCODER,
+            "@architectures": _ENCODER,
             **{name: raw[name] for name in arguments},
         },
     }

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from spacy.cli._util import Arg, Opt
 
 from ._app import describe, hashembeds_cli
-from ._output import name_output
+from ._output import QUIET, name_output
+from ._progress import show_progress
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc
@@ -57,7 +58,7 @@ def config_cli(
         False, "--scorer", help="Score entities seen and unseen in training apart."
     ),
     force: bool = Opt(False, "--force", "-F", help="Replace the file that is there."),
-    quiet: bool = Opt(False, "--quiet", "-q", help="Print only warnings and errors."),
+    quiet: bool = QUIET,
 ) -> None:
     """Put a compact embedder, and what belongs to it, into any config.
 
@@ -80,7 +81,7 @@ def config_cli(
             encoder=encoder,
             blas=blas,
             scorer=scorer,
-            progress=None if quiet else _show_progress,
+            progress=_show_progress,
         )
         with replacing(output) as temporary:
             temporary.write_text(made.text, encoding="utf8")
@@ -88,8 +89,7 @@ def config_cli(
         msg.fail("Can't write the config", describe(e), exits=1)
     for warning in made.warnings:
         msg.warn(warning)
-    if not quiet:
-        _print_summary(made, output, train)
+    _print_summary(made, output, train)
 
 
 def _print_summary(made: "Configured", output: Path, train: Path | None) -> None:
@@ -114,7 +114,4 @@ def _print_summary(made: "Configured", output: Path, train: Path | None) -> None
 
 
 def _show_progress(docs: "Iterator[Doc]") -> "Iterable[Doc]":
-    from tqdm import tqdm  # type: ignore[import-untyped]
-
-    # to stderr, and only where somebody watches
-    return tqdm(docs, desc="Reading train", unit=" docs", leave=False, disable=None)
+    return show_progress(docs, "Reading train", unit="docs")

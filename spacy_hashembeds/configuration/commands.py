@@ -27,6 +27,8 @@ def list_commands(
     name = "config.cfg" if find_descriptor(Path(output)) is not None else str(output)
     training = ["spacy", "train", name, "--output", _FOLDER]
     known = {"train": corpus, "dev": str(paths.get("dev") or "dev.spacy")}
+    if made.needs_vectors:
+        known["vectors"] = "VECTORS"
     for key, path in known.items():
         if key in paths:
             training += [f"--paths.{key}", path]

@@ -46,6 +46,8 @@ class Configured:
     changes: list[Change]
     #: What the user should know of, a sentence or two each.
     warnings: list[str]
+    #: Whether an embedder shall mix in vectors where the config names none.
+    needs_vectors: bool
 
 
 def configure(
@@ -99,10 +101,17 @@ def configure(
         put_in_path(draft, train)
     if scorer:
         put_in_scorer(draft, train)
-    warn_of_vectors(draft, list(found))
+    needs_vectors = warn_of_vectors(draft, list(found))
     comments = {(change.section, change.key): change.why for change in draft.changes}
     text = edit_text(read.text, read.config, draft.config, comments)
-    return Configured(read, draft.config, text, draft.changes, draft.warnings)
+    return Configured(
+        base=read,
+        config=draft.config,
+        text=text,
+        changes=draft.changes,
+        warnings=draft.warnings,
+        needs_vectors=needs_vectors,
+    )
 
 
 def _describe_models(base: Base) -> str:

@@ -9,15 +9,18 @@ from confection import VARIABLE_RE
 from spacy.util import dot_to_object, get_lang_class, set_dot_to_object, walk_dict
 from thinc.api import Config
 
-from ..acceleration.conversion import OUR_ENCODER, find_architectures
+from ..acceleration.conversion import (
+    OUR_ENCODER,
+    find_architectures,
+    write_out_cnn,
+)
 from .draft import Draft, check_block
 from .tables import is_replaced
 
 _CNN = re.compile(r"spacy(-legacy)?\.HashEmbedCNN\.v[12]")
 _ENCODER = re.compile(r"spacy(-legacy)?\.MaxoutWindowEncoder\.v[12]")
 _OLD_TOK2VEC = re.compile(r"spacy(-legacy)?\.Tok2Vec\.v1")
-_TOK2VEC, _SPACY_ENCODER = "spacy.Tok2Vec.v2", "spacy.MaxoutWindowEncoder.v2"
-_SPACY_EMBED = "spacy.MultiHashEmbed.v2"
+_TOK2VEC = "spacy.Tok2Vec.v2"
 
 #: What a HashEmbedCNN says of its encoder.
 _OF_ENCODER = ("width", "depth", "window_size", "maxout_pieces")
@@ -117,28 +120,14 @@ def _find_embedding(config: Config) -> Iterator[str]:
 
 
 def _write_out_cnn(draft: Draft, path: str, plain: Mapping[str, Any]) -> None:
-    """Write out what spaCy builds for a HashEmbedCNN."""
-    raw, size = draft.get(path), plain["embed_size"]
-    subwords = ["PREFIX", "SUFFIX", "SHAPE"] if plain["subword_features"] else []
-    embed = {
-        "@architectures": _SPACY_EMBED,
-        "width": f"${{{path}.encode.width}}",
-        "attrs": ["NORM", *subwords],
-        "rows": [size, *(size // 2 for _ in subwords)],
-        "include_static_vectors": bool(plain["pretrained_vectors"]),
-    }
-    encode = {
-        "@architectures": _SPACY_ENCODER,
-        **{name: raw[name] for name in _OF_ENCODER},
-    }
-    draft.replace(
-        path,
-        {"@architectures": _TOK2VEC, "embed": embed, "encode": encode},
-        {
-            "@architectures": f"In place of {plain['@architectures']}, which is "
-            f"{_SPACY_EMBED} and {_SPACY_ENCODER} in one."
-        },
+    tok2vec = write_out_cnn(draft.get(path), plain)
+    # one width for both, as spaCy's own configs have it
+    tok2vec["embed"]["width"] = f"${{{path}.encode.width}}"
+    names = (tok2vec[key]["@architectures"] for key in ("embed", "encode"))
+    why = (
+        f"In place of {plain['@architectures']}, which is {' and '.join(names)} in one."
     )
+    draft.replace(path, tok2vec, {"@architectures": why})
 
 
 def _mend_variables(config: Config, plain: Config, cnns: list[str]) -> None:

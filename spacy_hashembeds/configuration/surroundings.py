@@ -88,20 +88,29 @@ def put_in_path(draft: Draft, train: str | Path) -> None:
         draft.set("paths", "train", str(train), why)
 
 
-def warn_of_vectors(draft: Draft, places: list[str]) -> None:
-    """Warn of embedders that shall mix in vectors where the config names none."""
+def warn_of_vectors(draft: Draft, places: list[str]) -> bool:
+    """Warn of embedders that shall mix in vectors where the config names none.
+
+    places (list[str]): Where the embedders stand.
+    RETURNS (bool): Whether there are any.
+    """
     config = draft.interpolate()
     # what spaCy fills in
     default = config.get("paths", {}).get("vectors")
     if config.get("initialize", {}).get("vectors", default):
-        return
-    for place in places:
-        if dot_to_object(config, place).get("include_static_vectors"):
-            draft.warnings.append(
-                f"[{place}] include_static_vectors is true, but [initialize] vectors "
-                "names none: without them, training stops. Name some "
-                "(--paths.vectors), or set include_static_vectors to false."
-            )
+        return False
+    waiting = [
+        place
+        for place in places
+        if dot_to_object(config, place).get("include_static_vectors")
+    ]
+    draft.warnings += [
+        f"[{place}] include_static_vectors is true, but [initialize] vectors names "
+        "none, and without them training stops. Name some (--paths.vectors), or set "
+        "include_static_vectors to false."
+        for place in waiting
+    ]
+    return bool(waiting)
 
 
 def _find_corpus(draft: Draft) -> str:

@@ -45,6 +45,6 @@ def test_spacy_finds_our_commands_by_itself():
         "names = [command.name for command in app.registered_commands]"
     )
     assert names == {
-        *("accelerate", "analyze", "compare", "doctor", "evaluate", "floret"),
-        *("prepare", "rawtext", "report", "sweep", "tables", "trial"),
+        *("accelerate", "analyze", "compare", "config", "doctor", "evaluate"),
+        *("floret", "prepare", "rawtext", "report", "sweep", "tables", "trial"),
     }

@@ -3,6 +3,7 @@
 import inspect
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -13,13 +14,16 @@ import numpy
 import pytest
 from spacy.cli._util import app
 from spacy.tokens import DocBin
+from thinc.api import Config
 from typer.testing import CliRunner, Result
 from wasabi import msg
 
 import spacy_hashembeds.cli  # noqa: F401
+from spacy_hashembeds.acceleration.conversion import OUR_EMBED
 from spacy_hashembeds.cli import hashembeds_cli
 from spacy_hashembeds.cli._output import Screen, name_output
 from spacy_hashembeds.cli.evaluate import name_outputs
+from spacy_hashembeds.experiments.configs import SHIPPED
 from spacy_hashembeds.vectors.rawtext import RAW_FILES
 
 from .. import toy_ner
@@ -38,6 +42,7 @@ def folder(tmp_path, monkeypatch) -> Path:
     (tmp_path / "raw").mkdir()
     for name in RAW_FILES:
         (tmp_path / "raw" / name).write_text("kept in!\n")
+    shutil.copy(SHIPPED / "spacy_stock.cfg", tmp_path / "base.cfg")
     (tmp_path / "text.txt").write_text("a b c\n" * 3)
     return tmp_path
 
@@ -56,6 +61,12 @@ def is_symbols(data: bytes) -> bool:
     return "lang" in numpy.load(BytesIO(data)).files
 
 
+def is_config(data: bytes) -> bool:
+    config = Config().from_bytes(data, interpolate=False)
+    embed = config["components"]["tok2vec"]["model"]["embed"]
+    return embed["@architectures"] == OUR_EMBED
+
+
 def is_raw_text(data: bytes) -> bool:
     return data == b"kept in !\n" * len(RAW_FILES)
 
@@ -69,6 +80,7 @@ FLORET = "--dim 4 --bucket 50 --min-count 1 --epochs 1"
 COMMANDS = [
     ("analyze train.spacy -o -", is_json),
     (f"{EVALUATE} -o -", is_json),
+    ("config base.cfg -o -", is_config),
     ("rawtext raw -o -", is_raw_text),
     (f"floret text.txt -o - {FLORET}", is_vectors),
     ("report metrics -o -", is_page),
@@ -181,6 +193,7 @@ def test_every_file_that_a_command_writes_may_be_standard_output():
     assert set(outputs) == {
         ("analyze", "output"),
         *(("compare", name) for name in ("output", "chart")),
+        ("config", "output"),
         ("evaluate", "output"),
         ("floret", "output"),
         ("rawtext", "output"),

@@ -1,0 +1,127 @@
+from pathlib import Path
+from shlex import split
+
+import pytest
+import spacy
+from spacy.cli._util import app
+from spacy.util import load_config
+from typer.testing import CliRunner, Result
+
+import spacy_hashembeds.cli  # noqa: F401
+from spacy_hashembeds.configuration.configure import configure
+
+from ..configuration import toy_configs as toys
+
+
+def run(*args: str | Path) -> Result:
+    return CliRunner().invoke(app, ["hashembeds", "config", *map(str, args)])
+
+
+def squeeze(text: str) -> str:
+    """Long messages are wrapped."""
+    return " ".join(text.split())
+
+
+@pytest.fixture
+def base(tmp_path) -> Path:
+    return toys.write_base(tmp_path / "base.cfg", ["ner"])
+
+
+def test_the_config_is_written_and_each_change_named(base, tmp_path):
+    train = toys.write_corpus(tmp_path / "train.spacy")
+    output = tmp_path / "made" / "new.cfg"
+    result = run(base, "-o", output, "-e", "multi_embed", "--train", train, "--scorer")
+    assert result.exit_code == 0, result.output
+    made = configure(base, embedder="multi_embed", train=train, scorer=True)
+    assert output.read_text(encoding="utf8") == made.text
+    for change in made.changes:
+        assert f"{change.place}: {change.why}" in squeeze(result.stdout)
+    assert result.stderr == ""
+
+
+def test_what_is_declined_is_left(base, tmp_path):
+    result = run(base, "-o", tmp_path / "new.cfg", "--no-encoder", "--no-blas")
+    assert result.exit_code == 0, result.output
+    written = (tmp_path / "new.cfg").read_text()
+    assert written == configure(base, encoder=False, blas=False).text
+
+
+def find_commands(result: Result) -> list[list[str]]:
+    lines = result.stdout.splitlines()
+    return [split(line) for line in lines if line.startswith("spacy ")]
+
+
+def test_what_to_do_next_can_be_pasted(base, tmp_path):
+    output = tmp_path / "my new.cfg"
+    train = toys.write_corpus(tmp_path / "train.spacy")
+    training, evaluation = find_commands(run(base, "-o", output, "-t", train))
+    assert training[:5] == ["spacy", "train", str(output), "--output", "training"]
+    assert training[5:7] == ["--paths.train", str(train)]
+    assert training[7:] == ["--paths.dev", "dev.spacy"]
+    assert evaluation[:3] == ["spacy", "hashembeds", "evaluate"]
+    assert evaluation[3:5] == ["training/model-best", "test.spacy"]
+    assert evaluation[5:] == ["--train", str(train)]
+
+
+def test_what_has_no_entities_is_evaluated_by_spacy(tmp_path):
+    base = toys.write_base(tmp_path / "base.cfg", ["tagger"])
+    toys.edit_base(base, ("dev = null", 'dev = "mine.spacy"'))
+    train, evaluate = find_commands(run(base, "-o", tmp_path / "new.cfg"))
+    paths = ["--paths.train", "train.spacy", "--paths.dev", "mine.spacy"]
+    assert train[-4:] == paths
+    assert evaluate == ["spacy", "evaluate", "training/model-best", "test.spacy"]
+
+
+def test_vectors_that_are_missing_are_asked_for(base, tmp_path):
+    text = "include_static_vectors = "
+    toys.edit_base(base, (f"{text}false", f"{text}true"))
+    result = run(base, "-o", tmp_path / "new.cfg", "--quiet")
+    assert result.exit_code == 0
+    assert result.stdout == ""
+    assert "include_static_vectors is true, but" in squeeze(result.stderr)
+    assert "--paths.vectors VECTORS" in run(base, "-o", "-").stderr
+
+
+def test_weights_of_a_pipeline_are_said_to_stay_behind(tmp_path):
+    nlp = spacy.blank("en")
+    nlp.add_pipe("tok2vec")
+    nlp.to_disk(tmp_path / "model")
+    result = run(tmp_path / "model", "-o", tmp_path / "new.cfg")
+    assert result.exit_code == 0, result.output
+    assert "Training starts anew: the weights in" in squeeze(result.stdout)
+    config = load_config(tmp_path / "new.cfg")
+    embed = config["components"]["tok2vec"]["model"]["embed"]
+    assert embed["@architectures"] == toys.HASH
+
+
+def test_a_file_is_replaced_only_by_force(base):
+    old = base.read_text()
+    refused = run(base, "-o", base)
+    assert refused.exit_code == 1
+    assert "is the config to start from" in squeeze(refused.stderr)
+    assert base.read_text() == old
+    assert run(base, "-o", base, "--force").exit_code == 0
+    again = run(base, "-o", base, "-F")
+    assert "There was nothing to change." in again.stdout
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (["gone.cfg"], "There is no config, no folder and no package 'gone.cfg'"),
+        (["{base}", "-e", "bert"], "There is no embedder 'bert' to put in"),
+        (["{base}", "-t", "gone.spacy"], "There is no file or folder 'gone.spacy'"),
+        (["{base}", "-t", "{base}"], "should be a .spacy file"),
+        (["{tmp}/text.cfg"], "should be a spaCy config"),
+    ],
+)
+def test_errors_are_told_without_a_traceback(base, tmp_path, args, message):
+    (tmp_path / "text.cfg").write_text("x" * 10**6)
+    arguments = (arg.format(base=base, tmp=tmp_path) for arg in args)
+    result = run(*arguments, "-o", tmp_path / "new.cfg")
+    assert result.exit_code == 1
+    assert isinstance(result.exception, SystemExit)
+    assert "Can't write the config" in result.stderr
+    assert message in squeeze(result.stderr)
+    assert len(result.stderr) < 3000
+    assert not (tmp_path / "new.cfg").exists()
