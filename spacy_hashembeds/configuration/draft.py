@@ -62,7 +62,7 @@ class Draft:
         self.changes += [
             Change(section, key, reason)
             for key, reason in why.items()
-            if reason and (key is None or known.get(key) != block[key])
+            if reason and (key not in known or known[key] != block[key])
         ]
 
     def set(self, section: str, key: str, value: Any, why: str) -> None:

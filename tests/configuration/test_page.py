@@ -1,0 +1,38 @@
+"""docs/config.md: what it shows is what the command writes."""
+
+import re
+from shlex import split
+
+from spacy.cli._util import app
+from typer.testing import CliRunner
+
+import spacy_hashembeds.cli  # noqa: F401
+from spacy_hashembeds.cli import hashembeds_cli
+
+from ..conftest import ROOT
+
+PAGE = (ROOT / "docs/config.md").read_text(encoding="utf8")
+
+
+def test_the_example_writes_what_the_page_shows(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    base, new = re.findall("```ini\n(.+?)```", PAGE, flags=re.DOTALL)
+    (tmp_path / "base.cfg").write_text(base)
+    for command in re.findall(
+        r"^spacy hashembeds .*base\.cfg.*|.*demo -o.*", PAGE, re.M
+    ):
+        result = CliRunner().invoke(app, split(command)[1:])
+        assert result.exit_code == 0, result.output
+    assert (tmp_path / "new.cfg").read_text() == new
+
+
+def test_the_page_names_every_option():
+    (command,) = (c for c in hashembeds_cli.registered_commands if c.name == "config")
+    named = set(re.findall(r"^\| `(--[\w-]+)`", PAGE, flags=re.MULTILINE))
+    options = {
+        name.split("/")[-1]
+        for parameter in command.callback.__defaults__ or ()
+        for name in getattr(parameter, "param_decls", None) or ()
+        if name.startswith("--")
+    }
+    assert named == options - {"--quiet"}
