@@ -5,6 +5,7 @@ from shlex import join
 
 from ..files import find_descriptor
 from .configure import Configured
+from .scorer import FACTORIES
 
 #: Where training saves its best pipeline, below the folder that it is given.
 _FOLDER, _BEST = "training", "training/model-best"
@@ -33,6 +34,6 @@ def list_commands(
         if key in paths:
             training += [f"--paths.{key}", path]
     evaluation = ["spacy", "evaluate", _BEST, "test.spacy"]
-    if any(c.get("factory") == "ner" for c in config["components"].values()):
+    if any(c.get("factory") in FACTORIES for c in config["components"].values()):
         evaluation = ["spacy", "hashembeds", *evaluation[1:], "--train", corpus]
     return [join(training), join(evaluation)]

@@ -6,7 +6,8 @@ from .draft import Draft
 from .models import find_left
 
 SCORER = "spacy-hashembeds.seen_unseen_ner_scorer.v1"
-_FACTORIES = ("ner", "beam_ner")
+#: The factories of components that it scores.
+FACTORIES = ("ner", "beam_ner")
 _ALL, _SEEN, _UNSEEN = "ents_f", "ents_seen_f", "ents_unseen_f"
 
 
@@ -31,7 +32,7 @@ def put_in_scorer(draft: Draft, train: str | Path | None) -> None:
 
 def _find_recognizers(draft: Draft) -> list[str]:
     components = draft.config["components"]
-    names = [n for n, c in components.items() if c.get("factory") in _FACTORIES]
+    names = [n for n, c in components.items() if c.get("factory") in FACTORIES]
     left = find_left(draft.config)
     if not names:
         sourced = "".join(f" '{name}' is left: {why}." for name, why in left.items())

@@ -16,7 +16,7 @@ Comments = Mapping[tuple[str, str | None], str]
 
 _OURS, _CONTINUED = "# spacy-hashembeds: ", "#   "
 _LINE_LENGTH = 88
-_HEADER = re.compile(r"\[(.+)\]\s*$")
+_HEADER = re.compile(r"\[(.+)\]")
 _KEY = re.compile(r"([^\s#;\[=:][^=:]*?)\s*[=:]")
 
 

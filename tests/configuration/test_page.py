@@ -1,6 +1,8 @@
 """docs/config.md: what it shows is what the command writes."""
 
 import re
+from collections.abc import Callable
+from inspect import signature
 from shlex import split
 
 from spacy.cli._util import app
@@ -8,6 +10,7 @@ from typer.testing import CliRunner
 
 import spacy_hashembeds.cli  # noqa: F401
 from spacy_hashembeds.cli import hashembeds_cli
+from spacy_hashembeds.configuration.embedders import EMBEDDERS
 
 from ..conftest import ROOT
 
@@ -26,13 +29,25 @@ def test_the_example_writes_what_the_page_shows(tmp_path, monkeypatch):
     assert (tmp_path / "new.cfg").read_text() == new
 
 
-def test_the_page_names_every_option():
+def get_command() -> Callable:
     (command,) = (c for c in hashembeds_cli.registered_commands if c.name == "config")
+    assert command.callback is not None
+    return command.callback
+
+
+def test_the_page_and_the_help_name_every_embedder():
+    said = signature(get_command()).parameters["embedder"].default.help
+    for name in EMBEDDERS:
+        assert f"`{name}`" in PAGE
+        assert name in said
+
+
+def test_the_page_names_every_option():
     named = set(re.findall(r"^\| `(--[\w-]+)`", PAGE, flags=re.MULTILINE))
     options = {
         name.split("/")[-1]
-        for parameter in command.callback.__defaults__ or ()
-        for name in getattr(parameter, "param_decls", None) or ()
+        for parameter in signature(get_command()).parameters.values()
+        for name in getattr(parameter.default, "param_decls", None) or ()
         if name.startswith("--")
     }
     assert named == options - {"--quiet"}
