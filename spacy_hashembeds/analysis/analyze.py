@@ -11,7 +11,7 @@ from spacy.training import Example
 from ..display import Part, Shown
 from .advice import BOUND
 from .corpus import CorpusSource, analyze_corpus
-from .pipelines import ConfigSource, ModelSource
+from .pipelines import LANG, ConfigSource, ModelSource, Overrides
 from .summary import summarize
 
 
@@ -34,7 +34,7 @@ def analyze(
     config: ConfigSource | None = None,
     model: ModelSource | None = None,
     vectors: ModelSource | None = None,
-    lang: str | None = None,
+    overrides: Overrides | None = None,
     bound: float = BOUND,
 ) -> Analysis:
     """Analyse a corpus, and the embedding tables of a pipeline on it.
@@ -51,9 +51,9 @@ def analyze(
         folder.
     vectors (Language | str | Path, optional): A pipeline with word vectors, to look
         tokens up in. Default: those of `model`, if it has any.
-    lang (str, optional): The language whose norms are counted. Default: that of
-        `config` or `model`, which must agree, else that of the first Doc in `train`, or
-        "xx" for a file.
+    overrides (Mapping[str, Any], optional): Settings of the config to change.
+        `{"nlp.lang": "de"}` says whose norms to count without a config too. These are
+        by default those of the first Doc in `train`, or of "xx" for a file.
     bound (float): How many of an attribute's values may share their whole code within
         the lower limit for hash tables, as a share of them, above 0 and below 1.
     RAISES (OSError): If a file or pipeline is not there.
@@ -61,9 +61,10 @@ def analyze(
     RAISES (ImportError): If there is no such language.
     RETURNS (Analysis): A dict, with the keys that `analyze_corpus` tells.
     """
-    has_no_language = lang is None and config is None and model is None
+    has_no_language = not overrides and config is None and model is None
     if has_no_language and not isinstance(train, str | Path):
         train, lang = _find_language(train)
+        overrides = {LANG: lang} if lang else None
     return Analysis(
         analyze_corpus(
             train,
@@ -72,7 +73,7 @@ def analyze(
             config=config,
             model=model,
             vectors=vectors,
-            lang=lang,
+            overrides=overrides,
             bound=bound,
         )
     )

@@ -17,6 +17,7 @@ from .features import Vocabulary, VocabularyCounter, count_features
 from .pipelines import (
     ConfigSource,
     ModelSource,
+    Overrides,
     give_symbols,
     load_pipeline,
     load_vectors,
@@ -46,7 +47,7 @@ def analyze_corpus(
     config: ConfigSource | None = None,
     model: ModelSource | None = None,
     vectors: ModelSource | None = None,
-    lang: str | None = None,
+    overrides: Overrides | None = None,
     bound: float = BOUND,
     progress: Progress | None = None,
 ) -> dict[str, Any]:
@@ -63,8 +64,9 @@ def analyze_corpus(
     model (ModelSource, optional): A trained pipeline instead, or its name or folder.
     vectors (ModelSource, optional): A pipeline with word vectors, or its name or
         folder, to look tokens up in. Default: those of `model`, if it has any.
-    lang (str, optional): The language whose norms are counted. Default: that of
-        `config` or `model`, which must agree, else "xx".
+    overrides (Mapping[str, Any], optional): Settings of the config to change, as for
+        `spacy train`. `{"nlp.lang": "de"}` says whose norms to count without a config
+        too; these are "xx" by default, and a trained pipeline has its own.
     bound (float): How many of an attribute's values may share their whole code within
         the lower limit for hash tables, as a share of them, above 0 and below 1.
     progress (Progress, optional): Wraps the docs of each split as they are read.
@@ -78,7 +80,7 @@ def analyze_corpus(
         each embedder "component" and `Advice`). Ready for JSON.
     """
     _check_arguments(config, model, bound)
-    nlp = load_pipeline(config=config, model=model, lang=lang)
+    nlp = load_pipeline(config=config, model=model, overrides=overrides or {})
     source = load_vectors(vectors, nlp)
     embedders = find_embedders(nlp)
     source_name = name_source(config=config, model=model)

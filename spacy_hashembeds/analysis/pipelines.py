@@ -1,13 +1,15 @@
 """The pipeline that a corpus is analysed for."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import spacy
 from spacy.language import Language
-from spacy.util import load_config, load_model_from_config, walk_dict
+from spacy.util import dot_to_dict, load_config, load_model_from_config, walk_dict
 from spacy.vocab import Vocab
+from thinc.api import Config
 
 from ..loading import load_trained
 from ..symbols import load_symbols
@@ -19,7 +21,10 @@ from .options import cut_table
 ConfigSource = str | Path | dict[str, Any]
 #: A pipeline, or its name or folder.
 ModelSource = str | Path | Language
+#: Config settings, with dotted keys as `spacy train` takes them.
+Overrides = Mapping[str, Any]
 
+LANG = "nlp.lang"
 COUNT_SYMBOLS = "spacy-hashembeds.count_symbols.v1"
 
 
@@ -36,41 +41,53 @@ def name_source(
 
 
 def load_pipeline(
-    *, config: ConfigSource | None, model: ModelSource | None, lang: str | None
+    *,
+    config: ConfigSource | None,
+    model: ModelSource | None,
+    overrides: Overrides,
 ) -> Language:
     """Load a trained pipeline, build one from a config, or make a blank one.
 
     config (ConfigSource, optional): The config. Its pipeline is not initialised.
     model (ModelSource, optional): The trained pipeline.
-    lang (str, optional): The language of the blank one, by default "xx"; that of the
-        others, if they are to have a certain one.
+    overrides (Overrides): Settings of the config to change. Without a config, only the
+        language of the blank pipeline can be set, by default "xx".
     RAISES (OSError): If there is no such config or pipeline.
-    RAISES (ValueError): If the config builds none, or the language is another.
+    RAISES (ValueError): If the config builds none, or there is no such setting.
     """
-    name = name_source(config=config, model=model)
     if config is not None:
-        nlp = _build(config)
-    elif model is not None:
-        nlp = _load(model)
-    else:
-        return spacy.blank(lang or "xx")
-    if lang not in (None, nlp.lang):
-        raise ValueError(
-            f"'lang' is '{lang}', but the language of {name} is '{nlp.lang}', and "
-            "its norms depend on that. Leave out one of them."
-        )
-    return nlp
+        return _build(config, overrides)
+    if model is not None:
+        name = f"the pipeline {name_source(model=model)}"
+        _check_overrides(overrides, known=(), source=name)
+        return _load(model)
+    _check_overrides(overrides, known=(LANG,), source="a corpus alone")
+    return spacy.blank(str(overrides.get(LANG, "xx")))
+
+
+def _check_overrides(
+    overrides: Overrides, *, known: tuple[str, ...], source: str
+) -> None:
+    for key in overrides:
+        if key not in known:
+            raise ValueError(
+                f"'{key}' is a setting of a config, but {source} has none. Leave it "
+                "out, or give a config."
+            )
 
 
 def _load(model: ModelSource) -> Language:
     return model if isinstance(model, Language) else load_trained(model)
 
 
-def _build(config: ConfigSource) -> Language:
+def _build(config: ConfigSource, overrides: Overrides) -> Language:
     if isinstance(config, str | Path) and not Path(config).is_file():
         raise FileNotFoundError(f"There is no config '{config}'.")
     try:
-        loaded = load_config(config) if isinstance(config, str | Path) else config
+        if isinstance(config, str | Path):
+            loaded = load_config(config, overrides=dict(overrides))
+        else:
+            loaded = Config(config).merge(dot_to_dict(dict(overrides)))
         return load_model_from_config(loaded, auto_fill=True)
     except ValueError as error:
         # spaCy names no file, and lays its messages out over many lines.

@@ -44,7 +44,7 @@ def _show_corpus(data: dict[str, Any]) -> Iterator[Part]:
     yield Table(
         "Token attributes",
         f"In the training corpus. Norms are those of the language '{data['lang']}'"
-        + (", unless --lang is given." if is_default else "."),
+        + (", unless --nlp.lang is given." if is_default else "."),
         ("Attribute", "Distinct values", "Seen once", "Seen 10 times or more"),
         [
             (attr, *format_fields(counts, "values", "once", "at_least_10"))

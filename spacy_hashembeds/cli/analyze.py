@@ -4,18 +4,21 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import typer
 from spacy.cli._util import Arg, Opt
 
 from ._app import describe, hashembeds_cli
 from ._output import JSON, QUIET, name_output, print_json
+from ._overrides import TAKE_OVERRIDES, read_overrides
 from ._progress import show_progress
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc
 
 
-@hashembeds_cli.command("analyze")
+@hashembeds_cli.command("analyze", context_settings=TAKE_OVERRIDES)
 def analyze_cli(
+    ctx: typer.Context,
     train: Path = Arg(..., help="Training corpus: a .spacy file or a folder of them"),
     dev: Path | None = Opt(None, "--dev", help="Development corpus"),
     test: Path | None = Opt(None, "--test", help="Test corpus"),
@@ -34,13 +37,6 @@ def analyze_cli(
         "-v",
         help="Pipeline with word vectors, to count unknown tokens: package name or "
         "folder",
-    ),
-    lang: str | None = Opt(
-        None,
-        "--lang",
-        "-l",
-        help="Language that norms depend on. Default: that of the config or pipeline, "
-        "else 'xx'",
     ),
     bound: float = Opt(
         0.001,
@@ -61,6 +57,9 @@ def analyze_cli(
 ) -> None:
     """Analyse a corpus before training: what it holds, how the tables of a config or
     of a trained pipeline would serve it, and what to set instead.
+
+    Further options change the config, as for `spacy train`. `--nlp.lang de` says whose
+    norms to count without a config too.
     """
     from wasabi import msg
 
@@ -70,6 +69,7 @@ def analyze_cli(
     from ..experiments.configs import locate_config
     from ..files import write_json
 
+    overrides = read_overrides(ctx.args)
     try:
         data = analyze_corpus(
             train,
@@ -78,7 +78,7 @@ def analyze_cli(
             config=None if config is None else locate_config(config),
             model=model,
             vectors=vectors,
-            lang=lang,
+            overrides=overrides,
             bound=bound,
             progress=_show_progress,
         )

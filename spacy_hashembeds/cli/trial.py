@@ -3,17 +3,15 @@
 from typing import Any
 
 import typer
-from spacy.cli._util import Arg, NoSuchOption, Opt, parse_config_overrides
+from spacy.cli._util import Arg, Opt
 
 from ._app import describe, hashembeds_cli
 from ._layout import print_table
 from ._output import JSON, QUIET, print_json
+from ._overrides import TAKE_OVERRIDES, read_overrides
 
 
-@hashembeds_cli.command(
-    "trial",
-    context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
-)
+@hashembeds_cli.command("trial", context_settings=TAKE_OVERRIDES)
 def trial_cli(
     ctx: typer.Context,
     dataset: str = Arg(..., help="Prepared corpus: the folder corpus/DATASET"),
@@ -41,10 +39,7 @@ def trial_cli(
     from ..experiments.run_trial import run_trial
     from ..experiments.trial import Trial
 
-    try:
-        overrides = parse_config_overrides(ctx.args)
-    except NoSuchOption as e:  # of click, which typer does not catch: it has its own
-        msg.fail(e.message, "Settings look like --training.dropout 0.2", exits=1)
+    overrides = read_overrides(ctx.args)
     try:
         trial = Trial(
             dataset=dataset,

@@ -132,7 +132,7 @@ def _diagnose(path: Path) -> str:
     if is_text:
         return (
             "text. Convert files with one token a line with `spacy hashembeds prepare "
-            "iob FOLDER --train FILE --dev FILE --lang LANG`, and give a file that "
+            "iob -o FOLDER --train FILE --dev FILE --lang LANG`, and give a file that "
             "this writes; for other kinds see `spacy convert`."
         )
     return (

@@ -37,7 +37,7 @@ def docs(files) -> dict[str, list[Doc]]:
 
 @pytest.fixture(scope="module")
 def expected(files) -> dict:
-    return analyze_corpus(**files, lang="en")
+    return analyze_corpus(**files, overrides={"nlp.lang": "en"})
 
 
 def make_examples(docs: list[Doc]) -> list[Example]:
@@ -59,8 +59,8 @@ def test_what_is_in_memory_is_analysed_as_files_are(docs, expected, form):
 
 def test_files_have_no_language_of_their_own(files, docs):
     assert analyze(files["train"])["lang"] == "xx"
-    assert analyze(files["train"], lang="de")["lang"] == "de"
-    assert analyze(docs["train"], lang="de")["lang"] == "de"
+    assert analyze(files["train"], overrides={"nlp.lang": "de"})["lang"] == "de"
+    assert analyze(docs["train"], overrides={"nlp.lang": "de"})["lang"] == "de"
     assert analyze([])["lang"] == "xx"
 
 
@@ -85,7 +85,7 @@ def test_vectors_may_be_in_memory(docs):
 
 def test_it_prints_what_the_command_prints(files, docs):
     args = ["hashembeds", "analyze", files["train"], "--dev", files["dev"]]
-    printed = CliRunner().invoke(app, [*args, "--lang", "en"]).output
+    printed = CliRunner().invoke(app, [*args, "--nlp.lang", "en"]).output
     shown = str(analyze(docs["train"], dev=docs["dev"]))
     # which has colours, and breaks long lines earlier for them
     assert shown.split() == re.sub(r"\x1b\[[\d;]*m", "", printed).split()
@@ -118,7 +118,10 @@ def test_a_notebook_shows_the_same_with_all_text_escaped(docs):
             {"model": spacy.blank("en"), "config": {"nlp": {"lang": "en"}}},
             "both came: 'config' and 'model'",
         ),
-        ({"model": spacy.blank("en"), "lang": "de"}, "language of 'model' is 'en'"),
+        (
+            {"model": spacy.blank("en"), "overrides": {"nlp.lang": "de"}},
+            "'nlp.lang' is a setting of a config, but the pipeline 'model' has none",
+        ),
         ({"vectors": spacy.blank("en")}, "'vectors' should be a pipeline with word"),
     ],
 )
@@ -137,3 +140,10 @@ def test_an_empty_corpus_is_shown(docs):
     assert isinstance(analysis, Analysis)
     assert "There is not a token in the training corpus" in str(analysis)
     assert "\u26a0 There is not a token" in analysis._repr_html_()
+
+
+def test_settings_of_a_config_in_memory_are_changed(docs):
+    config = {"nlp": {"lang": "en", "pipeline": []}, "components": {}}
+    with pytest.raises(ValueError, match="'config' has no embedding"):
+        analyze(docs["train"], config=config, overrides={"nlp.lang": "de"})
+    assert config["nlp"]["lang"] == "en"

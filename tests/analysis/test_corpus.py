@@ -41,7 +41,7 @@ LANGS = {"conll2002_es": "es", "wnut17": "en", "anem": "en"}
 def test_the_tables_of_the_report_come_out(prepare_real, name):
     folder = prepare_real(name)
     paths = {split: folder / f"{split}.spacy" for split in ("train", "dev", "test")}
-    data = analyze_corpus(**paths, lang=LANGS[name])
+    data = analyze_corpus(**paths, overrides={"nlp.lang": LANGS[name]})
     values, counts, entities = REPORT[name]
     features = data["features"]
     assert list(features) == ["NORM", "PREFIX", "SUFFIX", "SHAPE"]
@@ -62,7 +62,7 @@ def test_the_tables_of_the_report_come_out(prepare_real, name):
 
 def test_symbol_tables_have_the_sizes_of_the_report(prepare_real):
     train = prepare_real("wnut17") / "train.spacy"
-    data = analyze_corpus(train, config=CONFIG, lang="en")
+    data = analyze_corpus(train, config=CONFIG)
     (embedder,) = data["embedders"]
     assert [table["rows"] - 1 for table in embedder["tables"]] == [687, 85, 743, 128]
     assert [f["at_least_10"] for f in data["features"].values()] == [687, 85, 743, 128]
@@ -161,7 +161,7 @@ def test_tokens_are_those_that_training_would_see(tmp_path):
     gold = Doc(nlp.vocab, words=["do", "n't!"], spaces=[False, False])
     gold.ents = [Span(gold, 1, 2, "X")]
     DocBin(docs=[gold]).to_disk(tmp_path / "train.spacy")
-    data = analyze_corpus(tmp_path / "train.spacy", lang="en")
+    data = analyze_corpus(tmp_path / "train.spacy", overrides={"nlp.lang": "en"})
     # counted in the gold doc; but "don't!" is tokenized as do, n't, !
     assert data["splits"]["train"]["tokens"] == 2
     assert data["features"]["NORM"]["values"] == 3
@@ -171,8 +171,8 @@ def test_norms_are_those_of_the_language(tmp_path):
     vocab = spacy.blank("xx").vocab
     docs = [Doc(vocab, words=["किताब", "किताबें"])]
     DocBin(docs=docs).to_disk(tmp_path / "train.spacy")
-    for lang, values in {None: 2, "hi": 1}.items():
-        data = analyze_corpus(tmp_path / "train.spacy", lang=lang)
+    for overrides, values in ((None, 2), ({"nlp.lang": "hi"}, 1)):
+        data = analyze_corpus(tmp_path / "train.spacy", overrides=overrides)
         assert data["features"]["NORM"]["values"] == values
 
 
@@ -215,7 +215,7 @@ def test_progress_sees_each_split_once(corpus):
     ("settings", "message"),
     [
         ({"config": "a.cfg", "model": "b"}, "both came: 'a.cfg' and 'b'"),
-        ({"config": CONFIG, "lang": "es"}, "'lang' is 'es', but the language of"),
+        ({"overrides": {"training.seed": 1}}, r"'training\.seed' is a setting of a"),
         ({"bound": 0}, "'bound' should be above 0 and below 1, but is 0"),
         ({"bound": 1}, "'bound' should be above 0 and below 1, but is 1"),
     ],

@@ -18,6 +18,7 @@ from spacy_hashembeds.experiments.configs import SHIPPED
 from spacy_hashembeds.symbols import count_values, cut_symbols, save_symbols
 
 LOOKUP = SHIPPED / "multi_embed.cfg"
+ENCODE = "components.tok2vec.model.encode"
 ATTRS = ["NORM", "PREFIX", "SUFFIX", "SHAPE"]
 
 
@@ -33,7 +34,7 @@ def docs() -> list[Doc]:
 
 
 def get_rows(config: Path, docs: list[Doc]) -> list[int]:
-    nlp = load_pipeline(config=config, model=None, lang=None)
+    nlp = load_pipeline(config=config, model=None, overrides={})
     (embedder,) = find_embedders(nlp)
     filled = give_symbols(embedder, nlp, collect_vocabulary(docs, ATTRS))
     for table in filled.tables:
@@ -42,28 +43,44 @@ def get_rows(config: Path, docs: list[Doc]) -> list[int]:
 
 
 def test_a_blank_pipeline_has_the_language():
-    assert load_pipeline(config=None, model=None, lang="es").lang == "es"
-    assert load_pipeline(config=None, model=None, lang=None).lang == "xx"
+    assert (
+        load_pipeline(config=None, model=None, overrides={"nlp.lang": "es"}).lang
+        == "es"
+    )
+    assert load_pipeline(config=None, model=None, overrides={}).lang == "xx"
 
 
 def test_pipelines_are_loaded(tmp_path):
     spacy.blank("nl").to_disk(tmp_path)
-    assert load_pipeline(config=None, model=tmp_path, lang=None).lang == "nl"
-    nlp = load_pipeline(config=LOOKUP, model=None, lang=None)
+    assert load_pipeline(config=None, model=tmp_path, overrides={}).lang == "nl"
+    nlp = load_pipeline(config=LOOKUP, model=None, overrides={})
     assert nlp.pipe_names == ["tok2vec", "ner"]
     with pytest.raises(FileNotFoundError, match=r"There is no config '.*gone\.cfg'"):
-        load_pipeline(config=tmp_path / "gone.cfg", model=None, lang=None)
+        load_pipeline(config=tmp_path / "gone.cfg", model=None, overrides={})
 
 
-@pytest.mark.parametrize("kind", ["config", "model"])
-def test_a_language_may_be_given_where_it_agrees(tmp_path, kind):
+def test_overrides_change_the_config():
+    overrides = {
+        "nlp.lang": "de",
+        "components.tok2vec.model.embed.attrs": ["SHAPE", "LOWER"],
+    }
+    nlp = load_pipeline(config=LOOKUP, model=None, overrides=overrides)
+    assert nlp.lang == "de"
+    (embedder,) = find_embedders(nlp)
+    assert [table.attr for table in embedder.tables] == ["SHAPE", "LOWER"]
+    with pytest.raises(ValueError, match=r"multi_embed\.cfg' should be .* dept"):
+        load_pipeline(config=LOOKUP, model=None, overrides={f"{ENCODE}.dept": 3})
+
+
+def test_only_configs_have_settings(tmp_path):
     spacy.blank("nl").to_disk(tmp_path)
-    path = tmp_path if kind == "model" else tmp_path / "config.cfg"
-    source = {"config": None, "model": None, kind: path}
-    assert load_pipeline(**source, lang="nl").lang == "nl"
-    message = f"'lang' is 'en', but the language of '{path}' is 'nl'"
+    message = f"'nlp.lang' is a setting of a config, but the pipeline '{tmp_path}' has"
     with pytest.raises(ValueError, match=message):
-        load_pipeline(**source, lang="en")
+        load_pipeline(config=None, model=tmp_path, overrides={"nlp.lang": "nl"})
+    message = r"'training\.dropout' is .*, but a corpus alone has none\. Leave it out"
+    overrides = {"nlp.lang": "nl", "training.dropout": 0.2}
+    with pytest.raises(ValueError, match=message):
+        load_pipeline(config=None, model=None, overrides=overrides)
 
 
 @pytest.mark.parametrize("text", ["# A page\n\nof text", "[metadata]\nname = x\n", ""])
@@ -71,7 +88,7 @@ def test_a_file_that_is_no_config_is_named(tmp_path, text):
     path = tmp_path / "some.cfg"
     path.write_text(text, encoding="utf8")
     with pytest.raises(ValueError, match=rf"'{path}' should be a spaCy config, but"):
-        load_pipeline(config=path, model=None, lang=None)
+        load_pipeline(config=path, model=None, overrides={})
 
 
 def test_symbols_are_counted_as_the_callback_would(docs, tmp_path):

@@ -90,9 +90,10 @@ def test_the_language_of_the_norms_is_named(tiny_corpus):
     train = tiny_corpus / "train.spacy"
     config = SHIPPED / "multi_embed.cfg"
     for args, lang in (
-        ([], "'xx', unless --lang is given"),
-        (["--lang", "de"], "'de'."),
-        (["--config", config, "--lang", "en"], "'en'."),
+        ([], "'xx', unless --nlp.lang is given"),
+        (["--nlp.lang", "de"], "'de'."),
+        (["--config", config], "'en'."),
+        (["--config", config, "--nlp.lang=nl"], "'nl'."),
     ):
         result = run(train, *args)
         assert result.exit_code == 0, result.output
@@ -111,7 +112,7 @@ def test_hashes_out_of_reach_are_named(tiny_corpus):
 
 
 def test_a_corpus_alone_and_an_empty_one(tiny_corpus, tmp_path):
-    assert run(tiny_corpus / "train.spacy", "--lang", "de").exit_code == 0
+    assert run(tiny_corpus / "train.spacy", "--nlp.lang", "de").exit_code == 0
     DocBin(docs=[Doc(spacy.blank("en").vocab)]).to_disk(tmp_path / "empty.spacy")
     result = run(tmp_path / "empty.spacy", "--dev", tmp_path / "empty.spacy")
     assert result.exit_code == 0, result.output
@@ -131,7 +132,10 @@ def test_a_corpus_alone_and_an_empty_one(tiny_corpus, tmp_path):
         (["{train}", "--model", "{tmp}/notes.txt"], "'{tmp}/notes.txt' should be a"),
         (["{train}", "--model", "{tmp}/gone"], "{tmp}/gone"),
         (["{train}", "--vectors", "{tmp}/gone"], "{tmp}/gone"),
-        (["{train}", "--lang", "qq"], "Can't import language qq"),
+        (["{train}", "--nlp.lang", "qq"], "Can't import language qq"),
+        (["{train}", "--nlp.lang", "5"], "Can't import language 5"),
+        (["{train}", "--training.seed", "1"], "but a corpus alone has none"),
+        (["{train}", "-c", "multi"], "There is no config 'multi': no file"),
         (["{train}", "--bound", "2"], "'bound' should be above 0 and below 1"),
         (["{train}", "-o", "{train}/out.json"], "{train}"),
     ],
@@ -149,6 +153,25 @@ def test_errors_are_told_without_a_traceback(tiny_corpus, tmp_path, args, messag
     assert "Can't analyse the corpus" in result.output
     assert squeeze(message.format(**values)) in squeeze(result.output)
     assert not list(tmp_path.glob("*.json"))
+
+
+def test_settings_of_the_config_are_changed_as_in_training(tiny_corpus, capfd):
+    train = tiny_corpus / "train.spacy"
+    rows = "--components.tok2vec.model.embed.rows"
+    overrides = {rows.removeprefix("--"): [70, 50, 30, 20]}
+    result = run(train, "-c", "multi_hash_embed", "--json", rows, "[70,50,30,20]")
+    assert result.exit_code == 0, result.output
+    config = SHIPPED / "multi_hash_embed.cfg"
+    data = analyze_corpus(train, config=config, overrides=overrides)
+    assert json.loads(capfd.readouterr().out) == data
+    assert [t["rows"] for t in data["embedders"][0]["tables"]] == [70, 50, 30, 20]
+
+
+def test_options_that_are_no_settings_are_refused(tiny_corpus):
+    result = run(tiny_corpus / "train.spacy", "--lang", "de")
+    assert result.exit_code == 1
+    assert "--lang" in result.output
+    assert "Settings look like --training.dropout 0.2" in result.output
 
 
 @pytest.mark.parametrize("text", ["{}", '[nlp]\nlang = "{}"', '[nlp]\nlang = "en"\n{}'])
