@@ -100,9 +100,14 @@ def _show(part: Part, printer: Printer) -> Iterator[str | None]:
             yield printer.divider(part.title)
         if part.legend is not None:
             yield printer.text(part.legend)
-        aligns = tuple(part.all_aligns)
         yield printer.table(
-            part.rows, header=part.header, aligns=aligns, divider=True, max_col=100
+            part.rows,
+            header=part.header,
+            aligns=tuple(part.all_aligns),
+            divider=True,
+            max_col=100,
+            # so that most tables fit 80 columns
+            spacing=2,
         )
 
 

@@ -6,6 +6,19 @@ from typing import Any
 from ..display import Heading, Part, Sentence, Table, format_fields, format_percent
 from .reasons import format_bound, name_out_of_reach
 
+#: What is counted in each split, and how it is called.
+_COUNTS = {
+    "documents": "Documents",
+    "tokens": "Tokens",
+    "vocabulary": "Vocabulary",
+    "unknown": "Unknown",
+    "entities": "Entities",
+    "classes": "Classes",
+    "entities_per_document": "Entities/doc",
+    "document_length": "Tokens/doc",
+    "entity_length": "Tokens/entity",
+}
+
 
 def summarize(data: dict[str, Any]) -> Iterator[Part]:
     """Say what an analysis counted, what there is to choose from, and advice.
@@ -17,28 +30,21 @@ def summarize(data: dict[str, Any]) -> Iterator[Part]:
         yield from _show_embedder(embedder)
     for advice in data["advice"]:
         yield _show_attributes(advice)
-        yield _show_hash_options(advice)
+        yield from _show_hash_options(advice)
         yield _show_lookup_options(advice)
     yield from _show_advice(data["advice"])
 
 
 def _show_corpus(data: dict[str, Any]) -> Iterator[Part]:
     is_default = data["lang"] == "xx" and not data["embedders"]
+    splits = data["splits"]
     yield Table(
         "Corpus",
         "Vocabulary: distinct tokens. Unknown: those that the vectors don't have.",
-        (
-            *("Split", "Documents", "Tokens", "Vocabulary", "Unknown", "Entities"),
-            *("Classes", "Entities/doc", "Tokens/doc", "Tokens/entity"),
-        ),
+        ("", *splits),
         [
-            (
-                split,
-                *format_fields(counts, "documents", "tokens", "vocabulary", "unknown"),
-                *format_fields(counts, "entities", "classes", "entities_per_document"),
-                *format_fields(counts, "document_length", "entity_length"),
-            )
-            for split, counts in data["splits"].items()
+            (title, *(format_fields(counts, key)[0] for counts in splits.values()))
+            for key, title in _COUNTS.items()
         ],
     )
     yield Table(
@@ -68,62 +74,75 @@ def _show_corpus(data: dict[str, Any]) -> Iterator[Part]:
 
 def _show_embedder(embedder: dict[str, Any]) -> Iterator[Part]:
     tables = embedder["tables"]
-    hashed = [table for table in tables if table["kind"] == "hash"]
-    if hashed:
-        yield Table(
-            f"Hash tables of '{embedder['component']}'",
-            "On the training corpus; in brackets what to expect of ideal hashing. "
-            "Values that share all rows, in any order, can't be told apart.",
-            (
-                *("Attribute", "Seed", "Rows", "Hashes", "Values", "Values/row"),
-                *("Unused rows", "Reached by hash 1", "Share row of hash 1"),
-                "Share all rows",
-            ),
-            [row for table in hashed for row in _format_hash_table(table)],
-        )
-    looked_up = [table for table in tables if table["kind"] == "lookup"]
-    if looked_up:
-        splits = list(looked_up[0]["unknown_share"])
-        yield Table(
-            f"Lookup tables of '{embedder['component']}'",
-            "Unknown values of the training corpus share one row; so do this many of "
-            "the tokens of each split.",
-            (
-                *("Attribute", "Rows", "Parameters", "Values", "Unknown values"),
-                *(f"Tokens in {split}" for split in splits),
-            ),
-            [
-                (
-                    table["attr"],
-                    *format_fields(
-                        table, "rows", "parameters", "values", "unknown_values"
-                    ),
-                    *(
-                        format_percent(table["unknown_share"][split])
-                        for split in splits
-                    ),
-                )
-                for table in looked_up
-            ],
-        )
+    yield from _show_hash_tables(embedder, [t for t in tables if t["kind"] == "hash"])
+    yield _show_lookup_tables(embedder, [t for t in tables if t["kind"] == "lookup"])
     yield _show_words(embedder)
 
 
-def _format_hash_table(table: dict[str, Any]) -> list[tuple[str, ...]]:
-    """Make the row of a table, and one for another seed if its own is poor."""
-    other = table["with_sound_seed"]
-    row = (
-        table["attr"],
-        *format_fields(table, "seed", "rows", "num_hashes", "values", "load"),
-        _expect(table["rows_never_reached"], table["expected_rows_never_reached"]),
-        f"{table['rows_reached_by_hash'][0]:,}",
-        _expect(table["sharing_row_by_hash"][0], table["expected_sharing_row"]),
-        _expect(table["sharing_code"], table["expected_sharing_code"]),
+def _show_hash_tables(
+    embedder: dict[str, Any], tables: Sequence[dict[str, Any]]
+) -> Iterator[Table]:
+    """Show two tables, of rows and of values, with a line for another seed if a
+    table's own is poor.
+    """
+    named = [pair for table in tables for pair in _name_seeds(table)]
+    yield Table(
+        f"Hash tables of '{embedder['component']}'",
+        "On the training corpus; in brackets what to expect of ideal hashing.",
+        ("Attribute", "Seed", "Rows", "Hashes", "Values", "Values/row", "Unused rows"),
+        [
+            (
+                name,
+                *format_fields(table, "seed", "rows", "num_hashes", "values", "load"),
+                _expect(
+                    table["rows_never_reached"], table["expected_rows_never_reached"]
+                ),
+            )
+            for name, table in named
+        ],
     )
-    if other is None:
-        return [row]
-    (instead,) = _format_hash_table(other)
-    return [row, ("  instead:", *instead[1:])]
+    yield Table(
+        f"Collisions in '{embedder['component']}'",
+        "Values that share all rows, in any order, can't be told apart.",
+        ("Attribute", "Rows of hash 1", "Share row of hash 1", "Share all rows"),
+        [
+            (
+                name,
+                f"{table['rows_reached_by_hash'][0]:,}",
+                _expect(table["sharing_row_by_hash"][0], table["expected_sharing_row"]),
+                _expect(table["sharing_code"], table["expected_sharing_code"]),
+            )
+            for name, table in named
+        ],
+    )
+
+
+def _name_seeds(table: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
+    other = table["with_sound_seed"]
+    return [
+        (table["attr"], table),
+        *([] if other is None else [("  instead:", other)]),
+    ]
+
+
+def _show_lookup_tables(
+    embedder: dict[str, Any], tables: Sequence[dict[str, Any]]
+) -> Table:
+    splits = list(tables[0]["unknown_share"]) if tables else []
+    return Table(
+        f"Lookup tables of '{embedder['component']}'",
+        "Unknown values of the training corpus share one row; so does this share of "
+        "the tokens of each split.",
+        ("Attribute", "Rows", "Parameters", "Values", "Unknown", *splits),
+        [
+            (
+                table["attr"],
+                *format_fields(table, "rows", "parameters", "values", "unknown_values"),
+                *(format_percent(table["unknown_share"][split]) for split in splits),
+            )
+            for table in tables
+        ],
+    )
 
 
 def _show_words(embedder: dict[str, Any]) -> Sentence:
@@ -141,11 +160,11 @@ def _show_attributes(advice: dict[str, Any]) -> Table:
     splits = list(uses[0]["known_of_new"]) if uses else []
     return Table(
         _title("Attributes", advice),
-        "What each adds to the others: words that nothing else tells apart, and words "
-        "new in a split whose value is known from training.",
+        "What each adds to the others: words that nothing else tells apart. And of the "
+        "words new in a split, those whose value is known from training.",
         (
             *("Attribute", "Values", "Only it tells apart"),
-            *(f"Known of new in {split}" for split in splits),
+            *(f"Known in {split}" for split in splits),
         ),
         [
             (
@@ -158,32 +177,37 @@ def _show_attributes(advice: dict[str, Any]) -> Table:
     )
 
 
-def _show_hash_options(advice: dict[str, Any]) -> Table:
-    found = [option["num_hashes"] for option in advice["hash_options"]]
-    return Table(
+def _show_hash_options(advice: dict[str, Any]) -> Iterator[Table]:
+    options = advice["hash_options"]
+    found = [option["num_hashes"] for option in options]
+    names = [_mark(option, advice["hashing"], "num_hashes") for option in options]
+    yield Table(
         _title("Options for hashing", advice),
         f"The smallest tables of width {advice['width']} in which at most "
         f"{format_bound(advice['bound'])} of the values share all rows with another. "
         f"Tables: {', '.join(advice['attrs'])}. * is the lower limit."
         f"{name_out_of_reach(found)}",
-        (
-            "Hashes",
-            "Rows",
-            "Parameters",
-            "Values/row",
-            "Share all rows",
-            "Words that do",
-        ),
+        ("Hashes", "Rows", "Parameters", "Words that share all rows"),
         [
             (
-                _mark(option, advice["hashing"], "num_hashes"),
+                name,
                 _join(option["rows"]),
-                *format_fields(option, "parameters"),
+                *format_fields(option, "parameters", "words_sharing_codes"),
+            )
+            for name, option in zip(names, options, strict=True)
+        ],
+    )
+    yield Table(
+        "Values in these tables",
+        None,
+        ("Hashes", "Values/row", "Values that share all rows"),
+        [
+            (
+                name,
                 " ".join(f"{load:,.1f}" for load in option["load"]),
                 _join(option["sharing_code"]),
-                *format_fields(option, "words_sharing_codes"),
             )
-            for option in advice["hash_options"]
+            for name, option in zip(names, options, strict=True)
         ],
     )
 
@@ -194,12 +218,10 @@ def _show_lookup_options(advice: dict[str, Any]) -> Table:
     first = "".join(advice["attrs"][:1])
     return Table(
         _title("Options for lookup", advice),
-        f"A row for each value seen min_freq times. Unknown: values and tokens of "
-        f"{first} that share one row. * is advised; with 1, nothing trains that row.",
-        (
-            *("min_freq", "Rows", "Parameters", "Unknown values"),
-            *(f"Tokens in {split}" for split in splits),
-        ),
+        f"A row for each value seen min_freq times. Unknown values of {first} share "
+        "one row; so does this share of the tokens of each split. * is advised; with "
+        "1, nothing trains that row.",
+        ("min_freq", "Rows", "Parameters", "Unknown", *splits),
         [
             (
                 _mark(option, advice["lookup"], "min_freq"),

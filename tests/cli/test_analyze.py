@@ -11,6 +11,7 @@ from typer.testing import CliRunner, Result
 
 import spacy_hashembeds.cli  # noqa: F401
 from spacy_hashembeds.analysis.corpus import analyze_corpus
+from spacy_hashembeds.corpora.datasets import SPLITS
 from spacy_hashembeds.experiments.configs import SHIPPED
 
 
@@ -36,17 +37,11 @@ def test_everything_is_printed_and_saved(tiny_corpus, tmp_path):
     data = analyze_corpus(train, dev=dev, config=config)
     assert json.loads(output.read_text()) == data
     rows = get_rows(result.output)
-    counts = data["splits"]["dev"]
-    assert [
-        "dev",
-        *(f"{counts[key]:,}" for key in ("documents", "tokens", "vocabulary")),
-        "-",
-        *(str(counts[key]) for key in ("entities", "classes")),
-        *(
-            f"{counts[key]:.2f}"
-            for key in ("entities_per_document", "document_length", "entity_length")
-        ),
-    ] in rows
+    splits = data["splits"].values()
+    assert ["Tokens", *(f"{counts['tokens']:,}" for counts in splits)] in rows
+    assert ["Unknown", "-", "-"] in rows
+    means = [f"{counts['entities_per_document']:.2f}" for counts in splits]
+    assert ["Entities/doc", *means] in rows
     suffixes = data["features"]["SUFFIX"]
     assert ["SUFFIX", *(f"{n:,}" for n in suffixes.values())] in rows
     seen = data["entities"]["dev"]
@@ -54,6 +49,10 @@ def test_everything_is_printed_and_saved(tiny_corpus, tmp_path):
     norm = data["embedders"][0]["tables"][0]
     (row,) = (row for row in rows if row[:3] == ["NORM", "8", "5,000"])
     assert row[3:5] == ["1", f"{norm['values']:,}"]
+    unused = norm["rows_never_reached"], norm["expected_rows_never_reached"]
+    assert row[-1] == "{:,} ({:,.1f})".format(*unused)
+    reached = f"{norm['rows_reached_by_hash'][0]:,}"
+    (row,) = (row for row in rows if row[:2] == ["NORM", reached])
     assert row[-1] == f"{norm['sharing_code']} ({norm['expected_sharing_code']:,.1f})"
     assert ["instead:", "9", "5,000"] in [row[:3] for row in rows]
     chosen = data["advice"][0]["hashing"]
@@ -82,8 +81,19 @@ def test_lookup_tables_and_vectors(tiny_corpus, tmp_path):
     assert ["NORM", *(f"{table[key]:,}" for key in keys), *shares] in rows
     unknown = data["splits"]["train"]["unknown"]
     assert unknown == data["splits"]["train"]["vocabulary"] - 1
-    assert f"{unknown:,}" in next(row for row in rows if row[0] == "train")
+    assert ["Unknown", f"{unknown:,}"] in rows
     assert squeeze("of width 96 in which at most 20%") in squeeze(result.output)
+
+
+@pytest.mark.parametrize("config", ["multi_fewer_hash_embed", "multi_embed"])
+def test_a_screen_of_80_columns_is_wide_enough(prepare_real, config):
+    paths = {s: prepare_real("wnut17") / f"{s}.spacy" for s in SPLITS}
+    train, dev, test = paths.values()
+    options = ["--dev", dev, "--test", test, "-c", config]
+    result = run(train, *options)
+    assert result.exit_code == 0, result.output
+    lines = re.sub(r"\x1b\[[\d;]*m", "", result.output).splitlines()
+    assert max(map(len, lines)) <= 80
 
 
 def test_the_language_of_the_norms_is_named(tiny_corpus):
