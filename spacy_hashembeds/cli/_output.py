@@ -71,6 +71,15 @@ class Nowhere(TextIOBase):
 class Group(TyperGroup):
     """Commands that print to a `Screen`."""
 
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """List the commands, each with its first sentence, which is not cut."""
+        rows = [
+            (name, command.get_short_help_str(limit=sys.maxsize))
+            for name, command in sorted(self.commands.items())
+        ]
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
+
     def invoke(self, ctx: Any) -> Any:
         """Run a command."""
         # None where the caller has closed it

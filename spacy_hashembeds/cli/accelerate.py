@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from spacy.cli._util import Arg, Opt
 
 from ._app import describe, hashembeds_cli
+from ._output import JSON, QUIET, print_json
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc
@@ -13,21 +14,28 @@ if TYPE_CHECKING:
 
 @hashembeds_cli.command("accelerate")
 def accelerate_cli(
-    model: str = Arg(..., help="Pipeline: package name or folder"),
-    output: Path = Arg(..., help="Folder to save the new pipeline to", file_okay=False),
+    model: str = Arg(..., help="The pipeline: a package name or a folder."),
+    output: Path = Opt(
+        ...,
+        "--output",
+        "-o",
+        help="The folder to save the new pipeline to.",
+        file_okay=False,
+    ),
     text: Path | None = Opt(
         None,
         "--text",
-        "-t",
         help="What to check and time it on: a .spacy file, or a file of one text a "
-        "line. Default: texts that are made up",
+        "line. By default texts are made up.",
     ),
     blas: bool = Opt(
-        True, "--blas/--no-blas", help="Choose the fastest BLAS when it is loaded"
+        True, "--blas/--no-blas", help="Choose the fastest BLAS when it is loaded."
     ),
     force: bool = Opt(
-        False, "--force", "-F", help="Replace the pipeline that is in the folder"
+        False, "--force", "-F", help="Replace the pipeline that is in the folder."
     ),
+    as_json: bool = JSON,
+    quiet: bool = QUIET,
 ) -> None:
     """Make a trained pipeline faster on CPU, with the same predictions.
 
@@ -35,6 +43,8 @@ def accelerate_cli(
     their weights. The new pipeline is saved only if it annotates all texts as the old
     one does. The old one is not changed.
     """
+    from dataclasses import asdict
+
     from wasabi import msg
 
     from ..acceleration.accelerate import accelerate_folder
@@ -45,7 +55,10 @@ def accelerate_cli(
         done = accelerate_folder(model, output, texts, blas=blas, force=force)
     except (ImportError, OSError, ValueError) as e:
         msg.fail("Can't accelerate the pipeline", describe(e), exits=1)
-    show(done.get_parts(), msg)
+    if as_json:
+        print_json(asdict(done))
+    else:
+        show(done.get_parts(), msg)
     msg.good(
         f"Saved the pipeline to {output}",
         "spacy-hashembeds must be installed wherever it is loaded.",

@@ -19,36 +19,42 @@ if TYPE_CHECKING:
 @hashembeds_cli.command("analyze", context_settings=TAKE_OVERRIDES)
 def analyze_cli(
     ctx: typer.Context,
-    train: Path = Arg(..., help="Training corpus: a .spacy file or a folder of them"),
-    dev: Path | None = Opt(None, "--dev", help="Development corpus"),
-    test: Path | None = Opt(None, "--test", help="Test corpus"),
+    train: Path = Arg(
+        ..., help="The training corpus: a .spacy file or a folder of them."
+    ),
+    dev: Path | None = Opt(None, "--dev", help="The development corpus."),
+    test: Path | None = Opt(None, "--test", help="The test corpus."),
     config: str | None = Opt(
-        None, "--config", "-c", help="Config whose embedding tables to measure"
+        None,
+        "--config",
+        "-c",
+        help="The config whose embedding tables to measure: a .cfg file, or a name "
+        "such as multi_embed.",
     ),
     model: str | None = Opt(
         None,
         "--model",
         "-m",
-        help="Trained pipeline to measure: package name or folder",
+        help="The trained pipeline to measure: a package name or a folder.",
     ),
     vectors: str | None = Opt(
         None,
         "--vectors",
         "-v",
-        help="Pipeline with word vectors, to count unknown tokens: package name or "
-        "folder",
+        help="A pipeline with word vectors, to count unknown tokens: a package name or "
+        "a folder.",
     ),
     bound: float = Opt(
         0.001,
         "--bound",
         help="How many of an attribute's values may collide within the lower limit for "
-        "hash tables, as a share of them",
+        "hash tables, as a share of them.",
     ),
     output: Path | None = Opt(
         None,
         "--output",
         "-o",
-        help="JSON file to write everything to; - is standard output.",
+        help="The JSON file to write everything to; - is standard output.",
         dir_okay=False,
         callback=name_output,
     ),

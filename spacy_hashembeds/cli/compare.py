@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 from spacy.cli._util import Arg, Opt
 
 from ._app import describe, hashembeds_cli
-from ._output import name_output
+from ._output import JSON, QUIET, name_output, print_json
+from ._progress import show_progress
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -14,9 +15,9 @@ if TYPE_CHECKING:
 
 @hashembeds_cli.command("compare")
 def compare_cli(
-    metrics: list[Path] = Arg(..., help="Results of trials, all of one dataset."),
+    metrics: list[Path] = Arg(..., help="The results of trials, all of one dataset."),
     corpus: Path = Opt(
-        ..., "--corpus", "-c", help="Corpus to time the pipelines on (.spacy)."
+        ..., "--corpus", "-c", help="The corpus to time the pipelines on (.spacy)."
     ),
     accelerate: bool = Opt(
         False,
@@ -28,17 +29,19 @@ def compare_cli(
         None,
         "--output",
         "-o",
-        help="JSON file to write the comparison to; - is standard output.",
+        help="The JSON file to write the comparison to; - is standard output.",
         dir_okay=False,
         callback=name_output,
     ),
     chart: Path | None = Opt(
         None,
         "--chart",
-        help="PNG file to draw a chart to; - is standard output.",
+        help="The PNG file to draw a chart to; - is standard output.",
         dir_okay=False,
         callback=name_output,
     ),
+    as_json: bool = JSON,
+    quiet: bool = QUIET,
 ) -> None:
     """Compare trials: scores on all, seen and unseen entities, size and speed.
 
@@ -58,7 +61,10 @@ def compare_cli(
         comparison = compare_trials(
             metrics, corpus, accelerated=accelerate, progress=_show_progress
         )
-        _print_comparison(comparison)
+        if as_json:
+            print_json(comparison)
+        else:
+            _print_comparison(comparison)
         if output is not None:
             write_json(output, comparison)
             msg.good(f"Saved the comparison to {output}")
@@ -70,10 +76,7 @@ def compare_cli(
 
 
 def _show_progress(rounds: "Sequence[int]") -> "Iterable[int]":
-    from tqdm import tqdm  # type: ignore[import-untyped]
-
-    # to stderr, and only where somebody watches
-    return tqdm(rounds, desc="Timing", unit=" rounds", leave=False, disable=None)
+    return show_progress(rounds, "Timing", unit="rounds")
 
 
 def _print_comparison(comparison: dict[str, Any]) -> None:

@@ -11,34 +11,40 @@ from ._output import QUIET, name_output
 @hashembeds_cli.command("floret")
 def floret_cli(
     text: Path = Arg(
-        ..., help="UTF-8 text, tokenised, one text a line", dir_okay=False
+        ..., help="UTF-8 text, tokenised, with one text a line.", dir_okay=False
     ),
     output: Path = Opt(
         ...,
         "--output",
         "-o",
-        help="Vectors to write: .floret, or .vec in mode fasttext; - is standard "
-        "output",
+        help="The file of vectors to write, .floret, or .vec in mode fasttext; - is "
+        "standard output.",
         dir_okay=False,
         callback=name_output,
     ),
-    mode: str = Opt("floret", "--mode", "-m", help="'floret' or 'fasttext'"),
-    model: str = Opt("skipgram", "--model", help="'skipgram' or 'cbow'"),
-    dim: int = Opt(100, "--dim", "-d", help="Width of the vectors"),
-    bucket: int = Opt(50_000, "--bucket", "-b", help="Rows of the table"),
+    mode: str = Opt(
+        "floret", "--mode", "-m", help="What to train: 'floret' or 'fasttext'."
+    ),
+    model: str = Opt(
+        "skipgram", "--model", help="How to train it: 'skipgram' or 'cbow'."
+    ),
+    dim: int = Opt(100, "--dim", "-d", help="The width of the vectors."),
+    bucket: int = Opt(50_000, "--bucket", "-b", help="The rows of the table."),
     hash_count: int = Opt(
-        2, "--hash-count", help="Rows of each word or n-gram, 1 to 4 (mode floret)"
+        2, "--hash-count", help="The rows of each word or n-gram, 1 to 4 (mode floret)."
     ),
-    minn: int = Opt(4, "--minn", help="Shortest n-gram, in characters"),
-    maxn: int = Opt(5, "--maxn", help="Longest n-gram, in characters"),
+    minn: int = Opt(4, "--minn", help="The shortest n-gram, in characters."),
+    maxn: int = Opt(5, "--maxn", help="The longest n-gram, in characters."),
     min_count: int = Opt(
-        5, "--min-count", help="How often a word must be seen to be trained on"
+        5, "--min-count", help="How often a word must be seen to be trained on."
     ),
-    epochs: int = Opt(5, "--epochs", help="How often to go through the text"),
-    neg: int = Opt(5, "--neg", help="Negative examples for each word"),
-    lr: float = Opt(0.05, "--lr", help="Learning rate at the start"),
+    epochs: int = Opt(5, "--epochs", help="How often to go through the text."),
+    neg: int = Opt(5, "--neg", help="The number of negative examples for each word."),
+    lr: float = Opt(0.05, "--lr", help="The learning rate at the start."),
     threads: int = Opt(
-        1, "--threads", help="Threads; with more than one, results differ each time"
+        1,
+        "--threads",
+        help="How many threads to use; with more than one, results differ each time.",
     ),
     quiet: bool = QUIET,
 ) -> None:

@@ -20,58 +20,62 @@ _N_SHOWN = 30
 @hashembeds_cli.command("prepare")
 def prepare_cli(
     dataset: str = Arg(
-        ..., help=f"Name of a dataset, or '{OWN_FILES}' for your own files"
+        ..., help=f"The name of a dataset, or '{OWN_FILES}' for your own files."
     ),
     output: Path = Opt(
         ...,
         "--output",
         "-o",
-        help="Folder for train.spacy, dev.spacy and test.spacy",
+        help="The folder for train.spacy, dev.spacy and test.spacy.",
         file_okay=False,
     ),
     assets: Path = Opt(
         Path("assets"),
         "--assets",
         "-a",
-        help="Folder that holds the files of the datasets",
+        help="The folder that holds the files of the datasets.",
         file_okay=False,
     ),
     train: Path | None = Opt(
-        None, "--train", "-t", help="Your training file", dir_okay=False
+        None, "--train", "-t", help="Your training file.", dir_okay=False
     ),
-    dev: Path | None = Opt(None, "--dev", help="Your development file", dir_okay=False),
-    test: Path | None = Opt(None, "--test", help="Your test file", dir_okay=False),
+    dev: Path | None = Opt(
+        None, "--dev", help="Your development file.", dir_okay=False
+    ),
+    test: Path | None = Opt(None, "--test", help="Your test file.", dir_okay=False),
     lang: str | None = Opt(
-        None, "--lang", "-l", help="Code of the language of your files"
+        None, "--lang", "-l", help="The code of the language of your files, such as de."
     ),
     separator: str | None = Opt(
         None,
         "--separator",
         help=r"What stands between the columns of your files, e.g. '\t'. Default: any "
-        "white space",
+        "white space.",
     ),
     word_column: int = Opt(
-        0, "--word-column", help="Column of the token, from 0; -1 is the last"
+        0, "--word-column", help="The column of the token, from 0; -1 is the last."
     ),
     tag_column: int = Opt(
-        -1, "--tag-column", help="Column of the entity tag, from 0; -1 is the last"
+        -1, "--tag-column", help="The column of the entity tag, from 0; -1 is the last."
     ),
-    encoding: str = Opt("utf-8", "--encoding", help="Encoding of your files"),
+    encoding: str = Opt("utf-8", "--encoding", help="The encoding of your files."),
     group: str = Opt(
         "sentence",
         "--group",
         help="What becomes one document: each 'sentence', or each 'document', told "
-        "apart by -DOCSTART- lines",
+        "apart by -DOCSTART- lines.",
     ),
     quiet: bool = QUIET,
 ) -> None:
-    """Convert a dataset, or your own files with one token a line, to train.spacy,
-    dev.spacy and test.spacy, count what they hold, and show how a sentence was read.
+    """Convert a dataset, or your own files, to train.spacy, dev.spacy and test.spacy.
+
+    Your own files have one token a line, and need --train, --dev and --lang. What was
+    written is counted, and a sentence shown as it was read.
 
     The datasets are wnut17, conll2002_es, conll2002_nl, anem, archaeology, ontonotes
     and demo, split as in the report "Multi hash embeddings in spaCy". Their files are
-    looked for in the folder of assets, where 'spacy project assets' puts them. All
-    options but --assets are for your own files, which need --train, --dev and --lang.
+    looked for in the folder of assets, where 'spacy project assets' puts them in a
+    clone of the sources of spacy-hashembeds. The demo corpus needs none.
     """
     from wasabi import msg
 

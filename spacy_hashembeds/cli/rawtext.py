@@ -11,13 +11,15 @@ from ._output import QUIET, name_output
 @hashembeds_cli.command("rawtext")
 def rawtext_cli(
     folder: Path = Arg(
-        ..., help="Folder of the raw files, e.g. assets/wnut17-raw", file_okay=False
+        ...,
+        help="The folder of the raw files, e.g. assets/wnut17-raw.",
+        file_okay=False,
     ),
     output: Path = Opt(
         ...,
         "--output",
         "-o",
-        help="Text file to write; - is standard output",
+        help="The text file to write; - is standard output.",
         dir_okay=False,
         callback=name_output,
     ),
@@ -25,7 +27,7 @@ def rawtext_cli(
         [],
         "--held-out",
         help="A .spacy file, or a folder of them, whose texts are left out. May be "
-        "given more than once",
+        "given more than once.",
     ),
     quiet: bool = QUIET,
 ) -> None:

@@ -10,25 +10,28 @@ from ._output import QUIET, name_output
 
 @hashembeds_cli.command("report")
 def report_cli(
-    results: Path = Arg(..., help="Folder of results: metrics, as trials write it"),
+    results: Path = Arg(
+        ..., help="The folder of results: metrics, as trials write it."
+    ),
     output: Path = Opt(
         ...,
         "--output",
         "-o",
-        help="File to write: .html or .md; - is standard output, for HTML",
+        help="The file to write, .html or .md; - is standard output, for HTML.",
         dir_okay=False,
         callback=name_output,
     ),
     figures: Path | None = Opt(
         None,
         "--figures",
-        help="Folder for PNG figures (for .md by default OUTPUT_figures)",
+        help="The folder for PNG figures (for .md by default OUTPUT_figures).",
         file_okay=False,
     ),
     corpus_root: Path | None = Opt(
         None,
         "--corpus-root",
-        help="Folder of prepared corpora, to count. Default: corpus, if it is there",
+        help="The folder of prepared corpora, to count. By default corpus, if it is "
+        "there.",
     ),
     quiet: bool = QUIET,
 ) -> None:

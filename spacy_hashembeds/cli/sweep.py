@@ -16,23 +16,27 @@ if TYPE_CHECKING:
 
 @hashembeds_cli.command("sweep")
 def sweep_cli(
-    grid: str = Arg(..., help="Grid of trials: a name, such as main, or a .yml file"),
+    grid: str = Arg(
+        ..., help="The grid of trials: a name, such as main, or a .yml file."
+    ),
     jobs: int | None = Opt(
         None,
         "--jobs",
         "-j",
-        help="Trials to run at once. Default: 1 here, all of a Ray cluster",
+        help="How many trials to run at once. Default: 1 here, all of a Ray cluster.",
         min=1,
     ),
     executor: str = Opt(
-        "local", "--executor", help="Where to run them: 'local' or 'ray'"
+        "local", "--executor", help="Where to run them: 'local' or 'ray'."
     ),
-    gpu_id: int = Opt(-1, "--gpu-id", "-g", help="GPU ID or -1 for CPU"),
-    datasets: str = Opt("", "--datasets", help="Only these, with commas between"),
-    embedders: str = Opt("", "--embedders", help="Likewise"),
-    variants: str = Opt("", "--variants", help="Likewise"),
-    seeds: str = Opt("", "--seeds", help="Likewise"),
-    dry_run: bool = Opt(False, "--dry-run", help="Only list what is done and to run"),
+    gpu_id: int = Opt(-1, "--gpu-id", "-g", help="The GPU's ID, or -1 for the CPU."),
+    datasets: str = Opt(
+        "", "--datasets", help="Run only these datasets, with commas between."
+    ),
+    embedders: str = Opt("", "--embedders", help="Run only these embedders."),
+    variants: str = Opt("", "--variants", help="Run only these variants."),
+    seeds: str = Opt("", "--seeds", help="Run only these seeds."),
+    dry_run: bool = Opt(False, "--dry-run", help="Only list what is done and to run."),
     force: bool = Opt(
         False,
         "--force",

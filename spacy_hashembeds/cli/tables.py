@@ -11,13 +11,13 @@ from ._output import QUIET, name_output
 @hashembeds_cli.command("tables")
 def tables_cli(
     corpus: Path = Arg(
-        ..., help="Training corpus: a .spacy file or a folder of them", exists=True
+        ..., help="The training corpus: a .spacy file or a folder of them.", exists=True
     ),
     output: Path = Opt(
         ...,
         "--output",
         "-o",
-        help="File of symbol tables to write (.npz); - is standard output",
+        help="The file of symbol tables to write (.npz); - is standard output.",
         dir_okay=False,
         callback=name_output,
     ),
@@ -25,19 +25,19 @@ def tables_cli(
         ...,
         "--lang",
         "-l",
-        help="Language of the pipeline that will use them: norms depend on it",
+        help="The language of the pipeline that will use them: norms depend on it.",
     ),
     attrs: str = Opt(
         "NORM,PREFIX,SUFFIX,SHAPE",
         "--attrs",
         "-a",
-        help="Comma-separated token attributes to count",
+        help="The token attributes to count, with commas between.",
     ),
     min_freq: int = Opt(
         10,
         "--min-freq",
         "-m",
-        help="How often a symbol must be seen to get a row",
+        help="How often a symbol must be seen to get a row.",
         min=1,
     ),
     quiet: bool = QUIET,

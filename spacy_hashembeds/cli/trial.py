@@ -14,11 +14,13 @@ from ._overrides import TAKE_OVERRIDES, read_overrides
 @hashembeds_cli.command("trial", context_settings=TAKE_OVERRIDES)
 def trial_cli(
     ctx: typer.Context,
-    dataset: str = Arg(..., help="Prepared corpus: the folder corpus/DATASET"),
-    embedder: str = Arg(..., help="Config: its name, such as multi_embed"),
-    seed: int = Opt(0, "--seed", "-s", help="Seed of initial weights and training"),
-    variant: str = Opt("default", "--variant", help="Name for the config overrides"),
-    gpu_id: int = Opt(-1, "--gpu-id", "-g", help="GPU ID or -1 for CPU"),
+    dataset: str = Arg(..., help="The prepared corpus: the folder corpus/DATASET."),
+    embedder: str = Arg(..., help="The config, by its name, such as multi_embed."),
+    seed: int = Opt(
+        0, "--seed", "-s", help="The seed of initial weights and training."
+    ),
+    variant: str = Opt("default", "--variant", help="A name for the config overrides."),
+    gpu_id: int = Opt(-1, "--gpu-id", "-g", help="The GPU's ID, or -1 for the CPU."),
     force: bool = Opt(
         False,
         "--force",

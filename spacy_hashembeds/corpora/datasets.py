@@ -26,7 +26,11 @@ Read = Callable[[Path], Iterator[Document]]
 SPLITS = ("train", "dev", "test")
 SEED = 42
 
-_FETCH = "Fetch it with 'spacy project assets'"
+#: What is missing is fetched by our project.yml, which a wheel does not hold.
+FETCH = (
+    "Fetch it with 'spacy project assets' in a clone of the sources of "
+    "spacy-hashembeds, which have the project.yml for it"
+)
 _LICENSED = (
     "OntoNotes 5 (LDC2013T19) may not be fetched for you: put the folder of your own "
     "licensed copy, in the format of CoNLL-2012, in its place"
@@ -48,7 +52,7 @@ class Dataset:
     lang: str
     files: tuple[str, ...]
     split: Callable[[list[Path]], Splits]
-    remedy: str = _FETCH
+    remedy: str = FETCH
 
 
 def prepare_dataset(name: str, assets: Path, output: Path) -> dict[str, Path]:
@@ -72,7 +76,8 @@ def prepare_dataset(name: str, assets: Path, output: Path) -> dict[str, Path]:
     for path in paths:
         if not path.exists():
             raise FileNotFoundError(
-                f"{path}: a file of {name} is missing. {dataset.remedy}."
+                f"{path}: a file of {name} is missing. {dataset.remedy}. "
+                "Name another folder of assets with --assets."
             )
     return _write_splits(dataset.split(paths), dataset.lang, Path(output))
 

@@ -24,7 +24,7 @@ def read_metrics(path: Path) -> dict[str, Any]:
 
     path (Path): The file, as `run_trial` writes it.
     RAISES (ValueError): If it is damaged or of another kind: no JSON, or without what
-        reports and comparisons show, or with something else in its place.
+        tables and comparisons show, or with something else in its place.
     RETURNS (dict[str, Any]): The results.
     """
     try:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from spacy.vocab import Vocab
 
+from ..corpora.datasets import FETCH
 from ..corpora.docbin import read_docs
 from ..corpora.lines import fail
 from ..files import replacing
@@ -72,10 +73,7 @@ def write_raw_text(
     paths = [Path(folder) / name for name in RAW_FILES]
     for path in paths:
         if not path.is_file():
-            raise FileNotFoundError(
-                f"{path}: a file of raw text is missing. Fetch it with 'spacy project "
-                "assets'."
-            )
+            raise FileNotFoundError(f"{path}: a file of raw text is missing. {FETCH}.")
     texts = _collect_texts(held_out)
     lines = tokens = left_out = 0
     with replacing(output) as temporary, temporary.open("w", encoding="utf8") as file:

@@ -1,3 +1,4 @@
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -34,7 +35,7 @@ def model(tmp_path_factory) -> Path:
 
 
 def run(model: Path, output: Path, *options: str, blas: str = "--no-blas"):
-    args = [str(model), str(output), blas, *options]
+    args = [str(model), "-o", str(output), blas, *options]
     return CliRunner().invoke(app, ["hashembeds", "accelerate", *args])
 
 
@@ -45,7 +46,7 @@ def texts(tmp_path) -> Path:
     return path
 
 
-def test_the_report_names_what_was_done(model, tmp_path, texts):
+def test_it_says_what_was_done(model, tmp_path, texts):
     result = run(model, tmp_path / "out", "--text", str(texts))
     assert result.exit_code == 0, result.output
     assert "Converted components.tok2vec.model" in result.output
@@ -54,6 +55,18 @@ def test_the_report_names_what_was_done(model, tmp_path, texts):
     shown = [line.split()[0] for line in result.output.splitlines() if line.strip()]
     assert {"Before", "After", "Ratio"} <= set(shown)
     assert load_model(tmp_path / "out").pipe_names == ["tok2vec", "tagger"]
+
+
+def test_json_has_all_that_was_done(model, tmp_path, texts, capfd):
+    result = run(model, tmp_path / "out", "--text", str(texts), "--json")
+    assert result.exit_code == 0, result.output
+    data = json.loads(capfd.readouterr().out)
+    assert data["converted"] == ["components.tok2vec.model"]
+    assert (data["texts"], data["tokens"]) == (3, 4)
+    assert data["words_per_second"].keys() == {"before", "after"}
+    assert result.stdout == ""
+    assert "Saved the pipeline to" in result.stderr
+    assert "Words/s" not in result.stderr
 
 
 def test_docs_are_taken_as_text(model, tmp_path):
@@ -69,7 +82,7 @@ def test_the_blas_is_chosen_by_default(model, tmp_path, texts, monkeypatch):
     assert result.exit_code == 1
     assert "tests.not_registered.v1" in result.output
     by_default = CliRunner().invoke(
-        app, ["hashembeds", "accelerate", str(model), str(tmp_path / "out")]
+        app, ["hashembeds", "accelerate", str(model), "-o", str(tmp_path / "out")]
     )
     assert "tests.not_registered.v1" in by_default.output
     assert not (tmp_path / "out").exists()
