@@ -5,8 +5,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from ..analysis.advice import Advice
+from ..analysis.advice import BOUND, Advice
 from ..analysis.codes import DEGENERATE_SEED, SOUND_SEED
+from ..analysis.reasons import format_bound
 from ..checks import check_attributes
 from ..hashing.murmur import MAX_HASHES
 
@@ -15,8 +16,8 @@ EXPLAIN_SMALL = "The default: the training corpus is too small to choose by."
 
 _ROWS_BY_DEFAULT = "Those that were there; for other attributes, spaCy's."
 _ROWS_RAISED = (
-    "Raised to the lower limit: in fewer, more than 0.1% of an attribute's values in "
-    "the training corpus would share all their rows with another."
+    f"Raised to the lower limit: in fewer, more than {format_bound(BOUND)} of an "
+    "attribute's values in the training corpus would share all their rows with another."
 )
 
 _REPLACED = re.compile(
