@@ -58,11 +58,12 @@ class Draft:
         if old == block:
             return
         known = old if isinstance(old, dict) else {}
+        new = {k for k, v in block.items() if k not in known or known[k] != v}
         set_dot_to_object(self.config, section, dict(block))
         self.changes += [
             Change(section, key, reason)
             for key, reason in why.items()
-            if reason and (key not in known or known[key] != block[key])
+            if reason and (key is None or key in new)
         ]
 
     def set(self, section: str, key: str, value: Any, why: str) -> None:
