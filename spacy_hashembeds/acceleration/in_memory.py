@@ -130,7 +130,7 @@ class _Original:
         new._components = [_share_if_needed(nlp, *named) for named in new.components]
         _copy_settings(nlp, new)
         _copy_ops(nlp, new)
-        if (config["nlp"].get("after_pipeline_creation") or {}) == {"@callbacks": BLAS}:
+        if config["nlp"].get("after_pipeline_creation") == {"@callbacks": BLAS}:
             use_fastest_blas(new)
         return new
 
