@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from spacy.language import Language
 from spacy.tokens import Doc
@@ -32,6 +33,9 @@ from .replaceable import check_replaceable
 from .result import Acceleration
 from .timing import measure_words_per_second
 
+#: Takes "texts" to compare or "rounds" to time, and which of them, and hands them on.
+Progress = Callable[[Iterable[Any], str], Iterable[Any]]
+
 
 def accelerate_folder(
     model: str | Path,
@@ -41,6 +45,7 @@ def accelerate_folder(
     blas: bool = True,
     force: bool = False,
     rounds: int = 7,
+    progress: Progress = lambda items, title: items,
 ) -> Acceleration:
     """Convert a trained pipeline to our layers, check it, time it and save it.
 
@@ -58,6 +63,7 @@ def accelerate_folder(
     force (bool): Whether to replace a pipeline that is in `output` already. Whenever
         this is killed, the old one or the new one is there.
     rounds (int): How often to time both pipelines, in turns.
+    progress (Progress): Wraps the texts while they are compared, and the rounds.
     RAISES (OSError): If there is no such pipeline, or something in `output` that is
         not to be replaced.
     RAISES (ValueError): If nothing can be converted, or the pipelines differ.
@@ -83,6 +89,7 @@ def accelerate_folder(
                 config=config,
                 blas=blas,
                 rounds=rounds,
+                progress=progress,
             )
 
 
@@ -105,6 +112,7 @@ def compare(
     config: Config,
     blas: bool,
     rounds: int,
+    progress: Progress = lambda items, title: items,
 ) -> Acceleration:
     """Check that a pipeline and what was made of it agree, and time both.
 
@@ -113,7 +121,7 @@ def compare(
     config (Config): That of the pipeline as it was.
     RAISES (ValueError): If they don't agree.
     """
-    parity = compare_pipelines(before, after, texts)
+    parity = compare_pipelines(before, after, progress(texts, "texts"))
     return Acceleration(
         converted=find_convertible(config),
         left=_find_left(config, blas),
@@ -122,7 +130,10 @@ def compare(
         unchecked=parity.unchecked,
         max_relative_diff=parity.max_relative_diff,
         words_per_second=measure_words_per_second(
-            loaders, parity.sample, rounds=rounds
+            loaders,
+            parity.sample,
+            rounds=rounds,
+            progress=lambda rounds: progress(rounds, "rounds"),
         ),
     )
 

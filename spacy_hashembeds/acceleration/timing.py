@@ -21,12 +21,13 @@ def measure_words_per_second(
     docs: Sequence[Doc],
     *,
     rounds: int = 7,
+    progress: Callable[[Sequence[int]], Iterable[int]] = lambda rounds: rounds,
 ) -> dict[str, float]:
     """Measure how many tokens a second pipelines annotate: see `measure_speeds`.
 
     RETURNS (dict[str, float]): Tokens per second of each pipeline, in the median round.
     """
-    speeds = measure_speeds(loaders, docs, rounds=rounds)
+    speeds = measure_speeds(loaders, docs, rounds=rounds, progress=progress)
     return {name: speed.median for name, speed in speeds.items()}
 
 

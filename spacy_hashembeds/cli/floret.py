@@ -6,6 +6,7 @@ from spacy.cli._util import Arg, Opt
 
 from ._app import describe, hashembeds_cli
 from ._output import QUIET, name_output
+from ._progress import is_watched
 
 
 @hashembeds_cli.command("floret")
@@ -73,6 +74,7 @@ def floret_cli(
             neg=neg,
             lr=lr,
             threads=threads,
+            show_progress=is_watched(),
         )
     except (OSError, ValueError, RuntimeError, ImportError) as e:
         msg.fail("Can't train the vectors", describe(e), exits=1)

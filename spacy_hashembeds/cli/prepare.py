@@ -7,9 +7,14 @@ from spacy.cli._util import Arg, Opt
 
 from ._app import describe, hashembeds_cli
 from ._output import QUIET
+from ._progress import show_progress
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from spacy.tokens import Doc
+
+    from ..corpora.columns import Document
 
 OWN_FILES = "iob"
 
@@ -90,7 +95,7 @@ def prepare_cli(
         )
     try:
         if dataset != OWN_FILES:
-            paths = prepare_dataset(dataset, assets, output)
+            paths = prepare_dataset(dataset, assets, output, progress=_show_progress)
         elif train is None or dev is None or lang is None:
             raise ValueError("Your own files need --train, --dev and --lang.")
         else:
@@ -109,12 +114,17 @@ def prepare_cli(
                 lang=lang,
                 output=output,
                 layout=layout,
+                progress=_show_progress,
             )
     except (OSError, ValueError) as e:
         msg.fail("Can't prepare the corpus", describe(e), exits=1)
     _print_statistics(paths)
     _print_sentence(paths["train"])
     msg.good(f"Saved {len(paths)} splits to {output}")
+
+
+def _show_progress(documents: "Iterator[Document]", split: str) -> "Iterable[Document]":
+    return show_progress(documents, f"Converting {split}", unit="documents")
 
 
 def _print_statistics(paths: dict[str, Path]) -> None:
@@ -132,7 +142,8 @@ def _print_statistics(paths: dict[str, Path]) -> None:
     rows = []
     train_texts: set[str] = set()
     for split, path in paths.items():
-        docs = list(read_docs(path, Vocab()))
+        read = read_docs(path, Vocab())
+        docs = list(show_progress(read, f"Counting {split}", unit="docs"))
         counts = corpus_statistics(docs)
         if split == "train":
             train_texts = entity_texts(docs)

@@ -1,11 +1,16 @@
 """`spacy hashembeds rawtext`."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from spacy.cli._util import Arg, Opt
 
 from ._app import describe, hashembeds_cli
 from ._output import QUIET, name_output
+from ._progress import show_progress
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
 
 
 @hashembeds_cli.command("rawtext")
@@ -42,8 +47,14 @@ def rawtext_cli(
     from ..vectors.rawtext import write_raw_text
 
     try:
-        counts = write_raw_text(folder, output, held_out=held_out)
+        counts = write_raw_text(
+            folder, output, held_out=held_out, progress=_show_progress
+        )
     except (OSError, ValueError) as e:
         msg.fail("Can't make the text", describe(e), exits=1)
     msg.info(f"Left out {counts.held_out:,} lines of held-out data")
     msg.good(f"Saved {counts.lines:,} lines of {counts.tokens:,} tokens to {output}")
+
+
+def _show_progress(lines: "Iterator[str]", name: str) -> "Iterable[str]":
+    return show_progress(lines, f"Tokenising {name}", unit="lines")

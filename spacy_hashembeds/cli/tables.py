@@ -6,6 +6,7 @@ from spacy.cli._util import Arg, Opt
 
 from ._app import describe, hashembeds_cli
 from ._output import QUIET, name_output
+from ._progress import show_progress
 
 
 @hashembeds_cli.command("tables")
@@ -67,7 +68,8 @@ def tables_cli(
     try:
         names = check_attributes([name.strip() for name in attrs.split(",")])
         examples = read_examples(corpus, blank(lang))
-        counts = count_values((example.predicted for example in examples), names)
+        docs = (example.predicted for example in examples)
+        counts = count_values(show_progress(docs, "Counting", unit="docs"), names)
         if not any(counts.values()):
             raise ValueError(f"There is not a token in the corpus '{corpus}'.")
         symbols = cut_symbols(counts, min_freq=min_freq, lang=lang)

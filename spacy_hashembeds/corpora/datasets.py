@@ -5,7 +5,7 @@ They are those of the report "Multi hash embeddings in spaCy", and your own file
 
 import math
 import random
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
@@ -22,6 +22,9 @@ from .readers import ANEM, ARCHAEOLOGY, WNUT17, make_doc
 
 Splits = Mapping[str, Iterator[Document]]
 Read = Callable[[Path], Iterator[Document]]
+
+#: Takes the documents of a split and the split's name, and hands the documents on.
+Progress = Callable[[Iterator[Document], str], Iterable[Document]]
 
 SPLITS = ("train", "dev", "test")
 SEED = 42
@@ -55,7 +58,13 @@ class Dataset:
     remedy: str = FETCH
 
 
-def prepare_dataset(name: str, assets: Path, output: Path) -> dict[str, Path]:
+def prepare_dataset(
+    name: str,
+    assets: Path,
+    output: Path,
+    *,
+    progress: Progress = lambda documents, split: documents,
+) -> dict[str, Path]:
     """Convert a corpus and split it as the report did. The same files give the same
     bytes, every time.
 
@@ -63,6 +72,7 @@ def prepare_dataset(name: str, assets: Path, output: Path) -> dict[str, Path]:
     assets (Path): The folder that holds the corpus's files.
     output (Path): The folder to write to, made if need be. Files of earlier splits in
         it are replaced only after every split could be read and written.
+    progress (Progress): Wraps the documents of each split as they are read.
     RETURNS (dict[str, Path]): The file of each split.
     RAISES (ValueError): No such dataset, or, with file and line, what cannot be parsed.
     RAISES (FileNotFoundError): A file of the corpus is missing.
@@ -79,7 +89,7 @@ def prepare_dataset(name: str, assets: Path, output: Path) -> dict[str, Path]:
                 f"{path}: a file of {name} is missing. {dataset.remedy}. "
                 "Name another folder of assets with --assets."
             )
-    return _write_splits(dataset.split(paths), dataset.lang, Path(output))
+    return _write_splits(dataset.split(paths), dataset.lang, Path(output), progress)
 
 
 def prepare_files(
@@ -90,6 +100,7 @@ def prepare_files(
     lang: str,
     output: Path,
     layout: ColumnFormat | None = None,
+    progress: Progress = lambda documents, split: documents,
 ) -> dict[str, Path]:
     """Convert your own files, split already.
 
@@ -100,6 +111,7 @@ def prepare_files(
     output (Path): The folder to write to, as for `prepare_dataset`.
     layout (ColumnFormat): How the files are laid out. None: as
         `spacy-hashembeds.IOBCorpus.v1` has it by default.
+    progress (Progress): As for `prepare_dataset`.
     RETURNS (dict[str, Path]): The file of each split.
     RAISES (ValueError): An unknown language, a test split of other files that would
         stay in the output, or, with file and line, what cannot be parsed.
@@ -121,7 +133,7 @@ def prepare_files(
             "folder."
         )
     splits = {split: read_documents(path, layout) for split, path in paths.items()}
-    return _write_splits(splits, lang, Path(output))
+    return _write_splits(splits, lang, Path(output), progress)
 
 
 def _split_as_published(read: Read, paths: list[Path]) -> Splits:
@@ -164,13 +176,16 @@ def _make_demo(paths: list[Path]) -> Splits:
     }
 
 
-def _write_splits(splits: Splits, lang: str, output: Path) -> dict[str, Path]:
+def _write_splits(
+    splits: Splits, lang: str, output: Path, progress: Progress
+) -> dict[str, Path]:
     vocab = _make_vocab(lang)
     written = {split: output / f"{split}.spacy" for split in splits}
     with ExitStack() as stack:
         # Files are moved to their places as the stack is left, after the last split.
         for split, documents in splits.items():
-            doc_bin = DocBin(docs=(make_doc(vocab, doc) for doc in documents))
+            read = progress(documents, split)
+            doc_bin = DocBin(docs=(make_doc(vocab, doc) for doc in read))
             if not len(doc_bin):
                 raise ValueError(f"There is not a sentence in the {split} split.")
             doc_bin.to_disk(stack.enter_context(replacing(written[split])))

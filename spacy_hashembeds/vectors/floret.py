@@ -14,6 +14,9 @@ from ..files import replacing
 MODES = ("floret", "fasttext")
 MODELS = ("skipgram", "cbow")
 
+#: How talkative floret has to be.
+_SHOW_PROGRESS = 2
+
 _END_OF_LINE = "</s>"
 
 
@@ -51,6 +54,7 @@ def train_floret(
     neg: int = 5,
     lr: float = 0.05,
     threads: int = 1,
+    show_progress: bool = False,
 ) -> TrainedVectors:
     """Train word vectors and write them as `spacy init vectors` reads them.
 
@@ -80,6 +84,7 @@ def train_floret(
     neg (int): Words drawn as negative examples for each word.
     lr (float): Learning rate at the start; it falls to 0.
     threads (int): Threads to train with.
+    show_progress (bool): Let floret say on stderr how far it is.
     RETURNS (TrainedVectors): What was trained.
     RAISES (ValueError): An argument out of its range, a text that is not UTF-8, as
         `path:line: …`, or one in which no word is frequent enough.
@@ -110,6 +115,7 @@ def train_floret(
         neg=neg,
         lr=lr,
         thread=threads,
+        verbose=_SHOW_PROGRESS if show_progress else 0,
     )
     description = _describe(trained, mode, bucket)
     if not description.words:
@@ -168,7 +174,7 @@ def _check_text(path: Path) -> None:
 def _train(text: Path, **settings: Any) -> Any:
     floret = _import_floret()
     try:
-        return floret.train_unsupervised(str(text), verbose=0, **settings)
+        return floret.train_unsupervised(str(text), **settings)
     except ValueError as e:
         raise _make_too_rare_error(text, settings["minCount"]) from e
     except RuntimeError as e:

@@ -1,7 +1,7 @@
 """The raw text that WNUT 2017 was drawn from, tokenised to train word vectors on."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -52,7 +52,11 @@ class RawTextCounts:
 
 
 def write_raw_text(
-    folder: Path, output: Path, *, held_out: Iterable[Path] = ()
+    folder: Path,
+    output: Path,
+    *,
+    held_out: Iterable[Path] = (),
+    progress: Callable[[Iterator[str], str], Iterable[str]] = lambda lines, name: lines,
 ) -> RawTextCounts:
     """Tokenise the raw files as WNUT 2017's development and test data are, and write
     one text a line, with a space between tokens.
@@ -65,6 +69,8 @@ def write_raw_text(
     output (Path): The text file to write or replace, whole or not at all.
     held_out (Iterable[Path]): `.spacy` files, or folders of them. A line that has the
         text of one of their Docs, white space aside, is left out.
+    progress (Callable): Takes the lines of each raw file and its name, and hands the
+        lines on.
     RETURNS (RawTextCounts): What was written.
     RAISES (FileNotFoundError): If one of the files is missing.
     RAISES (ValueError): Bytes that are not UTF-8, or NUL characters, as `path:line: …`,
@@ -78,7 +84,7 @@ def write_raw_text(
     lines = tokens = left_out = 0
     with replacing(output) as temporary, temporary.open("w", encoding="utf8") as file:
         for path in paths:
-            for line in _read_text(path):
+            for line in progress(_read_text(path), path.name):
                 if _remove_space(line) in texts:
                     left_out += 1
                 elif words := tokenize(line, split_contractions=RAW_FILES[path.name]):

@@ -680,8 +680,8 @@ def test_pipelines_are_timed_each_with_its_own_blas(
 ):
     loaded = []
 
-    def load_in_turns(loaders, docs, *, rounds):
-        for _ in range(rounds):
+    def load_in_turns(loaders, docs, *, rounds, progress):
+        for _ in progress(range(rounds)):
             for name, load in loaders.items():
                 ops = load().get_pipe("tok2vec").model.ops
                 loaded.append((name, ops.use_blis))

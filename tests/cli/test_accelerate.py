@@ -1,4 +1,5 @@
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,6 +14,7 @@ import spacy_hashembeds.cli  # noqa: F401
 from spacy_hashembeds.acceleration import accelerate as accelerate_module
 from spacy_hashembeds.acceleration import conversion
 from spacy_hashembeds.acceleration.timing import measure_words_per_second
+from spacy_hashembeds.cli import _progress
 
 from ..acceleration import accelerate_pipelines as pipelines
 
@@ -21,8 +23,8 @@ from ..acceleration import accelerate_pipelines as pipelines
 def _one_round(monkeypatch) -> None:
     """Time the pipelines once instead of seven times."""
 
-    def measure(loaders, docs, *, rounds):
-        return measure_words_per_second(loaders, docs, rounds=1)
+    def measure(loaders, docs, *, rounds, progress):
+        return measure_words_per_second(loaders, docs, rounds=1, progress=progress)
 
     monkeypatch.setattr(accelerate_module, "measure_words_per_second", measure)
 
@@ -67,6 +69,14 @@ def test_json_has_all_that_was_done(model, tmp_path, texts, capfd):
     assert result.stdout == ""
     assert "Saved the pipeline to" in result.stderr
     assert "Words/s" not in result.stderr
+
+
+def test_progress_is_shown(model, tmp_path, texts, monkeypatch):
+    monkeypatch.setattr(_progress, "hide_progress", lambda: False)
+    result = run(model, tmp_path / "out", "--text", str(texts))
+    assert result.exit_code == 0, result.output
+    assert re.search(r"Comparing: .* 0/3 ", result.stderr)
+    assert re.search(r"Timing: 100%.* 1/1 ", result.stderr)
 
 
 def test_docs_are_taken_as_text(model, tmp_path):
