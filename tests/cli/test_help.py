@@ -103,6 +103,15 @@ def test_nothing_that_is_written_is_an_argument(command):
         p.name for p in get_parameters(command) if p.param_type_name == "argument"
     }
     assert arguments <= {
-        *("dataset", "embedder", "folder", "grid", "metrics", "model", "results"),
+        *(
+            "base",
+            "dataset",
+            "embedder",
+            "folder",
+            "grid",
+            "metrics",
+            "model",
+            "results",
+        ),
         *("corpus", "test", "text", "train"),
     }
