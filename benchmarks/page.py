@@ -1,11 +1,11 @@
-"""The charts and docs/speed.md, made anew of the results that there are.
+"""Charts, and the tables of docs/speed.md and README.md, of the results there are.
 
 Run as `python -m benchmarks.page` from the checkout.
 """
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,7 @@ from ._tables import (
 )
 
 PAGE = ROOT / "docs" / "speed.md"
+README = ROOT / "README.md"
 OTHER_PYTHON = "pipeline-python3.11"
 
 #: What draws the chart of each file of results.
@@ -43,8 +44,11 @@ def _make_acceleration(results: Mapping[str, Any]) -> str:
     return f"{make_accelerate_table(results)}\n\n{chart}"
 
 
-#: For each part of the page the results that it is made of, and what makes it.
-PARTS: dict[str, tuple[tuple[str, ...], Callable[..., str]]] = {
+#: For each part of a page the results that it is made of, and what makes it.
+Parts = Mapping[str, tuple[tuple[str, ...], Callable[..., str]]]
+
+#: Those of docs/speed.md, and those of README.md.
+PARTS: Parts = {
     "accelerate": (("accelerate",), _make_acceleration),
     "embedding": (("embedding",), make_embedding_tables),
     "pipeline": (("pipeline",), make_pipeline_table),
@@ -54,6 +58,7 @@ PARTS: dict[str, tuple[tuple[str, ...], Callable[..., str]]] = {
     "goals": (("embedding", "pipeline"), make_goals_table),
     "growth": (("growth",), make_growth_tables),
 }
+README_PARTS: Parts = {"accelerate": (("accelerate",), make_accelerate_table)}
 
 _PART = re.compile(r"(<!-- begin (?P<name>\S+) -->\n).*?(<!-- end (?P=name) -->)", re.S)
 
@@ -72,46 +77,52 @@ def read_results(folder: Path = RESULTS) -> dict[str, Any]:
     }
 
 
-def fill_page(page: str, results: Mapping[str, Any]) -> str:
+def fill_page(page: str, results: Mapping[str, Any], parts: Parts = PARTS) -> str:
     """Put tables into a page of Markdown.
 
     page (str): The page, with two comments around the place of each table.
     results (Mapping[str, Any]): What `read_results` gives.
+    parts (Parts): The tables.
     RAISES (ValueError): If a table has no place in the page, or a place no table.
     RETURNS (str): The page with the tables of these results.
     """
     found = [match["name"] for match in _PART.finditer(page)]
-    if sorted(found) != sorted(PARTS):
+    if sorted(found) != sorted(parts):
         raise ValueError(
             "The page should have the comments '<!-- begin NAME -->' and "
-            f"'<!-- end NAME -->' once for each of {', '.join(PARTS)}, but has them "
+            f"'<!-- end NAME -->' once for each of {', '.join(parts)}, but has them "
             f"for {', '.join(found) or 'none'}."
         )
     return _PART.sub(
-        lambda match: f"{match[1]}\n{make_part(match['name'], results)}\n\n{match[3]}",
+        lambda match: (
+            f"{match[1]}\n{make_part(*parts[match['name']], results)}\n\n{match[3]}"
+        ),
         page,
     )
 
 
-def make_part(name: str, results: Mapping[str, Any]) -> str:
-    """Make a part of the page: tables, and what they were measured on."""
-    sources, make = PARTS[name]
+def make_part(
+    sources: Sequence[str], make: Callable[..., str], results: Mapping[str, Any]
+) -> str:
+    """Make a part of a page: tables, and what they were measured on."""
     for source in sources:
         if source not in results:
             command = source.partition("-")[0]
             return f"Not measured yet: `python -m benchmarks.{command}` does it."
-    parts = [results[source] for source in sources]
-    captions = dict.fromkeys(make_caption(part) for part in parts)
-    return "\n\n".join([make(*parts), *captions])
+    found = [results[source] for source in sources]
+    captions = dict.fromkeys(make_caption(result) for result in found)
+    return "\n\n".join([make(*found), *captions])
 
 
-def main(page: Path = PAGE, folder: Path = RESULTS) -> None:
-    """Draw all charts anew, and put the tables into docs/speed.md."""
+def main(page: Path = PAGE, readme: Path = README, folder: Path = RESULTS) -> None:
+    """Draw all charts anew, and put the tables into docs/speed.md and README.md."""
     results = read_results(folder)
     for name, result in results.items():
         CHARTS[name](result, folder / f"{name}.png")
-    page.write_text(fill_page(page.read_text("utf8"), results), encoding="utf8")
-    msg.good(f"Drew {len(results)} charts in {folder}, and filled {page}")
+    for path, parts in ((page, PARTS), (readme, README_PARTS)):
+        text = fill_page(path.read_text(encoding="utf8"), results, parts)
+        path.write_text(text, encoding="utf8")
+    msg.good(f"Drew {len(results)} charts in {folder}, and filled {page} and {readme}")
 
 
 if __name__ == "__main__":

@@ -26,6 +26,8 @@ def test_the_page_has_the_tables_of_the_results():
     """Else run `python -m benchmarks.page`."""
     text = page.PAGE.read_text(encoding="utf8")
     assert page.fill_page(text, page.read_results()) == text
+    readme = page.README.read_text(encoding="utf8")
+    assert page.fill_page(readme, page.read_results(), page.README_PARTS) == readme
 
 
 def test_all_results_have_a_chart():
@@ -59,7 +61,8 @@ def test_a_page_without_a_place_for_each_table_is_refused():
 def test_the_command_draws_charts_and_fills_the_page(tmp_path, capsys):
     shutil.copy(RESULTS / "pipeline.json", tmp_path)
     shutil.copy(page.PAGE, tmp_path / "speed.md")
-    page.main(tmp_path / "speed.md", tmp_path)
+    shutil.copy(page.README, tmp_path / "README.md")
+    page.main(tmp_path / "speed.md", tmp_path / "README.md", tmp_path)
     assert (tmp_path / "pipeline.png").read_bytes().startswith(b"\x89PNG")
     text = (tmp_path / "speed.md").read_text(encoding="utf8")
     assert text == page.fill_page(text, page.read_results(tmp_path))
