@@ -32,7 +32,7 @@ def convert(nlp: Language, texts=TEXTS, *, blas: bool = False) -> AcceleratedPip
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", pipelines.MAKERS)
+@pytest.mark.parametrize("name", ["shared", "static", "replaced", "variables"])
 def test_what_is_saved_is_what_the_command_writes(tmp_path, name):
     nlp = make(name)
     nlp.to_disk(tmp_path / "in")
@@ -56,6 +56,7 @@ def test_what_is_saved_is_what_the_command_writes(tmp_path, name):
 
 def test_the_new_pipeline_is_of_our_layers_and_shares_the_vocab():
     nlp = make()
+    nlp.meta["author"] = "A stranger"
     done = convert(nlp)
     embed = done.nlp.config["components"]["tok2vec"]["model"]
     assert embed["@architectures"] == conversion.OUR_EMBED
@@ -63,6 +64,7 @@ def test_the_new_pipeline_is_of_our_layers_and_shares_the_vocab():
     assert done.nlp.vocab is nlp.vocab
     assert done.nlp.path is None
     assert done.nlp.meta == nlp.meta
+    assert done.nlp.meta["author"] == "A stranger"
     assert done.nlp.meta is not nlp.meta
 
 
@@ -230,7 +232,8 @@ def test_two_threads_can_accelerate_one_pipeline():
 
 
 def get_ops(nlp: Language) -> set:
-    return {node.ops for _, pipe in nlp.components for node in pipe.model.walk()}
+    models = [getattr(pipe, "model", None) for _, pipe in nlp.components]
+    return {node.ops for model in models if model for node in model.walk()}
 
 
 def test_the_blas_is_chosen_for_the_new_pipeline_alone(monkeypatch):
@@ -254,19 +257,28 @@ def test_layers_stay_on_the_blas_that_they_were_put_on(monkeypatch):
     assert others not in {n.ops for n in new.get_pipe("tok2vec").model.walk()}
 
 
-class DeviceOps(NumpyOps):
-    """Ops that say they are a GPU's."""
+class Recorder:
+    """A component that tells with which ops it was made."""
 
-    device_type = "gpu"
+    def __init__(self, used: list) -> None:
+        used.append(get_current_ops())
+
+    def __call__(self, doc: Doc) -> Doc:
+        return doc
 
 
 def test_layers_are_made_on_the_device_of_the_old_ones():
     """Some notebooks forget between cells that a GPU was asked for."""
-    ops, device = get_current_ops(), DeviceOps(use_blis=True)
+    ops, device = get_current_ops(), NumpyOps("gpu", use_blis=True)
     set_current_ops(device)
     try:
         nlp = make()
     finally:
         set_current_ops(ops)
+    used = []
+    Language.factory("tests_ops", func=lambda nlp, name: Recorder(used))
+    nlp.add_pipe("tests_ops")
+    assert used == [ops]
     assert get_ops(convert(nlp).nlp) == {device}
+    assert set(used[1:]) == {device}
     assert get_current_ops() is ops
