@@ -151,20 +151,21 @@ def _print_statistics(paths: dict[str, Path]) -> None:
         rows.append(
             (
                 split,
-                counts.documents,
-                counts.tokens,
-                counts.vocabulary,
-                counts.classes,
+                f"{counts.documents:,}",
+                f"{counts.tokens:,}",
+                f"{counts.vocabulary:,}",
+                f"{counts.classes:,}",
                 f"{counts.entities_per_document:.2f}",
-                entities.seen,
-                entities.unseen,
+                f"{entities.seen:,}",
+                f"{entities.unseen:,}",
             )
         )
     header = (
         *("Split", "Documents", "Tokens", "Vocabulary", "Classes"),
         *("Entities/doc", "Seen", "Unseen"),
     )
-    msg.table(rows, header=header, aligns=tuple("lrrrrrrr"), divider=True)
+    aligns = tuple("lrrrrrrr")
+    msg.table(rows, header=header, aligns=aligns, divider=True, spacing=2)
 
 
 def _print_sentence(path: Path) -> None:
