@@ -3,38 +3,45 @@
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 #: So many rows at a time, their windows stay in the processor's cache.
 BLOCK = 256
 
 
-def get_windows(X: NDArray, window_size: int) -> NDArray:
-    """Show each row with its neighbours on both sides, zeros beyond the ends.
+def pad_rows(X: NDArray, window_size: int) -> NDArray:
+    """Put rows of zeros before the first row and after the last.
 
     X (NDArray): *Shape:* `(n, w)`.
-    RETURNS (NDArray): A view of a padded copy: rows overlap. *Shape:*
-        `(n, (2 * window_size + 1) * w)`.
+    RETURNS (NDArray): *Shape:* `(n + 2 * window_size, w)`.
     """
     n, width = X.shape
     padded = np.zeros((n + 2 * window_size, width), dtype=X.dtype)
     padded[window_size : window_size + n] = X
-    n_columns = (2 * window_size + 1) * width
-    return sliding_window_view(padded.reshape(-1), n_columns)[::width]
+    return padded
 
 
-def copy_windows(windows: NDArray, block: slice) -> NDArray:
-    """Copy a block of windows, since rows overlap: to multiply it.
+def copy_windows(padded: NDArray, window_size: int, block: slice) -> NDArray:
+    """Copy a block of rows, each with its neighbours on both sides.
 
-    Below numpy 2.3, products of overlapping rows are left to a plain loop, which takes
-    ten times as long as BLAS. The copy takes a hundredth.
+    A view in which rows overlap would need no copy, but takes longer to make for short
+    texts, and below numpy 2.3 its products are left to a plain loop.
+
+    padded (NDArray): What `pad_rows` gives. *Shape:* `(n + 2 * window_size, w)`.
+    block (slice): Rows of the n, from `split_blocks`.
+    RETURNS (NDArray): *Shape:* `(rows of the block, (2 * window_size + 1) * w)`.
     """
-    return np.ascontiguousarray(windows[block])
+    n, width = block.stop - block.start, padded.shape[1]
+    n_neighbours = 2 * window_size + 1
+    windows = np.empty((n, n_neighbours, width), dtype=padded.dtype)
+    for neighbour in range(n_neighbours):
+        rows = slice(block.start + neighbour, block.stop + neighbour)
+        windows[:, neighbour] = padded[rows]
+    return windows.reshape(n, n_neighbours * width)
 
 
 def sum_windows(dY: NDArray, window_size: int) -> NDArray:
-    """Give each row the sum of what its windows say: backpropagates `get_windows`.
+    """Give each row the sum of what its windows say: backpropagates `copy_windows`.
 
     dY (NDArray): *Shape:* `(n, (2 * window_size + 1) * w)`.
     RETURNS (NDArray): *Shape:* `(n, w)`.

@@ -15,11 +15,12 @@ from thinc.api import Model
 from ..kernels.mixing import (
     begin_maximum,
     begin_normalize,
+    inputs_first,
     maximum,
     normalize,
     pieces_first,
 )
-from ..kernels.windows import copy_windows, get_windows, split_blocks, sum_windows
+from ..kernels.windows import copy_windows, pad_rows, split_blocks, sum_windows
 from .checks import check_integer, check_maxout
 from .gradients import inc_grad, inc_maxout_grads
 from .watch import check_once, peek
@@ -71,12 +72,12 @@ def predict(layers: Convolution, X: NDArray) -> NDArray:
     X (NDArray): *Shape:* `(n, width)`, float32.
     RETURNS (NDArray): *Shape:* `(n, width)`, float32.
     """
-    W, b = pieces_first(peek(layers.maxout, "W"), peek(layers.maxout, "b"))
+    W, b = inputs_first(peek(layers.maxout, "W"), peek(layers.maxout, "b"))
     G, shift = peek(layers.layernorm, "G"), peek(layers.layernorm, "b")
-    windows = get_windows(X, layers.window_size)
+    padded = pad_rows(X, layers.window_size)
     Y = np.empty_like(X)
     for block in split_blocks(len(X)):
-        mixed = copy_windows(windows, block) @ W.T
+        mixed = copy_windows(padded, layers.window_size, block) @ W
         mixed += b
         best = maximum(mixed.reshape(layers.shape))
         np.add(normalize(best, G, shift), X[block], out=Y[block])
@@ -93,11 +94,12 @@ def begin_update(
     """
     W, b = pieces_first(peek(layers.maxout, "W"), peek(layers.maxout, "b"))
     G, shift = peek(layers.layernorm, "G"), peek(layers.layernorm, "b")
-    windows = get_windows(X, layers.window_size)
+    size = layers.window_size
+    padded = pad_rows(X, size)
     Y = np.empty_like(X)
     steps = []
     for block in split_blocks(len(X)):
-        mixed = copy_windows(windows, block) @ W.T
+        mixed = copy_windows(padded, size, block) @ W.T
         mixed += b
         best, backprop_maximum = begin_maximum(mixed.reshape(layers.shape))
         Y[block], backprop_norm = begin_normalize(best, G, shift)
@@ -106,7 +108,7 @@ def begin_update(
 
     def backprop(d_output: NDArray) -> NDArray:
         dY = backprop_dropout(d_output)
-        d_windows = np.empty(windows.shape, dtype=dY.dtype)
+        d_windows = np.empty((len(dY), W.shape[1]), dtype=dY.dtype)
         dW, db = np.zeros_like(W), np.zeros_like(b)
         dG, d_shift = np.zeros_like(G), np.zeros_like(shift)
         for block, backprop_maximum, backprop_norm in steps:
@@ -115,11 +117,11 @@ def begin_update(
             dG += dG_block
             d_shift += d_shift_block
             db += d_mixed.sum(axis=0)
-            dW += d_mixed.T @ copy_windows(windows, block)
+            dW += d_mixed.T @ copy_windows(padded, size, block)
             np.matmul(d_mixed, W, out=d_windows[block])
         inc_maxout_grads(layers.maxout, dW, db)
         inc_grad(layers.layernorm, "G", dG)
         inc_grad(layers.layernorm, "b", d_shift)
-        return d_output + sum_windows(d_windows, layers.window_size)
+        return d_output + sum_windows(d_windows, size)
 
     return X + dropped, backprop
