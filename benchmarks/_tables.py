@@ -23,7 +23,11 @@ def make_accelerate_table(results: Json) -> str:
     groups = results["groups"]
     header = ["words a second (quartiles)", *map(_describe_group, groups)]
     rows = [
-        [name, *(_format_group(group, name) for group in groups)]
+        [f"{name}, {kind}", *(_format_group(part, name) for part in parts)]
+        for kind, parts in (
+            ("`nlp.pipe`", groups),
+            ("a text a call", [group["one_by_one"] for group in groups]),
+        )
         for name in groups[0]["contenders"]
     ]
     return make_table(header, rows)

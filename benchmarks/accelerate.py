@@ -42,6 +42,8 @@ CORPUS = ROOT / "corpus" / "wnut17"
 #: Where trained pipelines are kept for the next time.
 TRAINED = ROOT / "training" / "benchmarks"
 STEPS = 600
+#: How many texts are annotated one by one.
+SAMPLE = 200
 
 STOCK = "stock"
 CALLBACK = "callback only"
@@ -150,15 +152,22 @@ def measure_group(
 ) -> dict[str, Any]:
     """Accelerate a pipeline, and time it before and after."""
     msg.text(f"accelerating and timing: {group.title}")
+    sample = test.docs[:SAMPLE]
     with TemporaryDirectory() as folder:
         fast = Path(folder) / "accelerated"
         done = accelerate_folder(model, fast, test.docs, rounds=1)
-        makers: dict[str, Maker[Sequence[Doc]]] = {
-            STOCK: make_maker(model),
-            CALLBACK: make_maker(model, use_fastest_blas),
-            ACCELERATED: make_maker(fast),
-        }
-        timings = time_in_turns(makers, Work([test.docs], count_words), schedule)
+        timings, calls = (
+            time_in_turns(
+                {
+                    STOCK: make_maker(model, ready),
+                    CALLBACK: make_maker(model, ready, use_fastest_blas),
+                    ACCELERATED: make_maker(fast, ready),
+                },
+                Work([docs], count_words),
+                schedule,
+            )
+            for ready, docs in ((prepare, test.docs), (prepare_calls, sample))
+        )
     return {
         "title": group.title,
         "optimize": group.optimize,
@@ -168,26 +177,44 @@ def measure_group(
         "max_relative_diff": done.max_relative_diff,
         "contenders": {name: timing.to_json() for name, timing in timings.items()},
         "times_as_fast_as_stock": get_ratios(timings, STOCK),
+        "one_by_one": {
+            "texts": len(sample),
+            "contenders": {name: timing.to_json() for name, timing in calls.items()},
+            "times_as_fast_as_stock": get_ratios(calls, STOCK),
+        },
     }
 
 
 def make_maker(
-    model: Path, change: Callable[[Language], object] = lambda nlp: None
+    model: Path,
+    ready: Callable[[Language, Sequence[Doc]], Callable[[], None]],
+    change: Callable[[Language], object] = lambda nlp: None,
 ) -> Maker[Sequence[Doc]]:
     """Make what loads a pipeline, and changes it, to annotate docs."""
 
     def make() -> Contender[Sequence[Doc]]:
         nlp = load_trained(model)
         change(nlp)
-        return lambda docs: prepare(nlp, docs)
+        return lambda docs: ready(nlp, docs)
 
     return make
 
 
 def prepare(nlp: Language, docs: Sequence[Doc]) -> Callable[[], None]:
-    """Get ready to annotate docs: no tokenizer is timed."""
+    """Get ready to annotate docs with `nlp.pipe`: no tokenizer is timed."""
     bare = [strip(doc, nlp.vocab) for doc in docs]
     return lambda: annotate(nlp, bare)
+
+
+def prepare_calls(nlp: Language, docs: Sequence[Doc]) -> Callable[[], None]:
+    """Get ready to annotate docs one by one, as who serves single requests does."""
+    bare = [strip(doc, nlp.vocab) for doc in docs]
+
+    def call() -> None:
+        for doc in bare:
+            nlp(doc)
+
+    return call
 
 
 def describe_pipeline(nlp: Language, docs: Sequence[Doc]) -> dict[str, Any]:

@@ -384,6 +384,9 @@ def test_stock_pipelines_are_timed_before_and_after(accelerate_results):
     for timing in group["contenders"].values():
         assert_timing(timing)
     assert group["times_as_fast_as_stock"]["stock"] == 1
+    assert [*group["one_by_one"]["contenders"]] == names
+    for timing in group["one_by_one"]["contenders"].values():
+        assert_timing(timing)
     assert group["texts"] == 40
     assert group["entities"] > 0
     assert 0 <= group["max_relative_diff"] < 1e-5
@@ -394,7 +397,7 @@ def test_stock_pipelines_are_timed_before_and_after(accelerate_results):
 
 def test_acceleration_writes_data_and_chart(accelerate_results, tmp_path, capsys):
     assert_writes(accelerate, accelerate_results, "measure_acceleration", tmp_path)
-    assert "| accelerated | " in capsys.readouterr().out
+    assert "| accelerated, a text a call | " in capsys.readouterr().out
 
 
 def test_each_contender_is_what_its_name_says(tiny_corpus, tmp_path, monkeypatch):
@@ -409,7 +412,8 @@ def test_each_contender_is_what_its_name_says(tiny_corpus, tmp_path, monkeypatch
 
     monkeypatch.setattr(accelerate, "train_stock", lambda *_: make_stock(tmp_path))
     monkeypatch.setattr(blas, "is_numpy_faster", lambda: True)
-    monkeypatch.setattr(accelerate, "prepare", lambda nlp, docs: seen.append(nlp))
+    for name in ("prepare", "prepare_calls"):
+        monkeypatch.setattr(accelerate, name, lambda nlp, docs: seen.append(nlp))
     monkeypatch.setattr(accelerate, "time_in_turns", make_all)
     accelerate.measure_acceleration(
         tiny_corpus, tmp_path, ONCE, groups=accelerate.GROUPS[:1]
@@ -427,7 +431,7 @@ def test_each_contender_is_what_its_name_says(tiny_corpus, tmp_path, monkeypatch
         "spacy-hashembeds.MaxoutWindowEncoder.v1",
         "spacy-hashembeds.MultiFewerHashEmbed.v1",
     ]
-    assert found == [(stock, False), (stock, True), (ours, True)]
+    assert found == 2 * [(stock, False), (stock, True), (ours, True)]
 
 
 def make_stock(folder: Path) -> Path:
