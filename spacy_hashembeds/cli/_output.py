@@ -155,7 +155,7 @@ QUIET = typer.Option(
     False,
     "--quiet",
     "-q",
-    help="Print only warnings, errors, and the data of --json or of -o -.",
+    help="Print only warnings, errors, and data that goes to standard output.",
     # before the options that send data there
     is_eager=True,
     callback=_be_quiet,

@@ -7,8 +7,10 @@ from ..files import find_descriptor
 from .configure import Configured
 from .scorer import FACTORIES
 
+#: Where pipelines are trained, each in a folder named after its config.
+_FOLDER = Path("training")
 #: Where training saves its best pipeline, below the folder that it is given.
-_FOLDER, _BEST = "training", "training/model-best"
+_BEST = "model-best"
 
 
 def list_commands(
@@ -19,21 +21,29 @@ def list_commands(
     made (Configured): The config.
     output (str | Path): Where it was written.
     train (str | Path, optional): The training corpus. Default: that of the config.
-    RETURNS (list[str]): The commands. Files that nobody has named are named after what
-        they hold.
+    RETURNS (list[str]): The commands. Splits that nobody has named are those beside the
+        training corpus, or else files named after what they hold.
     """
     config = made.config.interpolate()
     paths = config.get("paths", {})
     corpus = str(train or paths.get("train") or "train.spacy")
     name = "config.cfg" if find_descriptor(Path(output)) is not None else str(output)
-    training = ["spacy", "train", name, "--output", _FOLDER]
-    known = {"train": corpus, "dev": str(paths.get("dev") or "dev.spacy")}
+    folder = _FOLDER / Path(name).stem
+    training = ["spacy", "train", name, "--output", str(folder)]
+    known = {"train": corpus, "dev": paths.get("dev") or _find_beside(corpus, "dev")}
     if made.needs_vectors:
         known["vectors"] = "VECTORS"
     for key, path in known.items():
         if key in paths:
-            training += [f"--paths.{key}", path]
-    evaluation = ["spacy", "evaluate", _BEST, "test.spacy"]
+            training += [f"--paths.{key}", str(path)]
+    evaluation = ["spacy", "evaluate", str(folder / _BEST)]
+    evaluation.append(_find_beside(corpus, "test"))
     if any(c.get("factory") in FACTORIES for c in config["components"].values()):
         evaluation = ["spacy", "hashembeds", *evaluation[1:], "--train", corpus]
     return [join(training), join(evaluation)]
+
+
+def _find_beside(corpus: str, split: str) -> str:
+    """Find the file of a split where `spacy hashembeds prepare` has written it."""
+    path = Path(corpus).with_name(f"{split}.spacy")
+    return str(path) if path.is_file() else path.name

@@ -56,12 +56,21 @@ def test_what_to_do_next_can_be_pasted(base, tmp_path):
     output = tmp_path / "my new.cfg"
     train = toys.write_corpus(tmp_path / "train.spacy")
     training, evaluation = find_commands(run(base, "-o", output, "-t", train))
-    assert training[:5] == ["spacy", "train", str(output), "--output", "training"]
+    folder = "training/my new"
+    assert training[:5] == ["spacy", "train", str(output), "--output", folder]
     assert training[5:7] == ["--paths.train", str(train)]
     assert training[7:] == ["--paths.dev", "dev.spacy"]
     assert evaluation[:3] == ["spacy", "hashembeds", "evaluate"]
-    assert evaluation[3:5] == ["training/model-best", "test.spacy"]
+    assert evaluation[3:5] == [f"{folder}/model-best", "test.spacy"]
     assert evaluation[5:] == ["--train", str(train)]
+
+
+def test_splits_beside_the_training_corpus_are_found(base, tmp_path):
+    train = toys.write_corpus(tmp_path / "train.spacy")
+    dev, test = (toys.write_corpus(tmp_path / f"{s}.spacy") for s in ("dev", "test"))
+    commands = find_commands(run(base, "-o", tmp_path / "new.cfg", "-t", train))
+    assert commands[0][-2:] == ["--paths.dev", str(dev)]
+    assert commands[1][4] == str(test)
 
 
 def test_what_has_no_entities_is_evaluated_by_spacy(tmp_path):
@@ -70,7 +79,7 @@ def test_what_has_no_entities_is_evaluated_by_spacy(tmp_path):
     train, evaluate = find_commands(run(base, "-o", tmp_path / "new.cfg"))
     paths = ["--paths.train", "train.spacy", "--paths.dev", "mine.spacy"]
     assert train[-4:] == paths
-    assert evaluate == ["spacy", "evaluate", "training/model-best", "test.spacy"]
+    assert evaluate == ["spacy", "evaluate", "training/new/model-best", "test.spacy"]
 
 
 def test_vectors_that_are_missing_are_asked_for(base, tmp_path):
