@@ -28,7 +28,7 @@ class Base:
     @property
     def is_pipeline(self) -> bool:
         """Whether it is the config of a saved pipeline."""
-        return is_config_of_pipeline(self.path)
+        return self.path.name == _CONFIG and is_pipeline(self.path.parent)
 
 
 def read_base(base: str | Path) -> Base:
@@ -64,9 +64,9 @@ def read_base(base: str | Path) -> Base:
     return Base(path, text, config)
 
 
-def is_config_of_pipeline(path: Path) -> bool:
-    """Tell whether a path is that of the config inside a saved pipeline."""
-    return path.name == _CONFIG and (path.parent / _META).is_file()
+def is_pipeline(folder: Path) -> bool:
+    """Tell whether a folder is that of a saved pipeline."""
+    return (folder / _CONFIG).is_file() and (folder / _META).is_file()
 
 
 def _find(base: str | Path) -> Path:

@@ -127,6 +127,42 @@ def test_the_corpus_is_never_replaced(tmp_path):
     check(tmp_path / "new.cfg", train=tmp_path / "gone.spacy")
 
 
-def test_the_config_of_a_saved_pipeline_is_never_replaced(pipeline):
-    with pytest.raises(FileExistsError, match="is the config of a saved pipeline"):
-        check(pipeline / "config.cfg", pipeline, force=True)
+@pytest.mark.parametrize("name", ["a.spacy", "deep/b.spacy", "new.cfg", "new/new.cfg"])
+def test_nothing_is_written_into_the_folder_of_the_corpus(tmp_path, name):
+    (tmp_path / "corpus/deep").mkdir(parents=True)
+    for file in ("a.spacy", "deep/b.spacy"):
+        (tmp_path / "corpus" / file).touch()
+    (tmp_path / "link").symlink_to(tmp_path / "corpus")
+    for folder in ("corpus", "link"):
+        with pytest.raises(FileExistsError, match="is in the folder of the training"):
+            check(tmp_path / folder / name, train=tmp_path / "corpus", force=True)
+    check(tmp_path / "new.cfg", train=tmp_path / "corpus")
+
+
+def test_a_file_that_the_corpus_links_to_is_never_replaced(tmp_path):
+    (tmp_path / "corpus").mkdir()
+    (tmp_path / "a.spacy").touch()
+    (tmp_path / "corpus/a.spacy").symlink_to(tmp_path / "a.spacy")
+    (tmp_path / "corpus/gone.spacy").symlink_to(tmp_path / "gone.spacy")
+    with pytest.raises(FileExistsError, match="is the training corpus"):
+        check(tmp_path / "a.spacy", train=tmp_path / "corpus", force=True)
+
+
+@pytest.mark.parametrize(
+    "name", ["config.cfg", "meta.json", "tokenizer", "tok2vec/model", "deep/new.cfg"]
+)
+def test_nothing_is_written_into_a_saved_pipeline(pipeline, name):
+    link = pipeline.parent / "link"
+    link.symlink_to(pipeline)
+    for folder in (pipeline, link):
+        with pytest.raises(FileExistsError, match="is in the saved pipeline '"):
+            check(folder / name, pipeline, force=True)
+    check(pipeline.parent / "new.cfg", pipeline)
+
+
+def test_what_a_saved_pipeline_links_to_is_not_replaced_through_it(pipeline):
+    elsewhere = pipeline.parent / "tokenizer"
+    (pipeline / "tokenizer").rename(elsewhere)
+    (pipeline / "tokenizer").symlink_to(elsewhere)
+    with pytest.raises(FileExistsError, match="is in the saved pipeline"):
+        check(pipeline / "tokenizer", pipeline, force=True)
