@@ -102,16 +102,22 @@ def configure(
     if scorer:
         put_in_scorer(draft, train)
     needs_vectors = warn_of_vectors(draft, list(found))
-    comments = {(change.section, change.key): change.why for change in draft.changes}
-    text = edit_text(read.text, read.config, draft.config, comments)
     return Configured(
         base=read,
         config=draft.config,
-        text=text,
+        text=_edit_text(read, draft),
         changes=draft.changes,
         warnings=draft.warnings,
         needs_vectors=needs_vectors,
     )
+
+
+def _edit_text(base: Base, draft: Draft) -> str:
+    comments = {(change.section, change.key): change.why for change in draft.changes}
+    try:
+        return edit_text(base.text, base.config, draft.config, comments)
+    except ValueError as error:
+        raise ValueError(f"'{base.path}' can't be changed: {error}.") from error
 
 
 def _describe_models(base: Base) -> str:

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterator, Mapping
+from configparser import Error as ConfigParserError
 from textwrap import wrap
 from typing import Any
 
@@ -23,12 +24,13 @@ _KEY = re.compile(r"([^\s#;\[=:][^=:]*?)\s*[=:]")
 def edit_text(text: str, old: Config, new: Config, comments: Comments) -> str:
     """Edit the text of a config, and leave all lines as they are that don't change.
 
-    text (str): The text.
+    text (str): The text, with lines that end in LF, as Python reads them.
     old (Config): What it says, with variables.
     new (Config): What it shall say.
     comments (Comments): What to write above the lines that change. Comments that this
         wrote above them before are replaced.
-    RAISES (ValueError): If the text is laid out in a way that can't be edited.
+    RAISES (ValueError): If the text is laid out in a way that can't be edited. Does
+        not name the file.
     RETURNS (str): The new text.
     """
     document = _Document(text)
@@ -40,12 +42,19 @@ def edit_text(text: str, old: Config, new: Config, comments: Comments) -> str:
         if before.get(name) != values:
             document.write(name, before.get(name, {}), after, comments)
     edited = document.join()
-    if load_config_from_str(edited) != new:
+    if not _says(edited, new):
         raise ValueError(
-            "The config is laid out in a way that can't be edited line by line. Have "
-            "it written anew with `spacy init fill-config`, and give that."
+            "it is laid out in a way that can't be edited line by line. Have it "
+            "written anew with `spacy init fill-config`, and give that"
         )
     return edited
+
+
+def _says(text: str, config: Config) -> bool:
+    try:
+        return load_config_from_str(text) == config
+    except (KeyError, ValueError, ConfigParserError):  # a section twice, or nowhere
+        return False
 
 
 def _flatten(config: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
@@ -121,7 +130,8 @@ class _Document:
 
     def __init__(self, text: str) -> None:
         self._sections = [_Section(None, [])]
-        for line in text.splitlines():
+        # splitlines() would split at U+2028 or a form feed too, where no line ends
+        for line in text.split("\n"):
             header = _HEADER.match(line)
             if header:
                 above = _take_comments(self._sections[-1].lines)
@@ -131,7 +141,7 @@ class _Document:
     def join(self) -> str:
         """Give the text."""
         lines = [line for section in self._sections for line in section.lines]
-        return "\n".join(lines).strip() + "\n"
+        return "\n".join(lines).strip("\n") + "\n"
 
     def remove(self, name: str) -> None:
         """Remove a section, wherever it is written."""

@@ -351,3 +351,18 @@ def test_our_own_configs_are_changed_into_each_other(tmp_path):
     assert get_changed(made) >= {f"[{EMBED}] @architectures"}
     assert "# The report's training section" in made.text
     toys.build(made)
+
+
+def test_a_layout_that_can_not_be_edited_is_refused_by_the_file_s_name(base):
+    base.write_text("\n".join(f"  {line}" for line in base.read_text().split("\n")))
+    with pytest.raises(ValueError, match=r"base.cfg' can't be changed: it is laid out"):
+        configure(base)
+
+
+@pytest.mark.parametrize(
+    "value", ['["A\u2028B"]', '"x\x85y"', '"x\x0b  y"', '"\x1c y"']
+)
+def test_values_may_hold_whatever_spacy_reads(base, value):
+    toys.edit_base(base, ("seed = ${system.seed}", f"seed = 0\nmine = {value}"))
+    toys.edit_base(base, ("[nlp]", "# page\x0c[initialize.foo]\n[nlp]"))
+    assert f"\nmine = {value}\n" in configure(base).text

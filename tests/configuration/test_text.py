@@ -162,7 +162,34 @@ def test_our_own_comments_are_replaced_and_no_others():
     )
 
 
-def test_a_layout_that_can_not_be_edited_is_refused():
-    text = TEXT.replace("\ntrain =", "\n  train =")
-    with pytest.raises(ValueError, match="Have it written anew with `spacy init fill"):
-        edit(lambda config: config["paths"].update(train="x"), text=text)
+@pytest.mark.parametrize("character", "\u2028 \u2029 \x85 \x0b \x0c \x1c".split(" "))
+def test_lines_end_where_they_do_for_spacy(character):
+    text = replace(
+        ("# A config of mine.", f"# page{character}[nlp]"),
+        ("; why this", f"; why{character}[training.more]\n; this"),
+        ("after = null", f'after = ["A{character}B"]'),
+    )
+
+    def change(config):
+        config["paths"]["train"] = f"x{character}y"
+
+    expected = edit(change, text=text)
+    assert text.split("\n")[5:] == expected.split("\n")[5:]
+    assert len(text.split("\n")) == len(expected.split("\n"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        TEXT.replace("\ntrain =", "\n  train ="),
+        # what is not found is written once more
+        "\n".join(f"  {line}" for line in TEXT.split("\n")),
+    ],
+)
+def test_a_layout_that_can_not_be_edited_is_refused(text):
+    def change(config):
+        config["paths"]["train"] = "x"
+        config["training"]["more"] = {"a": 1}
+
+    with pytest.raises(ValueError, match="written anew with `spacy init fill-config`"):
+        edit(change, text=text)
