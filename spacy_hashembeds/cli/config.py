@@ -1,5 +1,6 @@
 """`spacy hashembeds config`."""
 
+import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,7 +22,8 @@ def config_cli(
     base: str = Arg(
         ...,
         help="Config to start from: a .cfg file, the folder or package of a saved "
-        "pipeline, or the name of a config that comes with us, such as multi_embed.",
+        "pipeline, or the name of a config that comes with us, such as multi_embed; - "
+        "is standard input.",
     ),
     output: Path = Opt(
         ...,
@@ -99,7 +101,9 @@ def _find_base(base: str) -> str:
 
     from ..experiments.configs import locate_config
 
-    if Path(base).exists() or is_package(base):
+    if base == "-":
+        return "/dev/stdin"
+    if not base or os.path.lexists(base) or is_package(base):
         return base
     return str(locate_config(base))
 

@@ -1,5 +1,7 @@
 """The config to start from: a file, or that of a saved pipeline."""
 
+import os
+import re
 from configparser import Error as ConfigParserError
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +14,10 @@ from spacy.util import (
 )
 from thinc.api import Config
 
+from .contents import check_contents
+
 _CONFIG, _META = "config.cfg", "meta.json"
+_DEFAULT = re.compile(r"^\s*\[DEFAULT\]", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -40,28 +45,51 @@ def read_base(base: str | Path) -> Base:
     RAISES (ValueError): If it is no config of a pipeline.
     """
     path = _find(base)
+    text = _read_text(path)
     try:
-        text = path.read_text(encoding="utf8")
         config = load_config_from_str(text)
-        config.interpolate()
-    except (ValueError, ConfigParserError) as error:
-        # spaCy names no file, and lays its messages out over many lines.
-        reason = " ".join(str(error).split())
+        plain = config.interpolate()
+    except (KeyError, ValueError, ConfigParserError) as error:
         raise ValueError(
-            f"'{path}' should be a spaCy config, but can't be read as one: {reason}"
+            f"'{path}' should be a spaCy config, but can't be read as one: "
+            + _describe(error, text)
         ) from error
-    for section in ("nlp", "components"):
-        if not config.get(section):
-            raise ValueError(
-                f"'{path}' should be the config of a pipeline, but has nothing in "
-                f"[{section}]. Make one with `spacy init config`."
-            )
-    if not config["nlp"].get("lang"):
-        raise ValueError(
-            f"'{path}' should say which language the pipeline is for, as 'lang' in "
-            "[nlp]: norms depend on it."
-        )
+    try:
+        check_contents(plain)
+    except ValueError as error:
+        raise ValueError(f"'{path}' {error}") from error
     return Base(path, text, config)
+
+
+def _read_text(path: Path) -> str:
+    """Read a text, without the byte-order mark that spaCy would not take."""
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ValueError(_refuse_encoding(path, str(error))) from error
+    if "\0" in text:
+        raise ValueError(_refuse_encoding(path, "it holds NUL characters"))
+    return text
+
+
+def _refuse_encoding(path: Path, reason: str) -> str:
+    return (
+        f"'{path}' should be a spaCy config in UTF-8, but is no such text ({reason}). "
+        "If it is one in another encoding, such as UTF-16, save it as UTF-8."
+    )
+
+
+def _describe(error: Exception, text: str) -> str:
+    """Say on one line what spaCy lays out over many, and what it leaves out."""
+    if isinstance(error, KeyError):
+        return f"the section [{error.args[0]}] should stand above those inside it."
+    reason = " ".join(str(error).split())
+    if _DEFAULT.search(text):
+        return (
+            f"{reason} A section [DEFAULT] holds for all others, and spaCy takes none. "
+            "Write its values into the sections that they are for."
+        )
+    return reason
 
 
 def is_pipeline(folder: Path) -> bool:
@@ -70,11 +98,18 @@ def is_pipeline(folder: Path) -> bool:
 
 
 def _find(base: str | Path) -> Path:
+    if not str(base):
+        raise ValueError("'base' should name a config, but is empty.")
     path = Path(base)
-    if path.is_file():
-        return path
     if path.is_dir():
         return _find_in_folder(path)
+    if path.is_file() or path.is_fifo():  # a pipe, such as that of <(…)
+        return path
+    if os.path.lexists(path):
+        raise FileNotFoundError(
+            f"'{path}' should be a .cfg file, but is "
+            + ("a device or socket." if path.exists() else "a link that leads nowhere.")
+        )
     if is_package(str(base)):
         folder = get_package_path(str(base))
         meta = get_model_meta(folder)

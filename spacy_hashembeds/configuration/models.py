@@ -40,7 +40,9 @@ def find_left(config: Config) -> dict[str, str]:
     frozen = config.interpolate().get("training", {}).get("frozen_components", [])
     left = {}
     for name, component in config["components"].items():
-        if "source" in component:
+        if not isinstance(component, Mapping):
+            left[name] = f"it is a variable for another section, {component}"
+        elif "source" in component:
             left[name] = f"it is taken from '{component['source']}' as it is"
         elif name in frozen:
             left[name] = "it is among [training] frozen_components"

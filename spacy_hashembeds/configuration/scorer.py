@@ -32,8 +32,12 @@ def put_in_scorer(draft: Draft, train: str | Path | None) -> None:
 
 def _find_recognizers(draft: Draft) -> list[str]:
     components = draft.config["components"]
-    names = [n for n, c in components.items() if c.get("factory") in FACTORIES]
     left = find_left(draft.config)
+    names = [
+        name
+        for name, component in components.items()
+        if isinstance(component, dict) and component.get("factory") in FACTORIES
+    ]
     if not names:
         sourced = "".join(f" '{name}' is left: {why}." for name, why in left.items())
         raise ValueError(
@@ -47,7 +51,8 @@ def _find_recognizers(draft: Draft) -> list[str]:
 def _find_train(draft: Draft, train: str | Path | None) -> str:
     """Find where the config says what the training corpus is."""
     for section, key in (("paths", "train"), ("corpora.train", "path")):
-        if key in (draft.get(section) or {}):
+        block = draft.get(section)
+        if isinstance(block, dict) and key in block:
             return f"${{{section}.{key}}}"
     if train is None:
         raise ValueError(

@@ -52,7 +52,7 @@ def put_in_symbol_counting(
     current = draft.config.setdefault("initialize", {}).get("before_init")
     if current and _get_name(current) != COUNT_SYMBOLS:
         raise ValueError(_refuse_callback(_get_name(current), waiting))
-    known = current or {}
+    known = current if isinstance(current, dict) else {}
     block = {"corpus": _find_corpus(draft), "min_freq": _MIN_FREQ, **known}
     if min_freq is not None:
         block["min_freq"] = min_freq

@@ -1,3 +1,5 @@
+import subprocess
+import sys
 from pathlib import Path
 from shlex import split
 
@@ -123,9 +125,15 @@ def test_a_file_is_replaced_only_by_force(base):
         (["{base}", "-t", "gone.spacy"], "There is no file or folder 'gone.spacy'"),
         (["{base}", "-t", "{base}"], "should be a .spacy file"),
         (["{tmp}/text.cfg"], "should be a spaCy config"),
+        (["loop"], "'loop' should be a .cfg file, but is a link that leads nowhere"),
+        ([""], "'base' should name a config, but is empty"),
     ],
 )
-def test_errors_are_told_without_a_traceback(base, tmp_path, args, message):
+def test_errors_are_told_without_a_traceback(
+    base, tmp_path, monkeypatch, args, message
+):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "loop").symlink_to("loop")
     (tmp_path / "text.cfg").write_text("x" * 10**6)
     arguments = (arg.format(base=base, tmp=tmp_path) for arg in args)
     result = run(*arguments, "-o", tmp_path / "new.cfg")
@@ -153,3 +161,10 @@ def test_a_name_of_nothing_is_refused_with_those_there_are(tmp_path, monkeypatch
     assert "There is no config 'gone'" in squeeze(result.stderr)
     assert "multi_embed, multi_fewer_hash_embed" in squeeze(result.stderr)
     assert not Path("mine.cfg").exists()
+
+
+def test_a_config_is_read_from_standard_input(base, tmp_path):
+    output = tmp_path / "new.cfg"
+    command = [sys.executable, "-m", "spacy", "hashembeds", "config", "-", "-o", output]
+    subprocess.run(command, input=base.read_bytes(), check=True, capture_output=True)
+    assert output.read_text() == configure(base).text

@@ -1,6 +1,8 @@
 """What a config can be made from, and where it may be written."""
 
+import os
 import sys
+from threading import Thread
 
 import pytest
 import spacy
@@ -12,6 +14,7 @@ from spacy_hashembeds.files import STANDARD_OUTPUT
 from . import toy_configs as toys
 
 NLP = '[nlp]\nlang = "en"\npipeline = ["a"]\n'
+PARTS = f"{NLP}[components]\n"
 
 
 @pytest.fixture
@@ -70,7 +73,29 @@ def test_the_config_of_a_package_is_found(pipeline, tmp_path, monkeypatch):
             r"has nothing in \[nlp\]. Make one with `spacy init config`",
         ),
         (NLP, r"has nothing in \[components\]"),
-        (NLP.replace('"en"', "null") + "[components]\n[components.a]\n", "'lang' in"),
+        ("[nlp.tokenizer]\n[nlp]\n", r"as one: the section \[nlp\] should stand above"),
+        (f"[DEFAULT]\na = 1\n{NLP}", r"spaCy takes none. Write its values into the"),
+        (
+            f"{PARTS}ner = ${{components}}\n",
+            "has a variable for the section that it st",
+        ),
+        (f"{PARTS}ner = 3\n", r"a section as 'ner' in \[components\], but has 3"),
+        (
+            f'{PARTS}[components.a]\n[components.a.model]\n@architectures = ["x"]\n',
+            r"a name as '@architectures' in \[components.a.model\], but has \['x'\]",
+        ),
+        (
+            f"{PARTS}[components.a]\n[training]\nfrozen_components = null\n",
+            r"a list of names as 'frozen_components' in \[training\], but has None",
+        ),
+        (
+            f"{PARTS}[components.a]\n[training]\nscore_weights = 3\n",
+            r"a section as 'score_weights' in \[training\], but has 3",
+        ),
+        (
+            f'{PARTS}[components.a]\n[training]\nscore_weights = {{"b": "c"}}\n',
+            r"a number as 'b' in \[training.score_weights\], but has 'c'",
+        ),
     ],
 )
 def test_what_is_no_config_is_refused(tmp_path, text, error):
@@ -80,11 +105,58 @@ def test_what_is_no_config_is_refused(tmp_path, text, error):
         read_base(path)
 
 
-def test_bytes_are_no_config(tmp_path):
+@pytest.mark.parametrize(
+    ("lang", "error"),
+    [
+        ("null", r"base.cfg' should say which language"),
+        ('["en"]', r"as 'lang' in \[nlp\], such as 'en', .* but has \['en'\]"),
+        ("3", "but has 3. If code of yours brings the language, install it"),
+        ('"../../x"', "base.cfg' should have the code of a language .*'../../x'"),
+        ('"en.stop_words"', "but has 'en.stop_words'"),  # is no language, but is there
+    ],
+)
+def test_a_language_that_is_none_is_refused(tmp_path, lang, error):
     path = tmp_path / "base.cfg"
-    path.write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(ValueError, match=r"base.cfg' should be a spaCy config"):
+    path.write_text(f"{PARTS}[components.a]\n".replace('"en"', lang))
+    with pytest.raises(ValueError, match=error):
         read_base(path)
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "latin1"])
+def test_other_encodings_are_no_config(tmp_path, encoding):
+    path = tmp_path / "base.cfg"
+    path.write_bytes(f"# Zürich\n{PARTS}".encode(encoding))
+    with pytest.raises(ValueError, match=r"base.cfg' .* in UTF-8, .* save it as UTF-8"):
+        read_base(path)
+
+
+def test_a_byte_order_mark_is_left_out(tmp_path):
+    path = toys.write_base(tmp_path / "base.cfg", ["ner"])
+    text = path.read_text()
+    path.write_bytes(b"\xef\xbb\xbf" + text.encode())
+    assert read_base(path).text == text
+
+
+def test_a_pipe_is_read(tmp_path):
+    text = toys.write_base(tmp_path / "base.cfg", ["ner"]).read_text()
+    os.mkfifo(tmp_path / "pipe")
+    writer = Thread(target=(tmp_path / "pipe").write_text, args=(text,))
+    writer.start()
+    assert read_base(tmp_path / "pipe").text == text
+    writer.join()
+
+
+def test_what_is_no_file_is_named(tmp_path):
+    loop = tmp_path / "loop.cfg"
+    loop.symlink_to(loop)
+    with pytest.raises(
+        FileNotFoundError, match=r"loop.cfg' .* a link that leads nowher"
+    ):
+        read_base(loop)
+    with pytest.raises(FileNotFoundError, match=r"/dev/null' .* a device or socket"):
+        read_base("/dev/null")
+    with pytest.raises(ValueError, match="'base' should name a config, but is empty"):
+        read_base("")
 
 
 def test_what_is_not_there_is_said(pipeline, tmp_path):

@@ -366,3 +366,31 @@ def test_values_may_hold_whatever_spacy_reads(base, value):
     toys.edit_base(base, ("seed = ${system.seed}", f"seed = 0\nmine = {value}"))
     toys.edit_base(base, ("[nlp]", "# page\x0c[initialize.foo]\n[nlp]"))
     assert f"\nmine = {value}\n" in configure(base).text
+
+
+def test_a_component_that_is_written_elsewhere_stays(base):
+    config = load_config(base)
+    config["mine"] = {"ner": config["components"]["ner"]}
+    config["components"]["ner"] = "${mine.ner}"
+    config.to_disk(base, interpolate=False)
+    made = configure(base)
+    assert made.config["components"]["ner"] == "${mine.ner}"
+    stays = r"[components.ner] stays as it is: it is a variable for another section"
+    assert made.warnings[0].startswith(stays)
+    with pytest.raises(ValueError, match=r"--scorer scores entities.*'ner' is left"):
+        configure(base, scorer=True)
+
+
+def test_the_name_of_our_callback_alone_is_made_a_callback(base):
+    toys.edit_base(base, ("before_init = null", f'before_init = "{COUNTING}"'))
+    before_init = configure(base, embedder="multi_embed").config["initialize"]
+    assert before_init["before_init"]["@callbacks"] == COUNTING
+
+
+def test_a_corpus_that_is_no_section_is_no_path(base):
+    config = load_config(base)
+    config["corpora"] = {"train": 3}
+    del config["paths"]["train"]
+    config.to_disk(base, interpolate=False)
+    with pytest.raises(ValueError, match="--scorer needs the training corpus"):
+        configure(base, scorer=True)
