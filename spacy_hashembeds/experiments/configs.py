@@ -33,6 +33,8 @@ def locate_config(config: str | Path, root: Path = Path()) -> Path:
     """Take a path of a config, or find one by its name.
 
     config (str | Path): What ends in `.cfg`, or names a folder, is a path.
+    RAISES (FileNotFoundError): If it is a name, and there is none of this name.
+    RAISES (ValueError): If it is empty.
     """
     return _locate(config, _CONFIG, root)
 
@@ -41,11 +43,17 @@ def locate_grid(grid: str | Path, root: Path = Path()) -> Path:
     """Take a path of a grid, or find `configs/grids/NAME.yml` as `find_config` does.
 
     grid (str | Path): What ends in `.yml`, or names a folder, is a path.
+    RAISES (FileNotFoundError): If it is a name, and there is none of this name.
+    RAISES (ValueError): If it is empty.
     """
     return _locate(grid, _GRID, root)
 
 
 def _locate(value: str | Path, kind: _Kind, root: Path) -> Path:
+    if not str(value):
+        raise ValueError(
+            f"'{kind.name}' should be a name or a {kind.suffix} file, but is empty."
+        )
     path = Path(value)
     if path.suffix == kind.suffix or len(path.parts) != 1:
         return path
@@ -58,7 +66,13 @@ def _find(name: str, kind: _Kind, root: Path) -> Path:
     for path in paths:
         if path.is_file():
             return path
-    names = {p.stem for folder in folders for p in folder.glob(f"*{kind.suffix}")}
+    # hidden files are what a run that was killed had not written to the end
+    names = {
+        path.stem
+        for folder in folders
+        for path in folder.glob(f"*{kind.suffix}")
+        if not path.name.startswith(".")
+    }
     raise FileNotFoundError(
         f"There is no {kind.name} '{name}': no file '{paths[0]}', and none of "
         "this name that comes with spacy-hashembeds. There are: "

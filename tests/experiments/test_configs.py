@@ -42,6 +42,7 @@ def test_paths_are_taken_as_they_are(tmp_path, path):
 def test_what_there_is_is_named(tmp_path):
     (tmp_path / "configs/grids").mkdir(parents=True)
     (tmp_path / "configs/my.cfg").touch()
+    (tmp_path / "configs/.my-2f97y87q.cfg").touch()  # what a killed run leaves
     (tmp_path / "configs/grids/my.yml").touch()
     names = ", ".join(sorted(["my", *(path.stem for path in SHIPPED.glob("*.cfg"))]))
     missing = re.escape(f"no file '{tmp_path}/configs/mine.cfg', and none of this name")
@@ -51,3 +52,12 @@ def test_what_there_is_is_named(tmp_path):
     message = rf"no file '.*configs/grids/mine\.yml'.* There are: {names}\."
     with pytest.raises(FileNotFoundError, match=message):
         locate_grid("mine", tmp_path)
+
+
+def test_what_is_empty_is_no_name():
+    with pytest.raises(ValueError, match=r"'config' should be a name or a .cfg file"):
+        locate_config("")
+    with pytest.raises(
+        ValueError, match=r"'grid' should be a name or a .yml file, but"
+    ):
+        locate_grid("")
