@@ -41,7 +41,8 @@ def sweep_cli(
         False,
         "--force",
         "-F",
-        help="Replace results of other settings, and their pipelines.",
+        help="Replace results of other settings, or that can't be read, and "
+        "their pipelines.",
     ),
     quiet: bool = QUIET,
 ) -> None:
@@ -107,11 +108,15 @@ def _make_executor(name: str, jobs: int | None, gpu_id: int) -> "Executor":
 def _print_plan(plan: "Plan") -> None:
     from wasabi import msg
 
+    from ..experiments.recorded import find_upgrades
+
     for trial, _ in plan.done:
         msg.good(f"done    {trial.name}")
-    for trial, _, error in plan.pending:
+    for trial, identity, error in plan.pending:
         if error is None:
             msg.text(f"- to run  {trial.name}")
+            if upgrades := find_upgrades(trial, identity):
+                msg.text(f"Done before, under other versions: {upgrades}.")
         else:
             style = "fail"  # but it is no error of this command, for stderr
             cause = f"Failed before: {error}"

@@ -25,7 +25,8 @@ def trial_cli(
         False,
         "--force",
         "-F",
-        help="Replace results of other settings, and their pipeline.",
+        help="Replace results of other settings, or that can't be read, and "
+        "their pipeline.",
     ),
     as_json: bool = JSON,
     quiet: bool = QUIET,

@@ -29,7 +29,7 @@ from ..corpora.docbin import read_docs
 from ..evaluation.scores import evaluate_pipeline
 from ..files import write_json
 from .processes import locked, run_command
-from .recorded import check_settings, read_done
+from .recorded import check_settings, find_upgrades, read_done
 from .trial import (
     Trial,
     get_overrides,
@@ -55,14 +55,15 @@ def run_trial(
 
     Pipelines go to `training/`, results to `metrics/`. Earlier results of the same
     name are removed before training, which overwrites their pipeline, unless they are
-    of other settings. The new ones are written last, and whole: a trial that was
-    interrupted leaves none, and starts again. A second process that is told to run the
-    same trial waits for the first to end.
+    of other settings or can't be read. The new ones are written last, and whole: a
+    trial that was interrupted leaves none, and starts again. A second process that is
+    told to run the same trial waits for the first to end.
 
-    force (bool): Replace results of other settings too, and their pipeline.
-    on_output (Callable[[str], None]): Called with each line that `spacy train` prints.
+    force (bool): Replace such results too, and their pipeline.
+    on_output (Callable[[str], None]): Called with each line that `spacy train` prints,
+        and before with why we wait, or run what was done under other versions.
     RAISES (FileNotFoundError): If the config or a split of the corpus is missing.
-    RAISES (FileExistsError): If there are results of other settings (see
+    RAISES (FileExistsError): If there are results that are not to be replaced (see
         `check_settings`).
     RAISES (ValueError): If the language of the corpus is unknown, if the config can't
         be used (see `check_config`), or if there is no GPU for it.
@@ -83,6 +84,8 @@ def run_trial(
         if not force:
             check_settings(trial, identity)
         check_config(trial)
+        if upgrades := find_upgrades(trial, identity):
+            on_output(f"Done before, under other versions: {upgrades}.")
         trial.metrics.unlink(missing_ok=True)  # their pipeline is about to go
         train_seconds = _train(trial, on_output, lock)
         metrics = {**identity, **_measure(trial, train_seconds)}

@@ -13,14 +13,14 @@ from typing import Any, NamedTuple, Protocol
 
 from ..files import read_json, write_json
 from .progress import Finished, Progress, Results
-from .recorded import REMEDY, find_differences, read_done
+from .recorded import REMEDY, find_objection, read_done
 from .run_trial import check_config, run_trial
 from .trial import Trial, identify, say_where
 
 #: Characters of an error that are shown.
 _MAX_ERROR = 500
 
-#: Trials with results of other settings that are named.
+#: Trials with results that are not to be replaced, as many as are named.
 _MAX_NAMED = 5
 
 
@@ -67,9 +67,11 @@ class Plan:
 def plan_sweep(trials: Sequence[Trial], *, force: bool = False) -> Plan:
     """See which trials are done, and that the others can be run.
 
-    force (bool): Replace results of other settings, and their pipelines.
+    force (bool): Replace results of other settings, or that can't be read, and their
+        pipelines.
     RAISES (FileNotFoundError): If a config, or a split of a corpus, is missing.
-    RAISES (FileExistsError): If there are results of other settings, without force.
+    RAISES (FileExistsError): If there are results of other settings, or that can't be
+        read, without force.
     RAISES (ValueError): If the language of a corpus is unknown, or a config with its
         overrides can't be used.
     """
@@ -92,18 +94,16 @@ def plan_sweep(trials: Sequence[Trial], *, force: bool = False) -> Plan:
 
 
 def _check_settings(pending: Iterable[Pending]) -> None:
-    """Name the trials whose results are of other settings, and would be replaced."""
-    others = [
-        f"'{trial.metrics}' ({'; '.join(differences)})"
+    """Name the trials whose results are not to be replaced."""
+    objections = [
+        objection
         for trial, identity, _ in pending
-        if (differences := find_differences(trial, identity))
+        if (objection := find_objection(trial, identity)) is not None
     ]
-    if others:
-        more = len(others) - _MAX_NAMED
-        named = others[:_MAX_NAMED] + ([f"and {more} more"] if more > 0 else [])
-        raise FileExistsError(
-            f"There are results of other settings: {', '.join(named)}. {REMEDY}"
-        )
+    if objections:
+        more = len(objections) - _MAX_NAMED
+        named = objections[:_MAX_NAMED] + ([f"And {more} more"] if more > 0 else [])
+        raise FileExistsError(f"{'. '.join(named)}. {REMEDY}")
 
 
 def _check_corpora(trials: Iterable[Trial]) -> None:

@@ -103,6 +103,19 @@ def test_a_dry_run_lists_what_is_done_and_what_is_not(executor):
     assert executor.ran == []
 
 
+def test_a_dry_run_says_where_versions_are_why(executor, in_project):
+    path = make_trial(in_project).metrics
+    metrics = json.loads(path.read_text())
+    metrics["versions"]["spacy"] = "3.8.0"
+    path.write_text(json.dumps(metrics))
+    result = run("grid.yml", "--dry-run")
+    assert result.exit_code == 0, result.output
+    shown = squeeze(result.output)
+    why = "Done before, under other versions: spacy was '3.8.0', and is "
+    assert shown.count(why) == 1
+    assert f"to run {FOLDER}/default/seed0 {why}" in shown
+
+
 def test_a_sweep_runs_what_is_not_done(executor):
     result = run("grid.yml", "--jobs", "3")
     assert result.exit_code == 0, result.output

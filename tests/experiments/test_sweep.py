@@ -112,11 +112,15 @@ def test_what_is_done_is_not_run_again(trials):
     assert run_sweep(plan, executor=FakeExecutor()) == []
 
 
-def test_half_written_results_do_not_count(trials):
+def test_half_written_results_are_neither_done_nor_replaced(trials):
     finish(trials[0])
     text = trials[0].metrics.read_text()
     trials[0].metrics.write_text(text[: len(text) // 2])
-    assert plan_sweep(trials).done == []
+    match = r"^'.*seed0\.json' has results that can't be read \(.*with --force\.$"
+    with pytest.raises(FileExistsError, match=match):
+        plan_sweep(trials)
+    plan = plan_sweep(trials, force=True)
+    assert (len(plan.done), len(plan.pending)) == (0, 4)
 
 
 def test_results_of_something_else_are_not_replaced(root, trials):
@@ -127,9 +131,8 @@ def test_results_of_something_else_are_not_replaced(root, trials):
         plan_sweep(trials)
     message = str(error.value)
     for trial in trials:
-        assert (f"'{trial.metrics}' (the corpus was another)" in message) == (
-            trial in trials[:2]
-        )
+        objection = "has results of other settings: the corpus was another."
+        assert (f"'{trial.metrics}' {objection}" in message) == (trial in trials[:2])
     assert "Give your settings another variant, or" in message
     plan = plan_sweep(trials, force=True)
     assert len(plan.pending) == 4
@@ -144,7 +147,7 @@ def test_results_of_many_other_settings_are_not_named_at_length(root):
     for trial in trials:
         finish(trial)
     (root / "corpus/demo/train.spacy").write_text("changed")
-    with pytest.raises(FileExistsError, match=r"seed4\.json' \([^)]*\), and 3 more\."):
+    with pytest.raises(FileExistsError, match=r"seed4\.json' has [^.]*\. And 3 more\."):
         plan_sweep(trials)
 
 
