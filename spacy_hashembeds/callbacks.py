@@ -4,7 +4,7 @@ And `count_symbols`, which stands for one of these callbacks without a config.
 """
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from itertools import islice
 from typing import Any, TypeVar
@@ -22,7 +22,7 @@ from .architectures.embedders.multi_embed import (
     find_multi_embeds,
     has_symbol_source,
 )
-from .checks import check_integers
+from .checks import check_integers, check_items, check_pipeline
 from .layers.symbolembed import find_symbol_embeds
 from .symbols import Counts, SymbolTables, count_values, cut_symbols
 
@@ -96,10 +96,17 @@ def count_symbols(
     min_freq (int): How often a symbol must be seen to get a row of its own, inclusive.
         On small corpora, try lower numbers.
     limit (int): Read at most this many, or all if 0. For data without an end.
+    RAISES (TypeError): If `nlp` is no pipeline, or `examples` holds no Examples or
+        Docs; of an iterator, that shows in `nlp.initialize`.
     RAISES (ValueError): If no layer waits for symbols, if `min_freq` is below 1 or
         `limit` below 0; in `nlp.initialize`, if there is not a token in `examples`, or
-        if they are not what they should be.
+        if they are of another language.
     """
+    check_pipeline(nlp)
+    check_items("Examples or Docs", examples=examples)
+    if isinstance(examples, Sequence):  # can be read again
+        for item in examples:
+            _check_type(item)
     check_integers(1, min_freq=min_freq)
     check_integers(0, limit=limit)
     waiting = _find_waiting(nlp, again=True)
@@ -146,12 +153,8 @@ def _let_wait(
 
 
 def _get_doc(item: Example | Doc, nlp: Language) -> Doc:
+    _check_type(item)
     doc = item.predicted if isinstance(item, Example) else item
-    if not isinstance(doc, Doc):
-        raise ValueError(
-            "'examples' should hold Examples or Docs, but holds a "
-            f"{type(item).__name__}. Make Docs with `nlp.make_doc`."
-        )
     if doc.vocab.lang != nlp.vocab.lang:
         raise ValueError(
             f"'examples' should be of the pipeline's language, '{nlp.vocab.lang}', but "
@@ -159,6 +162,14 @@ def _get_doc(item: Example | Doc, nlp: Language) -> Doc:
             "`nlp.make_doc` or for `nlp.vocab`."
         )
     return doc
+
+
+def _check_type(item: object) -> None:
+    if not isinstance(item, Example | Doc):
+        raise TypeError(
+            "'examples' should hold Examples or Docs, but holds a "
+            f"{type(item).__name__}. Make Docs with `nlp.make_doc`."
+        )
 
 
 def _warn_of_old_norms(nlp: Language) -> None:

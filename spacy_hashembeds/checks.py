@@ -1,8 +1,13 @@
-"""Checks of arguments, made when a model is built."""
+"""Checks of arguments, made when a model is built or a function called."""
 
-from collections.abc import Sequence
+import reprlib
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from types import UnionType
 
 from spacy.attrs import IDS
+from spacy.language import Language
+from spacy.tokens import Doc
 
 _NAMES = {attr_id: name for name, attr_id in IDS.items() if name}
 
@@ -46,3 +51,44 @@ def check_integers(minimum: int, maximum: int | None = None, **arguments: int) -
         is_integer = isinstance(value, int) and not isinstance(value, bool)
         if not is_integer or value < minimum or (maximum and value > maximum):
             raise ValueError(f"'{name}' should be {bounds}, but is {value!r}.")
+
+
+def check_types(types: type | UnionType, expected: str, **arguments: object) -> None:
+    """Check that arguments are of the types that they should be.
+
+    types (type | UnionType): The types.
+    expected (str): The same in words, and where to get it.
+    RAISES (TypeError): Naming the first that is of another type.
+    """
+    for name, value in arguments.items():
+        if not isinstance(value, types):
+            raise TypeError(f"'{name}' should be {expected}, but is {_quote(value)}.")
+
+
+def check_pipeline(nlp: object) -> None:
+    """Check that `nlp` is a pipeline.
+
+    RAISES (TypeError): If it is not.
+    """
+    check_types(Language, "a pipeline (Language), as spacy.load returns it", nlp=nlp)
+
+
+def check_items(expected: str, **arguments: object) -> None:
+    """Check that arguments hold items. A text or a Doc is one item, and holds none.
+
+    expected (str): What they should hold, in words.
+    RAISES (TypeError): Naming the first that doesn't.
+    """
+    for name, value in arguments.items():
+        is_one = isinstance(value, str | bytes | Doc)
+        if is_one or not isinstance(value, Iterable):
+            raise TypeError(
+                f"'{name}' should be a list, or another iterable, of {expected}, but "
+                f"is {_quote(value)}. A single one should stand in a list."
+            )
+
+
+def _quote(value: object) -> str:
+    # Docs and others show their whole text.
+    is_plain = value is None or isinstance(value, str | bytes | int | float | Path)
+    return reprlib.repr(value) if is_plain else f"of type {type(value).__name__}"

@@ -208,9 +208,11 @@ def test_data_without_a_token_are_refused(nlp, examples):
 
 
 def test_what_is_no_doc_is_refused(nlp):
-    count_symbols(nlp, ["a text"])
     match = r"'examples' should hold Examples or Docs, but holds a str\. .*make_doc"
-    with pytest.raises(ValueError, match=match):
+    with pytest.raises(TypeError, match=match):
+        count_symbols(nlp, [nlp.make_doc("a"), "a text"])
+    count_symbols(nlp, iter(["a text"]))  # not read before it is needed
+    with pytest.raises(TypeError, match=match):
         initialize(nlp)
 
 

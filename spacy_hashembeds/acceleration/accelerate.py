@@ -17,6 +17,7 @@ from spacy.tokens import Doc
 from spacy.util import load_config
 from thinc.api import Config, Ops, get_current_ops, set_current_ops
 
+from ..checks import check_items
 from ..folders import replacing_folder
 from ..loading import load_trained
 from .conversion import (
@@ -57,8 +58,9 @@ def accelerate_folder(
     output (str | Path): The folder to write. What is made of a package is a folder
         too: if the package brings code, import it before loading that.
     texts (Iterable[str | Doc], optional): What to annotate; only the words and spaces
-        of Docs are taken. Without any, texts are made up, of words that the pipeline
-        knows and others, and an empty one if it takes that.
+        of Docs are taken, and all are read: they must come to an end. Without any,
+        texts are made up, of words that the pipeline knows and others, and an empty
+        one if it takes that.
     blas (bool): Whether the pipeline is to choose the fastest BLAS when it is loaded.
     force (bool): Whether to replace a pipeline that is in `output` already. Whenever
         this is killed, the old one or the new one is there.
@@ -66,9 +68,11 @@ def accelerate_folder(
     progress (Progress): Wraps the texts while they are compared, and the rounds.
     RAISES (OSError): If there is no such pipeline, or something in `output` that is
         not to be replaced.
+    RAISES (TypeError): If `texts` is a single text or Doc, or holds none.
     RAISES (ValueError): If nothing can be converted, or the pipelines differ.
     RETURNS (Acceleration): What was done.
     """
+    check_texts(texts)
     output = Path(output)
     with keeping_ops() as ops:
         before = _load(model, ops)
@@ -91,6 +95,17 @@ def accelerate_folder(
                 rounds=rounds,
                 progress=progress,
             )
+
+
+def check_texts(texts: object) -> None:
+    """Check that there is a collection of texts, or None.
+
+    A single text would be read as texts of one letter each.
+
+    RAISES (TypeError): If it is something else.
+    """
+    if texts is not None:
+        check_items("strings or Docs", texts=texts)
 
 
 @contextmanager

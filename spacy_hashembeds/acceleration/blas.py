@@ -16,7 +16,7 @@ from spacy.language import Language
 from thinc.api import Model, NumpyOps, Ops, get_current_ops, set_current_ops
 from thinc.types import Floats2d
 
-from ..checks import check_integers
+from ..checks import check_integers, check_pipeline
 from ..kernels.threads import find_function, find_openblas, one_thread
 
 Shape = tuple[int, int, int]
@@ -165,8 +165,10 @@ def use_fastest_blas(nlp: Language) -> bool:
     nlp (Language): The pipeline. Layers that are made or replaced later, such as the
         last one of a parser that gets more labels, are not affected.
 
+    RAISES (TypeError): If it is no pipeline.
     RETURNS (bool): Whether any layer was moved.
     """
+    check_pipeline(nlp)
     moved = False
     for _, pipe in nlp.components:
         model = getattr(pipe, "model", None)

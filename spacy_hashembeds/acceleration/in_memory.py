@@ -17,7 +17,8 @@ from spacy.language import Language, PipeCallable
 from spacy.tokens import Doc
 from thinc.api import Config, Model, Ops, get_current_ops, set_current_ops
 
-from .accelerate import check_convertible, compare, keeping_ops
+from ..checks import check_integers, check_pipeline, check_types
+from .accelerate import check_convertible, check_texts, compare, keeping_ops
 from .blas import use_fastest_blas
 from .conversion import BLAS, convert_config
 from .parity import LoadedPipeline, has_weights, make_texts_for
@@ -53,16 +54,23 @@ def accelerate(
     nlp (Language): The pipeline, trained, on CPU or GPU, outside of any memory zone.
         It annotates the texts itself, with the components that are enabled.
     texts (Iterable[str | Doc], optional): What to annotate; only the words and spaces
-        of Docs are taken. Without any, texts are made up, of words that the pipeline
-        knows, and an empty one if it takes that.
+        of Docs are taken, and all are read: they must come to an end. Without any,
+        texts are made up, of words that the pipeline knows, and an empty one if it
+        takes that.
     blas (bool): Whether the new pipeline is to choose the fastest BLAS, now and
         whenever it is loaded.
     rounds (int): How often to time both pipelines, in turns.
     RAISES (OSError): If the temporary folder can't be written.
-    RAISES (ValueError): If nothing can be converted, if the pipeline can't be made
-        anew, or if the new one differs.
+    RAISES (TypeError): If an argument is of another type.
+    RAISES (ValueError): If `rounds` is below 1, if nothing can be converted, if the
+        pipeline can't be made anew, or if the new one differs.
     RETURNS (AcceleratedPipeline): The new pipeline, as `nlp`, and what was done.
     """
+    check_pipeline(nlp)
+    check_texts(texts)
+    check_types(bool, "True or False", blas=blas)
+    check_types(int, "an integer", rounds=rounds)
+    check_integers(1, rounds=rounds)
     _check_state(nlp)
     with keeping_ops(), TemporaryDirectory() as folder:
         config = nlp.config.copy()

@@ -1,13 +1,15 @@
 """An analysis in Python: of what is in memory or on disk, shown in notebooks."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
+from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
 
+from ..checks import check_items, check_types
 from ..display import Part, Shown
 from .advice import BOUND
 from .corpus import CorpusSource, analyze_corpus
@@ -57,10 +59,17 @@ def analyze(
     bound (float): How many of an attribute's values may share their whole code within
         the lower limit for hash tables, as a share of them, above 0 and below 1.
     RAISES (OSError): If a file or pipeline is not there.
+    RAISES (TypeError): If an argument is of another type.
     RAISES (ValueError): If one can't be used, or arguments contradict each other.
     RAISES (ImportError): If there is no such language.
     RETURNS (Analysis): A dict, with the keys that `analyze_corpus` tells.
     """
+    _check_corpora(train, dev=dev, test=test)
+    pipeline = "a pipeline (Language), or its name or folder"
+    check_types(str | Path | Language | None, pipeline, model=model, vectors=vectors)
+    check_types(str | Path | dict | None, "a config, or its file", config=config)
+    check_types(Mapping | None, "a dict of settings", overrides=overrides)
+    check_types(int | float, "a number above 0 and below 1", bound=bound)
     has_no_language = not overrides and config is None and model is None
     if has_no_language and not isinstance(train, str | Path):
         train, lang = _find_language(train)
@@ -77,6 +86,13 @@ def analyze(
             bound=bound,
         )
     )
+
+
+def _check_corpora(train: object, **others: object) -> None:
+    given = {split: corpus for split, corpus in others.items() if corpus is not None}
+    for split, corpus in {"train": train, **given}.items():
+        if not isinstance(corpus, str | Path):
+            check_items("Docs or Examples, or their file", **{split: corpus})
 
 
 def _find_language(

@@ -13,7 +13,7 @@ from spacy.training import Example
 from spacy.vocab import Vocab
 from tqdm import tqdm  # type: ignore[import-untyped]
 
-from ..checks import check_integers
+from ..checks import check_integers, check_items, check_types
 from ..corpora.annotated import read_annotated
 from ..corpora.columns import ColumnFormat
 from .averages import average_types
@@ -82,9 +82,10 @@ def evaluate(
     show_progress (bool): Whether to show on stderr how far it is, where that is a
         terminal.
     RAISES (FileNotFoundError): If there is no such file.
-    RAISES (TypeError): If `nlp` or `against` is neither a pipeline nor Docs.
+    RAISES (TypeError): If `nlp` or `against` is neither a pipeline nor Docs, or another
+        argument is of another type.
     RAISES (ValueError): If a file can't be read, predictions have other words than the
-        gold docs, or `samples` is not positive.
+        gold docs, `samples` is not positive, or `seed` is negative.
     RETURNS (Evaluation): All that was found: see `Evaluation`.
     """
     return evaluate_sources(
@@ -115,7 +116,9 @@ def evaluate_sources(
     train (Source): The docs of the training set.
     against (Source, optional): A second pipeline, or its predicted docs.
     """
+    check_types(int, "an integer", samples=samples, seed=seed)
     check_integers(1, samples=samples)
+    check_integers(0, seed=seed)
     show = partial(tqdm, leave=False, disable=None if show_progress else True)
     references = (get_reference(doc) for doc in train.docs)
     knowledge = learn_training_set(
@@ -176,6 +179,7 @@ def _name_predictions(source: Any, argument: str) -> Source:
 
 def _name_corpus(source: Corpus, argument: str) -> Source:
     if not isinstance(source, str | Path):
+        check_items("Docs or Examples, or their file", **{argument: source})
         return Source(name=argument, docs=source)
     docs = read_annotated(source, Vocab(), layout=ColumnFormat(comments=True))
     return Source(name=str(source), docs=docs)

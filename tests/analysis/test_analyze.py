@@ -131,7 +131,7 @@ def test_errors_name_the_argument(arguments, message):
 
 
 def test_one_doc_is_no_corpus(docs):
-    with pytest.raises(ValueError, match=r"holds a Token\. Give a list of Docs"):
+    with pytest.raises(TypeError, match=r"Docs or .* is of type Doc\. A single one"):
         analyze(docs["train"][0])
 
 

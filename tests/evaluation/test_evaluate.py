@@ -97,12 +97,13 @@ def test_what_is_no_pipeline_is_refused(nlp, train, argument, source):
 
 def test_what_holds_no_docs_is_refused(nlp, train):
     doc = train[0]
-    with pytest.raises(
-        TypeError, match=r"but there is one of type Token\. A single Doc should"
-    ):
-        evaluate(nlp, doc, train=train)
+    match = r"but there is one of type str\. A single Doc should"
+    with pytest.raises(TypeError, match=match):
+        evaluate(nlp, ["a text"], train=train)
+    with pytest.raises(TypeError, match=match):
+        evaluate(nlp, train, train=["a text"])
     with pytest.raises(TypeError, match="but there is one of type Token"):
-        evaluate(nlp, train, train=doc)
+        evaluate(doc, train, train=train)
     with pytest.raises(
         TypeError, match="predictions Docs, but there is one of type Example"
     ):
