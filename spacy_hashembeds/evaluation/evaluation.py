@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from ..checks import check_types
 from ..files import find_descriptor, replacing, write_json
 from . import page, table_of_scores, tables
 
@@ -76,8 +77,10 @@ class Evaluation(Mapping[str, Any]):
         path (str | Path): The file, of the form that its suffix names: see
             `check_output`. To an open file, such as `/dev/stdout`, JSON is written.
         RAISES (OSError): If it can't be written.
+        RAISES (TypeError): If it is no path.
         RAISES (ValueError): If the suffix is another.
         """
+        check_types(str | Path, "the path of a file", path=path)
         check_output(path)
         suffix = _get_suffix(path)
         if suffix == ".json":
