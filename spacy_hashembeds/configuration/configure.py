@@ -63,7 +63,8 @@ def configure(
     """Put an embedder into any config in place of those that stand there.
 
     base (str | Path): The config: a `.cfg` file, or the folder or package of a saved
-        pipeline. Components that are sourced or frozen keep what they have.
+        pipeline. Components that are sourced or frozen keep their
+        models.
     embedder (str): The embedder to put in, a name of `EMBEDDERS`.
     train (str | Path, optional): The training corpus, a `.spacy` file or a folder of
         them, by which `analyze` advises attributes, hashes, `min_freq` and a lower
@@ -81,7 +82,7 @@ def configure(
     read = read_base(base)
     draft = Draft(read.config)
     for name, why in find_left(read.config).items():
-        draft.warnings.append(f"[components.{name}] stays as it is: {why}.")
+        draft.warnings.append(f"[components.{name}] keeps its model: {why}.")
     write_out_models(draft)
     found = find_embedders(draft)
     if not found:

@@ -45,6 +45,13 @@ class Draft:
         except (KeyError, TypeError):
             return None
 
+    def resolve(self, section: str) -> Any:
+        """Get a section or value without variables, or None where there is none."""
+        try:
+            return dot_to_object(self.interpolate(), section)
+        except (KeyError, TypeError):
+            return None
+
     def replace(
         self, section: str, block: Mapping[str, Any], why: Mapping[str | None, str]
     ) -> None:

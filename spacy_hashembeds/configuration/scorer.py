@@ -1,14 +1,25 @@
 """The scorer for seen and unseen entities, and its weights."""
 
 from pathlib import Path
+from typing import Any
 
 from .draft import Draft
-from .models import find_left
 
 SCORER = "spacy-hashembeds.seen_unseen_ner_scorer.v1"
 #: The factories of components that it scores.
 FACTORIES = ("ner", "beam_ner")
 _ALL, _SEEN, _UNSEEN = "ents_f", "ents_seen_f", "ents_unseen_f"
+_WEIGHTS = "training.score_weights"
+
+_SHARED = (
+    "Half of the weight goes to ents_unseen_f, so that checkpoints are chosen by "
+    "entities that training has not shown, too."
+)
+_NOTHING_TO_SHARE = (
+    "ents_f has no weight to share, so that checkpoints are chosen by other scores "
+    "alone. Give ents_unseen_f a weight to have them chosen by entities that training "
+    "has not shown."
+)
 
 
 def put_in_scorer(draft: Draft, train: str | Path | None) -> None:
@@ -31,15 +42,14 @@ def put_in_scorer(draft: Draft, train: str | Path | None) -> None:
 
 
 def _find_recognizers(draft: Draft) -> list[str]:
-    components = draft.config["components"]
-    left = find_left(draft.config)
-    names = [
-        name
-        for name, component in components.items()
-        if isinstance(component, dict) and component.get("factory") in FACTORIES
-    ]
+    components = draft.resolve("components")
+    names = [n for n, c in components.items() if c.get("factory") in FACTORIES]
     if not names:
-        sourced = "".join(f" '{name}' is left: {why}." for name, why in left.items())
+        sourced = "".join(
+            f" '{name}' is taken from '{component['source']}', with its scorer."
+            for name, component in components.items()
+            if "source" in component
+        )
         raise ValueError(
             "--scorer scores entities, but no component has the factory 'ner' or "
             f"'beam_ner' (there are: {', '.join(components)}).{sourced} Leave out "
@@ -51,29 +61,34 @@ def _find_recognizers(draft: Draft) -> list[str]:
 def _find_train(draft: Draft, train: str | Path | None) -> str:
     """Find where the config says what the training corpus is."""
     for section, key in (("paths", "train"), ("corpora.train", "path")):
-        block = draft.get(section)
-        if isinstance(block, dict) and key in block:
+        known = draft.get(section)
+        if isinstance(known, dict) and key in known:
             return f"${{{section}.{key}}}"
-    if train is None:
+    # no variable can reach into a section that is one itself
+    path = train or draft.resolve("corpora.train.path")
+    if path is None:
         raise ValueError(
             "--scorer needs the training corpus, but the config has neither 'train' in "
             "[paths] nor 'path' in [corpora.train]. Name it with --train."
         )
-    return str(train)
+    return str(path)
 
 
 def _put_in_weights(draft: Draft) -> None:
     """Show both F-scores in training, and give the unseen one half of the weight."""
-    weights = draft.config.setdefault("training", {}).get("score_weights") or {}
-    if _UNSEEN in weights:
+    draft.config.setdefault("training", {})
+    plain = draft.resolve(_WEIGHTS) or {}
+    if _UNSEEN in plain:
         return
+    raw = draft.get(_WEIGHTS)
+    weights = raw if isinstance(raw, dict) else plain
     # what is not there gets spaCy's weight
-    half = round((weights.get(_ALL, 1.0) or 0.0) / 2, 4)
-    draft.replace(
-        "training.score_weights",
-        {**weights, _ALL: half, _SEEN: 0.0, _UNSEEN: half},
-        {
-            _ALL: "Half of the weight goes to ents_unseen_f, so that checkpoints are "
-            "chosen by entities that training has not shown, too."
-        },
-    )
+    weight = plain.get(_ALL, 1.0)
+    if weight:
+        half = round(weight / 2, 4)
+        new = {_ALL: half, _SEEN: 0.0, _UNSEEN: half}
+        draft.replace(_WEIGHTS, {**weights, **new}, {_ALL: _SHARED})
+    else:
+        new = {_SEEN: 0.0, _UNSEEN: 0.0}
+        draft.replace(_WEIGHTS, {**weights, **new}, {_UNSEEN: _NOTHING_TO_SHARE})
+        draft.warnings.append(f"[{_WEIGHTS}] {_UNSEEN} is 0. {_NOTHING_TO_SHARE}")

@@ -300,10 +300,79 @@ def test_weights_that_were_chosen_already_stay(base):
     assert made.config["training"]["score_weights"]["ents_f"] == 1.0
 
 
-def test_a_score_without_weight_gives_none(base):
-    toys.edit_base(base, ("ents_f = 1.0", "ents_f = null"))
-    weights = configure(base, scorer=True).config["training"]["score_weights"]
-    assert (weights["ents_f"], weights["ents_unseen_f"]) == (0.0, 0.0)
+@pytest.mark.parametrize("weight", ["null", "0.0"])
+def test_a_score_without_weight_gives_none_and_says_so(base, weight):
+    toys.edit_base(
+        base, ("ents_f = 1.0", f"ents_f = {weight}"), ("ents_p = 0.0", "ents_p = 1.0")
+    )
+    made = configure(base, scorer=True)
+    # a score that was hidden stays so
+    assert f"ents_f = {weight}\n" in made.text
+    weights = made.config["training"]["score_weights"]
+    assert (weights["ents_seen_f"], weights["ents_unseen_f"]) == (0.0, 0.0)
+    (warning,) = made.warnings
+    assert warning.startswith("[training.score_weights] ents_unseen_f is 0. ents_f has")
+    assert "# spacy-hashembeds: ents_f has no weight to share, so that" in made.text
+    toys.build(made)
+
+
+def test_weights_may_be_variables(base):
+    weights = "\n[vars]\nhalf = 0.5\n"
+    base.write_text(base.read_text() + weights)
+    toys.edit_base(
+        base,
+        ("ents_f = 1.0", "ents_f = ${vars.half}"),
+        ("ents_p = 0.0", "ents_p = ${vars.half}"),
+    )
+    made = configure(base, scorer=True)
+    assert made.config["training"]["score_weights"] == {
+        "ents_f": 0.25,
+        "ents_p": "${vars.half}",
+        "ents_r": 0.0,
+        "ents_per_type": None,
+        "ents_seen_f": 0.0,
+        "ents_unseen_f": 0.25,
+    }
+    toys.build(made)
+
+
+def test_all_weights_may_be_one_variable(base):
+    toys.edit_base(
+        base,
+        ("[training.score_weights]", "[vars]\n\n[vars.weights]"),
+        ("[training]\n", "[training]\nscore_weights = ${vars.weights}\n"),
+    )
+    made = configure(base, scorer=True)
+    weights = made.config["training"]["score_weights"]
+    assert (weights["ents_f"], weights["ents_unseen_f"]) == (0.5, 0.5)
+    assert made.config["vars"]["weights"]["ents_f"] == 1.0
+    toys.build(made)
+
+
+def test_a_weight_that_is_no_number_is_refused(base):
+    toys.edit_base(base, ("ents_f = 1.0", 'ents_f = "high"'))
+    error = r"a number as 'ents_f' in \[training.score_weights\], but has 'high'"
+    with pytest.raises(ValueError, match=error):
+        configure(base, scorer=True)
+
+
+def test_a_frozen_component_is_scored_with_the_model_that_it_has(base):
+    toys.edit_base(base, ("frozen_components = []", 'frozen_components = ["ner"]'))
+    made = configure(base, scorer=True)
+    assert made.warnings == [
+        "[components.ner] keeps its model: it is among [training] frozen_components."
+    ]
+    ner = made.config["components"]["ner"]
+    assert ner["model"] == load_config(base)["components"]["ner"]["model"]
+    assert "[components.ner.scorer] @scorers" in get_changed(made)
+
+
+def test_a_factory_that_is_a_variable_is_scored(base):
+    toys.edit_base(base, ('factory = "ner"', "factory = ${vars.ner}"))
+    base.write_text(f'{base.read_text()}\n[vars]\nner = "ner"\n')
+    made = configure(base, scorer=True)
+    assert made.config["components"]["ner"]["factory"] == "${vars.ner}"
+    assert "[components.ner.scorer] @scorers" in get_changed(made)
 
 
 def test_the_scorer_finds_the_corpus_in_handwritten_configs(tmp_path):
@@ -320,12 +389,21 @@ def test_the_scorer_finds_the_corpus_in_handwritten_configs(tmp_path):
     assert made.config["components"]["ner"]["scorer"]["train"] == str(train)
 
 
+def test_the_scorer_finds_the_corpus_in_a_section_that_is_a_variable(tmp_path):
+    base = tmp_path / "base.cfg"
+    text = toys.CNN.replace("[paths]\ntrain = null\ndev = null\n", "")
+    corpora = "[corpora]\ntrain = ${vars.corpus}\n\n[vars]\n\n[vars.corpus]\n"
+    base.write_text(f'{text}\n{corpora}path = "t.spacy"\n')
+    scorer = configure(base, scorer=True).config["components"]["ner"]["scorer"]
+    assert scorer["train"] == "t.spacy"
+
+
 def test_without_entities_there_is_nothing_to_score(tmp_path):
     base = toys.write_base(tmp_path / "base.cfg", ["tagger"])
     with pytest.raises(ValueError, match=r"no component.*there are: tok2vec, tagger"):
         configure(base, scorer=True)
     toys.edit_base(base, ('factory = "tagger"', 'source = "en_other"'))
-    with pytest.raises(ValueError, match="'tagger' is left: it is taken from 'en_othe"):
+    with pytest.raises(ValueError, match="'tagger' is taken from 'en_other', with its"):
         configure(base, scorer=True)
 
 

@@ -270,8 +270,8 @@ def test_sourced_and_frozen_components_stay_with_a_warning(tmp_path):
     assert encoder["@architectures"] == "spacy.MaxoutWindowEncoder.v2"
     assert made.config["components"]["c"] == {"source": "en_other"}
     assert sorted(made.warnings) == [
-        "[components.b] stays as it is: it is among [training] frozen_components.",
-        "[components.c] stays as it is: it is taken from 'en_other' as it is.",
+        "[components.b] keeps its model: it is among [training] frozen_components.",
+        "[components.c] keeps its model: it is taken from 'en_other' as it is.",
     ]
 
 
