@@ -1,9 +1,9 @@
 """The scorer for seen and unseen entities, and its weights."""
 
 from pathlib import Path
-from typing import Any
 
 from .draft import Draft
+from .models import find_left
 
 SCORER = "spacy-hashembeds.seen_unseen_ner_scorer.v1"
 #: The factories of components that it scores.
@@ -43,16 +43,20 @@ def put_in_scorer(draft: Draft, train: str | Path | None) -> None:
 
 def _find_recognizers(draft: Draft) -> list[str]:
     components = draft.resolve("components")
-    names = [n for n, c in components.items() if c.get("factory") in FACTORIES]
+    raw = draft.config["components"]
+    names = [
+        name
+        for name, component in components.items()
+        if component.get("factory") in FACTORIES and isinstance(raw[name], dict)
+    ]
     if not names:
-        sourced = "".join(
-            f" '{name}' is taken from '{component['source']}', with its scorer."
-            for name, component in components.items()
-            if "source" in component
+        left = "".join(
+            f" '{name}' is left: {why}."
+            for name, why in find_left(draft.config).items()
         )
         raise ValueError(
             "--scorer scores entities, but no component has the factory 'ner' or "
-            f"'beam_ner' (there are: {', '.join(components)}).{sourced} Leave out "
+            f"'beam_ner' (there are: {', '.join(components)}).{left} Leave out "
             "--scorer."
         )
     return names

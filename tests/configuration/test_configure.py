@@ -403,7 +403,7 @@ def test_without_entities_there_is_nothing_to_score(tmp_path):
     with pytest.raises(ValueError, match=r"no component.*there are: tok2vec, tagger"):
         configure(base, scorer=True)
     toys.edit_base(base, ('factory = "tagger"', 'source = "en_other"'))
-    with pytest.raises(ValueError, match="'tagger' is taken from 'en_other', with its"):
+    with pytest.raises(ValueError, match="'tagger' is left: it is taken from 'en_other'"):
         configure(base, scorer=True)
 
 
@@ -453,7 +453,7 @@ def test_a_component_that_is_written_elsewhere_stays(base):
     config.to_disk(base, interpolate=False)
     made = configure(base)
     assert made.config["components"]["ner"] == "${mine.ner}"
-    stays = r"[components.ner] stays as it is: it is a variable for another section"
+    stays = "[components.ner] keeps its model: it is a variable for another section"
     assert made.warnings[0].startswith(stays)
     with pytest.raises(ValueError, match=r"--scorer scores entities.*'ner' is left"):
         configure(base, scorer=True)
