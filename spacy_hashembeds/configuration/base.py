@@ -86,8 +86,8 @@ def _describe(error: Exception, text: str) -> str:
     reason = " ".join(str(error).split())
     if _DEFAULT.search(text):
         return (
-            f"{reason} A section [DEFAULT] holds for all others, and spaCy takes none. "
-            "Write its values into the sections that they are for."
+            f"{reason}. A section [DEFAULT] holds for all others, and spaCy takes "
+            "none. Write its values into the sections that they are for."
         )
     return reason
 
