@@ -7,6 +7,7 @@ from collections.abc import Callable
 from importlib.metadata import EntryPoint
 
 import pytest
+from spacy.util import load_config_from_str, load_model_from_config
 from typer.models import OptionInfo
 
 from spacy_hashembeds.cli import hashembeds_cli
@@ -90,4 +91,31 @@ def test_tables_of_the_page_are_found():
     assert {f"`{name}`" for name in COMMANDS} & sections.keys() == {
         "`accelerate`",
         "`doctor`",
+    }
+
+
+def test_the_weights_of_the_scorer_s_example_choose_by_unseen_entities_alone():
+    section = read_sections()["`spacy-hashembeds.seen_unseen_ner_scorer.v1`"]
+    (block,) = re.findall(r"```ini\n(.+?)```", section, flags=re.DOTALL)
+    head = """
+[paths]
+train = null
+
+[nlp]
+lang = "en"
+pipeline = ["ner"]
+
+[components]
+
+[components.ner]
+factory = "ner"
+
+[training]
+
+"""
+    config = load_config_from_str(head + block)
+    nlp = load_model_from_config(config, auto_fill=True)
+    weights = nlp.config["training"]["score_weights"]
+    assert {key: value for key, value in weights.items() if value} == {
+        "ents_unseen_f": 1.0
     }
