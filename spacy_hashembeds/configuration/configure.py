@@ -1,6 +1,6 @@
 """Putting an embedder, and what belongs to it, into any config."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from .base import Base, read_base
 from .draft import Change, Draft, check_block
 from .embedders import Embedder, get_embedder, write_embedder
 from .models import find_embedders, find_left, put_in_encoders, write_out_models
+from .pretrained import check_pretrained, find_pretrained
 from .scorer import put_in_scorer
 from .surroundings import (
     complete_training,
@@ -87,8 +88,11 @@ def configure(
     found = find_embedders(draft)
     if not found:
         raise ValueError(_describe_models(read))
-    advice = _advise(draft, found, train, progress)
-    _put_in_embedders(draft, found, chosen, advice)
+    pretrained = find_pretrained(draft, found)
+    check_pretrained(draft, {place: found[place] for place in pretrained}, chosen)
+    advised = _advise(draft, found, train, progress)
+    advice = {place: a for place, a in advised.items() if place not in pretrained}
+    _put_in_embedders(draft, found, chosen, advice, pretrained)
     if encoder:
         put_in_encoders(draft)
     if chosen.has_symbols:
@@ -155,10 +159,13 @@ def _put_in_embedders(
     found: Mapping[str, Mapping[str, Any]],
     embedder: Embedder,
     advice: Mapping[str, Advice],
+    pretrained: Collection[str],
 ) -> None:
     for path, plain in found.items():
-        raw = draft.get(path)
-        block, why = write_embedder(raw, plain, embedder, advice.get(path))
+        raw, is_pretrained = draft.get(path), path in pretrained
+        block, why = write_embedder(
+            raw, plain, embedder, advice.get(path), is_pretrained=is_pretrained
+        )
         draft.replace(path, block, why)
     config = draft.interpolate()
     for path in found:

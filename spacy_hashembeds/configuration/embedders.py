@@ -2,7 +2,7 @@
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from spacy.util import registry
@@ -71,6 +71,8 @@ def write_embedder(
     plain: Mapping[str, Any],
     embedder: Embedder,
     advice: Advice | None,
+    *,
+    is_pretrained: bool,
 ) -> tuple[dict[str, Any], dict[str | None, str]]:
     """Write the block of an embedder that takes another's place.
 
@@ -78,9 +80,12 @@ def write_embedder(
     plain (Mapping[str, Any]): The same without.
     embedder (Embedder): What to put there.
     advice (Advice, optional): What is advised for the tables that stand there.
+    is_pretrained (bool): Whether training starts from weights for these tables.
     RETURNS (tuple): The block, and the reasons for what may be new in it.
     """
-    tables, attrs = choose_attributes(read_tables(plain, embedder.architecture), advice)
+    read = read_tables(plain, embedder.architecture)
+    known = replace(read, is_pretrained=is_pretrained)
+    tables, attrs = choose_attributes(known, advice)
     settings = {
         "@architectures": Setting(
             embedder.architecture,

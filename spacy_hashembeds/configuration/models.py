@@ -37,13 +37,11 @@ def find_embedders(draft: Draft) -> dict[str, dict[str, Any]]:
 
 def find_left(config: Config) -> dict[str, str]:
     """Find the components that keep the models they have, and say why."""
-    plain = config.interpolate()
-    frozen = plain.get("training", {}).get("frozen_components", [])
+    frozen = config.interpolate().get("training", {}).get("frozen_components", [])
     left = {}
-    for name, component in plain["components"].items():
-        raw = config["components"][name]
-        if not isinstance(raw, Mapping):
-            left[name] = f"it is a variable for another section, {raw}"
+    for name, component in config["components"].items():
+        if not isinstance(component, Mapping):
+            left[name] = f"it is a variable for another section, {component}"
         elif "source" in component:
             left[name] = f"it is taken from '{component['source']}' as it is"
         elif name in frozen:

@@ -84,7 +84,7 @@ def put_in_path(draft: Draft, train: str | Path) -> None:
     """Name the training corpus in [paths], if that leaves it open."""
     paths = draft.config.get("paths", {})
     if "train" in paths and paths["train"] is None:
-        why = "The corpus by which settings were chosen."
+        why = "The corpus that --train names."
         draft.set("paths", "train", str(train), why)
 
 

@@ -20,6 +20,10 @@ _ROWS_RAISED = (
     "attribute's values in the training corpus would share all their rows with another."
 )
 
+_OF_WEIGHTS = (
+    "spaCy's: the weights that [initialize] init_tok2vec names were trained with it."
+)
+
 _REPLACED = re.compile(
     r"spacy(-legacy|-hashembeds)?\."
     r"(MultiHashEmbed|CharacterEmbed|MultiFewerHashEmbed|MultiEmbed)\.v[12]"
@@ -41,12 +45,14 @@ class Tables:
     rows (list[int]): Their rows, or what spaCy would give them.
     plain (Mapping[str, Any]): The embedder's block without variables.
     is_ours (bool): Whether it is the embedder that is to be put in, already.
+    is_pretrained (bool): Whether training starts from weights for these tables.
     """
 
     attrs: list[str]
     rows: list[int]
     plain: Mapping[str, Any]
     is_ours: bool
+    is_pretrained: bool = False
 
 
 class Setting(NamedTuple):
@@ -88,7 +94,7 @@ def read_tables(plain: Mapping[str, Any], architecture: str) -> Tables:
         attrs=names,
         rows=[*given, *usual[len(given) :]],
         plain=plain,
-        is_ours=_cut(plain["@architectures"]) == _cut(architecture),
+        is_ours=is_same(plain["@architectures"], architecture),
     )
 
 
@@ -122,6 +128,8 @@ def choose_hashing(tables: Tables, advice: Advice | None) -> dict[str, Setting]:
     """Choose the hashes, rows and seed of a MultiFewerHashEmbed."""
     if tables.is_ours and advice is None:
         return {}
+    if tables.is_pretrained:
+        return _keep_hashing(tables)
     limit = None if advice is None else advice.hashing
     if advice is None or limit is None:
         hashes = Setting(
@@ -137,6 +145,15 @@ def choose_hashing(tables: Tables, advice: Advice | None) -> dict[str, Setting]:
         is_raised = raised != tables.rows
         rows = Setting(raised, _ROWS_RAISED if is_raised else _ROWS_BY_DEFAULT)
     return {"num_hashes": hashes, "rows": rows, "seed": _choose_seed(tables)}
+
+
+def _keep_hashing(tables: Tables) -> dict[str, Setting]:
+    """Keep the hashing by which rows of weights were trained: spaCy's."""
+    return {
+        "num_hashes": Setting(MAX_HASHES, _OF_WEIGHTS),
+        "rows": Setting(tables.rows, _OF_WEIGHTS),
+        "seed": Setting(DEGENERATE_SEED, _OF_WEIGHTS),
+    }
 
 
 def _explain_hashes(rows: list[int]) -> str:
@@ -162,6 +179,6 @@ def choose_lookup(tables: Tables, advice: Advice | None) -> dict[str, Setting]:
     return {}
 
 
-def _cut(architecture: str) -> str:
-    """Cut off the namespace: 'spacy.MultiEmbed.v1' is an alias of ours."""
-    return architecture.split(".", 1)[1]
+def is_same(architecture: str, other: str) -> bool:
+    """Tell whether two names are of one embedder: 'spacy.MultiEmbed.v1' is ours."""
+    return architecture.split(".", 1)[1] == other.split(".", 1)[1]

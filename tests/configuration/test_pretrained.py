@@ -1,0 +1,150 @@
+"""Embedders whose weights training starts from."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from spacy.language import DEFAULT_CONFIG_PATH, DEFAULT_CONFIG_PRETRAIN_PATH, Language
+from spacy.training.initialize import init_nlp
+from spacy.util import dot_to_object, load_config, load_config_from_str
+from thinc.api import Config
+
+from spacy_hashembeds.configuration.configure import configure
+
+from . import toy_configs as toys
+
+EMBED = "components.tok2vec.model.embed"
+SPACY = {"num_hashes": 4, "seed": 8}
+
+#: No attribute of these words tells more than LOWER.
+ATTRS = ('"NORM", "PREFIX", "SUFFIX", "SHAPE"', '"LOWER", "NORM", "SHAPE", "LANG"')
+#: More would be advised.
+FEW_ROWS = ("rows = [5000, 1000", "rows = [20, 1000")
+PRETRAINED = 'init_tok2vec = "weights.bin"'
+
+
+@pytest.fixture
+def base(tmp_path):
+    """A config that starts from weights."""
+    base = toys.write_base(tmp_path / "base.cfg", ["ner"])
+    return toys.edit_base(base, ("init_tok2vec = ${paths.init_tok2vec}", PRETRAINED))
+
+
+def get_embed(made):
+    return dot_to_object(made.config, EMBED)
+
+
+def add_pretraining(base: Path, component: str = "tok2vec") -> Path:
+    config = Config()
+    for path in (DEFAULT_CONFIG_PATH, DEFAULT_CONFIG_PRETRAIN_PATH, base):
+        config = config.merge(load_config(path))
+    config["pretraining"]["component"] = component
+    config.to_disk(base)
+    return base
+
+
+def start(config: Config, train: Path) -> Language:
+    """Make a pipeline and its weights, as `spacy train` does at first."""
+    config["paths"] |= {"train": str(train), "dev": str(train), "raw_text": "x.jsonl"}
+    return init_nlp(config)
+
+
+def embed_words(nlp: Language) -> np.ndarray:
+    return nlp.get_pipe("tok2vec").model.predict([nlp.make_doc(" ".join(toys.WORDS))])[
+        0
+    ]
+
+
+@pytest.mark.parametrize("kind", ["MultiHashEmbed", "HashEmbedCNN"])
+def test_weights_give_the_numbers_that_they_gave_in_spacy(tmp_path, tiny_corpus, kind):
+    base = tmp_path / "base.cfg"
+    if kind == "HashEmbedCNN":
+        base.write_text(toys.CNN.replace("embed_size = 200", "embed_size = 20"))
+    else:
+        toys.edit_base(toys.write_base(base, ["ner"]), FEW_ROWS)
+    add_pretraining(base)
+    train = tiny_corpus / "train.spacy"
+    old = start(load_config(base), train)
+    weights = tmp_path / "weights.bin"
+    weights.write_bytes(old.get_pipe("tok2vec").model.to_bytes())
+    toys.edit_base(base, ("init_tok2vec = null", f'init_tok2vec = "{weights}"'))
+    made = configure(base, train=train)
+    assert get_embed(made)["@architectures"] == toys.HASH
+    new = start(load_config_from_str(made.text), train)
+    np.testing.assert_allclose(embed_words(new), embed_words(old), rtol=1e-5, atol=1e-5)
+
+
+def test_settings_of_the_weights_stay_whatever_a_corpus_advises(base, tiny_corpus):
+    toys.edit_base(base, ATTRS, FEW_ROWS)
+    made = configure(base, train=tiny_corpus / "train.spacy")
+    embed = get_embed(made)
+    old = dot_to_object(load_config(base), EMBED)
+    assert embed == {**old, "@architectures": toys.HASH, **SPACY}
+    (warning,) = made.warnings
+    said = rf"[{EMBED}] keeps its settings: [initialize] init_tok2vec names weights"
+    assert warning.startswith(said)
+    assert "'weights.bin'" in warning
+    assert "# spacy-hashembeds: spaCy's: the weights that" in made.text
+    base.write_text(made.text)
+    again = configure(base, train=tiny_corpus / "train.spacy")
+    assert (again.text, again.changes) == (made.text, [])
+
+
+@pytest.mark.parametrize("has_key", [True, False])
+def test_weights_may_be_named_in_paths(base, has_key):
+    line = "init_tok2vec = ${paths.init_tok2vec}\n" if has_key else ""
+    toys.edit_base(base, (f"{PRETRAINED}\n", line))
+    assert get_embed(configure(base))["seed"] == 9
+    toys.edit_base(base, ("init_tok2vec = null", PRETRAINED))
+    assert get_embed(configure(base))["seed"] == 8
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "embedder", "error"),
+    [
+        (
+            "spacy.MultiHashEmbed.v2",
+            'attrs = ["NORM"]\nrows = [50]',
+            "multi_embed",
+            r"MultiEmbed.v1 can't be put into \[components.tok2vec.model.embed\]: "
+            r"\[initialize\] init_tok2vec names weights, 'weights.bin', that .* for "
+            r"spacy.MultiHashEmbed.v2 and don't fit. Set it to null, .* without them, "
+            r"or put in multi_fewer_hash_embed \(--embedder\).$",
+        ),
+        (
+            "spacy.CharacterEmbed.v2",
+            'rows = 50\nnM = 8\nnC = 4\nfeature = "NORM"',
+            "multi_fewer_hash_embed",
+            r"trained for spacy.CharacterEmbed.v2 and .* train without them.$",
+        ),
+        (
+            toys.LOOKUP,
+            'attrs = ["NORM"]',
+            "multi_fewer_hash_embed",
+            r"MultiEmbed.v1 and .* or put in multi_embed \(--embedder\).$",
+        ),
+    ],
+)
+def test_an_embedder_that_the_weights_do_not_fit_is_refused(
+    base, name, arguments, embedder, error
+):
+    block = f"""[{EMBED}]
+@architectures = "{name}"
+width = 96
+include_static_vectors = false
+{arguments}"""
+    sections = base.read_text().split("\n\n")
+    new = [
+        block if section.startswith(f"[{EMBED}]") else section for section in sections
+    ]
+    assert new != sections
+    base.write_text("\n\n".join(new))
+    with pytest.raises(ValueError, match=error):
+        configure(base, embedder=embedder)
+
+
+def test_embedders_of_other_components_are_free(base):
+    add_pretraining(base, "ner")
+    made = configure(base, embedder="multi_embed")
+    assert get_embed(made)["@architectures"] == toys.LOOKUP
+    assert made.warnings == []
