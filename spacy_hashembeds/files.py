@@ -8,7 +8,7 @@ import reprlib
 import shutil
 import stat
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NoReturn
@@ -106,6 +106,67 @@ def replacing(path: str | Path) -> Iterator[Path]:
                 os.replace(temporary, target)
         finally:
             temporary.unlink(missing_ok=True)
+
+
+def check_target(
+    path: str | Path | None, inputs: Iterable[str | Path | None] = ()
+) -> None:
+    """Check, before the work, that a file can be written, and without a loss.
+
+    path (str | Path, optional): The file to write, if there is one. An open file, or
+        what is no file to replace, such as a device, is not looked at.
+    inputs (Iterable[str | Path | None]): What is read: files, and folders in which
+        nothing may be written. What is not there, such as the name of a package, and
+        None are left out.
+    RAISES (FileExistsError): If it is one of the inputs, or in one.
+    RAISES (OSError): If its folder is a file, or can't be written to, or its name is
+        too long.
+    """
+    if path is None:
+        return
+    path = Path(path)
+    if find_descriptor(path) is not None or (path.exists() and not path.is_file()):
+        return
+    for source in inputs:
+        if source is not None:
+            _check_is_no_input(path, Path(source))
+    _check_place(path)
+
+
+def _check_is_no_input(path: Path, source: Path) -> None:
+    if not source.exists():
+        return
+    remedy = "Name a file elsewhere to write."
+    target, place = (Path(os.path.realpath(name)) for name in (path, source))
+    # a file may have several names, without being a link
+    if target == place or (path.exists() and path.samefile(source)):
+        raise FileExistsError(
+            f"'{path}' can't be written: it would replace '{source}', which is read. "
+            + remedy
+        )
+    if source.is_dir() and place in target.parents:
+        raise FileExistsError(
+            f"'{path}' can't be written: it would be put into the folder '{source}', "
+            f"which is read. {remedy}"
+        )
+
+
+def _check_place(path: Path) -> None:
+    """Make what `replacing` would make, in the nearest folder that is there."""
+    target = Path(os.path.realpath(path))
+    folder = next(folder for folder in target.parents if os.path.lexists(folder))
+    if not folder.is_dir():
+        raise NotADirectoryError(
+            f"'{path}' can't be written: '{folder}' is a file, and no folder. Name a "
+            "file elsewhere to write."
+        )
+    with _naming(path, instead_of=str(folder)):
+        for name in target.relative_to(folder).parts:
+            with suppress(FileNotFoundError):
+                os.lstat(folder / name)  # fails if the name is too long
+        handle, temporary = tempfile.mkstemp(path.suffix, f".{path.stem}-", folder)
+        os.close(handle)
+        os.unlink(temporary)
 
 
 def find_descriptor(path: str | Path) -> int | None:

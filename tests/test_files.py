@@ -1,6 +1,7 @@
 import errno
 import json
 import os
+import re
 import resource
 import stat
 from pathlib import Path, PureWindowsPath
@@ -9,6 +10,7 @@ import pytest
 
 from spacy_hashembeds.files import (
     MAX_QUOTED,
+    check_target,
     find_descriptor,
     quote,
     read_json,
@@ -292,3 +294,57 @@ def test_nothing_is_quoted_at_length():
 def test_names_that_are_no_text_are_escaped_in_json(tmp_path):
     write_json(tmp_path / "a.json", {"path": "caf\udce9"})
     assert read_json(tmp_path / "a.json") == {"path": "caf\udce9"}
+
+
+# Before the work
+
+
+@pytest.mark.parametrize("other", ["scores.json", "link", "twin", "x/../scores.json"])
+def test_an_input_is_not_to_be_written(path, other, monkeypatch):
+    monkeypatch.chdir(path.parent)
+    Path("x").mkdir()
+    Path("link").symlink_to(path)
+    os.link(path, "twin")
+    message = f"'{re.escape(other)}' can't be written: it would replace '{path}'"
+    with pytest.raises(FileExistsError, match=message):
+        check_target(other, [None, "a_package", path])
+
+
+@pytest.mark.parametrize("name", ["new.json", "a/new.json", "old.json"])
+def test_nothing_is_to_be_written_into_an_input(tmp_path, name):
+    folder = tmp_path / "model"
+    folder.mkdir()
+    (folder / "old.json").write_text("{}")
+    (tmp_path / "link").symlink_to(folder)
+    message = f"{name}' can't be written: it would be put into the folder '{folder}'"
+    with pytest.raises(FileExistsError, match=message):
+        check_target(tmp_path / "link" / name, [folder])
+
+
+def test_what_can_be_written_passes_and_leaves_nothing(path):
+    neighbour = path.with_name("neighbour")
+    neighbour.mkdir()
+    check_target(path, [neighbour, path.with_name("gone")])
+    check_target(path.parent / "a" / "b.json", [path])
+    check_target(None, [path])
+    check_target("/dev/stdout", [path])
+    check_target("/dev/null", ["/dev/null"])
+    assert names(path.parent) == ["neighbour", "scores.json"]
+    assert path.read_text() == "old"
+
+
+@pytest.mark.parametrize("name", ["scores.json/x.json", "scores.json/a/x.json"])
+def test_a_file_is_no_folder_to_write_to(path, name):
+    message = f"{name}' can't be written: '{path}' is a file, and no folder"
+    with pytest.raises(NotADirectoryError, match=message):
+        check_target(path.parent / name)
+
+
+LONG = "n" * 300
+
+
+@pytest.mark.parametrize("name", [LONG, f"{LONG}/x.json", f"new/{LONG}/x", "n" * 250])
+def test_names_that_are_too_long_are_found_before_the_work(tmp_path, name):
+    with pytest.raises(OSError, match=f"name too long: '.*{name}'"):
+        check_target(tmp_path / name)
+    assert names(tmp_path) == []

@@ -73,15 +73,17 @@ def analyze_cli(
     from ..analysis.summary import summarize
     from ..display import show
     from ..experiments.configs import locate_config
-    from ..files import write_json
+    from ..files import check_target, write_json
 
     overrides = read_overrides(ctx.args)
     try:
+        config_path = None if config is None else locate_config(config)
+        check_target(output, [train, dev, test, config_path, model, vectors])
         data = analyze_corpus(
             train,
             dev=dev,
             test=test,
-            config=None if config is None else locate_config(config),
+            config=config_path,
             model=model,
             vectors=vectors,
             overrides=overrides,

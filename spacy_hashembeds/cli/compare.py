@@ -50,11 +50,13 @@ def compare_cli(
     """
     from wasabi import msg
 
-    from ..experiments.comparison import compare_trials
-    from ..files import write_json
+    from ..experiments.comparison import compare_trials, find_models
+    from ..files import check_target, write_json
     from ..report.charts import draw_comparison, import_figure
 
     try:
+        for path in (output, chart):
+            check_target(path, [*metrics, corpus, *find_models(metrics)])
         if chart is not None:
             # before pipelines are timed for minutes
             import_figure()

@@ -108,8 +108,11 @@ def evaluate_cli(
 
     from ..corpora.columns import ColumnFormat
     from ..evaluation.in_depth import evaluate_in_depth
+    from ..files import check_target
 
     try:
+        for path in output:
+            check_target(path, [model, test, train, against])
         evaluation = evaluate_in_depth(
             model,
             test,

@@ -56,9 +56,11 @@ def floret_cli(
     """
     from wasabi import msg
 
+    from ..files import check_target
     from ..vectors.floret import train_floret
 
     try:
+        check_target(output, [text])
         trained = train_floret(
             text,
             output,

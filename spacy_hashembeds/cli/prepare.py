@@ -85,7 +85,8 @@ def prepare_cli(
     from wasabi import msg
 
     from ..corpora.columns import ColumnFormat
-    from ..corpora.datasets import prepare_dataset, prepare_files
+    from ..corpora.datasets import SPLITS, prepare_dataset, prepare_files
+    from ..files import check_target
 
     if dataset != OWN_FILES and (train or dev or test or lang):
         msg.fail(
@@ -94,6 +95,8 @@ def prepare_cli(
             exits=1,
         )
     try:
+        for split in SPLITS:
+            check_target(output / f"{split}.spacy", [train, dev, test])
         if dataset != OWN_FILES:
             paths = prepare_dataset(dataset, assets, output, progress=_show_progress)
         elif train is None or dev is None or lang is None:

@@ -44,9 +44,11 @@ def rawtext_cli(
     """
     from wasabi import msg
 
+    from ..files import check_target
     from ..vectors.rawtext import write_raw_text
 
     try:
+        check_target(output, [folder, *held_out])
         counts = write_raw_text(
             folder, output, held_out=held_out, progress=_show_progress
         )

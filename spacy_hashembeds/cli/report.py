@@ -42,10 +42,13 @@ def report_cli(
     """
     from wasabi import msg
 
+    from ..files import check_target
     from ..report.report import check_output, make_report, write_report
 
     try:
         check_output(output)
+        # no input, which end in .json and .spacy; and may well be in their folder
+        check_target(output)
         report = make_report(results, corpus_root=corpus_root, on_progress=msg.info)
         write_report(report, output, figures=figures)
     except (OSError, ValueError, ImportError) as e:

@@ -57,15 +57,11 @@ def tables_cli(
 
     from ..checks import check_attributes
     from ..corpora.docbin import read_examples
+    from ..files import check_target
     from ..symbols import count_values, cut_symbols, save_symbols
 
-    if output.exists() and output.samefile(corpus):
-        msg.fail(
-            f"'{output}' is the corpus to count, and would be replaced",
-            "Name another file for the symbol tables.",
-            exits=1,
-        )
     try:
+        check_target(output, [corpus])
         names = check_attributes([name.strip() for name in attrs.split(",")])
         examples = read_examples(corpus, blank(lang))
         docs = (example.predicted for example in examples)

@@ -79,6 +79,16 @@ def compare_trials(
     }
 
 
+def find_models(metrics: Sequence[Path]) -> list[Path]:
+    """Give the pipelines of trials, as `compare_trials` reads these.
+
+    metrics (Sequence[Path]): The results of the trials.
+    RAISES (FileNotFoundError): If a file or a pipeline is missing.
+    RAISES (ValueError): If a file holds something else.
+    """
+    return [Path(_read_metrics(path)["model"]) for path in metrics]
+
+
 def _check_corpora(
     metrics: Sequence[str | Path], trials: Sequence[dict[str, Any]]
 ) -> None:

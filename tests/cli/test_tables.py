@@ -178,5 +178,5 @@ def test_the_corpus_is_not_replaced(corpus):
     before = corpus.read_bytes()
     result = run(corpus, "-o", corpus, "--lang", "en")
     assert result.exit_code == 1
-    assert "is the corpus to count" in " ".join(result.output.split())
+    assert "it would replace" in " ".join(result.output.split())
     assert corpus.read_bytes() == before

@@ -1,0 +1,131 @@
+"""What a command reads, it does not replace; and what it can't write, it says first."""
+
+import json
+from pathlib import Path
+
+import pytest
+from spacy.cli._util import app
+from typer.testing import CliRunner, Result
+
+import spacy_hashembeds.cli  # noqa: F401
+from spacy_hashembeds.evaluation import in_depth
+
+from .. import toy_ner
+from ..conftest import make_trial
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch) -> Path:
+    """The current folder, with something to read for each command."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("gold.csv", "pred.csv", "train.csv", "dev.spacy", "train.spacy"):
+        (tmp_path / name).write_text("Anna B-PER\nsings O\n")
+    toy_ner.write_train(tmp_path / "v.spacy")
+    toy_ner.make_ruler({"Anna": "PER"}, None).to_disk(tmp_path / "m")
+    (tmp_path / "m" / "corpus.spacy").write_bytes(b"")
+    (tmp_path / "text.txt").write_text("a b c\n" * 3)
+    (tmp_path / "raw").mkdir()
+    (tmp_path / "raw" / "text").write_text("kept in!\n")
+    return tmp_path
+
+
+def read_all(folder: Path) -> dict[Path, bytes]:
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def run(command: str) -> Result:
+    return CliRunner().invoke(app, ["hashembeds", *command.split()])
+
+
+FILES = "evaluate pred.csv gold.csv -t train.csv -a {}"
+OWN = "prepare iob -o . --dev gold.csv --lang en"
+
+
+@pytest.mark.parametrize(
+    ("command", "output", "read"),
+    [
+        (FILES.format("train.csv -o gold.csv"), "gold.csv", "gold.csv"),
+        (FILES.format("train.csv -o pred.csv"), "pred.csv", "pred.csv"),
+        (FILES.format("gold.csv -o a.md -o train.csv"), "train.csv", "train.csv"),
+        ("evaluate m v.spacy -t v.spacy -o m/meta.json", "m/meta.json", "m"),
+        ("evaluate pred.csv v.spacy -t v.spacy -a m -o m/a.json", "m/a.json", "m"),
+        ("analyze v.spacy -o v.spacy", "v.spacy", "v.spacy"),
+        ("analyze v.spacy --model m -o m/config.cfg", "m/config.cfg", "m"),
+        ("analyze v.spacy --vectors m -o m/config.cfg", "m/config.cfg", "m"),
+        ("analyze v.spacy -c m/config.cfg -o m/config.cfg", *["m/config.cfg"] * 2),
+        ("tables v.spacy -o v.spacy -l en", "v.spacy", "v.spacy"),
+        ("tables m -o m/corpus.spacy -l en", "m/corpus.spacy", "m"),
+        ("floret text.txt -o text.txt", "text.txt", "text.txt"),
+        ("rawtext raw -o raw/text", "raw/text", "raw"),
+        ("rawtext raw -o v.spacy --held-out v.spacy", "v.spacy", "v.spacy"),
+        (f"{OWN} -t train.spacy", "train.spacy", "train.spacy"),
+        (f"{OWN} -t gold.csv --test dev.spacy", "dev.spacy", "dev.spacy"),
+    ],
+)
+def test_an_input_is_not_replaced(folder, command, output, read):
+    before = read_all(folder)
+    result = run(command)
+    assert result.exit_code == 1, result.output
+    said = " ".join(result.output.split())
+    assert f"'{output}' can't be written: it would" in said
+    assert f"'{read}', which is read. Name a file elsewhere" in said
+    assert read_all(folder) == before
+
+
+@pytest.mark.parametrize("option", ["-o", "--chart"])
+@pytest.mark.parametrize("read", ["seed0.json", "test.spacy", "model-best"])
+def test_compare_replaces_nothing_that_it_reads(
+    trained_root, tmp_path, monkeypatch, option, read
+):
+    trial = json.loads(make_trial(trained_root).metrics.read_text())
+    monkeypatch.chdir(tmp_path)
+    corpus = (trained_root / "corpus/demo/test.spacy").read_bytes()
+    Path("test.spacy").write_bytes(corpus)
+    Path("model-best").mkdir()
+    Path("model-best/meta.json").write_text("{}")
+    trial["model"] = str(tmp_path / "model-best")
+    Path("seed0.json").write_text(json.dumps(trial))
+    before = read_all(tmp_path)
+    output = f"{read}/meta.json" if read == "model-best" else read
+    result = run(f"compare seed0.json -c test.spacy {option} {output}")
+    assert result.exit_code == 1, result.output
+    said = "".join(result.output.split())
+    assert f"'{output}'can'tbewritten:itwould" in said
+    assert f"{read}',whichisread" in said
+    assert read_all(tmp_path) == before
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "evaluate pred.csv gold.csv -t train.csv -o {}.json",
+        "analyze v.spacy -o {}.json",
+        "tables v.spacy -l en -o {}.npz",
+        "floret text.txt -o {}.floret",
+        "rawtext raw -o {}.txt",
+        "report raw -o {}.html",
+        "prepare iob --dev gold.csv -t gold.csv --lang en -o {}",
+    ],
+)
+@pytest.mark.parametrize("output", ["text.txt/x", f"new/{'n' * 300}/x"])
+def test_a_place_where_nothing_can_be_written_is_named(folder, command, output):
+    before = read_all(folder)
+    result = run(command.format(output))
+    assert result.exit_code == 1, result.output
+    said = "".join(result.output.split())
+    if output == "text.txt/x":
+        assert "'text.txt/x" in said.replace(str(folder), "")
+        assert "text.txt'isafile,andnofolder." in said
+    else:
+        assert "Filenametoolong" in said
+        assert output in said
+    assert "Traceback" not in said
+    assert read_all(folder) == before
+
+
+def test_an_evaluation_that_can_not_be_saved_is_not_made(folder, monkeypatch):
+    monkeypatch.setattr(in_depth, "evaluate_sources", None)
+    result = run("evaluate m v.spacy -t v.spacy -o a.html -o gold.csv/x.json")
+    assert result.exit_code == 1
+    assert isinstance(result.exception, SystemExit)
+    assert "is a file, and no folder" in " ".join(result.output.split())
