@@ -63,7 +63,11 @@ def evaluate_cli(
         callback=name_outputs,
     ),
     samples: int = Opt(
-        5000, "--samples", "-n", help="Draws for intervals and significance.", min=1
+        5000,
+        "--samples",
+        "-n",
+        help="Draws for intervals and significance, up to 1,000,000.",
+        min=1,
     ),
     seed: int = Opt(0, "--seed", "-s", help="The seed of these draws.", min=0),
     separator: str | None = Opt(

@@ -11,13 +11,20 @@ from dataclasses import dataclass
 import numpy as np
 from tqdm import tqdm  # type: ignore[import-untyped]
 
+from ..checks import check_integers
 from .counts import score_counts
+
+#: The most draws. Bounds are steady long before, and draws are kept in memory.
+MAX_SAMPLES = 1_000_000
 
 #: The share of draws between the bounds of an interval.
 CONFIDENCE = 0.95
 
 #: Cells of a weight matrix that are in memory at a time.
 _CELLS = 4_000_000
+
+#: Draws of scores that are in memory at a time.
+_DRAWN = 8_000_000
 
 Interval = tuple[float, float]
 
@@ -81,20 +88,26 @@ def bootstrap_scores(
 
     counts (ndarray): True positives, false positives and false negatives of each
         document for each thing scored, shape (n_documents, n_things, 3).
-    samples (int): How often to draw. 5000 give bounds that are steady to about one
-        hundredth of the interval's width.
+    samples (int): How often to draw, up to `MAX_SAMPLES`. 5000 give bounds that are
+        steady to about one hundredth of the interval's width.
     seed (int): Equal seeds give equal intervals.
     show_progress (bool): Whether to show on stderr how far it is, where that is a
         terminal.
-    RAISES (ValueError): If there is no sample to draw.
+    RAISES (ValueError): If there is no sample to draw, or too many.
     RETURNS (list[ScoreIntervals]): For each thing.
     """
     blocks = _Blocks(samples, "Drawing documents", show_progress)
-    draws = _score_draws(_resample(counts, blocks, seed))
-    return [
-        ScoreIntervals(**_bound(counts[:, thing], draws[:, thing]))
-        for thing in range(counts.shape[1])
-    ]
+    rows, times = _find_distinct(counts)
+    intervals = [ScoreIntervals(p=None, r=None, f=None)] * counts.shape[1]
+    drawable = np.flatnonzero(_can_be_drawn(counts))
+    size = max(1, _DRAWN // (3 * samples))
+    for i in range(0, len(drawable), size):
+        things = drawable[i : i + size]
+        # the same documents are drawn for all things
+        draws = _score_draws(_resample(rows[:, things], times, blocks, seed))
+        for j, thing in enumerate(things):
+            intervals[thing] = ScoreIntervals(**_bound(draws[:, j]))
+    return intervals
 
 
 def compare_scores(
@@ -120,11 +133,11 @@ def compare_scores(
     ours (ndarray): The first pipeline's true positives, false positives and false
         negatives, shape (n_documents, n_things, 3).
     theirs (ndarray): The second one's on the same documents, in the same shape.
-    samples (int): How often to exchange, and to draw. The least p-value is
-        1 / (samples + 1).
+    samples (int): How often to exchange, and to draw, up to `MAX_SAMPLES`. The least
+        p-value is 1 / (samples + 1).
     seed (int): Equal seeds give equal results.
     show_progress (bool): As in `bootstrap_scores`.
-    RAISES (ValueError): If shapes differ, or there is no sample to draw.
+    RAISES (ValueError): If shapes differ, or there is no sample to draw, or too many.
     RETURNS (list[ScoreDifferences | None]): For each thing. None where there are no
         gold entities.
     """
@@ -136,17 +149,18 @@ def compare_scores(
     measured = _subtract(ours.sum(axis=0), theirs.sum(axis=0))
     blocks = _Blocks(samples, "Exchanging predictions", show_progress)
     p_values = _randomize(ours, theirs, measured, blocks, seed)
-    both = np.stack([ours, theirs], axis=1)
+    rows, times = _find_distinct(np.stack([ours, theirs], axis=1))
     blocks = _Blocks(samples, "Drawing documents for both", show_progress)
-    drawn = _resample(both, blocks, seed)
+    drawn = _resample(rows, times, blocks, seed)
     draws = _score_draws(drawn[:, 0]) - _score_draws(drawn[:, 1])
 
+    can_be_drawn = _can_be_drawn(ours)
     return [
         ScoreDifferences(**_describe(measured[i], p_values[i], bounds))
         if _count_gold(ours[:, i]).any()
         else None
         for i in range(ours.shape[1])
-        for bounds in [_bound(ours[:, i], draws[:, i])]
+        for bounds in [_bound(draws[:, i]) if can_be_drawn[i] else dict.fromkeys("prf")]
     ]
 
 
@@ -167,8 +181,7 @@ class _Blocks:
     """Cuts draws into blocks whose weights fit in memory, and shows their progress."""
 
     def __init__(self, samples: int, title: str, show_progress: bool) -> None:
-        if samples < 1:
-            raise ValueError(f"'samples' should be 1 or more, but is {samples}.")
+        check_integers(1, MAX_SAMPLES, samples=samples)
         self.samples = samples
         self._title = title
         self._show_progress = show_progress
@@ -186,21 +199,25 @@ class _Blocks:
                 bar.update(len(block))
 
 
-def _resample(counts: np.ndarray, blocks: _Blocks, seed: int) -> np.ndarray:
+def _resample(
+    rows: np.ndarray, times: np.ndarray, blocks: _Blocks, seed: int
+) -> np.ndarray:
     """Sum counts over documents drawn with replacement.
 
     Documents with equal counts are alike here, so that it is enough to draw how often
     each distinct row comes up.
 
+    rows (ndarray): The distinct counts, shape (n_rows, ...).
+    times (ndarray): How many documents have each of them, shape (n_rows,).
     RETURNS (ndarray): The sums, shape (samples, ...), dtype float64.
     """
-    rows, times = _find_distinct(counts)
-    totals = np.zeros((blocks.samples, rows.shape[1]))
+    flat, n_documents = _flatten(rows), times.sum()
+    totals = np.zeros((blocks.samples, flat.shape[1]))
     rng = np.random.default_rng(seed)
-    for block in blocks.split(totals, len(rows)) if len(rows) else []:
-        weights = rng.multinomial(len(counts), times / len(counts), len(block))
-        block[:] = weights.astype("float64") @ rows
-    return totals.reshape(blocks.samples, *counts.shape[1:])
+    for block in blocks.split(totals, len(flat)) if len(flat) else []:
+        weights = rng.multinomial(n_documents, times / n_documents, len(block))
+        block[:] = weights.astype("float64") @ flat
+    return totals.reshape(blocks.samples, *rows.shape[1:])
 
 
 def _randomize(
@@ -211,7 +228,8 @@ def _randomize(
     seed: int,
 ) -> np.ndarray:
     """Give the two-sided p-values of differences, shape (n_things, 3)."""
-    gains, times = _find_distinct(theirs - ours)
+    rows, times = _find_distinct(theirs - ours)
+    gains = _flatten(rows)
     exchanged = np.zeros((blocks.samples, gains.shape[1]))
     rng = np.random.default_rng(seed)
     for block in blocks.split(exchanged, len(gains)):
@@ -242,16 +260,22 @@ def _subtract(ours: np.ndarray, theirs: np.ndarray) -> np.ndarray:
 
 
 def _find_distinct(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Give the distinct rows of counts, flattened, and how often each is there."""
-    flat = counts.reshape(len(counts), int(np.prod(counts.shape[1:])))
-    rows, times = np.unique(flat, axis=0, return_counts=True)
-    return rows.astype("float64"), times
+    """Give the distinct counts of documents, and how often each is there."""
+    rows, times = np.unique(_flatten(counts), axis=0, return_counts=True)
+    return rows.astype("float64").reshape(len(rows), *counts.shape[1:]), times
 
 
-def _bound(counts: np.ndarray, draws: np.ndarray) -> dict[str, Interval | None]:
+def _flatten(rows: np.ndarray) -> np.ndarray:
+    return rows.reshape(len(rows), int(np.prod(rows.shape[1:])))
+
+
+def _can_be_drawn(counts: np.ndarray) -> np.ndarray:
+    """Say of which things at least two documents have gold entities."""
+    return (_count_gold(counts) > 0).sum(axis=0) >= 2
+
+
+def _bound(draws: np.ndarray) -> dict[str, Interval | None]:
     """Bound the draws of one thing's three scores, shape (samples, 3)."""
-    if (_count_gold(counts) > 0).sum() < 2:
-        return dict.fromkeys("prf")
     return {key: _bound_score(draws[:, i]) for i, key in enumerate("prf")}
 
 

@@ -1,8 +1,10 @@
 """Which entities are taken for which, and where."""
 
+from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from spacy.tokens import Doc, Span
 
@@ -14,8 +16,9 @@ Pair = tuple[SpanKey | None, SpanKey | None]
 # The type of each, and the kind of the error.
 Kind = tuple[str | None, str | None, str]
 
-#: Tokens on each side of an error that are shown of a doc without sentences.
-_MARGIN = 30
+#: Tokens on each side of an error that are shown of a doc without sentences, or of a
+#: sentence with more than so many.
+_MARGIN, _LONGEST = 30, 200
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,7 +42,8 @@ class ErrorExample:
     """An error in its sentence.
 
     document (int): The document's number, from 0, as `ConfusionCounter` was told.
-    text (str): The sentence, or the surroundings where sentences are not annotated.
+    text (str): The sentence, or the surroundings where sentences are not annotated or
+        very long.
     gold (list[Mark]): The gold entities in it.
     predicted (list[Mark]): The predicted entities in it.
     """
@@ -87,13 +91,14 @@ class ConfusionCounter:
         gold (Doc): The gold doc.
         matches (Matches): Its entities, all of them.
         """
+        surroundings = _Surroundings(document, gold, matches)
         for pair in pair_errors(matches.missed, matches.spurious):
             wanted, got = pair
             kind = (wanted and wanted[0], got and got[0], name_error(*pair))
             self._counts[kind] += 1
             examples = self._examples.setdefault(kind, [])
             if len(examples) < self._n_examples:
-                examples.append(_show(document, gold, matches, pair))
+                examples.append(surroundings.show(pair))
 
     def rank(self) -> list[Confusion]:
         """List what was counted, the most frequent first, and by name where equal."""
@@ -165,31 +170,61 @@ def _find_start(pair: Pair) -> int:
     return min(key[1] for key in pair if key is not None)
 
 
-def _show(document: int, doc: Doc, matches: Matches, pair: Pair) -> ErrorExample:
-    gold, predicted = pair
-    spans = [doc[key[1] : key[2]] for key in pair if key is not None]
-    window = _find_sentence(doc, min(s.start for s in spans), max(s.end for s in spans))
-    all_predicted = (*matches.correct, *matches.spurious, *matches.ignored)
-    return ErrorExample(
-        document=document,
-        text=window.text,
-        gold=_mark(window, ((e.label_, e.start, e.end) for e in doc.ents), gold),
-        predicted=_mark(window, all_predicted, predicted),
+class _Surroundings:
+    """Shows errors of one doc, whose entities are sorted once for all of them."""
+
+    def __init__(self, document: int, doc: Doc, matches: Matches) -> None:
+        self._document, self._doc, self._matches = document, doc, matches
+
+    def show(self, pair: Pair) -> ErrorExample:
+        """Show an error in its sentence."""
+        gold, predicted = pair
+        keys = [key for key in pair if key is not None]
+        window = self._find_window(min(k[1] for k in keys), max(k[2] for k in keys))
+        return ErrorExample(
+            document=self._document,
+            text=window.text,
+            gold=_mark(window, self._gold, gold),
+            predicted=_mark(window, self._predicted, predicted),
+        )
+
+    @cached_property
+    def _gold(self) -> list[SpanKey]:
+        return _sort([(ent.label_, ent.start, ent.end) for ent in self._doc.ents])
+
+    @cached_property
+    def _predicted(self) -> list[SpanKey]:
+        matches = self._matches
+        return _sort([*matches.correct, *matches.spurious, *matches.ignored])
+
+    @cached_property
+    def _has_sentences(self) -> bool:
+        return self._doc.has_annotation("SENT_START")
+
+    def _find_window(self, start: int, end: int) -> Span:
+        """Give the sentences that tokens stand in, or what is near."""
+        doc = self._doc
+        if self._has_sentences:
+            sentences = doc[doc[start].sent.start : doc[end - 1].sent.end]
+            if len(sentences) <= _LONGEST:
+                return sentences
+        return doc[max(0, start - _MARGIN) : end + _MARGIN]
+
+
+def _sort(keys: Sequence[SpanKey]) -> list[SpanKey]:
+    return sorted(keys, key=lambda key: key[1:])
+
+
+def _mark(window: Span, keys: list[SpanKey], error: SpanKey | None) -> list[Mark]:
+    """Mark those of all entities, sorted, that are within a part of their doc."""
+    first, last = (
+        bisect_left(keys, place, key=lambda key: key[1])
+        for place in (window.start, window.end)
     )
-
-
-def _find_sentence(doc: Doc, start: int, end: int) -> Span:
-    """Give the sentence, or the sentences, that tokens stand in, or what is near."""
-    if doc.has_annotation("SENT_START"):
-        return doc[doc[start].sent.start : doc[end - 1].sent.end]
-    return doc[max(0, start - _MARGIN) : end + _MARGIN]
-
-
-def _mark(window: Span, keys: Iterable[SpanKey], error: SpanKey | None) -> list[Mark]:
     marks = []
-    for key in sorted(keys, key=lambda key: key[1:]):
+    for key in keys[first:last]:
         label, start, end = key
-        if window.start <= start < end <= window.end:
+        if start < end <= window.end:
             span = window.doc[start:end]
             marks.append(
                 Mark(

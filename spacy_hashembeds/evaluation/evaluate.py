@@ -19,6 +19,7 @@ from ..corpora.columns import ColumnFormat
 from .averages import average_types
 from .bootstrap import (
     CONFIDENCE,
+    MAX_SAMPLES,
     Interval,
     ScoreIntervals,
     bootstrap_scores,
@@ -85,7 +86,7 @@ def evaluate(
     RAISES (TypeError): If `nlp` or `against` is neither a pipeline nor Docs, or another
         argument is of another type.
     RAISES (ValueError): If a file can't be read, predictions have other words than the
-        gold docs, `samples` is not positive, or `seed` is negative.
+        gold docs, `samples` is not 1 to 1,000,000, or `seed` is negative.
     RETURNS (Evaluation): All that was found: see `Evaluation`.
     """
     return evaluate_sources(
@@ -117,7 +118,7 @@ def evaluate_sources(
     against (Source, optional): A second pipeline, or its predicted docs.
     """
     check_types(int, "an integer", samples=samples, seed=seed)
-    check_integers(1, samples=samples)
+    check_integers(1, MAX_SAMPLES, samples=samples)
     check_integers(0, seed=seed)
     show = partial(tqdm, leave=False, disable=None if show_progress else True)
     references = (get_reference(doc) for doc in train.docs)

@@ -11,6 +11,7 @@ from ..checks import check_integers
 from ..corpora.annotated import read_annotated
 from ..corpora.columns import ColumnFormat
 from ..loading import load_trained
+from .bootstrap import MAX_SAMPLES
 from .evaluate import Source, evaluate_sources
 from .evaluation import Evaluation
 
@@ -54,11 +55,11 @@ def evaluate_in_depth(
         terminal.
     RAISES (FileNotFoundError): If a corpus is missing.
     RAISES (ValueError): If a corpus can't be read, predictions have other words than
-        the gold corpus, there is no such GPU, or `samples` is not positive.
+        the gold corpus, there is no such GPU, or `samples` is not 1 to 1,000,000.
     RAISES (OSError): If there is no such pipeline.
     RETURNS (Evaluation): All that was found.
     """
-    check_integers(1, samples=samples)
+    check_integers(1, MAX_SAMPLES, samples=samples)
     if use_gpu >= 0:
         require_gpu(use_gpu)
     layout = layout or ColumnFormat(comments=True)

@@ -108,11 +108,12 @@ class SchemeCounter:
         for prefix, matches in views.items():
             golds = (*matches.correct, *matches.missed)
             predicted = (*matches.correct, *matches.spurious)
-            labels = {label for label, _, _ in (*golds, *predicted)}
-            for label in (None, *labels) if labels else ():
-                of_gold, of_predicted = _select(golds, label), _select(predicted, label)
+            of_gold, of_predicted = _group(golds), _group(predicted)
+            for label in of_gold | of_predicted:
                 for scheme in SCHEMES:
-                    counts = count_outcomes(of_gold, of_predicted, scheme)
+                    counts = count_outcomes(
+                        of_gold.get(label, []), of_predicted.get(label, []), scheme
+                    )
                     self._totals[prefix, scheme, label].update(counts)
 
     def summarize(self, prefix: str) -> dict[str, Any]:
@@ -136,8 +137,12 @@ class SchemeCounter:
         return {**total, "per_type": per_type}
 
 
-def _select(keys: Sequence[SpanKey], label: str | None) -> Sequence[SpanKey]:
-    return keys if label is None else [key for key in keys if key[0] == label]
+def _group(keys: Sequence[SpanKey]) -> dict[str | None, list[SpanKey]]:
+    """Group entities by type, and all of them under None, if there are any."""
+    groups: dict[str | None, list[SpanKey]] = {None: list(keys)} if keys else {}
+    for key in keys:
+        groups.setdefault(key[0], []).append(key)
+    return groups
 
 
 def _get_bounds(key: SpanKey) -> tuple[int, int]:

@@ -288,6 +288,14 @@ def test_predictions_of_other_words_are_refused(columns):
     assert "differ in document 0 from word 1 on: 'seen' instead of 'saw Dora'" in said
 
 
+@pytest.mark.parametrize("samples", ["2000000000", "9" * 23])
+def test_too_many_draws_are_refused_by_name(folder, samples):
+    result = run(folder, "-n", samples)
+    assert result.exit_code == 1
+    said = " ".join(result.output.split())
+    assert f"'samples' should be 1 to 1000000, but is {samples}." in said
+
+
 def test_a_missing_second_pipeline_ends_with_a_message(folder):
     output = folder / "scores.json"
     result = run(folder, "--output", str(output), "--against", str(folder / "none"))

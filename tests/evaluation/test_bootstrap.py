@@ -229,11 +229,38 @@ def test_nothing_is_compared_without_gold_entities():
 
 def test_bad_arguments_are_refused():
     counts = simulate(np.random.default_rng(0), 5)
-    with pytest.raises(ValueError, match="'samples' should be 1 or more, but is 0"):
+    with pytest.raises(ValueError, match="'samples' should be 1 to 1000000, but is 0"):
         bootstrap_scores(counts, samples=0, seed=0)
-    with pytest.raises(ValueError, match="'samples' should be 1 or more, but is -3"):
+    with pytest.raises(ValueError, match="'samples' should be 1 to 1000000, but is -3"):
         compare_scores(counts, counts, samples=-3, seed=0)
     with pytest.raises(
         ValueError, match=r"same documents.*\(5, 1, 3\) and \(4, 1, 3\)"
     ):
         compare_scores(counts, counts[:4], samples=10, seed=0)
+
+
+def test_too_many_draws_are_refused_before_they_fill_the_memory():
+    counts = simulate(np.random.default_rng(0), 5)
+    for samples in (1_000_001, 2_000_000_000, 10**23):
+        message = f"'samples' should be 1 to 1000000, but is {samples}"
+        with pytest.raises(ValueError, match=message):
+            bootstrap_scores(counts, samples=samples, seed=0)
+        with pytest.raises(ValueError, match=message):
+            compare_scores(counts, counts, samples=samples, seed=0)
+
+
+def test_things_that_do_not_fit_in_memory_together_get_the_same_draws(monkeypatch):
+    rng = np.random.default_rng(5)
+    counts = np.concatenate([simulate(rng, 20) for _ in range(5)], axis=1)
+    counts[1:, 2] = 0  # so that there is nothing to draw from
+    together = bootstrap_scores(counts, samples=100, seed=0)
+    drawn = []
+    score = bootstrap.score_counts
+    monkeypatch.setattr(
+        bootstrap, "score_counts", lambda sums: drawn.append(sums.size) or score(sums)
+    )
+    monkeypatch.setattr(bootstrap, "_DRAWN", 900)
+    assert bootstrap_scores(counts, samples=100, seed=0) == together
+    assert drawn == [900, 300]
+    assert together[2] == bootstrap.ScoreIntervals(p=None, r=None, f=None)
+    assert None not in (together[1].f, together[4].f)

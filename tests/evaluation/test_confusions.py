@@ -167,6 +167,33 @@ def test_an_example_without_sentences_is_cut_to_what_is_near():
     assert example.text[mark.start : mark.end] == "w100"
 
 
+def test_a_very_long_sentence_is_cut_to_what_is_near():
+    doc = toy_ner.make_doc(" ".join(f"w{i}|T{i}" for i in range(201)))
+    for token in doc:
+        token.is_sent_start = token.i == 0
+    [confusion] = count((doc, Matches(missed=(("T100", 100, 101),))))
+    [example] = confusion.examples
+    assert example.text.split() == [f"w{i}" for i in range(70, 131)]
+    assert [mark.label for mark in example.gold] == [f"T{i}" for i in range(70, 131)]
+    [error] = [mark for mark in example.gold if mark.is_error]
+    assert example.text[error.start : error.end] == "w100"
+
+
+def test_many_kinds_of_errors_in_one_sentence_take_no_square_of_the_time():
+    n = 1500
+    doc = toy_ner.make_doc(" ".join(f"w|G{i}" for i in range(n)))
+    for token in doc:
+        token.is_sent_start = token.i == 0
+    matches = Matches(
+        missed=tuple((f"G{i}", i, i + 1) for i in range(n)),
+        spurious=tuple((f"P{i}", i, i + 1) for i in range(n)),
+    )
+    confusions = count((doc, matches))
+    assert len(confusions) == n
+    marks = sum(len(c.examples[0].gold + c.examples[0].predicted) for c in confusions)
+    assert marks < 2 * 61 * n
+
+
 def test_all_predictions_in_the_sentence_are_shown():
     """Right ones, wrong ones, and those where nobody knows."""
     doc = toy_ner.make_doc("Anna|PER met Bob|PER near Oslo by night")

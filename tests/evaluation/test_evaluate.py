@@ -115,7 +115,7 @@ def test_no_draws_are_refused_before_anything_is_read(nlp):
         raise AssertionError
         yield
 
-    with pytest.raises(ValueError, match="'samples' should be 1 or more, but is 0"):
+    with pytest.raises(ValueError, match="'samples' should be 1 to 1000000, but is 0"):
         evaluate(nlp, read(), train=read(), samples=0)
 
 

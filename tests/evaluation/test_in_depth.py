@@ -337,7 +337,7 @@ def test_bad_arguments_are_refused_before_anything_runs(
     model, test, train, monkeypatch
 ):
     monkeypatch.setattr(EntityRuler, "__call__", None)
-    with pytest.raises(ValueError, match="'samples' should be 1 or more, but is 0"):
+    with pytest.raises(ValueError, match="'samples' should be 1 to 1000000, but is 0"):
         evaluate_in_depth(model, test, train, samples=0)
     with pytest.raises(OSError, match="elsewhere"):
         evaluate_in_depth(model, test, train, against="elsewhere")
