@@ -8,6 +8,8 @@ from typing import Any, Literal
 from jinja2 import Environment, StrictUndefined
 from wasabi import Printer
 
+from .controls import show_controls
+
 
 @dataclass(frozen=True)
 class Table:
@@ -92,17 +94,17 @@ def show(parts: Iterable[Part], printer: Printer) -> str:
 
 def _show(part: Part, printer: Printer) -> Iterator[str | None]:
     if isinstance(part, Heading):
-        yield printer.divider(part.text)
+        yield printer.divider(show_controls(part.text))
     elif isinstance(part, Sentence):
-        yield getattr(printer, part.kind)(part.text)
+        yield getattr(printer, part.kind)(show_controls(part.text))
     elif isinstance(part, Table) and part.rows:
         if part.title is not None:
-            yield printer.divider(part.title)
+            yield printer.divider(show_controls(part.title))
         if part.legend is not None:
-            yield printer.text(part.legend)
+            yield printer.text(show_controls(part.legend))
         yield printer.table(
-            part.rows,
-            header=part.header,
+            [[show_controls(cell) for cell in row] for row in part.rows],
+            header=[show_controls(name) for name in part.header],
             aligns=tuple(part.all_aligns),
             divider=True,
             max_col=100,
@@ -175,7 +177,8 @@ def render(parts: Iterable[Part]) -> str:
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     kinds = [(type(part).__name__, part) for part in parts]
-    return environment.from_string(_HTML).render(parts=kinds, signs=_SIGNS)
+    page = environment.from_string(_HTML).render(parts=kinds, signs=_SIGNS)
+    return show_controls(page)
 
 
 def format_fields(record: dict[str, Any], *keys: str) -> list[str]:

@@ -3,6 +3,7 @@
 import typer
 from spacy.cli._util import app
 
+from ..controls import show_controls
 from ._output import Group
 
 hashembeds_cli = typer.Typer(
@@ -23,7 +24,7 @@ def describe(error: Exception) -> str:
     error (Exception): The error.
     RETURNS (str): Its message, without the middle if that is long.
     """
-    text = str(error)
+    text = show_controls(str(error))
     if len(text) <= _N_FIRST + _N_LAST:
         return text
     return f"{text[:_N_FIRST]} … {text[-_N_LAST:]}"

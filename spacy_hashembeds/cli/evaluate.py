@@ -110,6 +110,7 @@ def evaluate_cli(
     """
     from wasabi import msg
 
+    from ..controls import show_controls
     from ..corpora.columns import ColumnFormat
     from ..evaluation.in_depth import evaluate_in_depth
     from ..files import check_target
@@ -141,7 +142,7 @@ def evaluate_cli(
         else:
             _print_tables(evaluation)
         for warning in evaluation["warnings"]:
-            msg.warn(warning)
+            msg.warn(show_controls(warning))
         for path in output:
             evaluation.write(path)
             msg.good(f"Saved the evaluation to {path}")

@@ -176,15 +176,19 @@ def _print_sentence(path: Path) -> None:
     from spacy.vocab import Vocab
     from wasabi import msg
 
+    from ..controls import show_controls
     from ..corpora.docbin import read_docs
 
     first = next(read_docs(path, Vocab()))
     doc = next((doc for doc in read_docs(path, Vocab()) if doc.ents), None)
     if doc is None:
-        msg.warn(f"No entity in {path}. Its first sentence:", _show_sentence(first, 0))
+        msg.warn(
+            f"No entity in {path}. Its first sentence:",
+            show_controls(_show_sentence(first, 0)),
+        )
     else:
         text = _show_sentence(doc, doc.ents[0].start)
-        msg.info(f"The first sentence with an entity in {path}:", text)
+        msg.info(f"The first sentence with an entity in {path}:", show_controls(text))
 
 
 def _show_sentence(doc: "Doc", place: int) -> str:

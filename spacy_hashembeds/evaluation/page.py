@@ -11,6 +11,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 from spacy.displacy.render import EntityRenderer
 
+from ..controls import show_controls
 from .groups import GROUPINGS
 from .schemes import OUTCOMES
 from .scorer import KINDS
@@ -60,7 +61,7 @@ def _render(template: str, evaluation: Mapping[str, Any], *, anchor: str) -> str
     environment.filters.update(
         percent=_percent, range=_range, signed=_signed, whisker=_draw_whisker
     )
-    return environment.get_template(template).render(
+    page = environment.get_template(template).render(
         evaluation=evaluation,
         anchor=anchor,
         kinds=KINDS,
@@ -73,6 +74,8 @@ def _render(template: str, evaluation: Mapping[str, Any], *, anchor: str) -> str
         scale=_find_scale(evaluation["comparison"]),
         highlight=_Highlighter(evaluation),
     )
+    # at the end, since entities stand at certain characters of a text
+    return show_controls(page)
 
 
 class _Highlighter:

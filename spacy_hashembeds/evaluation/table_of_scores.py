@@ -5,9 +5,13 @@ from collections.abc import Iterator, Mapping
 from io import StringIO
 from typing import Any
 
+from ..controls import show_controls
 from .averages import AVERAGES
 from .schemes import OUTCOMES
 from .scorer import KINDS
+
+# What a spreadsheet takes for the beginning of a formula.
+_FORMULA = ("=", "+", "-", "@", "\t")
 
 _SCORES = {"p": "precision", "r": "recall", "f": "f1"}
 
@@ -25,6 +29,9 @@ COLUMNS = (
 
 def to_csv(evaluation: Mapping[str, Any]) -> str:
     """Write the scores of an evaluation as CSV, with `COLUMNS` in the first line.
+
+    Names of types are for people and spreadsheets: control characters are escaped, and
+    before what would be a formula there is an apostrophe.
 
     evaluation (Mapping[str, Any]): What `evaluate` returns.
     RETURNS (str): The table.
@@ -58,7 +65,11 @@ def _make_rows(
         yield {"average": average, **_name(evaluation["averages"][kind][average])}
     for label, score in total["per_type"].items():
         per_type = evaluation[f"{prefix}_per_type"][label] if is_strict else {}
-        yield {"type": label, **_format(score, per_type)}
+        yield {"type": _neutralise(label), **_format(score, per_type)}
+
+
+def _neutralise(label: str) -> str:
+    return show_controls(f"'{label}" if label.startswith(_FORMULA) else label)
 
 
 def _format(score: Mapping[str, Any], intervals: Mapping[str, Any]) -> dict[str, Any]:

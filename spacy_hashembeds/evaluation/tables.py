@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from .. import markdown
+from ..controls import show_controls
 from .groups import GROUPINGS
 from .schemes import OUTCOMES
 from .scorer import KINDS
@@ -86,7 +87,7 @@ def to_markdown(evaluation: Mapping[str, Any]) -> str:
         blocks += [f"## {markdown.escape(table.title)}", *legend, _format(table)]
     draws = describe_draws(setting)
     blocks += [] if draws is None else [f"{draws}."]
-    return "\n\n".join(blocks) + "\n"
+    return show_controls("\n\n".join(blocks) + "\n")
 
 
 def format_percent(value: float | None) -> str:
@@ -200,8 +201,8 @@ def _show_confusions(evaluation: Mapping[str, Any]) -> Table:
     header = ("Gold", "Predicted", "Error", "Count", "For example")
     rows = [
         (
-            confusion["gold"] or "-",
-            confusion["predicted"] or "-",
+            show_controls(confusion["gold"] or "-"),
+            show_controls(confusion["predicted"] or "-"),
             confusion["error"],
             str(confusion["count"]),
         )
@@ -223,12 +224,15 @@ def _quote(example: Mapping[str, Any], room: int) -> str:
     marks = [m for m in (*example["gold"], *example["predicted"]) if m["is_error"]]
     start, end = min(m["start"] for m in marks), max(m["end"] for m in marks)
     text = example["text"]
-    error = " ".join(text[start:end].split())
+    before, error, after = (
+        show_controls(part) for part in (text[:start], text[start:end], text[end:])
+    )
+    error = " ".join(error.split())
     if len(error) > room - 2:
         return f"[{error[: room - 3]}…]"
     margin = (room - 2 - len(error)) // 2
-    before, after = text[max(0, start - margin) : start], text[end : end + margin]
-    return " ".join(f"{before}[{error}]{after}".split())
+    before = before[max(0, len(before) - margin) :]
+    return " ".join(f"{before}[{error}]{after[:margin]}".split())
 
 
 def _range(interval: Sequence[float] | None) -> str:

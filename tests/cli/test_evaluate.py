@@ -1,3 +1,4 @@
+import csv
 import json
 import re
 from pathlib import Path
@@ -286,6 +287,49 @@ def test_predictions_of_other_words_are_refused(columns):
     assert result.exit_code == 1
     said = " ".join(result.output.split())
     assert "differ in document 0 from word 1 on: 'seen' instead of 'saw Dora'" in said
+
+
+ESCAPES = {
+    "gold.conll": "\x1b[2JAnna B-\x1b]0;hi\x07|saw O|Dora B-=cmd()|in O|Oslo B-LOC",
+    "predicted.conll": "\x1b[2JAnna B-\x9b1m|saw O|Dora O|in O|Oslo O",
+}
+
+
+def test_control_characters_are_shown_and_not_sent(columns):
+    for name, text in ESCAPES.items():
+        (columns / name).write_text(text.replace("|", "\n") + "\n", encoding="utf8")
+    outputs = [columns / f"scores{suffix}" for suffix in (".json", *FOR_PEOPLE)]
+    options = [option for path in outputs for option in ("-o", str(path))]
+    arguments = ["predicted.conll", "gold.conll", "--train", "train.bio"]
+    result = run_files(columns, *arguments, *options)
+    assert result.exit_code == 0, result.output
+    printed = re.sub(r"\x1b\[(38;5;)?\d*m", "", result.output)  # wasabi's own
+    assert r"[\x1b[2JAnna] saw" in " ".join(printed.split())
+    warned = "predicts \\x9b1m, and"
+    assert warned in " ".join(printed.split())
+    shown = [path.read_text(encoding="utf8") for path in outputs[1:]]
+    for text in (printed, *shown):
+        assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", text)
+        assert r"\x1b" in text
+    labels = json.loads(outputs[0].read_text())["ents_per_type"]
+    assert set(labels) == {"\x1b]0;hi\x07", "\x9b1m", "=cmd()", "LOC"}
+    page = shown[FOR_PEOPLE.index(".html")]
+    assert r'">\x1b[2JAnna<span>\x1b]0;hi\x07</span></mark>' in page
+
+
+FOR_PEOPLE = (".html", ".md", ".csv")
+
+
+@pytest.mark.parametrize("label", ["=cmd()", "+1", "-1", "@sum"])
+def test_a_type_is_no_formula_in_a_spreadsheet(columns, label):
+    (columns / "gold.conll").write_text(f"Anna B-{label}\nsings O\n")
+    output = columns / "scores.csv"
+    arguments = ["gold.conll", "gold.conll", "--train", "train.bio"]
+    result = run_files(columns, *arguments, "-o", str(output))
+    assert result.exit_code == 0, result.output
+    with output.open(newline="") as file:
+        types = {row["type"] for row in csv.DictReader(file)}
+    assert types == {"", f"'{label}"}
 
 
 @pytest.mark.parametrize("samples", ["2000000000", "9" * 23])

@@ -1,3 +1,4 @@
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -47,6 +48,18 @@ def test_own_files_are_converted_and_counted(file: Path, dev: Path, tmp_path: Pa
     assert find_row(result, "dev") == ["1", "3", "3", "2", "2.00", "1", "1"]
     assert "Saved 2 splits" in result.output
     assert {path.name for path in output.iterdir()} == {"train.spacy", "dev.spacy"}
+
+
+def test_control_characters_of_words_are_shown_and_not_sent(tmp_path: Path):
+    file = tmp_path / "own.iob"
+    file.write_text("\x1b[2JAnn B-\x1b]0;hi\x07\n")
+    splits = ["--train", file, "--dev", file, "--lang", "en"]
+    result = run("iob", "-o", tmp_path / "output", *splits)
+    assert result.exit_code == 0, result.output
+    assert r"[\x1b[2JAnn \x1b]0;hi\x07]" in result.output
+    assert not {"\x1b[2J", "\x1b]0", "\x07"} & set(
+        re.findall(r"\x1b..|\x07", result.output)
+    )
 
 
 def test_columns_of_own_files(tmp_path: Path):

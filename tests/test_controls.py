@@ -1,0 +1,25 @@
+from wasabi import Printer
+
+from spacy_hashembeds.controls import show_controls
+from spacy_hashembeds.display import Heading, Sentence, Table, render, show
+
+
+def test_all_control_characters_are_escaped_but_tabs_and_ends_of_lines():
+    codes = (*range(32), *range(127, 160))
+    for code in codes:
+        expected = chr(code) if chr(code) in "\t\n" else f"\\x{code:02x}"
+        assert show_controls(f"a{chr(code)}b") == f"a{expected}b"
+    text = "Zürich 東京 \\x1b \u200c"
+    assert show_controls(text) == text
+
+
+def test_nothing_that_is_shown_has_control_characters():
+    bad = "\x1b[2J"
+    parts = [Heading(f"a{bad}"), Sentence(f"b{bad}"), Sentence(f"c{bad}", "warn")]
+    parts.append(Table(f"d{bad}", f"e{bad}", ["", f"f{bad}"], [[f"g{bad}", f"h{bad}"]]))
+    printer = Printer(no_print=True)
+    printer.show_color = False
+    for shown in (show(parts, printer), render(parts)):
+        assert bad not in shown
+        for letter in "abcdefgh":
+            assert f"{letter}\\x1b[2J".casefold() in shown.casefold()
