@@ -21,6 +21,27 @@ _AT_FDCWD = -100
 _RENAME_EXCHANGE = 2
 #: What a system or file system answers that can't swap folders.
 _CANT_SWAP = (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP)
+#: What it answers where there is no room, on a device or for a user.
+_FULL = (errno.ENOSPC, errno.EDQUOT)
+
+
+@contextmanager
+def temporary_folder() -> Iterator[Path]:
+    """Make a folder for what is needed only for a while, and remove it.
+
+    RAISES (OSError): If there is no room for it, naming the folder of such folders and
+        how to choose another.
+    """
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            yield Path(folder)
+    except OSError as e:
+        if e.errno not in _FULL:
+            raise
+        where = f"temporary files are in '{tempfile.gettempdir()}'"
+        remedy = "Make room there, or set TMPDIR to a folder with more."
+        message = f"{os.strerror(e.errno)}: {where}. {remedy}"
+        raise OSError(e.errno, message) from e
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from types import SimpleNamespace
 import pytest
 
 from spacy_hashembeds import folders
-from spacy_hashembeds.folders import replacing_folder
+from spacy_hashembeds.folders import replacing_folder, temporary_folder
 
 OLD = {"config.cfg": "old", "vocab/strings.json": "old", "vocab/vectors": "old"}
 NEW = {"config.cfg": "new", "vocab/strings.json": "new"}
@@ -290,3 +290,22 @@ def test_no_lock_of_somebody_else_is_opened(place, tmp_path):
     replace(place)
     assert read(place) == NEW
     assert secret.read_text() == "kept"
+
+
+def test_a_temporary_folder_goes_in_the_end(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    with temporary_folder() as folder:
+        (folder / "file").write_text("")
+        assert folder.parent == tmp_path
+    assert list(tmp_path.iterdir()) == []
+    with pytest.raises(FileNotFoundError, match="gone"), temporary_folder() as folder:
+        (folder / "gone").read_text()
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT])
+def test_a_temporary_folder_without_room_is_named(tmp_path, monkeypatch, number):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    message = f"temporary files are in '{tmp_path}'. Make room there, or set TMPDIR"
+    with pytest.raises(OSError, match=message), temporary_folder():
+        raise OSError(number, os.strerror(number))
+    assert list(tmp_path.iterdir()) == []

@@ -106,7 +106,8 @@ def evaluate_cli(
     for the pipeline as it is: they don't say what another training seed would give.
 
     Corpora and predictions are .spacy files; any other file is an IOB file, with one
-    token a line and tags of the IOB, BIO, BILUO or BIOES scheme.
+    token a line and tags of the IOB, BIO, BILUO or BIOES scheme. Predictions may not
+    end in .cfg, .json, .gz, .whl or .zip, as files of pipelines do.
     """
     from wasabi import msg
 

@@ -78,8 +78,17 @@ def evaluate_in_depth(
 
 
 def _load(model: str | Path, layout: ColumnFormat) -> Source:
-    if _holds_predictions(Path(model)):
+    path = Path(model)
+    if _holds_predictions(path):
         return _read(model, layout)
+    if path.is_file():
+        raise ValueError(
+            f"'{model}' should be a pipeline, a package name or a folder, or a file of "
+            f"predictions, but ends in {path.suffix}, as files of pipelines do. Give "
+            "the folder that `spacy train` wrote, model-best; or give a file of "
+            "predictions another name, such as "
+            f"'{path.with_suffix('.iob')}'."
+        )
     return Source(name=str(model), docs=load_trained(model))
 
 

@@ -5,7 +5,6 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from spacy.language import Language
@@ -21,6 +20,7 @@ from ..analysis.sizes import bytes_on_disk
 from ..corpora.docbin import read_docs
 from ..evaluation.scorer import KINDS
 from ..files import quote
+from ..folders import temporary_folder
 from ..loading import load_trained
 from .machine import find_disturbances, watch_machine
 from .metrics import read_metrics
@@ -48,6 +48,7 @@ def compare_trials(
     progress (Callable[[Sequence[int]], Iterable[int]]): Hands the rounds of timing on,
         and shows how far they are.
     RAISES (FileNotFoundError): If a file or a pipeline is missing.
+    RAISES (OSError): If there is no room for the accelerated pipelines, for a while.
     RAISES (ValueError): If a file holds something else, or if the trials are of
         different corpora, or none are given; if there is nothing to accelerate, or
         predictions differ.
@@ -65,9 +66,9 @@ def compare_trials(
     docs = list(read_docs(corpus, Vocab()))
     rows = _name_rows([_make_row(trial) for trial in trials])
     models = [Path(trial["model"]) for trial in trials]
-    with TemporaryDirectory() as folder:
+    with temporary_folder() as folder:
         if accelerated:
-            rows, models = _add_accelerated(rows, models, docs, Path(folder))
+            rows, models = _add_accelerated(rows, models, docs, folder)
         with watch_machine() as machine:
             speeds = _measure_speeds(models, docs, progress)
     _add_speeds(rows, speeds)

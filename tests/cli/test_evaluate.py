@@ -280,6 +280,15 @@ def test_gold_and_predicted_tags_may_stand_in_one_file(columns):
     assert "All 100.00 50.00 66.67 2 - - -".split() in rows(result.output)
 
 
+def test_predictions_named_as_files_of_pipelines_are_told_apart(columns):
+    (columns / "predicted.conll").rename(columns / "gg.json")
+    result = run_files(columns, "gg.json", "gold.conll", "--train", "train.bio")
+    assert result.exit_code == 1
+    said = "".join(result.output.split())
+    assert "orafileofpredictions,butendsin.json,asfilesofpipelinesdo." in said
+    assert f"anothername,suchas'{columns}/gg.iob'." in said
+
+
 def test_predictions_of_other_words_are_refused(columns):
     (columns / "predicted.conll").write_text("Anna B-PER\nseen O\n")
     arguments = ["predicted.conll", "gold.conll", "--train", "train.bio"]

@@ -1,6 +1,9 @@
+import errno
 import json
+import os
 import re
 import shutil
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -221,6 +224,19 @@ def test_other_predictions_are_no_acceleration(stock, corpus, monkeypatch):
     monkeypatch.setattr(comparison, "accelerate_folder", fail)
     with pytest.raises(ValueError, match="The predictions differ"):
         compare_trials([stock], corpus, accelerated=True)
+
+
+def test_a_full_disk_is_named_with_what_to_do(stock, corpus, tmp_path, monkeypatch):
+    def fill(model, output, *args, **settings):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(output / "vocab"))
+
+    monkeypatch.setattr(comparison, "accelerate_folder", fill)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    before = set(tmp_path.iterdir())
+    message = f"No space left.* in '{tmp_path}'. Make room there, or set TMPDIR to"
+    with pytest.raises(OSError, match=message):
+        compare_trials([stock], corpus, accelerated=True)
+    assert set(tmp_path.iterdir()) == before
 
 
 def test_a_pipeline_of_our_layers_is_nothing_to_accelerate(metrics, corpus):
