@@ -24,7 +24,7 @@ CONFIDENCE = 0.95
 _CELLS = 4_000_000
 
 #: Draws of scores that are in memory at a time.
-_DRAWN = 8_000_000
+_DRAWN = 16_000_000
 
 Interval = tuple[float, float]
 
