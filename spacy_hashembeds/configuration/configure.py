@@ -26,6 +26,7 @@ from .surroundings import (
 )
 from .tables import EXPLAIN_DEFAULT, EXPLAIN_SMALL, find_attributes
 from .text import edit_text
+from .variables import write_out_variables
 from .vocabulary import Progress, read_vocabulary
 
 _REPLACEABLE = (
@@ -84,6 +85,7 @@ def configure(
     draft = Draft(read.config)
     for name, why in find_left(read.config).items():
         draft.warnings.append(f"[components.{name}] keeps its model: {why}.")
+    write_out_variables(draft)
     write_out_models(draft)
     found = find_embedders(draft)
     if not found:

@@ -35,6 +35,12 @@ def find_embedders(draft: Draft) -> dict[str, dict[str, Any]]:
     return {p: b for p, b in blocks.items() if is_replaced(b["@architectures"])}
 
 
+def is_put_in(architecture: str) -> bool:
+    """Tell whether layers of ours can stand for this one."""
+    patterns = (_CNN, _ENCODER)
+    return is_replaced(architecture) or any(p.fullmatch(architecture) for p in patterns)
+
+
 def find_left(config: Config) -> dict[str, str]:
     """Find the components that keep the models they have, and say why."""
     frozen = config.interpolate().get("training", {}).get("frozen_components", [])
@@ -94,7 +100,8 @@ def _write_out_default(draft: Draft, name: str) -> None:
     """Write out the model of a component, if spaCy would fill an embedder in."""
     component = draft.config["components"][name]
     lang = draft.interpolate()["nlp"]["lang"]
-    default = _get_default_model(lang, component.get("factory"))
+    plain = draft.resolve(f"components.{name}")
+    default = _get_default_model(lang, plain.get("factory"))
     given = component.get("model", {})
     if default is None or not isinstance(given, dict):
         return
@@ -153,7 +160,7 @@ def _mend_variables(config: Config, plain: Config, cnns: list[str]) -> None:
 
 def _renew_tok2vec(draft: Draft, path: str) -> None:
     """Name the Tok2Vec that hands an encoder each Doc, as ours takes them."""
-    block = draft.get(path) or {}
+    block = draft.resolve(path) or {}
     if _OLD_TOK2VEC.fullmatch(block.get("@architectures", "")):
         draft.set(
             path,

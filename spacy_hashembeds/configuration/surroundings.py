@@ -15,7 +15,7 @@ _MIN_FREQ = 10
 
 def put_in_blas(draft: Draft) -> None:
     """Have the pipeline choose the fastest BLAS, unless another callback is there."""
-    nlp = draft.config["nlp"]
+    nlp = draft.resolve("nlp")
     before, after = nlp.get("before_creation"), nlp.get("after_pipeline_creation")
     if BLAS in (_get_name(before), _get_name(after)):
         return
@@ -46,13 +46,16 @@ def put_in_symbol_counting(
     why (str): The reason for that number.
     RAISES (ValueError): If another callback stands in the only place for it.
     """
-    waiting = [place for place in places if not draft.get(place).get("tables")]
+    waiting = [place for place in places if not draft.resolve(place).get("tables")]
     if not waiting:
         return
-    current = draft.config.setdefault("initialize", {}).get("before_init")
+    draft.config.setdefault("initialize", {})
+    current = draft.resolve("initialize.before_init")
     if current and _get_name(current) != COUNT_SYMBOLS:
         raise ValueError(_refuse_callback(_get_name(current), waiting))
-    known = current if isinstance(current, dict) else {}
+    raw = draft.get("initialize.before_init")
+    # a variable that stands for one gives its values
+    known = next((block for block in (raw, current) if isinstance(block, dict)), {})
     block = {"corpus": _find_corpus(draft), "min_freq": _MIN_FREQ, **known}
     if min_freq is not None:
         block["min_freq"] = min_freq
@@ -66,7 +69,7 @@ def put_in_symbol_counting(
 
 def remove_symbol_counting(draft: Draft) -> None:
     """Remove our callback, where there is nothing left to count for."""
-    if _get_name(draft.get("initialize.before_init")) == COUNT_SYMBOLS:
+    if _get_name(draft.resolve("initialize.before_init")) == COUNT_SYMBOLS:
         draft.set("initialize", "before_init", None, "No embedder needs symbols now.")
 
 
@@ -82,7 +85,7 @@ def complete_training(draft: Draft) -> None:
 
 def put_in_path(draft: Draft, train: str | Path) -> None:
     """Name the training corpus in [paths], if that leaves it open."""
-    paths = draft.config.get("paths", {})
+    paths = draft.resolve("paths") or {}
     if "train" in paths and paths["train"] is None:
         why = "The corpus that --train names."
         draft.set("paths", "train", str(train), why)
@@ -139,7 +142,7 @@ def _refuse_callback(name: str, waiting: list[str]) -> str:
 
 
 def _get_name(callback: Any) -> str:
-    """Name a callback: by a variable, if one stands for it."""
+    """Name a callback, which may be its name alone."""
     if isinstance(callback, dict):
         return str(callback.get("@callbacks"))
     return str(callback)

@@ -256,6 +256,32 @@ def test_a_handwritten_config_names_the_corpus_itself(tmp_path):
     assert made.config["initialize"]["before_init"]["corpus"] == "corpora.train"
 
 
+def test_callbacks_and_tables_may_be_variables(base):
+    base.write_text(f"{base.read_text()}\n[vars]\nnone = null\n")
+    toys.edit_base(
+        base,
+        ("before_init = null", "before_init = ${vars.none}"),
+        ("after_pipeline_creation = null", "after_pipeline_creation = ${vars.none}"),
+        ("train = null", "train = ${vars.none}"),
+        ('"spacy.MultiHashEmbed.v2"', f'"{toys.LOOKUP}"\ntables = ${{vars.none}}'),
+        ("rows = [5000, 1000, 2500, 2500]\n", ""),
+    )
+    made = configure(base, embedder="multi_embed")
+    assert made.warnings == []
+    assert made.config["initialize"]["before_init"]["@callbacks"] == COUNTING
+    assert made.config["nlp"]["after_pipeline_creation"] == {"@callbacks": BLAS}
+    toys.build(made)
+
+
+def test_our_callback_in_another_section_is_ours(base):
+    block = f'[vars]\n\n[vars.mine]\n@callbacks = "{COUNTING}"\nmin_freq = 7\n'
+    base.write_text(f"{base.read_text()}\n{block}")
+    toys.edit_base(base, ("before_init = null", "before_init = ${vars.mine}"))
+    made = configure(base, embedder="multi_embed")
+    assert made.config["initialize"]["before_init"]["min_freq"] == 7
+    assert configure(base).config["initialize"]["before_init"] is None
+
+
 # BLAS
 
 

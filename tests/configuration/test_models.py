@@ -1,7 +1,7 @@
 """Embedders and encoders of every kind, wherever they stand in a config."""
 
 import pytest
-from spacy.util import dot_to_object
+from spacy.util import dot_to_object, load_config
 
 from spacy_hashembeds.configuration.configure import configure
 
@@ -54,6 +54,15 @@ include_static_vectors = false"""
 def multi_hash(name="a", attrs='["NORM"]', rows="[500]", version="v2"):
     return MULTI_HASH.format(name=name, attrs=attrs, rows=rows, version=version)
 
+
+EMBED_ALONE = multi_hash().replace("${components.a.model.encode.width}", "16")
+
+ENCODE_OLD = """\
+@architectures = "spacy.MaxoutWindowEncoder.v1"
+width = 16
+depth = 1
+window_size = 1
+maxout_pieces = 2"""
 
 CHARACTERS = """\
 @architectures = "spacy.CharacterEmbed.{version}"
@@ -249,6 +258,66 @@ tok2vec = ${components.a.model}
     made = configure(base)
     assert "tok2vec = ${components.a.model}\n" in made.text
     assert toys.build(made).pipe_names == ["a", "b"]
+
+
+@pytest.mark.parametrize("key", ["model", "embed", "encode"])
+def test_a_block_of_another_section_is_written_out(tmp_path, key):
+    text = tok2vec("a", EMBED_ALONE)
+    place = "components.a.model" + ("" if key == "model" else f".{key}")
+    parent = place.rpartition(".")[0]
+    text = text.replace(f"[{place}]", "[vars]\n\n[vars.mine]")
+    text = text.replace(f"[{place}.", "[vars.mine.")
+    text = text.replace(f"[{parent}]\n", f"[{parent}]\n{key} = ${{vars.mine}}\n")
+    base = write(tmp_path / "b.cfg", text)
+    old = load_config(base)["vars"]
+    made = configure(base)
+    assert get_embed(made, "a")["@architectures"] == toys.HASH
+    encoder = dot_to_object(made.config, "components.a.model.encode")
+    assert encoder["@architectures"] == toys.ENCODER
+    assert made.config["vars"] == old
+    assert "# spacy-hashembeds: In place of ${vars.mine}, to be changed" in made.text
+    toys.build(made)
+    base.write_text(made.text)
+    assert configure(base).changes == []
+
+
+def test_two_that_share_a_block_get_one_each(tmp_path):
+    texts = [
+        tok2vec(n, "@x = 1")
+        .replace(f"\n[components.{n}.model.embed]\n@x = 1\n", "")
+        .replace('"spacy.Tok2Vec.v2"', '"spacy.Tok2Vec.v2"\nembed = ${vars.a}')
+        for n in ("a", "b")
+    ]
+    more = f"\n[vars]\na = ${{vars.b}}\n\n[vars.b]\n{EMBED_ALONE}\n"
+    base = write(tmp_path / "b.cfg", *texts, pipeline=["a", "b"], more=more)
+    made = configure(base)
+    first, second = (get_embed(made, name) for name in ("a", "b"))
+    assert first == second
+    assert first is not second
+    assert first["seed"] == 9
+    toys.build(made)
+
+
+def test_a_default_model_is_found_by_a_factory_that_is_a_variable(tmp_path):
+    ner = "\n[components.a]\nfactory = ${vars.f}\n"
+    base = write(tmp_path / "b.cfg", ner, more='\n[vars]\nf = "ner"\n')
+    made = configure(base)
+    tok2vec = made.config["components"]["a"]["model"]["tok2vec"]
+    assert tok2vec["embed"]["@architectures"] == toys.HASH
+    assert made.config["components"]["a"]["factory"] == "${vars.f}"
+    toys.build(made)
+
+
+def test_architectures_may_be_variables(tmp_path):
+    encode = ENCODE_OLD.replace('"spacy.MaxoutWindowEncoder.v1"', "${vars.e}")
+    text = tok2vec("a", multi_hash(version="v1"), encode, "v1")
+    text = text.replace('"spacy.Tok2Vec.v1"', "${vars.t}")
+    more = '\n[vars]\ne = "spacy.MaxoutWindowEncoder.v1"\nt = "spacy.Tok2Vec.v1"\n'
+    made = configure(write(tmp_path / "b.cfg", text, more=more))
+    model = made.config["components"]["a"]["model"]
+    assert model["@architectures"] == "spacy.Tok2Vec.v2"
+    assert model["encode"]["@architectures"] == toys.ENCODER
+    toys.build(made)
 
 
 # What is left as it is
