@@ -149,4 +149,5 @@ def test_the_defaults_of_vectors_md_are_those_of_the_function():
     parameters = inspect.signature(train_floret).parameters.values()
     defaults = {p.name: p.default for p in parameters if p.default is not p.empty}
     assert defaults.pop("mode") == "floret"
+    assert defaults.pop("show_progress") is False  # decided by the command
     assert stated == {name: str(default) for name, default in defaults.items()}

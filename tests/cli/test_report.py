@@ -36,7 +36,7 @@ def test_it_writes_a_page_and_says_what_is_in_it(results, tmp_path):
     assert re.search(r"\d of 7 scores differ from the report; 24 variants are", said)
     assert "No prepared corpora in 'corpus'" in said
     assert "Drawing figures" in result.output
-    assert "0.300 ± 0.000" in output.read_text(encoding="utf8")
+    assert "30.0 ± 0.0" in output.read_text(encoding="utf8")
     assert (figures / "figure3.png").is_file()
 
 
