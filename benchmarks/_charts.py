@@ -103,7 +103,7 @@ def describe(results: Mapping[str, Any]) -> str:
     """Say what was measured on, text and machine, and whether that was idle."""
     corpus = f"{results['corpus']['name']}, " if "corpus" in results else ""
     text = f"{corpus}one thread, {describe_machine(results['machine'])}"
-    return f"{text}: not idle" if results["disturbances"] else text
+    return f"{text}: disturbed" if results["disturbances"] else text
 
 
 @contextmanager

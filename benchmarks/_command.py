@@ -54,7 +54,7 @@ def run_benchmark(
     draw(results, chart)
     show(results)
     for disturbance in disturbances:
-        msg.warn("The machine was not idle", disturbance)
+        msg.warn("The timings were disturbed", disturbance)
     msg.good(f"Results: {output}, {chart}")
 
 

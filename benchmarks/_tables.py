@@ -131,7 +131,7 @@ def make_caption(results: Json) -> str:
     sizes = ""
     if "rows" in results:
         sizes = f" Rows {'/'.join(map(str, results['rows']))}."
-    troubles = "".join(f"\n**Not idle:** {text}" for text in results["disturbances"])
+    troubles = "".join(f"\n**Disturbed:** {text}" for text in results["disturbances"])
     return f"{describe(results)}.{sizes}{troubles}"
 
 

@@ -87,7 +87,7 @@ def test_captions_say_what_was_measured_on():
     assert make_caption(results) == f"wnut17, one thread, {caption}. Rows 5/2."
     results = make_results(disturbances=["One.", "Two."])
     assert make_caption(results) == (
-        f"one thread, {caption}: not idle.\n**Not idle:** One.\n**Not idle:** Two."
+        f"one thread, {caption}: disturbed.\n**Disturbed:** One.\n**Disturbed:** Two."
     )
 
 

@@ -46,7 +46,7 @@ def compare_cli(
     """Compare trials: scores on all, seen and unseen entities, size and speed.
 
     Speed is measured anew, with all pipelines taking turns in one run. Close other
-    programs: where the machine was not idle, it says so.
+    programs: where timings were disturbed, it says so.
     """
     from wasabi import msg
 
@@ -102,7 +102,7 @@ def _print_comparison(comparison: dict[str, Any]) -> None:
         [_format_size_and_speed(row) for row in rows],
     )
     for disturbance in comparison["disturbances"]:
-        msg.warn("The machine was not idle", disturbance)
+        msg.warn("The timings were disturbed", disturbance)
 
 
 def _format_scores(scores: dict[str, Any]) -> str:

@@ -182,7 +182,15 @@ def _choose_min_freq(advice: Mapping[str, Advice]) -> tuple[int | None, str]:
     if not chosen:
         return None, EXPLAIN_SMALL
     # the largest trains the rows for unknown symbols of all of them
-    return max(chosen), (
+    min_freq = max(chosen)
+    sizes = [
+        option.parameters
+        for found in advice.values()
+        for option in found.lookup_options
+        if option.min_freq == min_freq
+    ]
+    return min_freq, (
         "Advised for the training corpus: gives most of its tokens a row of their own, "
-        "and leaves some to train the row for unknown ones."
+        "and leaves some to train the row for unknown ones. The tables have "
+        f"{sum(sizes):,} parameters: a higher number gives smaller ones."
     )

@@ -26,17 +26,6 @@ def pieces_first(W: NDArray, b: NDArray) -> tuple[NDArray, NDArray]:
     return rows.reshape(nP * nO, nI), b.T.copy().reshape(-1)
 
 
-def inputs_first(W: NDArray, b: NDArray) -> tuple[NDArray, NDArray]:
-    """Lay out the same with the inputs outside, to multiply few rows.
-
-    BLAS would pack them like that at each product, which takes longer than a copy does.
-
-    RETURNS (tuple): *Shapes:* `(nI, nP * nO)` and `(nP * nO,)`.
-    """
-    nO, nP, nI = W.shape
-    return W.transpose(2, 1, 0).reshape(nI, nP * nO), b.T.reshape(-1)
-
-
 def maximum(Y: NDArray) -> NDArray:
     """Take the maximum of the pieces. *Shape:* `(n, nP, nO)` to `(n, nO)`."""
     best = Y[:, 0].copy()

@@ -60,7 +60,7 @@ def draw_comparison(comparison: Mapping[str, Any], path: str | Path) -> None:
 
 def _describe(comparison: Mapping[str, Any]) -> str:
     text = describe_machine(comparison["machine"])
-    return f"{text}: not idle" if comparison["disturbances"] else text
+    return f"{text}: disturbed" if comparison["disturbances"] else text
 
 
 def import_figure() -> Any:

@@ -86,7 +86,7 @@ def test_the_tables_fit_the_screen(metrics, corpus, monkeypatch):
 
 def test_it_says_where_the_machine_was_busy(metrics, corpus, monkeypatch):
     monkeypatch.setattr(machine, "MAX_BUSY", -1)
-    assert "The machine was not idle" in run(*metrics, "-c", corpus).output
+    assert "The timings were disturbed" in run(*metrics, "-c", corpus).output
 
 
 def test_the_comparison_is_saved_and_drawn(metrics, corpus, tmp_path):

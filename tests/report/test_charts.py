@@ -141,7 +141,7 @@ def test_labels_say_what_is_drawn(rows, monkeypatch, tmp_path):
 
 def test_the_title_says_that_the_machine_was_not_idle(rows, monkeypatch, tmp_path):
     figure = draw(rows, monkeypatch, tmp_path, "Other processes kept 1.0 of 2 cores.")
-    assert figure.get_suptitle().endswith("others 0.02 cores: not idle")
+    assert figure.get_suptitle().endswith("others 0.02 cores: disturbed")
 
 
 @pytest.mark.parametrize("n_rows", [1, 2])
