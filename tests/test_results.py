@@ -1,0 +1,65 @@
+"""docs/results.md, with the trials behind it in docs/results/."""
+
+import importlib.util
+from types import ModuleType
+
+import pytest
+
+from spacy_hashembeds.experiments.results import find_misnamed, read_results
+from spacy_hashembeds.report.report import make_report, write_report
+
+from .conftest import ROOT
+
+PAGE = ROOT / "docs" / "results.md"
+FOLDER = ROOT / "docs" / "results"
+
+
+@pytest.fixture(scope="module")
+def script() -> ModuleType:
+    """The script that fills the page."""
+    spec = importlib.util.spec_from_file_location("results", PAGE.with_suffix(".py"))
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_tables_of_the_page_are_those_of_the_trials(script):
+    page = PAGE.read_text(encoding="utf8")
+    assert script.fill(page, script.make_tables(read_results(FOLDER))) == page
+
+
+def test_a_table_follows_the_trials(script):
+    groups = read_results(FOLDER)
+    key = next(iter(groups))
+    first = groups[key][0]
+    first.scores["test"]["ents_f"] = 0.123456
+    table = script.make_trial_table({key: [first]})
+    assert "| 12.3 |" in table
+
+
+def test_a_page_without_a_place_for_a_table_is_refused(script):
+    with pytest.raises(ValueError, match="one place for the table 'trials'"):
+        script.fill("# Results\n", {"trials": "| a |"})
+
+
+def test_trials_without_a_name_in_the_table_are_refused(script):
+    groups = read_results(FOLDER)
+    key, results = next(iter(groups.items()))
+    other = key._replace(variant="mine")
+    with pytest.raises(ValueError, match=f"{key.dataset}/{key.embedder}/mine has no"):
+        script.make_tables({other: results})
+
+
+def test_every_file_is_a_result():
+    assert find_misnamed(FOLDER) == []
+    n_files = sum(path.is_file() for path in FOLDER.rglob("*"))
+    assert n_files == sum(map(len, read_results(FOLDER).values()))
+
+
+def test_the_report_is_filled_from_them(tmp_path):
+    report = make_report(FOLDER)
+    write_report(report, tmp_path / "report.html")
+    assert report.n_results == sum(map(len, read_results(FOLDER).values()))
+    assert "CoNLL nl" in (tmp_path / "report.html").read_text(encoding="utf8")
