@@ -3,7 +3,6 @@
 import typer
 from spacy.cli._util import app
 
-from ..controls import show_controls
 from ._output import Group
 
 hashembeds_cli = typer.Typer(
@@ -24,6 +23,8 @@ def describe(error: Exception) -> str:
     error (Exception): The error.
     RETURNS (str): Its message, without the middle if that is long.
     """
+    from ..controls import show_controls
+
     text = show_controls(str(error))
     if len(text) <= _N_FIRST + _N_LAST:
         return text
