@@ -7,6 +7,7 @@ import typer
 from spacy.cli._util import Arg, Opt
 
 from ._app import describe, hashembeds_cli
+from ._columns import ENCODING, GROUP, SEPARATOR, TAG_COLUMN, WORD_COLUMN
 from ._layout import print_table
 from ._output import JSON, QUIET, is_quiet, name_output, print_json
 
@@ -70,30 +71,16 @@ def evaluate_cli(
         min=1,
     ),
     seed: int = Opt(0, "--seed", "-s", help="The seed of these draws.", min=0),
-    separator: str | None = Opt(
-        None,
-        "--separator",
-        help=r"What stands between the columns of IOB files, e.g. '\t'. Default: any "
-        "white space.",
-    ),
-    word_column: int = Opt(
-        0, "--word-column", help="Their column of the token, from 0; -1 is the last."
-    ),
-    tag_column: int = Opt(
-        -1, "--tag-column", help="Their column of the entity tag, likewise."
-    ),
+    separator: str | None = SEPARATOR,
+    word_column: int = WORD_COLUMN,
+    tag_column: int = TAG_COLUMN,
     predicted_column: int | None = Opt(
         None,
         "--predicted-column",
         help="The column of the predicted tag, where it is another than --tag-column.",
     ),
-    encoding: str = Opt("utf-8", "--encoding", help="The encoding of IOB files."),
-    group: str = Opt(
-        "sentence",
-        "--group",
-        help="What becomes one document of an IOB file: each 'sentence', or each "
-        "'document', told apart by -DOCSTART- lines.",
-    ),
+    encoding: str = ENCODING,
+    group: str = GROUP,
     use_gpu: int = Opt(-1, "--gpu-id", "-g", help="GPU ID or -1 for CPU."),
     as_json: bool = JSON,
     quiet: bool = QUIET,

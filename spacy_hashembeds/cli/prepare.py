@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from spacy.cli._util import Arg, Opt
 
 from ._app import describe, hashembeds_cli
+from ._columns import ENCODING, GROUP, SEPARATOR, TAG_COLUMN, WORD_COLUMN
 from ._output import QUIET
 from ._progress import show_progress
 
@@ -51,25 +52,11 @@ def prepare_cli(
     lang: str | None = Opt(
         None, "--lang", "-l", help="The code of the language of your files, such as de."
     ),
-    separator: str | None = Opt(
-        None,
-        "--separator",
-        help=r"What stands between the columns of your files, e.g. '\t'. Default: any "
-        "white space.",
-    ),
-    word_column: int = Opt(
-        0, "--word-column", help="The column of the token, from 0; -1 is the last."
-    ),
-    tag_column: int = Opt(
-        -1, "--tag-column", help="The column of the entity tag, from 0; -1 is the last."
-    ),
-    encoding: str = Opt("utf-8", "--encoding", help="The encoding of your files."),
-    group: str = Opt(
-        "sentence",
-        "--group",
-        help="What becomes one document: each 'sentence', or each 'document', told "
-        "apart by -DOCSTART- lines.",
-    ),
+    separator: str | None = SEPARATOR,
+    word_column: int = WORD_COLUMN,
+    tag_column: int = TAG_COLUMN,
+    encoding: str = ENCODING,
+    group: str = GROUP,
     quiet: bool = QUIET,
 ) -> None:
     """Convert a dataset, or your own files, to train.spacy, dev.spacy and test.spacy.
