@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import fields
 from functools import partial
-from tempfile import TemporaryDirectory
+from pathlib import Path
 from typing import Any
 
 from spacy.language import Language, PipeCallable
@@ -18,6 +18,7 @@ from spacy.tokens import Doc
 from thinc.api import Config, Model, Ops, get_current_ops, set_current_ops
 
 from ..checks import check_integers, check_pipeline, check_types
+from ..folders import temporary_folder
 from .accelerate import check_convertible, check_texts, compare, keeping_ops
 from .blas import use_fastest_blas
 from .conversion import BLAS, convert_config
@@ -72,7 +73,7 @@ def accelerate(
     check_types(int, "an integer", rounds=rounds)
     check_integers(1, rounds=rounds)
     _check_state(nlp)
-    with keeping_ops(), TemporaryDirectory() as folder:
+    with keeping_ops(), temporary_folder() as folder:
         config = nlp.config.copy()
         check_convertible(config, "nlp")
         original = _Original(nlp, folder)
@@ -114,7 +115,7 @@ def _check_state(nlp: Language) -> None:
 class _Original:
     """A pipeline that others are made of."""
 
-    def __init__(self, nlp: Language, folder: str) -> None:
+    def __init__(self, nlp: Language, folder: Path) -> None:
         self._nlp, self._folder = nlp, folder
         #: Thinc's ops for new layers.
         self.ops = _find_ops(nlp)
