@@ -7,19 +7,34 @@ from thinc.api import Ops
 #: MurmurHash3_x64_128 gives 128 bits, which `Ops.hash` cuts into four uint32.
 MAX_HASHES = 4
 
+# Odd, so that no two of 2³² steps lead to the same seed, and far from the small numbers
+# by which the seeds of a model's tables differ.
+_SEED_STEP = 0x9E3779B1
+
 
 def find_rows(ops: Ops, ids: Any, *, seed: int, num_hashes: int, rows: int) -> Any:
     """Find the rows of each integer: row k of x is `murmur(x, seed)[k] % rows`.
 
     ids (Any): An array of integers, of the backend that `ops` are of. *Shape:* `(n,)`.
     seed (int): The hash seed, an unsigned 32-bit integer.
-    num_hashes (int): How many rows each gets, 1 to 4.
+    num_hashes (int): How many rows each gets. More than four come from further seeds
+        (see `spread_seed`).
     rows (int): Rows of the table.
     RETURNS (Any): *Shape:* `(n, num_hashes)`, uint32; int32 if there are no integers.
     """
     if len(ids) == 0:
         return ops.alloc2i(0, num_hashes)
-    keys = ops.hash(ops.as_contig(ids, dtype="uint64"), seed)
-    if num_hashes < MAX_HASHES:
-        keys = ops.as_contig(keys[:, :num_hashes])
-    return keys % rows
+    keys = ops.as_contig(ids, dtype="uint64")
+    n_hashings = -(-num_hashes // MAX_HASHES)
+    hashes: Any = ops.hash(keys, seed)
+    if n_hashings > 1:
+        more = [ops.hash(keys, spread_seed(seed, i)) for i in range(1, n_hashings)]
+        hashes = ops.xp.concatenate([hashes, *more], axis=1)
+    if num_hashes < hashes.shape[1]:
+        hashes = ops.as_contig(hashes[:, :num_hashes])
+    return hashes % rows
+
+
+def spread_seed(seed: int, i: int) -> int:
+    """Make another seed of one, for hashes that are independent of its own."""
+    return (seed + i * _SEED_STEP) % 2**32

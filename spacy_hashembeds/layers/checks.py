@@ -1,5 +1,6 @@
 """Checks of weights and attributes, which Thinc loads as they come."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from thinc.api import Model
@@ -49,6 +50,19 @@ def check_integer(model: Model, name: str, minimum: int, maximum: int) -> None:
         raise ValueError(
             f"The attribute '{name}' of layer '{model.name}' should be {minimum} to "
             f"{maximum}, but is {value!r:.80}. {REMEDY}"
+        )
+
+
+def check_choice(model: Model, name: str, known: Sequence[str | bool]) -> None:
+    """Check an attribute of a layer.
+
+    RAISES (ValueError): If it is none of the known values.
+    """
+    value = model.attrs[name]
+    if not any(value is k or (isinstance(value, str) and value == k) for k in known):
+        raise ValueError(
+            f"The attribute '{name}' of layer '{model.name}' should be "
+            f"{' or '.join(map(str, known))}, but is {value!r:.80}. {REMEDY}"
         )
 
 

@@ -66,7 +66,7 @@ def embed_tables(
         # into the gradients themselves where there are some: see `backprop_table`
         is_first = [not _has_plain_gradient(table.model) for table in tables]
         gradients = [
-            Table(alloc_table(model) if is_new else model.get_grad("E"), finder)
+            Table(alloc_table(model, "E") if is_new else model.get_grad("E"), finder)
             for (model, finder), is_new in zip(tables, is_first, strict=True)
         ]
         scatter_rows(pairs, ops.as_contig(dX, dtype="float32"), gradients, scale)

@@ -6,6 +6,8 @@ from numpy.typing import NDArray
 from thinc.api import Model
 from thinc.types import Floats2d, Ints2d
 
+from .watch import peek
+
 
 def inc_grad(model: Model, name: str, grad: NDArray) -> None:
     """Add to the gradient of a parameter, whatever the layout of what is added."""
@@ -20,25 +22,26 @@ def inc_maxout_grads(maxout: Model, dW: NDArray, db: NDArray) -> None:
     inc_grad(maxout, "b", db.reshape(nP, nO).T)
 
 
-def inc_table_grad(model: Model, rows: Ints2d, d_output: Floats2d) -> None:
+def inc_table_grad(model: Model, name: str, rows: Ints2d, d_output: Floats2d) -> None:
     """Add the gradient of an output to those of the rows that were summed for it.
 
+    name (str): The parameter whose rows they are. *Shape:* `(rows, width)`.
     rows (Ints2d): The rows of each output. *Shape:* `(n, k)`, unsigned.
-    d_output (Floats2d): *Shape:* `(n, nO)`.
+    d_output (Floats2d): *Shape:* `(n, width)`.
     """
     # Into the gradient itself where there is one: most batches need few of the rows,
     # and it takes longer to add a table full of zeros than to do all the rest.
-    is_first = not model.has_grad("E")
-    dE = alloc_table(model) if is_first else cast(Floats2d, model.get_grad("E"))
+    is_first = not model.has_grad(name)
+    dE = alloc_table(model, name) if is_first else cast(Any, model.get_grad(name))
     for rows_of_hash in model.ops.as_contig(rows.T, dtype="i"):
         model.ops.scatter_add(dE, rows_of_hash, d_output)
     if is_first:
-        model.inc_grad("E", dE)
+        model.inc_grad(name, dE)
 
 
-def alloc_table(model: Model) -> Floats2d:
-    """Make a table of zeros, of the shape of the layer's own."""
-    return model.ops.alloc2f(model.get_dim("nV"), model.get_dim("nO"))
+def alloc_table(model: Model, name: str) -> Any:
+    """Make a table of zeros, of the shape of the parameter."""
+    return model.ops.alloc2f(*peek(model, name).shape)
 
 
 def has_waiting_gradient(model: Model) -> bool:

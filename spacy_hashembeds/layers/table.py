@@ -50,7 +50,7 @@ def finish_forward(
     output, backprop_dropout = apply_dropout(model, output, is_train)
 
     def backprop(d_output: Floats2d) -> Ints1d:
-        inc_table_grad(model, rows, backprop_dropout(d_output))
+        inc_table_grad(model, "E", rows, backprop_dropout(d_output))
         return model.ops.alloc1i(len(rows))
 
     return output, backprop

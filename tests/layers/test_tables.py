@@ -15,6 +15,7 @@ from spacy_hashembeds.layers.symbolembed import (
     find_symbol_embeds,
     set_symbols,
 )
+from spacy_hashembeds.layers.weightedhashembed import WeightedHashEmbed
 
 SYMBOLS = numpy.array([900, 3, 2**63 + 5, 40], dtype="uint64")
 IDS = numpy.array([3, 7, 40, 3, 2**63 + 5, 0, 2**64 - 1], dtype="uint64")
@@ -31,14 +32,19 @@ def build_symbol_embed(**options) -> Model:
     return model
 
 
+def build_weighted_hash_embed(**options) -> Model:
+    return WeightedHashEmbed(4, 6, nK=9, seed=9, **options)
+
+
 BUILDERS = [
     build_hash_embed,
     build_symbol_embed,
     lambda **options: build_symbol_embed(unk=2, **options),
+    build_weighted_hash_embed,
 ]
 
 
-@pytest.fixture(params=BUILDERS, ids=["hash", "symbol", "symbol_unk_2"])
+@pytest.fixture(params=BUILDERS, ids=["hash", "symbol", "symbol_unk_2", "weighted"])
 def build(request):
     return request.param
 
@@ -197,6 +203,11 @@ DAMAGED = [
     (build_hash_embed, "num_hashes", 0, "1 to 4"),
     (build_hash_embed, "num_hashes", 5, "1 to 4"),
     (build_hash_embed, "num_hashes", True, "1 to 4"),
+    (build_weighted_hash_embed, "seed", -1, "0 to 4294967295"),
+    (build_weighted_hash_embed, "num_hashes", 0, "1 to 2147483647"),
+    (build_weighted_hash_embed, "combine", "max", "sum or concat"),
+    (build_weighted_hash_embed, "same_hash", 1, "False or True"),
+    (build_weighted_hash_embed, "append_weights", None, "False or True"),
     (build_symbol_embed, "unk", 5, "0 to 4"),
     (build_symbol_embed, "unk", -1, "0 to 4"),
     (build_symbol_embed, "unk", 1.0, "0 to 4"),

@@ -42,8 +42,10 @@ class ColumnFunctions(NamedTuple):
         shape `(m, nO)`, float32, and what takes their gradient to the parameters. By
         default, the layer itself.
     check: Raises a ValueError if weights or attributes can't be the layer's.
-    find_rows: Finds the rows of keys in the layer's table `E`. *Shape:* `(m,)` to
-        `(m, k)`, uint32. None if the vectors are not sums of rows.
+    get_table: Gets the table that the vectors are sums of rows of. *Shape:*
+        `(rows, nO)`, float32. By default, the parameter `E`.
+    find_rows: Finds the rows of keys in this table. *Shape:* `(m,)` to `(m, k)`,
+        uint32. None if the vectors are not sums of rows.
     weigh_rows: Says what each of these rows is multiplied with. *Shape:* `(m,)` to
         `(m, k)`, float32. None if with 1.
     get_finder: Says how kernels find the rows on a GPU, or None if they can't.
@@ -51,6 +53,7 @@ class ColumnFunctions(NamedTuple):
 
     embed: Callable[[Model, Array, bool], tuple[Array, Backprop]] = Model.__call__
     check: Callable[[Model], None] = _check_nothing
+    get_table: Callable[[Model], Array] = get_table
     find_rows: Callable[[Model, Array], Array] | None = None
     weigh_rows: Callable[[Model, Array], Array] | None = None
     get_finder: Callable[[Model], Finder] | None = None
@@ -91,8 +94,8 @@ class Column(NamedTuple):
         return self.functions.embed(self.model, values, is_train)
 
     def get_table(self) -> Array:
-        """Get the layer's table `E`. *Shape:* `(rows, nO)`, float32."""
-        return get_table(self.model)
+        """Get the table that has the rows. *Shape:* `(rows, nO)`, float32."""
+        return self.functions.get_table(self.model)
 
     def find_rows(self, values: Array) -> tuple[Array, Array | None]:
         """Find the rows of keys, if there are rows, and their weights, if not 1."""

@@ -1,0 +1,255 @@
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
+
+from thinc.api import Model, chain
+from thinc.initializers import uniform_init
+from thinc.layers.array_getitem import ints_getitem
+from thinc.types import Floats2d, Ints1d, Ints2d
+from thinc.util import partial
+
+from ..hashing import murmur
+from .checks import check_choice, check_integer, check_param
+from .gradients import inc_table_grad
+from .mixing.column import ColumnFunctions, offer_column
+from .table import apply_dropout, get_table
+from .watch import check_once, peek
+
+InT = TypeVar("InT", bound=Ints1d | Ints2d)
+OutT = Floats2d
+
+#: Ways to put the weighted components of a key together.
+COMBINE = ("sum", "concat")
+
+
+def WeightedHashEmbed(
+    nE: int,
+    nV: int,
+    *,
+    nK: int,
+    num_hashes: int = 2,
+    seed: int,
+    same_hash: bool = False,
+    combine: str = "sum",
+    append_weights: bool = False,
+    column: int | None = None,
+    initializer: Callable = uniform_init,
+    dropout: float | None = None,
+) -> Model[InT, OutT]:
+    """Map integers to the weighted sum of rows of a table, with learned weights.
+
+    A key has `num_hashes` component vectors, which it shares with others: rows of the
+    table `E`, chosen by hashing. And it has as many weights, its importance
+    parameters: a row of the table `P`, chosen by another hash. Weights are cheap, so
+    that `P` can have ten times as many rows as `E`. Keys that share components can
+    weigh them differently, and words that don't matter can be weighed down.
+
+    nE (int): The width of the component vectors.
+    nV (int): The number of component vectors, the paper's B.
+    nK (int): The number of rows of weights, the paper's K.
+    num_hashes (int): Components of each key, the paper's k, from 1 up.
+    seed (int): The hash seed, an unsigned 32-bit integer.
+    same_hash (bool): Whether the components are chosen by the row of the weights, as
+        in the paper's experiments, rather than by the key itself: keys with the same
+        weights are then the same to the model.
+    combine (str): "sum" adds the weighted components up, "concat" puts them side by
+        side.
+    append_weights (bool): Whether to put the weights beside them.
+    column (int, optional): Embed this column of a two-dimensional input.
+    initializer (Callable): Fills `E`; by default uniform in ±0.1. The weights begin
+        as 1, and the layer as a `HashEmbed`: see docs/results.md.
+    dropout (float, optional): If given, whole output dimensions are dropped for all
+        keys of a batch together. spaCy's trainer sets the rate itself.
+
+    *Input shape:* `(n,)` or, with `column`, `(n, columns)`, any integer dtype.
+    *Output shape:* `(n, nO)`, float32, where `nO` is `nE` for a sum, and `num_hashes`
+        times `nE` side by side, and `num_hashes` more with appended weights.
+
+    Source: Tito Svenstrup et al., "Hash Embeddings for Efficient Word Representations"
+    (2017), §3 and, for "concat" and the independent hash, §6.
+    """
+    width = nE if combine == "sum" else nE * num_hashes
+    model: Model = Model(
+        "weightedhashembed",
+        forward,
+        init=partial(init, initializer),
+        params={"E": None, "P": None},
+        dims={
+            "nO": width + (num_hashes if append_weights else 0),
+            **{"nE": nE, "nV": nV, "nK": nK, "nI": None},
+        },
+        attrs={
+            **{"column": column, "seed": seed, "num_hashes": num_hashes},
+            **{"same_hash": same_hash, "combine": combine},
+            "append_weights": append_weights,
+        },
+    )
+    if dropout is not None:
+        model.attrs["dropout_rate"] = dropout
+    if column is not None:
+        model = chain(ints_getitem((slice(0, None), column)), model)
+        model.attrs["column"] = column
+    return cast(Model[InT, OutT], model)
+
+
+def forward(
+    model: Model[Ints1d, OutT], ids: Ints1d, is_train: bool
+) -> tuple[OutT, Callable[[OutT], Ints1d]]:
+    rows, weight_rows = find_rows(model, ids), find_weight_rows(model, ids)
+    E: Any = get_table(model)
+    weights: Any = peek(model, "P")[weight_rows[:, 0]]
+    # those of each hash apart: sums over long rows are fast
+    components = [E[rows_of_hash] for rows_of_hash in rows.T]
+    output = _combine(model, components, weights)
+    output, backprop_dropout = apply_dropout(model, output, is_train)
+
+    def backprop(d_output: OutT) -> Ints1d:
+        d_parts, d_weights = _split(model, backprop_dropout(d_output))
+        for k, component in enumerate(components):
+            d_weights[:, k] += (component * d_parts[k]).sum(axis=1)
+            d_component = d_parts[k] * weights[:, k : k + 1]
+            inc_table_grad(model, "E", rows[:, k : k + 1], d_component)
+        inc_table_grad(model, "P", weight_rows, d_weights)
+        return model.ops.alloc1i(len(ids))
+
+    return output, backprop
+
+
+def init(
+    initializer: Callable,
+    model: Model[Ints1d, OutT],
+    X: Ints1d | None = None,
+    Y: OutT | None = None,
+) -> None:
+    model.set_param("E", initializer(model.ops, _get_shape(model, "E")))
+    P: Any = model.ops.alloc_f(_get_shape(model, "P"))
+    model.set_param("P", P + 1)
+
+
+def _combine(model: Model, components: list[Any], weights: Any) -> Any:
+    """Put the components of each key together. *Shape:* `(n, nO)`."""
+    xp: Any = model.ops.xp
+    weighted = [c * weights[:, k : k + 1] for k, c in enumerate(components)]
+    if model.attrs["combine"] == "sum":
+        weighted = [sum(weighted[1:], start=weighted[0])]
+    if model.attrs["append_weights"]:
+        weighted.append(weights)
+    return weighted[0] if len(weighted) == 1 else xp.concatenate(weighted, axis=1)
+
+
+def _split(model: Model, d_output: Any) -> tuple[list[Any], Any]:
+    """Split the gradient of the output: backpropagates `_combine`.
+
+    RETURNS (tuple): For each hash the gradient of the weighted component, and that of
+        the weights where they were appended, to be added to.
+    """
+    num_hashes, nE = model.attrs["num_hashes"], model.get_dim("nE")
+    if model.attrs["combine"] == "sum":
+        parts = [d_output[:, :nE]] * num_hashes
+    else:
+        parts = [d_output[:, k * nE : (k + 1) * nE] for k in range(num_hashes)]
+    if model.attrs["append_weights"]:
+        return parts, d_output[:, -num_hashes:].copy()
+    return parts, model.ops.alloc2f(len(d_output), num_hashes)
+
+
+def check_weights(model: Model) -> None:
+    """Check the tables and the attributes once they arrive.
+
+    RAISES (ValueError): If they can't be the layer's.
+    """
+    attrs = [model.attrs[name] for name in _ATTRS]
+    check_once(model, _check_weights, *attrs, model.get_dim("nV"), model.get_dim("nK"))
+
+
+_ATTRS = ("seed", "num_hashes", "same_hash", "combine", "append_weights")
+
+
+def _check_weights(model: Model) -> None:
+    check_integer(model, "seed", 0, 2**32 - 1)
+    check_integer(model, "num_hashes", 1, 2**31 - 1)
+    check_choice(model, "combine", COMBINE)
+    check_choice(model, "same_hash", (False, True))
+    check_choice(model, "append_weights", (False, True))
+    for name in ("E", "P"):
+        check_param(model, name, _get_shape(model, name))
+
+
+def _get_shape(model: Model, name: str) -> tuple[int, int]:
+    """Say what shape a parameter has."""
+    if name == "E":
+        return model.get_dim("nV"), model.get_dim("nE")
+    return model.get_dim("nK"), model.attrs["num_hashes"]
+
+
+def find_rows(model: Model, ids: Ints1d) -> Ints2d:
+    """Find the component vectors of each key. *Shape:* `(n, num_hashes)`, unsigned.
+
+    RAISES (ValueError): If weights or attributes can't be the layer's.
+    """
+    check_weights(model)
+    attrs, nV = model.attrs, model.get_dim("nV")
+    keys = find_weight_rows(model, ids)[:, 0] if attrs["same_hash"] else ids
+    rows = murmur.find_rows(
+        model.ops, keys, seed=attrs["seed"], num_hashes=attrs["num_hashes"], rows=nV
+    )
+    return cast(Ints2d, rows)
+
+
+def find_weight_rows(model: Model, ids: Ints1d) -> Ints2d:
+    """Find the row of weights of each key. *Shape:* `(n, 1)`, unsigned."""
+    seed = murmur.spread_seed(model.attrs["seed"], -1)
+    nK = model.get_dim("nK")
+    return cast(
+        Ints2d, murmur.find_rows(model.ops, ids, seed=seed, num_hashes=1, rows=nK)
+    )
+
+
+# To those who mix columns, all ways to combine are one: a weighted sum of rows of a
+# table. For side by side it has a block for each hash, and for the weights themselves
+# a row each that has 1 in their place.
+
+
+def find_table_rows(model: Model, ids: Ints1d) -> Ints2d:
+    """Find the rows of `make_table` that a key's vector is the weighted sum of."""
+    xp: Any = model.ops.xp
+    rows: Any = find_rows(model, ids)
+    num_hashes, nV = model.attrs["num_hashes"], model.get_dim("nV")
+    places = xp.arange(num_hashes, dtype="uint32")
+    n_rows = nV
+    if model.attrs["combine"] == "concat":
+        rows, n_rows = rows + places * nV, nV * num_hashes
+    if model.attrs["append_weights"]:
+        rows = xp.concatenate([rows, xp.tile(places + n_rows, (len(rows), 1))], axis=1)
+    return cast(Ints2d, rows.astype("uint32"))
+
+
+def weigh_rows(model: Model, ids: Ints1d) -> Floats2d:
+    """Say what each of these rows is multiplied with. *Shape:* as theirs, float32."""
+    weights: Any = peek(model, "P")[find_weight_rows(model, ids)[:, 0]]
+    if model.attrs["append_weights"]:
+        weights = model.ops.xp.concatenate([weights, weights], axis=1)
+    return cast(Floats2d, weights)
+
+
+def make_table(model: Model) -> Floats2d:
+    """Make the table whose rows are summed. *Shape:* `(rows, nO)`, float32."""
+    E: Any = get_table(model)
+    xp: Any = model.ops.xp
+    num_hashes = model.attrs["num_hashes"]
+    if model.attrs["combine"] == "concat":
+        E = xp.kron(xp.eye(num_hashes, dtype="f"), E)
+    if model.attrs["append_weights"]:
+        rest = xp.eye(num_hashes, E.shape[1] + num_hashes, k=E.shape[1], dtype="f")
+        E = xp.concatenate([xp.pad(E, ((0, 0), (0, num_hashes))), rest])
+    return cast(Floats2d, E)
+
+
+offer_column(
+    forward,
+    ColumnFunctions(
+        check=check_weights,
+        find_rows=find_table_rows,
+        weigh_rows=weigh_rows,
+        get_table=make_table,
+    ),
+)

@@ -1,0 +1,181 @@
+"""Importance-weighted hash embeddings: what they add to the contract of all tables."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from thinc.api import Model, NumpyOps, Ops
+
+from spacy_hashembeds.hashing.murmur import find_rows, spread_seed
+from spacy_hashembeds.layers.hashembed import HashEmbed
+from spacy_hashembeds.layers.mixing.column import find_column
+from spacy_hashembeds.layers.symbolembed import SymbolEmbed, set_symbols
+from spacy_hashembeds.layers.weightedhashembed import COMBINE, WeightedHashEmbed
+
+IDS = np.array([3, 7, 40, 3, 2**63 + 5, 0, 2**64 - 1], dtype="uint64")
+WAYS = [
+    {"num_hashes": k, "combine": combine, "append_weights": append, "same_hash": same}
+    for k, combine, append, same in product(
+        (1, 2, 5), COMBINE, (False, True), (False, True)
+    )
+]
+
+
+@pytest.fixture(params=WAYS, ids=lambda way: "-".join(map(str, way.values())))
+def way(request):
+    return request.param
+
+
+def build(**options) -> Model:
+    model = WeightedHashEmbed(4, 6, nK=11, seed=9, **options).initialize()
+    weights = np.random.default_rng(0).normal(size=model.get_param("P").shape)
+    model.set_param("P", weights.astype("f"))
+    return model
+
+
+def embed_plainly(model, ids, *, num_hashes, combine, append_weights, same_hash):
+    """Embed key by key, as the paper writes it: its ê, with ⊕ p where appended."""
+    E, P, ops = model.get_param("E"), model.get_param("P"), NumpyOps()
+    vectors = []
+    for key in ids:
+        row = find_rows(
+            ops, np.array([key]), seed=spread_seed(9, -1), num_hashes=1, rows=len(P)
+        )
+        p = P[row[0, 0]]
+        hashed = np.array([row[0, 0] if same_hash else key])
+        rows = find_rows(ops, hashed, seed=9, num_hashes=num_hashes, rows=len(E))
+        weighted = [p[i] * E[rows[0, i]] for i in range(num_hashes)]
+        vector = sum(weighted) if combine == "sum" else np.concatenate(weighted)
+        vectors.append(np.concatenate([vector, p]) if append_weights else vector)
+    return np.array(vectors)
+
+
+def test_it_is_what_the_paper_writes(way):
+    model = build(**way)
+    expected = embed_plainly(model, IDS, **way)
+    Y, _ = model.begin_update(IDS)
+    np.testing.assert_allclose(Y, expected, atol=1e-6)
+    np.testing.assert_array_equal(model.predict(IDS), Y)
+    assert model.get_dim("nO") == Y.shape[1]
+
+
+def test_gradients_equal_finite_differences(way):
+    model = build(**way)
+    dY = np.random.default_rng(1).normal(size=(len(IDS), model.get_dim("nO")))
+
+    def get_loss():
+        return float((model.predict(IDS) * dY).sum())
+
+    _, backprop = model.begin_update(IDS)
+    for _ in range(2):  # gradients add up
+        backprop(dY.astype("f"))
+    for name in ("E", "P"):
+        W, expected = model.get_param(name), np.zeros(model.get_param(name).shape)
+        # linear in either table, so that a large step is exact
+        for index in np.ndindex(*W.shape):
+            W[index] += 0.5
+            expected[index] = get_loss()
+            W[index] -= 1
+            expected[index] -= get_loss()
+            W[index] += 0.5
+        np.testing.assert_allclose(model.get_grad(name), 2 * expected, atol=1e-4)
+        assert model.get_grad(name).any()
+
+
+def test_a_column_is_a_weighted_sum_of_rows(way):
+    model = build(**way)
+    column = find_column(model)
+    rows, weights = column.find_rows(IDS)
+    assert rows.dtype == "uint32"
+    assert weights.dtype == "float32"
+    summed = (column.get_table()[rows] * weights[..., None]).sum(axis=1)
+    np.testing.assert_allclose(summed, model.predict(IDS), atol=1e-6)
+
+
+def test_bytes_bring_both_tables(way):
+    model = build(**way)
+    loaded = WeightedHashEmbed(4, 6, nK=11, seed=0, **way)
+    loaded.from_bytes(model.to_bytes())
+    np.testing.assert_array_equal(loaded.predict(IDS), model.predict(IDS))
+
+
+@given(ids=hnp.arrays("uint64", st.integers(1, 30)), num_hashes=st.integers(1, 4))
+def test_with_weights_of_one_it_is_a_hash_embed(ids, num_hashes):
+    """With one hash the hashing trick: §3 of the paper. All weights begin as one."""
+    options = {"num_hashes": num_hashes, "seed": 5}
+    model = WeightedHashEmbed(3, 7, nK=2, **options).initialize()
+    plain = HashEmbed(3, 7, **options).initialize()
+    plain.set_param("E", model.get_param("E"))
+    Y, backprop = model.begin_update(ids)
+    expected, backprop_plain = plain.begin_update(ids)
+    np.testing.assert_allclose(Y, expected, atol=1e-6)
+    backprop(Y)
+    backprop_plain(Y)
+    np.testing.assert_allclose(model.get_grad("E"), plain.get_grad("E"), atol=1e-5)
+
+
+def test_with_a_row_for_each_key_it_is_a_standard_embedding():
+    """As many rows as keys, and a hash function that is one to one: §3 of the paper."""
+    ops: Ops = NumpyOps()
+    keys = np.arange(5, dtype="uint64")
+    seed, rows = next(
+        (seed, rows[:, 0])
+        for seed in range(1000)
+        if len(np.unique(rows := find_rows(ops, keys, seed=seed, num_hashes=1, rows=5)))
+        == 5
+    )
+    model = WeightedHashEmbed(3, 5, nK=2, num_hashes=1, seed=seed).initialize()
+    standard = SymbolEmbed(3, key="NORM")
+    set_symbols(standard, keys)
+    standard.initialize()
+    table = standard.get_param("E").copy()
+    table[1:] = model.get_param("E")[rows]  # row 0 is that of unknown keys
+    standard.set_param("E", table)
+    ids = keys[[3, 0, 0, 4, 1, 2]]
+    Y, backprop = model.begin_update(ids)
+    expected, backprop_standard = standard.begin_update(ids)
+    np.testing.assert_array_equal(Y, expected)
+    dY = np.random.default_rng(0).normal(size=Y.shape).astype("f")
+    backprop(dY)
+    backprop_standard(dY)
+    dE = standard.get_grad("E")[1:]
+    np.testing.assert_allclose(model.get_grad("E")[rows], dE, atol=1e-6)
+
+
+def test_more_hashes_begin_with_the_fewer():
+    rows = [find_rows(NumpyOps(), IDS, seed=1, num_hashes=k, rows=99) for k in (4, 9)]
+    np.testing.assert_array_equal(rows[1][:, :4], rows[0])
+    # all nine are different functions
+    assert len({tuple(column) for column in rows[1].T}) == 9
+
+
+def test_weights_are_hashed_independently_of_components():
+    """With equal tables of rows, keys that share a component don't share weights."""
+    ids = np.arange(2000, dtype="uint64")
+    model = WeightedHashEmbed(1, 50, nK=50, num_hashes=1, seed=3).initialize()
+    components = find_rows(NumpyOps(), ids, seed=3, num_hashes=1, rows=50)
+    weights = find_rows(NumpyOps(), ids, seed=spread_seed(3, -1), num_hashes=1, rows=50)
+    pairs = np.unique(np.concatenate([components, weights], axis=1), axis=0)
+    # of 2500 pairs 1,377 are there by chance
+    assert 1300 < len(pairs) < 1450
+    model.set_param("P", np.arange(50, dtype="f").reshape(50, 1))
+    expected = model.get_param("E")[components[:, 0]] * weights
+    np.testing.assert_allclose(model.predict(ids), expected, atol=1e-5)
+
+
+@pytest.mark.parametrize(("name", "shape"), [("E", (6, 3)), ("P", (10, 2))])
+def test_other_shapes_are_refused(name, shape):
+    model = build()
+    model.set_param(name, np.zeros(shape, "f"))
+    with pytest.raises(ValueError, match=rf"'{name}' of layer .* another config"):
+        model.predict(IDS)
+
+
+def test_weights_of_a_plain_hash_embed_are_refused():
+    plain = HashEmbed(4, 6, num_hashes=2, seed=9).initialize()
+    model = WeightedHashEmbed(4, 6, nK=11, seed=9)
+    with pytest.raises(ValueError, match=r"'P' of layer .* not there"):
+        model.from_bytes(plain.to_bytes()).predict(IDS)
