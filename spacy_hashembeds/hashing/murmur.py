@@ -15,11 +15,18 @@ _SEED_STEP = 0x9E3779B1
 def find_rows(ops: Ops, ids: Any, *, seed: int, num_hashes: int, rows: int) -> Any:
     """Find the rows of each integer: row k of x is `murmur(x, seed)[k] % rows`.
 
+    rows (int): Rows of the table.
+    RETURNS (Any): *Shape:* `(n, num_hashes)`, uint32; int32 if there are no integers.
+    """
+    return hash_keys(ops, ids, seed=seed, num_hashes=num_hashes) % rows
+
+
+def hash_keys(ops: Ops, ids: Any, *, seed: int, num_hashes: int) -> Any:
+    """Hash each integer, as often as is asked for.
+
     ids (Any): An array of integers, of the backend that `ops` are of. *Shape:* `(n,)`.
     seed (int): The hash seed, an unsigned 32-bit integer.
-    num_hashes (int): How many rows each gets. More than four come from further seeds
-        (see `spread_seed`).
-    rows (int): Rows of the table.
+    num_hashes (int): How many hashes each gets. More than four come from further seeds.
     RETURNS (Any): *Shape:* `(n, num_hashes)`, uint32; int32 if there are no integers.
     """
     if len(ids) == 0:
@@ -28,13 +35,9 @@ def find_rows(ops: Ops, ids: Any, *, seed: int, num_hashes: int, rows: int) -> A
     n_hashings = -(-num_hashes // MAX_HASHES)
     hashes: Any = ops.hash(keys, seed)
     if n_hashings > 1:
-        more = [ops.hash(keys, spread_seed(seed, i)) for i in range(1, n_hashings)]
+        seeds = [(seed + i * _SEED_STEP) % 2**32 for i in range(1, n_hashings)]
+        more = [ops.hash(keys, next_seed) for next_seed in seeds]
         hashes = ops.xp.concatenate([hashes, *more], axis=1)
     if num_hashes < hashes.shape[1]:
         hashes = ops.as_contig(hashes[:, :num_hashes])
-    return hashes % rows
-
-
-def spread_seed(seed: int, i: int) -> int:
-    """Make another seed of one, for hashes that are independent of its own."""
-    return (seed + i * _SEED_STEP) % 2**32
+    return hashes

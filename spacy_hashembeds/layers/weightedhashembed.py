@@ -94,7 +94,7 @@ def WeightedHashEmbed(
 def forward(
     model: Model[Ints1d, OutT], ids: Ints1d, is_train: bool
 ) -> tuple[OutT, Callable[[OutT], Ints1d]]:
-    rows, weight_rows = find_rows(model, ids), find_weight_rows(model, ids)
+    rows, weight_rows = find_rows(model, ids)
     E: Any = get_table(model)
     weights: Any = peek(model, "P")[weight_rows[:, 0]]
     # those of each hash apart: sums over long rows are fast
@@ -181,27 +181,22 @@ def _get_shape(model: Model, name: str) -> tuple[int, int]:
     return model.get_dim("nK"), model.attrs["num_hashes"]
 
 
-def find_rows(model: Model, ids: Ints1d) -> Ints2d:
-    """Find the component vectors of each key. *Shape:* `(n, num_hashes)`, unsigned.
+def find_rows(model: Model, ids: Ints1d) -> tuple[Ints2d, Ints2d]:
+    """Find the component vectors of each key, and its row of weights.
 
     RAISES (ValueError): If weights or attributes can't be the layer's.
+    RETURNS (tuple): *Shapes:* `(n, num_hashes)` and `(n, 1)`, unsigned.
     """
     check_weights(model)
-    attrs, nV = model.attrs, model.get_dim("nV")
-    keys = find_weight_rows(model, ids)[:, 0] if attrs["same_hash"] else ids
-    rows = murmur.find_rows(
-        model.ops, keys, seed=attrs["seed"], num_hashes=attrs["num_hashes"], rows=nV
-    )
-    return cast(Ints2d, rows)
-
-
-def find_weight_rows(model: Model, ids: Ints1d) -> Ints2d:
-    """Find the row of weights of each key. *Shape:* `(n, 1)`, unsigned."""
-    seed = murmur.spread_seed(model.attrs["seed"], -1)
-    nK = model.get_dim("nK")
-    return cast(
-        Ints2d, murmur.find_rows(model.ops, ids, seed=seed, num_hashes=1, rows=nK)
-    )
+    ops, attrs = model.ops, model.attrs
+    num_hashes, seed = attrs["num_hashes"], attrs["seed"]
+    # one hash more than there are components: independent of theirs
+    hashes = murmur.hash_keys(ops, ids, seed=seed, num_hashes=num_hashes + 1)
+    weight_rows = hashes[:, num_hashes:] % model.get_dim("nK")
+    if attrs["same_hash"]:
+        keys = weight_rows[:, 0]
+        hashes = murmur.hash_keys(ops, keys, seed=seed, num_hashes=num_hashes)
+    return hashes[:, :num_hashes] % model.get_dim("nV"), weight_rows
 
 
 # To those who mix columns, all ways to combine are one: a weighted sum of rows of a
@@ -209,26 +204,22 @@ def find_weight_rows(model: Model, ids: Ints1d) -> Ints2d:
 # a row each that has 1 in their place.
 
 
-def find_table_rows(model: Model, ids: Ints1d) -> Ints2d:
-    """Find the rows of `make_table` that a key's vector is the weighted sum of."""
+def find_weighted_rows(model: Model, ids: Ints1d) -> tuple[Ints2d, Floats2d]:
+    """Find the rows of `make_table` that a key's vector is made of, and their weights.
+
+    RETURNS (tuple): *Shapes:* `(n, k)`, uint32, and `(n, k)`, float32.
+    """
+    rows, weight_rows = cast(Any, find_rows(model, ids))
+    weights = peek(model, "P").take(weight_rows[:, 0], axis=0)
+    num_hashes, n_rows = model.attrs["num_hashes"], model.get_dim("nV")
     xp: Any = model.ops.xp
-    rows: Any = find_rows(model, ids)
-    num_hashes, nV = model.attrs["num_hashes"], model.get_dim("nV")
     places = xp.arange(num_hashes, dtype="uint32")
-    n_rows = nV
     if model.attrs["combine"] == "concat":
-        rows, n_rows = rows + places * nV, nV * num_hashes
+        rows, n_rows = rows + places * n_rows, n_rows * num_hashes
     if model.attrs["append_weights"]:
         rows = xp.concatenate([rows, xp.tile(places + n_rows, (len(rows), 1))], axis=1)
-    return cast(Ints2d, rows.astype("uint32"))
-
-
-def weigh_rows(model: Model, ids: Ints1d) -> Floats2d:
-    """Say what each of these rows is multiplied with. *Shape:* as theirs, float32."""
-    weights: Any = peek(model, "P")[find_weight_rows(model, ids)[:, 0]]
-    if model.attrs["append_weights"]:
-        weights = model.ops.xp.concatenate([weights, weights], axis=1)
-    return cast(Floats2d, weights)
+        weights = xp.concatenate([weights, weights], axis=1)
+    return rows.astype("uint32", copy=False), weights
 
 
 def make_table(model: Model) -> Floats2d:
@@ -248,8 +239,7 @@ offer_column(
     forward,
     ColumnFunctions(
         check=check_weights,
-        find_rows=find_table_rows,
-        weigh_rows=weigh_rows,
         get_table=make_table,
+        find_weighted_rows=find_weighted_rows,
     ),
 )

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from thinc.api import Model, NumpyOps, Ops
 
-from spacy_hashembeds.hashing.murmur import find_rows, spread_seed
+from spacy_hashembeds.hashing.murmur import find_rows
 from spacy_hashembeds.layers.hashembed import HashEmbed
 from spacy_hashembeds.layers.mixing.column import find_column
 from spacy_hashembeds.layers.symbolembed import SymbolEmbed, set_symbols
@@ -42,10 +42,10 @@ def embed_plainly(model, ids, *, num_hashes, combine, append_weights, same_hash)
     vectors = []
     for key in ids:
         row = find_rows(
-            ops, np.array([key]), seed=spread_seed(9, -1), num_hashes=1, rows=len(P)
-        )
-        p = P[row[0, 0]]
-        hashed = np.array([row[0, 0] if same_hash else key])
+            ops, np.array([key]), seed=9, num_hashes=num_hashes + 1, rows=len(P)
+        )[0, -1]
+        p = P[row]
+        hashed = np.array([row if same_hash else key])
         rows = find_rows(ops, hashed, seed=9, num_hashes=num_hashes, rows=len(E))
         weighted = [p[i] * E[rows[0, i]] for i in range(num_hashes)]
         vector = sum(weighted) if combine == "sum" else np.concatenate(weighted)
@@ -157,7 +157,7 @@ def test_weights_are_hashed_independently_of_components():
     ids = np.arange(2000, dtype="uint64")
     model = WeightedHashEmbed(1, 50, nK=50, num_hashes=1, seed=3).initialize()
     components = find_rows(NumpyOps(), ids, seed=3, num_hashes=1, rows=50)
-    weights = find_rows(NumpyOps(), ids, seed=spread_seed(3, -1), num_hashes=1, rows=50)
+    weights = find_rows(NumpyOps(), ids, seed=3, num_hashes=2, rows=50)[:, 1:]
     pairs = np.unique(np.concatenate([components, weights], axis=1), axis=0)
     # of 2500 pairs 1,377 are there by chance
     assert 1300 < len(pairs) < 1450

@@ -45,9 +45,9 @@ class ColumnFunctions(NamedTuple):
     get_table: Gets the table that the vectors are sums of rows of. *Shape:*
         `(rows, nO)`, float32. By default, the parameter `E`.
     find_rows: Finds the rows of keys in this table. *Shape:* `(m,)` to `(m, k)`,
-        uint32. None if the vectors are not sums of rows.
-    weigh_rows: Says what each of these rows is multiplied with. *Shape:* `(m,)` to
-        `(m, k)`, float32. None if with 1.
+        uint32. None if the vectors are not sums of rows, or weighted.
+    find_weighted_rows: Finds the rows of keys, and what each of them is multiplied
+        with, of the same shape, float32. None if the vectors are no weighted sums.
     get_finder: Says how kernels find the rows on a GPU, or None if they can't.
     """
 
@@ -55,7 +55,7 @@ class ColumnFunctions(NamedTuple):
     check: Callable[[Model], None] = _check_nothing
     get_table: Callable[[Model], Array] = get_table
     find_rows: Callable[[Model, Array], Array] | None = None
-    weigh_rows: Callable[[Model, Array], Array] | None = None
+    find_weighted_rows: Callable[[Model, Array], tuple[Array, Array]] | None = None
     get_finder: Callable[[Model], Finder] | None = None
 
 
@@ -77,13 +77,13 @@ class Column(NamedTuple):
     @property
     def has_rows(self) -> bool:
         """Whether the vectors are sums of rows of a table."""
-        return self.functions.find_rows is not None
+        functions = self.functions
+        return (functions.find_rows or functions.find_weighted_rows) is not None
 
     @property
     def has_kernels(self) -> bool:
         """Whether the kernels for GPUs can embed the column."""
-        functions = self.functions
-        return functions.get_finder is not None and functions.weigh_rows is None
+        return self.functions.get_finder is not None
 
     def check(self) -> None:
         """Check weights and attributes: see `ColumnFunctions`."""
@@ -99,10 +99,10 @@ class Column(NamedTuple):
 
     def find_rows(self, values: Array) -> tuple[Array, Array | None]:
         """Find the rows of keys, if there are rows, and their weights, if not 1."""
-        find_rows = cast(Callable, self.functions.find_rows)
-        weigh_rows = self.functions.weigh_rows
-        weights = None if weigh_rows is None else weigh_rows(self.model, values)
-        return find_rows(self.model, values), weights
+        functions = self.functions
+        if functions.find_weighted_rows is not None:
+            return functions.find_weighted_rows(self.model, values)
+        return cast(Callable, functions.find_rows)(self.model, values), None
 
     def get_finder(self) -> Finder:
         """Say how kernels find the rows, if they can: see `ColumnFunctions`."""

@@ -43,6 +43,9 @@ from .mixer import Mixer
 #: Up to so many tokens, sorting out the copies takes longer than it saves.
 FEW_TOKENS = 256
 
+# Values at a time, so that what is gathered for them stays in the cache.
+_BLOCK = 64
+
 #: Rows of a table for each value, and what they are multiplied with, if not with 1.
 Rows = tuple[NDArray, NDArray | None]
 
@@ -165,18 +168,13 @@ def _predict_folded(mixer: Mixer, folded: FoldedTables, keys: NDArray) -> NDArra
 
 def _sum_rows(mixer: Mixer, folded: FoldedTables, keys: NDArray) -> NDArray:
     """Sum the folded rows of each token. *Shape:* `(n, nP * nO)`."""
-    plain, weighted = [], []
-    for i, start in folded.starts.items():
-        rows, weights = mixer.columns[i].find_rows(keys[:, i])
-        rows = rows + start
-        if weights is None:
-            plain.append(rows)
-        else:
-            weighted.append((rows, weights))
-    mixed = 0 if not plain else _gather(folded.F, np.concatenate(plain, axis=1), None)
-    for rows, weights in weighted:
-        mixed = mixed + _gather(folded.F, rows, weights)
-    return cast(NDArray, mixed)
+    found = [
+        (rows + start, weights)
+        for i, start in folded.starts.items()
+        for rows, weights in [mixer.columns[i].find_rows(keys[:, i])]
+    ]
+    rows = np.concatenate([rows for rows, _ in found], axis=1)
+    return _gather(folded.F, rows, _join_weights(found, axis=1))
 
 
 def _sum_distinct_rows(mixer: Mixer, folded: FoldedTables, keys: NDArray) -> NDArray:
@@ -194,19 +192,31 @@ def _sum_distinct_rows(mixer: Mixer, folded: FoldedTables, keys: NDArray) -> NDA
 
 def _gather_each(F: NDArray, found: Sequence[Rows]) -> NDArray:
     """Sum the rows of each value, column after column."""
-    sizes = {rows.shape[1] for rows, _ in found}
-    if len(sizes) == 1 and all(weights is None for _, weights in found):
-        return _gather(F, np.concatenate([rows for rows, _ in found]), None)
-    return np.concatenate([_gather(F, *rows) for rows in found])
+    if len({rows.shape[1] for rows, _ in found}) > 1:
+        return np.concatenate([_gather(F, *rows) for rows in found])
+    rows = np.concatenate([rows for rows, _ in found])
+    return _gather(F, rows, _join_weights(found, axis=0))
+
+
+def _join_weights(found: Sequence[Rows], axis: int) -> NDArray | None:
+    """Join the weights of columns, if some have any: those of the others are 1."""
+    if all(weights is None for _, weights in found):
+        return None
+    parts = [
+        np.ones(rows.shape, dtype="float32") if weights is None else weights
+        for rows, weights in found
+    ]
+    return np.concatenate(parts, axis=axis)
 
 
 def _gather(F: NDArray, rows: NDArray, weights: NDArray | None) -> NDArray:
     """Sum the rows of each value, weighted or not. *Shape:* `(m, k)` to `(m, w)`."""
     if weights is None:
         return NUMPY_OPS.gather_add(F, rows)
-    summed = np.zeros((len(rows), F.shape[1]), dtype="float32")
-    for rows_k, weights_k in zip(rows.T, weights.T, strict=True):
-        summed += F[rows_k] * weights_k[:, None]
+    summed = np.empty((len(rows), F.shape[1]), dtype="float32")
+    for start in range(0, len(rows), _BLOCK):
+        block = slice(start, start + _BLOCK)
+        np.matmul(weights[block, None], F[rows[block]], out=summed[block, None])
     return summed
 
 

@@ -33,17 +33,14 @@ WEIGHTS = np.linspace(-1, 2, 7).astype("f")
 
 
 def find_weighted_rows(model, values):
-    return np.stack([values % 5, values % 3], axis=1).astype("uint32")
-
-
-def weigh_rows(model, values):
-    return np.stack([WEIGHTS[values % 7], WEIGHTS[values % 2]], axis=1)
+    rows = np.stack([values % 5, values % 3], axis=1).astype("uint32")
+    return rows, np.stack([WEIGHTS[values % 7], WEIGHTS[values % 2]], axis=1)
 
 
 def forward_weighted(model, values, is_train):
     """Sum two rows of each value, weighted: an importance-weighted embedding."""
     E = model.get_param("E")
-    rows, weights = find_weighted_rows(model, values), weigh_rows(model, values)
+    rows, weights = find_weighted_rows(model, values)
 
     def backprop(dY):
         dE = np.zeros_like(E)
@@ -54,10 +51,7 @@ def forward_weighted(model, values, is_train):
     return (E[rows] * weights[..., None]).sum(axis=1), backprop
 
 
-offer_column(
-    forward_weighted,
-    ColumnFunctions(find_rows=find_weighted_rows, weigh_rows=weigh_rows),
-)
+offer_column(forward_weighted, ColumnFunctions(find_weighted_rows=find_weighted_rows))
 
 
 def forward_beside(model, values, is_train):
@@ -180,16 +174,6 @@ def test_dimensions_that_do_not_fit_are_refused():
     for is_train in (False, True):
         with pytest.raises(ValueError, match=r"should have 10 inputs, .* but have 11"):
             mixedembed.forward(mixer, Fold(), keys, is_train)
-
-
-def test_kernels_know_no_weights():
-    functions = ColumnFunctions(
-        find_rows=find_weighted_rows,
-        weigh_rows=weigh_rows,
-        get_finder=lambda model: None,
-    )
-    assert not Column(build_weighted(), functions).has_kernels
-    assert Column(build_weighted(), functions._replace(weigh_rows=None)).has_kernels
 
 
 def test_a_column_may_predict_with_another_mixer_when_it_is_checked():
