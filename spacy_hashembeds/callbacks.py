@@ -17,13 +17,13 @@ from spacy.util import logger, registry
 from thinc.api import Model
 
 from .acceleration.blas import use_fastest_blas, use_fastest_blas_from_now_on
-from .architectures.embedders.multi_embed import (
+from .architectures.embedders.symbol_source import (
     SymbolSource,
-    find_multi_embeds,
+    find_symbol_waiters,
     has_symbol_source,
 )
 from .checks import check_integers, check_items, check_pipeline
-from .layers.symbolembed import find_symbol_embeds
+from .layers.symboltaker import find_symbol_takers
 from .symbols import Counts, SymbolTables, count_values, cut_symbols
 
 # What a callback is given and gives back: a pipeline's class, or the pipeline.
@@ -33,7 +33,9 @@ _Target = TypeVar("_Target", type[Language], Language)
 def create_count_symbols(
     *, corpus: str = "corpora.train", min_freq: int = 10, limit: int = 0
 ) -> Callable[[Language], None]:
-    """Have the symbols of a corpus counted for every `MultiEmbed` that has no file.
+    """Have the symbols of a corpus counted for every embedder that waits for them.
+
+    These are `MultiEmbed` layers that have no file.
 
     For `[initialize.before_init]`. The counting itself happens when the first such
     layer is initialised, once for all of them: only then are the lookups and the
@@ -79,7 +81,9 @@ def count_symbols(
     min_freq: int = 10,
     limit: int = 0,
 ) -> None:
-    """Have the symbols of docs counted for every `MultiEmbed` that has no file.
+    """Have the symbols of docs counted for every embedder that waits for them.
+
+    These are `MultiEmbed` layers that have no file.
 
     For training without a config: call it before `nlp.initialize`, with the same
     components enabled. It does what the callback `spacy-hashembeds.count_symbols.v1`
@@ -112,7 +116,7 @@ def count_symbols(
     waiting = _find_waiting(nlp, again=True)
     if not waiting:
         raise ValueError(
-            "'nlp' should have a MultiEmbed layer that waits for symbols, but has none "
+            "'nlp' should have an embedder that waits for symbols, but has none "
             f"(components: {', '.join(nlp.pipe_names) or 'none'}). Add it before, and "
             "leave out its argument `tables`."
         )
@@ -134,13 +138,13 @@ def count_symbols(
 
 
 def _find_attributes(models: list[Model]) -> list[str]:
-    return sorted({e.attrs["key"] for m in models for e in find_symbol_embeds(m)})
+    return sorted({e.attrs["key"] for m in models for e in find_symbol_takers(m)})
 
 
 def _let_wait(
     models: list[Model], read: Callable[[], Counts], min_freq: int, nlp: Language
 ) -> None:
-    """Have MultiEmbed layers get the symbols when the first of them is initialised."""
+    """Have embedders get the symbols when the first of them is initialised."""
 
     @cache
     def get_tables() -> SymbolTables:
@@ -190,7 +194,7 @@ def _warn_of_old_norms(nlp: Language) -> None:
 
 
 def _find_waiting(nlp: Language, *, again: bool = False) -> list[Model]:
-    """Find the MultiEmbed layers that are to be initialised and have no file.
+    """Find the embedders that are to be initialised and wait for symbols.
 
     again (bool): Whether to find those too that wait for a corpus to be counted.
 
@@ -200,8 +204,8 @@ def _find_waiting(nlp: Language, *, again: bool = False) -> list[Model]:
     models = []
     for name, pipe in nlp.components:
         model = getattr(pipe, "model", None)
-        for embed in find_multi_embeds(model) if isinstance(model, Model) else ():
-            is_new = not any(e.has_param("E") for e in find_symbol_embeds(embed))
+        for embed in find_symbol_waiters(model) if isinstance(model, Model) else ():
+            is_new = not any(e.has_param("E") for e in find_symbol_takers(embed))
             is_free = not has_symbol_source(embed, but_for_once=again)
             if (name in nlp.pipe_names or is_new) and is_free:
                 models.append(embed)

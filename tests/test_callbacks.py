@@ -14,7 +14,7 @@ from thinc.api import Config
 
 from spacy_hashembeds.callbacks import create_count_symbols
 from spacy_hashembeds.experiments.configs import SHIPPED
-from spacy_hashembeds.layers.symbolembed import find_symbol_embeds
+from spacy_hashembeds.layers.symboltaker import find_symbol_takers
 from spacy_hashembeds.symbols import count_values, cut_symbols, save_symbols
 
 TEXTS = ["a a b", "a c", "Zz"]
@@ -99,7 +99,7 @@ def initialize(nlp):
     nlp.initialize(lambda: get_examples(nlp))
     return {
         nlp.vocab.strings[int(symbol)]
-        for embed in find_symbol_embeds(nlp.get_pipe("tok2vec").model)
+        for embed in find_symbol_takers(nlp.get_pipe("tok2vec").model)
         for symbol in embed.attrs["symbols"]
     }
 
@@ -155,7 +155,7 @@ def test_frozen_components_keep_their_symbols(reader):
     nlp.config["initialize"]["before_init"]["min_freq"] = 1
     with nlp.select_pipes(disable=["tok2vec"]):
         nlp.initialize(lambda: get_examples(nlp))
-    (embed,) = find_symbol_embeds(nlp.get_pipe("tok2vec").model)
+    (embed,) = find_symbol_takers(nlp.get_pipe("tok2vec").model)
     assert len(embed.attrs["symbols"]) == 1
 
 
@@ -250,7 +250,7 @@ def test_layers_of_several_components_share_one_pass(reader):
     nlp = load_model_from_config(config, auto_fill=True)
     nlp.initialize(lambda: get_examples(nlp))
     sizes = [
-        [len(e.attrs["symbols"]) for e in find_symbol_embeds(nlp.get_pipe(name).model)]
+        [len(e.attrs["symbols"]) for e in find_symbol_takers(nlp.get_pipe(name).model)]
         for name in ("tok2vec", "other")
     ]
     assert sizes == [[4], [2, 4]]
@@ -318,7 +318,7 @@ def test_spacy_pretrain_counts_for_the_layer_that_it_trains(reader, tmp_path):
     pretrain(config.interpolate(), tmp_path)
     model = nlp.get_pipe("tok2vec").model
     model.from_bytes((tmp_path / "model-last.bin").read_bytes())
-    (embed,) = find_symbol_embeds(model)
+    (embed,) = find_symbol_takers(model)
     assert [nlp.vocab.strings[int(symbol)] for symbol in embed.attrs["symbols"]] == [
         "a"
     ]

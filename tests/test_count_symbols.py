@@ -13,7 +13,7 @@ from spacy.util import registry
 from spacy.vocab import Vocab
 
 from spacy_hashembeds.callbacks import count_symbols
-from spacy_hashembeds.layers.symbolembed import find_symbol_embeds
+from spacy_hashembeds.layers.symboltaker import find_symbol_takers
 from spacy_hashembeds.symbols import count_values, cut_symbols, save_symbols
 
 TEXTS = ["a a b", "a c", "Zz"]
@@ -47,7 +47,7 @@ def make_examples(nlp: Language, texts=TEXTS) -> list[Example]:
 
 
 def get_symbols(nlp: Language, name: str = "tok2vec") -> list[set[str]]:
-    embeds = find_symbol_embeds(nlp.get_pipe(name).model)
+    embeds = find_symbol_takers(nlp.get_pipe(name).model)
     return [{nlp.vocab.strings[int(s)] for s in e.attrs["symbols"]} for e in embeds]
 
 
@@ -190,7 +190,7 @@ def test_bad_arguments_are_refused_at_once(nlp, arguments, error):
 
 def test_pipelines_where_nothing_waits_are_refused(tmp_path):
     nlp = spacy.blank("en")
-    match = r"should have a MultiEmbed layer .* none \(components: none\)"
+    match = r"should have an embedder that waits .* none \(components: none\)"
     with pytest.raises(ValueError, match=match):
         count_symbols(nlp, [])
     nlp.add_pipe("tagger")

@@ -17,7 +17,7 @@ from spacy.training import Example
 from spacy.util import load_config
 
 from spacy_hashembeds.experiments.configs import SHIPPED
-from spacy_hashembeds.layers.symbolembed import find_symbol_embeds
+from spacy_hashembeds.layers.symboltaker import find_symbol_takers
 
 CONFIGS = sorted(SHIPPED.glob("*.cfg"))
 EMBEDDERS = ["multi_embed", "multi_fewer_hash_embed"]
@@ -277,7 +277,7 @@ def test_symbol_tables_travel_once(tiny_corpus, tmp_path):
         **{"initialize.before_init.min_freq": 2},
     )
     files = [p for p in path.rglob("*") if p.is_file()]
-    (embed, *_) = find_symbol_embeds(spacy.load(path).get_pipe("tok2vec").model)
+    (embed, *_) = find_symbol_takers(spacy.load(path).get_pipe("tok2vec").model)
     symbols = embed.attrs["symbols"].tobytes()
     assert len(symbols) > 8
     assert sum(file.read_bytes().count(symbols) for file in files) == 1

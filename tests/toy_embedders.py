@@ -12,7 +12,8 @@ from spacy_hashembeds.architectures.embedders.multi_embed import MultiEmbed
 from spacy_hashembeds.architectures.embedders.multi_fewer_hash_embed import (
     MultiFewerHashEmbed,
 )
-from spacy_hashembeds.layers.symbolembed import find_symbol_embeds, set_symbols
+from spacy_hashembeds.layers.symbolembed import set_symbols
+from spacy_hashembeds.layers.symboltaker import find_symbol_takers
 from spacy_hashembeds.symbols import count_values, cut_symbols
 
 ATTRS = ["NORM", "SHAPE", "SUFFIX"]
@@ -49,7 +50,7 @@ def build_lookup(vocab, **options) -> Model:
     model = MultiEmbed(**{"width": 6, **options})
     counts = count_values(make_docs(vocab), ATTRS)
     tables = cut_symbols(counts, min_freq=2, lang="en")
-    for embed in find_symbol_embeds(model):
+    for embed in find_symbol_takers(model):
         set_symbols(embed, tables.get_symbols(embed.attrs["key"]))
     return model.initialize(X=make_docs(vocab))
 

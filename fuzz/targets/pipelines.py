@@ -13,7 +13,8 @@ from spacy.language import Language
 from spacy.training import Example
 from thinc.api import fix_random_seed
 
-from spacy_hashembeds.layers.symbolembed import find_symbol_embeds, set_symbols
+from spacy_hashembeds.layers.symbolembed import set_symbols
+from spacy_hashembeds.layers.symboltaker import find_symbol_takers
 from spacy_hashembeds.symbols import count_values, cut_symbols
 
 from ..damage_bytes import damage_lines
@@ -106,7 +107,7 @@ def _add_vectors(nlp: Language) -> None:
 def _count(nlp: Language) -> None:
     counts = count_values(make_docs(nlp.vocab), _ATTRS)
     tables = cut_symbols(counts, min_freq=2, lang="xx")
-    for embed in find_symbol_embeds(nlp.get_pipe("tok2vec").model):  # type: ignore[attr-defined]
+    for embed in find_symbol_takers(nlp.get_pipe("tok2vec").model):  # type: ignore[attr-defined]
         set_symbols(embed, tables.get_symbols(embed.attrs["key"]))
 
 

@@ -13,6 +13,13 @@ from ..kernels.cuda_tables import Lookup
 from .checks import check_foreign, check_integer
 from .gputables import GpuCopy, GpuTable, embed_ids
 from .mixing.column import ColumnFunctions, offer_column
+from .symboltaker import (
+    Symbols,
+    SymbolTaker,
+    are_sorted_symbols,
+    get_symbols,
+    sort_symbols,
+)
 from .table import check_table, finish_forward, get_table, init_table
 from .watch import check_once
 
@@ -60,6 +67,7 @@ def SymbolEmbed(
         attrs={
             **{"column": column, "key": key, "unk": unk, "symbols": None},
             "gpu_symbols": GpuCopy(),
+            "symbol_taker": SymbolTaker(take_symbols),
         },
     )
     if dropout is not None:
@@ -86,33 +94,26 @@ def init(
     X: Ints1d | None = None,
     Y: OutT | None = None,
 ) -> None:
-    model.set_dim("nV", len(_get_symbols(model)) + 1)
+    model.set_dim("nV", len(get_symbols(model)) + 1)
     init_table(initializer, model)
 
 
-def find_symbol_embeds(model: Model) -> list[Model]:
-    """Find the SymbolEmbed layers anywhere inside a model, wrapped or not."""
-    nodes = model.walk()
-    return [n for n in nodes if isinstance(n.attrs.get("gpu_symbols"), GpuCopy)]
+def take_symbols(model: Model, symbols: Symbols) -> None:
+    """Take the symbols of a corpus: see `SymbolTaker`."""
+    set_symbols(model, symbols.frequent)
 
 
 def set_symbols(model: Model, symbols: numpy.ndarray) -> None:
     """Give a SymbolEmbed the symbols that get a row of their own.
 
-    model (Model): A SymbolEmbed, as `find_symbol_embeds` finds it.
+    model (Model): A SymbolEmbed, as `find_symbol_takers` finds it.
     symbols (numpy.ndarray): *Shape:* `(n,)`, uint64, distinct, in any order.
     RAISES (ValueError): If the symbols are not of this kind, if `unk` is not a row of
         the table that they need, or if the layer is initialised already, with another
         number of them.
     """
     key, unk = model.attrs["key"], model.attrs["unk"]
-    symbols = numpy.sort(symbols, axis=-1)
-    if not _are_sorted_symbols(symbols):
-        raise ValueError(
-            f"The symbols for {key} should be distinct numbers in a uint64 array of "
-            f"one dimension, but are {symbols.dtype} of shape {symbols.shape}, or some "
-            "are there twice."
-        )
+    symbols = sort_symbols(key, symbols)
     if unk > len(symbols):
         raise ValueError(
             f"'unk' is row {unk}, but the table for {key} has only rows 0 to "
@@ -125,21 +126,7 @@ def set_symbols(model: Model, symbols: numpy.ndarray) -> None:
             f"can't be given {len(symbols)} symbols now. Build the pipeline anew from "
             "its config to train it on other data."
         )
-    symbols.flags.writeable = False  # they are checked once
     model.attrs["symbols"] = symbols
-
-
-def _get_symbols(model: Model) -> numpy.ndarray:
-    symbols = model.attrs["symbols"]
-    if symbols is None:
-        raise ValueError(
-            f"MultiEmbed has no symbols for {model.attrs['key']} yet. Count them in "
-            "the training corpus, with a section [initialize.before_init] that says "
-            '`@callbacks = "spacy-hashembeds.count_symbols.v1"`, or without a config '
-            "with `spacy_hashembeds.count_symbols(nlp, examples)`; or set the argument "
-            "`tables` to a file made by `spacy hashembeds tables`."
-        )
-    return symbols
 
 
 def check_weights(model: Model) -> None:
@@ -154,7 +141,7 @@ def check_weights(model: Model) -> None:
 
 def _check_weights(model: Model) -> None:
     check_foreign(model, "looks symbols up", "seed")
-    symbols = _get_symbols(model)
+    symbols = get_symbols(model)
     _check_symbols(symbols, model)
     check_integer(model, "unk", 0, len(symbols))
     check_table(model)
@@ -163,21 +150,12 @@ def _check_weights(model: Model) -> None:
 def _check_symbols(symbols: numpy.ndarray, model: Model) -> None:
     """Refuse symbols that can't be the layer's. Thinc loads attributes unseen."""
     nV = model.maybe_get_dim("nV")
-    if not _are_sorted_symbols(symbols) or len(symbols) + 1 != nV:
+    if not are_sorted_symbols(symbols) or len(symbols) + 1 != nV:
         raise ValueError(
             f"The symbols for {model.attrs['key']} should be distinct numbers in "
             f"ascending order, one for each of {nV} rows but one, but are not: the "
             "saved pipeline is damaged."
         )
-
-
-def _are_sorted_symbols(symbols: numpy.ndarray) -> bool:
-    return (
-        isinstance(symbols, numpy.ndarray)
-        and symbols.ndim == 1
-        and symbols.dtype == "uint64"
-        and bool((symbols[1:] > symbols[:-1]).all())
-    )
 
 
 def find_rows(model: Model, ids: Ints1d) -> Ints2d:

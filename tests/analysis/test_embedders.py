@@ -11,12 +11,8 @@ from spacy_hashembeds.analysis.embedders import (
     LookupTable,
     find_embedders,
 )
-from spacy_hashembeds.layers.symbolembed import (
-    SymbolEmbed,
-    find_rows,
-    find_symbol_embeds,
-    set_symbols,
-)
+from spacy_hashembeds.layers.symbolembed import SymbolEmbed, find_rows, set_symbols
+from spacy_hashembeds.layers.symboltaker import find_symbol_takers
 
 CNN = {
     "width": 8,
@@ -90,7 +86,7 @@ def test_tables_of_our_lookup_embedding():
     nlp = make("spacy-hashembeds.MultiEmbed.v1", **TWO)
     expected = [LookupTable(attr=a, width=8, symbols=None) for a in ("NORM", "SHAPE")]
     assert find_embedders(nlp)[0].tables == expected
-    for layer in find_symbol_embeds(nlp.get_pipe("tok2vec").model):
+    for layer in find_symbol_takers(nlp.get_pipe("tok2vec").model):
         set_symbols(layer, np.array([5, 3], dtype="uint64"))
     for table in find_embedders(nlp)[0].tables:
         np.testing.assert_array_equal(table.symbols, [3, 5])

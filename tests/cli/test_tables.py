@@ -10,7 +10,7 @@ from typer.testing import CliRunner, Result
 
 import spacy_hashembeds.cli  # noqa: F401
 from spacy_hashembeds.experiments.configs import SHIPPED
-from spacy_hashembeds.layers.symbolembed import find_symbol_embeds
+from spacy_hashembeds.layers.symboltaker import find_symbol_takers
 from spacy_hashembeds.symbols import load_symbols
 
 
@@ -113,7 +113,7 @@ def test_the_file_works_as_tables_of_a_config(corpus, tmp_path, config):
     nlp.initialize()
     sizes = {
         embed.attrs["key"]: len(embed.attrs["symbols"])
-        for embed in find_symbol_embeds(nlp.get_pipe("tok2vec").model)
+        for embed in find_symbol_takers(nlp.get_pipe("tok2vec").model)
     }
     tables = load_symbols(output).tables
     assert sizes == {attr: len(table.symbols) for attr, table in tables.items()}

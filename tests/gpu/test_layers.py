@@ -9,18 +9,15 @@ from thinc.api import Model, fix_random_seed, set_dropout_rate
 from spacy_hashembeds.layers import hashembed
 from spacy_hashembeds.layers.gputables import GpuCopy, GpuTable, embed_tables
 from spacy_hashembeds.layers.hashembed import HashEmbed
-from spacy_hashembeds.layers.symbolembed import (
-    SymbolEmbed,
-    find_symbol_embeds,
-    set_symbols,
-)
+from spacy_hashembeds.layers.symbolembed import SymbolEmbed, set_symbols
+from spacy_hashembeds.layers.symboltaker import find_symbol_takers
 
 SYMBOLS = numpy.array([900, 3, 2**63 + 5, 40], dtype="uint64")
 
 
 def build_symbol_embed(symbols=SYMBOLS, width=6, **options) -> Model:
     model = SymbolEmbed(width, key="NORM", dropout=0.0, **options)
-    (embed,) = find_symbol_embeds(model)
+    (embed,) = find_symbol_takers(model)
     set_symbols(embed, symbols)
     return model.initialize()
 

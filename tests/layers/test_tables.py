@@ -10,11 +10,8 @@ from thinc.api import Model, fix_random_seed
 
 from spacy_hashembeds.layers import symbolembed
 from spacy_hashembeds.layers.hashembed import HashEmbed
-from spacy_hashembeds.layers.symbolembed import (
-    SymbolEmbed,
-    find_symbol_embeds,
-    set_symbols,
-)
+from spacy_hashembeds.layers.symbolembed import SymbolEmbed, set_symbols
+from spacy_hashembeds.layers.symboltaker import find_symbol_takers
 from spacy_hashembeds.layers.weightedhashembed import WeightedHashEmbed
 
 SYMBOLS = numpy.array([900, 3, 2**63 + 5, 40], dtype="uint64")
@@ -27,7 +24,7 @@ def build_hash_embed(**options) -> Model:
 
 def build_symbol_embed(**options) -> Model:
     model = SymbolEmbed(4, key="NORM", **options)
-    (embed,) = find_symbol_embeds(model)
+    (embed,) = find_symbol_takers(model)
     set_symbols(embed, SYMBOLS)
     return model
 

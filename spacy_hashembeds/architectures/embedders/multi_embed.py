@@ -1,38 +1,15 @@
-from collections.abc import Callable
-from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from spacy.tokens import Doc
 from thinc.api import Model
 from thinc.types import Floats2d
-from thinc.util import partial
 
 from ...checks import check_attributes, check_integers
-from ...layers.symbolembed import SymbolEmbed, find_symbol_embeds, set_symbols
-from ...symbols import SymbolTables, load_symbols
-from .mix_attributes import init as init_mixing
+from ...layers.symbolembed import SymbolEmbed
 from .mix_attributes import mix_attributes
+from .symbol_source import wait_for_symbols
 
 NAME = "multi_embed"
-
-
-@dataclass
-class SymbolSource:
-    """Where a MultiEmbed gets its symbols from when it is initialised.
-
-    get_tables (Callable[[], SymbolTables], optional): Gets them. It is called then,
-        not before: what a token's norm is depends on lookups and on the tokenizer,
-        which spaCy initialises after `before_init` and before any component.
-    is_for_once (bool): Whether to forget it then: a trained model shall not hold on to
-        a corpus and a pipeline.
-    """
-
-    get_tables: Callable[[], SymbolTables] | None = None
-    is_for_once: bool = False
-
-    def __deepcopy__(self, memo: Any) -> "SymbolSource":
-        return replace(self)
 
 
 def MultiEmbed(
@@ -93,48 +70,5 @@ def MultiEmbed(
         dropout=dropout,
         include_static_vectors=include_static_vectors,
     )
-    get_tables = None if tables is None else partial(load_symbols, tables)
-    model.attrs["symbol_source"] = SymbolSource(get_tables)
-    model.init = init
+    wait_for_symbols(model, tables)
     return model
-
-
-def find_multi_embeds(model: Model) -> list[Model]:
-    """Find the MultiEmbed layers anywhere inside a model, wrapped or not."""
-    nodes = model.walk()
-    return [n for n in nodes if isinstance(n.attrs.get("symbol_source"), SymbolSource)]
-
-
-def has_symbol_source(model: Model, *, but_for_once: bool = False) -> bool:
-    """Tell whether a MultiEmbed will get its symbols when it is initialised.
-
-    but_for_once (bool): Whether a source that it forgets then does not count.
-    """
-    source: SymbolSource = model.attrs["symbol_source"]
-    return source.get_tables is not None and not (but_for_once and source.is_for_once)
-
-
-def init(
-    model: Model[list[Doc], list[Floats2d]],
-    X: list[Doc] | None = None,
-    Y: list[Floats2d] | None = None,
-) -> None:
-    source: SymbolSource = model.attrs["symbol_source"]
-    if source.get_tables is not None:
-        tables = source.get_tables()
-        if X:
-            _check_language(tables, X[0].vocab.lang)
-        for embed in find_symbol_embeds(model):
-            set_symbols(embed, tables.get_symbols(embed.attrs["key"]))
-        if source.is_for_once:
-            model.attrs["symbol_source"] = SymbolSource()
-    init_mixing(model, X, Y)
-
-
-def _check_language(tables: SymbolTables, lang: str) -> None:
-    if tables.lang != lang:
-        raise ValueError(
-            f"The symbols in 'tables' were counted with language '{tables.lang}', but "
-            f"the pipeline's is '{lang}': their norms may differ. Count them again "
-            f"with `spacy hashembeds tables … --lang {lang}`."
-        )

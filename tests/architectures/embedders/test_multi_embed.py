@@ -7,7 +7,8 @@ from spacy.tokens import Doc
 from thinc.api import set_dropout_rate
 
 from spacy_hashembeds.architectures.embedders.multi_embed import MultiEmbed
-from spacy_hashembeds.layers.symbolembed import find_symbol_embeds, set_symbols
+from spacy_hashembeds.layers.symbolembed import set_symbols
+from spacy_hashembeds.layers.symboltaker import find_symbol_takers
 from spacy_hashembeds.symbols import count_values, cut_symbols, save_symbols
 
 ATTRS = ["NORM", "SHAPE"]
@@ -37,7 +38,7 @@ def build(docs, *, min_freq=1, **options):
     options = {"attrs": ATTRS, "include_static_vectors": False, **options}
     model = MultiEmbed(width=8, **options)
     tables = cut_symbols(count_values(docs, ATTRS), min_freq=min_freq, lang="en")
-    for embed in find_symbol_embeds(model):
+    for embed in find_symbol_takers(model):
         set_symbols(embed, tables.get_symbols(embed.attrs["key"]))
     return model.initialize(X=docs)
 
@@ -48,7 +49,7 @@ def test_equals_the_definition(docs, include_static_vectors):
     model = build(docs, include_static_vectors=include_static_vectors)
     doc = docs[0]
     columns = []
-    for embed in find_symbol_embeds(model):
+    for embed in find_symbol_takers(model):
         E, symbols = embed.get_param("E"), embed.attrs["symbols"].tolist()
         values = doc.to_array(embed.attrs["key"]).tolist()
         columns.append(
@@ -75,7 +76,7 @@ def test_unknown_words_share_a_vector_and_it_is_trained(nlp, docs):
     Y_a, Y_b, Y_other = model.predict([a, b, other])
     numpy.testing.assert_allclose(Y_b, Y_other, atol=1e-5)
     assert not numpy.allclose(Y_a, Y_b)
-    (embed,) = find_symbol_embeds(model)
+    (embed,) = find_symbol_takers(model)
     assert embed.get_param("E").shape == (2, 8)
     _, backprop = model.begin_update([b])
     backprop([numpy.random.RandomState(0).normal(size=(1, 8)).astype("f")])
@@ -105,7 +106,7 @@ def test_incoming_gradient_is_left_alone(docs):
 def test_bytes_hold_the_symbols_once(docs):
     model = build(docs)
     data = model.to_bytes()
-    for embed in find_symbol_embeds(model):
+    for embed in find_symbol_takers(model):
         assert data.count(embed.attrs["symbols"].tobytes()) == 1
     loaded = MultiEmbed(width=8, attrs=ATTRS, include_static_vectors=False)
     loaded.from_bytes(data)
@@ -131,7 +132,7 @@ def test_symbols_from_a_file(docs, tmp_path):
     path = save_tables(docs, tmp_path / "tables.npz")
     options = {"width": 8, "attrs": ATTRS, "include_static_vectors": False}
     model = MultiEmbed(**options, tables=path).initialize(X=docs)
-    rows = [embed.get_dim("nV") for embed in find_symbol_embeds(model)]
+    rows = [embed.get_dim("nV") for embed in find_symbol_takers(model)]
     assert rows == [5, 4]
     path.unlink()
     loaded = MultiEmbed(**options, tables=path).from_bytes(model.to_bytes())

@@ -8,7 +8,8 @@ from spacy.cli.train import train
 from spacy.util import import_file
 
 from spacy_hashembeds.architectures.embedders.multi_embed import MultiEmbed
-from spacy_hashembeds.layers.symbolembed import find_symbol_embeds, set_symbols
+from spacy_hashembeds.layers.symbolembed import set_symbols
+from spacy_hashembeds.layers.symboltaker import find_symbol_takers
 from spacy_hashembeds.symbols import count_values, cut_symbols, load_symbols
 
 from .conftest import (
@@ -61,7 +62,7 @@ def get_nodes(model, name):
 def copy_weights(project, ours):
     """Give our MultiEmbed the weights of the project's."""
     tables = project.attrs["tables"]
-    pairs = zip(get_nodes(project, "embed"), find_symbol_embeds(ours), strict=True)
+    pairs = zip(get_nodes(project, "embed"), find_symbol_takers(ours), strict=True)
     for theirs, embed in pairs:
         symbols = embed.attrs["symbols"].tolist()
         rows = [0, *(tables[embed.attrs["key"]][symbol] for symbol in symbols)]
@@ -84,7 +85,7 @@ def test_the_lookup_layers_are_equal_but_for_the_order_of_rows(
     ours = MultiEmbed(attrs=ATTRS, width=16, include_static_vectors=True)
     counts = count_values(read_docs(tiny_corpus / "train.spacy"), ATTRS)
     tables = cut_symbols(counts, min_freq=2, lang="en")
-    for embed in find_symbol_embeds(ours):
+    for embed in find_symbol_takers(ours):
         set_symbols(embed, tables.get_symbols(embed.attrs["key"]))
     docs = read_docs(tiny_corpus / "test.spacy", nlp.vocab)
     ours.initialize(X=docs)

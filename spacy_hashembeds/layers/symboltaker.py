@@ -1,0 +1,102 @@
+"""Layers whose tables depend on the symbols of a corpus.
+
+Such a layer is built before anything is counted, and takes its symbols later, before it
+is initialised. It says so, and how, by an attribute: a layer that somebody has wrapped
+has another forward function, but takes them all the same.
+
+    attrs={"key": "NORM", "symbols": None, "symbol_taker": SymbolTaker(take_symbols)}
+
+What it has taken is in its attribute "symbols", which is saved with it.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy
+from numpy.typing import NDArray
+from thinc.api import Model
+
+
+class Symbols(NamedTuple):
+    """The values that one attribute takes in a corpus.
+
+    frequent (NDArray): Those that were seen often enough. *Shape:* `(n,)`, uint64,
+        distinct, in any order.
+    """
+
+    frequent: NDArray
+
+
+@dataclass(frozen=True)
+class SymbolTaker:
+    """Says how a layer takes symbols. Not saved with the layer.
+
+    take_symbols (Callable[[Model, Symbols], None]): Sets the attribute "symbols" of the
+        layer. Raises a ValueError where it can't use them.
+    """
+
+    take_symbols: Callable[[Model, Symbols], None]
+
+
+def find_symbol_takers(model: Model) -> list[Model]:
+    """Find the layers anywhere inside a model that take symbols, wrapped or not.
+
+    Each has an attribute "key" that says what its symbols are, e.g. "NORM".
+    """
+    nodes = model.walk()
+    return [n for n in nodes if isinstance(n.attrs.get("symbol_taker"), SymbolTaker)]
+
+
+def give_symbols(model: Model, symbols: Symbols) -> None:
+    """Give a layer its symbols.
+
+    model (Model): A layer that takes symbols, as `find_symbol_takers` finds it.
+    RAISES (ValueError): If it can't use them.
+    """
+    model.attrs["symbol_taker"].take_symbols(model, symbols)
+
+
+def get_symbols(model: Model) -> Any:
+    """Get the symbols that a layer has taken.
+
+    RAISES (ValueError): If it has none yet.
+    """
+    symbols = model.attrs["symbols"]
+    if symbols is None:
+        raise ValueError(
+            f"The layer '{model.name}' has no symbols for {model.attrs['key']} yet. "
+            "Count them in the training corpus, with a section "
+            "[initialize.before_init] that says `@callbacks = "
+            '"spacy-hashembeds.count_symbols.v1"`, or without a config with '
+            "`spacy_hashembeds.count_symbols(nlp, examples)`; or set the argument "
+            "`tables` to a file made by `spacy hashembeds tables`."
+        )
+    return symbols
+
+
+def sort_symbols(key: str, symbols: NDArray) -> NDArray:
+    """Sort symbols, and have nobody change them, since layers check them only once.
+
+    key (str): What they are, for the error.
+    RAISES (ValueError): If they are no distinct numbers of type uint64.
+    """
+    symbols = numpy.sort(symbols, axis=-1)
+    if not are_sorted_symbols(symbols):
+        raise ValueError(
+            f"The symbols for {key} should be distinct numbers in a uint64 array of "
+            f"one dimension, but are {symbols.dtype} of shape {symbols.shape}, or some "
+            "are there twice."
+        )
+    symbols.flags.writeable = False
+    return symbols
+
+
+def are_sorted_symbols(symbols: Any) -> bool:
+    """Tell whether something is an array of distinct symbols in ascending order."""
+    return (
+        isinstance(symbols, numpy.ndarray)
+        and symbols.ndim == 1
+        and symbols.dtype == "uint64"
+        and bool((symbols[1:] > symbols[:-1]).all())
+    )
