@@ -53,6 +53,50 @@ def check_integers(minimum: int, maximum: int | None = None, **arguments: int) -
             raise ValueError(f"'{name}' should be {bounds}, but is {value!r}.")
 
 
+def check_rows(names: Sequence[str], **arguments: Sequence[int]) -> None:
+    """Check that arguments have a number of rows for each attribute.
+
+    names (Sequence[str]): The attributes.
+    RAISES (ValueError): If one has fewer or more numbers, or one that is not positive.
+    """
+    for argument, rows in arguments.items():
+        if len(rows) != len(names):
+            raise ValueError(
+                f"'{argument}' should give one number for each of 'attrs', but there "
+                f"are {len(rows)} ({rows}) for {len(names)} attrs "
+                f"({', '.join(names)})."
+            )
+        for name, table_rows in zip(names, rows, strict=True):
+            try:
+                check_integers(1, **{argument: table_rows})
+            except ValueError as e:
+                raise ValueError(
+                    f"The table for {name}: {e} To do without {name}, remove it from "
+                    "'attrs' as well."
+                ) from e
+
+
+def check_choice(known: Sequence[str], **arguments: str) -> None:
+    """Check that arguments are among known ones.
+
+    RAISES (ValueError): Naming the first that is not.
+    """
+    for name, value in arguments.items():
+        if value not in known:
+            raise ValueError(
+                f"'{name}' should be {' or '.join(map(repr, known))}, but is {value!r}."
+            )
+
+
+def check_dropout(dropout: float | None) -> None:
+    """Check a rate of dropout.
+
+    RAISES (ValueError): If it is none.
+    """
+    if dropout is not None and not 0 <= dropout < 1:
+        raise ValueError(f"'dropout' should be in [0, 1) or null, but is {dropout!r}.")
+
+
 def check_types(types: type | UnionType, expected: str, **arguments: object) -> None:
     """Check that arguments are of the types that they should be.
 

@@ -12,8 +12,14 @@ from spacy_hashembeds.architectures.embedders.multi_embed import MultiEmbed
 from spacy_hashembeds.architectures.embedders.multi_fewer_hash_embed import (
     MultiFewerHashEmbed,
 )
-from spacy_hashembeds.layers.symbolembed import set_symbols
-from spacy_hashembeds.layers.symboltaker import find_symbol_takers
+from spacy_hashembeds.architectures.embedders.multi_weighted_hash_embed import (
+    MultiWeightedHashEmbed,
+)
+from spacy_hashembeds.layers.symboltaker import (
+    Symbols,
+    find_symbol_takers,
+    give_symbols,
+)
 from spacy_hashembeds.symbols import count_values, cut_symbols
 
 ATTRS = ["NORM", "SHAPE", "SUFFIX"]
@@ -47,11 +53,26 @@ def build_hash(vocab, *, num_hashes=4, **options) -> Model:
 
 def build_lookup(vocab, **options) -> Model:
     options = {"attrs": ATTRS, "include_static_vectors": False, **options}
-    model = MultiEmbed(**{"width": 6, **options})
+    return initialize(MultiEmbed(**{"width": 6, **options}), vocab)
+
+
+def build_weighted(vocab, **options) -> Model:
+    options = {"attrs": ATTRS, "include_static_vectors": False, **options}
+    model = MultiWeightedHashEmbed(**{"width": 6, "rows": [11, 7, 5], **options})
+    initialize(model, vocab)
+    state = np.random.default_rng(0)
+    for node in get_nodes(model, "weightedhashembed"):
+        P = node.get_param("P")
+        P[...] = state.normal(size=P.shape)
+    return model
+
+
+def initialize(model, vocab) -> Model:
+    """Initialise an embedder, with symbols for those layers that take some."""
     counts = count_values(make_docs(vocab), ATTRS)
     tables = cut_symbols(counts, min_freq=2, lang="en")
-    for embed in find_symbol_takers(model):
-        set_symbols(embed, tables.get_symbols(embed.attrs["key"]))
+    for layer in find_symbol_takers(model):
+        give_symbols(layer, Symbols(tables.get_symbols(layer.attrs["key"])))
     return model.initialize(X=make_docs(vocab))
 
 
@@ -70,6 +91,14 @@ BUILDERS = {
     "lookup": build_lookup,
     "lookup, unk 2": lambda vocab: build_lookup(vocab, unk=2),
     "lookup, vectors": lambda vocab: build_lookup(vocab, include_static_vectors=True),
+    "weighted": lambda vocab: build_weighted(vocab, importance_rows=[50, 30, 20]),
+    "weighted, symbols": build_weighted,
+    "weighted, side by side": lambda vocab: build_weighted(
+        vocab, num_hashes=3, combine="concat", append_weights=True
+    ),
+    "weighted, vectors": lambda vocab: build_weighted(
+        vocab, num_hashes=5, same_hash=True, include_static_vectors=True
+    ),
     "lookup, no dropout": lambda vocab: build_lookup(vocab, dropout=None),
 }
 
@@ -79,7 +108,9 @@ def get_nodes(model, *names) -> list[Model]:
 
 
 def get_weights(model) -> list[tuple[Model, str]]:
-    nodes = get_nodes(model, "hashembed", "symbolembed", "maxout", "layernorm")
+    nodes = get_nodes(
+        model, "hashembed", "symbolembed", "weightedhashembed", "maxout", "layernorm"
+    )
     return [(node, name) for node in nodes for name in node.param_names]
 
 

@@ -1,5 +1,5 @@
 from collections.abc import Callable
-from typing import Any, TypeVar, cast
+from typing import TypeVar, cast
 
 import numpy
 from thinc.api import Model, chain
@@ -16,8 +16,9 @@ from .mixing.column import ColumnFunctions, offer_column
 from .symboltaker import (
     Symbols,
     SymbolTaker,
-    are_sorted_symbols,
+    check_symbols,
     get_symbols,
+    look_up,
     sort_symbols,
 )
 from .table import check_table, finish_forward, get_table, init_table
@@ -141,21 +142,9 @@ def check_weights(model: Model) -> None:
 
 def _check_weights(model: Model) -> None:
     check_foreign(model, "looks symbols up", "seed")
-    symbols = get_symbols(model)
-    _check_symbols(symbols, model)
-    check_integer(model, "unk", 0, len(symbols))
+    check_symbols(model, n_rows=model.maybe_get_dim("nV"))
+    check_integer(model, "unk", 0, len(model.attrs["symbols"]))
     check_table(model)
-
-
-def _check_symbols(symbols: numpy.ndarray, model: Model) -> None:
-    """Refuse symbols that can't be the layer's. Thinc loads attributes unseen."""
-    nV = model.maybe_get_dim("nV")
-    if not are_sorted_symbols(symbols) or len(symbols) + 1 != nV:
-        raise ValueError(
-            f"The symbols for {model.attrs['key']} should be distinct numbers in "
-            f"ascending order, one for each of {nV} rows but one, but are not: the "
-            "saved pipeline is damaged."
-        )
 
 
 def find_rows(model: Model, ids: Ints1d) -> Ints2d:
@@ -164,14 +153,8 @@ def find_rows(model: Model, ids: Ints1d) -> Ints2d:
     RAISES (ValueError): If the symbols are not there or can't be the layer's.
     """
     check_weights(model)
-    ops, unk, symbols = model.ops, model.attrs["unk"], model.attrs["symbols"]
-    if len(symbols) == 0:
-        return ops.alloc2i(len(ids), 1, dtype="uint32") + ops.xp.uint32(unk)
-    keys: Any = ops.as_contig(ids, dtype="uint64")
-    found = numpy.searchsorted(symbols, keys)
-    found = numpy.minimum(found, len(symbols) - 1)
-    rows = numpy.where(symbols[found] == keys, found + (found >= unk), unk)
-    return cast(Ints2d, rows.astype("uint32").reshape(-1, 1))
+    symbols, unk = model.attrs["symbols"], model.attrs["unk"]
+    return look_up(model.ops, ids, symbols, unk=unk)
 
 
 def get_finder(model: Model) -> Lookup:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy
 from numpy.typing import NDArray
-from thinc.api import Model
+from thinc.api import Model, Ops
 
 
 class Symbols(NamedTuple):
@@ -100,3 +100,35 @@ def are_sorted_symbols(symbols: Any) -> bool:
         and symbols.dtype == "uint64"
         and bool((symbols[1:] > symbols[:-1]).all())
     )
+
+
+def check_symbols(model: Model, *, n_rows: int | None) -> None:
+    """Refuse symbols that can't be the layer's. Thinc loads attributes unseen.
+
+    n_rows (int, optional): How many rows there are for them and for all other keys.
+    RAISES (ValueError): If there are no symbols yet, or these can't be.
+    """
+    symbols = get_symbols(model)
+    if not are_sorted_symbols(symbols) or len(symbols) + 1 != n_rows:
+        raise ValueError(
+            f"The symbols for {model.attrs['key']} should be distinct numbers in "
+            f"ascending order, one for each of {n_rows} rows but one, but are not: the "
+            "saved pipeline is damaged."
+        )
+
+
+def look_up(ops: Ops, ids: Any, symbols: NDArray, *, unk: int) -> Any:
+    """Find the row of each key, in a table with a row for each symbol.
+
+    ids (Any): An array of integers, of the backend that `ops` are of. *Shape:* `(n,)`.
+    symbols (NDArray): In ascending order, with the rows around `unk`'s.
+    unk (int): The row of all other keys.
+    RETURNS (Any): *Shape:* `(n, 1)`, uint32.
+    """
+    if len(symbols) == 0:
+        return ops.alloc2i(len(ids), 1, dtype="uint32") + ops.xp.uint32(unk)
+    keys: Any = ops.as_contig(ids, dtype="uint64")
+    found = numpy.searchsorted(symbols, keys)
+    found = numpy.minimum(found, len(symbols) - 1)
+    rows = numpy.where(symbols[found] == keys, found + (found >= unk), unk)
+    return rows.astype("uint32").reshape(-1, 1)

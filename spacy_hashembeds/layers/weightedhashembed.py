@@ -11,6 +11,14 @@ from ..hashing import murmur
 from .checks import check_choice, check_integer, check_param
 from .gradients import inc_table_grad
 from .mixing.column import ColumnFunctions, offer_column
+from .symboltaker import (
+    Symbols,
+    SymbolTaker,
+    check_symbols,
+    get_symbols,
+    look_up,
+    sort_symbols,
+)
 from .table import apply_dropout, get_table
 from .watch import check_once, peek
 
@@ -25,9 +33,10 @@ def WeightedHashEmbed(
     nE: int,
     nV: int,
     *,
-    nK: int,
+    nK: int | None,
     num_hashes: int = 2,
     seed: int,
+    key: str | None = None,
     same_hash: bool = False,
     combine: str = "sum",
     append_weights: bool = False,
@@ -39,15 +48,20 @@ def WeightedHashEmbed(
 
     A key has `num_hashes` component vectors, which it shares with others: rows of the
     table `E`, chosen by hashing. And it has as many weights, its importance
-    parameters: a row of the table `P`, chosen by another hash. Weights are cheap, so
-    that `P` can have ten times as many rows as `E`. Keys that share components can
-    weigh them differently, and words that don't matter can be weighed down.
+    parameters: a row of the table `P`, chosen by another hash, or by a dictionary of
+    symbols. Weights are cheap, so that `P` can have ten times as many rows as `E`. Keys
+    that share components can weigh them differently, and those that don't matter can be
+    weighed down.
 
     nE (int): The width of the component vectors.
     nV (int): The number of component vectors, the paper's B.
-    nK (int): The number of rows of weights, the paper's K.
+    nK (int, optional): The number of rows of weights, the paper's K, chosen by hashing.
+        If None, each symbol has a row, and all other keys share one: the symbols are
+        set before the layer is initialised (see `symboltaker.py`).
     num_hashes (int): Components of each key, the paper's k, from 1 up.
     seed (int): The hash seed, an unsigned 32-bit integer.
+    key (str, optional): What the symbols are, e.g. "NORM": tells which of several
+        tables a layer waits for.
     same_hash (bool): Whether the components are chosen by the row of the weights, as
         in the paper's experiments, rather than by the key itself: keys with the same
         weights are then the same to the model.
@@ -83,6 +97,9 @@ def WeightedHashEmbed(
             "append_weights": append_weights,
         },
     )
+    if nK is None:
+        taker = SymbolTaker(take_symbols)
+        model.attrs.update(key=key, symbols=None, symbol_taker=taker)
     if dropout is not None:
         model.attrs["dropout_rate"] = dropout
     if column is not None:
@@ -120,9 +137,28 @@ def init(
     X: Ints1d | None = None,
     Y: OutT | None = None,
 ) -> None:
+    if "symbols" in model.attrs:
+        model.set_dim("nK", len(get_symbols(model)) + 1)
     model.set_param("E", initializer(model.ops, _get_shape(model, "E")))
     P: Any = model.ops.alloc_f(_get_shape(model, "P"))
     model.set_param("P", P + 1)
+
+
+def take_symbols(model: Model, symbols: Symbols) -> None:
+    """Take the symbols of a corpus: see `SymbolTaker`.
+
+    RAISES (ValueError): If they are not of this kind, or if the layer is initialised
+        already, with another number of them.
+    """
+    key = model.attrs["key"]
+    frequent = sort_symbols(key, symbols.frequent)
+    if model.has_param("P") and model.get_dim("nK") != len(frequent) + 1:
+        raise ValueError(
+            f"The weights for {key} are initialised with {model.get_dim('nK')} rows "
+            f"and can't be given {len(frequent)} symbols now. Build the pipeline anew "
+            "from its config to train it on other data."
+        )
+    model.attrs["symbols"] = frequent
 
 
 def _combine(model: Model, components: list[Any], weights: Any) -> Any:
@@ -157,11 +193,12 @@ def check_weights(model: Model) -> None:
 
     RAISES (ValueError): If they can't be the layer's.
     """
-    attrs = [model.attrs[name] for name in _ATTRS]
-    check_once(model, _check_weights, *attrs, model.get_dim("nV"), model.get_dim("nK"))
+    attrs = [model.attrs.get(name) for name in _ATTRS]
+    dims = model.maybe_get_dim("nV"), model.maybe_get_dim("nK")
+    check_once(model, _check_weights, *attrs, *dims)
 
 
-_ATTRS = ("seed", "num_hashes", "same_hash", "combine", "append_weights")
+_ATTRS = ("seed", "num_hashes", "same_hash", "combine", "append_weights", "symbols")
 
 
 def _check_weights(model: Model) -> None:
@@ -170,6 +207,8 @@ def _check_weights(model: Model) -> None:
     check_choice(model, "combine", COMBINE)
     check_choice(model, "same_hash", (False, True))
     check_choice(model, "append_weights", (False, True))
+    if "symbols" in model.attrs:
+        check_symbols(model, n_rows=model.get_dim("nK"))
     for name in ("E", "P"):
         check_param(model, name, _get_shape(model, name))
 
@@ -192,7 +231,10 @@ def find_rows(model: Model, ids: Ints1d) -> tuple[Ints2d, Ints2d]:
     num_hashes, seed = attrs["num_hashes"], attrs["seed"]
     # one hash more than there are components: independent of theirs
     hashes = murmur.hash_keys(ops, ids, seed=seed, num_hashes=num_hashes + 1)
-    weight_rows = hashes[:, num_hashes:] % model.get_dim("nK")
+    if "symbols" in attrs:
+        weight_rows = look_up(ops, ids, attrs["symbols"], unk=0)
+    else:
+        weight_rows = hashes[:, num_hashes:] % model.get_dim("nK")
     if attrs["same_hash"]:
         keys = weight_rows[:, 0]
         hashes = murmur.hash_keys(ops, keys, seed=seed, num_hashes=num_hashes)

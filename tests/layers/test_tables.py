@@ -11,7 +11,11 @@ from thinc.api import Model, fix_random_seed
 from spacy_hashembeds.layers import symbolembed
 from spacy_hashembeds.layers.hashembed import HashEmbed
 from spacy_hashembeds.layers.symbolembed import SymbolEmbed, set_symbols
-from spacy_hashembeds.layers.symboltaker import find_symbol_takers
+from spacy_hashembeds.layers.symboltaker import (
+    Symbols,
+    find_symbol_takers,
+    give_symbols,
+)
 from spacy_hashembeds.layers.weightedhashembed import WeightedHashEmbed
 
 SYMBOLS = numpy.array([900, 3, 2**63 + 5, 40], dtype="uint64")
@@ -33,15 +37,26 @@ def build_weighted_hash_embed(**options) -> Model:
     return WeightedHashEmbed(4, 6, nK=9, seed=9, **options)
 
 
+def build_weighted_symbols(**options) -> Model:
+    model = WeightedHashEmbed(4, 6, nK=None, key="NORM", seed=9, **options)
+    (embed,) = find_symbol_takers(model)
+    give_symbols(embed, Symbols(SYMBOLS))
+    return model
+
+
 BUILDERS = [
     build_hash_embed,
     build_symbol_embed,
     lambda **options: build_symbol_embed(unk=2, **options),
     build_weighted_hash_embed,
+    build_weighted_symbols,
 ]
 
 
-@pytest.fixture(params=BUILDERS, ids=["hash", "symbol", "symbol_unk_2", "weighted"])
+IDS_OF_BUILDERS = ["hash", "symbol", "symbol_unk_2", "weighted", "weighted_symbols"]
+
+
+@pytest.fixture(params=BUILDERS, ids=IDS_OF_BUILDERS)
 def build(request):
     return request.param
 
@@ -238,9 +253,11 @@ def test_numbers_that_are_not_finite_are_refused(build):
 def test_symbols_are_looked_at_once(monkeypatch):
     model = build_symbol_embed().initialize()
     looked = []
-    check = symbolembed._check_symbols
+    check = symbolembed.check_symbols
     monkeypatch.setattr(
-        symbolembed, "_check_symbols", lambda *a: looked.append(1) or check(*a)
+        symbolembed,
+        "check_symbols",
+        lambda *args, **options: looked.append(1) or check(*args, **options),
     )
     for _ in range(3):
         model.predict(IDS)
@@ -263,11 +280,15 @@ def test_unk_beyond_the_table_is_refused():
         set_symbols(model, SYMBOLS)
 
 
-def test_symbols_of_another_number_are_refused_once_initialised():
-    model = build_symbol_embed().initialize()
-    set_symbols(model, SYMBOLS)
+WITH_SYMBOLS = [build_symbol_embed, build_weighted_symbols]
+
+
+@pytest.mark.parametrize("build", WITH_SYMBOLS)
+def test_symbols_of_another_number_are_refused_once_initialised(build):
+    model = build().initialize()
+    give_symbols(model, Symbols(SYMBOLS))
     with pytest.raises(ValueError, match=r"initialised with 5 rows.*2 symbols now"):
-        set_symbols(model, SYMBOLS[:2])
+        give_symbols(model, Symbols(SYMBOLS[:2]))
 
 
 @pytest.mark.parametrize(
@@ -279,12 +300,12 @@ def test_symbols_of_another_number_are_refused_once_initialised():
         numpy.array([3, 3, 40], dtype="uint64"),
     ],
 )
-def test_other_arrays_are_no_symbols(symbols):
-    model = SymbolEmbed(4, key="NORM")
+@pytest.mark.parametrize("build", WITH_SYMBOLS)
+def test_other_arrays_are_no_symbols(build, symbols):
     with pytest.raises(
         ValueError, match=r"symbols for NORM should be distinct numbers"
     ):
-        set_symbols(model, symbols)
+        give_symbols(build(), Symbols(symbols))
 
 
 @pytest.mark.parametrize(
@@ -297,11 +318,12 @@ def test_other_arrays_are_no_symbols(symbols):
         "symbols",
     ],
 )
-def test_damaged_symbols_are_refused(symbols):
+@pytest.mark.parametrize("build", WITH_SYMBOLS)
+def test_damaged_symbols_are_refused(build, symbols):
     """Thinc loads attributes as they come: the layer looks before it uses them."""
-    model = build_symbol_embed().initialize()
+    model = build().initialize()
     model.attrs["symbols"] = symbols
-    loaded = build_symbol_embed().from_bytes(model.to_bytes())
+    loaded = build().from_bytes(model.to_bytes())
     with pytest.raises(
         ValueError, match=r"for NORM should be distinct .* 5 rows but one, .* damaged"
     ):

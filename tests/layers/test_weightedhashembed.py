@@ -13,6 +13,7 @@ from spacy_hashembeds.hashing.murmur import find_rows
 from spacy_hashembeds.layers.hashembed import HashEmbed
 from spacy_hashembeds.layers.mixing.column import find_column
 from spacy_hashembeds.layers.symbolembed import SymbolEmbed, set_symbols
+from spacy_hashembeds.layers.symboltaker import Symbols, give_symbols
 from spacy_hashembeds.layers.weightedhashembed import COMBINE, WeightedHashEmbed
 
 IDS = np.array([3, 7, 40, 3, 2**63 + 5, 0, 2**64 - 1], dtype="uint64")
@@ -172,6 +173,35 @@ def test_other_shapes_are_refused(name, shape):
     model.set_param(name, np.zeros(shape, "f"))
     with pytest.raises(ValueError, match=rf"'{name}' of layer .* another config"):
         model.predict(IDS)
+
+
+SYMBOLS = np.array([40, 3, 2**63 + 5], dtype="uint64")
+
+
+def build_with_symbols(**options) -> Model:
+    model = WeightedHashEmbed(4, 6, nK=None, key="NORM", seed=9, **options)
+    give_symbols(model, Symbols(SYMBOLS))
+    model.initialize()
+    weights = np.arange(8, dtype="f").reshape(4, 2)
+    model.set_param("P", weights)
+    return model
+
+
+def test_symbols_have_weights_of_their_own_and_all_others_share_theirs():
+    model = build_with_symbols()
+    assert model.get_dim("nK") == 4
+    E, P = model.get_param("E"), model.get_param("P")
+    rows = find_rows(NumpyOps(), IDS, seed=9, num_hashes=2, rows=6)
+    weights = P[[1, 0, 2, 1, 3, 0, 0]]  # the symbols in ascending order, unknown 0
+    expected = (E[rows] * weights[..., None]).sum(axis=1)
+    np.testing.assert_allclose(model.predict(IDS), expected, atol=1e-6)
+
+
+def test_unknown_keys_are_one_where_the_row_of_weights_is_hashed():
+    model = build_with_symbols(same_hash=True)
+    Y = model.predict(IDS)
+    assert (Y[[1, 5, 6]] == Y[1]).all()
+    assert len(np.unique(Y, axis=0)) == 4
 
 
 def test_weights_of_a_plain_hash_embed_are_refused():

@@ -93,7 +93,7 @@ def mix_attributes(
     name (str): The name of the layer.
     attrs (Sequence[str]): The attributes, a column of features each.
     tables (Sequence[Model]): For each attribute the layer that embeds its column.
-    width (int): The width of each table and of the output.
+    width (int): The width of the projected vectors and of the output.
     maxout_pieces (int): Linear pieces of the Maxout layer.
     dropout (float, optional): Dropout after the Maxout layer, none at all if None.
     include_static_vectors (bool): Whether to mix in the vectors of the vocab,
@@ -110,10 +110,9 @@ def mix_attributes(
     if include_static_vectors:
         vectors = StaticVectors(width, dropout=dropout)
         layers = [concatenate(features, vectors)]
-    n_inputs = len(tables) + include_static_vectors
-    mixer = Maxout(
-        width, width * n_inputs, nP=maxout_pieces, dropout=dropout, normalize=True
-    )
+    n_inputs = sum(table.get_dim("nO") for table in tables)
+    n_inputs += width * include_static_vectors
+    mixer = Maxout(width, n_inputs, nP=maxout_pieces, dropout=dropout, normalize=True)
     return Model(
         name,
         forward,

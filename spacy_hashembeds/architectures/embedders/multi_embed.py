@@ -4,7 +4,7 @@ from spacy.tokens import Doc
 from thinc.api import Model
 from thinc.types import Floats2d
 
-from ...checks import check_attributes, check_integers
+from ...checks import check_attributes, check_dropout, check_integers
 from ...layers.symbolembed import SymbolEmbed
 from .mix_attributes import mix_attributes
 from .symbol_source import wait_for_symbols
@@ -55,8 +55,7 @@ def MultiEmbed(
     names = check_attributes(attrs)
     check_integers(1, width=width, maxout_pieces=maxout_pieces)
     check_integers(0, unk=unk)
-    if dropout is not None and not 0 <= dropout < 1:
-        raise ValueError(f"'dropout' should be in [0, 1) or null, but is {dropout!r}.")
+    check_dropout(dropout)
     embeds: list[Model] = [
         SymbolEmbed(width, key=name, unk=unk, column=column, dropout=dropout)
         for column, name in enumerate(names)

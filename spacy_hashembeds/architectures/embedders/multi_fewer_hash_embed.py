@@ -2,7 +2,7 @@ from spacy.tokens import Doc
 from thinc.api import Model
 from thinc.types import Floats2d
 
-from ...checks import check_attributes, check_integers
+from ...checks import check_attributes, check_integers, check_rows
 from ...hashing.murmur import MAX_HASHES
 from ...layers.hashembed import HashEmbed
 from .mix_attributes import mix_attributes
@@ -61,7 +61,7 @@ def MultiFewerHashEmbed(
     check_integers(1, MAX_HASHES, num_hashes=num_hashes)
     # the seeds of all tables are unsigned 32-bit integers
     check_integers(0, 2**32 - len(names), seed=seed)
-    _check_rows(rows, names)
+    check_rows(names, rows=rows)
     tables: list[Model] = [
         HashEmbed(
             width,
@@ -82,19 +82,3 @@ def MultiFewerHashEmbed(
         dropout=0.0,
         include_static_vectors=include_static_vectors,
     )
-
-
-def _check_rows(rows: list[int], names: list[str]) -> None:
-    if len(rows) != len(names):
-        raise ValueError(
-            f"'rows' should give one number for each of 'attrs', but there are "
-            f"{len(rows)} rows ({rows}) and {len(names)} attrs ({', '.join(names)})."
-        )
-    for name, table_rows in zip(names, rows, strict=True):
-        try:
-            check_integers(1, rows=table_rows)
-        except ValueError as e:
-            raise ValueError(
-                f"The table for {name}: {e} To do without {name}, remove it from "
-                "'attrs' as well."
-            ) from e

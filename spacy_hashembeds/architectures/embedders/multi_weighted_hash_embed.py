@@ -1,0 +1,134 @@
+from pathlib import Path
+
+from spacy.tokens import Doc
+from thinc.api import Model
+from thinc.types import Floats2d
+
+from ...checks import (
+    check_attributes,
+    check_choice,
+    check_dropout,
+    check_integers,
+    check_rows,
+)
+from ...layers.weightedhashembed import COMBINE, WeightedHashEmbed
+from .mix_attributes import mix_attributes
+from .symbol_source import wait_for_symbols
+
+NAME = "multi_weighted_hash_embed"
+
+
+def MultiWeightedHashEmbed(
+    *,
+    width: int,
+    attrs: list[str | int],
+    rows: list[int],
+    importance_rows: list[int] | None = None,
+    num_hashes: int = 2,
+    same_hash: bool = False,
+    combine: str = "sum",
+    append_weights: bool = False,
+    tables: str | Path | None = None,
+    include_static_vectors: bool,
+    dropout: float | None = 0.0,
+    seed: int = 9,
+    maxout_pieces: int = 3,
+) -> Model[list[Doc], list[Floats2d]]:
+    """Embed several attributes of each token by hashing, with weights of its own.
+
+    A hash embedding in the sense of Tito Svenstrup et al. (2017), in the place of
+    `spacy.MultiHashEmbed.v2`: for each attribute, `num_hashes` component vectors are
+    chosen by hashing and shared with other symbols, and weighted by as many numbers
+    that are the symbol's own, or nearly: its importance parameters, which are learned.
+    A table has `rows * width + importance_rows * num_hashes` parameters.
+
+    width (int): The width of the output and of the component vectors. Usual values are
+        64 to 300. Parameters and time grow with it, those of the Maxout layer with its
+        square.
+    attrs (list[str | int]): The token attributes to embed, each in tables of its own.
+        The usual ones are NORM, PREFIX, SUFFIX and SHAPE.
+    rows (list[int]): How many component vectors there are for each attribute, the
+        paper's B.
+    importance_rows (list[int], optional): How many rows of weights there are for each
+        attribute, the paper's K, chosen by hashing. They cost little: give ten times
+        `rows` or more, so that few symbols share one. By default each frequent symbol
+        of the training corpus has one, and all others share one. Which symbols these
+        are comes from a callback that counts the training corpus
+        (`[initialize.before_init]` with `@callbacks =
+        "spacy-hashembeds.count_symbols.v1"`) or from a file.
+    num_hashes (int): Component vectors of each symbol, the paper's k, from 1 up. The
+        paper has 2, and finds no use in more than 3.
+    same_hash (bool): Whether the row of weights, hashed again, chooses the components
+        too. So it was in the paper's experiments; symbols with equal weights are then
+        the same. The paper's authors found the default better (§6): weights and
+        components are chosen independently, and hardly any two symbols are the same.
+    combine (str): "sum" adds the weighted components up. "concat" puts them side by
+        side, so that the Maxout layer is `num_hashes` times as large.
+    append_weights (bool): Whether to mix in the weights themselves too.
+    tables (str | Path, optional): A file of symbols, made by `spacy hashembeds tables`,
+        read when the pipeline is initialised and never again. It goes before the
+        callback. Not with `importance_rows`.
+    include_static_vectors (bool): Whether to mix in the pipeline's word vectors.
+    dropout (float, optional): The rate at the layer's dropout sites (after each
+        table, the projected vectors, and the Maxout layer) until a trainer sets its
+        own: `spacy train` replaces any number by [training] dropout. None leaves the
+        sites out, so that no dropout happens here whatever the trainer says.
+    seed (int): The hash seed of the first table; the others count up from it. The
+        default is not spaCy's 8, which reaches only half of the rows. Seeds are saved
+        with the weights, and come back with them.
+    maxout_pieces (int): Linear pieces of the Maxout layer that mixes the tables.
+
+    RAISES (ValueError): If an argument is out of range or an attribute unknown, if
+        `attrs`, `rows` and `importance_rows` differ in length, or if `tables` has no
+        use; when initialised, if symbols are needed and not there, or the file can't be
+        used.
+
+    Source: Tito Svenstrup et al., "Hash Embeddings for Efficient Word Representations"
+    (2017), §3 and §6.
+    """
+    names = check_attributes(attrs)
+    check_integers(1, width=width, maxout_pieces=maxout_pieces, num_hashes=num_hashes)
+    # the seeds of all tables are unsigned 32-bit integers
+    check_integers(0, 2**32 - len(names), seed=seed)
+    check_rows(names, rows=rows)
+    check_choice(COMBINE, combine=combine)
+    check_dropout(dropout)
+    if importance_rows is not None:
+        check_rows(names, importance_rows=importance_rows)
+        _check_no_tables(tables)
+    embeds: list[Model] = [
+        WeightedHashEmbed(
+            width,
+            rows[column],
+            nK=None if importance_rows is None else importance_rows[column],
+            num_hashes=num_hashes,
+            seed=seed + column,
+            key=name,
+            same_hash=same_hash,
+            combine=combine,
+            append_weights=append_weights,
+            column=column,
+            dropout=dropout,
+        )
+        for column, name in enumerate(names)
+    ]
+    model = mix_attributes(
+        NAME,
+        attrs=names,
+        tables=embeds,
+        width=width,
+        maxout_pieces=maxout_pieces,
+        dropout=dropout,
+        include_static_vectors=include_static_vectors,
+    )
+    if importance_rows is None:
+        wait_for_symbols(model, tables)
+    return model
+
+
+def _check_no_tables(tables: str | Path | None) -> None:
+    if tables is not None:
+        raise ValueError(
+            f"'tables' has symbols to choose weights by ({tables}), but with "
+            "'importance_rows' they are chosen by hashing. Leave one of them out."
+        )
