@@ -231,8 +231,8 @@ def test_unequal_runs_are_seen(device, monkeypatch):
     scatter_rows = cuda.scatter_rows
     numbers = iter(range(1000))
 
-    def scatter(pairs, d_out, gradients, scale):
-        scatter_rows(pairs, d_out, gradients, scale)
+    def scatter(pairs, d_out, gradients, **options):
+        scatter_rows(pairs, d_out, gradients, **options)
         if not cuda.is_deterministic():
             gradients[0].array[0] += next(numbers)
 

@@ -97,10 +97,14 @@ BUILDERS = {
         vocab, num_hashes=3, combine="concat", append_weights=True
     ),
     "weighted, vectors": lambda vocab: build_weighted(
-        vocab, num_hashes=5, same_hash=True, include_static_vectors=True
+        vocab, num_hashes=3, same_hash=True, include_static_vectors=True
     ),
     "lookup, no dropout": lambda vocab: build_lookup(vocab, dropout=None),
 }
+
+
+#: Those that no kernel embeds: on a GPU layer after layer, and so never folded.
+WITHOUT_KERNELS = {"weighted, side by side"}
 
 
 def get_nodes(model, *names) -> list[Model]:

@@ -67,6 +67,7 @@ def gather_rows(
     tables: Sequence[Table],
     out: Array,
     *,
+    weights: Array | None = None,
     scale: Array | None = None,
 ) -> Array:
     """Sum the rows of each key in its table, the sums of a token side by side.
@@ -75,6 +76,8 @@ def gather_rows(
     tables (Sequence[Table]): The tables, all of the same width, at most 64.
     out (Array): Written: the first `tables * width` columns. *Shape:* `(n, columns)`,
         float32, contiguous.
+    weights (Array, optional): What each row is multiplied with. *Shape:* `(n, rows of a
+        token)`, float32, contiguous.
     scale (Array, optional): What each sum is multiplied with, for dropout. *Shape:*
         `(tables * width,)`, float32.
     RAISES (ValueError): If there are 2³² rows to sum, or more.
@@ -88,31 +91,44 @@ def gather_rows(
             f"{len(keys)} tokens. Make smaller batches."
         )
     pairs = get_array_module(keys).empty(n_pairs, dtype="uint64")
-    _gather(keys, tables, out, 1, pairs=pairs, scale=scale)
+    _gather(keys, tables, out, 1, pairs=pairs, weights=weights, scale=scale)
     return pairs
 
 
-def sum_rows(keys: Array, tables: Sequence[Table], bias: Array) -> Array:
+def sum_rows(
+    keys: Array,
+    tables: Sequence[Table],
+    bias: Array,
+    *,
+    weights: Array | None = None,
+) -> Array:
     """Sum the rows of each token's keys in all tables, and a bias.
 
     keys (Array): A column for each table. *Shape:* `(n, tables)`, uint64, contiguous.
     tables (Sequence[Table]): The tables, all of the same width, at most 64.
     bias (Array): *Shape:* `(width,)`, float32.
+    weights (Array, optional): As `gather_rows` takes them.
     RETURNS (Array): *Shape:* `(n, width)`, float32.
     """
     out = get_array_module(keys).empty((len(keys), len(bias)), dtype="float32")
-    _gather(keys, tables, out, len(tables), bias=bias)
+    _gather(keys, tables, out, len(tables), weights=weights, bias=bias)
     return out
 
 
 def scatter_rows(
-    pairs: Array, d_out: Array, gradients: Sequence[Table], scale: Array | None = None
+    pairs: Array,
+    d_out: Array,
+    gradients: Sequence[Table],
+    *,
+    weights: Array | None = None,
+    scale: Array | None = None,
 ) -> None:
     """Add the gradient of each sum to those of its rows: backpropagates `gather_rows`.
 
     pairs (Array): What `gather_rows` returned.
     d_out (Array): *Shape:* `(n, columns)`, float32, contiguous.
     gradients (Sequence[Table]): The gradients of the tables, which are added to.
+    weights (Array, optional): As `gather_rows` had them.
     scale (Array, optional): As `gather_rows` had it.
     RAISES (ValueError): If the environment says neither that the order is fixed nor
         that it is not.
@@ -121,9 +137,9 @@ def scatter_rows(
     if len(pairs) == 0:
         return
     if in_order:
-        _scatter_in_order(pairs, d_out, gradients, scale)
+        _scatter_in_order(pairs, d_out, gradients, weights, scale)
     else:
-        _scatter_atomically(pairs, d_out, gradients, scale)
+        _scatter_atomically(pairs, d_out, gradients, weights, scale)
 
 
 @cache
@@ -146,6 +162,7 @@ def _gather(
     tables_per_sum: int,
     *,
     pairs: Array | None = None,
+    weights: Array | None = None,
     bias: Array | None = None,
     scale: Array | None = None,
 ) -> None:
@@ -153,7 +170,7 @@ def _gather(
     n, width = len(keys), tables[0].array.shape[1]
     size = _find_vector_size([out, bias, scale], tables)
     args = (
-        *(out, pairs, keys, bias, scale, columns, np.uint32(len(tables))),
+        *(out, pairs, keys, weights, bias, scale, columns, np.uint32(len(tables))),
         *(np.uint32(n_slots), np.uint32(tables_per_sum), np.uint64(n)),
         *(np.uint32(width // size), np.uint32(out.shape[1] // size)),
     )
@@ -161,7 +178,11 @@ def _gather(
 
 
 def _scatter_in_order(
-    pairs: Array, d_out: Array, gradients: Sequence[Table], scale: Array | None
+    pairs: Array,
+    d_out: Array,
+    gradients: Sequence[Table],
+    weights: Array | None,
+    scale: Array | None,
 ) -> None:
     columns, n_slots = describe(gradients)
     width, n_columns = gradients[0].array.shape[1], np.uint32(len(gradients))
@@ -173,7 +194,7 @@ def _scatter_in_order(
     how_many = np.uint64(len(pairs)), np.uint32(chunk_size), np.uint32(width // size)
     # each pair is there once, so that there is only one order
     pairs = get_array_module(pairs).sort(pairs)
-    args: tuple = (pairs, d_out, scale, heads, tails, columns, n_columns)
+    args: tuple = (pairs, d_out, weights, scale, heads, tails, columns, n_columns)
     args = (*args, np.uint32(n_slots), *how_many, np.uint32(d_out.shape[1] // size))
     _launch("sum_runs", size, n_blocks, args)
     args = (pairs, heads, tails, columns, n_columns, *how_many)
@@ -181,13 +202,18 @@ def _scatter_in_order(
 
 
 def _scatter_atomically(
-    pairs: Array, d_out: Array, gradients: Sequence[Table], scale: Array | None
+    pairs: Array,
+    d_out: Array,
+    gradients: Sequence[Table],
+    weights: Array | None,
+    scale: Array | None,
 ) -> None:
     columns, n_slots = describe(gradients)
     n, n_columns, width = len(d_out), len(gradients), gradients[0].array.shape[1]
     size = _find_vector_size([d_out, scale], gradients)
     args = (
-        *(pairs, d_out, scale, columns, np.uint32(n_columns), np.uint32(n_slots)),
+        *(pairs, d_out, weights, scale, columns),
+        *(np.uint32(n_columns), np.uint32(n_slots)),
         *(np.uint64(n), np.uint32(width // size), np.uint32(d_out.shape[1] // size)),
     )
     n_blocks = -(-n * n_columns * (width // size) // THREADS)

@@ -49,6 +49,13 @@ __device__ inline void multiply(float4& product, float4 x) {
     product.w *= x.w;
 }
 
+__device__ inline void multiply(float4& product, float x) {
+    product.x *= x;
+    product.y *= x;
+    product.z *= x;
+    product.w *= x;
+}
+
 __device__ inline void set_zero(float& x) { x = 0; }
 
 __device__ inline void set_zero(float4& x) { x.x = x.y = x.z = x.w = 0; }
@@ -142,14 +149,16 @@ __device__ inline uint32 get_place(uint64 pair) { return (uint32)pair; }
 // out     (n, out_stride)
 // pairs   (n * n_slots,), or null: the rows found, for the backward pass
 // keys    (n, n_columns)
+// weights (n * n_slots,), or null: what each row is multiplied with
 // bias    (n_sums * width,), or null: what the sums begin with
 // scale   (n_sums * width,), or null: what they are multiplied with
 template <typename Vector>
 __device__ inline void gather_sum(
     Vector* __restrict__ out, uint64* __restrict__ pairs,
-    const uint64* __restrict__ keys, const Vector* __restrict__ bias,
-    const Vector* __restrict__ scale, const Columns& columns, uint32 n_columns,
-    uint32 n_slots, uint32 columns_per_sum, uint64 n, uint32 width, uint32 out_stride) {
+    const uint64* __restrict__ keys, const float* __restrict__ weights,
+    const Vector* __restrict__ bias, const Vector* __restrict__ scale,
+    const Columns& columns, uint32 n_columns, uint32 n_slots, uint32 columns_per_sum,
+    uint64 n, uint32 width, uint32 out_stride) {
     __shared__ uint32 rows[TILE * MAX_COLUMNS * MAX_HASHES];
     const uint32 n_sums = n_columns / columns_per_sum;
     for (uint64 start = (uint64)blockIdx.x * TILE; start < n;
@@ -176,10 +185,14 @@ __device__ inline void gather_sum(
             for (uint32 c = 0; c < columns_per_sum; ++c) {
                 const Column& column = columns.column[which * columns_per_sum + c];
                 const Vector* table = (const Vector*)column.table;
-                const uint32* found = rows + token * n_slots + column.first_slot;
+                const uint32 slot = token * n_slots + column.first_slot;
 #pragma unroll 4
-                for (uint32 k = 0; k < column.num_hashes; ++k)
-                    add(sum, table[(uint64)(found[k] - column.first_row) * width + v]);
+                for (uint32 k = 0; k < column.num_hashes; ++k) {
+                    const uint64 row = rows[slot + k] - column.first_row;
+                    Vector x = table[row * width + v];
+                    if (weights) multiply(x, weights[start * n_slots + slot + k]);
+                    add(sum, x);
+                }
             }
             if (scale) multiply(sum, scale[which * width + v]);
             out[(start + token) * out_stride + which * width + v] = sum;
@@ -208,14 +221,15 @@ __device__ inline void add_to_row(const Column& column, uint32 row, uint32 width
 // the row; pieces of runs wait in heads and tails until join_runs adds them up.
 //
 // d_out   (n, d_out_stride)
+// weights (n * n_slots,), or null: as gather_sum had them
 // heads   (n_chunks, width): the sum of a chunk's first pairs, if their run began before
 // tails   (n_chunks, width): of its last, if their run begins in it and goes on after it
 template <typename Vector>
 __device__ inline void sum_runs(
     const uint64* __restrict__ pairs, const Vector* __restrict__ d_out,
-    const Vector* __restrict__ scale, Vector* __restrict__ heads,
-    Vector* __restrict__ tails, const Columns& columns, uint32 n_columns,
-    uint32 n_slots, uint64 n_pairs, uint32 chunk_size, uint32 width,
+    const float* __restrict__ weights, const Vector* __restrict__ scale,
+    Vector* __restrict__ heads, Vector* __restrict__ tails, const Columns& columns,
+    uint32 n_columns, uint32 n_slots, uint64 n_pairs, uint32 chunk_size, uint32 width,
     uint32 d_out_stride) {
     const uint64 n_chunks = (n_pairs + chunk_size - 1) / chunk_size;
     const uint64 n_threads = (uint64)gridDim.x * blockDim.x;
@@ -236,8 +250,10 @@ __device__ inline void sum_runs(
             set_zero(sum);
 #pragma unroll 4
             for (; p < stop; ++p) {
-                const uint64 token = get_place(pairs[p]) / n_slots;
-                add(sum, d_out[token * d_out_stride + c * width + v]);
+                const uint64 place = get_place(pairs[p]), token = place / n_slots;
+                Vector grad = d_out[token * d_out_stride + c * width + v];
+                if (weights) multiply(grad, weights[place]);
+                add(sum, grad);
             }
             if (scale) multiply(sum, scale[c * width + v]);
             if (first == begin && begin > 0 && get_row(pairs[begin - 1]) == row)
@@ -296,8 +312,9 @@ __device__ inline void join_runs(
 template <typename Vector>
 __device__ inline void scatter_atomically(
     const uint64* __restrict__ pairs, const Vector* __restrict__ d_out,
-    const Vector* __restrict__ scale, const Columns& columns, uint32 n_columns,
-    uint32 n_slots, uint64 n, uint32 width, uint32 d_out_stride) {
+    const float* __restrict__ weights, const Vector* __restrict__ scale,
+    const Columns& columns, uint32 n_columns, uint32 n_slots, uint64 n, uint32 width,
+    uint32 d_out_stride) {
     const uint64 n_threads = (uint64)gridDim.x * blockDim.x;
     for (uint64 i = (uint64)blockIdx.x * blockDim.x + threadIdx.x;
          i < n * n_columns * width; i += n_threads) {
@@ -307,10 +324,12 @@ __device__ inline void scatter_atomically(
         const Column& column = columns.column[c];
         Vector grad = d_out[token * d_out_stride + c * width + v];
         if (scale) multiply(grad, scale[c * width + v]);
-        const uint64* found = pairs + token * n_slots + column.first_slot;
+        const uint64 slot = token * n_slots + column.first_slot;
         for (uint32 k = 0; k < column.num_hashes; ++k) {
-            const uint64 row = get_row(found[k]) - column.first_row;
-            add_atomically((Vector*)column.table + row * width + v, grad);
+            const uint64 row = get_row(pairs[slot + k]) - column.first_row;
+            Vector x = grad;
+            if (weights) multiply(x, weights[slot + k]);
+            add_atomically((Vector*)column.table + row * width + v, x);
         }
     }
 }
@@ -327,20 +346,20 @@ __device__ inline void scatter_atomically(
 // Kernels, by name: NAME_float and NAME_float4.
 #define KERNELS(Vector)                                                                \
     extern "C" __global__ void gather_sum_##Vector(                                    \
-        Vector* out, uint64* pairs, const uint64* keys, const Vector* bias,            \
-        const Vector* scale, const SHARED_ARGUMENT Columns columns,                    \
+        Vector* out, uint64* pairs, const uint64* keys, const float* weights,          \
+        const Vector* bias, const Vector* scale, const SHARED_ARGUMENT Columns columns, \
         uint32 n_columns, uint32 n_slots, uint32 columns_per_sum, uint64 n,            \
         uint32 width, uint32 out_stride) {                                             \
-        gather_sum(out, pairs, keys, bias, scale, columns, n_columns, n_slots,         \
-                   columns_per_sum, n, width, out_stride);                             \
+        gather_sum(out, pairs, keys, weights, bias, scale, columns, n_columns,         \
+                   n_slots, columns_per_sum, n, width, out_stride);                    \
     }                                                                                  \
     extern "C" __global__ void sum_runs_##Vector(                                      \
-        const uint64* pairs, const Vector* d_out, const Vector* scale, Vector* heads,  \
-        Vector* tails, const SHARED_ARGUMENT Columns columns, uint32 n_columns,        \
-        uint32 n_slots, uint64 n_pairs, uint32 chunk_size, uint32 width,               \
-        uint32 d_out_stride) {                                                         \
-        sum_runs(pairs, d_out, scale, heads, tails, columns, n_columns, n_slots,       \
-                 n_pairs, chunk_size, width, d_out_stride);                            \
+        const uint64* pairs, const Vector* d_out, const float* weights,                \
+        const Vector* scale, Vector* heads, Vector* tails,                             \
+        const SHARED_ARGUMENT Columns columns, uint32 n_columns, uint32 n_slots,       \
+        uint64 n_pairs, uint32 chunk_size, uint32 width, uint32 d_out_stride) {        \
+        sum_runs(pairs, d_out, weights, scale, heads, tails, columns, n_columns,       \
+                 n_slots, n_pairs, chunk_size, width, d_out_stride);                   \
     }                                                                                  \
     extern "C" __global__ void join_runs_##Vector(                                     \
         const uint64* pairs, const Vector* heads, const Vector* tails,                 \
@@ -350,11 +369,11 @@ __device__ inline void scatter_atomically(
                   width);                                                              \
     }                                                                                  \
     extern "C" __global__ void scatter_atomically_##Vector(                            \
-        const uint64* pairs, const Vector* d_out, const Vector* scale,                 \
-        const SHARED_ARGUMENT Columns columns, uint32 n_columns, uint32 n_slots,       \
-        uint64 n, uint32 width, uint32 d_out_stride) {                                 \
-        scatter_atomically(pairs, d_out, scale, columns, n_columns, n_slots, n, width, \
-                           d_out_stride);                                              \
+        const uint64* pairs, const Vector* d_out, const float* weights,                \
+        const Vector* scale, const SHARED_ARGUMENT Columns columns, uint32 n_columns,  \
+        uint32 n_slots, uint64 n, uint32 width, uint32 d_out_stride) {                 \
+        scatter_atomically(pairs, d_out, weights, scale, columns, n_columns, n_slots,  \
+                           n, width, d_out_stride);                                    \
     }
 
 KERNELS(float)

@@ -1,16 +1,18 @@
 """Embedding tables on a GPU: those of several layers at once, in one kernel."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+import numpy as np
 from numpy.typing import NDArray
 from thinc.api import Model
 from thinc.types import Floats2d, Ints1d
 
 from ..kernels.cuda import gather_rows, scatter_rows
 from ..kernels.cuda_tables import Array, Finder, Table
-from .gradients import alloc_table
+from .gradients import table_gradient
 from .table import get_table
 
 
@@ -37,11 +39,31 @@ class GpuCopy:
         return self.array
 
 
+class Weighed(NamedTuple):
+    """Keys whose rows are weighted.
+
+    keys (Array): What the rows are found by: mostly the keys themselves. *Shape:*
+        `(n,)`, uint64.
+    weights (Array): What each row is multiplied with. *Shape:* `(n, rows of a key)`,
+        float32.
+    backprop (Callable[[Array], object]): Takes the gradient of the weights to the
+        parameters.
+    """
+
+    keys: Array
+    weights: Array
+    backprop: Callable[[Array], object]
+
+
 class GpuTable(NamedTuple):
-    """A layer with an embedding table `E`, and how the rows of its keys are found."""
+    """A layer with an embedding table `E`, and how the rows of its keys are found.
+
+    weigh (Callable[[Model, Array], Weighed], optional): Weighs the rows, if not with 1.
+    """
 
     model: Model
     finder: Finder
+    weigh: Callable[[Model, Array], Weighed] | None = None
 
 
 def embed_tables(
@@ -60,23 +82,85 @@ def embed_tables(
     n_columns = sum(table.model.get_dim("nO") for table in tables)
     X = ops.alloc2f(len(keys), n_columns + n_more, zeros=False)
     scale = _draw_dropout(tables) if is_train else None
-    pairs = gather_rows(keys, arrays, X, scale=scale)
+    weighed = weigh_keys(tables, keys)
+    weights = weighed.weights
+    pairs = gather_rows(weighed.keys, arrays, X, weights=weights, scale=scale)
+    del arrays  # of the weights themselves nothing is held for the backward pass
 
     def backprop(dX: Array) -> None:
-        # into the gradients themselves where there are some: see `backprop_table`
-        is_first = [not _has_plain_gradient(table.model) for table in tables]
-        gradients = [
-            Table(alloc_table(model, "E") if is_new else model.get_grad("E"), finder)
-            for (model, finder), is_new in zip(tables, is_first, strict=True)
-        ]
-        scatter_rows(pairs, ops.as_contig(dX, dtype="float32"), gradients, scale)
-        for (model, _), gradient, is_new in zip(
-            tables, gradients, is_first, strict=True
-        ):
-            if is_new:
-                model.inc_grad("E", gradient.array)
+        dX = ops.as_contig(dX, dtype="float32")
+        with ExitStack() as stack:
+            gradients = [
+                Table(stack.enter_context(table_gradient(t.model, "E")), t.finder)
+                for t in tables
+            ]
+            scatter_rows(pairs, dX, gradients, weights=weights, scale=scale)
+        if weights is not None:
+            dX = dX[:, :n_columns] if scale is None else dX[:, :n_columns] * scale
+            weighed.backprop(_backprop_to_weights(tables, pairs, dX))
 
     return X, backprop
+
+
+def weigh_keys(tables: Sequence[GpuTable], keys: Array) -> Weighed:
+    """Weigh the rows of all tables, those of a token side by side.
+
+    keys (Array): A column for each table. *Shape:* `(n, tables)`, uint64, contiguous.
+    RETURNS (Weighed): The keys, of the same shape; the weights, or None if all are 1.
+    """
+    if all(table.weigh is None for table in tables):
+        return Weighed(keys, None, lambda d_weights: None)
+    xp: Any = tables[0].model.ops.xp
+    keys = keys.copy()
+    weights: Array = xp.ones((len(keys), _count_slots(tables)), dtype="float32")
+    backprops = []
+    for i, slots in enumerate(_split_slots(tables)):
+        weigh = tables[i].weigh
+        if weigh is not None:
+            found = weigh(tables[i].model, xp.ascontiguousarray(keys[:, i]))
+            keys[:, i], weights[:, slots] = found.keys, found.weights
+            backprops.append((slots, found.backprop))
+
+    def backprop(d_weights: Array) -> None:
+        for slots, backprop_table in backprops:
+            backprop_table(d_weights[:, slots])
+
+    return Weighed(keys, weights, backprop)
+
+
+def _backprop_to_weights(tables: Sequence[GpuTable], pairs: Array, dX: Array) -> Array:
+    """Find the gradient of all weights: the products of rows and what they went to.
+
+    pairs (Array): What `gather_rows` returned.
+    dX (Array): *Shape:* `(n, tables * width)`.
+    RETURNS (Array): *Shape:* `(n, rows of a token)`; 0 for tables without weights.
+    """
+    xp: Any = tables[0].model.ops.xp
+    n_slots = _count_slots(tables)
+    rows = (pairs >> np.uint64(32)).astype("int64").reshape(-1, n_slots)
+    d_weights: Array = xp.zeros(rows.shape, dtype="float32")
+    width, first_row = dX.shape[1] // len(tables), 0
+    for i, slots in enumerate(_split_slots(tables)):
+        E: Any = get_table(tables[i].model)
+        if tables[i].weigh is not None:
+            d_sums = dX[:, None, i * width : (i + 1) * width]
+            found = rows[:, slots] - first_row
+            d_weights[:, slots] = (E[found] * d_sums).sum(axis=2)
+        first_row += len(E)
+    return d_weights
+
+
+def _count_slots(tables: Sequence[GpuTable]) -> int:
+    """Count the rows that a token has in all tables."""
+    return sum(table.finder.num_hashes for table in tables)
+
+
+def _split_slots(tables: Sequence[GpuTable]) -> Iterator[slice]:
+    """Say which of a token's rows are in which table."""
+    start = 0
+    for table in tables:
+        yield slice(start, start + table.finder.num_hashes)
+        start += table.finder.num_hashes
 
 
 def embed_ids(
@@ -96,14 +180,6 @@ def embed_ids(
         return ops.alloc1i(len(ids))
 
     return X, backprop
-
-
-def _has_plain_gradient(model: Model) -> bool:
-    """Tell whether a kernel can add to the gradient of a layer's table."""
-    if not model.has_grad("E"):
-        return False
-    gradient: Any = model.get_grad("E")
-    return gradient.dtype == "float32" and gradient.flags.c_contiguous
 
 
 def _draw_dropout(tables: Sequence[GpuTable]) -> Array | None:

@@ -1,11 +1,16 @@
 """Gradients of parameters, added up from what fast paths compute."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, cast
 
+import numpy as np
 from numpy.typing import NDArray
 from thinc.api import Model
 from thinc.types import Floats2d, Ints2d
 
+from ..kernels.cuda import is_used_by, scatter_rows
+from ..kernels.cuda_tables import Hashing, Table
 from .watch import peek
 
 
@@ -29,19 +34,42 @@ def inc_table_grad(model: Model, name: str, rows: Ints2d, d_output: Floats2d) ->
     rows (Ints2d): The rows of each output. *Shape:* `(n, k)`, unsigned.
     d_output (Floats2d): *Shape:* `(n, width)`.
     """
-    # Into the gradient itself where there is one: most batches need few of the rows,
-    # and it takes longer to add a table full of zeros than to do all the rest.
-    is_first = not model.has_grad(name)
-    dE = alloc_table(model, name) if is_first else cast(Any, model.get_grad(name))
-    for rows_of_hash in model.ops.as_contig(rows.T, dtype="i"):
-        model.ops.scatter_add(dE, rows_of_hash, d_output)
-    if is_first:
-        model.inc_grad(name, dE)
+    with table_gradient(model, name) as dE:
+        if is_used_by(model.ops):
+            _scatter_on_gpu(model.ops, rows, d_output, dE)
+            return
+        for rows_of_hash in model.ops.as_contig(rows.T, dtype="i"):
+            model.ops.scatter_add(dE, rows_of_hash, d_output)
 
 
-def alloc_table(model: Model, name: str) -> Any:
-    """Make a table of zeros, of the shape of the parameter."""
-    return model.ops.alloc2f(*peek(model, name).shape)
+@contextmanager
+def table_gradient(model: Model, name: str) -> Iterator[Any]:
+    """Give the gradient of a table to add to in place.
+
+    The gradient itself where there is one: most batches need few of the rows, and it
+    takes longer to add a table full of zeros than to do all the rest.
+    """
+    if model.has_grad(name) and is_plain(model.get_grad(name)):
+        yield model.get_grad(name)
+        return
+    gradient = model.ops.alloc2f(*peek(model, name).shape)
+    yield gradient
+    model.inc_grad(name, gradient)
+
+
+def is_plain(array: Any) -> bool:
+    """Tell whether kernels can add to an array in place."""
+    return array.dtype == "float32" and array.flags.c_contiguous
+
+
+def _scatter_on_gpu(ops: Any, rows: Any, d_output: Any, gradient: Any) -> None:
+    """Add to rows in the order of the outputs: see `kernels/cuda.py`."""
+    n_slots = rows.shape[1]
+    places = ops.xp.arange(rows.size, dtype="uint64").reshape(rows.shape)
+    pairs = rows.astype("uint64") << np.uint64(32) | places
+    # no key is hashed: the rows are there
+    table = Table(gradient, Hashing(seed=0, num_hashes=n_slots))
+    scatter_rows(pairs.reshape(-1), ops.as_contig(d_output, dtype="float32"), [table])
 
 
 def has_waiting_gradient(model: Model) -> bool:

@@ -8,7 +8,10 @@ from thinc.types import Floats2d, Ints1d, Ints2d
 from thinc.util import partial
 
 from ..hashing import murmur
+from ..kernels.cuda import is_used_by
+from ..kernels.cuda_tables import Hashing
 from .checks import check_choice, check_integer, check_param
+from .gputables import GpuCopy, GpuTable, Weighed, embed_ids
 from .gradients import inc_table_grad
 from .mixing.column import ColumnFunctions, offer_column
 from .symboltaker import (
@@ -100,6 +103,7 @@ def WeightedHashEmbed(
     if nK is None:
         taker = SymbolTaker(take_symbols)
         model.attrs.update(key=key, symbols=None, symbol_taker=taker)
+        model.attrs["gpu_symbols"] = GpuCopy()
     if dropout is not None:
         model.attrs["dropout_rate"] = dropout
     if column is not None:
@@ -111,6 +115,8 @@ def WeightedHashEmbed(
 def forward(
     model: Model[Ints1d, OutT], ids: Ints1d, is_train: bool
 ) -> tuple[OutT, Callable[[OutT], Ints1d]]:
+    if is_used_by(model.ops) and (finder := get_finder(model)) is not None:
+        return embed_ids(GpuTable(model, finder, weigh_keys), ids, is_train)
     rows, weight_rows = find_rows(model, ids)
     E: Any = get_table(model)
     weights: Any = peek(model, "P")[weight_rows[:, 0]]
@@ -232,13 +238,46 @@ def find_rows(model: Model, ids: Ints1d) -> tuple[Ints2d, Ints2d]:
     # one hash more than there are components: independent of theirs
     hashes = murmur.hash_keys(ops, ids, seed=seed, num_hashes=num_hashes + 1)
     if "symbols" in attrs:
-        weight_rows = look_up(ops, ids, attrs["symbols"], unk=0)
+        weight_rows = look_up(ops, ids, _get_symbols(model), unk=0)
     else:
         weight_rows = hashes[:, num_hashes:] % model.get_dim("nK")
     if attrs["same_hash"]:
         keys = weight_rows[:, 0]
         hashes = murmur.hash_keys(ops, keys, seed=seed, num_hashes=num_hashes)
     return hashes[:, :num_hashes] % model.get_dim("nV"), weight_rows
+
+
+def _get_symbols(model: Model) -> Any:
+    """Get the symbols where the layer computes."""
+    symbols = model.attrs["symbols"]
+    if not is_used_by(model.ops):
+        return symbols
+    return model.attrs["gpu_symbols"].get(model.ops, symbols)
+
+
+def get_finder(model: Model) -> Hashing | None:
+    """Say how the rows are found on a GPU, or None if the kernels can't.
+
+    RAISES (ValueError): If weights or attributes can't be the layer's.
+    """
+    check_weights(model)
+    attrs, num_hashes = model.attrs, model.attrs["num_hashes"]
+    is_plain_sum = attrs["combine"] == "sum" and not attrs["append_weights"]
+    if not is_plain_sum or num_hashes > murmur.MAX_HASHES:
+        return None
+    return Hashing(seed=attrs["seed"], num_hashes=num_hashes)
+
+
+def weigh_keys(model: Model, ids: Ints1d) -> Weighed:
+    """Weigh the rows that the finder finds, on a GPU."""
+    _, weight_rows = cast(Any, find_rows(model, ids))
+    P: Any = peek(model, "P")
+
+    def backprop(d_weights: Floats2d) -> None:
+        inc_table_grad(model, "P", weight_rows, d_weights)
+
+    keys = weight_rows[:, 0] if model.attrs["same_hash"] else ids
+    return Weighed(keys, P[weight_rows[:, 0]], backprop)
 
 
 # To those who mix columns, all ways to combine are one: a weighted sum of rows of a
@@ -283,5 +322,7 @@ offer_column(
         check=check_weights,
         get_table=make_table,
         find_weighted_rows=find_weighted_rows,
+        get_finder=get_finder,
+        weigh_keys=weigh_keys,
     ),
 )

@@ -80,14 +80,37 @@ def put(gpu, arrays, finders):
     return tables
 
 
+def draw_weights(finders, n):
+    """Draw what the rows of each token are multiplied with, for each table apart."""
+    state = numpy.random.default_rng(n)
+    return [state.normal(size=(n, finder.num_hashes)).astype("f") for finder in finders]
+
+
+def join(gpu, weights):
+    """Put weights side by side on the GPU."""
+    if weights is None:
+        return None
+    return gpu.array(numpy.ascontiguousarray(numpy.concatenate(weights, axis=1)))
+
+
+def sum_weighted(array, rows, weights):
+    return (array[rows] * (1 if weights is None else weights[..., None])).sum(axis=1)
+
+
 def assert_close(actual, expected):
     numpy.testing.assert_allclose(actual, expected, atol=1e-5, rtol=1e-5)
 
 
 @shared
-@given(batch=batches(), n_more=st.sampled_from([0, 1, 4]), has_scale=st.booleans())
-def test_gather_rows(gpu, batch, n_more, has_scale):
+@given(
+    batch=batches(),
+    n_more=st.sampled_from([0, 1, 4]),
+    has_scale=st.booleans(),
+    has_weights=st.booleans(),
+)
+def test_gather_rows(gpu, batch, n_more, has_scale, has_weights):
     arrays, finders, keys = batch
+    weights = draw_weights(finders, len(keys)) if has_weights else None
     width = arrays[0].shape[1]
     n_columns = len(arrays) * width
     scale = numpy.arange(n_columns, dtype="f") % 7 if has_scale else numpy.ones(1, "f")
@@ -96,11 +119,13 @@ def test_gather_rows(gpu, batch, n_more, has_scale):
         gpu.array(keys),
         put(gpu, arrays, finders),
         out,
+        weights=join(gpu, weights),
         scale=gpu.array(scale) if has_scale else None,
     )
+    all_rows = find_all(arrays, finders, keys)
     sums = [
-        array[rows].sum(axis=1)
-        for array, rows in zip(arrays, find_all(arrays, finders, keys), strict=True)
+        sum_weighted(array, all_rows[i], None if weights is None else weights[i])
+        for i, array in enumerate(arrays)
     ]
     out = gpu.get(out)
     assert_close(out[:, :n_columns], numpy.concatenate(sums, axis=1) * scale)
@@ -108,14 +133,21 @@ def test_gather_rows(gpu, batch, n_more, has_scale):
 
 
 @shared
-@given(batch=batches())
-def test_sum_rows(gpu, batch):
+@given(batch=batches(), has_weights=st.booleans())
+def test_sum_rows(gpu, batch, has_weights):
     arrays, finders, keys = batch
+    weights = draw_weights(finders, len(keys)) if has_weights else None
     bias = numpy.arange(arrays[0].shape[1], dtype="f")
-    summed = cuda.sum_rows(gpu.array(keys), put(gpu, arrays, finders), gpu.array(bias))
+    summed = cuda.sum_rows(
+        gpu.array(keys),
+        put(gpu, arrays, finders),
+        gpu.array(bias),
+        weights=join(gpu, weights),
+    )
     expected = numpy.tile(bias, (len(keys), 1))
-    for array, rows in zip(arrays, find_all(arrays, finders, keys), strict=True):
-        expected += array[rows].sum(axis=1)
+    for i, rows in enumerate(find_all(arrays, finders, keys)):
+        given = None if weights is None else weights[i]
+        expected += sum_weighted(arrays[i], rows, given)
     assert_close(gpu.get(summed), expected)
 
 
@@ -124,10 +156,14 @@ def test_sum_rows(gpu, batch):
     batch=batches(),
     n_more=st.sampled_from([0, 1, 4]),
     has_scale=st.booleans(),
+    has_weights=st.booleans(),
     is_deterministic=st.booleans(),
 )
-def test_scatter_rows(gpu, batch, n_more, has_scale, is_deterministic, monkeypatch):
+def test_scatter_rows(
+    gpu, batch, n_more, has_scale, has_weights, is_deterministic, monkeypatch
+):
     arrays, finders, keys = batch
+    weights = draw_weights(finders, len(keys)) if has_weights else None
     width = arrays[0].shape[1]
     n_columns = len(arrays) * width
     monkeypatch.setenv(cuda.DETERMINISTIC_NAME, str(int(is_deterministic)))
@@ -142,15 +178,17 @@ def test_scatter_rows(gpu, batch, n_more, has_scale, is_deterministic, monkeypat
             pairs,
             gpu.array(d_out),
             gradients,
-            None if scale is None else gpu.array(scale),
+            weights=join(gpu, weights),
+            scale=None if scale is None else gpu.array(scale),
         )
     all_rows = find_all(arrays, finders, keys)
     for i, (gradient, rows) in enumerate(zip(gradients, all_rows, strict=True)):
         part = slice(i * width, (i + 1) * width)
         expected = numpy.ones(arrays[i].shape, dtype="float64")
         dY = d_out[:, part] * (1 if scale is None else scale[part])
-        for rows_of_hash in rows.T:
-            numpy.add.at(expected, rows_of_hash, 2.0 * dY)
+        for k, rows_of_hash in enumerate(rows.T):
+            weight = 1 if weights is None else weights[i][:, k : k + 1]
+            numpy.add.at(expected, rows_of_hash, 2.0 * dY * weight)
         assert_close(gpu.get(gradient.array), expected)
 
 

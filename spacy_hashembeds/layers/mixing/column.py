@@ -18,6 +18,7 @@ from typing import Any, NamedTuple, cast
 from thinc.api import Model
 
 from ...kernels.cuda_tables import Finder
+from ..gputables import GpuTable, Weighed
 from ..table import get_table
 
 #: An array of the backend that the layer's ops are of: numpy's or CuPy's.
@@ -49,6 +50,7 @@ class ColumnFunctions(NamedTuple):
     find_weighted_rows: Finds the rows of keys, and what each of them is multiplied
         with, of the same shape, float32. None if the vectors are no weighted sums.
     get_finder: Says how kernels find the rows on a GPU, or None if they can't.
+    weigh_keys: Weighs these rows, on a GPU. None if their weights are 1.
     """
 
     embed: Callable[[Model, Array, bool], tuple[Array, Backprop]] = Model.__call__
@@ -56,7 +58,8 @@ class ColumnFunctions(NamedTuple):
     get_table: Callable[[Model], Array] = get_table
     find_rows: Callable[[Model, Array], Array] | None = None
     find_weighted_rows: Callable[[Model, Array], tuple[Array, Array]] | None = None
-    get_finder: Callable[[Model], Finder] | None = None
+    get_finder: Callable[[Model], Finder | None] | None = None
+    weigh_keys: Callable[[Model, Array], Weighed] | None = None
 
 
 class Column(NamedTuple):
@@ -83,7 +86,7 @@ class Column(NamedTuple):
     @property
     def has_kernels(self) -> bool:
         """Whether the kernels for GPUs can embed the column."""
-        return self.functions.get_finder is not None
+        return self.get_finder() is not None
 
     def check(self) -> None:
         """Check weights and attributes: see `ColumnFunctions`."""
@@ -104,9 +107,15 @@ class Column(NamedTuple):
             return functions.find_weighted_rows(self.model, values)
         return cast(Callable, functions.find_rows)(self.model, values), None
 
-    def get_finder(self) -> Finder:
+    def get_finder(self) -> Finder | None:
         """Say how kernels find the rows, if they can: see `ColumnFunctions`."""
-        return cast(Callable, self.functions.get_finder)(self.model)
+        get_finder = self.functions.get_finder
+        return None if get_finder is None else get_finder(self.model)
+
+    def get_gpu_table(self) -> GpuTable:
+        """Describe the table to kernels that can embed the column."""
+        finder = cast(Finder, self.get_finder())
+        return GpuTable(self.model, finder, self.functions.weigh_keys)
 
 
 _offers: dict[Callable, ColumnFunctions] = {}

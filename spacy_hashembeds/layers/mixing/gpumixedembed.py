@@ -13,7 +13,7 @@ from thinc.api import Model
 from ...kernels.cuda import sum_rows
 from ...kernels.cuda_tables import MAX_COLUMNS, Table
 from ...kernels.mixing import EPSILON
-from ..gputables import GpuTable, embed_tables
+from ..gputables import GpuTable, embed_tables, weigh_keys
 from ..watch import peek
 from .column import Array, Backprop, Column, backprop_nothing
 from .folding import FoldedTables
@@ -41,7 +41,7 @@ def forward(
     """
     ops: Any = mixer.maxout.ops
     columns, others = _split_columns(mixer)
-    tables = [GpuTable(column.model, column.get_finder()) for column in columns]
+    tables = [column.get_gpu_table() for column in columns]
     keys = ops.asarray(keys)
     table_keys = ops.as_contig(keys[:, : len(tables)])
     other_keys = list(keys.T[len(tables) :])
@@ -83,10 +83,11 @@ def _sum_folded_rows(
     """Sum the folded rows of each token, and the bias. *Shape:* `(n, nP * nO)`."""
     starts = [*map(int, folded.starts.values()), len(folded.F)]
     folded_tables = [
-        Table(folded.F[start:stop], finder)
-        for (_, finder), start, stop in zip(tables, starts, starts[1:], strict=False)
+        Table(folded.F[start:stop], table.finder)
+        for table, start, stop in zip(tables, starts, starts[1:], strict=False)
     ]
-    return sum_rows(keys, folded_tables, folded.bias)
+    keys, weights, _ = weigh_keys(tables, keys)
+    return sum_rows(keys, folded_tables, folded.bias, weights=weights)
 
 
 def _normalize(X: Array, G: Array, b: Array) -> Array:
