@@ -14,6 +14,7 @@ import pytest
 from weasel.util.config import load_project_config
 
 from spacy_hashembeds.corpora.datasets import DATASETS
+from spacy_hashembeds.corpora.splits import FETCH
 from spacy_hashembeds.experiments.configs import SHIPPED
 from spacy_hashembeds.vectors.rawtext import RAW_FILES
 
@@ -52,11 +53,10 @@ def get_commands(config: dict[str, Any]) -> list[list[str]]:
 
 
 def test_the_assets_are_the_files_of_the_datasets(assets):
-    # OntoNotes is licensed, and may not be fetched.
     files = {
         file
         for dataset in DATASETS.values()
-        if dataset.name != "ontonotes"
+        if dataset.remedy == FETCH
         for file in dataset.files
     }
     raw = {f"wnut17-raw/{name}" for name in RAW_FILES}

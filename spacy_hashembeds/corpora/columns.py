@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple, NoReturn
 
 from ..files import quote
-from .lines import fail, read_lines
+from .lines import check_encoding, fail, read_lines
 
 GROUPS = ("sentence", "document")
 
@@ -90,11 +90,7 @@ class ColumnFormat:
             raise ValueError(
                 f"'group' should be one of {GROUPS}, but is {self.group!r}."
             )
-        if not _extends_ascii(self.encoding):
-            raise ValueError(
-                "'encoding' should be one that Python knows and that extends ASCII, "
-                f"such as 'utf-8' or 'latin-1', but is {self.encoding!r}."
-            )
+        check_encoding(self.encoding)
 
     @property
     def width(self) -> int:
@@ -257,10 +253,3 @@ def _is_comment(line: str, columns: list[str]) -> bool:
     if not re.match(r"#\s", line):
         return False
     return line.split()[2:3] == ["="] or not _is_tag(columns[-1])
-
-
-def _extends_ascii(encoding: str) -> bool:
-    try:
-        return b"O\n".decode(encoding) == "O\n"
-    except (LookupError, UnicodeError):
-        return False

@@ -1,61 +1,31 @@
 """Real corpora made into `train.spacy`, `dev.spacy` and `test.spacy`.
 
-They are those of the report "Multi hash embeddings in spaCy", and your own files.
+They are those of the report "Multi hash embeddings in spaCy", corpora for text
+classification (`textdatasets`), and your own files.
 """
 
 import math
 import random
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import ExitStack
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 
-from spacy.tokens import DocBin
+from spacy.tokens import Doc
 from spacy.util import get_lang_class
 from spacy.vocab import Vocab, create_vocab
 
-from ..files import replacing
 from .columns import ColumnFormat, Document, Sentence, read_documents
 from .ontonotes import read_ontonotes
 from .readers import ANEM, ARCHAEOLOGY, WNUT17, make_doc
+from .splits import SEED, SPLITS, Dataset, Progress, Splits, Task, write_splits
+from .textdatasets import TEXT_DATASETS
 
-Splits = Mapping[str, Iterator[Document]]
 Read = Callable[[Path], Iterator[Document]]
 
-#: Takes the documents of a split and the split's name, and hands the documents on.
-Progress = Callable[[Iterator[Document], str], Iterable[Document]]
-
-SPLITS = ("train", "dev", "test")
-SEED = 42
-
-#: What is missing is fetched by our project.yml, which a wheel does not hold.
-FETCH = (
-    "Fetch it with 'spacy project assets' in a clone of the sources of "
-    "spacy-hashembeds, which have the project.yml for it"
-)
 _LICENSED = (
     "OntoNotes 5 (LDC2013T19) may not be fetched for you: put the folder of your own "
     "licensed copy, in the format of CoNLL-2012, in its place"
 )
-
-
-@dataclass(frozen=True, kw_only=True)
-class Dataset:
-    """A corpus and how the report splits it.
-
-    name (str): Its name in `DATASETS` and on the command line.
-    lang (str): Code of its language.
-    files (tuple[str, ...]): The files or folders it is made of, below the assets.
-    split (Callable): Reads these files into splits, each an iterator of documents.
-    remedy (str): How to come by a missing file.
-    """
-
-    name: str
-    lang: str
-    files: tuple[str, ...]
-    split: Callable[[list[Path]], Splits]
-    remedy: str = FETCH
 
 
 def prepare_dataset(
@@ -65,8 +35,8 @@ def prepare_dataset(
     *,
     progress: Progress = lambda documents, split: documents,
 ) -> dict[str, Path]:
-    """Convert a corpus and split it as the report did. The same files give the same
-    bytes, every time.
+    """Convert a corpus and split it as the report or the paper did that has results on
+    it. The same files give the same bytes, every time.
 
     name (str): One of `DATASETS`.
     assets (Path): The folder that holds the corpus's files.
@@ -89,7 +59,8 @@ def prepare_dataset(
                 f"{path}: a file of {name} is missing. {dataset.remedy}. "
                 "Name another folder of assets with --assets."
             )
-    return _write_splits(dataset.split(paths), dataset.lang, Path(output), progress)
+    splits = dataset.split(paths)
+    return write_splits(splits, dataset.task, dataset.lang, Path(output), progress)
 
 
 def prepare_files(
@@ -133,7 +104,7 @@ def prepare_files(
             "folder."
         )
     splits = {split: read_documents(path, layout) for split, path in paths.items()}
-    return _write_splits(splits, lang, Path(output), progress)
+    return write_splits(splits, NER, lang, Path(output), progress)
 
 
 def _split_as_published(read: Read, paths: list[Path]) -> Splits:
@@ -176,20 +147,8 @@ def _make_demo(paths: list[Path]) -> Splits:
     }
 
 
-def _write_splits(
-    splits: Splits, lang: str, output: Path, progress: Progress
-) -> dict[str, Path]:
-    vocab = _make_vocab(lang)
-    written = {split: output / f"{split}.spacy" for split in splits}
-    with ExitStack() as stack:
-        # Files are moved to their places as the stack is left, after the last split.
-        for split, documents in splits.items():
-            read = progress(documents, split)
-            doc_bin = DocBin(docs=(make_doc(vocab, doc) for doc in read))
-            if not len(doc_bin):
-                raise ValueError(f"There is not a sentence in the {split} split.")
-            doc_bin.to_disk(stack.enter_context(replacing(written[split])))
-    return written
+def _make_docs(lang: str) -> Callable[[Document], Doc]:
+    return partial(make_doc, _make_vocab(lang))
 
 
 def _make_vocab(lang: str) -> Vocab:
@@ -203,6 +162,9 @@ def _make_vocab(lang: str) -> Vocab:
         ) from None
 
 
+NER = Task(unit="sentence", prepare=_make_docs)
+
+
 def _columns(layout: ColumnFormat) -> Callable[[list[Path]], Splits]:
     return partial(_split_as_published, partial(read_documents, layout=layout))
 
@@ -211,6 +173,7 @@ _ALL = (
     Dataset(
         name="wnut17",
         lang="en",
+        task=NER,
         files=(
             "wnut17/wnut17train.conll",
             "wnut17/emerging.dev.conll",
@@ -221,35 +184,41 @@ _ALL = (
     Dataset(
         name="conll2002_es",
         lang="es",
+        task=NER,
         files=("conll2002/esp.train", "conll2002/esp.testa", "conll2002/esp.testb"),
         split=_columns(ColumnFormat()),
     ),
     Dataset(
         name="conll2002_nl",
         lang="nl",
+        task=NER,
         files=("conll2002/ned.train", "conll2002/ned.testa", "conll2002/ned.testb"),
         split=_columns(ColumnFormat(group="document")),
     ),
     Dataset(
         name="anem",
         lang="en",
+        task=NER,
         files=("anem/AnEM.train", "anem/AnEM.test"),
         split=_split_anem,
     ),
     Dataset(
         name="archaeology",
         lang="nl",
+        task=NER,
         files=tuple(f"archaeo/{user}.bio" for user in range(1, 7)),
         split=_split_archaeology,
     ),
     Dataset(
         name="ontonotes",
         lang="en",
+        task=NER,
         files=("ontonotes/train", "ontonotes/development", "ontonotes/test"),
         split=partial(_split_as_published, read_ontonotes),
         remedy=_LICENSED,
     ),
-    Dataset(name="demo", lang="en", files=(), split=_make_demo),
+    Dataset(name="demo", lang="en", task=NER, files=(), split=_make_demo),
+    *TEXT_DATASETS,
 )
 
 DATASETS: Mapping[str, Dataset] = {dataset.name: dataset for dataset in _ALL}

@@ -15,6 +15,7 @@ from spacy.training import Example
 from spacy.vocab import Vocab
 
 from .columns import ColumnFormat, Document, read_documents, tags_to_spans
+from .lines import check_file, check_path
 from .ontonotes import ontonotes_files, read_ontonotes
 
 Reader = Callable[[Language], Iterator[Example]]
@@ -88,7 +89,7 @@ def create_ontonotes_reader(*, path: Path | None, limit: int = 0) -> Reader:
     RAISES (ValueError): No path; later, with file and line, what cannot be parsed.
     RAISES (FileNotFoundError): No such file or folder, or a folder without such files.
     """
-    path = _check_path(path)
+    path = check_path(path)
     ontonotes_files(path)
     return partial(_read_examples, partial(read_ontonotes, path), limit)
 
@@ -156,25 +157,8 @@ def make_doc(vocab: Vocab, document: Document) -> Doc:
 
 
 def _make_reader(path: Path | None, layout: ColumnFormat, limit: int) -> Reader:
-    path = _check_path(path)
-    if path.is_dir():
-        raise ValueError(f"'path' should be a file, but '{path}' is a folder.")
+    path = check_file(path)
     return partial(_read_examples, partial(read_documents, path, layout), limit)
-
-
-def _check_path(path: Path | None) -> Path:
-    # A missing development file would else be noticed at the first evaluation only.
-    if path is None:
-        raise ValueError(
-            "'path' should be the file to read, but is None. Maybe you forgot to "
-            "define it in your .cfg file or to override it on the CLI?"
-        )
-    path = Path(path)
-    if not path.exists():
-        raise FileNotFoundError(
-            f"There is no file or folder '{path}', which 'path' names."
-        )
-    return path
 
 
 def _read_examples(

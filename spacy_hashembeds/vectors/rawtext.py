@@ -7,9 +7,9 @@ from pathlib import Path
 
 from spacy.vocab import Vocab
 
-from ..corpora.datasets import FETCH
 from ..corpora.docbin import read_docs
 from ..corpora.lines import fail
+from ..corpora.splits import FETCH
 from ..files import replacing
 
 #: The files, and whether WNUT 2017 splits the contractions in each ("do n ' t"):

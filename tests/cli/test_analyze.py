@@ -11,7 +11,7 @@ from typer.testing import CliRunner, Result
 
 import spacy_hashembeds.cli  # noqa: F401
 from spacy_hashembeds.analysis.corpus import analyze_corpus
-from spacy_hashembeds.corpora.datasets import SPLITS
+from spacy_hashembeds.corpora.splits import SPLITS
 from spacy_hashembeds.experiments.configs import SHIPPED
 
 

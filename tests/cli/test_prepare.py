@@ -154,7 +154,7 @@ def test_numbers_of_words_are_not_taken_for_words(tmp_path: Path):
     ("args", "message"),
     [
         (["wnut17", "-o", "{out}", "--assets", "{out}"], "'spacy project assets'"),
-        (["conll2003", "-o", "{out}"], "should be one of ['anem'"),
+        (["conll2003", "-o", "{out}"], "should be one of ['ag_news'"),
         (["iob", "-o", "{out}"], "need --train, --dev and --lang"),
         (["iob", "-o", "{out}", "--train", "{file}", "--dev", "{file}"], "--lang"),
         (["wnut17", "-o", "{out}", "--train", "{file}"], "Use 'iob' instead"),

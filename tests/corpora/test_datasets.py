@@ -163,7 +163,7 @@ def test_a_missing_asset(tmp_path: Path, output: Path):
 
 def test_an_unknown_dataset(tmp_path: Path, output: Path):
     with pytest.raises(
-        ValueError, match=r"'name' should be one of \['anem'.*, but is 'conll2003'"
+        ValueError, match=r"'name' should be one of \['ag_news'.*, but is 'conll2003'"
     ):
         prepare_dataset("conll2003", tmp_path, output)
 

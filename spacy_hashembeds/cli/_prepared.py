@@ -1,0 +1,155 @@
+"""What `spacy hashembeds prepare` shows of what it has written."""
+
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ._progress import show_progress
+
+if TYPE_CHECKING:
+    from spacy.tokens import Doc
+
+#: The most words of a sentence or text that are shown, and characters of each.
+_N_SHOWN = 30
+
+#: The most labels that are counted in a row of their own.
+_N_LABELS = 30
+
+
+def show_prepared(paths: dict[str, Path]) -> None:
+    """Count what was written, rather than what was meant to be, and show some of it: a
+    wrong column is seen at once.
+
+    paths (dict[str, Path]): The file or folder of each split.
+    """
+    from spacy.vocab import Vocab
+
+    from ..corpora.docbin import read_docs
+
+    first = next(read_docs(paths["train"], Vocab()))
+    if first.cats:
+        _print_labels(paths)
+        _print_text(paths["train"], first)
+    else:
+        _print_statistics(paths)
+        _print_sentence(paths["train"])
+
+
+def _print_labels(paths: dict[str, Path]) -> None:
+    """Print how many texts of each split have each label."""
+    from spacy.vocab import Vocab
+    from wasabi import msg
+
+    from ..controls import show_controls
+    from ..corpora.docbin import read_docs
+
+    texts: Counter[str] = Counter()
+    tokens: Counter[str] = Counter()
+    labels: dict[str, Counter[str]] = {}
+    for split, path in paths.items():
+        read = read_docs(path, Vocab())
+        for doc in show_progress(read, f"Counting {split}", unit="docs"):
+            texts[split] += 1
+            tokens[split] += len(doc)
+            for label, value in doc.cats.items():
+                labels.setdefault(label, Counter())[split] += value >= 0.5
+    rows = [("All texts", texts), ("Their tokens", tokens)]
+    for label in list(labels)[:_N_LABELS]:
+        rows.append((f"  {show_controls(label[:_N_SHOWN])}", labels[label]))
+    if len(labels) > _N_LABELS:
+        msg.info(f"{len(labels) - _N_LABELS:,} more labels are not shown.")
+    msg.table(
+        [(name, *(f"{counts[split]:,}" for split in paths)) for name, counts in rows],
+        header=("Texts with the label", *paths),
+        aligns=("l", *"r" * len(paths)),
+        divider=True,
+        spacing=2,
+    )
+
+
+def _print_text(path: Path, doc: "Doc") -> None:
+    from wasabi import msg
+
+    from ..controls import show_controls
+
+    labels = [label[:_N_SHOWN] for label, value in doc.cats.items() if value >= 0.5]
+    words = " ".join(token.text[:_N_SHOWN] for token in doc[:_N_SHOWN]).split()
+    more = " …" if len(doc) > _N_SHOWN else ""
+    shown = f"[{', '.join(labels[:_N_SHOWN])}] {' '.join(words)}{more}"
+    msg.info(f"The first text in {path}:", show_controls(shown))
+
+
+def _print_statistics(paths: dict[str, Path]) -> None:
+    """Print how many documents, words and entities each split has."""
+    from spacy.vocab import Vocab
+    from wasabi import msg
+
+    from ..analysis.statistics import (
+        corpus_statistics,
+        count_seen_unseen,
+    )
+    from ..corpora.docbin import read_docs
+    from ..corpora.entities import entity_texts
+
+    rows = []
+    train_texts: set[str] = set()
+    for split, path in paths.items():
+        read = read_docs(path, Vocab())
+        docs = list(show_progress(read, f"Counting {split}", unit="docs"))
+        counts = corpus_statistics(docs)
+        if split == "train":
+            train_texts = entity_texts(docs)
+        entities = count_seen_unseen(train_texts, docs)
+        rows.append(
+            (
+                split,
+                f"{counts.documents:,}",
+                f"{counts.tokens:,}",
+                f"{counts.vocabulary:,}",
+                f"{counts.classes:,}",
+                f"{counts.entities_per_document:.2f}",
+                f"{entities.seen:,}",
+                f"{entities.unseen:,}",
+            )
+        )
+    header = (
+        *("Split", "Documents", "Tokens", "Vocabulary", "Classes"),
+        *("Entities/doc", "Seen", "Unseen"),
+    )
+    aligns = tuple("lrrrrrrr")
+    msg.table(rows, header=header, aligns=aligns, divider=True, spacing=2)
+
+
+def _print_sentence(path: Path) -> None:
+    """Show a sentence as it was understood."""
+    from spacy.vocab import Vocab
+    from wasabi import msg
+
+    from ..controls import show_controls
+    from ..corpora.docbin import read_docs
+
+    first = next(read_docs(path, Vocab()))
+    doc = next((doc for doc in read_docs(path, Vocab()) if doc.ents), None)
+    if doc is None:
+        msg.warn(
+            f"No entity in {path}. Its first sentence:",
+            show_controls(_show_sentence(first, 0)),
+        )
+    else:
+        text = _show_sentence(doc, doc.ents[0].start)
+        msg.info(f"The first sentence with an entity in {path}:", show_controls(text))
+
+
+def _show_sentence(doc: "Doc", place: int) -> str:
+    """Write the sentence that a token stands in, with entities in brackets."""
+    sentence = doc[place].sent
+    start = sentence.start if place < sentence.start + _N_SHOWN else place
+    end = min(sentence.end, start + _N_SHOWN)
+    opens = {ent.start: "[" for ent in doc.ents}
+    closes = {ent.end - 1: f" {ent.label_[:_N_SHOWN]}]" for ent in doc.ents}
+    words = [
+        opens.get(token.i, "") + token.text[:_N_SHOWN] + closes.get(token.i, "")
+        for token in doc[start:end]
+    ]
+    before = "… " if start > sentence.start else ""
+    return before + " ".join(words) + (" …" if end < sentence.end else "")
