@@ -45,11 +45,14 @@ def read_json(path: str | Path) -> dict[str, Any]:
         is nested too deeply to be read, has a number that is NaN or infinite, or a
         key twice. Does not name the file.
     """
+    return parse_json(Path(path).read_text(encoding="utf8"))
+
+
+def parse_json(text: str) -> dict[str, Any]:
+    """Parse a JSON object as `read_json` does."""
     try:
         data = json.loads(
-            Path(path).read_text(encoding="utf8"),
-            parse_constant=_refuse_constant,
-            object_pairs_hook=_make_object,
+            text, parse_constant=_refuse_constant, object_pairs_hook=_make_object
         )
     except RecursionError:
         raise ValueError("it is nested too deeply") from None

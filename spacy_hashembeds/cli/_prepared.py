@@ -37,34 +37,54 @@ def show_prepared(paths: dict[str, Path]) -> None:
 
 def _print_labels(paths: dict[str, Path]) -> None:
     """Print how many texts of each split have each label."""
-    from spacy.vocab import Vocab
     from wasabi import msg
 
     from ..controls import show_controls
-    from ..corpora.docbin import read_docs
 
-    texts: Counter[str] = Counter()
-    tokens: Counter[str] = Counter()
-    labels: dict[str, Counter[str]] = {}
-    for split, path in paths.items():
-        read = read_docs(path, Vocab())
-        for doc in show_progress(read, f"Counting {split}", unit="docs"):
-            texts[split] += 1
-            tokens[split] += len(doc)
-            for label, value in doc.cats.items():
-                labels.setdefault(label, Counter())[split] += value >= 0.5
-    rows = [("All texts", texts), ("Their tokens", tokens)]
-    for label in list(labels)[:_N_LABELS]:
-        rows.append((f"  {show_controls(label[:_N_SHOWN])}", labels[label]))
-    if len(labels) > _N_LABELS:
-        msg.info(f"{len(labels) - _N_LABELS:,} more labels are not shown.")
+    counted = {split: _count_labels(path, split) for split, path in paths.items()}
+    labels = sorted(set().union(*(counts.keys() for counts, *_ in counted.values())))
+    names = [show_controls(label[:_N_SHOWN]) for label in labels]
+    columns = [
+        [counts[label] for label in labels[:_N_LABELS]] + totals
+        for counts, *totals in counted.values()
+    ]
+    rows = zip((*names[:_N_LABELS], "All texts", "Their tokens"), *columns, strict=True)
     msg.table(
-        [(name, *(f"{counts[split]:,}" for split in paths)) for name, counts in rows],
+        [(name, *(f"{count:,}" for count in counts)) for name, *counts in rows],
         header=("Texts with the label", *paths),
         aligns=("l", *"r" * len(paths)),
         divider=True,
         spacing=2,
     )
+    if len(labels) > _N_LABELS:
+        msg.info(f"{len(labels) - _N_LABELS:,} more labels are not shown.")
+    in_training = counted["train"][0]
+    unknown = [
+        name
+        for label, name in zip(labels, names, strict=True)
+        if not in_training[label]
+    ]
+    if unknown:
+        msg.warn(
+            "No text for training has these labels, so that nothing can learn them:",
+            ", ".join(unknown[:_N_LABELS]),
+        )
+
+
+def _count_labels(path: Path, split: str) -> tuple[Counter[str], int, int]:
+    """Count the texts that have each label, all texts, and their tokens."""
+    from spacy.vocab import Vocab
+
+    from ..corpora.docbin import read_docs
+
+    labels: Counter[str] = Counter()
+    n_texts = n_tokens = 0
+    read = read_docs(path, Vocab())
+    for doc in show_progress(read, f"Counting {split}", unit="docs"):
+        labels.update({label: value >= 0.5 for label, value in doc.cats.items()})
+        n_texts += 1
+        n_tokens += len(doc)
+    return labels, n_texts, n_tokens
 
 
 def _print_text(path: Path, doc: "Doc") -> None:

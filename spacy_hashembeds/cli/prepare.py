@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from spacy.cli._util import Arg, Opt
 
 from ._app import describe, hashembeds_cli
-from ._columns import ENCODING, GROUP, SEPARATOR, TAG_COLUMN, WORD_COLUMN
+from ._columns import GROUP, TAG_COLUMN, WORD_COLUMN
 from ._output import QUIET
 from ._prepared import show_prepared
 from ._progress import show_progress
@@ -14,13 +14,16 @@ from ._progress import show_progress
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-OWN_FILES = "iob"
+#: What stands in place of a dataset's name for somebody's own files.
+IOB, TEXTS = OWN_FILES = ("iob", "texts")
 
 
 @hashembeds_cli.command("prepare")
 def prepare_cli(
     dataset: str = Arg(
-        ..., help=f"The name of a dataset, or '{OWN_FILES}' for your own files."
+        ...,
+        help=f"The name of a dataset; or, for your own files, '{IOB}' if they have "
+        f"entities, or '{TEXTS}' if they have texts with labels.",
     ),
     output: Path = Opt(
         ...,
@@ -40,23 +43,44 @@ def prepare_cli(
         None, "--train", "-t", help="Your training file.", dir_okay=False
     ),
     dev: Path | None = Opt(
-        None, "--dev", help="Your development file.", dir_okay=False
+        None,
+        "--dev",
+        help="Your development file. Without it, one of each ten texts in the training "
+        "file is for development.",
+        dir_okay=False,
     ),
     test: Path | None = Opt(None, "--test", help="Your test file.", dir_okay=False),
     lang: str | None = Opt(
         None, "--lang", "-l", help="The code of the language of your files, such as de."
     ),
-    separator: str | None = SEPARATOR,
+    separator: str | None = Opt(
+        None,
+        "--separator",
+        help=r"What stands between the columns of your files, e.g. '\t'. Default: any "
+        "white space in IOB files; in CSV a comma, or a tab if they end in .tsv.",
+    ),
+    text_column: list[str] = Opt(
+        ["text"],
+        "--text-column",
+        help="The column of the text in CSV, or its key in JSONL; may be given several "
+        "times, for texts that are put together. Numbers, from 0, where the first line "
+        "of CSV has no names.",
+    ),
+    label_column: str = Opt(
+        "label", "--label-column", help="The column or key of the label, likewise."
+    ),
     word_column: int = WORD_COLUMN,
     tag_column: int = TAG_COLUMN,
-    encoding: str = ENCODING,
+    encoding: str = Opt("utf-8", "--encoding", help="The encoding of your files."),
     group: str = GROUP,
     quiet: bool = QUIET,
 ) -> None:
     """Convert a dataset, or your own files, to train.spacy, dev.spacy and test.spacy.
 
-    Your own files have one token a line, and need --train, --dev and --lang. What was
-    written is counted, and a sentence shown as it was read.
+    Your own files with entities ('iob') have one token a line, and need --train, --dev
+    and --lang. Those with texts and labels ('texts') are CSV, or JSONL if they end in
+    .jsonl, and need --train and --lang. What was written is counted, and a sentence or
+    text shown as it was read.
 
     The datasets with entities are wnut17, conll2002_es, conll2002_nl, anem,
     archaeology, ontonotes and demo, split as in the report "Multi hash embeddings in
@@ -72,40 +96,58 @@ def prepare_cli(
 
     from ..corpora.columns import ColumnFormat
     from ..corpora.datasets import prepare_dataset, prepare_files
+    from ..corpora.labelled import TextFormat
     from ..corpora.splits import SPLITS
+    from ..corpora.textdatasets import prepare_texts
     from ..files import check_target
 
-    if dataset != OWN_FILES and (train or dev or test or lang):
+    if dataset not in OWN_FILES and (train or dev or test or lang):
         msg.fail(
             f"Can't prepare {dataset} from other files",
-            f"Use '{OWN_FILES}' instead of its name for your own files.",
+            f"Use '{IOB}' or '{TEXTS}' instead of its name for your own files.",
             exits=1,
         )
+    separator = separator and separator.replace(r"\t", "\t")
     try:
         for split in SPLITS:
             check_target(output / f"{split}.spacy", [train, dev, test])
-        if dataset != OWN_FILES:
+        if dataset not in OWN_FILES:
             paths = prepare_dataset(dataset, assets, output, progress=_show_progress)
-        elif train is None or dev is None or lang is None:
-            raise ValueError("Your own files need --train, --dev and --lang.")
-        else:
-            layout = ColumnFormat(
-                separator=separator and separator.replace(r"\t", "\t"),
-                word=word_column,
-                tag=tag_column,
-                encoding=encoding,
-                group=group,
-                comments=True,
-            )
+        elif dataset == IOB and train and dev and lang:
             paths = prepare_files(
                 train=train,
                 dev=dev,
                 test=test,
                 lang=lang,
                 output=output,
-                layout=layout,
+                layout=ColumnFormat(
+                    separator=separator,
+                    word=word_column,
+                    tag=tag_column,
+                    encoding=encoding,
+                    group=group,
+                    comments=True,
+                ),
                 progress=_show_progress,
             )
+        elif dataset == TEXTS and train and lang:
+            paths = prepare_texts(
+                train=train,
+                dev=dev,
+                test=test,
+                lang=lang,
+                output=output,
+                layout=TextFormat(
+                    text=text_column,
+                    label=label_column,
+                    separator=separator,
+                    encoding=encoding,
+                ),
+                progress=_show_progress,
+            )
+        else:
+            needed = "--train, --dev" if dataset == IOB else "--train"
+            raise ValueError(f"Your own files need {needed} and --lang.")
     except (OSError, ValueError) as e:
         msg.fail("Can't prepare the corpus", describe(e), exits=1)
     show_prepared(paths)

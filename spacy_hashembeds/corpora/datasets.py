@@ -17,7 +17,16 @@ from spacy.vocab import Vocab, create_vocab
 from .columns import ColumnFormat, Document, Sentence, read_documents
 from .ontonotes import read_ontonotes
 from .readers import ANEM, ARCHAEOLOGY, WNUT17, make_doc
-from .splits import SEED, SPLITS, Dataset, Progress, Splits, Task, write_splits
+from .splits import (
+    SEED,
+    SPLITS,
+    Dataset,
+    Progress,
+    Splits,
+    Task,
+    check_own_files,
+    write_splits,
+)
 from .textdatasets import TEXT_DATASETS
 
 Read = Callable[[Path], Iterator[Document]]
@@ -89,20 +98,7 @@ def prepare_files(
     RAISES (FileNotFoundError): A file is missing.
     """
     layout = layout if layout is not None else ColumnFormat(comments=True)
-    files = {"train": train, "dev": dev, "test": test}
-    paths = {split: Path(path) for split, path in files.items() if path is not None}
-    for split, path in paths.items():
-        if not path.exists():
-            raise FileNotFoundError(
-                f"There is no file '{path}', which '{split}' names."
-            )
-    stale = Path(output) / "test.spacy"
-    if test is None and stale.exists():
-        raise ValueError(
-            f"'test' is not given, but '{stale}' exists and would stay beside the new "
-            "training data. Give a test file too, remove it, or choose another output "
-            "folder."
-        )
+    paths = check_own_files(output, train=train, dev=dev, test=test)
     splits = {split: read_documents(path, layout) for split, path in paths.items()}
     return write_splits(splits, NER, lang, Path(output), progress)
 

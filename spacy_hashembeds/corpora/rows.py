@@ -11,13 +11,13 @@ MAX_FIELD = 1_000_000
 
 
 def read_rows(
-    path: Path, *, delimiter: str = ",", encoding: str = "utf-8"
+    path: Path, *, separator: str = ",", encoding: str = "utf-8"
 ) -> Iterator[tuple[int, list[str]]]:
     """Read a CSV file. Fields may stand in quotation marks, within which such marks are
     doubled and lines may end.
 
     path (Path): The file.
-    delimiter (str): What stands between fields.
+    separator (str): What stands between fields, one character.
     encoding (str): Its encoding, one that extends ASCII.
     YIELDS (tuple[int, list[str]]): The line that each row begins on, and its fields.
         Blank lines are passed over.
@@ -28,7 +28,7 @@ def read_rows(
     # A limit of the whole process: nobody is hurt by a higher one.
     csv.field_size_limit(max(csv.field_size_limit(), MAX_FIELD))
     lines = (line for _, line in decode_lines(path, encoding))
-    reader = csv.reader(lines, delimiter=delimiter, strict=True)
+    reader = csv.reader(lines, delimiter=separator, strict=True)
     is_empty = True
     while True:
         start = reader.line_num + 1

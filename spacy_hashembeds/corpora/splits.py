@@ -68,6 +68,31 @@ class Dataset:
     remedy: str = FETCH
 
 
+def check_own_files(output: Path, **files: Path | None) -> dict[str, Path]:
+    """Check that somebody's own files are there, and all that is to be replaced.
+
+    output (Path): The folder that is written to.
+    files (Path, optional): The file of each split, where it is given.
+    RETURNS (dict[str, Path]): The files that are given.
+    RAISES (ValueError): If a test split of other files would stay in the output.
+    RAISES (FileNotFoundError): If a file is missing.
+    """
+    paths = {split: Path(path) for split, path in files.items() if path is not None}
+    for split, path in paths.items():
+        if not path.exists():
+            raise FileNotFoundError(
+                f"There is no file '{path}', which '{split}' names."
+            )
+    stale = Path(output) / "test.spacy"
+    if "test" not in paths and stale.exists():
+        raise ValueError(
+            f"'test' is not given, but '{stale}' exists and would stay beside the new "
+            "training data. Give a test file too, remove it, or choose another output "
+            "folder."
+        )
+    return paths
+
+
 def write_splits(
     splits: Splits, task: Task, lang: str, output: Path, progress: Progress
 ) -> dict[str, Path]:

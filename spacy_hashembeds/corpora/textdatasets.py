@@ -1,9 +1,11 @@
 """Corpora for text classification, and how they are split.
 
-They are those of table 1 in "Hash Embeddings for Efficient Word Representations"
-(Svenstrup et al. 2017), and the smallest file of them as a corpus of its own.
+They are your own, those of table 1 in "Hash Embeddings for Efficient Word
+Representations" (Svenstrup et al. 2017), and the smallest file of them as a corpus of
+its own.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -12,6 +14,7 @@ from random import Random
 import spacy
 from spacy.tokens import Doc
 
+from .labelled import TextFormat, read_labelled, read_labels
 from .published import (
     AG_NEWS,
     AMAZON_FULL,
@@ -24,11 +27,24 @@ from .published import (
     Published,
     read_published,
 )
-from .splits import FETCH, SEED, SPLITS, Dataset, Splits, Task
+from .splits import (
+    FETCH,
+    SEED,
+    SPLITS,
+    Dataset,
+    Progress,
+    Splits,
+    Task,
+    check_own_files,
+    write_splits,
+)
 from .texts import LabelledText, make_text_doc
 
 #: One of so many rows for training is for development: 5 percent, as in the paper.
 _DEV_EVERY = 20
+
+#: As much of your own texts, unless there is a file for it: they are fewer.
+_OWN_DEV_EVERY = 10
 
 #: How many texts of each class the splits of the small corpus have. Never to be
 #: changed: the results that we publish are of these splits.
@@ -38,6 +54,10 @@ _BY_HAND = (
     "It can't be fetched for you: docs/textcat.md of spacy-hashembeds says where it "
     "was published"
 )
+
+
+#: The labels of a text.
+_Labels = tuple[str, ...]
 
 
 def _make_docs(lang: str) -> Callable[[LabelledText], Doc]:
@@ -55,11 +75,53 @@ def _make_docs(lang: str) -> Callable[[LabelledText], Doc]:
 TEXTCAT = Task(unit="text", prepare=_make_docs, attrs=("ORTH", "NORM"))
 
 
+def prepare_texts(
+    *,
+    train: Path,
+    dev: Path | None = None,
+    test: Path | None = None,
+    lang: str,
+    output: Path,
+    layout: TextFormat | None = None,
+    progress: Progress = lambda documents, split: documents,
+) -> dict[str, Path]:
+    """Convert your own texts with labels. Labels are those of all files together.
+
+    train (Path): The file of the training split.
+    dev (Path): The file of the development split. None: of each ten texts for training
+        with the same labels, one is, drawn from a fixed seed.
+    test (Path): The file of the test split, if there is one.
+    lang (str): Code of the language, e.g. "en".
+    output (Path): The folder to write to, as for `prepare_dataset`.
+    layout (TextFormat): How the files are laid out. None: as
+        `spacy-hashembeds.LabelledTextsCorpus.v1` has it by default.
+    progress (Progress): Wraps the texts of each split as they are read, and the labels.
+    RETURNS (dict[str, Path]): The file of each split.
+    RAISES (ValueError): An unknown language, a test split of other files that would
+        stay in the output, or, with file and line, what cannot be parsed.
+    RAISES (FileNotFoundError): A file is missing.
+    """
+    layout = layout if layout is not None else TextFormat()
+    paths = check_own_files(output, train=train, dev=dev, test=test)
+    labels: set[str] = set()
+    for split, path in paths.items():
+        for found in progress(read_labels(path, layout), f"the labels of {split}"):
+            labels.update(found)
+    read = partial(read_labelled, layout=layout, labels=sorted(labels))
+    splits: dict[str, Iterator[LabelledText]] = {
+        split: read(path) for split, path in paths.items()
+    }
+    if dev is None:
+        held_out = hold_out(partial(read, paths["train"]), every=_OWN_DEV_EVERY)
+        splits = {**held_out, **{s: splits[s] for s in splits if s != "train"}}
+    return write_splits(splits, TEXTCAT, lang, Path(output), progress)
+
+
 def hold_out(
     read: Callable[[], Iterator[LabelledText]], *, every: int = _DEV_EVERY
 ) -> dict[str, Iterator[LabelledText]]:
     """Split a corpus into train and dev without keeping it in memory: of each so many
-    texts, one, drawn from a fixed seed, is in dev.
+    texts with the same labels, one, drawn from a fixed seed, is in dev.
 
     read (Callable): Reads the texts, anew at each call.
     every (int): Of how many texts one is in dev.
@@ -74,13 +136,17 @@ def hold_out(
 def _choose(
     texts: Iterator[LabelledText], every: int, *, is_drawn: bool
 ) -> Iterator[LabelledText]:
-    # Files may be sorted by class: this takes of each as many as it has.
     rng = Random(SEED)
-    drawn = 0
-    for place, labelled in enumerate(texts):
-        if place % every == 0:
-            drawn = place + rng.randrange(every)
-        if (place == drawn) == is_drawn:
+    seen: Counter[_Labels] = Counter()
+    drawn: dict[_Labels, int] = {}
+    for labelled in texts:
+        labels = tuple(label for label, value in labelled.cats.items() if value >= 0.5)
+        place = seen[labels] % every
+        seen[labels] += 1
+        if place == 0:
+            # Never the first, so that no labels are in dev alone.
+            drawn[labels] = rng.randrange(1, every)
+        if (place == drawn[labels]) == is_drawn:
             yield labelled
 
 

@@ -77,6 +77,58 @@ def test_columns_of_own_files(tmp_path: Path):
     assert words == [["Zoë Ann", "yes"], ["no"]]
 
 
+def write_texts(folder: Path, name: str, n_texts: int) -> Path:
+    lines = [f"Text no. {i},{'x/y' if i % 2 else 'z.z'}" for i in range(n_texts)]
+    path = folder / name
+    path.write_text("\n".join(["body,topic", *lines]))
+    return path
+
+
+def test_own_texts_are_converted_and_counted(tmp_path: Path):
+    train = write_texts(tmp_path, "own.csv", 40)
+    test = tmp_path / "test.jsonl"
+    test.write_text('{"body": "Rare", "topic": ["z.z", "\\u001b[2Jodd"]}')
+    columns = ["--text-column", "body", "--label-column", "topic"]
+    output = tmp_path / "output"
+    splits = ["--train", train, "--test", test, "--lang", "en"]
+    result = run("texts", "-o", output, *splits, *columns)
+    assert result.exit_code == 0, result.output
+    assert find_row(result, "Texts")[-3:] == ["train", "dev", "test"]
+    assert find_row(result, "All")[1:] == ["36", "4", "1"]
+    assert find_row(result, "x/y") == ["18", "2", "0"]
+    assert find_row(result, "z.z") == ["18", "2", "1"]
+    # as it was not learned
+    assert "nothing can learn them" in " ".join(result.output.split())
+    assert result.output.count(r"\x1b[2Jodd") == 2
+    assert "\x1b[2J" not in result.output
+    assert "[z.z] Text no" in result.output
+    assert "Saved 3 splits" in result.output
+    docs = DocBin().from_disk(output / "test.spacy").get_docs(Vocab())
+    assert [doc.cats for doc in docs] == [{"\x1b[2Jodd": 1.0, "x/y": 0.0, "z.z": 1.0}]
+
+
+def test_own_texts_in_three_files(tmp_path: Path):
+    paths = [write_texts(tmp_path, f"{i}.tsv", 2 * i) for i in (3, 2, 1)]
+    splits = zip(("--train", "--dev", "--test"), paths, strict=True)
+    columns = ["--text-column", "body", "--label-column", "topic"]
+    options = ["--separator", ",", "-l", "en", *columns]
+    args = [arg for split in splits for arg in split]
+    result = run("texts", "-o", tmp_path / "output", *args, *options)
+    assert result.exit_code == 0, result.output
+    assert find_row(result, "All")[1:] == ["6", "4", "2"]
+
+
+def test_a_dataset_for_text_classification(tmp_path: Path):
+    folder = tmp_path / "yelp_polarity"
+    folder.mkdir()
+    (folder / "train.csv").write_text('"1","Bad."\n"2","Good!"\n' * 20)
+    (folder / "test.csv").write_text('"1","So so."\n')
+    result = run("yelp_polarity", "-o", tmp_path / "output", "-a", tmp_path)
+    assert result.exit_code == 0, result.output
+    assert find_row(result, "All")[1:] == ["38", "2", "1"]
+    assert find_row(result, "negative") == ["19", "1", "1"]
+
+
 def test_a_dataset_is_converted_from_its_assets(tmp_path: Path):
     files = DATASETS["wnut17"].files
     texts = ("Ann\tB-person\n\t\nslept\tO\n", "Bo\tB-person\n", "Ann\tB-group\n")
@@ -157,7 +209,12 @@ def test_numbers_of_words_are_not_taken_for_words(tmp_path: Path):
         (["conll2003", "-o", "{out}"], "should be one of ['ag_news'"),
         (["iob", "-o", "{out}"], "need --train, --dev and --lang"),
         (["iob", "-o", "{out}", "--train", "{file}", "--dev", "{file}"], "--lang"),
-        (["wnut17", "-o", "{out}", "--train", "{file}"], "Use 'iob' instead"),
+        (["texts", "-o", "{out}", "--train", "{file}"], "need --train and --lang"),
+        (
+            ["texts", "-o", "{out}", "--train", "{file}", "-l", "en"],
+            "own.iob:1: expected the columns 'text', 'label'",
+        ),
+        (["wnut17", "-o", "{out}", "--train", "{file}"], "Use 'iob' or 'texts'"),
         (
             ["iob", "-o", "{out}", "--train", "{out}/x", "--dev", "{file}", "-l", "en"],
             "/x",

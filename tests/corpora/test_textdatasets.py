@@ -37,21 +37,23 @@ def get_label(doc: Doc) -> str:
 
 
 def test_one_row_in_twenty_is_for_development(tmp_path: Path):
-    write_ag_news(tmp_path / "ag_news", "train.csv", 50)
+    write_ag_news(tmp_path / "ag_news", "train.csv", 40)
     write_ag_news(tmp_path / "ag_news", "test.csv", 2)
     paths = prepare_dataset("ag_news", tmp_path, tmp_path / "out")
     docs = {split: load(path) for split, path in paths.items()}
     assert {split: len(docs[split]) for split in docs} == {
-        "train": 190,
-        "dev": 10,
+        "train": 152,
+        "dev": 8,
         "test": 8,
     }
     places = [int(doc[1].text) for doc in docs["dev"]]
-    # one of each twenty, and not the same of each
-    assert [place // 20 for place in places] == list(range(10))
-    assert len({place % 20 for place in places}) > 1
+    # of each of four classes, one of its first twenty, and one of the next
+    assert {(place % 4, place // 80) for place in places} == {
+        (label, block) for label in range(4) for block in (0, 1)
+    }
+    assert len({place % 80 for place in places}) > 4
     train = [int(doc[1].text) for doc in docs["train"]]
-    assert sorted([*places, *train]) == list(range(200))
+    assert sorted([*places, *train]) == list(range(160))
     assert train == sorted(train)
 
 
@@ -120,22 +122,22 @@ def hash_texts(path: Path) -> str:
 
 def test_large_splits_are_folders_of_files(tmp_path: Path, monkeypatch):
     monkeypatch.setattr(splits, "MAX_DOCS", 60)
-    write_ag_news(tmp_path / "ag_news", "train.csv", 50)
+    write_ag_news(tmp_path / "ag_news", "train.csv", 40)
     write_ag_news(tmp_path / "ag_news", "test.csv", 15)
     for _ in range(2):  # a folder replaces the folder of before
         paths = prepare_dataset("ag_news", tmp_path, tmp_path / "out")
         names = sorted(path.name for path in paths["train"].iterdir())
-        assert names == [f"000{i}.spacy" for i in range(4)]
+        assert names == [f"000{i}.spacy" for i in range(3)]
         assert paths["test"].is_file()  # 60 texts and no more
         docs = load(paths["train"])
-        assert len(docs) == 190
+        assert len(docs) == 152
         assert [doc.text for doc in read_docs(paths["train"], blank("en").vocab)] == [
             doc.text for doc in docs
         ]
     monkeypatch.setattr(splits, "MAX_DOCS", 5)
     with pytest.raises(FileExistsError, match=r"dev\.spacy' should become a folder"):
         prepare_dataset("ag_news", tmp_path, tmp_path / "out")
-    assert len(load(paths["train"])) == 190
+    assert len(load(paths["train"])) == 152
 
 
 @pytest.mark.parametrize("name", [d.name for d in textdatasets.TEXT_DATASETS])
@@ -145,13 +147,18 @@ def test_missing_files_have_a_remedy(name: str, tmp_path: Path):
         prepare_dataset(name, tmp_path, tmp_path / "out")
 
 
-def test_a_text_is_held_out_of_each_few():
-    texts = [LabelledText(str(i), {}) for i in range(35)]
+def test_a_text_of_each_few_with_the_same_labels_is_held_out():
+    labels = [{"a": 1.0}] * 30 + [{"b": 1.0}] + [{"a": 1.0, "b": 1.0}] * 20
+    texts = [LabelledText(str(i), cats) for i, cats in enumerate(labels)]
     held_out = textdatasets.hold_out(lambda: iter(texts), every=10)
-    dev = [labelled.text for labelled in held_out["dev"]]
-    train = [labelled.text for labelled in held_out["train"]]
-    assert len(dev) in (3, 4)
-    assert sorted([*dev, *train], key=int) == [text for text, _ in texts]
+    dev, train = (
+        [int(labelled.text) for labelled in held_out[split]]
+        for split in ("dev", "train")
+    )
+    assert sorted([*dev, *train]) == list(range(51))
+    assert [sum(place // 10 == i for place in dev) for i in range(3)] == [1, 1, 1]
+    assert len(dev) == 5
+    assert 30 in train
 
 
 def test_the_corpora_of_the_paper_are_there():

@@ -1,0 +1,231 @@
+"""Your own texts with labels, in CSV or with a JSON object a line (JSONL).
+
+Files are read lazily, a row at a time.
+"""
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from ..files import parse_json, quote
+from .lines import check_encoding, fail, read_lines
+from .rows import read_rows
+from .texts import LabelledText
+
+_JSONL = (".jsonl", ".ndjson")
+
+# Half a character, which JSON can write, but no encoding.
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+#: What a row says of its labels: a number from 0 to 1 for some of them.
+_Chosen = Mapping[str, float]
+
+_REMEDY = (
+    "Say which has the texts and which the labels: --text-column and --label-column, "
+    "or text_columns and label_column in a config"
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TextFormat:
+    r"""How a file of texts with labels is laid out. Files that end in .jsonl or .ndjson
+    have a JSON object on each line, others are CSV.
+
+    text (Sequence[str]): The columns that hold text, in the order in which to read
+        them: keys of objects, or names in the first line of a CSV file. If these and
+        `label` are numbers, such a file has no line of names, and its columns count
+        from 0; negative numbers count from the end.
+    label (str): The column of the label. In JSONL, it may hold a list of labels too, or
+        an object with a number from 0 to 1 for each label, as `Doc.cats` has.
+    separator (str): What stands between the columns of CSV, one character. None: "\t"
+        in files that end in .tsv, else a comma.
+    encoding (str): Encoding of the file, one that extends ASCII. A byte-order mark at
+        the beginning is dropped.
+    RAISES (ValueError): An unknown encoding, a separator that can't be, no column of
+        text, or one column twice.
+    """
+
+    text: Sequence[str] = ("text",)
+    label: str = "label"
+    separator: str | None = None
+    encoding: str = "utf-8"
+
+    def __post_init__(self) -> None:
+        if isinstance(self.text, str) or not all([*self.text, self.label, self.text]):
+            raise ValueError(
+                "'text' should be the names of one or more columns, and 'label' that "
+                f"of another, but they are {self.text!r} and {self.label!r}."
+            )
+        if len({*self.text, self.label}) <= len(self.text):
+            raise ValueError(
+                "'text' and 'label' should be columns that differ, but are "
+                f"{quote(list(self.text))} and {quote(self.label)}."
+            )
+        if self.separator is not None and not re.fullmatch('[^"\r\n]', self.separator):
+            raise ValueError(
+                "'separator' should be one character, and no quotation mark or end of "
+                f"a line, but is {self.separator!r}. Leave it out for a comma, or a "
+                "tab in .tsv files."
+            )
+        check_encoding(self.encoding)
+
+
+def read_labelled(
+    path: Path, layout: TextFormat, labels: Iterable[str] | None = None
+) -> Iterator[LabelledText]:
+    """Read a file of texts with labels.
+
+    path (Path): The file.
+    layout (TextFormat): How it is laid out.
+    labels (Iterable[str], optional): All labels that there are. Default: those in the
+        file, in the order of the alphabet, for which it is read twice.
+    YIELDS (LabelledText): The text of each row, with blanks between what its columns
+        hold. Labels that a row does not name are 0.0.
+    RAISES (ValueError): A row that can't be parsed, or a label that is not among
+        `labels`, as `path:line: …`.
+    """
+    if labels is None:
+        labels = sorted(set(chain.from_iterable(read_labels(path, layout))))
+    none = dict.fromkeys(labels, 0.0)
+    for line, text, chosen in _read_records(path, layout):
+        unknown = [label for label in chosen if label not in none]
+        if unknown:
+            fail(
+                path,
+                line,
+                f"the label {quote(unknown[0])} is not among 'labels', "
+                f"{quote(list(none))}. Add it, or leave 'labels' out, for those of "
+                "the file",
+            )
+        yield LabelledText(text, {**none, **chosen})
+
+
+def read_labels(path: Path, layout: TextFormat) -> Iterator[Collection[str]]:
+    """Read the labels that each row of a file names.
+
+    path (Path): The file.
+    layout (TextFormat): How it is laid out.
+    YIELDS (Collection[str]): The labels of a row.
+    RAISES (ValueError): As `read_labelled`.
+    """
+    for _, _, chosen in _read_records(path, layout):
+        yield chosen.keys()
+
+
+def _read_records(path: Path, layout: TextFormat) -> Iterator[tuple[int, str, _Chosen]]:
+    """Give the line of each row, its text, and what it says of its labels."""
+    is_json = path.suffix.lower() in _JSONL
+    is_empty = True
+    for line, texts, label in (_read_objects if is_json else _read_csv)(path, layout):
+        if not all(map(_is_text, texts)) or not "".join(texts).strip():
+            fail(
+                path,
+                line,
+                f"expected text in {_list(layout.text)}, got {quote(texts)}. Correct "
+                "the row, or remove it",
+            )
+        is_empty = False
+        yield line, " ".join(filter(None, texts)), _parse_label(path, line, label)
+    if is_empty:
+        raise ValueError(f"{path}: expected texts with labels, but there are none.")
+
+
+def _read_csv(path: Path, layout: TextFormat) -> Iterator[tuple[int, list[str], str]]:
+    separator = layout.separator or ("\t" if path.suffix.lower() == ".tsv" else ",")
+    columns = [*layout.text, layout.label]
+    rows = read_rows(path, separator=separator, encoding=layout.encoding)
+    line, first = next(rows)
+    places = _find_numbers(first, columns)
+    if places:
+        yield line, [first[i] for i in places[:-1]], first[places[-1]].strip()
+    else:
+        places = _find_names(path, line, first, columns)
+    for line, row in rows:
+        if len(row) != len(first):
+            fail(
+                path,
+                line,
+                f"expected {len(first)} columns, as in the first row, with "
+                f"{separator!r} between them, got {len(row)}: {quote(row)}",
+            )
+        yield line, [row[i] for i in places[:-1]], row[places[-1]].strip()
+
+
+def _find_numbers(first: list[str], columns: list[str]) -> list[int]:
+    """Find the places of columns that are given by numbers. []: they are not."""
+    if not all(re.fullmatch("-?[0-9]{1,4}", column) for column in columns):
+        return []
+    places = [int(c) + (len(first) if c.startswith("-") else 0) for c in columns]
+    is_found = all(0 <= place < len(first) for place in places)
+    return places if is_found and len(set(places)) == len(places) else []
+
+
+def _find_names(
+    path: Path, line: int, first: list[str], columns: list[str]
+) -> list[int]:
+    if any(first.count(column) != 1 for column in columns):
+        fail(
+            path,
+            line,
+            f"expected the columns {_list(columns)}, each once, got {quote(first)}. "
+            f"{_REMEDY}; where this line has no names, by their numbers, from 0",
+        )
+    return [first.index(column) for column in columns]
+
+
+def _read_objects(
+    path: Path, layout: TextFormat
+) -> Iterator[tuple[int, list[Any], Any]]:
+    for line, text in read_lines(path, layout.encoding):
+        if not text.strip():
+            continue
+        try:
+            data = parse_json(text)
+        except ValueError as err:
+            fail(path, line, f"expected a JSON object, but {err}")
+        missing = [key for key in (*layout.text, layout.label) if key not in data]
+        if missing:
+            fail(
+                path,
+                line,
+                f"expected the key {quote(missing[0])}, got {quote(list(data))}. "
+                + _REMEDY,
+            )
+        yield line, [data[key] for key in layout.text], data[layout.label]
+
+
+def _parse_label(path: Path, line: int, label: Any) -> _Chosen:
+    shares = label if isinstance(label, dict) else _make_shares(label)
+    if not all(name and _is_text(name) and _is_share(shares[name]) for name in shares):
+        fail(
+            path,
+            line,
+            "expected a label, which is a text or a whole number; or, in JSONL, a list "
+            "of texts, or an object with a number from 0 to 1 for each label; got "
+            f"{quote(label)}",
+        )
+    return {name: float(share) for name, share in shares.items()}
+
+
+def _make_shares(label: Any) -> dict[str, Any]:
+    """Give each label 1.0. What is no label gets no number, and is refused for that."""
+    names = label if isinstance(label, list) else [label]
+    is_number = isinstance(label, int) and not isinstance(label, bool)
+    if is_number or all(isinstance(name, str) for name in names):
+        return {str(name): 1.0 for name in names}
+    return {quote(label): None}
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str) and not _SURROGATE.search(value)
+
+
+def _is_share(value: Any) -> bool:
+    return isinstance(value, int | float) and 0 <= value <= 1
+
+
+def _list(columns: Sequence[str]) -> str:
+    return ", ".join(quote(column) for column in columns[:20])
