@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from spacy_hashembeds.evaluation.scorer import KINDS
+from spacy_hashembeds.evaluation.tasks import NER
 from spacy_hashembeds.experiments.results import (
     Estimate,
     Groups,
@@ -17,6 +18,7 @@ from spacy_hashembeds.experiments.results import (
     estimate,
     estimate_score,
     read_results,
+    select_task,
 )
 from spacy_hashembeds.report.layouts import FEWER, HASH, LOOKUP, SEED_9, Source
 from spacy_hashembeds.report.printed import find_printed
@@ -52,12 +54,13 @@ NONE = "\N{EN DASH}"
 
 
 def make_tables(groups: Groups) -> dict[str, str]:
-    """Make the tables of the page, as Markdown.
+    """Make the tables of the page, as Markdown. They have no text classifiers.
 
     groups (Groups): The trials, as `read_results` gives them.
     RAISES (ValueError): If a trial has no place in the tables.
     RETURNS (dict[str, str]): The tables by their names in the page.
     """
+    groups = select_task(groups, NER)
     for key in groups:
         if key.dataset not in CORPORA or key[1:] not in EMBEDDERS:
             raise ValueError(

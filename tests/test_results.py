@@ -9,6 +9,7 @@ from spacy_hashembeds.experiments.results import find_misnamed, read_results
 from spacy_hashembeds.report.report import make_report, write_report
 
 from .conftest import ROOT
+from .experiments.test_results import write_categories
 
 PAGE = ROOT / "docs" / "results.md"
 FOLDER = ROOT / "docs" / "results"
@@ -50,6 +51,13 @@ def test_trials_without_a_name_in_the_table_are_refused(script):
     other = key._replace(variant="mine")
     with pytest.raises(ValueError, match=f"{key.dataset}/{key.embedder}/mine has no"):
         script.make_tables({other: results})
+
+
+def test_text_classifiers_are_in_no_table_of_entities(script, tmp_path):
+    write_categories(tmp_path, "ag_news", "ngrams", "default")
+    others = read_results(tmp_path)
+    groups = read_results(FOLDER)
+    assert script.make_tables({**groups, **others}) == script.make_tables(groups)
 
 
 def test_every_file_is_a_result():

@@ -11,6 +11,10 @@ from ..architectures.embedders import multi_embed, multi_fewer_hash_embed
 # Our embedding layers, which need no tok2vec around them.
 _NAMES = (multi_embed.NAME, multi_fewer_hash_embed.NAME)
 
+# Thinc's layer in spaCy's bag of words, which has a row of weights for each n-gram's
+# hash, and in it one for each class.
+_LINEAR = "sparse_linear"
+
 
 def count_parameters(models: Iterable[Model]) -> int:
     """Count the numbers in all parameters of models, shared layers once."""
@@ -29,11 +33,9 @@ def find_embeddings(nlp: Language) -> list[Model]:
     RETURNS (list[Model]): What tok2vec layers name as their "embed", and our own
         embedding layers wherever they are.
     """
-    models = (getattr(pipe, "model", None) for _, pipe in nlp.pipeline)
     found = {
         embedding.id: embedding
-        for model in models
-        if isinstance(model, Model)
+        for model in _get_models(nlp)
         for embedding in find_embeddings_in(model)
     }
     return list(found.values())
@@ -51,14 +53,23 @@ def find_embeddings_in(model: Model) -> list[Model]:
 
 
 def count_embedding_parameters(nlp: Language) -> int:
-    """Count the parameters of the embedding layers: tables and what mixes them."""
-    return count_parameters(find_embeddings(nlp))
+    """Count the parameters of the embedding layers: tables and what mixes them.
+
+    The weights of spaCy's bag of words count as such a table too.
+    """
+    nodes = (node for model in _get_models(nlp) for node in model.walk())
+    linear = [node for node in nodes if node.name == _LINEAR]
+    return count_parameters([*find_embeddings(nlp), *linear])
 
 
 def count_pipeline_parameters(nlp: Language) -> int:
     """Count the parameters of all components of a pipeline."""
+    return count_parameters(_get_models(nlp))
+
+
+def _get_models(nlp: Language) -> list[Model]:
     models = (getattr(pipe, "model", None) for _, pipe in nlp.pipeline)
-    return count_parameters(model for model in models if isinstance(model, Model))
+    return [model for model in models if isinstance(model, Model)]
 
 
 def bytes_on_disk(path: str | Path) -> int:

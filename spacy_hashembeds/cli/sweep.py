@@ -10,6 +10,8 @@ from ._output import QUIET
 from ._progress import hide_progress
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from ..experiments.progress import Finished, Progress
     from ..experiments.sweep import Executor, Plan
 
@@ -188,13 +190,25 @@ def _format_ended(ended: "Finished") -> str:
     took = _format_seconds(ended.seconds)
     if ended.results is None:
         return f"{printer.fail(ended.trial.name)} failed after {took}"
-    scores = ended.results["scores"].items()
-    f1 = ", ".join(f"{split} {_format_f1(score['ents_f'])}" for split, score in scores)
-    return f"{printer.good(ended.trial.name)} F1 {f1}, in {took}"
+    scores = _format_scores(ended.results)
+    return f"{printer.good(ended.trial.name)} {scores}, in {took}"
 
 
-def _format_f1(f1: float | None) -> str:
-    return "none" if f1 is None else f"{100 * f1:.1f}"
+def _format_scores(results: "Mapping[str, Any]") -> str:
+    from ..evaluation.categories import name_accuracy
+    from ..evaluation.tasks import TEXTCAT
+    from ..experiments.metrics import get_task
+
+    splits = results["scores"]
+    name, key = "F1", "ents_f"
+    if get_task(results) == TEXTCAT:
+        name, key = name_accuracy(next(iter(splits.values()))), "cats_acc"
+    scores = (f"{split} {_format(score[key])}" for split, score in splits.items())
+    return f"{name} {', '.join(scores)}"
+
+
+def _format(score: float | None) -> str:
+    return "none" if score is None else f"{100 * score:.1f}"
 
 
 def _format_seconds(seconds: float) -> str:

@@ -10,6 +10,9 @@ from ._layout import print_table
 from ._output import JSON, QUIET, print_json
 from ._overrides import TAKE_OVERRIDES, read_overrides
 
+# The header of a table, its rows, and how its columns are aligned.
+_Listed = tuple[tuple[str, ...], list[tuple[str, ...]], str]
+
 
 @hashembeds_cli.command("trial", context_settings=TAKE_OVERRIDES)
 def trial_cli(
@@ -31,11 +34,12 @@ def trial_cli(
     as_json: bool = JSON,
     quiet: bool = QUIET,
 ) -> None:
-    """Train a pipeline, evaluate it on seen and unseen entities, and record it.
+    """Train a pipeline, evaluate it, and record it.
 
-    Further options change the config, as for `spacy train`. The results are one file,
-    metrics/DATASET/EMBEDDER/VARIANT/seedSEED.json; a trial that is done is not run
-    again.
+    It is scored on seen and unseen entities, or on categories where the config has a
+    text classifier. Further options change the config, as for `spacy train`. The
+    results are one file, metrics/DATASET/EMBEDDER/VARIANT/seedSEED.json; a trial that
+    is done is not run again.
     """
     from wasabi import msg
 
@@ -67,9 +71,23 @@ def trial_cli(
 
 
 def _print_metrics(metrics: dict[str, Any], title: str) -> None:
+    from ..evaluation.tasks import TEXTCAT
+    from ..experiments.metrics import get_task
+
+    make = _list_categories if get_task(metrics) == TEXTCAT else _list_entities
+    header, rows, aligns = make(metrics["scores"])
+    sizes, timings = metrics["sizes"], metrics["timings"]
+    legend = (
+        f"Scores in percent. {timings['words_per_second']:,.0f} words/s, trained in "
+        f"{timings['train_seconds']:,.0f} s, {sizes['bytes_on_disk'] / 1e6:.2f} MB on "
+        f"disk, {sizes['embedding_parameters']:,} parameters in the embedder."
+    )
+    print_table(title, legend, header, rows, aligns=aligns)
+
+
+def _list_entities(splits: dict[str, Any]) -> _Listed:
     from ..evaluation.scorer import KINDS
 
-    header = ("Split", "Entities", "Number", "P", "R", "F")
     rows = [
         (
             split,
@@ -77,16 +95,26 @@ def _print_metrics(metrics: dict[str, Any], title: str) -> None:
             f"{scores[f'{prefix}_support']:,}",
             *(_format_score(scores[f"{prefix}_{key}"]) for key in "prf"),
         )
-        for split, scores in metrics["scores"].items()
+        for split, scores in splits.items()
         for kind, prefix in KINDS.items()
     ]
-    sizes, timings = metrics["sizes"], metrics["timings"]
-    legend = (
-        f"Scores in percent. {timings['words_per_second']:,.0f} words/s, trained in "
-        f"{timings['train_seconds']:,.0f} s, {sizes['bytes_on_disk'] / 1e6:.2f} MB on "
-        f"disk, {sizes['embedding_parameters']:,} parameters in the embedder."
-    )
-    print_table(title, legend, header, rows, aligns="ll")
+    return ("Split", "Entities", "Number", "P", "R", "F"), rows, "ll"
+
+
+def _list_categories(splits: dict[str, Any]) -> _Listed:
+    from ..evaluation.categories import name_accuracy
+
+    keys = ("cats_acc", "cats_macro_f", "cats_micro_f")
+    rows = [
+        (
+            split,
+            f"{scores['cats_support']:,}",
+            *(_format_score(scores[key]) for key in keys),
+        )
+        for split, scores in splits.items()
+    ]
+    accuracy = name_accuracy(next(iter(splits.values()))).capitalize()
+    return ("Split", "Documents", accuracy, "Macro F", "Micro F"), rows, "l"
 
 
 def _format_score(score: float | None) -> str:

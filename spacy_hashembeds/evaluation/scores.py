@@ -1,4 +1,4 @@
-"""What a trained pipeline scores: all entities, seen and unseen ones."""
+"""What a trained pipeline scores: its entities, seen and unseen, or its categories."""
 
 from pathlib import Path
 from typing import Any
@@ -8,31 +8,38 @@ from thinc.api import require_gpu
 from ..corpora.docbin import read_docs
 from ..corpora.entities import read_entity_texts
 from ..loading import load_trained
+from .categories import score_categories
 from .predictions import predict_examples
 from .scorer import score_seen_unseen
+from .tasks import TEXTCAT, find_classes, find_task
 
 
 def evaluate_pipeline(
     model: str | Path, test: str | Path, train: str | Path, *, use_gpu: int = -1
 ) -> dict[str, Any]:
-    """Score a pipeline's entities on a corpus: all, seen and unseen in training.
+    """Score a pipeline on a corpus.
 
-    The pipeline runs once, on the examples that `spacy evaluate` would make. Its
-    own scorers are not asked, so any pipeline that sets `doc.ents` will do.
+    One with a text classifier is scored on categories, any other on entities: all,
+    seen and unseen in training. The pipeline runs once, on the examples that `spacy
+    evaluate` would make. Its own scorers are not asked, so any pipeline that sets
+    `doc.ents` will do.
 
     model (str | Path): A pipeline's package name or folder.
     test (str | Path): The gold corpus, a `.spacy` file or a folder of them.
-    train (str | Path): The pipeline's training corpus, likewise.
+    train (str | Path): The pipeline's training corpus, likewise, by which entities are
+        seen or unseen.
     use_gpu (int): The GPU's number, or -1 for the CPU.
     RAISES (FileNotFoundError): If a corpus is missing.
-    RAISES (ValueError): If a corpus can't be read, the pipeline is a file, or there is
-        no such GPU.
+    RAISES (ValueError): If a corpus can't be read, the pipeline is a file, or sets both
+        entities and categories, or there is no such GPU.
     RAISES (OSError): If there is no such pipeline.
-    RETURNS (dict[str, Any]): The scores of `score_seen_unseen`.
+    RETURNS (dict[str, Any]): The scores of `score_seen_unseen`, or those of
+        `score_categories`.
     """
     if use_gpu >= 0:
         require_gpu(use_gpu)
-    train_texts = read_entity_texts(train)
     nlp = load_trained(model)
     examples = predict_examples(nlp, read_docs(test, nlp.vocab))
-    return score_seen_unseen(examples, train_texts)
+    if find_task(nlp) == TEXTCAT:
+        return score_categories(examples, find_classes(nlp))
+    return score_seen_unseen(examples, read_entity_texts(train))

@@ -4,10 +4,17 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from ..evaluation.categories import EXCLUSIVE, SCORES, SUPPORT
 from ..evaluation.scorer import KINDS
+from ..evaluation.tasks import NER, TEXTCAT
 from ..files import quote, read_json
 
-_NAMES = {str: "text", int: "a whole number", dict: "an object"}
+_NAMES: Mapping[type, str] = {
+    str: "text",
+    int: "a whole number",
+    dict: "an object",
+    bool: "true or false",
+}
 _PARTS = {
     **dict.fromkeys(("dataset", "embedder", "variant", "model"), str),
     "seed": int,
@@ -38,6 +45,34 @@ def read_metrics(path: Path) -> dict[str, Any]:
     return metrics
 
 
+def find_task(scores: Mapping[str, Any]) -> str:
+    """Say what a split was scored on, by the names of its scores.
+
+    scores (Mapping[str, Any]): The scores of one split.
+    RAISES (ValueError): If it has scores of entities and of categories.
+    RETURNS (str): "ner" or "textcat".
+    """
+    found = {
+        task: [key for key in scores if key.startswith(prefix)]
+        for task, prefix in ((NER, "ents_"), (TEXTCAT, "cats_"))
+    }
+    if all(found.values()):
+        first, second = (quote(keys[0]) for keys in found.values())
+        raise ValueError(
+            "a split should have scores of entities or of categories, but has "
+            f"{first} and {second}"
+        )
+    return TEXTCAT if found[TEXTCAT] else NER
+
+
+def get_task(metrics: Mapping[str, Any]) -> str:
+    """Say what a trial was scored on: "ner" or "textcat".
+
+    metrics (Mapping[str, Any]): What `read_metrics` returns.
+    """
+    return find_task(next(iter(metrics["scores"].values())))
+
+
 def _check(metrics: Mapping[str, Any]) -> None:
     for key, kind in _PARTS.items():
         _get_part(metrics, key, kind)
@@ -46,8 +81,18 @@ def _check(metrics: Mapping[str, Any]) -> None:
         _check_count(metrics["sizes"], key)
     if not metrics["scores"]:
         raise ValueError("'scores' should have a split or more, but is {}")
-    for split in metrics["scores"]:
-        _check_scores(_get_part(metrics["scores"], split, dict))
+    splits = {
+        split: _get_part(metrics["scores"], split, dict) for split in metrics["scores"]
+    }
+    tasks = {split: find_task(scores) for split, scores in splits.items()}
+    if len(set(tasks.values())) > 1:
+        raise ValueError(
+            "all splits should be scored on entities or all on categories, but they "
+            f"are of {quote(tasks)}"
+        )
+    for split, scores in splits.items():
+        check = _check_categories if tasks[split] == TEXTCAT else _check_entities
+        check(scores)
 
 
 def _check_count(metrics: Mapping[str, Any], key: str) -> None:
@@ -57,7 +102,15 @@ def _check_count(metrics: Mapping[str, Any], key: str) -> None:
         )
 
 
-def _check_scores(scores: Mapping[str, Any]) -> None:
+def _check_categories(scores: Mapping[str, Any]) -> None:
+    _check_count(scores, SUPPORT)
+    _get_part(scores, EXCLUSIVE, bool)
+    for key in SCORES:
+        if scores[SUPPORT] or scores.get(key) is not None:
+            _check_score(scores, key)
+
+
+def _check_entities(scores: Mapping[str, Any]) -> None:
     for prefix in KINDS.values():
         _check_count(scores, f"{prefix}_support")
         is_there = scores[f"{prefix}_support"] > 0

@@ -7,9 +7,11 @@ from pathlib import Path
 from statistics import fmean, pstdev
 from typing import Any, NamedTuple
 
+from ..evaluation.categories import SCORES
 from ..evaluation.scorer import KINDS
+from ..evaluation.tasks import TEXTCAT
 from ..files import quote
-from .metrics import read_metrics
+from .metrics import get_task, read_metrics
 
 
 class TrialKey(NamedTuple):
@@ -32,11 +34,12 @@ class Result:
     path (Path): The file it was read from.
     key (TrialKey): What was trained.
     seed (int): The seed.
+    task (str): What was scored: entities, "ner", or categories of documents, "textcat".
     overrides (Mapping[str, Any]): The config settings that the variant changes.
     corpus_hashes (Mapping[str, str]): The hash of each split's file.
     scores (Mapping[str, Mapping[str, float | None]]): For each split, the scores
-        `ents_p`, `ents_seen_f` and so on, 0 to 1. None where there are no such
-        entities to find.
+        `ents_p`, `ents_seen_f` and so on, or `cats_acc`, `cats_macro_f` and so on, 0
+        to 1. None where there are no such entities, or no documents.
     embedding_parameters (int): Trained numbers in the embedder.
     bytes_on_disk (int): Size of the saved pipeline.
     """
@@ -44,6 +47,7 @@ class Result:
     path: Path
     key: TrialKey
     seed: int
+    task: str
     overrides: Mapping[str, Any]
     corpus_hashes: Mapping[str, str]
     scores: Mapping[str, Mapping[str, float | None]]
@@ -99,6 +103,14 @@ def read_results(folder: str | Path) -> dict[TrialKey, list[Result]]:
         groups.setdefault(result.key, []).append(result)
     _check_alike(groups)
     return groups
+
+
+def select_task(groups: Groups, task: str) -> Groups:
+    """Keep the trials of one task: "ner" or "textcat".
+
+    groups (Groups): What `read_results` returns.
+    """
+    return {key: results for key, results in groups.items() if results[0].task == task}
 
 
 def find_misnamed(folder: str | Path) -> list[Path]:
@@ -172,15 +184,25 @@ def _make_result(path: Path, metrics: Mapping[str, Any]) -> Result:
         path=path,
         key=TrialKey(metrics["dataset"], metrics["embedder"], metrics["variant"]),
         seed=metrics["seed"],
+        task=get_task(metrics),
         overrides=metrics["overrides"],
         corpus_hashes=metrics["corpus_hashes"],
-        scores={split: _get_scores(s) for split, s in metrics["scores"].items()},
+        scores=_get_scores(metrics),
         embedding_parameters=metrics["sizes"]["embedding_parameters"],
         bytes_on_disk=metrics["sizes"]["bytes_on_disk"],
     )
 
 
-def _get_scores(metrics: Mapping[str, Any]) -> dict[str, float | None]:
+def _get_scores(metrics: Mapping[str, Any]) -> dict[str, dict[str, float | None]]:
+    get = _get_categories if get_task(metrics) == TEXTCAT else _get_entities
+    return {split: get(scores) for split, scores in metrics["scores"].items()}
+
+
+def _get_categories(metrics: Mapping[str, Any]) -> dict[str, float | None]:
+    return {name: metrics.get(name) for name in SCORES}
+
+
+def _get_entities(metrics: Mapping[str, Any]) -> dict[str, float | None]:
     scores: dict[str, float | None] = {}
     for prefix in KINDS.values():
         # spaCy scores wrong predictions with 0 even where there is nothing to find
@@ -195,6 +217,13 @@ def _check_alike(groups: Groups) -> None:
     for (dataset, *_), results in groups.items():
         for result in results:
             first = first_of.setdefault(dataset, result)
+            if result.task != results[0].task:
+                raise ValueError(
+                    f"'{result.path}' and '{results[0].path}' should differ by their "
+                    "seed alone, but one has scores of entities and the other of "
+                    "categories. The config changed in between: run the older trial "
+                    "again, with --force."
+                )
             if result.corpus_hashes != first.corpus_hashes:
                 raise ValueError(
                     f"'{result.path}' and '{first.path}' are results on different "

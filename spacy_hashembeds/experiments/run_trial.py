@@ -27,6 +27,7 @@ from ..analysis.sizes import (
 )
 from ..corpora.docbin import read_docs
 from ..evaluation.scores import evaluate_pipeline
+from ..evaluation.tasks import TEXTCAT, find_classes, find_task
 from ..files import write_json
 from .processes import locked, run_command
 from .recorded import check_settings, find_upgrades, read_done
@@ -70,7 +71,7 @@ def run_trial(
     RAISES (RuntimeError): If training fails; says why, and in a note where its log is.
         Or if the corpus changed meanwhile.
     RETURNS (tuple[dict[str, Any], bool]): The results: what identifies the trial, the
-        scores on each split but train (see `score_seen_unseen`), timings and sizes.
+        scores on each split but train (see `evaluate_pipeline`), timings and sizes.
         And whether they are new: False if the trial was done before.
     """
     identity = identify(trial)
@@ -187,7 +188,8 @@ def check_config(trial: Trial) -> None:
     """Make the pipeline of a trial, untrained, to find what is wrong with its config.
 
     RAISES (ValueError): If a setting is unknown, a value or the language can't be used,
-        or vectors are to be used but not given. Names the trial and its overrides.
+        vectors are to be used but not given, or it is not to be told what to score.
+        Names the trial and its overrides.
     """
     try:
         _check_paths(trial)
@@ -233,6 +235,8 @@ def _check_parts(trial: Trial) -> None:
     registry.resolve(config["training"], schema=ConfigSchemaTraining)
     registry.resolve(config["initialize"], schema=ConfigSchemaInit)
     registry.resolve({"corpora": config["corpora"]})
+    if find_task(nlp) == TEXTCAT:
+        find_classes(nlp)  # the only ones, or scores would come out as errors
     if _uses_vectors(nlp) and not config["initialize"]["vectors"]:
         raise ValueError("It has include_static_vectors = true, but no paths.vectors.")
 

@@ -10,7 +10,14 @@ from pathlib import Path
 from jinja2 import Environment, PackageLoader
 
 from .. import markdown
-from ..experiments.results import Estimate, find_misnamed, read_results
+from ..evaluation.tasks import NER
+from ..experiments.results import (
+    Estimate,
+    Groups,
+    find_misnamed,
+    read_results,
+    select_task,
+)
 from ..files import find_descriptor, replacing
 from .charts import import_figure
 from .corpus_tables import count_corpora, make_collision_table, make_corpus_tables
@@ -88,7 +95,8 @@ def make_report(
     corpus_root (str | Path, optional): The folder of prepared corpora, for tables 4 to
         6. None: "corpus", if it is there.
     on_progress (Callable[[str], None]): Called with each step.
-    RAISES (FileNotFoundError): If there are no results, or no such folder of corpora.
+    RAISES (FileNotFoundError): If there are no results of named entities, or no such
+        folder of corpora.
     RAISES (ValueError): If a result or a corpus can't be read.
     RAISES (ImportError): If matplotlib is not installed.
     RETURNS (Report): The report, to be written with `write_report`.
@@ -96,7 +104,7 @@ def make_report(
     # before the work
     import_figure()
     root = _find_corpora(corpus_root)
-    groups = read_results(results)
+    groups = _read_trials(results, on_progress)
     tables = make_trial_tables(groups)
     on_progress("Drawing figures")
     figures = draw_figures(tables)
@@ -115,6 +123,21 @@ def make_report(
         missing=find_missing(groups),
         misnamed=find_misnamed(results),
     )
+
+
+def _read_trials(results: str | Path, on_progress: Callable[[str], None]) -> Groups:
+    """Read the trials that the report is about, which has no text classifiers."""
+    groups = read_results(results)
+    chosen = select_task(groups, NER)
+    n_others = sum(map(len, groups.values())) - sum(map(len, chosen.values()))
+    if not chosen:
+        raise FileNotFoundError(
+            f"There are no results of named entities in '{results}', which the report "
+            f"is about, only {n_others:,} of text classifiers."
+        )
+    if n_others:
+        on_progress(f"Leaving out the results of text classifiers: {n_others:,}")
+    return chosen
 
 
 def check_output(output: str | Path) -> None:

@@ -134,6 +134,20 @@ def test_our_layers_are_found_without_a_tok2vec_around_them(embedder):
     assert count_pipeline_parameters(nlp) == expected + SOFTMAX
 
 
+def test_the_weights_of_a_bag_of_words_are_its_table():
+    """A row for each n-gram's hash, in it one number for each class; and the biases."""
+    nlp = spacy.blank("en")
+    model = {"@architectures": "spacy.TextCatBOW.v3", "exclusive_classes": True}
+    model |= {"ngram_size": 1, "no_output_layer": False, "length": 64}
+    pipe: Any = nlp.add_pipe("textcat", config={"model": model})
+    for label in TAGS:
+        pipe.add_label(label)
+    nlp.initialize()
+    assert find_embeddings(nlp) == []
+    assert count_embedding_parameters(nlp) == 64 * len(TAGS) + len(TAGS)
+    assert count_pipeline_parameters(nlp) == count_embedding_parameters(nlp)
+
+
 def test_a_pipeline_without_layers():
     nlp = spacy.blank("en")
     nlp.add_pipe("sentencizer")

@@ -1,5 +1,6 @@
 import json
 import statistics
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from spacy_hashembeds.evaluation.categories import SCORES
 from spacy_hashembeds.experiments.results import (
     Estimate,
     TrialKey,
@@ -15,9 +17,12 @@ from spacy_hashembeds.experiments.results import (
     estimate_score,
     find_misnamed,
     read_results,
+    select_task,
 )
 
 from ..conftest import make_trial
+
+SETTING = {"cats_support": 20, "cats_exclusive": True, "cats_per_type": {}}
 
 
 def write_result(
@@ -57,6 +62,25 @@ def write_result(
     path = root / dataset / embedder / variant / f"seed{seed}.json"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(result), encoding="utf8")
+    return path
+
+
+def write_categories(
+    root: Path,
+    dataset: str,
+    embedder: str,
+    variant: str,
+    seed: int = 0,
+    scores: Mapping[str, Any] | None = None,
+) -> Path:
+    """Write the results of a text classifier's trial: all is 0.5, or as given."""
+    path = write_result(root, dataset, embedder, variant, seed)
+    values = {**dict.fromkeys(SCORES, 0.5), **SETTING, **(scores or {})}
+    metrics = {
+        **json.loads(path.read_text()),
+        "scores": {"dev": values, "test": values},
+    }
+    path.write_text(json.dumps(metrics))
     return path
 
 
@@ -299,3 +323,60 @@ def test_a_split_that_was_not_scored_has_no_mean(tmp_path):
     ((result,),) = read_results(tmp_path).values()
     assert estimate_score([result], "test", "ents_f") is None
     assert estimate_score([result], "dev", "ents_f") == Estimate(mean=0.5, n=1)
+
+
+def test_trials_of_text_classifiers_are_read_and_told_apart(tmp_path):
+    for seed, accuracy in enumerate((0.75, 0.25)):
+        scores = {"cats_acc": accuracy}
+        write_categories(tmp_path, "ag_news", "ngrams", "default", seed, scores)
+    write_result(tmp_path, "anem", "multi_embed", "default")
+    groups = read_results(tmp_path)
+    ngrams = TrialKey("ag_news", "ngrams", "default")
+    assert list(select_task(groups, "textcat")) == [ngrams]
+    assert list(select_task(groups, "ner")) == [("anem", "multi_embed", "default")]
+    assert {result.task for result in groups[ngrams]} == {"textcat"}
+    accuracy = estimate_score(groups[ngrams], "test", "cats_acc")
+    assert accuracy == Estimate(mean=0.5, deviation=0.25, n=2)
+    assert groups[ngrams][0].scores["dev"].keys() == set(SCORES)
+
+
+def test_documents_that_are_not_there_have_no_score(tmp_path):
+    scores = {**dict.fromkeys(SCORES), "cats_support": 0}
+    write_categories(tmp_path, "ag_news", "ngrams", "default", scores=scores)
+    ((result,),) = read_results(tmp_path).values()
+    assert result.scores["test"]["cats_acc"] is None
+
+
+@pytest.mark.parametrize(
+    ("scores", "message"),
+    [
+        ({"cats_acc": 1.5}, "'cats_acc' should be from 0 to 1, but is 1.5"),
+        ({"cats_macro_f": None}, "'cats_macro_f' should be from 0 to 1, but is None"),
+        ({"cats_micro_p": "1"}, "'cats_micro_p' should be from 0 to 1, but is '1'"),
+        ({"cats_support": -1}, r"'cats_support' should be from 0 to 2\*\*53"),
+        ({"cats_support": None}, "'cats_support' should be a whole number"),
+        ({"cats_exclusive": 1}, "'cats_exclusive' should be true or false, but is 1"),
+        ({"ents_f": 0.5}, "entities or of categories, but has 'ents_f' and 'cats_"),
+    ],
+)
+def test_scores_of_categories_are_checked(scores, message, tmp_path):
+    write_categories(tmp_path, "ag_news", "ngrams", "default", scores=scores)
+    with pytest.raises(ValueError, match=f"{BROKEN}.*{message}"):
+        read_results(tmp_path)
+
+
+def test_splits_scored_on_different_things_are_refused(tmp_path):
+    path = write_result(tmp_path, "ag_news", "ngrams", "default")
+    metrics = json.loads(path.read_text())
+    metrics["scores"]["test"] = {**dict.fromkeys(SCORES, 0.5), **SETTING}
+    path.write_text(json.dumps(metrics))
+    message = "all splits should be scored on entities or all on categories, .*'ner'"
+    with pytest.raises(ValueError, match=f"{BROKEN}.*{message}"):
+        read_results(tmp_path)
+
+
+def test_seeds_scored_on_different_things_are_refused(tmp_path):
+    write_categories(tmp_path, "both", "ngrams", "default", 0)
+    write_result(tmp_path, "both", "ngrams", "default", 1)
+    with pytest.raises(ValueError, match="one has scores of entities and the other"):
+        read_results(tmp_path)

@@ -12,7 +12,7 @@ from markdown_it import MarkdownIt
 
 from spacy_hashembeds.report.report import check_output, make_report, write_report
 
-from ..experiments.test_results import write_result, write_seeds
+from ..experiments.test_results import write_categories, write_result, write_seeds
 
 HASH, FEWER, LOOKUP = "multi_hash_embed", "multi_fewer_hash_embed", "multi_embed"
 NONE, MINUS = "\N{EN DASH}", "\N{MINUS SIGN}"
@@ -323,3 +323,15 @@ def test_without_matplotlib_the_extra_is_named(results, tmp_path, monkeypatch):
         make_report(results, corpus_root=tmp_path, on_progress=lines.append)
     # before any work
     assert lines == []
+
+
+def test_text_classifiers_are_left_out(tmp_path):
+    write_categories(tmp_path, "ag_news", "ngrams", "default")
+    with pytest.raises(FileNotFoundError, match="only 1 of text classifiers"):
+        make_report(tmp_path, corpus_root=tmp_path)
+    write_result(tmp_path, "anem", HASH, "default")
+    steps: list[str] = []
+    report = make_report(tmp_path, corpus_root=tmp_path, on_progress=steps.append)
+    assert steps[0] == "Leaving out the results of text classifiers: 1"
+    assert report.n_results == 1
+    assert [row.stub[0] for row in report.overview.rows] == ["AnEM"]

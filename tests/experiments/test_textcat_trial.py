@@ -1,0 +1,136 @@
+"""Trials of text classifiers."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import spacy
+from spacy.cli._util import app
+from spacy.util import load_config
+from typer.testing import CliRunner
+
+import spacy_hashembeds.cli  # noqa: F401
+from spacy_hashembeds.analysis.sizes import count_pipeline_parameters
+from spacy_hashembeds.cli import sweep
+from spacy_hashembeds.evaluation.scores import evaluate_pipeline
+from spacy_hashembeds.experiments import run_trial as run_module
+from spacy_hashembeds.experiments.metrics import read_metrics
+from spacy_hashembeds.experiments.progress import Finished
+from spacy_hashembeds.experiments.results import read_results
+from spacy_hashembeds.experiments.run_trial import check_config, run_trial
+from spacy_hashembeds.experiments.trial import Trial
+
+from ..toy_textcat import TEST, write_project
+
+
+@pytest.fixture(scope="module")
+def trial(tmp_path_factory) -> Trial:
+    """A trial of `textcat` that was run, to read only."""
+    trial = write_project(tmp_path_factory.mktemp("texts"))
+    run_trial(trial)
+    return trial
+
+
+@pytest.fixture
+def metrics(trial) -> dict[str, Any]:
+    return read_metrics(trial.metrics)
+
+
+@pytest.mark.slow
+def test_scores_are_those_of_the_best_pipeline(trial, metrics):
+    assert list(metrics["scores"]) == ["dev", "test"]
+    for split, scores in metrics["scores"].items():
+        args = (metrics["model"], trial.corpus[split], trial.corpus["train"])
+        assert scores == evaluate_pipeline(*args)
+    assert 0 < metrics["scores"]["test"]["cats_acc"] < 1  # else this would say little
+    assert metrics["scores"]["test"]["cats_support"] == len(TEST)
+    nlp = spacy.load(metrics["model"])
+    n_parameters = 3 * 256 + 3  # of nothing but the bag of words
+    assert count_pipeline_parameters(nlp) == n_parameters
+    assert metrics["sizes"]["embedding_parameters"] == n_parameters
+    assert metrics["timings"]["words_per_second"] > 0
+
+
+@pytest.mark.slow
+def test_the_best_pipeline_is_the_one_that_spacy_scores_best(trial, metrics):
+    """`spacy train` stops early, and keeps a pipeline, by the weights in the config."""
+    meta = json.loads((Path(metrics["model"]) / "meta.json").read_text())
+    dev = metrics["scores"]["dev"]
+    assert meta["performance"]["cats_score"] == pytest.approx(dev["cats_macro_f"])
+    log = (trial.output / "train.log").read_text()
+    steps = re.findall(r"^ *\d+ +\d+ +\S+ +\S+ +(\S+)$", log, flags=re.MULTILINE)
+    assert max(map(float, steps)) == pytest.approx(dev["cats_macro_f"], abs=0.006)
+
+
+@pytest.mark.slow
+def test_it_is_read_with_other_results(trial, metrics):
+    ((result,),) = read_results(trial.root / "metrics").values()
+    assert result.task == "textcat"
+    for split, scores in result.scores.items():
+        assert scores.items() <= metrics["scores"][split].items()
+
+
+def run_done(trial: Trial, monkeypatch) -> str:
+    """Run the command again, which prints what is done; give its plain lines."""
+    monkeypatch.chdir(trial.root)
+    monkeypatch.setattr(run_module, "run_command", None)
+    settings = [str(x) for k, v in trial.overrides.items() for x in (f"--{k}", v)]
+    command = ["hashembeds", "trial", trial.dataset, trial.embedder, *settings]
+    result = CliRunner().invoke(app, command)
+    assert result.exit_code == 0, result.output
+    return re.sub(r"\x1b\[[\d;]*m", "", result.output)
+
+
+@pytest.fixture
+def done(trial, tmp_path, monkeypatch) -> Trial:
+    """The same trial in another folder, with its results."""
+    copied = write_project(tmp_path)
+    copied.metrics.parent.mkdir(parents=True)
+    copied.metrics.write_bytes(trial.metrics.read_bytes())
+    return copied
+
+
+@pytest.mark.slow
+def test_the_command_prints_scores_of_documents(done, metrics, monkeypatch):
+    output = run_done(done, monkeypatch)
+    rows = [re.split(" {2,}", line.strip()) for line in output.splitlines()]
+    header = ["Split", "Documents", "Accuracy", "Macro F", "Micro F"]
+    assert header in rows
+    keys = ("cats_acc", "cats_macro_f", "cats_micro_f")
+    for split, scores in metrics["scores"].items():
+        percents = [f"{100 * scores[key]:.1f}" for key in keys]
+        assert [split, str(scores["cats_support"]), *percents] in rows
+    assert max(map(len, output.splitlines())) <= 80
+
+
+@pytest.mark.slow
+def test_several_labels_must_all_match(done, monkeypatch):
+    metrics = json.loads(done.metrics.read_text())
+    for scores in metrics["scores"].values():
+        scores["cats_exclusive"] = False
+    scores["cats_acc"] = None
+    done.metrics.write_text(json.dumps(metrics))
+    output = run_done(done, monkeypatch)
+    assert re.search(r"Split +Documents +Exact match +Macro F", output)
+    assert re.search(r"test +7 +- ", output)
+
+
+@pytest.mark.slow
+def test_a_sweep_tells_accuracy(trial, metrics):
+    ended = Finished(trial=trial, seconds=3.0, results=metrics, error=None)
+    dev, test = (100 * scores["cats_acc"] for scores in metrics["scores"].values())
+    line = sweep._format_ended(ended)
+    assert line.endswith(f" accuracy dev {dev:.1f}, test {test:.1f}, in 3 s")
+
+
+def test_a_config_that_does_not_say_what_to_score_is_refused(tmp_path):
+    trial = write_project(tmp_path)
+    config = load_config(trial.config)
+    config["nlp"]["pipeline"].append("entity_ruler")
+    config["components"]["entity_ruler"] = {"factory": "entity_ruler"}
+    config.to_disk(trial.config)
+    message = r"texts/textcat/default/seed0.* can't be used\. .* sets both: 'entity_rul"
+    with pytest.raises(ValueError, match=message):
+        check_config(trial)
