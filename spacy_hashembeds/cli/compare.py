@@ -43,10 +43,11 @@ def compare_cli(
     as_json: bool = JSON,
     quiet: bool = QUIET,
 ) -> None:
-    """Compare trials: scores on all, seen and unseen entities, size and speed.
+    """Compare trials: their scores, size and speed.
 
-    Speed is measured anew, with all pipelines taking turns in one run. Close other
-    programs: where timings were disturbed, it says so.
+    Scores are those on all, seen and unseen entities, or, of text classifiers,
+    accuracy and F1. Speed is measured anew, with all pipelines taking turns in one
+    run. Close other programs: where timings were disturbed, it says so.
     """
     from wasabi import msg
 
@@ -84,17 +85,13 @@ def _show_progress(rounds: "Sequence[int]") -> "Iterable[int]":
 def _print_comparison(comparison: dict[str, Any]) -> None:
     from wasabi import msg
 
+    from ..experiments.comparison import is_of_categories
     from ..experiments.machine import describe_machine
     from ._layout import print_table
 
     rows = comparison["rows"]
-    kinds = ("all", "seen", "unseen")
-    print_table(
-        f"Embedders on {comparison['dataset']}",
-        "Precision, recall and F1 in percent, by kind of entity (their number).",
-        ("Embedder", *(f"{kind} ({rows[0][kind]['support']})" for kind in kinds)),
-        [(row["name"], *(_format_scores(row[kind]) for kind in kinds)) for row in rows],
-    )
+    make = _list_categories if is_of_categories(comparison) else _list_entities
+    print_table(f"Embedders on {comparison['dataset']}", *make(comparison))
     print_table(
         "Size and speed",
         f"{describe_machine(comparison['machine'])}.",
@@ -103,6 +100,37 @@ def _print_comparison(comparison: dict[str, Any]) -> None:
     )
     for disturbance in comparison["disturbances"]:
         msg.warn("The timings were disturbed", disturbance)
+
+
+# The legend of a table, its header and its rows.
+_Listed = tuple[str, tuple[str, ...], list[tuple[str, ...]]]
+
+
+def _list_entities(comparison: dict[str, Any]) -> _Listed:
+    rows = comparison["rows"]
+    kinds = ("all", "seen", "unseen")
+    return (
+        "Precision, recall and F1 in percent, by kind of entity (their number).",
+        ("Embedder", *(f"{kind} ({rows[0][kind]['support']})" for kind in kinds)),
+        [(row["name"], *(_format_scores(row[kind]) for kind in kinds)) for row in rows],
+    )
+
+
+def _list_categories(comparison: dict[str, Any]) -> _Listed:
+    from ..experiments.comparison import name_accuracies
+
+    rows = comparison["rows"]
+    accuracy = name_accuracies(comparison).capitalize()
+    keys = ("accuracy", "macro_f", "micro_f")
+    return (
+        f"Scores in percent, of {rows[0]['documents']:,} documents.",
+        ("Embedder", accuracy, "Macro F", "Micro F"),
+        [(row["name"], *(_format_score(row[key]) for key in keys)) for row in rows],
+    )
+
+
+def _format_score(score: float | None) -> str:
+    return "-" if score is None else f"{100 * score:.1f}"
 
 
 def _format_scores(scores: dict[str, Any]) -> str:

@@ -18,12 +18,14 @@ from ..acceleration.conversion import find_convertible
 from ..acceleration.timing import Speed, measure_speeds
 from ..analysis.sizes import bytes_on_disk
 from ..corpora.docbin import read_docs
+from ..evaluation.categories import EXCLUSIVE, SUPPORT, name_accuracy
 from ..evaluation.scorer import KINDS
+from ..evaluation.tasks import NER, TEXTCAT
 from ..files import quote
 from ..folders import temporary_folder
 from ..loading import load_trained
 from .machine import find_disturbances, watch_machine
-from .metrics import read_metrics
+from .metrics import get_task, read_metrics
 
 Rows = list[dict[str, Any]]
 
@@ -50,19 +52,21 @@ def compare_trials(
     RAISES (FileNotFoundError): If a file or a pipeline is missing.
     RAISES (OSError): If there is no room for the accelerated pipelines, for a while.
     RAISES (ValueError): If a file holds something else, or if the trials are of
-        different corpora, or none are given; if there is nothing to accelerate, or
-        predictions differ.
+        different corpora, some of entities and some of categories, or none are given;
+        if there is nothing to accelerate, or predictions differ.
     RETURNS (dict[str, Any]): "dataset"; "machine", as `watch_machine` describes it;
         "disturbances", what speaks against the timings; and the "rows".
         Each has a "name" that tells it from the others, its "embedder", "variant" and
         "seed", and whether it is "accelerated"; for "all", "seen" and "unseen" entities
         of the last split the scores "p", "r", "f" (0 to 1, None where there are no
-        entities) and their number "support"; "embedding_parameters", "bytes_on_disk",
-        "words_per_second", "words_per_second_quartiles", and "times_as_fast" as the
-        first row.
+        entities) and their number "support", or for text classifiers "accuracy",
+        "macro_f" and "micro_f", the number of "documents", and whether labels are
+        "exclusive"; "embedding_parameters", "bytes_on_disk", "words_per_second",
+        "words_per_second_quartiles", and "times_as_fast" as the first row.
     """
     trials = [_read_metrics(path) for path in metrics]
     _check_corpora(metrics, trials)
+    _check_tasks(metrics, trials)
     docs = list(read_docs(corpus, Vocab()))
     rows = _name_rows([_make_row(trial) for trial in trials])
     models = [Path(trial["model"]) for trial in trials]
@@ -104,6 +108,19 @@ def _check_corpora(
         raise ValueError(
             "Only trials of one corpus can be compared, but these are of "
             f"{len(files)}: {', '.join(files.values())}."
+        )
+
+
+def _check_tasks(
+    metrics: Sequence[str | Path], trials: Sequence[dict[str, Any]]
+) -> None:
+    """Refuse trials that have no score in common, naming a file of each kind."""
+    files = {get_task(trial): path for path, trial in zip(metrics, trials, strict=True)}
+    if len(files) > 1:
+        raise ValueError(
+            "Only trials with the same scores can be compared, but those of "
+            f"'{files[NER]}' are of entities, and those of '{files[TEXTCAT]}' of "
+            "categories."
         )
 
 
@@ -170,12 +187,45 @@ def _make_row(trial: Mapping[str, Any]) -> dict[str, Any]:
     *_, scores = trial["scores"].values()
     row = {key: trial[key] for key in ("dataset", "embedder", "variant", "seed")}
     row["accelerated"] = False
-    for kind, prefix in KINDS.items():
-        row[kind] = {key: scores[f"{prefix}_{key}"] for key in "prf"}
-        row[kind]["support"] = scores[f"{prefix}_support"]
+    row |= (_get_categories if get_task(trial) == TEXTCAT else _get_entities)(scores)
     row["embedding_parameters"] = trial["sizes"]["embedding_parameters"]
     row["bytes_on_disk"] = trial["sizes"]["bytes_on_disk"]
     return row
+
+
+def _get_entities(scores: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        kind: {key: scores[f"{prefix}_{key}"] for key in ("p", "r", "f", "support")}
+        for kind, prefix in KINDS.items()
+    }
+
+
+def _get_categories(scores: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "accuracy": scores["cats_acc"],
+        "macro_f": scores["cats_macro_f"],
+        "micro_f": scores["cats_micro_f"],
+        "documents": scores[SUPPORT],
+        "exclusive": scores[EXCLUSIVE],
+    }
+
+
+def is_of_categories(comparison: Mapping[str, Any]) -> bool:
+    """Say whether a comparison is one of text classifiers.
+
+    comparison (Mapping[str, Any]): What `compare_trials` returns.
+    """
+    return "accuracy" in comparison["rows"][0]
+
+
+def name_accuracies(comparison: Mapping[str, Any]) -> str:
+    """Say what the "accuracy" of text classifiers is, as `name_accuracy` does.
+
+    comparison (Mapping[str, Any]): What `compare_trials` returns.
+    """
+    # of documents that have one label each, accuracy is an exact match too
+    exclusive = all(row["exclusive"] for row in comparison["rows"])
+    return name_accuracy({EXCLUSIVE: exclusive})
 
 
 def _add_speeds(rows: Rows, speeds: Sequence[Speed]) -> None:

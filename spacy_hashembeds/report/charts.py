@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+from ..experiments.comparison import is_of_categories, name_accuracies
 from ..experiments.machine import describe_machine
 from ..files import replacing
 
@@ -24,11 +25,22 @@ LOOKUP_BARS: tuple[dict[str, str], ...] = tuple(
     {"color": color, "hatch": "//"} for color in ("#c8701a", "#f2b872", "#fbe6cc")
 )
 
-_STYLES = dict(zip(("all", "seen", "unseen"), BARS, strict=False))
+_KINDS = ("all", "seen", "unseen")
+
+
+class _Scores(NamedTuple):
+    """Bars of one style: what they are, how long, and what stands beside each."""
+
+    name: str
+    values: Sequence[float]
+    labels: Sequence[str]
 
 
 def draw_comparison(comparison: Mapping[str, Any], path: str | Path) -> None:
-    """Draw F1 on all, seen and unseen entities beside the size and speed of trials.
+    """Draw the scores of trials beside their size and speed.
+
+    These are F1 on all, seen and unseen entities, or, of text classifiers, accuracy
+    and macro F1.
 
     comparison (Mapping[str, Any]): What `compare_trials` returns.
     path (str | Path): The PNG file to write.
@@ -38,7 +50,8 @@ def draw_comparison(comparison: Mapping[str, Any], path: str | Path) -> None:
     figure_class = import_figure()
     figure = figure_class(figsize=(10, 1.9 + 0.75 * len(rows)), layout="constrained")
     scores, sizes, speeds = figure.subplots(1, 3, sharey=True, width_ratios=(4, 2, 2))
-    _draw_scores(scores, rows)
+    list_series = _list_categories if is_of_categories(comparison) else _list_entities
+    _draw_scores(scores, *list_series(comparison))
     millions = [row["embedding_parameters"] / 1e6 for row in rows]
     _draw_bars(sizes, millions, "Embedding parameters\n(million)", "{:.2f}")
     thousands = [row["words_per_second"] / 1000 for row in rows]
@@ -78,22 +91,43 @@ def import_figure() -> Any:
     return Figure
 
 
-def _draw_scores(axes: Any, rows: Sequence[Mapping[str, Any]]) -> None:
-    height = 0.8 / len(_STYLES)
-    for i, (kind, style) in enumerate(_STYLES.items()):
-        values = [100 * (row[kind]["f"] or 0.0) for row in rows]
-        positions = [y + (i - 1) * height for y in range(len(rows))]
-        support = rows[0][kind]["support"]
-        label = f"{kind} ({support})"
-        bars = axes.barh(positions, values, height, label=label, **style)
+def _list_entities(comparison: Mapping[str, Any]) -> tuple[str, list[_Scores]]:
+    rows = comparison["rows"]
+    series = []
+    for kind in _KINDS:
+        scores = [row[kind] for row in rows]
         # spaCy scores wrong predictions with 0 even where there is nothing to find
-        labels = ["{:.1f}" if row[kind]["support"] else "none" for row in rows]
-        labels = [
-            text.format(value) for text, value in zip(labels, values, strict=True)
-        ]
-        axes.bar_label(bars, labels, padding=3, fontsize=8)
+        found = [score["f"] if score["support"] else None for score in scores]
+        values = [100 * (score["f"] or 0.0) for score in scores]
+        name = f"{kind} ({scores[0]['support']})"
+        series.append(_Scores(name, values, [_format(score) for score in found]))
+    return "F1 (percent)\nby kind of entity (their number)", series
+
+
+def _list_categories(comparison: Mapping[str, Any]) -> tuple[str, list[_Scores]]:
+    rows = comparison["rows"]
+    names = {"accuracy": name_accuracies(comparison), "macro_f": "macro F1"}
+    series = []
+    for key, name in names.items():
+        scores = [row[key] for row in rows]
+        values = [100 * (score or 0.0) for score in scores]
+        series.append(_Scores(name, values, [_format(score) for score in scores]))
+    return f"Percent\n(of {rows[0]['documents']:,} documents)", series
+
+
+def _format(score: float | None) -> str:
+    return "none" if score is None else f"{100 * score:.1f}"
+
+
+def _draw_scores(axes: Any, label: str, series: Sequence[_Scores]) -> None:
+    height = 0.8 / len(series)
+    for i, (scores, style) in enumerate(zip(series, BARS, strict=False)):
+        middle = (len(series) - 1) / 2
+        positions = [y + (i - middle) * height for y in range(len(scores.values))]
+        bars = axes.barh(positions, scores.values, height, label=scores.name, **style)
+        axes.bar_label(bars, scores.labels, padding=3, fontsize=8)
     axes.set_xlim(0, 112)
-    axes.set_xlabel("F1 (percent)\nby kind of entity (their number)")
+    axes.set_xlabel(label)
     remove_frame(axes)
 
 

@@ -16,6 +16,7 @@ from spacy_hashembeds.analysis.sizes import count_pipeline_parameters
 from spacy_hashembeds.cli import sweep
 from spacy_hashembeds.evaluation.scores import evaluate_pipeline
 from spacy_hashembeds.experiments import run_trial as run_module
+from spacy_hashembeds.experiments.comparison import compare_trials
 from spacy_hashembeds.experiments.metrics import read_metrics
 from spacy_hashembeds.experiments.progress import Finished
 from spacy_hashembeds.experiments.results import read_results
@@ -123,6 +124,65 @@ def test_a_sweep_tells_accuracy(trial, metrics):
     dev, test = (100 * scores["cats_acc"] for scores in metrics["scores"].values())
     line = sweep._format_ended(ended)
     assert line.endswith(f" accuracy dev {dev:.1f}, test {test:.1f}, in 3 s")
+
+
+@pytest.mark.slow
+def test_a_comparison_has_the_scores_of_documents(trial, metrics):
+    (row,) = compare_trials([trial.metrics], trial.corpus["test"])["rows"]
+    scores = metrics["scores"]["test"]
+    assert {key: row[key] for key in ("accuracy", "macro_f", "micro_f")} == {
+        "accuracy": scores["cats_acc"],
+        "macro_f": scores["cats_macro_f"],
+        "micro_f": scores["cats_micro_f"],
+    }
+    assert (row["documents"], row["exclusive"]) == (len(TEST), True)
+    assert row["embedding_parameters"] == metrics["sizes"]["embedding_parameters"]
+    assert row["words_per_second"] > 0
+    assert "all" not in row
+
+
+@pytest.mark.slow
+def test_entities_and_categories_are_not_compared(trial, metrics, tmp_path):
+    prefixes = ("ents", "ents_seen", "ents_unseen")
+    scores = {f"{prefix}_{key}": 0.5 for prefix in prefixes for key in "prf"}
+    scores |= {f"{prefix}_support": 10 for prefix in prefixes}
+    other = tmp_path / "other.json"
+    other.write_text(json.dumps({**metrics, "scores": {"test": scores}}))
+    message = r"those of '.*other\.json' are of entities, and those of '.*seed0\.json'"
+    with pytest.raises(ValueError, match=message):
+        compare_trials([trial.metrics, other], trial.corpus["test"])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("exclusive", "name"), [(True, "Accuracy"), (False, "Exact match")]
+)
+def test_the_command_compares_them(trial, metrics, tmp_path, exclusive, name):
+    scores = {**metrics["scores"]["test"], "cats_exclusive": exclusive}
+    paths = [tmp_path / "one.json", tmp_path / "two.json"]
+    for path, accuracy in zip(paths, (0.123, None), strict=True):
+        changed = {
+            **scores,
+            "cats_acc": accuracy,
+            "cats_support": int(accuracy == 0.123),
+        }
+        data = {**metrics, "embedder": path.stem, "scores": {"test": changed}}
+        path.write_text(json.dumps(data))
+    files = {"-o": tmp_path / "c.json", "--chart": tmp_path / "c.png"}
+    options = [str(part) for pair in files.items() for part in pair]
+    command = ["hashembeds", "compare", *map(str, paths)]
+    corpus = str(trial.corpus["test"])
+    result = CliRunner().invoke(app, [*command, "--corpus", corpus, *options])
+    assert result.exit_code == 0, result.output
+    rows = [re.split(" {2,}", line.strip()) for line in result.output.splitlines()]
+    macro, micro = (
+        f"{100 * scores[f'cats_{key}_f']:.1f}" for key in ("macro", "micro")
+    )
+    assert ["Embedder", name, "Macro F", "Micro F"] in rows
+    assert ["one", "12.3", macro, micro] in rows
+    assert ["two", "-", macro, micro] in rows
+    assert json.loads(files["-o"].read_text())["rows"][0]["accuracy"] == 0.123
+    assert files["--chart"].read_bytes().startswith(b"\x89PNG")
 
 
 def test_a_config_that_does_not_say_what_to_score_is_refused(tmp_path):

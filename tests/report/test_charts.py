@@ -196,3 +196,20 @@ def test_without_matplotlib_the_extra_is_named(rows, monkeypatch, tmp_path):
     with pytest.raises(ImportError, match=message):
         draw_comparison(make_comparison(rows), tmp_path / "chart.png")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_text_classifiers_have_accuracy_and_macro_f1(rows, monkeypatch, tmp_path):
+    figures = [(0.9, 0.85), (0.75, None)]
+    for row, (accuracy, macro_f) in zip(rows, figures, strict=True):
+        for kind in ("all", "seen", "unseen"):
+            del row[kind]
+        scores = {"accuracy": accuracy, "macro_f": macro_f, "micro_f": accuracy}
+        row |= {**scores, "documents": 7600, "exclusive": True}
+    figure = draw(rows, monkeypatch, tmp_path)
+    scores = figure.axes[0]
+    assert get_widths(scores) == [pytest.approx([90, 75]), pytest.approx([85, 0])]
+    assert get_texts(scores) == ["90.0", "75.0", "85.0", "none"]
+    assert get_legend(figure) == ["accuracy", "macro F1"]
+    assert scores.get_xlabel() == "Percent\n(of 7,600 documents)"
+    rows[1]["exclusive"] = False
+    assert "exact match" in get_legend(draw(rows, monkeypatch, tmp_path))
