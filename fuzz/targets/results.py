@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import chdir
 from pathlib import Path
 from typing import Any
@@ -13,8 +13,14 @@ from spacy.tokens import DocBin
 from spacy.vocab import Vocab
 
 from spacy_hashembeds.acceleration.timing import Speed
+from spacy_hashembeds.evaluation.categories import SCORES
 from spacy_hashembeds.experiments import comparison
-from spacy_hashembeds.experiments.results import Groups, read_results
+from spacy_hashembeds.experiments.results import (
+    Groups,
+    estimate_score,
+    read_results,
+    select_task,
+)
 from spacy_hashembeds.report.findings import make_overview, make_seed_table
 from spacy_hashembeds.report.missing import find_missing
 from spacy_hashembeds.report.tables import Table, make_trial_tables
@@ -25,40 +31,53 @@ from .material import make_docs
 
 _PREFIXES = ("ents", "ents_seen", "ents_unseen")
 _SEEDS = (0, 1)
-_PARTS = tuple(f"metrics/wnut17/multi_embed/default/seed{seed}.json" for seed in _SEEDS)
+_ENTITIES = "metrics/wnut17/multi_embed/default/seed{}.json"
+_CATEGORIES = "metrics/ag_news/ngrams/classifier/seed{}.json"
+_PARTS = (*map(_ENTITIES.format, _SEEDS), _CATEGORIES.format(0))
 
 
 def _make(folder: Path) -> None:
     for seed in _SEEDS:
-        for embedder in ("multi_embed", "multi_hash_embed"):
-            path = folder / f"metrics/wnut17/{embedder}/default/seed{seed}.json"
-            path.parent.mkdir(parents=True, exist_ok=True)
-            result = _make_result(embedder, seed)
-            result["model"] = "model-best"
-            path.write_text(json.dumps(result, indent=2), encoding="utf8")
+        entities, categories = _score_entities(seed), _score_categories(seed)
+        _write(folder, "wnut17/multi_embed/default", seed, entities)
+        _write(folder, "wnut17/multi_hash_embed/default", seed, entities)
+        _write(folder, "ag_news/ngrams/classifier", seed, categories)
     spacy.blank("xx").to_disk(folder / "model-best")
     DocBin(docs=make_docs(Vocab())).to_disk(folder / "test.spacy")
 
 
-def _make_result(embedder: str, seed: int) -> dict[str, Any]:
+def _score_entities(seed: int) -> dict[str, Any]:
     scores = {
         f"{prefix}_{key}": 0.25 + seed / 8 for prefix in _PREFIXES for key in "prf"
     }
-    supports = {f"{prefix}_support": 10 + seed for prefix in _PREFIXES}
-    return {
-        "dataset": "wnut17",
+    return {**scores, **{f"{prefix}_support": 10 + seed for prefix in _PREFIXES}}
+
+
+def _score_categories(seed: int) -> dict[str, Any]:
+    scores = dict.fromkeys(SCORES, 0.25 + seed / 8)
+    return {**scores, "cats_support": 10 + seed, "cats_exclusive": True}
+
+
+def _write(folder: Path, name: str, seed: int, scores: dict[str, Any]) -> None:
+    path = folder / f"metrics/{name}/seed{seed}.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    dataset, embedder, variant = name.split("/")
+    result = {
+        "dataset": dataset,
         "embedder": embedder,
-        "variant": "default",
+        "variant": variant,
         "seed": seed,
         "gpu_id": -1,
         "overrides": {},
         "config_hash": "c0ffee",
         "corpus_hashes": {"train": "1a", "dev": "2b", "test": "3c"},
         "versions": {"python": "3.11.7"},
-        "scores": {split: {**scores, **supports} for split in ("dev", "test")},
+        "scores": {"dev": scores, "test": scores},
         "timings": {"train_seconds": 12.5},
         "sizes": {"embedding_parameters": 1000, "bytes_on_disk": 2_500_000},
+        "model": "model-best",
     }
+    path.write_text(json.dumps(result, indent=2), encoding="utf8")
 
 
 def _load_results(folder: Path, part: Part) -> Groups:
@@ -66,11 +85,17 @@ def _load_results(folder: Path, part: Part) -> Groups:
 
 
 def _use_results(groups: Groups) -> Any:
-    """Fill the report's tables."""
-    tables = [make_overview(groups), make_seed_table(groups)]
-    tables += make_trial_tables(groups).values()
-    find_missing(groups)
-    return [list(_read_cells(table)) for table in tables]
+    """Fill the report's tables, and average the scores of text classifiers."""
+    entities = select_task(groups, "ner")
+    tables = [make_overview(entities), make_seed_table(entities)]
+    tables += make_trial_tables(entities).values()
+    find_missing(entities)
+    averages = [
+        estimate_score(results, "test", score)
+        for results in select_task(groups, "textcat").values()
+        for score in SCORES
+    ]
+    return [list(_read_cells(table)) for table in tables], averages
 
 
 def _read_cells(table: Table) -> Iterator[tuple[Any, ...]]:
@@ -101,21 +126,43 @@ def _find_faults(data: Any) -> Iterator[str]:
             yield f"{key} is no integer of at least 0"
     if not all(isinstance(v, str) for v in data["corpus_hashes"].values()):
         yield "a hash is no text"
-    for scores in data["scores"].values():
-        yield from _find_faulty_scores(scores)
+    yield from _find_faulty_splits(data["scores"])
 
 
-def _find_faulty_scores(scores: Any) -> Iterator[str]:
+def _find_faulty_splits(splits: Any) -> Iterator[str]:
+    kinds = set()
+    for scores in splits.values():
+        found = {key[:5] for key in scores} & {"ents_", "cats_"}
+        kinds |= found
+        find = _find_faulty_categories if "cats_" in found else _find_faulty_entities
+        yield from find(scores)
+    if len(kinds) > 1:
+        yield "entities and categories are scored in one file"
+
+
+def _find_faulty_entities(scores: Any) -> Iterator[str]:
     for prefix in _PREFIXES:
-        if not _is_count(scores[f"{prefix}_support"]):
-            yield "a support is no integer of at least 0"
-        for key in "prf":
-            value = scores[f"{prefix}_{key}"]
-            if value is None and scores[f"{prefix}_support"] == 0:
-                continue
-            is_number = isinstance(value, float | int) and not isinstance(value, bool)
-            if not is_number or not math.isfinite(value) or not 0 <= value <= 1:
-                yield "a score is no number from 0 to 1"
+        names = [f"{prefix}_{key}" for key in "prf"]
+        yield from _find_faulty_scores(scores, names, scores[f"{prefix}_support"])
+
+
+def _find_faulty_categories(scores: Any) -> Iterator[str]:
+    if not isinstance(scores["cats_exclusive"], bool):
+        yield "cats_exclusive is neither true nor false"
+    yield from _find_faulty_scores(scores, SCORES, scores["cats_support"])
+
+
+def _find_faulty_scores(
+    scores: Any, names: Iterable[str], support: Any
+) -> Iterator[str]:
+    if not _is_count(support):
+        yield "a support is no integer of at least 0"
+    for value in (scores.get(name) for name in names):
+        if value is None and support == 0:
+            continue
+        is_number = isinstance(value, float | int) and not isinstance(value, bool)
+        if not is_number or not math.isfinite(value) or not 0 <= value <= 1:
+            yield "a score is no number from 0 to 1"
 
 
 def _is_count(value: Any) -> bool:
@@ -135,8 +182,10 @@ def _has_duplicates(data: bytes) -> bool:
 
 def _load_comparison(folder: Path, part: Part) -> Any:
     """Compare two trials. The time that their pipelines take is no part of it."""
+    template = _CATEGORIES if part.path == _CATEGORIES.format(0) else _ENTITIES
+    trials = [Path(template.format(seed)) for seed in _SEEDS]
     with chdir(folder), patch.object(comparison, "measure_speeds", _measure):
-        return comparison.compare_trials([*map(Path, _PARTS)], Path("test.spacy"))
+        return comparison.compare_trials(trials, Path("test.spacy"))
 
 
 def _measure(loaders: Any, docs: Any, progress: Any) -> dict[str, Speed]:
