@@ -1,4 +1,4 @@
-"""Symbol tables for lookup embeddings: count, cut, save, load."""
+"""Symbol tables for embeddings that know symbols: count, cut, save, load."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -22,10 +22,13 @@ class SymbolTable:
     symbols (numpy.ndarray): *Shape:* `(n,)`, uint64, the values of the attribute as
         `Doc.to_array` gives them, most frequent first.
     counts (numpy.ndarray): *Shape:* `(n,)`, uint64.
+    rare (numpy.ndarray, optional): The values that were seen too seldom, in ascending
+        order, or None if they are not known. *Shape:* `(m,)`, uint64.
     """
 
     symbols: numpy.ndarray
     counts: numpy.ndarray
+    rare: numpy.ndarray | None = None
 
 
 @dataclass(frozen=True)
@@ -41,8 +44,8 @@ class SymbolTables:
     lang: str
     min_freq: int
 
-    def get_symbols(self, attr: str) -> numpy.ndarray:
-        """Get the symbols of one attribute.
+    def get_table(self, attr: str) -> SymbolTable:
+        """Get the table of one attribute.
 
         RAISES (ValueError): If it was not counted.
         """
@@ -52,7 +55,11 @@ class SymbolTables:
                 f"{', '.join(sorted(self.tables))}. Make one with "
                 f"`spacy hashembeds tables … --attrs {attr},…`."
             )
-        return self.tables[attr].symbols
+        return self.tables[attr]
+
+    def get_symbols(self, attr: str) -> numpy.ndarray:
+        """Get the symbols of one attribute: see `get_table`."""
+        return self.get_table(attr).symbols
 
 
 def count_values(docs: Iterable[Doc], attrs: Sequence[str]) -> Counts:
@@ -71,9 +78,9 @@ def count_values(docs: Iterable[Doc], attrs: Sequence[str]) -> Counts:
 
 
 def cut_symbols(counts: Counts, *, min_freq: int, lang: str) -> SymbolTables:
-    """Keep the symbols that were seen often enough.
+    """Tell the symbols that were seen often enough from the rare ones.
 
-    min_freq (int): The least number of occurrences, inclusive. At 1 all are kept.
+    min_freq (int): The least number of occurrences, inclusive. At 1 none is rare.
     lang (str): The language of the pipeline that made the counted Docs.
     """
     tables = {}
@@ -83,6 +90,10 @@ def cut_symbols(counts: Counts, *, min_freq: int, lang: str) -> SymbolTables:
         tables[attr] = SymbolTable(
             numpy.array(symbols, dtype="uint64"),
             numpy.array(frequencies, dtype="uint64"),
+            rare=numpy.array(
+                sorted(value for value, n in counter.items() if n < min_freq),
+                dtype="uint64",
+            ),
         )
     return SymbolTables(tables, lang=lang, min_freq=min_freq)
 
@@ -98,6 +109,8 @@ def save_symbols(path: str | Path, symbols: SymbolTables) -> None:
         _check_table(attr, table)  # numpy 2.0 would pickle what is no number
         arrays[f"symbols/{attr}"] = table.symbols
         arrays[f"counts/{attr}"] = table.counts
+        if table.rare is not None:
+            arrays[f"rare/{attr}"] = table.rare
     with replacing(path) as temporary, temporary.open("wb") as file_:
         numpy.savez_compressed(file_, **arrays)
 
@@ -131,13 +144,24 @@ def _read_arrays(arrays: Mapping[str, numpy.ndarray]) -> SymbolTables:
     attrs = [name.removeprefix(prefix) for name in arrays if name.startswith(prefix)]
     tables = {}
     for attr in attrs:
-        table = SymbolTable(arrays[f"symbols/{attr}"], arrays[f"counts/{attr}"])
+        found = arrays[f"symbols/{attr}"], arrays[f"counts/{attr}"]
+        table = SymbolTable(*found, rare=arrays.get(f"rare/{attr}"))
         _check_table(attr, table)
         tables[attr] = table
+    _check_names(arrays, attrs)
     lang, min_freq = _read_scalar(arrays, "lang", "U"), _read_scalar(arrays, "min_freq")
     for attr, table in tables.items():
         _check_counts(attr, table.counts, min_freq)
     return SymbolTables(tables, lang=lang, min_freq=min_freq)
+
+
+def _check_names(arrays: Mapping[str, numpy.ndarray], attrs: Sequence[str]) -> None:
+    known = {
+        f"{kind}/{attr}" for kind in ("symbols", "counts", "rare") for attr in attrs
+    }
+    unknown = arrays.keys() - known - {"lang", "min_freq"}
+    if unknown:
+        raise ValueError(f"There are arrays that nobody knows: {sorted(unknown)}")
 
 
 def _read_scalar(
@@ -167,3 +191,15 @@ def _check_table(attr: str, table: SymbolTable) -> None:
         )
     if len(numpy.unique(table.symbols)) != len(table.symbols):
         raise ValueError(f"{attr}: a symbol is there twice")
+    if table.rare is not None:
+        _check_rare(attr, table.rare, table.symbols)
+
+
+def _check_rare(attr: str, rare: numpy.ndarray, symbols: numpy.ndarray) -> None:
+    if rare.ndim != 1 or rare.dtype != "uint64":
+        raise ValueError(f"{attr}: rare symbols {rare.dtype} of shape {rare.shape}")
+    if not (rare[1:] > rare[:-1]).all():
+        raise ValueError(f"{attr}: rare symbols are not in ascending order")
+    # with a table, which it may choose by itself, numpy 2.0 fails from 2**63 on
+    if numpy.isin(rare, symbols, kind="sort").any():
+        raise ValueError(f"{attr}: a symbol is rare and frequent")

@@ -76,6 +76,9 @@ def test_min_freq_is_inclusive_and_order_is_by_frequency():
     assert tables.get_symbols("NORM").tolist() == [strings["a"], strings["b"]]
     assert tables.tables["NORM"].counts.tolist() == [4, 2]
     assert tables.get_symbols("SHAPE").tolist() == [strings["x"]]
+    rare = sorted(strings[word] for word in ("c", "dd"))
+    assert tables.get_table("NORM").rare.tolist() == rare
+    assert tables.get_table("SHAPE").rare.tolist() == [strings["Xx"]]
 
 
 def test_nothing_frequent_enough_is_an_empty_table():
@@ -101,7 +104,18 @@ def test_save_and_load(tmp_path):
     for attr, table in tables.tables.items():
         numpy.testing.assert_array_equal(loaded.tables[attr].symbols, table.symbols)
         numpy.testing.assert_array_equal(loaded.tables[attr].counts, table.counts)
+        numpy.testing.assert_array_equal(loaded.tables[attr].rare, table.rare)
     assert loaded.get_symbols("NORM").dtype == "uint64"
+
+
+def test_a_file_without_rare_symbols_has_the_others(tmp_path):
+    """As other programs may write it: lookup embeddings need no more."""
+    table = SymbolTable(numpy.array([8, 9], "uint64"), numpy.array([5, 2], "uint64"))
+    path = tmp_path / "tables.npz"
+    save_symbols(path, SymbolTables({"NORM": table}, lang="en", min_freq=2))
+    loaded = load_symbols(path).get_table("NORM")
+    assert loaded.symbols.tolist() == [8, 9]
+    assert loaded.rare is None
 
 
 def test_no_file(tmp_path):
@@ -125,8 +139,11 @@ def test_damage_is_found(tmp_path):
         path.write_bytes(whole[:i] + bytes([whole[i] ^ 1]) + whole[i + 1 :])
         with suppress(ValueError):
             for attr, table in load_symbols(path).tables.items():
-                expected = tables.get_symbols(attr)
-                numpy.testing.assert_array_equal(table.symbols, expected)
+                expected = tables.get_table(attr)
+                numpy.testing.assert_array_equal(table.symbols, expected.symbols)
+                # a name of a member that was hit is another's, or none of ours
+                if table.rare is not None:
+                    numpy.testing.assert_array_equal(table.rare, expected.rare)
 
 
 @pytest.mark.parametrize(
@@ -160,6 +177,20 @@ def test_wrong_arrays_are_refused(tmp_path, table):
         ({"min_freq": numpy.array(False)}, "min_freq: bool of shape ()"),
         ({"min_freq": numpy.array(0)}, "or this below 1 (0)"),
         ({"min_freq": numpy.array(3)}, "NORM: counts below min_freq"),
+        ({"rare/NOR": numpy.array([], "uint64")}, "nobody knows: ['rare/NOR']"),
+        ({"rare/NORM": numpy.array([1.5])}, "NORM: rare symbols float64"),
+        (
+            {"rare/NORM": numpy.array([[1]], "uint64")},
+            "NORM: rare symbols uint64 of shape (1, 1)",
+        ),
+        (
+            {"rare/NORM": numpy.array([3, 3], "uint64")},
+            "NORM: rare symbols are not in ascending order",
+        ),
+        (
+            {"rare/NORM": numpy.array([3, 9], "uint64")},
+            "NORM: a symbol is rare and frequent",
+        ),
         (
             {"counts/NORM": numpy.array([2, 5], "uint64")},
             "NORM: the most frequent symbols don't come first",
@@ -195,7 +226,7 @@ def test_nothing_is_saved_but_the_tables(tmp_path):
     with numpy.load(tmp_path / "tables.npz") as arrays:
         assert sorted(arrays) == [
             *("counts/NORM", "counts/SHAPE", "lang", "min_freq"),
-            *("symbols/NORM", "symbols/SHAPE"),
+            *("rare/NORM", "rare/SHAPE", "symbols/NORM", "symbols/SHAPE"),
         ]
 
 

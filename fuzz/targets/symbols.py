@@ -1,4 +1,4 @@
-"""Symbol tables for `MultiEmbed` (.npz)."""
+"""Symbol tables for embedders (.npz)."""
 
 import io
 import zipfile
@@ -63,10 +63,14 @@ def _use(loaded: Loaded) -> Any:
         tables.lang,
         tables.min_freq,
         {
-            attr: (table.symbols.tolist(), table.counts.tolist())
+            attr: (table.symbols.tolist(), table.counts.tolist(), _list(table.rare))
             for attr, table in tables.tables.items()
         },
     )
+
+
+def _list(rare: numpy.ndarray | None) -> list[int] | None:
+    return None if rare is None else rare.tolist()
 
 
 def _find_fault(part: Part, original: bytes, damaged: bytes, answer: Any) -> str | None:
@@ -76,6 +80,7 @@ def _find_fault(part: Part, original: bytes, damaged: bytes, answer: Any) -> str
         if attr not in IDS:
             return "no token attribute"
         names |= {f"symbols/{attr}", f"counts/{attr}"}
+        names |= {f"rare/{attr}"} & arrays.keys()  # a lookup needs none
     if names != arrays.keys():
         return "which arrays there are"
     if arrays["lang"].dtype.kind != "U" or arrays["lang"].shape:
@@ -89,18 +94,36 @@ def _find_faulty_table(arrays: Arrays) -> str | None:
     min_freq = int(arrays["min_freq"])
     if min_freq < 1:
         return "min_freq is below 1"
-    for name, counts in arrays.items():
-        if not name.startswith("counts/"):
-            continue
-        symbols = arrays[name.replace("counts/", "symbols/")]
-        if not _is_column(symbols) or not _is_column(counts, len(symbols)):
-            return "another dtype or shape"
-        if len(set(symbols.tolist())) < len(symbols):
-            return "a symbol is there twice"
-        if (counts[1:] > counts[:-1]).any():
-            return "counts are not in descending order"
-        if (counts < min_freq).any():
-            return "a count is below min_freq"
+    for name in arrays:
+        if name.startswith("counts/"):
+            attr = name.removeprefix("counts/")
+            fault = _find_faulty_symbols(arrays, attr, min_freq)
+            fault = fault or _find_faulty_rare(arrays, attr)
+            if fault is not None:
+                return fault
+    return None
+
+
+def _find_faulty_symbols(arrays: Arrays, attr: str, min_freq: int) -> str | None:
+    symbols, counts = arrays[f"symbols/{attr}"], arrays[f"counts/{attr}"]
+    if not _is_column(symbols) or not _is_column(counts, len(symbols)):
+        return "another dtype or shape"
+    if len(set(symbols.tolist())) < len(symbols):
+        return "a symbol is there twice"
+    if (counts[1:] > counts[:-1]).any():
+        return "counts are not in descending order"
+    if (counts < min_freq).any():
+        return "a count is below min_freq"
+    return None
+
+
+def _find_faulty_rare(arrays: Arrays, attr: str) -> str | None:
+    symbols = arrays[f"symbols/{attr}"]
+    rare = arrays.get(f"rare/{attr}", symbols[:0])
+    if not _is_column(rare) or (rare[1:] <= rare[:-1]).any():
+        return "rare symbols are not in ascending order"
+    if set(rare.tolist()) & set(symbols.tolist()):
+        return "a symbol is rare and frequent"
     return None
 
 

@@ -23,9 +23,12 @@ class Symbols(NamedTuple):
 
     frequent (NDArray): Those that were seen often enough. *Shape:* `(n,)`, uint64,
         distinct, in any order.
+    rare (NDArray, optional): All others, or None if nobody knows them. *Shape:* `(m,)`,
+        uint64.
     """
 
     frequent: NDArray
+    rare: NDArray | None = None
 
 
 @dataclass(frozen=True)

@@ -75,7 +75,8 @@ def init(
         if X:
             _check_language(tables, X[0].vocab.lang)
         for layer in find_symbol_takers(model):
-            give_symbols(layer, Symbols(tables.get_symbols(layer.attrs["key"])))
+            table = tables.get_table(layer.attrs["key"])
+            give_symbols(layer, Symbols(table.symbols, table.rare))
         if source.is_for_once:
             model.attrs["symbol_source"] = SymbolSource()
     init_rest(model, X, Y)
