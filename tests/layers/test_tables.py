@@ -10,6 +10,7 @@ from thinc.api import Model, fix_random_seed
 
 from spacy_hashembeds.layers import symbolembed
 from spacy_hashembeds.layers.hashembed import HashEmbed
+from spacy_hashembeds.layers.hybridembed import HybridEmbed
 from spacy_hashembeds.layers.symbolembed import SymbolEmbed, set_symbols
 from spacy_hashembeds.layers.symboltaker import (
     Symbols,
@@ -19,6 +20,7 @@ from spacy_hashembeds.layers.symboltaker import (
 from spacy_hashembeds.layers.weightedhashembed import WeightedHashEmbed
 
 SYMBOLS = numpy.array([900, 3, 2**63 + 5, 40], dtype="uint64")
+RARE = numpy.array([7, 8, 9, 10, 2**64 - 1], dtype="uint64")
 IDS = numpy.array([3, 7, 40, 3, 2**63 + 5, 0, 2**64 - 1], dtype="uint64")
 
 
@@ -44,19 +46,25 @@ def build_weighted_symbols(**options) -> Model:
     return model
 
 
-BUILDERS = [
-    build_hash_embed,
-    build_symbol_embed,
-    lambda **options: build_symbol_embed(unk=2, **options),
-    build_weighted_hash_embed,
-    build_weighted_symbols,
-]
+def build_hybrid_embed(**options) -> Model:
+    model = HybridEmbed(4, 7, key="NORM", seed=9, **options)
+    (embed,) = find_symbol_takers(model)
+    give_symbols(embed, Symbols(SYMBOLS, RARE))
+    return model
 
 
-IDS_OF_BUILDERS = ["hash", "symbol", "symbol_unk_2", "weighted", "weighted_symbols"]
+BUILDERS = {
+    "hash": build_hash_embed,
+    "symbol": build_symbol_embed,
+    "symbol_unk_2": lambda **options: build_symbol_embed(unk=2, **options),
+    "weighted": build_weighted_hash_embed,
+    "weighted_symbols": build_weighted_symbols,
+    "hybrid": build_hybrid_embed,
+    "hybrid_one_hash": lambda **options: build_hybrid_embed(num_hashes=1, **options),
+}
 
 
-@pytest.fixture(params=BUILDERS, ids=IDS_OF_BUILDERS)
+@pytest.fixture(params=BUILDERS.values(), ids=BUILDERS)
 def build(request):
     return request.param
 
@@ -220,6 +228,8 @@ DAMAGED = [
     (build_weighted_hash_embed, "combine", "max", "sum or concat"),
     (build_weighted_hash_embed, "same_hash", 1, "False or True"),
     (build_weighted_hash_embed, "append_weights", None, "False or True"),
+    (build_hybrid_embed, "seed", 2**32, "0 to 4294967295"),
+    (build_hybrid_embed, "num_hashes", 5, "1 to 4"),
     (build_symbol_embed, "unk", 5, "0 to 4"),
     (build_symbol_embed, "unk", -1, "0 to 4"),
     (build_symbol_embed, "unk", 1.0, "0 to 4"),

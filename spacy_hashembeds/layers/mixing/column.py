@@ -45,6 +45,7 @@ class ColumnFunctions(NamedTuple):
     check: Raises a ValueError if weights or attributes can't be the layer's.
     get_table: Gets the table that the vectors are sums of rows of. *Shape:*
         `(rows, nO)`, float32. By default, the parameter `E`.
+    count_rows: Counts the rows of this table, where to get it is to make it.
     find_rows: Finds the rows of keys in this table. *Shape:* `(m,)` to `(m, k)`,
         uint32. None if the vectors are not sums of rows, or weighted.
     find_weighted_rows: Finds the rows of keys, and what each of them is multiplied
@@ -56,6 +57,7 @@ class ColumnFunctions(NamedTuple):
     embed: Callable[[Model, Array, bool], tuple[Array, Backprop]] = Model.__call__
     check: Callable[[Model], None] = _check_nothing
     get_table: Callable[[Model], Array] = get_table
+    count_rows: Callable[[Model], int] | None = None
     find_rows: Callable[[Model, Array], Array] | None = None
     find_weighted_rows: Callable[[Model, Array], tuple[Array, Array]] | None = None
     get_finder: Callable[[Model], Finder | None] | None = None
@@ -99,6 +101,11 @@ class Column(NamedTuple):
     def get_table(self) -> Array:
         """Get the table that has the rows. *Shape:* `(rows, nO)`, float32."""
         return self.functions.get_table(self.model)
+
+    def count_rows(self) -> int:
+        """Count the rows of this table."""
+        count = self.functions.count_rows
+        return len(self.get_table()) if count is None else count(self.model)
 
     def find_rows(self, values: Array) -> tuple[Array, Array | None]:
         """Find the rows of keys, if there are rows, and their weights, if not 1."""

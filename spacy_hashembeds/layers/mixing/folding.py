@@ -145,7 +145,7 @@ def _is_worth_it(mixer: Mixer) -> bool:
 
 def _get_size(mixer: Mixer, columns: Sequence[Column]) -> float:
     """Say how many MB the folded tables would take."""
-    n_rows = sum(len(column.get_table()) for column in columns)
+    n_rows = sum(column.count_rows() for column in columns)
     nO, nP = mixer.maxout.get_dim("nO"), mixer.maxout.get_dim("nP")
     return n_rows * nO * nP * 4 / 1e6
 

@@ -1,0 +1,250 @@
+import warnings
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
+
+import numpy
+from thinc.api import Model, chain
+from thinc.initializers import uniform_init
+from thinc.layers.array_getitem import ints_getitem
+from thinc.types import Floats2d, Ints1d, Ints2d
+from thinc.util import partial
+
+from ..hashing import murmur
+from ..hashing.murmur import MAX_HASHES
+from ..hashing.reached import count_reached_rows
+from ..kernels.distinct import NUMPY_OPS
+from .checks import REMEDY, check_foreign, check_integer
+from .gradients import inc_table_grad
+from .mixing.column import ColumnFunctions, offer_column
+from .symboltaker import (
+    Symbols,
+    SymbolTaker,
+    are_sorted_symbols,
+    get_symbols,
+    sort_symbols,
+)
+from .table import apply_dropout, check_table, get_table, init_table
+from .watch import check_once
+
+InT = TypeVar("InT", bound=Ints1d | Ints2d)
+OutT = Floats2d
+
+
+def HybridEmbed(
+    nO: int,
+    rows: int,
+    *,
+    key: str,
+    num_hashes: int = 2,
+    seed: int,
+    column: int | None = None,
+    initializer: Callable = uniform_init,
+    dropout: float | None = None,
+) -> Model[InT, OutT]:
+    """Map frequent symbols to a row each, and hash all others to the remaining rows.
+
+    A frequent symbol shares its row with none, and its vector is this row. All others
+    have the sum of one to four of the rows after these. The symbols are given before
+    the layer is initialised (see `symboltaker.py`), since they decide how many rows
+    there are: one for each frequent symbol, and as many more as `rows` leaves room for
+    and the rare symbols of the corpus reach, so that each row is trained.
+
+    nO (int): The width of the table and of the output.
+    rows (int): The most rows that the table may have.
+    key (str): What the symbols are, e.g. "NORM".
+    num_hashes (int): How many rows to sum for a symbol that is not frequent, 1 to 4.
+        Row k of x is `n + murmur(x, seed)[k] % h` for n frequent symbols and h more
+        rows.
+    seed (int): The hash seed, an unsigned 32-bit integer.
+    column (int, optional): Embed this column of a two-dimensional input.
+    initializer (Callable): Fills the table; by default uniform in ±0.1.
+    dropout (float, optional): If given, whole output dimensions are dropped for all
+        symbols of a batch together. spaCy's trainer sets the rate itself.
+
+    *Input shape:* `(n,)` or, with `column`, `(n, columns)`, any integer dtype.
+    *Output shape:* `(n, nO)`, float32.
+
+    Source: Miranda et al., "Multi hash embeddings in spaCy", §3, equations 1 and 2, one
+    for each kind of symbol.
+    """
+    model: Model = Model(
+        "hybridembed",
+        forward,
+        init=partial(init, initializer),
+        params={"E": None},
+        dims={"nO": nO, "nV": None, "nI": None},
+        attrs={
+            **{"column": column, "key": key, "symbols": None},
+            **{"seed": seed, "num_hashes": num_hashes},
+            "symbol_taker": SymbolTaker(partial(take_symbols, rows)),
+        },
+    )
+    if dropout is not None:
+        model.attrs["dropout_rate"] = dropout
+    if column is not None:
+        model = chain(ints_getitem((slice(0, None), column)), model)
+        model.attrs["column"] = column
+    return cast(Model[InT, OutT], model)
+
+
+def forward(
+    model: Model[Ints1d, OutT], ids: Ints1d, is_train: bool
+) -> tuple[OutT, Callable[[OutT], Ints1d]]:
+    rows: Any = find_rows(model, ids)
+    first, more = rows[:, :1], rows[:, 1:]
+    # those that have more rows than the first
+    hashed = model.ops.xp.flatnonzero((more < model.get_dim("nV")).any(axis=1))
+    more = more[hashed]
+    E: Any = get_table(model)
+    output = E[first[:, 0]]
+    for rows_of_hash in more.T:
+        output[hashed] += E[rows_of_hash]
+    output, backprop_dropout = apply_dropout(model, output, is_train)
+
+    def backprop(d_output: OutT) -> Ints1d:
+        d_sums: Any = backprop_dropout(d_output)
+        inc_table_grad(model, "E", first, d_sums)
+        inc_table_grad(model, "E", more, d_sums[hashed])
+        return model.ops.alloc1i(len(rows))
+
+    return output, backprop
+
+
+def init(
+    initializer: Callable,
+    model: Model[Ints1d, OutT],
+    X: Ints1d | None = None,
+    Y: OutT | None = None,
+) -> None:
+    get_symbols(model)  # without them, nothing says how many rows there are
+    init_table(initializer, model)
+
+
+def take_symbols(rows: int, model: Model, symbols: Symbols) -> None:
+    """Take the symbols of a corpus: see `SymbolTaker`.
+
+    rows (int): The most rows that the table may have.
+    RAISES (ValueError): If the frequent symbols leave no row, if the rare ones are not
+        known, or if the layer is initialised already, with another number of rows.
+    """
+    key = model.attrs["key"]
+    frequent = sort_symbols(key, symbols.frequent)
+    if len(frequent) >= rows:
+        raise ValueError(
+            f"'rows' gives the table for {key} {rows:,} rows, but {len(frequent):,} "
+            "symbols are frequent enough for one of their own, and one more is needed "
+            f"for all others. Set 'min_freq' higher, or the rows for {key} to "
+            f"{len(frequent) + 1:,} or more."
+        )
+    nV = len(frequent) + _count_hashed_rows(model, symbols, rows - len(frequent))
+    if model.has_param("E") and model.get_dim("nV") != nV:
+        raise ValueError(
+            f"The table for {key} is initialised with {model.get_dim('nV')} rows and "
+            f"can't be given {nV} now. Build the pipeline anew from its config to "
+            "train it on other data."
+        )
+    model.set_dim("nV", nV, force=True)
+    model.attrs["symbols"] = frequent
+
+
+def _count_hashed_rows(model: Model, symbols: Symbols, most: int) -> int:
+    """Count the rows for hashing: as many as the rare symbols of the corpus reach."""
+    key, rare = model.attrs["key"], symbols.rare
+    if rare is None:
+        raise ValueError(
+            f"The table for {key} needs the rare symbols of the corpus too, but the "
+            "file in 'tables' holds only frequent ones. Make it anew with `spacy "
+            "hashembeds tables`."
+        )
+    if len(rare) == 0:
+        warnings.warn(
+            f"Each {key} of the corpus has a row of its own, so that the row for all "
+            "others is never trained, and unknown words get what it was initialised "
+            "with. Set 'min_freq' higher.",
+            stacklevel=2,
+        )
+        return 1
+    seed, num_hashes = model.attrs["seed"], model.attrs["num_hashes"]
+    hashes = murmur.hash_keys(NUMPY_OPS, rare, seed=seed, num_hashes=num_hashes)
+    return count_reached_rows(hashes, most)
+
+
+def check_weights(model: Model) -> None:
+    """Check the table, the symbols and the attributes once they arrive.
+
+    RAISES (ValueError): If there are no symbols yet, or something can't be the layer's.
+    """
+    attrs = [model.attrs[name] for name in ("symbols", "seed", "num_hashes")]
+    check_once(model, _check_weights, *attrs, model.maybe_get_dim("nV"))
+
+
+def _check_weights(model: Model) -> None:
+    check_foreign(model, "hashes what it does not look up", "unk")
+    if not model.has_param("E"):
+        get_symbols(model)
+    _check_symbols(model)
+    check_integer(model, "seed", 0, 2**32 - 1)
+    check_integer(model, "num_hashes", 1, MAX_HASHES)
+    check_table(model)
+
+
+def _check_symbols(model: Model) -> None:
+    """Refuse symbols that can't be the layer's. Thinc loads attributes unseen."""
+    symbols, nV = model.attrs["symbols"], model.maybe_get_dim("nV")
+    if not are_sorted_symbols(symbols) or nV is None or len(symbols) >= nV:
+        raise ValueError(
+            f"The symbols for {model.attrs['key']} should be distinct numbers in "
+            f"ascending order, fewer than the {nV} rows, but are not. {REMEDY}"
+        )
+
+
+def find_rows(model: Model, ids: Ints1d) -> Ints2d:
+    """Find the rows to sum for each symbol: see `get_padded_table`.
+
+    A frequent one has its own, and then no more: the row after the last stands for
+    none.
+
+    RAISES (ValueError): If weights or attributes can't be the layer's.
+    RETURNS (Ints2d): *Shape:* `(n, num_hashes)`, uint32.
+    """
+    check_weights(model)
+    attrs, nV = model.attrs, model.get_dim("nV")
+    symbols, n = attrs["symbols"], len(attrs["symbols"])
+    # on the CPU, wherever the layer is
+    keys: Any = NUMPY_OPS.as_contig(model.ops.to_numpy(ids), dtype="uint64")
+    hashing = {"seed": attrs["seed"], "num_hashes": attrs["num_hashes"]}
+    rows = murmur.find_rows(NUMPY_OPS, keys, **hashing, rows=nV - n) + n
+    if n > 0:
+        places = symbols.searchsorted(keys)
+        is_frequent = symbols.take(places, mode="clip") == keys
+        numpy.copyto(rows, nV, where=is_frequent[:, None])
+        numpy.copyto(rows[:, 0], places, where=is_frequent, casting="unsafe")
+    return cast(Ints2d, model.ops.asarray(rows.astype("uint32", copy=False)))
+
+
+def get_padded_table(model: Model) -> Floats2d:
+    """Get the table, and after it a row of zeros, to be added where there is none.
+
+    For those who compute with all rows at once: that every symbol has as many is a lot
+    faster than to go by their number. No layer has this row, and none is trained.
+
+    RETURNS (Floats2d): *Shape:* `(nV + 1, nO)`, float32.
+    """
+    xp: Any = model.ops.xp
+    return xp.pad(get_table(model), ((0, 1), (0, 0)))
+
+
+def count_padded_rows(model: Model) -> int:
+    """Count the rows of `get_padded_table`."""
+    return model.get_dim("nV") + 1
+
+
+offer_column(
+    forward,
+    ColumnFunctions(
+        check=check_weights,
+        get_table=get_padded_table,
+        count_rows=count_padded_rows,
+        find_rows=find_rows,
+    ),
+)

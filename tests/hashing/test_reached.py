@@ -1,0 +1,47 @@
+"""How many rows hashing reaches without a gap."""
+
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spacy_hashembeds.hashing.reached import count_reached_rows
+
+
+def count_plainly(hashes, most):
+    return max(r for r in range(1, most + 1) if len({h % r for h in hashes}) == r)
+
+
+@given(
+    hashes=st.lists(st.integers(0, 2**32 - 1), min_size=1, max_size=40),
+    most=st.integers(1, 50),
+)
+def test_it_is_the_largest_number(hashes, most):
+    found = count_reached_rows(np.array(hashes, dtype="uint32"), most)
+    assert found == count_plainly(hashes, most)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_it_is_the_largest_number_for_many(seed):
+    hashes = np.random.default_rng(seed).integers(2**32, size=(300, 2), dtype="uint32")
+    expected = count_plainly(hashes.ravel().tolist(), 400)
+    assert 90 < expected < 200
+    assert count_reached_rows(hashes, 400) == expected
+
+
+def test_hashes_that_are_all_even_reach_an_odd_number():
+    hashes = np.arange(0, 2**32, 2**20, dtype="uint32")
+    found = count_reached_rows(hashes, 1000)
+    assert found % 2 == 1
+    assert found > 900
+
+
+def test_it_is_fast():
+    """As many rare symbols as a large corpus has, and as many rows as anybody gives."""
+    hashes = np.random.default_rng(0).integers(2**32, size=(30000, 2), dtype="uint32")
+    start = time.process_time()
+    found = count_reached_rows(hashes, 20000)
+    assert 7500 < found < 9000
+    assert time.process_time() - start < 2  # 0.2 seconds on an idle machine

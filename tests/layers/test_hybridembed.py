@@ -1,0 +1,225 @@
+"""Rows of their own for symbols, hashed ones for the rest: what no other table does."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from thinc.api import Model, NumpyOps
+
+from spacy_hashembeds.layers import hybridembed
+from spacy_hashembeds.layers.hashembed import HashEmbed
+from spacy_hashembeds.layers.hybridembed import HybridEmbed
+from spacy_hashembeds.layers.mixing.column import find_column
+from spacy_hashembeds.layers.symbolembed import SymbolEmbed, set_symbols
+from spacy_hashembeds.layers.symboltaker import Symbols, give_symbols
+
+FREQUENT = np.array([900, 3, 2**63 + 5, 40], dtype="uint64")
+RARE = np.arange(1000, 1020, dtype="uint64")
+IDS = np.array([3, 1004, 40, 3, 2**63 + 5, 0, 2**64 - 1, 1019], dtype="uint64")
+
+
+def build(rows=12, frequent=FREQUENT, rare=RARE, **options) -> Model:
+    model = HybridEmbed(3, rows, **{"key": "NORM", "seed": 9, **options})
+    give_symbols(model, Symbols(frequent, rare))
+    return model.initialize()
+
+
+def hash_plainly(model, key, n):
+    """The hashed rows of a key, as the docstring has them."""
+    attrs, h = model.attrs, model.get_dim("nV") - n
+    hashes = NumpyOps().hash(np.array([key], dtype="uint64"), attrs["seed"])[0]
+    return [n + int(x) % h for x in hashes[: attrs["num_hashes"]]]
+
+
+@given(
+    frequent=hnp.arrays("uint64", st.integers(0, 8), unique=True),
+    num_hashes=st.integers(1, 4),
+    seed=st.sampled_from([0, 8, 9, 2**32 - 1]),
+    data=st.data(),
+)
+def test_it_is_its_definition(frequent, num_hashes, seed, data):
+    rare = data.draw(hnp.arrays("uint64", st.integers(1, 30), unique=True))
+    rare = np.setdiff1d(rare, frequent)
+    if not len(rare):
+        return
+    rows = len(frequent) + data.draw(st.integers(1, 20))
+    model = build(rows, frequent, rare, num_hashes=num_hashes, seed=seed)
+    E, n = model.get_param("E"), len(frequent)
+    assert n < len(E) <= rows
+    # the value of a symbol says which row is its own
+    expected = E[np.searchsorted(np.sort(frequent), frequent)]
+    np.testing.assert_array_equal(model.predict(frequent), expected)
+    expected = np.array([E[hash_plainly(model, key, n)].sum(axis=0) for key in rare])
+    np.testing.assert_allclose(model.predict(rare), expected, atol=1e-6)
+    _, backprop = model.begin_update(np.concatenate([frequent, rare]))
+    backprop(np.ones((n + len(rare), 3), "f"))
+    dE = model.get_grad("E")
+    assert (dE[:n] == 1).all(), "a frequent symbol's row is not its own"
+    assert dE.any(axis=1).all(), "a row is not trained"
+    assert dE[n:].sum() == pytest.approx(3 * num_hashes * len(rare))
+
+
+def test_with_one_row_for_the_rest_it_is_a_lookup():
+    """The very layer of MultiEmbed, but for where the row of unknown symbols is."""
+    model, lookup = build(5, num_hashes=1), SymbolEmbed(3, key="NORM", unk=4)
+    set_symbols(lookup, FREQUENT)
+    lookup.initialize()
+    assert model.get_dim("nV") == 5
+    lookup.set_param("E", model.get_param("E"))
+    Y, backprop = model.begin_update(IDS)
+    expected, backprop_lookup = lookup.begin_update(IDS)
+    np.testing.assert_array_equal(Y, expected)
+    dY = np.random.default_rng(0).normal(size=Y.shape).astype("f")
+    backprop(dY)
+    backprop_lookup(dY)
+    np.testing.assert_array_equal(model.get_grad("E"), lookup.get_grad("E"))
+
+
+@pytest.mark.parametrize("num_hashes", [1, 2, 3, 4])
+@pytest.mark.parametrize("seed", [8, 9])
+def test_without_frequent_symbols_it_is_a_hash_embed(num_hashes, seed):
+    options = {"num_hashes": num_hashes, "seed": seed}
+    # seed 8 and one hash reach no more than the even rows of an even number
+    model = build(5, FREQUENT[:0], np.arange(500, dtype="uint64"), **options)
+    plain = HashEmbed(3, 5, **options).initialize()
+    assert model.get_dim("nV") == 5
+    plain.set_param("E", model.get_param("E"))
+    Y, backprop = model.begin_update(IDS)
+    expected, backprop_plain = plain.begin_update(IDS)
+    np.testing.assert_allclose(Y, expected, atol=1e-6)
+    backprop(Y)
+    backprop_plain(Y)
+    np.testing.assert_allclose(model.get_grad("E"), plain.get_grad("E"), atol=1e-6)
+
+
+def test_rows_that_rare_symbols_do_not_reach_are_left_out():
+    assert build(12).get_dim("nV") == 12
+    large = build(5000)
+    n_hashed = large.get_dim("nV") - len(FREQUENT)
+    assert 5 < n_hashed <= 2 * len(RARE)
+    reached = {row for key in RARE for row in hash_plainly(large, key, len(FREQUENT))}
+    assert reached == set(range(len(FREQUENT), large.get_dim("nV")))
+
+
+@pytest.mark.parametrize("num_hashes", [1, 3])
+def test_a_column_is_a_sum_of_rows_of_one_size(num_hashes):
+    model = build(num_hashes=num_hashes)
+    column = find_column(model)
+    rows, weights = column.find_rows(IDS)
+    assert (rows.dtype, rows.shape, weights) == ("uint32", (len(IDS), num_hashes), None)
+    table = column.get_table()
+    assert column.count_rows() == len(table) == model.get_dim("nV") + 1
+    assert not table[-1].any()
+    np.testing.assert_allclose(table[rows].sum(axis=1), model.predict(IDS), atol=1e-6)
+    rows, _ = column.find_rows(IDS[:0])
+    assert (rows.dtype, rows.shape) == ("uint32", (0, num_hashes))
+
+
+def test_bytes_bring_symbols_and_hashing():
+    model = build(num_hashes=3)
+    loaded = HybridEmbed(3, 1, key="NORM", num_hashes=1, seed=0)
+    loaded.from_bytes(model.to_bytes())
+    np.testing.assert_array_equal(loaded.predict(IDS), model.predict(IDS))
+    assert loaded.to_bytes() == model.to_bytes()
+    assert model.to_bytes().count(np.sort(FREQUENT).tobytes()) == 1
+
+
+def test_symbols_are_looked_at_once(monkeypatch):
+    model, looked = build(), []
+    check = hybridembed._check_symbols
+    monkeypatch.setattr(
+        hybridembed, "_check_symbols", lambda *a: looked.append(1) or check(*a)
+    )
+    for _ in range(3):
+        model.predict(IDS)
+        model.begin_update(IDS)
+    assert looked == [1]
+    with pytest.raises(ValueError, match="read-only"):
+        model.attrs["symbols"][0] = 7
+
+
+def test_too_few_rows_for_the_symbols_are_refused():
+    match = (
+        r"'rows' gives the table for NORM 4 rows, but 4 symbols .*"
+        r"'min_freq' higher, or the rows for NORM to 5 or more"
+    )
+    with pytest.raises(ValueError, match=match):
+        build(4)
+
+
+def test_rare_symbols_must_be_known():
+    match = r"table for NORM needs the rare symbols .*'tables'.* hashembeds tables`"
+    with pytest.raises(ValueError, match=match):
+        build(rare=None)
+
+
+def test_a_row_that_is_never_trained_is_warned_of():
+    match = r"Each NORM of the corpus has a row .* never trained.*'min_freq' higher"
+    with pytest.warns(UserWarning, match=match):
+        model = build(rare=RARE[:0])
+    assert model.get_dim("nV") == len(FREQUENT) + 1
+    assert model.predict(IDS).shape == (len(IDS), 3)
+
+
+def test_symbols_are_needed_first():
+    model = HybridEmbed(3, 9, key="SHAPE", seed=9)
+    match = r"'hybridembed' has no symbols for SHAPE.*count_symbols.*`tables`"
+    with pytest.raises(ValueError, match=match):
+        model.initialize()
+    with pytest.raises(ValueError, match=match):
+        model.predict(IDS)
+
+
+def test_symbols_that_make_another_table_are_refused_once_initialised():
+    model = build()
+    give_symbols(model, Symbols(FREQUENT, RARE))
+    with pytest.raises(ValueError, match=r"initialised with 12 rows .* given 9 now"):
+        give_symbols(model, Symbols(FREQUENT[:2], RARE[:7]))
+    with pytest.raises(ValueError, match=r"symbols for NORM should be distinct"):
+        give_symbols(model, Symbols(np.array([3, 3], "uint64"), RARE))
+
+
+@pytest.mark.parametrize(
+    "symbols",
+    [
+        np.sort(FREQUENT)[::-1],
+        np.arange(12, dtype="uint64"),
+        np.sort(FREQUENT).astype("int64"),
+        "symbols",
+        None,
+    ],
+)
+def test_damaged_symbols_are_refused(symbols):
+    model = build()
+    model.attrs["symbols"] = symbols
+    loaded = build().from_bytes(model.to_bytes())
+    match = r"for NORM should be distinct .* fewer than the 12 rows, .*another config"
+    with pytest.raises(ValueError, match=match):
+        loaded.predict(IDS)
+
+
+def build_lookup() -> Model:
+    return SymbolEmbed(3, key="NORM")
+
+
+def build_hash() -> Model:
+    return HashEmbed(3, 12, seed=9)
+
+
+@pytest.mark.parametrize(
+    ("make", "match"),
+    [
+        (build_lookup, r"hashes what it does not look up .* the attribute 'unk'"),
+        (build_hash, r"symbols for NORM should be distinct .* another config"),
+    ],
+)
+def test_weights_of_other_tables_are_refused(make, match):
+    other = make()
+    if make is build_lookup:
+        set_symbols(other, FREQUENT)
+    model = HybridEmbed(3, 12, key="NORM", seed=9)
+    with pytest.raises(ValueError, match=match):
+        model.from_bytes(other.initialize().to_bytes()).predict(IDS)
+    with pytest.raises(ValueError, match=r"can't load the weights"):
+        make().from_bytes(build().to_bytes()).predict(IDS)
