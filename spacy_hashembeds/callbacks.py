@@ -35,7 +35,8 @@ def create_count_symbols(
 ) -> Callable[[Language], None]:
     """Have the symbols of a corpus counted for every embedder that waits for them.
 
-    These are `MultiEmbed` layers that have no file.
+    These are `MultiEmbed`, `MultiHybridEmbed` and `MultiWeightedHashEmbed` layers that
+    have no file.
 
     For `[initialize.before_init]`. The counting itself happens when the first such
     layer is initialised, once for all of them: only then are the lookups and the
@@ -83,7 +84,8 @@ def count_symbols(
 ) -> None:
     """Have the symbols of docs counted for every embedder that waits for them.
 
-    These are `MultiEmbed` layers that have no file.
+    These are `MultiEmbed`, `MultiHybridEmbed` and `MultiWeightedHashEmbed` layers that
+    have no file.
 
     For training without a config: call it before `nlp.initialize`, with the same
     components enabled. It does what the callback `spacy-hashembeds.count_symbols.v1`

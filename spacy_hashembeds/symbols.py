@@ -1,4 +1,4 @@
-"""Symbol tables for embeddings that know symbols: count, cut, save, load."""
+"""Symbol tables for embedders: count, cut, save, load."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence

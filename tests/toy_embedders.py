@@ -12,6 +12,9 @@ from spacy_hashembeds.architectures.embedders.multi_embed import MultiEmbed
 from spacy_hashembeds.architectures.embedders.multi_fewer_hash_embed import (
     MultiFewerHashEmbed,
 )
+from spacy_hashembeds.architectures.embedders.multi_hybrid_embed import (
+    MultiHybridEmbed,
+)
 from spacy_hashembeds.architectures.embedders.multi_weighted_hash_embed import (
     MultiWeightedHashEmbed,
 )
@@ -67,12 +70,19 @@ def build_weighted(vocab, **options) -> Model:
     return model
 
 
+def build_hybrid(vocab, **options) -> Model:
+    options = {"attrs": ATTRS, "include_static_vectors": False, **options}
+    rows = [11, 7, 9][: len(options["attrs"])]
+    return initialize(MultiHybridEmbed(**{"width": 6, "rows": rows, **options}), vocab)
+
+
 def initialize(model, vocab) -> Model:
     """Initialise an embedder, with symbols for those layers that take some."""
     counts = count_values(make_docs(vocab), ATTRS)
     tables = cut_symbols(counts, min_freq=2, lang="en")
     for layer in find_symbol_takers(model):
-        give_symbols(layer, Symbols(tables.get_symbols(layer.attrs["key"])))
+        table = tables.get_table(layer.attrs["key"])
+        give_symbols(layer, Symbols(table.symbols, table.rare))
     return model.initialize(X=make_docs(vocab))
 
 
@@ -99,6 +109,11 @@ BUILDERS = {
     "weighted, vectors": lambda vocab: build_weighted(
         vocab, num_hashes=3, same_hash=True, include_static_vectors=True
     ),
+    "hybrid": build_hybrid,
+    "hybrid, one hash": lambda vocab: build_hybrid(vocab, num_hashes=1, seed=1),
+    "hybrid, four hashes": lambda vocab: build_hybrid(vocab, num_hashes=4, width=8),
+    "hybrid, one column": lambda vocab: build_hybrid(vocab, attrs=["NORM"]),
+    "hybrid, vectors": lambda vocab: build_hybrid(vocab, include_static_vectors=True),
     "lookup, no dropout": lambda vocab: build_lookup(vocab, dropout=None),
 }
 
@@ -112,9 +127,8 @@ def get_nodes(model, *names) -> list[Model]:
 
 
 def get_weights(model) -> list[tuple[Model, str]]:
-    nodes = get_nodes(
-        model, "hashembed", "symbolembed", "weightedhashembed", "maxout", "layernorm"
-    )
+    tables = ("hashembed", "symbolembed", "weightedhashembed", "hybridembed")
+    nodes = get_nodes(model, *tables, "maxout", "layernorm")
     return [(node, name) for node in nodes for name in node.param_names]
 
 

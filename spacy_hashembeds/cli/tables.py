@@ -43,14 +43,15 @@ def tables_cli(
     ),
     quiet: bool = QUIET,
 ) -> None:
-    """Count the symbols of a corpus for `MultiEmbed`, and save them to a file.
+    """Count the symbols of a corpus for an embedder, and save them to a file.
 
     The norms of tokens are those of a blank pipeline. Where [initialize] has lookups,
     use the callback, which counts with the pipeline itself.
 
-    Name the file in the argument `tables` of `spacy-hashembeds.MultiEmbed.v1`. Without
-    a file, the callback `spacy-hashembeds.count_symbols.v1` does the same while
-    `spacy train` initialises the pipeline.
+    Name the file in the argument `tables` of `spacy-hashembeds.MultiEmbed.v1`,
+    `MultiHybridEmbed.v1` or `MultiWeightedHashEmbed.v1`. Without a file, the callback
+    `spacy-hashembeds.count_symbols.v1` does the same while `spacy train` initialises
+    the pipeline.
     """
     from spacy import blank
     from wasabi import msg

@@ -1,0 +1,96 @@
+from pathlib import Path
+
+from spacy.tokens import Doc
+from thinc.api import Model
+from thinc.types import Floats2d
+
+from ...checks import check_attributes, check_dropout, check_integers, check_rows
+from ...hashing.murmur import MAX_HASHES
+from ...layers.hybridembed import HybridEmbed
+from .mix_attributes import mix_attributes
+from .symbol_source import wait_for_symbols
+
+NAME = "multi_hybrid_embed"
+
+
+def MultiHybridEmbed(
+    *,
+    width: int,
+    num_hashes: int = 2,
+    attrs: list[str | int],
+    rows: list[int],
+    tables: str | Path | None = None,
+    include_static_vectors: bool,
+    seed: int = 9,
+    dropout: float | None = 0.0,
+    maxout_pieces: int = 3,
+) -> Model[list[Doc], list[Floats2d]]:
+    """Embed several attributes of each token, frequent values apart from all others.
+
+    Each symbol that is frequent enough in the training corpus has a row of its own, as
+    in `MultiEmbed`, and shares it with none. All others are hashed, as in
+    `MultiFewerHashEmbed`, to the rows that are left, so that rare and unknown words
+    have vectors that differ. Which symbols are frequent comes from a callback that
+    counts the training corpus (`[initialize.before_init]` with `@callbacks =
+    "spacy-hashembeds.count_symbols.v1"`) or from a file. Either way they are saved with
+    the pipeline, and loading it needs nothing else.
+
+    width (int): The width of the output and of each table. Usual values are 64 to
+        300. Parameters and time grow with it, those of the Maxout layer with its
+        square.
+    num_hashes (int): How many rows are summed for a symbol that is not frequent, 1 to
+        4. More keep rare words apart that share a row, and reach more rows.
+    attrs (list[str | int]): The token attributes to embed, each in a table of its
+        own. The usual ones are NORM, PREFIX, SUFFIX and SHAPE.
+    rows (list[int]): The most rows of each table, as many numbers as attributes. The
+        frequent symbols take the first ones, and there must be one more. The rest is
+        for hashing, but for rows that the rare symbols of the training corpus would
+        not all reach: an attribute with few values has fewer rows than are given here.
+    tables (str | Path, optional): A file made by `spacy hashembeds tables`, read when
+        the pipeline is initialised and never again. It goes before the callback.
+    include_static_vectors (bool): Whether to mix in the pipeline's word vectors.
+    seed (int): The hash seed of the first table; the others count up from it. Seeds
+        are saved with the weights, and come back with them.
+    dropout (float, optional): The rate at the layer's dropout sites (after each
+        table, the projected vectors, and the Maxout layer) until a trainer sets its
+        own: `spacy train` replaces any number by [training] dropout. None leaves the
+        sites out, so that no dropout happens here whatever the trainer says.
+    maxout_pieces (int): Linear pieces of the Maxout layer that mixes the tables.
+
+    RAISES (ValueError): If an argument is out of range, an attribute unknown, or
+        `rows` and `attrs` differ in length; when initialised, if no symbols are there,
+        the file can't be used, or there are too few rows for the frequent symbols.
+
+    Source: Miranda et al., "Multi hash embeddings in spaCy", §3, whose two kinds of
+    tables these are in one.
+    """
+    names = check_attributes(attrs)
+    check_integers(1, width=width, maxout_pieces=maxout_pieces)
+    check_integers(1, MAX_HASHES, num_hashes=num_hashes)
+    # the seeds of all tables are unsigned 32-bit integers
+    check_integers(0, 2**32 - len(names), seed=seed)
+    check_rows(names, rows=rows)
+    check_dropout(dropout)
+    embeds: list[Model] = [
+        HybridEmbed(
+            width,
+            table_rows,
+            key=name,
+            num_hashes=num_hashes,
+            seed=seed + column,
+            column=column,
+            dropout=dropout,
+        )
+        for column, (name, table_rows) in enumerate(zip(names, rows, strict=True))
+    ]
+    model = mix_attributes(
+        NAME,
+        attrs=names,
+        tables=embeds,
+        width=width,
+        maxout_pieces=maxout_pieces,
+        dropout=dropout,
+        include_static_vectors=include_static_vectors,
+    )
+    wait_for_symbols(model, tables)
+    return model

@@ -1,0 +1,230 @@
+"""`MultiHybridEmbed.v1`: a row for each frequent symbol, hashed rows for all others."""
+
+import numpy as np
+import pytest
+import spacy
+from spacy.tokens import Doc
+from thinc.api import fix_random_seed, set_dropout_rate
+
+from spacy_hashembeds.architectures.embedders.multi_embed import MultiEmbed
+from spacy_hashembeds.architectures.embedders.multi_fewer_hash_embed import (
+    MultiFewerHashEmbed,
+)
+from spacy_hashembeds.architectures.embedders.multi_hybrid_embed import (
+    MultiHybridEmbed,
+)
+from spacy_hashembeds.layers.symboltaker import (
+    Symbols,
+    find_symbol_takers,
+    give_symbols,
+)
+from spacy_hashembeds.symbols import (
+    SymbolTables,
+    count_values,
+    cut_symbols,
+    load_symbols,
+    save_symbols,
+)
+
+ATTRS = ["NORM", "SHAPE"]
+TEXTS = ["a a b Cc X1 d", "", "a b zebra dd X1 - . !", "the a 12 eee Fg b"]
+
+
+@pytest.fixture
+def nlp():
+    return spacy.blank("en")
+
+
+@pytest.fixture
+def docs(nlp):
+    return [nlp.make_doc(text) for text in TEXTS]
+
+
+def count(docs, *, min_freq=2) -> SymbolTables:
+    return cut_symbols(count_values(docs, ATTRS), min_freq=min_freq, lang="en")
+
+
+def give(model, tables) -> None:
+    for layer in find_symbol_takers(model):
+        table = tables.get_table(layer.attrs["key"])
+        give_symbols(layer, Symbols(table.symbols, table.rare))
+
+
+def make(**options):
+    options = {"attrs": ATTRS, "include_static_vectors": False, **options}
+    return MultiHybridEmbed(**{"width": 8, "rows": [20, 10], **options})
+
+
+def build(docs, **options):
+    model = make(**options)
+    give(model, count(docs))
+    return model.initialize(X=docs)
+
+
+def get_tables(model) -> list:
+    return [node for node in model.walk() if "E" in node.param_names]
+
+
+def copy_mixer(source, target) -> None:
+    for name in ("maxout", "layernorm"):
+        nodes = [
+            next(node for node in model.walk() if node.name == name)
+            for model in (source, target)
+        ]
+        for param in nodes[0].param_names:
+            nodes[1].set_param(param, nodes[0].get_param(param).copy())
+
+
+def assert_equal_models(ours, other, docs, rows) -> None:
+    """Compare outputs and gradients; `rows` orders our rows as the other's are."""
+    fix_random_seed(0)
+    Y, backprop = ours.begin_update(docs)
+    expected, backprop_other = other.begin_update(docs)
+    np.testing.assert_allclose(np.vstack(Y), np.vstack(expected), atol=1e-5)
+    dY = [np.random.default_rng(0).normal(size=y.shape).astype("f") for y in Y]
+    backprop(dY)
+    backprop_other(dY)
+    for mine, theirs, order in zip(
+        get_tables(ours), get_tables(other), rows, strict=True
+    ):
+        dE = mine.get_grad("E")[order]
+        np.testing.assert_allclose(dE, theirs.get_grad("E"), atol=1e-4)
+
+
+def test_with_one_row_for_the_rest_it_is_multi_embed(docs):
+    """The same symbols; its row for unknown ones comes first and ours last."""
+    tables = count(docs)
+    sizes = [len(tables.get_symbols(attr)) for attr in ATTRS]
+    ours = build(docs, rows=[n + 1 for n in sizes], num_hashes=1)
+    lookup = MultiEmbed(attrs=ATTRS, width=8, include_static_vectors=False)
+    give(lookup, tables)
+    lookup.initialize(X=docs)
+    copy_mixer(ours, lookup)
+    orders = [np.roll(np.arange(n + 1), 1) for n in sizes]
+    for mine, other, order in zip(
+        get_tables(ours), get_tables(lookup), orders, strict=True
+    ):
+        other.set_param("E", mine.get_param("E")[order])
+    assert_equal_models(ours, lookup, docs, orders)
+
+
+@pytest.mark.parametrize("num_hashes", [1, 2, 4])
+def test_without_frequent_symbols_it_is_multi_fewer_hash_embed(nlp, num_hashes):
+    words = Doc(nlp.vocab, words=[f"{'x' * (i % 9)}{i}" for i in range(300)])
+    options = {"num_hashes": num_hashes, "seed": 9, "rows": [7, 3], "attrs": ATTRS}
+    options = {**options, "width": 8, "include_static_vectors": False}
+    ours, other = MultiHybridEmbed(**options), MultiFewerHashEmbed(**options)
+    give(ours, count([words], min_freq=1000))
+    for model in (ours, other):
+        model.initialize(X=[words])
+    assert [node.get_dim("nV") for node in get_tables(ours)] == [7, 3]
+    copy_mixer(ours, other)
+    for mine, theirs in zip(get_tables(ours), get_tables(other), strict=True):
+        theirs.set_param("E", mine.get_param("E").copy())
+    assert_equal_models(ours, other, [words], [np.arange(7), np.arange(3)])
+
+
+def test_rare_and_unknown_words_differ_and_frequent_ones_share_nothing(nlp, docs):
+    model = build(docs, attrs=["NORM"], rows=[20])
+    (table,) = get_tables(model)
+    frequent, others = ["a", "b", "x1"], [f"unseen{i}" for i in range(20)]
+    words = [Doc(nlp.vocab, words=[word]) for word in (*frequent, *others, "zebra")]
+    Ys = [y.tobytes() for y in model.predict(words)]
+    assert all(Ys.count(y) == 1 for y in Ys[:3])
+    assert len(set(Ys)) > 9
+    for word in frequent:
+        backprop = model.begin_update([Doc(nlp.vocab, words=[word])])[1]
+        backprop([np.random.default_rng(0).normal(size=(1, 8)).astype("f")])
+    touched = table.get_grad("E").any(axis=1)
+    assert touched.tolist() == [True] * 3 + [False] * (len(touched) - 3)
+
+
+def test_each_row_is_trained(docs):
+    model = build(docs, rows=[5000, 5000])
+    Y, backprop = model.begin_update(docs)
+    backprop([np.random.default_rng(0).normal(size=y.shape).astype("f") for y in Y])
+    for table in get_tables(model):
+        assert table.get_grad("E").any(axis=1).all()
+        assert len(table.attrs["symbols"]) + 1 < table.get_dim("nV") < 30
+
+
+@pytest.mark.parametrize("texts", [[], [""], ["", ""]])
+def test_no_tokens(nlp, docs, texts):
+    model = build(docs)
+    empty = [nlp.make_doc(text) for text in texts]
+    for is_train in (False, True):
+        Y, backprop = model(empty, is_train)
+        assert [y.shape for y in Y] == [(0, 8)] * len(texts)
+        assert backprop(Y) == []
+
+
+def test_bytes_bring_everything_but_the_counting(docs):
+    model = build(docs, num_hashes=3, seed=5)
+    data = model.to_bytes()
+    loaded = make(num_hashes=1, rows=[1, 1]).from_bytes(data)
+    for actual, expected in zip(loaded.predict(docs), model.predict(docs), strict=True):
+        np.testing.assert_array_equal(actual, expected)
+    assert loaded.to_bytes() == data
+
+
+def test_dropout_sites(docs):
+    def get_rates(model):
+        nodes = model.walk()
+        return [n.attrs["dropout_rate"] for n in nodes if "dropout_rate" in n.attrs]
+
+    assert get_rates(build(docs)) == [0.0] * 3
+    assert get_rates(set_dropout_rate(build(docs), 0.1)) == [0.1] * 3
+    assert get_rates(set_dropout_rate(build(docs, dropout=None), 0.1)) == []
+
+
+def test_symbols_from_a_file(docs, tmp_path):
+    path = tmp_path / "tables.npz"
+    save_symbols(path, count(docs))
+    model = make(tables=path).initialize(X=docs)
+    expected = [node.get_dim("nV") for node in get_tables(build(docs))]
+    assert [node.get_dim("nV") for node in get_tables(model)] == expected
+    path.unlink()
+    loaded = make(tables=path).from_bytes(model.to_bytes())
+    np.testing.assert_array_equal(loaded.predict(docs)[0], model.predict(docs)[0])
+
+
+def test_a_file_without_rare_symbols_is_for_lookup_alone(docs, tmp_path):
+    path = tmp_path / "tables.npz"
+    save_symbols(path, count(docs))
+    with np.load(path) as arrays:
+        kept = {k: v for k, v in arrays.items() if not k.startswith("rare/")}
+    np.savez(path, **kept)
+    assert load_symbols(path).get_table("NORM").rare is None
+    options = {"attrs": ATTRS, "width": 8, "include_static_vectors": False}
+    MultiEmbed(**options, tables=path).initialize(X=docs)
+    with pytest.raises(ValueError, match=r"needs the rare symbols .*anew with `spacy"):
+        make(tables=path).initialize(X=docs)
+
+
+def test_too_few_rows_are_refused_when_initialised(docs):
+    match = r"'rows' gives the table for NORM 3 rows, but 3 symbols .* NORM to 4 or"
+    with pytest.raises(ValueError, match=match):
+        build(docs, rows=[3, 10])
+
+
+def test_symbols_are_needed():
+    with pytest.raises(ValueError, match=r"no symbols for NORM.*count_symbols\.v1"):
+        make().initialize()
+
+
+@pytest.mark.parametrize(
+    ("changes", "error"),
+    [
+        ({"attrs": []}, r"'attrs' should be a list .* but is \[\]"),
+        ({"width": 0}, r"'width' should be 1 or more, but is 0"),
+        ({"num_hashes": 5}, r"'num_hashes' should be 1 to 4, but is 5"),
+        ({"rows": [9]}, r"'rows' should give one number for each of 'attrs'"),
+        ({"rows": [9, 0]}, r"The table for SHAPE: 'rows' should be 1 or more"),
+        ({"seed": 2**32}, r"'seed' should be 0 to 4294967294, but is 4294967296"),
+        ({"maxout_pieces": 0}, r"'maxout_pieces' should be 1 or more"),
+        ({"dropout": 1.0}, r"'dropout' should be in \[0, 1\) or null, but is 1.0"),
+    ],
+)
+def test_bad_arguments(changes, error):
+    with pytest.raises(ValueError, match=error):
+        make(**changes)
