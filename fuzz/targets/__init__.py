@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from ..target import Target
 from .docbins import DOCBIN
 from .grids import GRID
+from .labelled import LABELLED
 from .pipelines import HASH_PIPELINE, LOOKUP_PIPELINE
 from .results import COMPARISON, RESULTS
 from .symbols import SYMBOLS
@@ -18,6 +19,7 @@ _ALL = (
     COLUMNS,
     ONTONOTES,
     RAW_TEXT,
+    LABELLED,
     GRID,
     RESULTS,
     COMPARISON,

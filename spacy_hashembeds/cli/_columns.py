@@ -10,10 +10,14 @@ SEPARATOR = Opt(
 )
 
 WORD_COLUMN = Opt(
-    0, "--word-column", help="Their column of the token, from 0; -1 is the last."
+    0,
+    "--word-column",
+    help="The column of the token in IOB files, from 0; -1 is the last.",
 )
 
-TAG_COLUMN = Opt(-1, "--tag-column", help="Their column of the entity tag, likewise.")
+TAG_COLUMN = Opt(
+    -1, "--tag-column", help="The column of the entity tag in IOB files, likewise."
+)
 
 ENCODING = Opt("utf-8", "--encoding", help="The encoding of IOB files.")
 
