@@ -101,8 +101,10 @@ def _find_files(path: Path) -> list[Path]:
         files = walk_corpus(path, FILE_TYPE)
     if not files:
         raise FileNotFoundError(f"There is no {FILE_TYPE} file in the folder '{path}'.")
-    for folder in sorted({file.parent for file in files}):
-        _check_is_one_corpus(folder, (f.name for f in files if f.parent == folder))
+    # A large split is a folder of files.
+    splits = {f.parent if f.parent.suffix == FILE_TYPE else f for f in files}
+    for folder in sorted({split.parent for split in splits}):
+        _check_is_one_corpus(folder, (s.name for s in splits if s.parent == folder))
     return files
 
 

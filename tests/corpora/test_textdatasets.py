@@ -134,6 +134,8 @@ def test_large_splits_are_folders_of_files(tmp_path: Path, monkeypatch):
         assert [doc.text for doc in read_docs(paths["train"], blank("en").vocab)] == [
             doc.text for doc in docs
         ]
+    with pytest.raises(ValueError, match="the files of one corpus, but holds 3 splits"):
+        next(read_docs(tmp_path / "out", blank("en").vocab))
     monkeypatch.setattr(splits, "MAX_DOCS", 5)
     with pytest.raises(FileExistsError, match=r"dev\.spacy' should become a folder"):
         prepare_dataset("ag_news", tmp_path, tmp_path / "out")
