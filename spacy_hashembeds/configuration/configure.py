@@ -31,7 +31,8 @@ from .vocabulary import Progress, read_vocabulary
 
 _REPLACEABLE = (
     "spacy.MultiHashEmbed, spacy.HashEmbedCNN, spacy.CharacterEmbed, "
-    "spacy-hashembeds.MultiFewerHashEmbed and spacy-hashembeds.MultiEmbed"
+    "spacy-hashembeds.MultiFewerHashEmbed, spacy-hashembeds.MultiEmbed and "
+    "spacy-hashembeds.MultiHybridEmbed"
 )
 
 

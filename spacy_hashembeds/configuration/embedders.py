@@ -15,6 +15,7 @@ from .tables import (
     Tables,
     choose_attributes,
     choose_hashing,
+    choose_hybrid,
     choose_lookup,
     read_tables,
 )
@@ -48,6 +49,13 @@ EMBEDDERS = {
         "spacy-hashembeds.MultiEmbed.v1",
         "a row for each frequent symbol of the training corpus, one for all others.",
         choose_lookup,
+        has_symbols=True,
+    ),
+    "multi_hybrid_embed": Embedder(
+        "spacy-hashembeds.MultiHybridEmbed.v1",
+        "a row for each frequent symbol of the training corpus, hashed ones for all "
+        "others.",
+        choose_hybrid,
         has_symbols=True,
     ),
 }

@@ -15,6 +15,10 @@ EXPLAIN_DEFAULT = "The default: --train would have it chosen by the training cor
 EXPLAIN_SMALL = "The default: the training corpus is too small to choose by."
 
 _ROWS_BY_DEFAULT = "Those that were there; for other attributes, spaCy's."
+_ROWS_RAISED_FOR_SYMBOLS = (
+    "Raised to have room for the frequent symbols of the training corpus, and the "
+    "lower limit for the others. Rows that these don't reach are left out."
+)
 _ROWS_RAISED = (
     f"Raised to the lower limit: in fewer, more than {format_bound(BOUND)} of an "
     "attribute's values in the training corpus would share all their rows with another."
@@ -26,12 +30,16 @@ _OF_WEIGHTS = (
 
 _REPLACED = re.compile(
     r"spacy(-legacy|-hashembeds)?\."
-    r"(MultiHashEmbed|CharacterEmbed|MultiFewerHashEmbed|MultiEmbed)\.v[12]"
+    r"(MultiHashEmbed|CharacterEmbed|MultiFewerHashEmbed|MultiEmbed|MultiHybridEmbed)"
+    r"\.v[12]"
 )
 
 #: The rows of `spacy init config`. It has no other attributes: for those, as for NORM.
 _ROWS = {"PREFIX": 1000, "SUFFIX": 2500, "SHAPE": 2500}
 _MOST_ROWS = 5000
+
+#: The default of MultiHybridEmbed, which hashes only the symbols that are not frequent.
+_HYBRID_HASHES = 2
 
 #: What stands for the characters of a CharacterEmbed.
 _SUBWORDS = ("PREFIX", "SUFFIX", "SHAPE")
@@ -140,11 +148,34 @@ def choose_hashing(tables: Tables, advice: Advice | None) -> dict[str, Setting]:
     else:
         hashes = Setting(limit.num_hashes, _explain_hashes(limit.rows))
         least = dict(zip(advice.attrs, limit.rows, strict=True))
-        pairs = zip(tables.attrs, tables.rows, strict=True)
-        raised = [max(n, least[attr]) for attr, n in pairs]
-        is_raised = raised != tables.rows
-        rows = Setting(raised, _ROWS_RAISED if is_raised else _ROWS_BY_DEFAULT)
+        rows = _raise_rows(tables, least, _ROWS_RAISED)
     return {"num_hashes": hashes, "rows": rows, "seed": _choose_seed(tables)}
+
+
+def choose_hybrid(tables: Tables, advice: Advice | None) -> dict[str, Setting]:
+    """Choose the hashes, rows and seed of a MultiHybridEmbed.
+
+    The hashes and rows are those that would keep all values apart, beside a row for
+    each frequent symbol: more than enough for the others.
+    """
+    if tables.is_pretrained or (tables.is_ours and advice is None):
+        return {}
+    settings = choose_hashing(tables, advice)
+    if advice is None or advice.lookup is None or advice.hashing is None:
+        if "num_hashes" not in tables.plain:
+            settings["num_hashes"] = Setting(_HYBRID_HASHES, settings["num_hashes"].why)
+        return settings
+    pairs = zip(advice.lookup.rows, advice.hashing.rows, strict=True)
+    least = dict(zip(advice.attrs, map(sum, pairs), strict=True))
+    return {**settings, "rows": _raise_rows(tables, least, _ROWS_RAISED_FOR_SYMBOLS)}
+
+
+def _raise_rows(tables: Tables, least: Mapping[str, int], why: str) -> Setting:
+    """Raise the rows that there are to the least for each attribute."""
+    raised = [
+        max(n, least[attr]) for attr, n in zip(tables.attrs, tables.rows, strict=True)
+    ]
+    return Setting(raised, _ROWS_BY_DEFAULT if raised == tables.rows else why)
 
 
 def _keep_hashing(tables: Tables) -> dict[str, Setting]:

@@ -129,6 +129,36 @@ def test_settings_are_what_analyze_advises(tiny_corpus, base):
     assert "rows" not in dot_to_object(looked_up, EMBED)
 
 
+def test_a_hybrid_has_rows_for_symbols_and_for_others(tiny_corpus, base):
+    train = tiny_corpus / "train.spacy"
+    few = "rows = [5000, 20, 2500, 2500]"
+    toys.edit_base(base, ("rows = [5000, 1000, 2500, 2500]", few))
+    advice = analyze_corpus(train, config=base)["advice"][0]
+    made = configure(base, train=train, embedder="multi_hybrid_embed")
+    embed = dot_to_object(made.config, EMBED)
+    assert embed["@architectures"] == toys.HYBRID
+    assert embed["num_hashes"] == advice["hashing"]["num_hashes"]
+    n_prefixes = advice["lookup"]["rows"][1] + advice["hashing"]["rows"][1]
+    assert embed["rows"] == [5000, n_prefixes, 2500, 2500]
+    assert embed["seed"] == 9
+    assert "Raised to have room for the frequent symbols" in " ".join(made.text.split())
+    callback = made.config["initialize"]["before_init"]
+    assert callback["min_freq"] == advice["lookup"]["min_freq"]
+    again = configure(write(base, made), embedder="multi_hybrid_embed").config
+    assert dot_to_object(again, EMBED) == embed
+
+
+def test_a_hybrid_has_two_hashes_by_default_and_keeps_others(base):
+    made = configure(base, embedder="multi_hybrid_embed")
+    embed = dot_to_object(made.config, EMBED)
+    assert (embed["num_hashes"], embed["rows"]) == (2, [5000, 1000, 2500, 2500])
+    write(base, configure(base))
+    toys.edit_base(base, ("num_hashes = 4", "num_hashes = 3"))
+    made = configure(base, embedder="multi_hybrid_embed")
+    assert dot_to_object(made.config, EMBED)["num_hashes"] == 3
+    toys.build(made)
+
+
 def test_attributes_that_say_nothing_are_left_out_with_their_rows(base, tmp_path):
     toys.edit_base(
         base,
