@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .embedders import HashTable, LookupTable
+from .embedders import HashTable, LookupTable, Table
 from .features import Vocabulary
 from .options import (
     AttributeUse,
@@ -23,6 +23,7 @@ from .reasons import (
     describe_size,
 )
 from .tables import HashMeasures, measure_hash_table
+from .weighted import WeightedMeasures, measure_weighted_table
 
 #: How many of an attribute's values may share their whole code, as a share of them.
 BOUND = 0.001
@@ -67,7 +68,7 @@ def advise(
     *,
     width: int,
     bound: float = BOUND,
-    tables: Sequence[HashTable | LookupTable] = (),
+    tables: Sequence[Table] = (),
 ) -> Advice:
     """Advise on rows, hashes, attributes and `min_freq`.
 
@@ -80,7 +81,7 @@ def advise(
     width (int): The width of the tables.
     bound (float): How many of an attribute's values may share their whole code, as a
         share of them.
-    tables (Sequence[HashTable | LookupTable]): The tables there are, if any.
+    tables (Sequence[Table]): The tables there are, if any.
     """
     train = vocabularies["train"]
     uses = measure_attributes(vocabularies, attrs) if len(train.words) else []
@@ -105,7 +106,7 @@ def advise(
         reasons=[
             *describe_size(n_words, FEWEST_WORDS),
             *describe_hashing(hashing, kept, bound, tables),
-            *describe_seeds(_measure_hash_tables(tables, train)),
+            *describe_seeds(_measure_hashing(tables, train)),
             *describe_lookup(lookup, lookups, kept),
             *describe_attributes(uses if is_enough else []),
         ],
@@ -125,11 +126,15 @@ def _choose_lookup(options: Sequence[LookupOption]) -> LookupOption | None:
     return min(trained, key=rank, default=None)
 
 
-def _measure_hash_tables(
-    tables: Sequence[HashTable | LookupTable], vocabulary: Vocabulary
-) -> list[HashMeasures]:
+def _measure_hashing(
+    tables: Sequence[Table], vocabulary: Vocabulary
+) -> list[HashMeasures | WeightedMeasures]:
+    hashing = [table for table in tables if not isinstance(table, LookupTable)]
+    if not len(vocabulary.words):
+        return []
     return [
         measure_hash_table(table, vocabulary.count_values(table.attr)[0])
-        for table in tables
-        if isinstance(table, HashTable) and len(vocabulary.words)
+        if isinstance(table, HashTable)
+        else measure_weighted_table(table, {"train": vocabulary})
+        for table in hashing
     ]

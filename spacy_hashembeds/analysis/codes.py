@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..hashing.murmur import find_rows
-from ..kernels.distinct import NUMPY_OPS, find_distinct_rows
+from ..kernels.distinct import MAX_COLUMNS, NUMPY_OPS, find_distinct_rows
 
 #: With a seed that equals the length of the hashed key, 8 bytes, the two halves of
 #: MurmurHash3_x64_128 are twice and three times the same number. So hash 1 is always
@@ -43,7 +43,7 @@ def count_sharing(codes: NDArray) -> int:
     """
     if len(codes) == 0:
         return 0
-    sizes = np.bincount(find_distinct_rows(codes).copies)
+    sizes = np.bincount(_number(codes))
     return int(sizes[sizes > 1].sum())
 
 
@@ -55,9 +55,16 @@ def count_sharing_sums(codes: NDArray) -> int:
 def join_codes(codes: Iterable[NDArray]) -> NDArray:
     """Join the codes that words have in several tables.
 
-    codes (Iterable[NDArray]): For each table, *shape* `(n, hashes)`, n > 0.
-    RETURNS (NDArray): Two rows are equal where the words' sums of rows are equal in
-        each table. *Shape:* `(n, tables)`, uint64.
+    codes (Iterable[NDArray]): For each table, *shape* `(n, columns)`, n > 0.
+    RETURNS (NDArray): Two rows are equal where the words' codes are in each table.
+        *Shape:* `(n, tables)`, uint64.
     """
-    sums = [find_distinct_rows(np.sort(code, axis=1)).copies for code in codes]
-    return np.stack(sums, axis=1).astype("uint64")
+    return np.stack([_number(code) for code in codes], axis=1).astype("uint64")
+
+
+def _number(codes: NDArray) -> NDArray:
+    """Number codes, equal ones alike. *Shape:* `(n, columns)` to `(n,)`, n > 0."""
+    while codes.shape[1] > MAX_COLUMNS:  # there may be any number of hashes
+        first, rest = codes[:, :MAX_COLUMNS], codes[:, MAX_COLUMNS:]
+        codes = np.column_stack([_number(first).astype("uint64"), rest])
+    return find_distinct_rows(codes).copies

@@ -12,8 +12,9 @@ from spacy.vocab import Vocab
 
 from ..corpora.docbin import read_docs
 from .advice import BOUND, advise
-from .embedders import Embedder, HashTable, LookupTable, find_embedders
+from .embedders import Embedder, HashTable, LookupTable, Table, find_embedders
 from .features import Vocabulary, VocabularyCounter, count_features
+from .parameters import measure_size
 from .pipelines import (
     ConfigSource,
     ModelSource,
@@ -25,6 +26,7 @@ from .pipelines import (
 )
 from .statistics import SeenUnseenCounter, StatisticsCounter
 from .tables import measure_hash_table, measure_lookup_table, measure_words
+from .weighted import measure_weighted_table
 
 #: The attributes that spaCy embeds by default, and table 4 counts.
 ATTRS = ("NORM", "PREFIX", "SUFFIX", "SHAPE")
@@ -75,9 +77,10 @@ def analyze_corpus(
     RAISES (ImportError): If there is no such language.
     RETURNS (dict[str, Any]): "lang"; "splits" (table 5: see `CorpusStatistics`);
         "features" (table 4: see `FeatureCounts`); "entities" (table 6: `SeenUnseen`,
-        and "per_type"); "embedders" ("component", "has_vectors", "tables": "kind" and
-        `HashMeasures` or `LookupMeasures`, "words": `WordMeasures`); "advice" (for
-        each embedder "component" and `Advice`). Ready for JSON.
+        and "per_type"); "embedders" ("component", "has_vectors", "tables": `TableSize`
+        and `HashMeasures`, `LookupMeasures` or `WeightedMeasures`, "words":
+        `WordMeasures`); "advice" (for each embedder "component" and `Advice`). Ready
+        for JSON.
     """
     _check_arguments(config, model, bound)
     nlp = load_pipeline(config=config, model=model, overrides=overrides or {})
@@ -88,7 +91,8 @@ def analyze_corpus(
         raise ValueError(
             f"{source_name} has no embedding with a table for each attribute, "
             "such as spacy.MultiHashEmbed.v2, spacy.HashEmbedCNN.v2, "
-            "spacy-hashembeds.MultiFewerHashEmbed.v1 or spacy-hashembeds.MultiEmbed.v1 "
+            "spacy-hashembeds.MultiFewerHashEmbed.v1, spacy-hashembeds.MultiEmbed.v1 "
+            "or spacy-hashembeds.MultiWeightedHashEmbed.v1 "
             f"(components: {', '.join(nlp.pipe_names) or 'none'}). Leave it out to "
             "analyse the corpus alone."
         )
@@ -188,15 +192,17 @@ def _measure(
 
 
 def _measure_table(
-    table: HashTable | LookupTable, vocabularies: Mapping[str, Vocabulary]
+    table: Table, vocabularies: Mapping[str, Vocabulary]
 ) -> dict[str, Any]:
-    if isinstance(table, LookupTable):
-        return {
-            "kind": "lookup",
-            **asdict(measure_lookup_table(table, vocabularies)),
-        }
     values, _ = vocabularies["train"].count_values(table.attr)
-    return {"kind": "hash", **asdict(measure_hash_table(table, values))}
+    measures: Any
+    if isinstance(table, HashTable):
+        measures = measure_hash_table(table, values)
+    elif isinstance(table, LookupTable):
+        measures = measure_lookup_table(table, vocabularies)
+    else:
+        measures = measure_weighted_table(table, vocabularies)
+    return {**asdict(measure_size(table, len(values))), **asdict(measures)}
 
 
 def _advise(

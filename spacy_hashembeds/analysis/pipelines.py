@@ -13,7 +13,7 @@ from thinc.api import Config
 
 from ..loading import load_trained
 from ..symbols import load_symbols
-from .embedders import Embedder, LookupTable
+from .embedders import Embedder, HashTable, LookupTable, WeightedTable
 from .features import Vocabulary
 from .options import cut_table
 
@@ -119,23 +119,26 @@ def load_vectors(vectors: ModelSource | None, nlp: Language) -> Vocab | None:
 
 
 def give_symbols(embedder: Embedder, nlp: Language, train: Vocabulary) -> Embedder:
-    """Give lookup tables the symbols that initialising the pipeline would give them.
+    """Give tables the symbols that initialising the pipeline would give them.
 
     train (Vocabulary): What the training corpus holds.
     RAISES (OSError): If the file in the argument `tables` is not there.
     RAISES (ValueError): If the config says nowhere which symbols get a row.
     """
     tables = [
-        replace(table, symbols=_find_symbols(embedder, table, nlp, train))
-        if isinstance(table, LookupTable) and table.symbols is None
-        else table
+        table
+        if isinstance(table, HashTable) or not table.needs_symbols
+        else replace(table, symbols=_find_symbols(embedder, table, nlp, train))
         for table in embedder.tables
     ]
     return replace(embedder, tables=tables)
 
 
 def _find_symbols(
-    embedder: Embedder, table: LookupTable, nlp: Language, train: Vocabulary
+    embedder: Embedder,
+    table: LookupTable | WeightedTable,
+    nlp: Language,
+    train: Vocabulary,
 ) -> Any:
     config = nlp.config.interpolate()
     settings = walk_dict(config["components"][embedder.component])
@@ -146,7 +149,7 @@ def _find_symbols(
     callback = config["initialize"].get("before_init") or {}
     if callback.get("@callbacks") != COUNT_SYMBOLS:
         raise ValueError(
-            f"The lookup table for {table.attr} in '{embedder.component}' has no "
+            f"The table for {table.attr} in '{embedder.component}' has no "
             "symbols, and the config does not say where they come from. Set "
             f'[initialize.before_init] to @callbacks = "{COUNT_SYMBOLS}", or the '
             "argument `tables` to a file made by `spacy hashembeds tables`."

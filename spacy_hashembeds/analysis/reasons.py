@@ -6,12 +6,14 @@ import numpy as np
 
 from ..hashing.murmur import MAX_HASHES
 from .codes import SOUND_SEED
-from .embedders import HashTable, LookupTable
+from .embedders import HashTable, Table
 from .options import MAX_ROWS, AttributeUse, HashOption, LookupOption
 from .tables import HashMeasures
+from .weighted import WeightedMeasures
 
 _HASHING = "spacy-hashembeds.MultiFewerHashEmbed.v1"
 _LOOKUP = "spacy-hashembeds.MultiEmbed.v1"
+_WEIGHTED = "spacy-hashembeds.MultiWeightedHashEmbed.v1"
 
 #: Distinct norms for each row in the smallest table that the report trained with:
 #: Spanish, 10% rows, 23,710 norms in 263 rows (table 1; appendix A.1).
@@ -37,14 +39,14 @@ def describe_hashing(
     limit: HashOption | None,
     attrs: Sequence[str],
     bound: float,
-    tables: Sequence[HashTable | LookupTable],
+    tables: Sequence[Table],
 ) -> list[str]:
     """Recommend hashes, and say what the least memory is, and why not to use it.
 
     limit (HashOption, optional): The tables with the least memory.
     attrs (Sequence[str]): Their attributes.
     bound (float): What they keep to.
-    tables (Sequence[HashTable | LookupTable]): The tables there are, if any.
+    tables (Sequence[Table]): The tables there are, if any.
     """
     if limit is None:
         return []
@@ -72,10 +74,11 @@ def describe_hashing(
     ]
 
 
-def describe_seeds(measures: Sequence[HashMeasures]) -> list[str]:
+def describe_seeds(measures: Sequence[HashMeasures | WeightedMeasures]) -> list[str]:
     """Say which tables have a poor seed, and what it costs.
 
-    measures (Sequence[HashMeasures]): What was measured of the tables there are.
+    measures (Sequence[HashMeasures | WeightedMeasures]): What was measured of the
+        tables there are.
     """
     return [
         _describe_seed(table, table.with_sound_seed)
@@ -150,7 +153,7 @@ def format_bound(share: float) -> str:
 
 
 def _recommend_rows(
-    limit: HashOption, attrs: Sequence[str], tables: Sequence[HashTable | LookupTable]
+    limit: HashOption, attrs: Sequence[str], tables: Sequence[Table]
 ) -> str:
     """Recommend the rows there are, or spaCy's, but none below the limit."""
     least = dict(zip(attrs, limit.rows, strict=True))
@@ -168,7 +171,7 @@ def _recommend_rows(
     return f"{start}{more}. Take fewer only as your development score allows"
 
 
-def _compare_size(limit: HashOption, tables: Sequence[HashTable | LookupTable]) -> str:
+def _compare_size(limit: HashOption, tables: Sequence[Table]) -> str:
     now = sum(t.rows * t.width for t in tables if isinstance(t, HashTable))
     if not now:
         return ""
@@ -177,16 +180,21 @@ def _compare_size(limit: HashOption, tables: Sequence[HashTable | LookupTable]) 
     )
 
 
-def _describe_seed(poor: HashMeasures, sound: HashMeasures) -> str:
+def _describe_seed(
+    poor: HashMeasures | WeightedMeasures, sound: HashMeasures | WeightedMeasures
+) -> str:
+    is_weighted = isinstance(poor, WeightedMeasures)
+    rows = "component vectors" if is_weighted else "rows"
+    shared = "their component vectors and weights" if is_weighted else "all their rows"
     return (
         f"{poor.attr} is hashed with seed {poor.seed}, a poor one: it is the length "
         "of the hashed key in bytes, which makes hash 1 always even, and lets hash 3 "
         "depend on hash 1, and hash 4 on hash 2. Here hash 1 reaches "
-        f"{poor.rows_reached_by_hash[0]:,} of {poor.rows:,} rows (seed {sound.seed}: "
+        f"{poor.rows_reached_by_hash[0]:,} of {poor.rows:,} {rows} (seed {sound.seed}: "
         f"{sound.rows_reached_by_hash[0]:,}), and {poor.sharing_code:,} of "
-        f"{poor.values:,} values share all their rows with another (seed {sound.seed}: "
+        f"{poor.values:,} values share {shared} with another (seed {sound.seed}: "
         f"{sound.sharing_code:,}). For a pipeline that you train anew, use "
-        f"{_HASHING} with seed = {sound.seed}."
+        f"{_WEIGHTED if is_weighted else _HASHING} with seed = {sound.seed}."
     )
 
 

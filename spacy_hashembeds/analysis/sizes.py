@@ -10,10 +10,16 @@ from ..architectures.embedders import (
     multi_embed,
     multi_fewer_hash_embed,
     multi_hybrid_embed,
+    multi_weighted_hash_embed,
 )
 
 # Our embedding layers, which need no tok2vec around them.
-_NAMES = (multi_embed.NAME, multi_fewer_hash_embed.NAME, multi_hybrid_embed.NAME)
+_NAMES = (
+    multi_embed.NAME,
+    multi_fewer_hash_embed.NAME,
+    multi_hybrid_embed.NAME,
+    multi_weighted_hash_embed.NAME,
+)
 
 # Thinc's layer in spaCy's bag of words, which has a row of weights for each n-gram's
 # hash, and in it one for each class.

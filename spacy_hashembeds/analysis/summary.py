@@ -5,6 +5,7 @@ from typing import Any
 
 from ..display import Heading, Part, Sentence, Table, format_fields, format_percent
 from .reasons import format_bound, name_out_of_reach
+from .summary_of_embedders import show_embedder
 
 #: What is counted in each split, and how it is called.
 _COUNTS = {
@@ -27,7 +28,7 @@ def summarize(data: dict[str, Any]) -> Iterator[Part]:
     """
     yield from _show_corpus(data)
     for embedder in data["embedders"]:
-        yield from _show_embedder(embedder)
+        yield from show_embedder(embedder)
     for advice in data["advice"]:
         yield _show_attributes(advice)
         yield from _show_hash_options(advice)
@@ -70,89 +71,6 @@ def _show_corpus(data: dict[str, Any]) -> Iterator[Part]:
             entities,
             aligns="ll",
         )
-
-
-def _show_embedder(embedder: dict[str, Any]) -> Iterator[Part]:
-    tables = embedder["tables"]
-    yield from _show_hash_tables(embedder, [t for t in tables if t["kind"] == "hash"])
-    yield _show_lookup_tables(embedder, [t for t in tables if t["kind"] == "lookup"])
-    yield _show_words(embedder)
-
-
-def _show_hash_tables(
-    embedder: dict[str, Any], tables: Sequence[dict[str, Any]]
-) -> Iterator[Table]:
-    """Show two tables, of rows and of values, with a line for another seed if a
-    table's own is poor.
-    """
-    named = [pair for table in tables for pair in _name_seeds(table)]
-    yield Table(
-        f"Hash tables of '{embedder['component']}'",
-        "On the training corpus; in brackets what to expect of ideal hashing.",
-        ("Attribute", "Seed", "Rows", "Hashes", "Values", "Values/row", "Unused rows"),
-        [
-            (
-                name,
-                *format_fields(table, "seed", "rows", "num_hashes", "values", "load"),
-                _expect(
-                    table["rows_never_reached"], table["expected_rows_never_reached"]
-                ),
-            )
-            for name, table in named
-        ],
-    )
-    yield Table(
-        f"Collisions in '{embedder['component']}'",
-        "Values that share all rows, in any order, can't be told apart.",
-        ("Attribute", "Rows of hash 1", "Share row of hash 1", "Share all rows"),
-        [
-            (
-                name,
-                f"{table['rows_reached_by_hash'][0]:,}",
-                _expect(table["sharing_row_by_hash"][0], table["expected_sharing_row"]),
-                _expect(table["sharing_code"], table["expected_sharing_code"]),
-            )
-            for name, table in named
-        ],
-    )
-
-
-def _name_seeds(table: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
-    other = table["with_sound_seed"]
-    return [
-        (table["attr"], table),
-        *([] if other is None else [("  instead:", other)]),
-    ]
-
-
-def _show_lookup_tables(
-    embedder: dict[str, Any], tables: Sequence[dict[str, Any]]
-) -> Table:
-    splits = list(tables[0]["unknown_share"]) if tables else []
-    return Table(
-        f"Lookup tables of '{embedder['component']}'",
-        "Unknown values of the training corpus share one row; so does this share of "
-        "the tokens of each split.",
-        ("Attribute", "Rows", "Parameters", "Values", "Unknown", *splits),
-        [
-            (
-                table["attr"],
-                *format_fields(table, "rows", "parameters", "values", "unknown_values"),
-                *(format_percent(table["unknown_share"][split]) for split in splits),
-            )
-            for table in tables
-        ],
-    )
-
-
-def _show_words(embedder: dict[str, Any]) -> Sentence:
-    words = embedder["words"]
-    more = " Word vectors may tell some of them apart." * embedder["has_vectors"]
-    return Sentence(
-        f"Of {words['words']:,} distinct words, {words['sharing_codes']:,} share all "
-        f"rows of all tables with another, {words['same_attributes']:,} of them since "
-        f"they agree in all attributes.{more}"
-    )
 
 
 def _show_attributes(advice: dict[str, Any]) -> Table:
@@ -256,10 +174,6 @@ def _title(title: str, advice: dict[str, Any]) -> str:
 
 def _join(numbers: Sequence[int]) -> str:
     return " ".join(f"{number:,}" for number in numbers)
-
-
-def _expect(measured: int, expected: float) -> str:
-    return f"{measured:,} ({expected:,.1f})"
 
 
 def _mark(option: dict[str, Any], chosen: dict[str, Any] | None, key: str) -> str:

@@ -14,7 +14,7 @@ from .codes import (
     count_sharing_sums,
     join_codes,
 )
-from .embedders import HashTable, LookupTable
+from .embedders import HashTable, LookupTable, Table, WeightedTable
 from .features import Vocabulary
 
 
@@ -83,8 +83,8 @@ class WordMeasures:
 
     words (int): Distinct words, by ORTH and the attributes of the tables.
     same_attributes (int): Words all of whose attributes equal those of another.
-    sharing_codes (int): Words whose rows in all tables are those of another, in any
-        order. The former are among them.
+    sharing_codes (int): Words that all tables give the vectors of another. The former
+        are among them.
     """
 
     words: int
@@ -130,33 +130,44 @@ def measure_lookup_table(
     vocabularies (Mapping[str, Vocabulary]): For each split, "train" among them, whose
         values are counted.
     """
-    shares = {}
-    for split, vocabulary in vocabularies.items():
-        values, counts = vocabulary.count_values(table.attr)
-        is_unknown = table.find_code(values)[:, 0] == 0
-        shares[split] = float(counts[is_unknown].sum() / max(counts.sum(), 1))
-        if split == "train":
-            n_values, n_unknown = len(values), int(is_unknown.sum())
-    rows = 1 + (0 if table.symbols is None else len(table.symbols))
+    values, _ = vocabularies["train"].count_values(table.attr)
     return LookupMeasures(
         attr=table.attr,
-        rows=rows,
-        parameters=rows * table.width,
-        values=n_values,
-        unknown_values=n_unknown,
-        unknown_share=shares,
+        rows=table.rows,
+        parameters=table.rows * table.width,
+        values=len(values),
+        unknown_values=int(_are_unknown(table, values).sum()),
+        unknown_share=measure_unknown(table, vocabularies),
     )
 
 
-def measure_words(
-    tables: Sequence[HashTable | LookupTable], vocabulary: Vocabulary
-) -> WordMeasures:
+def measure_unknown(
+    table: LookupTable | WeightedTable, vocabularies: Mapping[str, Vocabulary]
+) -> dict[str, float]:
+    """Measure the tokens of each split whose value is no symbol of a table.
+
+    RETURNS (dict[str, float]): Their share of all tokens, 0 to 1.
+    """
+    shares = {}
+    for split, vocabulary in vocabularies.items():
+        values, counts = vocabulary.count_values(table.attr)
+        unknown = counts[_are_unknown(table, values)].sum()
+        shares[split] = float(unknown / max(counts.sum(), 1))
+    return shares
+
+
+def _are_unknown(table: LookupTable | WeightedTable, values: NDArray) -> NDArray:
+    is_unknown: NDArray = table.find_code(values)[:, -1] == 0
+    return is_unknown
+
+
+def measure_words(tables: Sequence[Table], vocabulary: Vocabulary) -> WordMeasures:
     """Count the words of a vocabulary that tables can't tell apart."""
     attributes = vocabulary.get_words([table.attr for table in tables])[:, 1:]
     sharing = 0
     if len(attributes):
         codes = (
-            table.find_code(column)
+            table.identify(column)
             for table, column in zip(tables, attributes.T, strict=True)
         )
         sharing = count_sharing(join_codes(codes))

@@ -44,6 +44,18 @@ def expected_colliding(values: int, rows: int, num_hashes: int) -> float:
     return values * code_collision_probability(values, rows, num_hashes)
 
 
+def expected_sharing_codes(values: int, codes: int) -> float:
+    """Give how many values are expected to share one of equally likely codes.
+
+    Svenstrup et al., theorem 4.1, for codes of any kind.
+
+    values (int): How many distinct values there are, V.
+    codes (int): How many codes there are, n.
+    RETURNS (float): V (1 - (1 - 1/n)^(V-1)).
+    """
+    return values * _meets_another(1 / codes, values)
+
+
 def expected_rows_reached(values: int, rows: int, num_hashes: int) -> float:
     """Give how many rows of a table are expected to be used by any value.
 

@@ -9,10 +9,17 @@ from spacy_hashembeds.analysis.embedders import (
     Embedder,
     HashTable,
     LookupTable,
+    WeightedTable,
     find_embedders,
 )
+from spacy_hashembeds.layers import weightedhashembed
 from spacy_hashembeds.layers.symbolembed import SymbolEmbed, find_rows, set_symbols
-from spacy_hashembeds.layers.symboltaker import find_symbol_takers
+from spacy_hashembeds.layers.symboltaker import (
+    Symbols,
+    find_symbol_takers,
+    give_symbols,
+)
+from spacy_hashembeds.layers.weightedhashembed import WeightedHashEmbed
 
 CNN = {
     "width": 8,
@@ -92,6 +99,32 @@ def test_tables_of_our_lookup_embedding():
         np.testing.assert_array_equal(table.symbols, [3, 5])
 
 
+def test_tables_of_our_weighted_embedding():
+    name = "spacy-hashembeds.MultiWeightedHashEmbed.v1"
+    settings = {"num_hashes": 5, "same_hash": True, "combine": "concat", "seed": 31}
+    embedder = find_one(name, **ROWS, **settings, importance_rows=[70, 40])
+    assert embedder.tables == [
+        WeightedTable(
+            **{"attr": attr, "rows": rows, "width": 8, "num_hashes": 5, "seed": seed},
+            **{"same_hash": True, "hashed_weights": weights},
+        )
+        for attr, rows, seed, weights in (("NORM", 50, 31, 70), ("SHAPE", 20, 32, 40))
+    ]
+    assert [table.needs_symbols for table in embedder.tables] == [False, False]
+
+
+def test_symbols_of_our_weighted_embedding():
+    nlp = make("spacy-hashembeds.MultiWeightedHashEmbed.v1", **ROWS)
+    assert [table.needs_symbols for table in find_embedders(nlp)[0].tables] == [
+        True
+    ] * 2
+    for layer in find_symbol_takers(nlp.get_pipe("tok2vec").model):
+        give_symbols(layer, Symbols(np.array([5, 3], dtype="uint64")))
+    for table in find_embedders(nlp)[0].tables:
+        np.testing.assert_array_equal(table.symbols, [3, 5])
+        assert (table.importance_rows, table.needs_symbols) == (3, False)
+
+
 def test_word_vectors_are_noted():
     with_vectors = {**ROWS, "include_static_vectors": True}
     for name in ("spacy.MultiHashEmbed.v2", "spacy-hashembeds.MultiFewerHashEmbed.v1"):
@@ -127,3 +160,47 @@ def test_lookup_codes_part_words_as_the_layer_does():
     empty = LookupTable(attr="NORM", width=4, symbols=values[:0])
     assert empty.find_code(values).tolist() == [[0]] * len(values)
     assert table.find_code(values[:0]).shape == (0, 1)
+
+
+def test_sums_have_no_order_of_rows():
+    table = HashTable(attr="NORM", rows=2, width=4, num_hashes=2, seed=9)
+    values = np.arange(50, dtype="uint64")
+    assert len(np.unique(table.find_code(values), axis=0)) == 4
+    assert len(np.unique(table.identify(values), axis=0)) == 3
+
+
+@pytest.mark.parametrize("same_hash", [False, True])
+@pytest.mark.parametrize("num_hashes", [1, 2, 4, 7])
+@pytest.mark.parametrize("n_weights", [40, None])
+def test_weighted_codes_part_words_as_the_layer_does(n_weights, num_hashes, same_hash):
+    settings = {"num_hashes": num_hashes, "seed": 11, "same_hash": same_hash}
+    layer = WeightedHashEmbed(4, 2, nK=n_weights, key="NORM", **settings)
+    values = np.array([*range(300), 2**63, 2**64 - 1], dtype="uint64")
+    if n_weights is None:
+        give_symbols(layer, Symbols(values[[2, 7, 300]]))
+    layer.initialize()
+    P = layer.get_param("P")
+    P[...] = np.random.default_rng(0).normal(size=P.shape)
+    table = WeightedTable(
+        **{"attr": "NORM", "rows": 2, "width": 4, "hashed_weights": n_weights},
+        **{"symbols": layer.attrs.get("symbols"), **settings},
+    )
+    rows, weights = weightedhashembed.find_rows(layer, values)
+    np.testing.assert_array_equal(table.find_code(values), np.hstack([rows, weights]))
+    assert table.find_code(values[:0]).shape == (0, num_hashes + 1)
+    # what the code says can't be told apart, has one vector, and nothing else has
+    vectors = np.round(layer.predict(values), 6)
+    codes = table.identify(values)
+    n_apart = len(np.unique(codes, axis=0))
+    assert len(np.unique(vectors, axis=0)) == n_apart < len(values)
+    assert len(np.unique(np.hstack([vectors, codes]), axis=0)) == n_apart
+
+
+def test_parameters_of_weighted_tables_are_those_of_the_layer():
+    layer = WeightedHashEmbed(4, 6, nK=50, num_hashes=3, seed=9).initialize()
+    table = WeightedTable(
+        attr="NORM", rows=6, width=4, num_hashes=3, seed=9, hashed_weights=50
+    )
+    sizes = {"components": 6 * 4, "weights": 50 * 3}
+    assert table.parts == sizes
+    assert [layer.get_param(name).size for name in "EP"] == list(sizes.values())

@@ -120,7 +120,7 @@ def test_symbols_from_nowhere_are_an_error(docs, tmp_path):
     config: Config = load_config(LOOKUP)
     del config["initialize"]["before_init"]
     config.to_disk(tmp_path / "config.cfg")
-    with pytest.raises(ValueError, match=r"lookup table for NORM in 'tok2vec' has no"):
+    with pytest.raises(ValueError, match=r"The table for NORM in 'tok2vec' has no"):
         get_rows(tmp_path / "config.cfg", docs)
 
 

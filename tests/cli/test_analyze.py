@@ -85,7 +85,35 @@ def test_lookup_tables_and_vectors(tiny_corpus, tmp_path):
     assert squeeze("of width 96 in which at most 20%") in squeeze(result.output)
 
 
-@pytest.mark.parametrize("config", ["multi_fewer_hash_embed", "multi_embed"])
+def test_weighted_tables_and_parameters(tiny_corpus):
+    train, dev = tiny_corpus / "train.spacy", tiny_corpus / "dev.spacy"
+    config = SHIPPED / "multi_weighted_hash_embed.cfg"
+    result = run(train, "--dev", dev, "--config", config)
+    assert result.exit_code == 0, result.output
+    data = analyze_corpus(train, dev=dev, config=config)
+    rows = get_rows(result.output)
+    tables = data["embedders"][0]["tables"]
+    norm = tables[0]
+    shares = [
+        f"{100 * norm['unknown_share'][split]:.1f}%" for split in ("train", "dev")
+    ]
+    both = f"{norm['sharing_code']:,} ({norm['expected_sharing_code']:,.1f})"
+    counts = [f"{norm[f'sharing_{part}']:,}" for part in ("components", "weights")]
+    assert ["NORM", *counts, both, *shares] in rows
+    sizes = [f"{norm['parts'][part]:,}" for part in ("components", "weights")]
+    weights = f"{norm['importance_rows']:,}"
+    (row,) = (row for row in rows if row[:4] == ["NORM", weights, *sizes])
+    standard = norm["standard"]["importance_rows"]
+    assert row[4:] == [f"{standard:,}", f"{100 * norm['parameters'] / standard:.1f}%"]
+    total = sum(table["parameters"] for table in tables)
+    standard = sum(table["standard"]["vocabulary"] for table in tables)
+    numbers = (f"{total:,}", f"{standard:,}", f"{100 * total / standard:.1f}%")
+    assert ["all", *numbers] in [[cell for cell in row if cell] for row in rows]
+
+
+@pytest.mark.parametrize(
+    "config", ["multi_fewer_hash_embed", "multi_embed", "multi_weighted_hash_embed"]
+)
 def test_a_screen_of_80_columns_is_wide_enough(prepare_real, config):
     paths = {s: prepare_real("wnut17") / f"{s}.spacy" for s in SPLITS}
     train, dev, test = paths.values()

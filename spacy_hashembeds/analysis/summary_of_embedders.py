@@ -1,0 +1,187 @@
+"""The embedding tables of a pipeline as `spacy hashembeds analyze` prints them."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from ..display import Part, Sentence, Table, format_fields, format_percent
+
+
+def show_embedder(embedder: dict[str, Any]) -> Iterator[Part]:
+    """Say how large the tables of an embedder are, and how they serve a corpus.
+
+    embedder (dict[str, Any]): One of the "embedders" of `analyze_corpus`.
+    """
+    kinds = {"hash": _show_hash_tables, "lookup": _show_lookup_tables}
+    kinds |= {"weighted": _show_weighted_tables}
+    yield from _show_sizes(embedder)
+    for kind, show_tables in kinds.items():
+        tables = [table for table in embedder["tables"] if table["kind"] == kind]
+        if tables:
+            yield from show_tables(embedder["component"], tables)
+    yield _show_words(embedder)
+
+
+def _show_sizes(embedder: dict[str, Any]) -> Iterator[Table]:
+    tables = embedder["tables"]
+    total = sum(table["parameters"] for table in tables)
+    standard = sum(table["standard"]["vocabulary"] for table in tables)
+    yield Table(
+        f"Parameters of '{embedder['component']}'",
+        "Standard: a table of this width with a row for each value of the training "
+        "corpus. Share: of its parameters.",
+        ("Attribute", "Kind", "Rows", "Width", "Parameters", "Standard", "Share"),
+        [
+            *(
+                (
+                    table["attr"],
+                    table["kind"],
+                    *format_fields(table, "rows", "width", "parameters"),
+                    *_compare(table["parameters"], table["standard"]["vocabulary"]),
+                )
+                for table in tables
+            ),
+            ("all", "", "", "", f"{total:,}", *_compare(total, standard)),
+        ],
+        aligns="ll",
+    )
+
+
+def _compare(parameters: int, standard: int) -> tuple[str, str]:
+    share = format_percent(parameters / standard if standard else None)
+    return f"{standard:,}", share
+
+
+def _show_hash_tables(
+    component: str, tables: Sequence[dict[str, Any]]
+) -> Iterator[Table]:
+    """Show two tables, of rows and of values, with a line for another seed if a
+    table's own is poor.
+    """
+    named = [pair for table in tables for pair in _name_seeds(table)]
+    yield Table(
+        f"Hash tables of '{component}'",
+        "On the training corpus; in brackets what to expect of ideal hashing.",
+        ("Attribute", "Seed", "Rows", "Hashes", "Values", "Values/row", "Unused rows"),
+        [
+            (
+                name,
+                *format_fields(table, "seed", "rows", "num_hashes", "values", "load"),
+                _expect(
+                    table["rows_never_reached"], table["expected_rows_never_reached"]
+                ),
+            )
+            for name, table in named
+        ],
+    )
+    yield Table(
+        f"Collisions in '{component}'",
+        "Values that share all rows, in any order, can't be told apart.",
+        ("Attribute", "Rows of hash 1", "Share row of hash 1", "Share all rows"),
+        [
+            (
+                name,
+                f"{table['rows_reached_by_hash'][0]:,}",
+                _expect(table["sharing_row_by_hash"][0], table["expected_sharing_row"]),
+                _expect(table["sharing_code"], table["expected_sharing_code"]),
+            )
+            for name, table in named
+        ],
+    )
+
+
+def _name_seeds(table: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
+    other = table["with_sound_seed"]
+    return [
+        (table["attr"], table),
+        *([] if other is None else [("  instead:", other)]),
+    ]
+
+
+def _show_lookup_tables(
+    component: str, tables: Sequence[dict[str, Any]]
+) -> Iterator[Table]:
+    splits = list(tables[0]["unknown_share"])
+    yield Table(
+        f"Lookup tables of '{component}'",
+        "Unknown values of the training corpus share one row; so does this share of "
+        "the tokens of each split.",
+        ("Attribute", "Rows", "Parameters", "Values", "Unknown", *splits),
+        [
+            (
+                table["attr"],
+                *format_fields(table, "rows", "parameters", "values", "unknown_values"),
+                *(format_percent(table["unknown_share"][split]) for split in splits),
+            )
+            for table in tables
+        ],
+    )
+
+
+def _show_weighted_tables(
+    component: str, tables: Sequence[dict[str, Any]]
+) -> Iterator[Table]:
+    """Show three tables, of parameters, of rows and of values, the latter with a line
+    for another seed if a table's own is poor.
+    """
+    named = [pair for table in tables for pair in _name_seeds(table)]
+    splits = list(tables[0]["unknown_share"])
+    yield Table(
+        f"Component vectors and weights in '{component}'",
+        "Parameters of both. Standard: a table of this width with as many rows as "
+        "there are of weights.",
+        ("Attribute", "Weight rows", "Components", "Weights", "Standard", "Share"),
+        [
+            (
+                table["attr"],
+                *format_fields(table, "importance_rows"),
+                *format_fields(table["parts"], "components", "weights"),
+                *_compare(table["parameters"], table["standard"]["importance_rows"]),
+            )
+            for table in tables
+        ],
+    )
+    yield Table(
+        f"Weighted tables of '{component}'",
+        "On the training corpus. Rows are those of component vectors.",
+        ("Attribute", "Seed", "Rows", "Hashes", "Values", "Values/row", "Unused rows"),
+        [
+            (
+                name,
+                *format_fields(table, "seed", "rows", "num_hashes", "values", "load"),
+                *format_fields(table, "rows_never_reached"),
+            )
+            for name, table in named
+        ],
+    )
+    yield Table(
+        f"Collisions in '{component}'",
+        "Values that share all component vectors with another, in any order; the row "
+        "of weights; and both, the vectors in the same order, so that they can't be "
+        "told apart (in brackets what to expect of ideal hashing)."
+        + " And the share of tokens without weights of their own."
+        * bool(splits),
+        ("Attribute", "Components", "Weights", "Both", *splits),
+        [
+            (
+                name,
+                *format_fields(table, "sharing_components", "sharing_weights"),
+                _expect(table["sharing_code"], table["expected_sharing_code"]),
+                *(format_percent(table["unknown_share"][split]) for split in splits),
+            )
+            for name, table in named
+        ],
+    )
+
+
+def _show_words(embedder: dict[str, Any]) -> Sentence:
+    words = embedder["words"]
+    more = " Word vectors may tell some of them apart." * embedder["has_vectors"]
+    return Sentence(
+        f"Of {words['words']:,} distinct words, {words['sharing_codes']:,} share all "
+        f"rows of all tables with another, {words['same_attributes']:,} of them since "
+        f"they agree in all attributes.{more}"
+    )
+
+
+def _expect(measured: int, expected: float) -> str:
+    return f"{measured:,} ({expected:,.1f})"
