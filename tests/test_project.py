@@ -157,6 +157,16 @@ def test_the_vectors_workflow_hands_each_file_on(folder):
         assert settings[flag] == "true"
 
 
+def test_the_textcat_workflow_compares_ours_with_spacys(folder):
+    variables = ["--vars.textcat_dataset", "ag_news", "--vars.seed", "2"]
+    prepare, *trials, compare = run_dry(folder, "textcat", ".", *variables)
+    assert prepare == "prepare ag_news -o corpus/ag_news"
+    names = [line.split()[2] for line in trials]
+    assert names == ["textcat_bow", "hash_ngram_textcat"]
+    results = [f"metrics/ag_news/{name}/default/seed2.json" for name in names]
+    assert compare.split()[1:3] == results
+
+
 def test_overrides_are_passed_on_as_words_of_their_own(folder):
     settings = "--training.dropout 0.0 --training.max_steps 5"
     # spaCy takes a value that starts with dashes for another option.
