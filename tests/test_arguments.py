@@ -86,10 +86,11 @@ def test_none_is_no_corpus(stock, docs):
     }.items():
         with pytest.raises(TypeError, match=f"'{name}' should be a list.* but is None"):
             call()
-    for name in ("examples", "train"):
-        arguments: Any = {"examples": docs, "train": docs, name: None}
-        with pytest.raises(TypeError, match=f"'{name}' should be a list.* but is None"):
-            evaluate(stock, **arguments)
+    arguments: Any = {"examples": None, "train": docs}
+    with pytest.raises(TypeError, match=r"'examples' should be a list.* but is None"):
+        evaluate(stock, **arguments)
+    with pytest.raises(ValueError, match=r"'train' should be the corpus .* is None"):
+        evaluate(stock, docs)
 
 
 def test_a_text_is_not_read_letter_by_letter(stock, tmp_path):

@@ -40,17 +40,24 @@ def evaluate_cli(
     test: Path = Arg(
         ..., help="The gold corpus: a .spacy file, a folder of them, or an IOB file."
     ),
-    train: Path = Opt(
-        ...,
+    train: Path | None = Opt(
+        None,
         "--train",
         "-t",
-        help="The corpus that the pipeline was trained on, likewise.",
+        help="The corpus that the pipeline was trained on, likewise. Entities are not "
+        "scored without it.",
     ),
     against: str | None = Opt(
         None,
         "--against",
         "-a",
         help="A second pipeline, or its predictions, to test the difference to.",
+    ),
+    task: str | None = Opt(
+        None,
+        "--task",
+        help="What to score, 'ner' or 'textcat'. Default: what the pipeline's "
+        "components set, or without a pipeline, what the gold corpus has.",
     ),
     output: list[Path] = Opt(
         [],
@@ -85,12 +92,14 @@ def evaluate_cli(
     as_json: bool = JSON,
     quiet: bool = QUIET,
 ) -> None:
-    """Score a pipeline's entities, apart for texts seen and unseen in training.
+    """Score a pipeline's entities, or the categories of its text classifier.
 
-    An entity is seen if its exact text stands as an entity in the training corpus.
-    The figures are those of `spacy evaluate` on copies of the gold corpus in which
-    the other kind's entities are marked missing. Intervals are drawn over documents,
-    for the pipeline as it is: they don't say what another training seed would give.
+    Entities are scored apart for texts seen and unseen in training: those that stand,
+    as an entity, in the training corpus, and others. The figures are those of `spacy
+    evaluate` on copies of the gold corpus in which the other kind's entities are
+    marked missing. Categories have accuracy, macro and micro F1. Intervals are drawn
+    over documents, for the pipeline as it is: they don't say what another training
+    seed would give.
 
     Corpora and predictions are .spacy files; any other file is an IOB file, with one
     token a line and tags of the IOB, BIO, BILUO or BIOES scheme. Predictions may not
@@ -111,6 +120,7 @@ def evaluate_cli(
             test,
             train,
             against=against,
+            task=task,
             layout=ColumnFormat(
                 separator=separator and separator.replace(r"\t", "\t"),
                 word=word_column,
@@ -141,12 +151,10 @@ def evaluate_cli(
 def _print_tables(evaluation: "Evaluation") -> None:
     from wasabi import msg
 
-    from ..evaluation.tables import describe_draws, make_tables
-
-    for table in make_tables(evaluation):
+    for table in evaluation.make_tables():
         print_table(
             table.title, table.legend, table.header, table.rows, aligns=table.aligns
         )
-    draws = describe_draws(evaluation["setting"])
+    draws = evaluation.describe_draws()
     if draws is not None:
         msg.info(draws)

@@ -5,23 +5,16 @@ its author and its casing, so they are no independent draws. The trained pipelin
 held fixed: nothing here says what another training seed would give.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
-from tqdm import tqdm  # type: ignore[import-untyped]
 
-from ..checks import check_integers
 from .counts import score_counts
-
-#: The most draws. Bounds are steady long before, and draws are kept in memory.
-MAX_SAMPLES = 1_000_000
+from .draws import Blocks, Score, count_as_large, find_distinct, resample
 
 #: The share of draws between the bounds of an interval.
 CONFIDENCE = 0.95
-
-#: Cells of a weight matrix that are in memory at a time.
-_CELLS = 4_000_000
 
 #: Draws of scores that are in memory at a time.
 _DRAWN = 16_000_000
@@ -96,15 +89,15 @@ def bootstrap_scores(
     RAISES (ValueError): If there is no sample to draw, or too many.
     RETURNS (list[ScoreIntervals]): For each thing.
     """
-    blocks = _Blocks(samples, "Drawing documents", show_progress)
-    rows, times = _find_distinct(counts)
+    blocks = Blocks(samples, "Drawing documents", show_progress)
+    rows, times = find_distinct(counts)
     intervals = [ScoreIntervals(p=None, r=None, f=None)] * counts.shape[1]
     drawable = np.flatnonzero(_can_be_drawn(counts))
     size = max(1, _DRAWN // (3 * samples))
     for i in range(0, len(drawable), size):
         things = drawable[i : i + size]
         # the same documents are drawn for all things
-        draws = _score_draws(_resample(rows[:, things], times, blocks, seed))
+        draws = resample(rows[:, things], times, _score_draws, blocks, seed)
         for j, thing in enumerate(things):
             intervals[thing] = ScoreIntervals(**_bound(draws[:, j]))
     return intervals
@@ -141,32 +134,106 @@ def compare_scores(
     RETURNS (list[ScoreDifferences | None]): For each thing. None where there are no
         gold entities.
     """
+    options = _Options(samples=samples, seed=seed, show_progress=show_progress)
+    measured, p_values, draws = _compare(
+        ours, theirs, score_counts, _score_draws, options
+    )
+    can_be_drawn = _can_be_drawn(ours)
+    return [
+        ScoreDifferences(
+            **_describe(measured[i], p_values[i], draws[:, i], is_bounded=bounded)
+        )
+        if _count_gold(ours[:, i]).any()
+        else None
+        for i, bounded in enumerate(can_be_drawn)
+    ]
+
+
+def bootstrap_mean(
+    counts: np.ndarray, *, samples: int, seed: int, show_progress: bool = False
+) -> ScoreIntervals:
+    """Give the mean over things its interval, as `bootstrap_scores` does for each.
+
+    It is the macro average, in which a score with nothing to divide by is 0. Of the
+    things that have gold ones, a draw leaves out those of which it has none: it says
+    nothing of how they would be found.
+
+    counts (ndarray): As for `bootstrap_scores`.
+    RETURNS (ScoreIntervals): Of the mean.
+    """
+    blocks = Blocks(samples, "Drawing documents", show_progress)
+    rows, times = find_distinct(counts)
+    if not _can_mean_be_drawn(counts):
+        return ScoreIntervals(p=None, r=None, f=None)
+    score = partial(_average_draws, is_gold=_count_gold(counts).sum(axis=0) > 0)
+    return ScoreIntervals(**_bound(resample(rows, times, score, blocks, seed)))
+
+
+def compare_means(
+    ours: np.ndarray,
+    theirs: np.ndarray,
+    *,
+    samples: int,
+    seed: int,
+    show_progress: bool = False,
+) -> ScoreDifferences | None:
+    """Test whether the means over things of two pipelines differ.
+
+    ours (ndarray): As for `compare_scores`.
+    theirs (ndarray): Likewise.
+    RAISES (ValueError): As there.
+    RETURNS (ScoreDifferences, optional): None where there is no gold thing.
+    """
+    if not _count_gold(ours).any():
+        return None
+    options = _Options(samples=samples, seed=seed, show_progress=show_progress)
+    score_draws = partial(_average_draws, is_gold=_count_gold(ours).sum(axis=0) > 0)
+    found = _compare(ours, theirs, _average, score_draws, options)
+    return ScoreDifferences(**_describe(*found, is_bounded=_can_mean_be_drawn(ours)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Options:
+    samples: int
+    seed: int
+    show_progress: bool
+
+    def make_blocks(self, title: str) -> Blocks:
+        return Blocks(self.samples, title, self.show_progress)
+
+
+def _compare(
+    ours: np.ndarray,
+    theirs: np.ndarray,
+    score: Score,
+    score_draws: Score,
+    options: "_Options",
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Give differences, their p-values, and the differences of draws."""
     if ours.shape != theirs.shape:
         raise ValueError(
             "'ours' and 'theirs' should count the same things in the same documents, "
             f"but their shapes are {ours.shape} and {theirs.shape}."
         )
-    measured = _subtract(ours.sum(axis=0), theirs.sum(axis=0))
-    blocks = _Blocks(samples, "Exchanging predictions", show_progress)
-    p_values = _randomize(ours, theirs, measured, blocks, seed)
-    rows, times = _find_distinct(np.stack([ours, theirs], axis=1))
-    blocks = _Blocks(samples, "Drawing documents for both", show_progress)
-    drawn = _resample(rows, times, blocks, seed)
-    draws = _score_draws(drawn[:, 0]) - _score_draws(drawn[:, 1])
+    blocks = options.make_blocks("Exchanging predictions")
+    n_as_large = count_as_large(ours, theirs, score, blocks, options.seed)
+    rows, times = find_distinct(np.stack([ours, theirs], axis=1))
+    blocks = options.make_blocks("Drawing documents for both")
 
-    can_be_drawn = _can_be_drawn(ours)
-    return [
-        ScoreDifferences(**_describe(measured[i], p_values[i], bounds))
-        if _count_gold(ours[:, i]).any()
-        else None
-        for i in range(ours.shape[1])
-        for bounds in [_bound(draws[:, i]) if can_be_drawn[i] else dict.fromkeys("prf")]
-    ]
+    def subtract(sums: np.ndarray) -> np.ndarray:
+        return score_draws(sums[:, 0]) - score_draws(sums[:, 1])
+
+    return (
+        score(ours.sum(axis=0)) - score(theirs.sum(axis=0)),
+        (n_as_large + 1) / (options.samples + 1),
+        resample(rows, times, subtract, blocks, options.seed),
+    )
 
 
 def _describe(
-    measured: np.ndarray, p_values: np.ndarray, bounds: dict[str, Interval | None]
+    measured: np.ndarray, p_values: np.ndarray, draws: np.ndarray, *, is_bounded: bool
 ) -> dict[str, Difference]:
+    bounds = _bound(draws) if is_bounded else dict.fromkeys("prf")
     return {
         key: Difference(
             difference=float(measured[i]),
@@ -177,71 +244,17 @@ def _describe(
     }
 
 
-class _Blocks:
-    """Cuts draws into blocks whose weights fit in memory, and shows their progress."""
-
-    def __init__(self, samples: int, title: str, show_progress: bool) -> None:
-        check_integers(1, MAX_SAMPLES, samples=samples)
-        self.samples = samples
-        self._title = title
-        self._show_progress = show_progress
-
-    def split(self, totals: np.ndarray, width: int) -> Iterator[np.ndarray]:
-        """Give views of the draws, of which each has that many weights."""
-        size = max(1, _CELLS // max(1, width))
-        disable = None if self._show_progress else True
-        with tqdm(
-            desc=self._title, total=self.samples, leave=False, disable=disable
-        ) as bar:
-            for i in range(0, len(totals), size):
-                block = totals[i : i + size]
-                yield block
-                bar.update(len(block))
+def _average(sums: np.ndarray) -> np.ndarray:
+    """Average the scores of things, shape (..., n_things, 3)."""
+    return np.nan_to_num(score_counts(sums)).mean(axis=-2)
 
 
-def _resample(
-    rows: np.ndarray, times: np.ndarray, blocks: _Blocks, seed: int
-) -> np.ndarray:
-    """Sum counts over documents drawn with replacement.
-
-    Documents with equal counts are alike here, so that it is enough to draw how often
-    each distinct row comes up.
-
-    rows (ndarray): The distinct counts, shape (n_rows, ...).
-    times (ndarray): How many documents have each of them, shape (n_rows,).
-    RETURNS (ndarray): The sums, shape (samples, ...), dtype float64.
-    """
-    flat, n_documents = _flatten(rows), times.sum()
-    totals = np.zeros((blocks.samples, flat.shape[1]))
-    rng = np.random.default_rng(seed)
-    for block in blocks.split(totals, len(flat)) if len(flat) else []:
-        weights = rng.multinomial(n_documents, times / n_documents, len(block))
-        block[:] = weights.astype("float64") @ flat
-    return totals.reshape(blocks.samples, *rows.shape[1:])
-
-
-def _randomize(
-    ours: np.ndarray,
-    theirs: np.ndarray,
-    measured: np.ndarray,
-    blocks: _Blocks,
-    seed: int,
-) -> np.ndarray:
-    """Give the two-sided p-values of differences, shape (n_things, 3)."""
-    rows, times = _find_distinct(theirs - ours)
-    gains = _flatten(rows)
-    exchanged = np.zeros((blocks.samples, gains.shape[1]))
-    rng = np.random.default_rng(seed)
-    for block in blocks.split(exchanged, len(gains)):
-        swaps = rng.binomial(times, 0.5, size=(len(block), len(gains)))
-        block[:] = swaps.astype("float64") @ gains
-    exchanged = exchanged.reshape(blocks.samples, *ours.shape[1:])
-    differences = _subtract(
-        ours.sum(axis=0) + exchanged, theirs.sum(axis=0) - exchanged
-    )
-    # Equal differences may differ by rounding.
-    as_large = np.abs(differences) >= np.abs(measured) - 1e-12
-    return (as_large.sum(axis=0) + 1) / (blocks.samples + 1)
+def _average_draws(sums: np.ndarray, is_gold: np.ndarray) -> np.ndarray:
+    """Average the scores of draws, but of things whose gold ones are not drawn."""
+    is_drawn = ~is_gold | (_count_gold(sums) > 0)
+    scores = np.nan_to_num(score_counts(sums)) * is_drawn[..., None]
+    with np.errstate(invalid="ignore"):
+        return scores.sum(axis=-2) / is_drawn.sum(axis=-1, keepdims=True)
 
 
 def _score_draws(sums: np.ndarray) -> np.ndarray:
@@ -255,23 +268,13 @@ def _score_draws(sums: np.ndarray) -> np.ndarray:
     return scores
 
 
-def _subtract(ours: np.ndarray, theirs: np.ndarray) -> np.ndarray:
-    return score_counts(ours) - score_counts(theirs)
-
-
-def _find_distinct(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Give the distinct counts of documents, and how often each is there."""
-    rows, times = np.unique(_flatten(counts), axis=0, return_counts=True)
-    return rows.astype("float64").reshape(len(rows), *counts.shape[1:]), times
-
-
-def _flatten(rows: np.ndarray) -> np.ndarray:
-    return rows.reshape(len(rows), int(np.prod(rows.shape[1:])))
-
-
 def _can_be_drawn(counts: np.ndarray) -> np.ndarray:
     """Say of which things at least two documents have gold entities."""
     return (_count_gold(counts) > 0).sum(axis=0) >= 2
+
+
+def _can_mean_be_drawn(counts: np.ndarray) -> bool:
+    return bool(_can_be_drawn(counts.sum(axis=1, keepdims=True)).any())
 
 
 def _bound(draws: np.ndarray) -> dict[str, Interval | None]:

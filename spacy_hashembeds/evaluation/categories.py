@@ -68,7 +68,9 @@ def score_categories(examples: Iterable[Example], classes: Classes) -> dict[str,
     RETURNS (dict[str, Any]): See `summarize_judgements`.
     """
     judged = (judge(example, classes) for example in examples)
-    return summarize_judgements([each for each in judged if each is not None], classes)
+    judgements = [each for each in judged if each is not None]
+    labels = list_labels(judgements, classes)
+    return summarize_judgements(judgements, classes, labels)
 
 
 def judge(example: Example, classes: Classes) -> Judgement | None:
@@ -119,20 +121,20 @@ def list_labels(judgements: Iterable[Judgement], classes: Classes) -> list[str]:
 
 
 def summarize_judgements(
-    judgements: Sequence[Judgement], classes: Classes
+    judgements: Sequence[Judgement], classes: Classes, labels: Sequence[str]
 ) -> dict[str, Any]:
     """Score documents.
 
     judgements (Sequence[Judgement]): Of each document of which something is known.
     classes (Classes): What may be predicted.
+    labels (Sequence[str]): The labels to score, see `list_labels`.
     RETURNS (dict[str, Any]): "cats_acc", the share of documents whose labels are all
         right; "cats_macro_p" and so on, for each of `AVERAGES` precision, recall and
-        F1; "cats_per_type", for each label of the classifier or of a gold doc `p`, `r`,
-        `f` and how many gold docs have it, `support`. All 0 to 1, 0 where there is
-        nothing to divide by, and None without documents. "cats_support", how many
-        documents there are; and "cats_exclusive", whether labels are.
+        F1; "cats_per_type", for each label `p`, `r`, `f` and how many gold docs have
+        it, `support`. All 0 to 1, 0 where there is nothing to divide by, and None
+        without documents. "cats_support", how many documents there are; and
+        "cats_exclusive", whether labels are.
     """
-    labels = list_labels(judgements, classes)
     counts = np.zeros((len(labels), 3), dtype="int64")
     places = {label: i for i, label in enumerate(labels)}
     for judgement in judgements:

@@ -7,13 +7,12 @@ from spacy.training.corpus import FILE_TYPE
 from spacy.vocab import Vocab
 from thinc.api import require_gpu
 
-from ..checks import check_integers
 from ..corpora.annotated import read_annotated
 from ..corpora.columns import ColumnFormat
 from ..loading import load_trained
-from .bootstrap import MAX_SAMPLES
-from .evaluate import Source, evaluate_sources
+from .evaluate import evaluate_sources
 from .evaluation import Evaluation
+from .sources import Options, Source
 
 # Files of a pipeline, which somebody may give instead of its folder.
 _OF_PIPELINES = frozenset({".cfg", ".json", ".gz", ".whl", ".zip"})
@@ -22,9 +21,10 @@ _OF_PIPELINES = frozenset({".cfg", ".json", ".gz", ".whl", ".zip"})
 def evaluate_in_depth(
     model: str | Path,
     test: str | Path,
-    train: str | Path,
+    train: str | Path | None = None,
     *,
     against: str | Path | None = None,
+    task: str | None = None,
     layout: ColumnFormat | None = None,
     predicted_column: int | None = None,
     samples: int = 5000,
@@ -41,9 +41,11 @@ def evaluate_in_depth(
         predictions, which is laid out as those of the corpora.
     test (str | Path): The gold corpus: a `.spacy` file or a folder of them, or a file
         with one token a line.
-    train (str | Path): The training corpus, likewise.
+    train (str | Path, optional): The training corpus, likewise. Categories are scored
+        without it.
     against (str | Path, optional): A second pipeline, or the file of its predictions,
         to compare the first one with.
+    task (str, optional): What to score, "ner" or "textcat": see `evaluate`.
     layout (ColumnFormat, optional): How files with one token a line are laid out.
         None: the word first, the tag last, white space between.
     predicted_column (int, optional): The column of the tag in files of predictions,
@@ -55,11 +57,12 @@ def evaluate_in_depth(
         terminal.
     RAISES (FileNotFoundError): If a corpus is missing.
     RAISES (ValueError): If a corpus can't be read, predictions have other words than
-        the gold corpus, there is no such GPU, or `samples` is not 1 to 1,000,000.
+        the gold corpus, there is no such GPU, `samples` is not 1 to 1,000,000, or
+        `evaluate` raises it.
     RAISES (OSError): If there is no such pipeline.
     RETURNS (Evaluation): All that was found.
     """
-    check_integers(1, MAX_SAMPLES, samples=samples)
+    options = Options(samples=samples, seed=seed, show_progress=show_progress)
     if use_gpu >= 0:
         require_gpu(use_gpu)
     layout = layout or ColumnFormat(comments=True)
@@ -69,11 +72,10 @@ def evaluate_in_depth(
     return evaluate_sources(
         _load(model, of_predictions),
         _read(test, layout),
-        _read(train, layout),
+        None if train is None else _read(train, layout),
         against=None if against is None else _load(against, of_predictions),
-        samples=samples,
-        seed=seed,
-        show_progress=show_progress,
+        task=task,
+        options=options,
     )
 
 

@@ -1,18 +1,14 @@
-"""An evaluation as HTML: a page for reading and for printing, or a part of one."""
+"""An evaluation of entities as HTML: a page to read and print, or a part of one."""
 
-import json
 from collections.abc import Mapping
-from hashlib import blake2b
 from itertools import cycle
-from math import ceil
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 from spacy.displacy.render import EntityRenderer
 
-from ..controls import show_controls
 from .groups import GROUPINGS
+from .rendering import find_scale, render
 from .schemes import OUTCOMES
 from .scorer import KINDS
 
@@ -34,7 +30,7 @@ def render_page(evaluation: Mapping[str, Any]) -> str:
     evaluation (Mapping[str, Any]): What `evaluate` returns. All text of it is escaped.
     RETURNS (str): The page.
     """
-    return _render("page.html.jinja", evaluation, anchor="")
+    return _render(evaluation, is_page=True)
 
 
 def render_part(evaluation: Mapping[str, Any]) -> str:
@@ -45,37 +41,26 @@ def render_part(evaluation: Mapping[str, Any]) -> str:
     evaluation (Mapping[str, Any]): What `evaluate` returns. All text of it is escaped.
     RETURNS (str): A `style` and a `div`.
     """
-    data = json.dumps(dict(evaluation), sort_keys=True).encode("utf8")
-    digest = blake2b(data, digest_size=6).hexdigest()
-    return _render("part.html.jinja", evaluation, anchor=f"hashembeds-{digest}-")
+    return _render(evaluation, is_page=False)
 
 
-def _render(template: str, evaluation: Mapping[str, Any], *, anchor: str) -> str:
-    environment = Environment(
-        loader=PackageLoader(__package__ or ""),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters.update(
-        percent=_percent, range=_range, signed=_signed, whisker=_draw_whisker
-    )
-    page = environment.get_template(template).render(
-        evaluation=evaluation,
-        anchor=anchor,
+def _render(evaluation: Mapping[str, Any], *, is_page: bool) -> str:
+    comparison = evaluation["comparison"] or {}
+    compared = [comparison[kind] for kind in KINDS if comparison.get(kind)]
+    return render(
+        "evaluation.html.jinja",
+        evaluation,
+        is_page=is_page,
         kinds=KINDS,
         groupings=GROUPINGS,
         outcomes=OUTCOMES,
         labels=sorted(evaluation["ents_per_type"] or {}),
         n_errors=sum(confusion["count"] for confusion in evaluation["confusions"]),
         n_shown=N_SHOWN,
-        is_compared=any((evaluation["comparison"] or {}).get(kind) for kind in KINDS),
-        scale=_find_scale(evaluation["comparison"]),
+        is_compared=bool(compared),
+        scale=find_scale(row for rows in compared for row in rows.values()),
         highlight=_Highlighter(evaluation),
     )
-    # at the end, since entities stand at certain characters of a text
-    return show_controls(page)
 
 
 class _Highlighter:
@@ -115,51 +100,3 @@ def _drop_overlaps(marks: list[dict[str, Any]]) -> list[dict[str, Any]]:
         if all(mark["end"] <= k["start"] or k["end"] <= mark["start"] for k in kept):
             kept.append(mark)
     return sorted(kept, key=lambda mark: mark["start"])
-
-
-def _find_scale(comparison: Mapping[str, Any] | None) -> float:
-    """Give the least multiple of 5 points that no difference or bound exceeds."""
-    values = [0.05]
-    for kind in KINDS:
-        for row in ((comparison or {}).get(kind) or {}).values():
-            values += [row["difference"], *(row["interval"] or ())]
-    return ceil(max(map(abs, values)) * 20 - 1e-9) / 20
-
-
-def _percent(value: float | None) -> str:
-    return "–" if value is None else f"{value * 100:.1f}"  # noqa: RUF001
-
-
-def _range(interval: list[float] | None) -> str:
-    if interval is None:
-        return ""
-    return f"{interval[0] * 100:.1f}–{interval[1] * 100:.1f}"  # noqa: RUF001
-
-
-def _signed(value: float) -> str:
-    return f"{value * 100:+.1f}".replace("-", "−")  # noqa: RUF001
-
-
-def _draw_whisker(
-    value: float | None,
-    interval: list[float] | None,
-    low: float = 0.0,
-    high: float = 1.0,
-) -> Markup:
-    """Draw a figure as a dot on a line from `low` to `high`, its interval as a bar."""
-
-    def place(x: float) -> str:
-        return f"{4 + 152 * (x - low) / (high - low):.1f}"
-
-    shapes = ['<line class="axis" x1="4" x2="156" y1="8" y2="8"/>']
-    if low < 0 < high:
-        zero = place(0)
-        shapes.append(f'<line class="zero" x1="{zero}" x2="{zero}" y1="1" y2="15"/>')
-    if interval is not None:
-        start, end = (place(bound) for bound in interval)
-        shapes.append(f'<line class="bar" x1="{start}" x2="{end}" y1="8" y2="8"/>')
-    if value is not None:
-        shapes.append(f'<circle cx="{place(value)}" cy="8" r="2.5"/>')
-    return Markup(
-        f'<svg viewBox="0 0 160 16" aria-hidden="true">{"".join(shapes)}</svg>'
-    )

@@ -65,10 +65,11 @@ def _make_rows(
         yield {"average": average, **_name(evaluation["averages"][kind][average])}
     for label, score in total["per_type"].items():
         per_type = evaluation[f"{prefix}_per_type"][label] if is_strict else {}
-        yield {"type": _neutralise(label), **_format(score, per_type)}
+        yield {"type": neutralise(label), **_format(score, per_type)}
 
 
-def _neutralise(label: str) -> str:
+def neutralise(label: str) -> str:
+    """Escape a name, and keep a spreadsheet from taking it for a formula."""
     return show_controls(f"'{label}" if label.startswith(_FORMULA) else label)
 
 

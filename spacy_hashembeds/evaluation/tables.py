@@ -54,38 +54,48 @@ def make_tables(evaluation: Mapping[str, Any]) -> list[Table]:
     return [table for table in tables if table.rows]
 
 
-def describe_draws(setting: Mapping[str, Any]) -> str | None:
+def describe_draws(setting: Mapping[str, Any], annotation: str) -> str | None:
     """Say what the intervals are, if there are any.
 
     setting (Mapping[str, Any]): The "setting" of an evaluation.
+    annotation (str): What documents are annotated with.
     """
     drawn, read = setting["documents"], setting["documents_read"]
     if not drawn:
         return None
     documents = f"{drawn:,} document{'s' * (drawn != 1)}"
-    annotated = f" with entity annotation, of {read:,} in all" * (drawn < read)
+    annotated = f" with {annotation} annotation, of {read:,} in all" * (drawn < read)
     return (
         f"Intervals hold {setting['confidence']:.0%} of {setting['samples']:,} "
         f"draws of the {documents}{annotated}, seed {setting['seed']}"
     )
 
 
-def to_markdown(evaluation: Mapping[str, Any]) -> str:
+def to_markdown(
+    evaluation: Mapping[str, Any],
+    *,
+    title: str,
+    tables: Sequence[Table],
+    draws: str | None,
+) -> str:
     """Show an evaluation in Markdown.
 
     evaluation (Mapping[str, Any]): What `evaluate` returns.
+    title (str): What stands above it.
+    tables (Sequence[Table]): Its tables.
+    draws (str, optional): What the intervals are.
     RETURNS (str): Its tables, and what was evaluated.
     """
     setting = evaluation["setting"]
-    named = [("Predictions", setting["model"]), ("Gold corpus", setting["test"])]
-    named.append(("Training corpus", setting["train"]))
-    blocks = ["# Named entities, evaluated"]
-    blocks.append("\n".join(f"- {key}: {markdown.code(name)}" for key, name in named))
+    named = {"Predictions": setting["model"], "Gold corpus": setting["test"]}
+    if setting["train"] is not None:
+        named["Training corpus"] = setting["train"]
+    lines = [f"- {key}: {markdown.code(name)}" for key, name in named.items()]
+    blocks = [f"# {title}", "\n".join(lines)]
     blocks += [f"**{markdown.escape(text)}**" for text in evaluation["warnings"]]
-    for table in make_tables(evaluation):
+    for table in tables:
         legend = [] if table.legend is None else [markdown.escape(table.legend)]
         blocks += [f"## {markdown.escape(table.title)}", *legend, _format(table)]
-    draws = describe_draws(setting)
     blocks += [] if draws is None else [f"{draws}."]
     return show_controls("\n\n".join(blocks) + "\n")
 
@@ -107,7 +117,7 @@ def _show_scores(evaluation: Mapping[str, Any]) -> Table:
     rows = []
     for kind, prefix in KINDS.items():
         scores = [evaluation[f"{prefix}_{key}"] for key in "prf"]
-        ranges = [_range(evaluation[f"{prefix}_{key}_interval"]) for key in "prf"]
+        ranges = [format_range(evaluation[f"{prefix}_{key}_interval"]) for key in "prf"]
         support = str(evaluation[f"{prefix}_support"])
         rows.append((kind.title(), *map(format_percent, scores), support, *ranges))
     header = ("", *"PRF", "Support", "P from-to", "R from-to", "F from-to")
@@ -121,7 +131,7 @@ def _show_types(evaluation: Mapping[str, Any]) -> Table:
             score = (evaluation[f"{prefix}_per_type"] or {}).get(label, {})
             scores = [format_percent(score.get(key)) for key in "prf"]
             support = str(score.get("support", 0))
-            interval = _range(score.get("f_interval"))
+            interval = format_range(score.get("f_interval"))
             rows.append((label, kind.title(), *scores, support, interval))
     header = ("Type", "", *"PRF", "Support", "F from-to")
     return Table("Entities by type", None, header, rows, "ll")
@@ -170,7 +180,7 @@ def _show_comparison(evaluation: Mapping[str, Any]) -> Iterator[Table]:
             format_percent(evaluation[f"{prefix}_{key}"]),
             format_percent(comparison[kind][key]["other"]),
             f"{comparison[kind][key]['difference'] * 100:+.2f}",
-            _range(comparison[kind][key]["interval"]),
+            format_range(comparison[kind][key]["interval"]),
             f"{comparison[kind][key]['p_value']:.4f}",
         )
         for kind, prefix in KINDS.items()
@@ -189,7 +199,7 @@ def _show_groups(evaluation: Mapping[str, Any]) -> Iterator[Table]:
                 grouping.groups[group["group"]],
                 format_percent(group["recall"]),
                 str(group["support"]),
-                _range(group["interval"]),
+                format_range(group["interval"]),
             )
             for group in groups
         ]
@@ -235,6 +245,6 @@ def _quote(example: Mapping[str, Any], room: int) -> str:
     return " ".join(f"{before}[{error}]{after[:margin]}".split())
 
 
-def _range(interval: Sequence[float] | None) -> str:
+def format_range(interval: Sequence[float] | None) -> str:
     """Give bounds in percent, which are not known to more than a place or so."""
     return "-" if interval is None else "..".join(f"{x * 100:.1f}" for x in interval)

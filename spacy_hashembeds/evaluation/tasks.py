@@ -1,19 +1,29 @@
 """What there is to evaluate in a pipeline: entities, or the categories of documents."""
 
+from collections.abc import Iterable, Sequence
+
 from spacy.language import Language
 from spacy.pipeline import TextCategorizer
 from spacy.pipeline.textcat_multilabel import MultiLabel_TextCategorizer
+from spacy.tokens import Doc
+from spacy.training import Example
 
 from .categories import Classes
+from .predictions import get_reference
 
 #: Named entities, and categories of documents. Named after spaCy's components.
 NER, TEXTCAT = "ner", "textcat"
 
 
-def find_task(nlp: Language) -> str:
+_REMEDY = "Leave one of them out."
+_SAY = "Say which to evaluate with 'task' (--task): 'ner' or 'textcat'."
+
+
+def find_task(nlp: Language, *, remedy: str = _REMEDY) -> str:
     """Say what a pipeline is to be evaluated on, by its components.
 
     nlp (Language): The pipeline.
+    remedy (str): What to do about a pipeline that sets both, for the error.
     RAISES (ValueError): If it sets both entities and categories.
     RETURNS (str): "textcat" if it has a text classifier of spaCy's, else "ner": any
         component may set entities.
@@ -22,9 +32,34 @@ def find_task(nlp: Language) -> str:
     if classifiers and others:
         raise ValueError(
             "A pipeline should set entities or categories, but this one sets both: "
-            f"{_list(others)} and {_list(classifiers)}. Leave one of them out."
+            f"{_list(others)} and {_list(classifiers)}. {remedy}"
         )
     return TEXTCAT if classifiers else NER
+
+
+def choose_task(
+    task: str | None, pipelines: Sequence[Language], golds: Iterable[Doc | Example]
+) -> str:
+    """Say what is to be evaluated.
+
+    task (str, optional): "ner" or "textcat", if somebody has said it.
+    pipelines (Sequence[Language]): The pipelines that are evaluated.
+    golds (Iterable[Doc | Example]): The gold docs, which are asked where there are no
+        pipelines.
+    RAISES (ValueError): If it is another task, or can't be told.
+    RETURNS (str): "ner" or "textcat".
+    """
+    if task is not None:
+        if task not in (NER, TEXTCAT):
+            raise ValueError(f"'task' should be 'ner' or 'textcat', but is {task!r}.")
+        return task
+    found = {find_task(nlp, remedy=_SAY) for nlp in pipelines}
+    if not pipelines:
+        found = _find_annotated(map(get_reference, golds))
+    if len(found) > 1:
+        what = "The pipelines are of both" if pipelines else "The gold corpus has both"
+        raise ValueError(f"{what} entities and categories. {_SAY}")
+    return next(iter(found), NER)
 
 
 def find_classes(nlp: Language) -> Classes:
@@ -48,6 +83,17 @@ def find_classes(nlp: Language) -> Classes:
         exclusive=not isinstance(pipe, MultiLabel_TextCategorizer),
         threshold=pipe.cfg["threshold"],
     )
+
+
+def _find_annotated(docs: Iterable[Doc]) -> set[str]:
+    has_annotation = {
+        NER: lambda doc: doc.has_annotation("ENT_IOB"),
+        TEXTCAT: lambda doc: bool(doc.cats),
+    }
+    found = set()
+    for doc in filter(len, docs):  # one without tokens has all annotation
+        found |= {task for task, is_in in has_annotation.items() if is_in(doc)}
+    return found
 
 
 def _find_classifiers(nlp: Language) -> list[str]:

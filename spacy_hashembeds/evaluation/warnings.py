@@ -29,6 +29,33 @@ def find_warnings(evaluation: Mapping[str, Any]) -> list[str]:
     return found
 
 
+def find_warnings_of_categories(evaluation: Mapping[str, Any]) -> list[str]:
+    """Say the same of an evaluation of categories.
+
+    evaluation (Mapping[str, Any]): What `evaluate` returns, without warnings.
+    RETURNS (list[str]): Sentences, the most important first.
+    """
+    setting = evaluation["setting"]
+    found = _find_in_documents(setting, "category") or _find_in_labels(evaluation)
+    if setting["shared"] is not None:
+        found += _find_shared(setting)
+    return found
+
+
+def _find_in_labels(evaluation: Mapping[str, Any]) -> list[str]:
+    """Look for labels that can't be found, as those spelt otherwise in training."""
+    setting, per_type = evaluation["setting"], evaluation["cats_per_type"]
+    unknown = set(per_type).difference(setting["labels"])
+    missed = sorted(label for label in unknown if per_type[label]["support"])
+    if not missed:
+        return []
+    return [
+        f"'{setting['test']}' has labels that '{setting['model']}' does not know, so "
+        f"that all their documents are missed: {', '.join(missed)}. It knows "
+        f"{', '.join(setting['labels']) or 'none'}."
+    ]
+
+
 def _find_shared(setting: Mapping[str, Any]) -> list[str]:
     """Look for documents that the pipeline was trained on.
 
@@ -53,15 +80,28 @@ def _find_shared(setting: Mapping[str, Any]) -> list[str]:
 
 def _find_in_gold(evaluation: Mapping[str, Any]) -> list[str]:
     setting = evaluation["setting"]
-    test, n_read = setting["test"], setting["documents_read"]
-    documents = "1 document" if n_read == 1 else f"{n_read:,} documents"
-    if not n_read:
+    found = _find_in_documents(setting, "entity")
+    if not found and not evaluation["ents_support"]:
+        documents = _count_documents(setting)
+        return [
+            f"There is not one gold entity in the {documents} of '{setting['test']}'."
+        ]
+    return found
+
+
+def _find_in_documents(setting: Mapping[str, Any], annotation: str) -> list[str]:
+    test = setting["test"]
+    if not setting["documents_read"]:
         return [f"The gold corpus '{test}' holds no documents."]
     if not setting["documents"]:
-        return [f"None of the {documents} in '{test}' has entity annotation."]
-    if not evaluation["ents_support"]:
-        return [f"There is not one gold entity in the {documents} of '{test}'."]
+        documents = _count_documents(setting)
+        return [f"None of the {documents} in '{test}' has {annotation} annotation."]
     return []
+
+
+def _count_documents(setting: Mapping[str, Any]) -> str:
+    n_read = setting["documents_read"]
+    return "1 document" if n_read == 1 else f"{n_read:,} documents"
 
 
 def _find_in_predictions(evaluation: Mapping[str, Any]) -> list[str]:

@@ -4,8 +4,13 @@ from math import comb
 import numpy as np
 import pytest
 
-from spacy_hashembeds.evaluation import bootstrap
-from spacy_hashembeds.evaluation.bootstrap import bootstrap_scores, compare_scores
+from spacy_hashembeds.evaluation import bootstrap, draws
+from spacy_hashembeds.evaluation.bootstrap import (
+    bootstrap_mean,
+    bootstrap_scores,
+    compare_means,
+    compare_scores,
+)
 from spacy_hashembeds.evaluation.counts import score_counts
 
 
@@ -97,7 +102,7 @@ def test_results_do_not_depend_on_how_many_draws_are_in_memory(monkeypatch):
     arguments = {"samples": 100, "seed": 0}
     expected = bootstrap_scores(ours, **arguments)
     compared = compare_scores(ours, theirs, **arguments)
-    monkeypatch.setattr(bootstrap, "_CELLS", 70)
+    monkeypatch.setattr(draws, "_CELLS", 70)
     assert bootstrap_scores(ours, **arguments) == expected
     assert compare_scores(ours, theirs, **arguments) == compared
 
@@ -264,3 +269,56 @@ def test_things_that_do_not_fit_in_memory_together_get_the_same_draws(monkeypatc
     assert drawn == [900, 300]
     assert together[2] == bootstrap.ScoreIntervals(p=None, r=None, f=None)
     assert None not in (together[1].f, together[4].f)
+
+
+def test_the_mean_of_one_thing_is_that_thing():
+    rng = np.random.default_rng(1)
+    ours, theirs = make_pair(rng, 40, gain=0.1)
+    ours[:, :, 0] += 1  # so that each draw has gold ones
+    theirs[:, :, 0] += 1
+    settings = {"samples": 200, "seed": 0}
+    assert [bootstrap_mean(ours, **settings)] == bootstrap_scores(ours, **settings)
+    assert [compare_means(ours, theirs, **settings)] == compare_scores(
+        ours, theirs, **settings
+    )
+
+
+def test_the_interval_of_a_mean_is_that_of_drawing_one_by_one():
+    rng = np.random.default_rng(2)
+    counts = rng.integers(0, 3, size=(30, 4, 3))
+    counts[:, 3] = 0
+    counts[:2, 3] = (1, 0, 1)  # rare, and sometimes not drawn
+    counts[:, 2, [0, 2]] = 0  # never gold, and so in every mean
+    draws_ = []
+    for _ in range(4000):
+        sums = counts[rng.integers(0, 30, size=30)].sum(axis=0)
+        there = [i for i in range(4) if i == 2 or sums[i, 0] + sums[i, 2]]
+        draws_.append(np.nan_to_num(score_counts(sums[there])).mean(axis=0))
+    expected = np.quantile(draws_, [0.025, 0.975], axis=0).T
+    intervals = bootstrap_mean(counts, samples=4000, seed=0)
+    found = np.array([intervals.p, intervals.r, intervals.f])
+    assert found == pytest.approx(expected, abs=0.01)
+
+
+def test_a_mean_without_gold_things_has_no_interval():
+    counts = np.zeros((5, 2, 3), dtype=int)
+    counts[:, 0, 1] = 1
+    settings = {"samples": 20, "seed": 0}
+    nothing = bootstrap.ScoreIntervals(p=None, r=None, f=None)
+    assert bootstrap_mean(counts, **settings) == nothing
+    assert compare_means(counts, counts, **settings) is None
+
+
+@pytest.mark.parametrize(("better", "worse"), [(9, 3), (20, 16), (5, 0)])
+def test_the_test_of_accuracies_is_that_of_mcnemar(better, worse):
+    """Exchanging predictions tosses a coin where one is right: his exact test."""
+    right, wrong = (1, 0, 0), (0, 1, 1)
+    ours = [right] * better + [wrong] * worse + [right] * 30
+    theirs = [wrong] * better + [right] * worse + [right] * 30
+    counts = [np.array(rows)[:, None] for rows in (ours, theirs)]
+    [differences] = compare_scores(*counts, samples=20_000, seed=0)
+    n = better + worse
+    tail = sum(comb(n, k) for k in range(min(better, worse) + 1)) / 2**n
+    assert differences.f.p_value == pytest.approx(min(1, 2 * tail), abs=0.01)
+    assert differences.f == differences.p == differences.r
+    assert differences.f.difference == pytest.approx((better - worse) / (n + 30))

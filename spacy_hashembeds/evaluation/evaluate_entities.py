@@ -1,0 +1,155 @@
+"""What entities score, how sure that is, and what is wrong with them."""
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+from spacy.tokens import Doc
+from spacy.training import Example
+
+from .averages import average_types
+from .bootstrap import (
+    CONFIDENCE,
+    Interval,
+    ScoreIntervals,
+    bootstrap_scores,
+    compare_scores,
+)
+from .counts import score_counts, tabulate_counts
+from .groups import GROUPINGS, learn_training_set
+from .predictions import get_reference
+from .runs import Key, Run
+from .scorer import KINDS
+from .sharing import count_shared
+from .sources import Options, Source, predict
+from .warnings import find_warnings
+
+
+def evaluate_entities(
+    predictions: Source,
+    gold: Source,
+    train: Source | None,
+    *,
+    golds: list[Doc | Example],
+    against: Source | None,
+    options: Options,
+) -> dict[str, Any]:
+    """Evaluate entities: see `evaluate`.
+
+    predictions (Source): A pipeline, or predicted docs.
+    gold (Source): The gold docs.
+    train (Source, optional): The docs of the training set.
+    golds (list[Doc | Example]): The gold docs, read.
+    against (Source, optional): A second pipeline, or its predicted docs.
+    options (Options): How to evaluate.
+    RAISES (ValueError): If there is no training set.
+    RETURNS (dict[str, Any]): What an `Evaluation` of entities holds.
+    """
+    if train is None:
+        raise ValueError(
+            "'train' should be the corpus that the pipeline was trained on (--train), "
+            "by which its entities are seen or unseen, but is None."
+        )
+    references = (get_reference(doc) for doc in train.docs)
+    knowledge = learn_training_set(options.show(references, f"Reading {train.name}"))
+
+    def run(source: Source) -> Run:
+        examples = predict(source, golds, gold.name)
+        title = f"Evaluating {source.name}"
+        return Run(options.show(examples, title, total=len(golds)), knowledge)
+
+    ours = run(predictions)
+    draws = asdict(options)
+    keys, counts = tabulate_counts(ours.documents)
+    intervals = dict(zip(keys, bootstrap_scores(counts, **draws), strict=True))
+    comparison = None
+    if against is not None:
+        comparison = {"model": against.name, **_compare(ours, run(against), draws)}
+    schemes = ours.summarize_schemes()
+    evaluation = {
+        "setting": {
+            "model": predictions.name,
+            "test": gold.name,
+            "train": train.name,
+            "documents": len(ours.documents),
+            "documents_read": ours.n_read,
+            "train_entities": len(knowledge.entities),
+            "shared": asdict(
+                count_shared(map(get_reference, golds), knowledge.documents)
+            ),
+            "confidence": CONFIDENCE,
+            "samples": options.samples,
+            "seed": options.seed,
+        },
+        **_add_intervals(ours.scores, intervals),
+        "averages": {kind: average_types(schemes[kind]["strict"]) for kind in KINDS},
+        "schemes": schemes,
+        "comparison": comparison,
+        "groups": _describe_groups(keys, counts, intervals),
+        "confusions": [asdict(confusion) for confusion in ours.confusions.rank()],
+    }
+    return {**evaluation, "warnings": find_warnings(evaluation)}
+
+
+def _add_intervals(
+    scores: dict[str, Any], intervals: Mapping[Key, ScoreIntervals]
+) -> dict[str, Any]:
+    for prefix in KINDS.values():
+        total = intervals.get((prefix, "", None))
+        for key, bounds in _name(total).items():
+            scores[f"{prefix}_{key}"] = bounds
+        for label, score in (scores[f"{prefix}_per_type"] or {}).items():
+            score.update(_name(intervals.get((prefix, "", label))))
+    return scores
+
+
+def _name(intervals: ScoreIntervals | None) -> dict[str, Interval | None]:
+    return {f"{key}_interval": getattr(intervals, key, None) for key in "prf"}
+
+
+def _describe_groups(
+    keys: list[Key],
+    counts: np.ndarray,
+    intervals: Mapping[Key, ScoreIntervals],
+) -> dict[str, list[dict[str, Any]]]:
+    totals = dict(zip(keys, counts.sum(axis=0), strict=True))
+    types = sorted(
+        {label for prefix, _, label in keys if label and prefix in GROUPINGS}
+    )
+
+    def describe(key: Key) -> dict[str, Any]:
+        total = totals.get(key, np.zeros(3, dtype="int32"))
+        support = int(total.sum())
+        bounds = intervals.get(key)
+        return {
+            "support": support,
+            "recall": float(score_counts(total)[1]) if support else None,
+            "interval": bounds.r if bounds else None,
+        }
+
+    return {
+        name: [
+            {
+                "group": group,
+                **describe((name, group, None)),
+                "per_type": {label: describe((name, group, label)) for label in types},
+            }
+            for group in grouping.groups
+        ]
+        for name, grouping in GROUPINGS.items()
+    }
+
+
+def _compare(ours: Run, theirs: Run, draws: dict[str, Any]) -> dict[str, Any]:
+    both = [run.stack_totals() for run in (ours, theirs)]
+    compared = compare_scores(*both, **draws)
+    return {
+        kind: None
+        if differences is None
+        else {
+            key: {"other": theirs.scores[f"{prefix}_{key}"], **difference}
+            for key, difference in asdict(differences).items()
+        }
+        for (kind, prefix), differences in zip(KINDS.items(), compared, strict=True)
+    }

@@ -1,0 +1,313 @@
+"""Evaluations of text classifiers, beside scikit-learn's and spaCy's figures."""
+
+import csv
+import json
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import spacy
+from markdown_it import MarkdownIt
+from sklearn.metrics import accuracy_score, confusion_matrix, f1_score
+from spacy.language import Language
+from spacy.tokens import Doc
+from spacy.training import Corpus
+
+from spacy_hashembeds.evaluation.category_csv import COLUMNS
+from spacy_hashembeds.evaluation.evaluate import evaluate
+from spacy_hashembeds.evaluation.in_depth import evaluate_in_depth
+from spacy_hashembeds.evaluation.scores import evaluate_pipeline
+
+from .. import toy_ner
+from ..toy_textcat import LABELS, TEST, TRAIN, make_doc, make_docs, train_textcat, write
+from .test_page import Page
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    """Corpora, and two pipelines, one of which was trained for less long."""
+    folder = tmp_path_factory.mktemp("texts")
+    train = write(folder / "train.spacy", make_docs(TRAIN))
+    write(folder / "test.spacy", make_docs(TEST))
+    train_textcat(train).to_disk(folder / "model")
+    train_textcat(train, steps=1).to_disk(folder / "other")
+    train_textcat(train, exclusive=False).to_disk(folder / "multilabel")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def nlp(folder) -> Language:
+    return spacy.load(folder / "model")
+
+
+@pytest.fixture(scope="module")
+def evaluation(folder) -> Any:
+    paths = (folder / name for name in ("model", "test.spacy", "train.spacy"))
+    return evaluate_in_depth(*paths, against=folder / "other", samples=200)
+
+
+def predict(nlp: Language, path: Path) -> tuple[list[str], list[str]]:
+    examples = list(Corpus(path)(nlp))
+    docs = [nlp(example.predicted) for example in examples]
+    golds = [example.reference for example in examples]
+    gold, predicted = (
+        [max(doc.cats, key=doc.cats.__getitem__) for doc in docs]
+        for docs in (golds, docs)
+    )
+    return gold, predicted
+
+
+def test_scores_are_those_of_sklearn_and_of_the_trial(evaluation, nlp, folder):
+    gold, predicted = predict(nlp, folder / "test.spacy")
+    assert 0.3 < evaluation["cats_acc"] < 1
+    expected = {
+        "cats_acc": accuracy_score(gold, predicted),
+        "cats_macro_f": f1_score(gold, predicted, average="macro"),
+        "cats_micro_f": f1_score(gold, predicted, average="micro"),
+    }
+    for key, value in expected.items():
+        assert evaluation[key] == pytest.approx(value, abs=1e-12)
+    labels = evaluation["matrix"]["labels"]
+    assert sorted(labels) == sorted(LABELS)
+    matrix = confusion_matrix(gold, predicted, labels=labels)
+    assert evaluation["matrix"]["counts"] == matrix.tolist()
+    assert evaluation["matrix"]["unpredicted"] == [0, 0, 0]
+    paths = [folder / name for name in ("model", "test.spacy", "train.spacy")]
+    for key, value in evaluate_pipeline(*paths).items():
+        if key != "cats_per_type":
+            assert evaluation[key] == value
+    n_wrong = sum(confusion["count"] for confusion in evaluation["confusions"])
+    assert n_wrong == matrix.sum() - np.trace(matrix)
+
+
+def test_errors_have_their_documents(evaluation, nlp, folder):
+    gold, predicted = predict(nlp, folder / "test.spacy")
+    found = {
+        (example["document"], confusion["gold"], confusion["predicted"])
+        for confusion in evaluation["confusions"]
+        for example in confusion["examples"]
+    }
+    assert found == {
+        (number, *pair)
+        for number, pair in enumerate(zip(gold, predicted, strict=True))
+        if pair[0] != pair[1]
+    }
+    example = evaluation["confusions"][0]["examples"][0]
+    assert example["text"].strip() == TEST[example["document"]][0]
+
+
+def test_intervals_hold_the_scores(evaluation):
+    keys = ["cats_acc", "cats_macro_f", "cats_micro_f", "cats_macro_p"]
+    for key in keys:
+        low, high = evaluation[f"{key}_interval"]
+        assert 0 <= low <= evaluation[key] <= high <= 1
+        assert low < high
+    assert evaluation["cats_acc_interval"] == evaluation["cats_micro_f_interval"]
+    for score in evaluation["cats_per_type"].values():
+        assert score.keys() == {*"prf", "support", *(f"{k}_interval" for k in "prf")}
+
+
+def test_a_second_pipeline_is_compared(evaluation, folder):
+    paths = [folder / name for name in ("other", "test.spacy", "train.spacy")]
+    others = evaluate_pipeline(*paths)
+    comparison = dict(evaluation["comparison"])
+    assert comparison.pop("model") == str(folder / "other")
+    keys = {f"cats_{a}_{k}" for a in ("macro", "micro") for k in "prf"}
+    assert comparison.keys() == {"cats_acc", *keys}
+    for key, row in comparison.items():
+        assert row["other"] == others[key]
+        assert row["difference"] == pytest.approx(evaluation[key] - others[key])
+        assert 0 < row["p_value"] <= 1
+    assert comparison["cats_acc"]["difference"] != 0
+    themselves = evaluate_in_depth(*paths, against=paths[0], samples=20)["comparison"]
+    for key in comparison:
+        assert themselves[key]["difference"] == 0
+        assert themselves[key]["p_value"] == 1
+
+
+def test_several_labels(folder):
+    evaluation = evaluate_in_depth(
+        folder / "multilabel", folder / "test.spacy", samples=9
+    )
+    nlp = spacy.load(folder / "multilabel")
+    examples = list(Corpus(folder / "test.spacy")(nlp))
+    expected = nlp.evaluate(examples)
+    for key in ("cats_micro_f", "cats_macro_f", "cats_micro_p", "cats_macro_r"):
+        assert evaluation[key] == pytest.approx(expected[key], abs=1e-12)
+    assert evaluation["matrix"] is None
+    assert evaluation["setting"]["threshold"] == 0.5
+    assert evaluation["setting"]["train"] is evaluation["setting"]["shared"] is None
+    for confusion in evaluation["confusions"]:
+        assert None in (confusion["gold"], confusion["predicted"])
+    text = evaluation.to_markdown()
+    assert "| Exact match |  |  | " in text
+    assert "Labels are predicted from a score of 0.5 on" in text
+    assert "Training corpus" not in text
+    page = Page(evaluation.to_html())
+    assert "Exact match is the share of documents" in page.text
+    assert "Confusion matrix" not in page.text
+
+
+def test_an_exclusive_and_another_classifier_are_compared(folder):
+    paths = [folder / name for name in ("multilabel", "test.spacy")]
+    comparison = evaluate_in_depth(*paths, against=folder / "model", samples=9)[
+        "comparison"
+    ]
+    other = evaluate_pipeline(folder / "model", paths[1], paths[1])
+    assert comparison["cats_acc"]["other"] == other["cats_acc"]
+    docs = [make_doc("rain", {"weather": 1.0}), make_doc("again", {"weather": 0.0})]
+    with pytest.raises(ValueError, match="scored on the same documents, but one has"):
+        evaluate(
+            *(spacy.load(folder / "multilabel"), docs),
+            against=spacy.load(folder / "model"),
+            samples=9,
+        )
+
+
+def test_predictions_score_as_their_pipeline(evaluation, folder, nlp):
+    golds = make_docs(TEST)
+    predicted = list(nlp.pipe(doc.copy() for doc in golds))
+    write(folder / "predicted.spacy", predicted)
+    paths = [folder / f"{name}.spacy" for name in ("predicted", "test", "train")]
+    same = evaluate_in_depth(*paths, against=folder / "other", samples=200)
+    for key in evaluation:
+        if key != "setting":
+            assert same[key] == evaluation[key]
+    assert evaluate(predicted, golds, samples=9)["cats_acc"] == evaluation["cats_acc"]
+
+
+def test_predictions_of_several_labels_are_told_by_the_gold_corpus():
+    golds = [make_doc("x", {"a": 1, "b": 1}), make_doc("y", {"a": 0, "b": 1})]
+    predicted = [make_doc("x", {"a": 0.5, "b": 0.4}), make_doc("y", {"b": 0.9})]
+    evaluation = evaluate(predicted, golds, samples=9)
+    assert evaluation["cats_exclusive"] is False
+    assert evaluation["cats_acc"] == 0.5
+    counts = {(c["gold"], c["predicted"]): c["count"] for c in evaluation["confusions"]}
+    assert counts == {("b", None): 1}
+
+
+def test_a_document_without_prediction_is_missed():
+    golds = [make_doc("x", {"a": 1.0}), make_doc("y", {"b": 1.0})]
+    predicted = [make_doc("x", {"a": 1.0}), make_doc("y", {})]
+    evaluation = evaluate(predicted, golds, samples=9)
+    assert evaluation["matrix"] == {
+        "labels": ["a", "b"],
+        "counts": [[1, 0], [0, 0]],
+        "unpredicted": [0, 1],
+    }
+    assert "| Gold | a | b | none |" in evaluation.to_markdown()
+    assert "none" in Page(evaluation.to_html()).text
+
+
+def test_documents_without_categories_are_not_scored(nlp):
+    golds = [make_doc("rain again", "weather"), make_doc("unknown", {})]
+    evaluation = evaluate(nlp, golds, samples=9)
+    setting = evaluation["setting"]
+    assert (setting["documents"], setting["documents_read"]) == (1, 2)
+    assert "the 1 document with category annotation, of 2" in evaluation.to_markdown()
+
+
+def test_a_corpus_without_categories_is_told(nlp):
+    evaluation = evaluate(nlp, [make_doc("rain", {})], samples=9)
+    warning = "None of the 1 document in 'examples' has category annotation."
+    assert evaluation["warnings"] == [warning]
+    assert evaluation["cats_acc"] is None
+    assert warning in evaluation.to_markdown()
+    assert warning in Page(evaluation._repr_html_()).text
+    assert evaluation.to_csv().splitlines() == [",".join(COLUMNS)]
+    assert repr(evaluation) == "<Evaluation of en_pipeline: accuracy - on 0 documents>"
+
+
+def test_labels_that_the_pipeline_does_not_know_are_told(nlp):
+    golds = [make_doc("rain", {"Weather": 1.0}), make_doc("goal", "sports")]
+    (warning,) = evaluate(nlp, golds, samples=9)["warnings"]
+    assert "'examples' has labels that 'en_pipeline' does not know" in warning
+    assert "missed: Weather. It knows sports, money, weather." in warning
+
+
+def test_documents_that_stand_in_training_are_told(nlp):
+    (warning,) = evaluate(nlp, make_docs(TRAIN), train=make_docs(TRAIN), samples=9)[
+        "warnings"
+    ]
+    assert warning.startswith("9 of the 9 documents in 'examples' (100.0%) stand word")
+
+
+def test_what_to_evaluate_must_be_clear(nlp, folder):
+    both = spacy.load(folder / "model")
+    both.add_pipe("entity_ruler").add_patterns([{"label": "X", "pattern": "rain"}])
+    golds = make_docs(TEST)
+    with pytest.raises(
+        ValueError, match=r"sets both: .* with 'task' \(--task\): 'ner'"
+    ):
+        evaluate(both, golds)
+    settings = {"train": golds, "samples": 9}
+    assert evaluate(both, golds, task="ner", **settings)["ents_support"] == 0
+    assert evaluate(both, golds, task="textcat", **settings)["cats_support"] == len(
+        TEST
+    )
+    with pytest.raises(ValueError, match="'task' should be 'ner' or 'textcat', but is"):
+        evaluate(nlp, golds, task="parser")
+    with pytest.raises(ValueError, match="pipelines are of both entities and categ"):
+        evaluate(nlp, golds, against=spacy.blank("en"))
+    golds = [toy_ner.make_doc("Anna|PER sings"), Doc(nlp.vocab, words=[])]
+    assert evaluate(golds, golds, train=golds, samples=9)["ents_f"] == 1
+    golds[0].cats = {"a": 1.0}
+    with pytest.raises(ValueError, match="gold corpus has both entities and categ"):
+        evaluate(golds, golds)
+
+
+def test_all_forms_have_the_scores(evaluation, tmp_path):
+    accuracy = f"{100 * evaluation['cats_acc']:.2f}"
+    markdown = evaluation.to_markdown()
+    assert f"| Accuracy |  |  | {accuracy} | " in markdown
+    tokens = MarkdownIt("commonmark").enable("table").parse(markdown)
+    titles = ("Categories", "Against", "by label", "Confusion matrix", "Confusions (")
+    headings = [t.content for t in tokens if t.type == "inline" and t.level == 1]
+    for title in titles:
+        assert any(title in heading for heading in headings)
+    page = Page(evaluation.to_html())
+    for text in (accuracy[:-1], "Accuracy is the share", "Compared with the other"):
+        assert text in page.text
+    ids = {attrs["id"] for _, attrs in page.tags if "id" in attrs}
+    links = {a["href"][1:] for tag, a in page.tags if tag == "a" and "href" in a}
+    assert links
+    assert links <= ids
+    table = list(csv.DictReader(StringIO(evaluation.to_csv())))
+    assert [row["average"] for row in table] == [
+        "accuracy",
+        "macro",
+        "micro",
+        "",
+        "",
+        "",
+    ]
+    assert float(table[0]["accuracy"]) == evaluation["cats_acc"]
+    assert float(table[1]["f1"]) == evaluation["cats_macro_f"]
+    assert float(table[1]["f1_low"]) == evaluation["cats_macro_f_interval"][0]
+    assert sorted(row["label"] for row in table[3:]) == sorted(LABELS)
+    for suffix in ("json", "html", "md", "csv"):
+        evaluation.write(tmp_path / f"e.{suffix}")
+    saved = json.loads((tmp_path / "e.json").read_text())
+    assert saved["cats_acc"] == evaluation["cats_acc"]
+
+
+def test_markup_and_formulas_in_labels_and_texts_are_shown():
+    label = "=<b>1&\x1b[31m"
+    golds = [make_doc("<script> x", {label: 1.0}), make_doc("y", {"a": 1.0})]
+    predicted = [make_doc("<script> x", {"a": 1.0}), make_doc("y", {"a": 1.0})]
+    evaluation = evaluate(predicted, golds, samples=9)
+    page = evaluation.to_html()
+    assert "<script>" not in page
+    assert "<b>" not in page
+    assert "\\x1b" in Page(page).text
+    assert "\x1b" not in evaluation.to_markdown()
+    assert f"'{label[:6]}" in evaluation.to_csv()
+
+
+def test_a_long_document_is_cut():
+    golds = [make_doc("long " * 1000, {"a": 1.0, "b": 0.0})]
+    predicted = [make_doc("long " * 1000, {"b": 1.0})]
+    (confusion,) = evaluate(predicted, golds, samples=9)["confusions"]
+    assert confusion["examples"][0]["text"] == ("long " * 120) + "…"
