@@ -35,11 +35,17 @@ def build_symbol_embed(**options) -> Model:
     return model
 
 
+def init_ones(ops, shape):
+    return ops.alloc_f(shape) + 1
+
+
 def build_weighted_hash_embed(**options) -> Model:
+    options["weights_initializer"] = init_ones
     return WeightedHashEmbed(4, 6, nK=9, seed=9, **options)
 
 
 def build_weighted_symbols(**options) -> Model:
+    options["weights_initializer"] = init_ones
     model = WeightedHashEmbed(4, 6, nK=None, key="NORM", seed=9, **options)
     (embed,) = find_symbol_takers(model)
     give_symbols(embed, Symbols(SYMBOLS))

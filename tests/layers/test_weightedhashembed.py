@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from thinc.api import Model, NumpyOps, Ops
+from thinc.api import Model, NumpyOps, Ops, fix_random_seed
 
 from spacy_hashembeds.hashing.murmur import find_rows
 from spacy_hashembeds.layers.hashembed import HashEmbed
@@ -103,11 +103,25 @@ def test_bytes_bring_both_tables(way):
     np.testing.assert_array_equal(loaded.predict(IDS), model.predict(IDS))
 
 
+def build_with_ones(*args, **options) -> Model:
+    ones = {"weights_initializer": lambda ops, shape: ops.alloc_f(shape) + 1}
+    return WeightedHashEmbed(*args, **options, **ones).initialize()
+
+
+def test_weights_begin_near_zero():
+    fix_random_seed(0)
+    model = WeightedHashEmbed(4, 6, nK=5000, seed=9).initialize()
+    P = model.get_param("P")
+    assert P.dtype == "float32"
+    assert abs(P.std() - 0.0005) < 0.00002
+    assert abs(P.mean()) < 0.00002
+
+
 @given(ids=hnp.arrays("uint64", st.integers(1, 30)), num_hashes=st.integers(1, 4))
 def test_with_weights_of_one_it_is_a_hash_embed(ids, num_hashes):
-    """With one hash the hashing trick: §3 of the paper. All weights begin as one."""
+    """With one hash the hashing trick: §3 of the paper."""
     options = {"num_hashes": num_hashes, "seed": 5}
-    model = WeightedHashEmbed(3, 7, nK=2, **options).initialize()
+    model = build_with_ones(3, 7, nK=2, **options)
     plain = HashEmbed(3, 7, **options).initialize()
     plain.set_param("E", model.get_param("E"))
     Y, backprop = model.begin_update(ids)
@@ -128,7 +142,7 @@ def test_with_a_row_for_each_key_it_is_a_standard_embedding():
         if len(np.unique(rows := find_rows(ops, keys, seed=seed, num_hashes=1, rows=5)))
         == 5
     )
-    model = WeightedHashEmbed(3, 5, nK=2, num_hashes=1, seed=seed).initialize()
+    model = build_with_ones(3, 5, nK=2, num_hashes=1, seed=seed)
     standard = SymbolEmbed(3, key="NORM")
     set_symbols(standard, keys)
     standard.initialize()

@@ -38,9 +38,11 @@ def resolve(**options) -> Model:
 
 
 @pytest.mark.parametrize("num_hashes", [1, 4])
-def test_it_begins_as_a_hash_embed(docs, num_hashes):
+def test_with_weights_of_one_it_is_a_hash_embed(docs, num_hashes):
     options = {"num_hashes": num_hashes, "seed": 9}
     model = resolve(importance_rows=[50, 30, 20], **options).initialize(X=docs)
+    for node in get_nodes(model, "weightedhashembed"):
+        node.get_param("P")[...] = 1
     plain = MultiFewerHashEmbed(**SETTINGS, **options).initialize(X=docs)
     for node, other in zip(model.walk(), plain.walk(), strict=True):
         for name in other.param_names:
