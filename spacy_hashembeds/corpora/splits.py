@@ -30,7 +30,7 @@ FETCH = (
 )
 
 #: The most docs of a file: a file is in memory as a whole when it is written or read.
-MAX_DOCS = 200_000
+MAX_DOCS = 120_000
 
 
 @dataclass(frozen=True, kw_only=True)
