@@ -1,11 +1,11 @@
 """docs/textcat.md: its corpora are ours, and its output is what `prepare` prints."""
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 
-from typer.testing import CliRunner
-
-from spacy_hashembeds.cli import hashembeds_cli
+from spacy_hashembeds.cli._prepared import show_prepared
+from spacy_hashembeds.corpora.splits import SPLITS
 from spacy_hashembeds.corpora.textdatasets import TEXT_DATASETS
 
 from .conftest import ROOT
@@ -24,9 +24,10 @@ def test_the_files_of_each_dataset_are_named():
     assert named == expected
 
 
-def test_the_small_corpus_is_as_prepare_prints_it(data_dir: Path, tmp_path: Path):
+def test_the_small_corpus_is_as_prepare_prints_it(
+    prepare_real: Callable[[str], Path], capsys
+):
     (printed,) = re.findall("```\n(Texts with the label.*?)\n\n", PAGE, re.S)
-    args = ["prepare", "ag_news_small", "-o", tmp_path / "out", "-a", data_dir]
-    result = CliRunner().invoke(hashembeds_cli, list(map(str, args)))
-    assert result.exit_code == 0, result.output
-    assert printed in result.output
+    folder = prepare_real("ag_news_small")
+    show_prepared({split: folder / f"{split}.spacy" for split in SPLITS})
+    assert printed in capsys.readouterr().out
