@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .embedders import HashTable, LookupTable, Table
+from .embedders import HashTable, Table, WeightedTable
 from .features import Vocabulary
 from .options import (
     AttributeUse,
@@ -129,7 +129,9 @@ def _choose_lookup(options: Sequence[LookupOption]) -> LookupOption | None:
 def _measure_hashing(
     tables: Sequence[Table], vocabulary: Vocabulary
 ) -> list[HashMeasures | WeightedMeasures]:
-    hashing = [table for table in tables if not isinstance(table, LookupTable)]
+    hashing = [
+        table for table in tables if isinstance(table, HashTable | WeightedTable)
+    ]
     if not len(vocabulary.words):
         return []
     return [

@@ -14,6 +14,8 @@ from ..corpora.docbin import read_docs
 from .advice import BOUND, advise
 from .embedders import Embedder, HashTable, LookupTable, Table, find_embedders
 from .features import Vocabulary, VocabularyCounter, count_features
+from .hybrid import measure_hybrid_table
+from .hybrid_table import HybridTable
 from .parameters import measure_size
 from .pipelines import (
     ConfigSource,
@@ -200,6 +202,8 @@ def _measure_table(
         measures = measure_hash_table(table, values)
     elif isinstance(table, LookupTable):
         measures = measure_lookup_table(table, vocabularies)
+    elif isinstance(table, HybridTable):
+        measures = measure_hybrid_table(table, vocabularies)
     else:
         measures = measure_weighted_table(table, vocabularies)
     return {**asdict(measure_size(table, len(values))), **asdict(measures)}

@@ -14,6 +14,7 @@ from ..hashing.murmur import MAX_HASHES
 from ..kernels.distinct import NUMPY_OPS
 from ..layers.symboltaker import look_up
 from .codes import find_code
+from .hybrid_table import HybridTable
 from .sizes import find_embeddings_in
 
 
@@ -172,7 +173,7 @@ class WeightedTable:
         return code[:, -1:]
 
 
-Table = HashTable | LookupTable | WeightedTable
+Table = HashTable | LookupTable | WeightedTable | HybridTable
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -240,6 +241,17 @@ def _make_lookup_table(node: Model, attr: str) -> LookupTable:
     )
 
 
+def _make_hybrid_table(node: Model, attr: str) -> HybridTable:
+    return HybridTable(
+        attr=attr,
+        rows=node.maybe_get_dim("nV") or node.attrs["rows"],
+        width=node.get_dim("nO"),
+        num_hashes=node.attrs["num_hashes"],
+        seed=node.attrs["seed"],
+        symbols=node.attrs["symbols"],
+    )
+
+
 def _make_weighted_table(node: Model, attr: str) -> WeightedTable:
     has_symbols = "symbols" in node.attrs
     return WeightedTable(
@@ -256,6 +268,7 @@ def _make_weighted_table(node: Model, attr: str) -> WeightedTable:
 
 _MAKE_TABLE: dict[str, Callable[[Model, str], Table]] = {
     "hashembed": _make_hash_table,
+    "hybridembed": _make_hybrid_table,
     "symbolembed": _make_lookup_table,
     "weightedhashembed": _make_weighted_table,
 }

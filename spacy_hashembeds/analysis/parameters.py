@@ -16,12 +16,13 @@ class TableSize:
     """How many parameters a table has.
 
     attr (str): What it embeds.
-    kind (str): "hash", "lookup" or "weighted".
+    kind (str): "hash", "lookup", "weighted" or "hybrid".
     rows (int): Its rows; of a weighted table those of component vectors.
     width (int): Their width.
     parameters (int): Its parameters.
     parts (dict[str, int]): The same by its parts: "rows", or of a weighted table the
-        "components" (B·d) and "weights" (K·k).
+        "components" (B·d) and "weights" (K·k), or of a hybrid table the rows that are
+        symbols' "own" and those that are "hashed".
     standard (dict[str, int]): The parameters that a standard embedding of this width
         would have, which has a row for each value: "vocabulary", one of the training
         vocabulary; for a weighted table also "importance_rows", one with as many rows

@@ -12,7 +12,7 @@ def show_embedder(embedder: dict[str, Any]) -> Iterator[Part]:
     embedder (dict[str, Any]): One of the "embedders" of `analyze_corpus`.
     """
     kinds = {"hash": _show_hash_tables, "lookup": _show_lookup_tables}
-    kinds |= {"weighted": _show_weighted_tables}
+    kinds |= {"weighted": _show_weighted_tables, "hybrid": _show_hybrid_tables}
     yield from _show_sizes(embedder)
     for kind, show_tables in kinds.items():
         tables = [table for table in embedder["tables"] if table["kind"] == kind]
@@ -169,6 +169,31 @@ def _show_weighted_tables(
                 *(format_percent(table["unknown_share"][split]) for split in splits),
             )
             for name, table in named
+        ],
+    )
+
+
+def _show_hybrid_tables(
+    component: str, tables: Sequence[dict[str, Any]]
+) -> Iterator[Table]:
+    splits = list(tables[0]["hashed_share"])
+    yield Table(
+        f"Hybrid tables of '{component}'",
+        "Rows: of frequent symbols, and of all others. Values: of the training corpus, "
+        "hashed to the latter; those of them that share all rows with another can't be "
+        "told apart (in brackets what to expect of ideal hashing). And the share of "
+        "tokens that are hashed.",
+        ("Attribute", "Own rows", "Others", "Hashes", "Values", "Share all", *splits),
+        [
+            (
+                table["attr"],
+                f"{table['own_rows']:,}",
+                f"{table['rows'] - table['own_rows']:,}",
+                *format_fields(table, "num_hashes", "hashed_values"),
+                _expect(table["sharing_code"], table["expected_sharing_code"]),
+                *(format_percent(table["hashed_share"][split]) for split in splits),
+            )
+            for table in tables
         ],
     )
 

@@ -74,9 +74,9 @@ def HybridEmbed(
         params={"E": None},
         dims={"nO": nO, "nV": None, "nI": None},
         attrs={
-            **{"column": column, "key": key, "symbols": None},
+            **{"column": column, "key": key, "symbols": None, "rows": rows},
             **{"seed": seed, "num_hashes": num_hashes},
-            "symbol_taker": SymbolTaker(partial(take_symbols, rows)),
+            "symbol_taker": SymbolTaker(take_symbols),
         },
     )
     if dropout is not None:
@@ -120,14 +120,13 @@ def init(
     init_table(initializer, model)
 
 
-def take_symbols(rows: int, model: Model, symbols: Symbols) -> None:
+def take_symbols(model: Model, symbols: Symbols) -> None:
     """Take the symbols of a corpus: see `SymbolTaker`.
 
-    rows (int): The most rows that the table may have.
     RAISES (ValueError): If the frequent symbols leave no row, if the rare ones are not
         known, or if the layer is initialised already, with another number of rows.
     """
-    key = model.attrs["key"]
+    key, rows = model.attrs["key"], model.attrs["rows"]
     frequent = sort_symbols(key, symbols.frequent)
     if len(frequent) >= rows:
         raise ValueError(
@@ -156,13 +155,14 @@ def _count_hashed_rows(model: Model, symbols: Symbols, most: int) -> int:
             "file in 'tables' holds only frequent ones. Make it anew with `spacy "
             "hashembeds tables`."
         )
-    if len(rare) == 0:
+    if len(rare) == 0 and len(symbols.frequent) > 0:
         warnings.warn(
             f"Each {key} of the corpus has a row of its own, so that the row for all "
             "others is never trained, and unknown words get what it was initialised "
             "with. Set 'min_freq' higher.",
             stacklevel=2,
         )
+    if len(rare) == 0:
         return 1
     seed, num_hashes = model.attrs["seed"], model.attrs["num_hashes"]
     hashes = murmur.hash_keys(NUMPY_OPS, rare, seed=seed, num_hashes=num_hashes)

@@ -12,7 +12,9 @@ from spacy_hashembeds.analysis.embedders import (
     WeightedTable,
     find_embedders,
 )
-from spacy_hashembeds.layers import weightedhashembed
+from spacy_hashembeds.analysis.hybrid_table import HybridTable
+from spacy_hashembeds.layers import hybridembed, weightedhashembed
+from spacy_hashembeds.layers.hybridembed import HybridEmbed
 from spacy_hashembeds.layers.symbolembed import SymbolEmbed, find_rows, set_symbols
 from spacy_hashembeds.layers.symboltaker import (
     Symbols,
@@ -125,6 +127,27 @@ def test_symbols_of_our_weighted_embedding():
         assert (table.importance_rows, table.needs_symbols) == (3, False)
 
 
+def test_tables_of_our_hybrid_embedding():
+    settings = {"num_hashes": 3, "seed": 31}
+    nlp = make("spacy-hashembeds.MultiHybridEmbed.v1", **ROWS, **settings)
+    names = [("NORM", 50, 31), ("SHAPE", 20, 32)]
+    assert find_embedders(nlp)[0].tables == [
+        HybridTable(attr=attr, rows=rows, width=8, num_hashes=3, seed=seed)
+        for attr, rows, seed in names
+    ]
+    symbols = Symbols(*np.array([[5, 3], [7, 8]], dtype="uint64"))
+    for layer in find_symbol_takers(nlp.get_pipe("tok2vec").model):
+        give_symbols(layer, symbols)
+    for table, (attr, rows, seed) in zip(
+        find_embedders(nlp)[0].tables, names, strict=True
+    ):
+        np.testing.assert_array_equal(table.symbols, [3, 5])
+        assert not table.needs_symbols
+        given = HybridTable(attr=attr, rows=rows, width=8, num_hashes=3, seed=seed)
+        assert given.needs_symbols
+        assert given.with_symbols(symbols).rows == table.rows < 9
+
+
 def test_word_vectors_are_noted():
     with_vectors = {**ROWS, "include_static_vectors": True}
     for name in ("spacy.MultiHashEmbed.v2", "spacy-hashembeds.MultiFewerHashEmbed.v1"):
@@ -191,6 +214,29 @@ def test_weighted_codes_part_words_as_the_layer_does(n_weights, num_hashes, same
     # what the code says can't be told apart, has one vector, and nothing else has
     vectors = np.round(layer.predict(values), 6)
     codes = table.identify(values)
+    n_apart = len(np.unique(codes, axis=0))
+    assert len(np.unique(vectors, axis=0)) == n_apart < len(values)
+    assert len(np.unique(np.hstack([vectors, codes]), axis=0)) == n_apart
+
+
+@pytest.mark.parametrize("num_hashes", [1, 2, 4])
+@pytest.mark.parametrize("n_symbols", [0, 3])
+def test_hybrid_codes_part_words_as_the_layer_does(num_hashes, n_symbols):
+    layer = HybridEmbed(4, 9, key="NORM", num_hashes=num_hashes, seed=11)
+    values = np.array([*range(300), 2**63, 2**64 - 1], dtype="uint64")
+    symbols = Symbols(values[[2, 7, 300]][:n_symbols], values[10:290])
+    give_symbols(layer, symbols)
+    layer.initialize()
+    E = layer.get_param("E")
+    E[...] = np.random.default_rng(0).integers(2**20, size=E.shape)  # sums are exact
+    table = HybridTable(attr="NORM", rows=9, width=4, num_hashes=num_hashes, seed=11)
+    table = table.with_symbols(symbols)
+    code = table.find_code(values)
+    np.testing.assert_array_equal(code, hybridembed.find_rows(layer, values))
+    assert table.find_code(values[:0]).shape == (0, num_hashes)
+    assert sum(table.parts.values()) == layer.get_param("E").size
+    # what the code says can't be told apart, has one vector, and nothing else has
+    vectors, codes = layer.predict(values), table.identify(values)
     n_apart = len(np.unique(codes, axis=0))
     assert len(np.unique(vectors, axis=0)) == n_apart < len(values)
     assert len(np.unique(np.hstack([vectors, codes]), axis=0)) == n_apart

@@ -47,6 +47,14 @@ def initialize(architecture, **settings):
             [("lookup", 3, {"rows": 3 * 8}), ("lookup", 3, {"rows": 3 * 8})],
         ),
         (
+            "spacy-hashembeds.MultiHybridEmbed.v1",
+            {**ROWS, "num_hashes": 1},
+            [
+                ("hybrid", 4, {"own": 2 * 8, "hashed": 2 * 8}),
+                ("hybrid", 3, {"own": 2 * 8, "hashed": 1 * 8}),
+            ],
+        ),
+        (
             WEIGHTED,
             {**ROWS, "num_hashes": 3},
             [

@@ -7,6 +7,7 @@ from spacy.tokens import Doc
 from spacy.util import load_config
 from thinc.api import Config
 
+from spacy_hashembeds import count_symbols
 from spacy_hashembeds.analysis.embedders import find_embedders
 from spacy_hashembeds.analysis.features import collect_vocabulary
 from spacy_hashembeds.analysis.pipelines import (
@@ -114,6 +115,27 @@ def test_symbols_in_a_file_go_first(docs, tmp_path):
     (tmp_path / "tables.npz").unlink()
     with pytest.raises(FileNotFoundError, match="no file of symbol tables"):
         get_rows(config, docs)
+
+
+def test_hybrid_tables_get_the_rows_that_training_would_give_them(docs, tmp_path):
+    overrides = {"initialize.before_init.min_freq": 4}
+    config = tmp_path / "config.cfg"
+    load_config(SHIPPED / "multi_hybrid_embed.cfg", overrides=overrides).to_disk(config)
+    nlp = load_pipeline(config=config, model=None, overrides={})
+    (embedder,) = find_embedders(nlp)
+    docs = [*docs, Doc(docs[0].vocab, words=["A", "b1", "?", "Xx"])]
+    filled = give_symbols(embedder, nlp, collect_vocabulary(docs, ATTRS))
+    count_symbols(nlp, docs, min_freq=4)
+    nlp.initialize()
+    (expected,) = find_embedders(nlp)
+    for table, other in zip(filled.tables, expected.tables, strict=True):
+        np.testing.assert_array_equal(table.symbols, other.symbols)
+        assert (table.own_rows, table.rows) == (len(other.symbols), other.rows)
+    few = {"components.tok2vec.model.embed.rows": [5000, 1, 2500, 2500]}
+    nlp = load_pipeline(config=config, model=None, overrides=few)
+    (embedder,) = find_embedders(nlp)
+    with pytest.raises(ValueError, match=r"'rows' gives the table for PREFIX 1 rows"):
+        give_symbols(embedder, nlp, collect_vocabulary(docs, ATTRS))
 
 
 def test_symbols_from_nowhere_are_an_error(docs, tmp_path):

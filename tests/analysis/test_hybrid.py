@@ -1,0 +1,70 @@
+"""What hybrid tables make of the values of a corpus."""
+
+import numpy as np
+import pytest
+import spacy
+from spacy.tokens import Doc
+
+from spacy_hashembeds.analysis.features import Vocabulary, collect_vocabulary
+from spacy_hashembeds.analysis.hybrid import measure_hybrid_table
+from spacy_hashembeds.analysis.hybrid_table import HybridTable
+from spacy_hashembeds.analysis.tables import measure_words
+from spacy_hashembeds.layers.symboltaker import Symbols
+
+
+def collect(text: str) -> Vocabulary:
+    doc = Doc(spacy.blank("en").vocab, words=text.split())
+    return collect_vocabulary([doc], ["NORM"])
+
+
+def make_table(vocabulary: Vocabulary, *, min_freq: int, **settings) -> HybridTable:
+    defaults = {"attr": "NORM", "rows": 5000, "width": 96, "num_hashes": 2, "seed": 9}
+    values, counts = vocabulary.count_values("NORM")
+    symbols = Symbols(values[counts >= min_freq], values[counts < min_freq])
+    return HybridTable(**{**defaults, **settings}).with_symbols(symbols)
+
+
+def test_one_hashed_row_counted_by_hand():
+    words = collect("a a a b b c d e")
+    table = make_table(words, min_freq=2, rows=3)
+    splits = {"train": words, "dev": collect("a x y"), "test": collect("")}
+    measures = measure_hybrid_table(table, splits)
+    assert (measures.rows, measures.own_rows) == (3, 2)
+    assert (measures.values, measures.hashed_values) == (5, 3)
+    assert measures.sharing_code == 3
+    assert measures.expected_sharing_code == pytest.approx(3)
+    assert measures.rows_never_reached == 0
+    shares = {"train": 3 / 8, "dev": 2 / 3, "test": 0}
+    assert measures.hashed_share == pytest.approx(shares)
+    words_of_all = measure_words([table], words)
+    assert (words_of_all.words, words_of_all.sharing_codes) == (5, 3)
+
+
+def test_what_is_measured_is_near_what_is_expected():
+    """All rows are reached, and frequent values share none."""
+    words = [f"word{i}" for i in range(10_000)]
+    vocabulary = collect(" ".join([*words, *words[:1000]]))
+    # a seed far from 8: two hashes from those next to it are not quite independent
+    table = make_table(vocabulary, min_freq=2, rows=1100, seed=42)
+    measures = measure_hybrid_table(table, {"train": vocabulary})
+    assert (measures.own_rows, measures.hashed_values) == (1000, 9000)
+    assert measures.rows_never_reached == 0
+    assert measures.sharing_code > 1000
+    expected = measures.expected_sharing_code
+    assert measures.sharing_code == pytest.approx(expected, rel=0.05)
+    assert measure_words([table], vocabulary).sharing_codes == measures.sharing_code
+    many = make_table(vocabulary, min_freq=2, rows=100_000, num_hashes=4)
+    measures = measure_hybrid_table(many, {"train": vocabulary})
+    assert measures.rows_never_reached == measures.sharing_code == 0
+    assert 1000 < measures.rows < 9000
+
+
+def test_rows_are_numbered_symbols_first():
+    table = HybridTable(
+        **{"attr": "NORM", "rows": 7, "width": 4, "num_hashes": 2, "seed": 9},
+        symbols=np.array([3, 900], dtype="uint64"),
+    )
+    code = table.find_code(np.array([900, 5, 3], dtype="uint64"))
+    assert code[[0, 2]].tolist() == [[1, 7], [0, 7]]
+    assert ((code[1] >= 2) & (code[1] < 7)).all()
+    assert table.parts == {"own": 2 * 4, "hashed": 5 * 4}
