@@ -37,8 +37,8 @@ def config_cli(
         "multi_fewer_hash_embed",
         "--embedder",
         "-e",
-        help="Embedder to put in: multi_fewer_hash_embed, multi_embed or "
-        "multi_hybrid_embed.",
+        help="Embedder to put in: multi_fewer_hash_embed, multi_embed, "
+        "multi_hybrid_embed or multi_weighted_hash_embed.",
     ),
     train: Path | None = Opt(
         None,

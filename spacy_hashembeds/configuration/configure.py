@@ -31,8 +31,8 @@ from .vocabulary import Progress, read_vocabulary
 
 _REPLACEABLE = (
     "spacy.MultiHashEmbed, spacy.HashEmbedCNN, spacy.CharacterEmbed, "
-    "spacy-hashembeds.MultiFewerHashEmbed, spacy-hashembeds.MultiEmbed and "
-    "spacy-hashembeds.MultiHybridEmbed"
+    "spacy-hashembeds.MultiFewerHashEmbed, spacy-hashembeds.MultiEmbed, "
+    "spacy-hashembeds.MultiHybridEmbed and spacy-hashembeds.MultiWeightedHashEmbed"
 )
 
 
@@ -99,7 +99,8 @@ def configure(
     if encoder:
         put_in_encoders(draft)
     if chosen.has_symbols:
-        put_in_symbol_counting(draft, list(found), *_choose_min_freq(advice))
+        widths = {p: chosen.get_symbol_width(draft.resolve(p)) for p in found}
+        put_in_symbol_counting(draft, list(found), *_choose_min_freq(advice, widths))
     else:
         remove_symbol_counting(draft)
     if blas:
@@ -175,8 +176,14 @@ def _put_in_embedders(
         check_block(path, dot_to_object(config, path))
 
 
-def _choose_min_freq(advice: Mapping[str, Advice]) -> tuple[int | None, str]:
-    """Choose one `min_freq` for all embedders, and say why."""
+def _choose_min_freq(
+    advice: Mapping[str, Advice], widths: Mapping[str, int]
+) -> tuple[int | None, str]:
+    """Choose one `min_freq` for all embedders, and say why.
+
+    advice (Mapping[str, Advice]): What is advised for the tables in some places.
+    widths (Mapping[str, int]): For each place how many parameters a symbol has.
+    """
     if not advice:
         return None, EXPLAIN_DEFAULT
     chosen = [a.lookup.min_freq for a in advice.values() if a.lookup is not None]
@@ -185,13 +192,13 @@ def _choose_min_freq(advice: Mapping[str, Advice]) -> tuple[int | None, str]:
     # the largest trains the rows for unknown symbols of all of them
     min_freq = max(chosen)
     sizes = [
-        option.parameters
-        for found in advice.values()
+        sum(option.rows) * widths[place]
+        for place, found in advice.items()
         for option in found.lookup_options
         if option.min_freq == min_freq
     ]
     return min_freq, (
         "Advised for the training corpus: gives most of its tokens a row of their own, "
-        "and leaves some to train the row for unknown ones. The tables have "
-        f"{sum(sizes):,} parameters: a higher number gives smaller ones."
+        "and leaves some to train the row for unknown ones. These rows have "
+        f"{sum(sizes):,} parameters: a higher number gives fewer."
     )

@@ -3,6 +3,7 @@
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from operator import itemgetter
 from typing import Any
 
 from spacy.util import registry
@@ -11,12 +12,14 @@ from ..acceleration.conversion import OUR_EMBED
 from ..analysis.advice import Advice
 from ..checks import check_attributes
 from .tables import (
+    WEIGHTED_HASHES,
     Setting,
     Tables,
     choose_attributes,
     choose_hashing,
     choose_hybrid,
     choose_lookup,
+    choose_weighted,
     read_tables,
 )
 
@@ -30,12 +33,15 @@ class Embedder:
     choose (Callable): Chooses the arguments that nothing in the config gives, by the
         tables that stand there and by what is advised for them, if anything.
     has_symbols (bool): Whether it needs the symbols of the training corpus.
+    get_symbol_width (Callable): Says of its block how many parameters there are for
+        each symbol then.
     """
 
     architecture: str
     why: str
     choose: Callable[[Tables, Advice | None], dict[str, Setting]]
     has_symbols: bool = False
+    get_symbol_width: Callable[[Mapping[str, Any]], int] = itemgetter("width")
 
 
 #: By the names that users know.
@@ -57,6 +63,14 @@ EMBEDDERS = {
         "others.",
         choose_hybrid,
         has_symbols=True,
+    ),
+    "multi_weighted_hash_embed": Embedder(
+        "spacy-hashembeds.MultiWeightedHashEmbed.v1",
+        "hashed rows, and for each frequent symbol of the training corpus learned "
+        "weights of its own for them.",
+        choose_weighted,
+        has_symbols=True,
+        get_symbol_width=lambda block: block.get("num_hashes", WEIGHTED_HASHES),
     ),
 }
 

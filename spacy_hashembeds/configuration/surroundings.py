@@ -1,5 +1,6 @@
 """What stands around the models: callbacks, and the path of the corpus."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +47,7 @@ def put_in_symbol_counting(
     why (str): The reason for that number.
     RAISES (ValueError): If another callback stands in the only place for it.
     """
-    waiting = [place for place in places if not draft.resolve(place).get("tables")]
+    waiting = [place for place in places if _needs_symbols(draft.resolve(place))]
     if not waiting:
         return
     draft.config.setdefault("initialize", {})
@@ -65,6 +66,14 @@ def put_in_symbol_counting(
         {"@callbacks": COUNT_SYMBOLS, **block},
         {None: of_section, "min_freq": why},
     )
+
+
+def _needs_symbols(block: Mapping[str, Any]) -> bool:
+    """Say whether the symbols of an embedder are to be counted.
+
+    They may come from a file, or be hashed to the weights of a MultiWeightedHashEmbed.
+    """
+    return not block.get("tables") and block.get("importance_rows") is None
 
 
 def remove_symbol_counting(draft: Draft) -> None:

@@ -30,8 +30,8 @@ _OF_WEIGHTS = (
 
 _REPLACED = re.compile(
     r"spacy(-legacy|-hashembeds)?\."
-    r"(MultiHashEmbed|CharacterEmbed|MultiFewerHashEmbed|MultiEmbed|MultiHybridEmbed)"
-    r"\.v[12]"
+    r"(MultiHashEmbed|CharacterEmbed|MultiFewerHashEmbed|MultiEmbed|MultiHybridEmbed"
+    r"|MultiWeightedHashEmbed)\.v[12]"
 )
 
 #: The rows of `spacy init config`. It has no other attributes: for those, as for NORM.
@@ -40,6 +40,12 @@ _MOST_ROWS = 5000
 
 #: The default of MultiHybridEmbed, which hashes only the symbols that are not frequent.
 _HYBRID_HASHES = 2
+
+#: The default of MultiWeightedHashEmbed.
+WEIGHTED_HASHES = 2
+_EXPLAIN_WEIGHTED = (
+    "As in the paper (Svenstrup et al. 2017), which found no use in more than 3."
+)
 
 #: What stands for the characters of a CharacterEmbed.
 _SUBWORDS = ("PREFIX", "SUFFIX", "SHAPE")
@@ -141,7 +147,8 @@ def choose_hashing(tables: Tables, advice: Advice | None) -> dict[str, Setting]:
     limit = None if advice is None else advice.hashing
     if advice is None or limit is None:
         hashes = Setting(
-            tables.plain.get("num_hashes", MAX_HASHES),
+            # a MultiWeightedHashEmbed may have more
+            min(tables.plain.get("num_hashes", MAX_HASHES), MAX_HASHES),
             EXPLAIN_DEFAULT if advice is None else EXPLAIN_SMALL,
         )
         rows = Setting(tables.rows, _ROWS_BY_DEFAULT)
@@ -203,6 +210,31 @@ def _choose_seed(tables: Tables) -> Setting:
         "With spaCy's seed, 8, hash 1 reaches half of the first table. Only weights "
         "that were trained with it need it.",
     )
+
+
+def choose_weighted(tables: Tables, advice: Advice | None) -> dict[str, Setting]:
+    """Choose the hashes, rows and seed of a MultiWeightedHashEmbed.
+
+    Rows are never raised: values that share component vectors have other weights, and
+    the frequent ones share these with none.
+    """
+    if tables.is_ours:
+        return {"rows": Setting(tables.rows), **_cut_importance_rows(tables)}
+    return {
+        "num_hashes": Setting(WEIGHTED_HASHES, _EXPLAIN_WEIGHTED),
+        "rows": Setting(tables.rows, _ROWS_BY_DEFAULT),
+        "seed": _choose_seed(tables),
+    }
+
+
+def _cut_importance_rows(tables: Tables) -> dict[str, Setting]:
+    """Leave out those of attributes that are left out, if there are any at all."""
+    given = tables.plain.get("importance_rows")
+    if given is None:
+        return {}
+    pairs = zip(check_attributes(tables.plain["attrs"]), given, strict=True)
+    kept = [rows for attr, rows in pairs if attr in tables.attrs]
+    return {"importance_rows": Setting(kept)}
 
 
 def choose_lookup(tables: Tables, advice: Advice | None) -> dict[str, Setting]:

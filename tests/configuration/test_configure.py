@@ -159,6 +159,48 @@ def test_a_hybrid_has_two_hashes_by_default_and_keeps_others(base):
     toys.build(made)
 
 
+def test_weights_are_those_of_the_frequent_symbols(tiny_corpus, base):
+    train = tiny_corpus / "train.spacy"
+    few = "rows = [5000, 20, 2500, 2500]"
+    toys.edit_base(base, ("rows = [5000, 1000, 2500, 2500]", few))
+    chosen = analyze_corpus(train, config=base)["advice"][0]["lookup"]
+    made = configure(base, train=train, embedder="multi_weighted_hash_embed")
+    embed = dot_to_object(made.config, EMBED)
+    assert embed["@architectures"] == toys.WEIGHTED
+    # two hashes and weights tell values apart in few rows too
+    assert (embed["num_hashes"], embed["seed"]) == (2, 9)
+    assert embed["rows"] == [5000, 20, 2500, 2500]
+    assert made.config["initialize"]["before_init"]["min_freq"] == chosen["min_freq"]
+    n_weights = 2 * sum(chosen["rows"])
+    said = " ".join(change.why for change in made.changes)
+    assert f"These rows have {n_weights:,} parameters" in said
+    toys.edit_base(write(base, made), ("num_hashes = 2", "num_hashes = 7"))
+    again = configure(base, train=train, embedder="multi_weighted_hash_embed")
+    assert dot_to_object(again.config, EMBED) == {**embed, "num_hashes": 7}
+    # more than other embedders have
+    hashed = dot_to_object(configure(base).config, EMBED)
+    assert (hashed["@architectures"], hashed["num_hashes"]) == (toys.HASH, 4)
+
+
+def test_rows_of_weights_that_are_hashed_need_no_symbols(base, tmp_path):
+    rows = "rows = [5000, 1000, 2500, 2500]"
+    toys.edit_base(
+        base,
+        ("spacy.MultiHashEmbed.v2", toys.WEIGHTED),
+        (rows, f"{rows}\nimportance_rows = [70000, 1000, 50000, 20000]"),
+        ('"NORM", "PREFIX", "SUFFIX"', '"LOWER", "NORM", "SUFFIX"'),
+    )
+    words = [f"{word}{i}" for i in range(100) for word in ("one", "Two")]
+    train = write_words(tmp_path / "train.spacy", words)
+    made = configure(base, train=train, embedder="multi_weighted_hash_embed")
+    assert made.config["initialize"]["before_init"] is None
+    embed = dot_to_object(made.config, EMBED)
+    assert embed["attrs"] == ["LOWER", "SHAPE"]
+    assert embed["rows"] == [5000, 2500]
+    assert embed["importance_rows"] == [70000, 20000]
+    toys.build(made)
+
+
 def test_attributes_that_say_nothing_are_left_out_with_their_rows(base, tmp_path):
     toys.edit_base(
         base,

@@ -143,6 +143,20 @@ include_static_vectors = false
         configure(base, embedder=embedder)
 
 
+def test_weighted_tables_keep_their_hashing(base, tiny_corpus):
+    toys.edit_base(
+        base,
+        ATTRS,
+        ("spacy.MultiHashEmbed.v2", toys.WEIGHTED),
+        ("rows = [5000, 1000", "num_hashes = 3\nseed = 8\nrows = [20, 1000"),
+    )
+    train = tiny_corpus / "train.spacy"
+    made = configure(base, embedder="multi_weighted_hash_embed", train=train)
+    assert get_embed(made) == dot_to_object(load_config(base), EMBED)
+    (warning,) = made.warnings
+    assert "keeps its settings" in warning
+
+
 def test_embedders_of_other_components_are_free(base):
     add_pretraining(base, "ner")
     made = configure(base, embedder="multi_embed")
