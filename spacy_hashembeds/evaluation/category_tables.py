@@ -5,14 +5,14 @@ from typing import Any
 
 from ..controls import show_controls
 from .categories import AVERAGES, name_accuracy
-from .tables import Table, format_percent, format_range
+from .tables import GAP, WIDTH, Table, format_percent, format_range
 
 #: Labels of a matrix that fits a terminal, and kinds of errors that are shown; the JSON
 #: and the page have more.
 _N_LABELS, _N_CONFUSIONS = 10, 10
 
-#: Characters of a document, and of a label above a column.
-_QUOTED, _LABEL = 34, 6
+#: Characters of a document, and the fewest of a label above a column.
+_QUOTED, _LEAST_LABEL = 34, 4
 
 
 def make_tables(evaluation: Mapping[str, Any]) -> list[Table]:
@@ -102,7 +102,8 @@ def _show_matrix(evaluation: Mapping[str, Any]) -> Iterator[Table]:
     if matrix is None or len(matrix["labels"]) > _N_LABELS:
         return
     labels = [show_controls(label) for label in matrix["labels"]]
-    header = ["Gold", *(label[:_LABEL] for label in labels)]
+    room = (WIDTH - max(map(len, labels))) // (len(labels) + 1) - GAP
+    header = ["Gold", *(_cut(label, max(_LEAST_LABEL, room)) for label in labels)]
     columns = [list(map(str, row)) for row in matrix["counts"]]
     if any(matrix["unpredicted"]):
         header.append("none")
@@ -134,5 +135,8 @@ def _show_confusions(evaluation: Mapping[str, Any]) -> Table:
 
 
 def _quote(examples: Sequence[Mapping[str, Any]]) -> str:
-    text = " ".join(show_controls(examples[0]["text"]).split())
-    return text if len(text) <= _QUOTED else f"{text[: _QUOTED - 1]}…"
+    return _cut(" ".join(show_controls(examples[0]["text"]).split()), _QUOTED)
+
+
+def _cut(text: str, length: int) -> str:
+    return text if len(text) <= length else f"{text[: length - 1]}…"

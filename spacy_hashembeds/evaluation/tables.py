@@ -13,7 +13,7 @@ from .scorer import KINDS
 _N_CONFUSIONS = 10
 
 #: Columns of a terminal, and the spaces between those of a table.
-_WIDTH, _GAP = 80, 3
+WIDTH, GAP = 80, 3
 
 #: The fewest characters of a text that are shown.
 _LEAST_QUOTED = 20
@@ -219,8 +219,8 @@ def _show_confusions(evaluation: Mapping[str, Any]) -> Table:
         for confusion in confusions[:_N_CONFUSIONS]
     ]
     columns = zip(header, *rows, strict=False)
-    taken = sum(max(map(len, column)) + _GAP for column in columns)
-    room = max(_LEAST_QUOTED, _WIDTH - taken)
+    taken = sum(max(map(len, column)) + GAP for column in columns)
+    room = max(_LEAST_QUOTED, WIDTH - taken)
     quoted = [
         (*row, _quote(confusion["examples"][0], room))
         for row, confusion in zip(rows, confusions, strict=False)

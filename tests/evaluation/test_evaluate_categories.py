@@ -311,3 +311,18 @@ def test_a_long_document_is_cut():
     predicted = [make_doc("long " * 1000, {"b": 1.0})]
     (confusion,) = evaluate(predicted, golds, samples=9)["confusions"]
     assert confusion["examples"][0]["text"] == ("long " * 120) + "…"
+
+
+@pytest.mark.parametrize(
+    ("labels", "shown"),
+    [
+        (("Business", "Sci/Tech"), ("Business", "Sci/Tech")),
+        (("a" * 30, "b" * 30), ("a" * 12 + "…", "b" * 12 + "…")),
+    ],
+)
+def test_labels_above_a_matrix_are_cut_where_there_is_no_room(labels, shown):
+    docs = [make_doc("x", {label: 1.0}) for label in labels]
+    tables = evaluate(docs, docs, samples=9).make_tables()
+    (matrix,) = (table for table in tables if table.title == "Confusion matrix")
+    assert list(matrix.header) == ["Gold", *shown]
+    assert [row[0] for row in matrix.rows] == list(labels)
