@@ -15,7 +15,7 @@ from ..files import read_json, write_json
 from .progress import Finished, Progress, Results
 from .recorded import REMEDY, find_objection, read_done
 from .run_trial import check_config, run_trial
-from .trial import Trial, identify, say_where
+from .trial import Trial, identify, list_files, say_where
 
 #: Characters of an error that are shown.
 _MAX_ERROR = 500
@@ -112,7 +112,7 @@ def _check_corpora(trials: Iterable[Trial]) -> None:
     there: dict[str, Trial] = {}
     for trial in trials:
         train = trial.corpus["train"]
-        (there if train.is_file() else missing)[trial.dataset] = trial
+        (there if list_files(train) else missing)[trial.dataset] = trial
     if missing:
         commands = [
             f"`spacy hashembeds prepare {name} -o {trial.corpus['train'].parent}`"

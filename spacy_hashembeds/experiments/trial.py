@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from spacy.training.corpus import FILE_TYPE
 from spacy.util import get_package_path, is_package, load_config
 from thinc.api import Config
 
@@ -34,8 +35,8 @@ PACKAGES = ("spacy-hashembeds", "spacy", "thinc", "numpy")
 class Trial:
     """What one trial trains, on what.
 
-    dataset (str): A prepared corpus: the folder `corpus/<dataset>` with the files
-        `train.spacy`, `dev.spacy` and, if there is one, `test.spacy`.
+    dataset (str): A prepared corpus: the folder `corpus/<dataset>` with the files, or
+        folders of files, `train.spacy`, `dev.spacy` and, if there is one, `test.spacy`.
     embedder (str): The name of a config: see `find_config`.
     seed (int): The seed of initial weights and of training.
     overrides (Mapping[str, Any]): Config settings to change, as `spacy train` takes
@@ -119,7 +120,7 @@ def identify(trial: Trial) -> dict[str, Any]:
         such vectors, or none in them.
     """
     for path in trial.corpus.values():
-        if not path.is_file():
+        if not list_files(path):
             raise FileNotFoundError(
                 f"There is no '{path}'. Make it with "
                 f"`spacy hashembeds prepare {trial.dataset} -o {path.parent}`. "
@@ -153,8 +154,15 @@ def say_where(trial: Trial) -> str:
 
 
 def hash_corpus(trial: Trial) -> dict[str, str]:
-    """Hash the file of each split."""
-    return {split: _hash_files([path]) for split, path in trial.corpus.items()}
+    """Hash the files of each split."""
+    return {
+        split: _hash_files(list_files(path)) for split, path in trial.corpus.items()
+    }
+
+
+def list_files(split: Path) -> list[Path]:
+    """List the files of a split: a large one is a folder, a missing one has none."""
+    return [split] if split.is_file() else sorted(split.glob(f"*{FILE_TYPE}"))
 
 
 def _identify_vectors(config: Config) -> dict[str, str]:

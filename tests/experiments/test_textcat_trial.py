@@ -2,6 +2,8 @@
 
 import json
 import re
+from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -12,18 +14,21 @@ from spacy.util import load_config
 from typer.testing import CliRunner
 
 import spacy_hashembeds.cli  # noqa: F401
+from spacy_hashembeds.acceleration.timing import Speed
 from spacy_hashembeds.analysis.sizes import count_pipeline_parameters
 from spacy_hashembeds.cli import sweep
 from spacy_hashembeds.evaluation.scores import evaluate_pipeline
+from spacy_hashembeds.experiments import comparison
 from spacy_hashembeds.experiments import run_trial as run_module
 from spacy_hashembeds.experiments.comparison import compare_trials
 from spacy_hashembeds.experiments.metrics import read_metrics
 from spacy_hashembeds.experiments.progress import Finished
 from spacy_hashembeds.experiments.results import read_results
 from spacy_hashembeds.experiments.run_trial import check_config, run_trial
+from spacy_hashembeds.experiments.sweep import plan_sweep
 from spacy_hashembeds.experiments.trial import Trial
 
-from ..toy_textcat import TEST, write_project
+from ..toy_textcat import TEST, TRAIN, make_docs, write, write_project
 
 
 @pytest.fixture(scope="module")
@@ -157,7 +162,15 @@ def test_entities_and_categories_are_not_compared(trial, metrics, tmp_path):
 @pytest.mark.parametrize(
     ("exclusive", "name"), [(True, "Accuracy"), (False, "Exact match")]
 )
-def test_the_command_compares_them(trial, metrics, tmp_path, exclusive, name):
+def test_the_command_compares_them(
+    trial, metrics, tmp_path, monkeypatch, exclusive, name
+):
+    speed = Speed(1000.0, (990.0, 1010.0))
+    monkeypatch.setattr(
+        comparison,
+        "measure_speeds",
+        lambda loaders, *_, **__: dict.fromkeys(loaders, speed),
+    )
     scores = {**metrics["scores"]["test"], "cats_exclusive": exclusive}
     paths = [tmp_path / "one.json", tmp_path / "two.json"]
     for path, accuracy in zip(paths, (0.123, None), strict=True):
@@ -183,6 +196,25 @@ def test_the_command_compares_them(trial, metrics, tmp_path, exclusive, name):
     assert ["two", "-", macro, micro] in rows
     assert json.loads(files["-o"].read_text())["rows"][0]["accuracy"] == 0.123
     assert files["--chart"].read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.slow
+def test_a_split_may_be_a_folder_of_files(tmp_path):
+    trial = write_project(tmp_path)
+    train = trial.corpus["train"]
+    for path in (train, trial.corpus["test"]):
+        path.unlink()
+    with pytest.raises(FileNotFoundError, match=r"There is no '.*train\.spacy'"):
+        run_trial(trial)
+    write(train / "0001.spacy", make_docs(TRAIN[5:]))
+    with pytest.raises(FileNotFoundError, match=r"no config 'textcat_none'"):
+        plan_sweep([replace(trial, embedder="textcat_none")])  # but a corpus
+    write(train / "0000.spacy", make_docs(TRAIN[:5]))
+    write(tmp_path / "corpus/texts/test.spacy/0000.spacy", make_docs(TEST))
+    metrics, _ = run_trial(trial)
+    assert metrics["scores"]["test"]["cats_support"] == len(TEST)
+    data = b"".join((train / f"000{i}.spacy").read_bytes() for i in range(2))
+    assert metrics["corpus_hashes"]["train"] == sha256(data).hexdigest()
 
 
 def test_a_config_that_does_not_say_what_to_score_is_refused(tmp_path):
