@@ -1,0 +1,84 @@
+"""Word n-grams of a batch of texts as 64-bit keys, and random snippets of them."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from thinc.api import NumpyOps
+
+NUMPY_OPS = NumpyOps()
+
+
+class Ngrams(NamedTuple):
+    """The n-grams of several texts, one text after the other.
+
+    keys (NDArray): *Shape:* `(n,)`, uint64.
+    lengths (NDArray): How many each text has. *Shape:* `(texts,)`, int32, `n` in all.
+    """
+
+    keys: NDArray
+    lengths: NDArray
+
+    def find_texts(self) -> NDArray:
+        """Say which text each n-gram is of. *Shape:* `(n,)`, int32."""
+        return np.repeat(np.arange(len(self.lengths), dtype="int32"), self.lengths)
+
+    def select(self, chosen: NDArray) -> "Ngrams":
+        """Leave out all n-grams but the chosen. *Shape:* `(n,)`, bool."""
+        return Ngrams(self.keys[chosen], count_chosen(chosen, self.lengths))
+
+
+def hash_ngrams(words: Any, lengths: Any, ngram_size: int) -> Ngrams:
+    """Find all sequences of 1 to `ngram_size` words within each text.
+
+    They stand in the order of their first words, and of those that begin with the same
+    word the shorter come first: of "a b c" with two words at most, these are a, a b, b,
+    b c, c. Consecutive n-grams are therefore a stretch of the text.
+
+    words (Any): The words of all texts, in an array. *Shape:* `(words,)`, uint64.
+    lengths (Any): How many words each text has. *Shape:* `(texts,)`.
+    ngram_size (int): How many words an n-gram has at most, 1 or more.
+    RETURNS (Ngrams): A single word is its own key, and a sequence is hashed as
+        `spacy.TextCatBOW.v3` hashes it (murmur, 64 bits).
+    """
+    left = np.repeat(lengths.cumsum(), lengths) - np.arange(len(words))
+    fits = np.arange(ngram_size) < left[:, np.newaxis]
+    keys = np.zeros(fits.shape, dtype="uint64")
+    keys[:, 0] = words
+    for size in range(2, min(ngram_size, len(words)) + 1):
+        # those that begin in one text and end in the next do not fit
+        keys[: 1 - size, size - 1] = NUMPY_OPS.ngrams(size, words)
+    return Ngrams(keys[fits], _sum_by_text(np.minimum(left, ngram_size), lengths))
+
+
+def cut_snippets(ngrams: Ngrams, shortest: int, longest: int) -> Ngrams:
+    """Cut a random snippet of consecutive n-grams out of each text.
+
+    Each length from `shortest` to `longest` is equally likely, and so is each place. A
+    text that has no more n-grams than were drawn stays whole. Random numbers are of
+    numpy's global state, as those of Thinc's dropout.
+    """
+    lengths = ngrams.lengths
+    drawn = np.random.randint(shortest, longest + 1, size=len(lengths))
+    kept = np.minimum(drawn, lengths).astype("int32")
+    starts = np.random.randint(0, lengths - kept + 1) + lengths.cumsum() - lengths
+    shifts = starts - (kept.cumsum() - kept)
+    indices = np.arange(kept.sum()) + np.repeat(shifts, kept)
+    return Ngrams(ngrams.keys[indices], kept)
+
+
+def count_chosen(chosen: NDArray, lengths: NDArray) -> NDArray:
+    """Count for each text how many of its items were chosen.
+
+    chosen (NDArray): *Shape:* `(items,)`, bool.
+    lengths (NDArray): How many items each text has. *Shape:* `(texts,)`.
+    RETURNS (NDArray): *Shape:* `(texts,)`, int32.
+    """
+    return _sum_by_text(chosen, lengths)
+
+
+def _sum_by_text(values: NDArray, lengths: NDArray) -> NDArray:
+    """Sum the integers of each text. Sums of nothing, which `reduceat` lacks, are 0."""
+    sums = np.concatenate([[0], values.cumsum()])
+    ends = lengths.cumsum()
+    return (sums[ends] - sums[ends - lengths]).astype("int32")

@@ -1,0 +1,118 @@
+from collections.abc import Callable
+from typing import Any, cast
+
+from thinc.api import Model
+from thinc.types import Floats1d, Floats2d
+from thinc.util import get_width
+
+from .checks import check_param
+from .watch import check_once
+
+InT = Floats2d
+OutT = Floats2d
+
+
+def BatchNorm(
+    nO: int | None = None, *, momentum: float = 0.1, eps: float = 1e-5
+) -> Model[InT, OutT]:
+    """Normalise each dimension over the batch, then scale and shift it.
+
+    In training by the mean and the variance of the batch; in prediction by running
+    ones, which are saved with the weights. They are parameters that no gradient
+    reaches: optimizers leave them alone, and so does their averaging of weights. A
+    batch of one has no variance, and is normalised by the running ones too.
+
+    nO (int, optional): The width of input and output, else that of the first input.
+    momentum (float): How much of the running mean and variance each batch replaces.
+    eps (float): Added to the variance, so that nothing is divided by zero.
+
+    *Input and output shape:* `(n, nO)`, float32.
+
+    Source: Ioffe and Szegedy, "Batch Normalization" (2015), algorithms 1 and 2. Numbers
+    are those of PyTorch's `BatchNorm1d`, whose running variance is the unbiased one.
+    """
+    return Model(
+        "batchnorm",
+        forward,
+        init=init,
+        dims={"nO": nO, "nI": nO},
+        params={"G": None, "b": None, "mean": None, "variance": None},
+        attrs={"momentum": momentum, "eps": eps},
+    )
+
+
+def forward(
+    model: Model[InT, OutT], X: InT, is_train: bool
+) -> tuple[OutT, Callable[[OutT], InT]]:
+    check_once(model, _check_weights, model.get_dim("nO"))
+    if is_train and len(X) > 1:
+        return _normalize_by_batch(model, X)
+    return _normalize_by_running(model, X)
+
+
+def init(model: Model[InT, OutT], X: InT | None = None, Y: OutT | None = None) -> None:
+    if X is not None and model.has_dim("nO") is None:
+        model.set_dim("nO", get_width(X))
+        model.set_dim("nI", get_width(X))
+    zeros = model.ops.alloc1f(model.get_dim("nO"))
+    for name, value in (("G", 1), ("b", 0), ("mean", 0), ("variance", 1)):
+        model.set_param(name, zeros + model.ops.xp.float32(value))
+
+
+def _normalize_by_batch(
+    model: Model[InT, OutT], X: InT
+) -> tuple[OutT, Callable[[OutT], InT]]:
+    n = len(X)
+    mean, variance = cast(Any, X.mean(axis=0)), cast(Any, X.var(axis=0))
+    _follow(model, "mean", mean)
+    _follow(model, "variance", variance * (n / (n - 1)))
+    scale = _get_scale(model, variance)
+    X_hat = (X - mean) * scale
+    G = _get(model, "G")
+
+    def backprop(dY: OutT) -> InT:
+        _inc_grads(model, dY, X_hat)
+        dX_hat = dY * G
+        from_mean = dX_hat.mean(axis=0)
+        from_variance = (dX_hat * X_hat).mean(axis=0)
+        return (dX_hat - from_mean - X_hat * from_variance) * scale
+
+    return X_hat * G + _get(model, "b"), backprop
+
+
+def _normalize_by_running(
+    model: Model[InT, OutT], X: InT
+) -> tuple[OutT, Callable[[OutT], InT]]:
+    scale = _get_scale(model, _get(model, "variance"))
+    X_hat = (X - _get(model, "mean")) * scale
+    G = _get(model, "G")
+
+    def backprop(dY: OutT) -> InT:
+        _inc_grads(model, dY, X_hat)
+        return dY * (G * scale)
+
+    return X_hat * G + _get(model, "b"), backprop
+
+
+def _follow(model: Model, name: str, value: Floats1d) -> None:
+    """Move a running statistic towards that of a batch."""
+    running = _get(model, name)
+    model.set_param(name, running + model.attrs["momentum"] * (value - running))
+
+
+def _get_scale(model: Model, variance: Floats1d) -> Floats1d:
+    return cast(Floats1d, (variance + model.attrs["eps"]) ** -0.5)
+
+
+def _inc_grads(model: Model, dY: OutT, X_hat: Floats2d) -> None:
+    model.inc_grad("G", (dY * X_hat).sum(axis=0))
+    model.inc_grad("b", dY.sum(axis=0))
+
+
+def _get(model: Model, name: str) -> Any:
+    return model.get_param(name)
+
+
+def _check_weights(model: Model) -> None:
+    for name in model.param_names:
+        check_param(model, name, (model.get_dim("nO"),))

@@ -1,0 +1,91 @@
+from collections.abc import Callable
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+from thinc.api import Model
+from thinc.types import Floats2d, Ragged
+
+from ..kernels.distinct import find_distinct
+from ..kernels.ngrams import Ngrams, cut_snippets, hash_ngrams
+from .symboltaker import get_symbols
+
+InT = Ragged
+OutT = Floats2d
+
+
+def sum_ngrams(
+    embed: Model[Any, Floats2d],
+    *,
+    ngram_size: int,
+    shortest: int = 1,
+    longest: int | None = None,
+) -> Model[InT, OutT]:
+    """Embed the word n-grams of each text, and add them up.
+
+    embed (Model): Maps keys of shape `(m,)`, uint64, to vectors of shape `(m, nO)`, and
+        has the dimension `nO`. It is never given an empty batch, and never a key twice:
+        each distinct n-gram of a batch is embedded once. If it takes symbols, n-grams
+        that are not among them are left out.
+    ngram_size (int): How many words an n-gram has at most. In which order they stand:
+        see `hash_ngrams`.
+    shortest (int): In training, the least number of n-grams of a random snippet.
+    longest (int, optional): The largest. If None, texts are always whole.
+
+    *Input:* the words of `n` texts, uint64, in the processor's memory.
+    *Output shape:* `(n, nO)`, float32; zeros for texts without n-grams.
+
+    Source: Svenstrup et al., "Hash Embeddings for Efficient Word Representations"
+    (2017), §5.1.
+    """
+    return Model(
+        f"sum_ngrams({embed.name})",
+        forward,
+        init=init,
+        layers=[embed],
+        dims={"nO": embed.get_dim("nO")},
+        attrs={"ngram_size": ngram_size, "shortest": shortest, "longest": longest},
+    )
+
+
+def forward(
+    model: Model[InT, OutT], words: InT, is_train: bool
+) -> tuple[OutT, Callable[[OutT], InT]]:
+    ops, embed = cast(Any, model.ops), model.layers[0]
+    ngrams = find_ngrams(model, words, is_train)
+    if len(ngrams.keys) == 0:
+        return ops.alloc2f(len(ngrams.lengths), model.get_dim("nO")), lambda dY: words
+    distinct = find_distinct(ngrams.keys)
+    copies, texts = ops.asarray1i(distinct.copies), ops.asarray1i(ngrams.find_texts())
+    vectors, backprop_embed = embed(ops.asarray(distinct.values), is_train)
+
+    def backprop(dY: OutT) -> InT:
+        d_vectors = ops.alloc2f(*vectors.shape)
+        ops.scatter_add(d_vectors, copies, dY[texts])
+        backprop_embed(d_vectors)
+        return words
+
+    return ops.reduce_sum(vectors[copies], ops.asarray1i(ngrams.lengths)), backprop
+
+
+def init(model: Model[InT, OutT], X: InT | None = None, Y: OutT | None = None) -> None:
+    model.layers[0].initialize()
+
+
+def find_ngrams(model: Model[InT, OutT], words: InT, is_train: bool) -> Ngrams:
+    """Find the n-grams to embed: of a random snippet, or of the whole text."""
+    attrs, embed = model.attrs, model.layers[0]
+    ngrams = hash_ngrams(words.dataXd, words.lengths, attrs["ngram_size"])
+    if "symbols" in embed.attrs:
+        ngrams = ngrams.select(_are_known(ngrams.keys, get_symbols(embed)))
+    if is_train and attrs["longest"] is not None:
+        ngrams = cut_snippets(ngrams, attrs["shortest"], attrs["longest"])
+    return ngrams
+
+
+def _are_known(keys: NDArray, symbols: NDArray) -> NDArray:
+    """Say which keys are among symbols in ascending order. *Shape:* `(n,)`, bool."""
+    if len(symbols) == 0:
+        return np.zeros(len(keys), dtype=bool)
+    found = np.minimum(np.searchsorted(symbols, keys), len(symbols) - 1)
+    return symbols[found] == keys

@@ -1,0 +1,126 @@
+"""Sums of n-gram embeddings, beside one n-gram at a time."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from thinc.api import Model, Ragged, fix_random_seed
+
+from spacy_hashembeds.layers.hashembed import HashEmbed
+from spacy_hashembeds.layers.sumngrams import find_ngrams, sum_ngrams
+from spacy_hashembeds.layers.symbolembed import SymbolEmbed, set_symbols
+from spacy_hashembeds.layers.weightedhashembed import WeightedHashEmbed
+
+from ..kernels.test_ngrams import list_ngrams
+
+TEXTS = st.lists(st.lists(st.integers(1, 4), max_size=6), max_size=5)
+
+
+def make_words(texts: list[list[int]]) -> Ragged:
+    words = np.array([word for text in texts for word in text], dtype="uint64")
+    return Ragged(words, np.array([len(text) for text in texts], dtype="int32"))
+
+
+def build_hashed() -> Model:
+    return HashEmbed(3, 7, num_hashes=1, seed=9)
+
+
+def build_weighted() -> Model:
+    return WeightedHashEmbed(3, 7, nK=11, num_hashes=2, seed=9)
+
+
+def build_known() -> Model:
+    embed = SymbolEmbed(3, key="n-grams")
+    set_symbols(embed, np.unique(np.array(list_ngrams([1, 2, 3], 2), dtype="uint64")))
+    return embed
+
+
+BUILDERS = [build_hashed, build_weighted, build_known]
+
+
+def build(build_embed, **options) -> Model:
+    fix_random_seed(0)
+    model = sum_ngrams(build_embed(), **{"ngram_size": 2, **options}).initialize()
+    embed = model.layers[0]
+    for name in embed.param_names:
+        shape = embed.get_param(name).shape
+        embed.set_param(name, np.random.normal(size=shape).astype("f"))
+    return model
+
+
+def list_known(embed: Model, text: list[int]) -> np.ndarray:
+    keys = np.array(list_ngrams(text, 2), dtype="uint64")
+    return keys[np.isin(keys, embed.attrs["symbols"])] if "key" in embed.attrs else keys
+
+
+def get_gradients(embed: Model) -> dict[str, np.ndarray]:
+    return {
+        name: embed.get_grad(name) if embed.has_grad(name) else np.zeros(1)
+        for name in embed.param_names
+    }
+
+
+@pytest.mark.parametrize("build_embed", BUILDERS)
+@pytest.mark.parametrize("is_train", [False, True])
+@given(texts=TEXTS)
+def test_sums_and_gradients_are_those_of_one_ngram_at_a_time(
+    build_embed, is_train, texts
+):
+    model, reference = build(build_embed), build(build_embed).layers[0]
+    Y, backprop = model(make_words(texts), is_train)
+    dY = np.random.default_rng(0).normal(size=Y.shape).astype("f")
+    given_dY = dY.copy()
+    backprop(dY)
+    np.testing.assert_array_equal(dY, given_dY)
+    expected = np.zeros((len(texts), 3), dtype="f")
+    for i, text in enumerate(texts):
+        for key in list_known(reference, text):
+            vector, backprop_key = reference(np.array([key]), is_train)
+            expected[i] += vector[0]
+            backprop_key(dY[i : i + 1])
+    np.testing.assert_allclose(Y, expected, atol=1e-4)
+    actual = get_gradients(model.layers[0])
+    for name, gradient in get_gradients(reference).items():
+        np.testing.assert_allclose(actual[name], gradient, atol=1e-4)
+
+
+def test_an_ngram_is_embedded_once_in_a_batch():
+    model, given_keys = build(build_hashed), []
+    embed = model.layers[0]
+
+    def spy(layer, keys, is_train):
+        given_keys.append(keys.tolist())
+        return forward(layer, keys, is_train)
+
+    forward, embed._func = embed._func, spy
+    model.predict(make_words([[1, 2, 1], [1, 2]]))
+    assert len(given_keys[0]) == len(set(given_keys[0])) == 4  # 1, 2, 1 2, 2 1
+
+
+@pytest.mark.parametrize("build_embed", BUILDERS)
+@pytest.mark.parametrize("texts", [[], [[]], [[], []]])
+def test_nothing_to_embed(build_embed, texts):
+    model = build(build_embed)
+    for is_train in (False, True):
+        Y, backprop = model(make_words(texts), is_train)
+        assert (Y.shape, Y.dtype, Y.any()) == ((len(texts), 3), "float32", False)
+        backprop(Y)
+
+
+def test_texts_of_unknown_ngrams_sum_to_zero():
+    model = build(build_known)
+    assert not model.predict(make_words([[7, 8], [9]])).any()
+    empty = SymbolEmbed(3, key="n-grams")
+    set_symbols(empty, np.zeros(0, dtype="uint64"))
+    model = sum_ngrams(empty, ngram_size=2).initialize()
+    assert not model.predict(make_words([[1, 2]])).any()
+
+
+def test_training_sees_snippets_of_known_ngrams_and_prediction_whole_texts():
+    words = make_words([[1, 2, 3] * 20])
+    model = build(build_known, shortest=2, longest=5)
+    whole = find_ngrams(model, words, False)
+    assert whole.lengths.tolist() == [60 + 40]  # "3 1" is unknown
+    sizes = {len(find_ngrams(model, words, True).keys) for _ in range(50)}
+    assert sizes == {2, 3, 4, 5}
+    assert set(find_ngrams(model, words, True).keys) <= set(whole.keys)
