@@ -60,7 +60,7 @@ def create_count_symbols(
 
     def count_for_waiting_layers(nlp: Language) -> None:
         def read() -> Counts:
-            counts = count_values(_read_docs(nlp, corpus, limit), attrs)
+            counts = count_values(read_docs(nlp, corpus, limit), attrs)
             _check_counts(
                 counts,
                 f"the corpus '{corpus}'",
@@ -214,7 +214,13 @@ def _find_waiting(nlp: Language, *, again: bool = False) -> list[Model]:
     return models
 
 
-def _read_docs(nlp: Language, corpus: str, limit: int) -> Iterator[Doc]:
+def read_docs(nlp: Language, corpus: str, limit: int) -> Iterator[Doc]:
+    """Read a corpus that the config of a pipeline names.
+
+    corpus (str): In dot notation, e.g. "corpora.train".
+    limit (int): Read at most this many Docs, or all if 0.
+    RAISES (ValueError): If there is no such corpus.
+    """
     config = nlp.config.interpolate()
     if not limit and config["training"].get("max_epochs") == -1:
         logger.warning(

@@ -1,0 +1,1 @@
+"""Text classifiers: scores for each Doc."""

@@ -1,0 +1,43 @@
+from collections.abc import Callable
+from typing import Any, cast
+
+import numpy as np
+from spacy.attrs import IDS, IS_PUNCT, IS_SPACE
+from spacy.tokens import Doc
+from thinc.api import Model
+from thinc.types import Ints1d, Ragged
+
+from ...kernels.ngrams import count_chosen
+
+InT = list[Doc]
+OutT = Ragged
+
+
+def extract_words(attr: str, *, include_punctuation: bool) -> Model[InT, OutT]:
+    """Read the words of Docs.
+
+    attr (str): The token attribute that stands for a word, e.g. "LOWER".
+    include_punctuation (bool): Whether tokens of punctuation and of white space count
+        as words too.
+
+    *Output:* a ragged array of shape `(words,)`, uint64, in the processor's memory.
+    """
+    return Model(
+        "extract_words",
+        forward,
+        attrs={"attr": attr, "include_punctuation": include_punctuation},
+    )
+
+
+def forward(
+    model: Model[InT, OutT], docs: InT, is_train: bool
+) -> tuple[OutT, Callable[[OutT], InT]]:
+    lengths = np.array([len(doc) for doc in docs], dtype="int32")
+    attrs = [IDS[model.attrs["attr"]]]
+    if not model.attrs["include_punctuation"]:
+        attrs += [IS_PUNCT, IS_SPACE]
+    arrays = [doc.to_array(attrs).reshape(-1, len(attrs)) for doc in docs]
+    columns = np.concatenate(arrays or [np.zeros((0, len(attrs)), dtype="uint64")])
+    is_word: Any = ~columns[:, 1:].any(axis=1)
+    words, lengths = columns[is_word, 0], count_chosen(is_word, lengths)
+    return Ragged(cast(Ints1d, words), cast(Ints1d, lengths)), lambda d_words: []

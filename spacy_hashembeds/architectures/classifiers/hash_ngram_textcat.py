@@ -1,0 +1,179 @@
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+from spacy.tokens import Doc
+from thinc.api import Model, Relu, chain
+from thinc.initializers import uniform_init
+from thinc.types import Floats2d
+
+from ...checks import check_attributes, check_integers
+from ...hashing.murmur import MAX_HASHES
+from ...layers.batchnorm import BatchNorm
+from ...layers.hashembed import HashEmbed
+from ...layers.sumngrams import sum_ngrams
+from ...layers.symbolembed import SymbolEmbed
+from ...layers.weightedhashembed import WeightedHashEmbed
+from .dictionary import NgramKind, wait_for_ngrams
+from .extract_words import extract_words
+from .output import offer_labels, score_labels
+
+#: What the layers that take symbols say theirs are.
+KEY = "n-grams"
+
+#: How far from zero importance weights begin (standard deviation), as in the code that
+#: the authors published; the paper does not say.
+IMPORTANCE_SCALE = 0.0005
+
+
+def HashNgramTextCat(
+    *,
+    exclusive_classes: bool,
+    ngram_size: int,
+    rows: int | None,
+    width: int,
+    importance_rows: int | None,
+    num_hashes: int = 2,
+    attr: str | int = "LOWER",
+    include_punctuation: bool = False,
+    min_snippet: int = 4,
+    max_snippet: int | None = 100,
+    hidden_layers: int = 0,
+    hidden_width: int = 1000,
+    seed: int = 9,
+    nO: int | None = None,
+) -> Model[list[Doc], Floats2d]:
+    """Classify texts by the sum of the hash embeddings of their n-grams.
+
+    For `textcat` and `textcat_multilabel`. Each n-gram has a vector: the sum of
+    `num_hashes` rows of a table that it shares with others, each multiplied with a
+    weight of its own, its importance. What does not matter to the labels keeps weights
+    near zero. Memory depends on the sizes of the tables alone, however many n-grams
+    there are.
+
+    exclusive_classes (bool): Whether a text has exactly one label: a softmax, for
+        `textcat`. Else each label is on its own, for `textcat_multilabel`.
+    ngram_size (int): How many words an n-gram has at most. 2 is the paper's without a
+        dictionary; it has up to 9 with one.
+    rows (int | None): The rows of the table, the paper's B. 500 to 10,000 are nearly as
+        good as more. If null, each n-gram of the dictionary has a row of its own (a
+        standard embedding): set `num_hashes = 1` and `importance_rows = 0` then.
+    width (int): The width of the table. The paper has 20 without a dictionary and
+        without hidden layers, and 200 with both.
+    importance_rows (int | None): The rows of importance weights, the paper's K, chosen
+        by hashing: ten times `rows` or more. If null, each n-gram of the dictionary has
+        its own. At 0 there are no weights: with one hash, that is the hashing trick.
+    num_hashes (int): Rows that are summed for each n-gram. Two are usual.
+    attr (str | int): The token attribute that stands for a word: LOWER, ORTH or NORM.
+    include_punctuation (bool): Whether tokens of punctuation and white space are words
+        too.
+    min_snippet (int): The least number of consecutive n-grams of the random snippet
+        that is taken of each text in training, which is the model's dropout.
+    max_snippet (int | None): The largest. If null, training has whole texts, as
+        prediction always has.
+    hidden_layers (int): Dense layers with ReLU, with batch normalisation between all
+        layers. The paper has none without a dictionary, and three with one.
+    hidden_width (int): The width of each.
+    seed (int): The hash seed, saved with the weights.
+    nO (int | None): The number of labels. `textcat` sets it.
+
+    With a dictionary (`rows` or `importance_rows` null), n-grams that are not in it are
+    left out. It comes from a callback that counts the training corpus
+    (`[initialize.before_init]` with `@callbacks = "spacy-hashembeds.count_ngrams.v1"`),
+    and is saved with the pipeline. [training] dropout changes nothing.
+
+    RAISES (ValueError): If an argument is out of range, or does not go with another;
+        when initialised, if there is no dictionary and one is needed.
+
+    Source: Tito Svenstrup et al., "Hash Embeddings for Efficient Word Representations"
+    (2017), §5.1 to §5.4.
+    """
+    check_integers(1, ngram_size=ngram_size, width=width, num_hashes=num_hashes)
+    check_integers(0, hidden_layers=hidden_layers)
+    check_integers(1, hidden_width=hidden_width, min_snippet=min_snippet)
+    check_integers(0, 2**32 - 1, seed=seed)
+    if max_snippet is not None:
+        check_integers(min_snippet, max_snippet=max_snippet)
+    attr = _check_attribute(attr)
+    embed = _embed_ngrams(rows, width, importance_rows, num_hashes, seed)
+    ngrams: Model = sum_ngrams(
+        embed, ngram_size=ngram_size, shortest=min_snippet, longest=max_snippet
+    )
+    model: Any = chain(
+        extract_words(attr, include_punctuation=include_punctuation),
+        ngrams,
+        *_make_hidden(width, hidden_layers, hidden_width),
+        score_labels(nO, exclusive_classes=exclusive_classes),
+    )
+    if rows is None or importance_rows is None:
+        wait_for_ngrams(model, NgramKind(attr, include_punctuation, ngram_size))
+    return offer_labels(model, nO, exclusive_classes=exclusive_classes)
+
+
+def _check_attribute(attr: str | int) -> str:
+    try:
+        return check_attributes([attr])[0]
+    except ValueError as e:
+        raise ValueError(
+            "'attr' should be a token attribute, such as LOWER, ORTH or NORM, but is "
+            f"{attr!r}."
+        ) from e
+
+
+def _embed_ngrams(
+    rows: int | None,
+    width: int,
+    importance_rows: int | None,
+    num_hashes: int,
+    seed: int,
+) -> Model:
+    if rows is None:
+        _check_standard(importance_rows, num_hashes)
+        return SymbolEmbed(width, key=KEY, initializer=_start_small)
+    check_integers(1, rows=rows)
+    if importance_rows == 0:
+        check_integers(1, MAX_HASHES, num_hashes=num_hashes)
+        return HashEmbed(
+            width, rows, num_hashes=num_hashes, seed=seed, initializer=_start_small
+        )
+    if importance_rows is not None:
+        check_integers(0, importance_rows=importance_rows)
+    embed: Model = WeightedHashEmbed(
+        width, rows, nK=importance_rows, num_hashes=num_hashes, seed=seed, key=KEY
+    )
+    embed.init = partial(_init_unimportant, embed.init)
+    return embed
+
+
+def _check_standard(importance_rows: int | None, num_hashes: int) -> None:
+    if importance_rows != 0 or num_hashes != 1:
+        raise ValueError(
+            "With `rows = null`, each n-gram has one row of its own, so that "
+            "'importance_rows' should be 0 and 'num_hashes' 1, but they are "
+            f"{importance_rows!r} and {num_hashes!r}. Set these, or `rows` to a number."
+        )
+
+
+#: N-grams that training has not shown must not matter: with no weights to say so, their
+#: rows have to begin near zero.
+_start_small = partial(uniform_init, lo=-0.01, hi=0.01)
+
+
+def _init_unimportant(
+    init_rest: Callable, model: Model, X: Any = None, Y: Any = None
+) -> None:
+    """Begin with importance weights near zero, so that n-grams have to earn them."""
+    init_rest(model, X, Y)
+    shape = model.get_param("P").shape
+    P: Any = np.random.normal(0, IMPORTANCE_SCALE, shape)
+    model.set_param("P", model.ops.asarray_f(P))
+
+
+def _make_hidden(width: int, depth: int, hidden_width: int) -> list[Model]:
+    """Make dense layers, with batch normalisation before and after each."""
+    layers: list[Model] = [BatchNorm(width)] if depth else []
+    for i in range(depth):
+        nI = hidden_width if i else width
+        layers += [Relu(hidden_width, nI), BatchNorm(hidden_width)]
+    return layers

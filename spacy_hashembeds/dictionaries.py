@@ -1,0 +1,145 @@
+"""The dictionaries of n-gram classifiers: counted in a corpus, in bounded memory."""
+
+from collections.abc import Callable
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+from spacy.language import Language
+from spacy.util import logger, minibatch
+from thinc.api import Model
+
+from .architectures.classifiers.dictionary import (
+    NgramKind,
+    NgramSource,
+    find_ngram_waiters,
+)
+from .callbacks import read_docs
+from .checks import check_integers
+from .layers.symboltaker import find_symbol_takers
+
+#: How many Docs are read at a time.
+_BATCH = 256
+
+#: How many distinct n-grams are counted at a time, as a multiple of those wanted.
+_SPARE = 8
+
+#: How many more n-grams are gathered before they are counted, at least.
+_GATHERED = 1_000_000
+
+
+def create_count_ngrams(
+    *, corpus: str = "corpora.train", max_ngrams: int = 1_000_000, limit: int = 0
+) -> Callable[[Language], None]:
+    """Have the most frequent n-grams of a corpus make up the classifiers' dictionary.
+
+    For `[initialize.before_init]`, where a `HashNgramTextCat` has a dictionary. The
+    counting itself happens when the classifier is initialised, once for all that read
+    the same n-grams, such as the members of an ensemble. Frozen and sourced components
+    keep the dictionary that they were trained with.
+
+    corpus (str): The corpus to count, as [training] names its own, e.g.
+        "corpora.train". Any registered reader will do. It is read once for each kind of
+        n-grams.
+    max_ngrams (int): How many n-grams the dictionary has at most, the most frequent
+        ones. The paper has a million, and with a row of its own for each 10,000 to a
+        million. While counting, up to eight times as many are in memory, 16 bytes each;
+        of a corpus that has still more, the rarest are forgotten on the way.
+    limit (int): Read at most this many Docs, or all if 0. For corpora without an end.
+
+    RAISES (ValueError): If `max_ngrams` is below 1 or `limit` below 0; later, if there
+        is no such corpus, or not a word in it.
+
+    Source: Svenstrup et al., "Hash Embeddings for Efficient Word Representations"
+    (2017), §5.4.
+    """
+    check_integers(1, max_ngrams=max_ngrams)
+    check_integers(0, limit=limit)
+
+    def count_for_waiting_classifiers(nlp: Language) -> None:
+        @cache
+        def get_ngrams(kind: NgramKind) -> NDArray:
+            counter = NgramCounter(max_ngrams)
+            for docs in minibatch(read_docs(nlp, corpus, limit), _BATCH):
+                counter.add(kind.read(docs))
+            ngrams = counter.get_most_frequent()
+            _check_ngrams(ngrams, corpus)
+            return ngrams
+
+        for model in _find_waiting(nlp):
+            kind = model.attrs["ngram_source"].kind
+            model.attrs["ngram_source"] = NgramSource(kind, get_ngrams)
+
+    return count_for_waiting_classifiers
+
+
+def _find_waiting(nlp: Language) -> list[Model]:
+    """Find the classifiers that are to be initialised and have a dictionary."""
+    models = (getattr(pipe, "model", None) for _, pipe in nlp.pipeline)
+    return [
+        waiter
+        for model in models
+        if isinstance(model, Model)
+        for waiter in find_ngram_waiters(model)
+        if not any(layer.has_param("E") for layer in find_symbol_takers(waiter))
+    ]
+
+
+def _check_ngrams(ngrams: NDArray, corpus: str) -> None:
+    if len(ngrams) == 0:
+        raise ValueError(
+            f"There is not a word in the corpus '{corpus}', so there are no n-grams to "
+            "count. Does its path point to the training data?"
+        )
+    logger.info("Counted n-grams: %d are in the dictionary", len(ngrams))
+
+
+class NgramCounter:
+    """Finds the most frequent n-grams of a corpus, given part by part.
+
+    Where there are more than eight times as many distinct ones as are wanted, the
+    rarest are forgotten on the way, down to four times as many, and counted anew when
+    they come again. What is frequent throughout the corpus is not missed for this;
+    which of the rare n-grams are in depends on where they stand.
+
+    max_ngrams (int): How many are wanted at most.
+    """
+
+    def __init__(self, max_ngrams: int) -> None:
+        self.max_ngrams = max_ngrams
+        self._keys = np.zeros(0, dtype="uint64")
+        self._counts = np.zeros(0, dtype="int64")
+        self._gathered: list[NDArray] = []
+        self._n_gathered = 0
+
+    def add(self, keys: NDArray) -> None:
+        """Count n-grams. *Shape:* `(n,)`, uint64."""
+        self._gathered.append(keys)
+        self._n_gathered += len(keys)
+        if self._n_gathered >= max(_GATHERED, self.max_ngrams):
+            self._count()
+
+    def get_most_frequent(self) -> NDArray:
+        """Get the n-grams that were seen most often. Of equal ones, any may be there.
+
+        RETURNS (NDArray): *Shape:* `(n,)`, uint64, in ascending order.
+        """
+        self._count()
+        return self._keys[self._find_top(self.max_ngrams)]
+
+    def _count(self) -> None:
+        keys = np.concatenate([self._keys, *self._gathered])
+        more = np.ones(self._n_gathered, dtype="int64")
+        counts = np.concatenate([self._counts, more])
+        self._gathered, self._n_gathered = [], 0
+        self._keys, places = np.unique(keys, return_inverse=True)
+        self._counts = np.bincount(places, counts).astype("int64")
+        if len(self._keys) > _SPARE * self.max_ngrams:
+            top = self._find_top(_SPARE // 2 * self.max_ngrams)
+            self._keys, self._counts = self._keys[top], self._counts[top]
+
+    def _find_top(self, n: int) -> NDArray:
+        """Find where the largest counts are. *Shape:* `(n,)` or less, ascending."""
+        if len(self._counts) <= n:
+            return np.arange(len(self._counts))
+        return np.sort(np.argpartition(self._counts, -n)[-n:])

@@ -1,0 +1,287 @@
+"""HashNgramTextCat: what it computes, learns, refuses and keeps."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+import spacy
+from spacy.tokens import Doc
+from spacy.training import Example
+from spacy.vocab import Vocab
+from thinc.api import Adam, fix_random_seed
+
+from spacy_hashembeds.architectures.classifiers.extract_words import extract_words
+from spacy_hashembeds.architectures.classifiers.hash_ngram_textcat import (
+    HashNgramTextCat,
+)
+
+from ...toy_classifiers import (
+    MARKS,
+    OTHERS,
+    SMALL,
+    get_scores,
+    make_config,
+    make_examples,
+    make_pipeline,
+    make_texts,
+    measure_accuracy,
+    train,
+)
+
+DEEP = {"hidden_layers": 2, "hidden_width": 12}
+TRICK = {"importance_rows": 0, "num_hashes": 1, "rows": 5000}
+VARIANTS = [
+    {},
+    DEEP,
+    TRICK,
+    {"max_snippet": None},
+    {"ngram_size": 3, "importance_rows": 5000},
+]
+TEXTS = [text for text, _ in make_texts(12, seed=3)] + ["", ", . !", "great"]
+
+
+def get_nodes(model, name):
+    return [node for node in model.walk() if node.name == name]
+
+
+@pytest.fixture(scope="module")
+def trained():
+    return train(make_pipeline(make_config(**DEEP)))
+
+
+@pytest.mark.parametrize("arguments", VARIANTS, ids=str)
+def test_it_learns_and_comes_back(arguments, tmp_path):
+    nlp = train(make_pipeline(make_config(**arguments)))
+    assert measure_accuracy(nlp) > 0.95
+    scores = get_scores(nlp, TEXTS)
+    assert all(sum(cats.values()) == pytest.approx(1) for cats in scores)
+    nlp.to_disk(tmp_path)
+    for loaded in (
+        spacy.load(tmp_path),
+        spacy.util.load_model_from_config(nlp.config).from_bytes(nlp.to_bytes()),
+    ):
+        assert get_scores(loaded, TEXTS) == scores
+
+
+def make_independent_examples(nlp, n=80, seed=0):
+    """Texts with any of the labels, some of which are missing."""
+    examples = []
+    for i, (text, _) in enumerate(make_texts(n, seed)):
+        words = [word for word in text.split() if word in OTHERS]
+        cats = {"good": float(i % 2), "bad": float(i // 2 % 2)}
+        words += ["great"] * (i % 2) + ["awful"] * (i // 2 % 2)
+        if i % 3 == 0:
+            del cats["bad"]
+        doc = nlp.make_doc(" ".join(words))
+        examples.append(Example.from_dict(doc, {"cats": cats}))
+    return examples
+
+
+def test_labels_that_do_not_exclude_each_other():
+    nlp = make_pipeline(make_config(exclusive_classes=False), "textcat_multilabel")
+    examples = make_independent_examples(nlp)
+    optimizer = nlp.initialize(lambda: examples)
+    optimizer.learn_rate = 0.05
+    for _ in range(60):
+        nlp.update(examples, sgd=optimizer)
+    assert nlp.get_pipe("textcat").model.attrs["multi_label"] is True
+    hits = [
+        (nlp(example.text).cats[label] > 0.5) == truth
+        for example in make_independent_examples(nlp, seed=1)
+        for label, truth in example.reference.cats.items()
+    ]
+    assert sum(hits) / len(hits) > 0.9
+
+
+def test_missing_labels_teach_nothing():
+    nlp = train(
+        make_pipeline(make_config(exclusive_classes=False), "textcat_multilabel")
+    )
+    model = nlp.get_pipe("textcat").model
+    for node in model.walk():
+        for name in node.grad_names:
+            node.set_grad(name, node.get_grad(name) * 0)
+    scores, backprop = model.begin_update([nlp.make_doc("great film")])
+    backprop(np.zeros_like(scores))
+    grads = [n.get_grad(name) for n in model.walk() for name in n.grad_names]
+    assert grads
+    assert not any(grad.any() for grad in grads)
+
+
+@pytest.mark.parametrize("arguments", [{}, DEEP], ids=str)
+def test_equal_seeds_give_equal_models(arguments):
+    runs = [train(make_pipeline(make_config(**arguments)), 2) for _ in range(2)]
+    one, two = (nlp.get_pipe("textcat").model.to_bytes() for nlp in runs)
+    assert one == two
+
+
+def test_it_sums_the_vectors_of_ngrams(trained):
+    """A text's vector does not depend on where its n-grams stand."""
+    model = train(make_pipeline(make_config(ngram_size=1))).get_pipe("textcat").model
+    words = ["great", "plot", "awful", "plot"]
+    docs = [Doc(Vocab(), words=w) for w in (words, words[::-1])]
+    one, two = model.predict(docs)
+    np.testing.assert_allclose(one, two, rtol=1e-5)
+
+
+def test_importance_weights_begin_near_zero_and_grow_where_needed():
+    nlp = make_pipeline(make_config())
+    nlp.initialize(lambda: make_examples(nlp))
+    (embed,) = get_nodes(nlp.get_pipe("textcat").model, "weightedhashembed")
+    assert 0.0004 < embed.get_param("P").std() < 0.0006
+    train(nlp)
+    (embed,) = get_nodes(nlp.get_pipe("textcat").model, "weightedhashembed")
+    assert abs(embed.get_param("P")).max() > 0.05
+
+
+def test_memory_does_not_grow_with_the_ngrams_seen():
+    nlp = make_pipeline(make_config())
+    nlp.initialize(lambda: make_examples(nlp))
+    model = nlp.get_pipe("textcat").model
+    sizes = []
+    for n in (10, 2000):
+        docs = [Doc(nlp.vocab, words=[f"w{i}" for i in range(n)])]
+        model.predict(docs)
+        sizes.append(len(model.to_bytes()))
+    assert sizes[0] == sizes[1]
+    n_parameters = sum(
+        node.get_param(name).size for node in model.walk() for name in node.param_names
+    )
+    assert n_parameters == 50 * 8 + 500 * 2 + 2 * 8 + 2
+
+
+@pytest.mark.parametrize(
+    ("attr", "include_punctuation", "expected"),
+    [
+        ("LOWER", False, ["the", "film", "b"]),
+        ("ORTH", False, ["The", "film", "b"]),
+        ("LOWER", True, ["the", "film", ",", "\n", "b"]),
+    ],
+)
+def test_words(attr, include_punctuation, expected):
+    doc = Doc(Vocab(), words=["The", "film", ",", "\n", "b"])
+    nlp = spacy.blank("en")
+    docs = [Doc(nlp.vocab, words=[t.text for t in doc]), Doc(nlp.vocab)]
+    words = extract_words(attr, include_punctuation=include_punctuation).predict(docs)
+    assert [nlp.vocab.strings[int(key)] for key in words.dataXd] == expected
+    assert words.lengths.tolist() == [len(expected), 0]
+
+
+@pytest.mark.parametrize("arguments", VARIANTS, ids=str)
+@pytest.mark.parametrize("texts", [[""], ["", ""], [", ."], ["great"], ["", "a great"]])
+def test_texts_with_little_or_nothing_in_them(arguments, texts):
+    nlp = make_pipeline(make_config(**arguments))
+    nlp.initialize(lambda: make_examples(nlp))
+    model = nlp.get_pipe("textcat").model
+    docs = [nlp.make_doc(text) for text in texts]
+    scores, backprop = model.begin_update(docs)
+    backprop(scores - 1)
+    model.finish_update(Adam(0.001))
+    predicted = model.predict(docs)
+    assert predicted.shape == (len(texts), 2)
+    assert predicted.dtype == "float32"
+    assert np.isfinite(predicted).all()
+
+
+@pytest.mark.parametrize("exclusive", [True, False])
+def test_labels_added_later(exclusive):
+    factory = "textcat" if exclusive else "textcat_multilabel"
+    nlp = train(make_pipeline(make_config(exclusive_classes=exclusive), factory))
+    before = get_scores(nlp, TEXTS)
+    pipe = nlp.get_pipe("textcat")
+    assert pipe.add_label("new") == 1
+    after = get_scores(nlp, TEXTS)
+    for old, new in zip(before[:-2], after[:-2], strict=True):
+        if old != dict.fromkeys(old, 0.0):  # spaCy's scores of texts without tokens
+            assert {label: new[label] for label in old} == pytest.approx(old, abs=1e-3)
+            assert new["new"] == pytest.approx(0 if exclusive else 0.5, abs=1e-3)
+    assert pipe.model.get_dim("nO") == pipe.model.get_ref("output_layer").get_dim("nO")
+    cats = {**dict.fromkeys(MARKS, 0.0), "new": 1.0}
+    examples = [Example.from_dict(nlp.make_doc("a brand"), {"cats": cats})] * 4
+    examples += make_examples(nlp)
+    optimizer = nlp.resume_training()
+    optimizer.learn_rate = 0.1
+    for _ in range(40):
+        nlp.update(examples, sgd=optimizer)
+    assert nlp("a brand").cats["new"] > 0.5
+    loaded = spacy.util.load_model_from_config(nlp.config).from_bytes(nlp.to_bytes())
+    assert get_scores(loaded, TEXTS) == get_scores(nlp, TEXTS)
+
+
+def test_rehearsal_goes_on_after_a_label_was_added():
+    """spaCy's rehearsal model is a deep copy, which must not share the output."""
+    nlp = train(make_pipeline(make_config()))
+    optimizer = nlp.resume_training()
+    copied = copy.deepcopy(nlp.get_pipe("textcat").model)
+    assert nlp.rehearse(make_examples(nlp), sgd=optimizer)
+    copied.attrs["resize_output"](copied, 3)
+    docs = [nlp.make_doc("great")]
+    assert copied.predict(docs).shape == (1, 3)
+    assert nlp.get_pipe("textcat").model.predict(docs).shape == (1, 2)
+
+
+def test_pickling(trained):
+    model = trained.get_pipe("textcat").model
+    docs = [trained.make_doc(text) for text in TEXTS]
+    copied = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(copied.predict(docs), model.predict(docs))
+
+
+def test_disabled_pipes(trained):
+    assert trained("great film").cats
+    with trained.select_pipes(disable=["textcat"]):
+        assert not trained("great film").cats
+    assert trained("great film").cats
+
+
+def test_averages_of_weights_leave_batch_normalisation_as_it_is(trained):
+    model = trained.get_pipe("textcat").model
+    optimizer = Adam(0.1, use_averages=True)
+    docs = [trained.make_doc(text) for text in TEXTS]
+    for _ in range(3):
+        scores, backprop = model.begin_update(docs)
+        backprop(scores - 1)
+        model.finish_update(optimizer)
+    nodes = get_nodes(model, "batchnorm")
+    assert len(nodes) == 3
+    before = [node.get_param("mean").copy() for node in nodes]
+    with model.use_params(optimizer.averages):
+        assert np.isfinite(model.predict(docs)).all()
+        for node, mean in zip(nodes, before, strict=True):
+            np.testing.assert_array_equal(node.get_param("mean"), mean)
+
+
+def test_the_number_of_labels_as_an_argument():
+    model = HashNgramTextCat(**SMALL, nO=3)
+    fix_random_seed(0)
+    model.initialize(X=[Doc(Vocab(), words=["a"])])
+    assert model.predict([Doc(Vocab(), words=["a"])]).shape == (1, 3)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"ngram_size": 0}, "'ngram_size' should be 1 or more, but is 0"),
+        ({"width": 0}, "'width' should be 1 or more, but is 0"),
+        ({"rows": 0}, "'rows' should be 1 or more, but is 0"),
+        ({"importance_rows": -1}, "'importance_rows' should be 0 or more, but is -1"),
+        ({"num_hashes": 0}, "'num_hashes' should be 1 or more, but is 0"),
+        ({"importance_rows": 0, "num_hashes": 5}, "'num_hashes' should be 1 to 4, but"),
+        ({"hidden_layers": -1}, "'hidden_layers' should be 0 or more, but is -1"),
+        ({"hidden_width": 0}, "'hidden_width' should be 1 or more, but is 0"),
+        ({"min_snippet": 0}, "'min_snippet' should be 1 or more, but is 0"),
+        ({"max_snippet": 3}, "'max_snippet' should be 4 or more, but is 3"),
+        ({"seed": -1}, "'seed' should be 0 to 4294967295, but is -1"),
+        ({"attr": "LOWERCASE"}, "'attr' should be a token attribute"),
+        (
+            {"rows": None},
+            "'importance_rows' should be 0 and 'num_hashes' 1, but they are 500 and 2",
+        ),
+        ({"rows": None, "importance_rows": 0}, "but they are 0 and 2. Set these"),
+    ],
+    ids=str,
+)
+def test_bad_arguments_are_refused_at_once(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        HashNgramTextCat(**{**SMALL, **arguments})

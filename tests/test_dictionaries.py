@@ -1,0 +1,212 @@
+"""Dictionaries of n-grams: counted, handed out, saved."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+import spacy
+from hypothesis import given
+from hypothesis import strategies as st
+from spacy.util import load_model_from_config, registry
+from thinc.api import Config
+
+from spacy_hashembeds import dictionaries
+from spacy_hashembeds.architectures.classifiers.dictionary import NgramKind
+from spacy_hashembeds.dictionaries import NgramCounter, create_count_ngrams
+from spacy_hashembeds.layers.symboltaker import find_symbol_takers
+
+from .kernels.test_ngrams import list_ngrams
+from .toy_classifiers import (
+    get_scores,
+    make_config,
+    make_examples,
+    make_texts,
+    measure_accuracy,
+    train,
+)
+
+WEIGHTED = {"importance_rows": None}
+STANDARD = {"rows": None, "importance_rows": 0, "num_hashes": 1}
+TEXTS = [text for text, _ in make_texts(12, seed=3)] + ["nothing known", ""]
+
+
+@pytest.fixture
+def reads():
+    """Registers a corpus of the toy texts, and counts how often it is read."""
+    reads = []
+
+    def create(path=None):
+        def read(nlp):
+            reads.append(path)
+            return iter(make_examples(nlp))
+
+        return read
+
+    registry.readers.register("toy_texts.v1", func=create)
+    return reads
+
+
+def make_pipeline(model, **callback):
+    config = {
+        "nlp": {"lang": "en", "pipeline": ["textcat"]},
+        "components": {"textcat": {"factory": "textcat", "model": model}},
+        "corpora": {"train": {"@readers": "toy_texts.v1"}},
+        "training": {"train_corpus": "corpora.train"},
+        "initialize": {
+            "before_init": {
+                "@callbacks": "spacy-hashembeds.count_ngrams.v1",
+                "corpus": "corpora.train",
+                **callback,
+            }
+        },
+    }
+    return load_model_from_config(Config(config), auto_fill=True)
+
+
+def get_dictionaries(nlp):
+    takers = find_symbol_takers(nlp.get_pipe("textcat").model)
+    return [taker.attrs["symbols"] for taker in takers]
+
+
+def count_expected(nlp, ngram_size=2):
+    counter = Counter()
+    for example in make_examples(nlp):
+        words = [t.lower for t in example.predicted if not (t.is_punct or t.is_space)]
+        counter.update(list_ngrams(words, ngram_size))
+    return counter
+
+
+@pytest.mark.parametrize("arguments", [WEIGHTED, STANDARD], ids=str)
+def test_a_dictionary_is_counted_used_and_saved(reads, arguments, tmp_path):
+    nlp = train(make_pipeline(make_config(**arguments)))
+    (symbols,) = get_dictionaries(nlp)
+    assert set(symbols.tolist()) == set(count_expected(nlp))
+    assert measure_accuracy(nlp) > 0.9
+    scores = get_scores(nlp, TEXTS)
+    nlp.to_disk(tmp_path)
+    n_reads = len(reads)
+    loaded = spacy.load(tmp_path)
+    assert get_scores(loaded, TEXTS) == scores
+    copied = load_model_from_config(nlp.config).from_bytes(nlp.to_bytes())
+    assert get_scores(copied, TEXTS) == scores
+    assert len(reads) == n_reads == 1
+
+
+def test_the_most_frequent_ngrams_are_taken(reads):
+    nlp = make_pipeline(make_config(**WEIGHTED), max_ngrams=9)
+    nlp.initialize(lambda: make_examples(nlp))
+    (symbols,) = get_dictionaries(nlp)
+    counter = count_expected(nlp)
+    least = sorted(counter.values())[-9]
+    assert len(symbols) == 9
+    assert {n for n, count in counter.items() if count > least} <= set(symbols.tolist())
+    assert all(counter[n] >= least for n in symbols.tolist())
+
+
+def test_texts_of_unknown_ngrams_get_the_same_scores(reads):
+    nlp = train(make_pipeline(make_config(**STANDARD)))
+    one, two = get_scores(nlp, ["qwert", "zuiop asdfg"])
+    assert one == two
+
+
+def test_members_share_one_reading_and_are_forgotten_about_it(reads):
+    nlp = make_pipeline(make_config(num_models=3, **WEIGHTED))
+    nlp.initialize(lambda: make_examples(nlp))
+    assert len(reads) == 1
+    one, two, three = get_dictionaries(nlp)
+    np.testing.assert_array_equal(one, two)
+    np.testing.assert_array_equal(one, three)
+    for member in nlp.get_pipe("textcat").model.layers:
+        assert member.attrs["ngram_source"].get_ngrams is None
+
+
+def test_other_words_are_another_reading(reads):
+    config = make_config(num_models=2, **WEIGHTED)
+    config["*"]["other"] = make_config(**WEIGHTED, ngram_size=1)
+    nlp = make_pipeline(config)
+    nlp.initialize(lambda: make_examples(nlp))
+    assert len(reads) == 2
+    pairs, words = get_dictionaries(nlp)
+    assert set(words.tolist()) < set(pairs.tolist())
+
+
+def test_trained_classifiers_keep_their_dictionary(reads):
+    nlp = train(make_pipeline(make_config(**WEIGHTED)))
+    (before,) = get_dictionaries(nlp)
+    nlp.config["initialize"]["before_init"]["max_ngrams"] = 3
+    with nlp.select_pipes(disable=["textcat"]):
+        nlp.initialize(lambda: make_examples(nlp))
+    (after,) = get_dictionaries(nlp)
+    np.testing.assert_array_equal(before, after)
+
+
+def test_classifiers_that_hash_read_nothing(reads):
+    nlp = make_pipeline(make_config())
+    nlp.initialize(lambda: make_examples(nlp))
+    assert not reads
+
+
+def test_without_a_dictionary_it_says_how_to_get_one(reads):
+    nlp = make_pipeline(make_config(**WEIGHTED))
+    nlp.config["initialize"]["before_init"] = None
+    with pytest.raises(ValueError, match=r"no dictionary yet\. .*count_ngrams\.v1"):
+        nlp.initialize(lambda: make_examples(nlp))
+
+
+def test_a_corpus_without_words_is_refused(reads):
+    nlp = make_pipeline(make_config(**WEIGHTED))
+    nlp.config["initialize"]["before_init"]["corpus"] = "corpora.none"
+    registry.readers.register(
+        "no_texts.v1", func=lambda: lambda nlp: iter(make_examples(nlp, 0))
+    )
+    nlp.config["corpora"]["none"] = {"@readers": "no_texts.v1"}
+    with pytest.raises(ValueError, match=r"not a word in the corpus 'corpora\.none'"):
+        nlp.initialize(lambda: make_examples(nlp))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"max_ngrams": 0}, "'max_ngrams' should be 1 or more, but is 0"),
+        ({"limit": -1}, "'limit' should be 0 or more, but is -1"),
+    ],
+)
+def test_bad_arguments_are_refused_at_once(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        create_count_ngrams(**arguments)
+
+
+@given(
+    parts=st.lists(st.lists(st.integers(0, 30)), min_size=1, max_size=8),
+    max_ngrams=st.integers(1, 10),
+)
+def test_the_counter_counts(parts, max_ngrams):
+    """Fewer than eight times as many as wanted, so that nothing is forgotten."""
+    counter = NgramCounter(max_ngrams)
+    for part in parts:
+        counter.add(np.array([key % (8 * max_ngrams) for key in part], dtype="uint64"))
+        counter._count()
+    expected = Counter(key % (8 * max_ngrams) for part in parts for key in part)
+    found = counter.get_most_frequent()
+    assert found.dtype == "uint64"
+    assert (found[1:] > found[:-1]).all()
+    counts = sorted((expected[key] for key in found.tolist()), reverse=True)
+    assert counts == sorted(expected.values(), reverse=True)[:max_ngrams]
+
+
+def test_the_counter_s_memory_is_bounded(monkeypatch):
+    monkeypatch.setattr(dictionaries, "_GATHERED", 100)
+    counter, state = NgramCounter(10), np.random.default_rng(0)
+    for _ in range(300):
+        rare = state.integers(100, 2**60, 90, dtype="uint64")
+        counter.add(np.concatenate([np.arange(10, dtype="uint64").repeat(3), rare]))
+        assert len(counter._keys) <= 80
+        assert counter._n_gathered < 100
+    assert counter.get_most_frequent().tolist() == list(range(10))
+
+
+def test_a_kind_of_ngrams_reads_docs():
+    doc = spacy.blank("en")("A film , a plot")
+    words = [t.lower for t in doc if not t.is_punct]
+    keys = NgramKind("LOWER", False, 3).read([doc, doc])
+    assert keys.tolist() == list_ngrams(words, 3) * 2
