@@ -13,6 +13,7 @@ import pytest
 from hypothesis import settings
 from spacy.tokens import Doc, DocBin
 from spacy.training import biluo_tags_to_spans, iob_to_biluo
+from spacy.util import load_config
 from spacy.vocab import Vocab
 
 from spacy_hashembeds.corpora.datasets import prepare_dataset
@@ -103,6 +104,15 @@ def full_device(tmp_path_factory) -> Path:
     except PermissionError:
         pytest.skip("root may not make devices here")
     return path
+
+
+def find_configs(component: str) -> list[Path]:
+    """Find the configs that come with us whose pipelines have a component."""
+    return [
+        path
+        for path in sorted(SHIPPED.glob("*.cfg"))
+        if component in load_config(path, interpolate=False)["nlp"]["pipeline"]
+    ]
 
 
 def make_trial(root: Path, **settings: Any) -> Trial:

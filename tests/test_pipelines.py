@@ -19,7 +19,9 @@ from spacy.util import load_config
 from spacy_hashembeds.experiments.configs import SHIPPED
 from spacy_hashembeds.layers.symboltaker import find_symbol_takers
 
-CONFIGS = sorted(SHIPPED.glob("*.cfg"))
+from .conftest import find_configs
+
+CONFIGS = find_configs("ner")  # of text classifiers: see test_textcat_pipelines.py
 #: What each is trained with to find any entities at all.
 EMBEDDERS = {
     "multi_embed": {"initialize.before_init.min_freq": 2},

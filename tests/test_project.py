@@ -18,7 +18,7 @@ from spacy_hashembeds.corpora.splits import FETCH
 from spacy_hashembeds.experiments.configs import SHIPPED
 from spacy_hashembeds.vectors.rawtext import RAW_FILES
 
-from .conftest import ROOT
+from .conftest import ROOT, find_configs
 
 
 @pytest.fixture(scope="module")
@@ -146,7 +146,7 @@ def test_the_vectors_workflow_hands_each_file_on(folder):
     vectors = "assets/vectors/wnut17_floret"
     (init,) = run_dry(folder, "vectors-init", ".", pattern=r"spacy init vectors (.*)")
     assert init.split() == ["en", floret[3], vectors, "--mode", "floret"]
-    embedders = {path.stem for path in SHIPPED.glob("*.cfg")}
+    embedders = {path.stem for path in find_configs("ner")}
     # of the same embedder as multi_hash_embed
     assert {line[2] for line in trials} == embedders - {"spacy_stock"}
     for line in trials:

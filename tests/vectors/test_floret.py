@@ -17,8 +17,9 @@ from spacy.util import load_config
 
 from spacy_hashembeds.corpora.demo import make_demo_corpus
 from spacy_hashembeds.corpora.docbin import read_examples
-from spacy_hashembeds.experiments.configs import SHIPPED
 from spacy_hashembeds.vectors.floret import train_floret
+
+from ..conftest import find_configs
 
 # Small, and other than the defaults, so that each argument is seen to arrive.
 SETTINGS: dict[str, Any] = {
@@ -37,7 +38,7 @@ SETTINGS: dict[str, Any] = {
 # Text exports have five digits: half of the last, of a number up to 10.
 PRECISION = 5e-5
 
-CONFIGS = sorted(SHIPPED.glob("*.cfg"))
+CONFIGS = find_configs("ner")
 
 UNSEEN = ["Zyxwvu", "appletrees", "ox", "x", "<", "naïve", "😀😀", "Ünïcödé"]
 

@@ -1,0 +1,117 @@
+"""Whole pipelines with text classifiers: trained from configs, loaded and shared."""
+
+import subprocess
+import sys
+
+import pytest
+import spacy
+from spacy.cli.train import train
+from spacy.util import load_config
+
+from spacy_hashembeds.experiments.configs import SHIPPED
+
+from .conftest import find_configs
+from .toy_classifiers import MARKS, get_scores, make_texts, measure_accuracy, save_texts
+
+CONFIGS = find_configs("textcat")
+SMALL = {
+    "hash_ngram_ensemble": {"components.textcat.model.num_models": 3},
+    "hash_ngram_textcat": {"components.textcat.model.importance_rows": 10000},
+}
+TEXTS = [text for text, _ in make_texts(12, seed=3)] + ["", ", ."]
+
+
+@pytest.fixture(scope="session")
+def paths(tmp_path_factory):
+    """The paths of a small corpus, as overrides of a config."""
+    folder = tmp_path_factory.mktemp("texts")
+    overrides = {}
+    for seed, split in enumerate(("train", "dev")):
+        save_texts(folder / f"{split}.spacy", 120 if split == "train" else 30, seed)
+        overrides[f"paths.{split}"] = str(folder / f"{split}.spacy")
+    return overrides
+
+
+def train_small(name, paths, output):
+    overrides = {
+        **paths,
+        **SMALL[name],
+        "training.max_steps": 30,
+        "training.eval_frequency": 15,
+        "training.optimizer.learn_rate": 0.02,
+    }
+    train(SHIPPED / f"{name}.cfg", output, overrides=overrides)
+    return output / "model-last"
+
+
+@pytest.fixture(scope="session", params=SMALL)
+def trained(request, paths, tmp_path_factory):
+    """A trained pipeline's folder."""
+    return train_small(request.param, paths, tmp_path_factory.mktemp(request.param))
+
+
+def test_there_are_configs_of_ours_and_of_spacy():
+    assert {path.stem for path in CONFIGS} == {*SMALL, "textcat_bow", "textcat_reduce"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("config", CONFIGS, ids=lambda path: path.stem)
+def test_spacy_train_needs_no_code(config, paths, tmp_path):
+    """In a process of its own, so that only the entry points can help."""
+    command = [sys.executable, "-m", "spacy", "train", str(config)]
+    for name, value in paths.items():
+        command += [f"--{name}", value]
+    command += ["--training.max_steps", "2", "--output", str(tmp_path)]
+    result = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+    assert result.returncode == 0, result.stdout + result.stderr
+    nlp = spacy.load(tmp_path / "model-last")
+    assert set(nlp("a great film").cats) == set(MARKS)
+
+
+def test_configs_differ_in_the_model_alone():
+    """But for what the model needs: a dictionary, and the dropout of spaCy's CNN."""
+    configs = [load_config(path, interpolate=False) for path in CONFIGS]
+    for config in configs:
+        config["components"]["textcat"].pop("model")
+        config["training"].pop("dropout")
+        config.pop("initialize", None)
+    assert all(config == configs[0] for config in configs)
+
+
+@pytest.mark.slow
+def test_pipelines_learn_and_load(trained, tmp_path):
+    nlp = spacy.load(trained)
+    assert measure_accuracy(nlp, seed=2) > 0.9
+    nlp.to_disk(tmp_path)
+    assert get_scores(spacy.load(tmp_path), TEXTS) == get_scores(nlp, TEXTS)
+
+
+@pytest.mark.slow
+def test_equal_seeds_give_equal_models(trained, paths, tmp_path):
+    name = trained.parent.name.rstrip("0123456789")
+    again = train_small(name, paths, tmp_path)
+    one, two = (spacy.load(p).get_pipe("textcat").model for p in (trained, again))
+    assert one.to_bytes() == two.to_bytes()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("trained", ["hash_ngram_ensemble"], indirect=True)
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+def test_worker_processes(trained, tmp_path, method):
+    """In a script, since spawn imports the main module anew."""
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import multiprocessing, sys, spacy\n"
+        "if __name__ == '__main__':\n"
+        f"    multiprocessing.set_start_method({method!r})\n"
+        "    nlp = spacy.load(sys.argv[1])\n"
+        "    texts = ['a great film', '', 'awful !', 'b'] * 5\n"
+        "    one, two = (\n"
+        "        [d.cats for d in nlp.pipe(texts, n_process=n, batch_size=4)]\n"
+        "        for n in (1, 2)\n"
+        "    )\n"
+        "    assert one == two and one[0], (one, two)\n"
+    )
+    command = [sys.executable, "-W", "ignore", str(script), str(trained)]
+    result = subprocess.run(command, capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
