@@ -1,0 +1,59 @@
+import json
+
+import pytest
+import spacy
+from spacy.tokens import Doc, DocBin
+
+from spacy_hashembeds.corpora.plaintexts import read_text_docs
+
+
+@pytest.fixture
+def nlp():
+    return spacy.blank("en")
+
+
+def read(paths, nlp) -> list[list[str]]:
+    return [[token.text for token in doc] for doc in read_text_docs(paths, nlp)]
+
+
+def test_files_of_all_kinds_are_read_in_order(tmp_path, nlp):
+    lines = tmp_path / "a.txt"
+    lines.write_text("Don't go.\n\nHere  we are\r\n", encoding="utf8")
+    objects = tmp_path / "b.jsonl"
+    objects.write_text('{"text": "Ça va?", "label": 1}\n\n', encoding="utf8")
+    docs = tmp_path / "c.spacy"
+    # training keeps the tokens of Docs whose spaces nobody knows
+    kept = Doc(nlp.vocab, words=["don't", "go"])
+    DocBin(docs=[nlp.make_doc("don't go"), kept]).to_disk(docs)
+    assert read([lines, objects, docs], nlp) == [
+        ["Do", "n't", "go", "."],
+        ["Here", " ", "we", "are"],
+        ["Ça", "va", "?"],
+        ["do", "n't", "go"],
+        ["don't", "go"],
+    ]
+
+
+def test_the_docs_are_of_the_pipeline_and_hold_no_gold_annotation(tmp_path, nlp):
+    path = tmp_path / "a.spacy"
+    gold = Doc(spacy.blank("en").vocab, words=["Anna"], ents=["B-PER"])
+    DocBin(docs=[gold]).to_disk(path)
+    (doc,) = read_text_docs([path], nlp)
+    assert doc.vocab is nlp.vocab
+    assert not doc.ents
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["no", '{"words": []}', '"text"', '{"text": 1}', '{"text": "\\ud800"}', "[" * 9999],
+)
+def test_a_line_that_is_no_text_is_named(tmp_path, nlp, line):
+    path = tmp_path / "a.jsonl"
+    path.write_text(json.dumps({"text": "fine"}) + "\n" + line)
+    with pytest.raises(ValueError, match=r"a\.jsonl:2: expected a JSON object with a "):
+        read([path], nlp)
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path, nlp):
+    with pytest.raises(FileNotFoundError, match=r"no file or folder '.*gone\.txt'"):
+        read([tmp_path / "gone.txt"], nlp)
