@@ -91,6 +91,7 @@ def test_tables_of_the_page_are_found():
     assert {f"`{name}`" for name in COMMANDS} & sections.keys() == {
         "`accelerate`",
         "`doctor`",
+        "`importance`",
     }
 
 

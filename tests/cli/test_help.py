@@ -28,7 +28,10 @@ SHORT = {
 }
 
 #: The commands that show data.
-WITH_JSON = {"accelerate", "analyze", "compare", "doctor", "evaluate", "trial"}
+WITH_JSON = {
+    *("accelerate", "analyze", "compare", "doctor", "evaluate", "importance"),
+    "trial",
+}
 
 
 def show_help(*command: str) -> str:

@@ -196,6 +196,7 @@ def test_every_file_that_a_command_writes_may_be_standard_output():
         ("config", "output"),
         ("evaluate", "output"),
         ("floret", "output"),
+        *(("importance", name) for name in ("output", "chart")),
         ("rawtext", "output"),
         ("report", "output"),
         ("tables", "output"),

@@ -1,0 +1,102 @@
+"""`spacy hashembeds importance`."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from spacy.cli._util import Arg, Opt
+
+from ._app import describe, hashembeds_cli
+from ._output import JSON, QUIET, name_output, print_json
+from ._progress import show_progress
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from spacy.language import Language
+    from spacy.tokens import Doc
+
+
+@hashembeds_cli.command("importance")
+def importance_cli(
+    model: str = Arg(..., help="The pipeline: a package name or a folder."),
+    texts: list[Path] = Opt(
+        [],
+        "--texts",
+        help="Texts whose words to look at: a .spacy file or a folder of them, a "
+        ".jsonl file, or a file of one text a line; - is standard input. May be given "
+        "several times. Weights that are chosen by hashing need some.",
+    ),
+    attr: str | None = Opt(
+        None, "--attr", help="The one token attribute to look at, e.g. NORM."
+    ),
+    top: int = Opt(10, "--top", help="How many rows of weights to list of either end."),
+    min_count: int = Opt(
+        1,
+        "--min-count",
+        help="Leave out rows of weights of which the texts have no value so often.",
+    ),
+    output: Path | None = Opt(
+        None,
+        "--output",
+        "-o",
+        help="The JSON file to write the lists to; - is standard output.",
+        dir_okay=False,
+        callback=name_output,
+    ),
+    chart: Path | None = Opt(
+        None,
+        "--chart",
+        help="The PNG file to draw a chart to; - is standard output.",
+        dir_okay=False,
+        callback=name_output,
+    ),
+    as_json: bool = JSON,
+    quiet: bool = QUIET,
+) -> None:
+    """List what a pipeline's importance weights make the most and the least of.
+
+    For hash embeddings with importance weights, as MultiWeightedHashEmbed has them.
+    """
+    from wasabi import msg
+
+    from ..analysis.importance import list_importance
+    from ..analysis.importance_summary import summarize
+    from ..display import show
+    from ..files import check_target, write_json
+    from ..loading import load_trained
+    from ..report.charts import import_figure
+    from ..report.importance_chart import draw_importance
+
+    try:
+        for path in (output, chart):
+            check_target(path, [model, *texts])
+        if chart is not None:
+            # before texts are read
+            import_figure()
+        nlp = load_trained(model)
+        data = list_importance(
+            nlp,
+            _read(texts, nlp) if texts else None,
+            attr=attr,
+            top=top,
+            min_count=min_count,
+        )
+        if as_json:
+            print_json(data)
+        else:
+            show(summarize(data), msg)
+        if output is not None:
+            write_json(output, data)
+            msg.good(f"Saved the lists to {output}")
+        if chart is not None:
+            draw_importance(data, chart)
+            msg.good(f"Drew a chart to {chart}")
+    except (OSError, ValueError, ImportError) as e:
+        msg.fail("Can't list importance", describe(e), exits=1)
+
+
+def _read(texts: list[Path], nlp: "Language") -> "Iterable[Doc]":
+    from ..corpora.plaintexts import STANDARD_INPUT, read_text_docs
+
+    paths = [STANDARD_INPUT if str(path) == "-" else path for path in texts]
+    return show_progress(read_text_docs(paths, nlp), "Reading", unit="texts")
