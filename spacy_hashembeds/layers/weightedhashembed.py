@@ -160,7 +160,7 @@ def init(
 
 def init_weights(ops: Ops, shape: tuple[int, int]) -> Floats2d:
     """Fill a table of weights with numbers near zero."""
-    weights = numpy.random.normal(0, WEIGHTS_SCALE, shape).astype("float32")
+    weights: Any = numpy.random.normal(0, WEIGHTS_SCALE, shape).astype("float32")
     return ops.asarray2f(weights)
 
 

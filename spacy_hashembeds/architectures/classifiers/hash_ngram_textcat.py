@@ -1,8 +1,6 @@
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-import numpy as np
 from spacy.tokens import Doc
 from thinc.api import Model, Relu, chain
 from thinc.initializers import uniform_init
@@ -21,10 +19,6 @@ from .output import offer_labels, score_labels
 
 #: What the layers that take symbols say theirs are.
 KEY = "n-grams"
-
-#: How far from zero importance weights begin (standard deviation), as in the code that
-#: the authors published; the paper does not say.
-IMPORTANCE_SCALE = 0.0005
 
 
 def HashNgramTextCat(
@@ -139,11 +133,9 @@ def _embed_ngrams(
         )
     if importance_rows is not None:
         check_integers(0, importance_rows=importance_rows)
-    embed: Model = WeightedHashEmbed(
+    return WeightedHashEmbed(
         width, rows, nK=importance_rows, num_hashes=num_hashes, seed=seed, key=KEY
     )
-    embed.init = partial(_init_unimportant, embed.init)
-    return embed
 
 
 def _check_standard(importance_rows: int | None, num_hashes: int) -> None:
@@ -158,16 +150,6 @@ def _check_standard(importance_rows: int | None, num_hashes: int) -> None:
 #: N-grams that training has not shown must not matter: with no weights to say so, their
 #: rows have to begin near zero.
 _start_small = partial(uniform_init, lo=-0.01, hi=0.01)
-
-
-def _init_unimportant(
-    init_rest: Callable, model: Model, X: Any = None, Y: Any = None
-) -> None:
-    """Begin with importance weights near zero, so that n-grams have to earn them."""
-    init_rest(model, X, Y)
-    shape = model.get_param("P").shape
-    P: Any = np.random.normal(0, IMPORTANCE_SCALE, shape)
-    model.set_param("P", model.ops.asarray_f(P))
 
 
 def _make_hidden(width: int, depth: int, hidden_width: int) -> list[Model]:
