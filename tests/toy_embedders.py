@@ -111,9 +111,9 @@ BUILDERS = {
     ),
     "hybrid": build_hybrid,
     "hybrid, one hash": lambda vocab: build_hybrid(vocab, num_hashes=1, seed=1),
-    "hybrid, four hashes": lambda vocab: build_hybrid(vocab, num_hashes=4, width=8),
-    "hybrid, one column": lambda vocab: build_hybrid(vocab, attrs=["NORM"]),
-    "hybrid, vectors": lambda vocab: build_hybrid(vocab, include_static_vectors=True),
+    "hybrid, four hashes, vectors": lambda vocab: build_hybrid(
+        vocab, num_hashes=4, width=8, include_static_vectors=True
+    ),
     "lookup, no dropout": lambda vocab: build_lookup(vocab, dropout=None),
 }
 

@@ -22,7 +22,7 @@ _COLUMN = np.dtype(
         ("has_symbols", "u4"),
         ("seed", "u4"),
         ("num_hashes", "u4"),
-        ("n_rows", "u4"),
+        ("n_hashed", "u4"),
         ("first_row", "u4"),
         ("first_slot", "u4"),
     ]
@@ -60,8 +60,25 @@ class Lookup:
         return 1
 
 
+@dataclass(frozen=True)
+class Hybrid:
+    """Finds the row of a key among symbols, or else by hashing to the rows after these.
+
+    symbols (Array): The keys that have a row of their own, in ascending order. *Shape:*
+        `(n,)`, uint64, on the GPU.
+    seed (int): The hash seed, an unsigned 32-bit integer.
+    num_hashes (int): How many rows each other key has, 1 to 4.
+    n_hashed (int): How many rows there are for them.
+    """
+
+    symbols: Array
+    seed: int
+    num_hashes: int
+    n_hashed: int
+
+
 #: Finds the rows of keys.
-Finder = Hashing | Lookup
+Finder = Hashing | Lookup | Hybrid
 
 
 class Table(NamedTuple):
@@ -82,20 +99,26 @@ def describe(tables: Sequence[Table]) -> tuple[np.ndarray, int]:
     """
     columns = []
     first_row = first_slot = 0
-    for array, finder in tables:
-        found_by: tuple
-        if isinstance(finder, Hashing):
-            found_by = (0, 0, 0, False, finder.seed)
-        else:
-            address = get_address(finder.symbols)
-            found_by = (address, len(finder.symbols), finder.unk, True, 0)
-        places = (finder.num_hashes, len(array), first_row, first_slot)
-        columns.append((get_address(array), *found_by, *places))
+    for table in tables:
+        array, finder = table
+        places = (first_row, first_slot)
+        columns.append((get_address(array), *_describe_finder(*table), *places))
         first_row += len(array)
         first_slot += finder.num_hashes
     described = np.zeros(1, dtype=_COLUMNS)
     described["column"][0, : len(columns)] = columns
     return described, first_slot
+
+
+def _describe_finder(array: Array, finder: Finder) -> tuple:
+    """Say how rows are found: what Column has between the table and its places."""
+    if isinstance(finder, Hashing):
+        return 0, 0, 0, False, finder.seed, finder.num_hashes, len(array)
+    symbols = get_address(finder.symbols), len(finder.symbols)
+    if isinstance(finder, Lookup):
+        return *symbols, finder.unk, True, 0, 1, 0
+    hashing = finder.seed, finder.num_hashes, finder.n_hashed
+    return *symbols, len(finder.symbols), True, *hashing
 
 
 def get_address(array: Array) -> int:

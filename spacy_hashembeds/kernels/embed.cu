@@ -12,17 +12,18 @@ typedef unsigned long long uint64;
 #define MAX_COLUMNS 64
 #define MAX_HASHES 4
 #define TILE 8  // tokens that a block does at once
+#define NO_ROW 0xffffffffU  // in a slot of a key that has fewer rows than its table sums
 
 // A column of keys and the table of its rows. The same layout is in cuda.py.
 struct Column {
     float* table;           // (n_rows, width): the rows, or their gradients
     const uint64* symbols;  // sorted keys that have a row each
     uint32 n_symbols;
-    uint32 unk;             // the row of all other keys
-    uint32 has_symbols;     // whether rows are found among symbols, or else by hashing
+    uint32 unk;             // the row of all other keys, or the first of their rows
+    uint32 has_symbols;     // whether rows are found among symbols, before any hashing
     uint32 seed;
-    uint32 num_hashes;      // rows for each key; 1 where there are symbols
-    uint32 n_rows;
+    uint32 num_hashes;      // rows for each key, at most
+    uint32 n_hashed;        // rows that hashing chooses from; 0 if there is no hashing
     uint32 first_row;       // number of its first row among the rows of all tables
     uint32 first_slot;      // place of its first row among the rows of a token
 };
@@ -120,15 +121,21 @@ __device__ inline uint32 find_symbol_row(const Column& column, uint64 key) {
 // Find the rows of a key, numbered through all tables.
 __device__ inline void find_rows(const Column& column, uint64 key, uint32* rows) {
     if (column.has_symbols) {
-        rows[0] = column.first_row + find_symbol_row(column, key);
-        return;
+        const uint32 row = find_symbol_row(column, key);
+        if (row != column.unk || column.n_hashed == 0) {
+            rows[0] = column.first_row + row;
+#pragma unroll
+            for (uint32 k = 1; k < MAX_HASHES; ++k)
+                if (k < column.num_hashes) rows[k] = NO_ROW;
+            return;
+        }
     }
     uint32 hashes[MAX_HASHES];
     hash_key(key, column.seed, hashes);
 #pragma unroll
     for (uint32 k = 0; k < MAX_HASHES; ++k)
         if (k < column.num_hashes)
-            rows[k] = column.first_row + hashes[k] % column.n_rows;
+            rows[k] = column.first_row + column.unk + hashes[k] % column.n_hashed;
 }
 
 // A pair says that a row is in a certain place: a slot of a token. Sorted pairs have
@@ -188,6 +195,7 @@ __device__ inline void gather_sum(
                 const uint32 slot = token * n_slots + column.first_slot;
 #pragma unroll 4
                 for (uint32 k = 0; k < column.num_hashes; ++k) {
+                    if (rows[slot + k] == NO_ROW) continue;
                     const uint64 row = rows[slot + k] - column.first_row;
                     Vector x = table[row * width + v];
                     if (weights) multiply(x, weights[start * n_slots + slot + k]);
@@ -242,6 +250,7 @@ __device__ inline void sum_runs(
         for (uint64 p = begin; p < end;) {
             const uint64 first = p;
             const uint32 row = get_row(pairs[p]);
+            if (row == NO_ROW) break;  // sorted, these are the last
             c = find_column(columns, n_columns, row, c);
             // the end first, for several reads of d_out to be under way at once
             uint64 stop = p + 1;
@@ -297,7 +306,7 @@ __device__ inline void join_runs(
         const uint32 row = get_row(pairs[end - 1]);
         const bool goes_on = get_row(pairs[end]) == row;
         const bool began_before = begin > 0 && get_row(pairs[begin - 1]) == row;
-        if (!goes_on || began_before) continue;
+        if (!goes_on || began_before || row == NO_ROW) continue;
         Vector sum = tails[i];
         const uint64 last_chunk = (find_end(pairs, end, n_pairs) - 1) / chunk_size;
 #pragma unroll 8
@@ -326,6 +335,7 @@ __device__ inline void scatter_atomically(
         if (scale) multiply(grad, scale[c * width + v]);
         const uint64 slot = token * n_slots + column.first_slot;
         for (uint32 k = 0; k < column.num_hashes; ++k) {
+            if (get_row(pairs[slot + k]) == NO_ROW) continue;
             const uint64 row = get_row(pairs[slot + k]) - column.first_row;
             Vector x = grad;
             if (weights) multiply(x, weights[slot + k]);

@@ -12,8 +12,11 @@ from thinc.util import partial
 from ..hashing import murmur
 from ..hashing.murmur import MAX_HASHES
 from ..hashing.reached import count_reached_rows
+from ..kernels.cuda import is_used_by
+from ..kernels.cuda_tables import Hybrid
 from ..kernels.distinct import NUMPY_OPS
 from .checks import REMEDY, check_foreign, check_integer
+from .gputables import GpuCopy, GpuTable, embed_ids
 from .gradients import inc_table_grad
 from .mixing.column import ColumnFunctions, offer_column
 from .symboltaker import (
@@ -76,6 +79,7 @@ def HybridEmbed(
         attrs={
             **{"column": column, "key": key, "symbols": None, "rows": rows},
             **{"seed": seed, "num_hashes": num_hashes},
+            "gpu_symbols": GpuCopy(),
             "symbol_taker": SymbolTaker(take_symbols),
         },
     )
@@ -90,10 +94,12 @@ def HybridEmbed(
 def forward(
     model: Model[Ints1d, OutT], ids: Ints1d, is_train: bool
 ) -> tuple[OutT, Callable[[OutT], Ints1d]]:
+    if is_used_by(model.ops):
+        return embed_ids(GpuTable(model, get_finder(model)), ids, is_train)
     rows: Any = find_rows(model, ids)
     first, more = rows[:, :1], rows[:, 1:]
     # those that have more rows than the first
-    hashed = model.ops.xp.flatnonzero((more < model.get_dim("nV")).any(axis=1))
+    hashed = numpy.flatnonzero((more < model.get_dim("nV")).any(axis=1))
     more = more[hashed]
     E: Any = get_table(model)
     output = E[first[:, 0]]
@@ -210,16 +216,31 @@ def find_rows(model: Model, ids: Ints1d) -> Ints2d:
     check_weights(model)
     attrs, nV = model.attrs, model.get_dim("nV")
     symbols, n = attrs["symbols"], len(attrs["symbols"])
-    # on the CPU, wherever the layer is
-    keys: Any = NUMPY_OPS.as_contig(model.ops.to_numpy(ids), dtype="uint64")
+    # where there is no id, Thinc cuts no column out of the matrix
+    keys: Any = model.ops.as_contig(ids, dtype="uint64").reshape((-1,))
     hashing = {"seed": attrs["seed"], "num_hashes": attrs["num_hashes"]}
-    rows = murmur.find_rows(NUMPY_OPS, keys, **hashing, rows=nV - n) + n
+    rows = murmur.find_rows(model.ops, keys, **hashing, rows=nV - n) + n
     if n > 0:
         places = symbols.searchsorted(keys)
         is_frequent = symbols.take(places, mode="clip") == keys
         numpy.copyto(rows, nV, where=is_frequent[:, None])
         numpy.copyto(rows[:, 0], places, where=is_frequent, casting="unsafe")
-    return cast(Ints2d, model.ops.asarray(rows.astype("uint32", copy=False)))
+    return cast(Ints2d, rows.astype("uint32", copy=False))
+
+
+def get_finder(model: Model) -> Hybrid:
+    """Say how the rows are found on a GPU.
+
+    RAISES (ValueError): If weights or attributes can't be the layer's.
+    """
+    check_weights(model)
+    symbols = model.attrs["symbols"]
+    return Hybrid(
+        symbols=model.attrs["gpu_symbols"].get(model.ops, symbols),
+        seed=model.attrs["seed"],
+        num_hashes=model.attrs["num_hashes"],
+        n_hashed=model.get_dim("nV") - len(symbols),
+    )
 
 
 def get_padded_table(model: Model) -> Floats2d:
@@ -246,5 +267,6 @@ offer_column(
         get_table=get_padded_table,
         count_rows=count_padded_rows,
         find_rows=find_rows,
+        get_finder=get_finder,
     ),
 )

@@ -2,6 +2,7 @@
 
 import shutil
 import subprocess
+from dataclasses import replace
 
 import numpy
 import pytest
@@ -12,7 +13,7 @@ from thinc.api import NumpyOps
 from spacy_hashembeds.acceleration import installation
 from spacy_hashembeds.hashing.murmur import find_rows
 from spacy_hashembeds.kernels import cuda
-from spacy_hashembeds.kernels.cuda_tables import Hashing, Lookup, Table
+from spacy_hashembeds.kernels.cuda_tables import Hashing, Hybrid, Lookup, Table
 
 shared = settings(
     suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=25
@@ -37,15 +38,26 @@ def batches(draw):
     state = numpy.random.default_rng(draw(st.integers(0, 2**32)))
     arrays, finders, columns = [], [], []
     for _ in range(draw(st.integers(1, 5))):
-        if draw(st.booleans()):
+        kind = draw(st.sampled_from([Hashing, Lookup, Hybrid]))
+        if kind is Hashing:
             n_rows = draw(st.sampled_from([1, 2, 5, 64, 1001]))
             seed = draw(SEEDS)
             finders.append(Hashing(seed=seed, num_hashes=draw(st.integers(1, 4))))
         else:
-            symbols = sorted(draw(st.sets(KEYS, max_size=9)))
+            symbols = numpy.array(sorted(draw(st.sets(KEYS, max_size=9))), "uint64")
             n_rows = len(symbols) + 1
-            unk = draw(st.integers(0, len(symbols)))
-            finders.append(Lookup(numpy.array(symbols, dtype="uint64"), unk=unk))
+            if kind is Lookup:
+                finders.append(Lookup(symbols, unk=draw(st.integers(0, len(symbols)))))
+            else:
+                n_rows += draw(st.sampled_from([0, 1, 4, 63, 1000]))
+                finders.append(
+                    Hybrid(
+                        symbols,
+                        seed=draw(SEEDS),
+                        num_hashes=draw(st.integers(1, 4)),
+                        n_hashed=n_rows - len(symbols),
+                    )
+                )
         arrays.append(state.normal(size=(n_rows, width)).astype("f"))
         pool = numpy.array(draw(st.lists(KEYS, min_size=1, max_size=9)), dtype="uint64")
         columns.append(state.choice(pool, n))
@@ -57,10 +69,25 @@ def find(finder, n_rows, keys):
     if isinstance(finder, Hashing):
         options = {"seed": finder.seed, "num_hashes": finder.num_hashes}
         return find_rows(NumpyOps(), keys, rows=n_rows, **options).astype("int64")
+    if isinstance(finder, Hybrid):
+        return find_hybrid(finder, keys)
     free = [row for row in range(n_rows) if row != finder.unk]
     rows = dict(zip(finder.symbols.tolist(), free, strict=True))
     found = [rows.get(key, finder.unk) for key in keys.tolist()]
     return numpy.array(found, dtype="int64").reshape(-1, 1)
+
+
+def find_hybrid(finder, keys):
+    """Give the row -1 for none."""
+    n, rows = len(finder.symbols), numpy.full((len(keys), finder.num_hashes), -1)
+    own = dict(zip(finder.symbols.tolist(), range(n), strict=True))
+    for i, key in enumerate(keys.tolist()):
+        if key in own:
+            rows[i, 0] = own[key]
+        else:
+            hashes = NumpyOps().hash(keys[i : i + 1], finder.seed)
+            rows[i] = n + hashes[0, : finder.num_hashes] % finder.n_hashed
+    return rows
 
 
 def find_all(arrays, finders, keys):
@@ -76,6 +103,8 @@ def put(gpu, arrays, finders):
     for array, finder in zip(arrays, finders, strict=True):
         if isinstance(finder, Lookup):
             finder = Lookup(gpu.array(finder.symbols), finder.unk)
+        elif isinstance(finder, Hybrid):
+            finder = replace(finder, symbols=gpu.array(finder.symbols))
         tables.append(Table(gpu.array(array), finder))
     return tables
 
@@ -94,7 +123,8 @@ def join(gpu, weights):
 
 
 def sum_weighted(array, rows, weights):
-    return (array[rows] * (1 if weights is None else weights[..., None])).sum(axis=1)
+    values = array[rows] * (rows >= 0)[..., None]
+    return (values * (1 if weights is None else weights[..., None])).sum(axis=1)
 
 
 def assert_close(actual, expected):
@@ -188,7 +218,8 @@ def test_scatter_rows(
         dY = d_out[:, part] * (1 if scale is None else scale[part])
         for k, rows_of_hash in enumerate(rows.T):
             weight = 1 if weights is None else weights[i][:, k : k + 1]
-            numpy.add.at(expected, rows_of_hash, 2.0 * dY * weight)
+            is_row = (rows_of_hash >= 0)[:, None]
+            numpy.add.at(expected, rows_of_hash, 2.0 * dY * weight * is_row)
         assert_close(gpu.get(gradient.array), expected)
 
 

@@ -9,6 +9,7 @@ from thinc.api import Model, fix_random_seed, set_dropout_rate
 from spacy_hashembeds.layers import hashembed
 from spacy_hashembeds.layers.gputables import GpuCopy, GpuTable, embed_tables
 from spacy_hashembeds.layers.hashembed import HashEmbed
+from spacy_hashembeds.layers.hybridembed import HybridEmbed
 from spacy_hashembeds.layers.symbolembed import SymbolEmbed, set_symbols
 from spacy_hashembeds.layers.symboltaker import (
     Symbols,
@@ -38,6 +39,15 @@ def build_weighted(nK=11, width=6, num_hashes=2, **options) -> Model:
     return model
 
 
+def build_hybrid(symbols=SYMBOLS, width=6, num_hashes=2, **options) -> Model:
+    model = HybridEmbed(
+        width, 20, key="NORM", num_hashes=num_hashes, seed=9, dropout=0.0, **options
+    )
+    (embed,) = find_symbol_takers(model)
+    give_symbols(embed, Symbols(symbols, numpy.arange(50, 90, dtype="uint64")))
+    return model.initialize()
+
+
 BUILDERS = {
     "one hash": lambda: HashEmbed(5, 7, num_hashes=1, seed=8, dropout=0.0),
     "four hashes": lambda: HashEmbed(8, 30, seed=2**32 - 1, dropout=0.0),
@@ -54,6 +64,11 @@ BUILDERS = {
     "weighted, side by side": lambda: build_weighted(
         combine="concat", append_weights=True
     ),
+    "hybrid": build_hybrid,
+    "hybrid, one hash": lambda: build_hybrid(num_hashes=1),
+    "hybrid, four hashes": lambda: build_hybrid(width=8, num_hashes=4),
+    "hybrid, no symbols": lambda: build_hybrid(SYMBOLS[:0], num_hashes=3),
+    "hybrid, a column": lambda: build_hybrid(column=0),
     "no symbols": lambda: build_symbol_embed(SYMBOLS[:0]),
 }
 

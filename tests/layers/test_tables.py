@@ -144,6 +144,9 @@ def test_column_of_a_matrix(build):
     Y, backprop = model.begin_update(matrix)
     numpy.testing.assert_array_equal(Y, plain.predict(IDS))
     assert backprop(Y).shape == matrix.shape
+    Y, backprop = model.begin_update(matrix[:0])
+    assert Y.shape == (0, 4)
+    assert len(backprop(Y)) == 0
 
 
 def test_bytes_round_trip(build):
