@@ -2,7 +2,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
 import numpy
-from thinc.api import Model, Ops, chain
+from thinc.api import Model, chain
 from thinc.initializers import uniform_init
 from thinc.layers.array_getitem import ints_getitem
 from thinc.types import Floats2d, Ints1d, Ints2d
@@ -26,11 +26,11 @@ from .symboltaker import (
 from .table import apply_dropout, get_table
 from .watch import check_once, peek
 
+# How far weights begin from where they are told to: a standard deviation.
+_SPREAD = 0.0005
+
 InT = TypeVar("InT", bound=Ints1d | Ints2d)
 OutT = Floats2d
-
-#: How far from zero weights begin: a standard deviation.
-WEIGHTS_SCALE = 0.0005
 
 #: Ways to put the weighted components of a key together.
 COMBINE = ("sum", "concat")
@@ -48,8 +48,8 @@ def WeightedHashEmbed(
     combine: str = "sum",
     append_weights: bool = False,
     column: int | None = None,
+    initial_weight: float = 0.0,
     initializer: Callable = uniform_init,
-    weights_initializer: Callable | None = None,
     dropout: float | None = None,
 ) -> Model[InT, OutT]:
     """Map integers to the weighted sum of rows of a table, with learned weights.
@@ -77,11 +77,11 @@ def WeightedHashEmbed(
         side.
     append_weights (bool): Whether to put the weights beside them.
     column (int, optional): Embed this column of a two-dimensional input.
+    initial_weight (float): What the weights begin at, but for normal numbers of
+        deviation 0.0005 that are added. At 0, as in the code that the paper's authors
+        published, each key has to earn its importance. At 1 the layer begins as a
+        `HashEmbed`, and training moves the weights little.
     initializer (Callable): Fills `E`; by default uniform in ±0.1.
-    weights_initializer (Callable, optional): Fills `P`; by default with normal numbers
-        of deviation 0.0005, as in the code that the authors published. So each key has
-        to earn its importance. With 1 and with numbers around it, training hardly moves
-        the weights, and scores are lower (docs/results.md).
     dropout (float, optional): If given, whole output dimensions are dropped for all
         keys of a batch together. spaCy's trainer sets the rate itself.
 
@@ -96,7 +96,7 @@ def WeightedHashEmbed(
     model: Model = Model(
         "weightedhashembed",
         forward,
-        init=partial(init, initializer, weights_initializer or init_weights),
+        init=partial(init, initializer, initial_weight),
         params={"E": None, "P": None},
         dims={
             "nO": width + (num_hashes if append_weights else 0),
@@ -147,7 +147,7 @@ def forward(
 
 def init(
     initializer: Callable,
-    weights_initializer: Callable,
+    initial_weight: float,
     model: Model[Ints1d, OutT],
     X: Ints1d | None = None,
     Y: OutT | None = None,
@@ -155,13 +155,8 @@ def init(
     if "symbols" in model.attrs:
         model.set_dim("nK", len(get_symbols(model)) + 1)
     model.set_param("E", initializer(model.ops, _get_shape(model, "E")))
-    model.set_param("P", weights_initializer(model.ops, _get_shape(model, "P")))
-
-
-def init_weights(ops: Ops, shape: tuple[int, int]) -> Floats2d:
-    """Fill a table of weights with numbers near zero."""
-    weights: Any = numpy.random.normal(0, WEIGHTS_SCALE, shape).astype("float32")
-    return ops.asarray2f(weights)
+    P: Any = numpy.random.normal(initial_weight, _SPREAD, _get_shape(model, "P"))
+    model.set_param("P", model.ops.asarray2f(P.astype("float32")))
 
 
 def take_symbols(model: Model, symbols: Symbols) -> None:

@@ -35,17 +35,11 @@ def build_symbol_embed(**options) -> Model:
     return model
 
 
-def init_ones(ops, shape):
-    return ops.alloc_f(shape) + 1
-
-
 def build_weighted_hash_embed(**options) -> Model:
-    options["weights_initializer"] = init_ones
     return WeightedHashEmbed(4, 6, nK=9, seed=9, **options)
 
 
 def build_weighted_symbols(**options) -> Model:
-    options["weights_initializer"] = init_ones
     model = WeightedHashEmbed(4, 6, nK=None, key="NORM", seed=9, **options)
     (embed,) = find_symbol_takers(model)
     give_symbols(embed, Symbols(SYMBOLS))
@@ -139,7 +133,9 @@ def test_dropout_drops_whole_dimensions_and_only_in_training(build):
 def test_column_of_a_matrix(build):
     plain = build().initialize()
     model = build(column=1).initialize()
-    get_table_node(model).set_param("E", plain.get_param("E"))
+    node = get_table_node(model)
+    for name in node.param_names:
+        node.set_param(name, plain.get_param(name))
     matrix = numpy.stack([IDS[::-1], IDS], axis=1)
     Y, backprop = model.begin_update(matrix)
     numpy.testing.assert_array_equal(Y, plain.predict(IDS))

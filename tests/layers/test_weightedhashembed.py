@@ -104,17 +104,20 @@ def test_bytes_bring_both_tables(way):
 
 
 def build_with_ones(*args, **options) -> Model:
-    ones = {"weights_initializer": lambda ops, shape: ops.alloc_f(shape) + 1}
-    return WeightedHashEmbed(*args, **options, **ones).initialize()
+    model = WeightedHashEmbed(*args, **options).initialize()
+    model.get_param("P")[...] = 1
+    return model
 
 
-def test_weights_begin_near_zero():
+@pytest.mark.parametrize("initial_weight", [0.0, 1.0])
+def test_weights_begin_near_a_number(initial_weight):
     fix_random_seed(0)
-    model = WeightedHashEmbed(4, 6, nK=5000, seed=9).initialize()
+    options = {"initial_weight": initial_weight, "seed": 9}
+    model = WeightedHashEmbed(4, 6, nK=5000, **options).initialize()
     P = model.get_param("P")
     assert P.dtype == "float32"
     assert abs(P.std() - 0.0005) < 0.00002
-    assert abs(P.mean()) < 0.00002
+    assert abs(P.mean() - initial_weight) < 0.00002
 
 
 @given(ids=hnp.arrays("uint64", st.integers(1, 30)), num_hashes=st.integers(1, 4))

@@ -28,6 +28,7 @@ def MultiWeightedHashEmbed(
     same_hash: bool = False,
     combine: str = "sum",
     append_weights: bool = False,
+    initial_weight: float = 0.0,
     tables: str | Path | None = None,
     include_static_vectors: bool,
     dropout: float | None = 0.0,
@@ -65,6 +66,10 @@ def MultiWeightedHashEmbed(
     combine (str): "sum" adds the weighted components up. "concat" puts them side by
         side, so that the Maxout layer is `num_hashes` times as large.
     append_weights (bool): Whether to mix in the weights themselves too.
+    initial_weight (float): What all weights begin at, but for a spread of 0.0005. At 0,
+        symbols have to earn their importance: those that training has not shown have
+        hardly any. At 1 it begins as `MultiFewerHashEmbed`, but training moves weights
+        little, and scores are lower (docs/results.md).
     tables (str | Path, optional): A file of symbols, made by `spacy hashembeds tables`,
         read when the pipeline is initialised and never again. It goes before the
         callback. Not with `importance_rows`.
@@ -107,6 +112,7 @@ def MultiWeightedHashEmbed(
             same_hash=same_hash,
             combine=combine,
             append_weights=append_weights,
+            initial_weight=initial_weight,
             column=column,
             dropout=dropout,
         )
