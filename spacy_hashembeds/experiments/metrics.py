@@ -13,6 +13,7 @@ _NAMES: Mapping[type, str] = {
     str: "text",
     int: "a whole number",
     dict: "an object",
+    list: "a list",
     bool: "true or false",
 }
 _PARTS = {
@@ -21,6 +22,11 @@ _PARTS = {
     **dict.fromkeys(("overrides", "corpus_hashes", "scores", "sizes"), dict),
 }
 _SIZES = ("embedding_parameters", "bytes_on_disk")
+_TABLE = {
+    **dict.fromkeys(("component", "attr", "kind"), str),
+    **dict.fromkeys(("rows", "width", "parameters"), int),
+    **dict.fromkeys(("parts", "standard"), dict),
+}
 
 #: Far more than any count here, and still exact as a float.
 _MAX_COUNT = 2**53
@@ -77,8 +83,7 @@ def _check(metrics: Mapping[str, Any]) -> None:
     for key, kind in _PARTS.items():
         _get_part(metrics, key, kind)
     _check_count(metrics, "seed")
-    for key in _SIZES:
-        _check_count(metrics["sizes"], key)
+    _check_sizes(metrics["sizes"])
     if not metrics["scores"]:
         raise ValueError("'scores' should have a split or more, but is {}")
     splits = {
@@ -93,6 +98,26 @@ def _check(metrics: Mapping[str, Any]) -> None:
     for split, scores in splits.items():
         check = _check_categories if tasks[split] == TEXTCAT else _check_entities
         check(scores)
+
+
+def _check_sizes(sizes: Mapping[str, Any]) -> None:
+    for key in _SIZES:
+        _check_count(sizes, key)
+    if "tables" not in sizes:  # as in earlier trials
+        return
+    tables = _get_part(sizes, "tables", list)
+    numbered = {f"tables[{i}]": table for i, table in enumerate(tables)}
+    for key in numbered:
+        _check_table(_get_part(numbered, key, dict))
+
+
+def _check_table(table: Mapping[str, Any]) -> None:
+    for key, kind in _TABLE.items():
+        _get_part(table, key, kind)
+    counts = {key: table[key] for key, kind in _TABLE.items() if kind is int}
+    for group in (counts, table["parts"], table["standard"]):
+        for key in group:
+            _check_count(group, key)
 
 
 def _check_count(metrics: Mapping[str, Any], key: str) -> None:

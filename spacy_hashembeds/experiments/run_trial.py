@@ -20,6 +20,7 @@ from thinc.api import ConfigValidationError
 from thinc.util import gpu_is_available
 
 from ..acceleration.timing import measure_words_per_second
+from ..analysis.parameters import measure_sizes
 from ..analysis.sizes import (
     bytes_on_disk,
     count_embedding_parameters,
@@ -71,8 +72,9 @@ def run_trial(
     RAISES (RuntimeError): If training fails; says why, and in a note where its log is.
         Or if the corpus changed meanwhile.
     RETURNS (tuple[dict[str, Any], bool]): The results: what identifies the trial, the
-        scores on each split but train (see `evaluate_pipeline`), timings and sizes.
-        And whether they are new: False if the trial was done before.
+        scores on each split but train (see `evaluate_pipeline`), timings and sizes,
+        those of each embedding table among them (see `TableSize`). And whether they
+        are new: False if the trial was done before.
     """
     identity = identify(trial)
     wait = partial(on_output, "Another process runs this trial: waiting for its end.")
@@ -165,6 +167,7 @@ def _measure(trial: Trial, train_seconds: float) -> dict[str, Any]:
         "timings": {"train_seconds": train_seconds, "words_per_second": speed},
         "sizes": {
             "embedding_parameters": count_embedding_parameters(nlp),
+            "tables": measure_sizes(nlp, corpus["train"]),
             "pipeline_parameters": count_pipeline_parameters(nlp),
             "bytes_on_disk": bytes_on_disk(model),
         },

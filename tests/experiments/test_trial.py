@@ -18,6 +18,7 @@ import spacy
 from spacy.cli._util import parse_config_overrides
 from spacy.vocab import Vocab
 
+from spacy_hashembeds.analysis.parameters import measure_sizes
 from spacy_hashembeds.analysis.sizes import (
     bytes_on_disk,
     count_embedding_parameters,
@@ -112,11 +113,13 @@ def test_results_are_those_of_the_best_pipeline(trained_root):
     nlp = spacy.load(model)
     assert metrics["sizes"] == {
         "embedding_parameters": count_embedding_parameters(nlp),
+        "tables": measure_sizes(nlp, folder / "train.spacy"),
         "pipeline_parameters": count_pipeline_parameters(nlp),
         "bytes_on_disk": bytes_on_disk(model),
     }
     tables, mix = 32 * (500 + 100 + 200 + 50), 3 * 32 * (4 * 32 + 1) + 2 * 32
     assert metrics["sizes"]["embedding_parameters"] == tables + mix
+    assert sum(table["parameters"] for table in metrics["sizes"]["tables"]) == tables
     assert metrics["timings"].keys() == {"train_seconds", "words_per_second"}
     assert all(value > 0 for value in metrics["timings"].values())
 
