@@ -45,9 +45,9 @@ def reader():
     return current[-1]
 
 
-def build_nlp(corpora=("train",), **overrides):
+def build_nlp(corpora=("train",), embedder="multi_embed", **overrides):
     config = load_config(
-        SHIPPED / "multi_embed.cfg",
+        SHIPPED / f"{embedder}.cfg",
         overrides={
             "paths.train": "absent",
             "paths.dev": "absent",
@@ -311,9 +311,24 @@ def test_symbols_are_counted_for_wrapped_layers(reader):
     assert reader.n_passes == 2
 
 
-def test_spacy_pretrain_counts_for_the_layer_that_it_trains(reader, tmp_path):
+@pytest.mark.parametrize(
+    ("embedder", "rows", "name", "shape"),
+    [
+        ("multi_embed", {}, "E", (2, 8)),
+        (
+            "multi_weighted_hash_embed",
+            {"components.tok2vec.model.embed.rows": [50]},
+            "P",
+            (2, 2),
+        ),
+    ],
+)
+def test_spacy_pretrain_counts_for_the_layer_that_it_trains(
+    reader, tmp_path, embedder, rows, name, shape
+):
     """It disables every component before it initialises the one to be trained."""
-    nlp = build_nlp(**{"initialize.before_init.min_freq": 2})
+    overrides = {"initialize.before_init.min_freq": 2, **rows}
+    nlp = build_nlp(embedder=embedder, **overrides)
     config = nlp.config.merge(Config().from_str(PRETRAINING))
     pretrain(config.interpolate(), tmp_path)
     model = nlp.get_pipe("tok2vec").model
@@ -322,7 +337,7 @@ def test_spacy_pretrain_counts_for_the_layer_that_it_trains(reader, tmp_path):
     assert [nlp.vocab.strings[int(symbol)] for symbol in embed.attrs["symbols"]] == [
         "a"
     ]
-    # a row for it and one for all others, both trained
-    assert embed.get_param("E").shape == (2, 8)
+    # a row for it and one for all others
+    assert embed.get_param(name).shape == shape
     # counted once, then trained on once
     assert reader.n_passes == 2

@@ -27,6 +27,7 @@ EMBEDDERS = {
     "multi_embed": {"initialize.before_init.min_freq": 2},
     "multi_fewer_hash_embed": {},
     "multi_hybrid_embed": {"training.max_steps": 80},
+    "multi_weighted_hash_embed": {"training.max_steps": 80},
 }
 
 SMALL = {
@@ -255,6 +256,9 @@ def test_trained_weights_differ_from_initial_ones(trained, tiny_corpus):
     assert len(tables) == 4
     # the initial ones are uniform in [-0.1, 0.1]
     assert all(abs(node.get_param("E")).max() > 0.1 for node in tables)
+    # and importance weights of deviation 0.0005
+    weights = [node.get_param("P") for node in tables if "P" in node.param_names]
+    assert all(abs(P).max() > 0.01 for P in weights)
 
 
 def test_equal_seeds_give_equal_models(trained, tiny_corpus, tmp_path):

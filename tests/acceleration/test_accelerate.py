@@ -441,13 +441,26 @@ def test_components_beside_a_transformer_are_converted(tmp_path):
         assert after.config["components"][name] == before.config["components"][name]
 
 
-def test_an_encoder_is_converted_beside_an_embedding_that_stays(tmp_path):
+@pytest.mark.parametrize(
+    "embed",
+    [
+        {"@architectures": "tests.Transformer.v1"},
+        {
+            "@architectures": "spacy-hashembeds.MultiWeightedHashEmbed.v1",
+            **{"attrs": ["NORM"], "rows": [50], "importance_rows": [100]},
+            "include_static_vectors": False,
+        },
+    ],
+    ids=["foreign", "ours"],
+)
+def test_an_encoder_is_converted_beside_an_embedding_that_stays(tmp_path, embed):
     nlp = spacy.blank("en")
-    embed = {"@architectures": "tests.Transformer.v1", "width": 16}
+    embed = {**embed, "width": 16}
     pipelines.add(nlp, "ner", {**pipelines.tok2vec(), "embed": embed})
     pipelines.train(nlp).to_disk(tmp_path / "in")
     result = convert(tmp_path / "in", tmp_path / "out", TEXTS)
     assert result.converted == ["components.ner.model.tok2vec.encode"]
+    assert result.left == {}
     assert 0 < result.max_relative_diff < 1e-5
     with pytest.raises(ValueError, match=r"MaxoutWindowEncoder.*our layers already"):
         convert(tmp_path / "out", tmp_path / "again", TEXTS)
