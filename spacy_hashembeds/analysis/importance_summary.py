@@ -93,8 +93,13 @@ def _describe_unknown(unknown: dict[str, Any] | None) -> str:
 
 
 def _format_row(row: dict[str, Any]) -> Sequence[str]:
-    weights = " ".join(f"{weight:+#.3g}" for weight in row["weights"])
+    weights = " ".join(map(_format_weight, row["weights"]))
     numbers = row["importance"], row["values"][0]["vector_norm"]
     importance, vector = (f"{number:#.4g}" for number in numbers)
     counts = [] if row["count"] is None else format_fields(row, "count")
     return importance, weights, vector, *counts, name_row(row)
+
+
+def _format_weight(weight: float) -> str:
+    """Format a weight in six characters, however small it is."""
+    return f"{weight:+.3f}" if abs(weight) >= 0.001 else f"{weight:+.0e}"

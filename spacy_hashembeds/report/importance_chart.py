@@ -61,7 +61,7 @@ def _draw_table(axes: Any, table: dict[str, Any]) -> None:
         label.set_parse_math(False)  # dollars are no formula
     axes.tick_params(axis="x", labelsize=8)
     axes.invert_yaxis()
-    axes.margins(x=0.15)
+    axes.margins(x=0.25)  # for the numbers at both ends
     axes.axvline(start, color="#111111", linewidth=0.8)
     axes.set_title(name_table(table), fontsize=10, parse_math=False)
     axes.set_xlabel("Importance (bars begin at the median)", fontsize=8)

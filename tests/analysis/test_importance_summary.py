@@ -67,9 +67,9 @@ def test_a_dictionary_is_shown_without_counts_where_there_are_no_texts():
     assert "All other values share one row: 2.000." in " ".join(text.split())
     rows = [line.split() for line in text.splitlines()]
     assert ["Largest", "Weights", "Vector", "Values"] in rows
-    assert ["3.536", "+3.00", "-4.00", "2.000", "coffee"] in rows
+    assert ["3.536", "+3.000", "-4.000", "2.000", "coffee"] in rows
     # small weights are not rounded away
-    assert ["0.0005000", "+0.000500", "+0.000500", "0.002000", "tea"] in rows
+    assert ["0.0005000", "+5e-04", "+5e-04", "0.002000", "tea"] in rows
 
 
 def test_counts_are_shown_of_rows_and_of_what_is_unknown():
@@ -78,7 +78,7 @@ def test_counts_are_shown_of_rows_and_of_what_is_unknown():
     docs = map(nlp.make_doc, TEXTS)
     text = " ".join(print_summary(list_importance(nlp, docs)).split())
     assert "All other values (2 times in the texts) share one row: 1.000." in text
-    assert "3.536 +3.00 -4.00 2.000 3 coffee" in text
+    assert "3.536 +3.000 -4.000 2.000 3 coffee" in text
 
 
 def test_it_is_said_how_many_values_share_hashed_rows():

@@ -45,7 +45,7 @@ def test_the_symbols_of_a_dictionary_are_listed(folder):
     result = run(folder / "dictionary")
     assert result.exit_code == 0, result.output
     rows = [line.split() for line in result.stdout.splitlines()]
-    assert ["3.536", "+3.00", "-4.00", "2.000", "coffee"] in rows
+    assert ["3.536", "+3.000", "-4.000", "2.000", "coffee"] in rows
     assert result.stderr == ""
 
 

@@ -3,6 +3,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from spacy_hashembeds.report.importance_chart import draw_importance
@@ -59,6 +60,19 @@ def test_bars_go_from_the_median_from_the_largest_down_to_the_smallest(
     ]
     assert axes.get_title() == "NORM in 'tok2vec'"
     assert axes.get_xlabel() == "Importance (bars begin at the median)"
+
+
+def test_numbers_have_room_beside_the_bars(monkeypatch, tmp_path):
+    table = make_table(
+        largest=make_rows(**{"w" * 20: 0.24}), smallest=make_rows(worst=3.545e-06)
+    )
+    (axes,) = draw(monkeypatch, tmp_path, {**table, "median_importance": 0.03}).axes
+    canvas = FigureCanvasAgg(axes.figure)
+    canvas.draw()
+    left, right = axes.bbox.x0, axes.bbox.x1
+    for text in axes.texts:
+        box = text.get_window_extent()
+        assert left < box.x0 < box.x1 < right
 
 
 def test_each_table_has_a_panel(monkeypatch, tmp_path):
