@@ -2,7 +2,7 @@
 
 A layer with such weights maps keys, whatever they stand for. What they stand for is
 known to the layer that reads them from Docs, which stands before it in the same chain:
-`_READERS` has an entry for each kind.
+`_FINDERS` has an entry for each kind.
 """
 
 from collections import Counter
@@ -17,8 +17,11 @@ from spacy.strings import StringStore
 from spacy.tokens import Doc, Token
 from spacy.util import walk_dict
 from thinc.api import Model
+from thinc.types import Ragged
 
+from ..architectures.classifiers.extract_words import extract_words
 from ..checks import check_attributes
+from ..kernels.ngrams import hash_ngrams
 
 #: Attributes whose values are hashes of text; those of others are numbers.
 _TEXTS = {name for name in IDS if hasattr(Token, f"{name.lower()}_")} - {"ENT_IOB"}
@@ -64,6 +67,39 @@ class Attribute:
         """Give the text of each value."""
         names = (name_value(self.attr, v, doc.vocab.strings) for v in self.read(doc))
         return ["" if name is None else name for name in names]
+
+
+@dataclass(frozen=True)
+class WordNgrams:
+    """Keys that are sequences of words, hashed: see `KeyReader`.
+
+    include_punctuation (bool): Whether punctuation and white space are words too.
+    """
+
+    attr: str
+    ngram_size: int
+    include_punctuation: bool
+    has_unknown: bool = False
+
+    def read(self, doc: Doc) -> NDArray:
+        """Hash all sequences, as `hash_ngrams` does."""
+        words = self._read_words(doc)
+        return hash_ngrams(words.dataXd, words.lengths, self.ngram_size).keys
+
+    def spell(self, doc: Doc) -> list[str]:
+        """Write their words with blanks between, in the same order."""
+        keys = self._read_words(doc).dataXd.tolist()
+        words = [name_value(self.attr, key, doc.vocab.strings) or "" for key in keys]
+        return [
+            " ".join(words[start:end])
+            for start in range(len(words))
+            for end in range(start + 1, min(start + self.ngram_size, len(words)) + 1)
+        ]
+
+    def _read_words(self, doc: Doc) -> Ragged:
+        return extract_words(
+            self.attr, include_punctuation=self.include_punctuation
+        ).predict([doc])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -148,8 +184,9 @@ def choose_tables(nlp: Language, attr: str | None) -> list[ImportanceTable]:
     if not tables:
         raise ValueError(
             "The pipeline should have an embedding with importance weights, but has "
-            f"{_name_models(nlp)}. Train one with "
-            '`@architectures = "spacy-hashembeds.MultiWeightedHashEmbed.v1"`.'
+            f"{_name_models(nlp)}. Train one with `@architectures = "
+            '"spacy-hashembeds.MultiWeightedHashEmbed.v1"`, or a text classifier with '
+            '"spacy-hashembeds.HashNgramTextCat.v1".'
         )
     for table in tables:
         if not table.layer.has_param("P"):
@@ -183,19 +220,34 @@ def _find(model: Model) -> Iterator[tuple[KeyReader, Model]]:
     """Find the layers with weights that stand behind a layer that reads keys."""
     for chain in model.walk():
         for extractor in chain.layers:
-            make_reader = _READERS.get(extractor.name)
-            if make_reader is not None:
-                for node in chain.walk():
-                    if node.name == "weightedhashembed":
-                        yield make_reader(extractor, node), node
+            find = _FINDERS.get(extractor.name)
+            if find is not None:
+                yield from find(extractor, chain)
 
 
-def _read_attribute(extractor: Model, layer: Model) -> KeyReader:
+def _find_attributes(
+    extractor: Model, chain: Model
+) -> Iterator[tuple[KeyReader, Model]]:
     attrs = check_attributes(extractor.attrs["columns"])
-    return Attribute(attrs[layer.attrs["column"]])
+    for layer in _find_layers(chain):
+        yield Attribute(attrs[layer.attrs["column"]]), layer
 
 
-#: By the name of the layer that reads keys: what those of a layer behind it stand for.
-_READERS: dict[str, Callable[[Model, Model], KeyReader]] = {
-    "extract_features": _read_attribute,
+def _find_ngrams(extractor: Model, chain: Model) -> Iterator[tuple[KeyReader, Model]]:
+    for summing in chain.layers:
+        if summing.name.startswith("sum_ngrams"):
+            size = summing.attrs["ngram_size"]
+            reader = WordNgrams(ngram_size=size, **extractor.attrs)
+            yield from ((reader, layer) for layer in _find_layers(summing))
+
+
+def _find_layers(model: Model) -> list[Model]:
+    return [node for node in model.walk() if node.name == "weightedhashembed"]
+
+
+#: By the name of the layer that reads keys: what finds the layers with weights behind
+#: it, and says what their keys stand for.
+_FINDERS: dict[str, Callable[[Model, Model], Iterator[tuple[KeyReader, Model]]]] = {
+    "extract_features": _find_attributes,
+    "extract_words": _find_ngrams,
 }
