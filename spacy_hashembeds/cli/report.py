@@ -43,7 +43,8 @@ def report_cli(
     from wasabi import msg
 
     from ..files import check_target
-    from ..report.report import check_output, make_report, write_report
+    from ..report.pages import check_output
+    from ..report.report import make_report, write_report
 
     try:
         check_output(output)

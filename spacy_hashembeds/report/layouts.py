@@ -54,8 +54,9 @@ class Column:
     key (str): Its name in `printed_tables.json`.
     label (str): Its heading.
     group (str): The heading above it and its neighbours, or "".
-    kind (str): What its figures are: a "score" (0 to 1), a "percent" (a change, as a
-        fraction), a "change" of a score, a "count" or a "decimal".
+    kind (str): What its figures are: a "score" (0 to 1), an "exact" one, which the
+        paper prints to a tenth of a percent, a "percent" (a change, as a fraction), a
+        "change" of a score, a "count" or a "decimal".
     """
 
     key: str

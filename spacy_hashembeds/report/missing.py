@@ -1,7 +1,7 @@
-"""Which trials of the report are still to be run."""
+"""Which trials of a paper are still to be run."""
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import product
 
@@ -16,8 +16,11 @@ from .layouts import (
     SEED_9,
 )
 
-#: How many seeds the report averages over (section 5).
+#: How many seeds the report averages over (section 5), and we for other papers too.
 SEEDS = 3
+
+#: For each trial, the tables that need it.
+Needed = Mapping[TrialKey, Iterable[int]]
 
 _VARIANT_GRIDS = {
     "rows20": "rows",
@@ -30,37 +33,43 @@ _VARIANT_GRIDS = {
 
 @dataclass(frozen=True, kw_only=True)
 class Missing:
-    """A variant with fewer seeds than the report on some datasets.
+    """A variant with fewer than `SEEDS` seeds on some datasets.
 
     embedder (str): The config.
     variant (str): The name of its overrides.
     seeds (Mapping[str, int]): For each such dataset, how many seeds are there.
     tables (tuple[int, ...]): The tables that it fills. Empty for the comparison of
         hash seeds, which is our own.
+    grid (str): The grid that `spacy hashembeds sweep` runs it from.
+    names (Mapping[str, str]): The names of all datasets of the paper.
     """
 
     embedder: str
     variant: str
     seeds: Mapping[str, int]
     tables: tuple[int, ...]
-
-    @property
-    def grid(self) -> str:
-        """The grid that `spacy hashembeds sweep` runs it from."""
-        if self.variant.endswith(("vectors", "fasttext")):
-            return "vectors"
-        if self.embedder == FEWER:
-            return "num_hashes"
-        return _VARIANT_GRIDS.get(self.variant, "main")
+    grid: str
+    names: Mapping[str, str]
 
     @property
     def command(self) -> str:
         """The command that runs it on all of these datasets."""
         command = f"spacy hashembeds sweep {self.grid}"
-        if len(self.seeds) < len(DATASET_NAMES):
-            names = [name for name in DATASET_NAMES if name in self.seeds]
-            command += f" --datasets {','.join(names)}"
+        if len(self.seeds) < len(self.names):
+            datasets = [dataset for dataset in self.names if dataset in self.seeds]
+            command += f" --datasets {','.join(datasets)}"
         return f"{command} --embedders {self.embedder} --variants {self.variant}"
+
+    @property
+    def datasets(self) -> str:
+        """These datasets by their names, with the number of seeds where some are."""
+        if self.seeds == dict.fromkeys(self.names, 0):
+            return f"all {len(self.names)}"
+        return ", ".join(
+            name + (f" ({n} of {SEEDS} seeds)" if (n := self.seeds[dataset]) else "")
+            for dataset, name in self.names.items()
+            if dataset in self.seeds
+        )
 
 
 def find_missing(groups: Groups) -> list[Missing]:
@@ -69,27 +78,54 @@ def find_missing(groups: Groups) -> list[Missing]:
     groups (Groups): What `read_results` returns.
     RETURNS (list[Missing]): A line for each variant, in order of the tables.
     """
+    return find_fewer(_find_needed(), groups, names=DATASET_NAMES, get_grid=_get_grid)
+
+
+def find_fewer(
+    needed: Needed,
+    groups: Groups,
+    *,
+    names: Mapping[str, str],
+    get_grid: Callable[[str, str], str],
+) -> list[Missing]:
+    """Find the trials that are not there `SEEDS` times.
+
+    needed (Needed): The trials that should be there.
+    groups (Groups): What `read_results` returns.
+    names (Mapping[str, str]): The names of all datasets of the paper.
+    get_grid (Callable[[str, str], str]): Gives the grid of an embedder and a variant.
+    RETURNS (list[Missing]): A line for each variant, in the order of `needed`.
+    """
     seeds: dict[tuple[str, str], dict[str, int]] = defaultdict(dict)
     tables: dict[tuple[str, str], set[int]] = defaultdict(set)
-    for key, numbers in _find_needed().items():
+    for key, numbers in needed.items():
         n = len(groups.get(key, ()))
         if n < SEEDS:
             variant = (key.embedder, key.variant)
             seeds[variant][key.dataset] = n
-            tables[variant] |= numbers
+            tables[variant].update(numbers)
     return [
         Missing(
             embedder=embedder,
             variant=variant,
             seeds=counts,
             tables=tuple(sorted(tables[embedder, variant])),
+            grid=get_grid(embedder, variant),
+            names=names,
         )
         for (embedder, variant), counts in seeds.items()
     ]
 
 
+def _get_grid(embedder: str, variant: str) -> str:
+    if variant.endswith(("vectors", "fasttext")):
+        return "vectors"
+    if embedder == FEWER:
+        return "num_hashes"
+    return _VARIANT_GRIDS.get(variant, "main")
+
+
 def _find_needed() -> dict[TrialKey, set[int]]:
-    """For each trial, find the tables that need it."""
     needed: dict[TrialKey, set[int]] = defaultdict(set)
     for layout in LAYOUTS:
         for dataset, column in product(layout.datasets, layout.columns):

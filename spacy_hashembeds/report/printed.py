@@ -1,23 +1,46 @@
-"""What the report "Multi hash embeddings in spaCy" prints in its tables."""
+"""What the papers print in their tables."""
 
 import json
+from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
 from ..experiments.results import Estimate
-from .layouts import LAYOUTS, Source
+from .layouts import DATASET_NAMES, LAYOUTS, Source
 
 
-def get_printed(number: int, row: str, column: str) -> Estimate | None:
+@dataclass(frozen=True, kw_only=True)
+class Paper:
+    """A paper whose tables are filled.
+
+    file (str): The file here that has what it prints.
+    datasets (Mapping[str, str]): Its names for the datasets, in its order.
+    rounding (float): Half of the last place that it prints of a score.
+    """
+
+    file: str
+    datasets: Mapping[str, str]
+    rounding: float
+
+
+#: The report "Multi hash embeddings in spaCy", which is meant where none is named.
+REPORT = Paper(file="printed_tables.json", datasets=DATASET_NAMES, rounding=0.005)
+
+
+def get_printed(
+    number: int, row: str, column: str, paper: Paper = REPORT
+) -> Estimate | None:
     """Look up a figure.
 
     number (int): The table's number.
-    row (str): A dataset, or a variant in tables 2 and 3.
+    row (str): The row's key: a dataset in most tables.
     column (str): The column's key.
-    RETURNS (Estimate, optional): None if the report prints none.
+    paper (Paper): The paper.
+    RETURNS (Estimate, optional): None if the paper prints none.
     """
-    value = _read_printed()[str(number)]["rows"].get(row, {}).get(column)
+    value = _read_tables(paper.file)[str(number)]["rows"].get(row, {}).get(column)
     if value is None:
         return None
     if isinstance(value, list):
@@ -26,7 +49,7 @@ def get_printed(number: int, row: str, column: str) -> Estimate | None:
 
 
 def find_printed(dataset: str, source: Source) -> Estimate | None:
-    """Look up the score of a trial, in the first table that has it.
+    """Look up the score of a trial, in the first table of the report that has it.
 
     dataset (str): The dataset.
     source (Source): The trial and its score.
@@ -39,23 +62,25 @@ def find_printed(dataset: str, source: Source) -> Estimate | None:
     return None
 
 
-def get_caption(number: int) -> str:
+def get_caption(number: int, paper: Paper = REPORT) -> str:
     """Get what a table shows, in a sentence or two.
 
     number (int): The table's number.
+    paper (Paper): The paper.
     """
-    return _read_printed()[str(number)]["caption"]
+    return _read_tables(paper.file)[str(number)]["caption"]
 
 
-def get_notes(number: int) -> list[str]:
-    """Get our footnotes to a table: where the report contradicts itself or is silent.
+def get_notes(number: int, paper: Paper = REPORT) -> list[str]:
+    """Get our footnotes to a table: where the paper contradicts itself or is silent.
 
     number (int): The table's number.
+    paper (Paper): The paper.
     """
-    return _read_printed()[str(number)]["notes"]
+    return _read_tables(paper.file)[str(number)]["notes"]
 
 
 @cache
-def _read_printed() -> dict[str, Any]:
-    path = files(__package__).joinpath("printed_tables.json")
+def _read_tables(file: str) -> dict[str, Any]:
+    path = files(__package__).joinpath(file)
     return json.loads(path.read_text(encoding="utf8"))["tables"]

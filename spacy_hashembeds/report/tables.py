@@ -1,6 +1,7 @@
 """The tables of the report "Multi hash embeddings in spaCy", as data.
 
-Each cell holds our figure and the report's own (`printed_tables.json`).
+Each cell holds our figure and the report's own (`printed_tables.json`). The tables of
+other papers are made of the same parts.
 """
 
 import math
@@ -12,7 +13,6 @@ from ..experiments.results import Estimate, Groups, TrialKey, estimate_score
 from .layouts import (
     ABLATION_DATASETS,
     ABLATIONS,
-    DATASET_NAMES,
     FEATURES,
     HASH,
     LAYOUTS,
@@ -21,18 +21,15 @@ from .layouts import (
     Source,
     TrialColumn,
 )
-from .printed import get_caption, get_notes, get_printed
-
-#: Half of the last place that the report prints of a score.
-ROUNDING = 0.005
+from .printed import REPORT, Paper, get_caption, get_notes, get_printed
 
 
 @dataclass(frozen=True, kw_only=True)
 class Cell:
-    """A figure of ours beside the report's.
+    """A figure of ours beside the paper's.
 
     ours (Estimate, optional): None where there is no trial, or nothing to score.
-    printed (Estimate, optional): None where the report has no figure.
+    printed (Estimate, optional): None where the paper has no figure.
     differs (bool): Whether they differ by more than chance and rounding explain.
     """
 
@@ -79,34 +76,60 @@ def make_trial_tables(groups: Groups) -> dict[int, Table]:
     groups (Groups): What `read_results` returns.
     RETURNS (dict[int, Table]): The tables by the report's number.
     """
-    tables = {layout.number: _fill_layout(layout, groups) for layout in LAYOUTS}
+    tables = {layout.number: fill_layout(layout, groups) for layout in LAYOUTS}
     for number, dataset in ABLATION_DATASETS.items():
         tables[number] = _make_ablation(number, dataset, groups)
     return dict(sorted(tables.items()))
 
 
 def make_table(
-    number: int, stub: tuple[str, ...], columns: Sequence[Column], rows: Sequence[Row]
+    number: int,
+    stub: tuple[str, ...],
+    columns: Sequence[Column],
+    rows: Sequence[Row],
+    paper: Paper = REPORT,
 ) -> Table:
-    """Make one of the report's tables, with its caption and notes.
+    """Make one of a paper's tables, with its caption and notes.
 
-    number (int): The report's number of it.
+    number (int): The paper's number of it.
     stub (tuple[str, ...]): Headings of the columns that say what a row is of.
     columns (Sequence[Column]): The columns of figures.
     rows (Sequence[Row]): The rows.
+    paper (Paper): The paper.
     RETURNS (Table): The table.
     """
     return Table(
         title=f"Table {number}",
-        caption=get_caption(number),
+        caption=get_caption(number, paper),
         stub=stub,
         columns=columns,
         rows=rows,
-        notes=get_notes(number),
+        notes=get_notes(number, paper),
     )
 
 
-def compare(ours: Estimate | None, printed: Estimate | None) -> Cell:
+def fill_layout(layout: Layout, groups: Groups, paper: Paper = REPORT) -> Table:
+    """Fill a table that has a row for each dataset.
+
+    layout (Layout): The table.
+    groups (Groups): What `read_results` returns.
+    paper (Paper): The paper whose table it is.
+    RETURNS (Table): The table.
+    """
+    rows = []
+    for dataset in layout.datasets:
+        cells = {}
+        for column in layout.columns:
+            printed = get_printed(layout.number, dataset, column.key, paper)
+            ours = estimate_source(groups, dataset, column.source)
+            cells[column.key] = compare(ours, printed, paper)
+        rows.append(Row(stub=(paper.datasets[dataset],), cells=cells))
+    return make_table(layout.number, ("",), layout.columns, rows, paper)
+
+
+def compare(
+    ours: Estimate | None, printed: Estimate | None, paper: Paper = REPORT
+) -> Cell:
     """Set two means side by side, and see whether they differ by more than chance.
 
     They do if |ours - printed| > 2 sqrt(sd_ours^2 + sd_printed^2), the deviations being
@@ -114,17 +137,19 @@ def compare(ours: Estimate | None, printed: Estimate | None) -> Cell:
     t beyond 2.83, which chance exceeds about once in 20 comparisons; where a deviation
     is unknown, more often: see docs/report.md.
 
-    The printed deviation counts as 0.005 at least, since it and its mean are rounded.
+    The printed deviation counts as half of the last printed place at least, since it
+    and its mean are rounded: 0.005 in the report.
     A deviation that is unknown (one seed, or none printed) is taken to be the other
     one; where both are, no difference is marked.
 
     ours (Estimate, optional): Our mean.
-    printed (Estimate, optional): The report's mean.
+    printed (Estimate, optional): The paper's mean.
+    paper (Paper): The paper.
     RETURNS (Cell): Both, and whether they differ.
     """
     differs = False
     if ours is not None and printed is not None:
-        deviations = _get_deviations(ours, printed)
+        deviations = _get_deviations(ours, printed, paper.rounding)
         distance = abs(ours.mean - printed.mean)
         differs = bool(deviations) and distance > 2 * math.hypot(*deviations)
     return Cell(ours=ours, printed=printed, differs=differs)
@@ -153,6 +178,28 @@ def find_compared(tables: Iterable[Table], *, counts: bool) -> list[Cell]:
                         source = column.source
                     found.setdefault((row.stub, source, cell.printed.mean), cell)
     return list(found.values())
+
+
+def describe_differences(tables: Iterable[Table], name: str) -> str:
+    """Say how many of the figures that both have differ, scores and counts apart.
+
+    tables (Iterable[Table]): The tables.
+    name (str): Which paper's they are, e.g. "the report".
+    RETURNS (str): A sentence, without its full stop.
+    """
+    kinds = {"scores": False, "counts of the corpora": True}
+    tables = list(tables)
+    compared = {
+        kind: find_compared(tables, counts=counts) for kind, counts in kinds.items()
+    }
+    parts = [
+        f"{sum(cell.differs for cell in cells)} of {len(cells)} {kind}"
+        for kind, cells in compared.items()
+        if cells
+    ]
+    if not parts:
+        return f"No figure can be compared with {name}'s"
+    return f"{' and '.join(parts)} differ from {name}"
 
 
 def relative_error_increase(
@@ -192,26 +239,16 @@ def estimate_source(groups: Groups, dataset: str, source: Source) -> Estimate | 
     return estimate_score(results, split, score)
 
 
-def _get_deviations(ours: Estimate, printed: Estimate) -> tuple[float, ...]:
+def _get_deviations(
+    ours: Estimate, printed: Estimate, rounding: float
+) -> tuple[float, ...]:
     own, theirs = ours.deviation, printed.deviation
     if theirs is None:
         theirs = own
     if theirs is None:
         return ()
-    theirs = max(theirs, ROUNDING)
+    theirs = max(theirs, rounding)
     return (theirs if own is None else own, theirs)
-
-
-def _fill_layout(layout: Layout, groups: Groups) -> Table:
-    rows = []
-    for dataset in layout.datasets:
-        cells = {}
-        for column in layout.columns:
-            printed = get_printed(layout.number, dataset, column.key)
-            ours = estimate_source(groups, dataset, column.source)
-            cells[column.key] = compare(ours, printed)
-        rows.append(Row(stub=(DATASET_NAMES[dataset],), cells=cells))
-    return make_table(layout.number, ("",), layout.columns, rows)
 
 
 def _make_ablation(number: int, dataset: str, groups: Groups) -> Table:

@@ -10,7 +10,8 @@ from urllib.parse import unquote
 import pytest
 from markdown_it import MarkdownIt
 
-from spacy_hashembeds.report.report import check_output, make_report, write_report
+from spacy_hashembeds.report.pages import check_output
+from spacy_hashembeds.report.report import make_report, write_report
 
 from ..experiments.test_results import write_categories, write_result, write_seeds
 

@@ -1,0 +1,154 @@
+"""Pages of figures beside what a paper prints, written as HTML or Markdown."""
+
+import os
+from base64 import b64encode
+from collections.abc import Mapping
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, PackageLoader
+
+from .. import markdown
+from ..experiments.results import Estimate
+from ..files import find_descriptor, replacing
+from .missing import SEEDS
+from .tables import Cell, Table
+
+_SUFFIXES = (".html", ".md")
+
+# How a kind of figures is written: times what, our mean, a deviation, the printed mean.
+# Scores are percents, and ours have one place more than the report's. "exact" ones are
+# of a paper that prints that place too.
+_FORMATS = {
+    "score": (100, "{:.1f}", "{:.1f}", "{:.0f}"),
+    "exact": (100, "{:.1f}", "{:.1f}", "{:.1f}"),
+    "change": (100, "{:+.1f}", "{:.1f}", "{:+.0f}"),
+    "percent": (1, "{:+.0%}", "{:.0%}", "{:+.0%}"),
+    "count": (1, "{:,.0f}", "", "{:,.0f}"),
+    "decimal": (1, "{:.2f}", "", "{:g}"),
+}
+
+
+def check_output(output: str | Path) -> None:
+    """Check that we can write a page to a file, before the work.
+
+    RAISES (ValueError): If its name ends in neither `.html` nor `.md`, and it is no
+        open file either.
+    """
+    if _get_suffix(output) not in _SUFFIXES:
+        raise ValueError(
+            f"'output' should end in {' or '.join(_SUFFIXES)}, but is '{output}'."
+        )
+
+
+def write_page(
+    output: str | Path,
+    template: str,
+    content: Mapping[str, Any],
+    *,
+    pictures: Mapping[str, bytes],
+    folder: str | Path | None = None,
+) -> None:
+    """Write a page.
+
+    output (str | Path): The file: self-contained HTML (`.html`), or Markdown (`.md`).
+        To an open file, such as `/dev/stdout`, HTML is written.
+    template (str): The template's name, without `.html.jinja` or `.md.jinja`.
+    content (Mapping[str, Any]): What it shows.
+    pictures (Mapping[str, bytes]): PNG files by their names, without `.png`.
+    folder (str | Path, optional): A folder for the pictures. None: none for HTML, which
+        has them inside; for Markdown, `<output without .md>_figures`.
+    RAISES (ValueError): If `output` ends in something else.
+    """
+    check_output(output)
+    output = Path(output)
+    if folder is None and output.suffix == ".md":
+        folder = output.with_name(f"{output.stem}_figures")
+    links = {} if folder is None else _write_pictures(pictures, output, Path(folder))
+    suffix = _get_suffix(output)
+    if suffix == ".html":
+        links = {
+            name: f"data:image/png;base64,{b64encode(png).decode('ascii')}"
+            for name, png in pictures.items()
+        }
+    text = _make_environment().get_template(f"{template}{suffix}.jinja")
+    with replacing(output) as temporary:
+        temporary.write_text(
+            text.render(content, links=links, n_seeds=SEEDS), encoding="utf8"
+        )
+
+
+def _get_suffix(output: str | Path) -> str:
+    return ".html" if find_descriptor(output) is not None else Path(output).suffix
+
+
+def _write_pictures(
+    pictures: Mapping[str, bytes], output: Path, folder: Path
+) -> dict[str, str]:
+    """Write PNG files; give their paths, as seen from the page."""
+    links = {}
+    for name, png in pictures.items():
+        path = folder / f"{name}.png"
+        with replacing(path) as temporary:
+            temporary.write_bytes(png)
+        links[name] = Path(os.path.relpath(path, output.parent)).as_posix()
+    return links
+
+
+def _make_environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader(__package__ or ""),
+        autoescape=lambda name: name is not None and ".html" in name,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters.update(
+        ours=_format_ours,
+        printed=_format_printed,
+        mark=_get_mark,
+        groups=_get_groups,
+        md=markdown.escape,
+        code=markdown.code,
+        link=markdown.link,
+    )
+    return environment
+
+
+def _format_ours(value: Estimate | None, kind: str) -> str:
+    if value is None:
+        return "\N{EN DASH}"
+    factor, mean, deviation, _ = _FORMATS[kind]
+    return _format(value, factor, mean, deviation)
+
+
+def _format_printed(value: Estimate | None, kind: str) -> str:
+    if value is None:
+        return ""
+    factor, *_, mean = _FORMATS[kind]
+    return _format(value, factor, mean, mean)
+
+
+def _format(value: Estimate, factor: int, mean: str, deviation: str) -> str:
+    text = mean.format(factor * value.mean).replace("-", "\N{MINUS SIGN}")
+    if value.deviation is None:
+        return text
+    return f"{text} ± {deviation.format(factor * value.deviation)}"
+
+
+def _get_mark(cell: Cell) -> str:
+    """Say which way a cell differs: upwards if ours is more."""
+    if not cell.differs or cell.ours is None:
+        return ""
+    other = 0.0 if cell.printed is None else cell.printed.mean
+    return "▲" if cell.ours.mean > other else "▼"
+
+
+def _get_groups(table: Table) -> list[tuple[str, int]]:
+    """Give the upper headings and how many columns each spans; [] if there are none."""
+    groups = [
+        (name, len(list(columns)))
+        for name, columns in groupby(table.columns, key=lambda column: column.group)
+    ]
+    return groups if any(name for name, _ in groups) else []
