@@ -1,11 +1,21 @@
 """`spacy hashembeds report`."""
 
+from collections.abc import Callable
+from enum import StrEnum
 from pathlib import Path
+from typing import Any
 
 from spacy.cli._util import Arg, Opt
 
 from ._app import describe, hashembeds_cli
 from ._output import QUIET, name_output
+
+
+class PaperName(StrEnum):
+    """The papers whose tables can be filled."""
+
+    multi_hash_embeddings = "multi-hash-embeddings"
+    hash_embeddings = "hash-embeddings"
 
 
 @hashembeds_cli.command("report")
@@ -20,6 +30,13 @@ def report_cli(
         help="The file to write, .html or .md; - is standard output, for HTML.",
         dir_okay=False,
         callback=name_output,
+    ),
+    paper: PaperName = Opt(
+        PaperName.multi_hash_embeddings,
+        "--paper",
+        help='The paper whose tables to fill: the report "Multi hash embeddings in '
+        'spaCy", of named entities, or "Hash Embeddings for Efficient Word '
+        'Representations", of text classifiers.',
     ),
     figures: Path | None = Opt(
         None,
@@ -38,20 +55,21 @@ def report_cli(
     """Fill the tables and figures of the report with the results that are there.
 
     Each figure is a mean over seeds with its standard deviation, beside what the
-    report prints, and marked where the two differ. What is missing is listed.
+    report prints, and marked where the two differ. What is missing is listed. Those of
+    another paper are filled likewise with --paper.
     """
     from wasabi import msg
 
     from ..files import check_target
     from ..report.pages import check_output
-    from ..report.report import make_report, write_report
 
+    make, write = _find_paper(paper)
     try:
         check_output(output)
         # no input, which end in .json and .spacy; and may well be in their folder
         check_target(output)
-        report = make_report(results, corpus_root=corpus_root, on_progress=msg.info)
-        write_report(report, output, figures=figures)
+        report = make(results, corpus_root=corpus_root, on_progress=msg.info)
+        write(report, output, figures=figures)
     except (OSError, ValueError, ImportError) as e:
         msg.fail("Can't make the report", describe(e), exits=1)
     if report.misnamed:
@@ -62,3 +80,14 @@ def report_cli(
         f"{report.differences}; "
         f"{len(report.missing)} variants are missing on some dataset.",
     )
+
+
+def _find_paper(paper: PaperName) -> tuple[Callable[..., Any], Callable[..., None]]:
+    """Find what makes the page of a paper, and what writes it."""
+    if paper == PaperName.hash_embeddings:
+        from ..report.hash_embeddings.page import make_page, write_hash_embeddings
+
+        return make_page, write_hash_embeddings
+    from ..report.report import make_report, write_report
+
+    return make_report, write_report

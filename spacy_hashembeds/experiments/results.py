@@ -13,6 +13,9 @@ from ..evaluation.tasks import TEXTCAT
 from ..files import quote
 from .metrics import get_task, read_metrics
 
+#: What `spacy hashembeds importance` has listed of a variant, beside its results.
+IMPORTANCE = "importance.json"
+
 
 class TrialKey(NamedTuple):
     """What trials that differ by nothing but their seed have in common.
@@ -118,12 +121,13 @@ def find_misnamed(folder: str | Path) -> list[Path]:
 
     folder (str | Path): The folder of results.
     RETURNS (list[Path]): JSON files whose name is not `seed<N>.json`. Hidden ones,
-        which are still being written, are not among them.
+        which are still being written, are not among them, nor is `importance.json`.
     """
     return sorted(
         path
         for path in Path(folder).glob("*/*/*/*.json")
-        if not _is_result(path) and not path.name.startswith(".")
+        if not (_is_result(path) or path.name == IMPORTANCE)
+        and not path.name.startswith(".")
     )
 
 

@@ -121,6 +121,23 @@ def make_collision_table(counted: Counted) -> Table:
     )
 
 
+def compare_counts(ours: float | None, printed: Estimate | None) -> Cell:
+    """Set a count beside the printed one: they should be equal, to its last place.
+
+    ours (float, optional): Our count.
+    printed (Estimate, optional): The paper's count.
+    RETURNS (Cell): Both, and whether they differ.
+    """
+    if ours is None:
+        return Cell(printed=printed)
+    differs = False
+    if printed is not None:
+        exponent = Decimal(str(printed.mean)).as_tuple().exponent
+        half = Decimal(5).scaleb(int(exponent) - 1)
+        differs = abs(Decimal(ours) - Decimal(str(printed.mean))) > half
+    return Cell(ours=Estimate(mean=ours), printed=printed, differs=differs)
+
+
 def _count_corpus(
     folder: Path, lang: str, on_progress: Callable[[str], None]
 ) -> dict[str, float]:
@@ -180,7 +197,7 @@ def _make_table(number: int, counted: Counted) -> Table:
     rows = []
     for dataset, name in DATASET_NAMES.items():
         cells = {
-            column.key: _compare_counts(
+            column.key: compare_counts(
                 counted[dataset].get(column.key),
                 get_printed(number, dataset, column.key),
             )
@@ -188,15 +205,3 @@ def _make_table(number: int, counted: Counted) -> Table:
         }
         rows.append(Row(stub=(name,), cells=cells))
     return make_table(number, ("",), _COLUMNS[number], rows)
-
-
-def _compare_counts(ours: float | None, printed: Estimate | None) -> Cell:
-    """Counts should be equal, to as many places as are printed."""
-    if ours is None:
-        return Cell(printed=printed)
-    differs = False
-    if printed is not None:
-        exponent = Decimal(str(printed.mean)).as_tuple().exponent
-        half = Decimal(5).scaleb(int(exponent) - 1)
-        differs = abs(Decimal(ours) - Decimal(str(printed.mean))) > half
-    return Cell(ours=Estimate(mean=ours), printed=printed, differs=differs)

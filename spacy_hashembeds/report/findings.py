@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ..evaluation.scorer import KINDS
-from ..experiments.results import Estimate, Groups, TrialKey, estimate
+from ..experiments.results import Estimate, Groups, Result, TrialKey, estimate
 from .layouts import (
     DATASET_NAMES,
     FEWER,
@@ -21,6 +21,13 @@ from .tables import Cell, Row, Table, compare, estimate_source
 # The endings of variants with word vectors; none comes first.
 _VECTORS = ("", "vectors", "floret", "fasttext")
 
+#: What stands beside the scores of trials: see `make_size_cells`.
+SIZE_COLUMNS = (
+    Column(key="seeds", label="Seeds", kind="count"),
+    Column(key="parameters", label="Parameters", kind="count"),
+    Column(key="megabytes", label="MB", kind="decimal"),
+)
+
 
 def make_overview(groups: Groups) -> Table:
     """Set all trials side by side: F1 on the test set, and size.
@@ -30,9 +37,7 @@ def make_overview(groups: Groups) -> Table:
     """
     columns = [
         *(Column(key=kind, label=kind.title(), group="F1-score") for kind in KINDS),
-        Column(key="seeds", label="Seeds", kind="count"),
-        Column(key="parameters", label="Parameters", kind="count"),
-        Column(key="megabytes", label="MB", kind="decimal"),
+        *SIZE_COLUMNS,
     ]
     keys = sorted(groups, key=_get_order)
     return Table(
@@ -77,19 +82,29 @@ def make_seed_table(groups: Groups) -> Table:
     )
 
 
+def make_size_cells(results: Sequence[Result]) -> dict[str, Cell]:
+    """Say how many seeds trials have, and how large their pipelines are on average.
+
+    results (Sequence[Result]): The results of one group.
+    RETURNS (dict[str, Cell]): The cells of `SIZE_COLUMNS`, by their keys.
+    """
+    return {
+        "seeds": Cell(ours=Estimate(mean=len(results))),
+        "parameters": _average([r.embedding_parameters for r in results]),
+        "megabytes": _average([r.bytes_on_disk / 1e6 for r in results]),
+    }
+
+
 def _make_overview_row(key: TrialKey, groups: Groups) -> Row:
     dataset, embedder, variant = key
     results = groups[key]
-    cells = {}
+    cells = make_size_cells(results)
     for kind, prefix in KINDS.items():
         source = Source(embedder, variant, "test", f"{prefix}_f")
         ours = estimate_source(groups, dataset, source)
         cell = compare(ours, find_printed(dataset, source))
         # how many seeds has a column of its own
         cells[kind] = replace(cell, ours=ours and replace(ours, n=None))
-    cells["seeds"] = Cell(ours=Estimate(mean=len(results)))
-    cells["parameters"] = _average([r.embedding_parameters for r in results])
-    cells["megabytes"] = _average([r.bytes_on_disk / 1e6 for r in results])
     name = DATASET_NAMES.get(dataset, dataset)
     return Row(stub=(name, embedder, variant), cells=cells)
 

@@ -48,6 +48,17 @@ def get_printed(
     return Estimate(mean=value)
 
 
+def get_printed_texts(number: int, row: str, paper: Paper) -> dict[str, list[str]]:
+    """Look up texts, of a table that has them in place of figures.
+
+    number (int): The table's number.
+    row (str): The row's key.
+    paper (Paper): The paper.
+    RETURNS (dict[str, list[str]]): The texts by the columns' keys.
+    """
+    return _read_tables(paper.file)[str(number)]["rows"][row]
+
+
 def find_printed(dataset: str, source: Source) -> Estimate | None:
     """Look up the score of a trial, in the first table of the report that has it.
 
@@ -60,6 +71,15 @@ def find_printed(dataset: str, source: Source) -> Estimate | None:
             if column.source == source:
                 return get_printed(layout.number, dataset, column.key)
     return None
+
+
+def get_rows(number: int, paper: Paper = REPORT) -> list[str]:
+    """List the keys of the rows of a table, in the paper's order.
+
+    number (int): The table's number.
+    paper (Paper): The paper.
+    """
+    return list(_read_tables(paper.file)[str(number)]["rows"])
 
 
 def get_caption(number: int, paper: Paper = REPORT) -> str:

@@ -5,11 +5,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..evaluation.tasks import NER
-from ..experiments.results import Groups, find_misnamed, read_results, select_task
+from ..experiments.results import find_misnamed
 from .charts import import_figure
 from .corpus_tables import count_corpora, make_collision_table, make_corpus_tables
 from .figures import FIGURES, draw_figures
 from .findings import make_overview, make_seed_table
+from .inputs import find_corpora, read_trials
 from .missing import Missing, find_missing
 from .pages import write_page
 from .tables import Table, describe_differences, make_trial_tables
@@ -66,8 +67,8 @@ def make_report(
     """
     # before the work
     import_figure()
-    root = _find_corpora(corpus_root)
-    groups = _read_trials(results, on_progress)
+    root = find_corpora(corpus_root)
+    groups = read_trials(results, NER, on_progress)
     tables = make_trial_tables(groups)
     on_progress("Drawing figures")
     figures = draw_figures(tables)
@@ -86,21 +87,6 @@ def make_report(
         missing=find_missing(groups),
         misnamed=find_misnamed(results),
     )
-
-
-def _read_trials(results: str | Path, on_progress: Callable[[str], None]) -> Groups:
-    """Read the trials that the report is about, which has no text classifiers."""
-    groups = read_results(results)
-    chosen = select_task(groups, NER)
-    n_others = sum(map(len, groups.values())) - sum(map(len, chosen.values()))
-    if not chosen:
-        raise FileNotFoundError(
-            f"There are no results of named entities in '{results}', which the report "
-            f"is about, only {n_others:,} of text classifiers."
-        )
-    if n_others:
-        on_progress(f"Leaving out the results of text classifiers: {n_others:,}")
-    return chosen
 
 
 def write_report(
@@ -122,12 +108,3 @@ def write_report(
         pictures={f"figure{number}": png for number, png in report.figures.items()},
         folder=figures,
     )
-
-
-def _find_corpora(root: str | Path | None) -> Path:
-    if root is not None and not Path(root).is_dir():
-        raise FileNotFoundError(
-            f"'corpus_root' should be a folder of prepared corpora, but there is no "
-            f"'{root}'. `spacy hashembeds prepare` makes them."
-        )
-    return Path("corpus" if root is None else root)

@@ -44,10 +44,12 @@ class Row:
 
     stub (tuple[str, ...]): What the row is of, under the headings of the stub.
     cells (Mapping[str, Cell]): The cell of each column, by the column's key.
+    has_ours (bool): Whether there may be figures of ours in it.
     """
 
     stub: tuple[str, ...]
     cells: Mapping[str, Cell]
+    has_ours: bool = True
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,8 +6,10 @@ import pytest
 from typer.testing import CliRunner
 
 from spacy_hashembeds.cli import hashembeds_cli
+from spacy_hashembeds.cli.report import PaperName
+from spacy_hashembeds.report.inputs import PAPERS
 
-from ..experiments.test_results import write_seeds
+from ..experiments.test_results import write_categories, write_seeds
 
 
 @pytest.fixture
@@ -38,6 +40,31 @@ def test_it_writes_a_page_and_says_what_is_in_it(results, tmp_path):
     assert "Drawing figures" in result.output
     assert "30.0 ± 0.0" in output.read_text(encoding="utf8")
     assert (figures / "figure3.png").is_file()
+
+
+def test_the_other_paper_is_filled_with_text_classifiers(results, tmp_path):
+    write_categories(results, "ag_news", "hash_ngram_textcat", "default")
+    output, figures = tmp_path / "page.html", tmp_path / "figures"
+    arguments = (results, "--paper", "hash-embeddings", "-o", output)
+    result = run(*arguments, "--figures", figures)
+    assert result.exit_code == 0, result.output
+    said = " ".join(result.output.split())
+    assert f"Wrote {output} from 1 results" in said
+    assert "0 of 1 scores differ from the paper; 7 variants are" in said
+    assert "50.0 <small>(1)</small>" in output.read_text(encoding="utf8")
+    assert (figures / "parameters.png").is_file()
+
+
+def test_a_paper_without_results_names_the_other(results, tmp_path):
+    result = run(results, "--paper", "hash-embeddings", "-o", tmp_path / "page.html")
+    check_failure(result, "which 'multi-hash-embeddings' is about")
+    assert {name.value for name in PaperName} == set(PAPERS.values())
+
+
+def test_an_unknown_paper_is_refused(results, tmp_path):
+    result = run(results, "--paper", "mine", "-o", tmp_path / "page.html")
+    assert result.exit_code == 2
+    assert "'multi-hash-embeddings', 'hash-embeddings'" in result.output
 
 
 def test_it_counts_the_corpora_that_are_there(results, tmp_path, tiny_corpus):

@@ -148,7 +148,7 @@ def test_files_skipped_for_their_names_are_found(tmp_path):
     (tmp_path / "anem/comparison.json").write_text("no result")
     assert find_misnamed(tmp_path) == []
     names = ("seed-1.json", "seed1 (copy).json", "seed\N{SUPERSCRIPT TWO}.json")
-    for name in (*names, ".seed1-abc.json", "notes.txt"):
+    for name in (*names, ".seed1-abc.json", "importance.json", "notes.txt"):
         path.with_name(name).write_text("no result")
     assert find_misnamed(tmp_path) == sorted(map(path.with_name, names))
 

@@ -1,0 +1,129 @@
+"""Table 4 of the paper, read from what `spacy hashembeds importance` writes."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ...experiments.results import IMPORTANCE, TrialKey
+from ...files import quote, read_json
+from ..printed import get_caption, get_notes, get_printed_texts, get_rows
+from .layouts import DATASETS, HASH_DICTIONARY, PAPER, name_trials
+
+_KEYS = ("largest", "smallest")
+
+_TRIALS = f"yelp_polarity/{'/'.join(HASH_DICTIONARY)}"
+
+#: An example of what makes such a list.
+IMPORTANCE_COMMAND = (
+    f"spacy hashembeds importance training/{_TRIALS}/seed0/model-best "
+    "--texts corpus/yelp_polarity/train.spacy "
+    f"-o metrics/{_TRIALS}/{IMPORTANCE}"
+)
+
+#: What the paper writes between the words of an n-gram.
+_BETWEEN = "_"
+
+
+@dataclass(frozen=True, kw_only=True)
+class TextTable:
+    """A table of texts.
+
+    title (str): E.g. "Table 4".
+    caption (str): What it shows.
+    headings (Sequence[str]): The headings of the columns.
+    rows (Sequence[Sequence[str]]): A text for each column.
+    notes (Sequence[str]): Footnotes.
+    """
+
+    title: str
+    caption: str
+    headings: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    notes: Sequence[str]
+
+
+def make_importance_table(results: str | Path) -> TextTable:
+    """Set what is important in our pipelines below what the paper prints.
+
+    results (str | Path): The folder of results. Lists that belong to trials are beside
+        them: `<dataset>/<embedder>/<variant>/importance.json`.
+    RAISES (ValueError): If such a file can't be read.
+    RETURNS (TextTable): The paper's rows, and one for each table of weights.
+    """
+    rows = [
+        (DATASETS[dataset], "the paper", *(_join(printed[key]) for key in _KEYS))
+        for dataset in get_rows(4, PAPER)
+        for printed in [get_printed_texts(4, dataset, PAPER)]
+    ]
+    for path in sorted(Path(results).glob(f"*/*/*/{IMPORTANCE}")):
+        key = TrialKey(*path.parts[-4:-1])
+        rows += _make_rows(key, read_importance(path))
+    return TextTable(
+        title="Table 4",
+        caption=get_caption(4, PAPER),
+        headings=("Dataset", "Pipeline", "Largest", "Smallest"),
+        rows=rows,
+        notes=get_notes(4, PAPER),
+    )
+
+
+def read_importance(path: Path) -> list[dict[str, Any]]:
+    """Read the tables of weights that `spacy hashembeds importance` has listed.
+
+    path (Path): The JSON file.
+    RAISES (ValueError): If it is damaged or of another kind.
+    RETURNS (list[dict[str, Any]]): For each table its "attr", "ngram_size", and under
+        "largest" and "smallest" what has a row of weights, as text.
+    """
+    try:
+        return [_read_table(table) for table in _get(read_json(path), "tables", list)]
+    except ValueError as error:
+        raise ValueError(
+            f"'{path}' should hold what `spacy hashembeds importance` writes, but is "
+            f"damaged or of another kind: {error}. Write it again, or remove it."
+        ) from error
+
+
+def _make_rows(
+    key: TrialKey, tables: Sequence[Mapping[str, Any]]
+) -> Iterator[tuple[str, ...]]:
+    dataset = DATASETS.get(key.dataset, key.dataset)
+    for table in tables:
+        name = f"{name_trials(key.embedder, key.variant)}: {table['attr']}"
+        if table["ngram_size"] > 1:
+            name += f", 1 to {table['ngram_size']} words"
+        yield (dataset, name, *(_join(table[end]) for end in _KEYS))
+
+
+def _read_table(table: Any) -> dict[str, Any]:
+    return {
+        "attr": _get(table, "attr", str),
+        "ngram_size": _get(table, "ngram_size", int),
+        **{key: [_name_row(row) for row in _get(table, key, list)] for key in _KEYS},
+    }
+
+
+def _name_row(row: Any) -> str:
+    """Name what has a row of weights: the most frequent, and how many others."""
+    values = _get(row, "values", list)
+    if not values:
+        raise ValueError("'values' should have one or more, but is []")
+    first = values[0]
+    # what nobody knows the text of has its hash alone
+    if _get(first, "name", (str, type(None))) is None:
+        name = f"#{_get(first, 'key', str)}"
+    else:
+        name = _BETWEEN.join(first["name"].split()) or repr(first["name"])
+    return f"{name} (+{len(values) - 1})" if len(values) > 1 else name
+
+
+def _get(content: Any, key: str, kind: type | tuple[type, ...]) -> Any:
+    value = content.get(key) if isinstance(content, dict) else None
+    if not isinstance(value, kind) or isinstance(value, bool):
+        raise ValueError(f"{key!r} is {quote(value)}")
+    return value
+
+
+def _join(names: Sequence[str]) -> str:
+    return ", ".join(names)
