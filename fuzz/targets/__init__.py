@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from ..target import Target
 from .docbins import DOCBIN
 from .grids import GRID
+from .importance import IMPORTANCE
 from .labelled import LABELLED
 from .pipelines import HASH_PIPELINE, LOOKUP_PIPELINE
 from .results import COMPARISON, RESULTS
@@ -23,6 +24,7 @@ _ALL = (
     GRID,
     RESULTS,
     COMPARISON,
+    IMPORTANCE,
 )
 
 TARGETS: Mapping[str, Target] = {target.name: target for target in _ALL}

@@ -22,6 +22,7 @@ from spacy_hashembeds.experiments.results import (
     select_task,
 )
 from spacy_hashembeds.report.findings import make_overview, make_seed_table
+from spacy_hashembeds.report.hash_embeddings import tables as hash_embeddings
 from spacy_hashembeds.report.missing import find_missing
 from spacy_hashembeds.report.tables import Table, make_trial_tables
 
@@ -85,14 +86,16 @@ def _load_results(folder: Path, part: Part) -> Groups:
 
 
 def _use_results(groups: Groups) -> Any:
-    """Fill the report's tables, and average the scores of text classifiers."""
-    entities = select_task(groups, "ner")
+    """Fill both papers' tables, and average the scores of text classifiers."""
+    entities, texts = select_task(groups, "ner"), select_task(groups, "textcat")
     tables = [make_overview(entities), make_seed_table(entities)]
     tables += make_trial_tables(entities).values()
+    tables += hash_embeddings.make_trial_tables(texts).values()
+    tables.append(hash_embeddings.make_overview(texts))
     find_missing(entities)
     averages = [
         estimate_score(results, "test", score)
-        for results in select_task(groups, "textcat").values()
+        for results in texts.values()
         for score in SCORES
     ]
     return [list(_read_cells(table)) for table in tables], averages
@@ -109,7 +112,7 @@ def _find_fault_of_results(
     part: Part, original: bytes, damaged: bytes, answer: Any
 ) -> str | None:
     data = json.loads(damaged)
-    if _has_duplicates(damaged):
+    if has_duplicates(damaged):
         return "a key is there twice"
     return next(_find_faults(data), None)
 
@@ -169,7 +172,8 @@ def _is_count(value: Any) -> bool:
     return type(value) is int and value >= 0
 
 
-def _has_duplicates(data: bytes) -> bool:
+def has_duplicates(data: bytes) -> bool:
+    """Whether JSON has a key twice in one object."""
     found = []
 
     def check(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -196,7 +200,7 @@ def _find_fault_of_comparison(
     part: Part, original: bytes, damaged: bytes, answer: Any
 ) -> str | None:
     data = json.loads(damaged)
-    if _has_duplicates(damaged):
+    if has_duplicates(damaged):
         return "a key is there twice"
     # the last split is the one that is compared
     return next(

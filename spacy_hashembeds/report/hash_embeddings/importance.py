@@ -97,9 +97,12 @@ def _make_rows(
 
 
 def _read_table(table: Any) -> dict[str, Any]:
+    size = _get(table, "ngram_size", int)
+    if size < 1:
+        raise ValueError(f"'ngram_size' is {size}")
     return {
         "attr": _get(table, "attr", str),
-        "ngram_size": _get(table, "ngram_size", int),
+        "ngram_size": size,
         **{key: [_name_row(row) for row in _get(table, key, list)] for key in _KEYS},
     }
 

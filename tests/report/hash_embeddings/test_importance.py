@@ -68,6 +68,7 @@ def test_the_command_writes_where_it_is_read(tmp_path):
     [
         ([make_table(attr=3)], "'attr' is 3"),
         ([make_table(ngram_size=True)], "'ngram_size' is True"),
+        ([make_table(ngram_size=0)], "'ngram_size' is 0"),
         ([make_table(largest=None)], "'largest' is None"),
         ([make_table(smallest=[make_row()])], "'values' should have one or more"),
         ([make_table(smallest=[{"values": [{"name": None}]}])], "'key' is None"),
