@@ -19,8 +19,8 @@ TEXTS = ["coffee tea coffee", "the coffee tea", "rare"]
 def make_pipeline(
     texts: Sequence[str] = TEXTS, *, attrs: Sequence[str] = ("ORTH",), **options: Any
 ) -> Language:
-    """Make a pipeline whose components are all ones. Without rows of weights, each word
-    that the texts have twice is in the dictionary.
+    """Make a pipeline whose components and weights are all ones. Without rows of
+    weights, each word that the texts have twice is in the dictionary.
     """
     nlp = spacy.blank("en")
     embed = {
@@ -38,7 +38,8 @@ def make_pipeline(
         count_symbols(nlp, [nlp.make_doc(text) for text in texts], min_freq=2)
     nlp.initialize()
     for layer in get_layers(nlp):
-        layer.set_param("E", np.ones_like(layer.get_param("E")))
+        for name in ("E", "P"):
+            layer.set_param(name, np.ones_like(layer.get_param(name)))
     return nlp
 
 

@@ -55,7 +55,8 @@ def importance_cli(
 ) -> None:
     """List what a pipeline's importance weights make the most and the least of.
 
-    For hash embeddings with importance weights, as MultiWeightedHashEmbed has them.
+    For hash embeddings with importance weights, as MultiWeightedHashEmbed and
+    HashNgramTextCat have them.
     """
     from wasabi import msg
 
