@@ -1,25 +1,29 @@
 """Fill the tables of results.md from the trials in results/: `python docs/results.py`.
 
 The text around them is written by hand. A test sees that the tables are those of the
-trials.
+trials. It draws results.png too, F1 against the size on disk.
 """
 
+import json
 import re
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from statistics import fmean
+from typing import Any
 
 from spacy_hashembeds.evaluation.scorer import KINDS
-from spacy_hashembeds.evaluation.tasks import NER
+from spacy_hashembeds.evaluation.tasks import NER, TEXTCAT
 from spacy_hashembeds.experiments.results import (
     Estimate,
     Groups,
+    Result,
     TrialKey,
-    estimate,
     estimate_score,
     read_results,
     select_task,
 )
+from spacy_hashembeds.report.charts import import_figure
 from spacy_hashembeds.report.layouts import FEWER, HASH, LOOKUP, SEED_9, Source
 from spacy_hashembeds.report.printed import find_printed
 
@@ -50,23 +54,79 @@ EMBEDDERS = {
     (LOOKUP, "min_freq1"): "lookup, min_freq 1",
 }
 
+WEIGHTED, HYBRID = "multi_weighted_hash_embed", "multi_hybrid_embed"
+
+#: The same with tables of equal size, in the order of theirs: see the grid `budgets`.
+BUDGETS = {"equal": "as lookup with min_freq 2", "tenth": "a tenth of spaCy's"}
+EQUAL_SIZES = {
+    (embedder, f"{budget}{suffix}"): (name, size)
+    for budget, size in BUDGETS.items()
+    for embedder, suffix, name in (
+        (FEWER, "", "hash, 2 hashes"),
+        (WEIGHTED, "", "weighted, 2 hashes, weights by symbols"),
+        (WEIGHTED, "_hashed", "weighted, 2 hashes, weights hashed"),
+        (HYBRID, "", "hybrid, 2 hashes"),
+        (LOOKUP, "", "lookup"),
+    )
+}
+FROM_ONE = (WEIGHTED, "equal_from_one")
+STARTS = {(WEIGHTED, "equal"): "near 0", FROM_ONE: "at 1"}
+
+TEXT_CORPORA = {"ag_news_small": "AG's news, 7,600 texts"}
+NGRAMS, ENSEMBLE = "hash_ngram_textcat", "hash_ngram_ensemble"
+BOW, REDUCE = "textcat_bow", "textcat_reduce"
+
+#: Text classifiers, in the order of their table.
+CLASSIFIERS = {
+    (NGRAMS, "default"): "hash embedding",
+    (NGRAMS, "dictionary_linear"): "hash embedding, weights by a dictionary",
+    (NGRAMS, "hashing_trick"): "hashing trick",
+    (NGRAMS, "standard_linear"): "standard embedding",
+    (BOW, "default"): "spaCy's `TextCatBOW`",
+    (REDUCE, "default"): "spaCy's `TextCatReduce`",
+    (NGRAMS, "dictionary"): "hash embedding, 3 dense layers",
+    (NGRAMS, "standard"): "standard embedding, 3 dense layers",
+    (ENSEMBLE, "default"): "ten small ones that vote, 1 to 3 dense layers",
+    (NGRAMS, "default_fifth"): "hash embedding, a fifth",
+    (NGRAMS, "hashing_trick_fifth"): "hashing trick, a fifth",
+    (NGRAMS, "standard_linear_fifth"): "standard embedding, a fifth",
+    (BOW, "default_fifth"): "spaCy's `TextCatBOW`, a quarter",
+    (REDUCE, "default_fifth"): "spaCy's `TextCatReduce`, a fifth",
+}
+
+#: The series of the picture, with the colours and marks of each.
+SERIES = {
+    HASH: ("spaCy's, 4 hashes", "#1b3a57", "o"),
+    FEWER: ("hash, 2 hashes", "#5b8db8", "s"),
+    LOOKUP: ("lookup", "#c8701a", "D"),
+    WEIGHTED: ("weighted", "#3f7f4f", "^"),
+    HYBRID: ("hybrid", "#8a4f9e", "v"),
+}
+PICTURE = PAGE.with_suffix(".png")
+
 NONE = "\N{EN DASH}"
 
 
 def make_tables(groups: Groups) -> dict[str, str]:
-    """Make the tables of the page, as Markdown. They have no text classifiers.
+    """Make the tables of the page, as Markdown.
 
     groups (Groups): The trials, as `read_results` gives them.
     RAISES (ValueError): If a trial has no place in the tables.
     RETURNS (dict[str, str]): The tables by their names in the page.
     """
-    groups = select_task(groups, NER)
+    known = {*EMBEDDERS, *EQUAL_SIZES, *STARTS, *CLASSIFIERS}
     for key in groups:
-        if key.dataset not in CORPORA or key[1:] not in EMBEDDERS:
+        if key.dataset not in {*CORPORA, *TEXT_CORPORA} or key[1:] not in known:
             raise ValueError(
                 f"{'/'.join(key)} has no name for the table. Add one to {__file__}."
             )
-    return {"trials": make_trial_table(groups)}
+    entities, texts = select_task(groups, NER), select_task(groups, TEXTCAT)
+    return {
+        "trials": make_trial_table(entities),
+        "equal sizes": make_size_table(entities),
+        "where weights begin": make_start_table(entities),
+        "text classification": make_text_table(texts),
+    }
 
 
 def make_trial_table(groups: Groups) -> str:
@@ -86,8 +146,6 @@ def make_row(key: TrialKey, groups: Groups) -> Sequence[str]:
         kind: find_printed(key.dataset, Source(key.embedder, key.variant, "test", f))
         for kind, f in ours.items()
     }
-    size = estimate(result.bytes_on_disk / 1e6 for result in results)
-    assert size is not None
     return (
         CORPORA[key.dataset],
         EMBEDDERS[key.embedder, key.variant],
@@ -98,8 +156,130 @@ def make_row(key: TrialKey, groups: Groups) -> Sequence[str]:
         format_printed(printed["unseen"]),
         str(len(results)),
         f"{results[0].embedding_parameters:,}",
-        f"{size.mean:.1f}",
+        f"{_find_size(results):.1f}",
     )
+
+
+def make_size_table(groups: Groups) -> str:
+    """Make a table of embedders with tables of equal size."""
+    header = ("corpus", "size of the tables", "embedder", "F1 all", "seen", "unseen")
+    header += ("seeds", "table parameters")
+    rows = [
+        (
+            CORPORA[dataset],
+            size,
+            f"{name} (`{embedder}`)",
+            *_format_entities(groups[key]),
+            f"{count_table_parameters(groups[key][0]):,}",
+        )
+        for dataset in CORPORA
+        for (embedder, variant), (name, size) in EQUAL_SIZES.items()
+        if (key := TrialKey(dataset, embedder, variant)) in groups
+    ]
+    return format_table(header, rows)
+
+
+def make_start_table(groups: Groups) -> str:
+    """Make a table of where importance weights begin."""
+    header = ("corpus", "weights begin", "F1 all", "seen", "unseen", "seeds")
+    rows = [
+        (CORPORA[dataset], name, *_format_entities(groups[key]))
+        for dataset in CORPORA
+        if TrialKey(dataset, *FROM_ONE) in groups
+        for variant, name in STARTS.items()
+        if (key := TrialKey(dataset, *variant)) in groups
+    ]
+    return format_table(header, rows)
+
+
+def make_text_table(groups: Groups) -> str:
+    """Make a table of text classifiers."""
+    header = ("corpus", "model", "accuracy", "macro F1", "seeds")
+    header += ("embedding parameters", "MB on disk")
+    rows = [
+        (
+            TEXT_CORPORA[dataset],
+            f"{name} (`{variant[0]}`)",
+            *(format_f1(estimate_score(groups[key], "test", s)) for s in _CATEGORIES),
+            str(len(groups[key])),
+            f"{groups[key][0].embedding_parameters:,}",
+            f"{_find_size(groups[key]):.1f}",
+        )
+        for dataset in TEXT_CORPORA
+        for variant, name in CLASSIFIERS.items()
+        if (key := TrialKey(dataset, *variant)) in groups
+    ]
+    return format_table(header, rows)
+
+
+_CATEGORIES = ("cats_acc", "cats_macro_f")
+
+
+def _format_entities(results: Sequence[Result]) -> list[str]:
+    f1 = [estimate_score(results, "test", f"{prefix}_f") for prefix in KINDS.values()]
+    return [*map(format_f1, f1), str(len(results))]
+
+
+def count_table_parameters(result: Result) -> int:
+    """Count the parameters of the tables, without the layer that mixes them."""
+    sizes = json.loads(result.path.read_text(encoding="utf8"))["sizes"]
+    if "tables" in sizes:
+        return sum(table["parameters"] for table in sizes["tables"])
+    return int(sizes["embedding_parameters"]) - MIXING_PARAMETERS
+
+
+#: Those of the Maxout layer and of the layer normalisation, of width 96 and 4 tables.
+MIXING_PARAMETERS = 96 * 3 * (4 * 96 + 1) + 2 * 96
+
+
+def _find_size(results: Sequence[Result]) -> float:
+    """Find how many MB the pipelines have on disk, in the mean."""
+    return fmean(result.bytes_on_disk for result in results) / 1e6
+
+
+def draw_sizes(groups: Groups, path: Path = PICTURE) -> None:
+    """Draw F1 against the size on disk, a panel for each corpus."""
+    groups = {
+        key: results
+        for key, results in select_task(groups, NER).items()
+        if key.embedder in SERIES and key[1:] != FROM_ONE
+    }
+    datasets = [d for d in CORPORA if sum(key.dataset == d for key in groups) > 2]
+    figure = import_figure()(figsize=(4.6 * len(datasets), 4), layout="constrained")
+    for panel, dataset in zip(
+        figure.subplots(1, len(datasets), squeeze=False)[0], datasets, strict=True
+    ):
+        _draw_panel(panel, {k: v for k, v in groups.items() if k.dataset == dataset})
+        panel.set_title(CORPORA[dataset])
+        panel.set_xlabel("Pipeline on disk (MB)")
+        panel.grid(visible=True, alpha=0.3)
+    handles, labels = panel.get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=5, frameon=False)
+    figure.supylabel("F1 on the test set (percent)")
+    figure.savefig(path, dpi=150, facecolor="white")
+
+
+def _draw_panel(panel: Any, groups: Groups) -> None:
+    """Draw the trials of one corpus, and the band that spaCy's default is in."""
+    for embedder, (name, color, mark) in SERIES.items():
+        found = [results for key, results in groups.items() if key.embedder == embedder]
+        found.sort(key=_find_size)
+        scores = [estimate_score(results, "test", "ents_f") for results in found]
+        panel.errorbar(
+            [_find_size(results) for results in found],
+            [100 * score.mean for score in scores if score],
+            yerr=[100 * (score.deviation or 0) for score in scores if score],
+            **{"label": name, "color": color, "marker": mark, "capsize": 2},
+            **{"linestyle": "none", "markersize": 6},
+        )
+        stock = [r for k, r in groups.items() if k[1:] == (HASH, "default")]
+        if embedder == HASH and stock:
+            score = estimate_score(stock[0], "test", "ents_f")
+            assert score is not None
+            low, high = (
+                100 * (score.mean + sign * (score.deviation or 0)) for sign in (-1, 1)
+            )
+            panel.axhspan(low, high, color=color, alpha=0.12)
 
 
 def format_f1(value: Estimate | None) -> str:
@@ -142,4 +322,5 @@ def fill(page: str, tables: Mapping[str, str]) -> str:
 if __name__ == "__main__":
     page = PAGE.read_text(encoding="utf8")
     PAGE.write_text(fill(page, make_tables(read_results(FOLDER))), encoding="utf8")
-    sys.stdout.write(f"Filled the tables of {PAGE}\n")
+    draw_sizes(read_results(FOLDER))
+    sys.stdout.write(f"Filled the tables of {PAGE}, and drew {PICTURE}\n")

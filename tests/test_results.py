@@ -1,11 +1,13 @@
 """docs/results.md, with the trials behind it in docs/results/."""
 
 import importlib.util
+import json
+from dataclasses import replace
 from types import ModuleType
 
 import pytest
 
-from spacy_hashembeds.experiments.results import find_misnamed, read_results
+from spacy_hashembeds.experiments.results import TrialKey, find_misnamed, read_results
 from spacy_hashembeds.report.report import make_report, write_report
 
 from .conftest import ROOT
@@ -53,11 +55,44 @@ def test_trials_without_a_name_in_the_table_are_refused(script):
         script.make_tables({other: results})
 
 
-def test_text_classifiers_are_in_no_table_of_entities(script, tmp_path):
-    write_categories(tmp_path, "ag_news", "ngrams", "default")
-    others = read_results(tmp_path)
+def test_text_classifiers_have_a_table_of_their_own(script, tmp_path):
+    write_categories(tmp_path, "ag_news_small", "textcat_bow", "default")
     groups = read_results(FOLDER)
-    assert script.make_tables({**groups, **others}) == script.make_tables(groups)
+    entities = {key: groups[key] for key in groups if key.dataset in script.CORPORA}
+    tables = script.make_tables({**entities, **read_results(tmp_path)})
+    without = script.make_tables(entities)
+    changed = [name for name in tables if tables[name] != without[name]]
+    assert changed == ["text classification"]
+    assert "spaCy's `TextCatBOW` (`textcat_bow`)" in tables["text classification"]
+
+
+def test_tables_of_equal_size_are_compared(script):
+    groups = read_results(FOLDER)
+    results = next(iter(groups.values()))
+    keys = [TrialKey("wnut17", *v) for v in [*script.EQUAL_SIZES, script.FROM_ONE]]
+    tables = script.make_tables(dict.fromkeys(keys, results))
+    lines = tables["equal sizes"].splitlines()
+    assert len(lines) == 2 + 10
+    assert lines[2].startswith("| WNUT 2017 | as lookup with min_freq 2 | hash, 2 ")
+    begin = [line.split(" | ")[1] for line in tables["where weights begin"].split("\n")]
+    assert begin == ["weights begin", "---", "near 0", "at 1"]
+
+
+def test_parameters_of_tables_are_those_that_trials_record(script, tmp_path):
+    path = tmp_path / "seed0.json"
+    result = next(iter(read_results(FOLDER).values()))[0]
+    for sizes, expected in (
+        ({"tables": [{"parameters": 5}, {"parameters": 7}]}, 12),
+        # older trials: 1,311,072 less what mixes tables of 12,500 rows
+        ({"embedding_parameters": 1_311_072}, 12_500 * 96),
+    ):
+        path.write_text(json.dumps({"sizes": sizes}), encoding="utf8")
+        assert script.count_table_parameters(replace(result, path=path)) == expected
+
+
+def test_sizes_are_drawn(script, tmp_path):
+    script.draw_sizes(read_results(FOLDER), tmp_path / "sizes.png")
+    assert (tmp_path / "sizes.png").read_bytes().startswith(b"\x89PNG")
 
 
 def test_every_file_is_a_result():
