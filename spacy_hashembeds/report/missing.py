@@ -63,7 +63,7 @@ class Missing:
     @property
     def datasets(self) -> str:
         """These datasets by their names, with the number of seeds where some are."""
-        if self.seeds == dict.fromkeys(self.names, 0):
+        if len(self.names) > 1 and self.seeds == dict.fromkeys(self.names, 0):
             return f"all {len(self.names)}"
         return ", ".join(
             name + (f" ({n} of {SEEDS} seeds)" if (n := self.seeds[dataset]) else "")

@@ -50,7 +50,7 @@ def test_the_other_paper_is_filled_with_text_classifiers(results, tmp_path):
     assert result.exit_code == 0, result.output
     said = " ".join(result.output.split())
     assert f"Wrote {output} from 1 results" in said
-    assert "0 of 1 scores differ from the paper; 7 variants are" in said
+    assert "0 of 1 scores differ from the paper; 14 variants are" in said
     assert "50.0 <small>(1)</small>" in output.read_text(encoding="utf8")
     assert (figures / "parameters.png").is_file()
 

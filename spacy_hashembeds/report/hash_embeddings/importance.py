@@ -12,12 +12,12 @@ from .layouts import DATASETS, HASH_DICTIONARY, PAPER, name_trials
 
 _KEYS = ("largest", "smallest")
 
-_TRIALS = f"yelp_polarity/{'/'.join(HASH_DICTIONARY)}"
+_TRIALS = f"ag_news_small/{'/'.join(HASH_DICTIONARY)}"
 
 #: An example of what makes such a list.
 IMPORTANCE_COMMAND = (
     f"spacy hashembeds importance training/{_TRIALS}/seed0/model-best "
-    "--texts corpus/yelp_polarity/train.spacy "
+    "--texts corpus/ag_news_small/train.spacy "
     f"-o metrics/{_TRIALS}/{IMPORTANCE}"
 )
 

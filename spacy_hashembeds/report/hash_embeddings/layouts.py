@@ -2,7 +2,6 @@
 
 from typing import NamedTuple
 
-from ...experiments.results import TrialKey
 from ..layouts import Layout, Source, TrialColumn
 from ..printed import Paper
 
@@ -32,9 +31,6 @@ SMALL_NOTE = (
     "the test."
 )
 
-#: The grid that has the trials.
-GRID = "ngrams"
-
 #: The ending of variants with about a fifth of the parameters.
 FIFTH = "fifth"
 
@@ -54,14 +50,18 @@ HASH = Embedding("hash_ngram_textcat", "default")
 TRICK = Embedding("hash_ngram_textcat", "hashing_trick")
 HASH_DICTIONARY = Embedding("hash_ngram_textcat", "dictionary")
 STANDARD = Embedding("hash_ngram_textcat", "standard")
+HASH_LINEAR = Embedding("hash_ngram_textcat", "dictionary_linear")
+STANDARD_LINEAR = Embedding("hash_ngram_textcat", "standard_linear")
 ENSEMBLE = Embedding("hash_ngram_ensemble", "default")
 BAG_OF_WORDS = Embedding("textcat_bow", "default")
 REDUCE = Embedding("textcat_reduce", "default")
 
-#: The names of what has one, the paper's own first.
+#: The names of what has one. What is linear has no dense layers.
 EMBEDDINGS = {
     HASH: "Hash embeddings (no dict.)",
     TRICK: "Hashing trick",
+    HASH_LINEAR: "Hash embeddings (dict., linear)",
+    STANDARD_LINEAR: "Standard embeddings (dict., linear)",
     HASH_DICTIONARY: "Hash embeddings (dict.)",
     STANDARD: "Standard embeddings (dict.)",
     ENSEMBLE: "Hash embeddings (dict., ensemble)",
@@ -138,13 +138,3 @@ def name_trials(embedder: str, variant: str) -> str:
     """Name the trials of a config and a variant."""
     embedding, is_fifth = split_variant(embedder, variant)
     return f"{name_embedding(embedding)}{', a fifth of the parameters' * is_fifth}"
-
-
-def find_needed() -> dict[TrialKey, set[int]]:
-    """For each trial that should be there, find the tables that it fills."""
-    in_table_2 = {embedding for _, embedding in _COLUMNS.values()}
-    return {
-        TrialKey(dataset, *embedding): {2, 3} if embedding in in_table_2 else {3}
-        for embedding in EMBEDDINGS
-        for dataset in DATASETS
-    }

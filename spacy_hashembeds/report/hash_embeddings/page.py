@@ -8,12 +8,12 @@ from ...evaluation.tasks import TEXTCAT
 from ...experiments.results import find_misnamed
 from ..charts import import_figure
 from ..inputs import find_corpora, read_trials
-from ..missing import Missing, find_fewer
+from ..missing import Missing
 from ..pages import write_page
 from ..tables import Table, describe_differences
 from .corpora import count_corpora, make_corpus_table
 from .importance import IMPORTANCE_COMMAND, TextTable, make_importance_table
-from .layouts import DATASETS, GRID, find_needed
+from .missing import GRID, find_missing, find_unplanned, read_paper_grid
 from .picture import CAPTION, draw_sizes
 from .tables import make_overview, make_trial_tables
 
@@ -29,7 +29,8 @@ class Page:
     importance (TextTable): Its table 4.
     picture (bytes, optional): A PNG file of accuracy against parameters, if there are
         trials.
-    missing (Sequence[Missing]): The trials that are still to be run.
+    missing (Sequence[Missing]): The trials of the grid that are still to be run.
+    unplanned (Sequence[str]): The paper's datasets that the grid has no trials on.
     misnamed (Sequence[Path]): Files among the results that were skipped for their name.
     """
 
@@ -40,6 +41,7 @@ class Page:
     importance: TextTable
     picture: bytes | None
     missing: Sequence[Missing]
+    unplanned: Sequence[str]
     misnamed: Sequence[Path]
 
     @property
@@ -66,13 +68,14 @@ def make_page(
     on_progress (Callable[[str], None]): Called with each step.
     RAISES (FileNotFoundError): If there are no results of text classifiers, or no such
         folder of corpora.
-    RAISES (ValueError): If a result or a corpus can't be read.
+    RAISES (ValueError): If a result, a corpus or the grid can't be read.
     RAISES (ImportError): If matplotlib is not installed.
     RETURNS (Page): The page, to be written with `write_hash_embeddings`.
     """
     # before the work
     import_figure()
     root = find_corpora(corpus_root)
+    grid = read_paper_grid()
     groups = read_trials(results, TEXTCAT, on_progress)
     importance = make_importance_table(results)
     on_progress("Drawing figures")
@@ -87,9 +90,8 @@ def make_page(
         tables={1: make_corpus_table(counted), **make_trial_tables(groups)},
         importance=importance,
         picture=picture,
-        missing=find_fewer(
-            find_needed(), groups, names=DATASETS, get_grid=lambda *trials: GRID
-        ),
+        missing=find_missing(groups, grid),
+        unplanned=find_unplanned(grid),
         misnamed=find_misnamed(results),
     )
 
@@ -108,7 +110,12 @@ def write_hash_embeddings(
     write_page(
         output,
         "hash_embeddings",
-        {"page": page, "caption": CAPTION, "command": IMPORTANCE_COMMAND},
+        {
+            "page": page,
+            "caption": CAPTION,
+            "command": IMPORTANCE_COMMAND,
+            "grid": GRID,
+        },
         pictures={} if page.picture is None else {"parameters": page.picture},
         folder=figures,
     )

@@ -18,8 +18,10 @@ from .layouts import (
     ENSEMBLE,
     HASH,
     HASH_DICTIONARY,
+    HASH_LINEAR,
     PAPER,
     STANDARD,
+    STANDARD_LINEAR,
     TRICK,
     Embedding,
     name_embedding,
@@ -29,20 +31,24 @@ from .tables import sort_trials
 
 CAPTION = (
     "Accuracy on the test set against the number of trained parameters in the "
-    "embedding, of all trials. Lines join the sizes of one embedding; hollow diamonds "
-    "are the paper's, where it says how many parameters there were."
+    "embedding, of all trials that have recorded any. Lines join the sizes of one "
+    "embedding; hollow diamonds are the paper's, where it says how many parameters "
+    "there were."
 )
 
 _WIDTH = 3
 
-# Hash embeddings are blue, and what has a row for each n-gram or one hash is orange, as
-# in the figures of the report. What has no style here gets one of the others in turn.
+# As in the figures of the report, hash embeddings are blue; all others of the paper are
+# orange. Squares have a dictionary, and what is dark has dense layers. Whatever has no
+# style here gets one of the rest in turn.
 _HASHED, _OTHER = ([bars["color"] for bars in b] for b in (HASH_BARS, LOOKUP_BARS))
 _STYLES = {
     HASH: {"color": _HASHED[1], "marker": "o"},
+    HASH_LINEAR: {"color": _HASHED[1], "marker": "s"},
     HASH_DICTIONARY: {"color": _HASHED[0], "marker": "s"},
     ENSEMBLE: {"color": _HASHED[0], "marker": "*"},
     TRICK: {"color": _OTHER[1], "marker": "o"},
+    STANDARD_LINEAR: {"color": _OTHER[1], "marker": "s"},
     STANDARD: {"color": _OTHER[0], "marker": "s"},
 }
 _MORE_STYLES = [
@@ -95,7 +101,8 @@ def draw_sizes(groups: Groups) -> bytes | None:
         _draw_panel(axes, dataset, series, styles)
     for axes in grid[len(panels) :]:
         axes.remove()
-    _add_legend(figure, styles)
+    has_printed = any(get_printed(2, dataset, "hash", PAPER) for dataset in panels)
+    _add_legend(figure, styles, has_printed=has_printed)
     file = BytesIO()
     figure.savefig(file, format="png", dpi=150, metadata={"Software": None})
     return file.getvalue()
@@ -175,13 +182,18 @@ def _make_diamond(color: str) -> dict[str, Any]:
     }
 
 
-def _add_legend(figure: Any, styles: Mapping[Embedding, Mapping[str, str]]) -> None:
+def _add_legend(
+    figure: Any, styles: Mapping[Embedding, Mapping[str, str]], *, has_printed: bool
+) -> None:
     axes = figure.axes[0]
     handles = [axes.plot([], [], **style)[0] for style in styles.values()]
-    handles += axes.plot([], [], **_make_diamond("#000000"))
+    names = list(map(name_embedding, styles))
+    if has_printed:
+        handles += axes.plot([], [], **_make_diamond("#000000"))
+        names.append("the paper")
     figure.legend(
         handles,
-        [*map(name_embedding, styles), "the paper"],
+        names,
         loc="outside lower center",
         ncols=2 if len(figure.axes) == 1 else _WIDTH,
         frameon=False,

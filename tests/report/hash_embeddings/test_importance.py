@@ -73,7 +73,7 @@ def test_the_command_writes_where_it_is_read(tmp_path):
         ([make_table(smallest=[make_row()])], "'values' should have one or more"),
         ([make_table(smallest=[{"values": [{"name": None}]}])], "'key' is None"),
         ([make_table(smallest=[{"values": [{"name": 5}]}])], "'name' is 5"),
-        (["text"], "'attr' is None"),
+        (["text"], "'ngram_size' is None"),
     ],
 )
 def test_what_is_no_list_of_importance_is_refused(tables, message, tmp_path):

@@ -110,6 +110,9 @@ def test_the_legend_names_each_embedding_once_in_a_style_of_its_own(groups, draw
         (line.get_marker(), to_hex(line.get_color())) for line in legend.get_lines()
     ]
     assert len(set(styles)) == 5
+    draw_sizes({key: groups[key] for key in groups if key.dataset != "ag_news"})
+    (legend,) = drawn[1].legends
+    assert "the paper" not in [text.get_text() for text in legend.get_texts()]
 
 
 def test_deviations_are_drawn(groups, drawn):

@@ -1,5 +1,3 @@
-import re
-
 import pytest
 
 from spacy_hashembeds.experiments.results import Estimate, TrialKey, read_results
@@ -10,11 +8,12 @@ from spacy_hashembeds.report.hash_embeddings.layouts import (
     ENSEMBLE,
     HASH,
     HASH_DICTIONARY,
+    HASH_LINEAR,
     PAPER,
     REDUCE,
     STANDARD,
+    STANDARD_LINEAR,
     TRICK,
-    find_needed,
     name_trials,
 )
 from spacy_hashembeds.report.hash_embeddings.tables import (
@@ -22,7 +21,6 @@ from spacy_hashembeds.report.hash_embeddings.tables import (
     make_trial_tables,
     sort_trials,
 )
-from spacy_hashembeds.report.missing import find_fewer
 from spacy_hashembeds.report.printed import get_notes, get_printed
 from spacy_hashembeds.report.tables import compare
 
@@ -55,6 +53,8 @@ FILLS = [
     (HASH_DICTIONARY, {"hash_dictionary"}, {"Hash embeddings (dict.)"}),
     (STANDARD, {"standard"}, {"Standard embeddings (dict.)"}),
     (ENSEMBLE, {"ensemble"}, {"Hash embeddings (dict., ensemble)"}),
+    (HASH_LINEAR, set(), {"Hash embeddings (dict., linear)"}),
+    (STANDARD_LINEAR, set(), {"Standard embeddings (dict., linear)"}),
     (BAG_OF_WORDS, set(), {"spaCy's bag of words"}),
     (REDUCE, set(), {"spaCy's tok2vec, reduced"}),
     (
@@ -217,34 +217,3 @@ def test_the_overview_has_all_datasets_and_sizes(tmp_path):
     assert macro.mean == 0.5
     figures = {key: cell.mean for key, cell in cells.items()}
     assert figures == {"seeds": 2, "parameters": 42, "megabytes": 2.5}
-
-
-def find_missing(groups):
-    names = {"names": DATASETS, "get_grid": lambda *trials: "a grid"}
-    return find_fewer(find_needed(), groups, **names)
-
-
-def test_all_is_missing_at_first_and_nothing_in_the_end(tmp_path):
-    missing = find_missing({})
-    assert [(each.embedder, each.variant) for each in missing] == list(EMBEDDINGS)
-    assert {each.datasets for each in missing} == {"all 8"}
-    tables = {(each.embedder, each.variant): each.tables for each in missing}
-    assert tables[HASH] == tables[TRICK] == tables[STANDARD] == (2, 3)
-    assert tables[BAG_OF_WORDS] == tables[REDUCE] == (3,)
-    for each in missing:
-        for dataset in each.seeds:
-            trials = (each.embedder, each.variant)
-            write_accuracies(tmp_path, dataset, trials, [0.5] * 3)
-    assert find_missing(read_results(tmp_path)) == []
-
-
-def test_what_is_missing_is_named_with_its_command(tmp_path):
-    write_accuracies(tmp_path, "ag_news", HASH, [0.5] * 3)
-    write_accuracies(tmp_path, "dbpedia", HASH, [0.5])
-    (missing, *_) = find_missing(read_results(tmp_path))
-    assert re.match(r"DBPedia \(1 of 3 seeds\), Yelp Polarity, ", missing.datasets)
-    assert missing.command == (
-        "spacy hashembeds sweep a grid --datasets dbpedia,yelp_polarity,yelp_full,"
-        "yahoo_answers,amazon_full,amazon_polarity,ag_news_small --embedders "
-        "hash_ngram_textcat --variants default"
-    )
