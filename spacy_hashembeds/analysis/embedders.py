@@ -219,10 +219,18 @@ def _find_tables(layer: Model) -> list[Table]:
         return []
     attrs = check_attributes(extractors[0].attrs["columns"])
     return [
-        _MAKE_TABLE[node.name](node, attrs[node.attrs["column"]])
+        make_table(node, attrs[node.attrs["column"]])
         for node in nodes
         if node.name in _MAKE_TABLE
     ]
+
+
+def make_table(layer: Model, attr: str) -> Table:
+    """Describe the table of a layer that is known to `_MAKE_TABLE`.
+
+    attr (str): What it embeds.
+    """
+    return _MAKE_TABLE[layer.name](layer, attr)
 
 
 def _make_hash_table(node: Model, attr: str) -> HashTable:

@@ -9,6 +9,7 @@ from spacy.training import Example
 
 from spacy_hashembeds import count_symbols
 from spacy_hashembeds.analysis.parameters import measure_sizes
+from spacy_hashembeds.analysis.sizes import count_embedding_parameters
 from spacy_hashembeds.layers.symboltaker import find_symbol_takers
 
 from .test_embedders import CNN, ROWS, TWO, make
@@ -94,6 +95,31 @@ def test_the_tables_of_all_components_are_counted(train):
     nlp.initialize(lambda: [Example(doc, doc)])
     tables = measure_sizes(nlp, train)
     assert [table["component"] for table in tables] == ["tok2vec"] + ["ner"] * 4
+
+
+@pytest.mark.parametrize(
+    ("settings", "parts", "standard"),
+    [
+        (
+            {"importance_rows": 90},
+            {"components": 20 * 6, "weights": 90 * 2},
+            {"importance_rows": 90 * 6},
+        ),
+        ({"importance_rows": 0, "num_hashes": 1}, {"rows": 20 * 6}, {}),
+    ],
+)
+def test_the_tables_of_n_grams_are_counted(tmp_path, settings, parts, standard):
+    settings = {"exclusive_classes": True, "ngram_size": 2, "rows": 20, **settings}
+    name = "spacy-hashembeds.HashNgramTextCat.v1"
+    model = {"@architectures": name, "width": 6, **settings}
+    nlp = spacy.blank("en")
+    nlp.add_pipe("textcat", config={"model": model})
+    cats = [{"cats": {"A": i, "B": 1 - i}} for i in (0, 1)]
+    nlp.initialize(lambda: [Example.from_dict(nlp.make_doc(f"a {c}"), c) for c in cats])
+    (table,) = measure_sizes(nlp, tmp_path / "none.spacy")
+    assert (table["component"], table["attr"]) == ("textcat", "n-grams")
+    assert (table["parts"], table["standard"]) == (parts, standard)
+    assert count_embedding_parameters(nlp) == table["parameters"] == sum(parts.values())
 
 
 def test_a_pipeline_without_tables_reads_no_corpus(tmp_path):

@@ -100,6 +100,7 @@ def HashNgramTextCat(
         *_make_hidden(width, hidden_layers, hidden_width),
         score_labels(nO, exclusive_classes=exclusive_classes),
     )
+    model.set_ref("embed", embed)  # as that of a tok2vec, to be counted
     if rows is None or importance_rows is None:
         wait_for_ngrams(model, NgramKind(attr, include_punctuation, ngram_size))
     return offer_labels(model, nO, exclusive_classes=exclusive_classes)
