@@ -312,6 +312,13 @@ def find_weighted_rows(model: Model, ids: Ints1d) -> tuple[Ints2d, Floats2d]:
     return rows.astype("uint32", copy=False), weights
 
 
+def count_table_rows(model: Model) -> int:
+    """Count the rows of `make_table`."""
+    num_hashes, n_rows = model.attrs["num_hashes"], model.get_dim("nV")
+    n_rows *= num_hashes if model.attrs["combine"] == "concat" else 1
+    return n_rows + num_hashes * model.attrs["append_weights"]
+
+
 def make_table(model: Model) -> Floats2d:
     """Make the table whose rows are summed. *Shape:* `(rows, nO)`, float32."""
     E: Any = get_table(model)
@@ -330,6 +337,7 @@ offer_column(
     ColumnFunctions(
         check=check_weights,
         get_table=make_table,
+        count_rows=count_table_rows,
         find_weighted_rows=find_weighted_rows,
         get_finder=get_finder,
         weigh_keys=weigh_keys,
