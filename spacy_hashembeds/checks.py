@@ -60,11 +60,10 @@ def check_rows(names: Sequence[str], **arguments: Sequence[int]) -> None:
     RAISES (ValueError): If one has fewer or more numbers, or one that is not positive.
     """
     for argument, rows in arguments.items():
-        if len(rows) != len(names):
+        if not isinstance(rows, Sequence) or len(rows) != len(names):
             raise ValueError(
-                f"'{argument}' should give one number for each of 'attrs', but there "
-                f"are {len(rows)} ({rows}) for {len(names)} attrs "
-                f"({', '.join(names)})."
+                f"'{argument}' should give one number for each of 'attrs', but is "
+                f"{rows!r:.80} for {len(names)} attrs ({', '.join(names)})."
             )
         for name, table_rows in zip(names, rows, strict=True):
             try:

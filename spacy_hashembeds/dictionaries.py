@@ -16,7 +16,6 @@ from .architectures.classifiers.dictionary import (
 )
 from .callbacks import read_docs
 from .checks import check_integers
-from .layers.symboltaker import find_symbol_takers
 
 #: How many Docs are read at a time.
 _BATCH = 256
@@ -43,8 +42,9 @@ def create_count_ngrams(
         n-grams.
     max_ngrams (int): How many n-grams the dictionary has at most, the most frequent
         ones. The paper has a million, and with a row of its own for each 10,000 to a
-        million. While counting, up to eight times as many are in memory, 16 bytes each;
-        of a corpus that has still more, the rarest are forgotten on the way.
+        million. While counting, up to eight times as many are in memory, about 90
+        bytes each (0.7 GB for a million); of a corpus that has still more, the rarest
+        are forgotten on the way.
     limit (int): Read at most this many Docs, or all if 0. For corpora without an end.
 
     RAISES (ValueError): If `max_ngrams` is below 1 or `limit` below 0; later, if there
@@ -74,14 +74,16 @@ def create_count_ngrams(
 
 
 def _find_waiting(nlp: Language) -> list[Model]:
-    """Find the classifiers that are to be initialised and have a dictionary."""
+    """Find the classifiers that are to be initialised and have a dictionary.
+
+    Frozen and sourced components are disabled while the others are initialised.
+    """
     models = (getattr(pipe, "model", None) for _, pipe in nlp.pipeline)
     return [
         waiter
         for model in models
         if isinstance(model, Model)
         for waiter in find_ngram_waiters(model)
-        if not any(layer.has_param("E") for layer in find_symbol_takers(waiter))
     ]
 
 

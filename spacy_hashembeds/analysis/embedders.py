@@ -267,7 +267,7 @@ def _make_weighted_table(node: Model, attr: str) -> WeightedTable:
         rows=node.get_dim("nV"),
         width=node.get_dim("nE"),
         num_hashes=node.attrs["num_hashes"],
-        seed=node.attrs["seed"],
+        seed=node.attrs["hash_seed"],
         same_hash=node.attrs["same_hash"],
         hashed_weights=None if has_symbols else node.get_dim("nK"),
         symbols=node.attrs.get("symbols"),

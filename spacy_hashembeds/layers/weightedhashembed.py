@@ -11,7 +11,7 @@ from thinc.util import partial
 from ..hashing import murmur
 from ..kernels.cuda import is_used_by
 from ..kernels.cuda_tables import Hashing
-from .checks import check_choice, check_integer, check_param
+from .checks import check_choice, check_foreign, check_integer, check_param
 from .gputables import GpuCopy, GpuTable, Weighed, embed_ids
 from .gradients import inc_table_grad
 from .mixing.column import ColumnFunctions, offer_column
@@ -103,12 +103,15 @@ def WeightedHashEmbed(
             **{"nE": nE, "nV": nV, "nK": nK, "nI": None},
         },
         attrs={
-            **{"column": column, "seed": seed, "num_hashes": num_hashes},
+            # not "seed", which layers without weights save: see `check_weights`
+            **{"column": column, "hash_seed": seed, "num_hashes": num_hashes},
             **{"same_hash": same_hash, "combine": combine},
             "append_weights": append_weights,
         },
     )
-    if nK is None:
+    if nK is not None:
+        model.attrs["hashes_weights"] = True
+    else:
         taker = SymbolTaker(take_symbols)
         model.attrs.update(key=key, symbols=None, symbol_taker=taker)
         model.attrs["gpu_symbols"] = GpuCopy()
@@ -152,7 +155,7 @@ def init(
     X: Ints1d | None = None,
     Y: OutT | None = None,
 ) -> None:
-    if "symbols" in model.attrs:
+    if _has_symbols(model):
         model.set_dim("nK", len(get_symbols(model)) + 1)
     model.set_param("E", initializer(model.ops, _get_shape(model, "E")))
     P: Any = numpy.random.normal(initial_weight, _SPREAD, _get_shape(model, "P"))
@@ -213,19 +216,29 @@ def check_weights(model: Model) -> None:
     check_once(model, _check_weights, *attrs, *dims)
 
 
-_ATTRS = ("seed", "num_hashes", "same_hash", "combine", "append_weights", "symbols")
+_ATTRS = ("hash_seed", "num_hashes", "same_hash", "combine", "append_weights")
+_ATTRS += ("symbols", "seed", "hashes_weights")
 
 
 def _check_weights(model: Model) -> None:
-    check_integer(model, "seed", 0, 2**32 - 1)
+    check_foreign(model, "weighs what it hashes", "seed")
+    check_integer(model, "hash_seed", 0, 2**32 - 1)
     check_integer(model, "num_hashes", 1, 2**31 - 1)
     check_choice(model, "combine", COMBINE)
     check_choice(model, "same_hash", (False, True))
     check_choice(model, "append_weights", (False, True))
-    if "symbols" in model.attrs:
+    if _has_symbols(model):
+        check_foreign(model, "has weights for symbols", "hashes_weights")
         check_symbols(model, n_rows=model.get_dim("nK"))
+    else:
+        check_foreign(model, "hashes its weights", "symbols")
     for name in ("E", "P"):
         check_param(model, name, _get_shape(model, name))
+
+
+def _has_symbols(model: Model) -> bool:
+    """Tell whether symbols have the weights. By what no file that is loaded changes."""
+    return "symbol_taker" in model.attrs
 
 
 def _get_shape(model: Model, name: str) -> tuple[int, int]:
@@ -243,10 +256,10 @@ def find_rows(model: Model, ids: Ints1d) -> tuple[Ints2d, Ints2d]:
     """
     check_weights(model)
     ops, attrs = model.ops, model.attrs
-    num_hashes, seed = attrs["num_hashes"], attrs["seed"]
+    num_hashes, seed = attrs["num_hashes"], attrs["hash_seed"]
     # one hash more than there are components: independent of theirs
     hashes = murmur.hash_keys(ops, ids, seed=seed, num_hashes=num_hashes + 1)
-    if "symbols" in attrs:
+    if _has_symbols(model):
         weight_rows = look_up(ops, ids, _get_symbols(model), unk=0)
     else:
         weight_rows = hashes[:, num_hashes:] % model.get_dim("nK")
@@ -274,7 +287,7 @@ def get_finder(model: Model) -> Hashing | None:
     is_plain_sum = attrs["combine"] == "sum" and not attrs["append_weights"]
     if not is_plain_sum or num_hashes > murmur.MAX_HASHES:
         return None
-    return Hashing(seed=attrs["seed"], num_hashes=num_hashes)
+    return Hashing(seed=attrs["hash_seed"], num_hashes=num_hashes)
 
 
 def weigh_keys(model: Model, ids: Ints1d) -> Weighed:

@@ -222,8 +222,36 @@ def test_unknown_keys_are_one_where_the_row_of_weights_is_hashed():
     assert len(np.unique(Y, axis=0)) == 4
 
 
-def test_weights_of_a_plain_hash_embed_are_refused():
-    plain = HashEmbed(4, 6, num_hashes=2, seed=9).initialize()
-    model = WeightedHashEmbed(4, 6, nK=11, seed=9)
-    with pytest.raises(ValueError, match=r"'P' of layer .* not there"):
-        model.from_bytes(plain.to_bytes()).predict(IDS)
+def build_as_many() -> Model:
+    """With as many hashed rows of weights as there are for symbols."""
+    return WeightedHashEmbed(4, 6, nK=4, seed=9).initialize()
+
+
+def build_plain() -> Model:
+    return HashEmbed(4, 6, num_hashes=2, seed=9).initialize()
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "error"),
+    [
+        (build_plain, build, "weighs what it hashes .* attribute 'seed'"),
+        (build_plain, build_with_symbols, "weighs what it hashes .* 'seed'"),
+        (
+            build_as_many,
+            build_with_symbols,
+            "has weights for symbols .* attribute 'hashes_weights'",
+        ),
+        (
+            build_with_symbols,
+            build_as_many,
+            "hashes its weights .* attribute 'symbols'",
+        ),
+    ],
+)
+def test_weights_of_other_kinds_are_refused(source, target, error):
+    """Also where all shapes are equal, and what is missing was there before."""
+    model = target()
+    model.predict(IDS)
+    model.from_bytes(source().to_bytes())
+    with pytest.raises(ValueError, match=error):
+        model.predict(IDS)

@@ -43,8 +43,9 @@ def HashNgramTextCat(
     For `textcat` and `textcat_multilabel`. Each n-gram has a vector: the sum of
     `num_hashes` rows of a table that it shares with others, each multiplied with a
     weight of its own, its importance. What does not matter to the labels keeps weights
-    near zero. Memory depends on the sizes of the tables alone, however many n-grams
-    there are.
+    near zero. The model's size depends on the sizes of the tables alone, however many
+    n-grams training shows. In use, each n-gram of a batch takes `width` numbers a few
+    times over: with `ngram_size` 9, a text of 20,000 words and width 200 take 0.5 GB.
 
     exclusive_classes (bool): Whether a text has exactly one label: a softmax, for
         `textcat`. Else each label is on its own, for `textcat_multilabel`.

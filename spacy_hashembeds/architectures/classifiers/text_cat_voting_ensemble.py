@@ -19,8 +19,9 @@ def TextCatVotingEnsemble(
 
     members (Model): One or more `HashNgramTextCat`, with the same labels.
     num_models (int): How many classifiers vote. They are copies of `members` in turn,
-        the hash seed of each one higher than that of the one before, with initial
-        weights of its own. The paper has 10. Time and memory grow with it.
+        with initial weights of their own, and with the hash seeds of the members or, if
+        one before has it already, the next that is free. The paper has 10. Time and
+        memory grow with it.
 
     RAISES (ValueError): If there are no members, more than `num_models`, or some whose
         classes exclude each other beside others whose don't.
@@ -30,18 +31,25 @@ def TextCatVotingEnsemble(
     """
     _check_members(members)
     check_integers(len(members), num_models=num_models)
-    model: Any = soft_voting(*(_copy(members, i) for i in range(num_models)))
+    voters = [members[i % len(members)].copy() for i in range(num_models)]
+    _choose_seeds(voters)
+    model: Any = soft_voting(*voters)
     exclusive_classes = not members[0].attrs["multi_label"]
     return offer_labels(model, None, exclusive_classes=exclusive_classes)
 
 
-def _copy(members: tuple[Model, ...], i: int) -> Model:
-    """Make the classifier number i."""
-    member = members[i % len(members)].copy()
-    for node in member.walk():
-        if "seed" in node.attrs:
-            node.attrs["seed"] = (node.attrs["seed"] + i) % 2**32
-    return member
+def _choose_seeds(voters: list[Model]) -> None:
+    """Give each a hash seed that none before it has, nearest to its own."""
+    taken: set[int] = set()
+    for node in (node for voter in voters for node in voter.walk()):
+        for name in _SEEDS & node.attrs.keys():
+            while node.attrs[name] in taken:
+                node.attrs[name] = (node.attrs[name] + 1) % 2**32
+            taken.add(node.attrs[name])
+
+
+#: What layers that hash call their seeds.
+_SEEDS = {"seed", "hash_seed"}
 
 
 def _check_members(members: tuple[Model, ...]) -> None:

@@ -10,12 +10,16 @@ from ...checks import (
     check_dropout,
     check_integers,
     check_rows,
+    check_types,
 )
 from ...layers.weightedhashembed import COMBINE, WeightedHashEmbed
 from .mix_attributes import mix_attributes
 from .symbol_source import wait_for_symbols
 
 NAME = "multi_weighted_hash_embed"
+
+#: Far beyond what is of use, and where nothing overflows yet.
+LARGEST_WEIGHT = 100.0
 
 
 def MultiWeightedHashEmbed(
@@ -83,6 +87,7 @@ def MultiWeightedHashEmbed(
         with the weights, and come back with them.
     maxout_pieces (int): Linear pieces of the Maxout layer that mixes the tables.
 
+    RAISES (TypeError): If `same_hash` or `append_weights` is neither true nor false.
     RAISES (ValueError): If an argument is out of range or an attribute unknown, if
         `attrs`, `rows` and `importance_rows` differ in length, or if `tables` has no
         use; when initialised, if symbols are needed and not there, or the file can't be
@@ -97,6 +102,9 @@ def MultiWeightedHashEmbed(
     check_integers(0, 2**32 - len(names), seed=seed)
     check_rows(names, rows=rows)
     check_choice(COMBINE, combine=combine)
+    check_types(bool, "true or false", same_hash=same_hash)
+    check_types(bool, "true or false", append_weights=append_weights)
+    _check_weight(initial_weight)
     check_dropout(dropout)
     if importance_rows is not None:
         check_rows(names, importance_rows=importance_rows)
@@ -130,6 +138,15 @@ def MultiWeightedHashEmbed(
     if importance_rows is None:
         wait_for_symbols(model, tables)
     return model
+
+
+def _check_weight(initial_weight: float) -> None:
+    is_number = isinstance(initial_weight, int | float)
+    if not is_number or not abs(initial_weight) <= LARGEST_WEIGHT:
+        raise ValueError(
+            f"'initial_weight' should be a number from {-LARGEST_WEIGHT:g} to "
+            f"{LARGEST_WEIGHT:g}, but is {initial_weight!r}. Usual ones are 0 and 1."
+        )
 
 
 def _check_no_tables(tables: str | Path | None) -> None:

@@ -49,7 +49,7 @@ def test_it_learns_and_comes_back(trained, tmp_path):
 def test_every_member_has_other_hashes_and_other_weights(trained):
     model = trained.get_pipe("textcat").model
     embeds = get_embeds(model)
-    assert [embed.attrs["seed"] for embed in embeds] == [9, 10, 11]
+    assert [embed.attrs["hash_seed"] for embed in embeds] == [9, 10, 11]
     nlp = make_pipeline(make_config(num_models=3))
     nlp.initialize(lambda: make_examples(nlp))
     one, two, _ = get_embeds(nlp.get_pipe("textcat").model)
@@ -96,7 +96,7 @@ def test_members_of_several_kinds_take_turns():
     members = nlp.get_pipe("textcat").model.layers
     depths = [sum(node.name == "relu" for node in m.walk()) for m in members]
     assert depths == [0, 1, 0, 1]
-    seeds = [embed.attrs["seed"] for m in members for embed in get_embeds(m)]
+    seeds = [embed.attrs["hash_seed"] for m in members for embed in get_embeds(m)]
     assert seeds == [9, 10, 11, 12]
     assert measure_accuracy(nlp) > 0.95
 
@@ -115,7 +115,14 @@ def test_labels_added_later(trained):
 def test_seeds_start_anew_after_the_last():
     member = HashNgramTextCat(**SMALL, seed=2**32 - 1)
     embeds = get_embeds(TextCatVotingEnsemble(member, num_models=2))
-    assert [embed.attrs["seed"] for embed in embeds] == [2**32 - 1, 0]
+    assert [embed.attrs["hash_seed"] for embed in embeds] == [2**32 - 1, 0]
+
+
+def test_seeds_of_members_are_kept_where_they_differ():
+    members = [HashNgramTextCat(**SMALL, seed=seed) for seed in (9, 10)]
+    voters = TextCatVotingEnsemble(*members, num_models=5).layers
+    seeds = [embed.attrs["hash_seed"] for v in voters for embed in get_embeds(v)]
+    assert seeds == [9, 10, 11, 12, 13]
 
 
 def test_bad_arguments_are_refused_at_once():

@@ -206,7 +206,7 @@ def test_initialises_without_docs_or_tokens(vocab):
 @pytest.mark.parametrize(
     ("changes", "error"),
     [
-        ({"rows": [1, 2]}, r"'rows' should give one number .* are 2 .* 4 attrs"),
+        ({"rows": [1, 2]}, r"'rows' should give one number .* is \[1, 2\] for 4 attrs"),
         (
             {"rows": [5, 0, 5, 5]},
             r"PREFIX: 'rows' should be 1 or more, but is 0\..*remove it",

@@ -88,20 +88,30 @@ def test_weights_are_learned(docs):
 
 
 def test_tables_of_one_model_are_hashed_with_other_seeds():
-    seeds = [n.attrs["seed"] for n in get_nodes(resolve(seed=5), "weightedhashembed")]
+    seeds = [
+        n.attrs["hash_seed"] for n in get_nodes(resolve(seed=5), "weightedhashembed")
+    ]
     assert seeds == [5, 6, 7]
 
 
 @pytest.mark.parametrize(
     ("changes", "error"),
     [
-        ({"rows": [1, 2]}, r"'rows' should give one number .* are 2 .* 3 attrs"),
+        ({"rows": [1, 2]}, r"'rows' should give one number .* \[1, 2\] for 3 attrs"),
+        ({"rows": 5}, r"'rows' should give one number .* is 5 for 3 attrs"),
+        ({"initial_weight": float("nan")}, r"'initial_weight' .* to 100, but is nan"),
+        ({"initial_weight": None}, r"'initial_weight' .* -100 to 100, but is None"),
         ({"rows": [1, 2, 0]}, r"SUFFIX: 'rows' should be 1 or more, but is 0\. To do"),
-        ({"importance_rows": [9]}, r"'importance_rows' should give one .* are 1 "),
-        ({"importance_rows": [9, 9, -1]}, r"'importance_rows' should be 1 or more"),
+        ({"importance_rows": [9]}, r"'importance_rows' should give one .* is \[9\] "),
+        (
+            {"importance_rows": [9, 9, -1]},
+            r"'importance_rows' should be 1 or more",
+        ),
         ({"num_hashes": 0}, r"'num_hashes' should be 1 or more"),
         ({"combine": "mean"}, r"'combine' should be 'sum' or 'concat', but is 'mean'"),
         ({"seed": 2**32 - 2}, r"'seed' should be 0 to 4294967293"),
+        ({"same_hash": "no"}, r"'same_hash' should be true or false, but is 'no'"),
+        ({"append_weights": 1}, r"'append_weights' should be true or false"),
         ({"dropout": 1.0}, r"'dropout' should be in \[0, 1\) or null"),
         ({"attrs": ["NORM", "X"]}, r"'attrs' holds 'X'"),
         (
@@ -111,5 +121,5 @@ def test_tables_of_one_model_are_hashed_with_other_seeds():
     ],
 )
 def test_bad_arguments_are_refused_when_built(changes, error):
-    with pytest.raises(ValueError, match=error):
+    with pytest.raises((ValueError, TypeError), match=error):
         MultiWeightedHashEmbed(**{**SETTINGS, **changes})
