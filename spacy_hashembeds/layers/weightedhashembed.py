@@ -216,8 +216,10 @@ def check_weights(model: Model) -> None:
     check_once(model, _check_weights, *attrs, *dims)
 
 
-_ATTRS = ("hash_seed", "num_hashes", "same_hash", "combine", "append_weights")
-_ATTRS += ("symbols", "seed", "hashes_weights")
+_ATTRS = (
+    *("hash_seed", "num_hashes", "same_hash", "combine", "append_weights"),
+    *("symbols", "seed", "hashes_weights"),
+)
 
 
 def _check_weights(model: Model) -> None:

@@ -167,7 +167,9 @@ def test_hashed_rows_are_those_of_the_layer():
     table = get_table(nlp, texts, top=40)
     keys = np.array([hash_string(text) for text in texts], "uint64")
     # the hash after those that choose the two components
-    hashes = murmur.hash_keys(NumpyOps(), keys, seed=layer.attrs["seed"], num_hashes=3)
+    hashes = murmur.hash_keys(
+        NumpyOps(), keys, seed=layer.attrs["hash_seed"], num_hashes=3
+    )
     expected: dict[int, set[str]] = {}
     for text, hash_ in zip(texts, hashes[:, 2].tolist(), strict=True):
         expected.setdefault(hash_ % 16, set()).add(text)
