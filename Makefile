@@ -23,6 +23,7 @@ lint: $(VENV)/ready
 bench: $(VENV)/ready
 	$(BIN)/python -m benchmarks.accelerate
 	$(BIN)/python -m benchmarks.embedding
+	$(BIN)/python -m benchmarks.weights
 	$(BIN)/python -m benchmarks.pipeline
 	$(BIN)/python -m benchmarks.growth
 	$(BIN)/python -m benchmarks.page

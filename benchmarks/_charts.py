@@ -10,6 +10,7 @@ from spacy_hashembeds.files import replacing
 from spacy_hashembeds.report.charts import import_figure, make_whiskers
 
 from ._embedders import MULTI_EMBED, OURS, SPACY, SPACY_BLAS, TORCH, TORCH_ROWS
+from ._weighted_embedders import FEWER, GOAL, HYBRID, WEIGHTED, WEIGHTED_SYMBOLS
 
 # Told apart in grey too, by lightness, line and marker.
 _STYLES: dict[str, dict[str, Any]] = {
@@ -40,6 +41,22 @@ _STYLES: dict[str, dict[str, Any]] = {
         "ls": "-.",
     },
 }
+_WEIGHTED_STYLES: dict[str, dict[str, Any]] = {
+    FEWER: {"label": "plain hashing", "color": "#111111", "marker": "s"},
+    WEIGHTED: {
+        "label": "weights, hashed",
+        "color": "#1f5f99",
+        "marker": "o",
+        "ls": "--",
+    },
+    WEIGHTED_SYMBOLS: {
+        "label": "weights by symbols",
+        "color": "#6aa3d5",
+        "marker": "D",
+        "ls": "--",
+    },
+    HYBRID: {"label": "hybrid", "color": "#9a6b2f", "marker": "^", "ls": ":"},
+}
 #: The stock pipeline, half of what makes it faster, and all.
 _FASTER = ("#8a8f98", "#9cc3e6", "#1f5f99")
 
@@ -60,6 +77,25 @@ def draw_embedding(results: Mapping[str, Any], path: Path) -> None:
             handles, labels, loc="outside lower center", ncols=4, frameon=False
         )
         title = "Embedding: medians, and lines from quartile to quartile"
+        figure.suptitle(f"{title}\n{describe(results)}", fontsize=11)
+
+
+def draw_weights(results: Mapping[str, Any], path: Path) -> None:
+    """Draw times relative to plain hashing against words a call."""
+    dropout = max(row["dropout"] for row in results["train"])
+    train = [row for row in results["train"] if row["dropout"] == dropout]
+    with new_figure(path, (10, 4.4)) as figure:
+        left, right = figure.subplots(1, 2, sharey=True)
+        _draw_relative_times(left, results["predict"])
+        left.set_title("Forward", fontsize=10)
+        left.set_ylabel("times as long as plain hashing")
+        _draw_relative_times(right, train)
+        right.set_title(f"Forward and backward, dropout {dropout}", fontsize=10)
+        handles, labels = left.get_legend_handles_labels()
+        figure.legend(
+            handles, labels, loc="outside lower center", ncols=4, frameon=False
+        )
+        title = f"Importance weights and hybrid tables, and the goal of {GOAL:g}"
         figure.suptitle(f"{title}\n{describe(results)}", fontsize=11)
 
 
@@ -157,6 +193,27 @@ def _draw_times(axes: Any, rows: Sequence[Mapping[str, Any]]) -> None:
     axes.xaxis.set_major_formatter("{x:,.0f}")
     axes.grid(visible=True, axis="y", color="#dddddd", lw=0.5)
     remove_frame(axes)
+
+
+def _draw_relative_times(axes: Any, rows: Sequence[Mapping[str, Any]]) -> None:
+    for name, style in _WEIGHTED_STYLES.items():
+        points = [(row["words_per_call"], _compare(row, name)) for row in rows]
+        draw_timings(axes, points, **style)
+    axes.axhline(GOAL, color="#666666", lw=0.8, ls="--")
+    axes.set_xscale("log")
+    axes.set_ylim(bottom=0)
+    axes.set_xlabel("words a call")
+    axes.xaxis.set_major_formatter("{x:,.0f}")
+    remove_frame(axes)
+
+
+def _compare(row: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """Make a timing in medians of plain hashing instead of microseconds."""
+    timing, base = row["contenders"][name], row["contenders"][FEWER]["us_per_word"]
+    return {
+        "us_per_word": timing["us_per_word"] / base,
+        "us_per_word_quartiles": [us / base for us in timing["us_per_word_quartiles"]],
+    }
 
 
 def _draw_hashes(axes: Any, row: Mapping[str, Any]) -> None:

@@ -21,6 +21,9 @@ RESULTS = ROOT / "benchmarks" / "results"
 #: The tokens of a short document.
 SHORT = 27
 
+#: Calls are timed several at once, until they have so many words.
+WORDS_PER_SAMPLE = 500
+
 
 @dataclass(frozen=True)
 class Corpus:
@@ -82,6 +85,12 @@ def batch_by_words(docs: Sequence[Doc], size: int, n_batches: int) -> list[list[
     """Cut batches of so many words each, the last doc running over."""
     stream = cycle(docs)
     return [_take_words(stream, size) for _ in range(n_batches)]
+
+
+def make_samples(batches: list[list[Doc]]) -> list[list[list[Doc]]]:
+    """Put batches together to samples that take long enough to be timed."""
+    size = max(1, WORDS_PER_SAMPLE // count_words(batches[0]))
+    return [batches[i : i + size] for i in range(0, len(batches), size)]
 
 
 def count_words(docs: Sequence[Doc]) -> int:

@@ -63,7 +63,9 @@ def make_embedders(docs: Sequence[Doc], rows: Sequence[int] = ROWS) -> Embedders
             "spacy-hashembeds.MultiFewerHashEmbed.v1", rows=list(rows), num_hashes=k
         )
         thinc[name] = model.from_bytes(stock.to_bytes())
-    thinc[MULTI_EMBED] = make_multi_embed(docs)
+    thinc[MULTI_EMBED] = build_with_symbols(
+        "spacy-hashembeds.MultiEmbed.v1", docs, min_freq=MIN_FREQ
+    )
     has_torch = import_torch() is not None
     torch = {
         name: TorchEmbed(stock, k) if has_torch else None
@@ -83,14 +85,16 @@ def build(name: str, **settings: Any) -> Model:
     return registry.get("architectures", name)(**settings)
 
 
-def make_multi_embed(docs: Sequence[Doc], min_freq: int = MIN_FREQ) -> Model:
-    """Make a MultiEmbed with the symbols of some docs."""
+def build_with_symbols(
+    name: str, docs: Sequence[Doc], *, min_freq: int, **settings: Any
+) -> Model:
+    """Build an embedder with the symbols that are frequent in some docs."""
     counts = count_values(docs, ATTRS)
     tables = cut_symbols(counts, min_freq=min_freq, lang=docs[0].vocab.lang)
     with TemporaryDirectory() as folder:
         path = Path(folder) / "tables.npz"
         save_symbols(path, tables)
-        model = build("spacy-hashembeds.MultiEmbed.v1", tables=str(path))
+        model = build(name, tables=str(path), **settings)
         model.initialize(X=list(docs[:10]))
     return model
 

@@ -110,15 +110,16 @@ def prepare_pipe(nlp: Language, docs: Sequence[Doc]) -> Callable[[], None]:
 def prepare_update(
     nlp: Language, batches: Sequence[Sequence[Doc]]
 ) -> Callable[[], None]:
-    """Get ready to train on batches, one step each."""
+    """Get ready to train on batches, one step each, as the config says."""
     examples = [make_examples(batch) for batch in batches]
+    dropout = nlp.config["training"]["dropout"]
     # a step more than is timed: Adam makes its moments in the first
     optimizer = nlp.create_optimizer()
-    nlp.update(make_examples(batches[0]), sgd=optimizer, drop=0.1)
+    nlp.update(make_examples(batches[0]), sgd=optimizer, drop=dropout)
 
     def run() -> None:
         for batch in examples:
-            nlp.update(batch, sgd=optimizer, drop=0.1)
+            nlp.update(batch, sgd=optimizer, drop=dropout)
 
     return run
 

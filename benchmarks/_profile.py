@@ -1,6 +1,6 @@
 """What takes the time of a pipeline: by stage, and by function."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from cProfile import Profile
 from functools import partial
 from pathlib import Path
@@ -11,7 +11,6 @@ from typing import Any
 
 from spacy.language import Language
 from spacy.tokens import Doc
-from spacy.training import Example
 from thinc.api import Model
 
 from ._data import count_words
@@ -26,20 +25,34 @@ WAITING = "of these, waiting for the GPU"
 #: Waits until a GPU has done all that it was given. There is nothing to wait for else.
 Wait = Callable[[], object]
 
+#: Finds the layers of a pipeline that are stages, by the name of the stage.
+FindLayers = Callable[[Language], Mapping[str, Model]]
+
 
 def _wait_for_nothing() -> None:
     pass
 
 
+def find_tok2vec_layers(nlp: Language) -> dict[str, Model]:
+    """Find the two layers of a tok2vec."""
+    tok2vec = nlp.get_pipe("tok2vec").model  # type: ignore[attr-defined]
+    return {stage: tok2vec.get_ref(stage) for stage in ("embed", "encode")}
+
+
 class _Clock:
-    """Adds up the seconds of each stage, to the GPU's end of it."""
+    """Adds up the seconds of each stage, to the GPU's end of it.
+
+    Those of a stage within another are its own alone.
+    """
 
     def __init__(self, wait: Wait = _wait_for_nothing) -> None:
         self.seconds: dict[str, float] = {}
         self.waited = 0.0
+        self.within = 0.0
         self.wait = wait
 
     def time(self, stage: str, run: Callable[..., Any], *args: Any) -> Any:
+        outside, self.within = self.within, 0.0
         self.wait()
         start = perf_counter()
         result = run(*args)
@@ -47,7 +60,9 @@ class _Clock:
         self.wait()
         end = perf_counter()
         self.waited += end - returned
-        self.seconds[stage] = self.seconds.get(stage, 0.0) + end - start
+        own = end - start - self.within
+        self.seconds[stage] = self.seconds.get(stage, 0.0) + own
+        self.within = outside + end - start
         return result
 
     def take(self) -> dict[str, float]:
@@ -66,28 +81,35 @@ def profile_pipe(
     docs: Sequence[Doc],
     schedule: Schedule,
     wait: Wait = _wait_for_nothing,
+    find_layers: FindLayers = find_tok2vec_layers,
 ) -> dict[str, Any]:
     """Measure where `nlp.pipe` spends its time; the tokenizer is left out.
 
     make (Callable[[], Language]): Makes the pipeline anew for each block.
     wait (Wait): Waits for the GPU, where there is one.
+    find_layers (FindLayers): Finds the layers that are stages.
     RETURNS (dict[str, Any]): Microseconds a word of each stage, medians of all rounds,
-        and the functions that take most of the time.
+        and the functions that take most of the time. An NER is a stage too.
     """
 
     def measure(nlp: Language, clock: _Clock) -> dict[str, float]:
         whole, parts = ([strip(doc) for doc in docs] for _ in range(2))
-        clock.time("whole", annotate, nlp, whole)
+        clock.time("rest", annotate, nlp, whole)
         seconds, waited = clock.take(), clock.take_waited()
-        _annotate_by_component(nlp, parts, clock)
-        seconds["ner"] = clock.take()["ner"]
-        clock.take_waited()
-        total = seconds.pop("whole")
-        return {**seconds, "rest": total - sum(seconds.values()), **waited}
+        rest = seconds.pop("rest")
+        if nlp.has_pipe("ner"):
+            _annotate_by_component(nlp, parts, clock)
+            seconds["ner"] = clock.take()["ner"]
+            clock.take_waited()
+            rest -= seconds["ner"]
+        return {**seconds, "rest": rest, **waited}
 
     bare = [strip(doc) for doc in docs]
+    medians = _get_medians(
+        make, find_layers, measure, count_words(docs), schedule, wait
+    )
     return {
-        "us_per_word": _get_medians(make, measure, count_words(docs), schedule, wait),
+        "us_per_word": medians,
         "functions": _profile(make(), lambda nlp: annotate(nlp, bare)),
     }
 
@@ -97,41 +119,42 @@ def profile_update(
     batches: Sequence[Sequence[Doc]],
     schedule: Schedule,
     wait: Wait = _wait_for_nothing,
+    find_layers: FindLayers = find_tok2vec_layers,
+    rest: str = "ner and rest",
 ) -> dict[str, Any]:
     """Measure where `nlp.update` spends its time.
 
     make (Callable[[], Language]): Makes the pipeline anew for each block.
     wait (Wait): Waits for the GPU, where there is one.
+    find_layers (FindLayers): Finds the layers that are stages.
+    rest (str): What to call all that is in no stage.
     RETURNS (dict[str, Any]): As for `profile_pipe`, each stage forward and backward.
     """
 
     def update(nlp: Language, clock: _Clock) -> None:
         optimizer = nlp.create_optimizer()
+        dropout = nlp.config["training"]["dropout"]
 
         def step(*args: Any) -> Any:
             return clock.time("optimizer", optimizer, *args)
 
         for batch in batches:
             examples = make_examples(batch)
-            clock.time("whole", partial(_update, nlp, examples, step))
+            # all that spaCy does with an optimizer is to call it
+            run = partial(nlp.update, examples, sgd=step, drop=dropout)  # type: ignore[arg-type]
+            clock.time(rest, run)
 
     def measure(nlp: Language, clock: _Clock) -> dict[str, float]:
         update(nlp, clock)
-        seconds = clock.take()
-        whole = seconds.pop("whole")
-        rest = whole - sum(seconds.values())
-        return {**seconds, "ner and rest": rest, **clock.take_waited()}
+        return {**clock.take(), **clock.take_waited()}
 
     n_words = sum(map(count_words, batches))
     return {
-        "us_per_word": _get_medians(make, measure, n_words, schedule, wait),
+        "us_per_word": _get_medians(
+            make, find_layers, measure, n_words, schedule, wait
+        ),
         "functions": _profile(make(), lambda nlp: update(nlp, _Clock())),
     }
-
-
-def _update(nlp: Language, examples: list[Example], step: Any) -> None:
-    # all that spaCy does with an optimizer is to call it
-    nlp.update(examples, sgd=step, drop=0.1)
 
 
 def _annotate_by_component(nlp: Language, docs: list[Doc], clock: _Clock) -> None:
@@ -140,12 +163,6 @@ def _annotate_by_component(nlp: Language, docs: list[Doc], clock: _Clock) -> Non
             name,
             lambda p=pipe, d=docs: list(p.pipe(iter(d), batch_size=nlp.batch_size)),
         )
-
-
-def _time_tok2vec(nlp: Language, clock: _Clock) -> None:
-    tok2vec = nlp.get_pipe("tok2vec").model  # type: ignore[attr-defined]
-    for stage in ("embed", "encode"):
-        _time_layer(tok2vec.get_ref(stage), stage, clock)
 
 
 def _time_layer(model: Model, stage: str, clock: _Clock) -> None:
@@ -161,6 +178,7 @@ def _time_layer(model: Model, stage: str, clock: _Clock) -> None:
 
 def _get_medians(
     make: Callable[[], Language],
+    find_layers: FindLayers,
     measure: Callable[[Language, _Clock], dict[str, float]],
     n_words: int,
     schedule: Schedule,
@@ -169,7 +187,8 @@ def _get_medians(
     measured = []
     for _ in range(schedule.blocks):
         nlp, clock = make(), _Clock(wait)
-        _time_tok2vec(nlp, clock)
+        for stage, layer in find_layers(nlp).items():
+            _time_layer(layer, stage, clock)
         measure(nlp, clock)  # to warm up
         measured += [measure(nlp, clock) for _ in range(schedule.rounds)]
     return {

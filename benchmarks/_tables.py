@@ -1,10 +1,11 @@
 """Tables of Markdown of the benchmarks' results, for docs/speed.md."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from ._charts import describe, describe_sizes
 from ._embedders import MULTI_EMBED, OURS, SPACY, SPACY_BLAS, TORCH
+from ._weighted_embedders import FEWER, GOAL, HYBRID, WEIGHTED, WEIGHTED_SYMBOLS
 
 _EMBEDDERS = {
     SPACY: "spaCy, 4 hashes",
@@ -13,6 +14,13 @@ _EMBEDDERS = {
     OURS[4]: "ours, 4 hashes",
     OURS[1]: "ours, 1 hash",
     MULTI_EMBED: "ours, lookup",
+}
+
+_WEIGHTED = {
+    FEWER: "`MultiFewerHashEmbed`",
+    WEIGHTED: "`MultiWeightedHashEmbed`, hashed",
+    WEIGHTED_SYMBOLS: "`MultiWeightedHashEmbed`, by symbols",
+    HYBRID: "`MultiHybridEmbed`",
 }
 
 Json = Mapping[str, Any]
@@ -35,15 +43,36 @@ def make_accelerate_table(results: Json) -> str:
 
 def make_embedding_tables(results: Json) -> str:
     """Make a table of prediction and one of training, a row for each size of a call."""
+    return _make_layer_tables(results, list(_EMBEDDERS.values()), _format_embedders)
+
+
+def make_weights_tables(results: Json) -> str:
+    """Make the same of embedders with weights, and hold them against the goal."""
+    tables = _make_layer_tables(results, list(_WEIGHTED.values()), _format_weighted)
+    goals = [
+        [f"{_WEIGHTED[name]}, {what}", f"{GOAL:g}", *_compare_with_goal(rows, name)]
+        for name in _WEIGHTED
+        if name != FEWER
+        for what, rows in (
+            ("forward", results["predict"]),
+            ("forward and backward", results["train"]),
+        )
+    ]
+    header = ["times as long as `MultiFewerHashEmbed`, at most", "goal", "measured"]
+    return f"{tables}\n\n{make_table([*header, 'reached'], goals)}"
+
+
+def _make_layer_tables(
+    results: Json, names: Sequence[str], format_row: Callable[[Json], list[str]]
+) -> str:
     forward = [
-        [f"{row['docs_per_call']:,} of {_count_words(row)}", *_format_embedders(row)]
+        [f"{row['docs_per_call']:,} of {_count_words(row)}", *format_row(row)]
         for row in results["predict"]
     ]
     both = [
-        [f"{row['words_per_call']:,.0f}, {row['dropout']:g}", *_format_embedders(row)]
+        [f"{row['words_per_call']:,.0f}, {row['dropout']:g}", *format_row(row)]
         for row in results["train"]
     ]
-    names = list(_EMBEDDERS.values())
     return "\n\n".join(
         [
             make_table(["forward: Docs a call", *names], forward),
@@ -171,6 +200,19 @@ def _format_embedder(row: Json, name: str) -> str:
         return ""
     ratio = row["times_as_fast_as_spacy"][name]
     return f"{_format_us(timing)}, **{ratio:.1f}x**"
+
+
+def _format_weighted(row: Json) -> list[str]:
+    ratios = row["times_as_long_as_fewer"]
+    return [
+        f"{_format_us(row['contenders'][name])}, **{ratios[name]:.2f}x**"
+        for name in _WEIGHTED
+    ]
+
+
+def _compare_with_goal(rows: Sequence[Json], name: str) -> tuple[str, str]:
+    worst = max(row["times_as_long_as_fewer"][name] for row in rows)
+    return f"{worst:.2f}", "yes" if worst <= GOAL else "no"
 
 
 def _format_us(timing: Json) -> str:

@@ -159,6 +159,17 @@ def get_ratios(
     }
 
 
+def get_relative_times(
+    timings: Mapping[str, Timing], baseline: str
+) -> dict[str, float]:
+    """Say how many times as long as a baseline each contender takes.
+
+    RETURNS (dict[str, float]): Ratios of medians, above 1 if slower than the baseline.
+    """
+    base = timings[baseline].median
+    return {name: timing.median / base for name, timing in timings.items()}
+
+
 def _turn(names: Sequence[str], number: int) -> Iterator[str]:
     start = number // 2 % len(names)
     order = [*names[start:], *names[:start]]

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import typer
-from spacy.tokens import Doc
 from wasabi import msg
 
 from spacy_hashembeds.experiments.machine import Spread
@@ -25,6 +24,7 @@ from ._data import (
     count_words,
     find_short_docs,
     load_corpus,
+    make_samples,
 )
 from ._embedders import (
     MIN_FREQ,
@@ -55,9 +55,6 @@ WORDS = (100, 1000, 10_000)
 
 #: None, for comparing like with like, and what `spacy train` sets by default.
 DROPOUTS = (0.0, 0.1)
-
-#: Calls are timed several at once, until they have so many words.
-WORDS_PER_SAMPLE = 500
 
 
 def measure_embedding(
@@ -103,7 +100,7 @@ def _measure_predict(
 ) -> dict[str, Any]:
     msg.text(f"predict: {n_docs} docs a call")
     docs = find_short_docs(corpus.docs) if n_docs == 1 else corpus.docs
-    samples = _make_samples(batch_by_docs(docs, n_docs, 200))
+    samples = make_samples(batch_by_docs(docs, n_docs, 200))
     return {
         "docs_per_call": n_docs,
         "agreement": compare_outputs(embedders, samples[0]),
@@ -119,18 +116,12 @@ def _measure_train(
     dropout: float,
 ) -> dict[str, Any]:
     msg.text(f"forward and backward: {n_words} words a batch, dropout {dropout}")
-    samples = _make_samples(batch_by_words(corpus.docs, n_words, 100))
+    samples = make_samples(batch_by_words(corpus.docs, n_words, 100))
     return {
         "dropout": dropout,
         "agreement": compare_gradients(embedders.thinc, samples[0]),
         **_time(make_trainers(embedders, dropout), samples, schedule),
     }
-
-
-def _make_samples(batches: list[list[Doc]]) -> list[Sample]:
-    """Put batches together to samples that take long enough to be timed."""
-    size = max(1, WORDS_PER_SAMPLE // count_words(batches[0]))
-    return [batches[i : i + size] for i in range(0, len(batches), size)]
 
 
 def _time(
@@ -154,8 +145,10 @@ def _time(
     }
 
 
-def find_baselines(results: Mapping[str, Any]) -> dict[str, Spread]:
-    """Find the times of spaCy's layer, which all others are compared with."""
+def find_baselines(
+    results: Mapping[str, Any], baseline: str = SPACY
+) -> dict[str, Spread]:
+    """Find the times of the layer that all others are compared with."""
     rows = {
         **{f"predict, {row['docs_per_call']} docs": row for row in results["predict"]},
         **{
@@ -164,7 +157,7 @@ def find_baselines(results: Mapping[str, Any]) -> dict[str, Spread]:
         },
     }
     return {
-        f"{SPACY} ({name})": get_spread(row["contenders"][SPACY])
+        f"{baseline} ({name})": get_spread(row["contenders"][baseline])
         for name, row in rows.items()
     }
 

@@ -12,7 +12,7 @@ from typing import Any
 import typer
 from wasabi import msg
 
-from ._charts import draw_accelerate, draw_embedding, draw_pipeline
+from ._charts import draw_accelerate, draw_embedding, draw_pipeline, draw_weights
 from ._data import RESULTS, ROOT
 from ._growth_chart import draw_growth
 from ._tables import (
@@ -23,6 +23,7 @@ from ._tables import (
     make_growth_tables,
     make_pipeline_table,
     make_profile_table,
+    make_weights_tables,
 )
 
 PAGE = ROOT / "docs" / "speed.md"
@@ -33,6 +34,7 @@ OTHER_PYTHON = "pipeline-python3.11"
 CHARTS: dict[str, Callable[[dict[str, Any], Path], None]] = {
     "accelerate": draw_accelerate,
     "embedding": draw_embedding,
+    "weights": draw_weights,
     "pipeline": draw_pipeline,
     OTHER_PYTHON: draw_pipeline,
     "growth": draw_growth,
@@ -44,6 +46,11 @@ def _make_acceleration(results: Mapping[str, Any]) -> str:
     return f"{make_accelerate_table(results)}\n\n{chart}"
 
 
+def _make_weights(results: Mapping[str, Any]) -> str:
+    chart = "![Times as long as plain hashing](../benchmarks/results/weights.png)"
+    return f"{make_weights_tables(results)}\n\n{chart}"
+
+
 #: For each part of a page the results that it is made of, and what makes it.
 Parts = Mapping[str, tuple[tuple[str, ...], Callable[..., str]]]
 
@@ -51,6 +58,7 @@ Parts = Mapping[str, tuple[tuple[str, ...], Callable[..., str]]]
 PARTS: Parts = {
     "accelerate": (("accelerate",), _make_acceleration),
     "embedding": (("embedding",), make_embedding_tables),
+    "weights": (("weights",), _make_weights),
     "pipeline": (("pipeline",), make_pipeline_table),
     "profile": (("pipeline",), make_profile_table),
     OTHER_PYTHON: ((OTHER_PYTHON,), make_pipeline_table),

@@ -8,9 +8,16 @@ from pathlib import Path
 import numpy
 import pytest
 
-from benchmarks import _machine, _memory
+from benchmarks import _machine, _memory, _profile
 from benchmarks._data import Corpus, batch_by_words, find_short_docs, load_corpus
-from benchmarks._timing import Schedule, Timing, Work, get_ratios, time_in_turns
+from benchmarks._timing import (
+    Schedule,
+    Timing,
+    Work,
+    get_ratios,
+    get_relative_times,
+    time_in_turns,
+)
 
 ROOT = Path(__file__).parent.parent
 ONCE = Schedule(blocks=1, rounds=1)
@@ -79,6 +86,24 @@ def test_ratios_are_those_of_medians():
     }
     assert get_ratios(timings, "base") == {"base": 1.0, "fast": 2.0, "absent": None}
     assert get_ratios(timings, "absent")["fast"] is None
+    measured = {"base": timings["base"], "fast": timings["fast"]}
+    assert get_relative_times(measured, "base") == {"base": 1.0, "fast": 0.5}
+
+
+def test_stages_within_another_are_not_counted_to_it(monkeypatch):
+    clock = _profile._Clock()
+    # each stage starts, returns and ends
+    times = iter([0, *(1, 3, 3), *(4, 8, 8), 9, 9, *(10, 15, 15)])
+    monkeypatch.setattr(_profile, "perf_counter", lambda: next(times))
+
+    def run():
+        clock.time("inner", int)
+        clock.time("other", int)
+
+    clock.time("outer", run)
+    assert clock.take() == {"inner": 2, "other": 4, "outer": 9 - 2 - 4}
+    clock.time("outer", int)
+    assert clock.take() == {"outer": 5}
 
 
 def test_the_demo_corpus_stands_in(tmp_path, capsys):

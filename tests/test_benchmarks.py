@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from collections import Counter
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
@@ -19,10 +20,12 @@ from benchmarks import (
     _embedders,
     _memory,
     _sharing,
+    _weighted_embedders,
     accelerate,
     embedding,
     growth,
     pipeline,
+    weights,
 )
 from benchmarks._data import Corpus, load_corpus
 from benchmarks._pipelines import make_pipeline, make_trained
@@ -192,6 +195,56 @@ def test_embedding_without_torch_has_nulls(corpus, monkeypatch, capsys, tmp_path
 def test_embedding_writes_data_and_chart(embedding_results, tmp_path, capsys):
     assert_writes(embedding, embedding_results, "measure_embedding", tmp_path)
     assert "ours_4" in capsys.readouterr().out
+
+
+@pytest.fixture(scope="module")
+def weights_results(corpus) -> dict[str, Any]:
+    return weights.measure_weights(
+        corpus, ONCE, docs=(1, 3), words=(30,), dropouts=(0.0, 0.1)
+    )
+
+
+def test_weights_are_timed_beside_plain_hashing(weights_results):
+    assert [row["docs_per_call"] for row in weights_results["predict"]] == [1, 3]
+    assert [row["dropout"] for row in weights_results["train"]] == [0.0, 0.1]
+    for row in weights_results["predict"] + weights_results["train"]:
+        contenders = row["contenders"]
+        assert list(contenders) == ["fewer", "weighted", "weighted_symbols", "hybrid"]
+        for name, timing in contenders.items():
+            assert_timing(timing)
+            ratio = timing["us_per_word"] / contenders["fewer"]["us_per_word"]
+            assert row["times_as_long_as_fewer"][name] == pytest.approx(ratio)
+    names = list(weights.find_plain(weights_results))
+    assert names[0] == "fewer (predict, 1 docs)"
+    assert len(names) == 4
+
+
+def test_embedders_with_weights_differ_in_nothing_but_their_tables(corpus):
+    embedders = _weighted_embedders.make_weighted_embedders(corpus.docs).thinc
+    tables = {}
+    for name, model in embedders.items():
+        assert model.name == {
+            "fewer": "multi_fewer_hash_embed",
+            "hybrid": "multi_hybrid_embed",
+        }.get(name, "multi_weighted_hash_embed")
+        nodes = [node for node in model.walk() if node.has_param("E")]
+        assert {node.attrs["num_hashes"] for node in nodes} == {2}
+        tables[name] = nodes
+    rows = [node.get_dim("nV") for node in tables["fewer"]]
+    assert rows == [5000, 1000, 2500, 2500]
+    for name in ("weighted", "weighted_symbols"):
+        assert [node.get_dim("nV") for node in tables[name]] == rows
+    n_weights = [node.get_dim("nK") for node in tables["weighted"]]
+    assert n_weights == [10 * n for n in rows]
+    for name, min_freq in (("weighted_symbols", 2), ("hybrid", 10)):
+        counts = Counter(token.norm for doc in corpus.docs for token in doc)
+        n_frequent = sum(count >= min_freq for count in counts.values())
+        assert len(tables[name][0].attrs["symbols"]) == n_frequent > 0
+
+
+def test_weights_write_data_and_chart(weights_results, tmp_path, capsys):
+    assert_writes(weights, weights_results, "measure_weights", tmp_path)
+    assert "`MultiHybridEmbed`, forward and backward | 1.3 |" in capsys.readouterr().out
 
 
 def test_wrong_numbers_are_not_timed(corpus):
