@@ -115,6 +115,20 @@ def draw_pipeline(results: Mapping[str, Any], path: Path) -> None:
         figure.suptitle(f"{title}\n{describe(results)}", fontsize=11)
 
 
+def draw_textcat(results: Mapping[str, Any], path: Path) -> None:
+    """Draw words a second of each text classifier, predicting and training."""
+    timings = results["timings"]
+    with new_figure(path, (13, 4.2)) as figure:
+        axes = figure.subplots(1, len(timings), sharey=True)
+        for ax, (what, timed) in zip(axes, timings.items(), strict=True):
+            ratios = timed["times_as_fast_as_ensemble"]
+            _draw_speeds(ax, timed["contenders"], ratios, "#5b8db8")
+            ax.set_title(what, fontsize=10)
+        axes[0].invert_yaxis()
+        title = "Text classifiers (times as fast as TextCatEnsemble)"
+        figure.suptitle(f"{title}\n{describe(results)}", fontsize=11)
+
+
 def draw_accelerate(results: Mapping[str, Any], path: Path) -> None:
     """Draw words a second of stock pipelines, as they are and accelerated."""
     groups = results["groups"]

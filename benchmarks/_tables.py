@@ -170,24 +170,25 @@ def make_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
+def format_words_per_second(timing: Json) -> str:
+    """Format a speed and its quartiles."""
+    upper, lower = (1e6 / us for us in timing["us_per_word_quartiles"])
+    return f"{timing['words_per_second']:,.0f} ({lower:,.0f}..{upper:,.0f})"
+
+
 def _describe_group(group: Json) -> str:
     return f"{group['title']} ({describe_sizes(group)})"
 
 
 def _format_group(group: Json, name: str) -> str:
     ratio = group["times_as_fast_as_stock"][name]
-    speed = _format_words_per_second(group["contenders"][name])
+    speed = format_words_per_second(group["contenders"][name])
     return f"{speed}, **{ratio:.2f}x**"
 
 
 def _format_speed(kind: Json, name: str) -> tuple[str, str]:
     ratio = kind["times_as_fast_as_spacy"][name]
-    return _format_words_per_second(kind["contenders"][name]), f"{ratio:.2f}"
-
-
-def _format_words_per_second(timing: Json) -> str:
-    upper, lower = (1e6 / us for us in timing["us_per_word_quartiles"])
-    return f"{timing['words_per_second']:,.0f} ({lower:,.0f}..{upper:,.0f})"
+    return format_words_per_second(kind["contenders"][name]), f"{ratio:.2f}"
 
 
 def _format_embedders(row: Json) -> list[str]:

@@ -12,7 +12,13 @@ from typing import Any
 import typer
 from wasabi import msg
 
-from ._charts import draw_accelerate, draw_embedding, draw_pipeline, draw_weights
+from ._charts import (
+    draw_accelerate,
+    draw_embedding,
+    draw_pipeline,
+    draw_textcat,
+    draw_weights,
+)
 from ._data import RESULTS, ROOT
 from ._growth_chart import draw_growth
 from ._tables import (
@@ -24,6 +30,11 @@ from ._tables import (
     make_pipeline_table,
     make_profile_table,
     make_weights_tables,
+)
+from ._textcat_tables import (
+    make_textcat_goals_table,
+    make_textcat_profile_tables,
+    make_textcat_table,
 )
 
 PAGE = ROOT / "docs" / "speed.md"
@@ -37,6 +48,7 @@ CHARTS: dict[str, Callable[[dict[str, Any], Path], None]] = {
     "weights": draw_weights,
     "pipeline": draw_pipeline,
     OTHER_PYTHON: draw_pipeline,
+    "textcat": draw_textcat,
     "growth": draw_growth,
 }
 
@@ -49,6 +61,11 @@ def _make_acceleration(results: Mapping[str, Any]) -> str:
 def _make_weights(results: Mapping[str, Any]) -> str:
     chart = "![Times as long as plain hashing](../benchmarks/results/weights.png)"
     return f"{make_weights_tables(results)}\n\n{chart}"
+
+
+def _make_classifiers(results: Mapping[str, Any]) -> str:
+    chart = "![Words a second](../benchmarks/results/textcat.png)"
+    return f"{make_textcat_table(results)}\n\n{chart}"
 
 
 #: For each part of a page the results that it is made of, and what makes it.
@@ -64,6 +81,9 @@ PARTS: Parts = {
     OTHER_PYTHON: ((OTHER_PYTHON,), make_pipeline_table),
     f"profile-{OTHER_PYTHON}": ((OTHER_PYTHON,), make_profile_table),
     "goals": (("embedding", "pipeline"), make_goals_table),
+    "textcat": (("textcat",), _make_classifiers),
+    "textcat-goals": (("textcat",), make_textcat_goals_table),
+    "textcat-profile": (("textcat",), make_textcat_profile_tables),
     "growth": (("growth",), make_growth_tables),
 }
 README_PARTS: Parts = {"accelerate": (("accelerate",), make_accelerate_table)}
