@@ -45,3 +45,19 @@ def test_it_is_fast():
     found = count_reached_rows(hashes, 20000)
     assert 7500 < found < 9000
     assert time.process_time() - start < 2  # 0.2 seconds on an idle machine
+
+
+def test_millions_are_fast_and_reach_all_rows():
+    """Half a million rare symbols, each with four hashes."""
+    hashes = np.random.default_rng(5).integers(2**32, size=(500_000, 4), dtype="uint32")
+    start = time.process_time()
+    found = count_reached_rows(hashes, 10**6)
+    assert time.process_time() - start < 2  # a second on an idle machine
+    assert np.bincount(hashes.ravel() % np.uint32(found)).all()
+    # a search of a hundred seconds finds up to a tenth more
+    assert 180_000 < found < 200_000
+
+
+def test_hashes_that_are_equal_count_once():
+    hashes = np.repeat(np.arange(7, dtype="uint32"), 100_000)
+    assert count_reached_rows(hashes, 10**6) == 7
