@@ -8,6 +8,7 @@ from thinc.types import Floats2d, Ragged
 
 from ..kernels.distinct import find_distinct
 from ..kernels.ngrams import Ngrams, cut_snippets, hash_ngrams
+from .mixing.column import find_column
 from .symboltaker import get_symbols
 
 InT = Ragged
@@ -73,10 +74,16 @@ def init(model: Model[InT, OutT], X: InT | None = None, Y: OutT | None = None) -
 
 
 def find_ngrams(model: Model[InT, OutT], words: InT, is_train: bool) -> Ngrams:
-    """Find the n-grams to embed: of a random snippet, or of the whole text."""
+    """Find the n-grams to embed: of a random snippet, or of the whole text.
+
+    RAISES (ValueError): If weights or attributes can't be the embedding layer's.
+    """
     attrs, embed = model.attrs, model.layers[0]
+    # where no n-gram is among the symbols, the layer is not called to check them
+    if (column := find_column(embed)) is not None:
+        column.check()
     ngrams = hash_ngrams(words.dataXd, words.lengths, attrs["ngram_size"])
-    if "symbols" in embed.attrs:
+    if "symbol_taker" in embed.attrs:
         ngrams = ngrams.select(_are_known(ngrams.keys, get_symbols(embed)))
     if is_train and attrs["longest"] is not None:
         ngrams = cut_snippets(ngrams, attrs["shortest"], attrs["longest"])

@@ -9,6 +9,7 @@ from thinc.api import Model, Ragged, fix_random_seed
 from spacy_hashembeds.layers.hashembed import HashEmbed
 from spacy_hashembeds.layers.sumngrams import find_ngrams, sum_ngrams
 from spacy_hashembeds.layers.symbolembed import SymbolEmbed, set_symbols
+from spacy_hashembeds.layers.symboltaker import Symbols, give_symbols
 from spacy_hashembeds.layers.weightedhashembed import WeightedHashEmbed
 
 from ..kernels.test_ngrams import list_ngrams
@@ -35,7 +36,13 @@ def build_known() -> Model:
     return embed
 
 
-BUILDERS = [build_hashed, build_weighted, build_known]
+def build_weighted_known() -> Model:
+    embed = WeightedHashEmbed(3, 7, nK=None, key="n-grams", seed=9)
+    give_symbols(embed, Symbols(build_known().attrs["symbols"]))
+    return embed
+
+
+BUILDERS = [build_hashed, build_weighted, build_known, build_weighted_known]
 
 
 def build(build_embed, **options) -> Model:
@@ -124,3 +131,35 @@ def test_training_sees_snippets_of_known_ngrams_and_prediction_whole_texts():
     sizes = {len(find_ngrams(model, words, True).keys) for _ in range(50)}
     assert sizes == {2, 3, 4, 5}
     assert set(find_ngrams(model, words, True).keys) <= set(whole.keys)
+
+
+@pytest.mark.parametrize("is_train", [False, True])
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda symbols: symbols[::-1],
+        lambda symbols: symbols[:0],
+        lambda symbols: symbols[:, np.newaxis],
+        lambda symbols: symbols.astype("float64"),
+        lambda symbols: "x",
+    ],
+    ids=["reversed", "none", "2-D", "floats", "text"],
+)
+@pytest.mark.parametrize("build_embed", [build_known, build_weighted_known])
+def test_damaged_symbols_are_refused_where_they_leave_no_ngram(
+    build_embed, damage, is_train
+):
+    model = build(build_embed)
+    model.predict(make_words([[1, 2]]))
+    embed = model.layers[0]
+    embed.attrs["symbols"] = damage(embed.attrs["symbols"])
+    with pytest.raises(ValueError, match="symbols for n-grams should be distinct"):
+        model(make_words([[1, 2]]), is_train)
+
+
+@pytest.mark.parametrize("build_embed", [build_hashed, build_weighted])
+def test_layers_without_a_dictionary_refuse_one(build_embed):
+    model = build(build_embed)
+    model.layers[0].attrs["symbols"] = np.array([7], dtype="uint64")
+    with pytest.raises(ValueError, match="has the attribute 'symbols' of such a layer"):
+        model.predict(make_words([[1, 2]]))
