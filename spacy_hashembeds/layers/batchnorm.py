@@ -5,11 +5,14 @@ from thinc.api import Model
 from thinc.types import Floats1d, Floats2d
 from thinc.util import get_width
 
-from .checks import check_param
-from .watch import check_once
+from .checks import REMEDY, check_number, check_param
+from .watch import check_once, peek
 
 InT = Floats2d
 OutT = Floats2d
+
+#: With less than this, a dimension that never varies overflows.
+_LEAST_EPS = 1e-12
 
 
 def BatchNorm(
@@ -23,8 +26,9 @@ def BatchNorm(
     batch of one has no variance, and is normalised by the running ones too.
 
     nO (int, optional): The width of input and output, else that of the first input.
-    momentum (float): How much of the running mean and variance each batch replaces.
-    eps (float): Added to the variance, so that nothing is divided by zero.
+    momentum (float): How much of the running mean and variance each batch replaces, 0
+        to 1.
+    eps (float): Added to the variance, so that nothing is divided by zero: 1e-12 to 1.
 
     *Input and output shape:* `(n, nO)`, float32.
 
@@ -44,7 +48,10 @@ def BatchNorm(
 def forward(
     model: Model[InT, OutT], X: InT, is_train: bool
 ) -> tuple[OutT, Callable[[OutT], InT]]:
-    check_once(model, _check_weights, model.get_dim("nO"))
+    attrs = model.attrs
+    check_once(
+        model, _check_weights, attrs["momentum"], attrs["eps"], model.get_dim("nO")
+    )
     if is_train and len(X) > 1:
         return _normalize_by_batch(model, X)
     return _normalize_by_running(model, X)
@@ -116,3 +123,11 @@ def _get(model: Model, name: str) -> Any:
 def _check_weights(model: Model) -> None:
     for name in model.param_names:
         check_param(model, name, (model.get_dim("nO"),))
+    check_number(model, "momentum", 0, 1)
+    check_number(model, "eps", _LEAST_EPS, 1)
+    n_negative = int(cast(Any, peek(model, "variance") < 0).sum())
+    if n_negative:
+        raise ValueError(
+            f"The parameter 'variance' of layer '{model.name}' should be 0 or "
+            f"more, but {n_negative} of {model.get_dim('nO')} are less. {REMEDY}"
+        )

@@ -53,6 +53,20 @@ def check_integer(model: Model, name: str, minimum: int, maximum: int) -> None:
         )
 
 
+def check_number(model: Model, name: str, minimum: float, maximum: float) -> None:
+    """Check an attribute of a layer.
+
+    RAISES (ValueError): If it is not a number in these bounds.
+    """
+    value = model.attrs[name]
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not is_number or not minimum <= value <= maximum:
+        raise ValueError(
+            f"The attribute '{name}' of layer '{model.name}' should be a number from "
+            f"{minimum:g} to {maximum:g}, but is {value!r:.80}. {REMEDY}"
+        )
+
+
 def check_choice(model: Model, name: str, known: Sequence[str | bool]) -> None:
     """Check an attribute of a layer.
 

@@ -143,3 +143,24 @@ def test_statistics_that_are_not_its_own_are_refused():
     match = r"'variance' of layer 'batchnorm' should be float32 of shape \(3,\)"
     with pytest.raises(ValueError, match=match):
         model.predict(make_batch())
+
+
+@pytest.mark.parametrize("is_train", [True, False])
+def test_negative_variances_are_refused(is_train):
+    model = build()
+    model.set_param("variance", np.array([1, -1, -2], dtype="f"))
+    match = "'variance' of layer 'batchnorm' should be 0 or more, but 2 of 3 are less"
+    with pytest.raises(ValueError, match=match):
+        model(make_batch(), is_train)
+
+
+@pytest.mark.parametrize("is_train", [True, False])
+@pytest.mark.parametrize("value", [-0.1, "x", None, True, float("nan"), 1.5])
+@pytest.mark.parametrize(("name", "bounds"), [("momentum", "0"), ("eps", "1e-12")])
+def test_attributes_that_are_not_its_own_are_refused(name, bounds, value, is_train):
+    model = build()
+    model.predict(make_batch())
+    model.attrs[name] = value
+    match = rf"'{name}' of layer 'batchnorm' should be a number from {bounds} to 1, but"
+    with pytest.raises(ValueError, match=match):
+        model(make_batch(), is_train)
