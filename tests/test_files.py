@@ -4,6 +4,7 @@ import os
 import re
 import resource
 import stat
+import time
 from pathlib import Path, PureWindowsPath
 
 import pytest
@@ -273,6 +274,15 @@ def test_what_is_no_json_object_is_refused(path, raw, message):
     with pytest.raises(ValueError, match=message) as error:
         read_json(path)
     assert len(str(error.value)) < 200
+
+
+def test_a_key_twice_is_found_at_once_among_many(path):
+    keys = ", ".join(f'"k{i}": 0' for i in range(20_000))
+    path.write_text(f'{{{keys}, "k19999": 1}}')
+    start = time.process_time()
+    with pytest.raises(ValueError, match=r"^it holds 'k19999' twice"):
+        read_json(path)
+    assert time.process_time() - start < 2
 
 
 def test_what_is_short_is_quoted_as_it_is():
