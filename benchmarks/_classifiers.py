@@ -16,19 +16,19 @@ from spacy_hashembeds.experiments.configs import SHIPPED
 from ._pipelines import make_examples
 
 OURS = "HashNgramTextCat"
-OURS_SMALL = "HashNgramTextCat, small"
+OURS_LARGE = "HashNgramTextCat, large"
 ENSEMBLE = "TextCatEnsemble"
 BAG_OF_WORDS = "TextCatBOW"
 REDUCE = "TextCatReduce"
-NAMES = (ENSEMBLE, REDUCE, BAG_OF_WORDS, OURS, OURS_SMALL)
+NAMES = (ENSEMBLE, REDUCE, BAG_OF_WORDS, OURS, OURS_LARGE)
 
-#: A tenth of what our config has.
-SMALL_IMPORTANCE_ROWS = 100_000
+#: Ten times what our config has.
+LARGE_IMPORTANCE_ROWS = 1_000_000
 
 #: The config that each is trained by.
 _CONFIGS = {
     OURS: "hash_ngram_textcat",
-    OURS_SMALL: "hash_ngram_textcat",
+    OURS_LARGE: "hash_ngram_textcat",
     BAG_OF_WORDS: "textcat_bow",
     REDUCE: "textcat_reduce",
     # spaCy's default model, with the dropout of spaCy's other network
@@ -53,8 +53,8 @@ def build_classifier(name: str, vocab: Vocab) -> Language:
     component = config["components"]["textcat"]
     if name == ENSEMBLE:
         component["model"] = deepcopy(DEFAULT_SINGLE_TEXTCAT_MODEL)
-    if name == OURS_SMALL:
-        component["model"]["importance_rows"] = SMALL_IMPORTANCE_ROWS
+    if name == OURS_LARGE:
+        component["model"]["importance_rows"] = LARGE_IMPORTANCE_ROWS
     return get_lang_class(config["nlp"]["lang"]).from_config(config, vocab=vocab)
 
 
@@ -83,7 +83,7 @@ def describe_classifier(nlp: Language) -> dict[str, Any]:
 def find_layers(name: str, nlp: Language) -> Mapping[str, Model]:
     """Find the layers whose time is measured: of ours its parts, else the whole."""
     model = get_component(nlp).model
-    if name not in (OURS, OURS_SMALL):
+    if name not in (OURS, OURS_LARGE):
         return {"model": model}
     words, ngrams, labels = model.layers
     tables = ngrams.layers[0]

@@ -38,7 +38,7 @@ def textcat_results(texts) -> dict[str, Any]:
 
 def test_text_classifiers_are_timed_in_prediction_and_training(textcat_results):
     names = ["TextCatEnsemble", "TextCatReduce", "TextCatBOW"]
-    names += ["HashNgramTextCat", "HashNgramTextCat, small"]
+    names += ["HashNgramTextCat", "HashNgramTextCat, large"]
     assert list(textcat_results["timings"]) == ["nlp.pipe", "nlp.update, 4 texts"]
     for timed in textcat_results["timings"].values():
         assert list(timed["contenders"]) == names
@@ -62,7 +62,7 @@ def test_text_classifiers_are_those_of_their_names(textcat_results):
         classifier = about[f"TextCat{name}"]
         assert classifier["architecture"] == f"spacy.TextCat{name}.{versions}"
     # a table, weights, and a softmax of two labels
-    sizes = {"": 1_000_000, ", small": 100_000}
+    sizes = {"": 100_000, ", large": 1_000_000}
     for suffix, importance_rows in sizes.items():
         classifier = about[f"HashNgramTextCat{suffix}"]
         assert classifier["architecture"] == "spacy-hashembeds.HashNgramTextCat.v1"
@@ -95,7 +95,7 @@ def test_text_classifiers_write_data_and_chart(
 
 
 def test_a_copied_classifier_predicts_as_before(texts):
-    for name in ("TextCatBOW", "HashNgramTextCat, small"):
+    for name in ("TextCatBOW", "HashNgramTextCat, large"):
         source = _classifiers.make_classifier(name, texts.docs)
         # a model of spaCy's begins with zeros
         prepare_update(source, [texts.docs])()
