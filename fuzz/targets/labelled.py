@@ -45,7 +45,7 @@ def _make(folder: Path) -> None:
     quoted = [text.replace("Rome", '""Rome""') for text in texts]
     rows = [f'"{i % 4 + 1}","{t}","On\\{t}"' for i, t in enumerate(quoted)]
     own = [f'{i},"{t}\n{i}",{_CLASSES[i % 3]}' for i, t in enumerate(quoted)]
-    labels: list[Any] = ["a", 1, ["a", "b"], {"a": 0.5, "c": 1}, []]
+    labels: list[Any] = ["a", 1, ["a", "b"], {"a": 0, "c": 1}, []]
     lines = [
         json.dumps({"text": text, "label": labels[i % 5], "id": i})
         for i, text in enumerate(texts)

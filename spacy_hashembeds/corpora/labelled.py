@@ -20,7 +20,7 @@ _JSONL = (".jsonl", ".ndjson")
 # Half a character, which JSON can write, but no encoding.
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
-#: What a row says of its labels: a number from 0 to 1 for some of them.
+#: What a row says of its labels: 1.0 or 0.0 for some of them.
 _Chosen = Mapping[str, float]
 
 _REMEDY = (
@@ -39,7 +39,7 @@ class TextFormat:
         `label` are numbers, such a file has no line of names, and its columns count
         from 0; negative numbers count from the end.
     label (str): The column of the label. In JSONL, it may hold a list of labels too, or
-        an object with a number from 0 to 1 for each label, as `Doc.cats` has.
+        an object with 1 or 0, true or false, for each label, as `Doc.cats` has.
     separator (str): What stands between the columns of CSV, one character. None: "\t"
         in files that end in .tsv, else a comma.
     encoding (str): Encoding of the file, one that extends ASCII. A byte-order mark at
@@ -198,33 +198,38 @@ def _read_objects(
 
 
 def _parse_label(path: Path, line: int, label: Any) -> _Chosen:
-    shares = label if isinstance(label, dict) else _make_shares(label)
-    if not all(name and _is_text(name) and _is_share(shares[name]) for name in shares):
+    names = _list_names(label)
+    if not all(name and _is_text(name) for name in names):
         fail(
             path,
             line,
             "expected a label, which is a text or a whole number; or, in JSONL, a list "
-            "of texts, or an object with a number from 0 to 1 for each label; got "
+            "of texts, or an object with 1 or 0 for each label; got "
             f"{quote(label)}",
         )
-    return {name: float(share) for name, share in shares.items()}
+    values = label if isinstance(label, dict) else dict.fromkeys(names, 1)
+    for name, value in values.items():
+        if value not in (0, 1):
+            fail(
+                path,
+                line,
+                f"expected 1 or 0, true or false, for the label {quote(name)}, got "
+                f"{quote(value)}. spaCy's text classifiers learn from nothing between: "
+                "say 1 of the labels that the text is to have, and 0 of others",
+            )
+    return {name: float(value) for name, value in values.items()}
 
 
-def _make_shares(label: Any) -> dict[str, Any]:
-    """Give each label 1.0. What is no label gets no number, and is refused for that."""
-    names = label if isinstance(label, list) else [label]
+def _list_names(label: Any) -> list[Any]:
+    """List what stands for labels: texts, unless the row is wrong."""
+    if isinstance(label, list | dict):
+        return list(label)
     is_number = isinstance(label, int) and not isinstance(label, bool)
-    if is_number or all(isinstance(name, str) for name in names):
-        return {str(name): 1.0 for name in names}
-    return {quote(label): None}
+    return [str(label) if is_number else label]
 
 
 def _is_text(value: Any) -> bool:
     return isinstance(value, str) and not _SURROGATE.search(value)
-
-
-def _is_share(value: Any) -> bool:
-    return isinstance(value, int | float) and 0 <= value <= 1
 
 
 def _list(columns: Sequence[str]) -> str:

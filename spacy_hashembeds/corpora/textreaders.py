@@ -125,7 +125,7 @@ def create_labelled_texts_reader(
         has no line of names, and its columns count from 0, or, if negative, from the
         end.
     label_column (str): The column of the label. In JSONL it may hold a list of labels
-        too, for `textcat_multilabel`, or an object with a number from 0 to 1 for each
+        too, for `textcat_multilabel`, or an object with 1 or 0, true or false, for each
         label, as spaCy's `cats`.
     labels (Sequence[str]): All labels of the corpus. None (default): those of this
         file, for which it is read once more. Give them where the files of train and dev

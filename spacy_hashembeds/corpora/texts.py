@@ -13,8 +13,7 @@ class LabelledText(NamedTuple):
     """A text and what it is about.
 
     text (str): The text.
-    cats (dict[str, float]): A number from 0 to 1 for each label of the corpus, as in
-        `Doc.cats`.
+    cats (dict[str, float]): 1.0 or 0.0 for each label of the corpus, as in `Doc.cats`.
     """
 
     text: str

@@ -266,14 +266,16 @@ def test_lists_of_labels_and_cats(tmp_path: Path, nlp: Language):
     lines = [
         '{"text": "a", "label": ["y", "x"]}',
         '{"text": "b", "label": []}',
-        '{"text": "c", "label": {"x": 0.25, "z": true}}',
+        '{"text": "c", "label": {"x": 0, "y": false, "z": true}}',
+        '{"text": "d", "label": {"x": 1, "y": 0.0, "z": 1.0}}',
     ]
     path = write(tmp_path, "own.ndjson", "\n".join(lines))
     examples = list(create_labelled_texts_reader(path=path)(nlp))
     assert [eg.reference.cats for eg in examples] == [
         {"x": 1.0, "y": 1.0, "z": 0.0},
         {"x": 0.0, "y": 0.0, "z": 0.0},
-        {"x": 0.25, "y": 0.0, "z": 1.0},
+        {"x": 0.0, "y": 0.0, "z": 1.0},
+        {"x": 1.0, "y": 0.0, "z": 1.0},
     ]
 
 
@@ -312,7 +314,16 @@ def test_labels_that_are_given_are_all_there_are(tmp_path: Path, nlp: Language):
         ),
         ("a.jsonl", '{"text": "a", "label": true}', ":1: expected a label.* got True"),
         ("a.jsonl", '{"text": "a", "label": ["x", 1]}', ":1: expected a label"),
-        ("a.jsonl", '{"text": "a", "label": {"x": 2}}', ":1: expected a label"),
+        (
+            "a.jsonl",
+            '{"text": "a", "label": {"x": 1, "y": 0.8}}',
+            ":1: expected 1 or 0, true or false, for the label 'y', got 0.8. spaCy's .*"
+            " say 1 of the labels that the text is to have, and 0 of others",
+        ),
+        ("a.jsonl", '{"text": "a", "label": {"x": 2}}', ":1: expected 1 or 0.*got 2"),
+        ("a.jsonl", '{"text": "a", "label": {"x": "1"}}', ":1: expected 1 or 0.*'1'"),
+        ("a.jsonl", '{"text": "a", "label": {"": 1}}', ":1: expected a label"),
+        ("a.jsonl", '{"text": "a", "label": [["x"]]}', ":1: expected a label"),
         ("a.jsonl", '{"text": "a", "label": "\\udc00"}', ":1: expected a label"),
         ("a.jsonl", '{"text": "a"', ":1: expected a JSON object"),
         ("a.jsonl", '{"text": "a", "text": "b"}', ":1: expected .*'text' twice"),
