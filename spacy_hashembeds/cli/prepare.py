@@ -45,8 +45,8 @@ def prepare_cli(
     dev: Path | None = Opt(
         None,
         "--dev",
-        help="Your development file. Without it, one of each ten texts in the training "
-        "file is for development.",
+        help="Your development file. Without it, one in ten texts of the training file "
+        "is for development, drawn from a fixed seed.",
         dir_okay=False,
     ),
     test: Path | None = Opt(None, "--test", help="Your test file.", dir_okay=False),

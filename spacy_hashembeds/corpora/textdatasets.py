@@ -56,10 +56,6 @@ _BY_HAND = (
 )
 
 
-#: The labels of a text.
-_Labels = tuple[str, ...]
-
-
 def _make_docs(lang: str) -> Callable[[LabelledText], Doc]:
     try:
         nlp = spacy.blank(lang)
@@ -88,8 +84,8 @@ def prepare_texts(
     """Convert your own texts with labels. Labels are those of all files together.
 
     train (Path): The file of the training split.
-    dev (Path): The file of the development split. None: of each ten texts for training
-        with the same labels, one is, drawn from a fixed seed.
+    dev (Path): The file of the development split. None: one in ten texts for training
+        is, drawn as in `hold_out`.
     test (Path): The file of the test split, if there is one.
     lang (str): Code of the language, e.g. "en".
     output (Path): The folder to write to, as for `prepare_dataset`.
@@ -120,8 +116,12 @@ def prepare_texts(
 def hold_out(
     read: Callable[[], Iterator[LabelledText]], *, every: int = _DEV_EVERY
 ) -> dict[str, Iterator[LabelledText]]:
-    """Split a corpus into train and dev without keeping it in memory: of each so many
-    texts with the same labels, one, drawn from a fixed seed, is in dev.
+    """Split a corpus into train and dev without keeping it in memory.
+
+    Of each so many texts that have one label, the same, one is in dev, drawn from a
+    fixed seed; and so of the texts that have several labels, or none, taken together:
+    most combinations of labels are too rare for one of each to be drawn. The first text
+    with a label is never in dev, so that dev has no label that train has not.
 
     read (Callable): Reads the texts, anew at each call.
     every (int): Of how many texts one is in dev.
@@ -137,16 +137,21 @@ def _choose(
     texts: Iterator[LabelledText], every: int, *, is_drawn: bool
 ) -> Iterator[LabelledText]:
     rng = Random(SEED)
-    seen: Counter[_Labels] = Counter()
-    drawn: dict[_Labels, int] = {}
+    seen: Counter[str | None] = Counter()
+    drawn: dict[str | None, int] = {}
+    known: set[str] = set()
     for labelled in texts:
-        labels = tuple(label for label, value in labelled.cats.items() if value >= 0.5)
-        place = seen[labels] % every
-        seen[labels] += 1
+        labels = [label for label, value in labelled.cats.items() if value]
+        # None: the group of all texts that have several labels, or none
+        group = labels[0] if len(labels) == 1 else None
+        place = seen[group] % every
+        seen[group] += 1
         if place == 0:
-            # Never the first, so that no labels are in dev alone.
-            drawn[labels] = rng.randrange(1, every)
-        if (place == drawn[labels]) == is_drawn:
+            # Never the first, which may be all that there is.
+            drawn[group] = rng.randrange(1, every)
+        is_in_dev = place == drawn[group] and known.issuperset(labels)
+        known.update(labels)
+        if is_in_dev == is_drawn:
             yield labelled
 
 

@@ -3,6 +3,7 @@ from collections.abc import Callable
 from hashlib import md5
 from itertools import chain
 from pathlib import Path
+from random import Random
 
 import pytest
 from spacy import blank
@@ -150,7 +151,7 @@ def test_missing_files_have_a_remedy(name: str, tmp_path: Path):
         prepare_dataset(name, tmp_path, tmp_path / "out")
 
 
-def test_a_text_of_each_few_with_the_same_labels_is_held_out():
+def test_a_text_of_each_few_with_the_same_label_is_held_out():
     labels = [{"a": 1.0}] * 30 + [{"b": 1.0}] + [{"a": 1.0, "b": 1.0}] * 20
     texts = [LabelledText(str(i), cats) for i, cats in enumerate(labels)]
     held_out = textdatasets.hold_out(lambda: iter(texts), every=10)
@@ -162,6 +163,42 @@ def test_a_text_of_each_few_with_the_same_labels_is_held_out():
     assert [sum(place // 10 == i for place in dev) for i in range(3)] == [1, 1, 1]
     assert len(dev) == 5
     assert 30 in train
+
+
+def hold_out(sets: list[tuple[str, ...]]) -> dict[str, list[tuple[str, ...]]]:
+    """Hold out one in ten of the texts that have these sets of labels."""
+    texts = [LabelledText(str(i), dict.fromkeys(s, 1.0)) for i, s in enumerate(sets)]
+    return {
+        split: [sets[int(labelled.text)] for labelled in held_out]
+        for split, held_out in textdatasets.hold_out(
+            lambda: iter(texts), every=10
+        ).items()
+    }
+
+
+def test_many_combinations_of_labels_are_held_out_alike():
+    rng = Random(0)
+    labels = [f"label{i}" for i in range(40)]
+    sets = [tuple(rng.sample(labels, rng.randint(2, 5))) for _ in range(1900)]
+    sets += [()] * 100
+    rng.shuffle(sets)
+    held_out = hold_out(sets)
+    dev = held_out["dev"]
+    assert 195 <= len(dev) <= 200
+    assert len(dev) + len(held_out["train"]) == 2000
+    sizes = Counter(map(len, dev))
+    assert 3 <= sizes[0] <= 20
+    assert all(30 <= sizes[n] <= 65 for n in range(2, 6))
+    assert len(set(chain(*dev))) == 40
+
+
+def test_no_label_is_held_out_alone():
+    """Each of two hundred labels is there once, beside one that is frequent."""
+    held_out = hold_out([("frequent", str(i)) for i in range(200)])
+    assert held_out["dev"] == []
+    held_out = hold_out([("frequent", str(i // 2)) for i in range(200)])
+    assert 5 < len(held_out["dev"]) < 15
+    assert set(chain(*held_out["dev"])) <= set(chain(*held_out["train"]))
 
 
 def test_the_corpora_of_the_paper_are_there():
