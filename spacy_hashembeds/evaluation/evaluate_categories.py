@@ -55,14 +55,14 @@ def evaluate_categories(
     RETURNS (dict[str, Any]): What an `Evaluation` of categories holds.
     """
 
-    def run(source: Source) -> "_Run":
+    def evaluate_source(source: Source) -> "_Run":
         source, classes = _find_classes(source, golds)
         examples = predict(source, golds, gold.name)
         title = f"Evaluating {source.name}"
         return _Run(options.show(examples, title, total=len(golds)), classes)
 
-    ours = run(predictions)
-    theirs = None if against is None else run(against)
+    ours = evaluate_source(predictions)
+    theirs = None if against is None else evaluate_source(against)
     runs = [ours] if theirs is None else [ours, theirs]
     labels = _join(list_labels(each.judgements, each.classes) for each in runs)
     scores, counts = ours.score(labels), ours.count(labels)
@@ -73,8 +73,13 @@ def evaluate_categories(
             "train": None if train is None else train.name,
             "documents": len(ours.judgements),
             "documents_read": ours.n_read,
-            "labels": list(ours.classes.labels),
-            "threshold": None if ours.classes.exclusive else ours.classes.threshold,
+            "labels": sorted(ours.classes.labels),
+            "threshold": _get_threshold(ours.classes),
+            "assumed": [
+                _describe_assumed(source.name, run.classes)
+                for source, run in zip((predictions, against), runs, strict=False)
+                if source is not None and not isinstance(source.docs, Language)
+            ],
             "shared": _count_shared(train, golds, options),
             "confidence": CONFIDENCE,
             "samples": options.samples,
@@ -151,6 +156,19 @@ def _find_classes(source: Source, golds: list[Doc | Example]) -> tuple[Source, C
     return Source(name=source.name, docs=docs), Classes(
         labels=labels, exclusive=exclusive
     )
+
+
+def _describe_assumed(name: str, classes: Classes) -> dict[str, Any]:
+    """Say what nobody has said of predictions, but was concluded."""
+    return {
+        "model": name,
+        "exclusive": classes.exclusive,
+        "threshold": _get_threshold(classes),
+    }
+
+
+def _get_threshold(classes: Classes) -> float | None:
+    return None if classes.exclusive else classes.threshold
 
 
 def _join(parts: Iterable[Iterable[str]]) -> list[str]:

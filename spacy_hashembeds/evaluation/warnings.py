@@ -39,7 +39,29 @@ def find_warnings_of_categories(evaluation: Mapping[str, Any]) -> list[str]:
     found = _find_in_documents(setting, "category") or _find_in_labels(evaluation)
     if setting["shared"] is not None:
         found += _find_shared(setting)
+    if setting["documents"]:
+        found += map(_tell_assumed, setting["assumed"])
     return found
+
+
+def _tell_assumed(assumed: Mapping[str, Any]) -> str:
+    """Say what was concluded of predictions, which the pipeline would have said."""
+    if assumed["exclusive"]:
+        what = (
+            "labels are taken to exclude each other, as they do in all gold documents, "
+            "and the one with the highest score counts. If the pipeline has "
+            "'textcat_multilabel'"
+        )
+    else:
+        what = (
+            f"a label counts from a score of {assumed['threshold']} on, since not all "
+            "gold documents have just one. If the pipeline has another threshold, or "
+            "'textcat'"
+        )
+    return (
+        f"'{assumed['model']}' is without the pipeline that predicted it: {what}, "
+        "evaluate the pipeline itself."
+    )
 
 
 def _find_in_labels(evaluation: Mapping[str, Any]) -> list[str]:

@@ -172,10 +172,36 @@ def test_predictions_score_as_their_pipeline(evaluation, folder, nlp):
     write(folder / "predicted.spacy", predicted)
     paths = [folder / f"{name}.spacy" for name in ("predicted", "test", "train")]
     same = evaluate_in_depth(*paths, against=folder / "other", samples=200)
-    for key in evaluation:
-        if key != "setting":
-            assert same[key] == evaluation[key]
+    for key in evaluation.keys() - {"setting", "warnings"}:
+        assert same[key] == evaluation[key]
+    assert same["setting"]["labels"] == sorted(LABELS)
     assert evaluate(predicted, golds, samples=9)["cats_acc"] == evaluation["cats_acc"]
+
+
+def test_what_is_assumed_of_predictions_is_told(nlp):
+    golds, docs = make_docs(TEST), make_docs(TEST)
+    evaluation = evaluate(nlp, golds, against=docs, samples=9)
+    assert evaluation["setting"]["assumed"] == [
+        {"model": "predictions", "exclusive": True, "threshold": None}
+    ]
+    (warning,) = evaluation["warnings"]
+    assert warning.startswith("'predictions' is without the pipeline that")
+    assert "taken to exclude each other, as they do in all gold documents" in warning
+    golds.append(make_doc("x", dict.fromkeys(LABELS, 1.0)))
+    docs.append(make_doc("x", dict.fromkeys(LABELS, 0.7)))
+    evaluation = evaluate(docs, golds, samples=9)
+    assert evaluation["setting"]["assumed"] == [
+        {"model": "predictions", "exclusive": False, "threshold": 0.5}
+    ]
+    (warning,) = evaluation["warnings"]
+    assert "a label counts from a score of 0.5 on, since not all gold" in warning
+    assert warning in evaluation.to_markdown()
+    assert warning in Page(evaluation.to_html()).text
+
+
+def test_nothing_is_assumed_of_pipelines(evaluation):
+    assert evaluation["setting"]["assumed"] == []
+    assert not any("is without the pipeline" in text for text in evaluation["warnings"])
 
 
 def test_predictions_of_several_labels_are_told_by_the_gold_corpus():
@@ -224,7 +250,7 @@ def test_labels_that_the_pipeline_does_not_know_are_told(nlp):
     golds = [make_doc("rain", {"Weather": 1.0}), make_doc("goal", "sports")]
     (warning,) = evaluate(nlp, golds, samples=9)["warnings"]
     assert "'examples' has labels that 'en_pipeline' does not know" in warning
-    assert "missed: Weather. It knows sports, money, weather." in warning
+    assert "missed: Weather. It knows money, sports, weather." in warning
 
 
 def test_documents_that_stand_in_training_are_told(nlp):
