@@ -4,7 +4,6 @@ import os
 import re
 import resource
 import stat
-import time
 from pathlib import Path, PureWindowsPath
 
 import pytest
@@ -276,13 +275,12 @@ def test_what_is_no_json_object_is_refused(path, raw, message):
     assert len(str(error.value)) < 200
 
 
-def test_a_key_twice_is_found_at_once_among_many(path):
-    keys = ", ".join(f'"k{i}": 0' for i in range(20_000))
-    path.write_text(f'{{{keys}, "k19999": 1}}')
-    start = time.process_time()
-    with pytest.raises(ValueError, match=r"^it holds 'k19999' twice"):
+def test_a_key_twice_is_found_among_many(path):
+    """To look through all keys for each would take an hour."""
+    keys = ", ".join(f'"k{i}": 0' for i in range(300_000))
+    path.write_text(f'{{{keys}, "k299999": 1}}')
+    with pytest.raises(ValueError, match=r"^it holds 'k299999' twice"):
         read_json(path)
-    assert time.process_time() - start < 2
 
 
 def test_what_is_short_is_quoted_as_it_is():
