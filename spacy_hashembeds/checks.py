@@ -9,6 +9,11 @@ from spacy.attrs import IDS
 from spacy.language import Language
 from spacy.tokens import Doc
 
+#: The most rows that a table may have, and the most numbers of a row. Far beyond what
+#: is of use: a slip is named before memory is asked for.
+MAX_ROWS = 2**31 - 1
+MAX_WIDTH = 10**6
+
 _NAMES = {attr_id: name for name, attr_id in IDS.items() if name}
 
 
@@ -57,7 +62,8 @@ def check_rows(names: Sequence[str], **arguments: Sequence[int]) -> None:
     """Check that arguments have a number of rows for each attribute.
 
     names (Sequence[str]): The attributes.
-    RAISES (ValueError): If one has fewer or more numbers, or one that is not positive.
+    RAISES (ValueError): If one has fewer or more numbers, or one that is too
+        small or too large.
     """
     for argument, rows in arguments.items():
         if not isinstance(rows, Sequence) or len(rows) != len(names):
@@ -67,7 +73,7 @@ def check_rows(names: Sequence[str], **arguments: Sequence[int]) -> None:
             )
         for name, table_rows in zip(names, rows, strict=True):
             try:
-                check_integers(1, **{argument: table_rows})
+                check_integers(1, MAX_ROWS, **{argument: table_rows})
             except ValueError as e:
                 raise ValueError(
                     f"The table for {name}: {e} To do without {name}, remove it from "

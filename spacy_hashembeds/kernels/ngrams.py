@@ -8,6 +8,12 @@ from thinc.api import NumpyOps
 
 NUMPY_OPS = NumpyOps()
 
+#: The most words that an n-gram of a classifier may have. Time and memory grow with it.
+MAX_NGRAM_SIZE = 100
+
+#: The most n-grams of a snippet.
+MAX_SNIPPET = 2**31 - 2
+
 
 class Ngrams(NamedTuple):
     """The n-grams of several texts, one text after the other.
@@ -41,11 +47,13 @@ def hash_ngrams(words: Any, lengths: Any, ngram_size: int) -> Ngrams:
     RETURNS (Ngrams): A single word is its own key, and a sequence is hashed as
         `spacy.TextCatBOW.v3` hashes it (murmur, 64 bits).
     """
+    # no n-gram is longer than a text, however many words it may have
+    ngram_size = min(ngram_size, int(lengths.max(initial=1)))
     left = np.repeat(lengths.cumsum(), lengths) - np.arange(len(words))
     fits = np.arange(ngram_size) < left[:, np.newaxis]
     keys = np.zeros(fits.shape, dtype="uint64")
     keys[:, 0] = words
-    for size in range(2, min(ngram_size, len(words)) + 1):
+    for size in range(2, ngram_size + 1):
         # those that begin in one text and end in the next do not fit
         keys[: 1 - size, size - 1] = NUMPY_OPS.ngrams(size, words)
     return Ngrams(keys[fits], _sum_by_text(np.minimum(left, ngram_size), lengths))

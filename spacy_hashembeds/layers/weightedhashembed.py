@@ -32,6 +32,9 @@ _SPREAD = 0.0005
 InT = TypeVar("InT", bound=Ints1d | Ints2d)
 OutT = Floats2d
 
+#: The most components of a key.
+MAX_COMPONENTS = 100
+
 #: Ways to put the weighted components of a key together.
 COMBINE = ("sum", "concat")
 
@@ -66,7 +69,7 @@ def WeightedHashEmbed(
     nK (int, optional): The number of rows of weights, the paper's K, chosen by hashing.
         If None, each symbol has a row, and all other keys share one: the symbols are
         set before the layer is initialised (see `symboltaker.py`).
-    num_hashes (int): Components of each key, the paper's k, from 1 up.
+    num_hashes (int): Components of each key, the paper's k, 1 to 100.
     seed (int): The hash seed, an unsigned 32-bit integer.
     key (str, optional): What the symbols are, e.g. "NORM": tells which of several
         tables a layer waits for.
@@ -225,7 +228,7 @@ _ATTRS = (
 def _check_weights(model: Model) -> None:
     check_foreign(model, "weighs what it hashes", "seed")
     check_integer(model, "hash_seed", 0, 2**32 - 1)
-    check_integer(model, "num_hashes", 1, 2**31 - 1)
+    check_integer(model, "num_hashes", 1, MAX_COMPONENTS)
     check_choice(model, "combine", COMBINE)
     check_choice(model, "same_hash", (False, True))
     check_choice(model, "append_weights", (False, True))

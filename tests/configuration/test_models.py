@@ -373,7 +373,7 @@ def test_a_config_without_models_says_so(tmp_path):
     [
         ('["NORM", "SHAPE"]', "[500]", "a.model.embed. should .*Mismatched lengths: 1"),
         ('["NORM"]', '["few"]', r"a.model.embed. should name a model that can be"),
-        ('["NORM"]', "[0]", "a.model.embed. should .*rows' should be 1 or more"),
+        ('["NORM"]', "[0]", "a.model.embed. should .*rows' should be 1 to 2147483647"),
     ],
 )
 def test_an_embedder_that_could_not_be_built_is_named(tmp_path, attrs, rows, error):

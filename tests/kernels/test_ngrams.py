@@ -1,5 +1,7 @@
 """N-grams and snippets of them, beside plain Python."""
 
+import tracemalloc
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
@@ -112,3 +114,12 @@ def test_ngrams_that_are_chosen():
     chosen = ngrams.select(np.array([False, True, False, False, True]))
     assert (chosen.keys.tolist(), chosen.lengths.tolist()) == ([1, 4], [1, 0, 1])
     assert chosen.find_texts().tolist() == [0, 2]
+
+
+def test_memory_goes_by_the_longest_text_and_not_by_the_size_asked_for():
+    tracemalloc.start()
+    ngrams = run([[1, 2, 3]] * 100, 10**6)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert split(ngrams) == [list_ngrams([1, 2, 3], 3)] * 100
+    assert peak < 10**6

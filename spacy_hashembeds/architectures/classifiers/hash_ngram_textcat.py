@@ -6,19 +6,23 @@ from thinc.api import Model, Relu, chain
 from thinc.initializers import uniform_init
 from thinc.types import Floats2d
 
-from ...checks import check_attributes, check_integers
+from ...checks import MAX_ROWS, MAX_WIDTH, check_attributes, check_integers
 from ...hashing.murmur import MAX_HASHES
+from ...kernels.ngrams import MAX_NGRAM_SIZE, MAX_SNIPPET
 from ...layers.batchnorm import BatchNorm
 from ...layers.hashembed import HashEmbed
 from ...layers.sumngrams import sum_ngrams
 from ...layers.symbolembed import SymbolEmbed
-from ...layers.weightedhashembed import WeightedHashEmbed
+from ...layers.weightedhashembed import MAX_COMPONENTS, WeightedHashEmbed
 from .dictionary import NgramKind, wait_for_ngrams
 from .extract_words import extract_words
 from .output import offer_labels, score_labels
 
 #: What the layers that take symbols say theirs are.
 KEY = "n-grams"
+
+#: The most hidden layers.
+MAX_HIDDEN = 100
 
 
 def HashNgramTextCat(
@@ -49,8 +53,8 @@ def HashNgramTextCat(
 
     exclusive_classes (bool): Whether a text has exactly one label: a softmax, for
         `textcat`. Else each label is on its own, for `textcat_multilabel`.
-    ngram_size (int): How many words an n-gram has at most. 2 is the paper's without a
-        dictionary; it has up to 9 with one.
+    ngram_size (int): How many words an n-gram has at most, 1 to 100. 2 is the paper's
+        without a dictionary; it has up to 9 with one.
     rows (int | None): The rows of the table, the paper's B. 500 to 10,000 are nearly as
         good as more. If null, each n-gram of the dictionary has a row of its own (a
         standard embedding): set `num_hashes = 1` and `importance_rows = 0` then.
@@ -67,8 +71,8 @@ def HashNgramTextCat(
         that is taken of each text in training, which is the model's dropout.
     max_snippet (int | None): The largest. If null, training has whole texts, as
         prediction always has.
-    hidden_layers (int): Dense layers with ReLU, with batch normalisation between all
-        layers. The paper has none without a dictionary, and three with one.
+    hidden_layers (int): Dense layers with ReLU, 100 at most, with batch normalisation
+        between all layers. The paper has none without a dictionary, and three with one.
     hidden_width (int): The width of each.
     seed (int): The hash seed, saved with the weights.
     nO (int | None): The number of labels. `textcat` sets it.
@@ -84,12 +88,14 @@ def HashNgramTextCat(
     Source: Tito Svenstrup et al., "Hash Embeddings for Efficient Word Representations"
     (2017), §5.1 to §5.4.
     """
-    check_integers(1, ngram_size=ngram_size, width=width, num_hashes=num_hashes)
-    check_integers(0, hidden_layers=hidden_layers)
-    check_integers(1, hidden_width=hidden_width, min_snippet=min_snippet)
+    check_integers(1, MAX_NGRAM_SIZE, ngram_size=ngram_size)
+    check_integers(1, MAX_WIDTH, width=width, hidden_width=hidden_width)
+    check_integers(1, MAX_COMPONENTS, num_hashes=num_hashes)
+    check_integers(0, MAX_HIDDEN, hidden_layers=hidden_layers)
+    check_integers(1, MAX_SNIPPET, min_snippet=min_snippet)
     check_integers(0, 2**32 - 1, seed=seed)
     if max_snippet is not None:
-        check_integers(min_snippet, max_snippet=max_snippet)
+        check_integers(min_snippet, MAX_SNIPPET, max_snippet=max_snippet)
     attr = _check_attribute(attr)
     embed = _embed_ngrams(rows, width, importance_rows, num_hashes, seed)
     ngrams: Model = sum_ngrams(
@@ -127,14 +133,14 @@ def _embed_ngrams(
     if rows is None:
         _check_standard(importance_rows, num_hashes)
         return SymbolEmbed(width, key=KEY, initializer=_start_small)
-    check_integers(1, rows=rows)
+    check_integers(1, MAX_ROWS, rows=rows)
     if importance_rows == 0:
         check_integers(1, MAX_HASHES, num_hashes=num_hashes)
         return HashEmbed(
             width, rows, num_hashes=num_hashes, seed=seed, initializer=_start_small
         )
     if importance_rows is not None:
-        check_integers(0, importance_rows=importance_rows)
+        check_integers(0, MAX_ROWS, importance_rows=importance_rows)
     return WeightedHashEmbed(
         width, rows, nK=importance_rows, num_hashes=num_hashes, seed=seed, key=KEY
     )

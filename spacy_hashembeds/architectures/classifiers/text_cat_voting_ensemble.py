@@ -8,6 +8,9 @@ from ...checks import check_integers
 from ...layers.softvoting import soft_voting
 from .output import offer_labels
 
+#: The most classifiers that vote.
+MAX_MODELS = 1000
+
 
 def TextCatVotingEnsemble(
     *members: Model[list[Doc], Floats2d], num_models: int
@@ -20,8 +23,8 @@ def TextCatVotingEnsemble(
     members (Model): One or more `HashNgramTextCat`, with the same labels.
     num_models (int): How many classifiers vote. They are copies of `members` in turn,
         with initial weights of their own, and with the hash seeds of the members or, if
-        one before has it already, the next that is free. The paper has 10. Time and
-        memory grow with it.
+        one before has it already, the next that is free. The paper has 10, and 1000
+        are the most. Time and memory grow with it.
 
     RAISES (ValueError): If there are no members, more than `num_models`, or some whose
         classes exclude each other beside others whose don't.
@@ -30,7 +33,7 @@ def TextCatVotingEnsemble(
     (2017), §5.5.
     """
     _check_members(members)
-    check_integers(len(members), num_models=num_models)
+    check_integers(len(members), MAX_MODELS, num_models=num_models)
     voters = [members[i % len(members)].copy() for i in range(num_models)]
     _choose_seeds(voters)
     model: Any = soft_voting(*voters)

@@ -4,7 +4,13 @@ from spacy.tokens import Doc
 from thinc.api import Model
 from thinc.types import Floats2d
 
-from ...checks import check_attributes, check_dropout, check_integers
+from ...checks import (
+    MAX_ROWS,
+    MAX_WIDTH,
+    check_attributes,
+    check_dropout,
+    check_integers,
+)
 from ...layers.symbolembed import SymbolEmbed
 from .mix_attributes import mix_attributes
 from .symbol_source import wait_for_symbols
@@ -53,8 +59,8 @@ def MultiEmbed(
     Source: Miranda et al., "Multi hash embeddings in spaCy", §3 and §3.3.
     """
     names = check_attributes(attrs)
-    check_integers(1, width=width, maxout_pieces=maxout_pieces)
-    check_integers(0, unk=unk)
+    check_integers(1, MAX_WIDTH, width=width, maxout_pieces=maxout_pieces)
+    check_integers(0, MAX_ROWS, unk=unk)
     check_dropout(dropout)
     embeds: list[Model] = [
         SymbolEmbed(width, key=name, unk=unk, column=column, dropout=dropout)

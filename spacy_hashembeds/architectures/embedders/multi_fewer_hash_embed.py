@@ -2,7 +2,7 @@ from spacy.tokens import Doc
 from thinc.api import Model
 from thinc.types import Floats2d
 
-from ...checks import check_attributes, check_integers, check_rows
+from ...checks import MAX_WIDTH, check_attributes, check_integers, check_rows
 from ...hashing.murmur import MAX_HASHES
 from ...layers.hashembed import HashEmbed
 from .mix_attributes import mix_attributes
@@ -57,7 +57,7 @@ def MultiFewerHashEmbed(
     Source: Miranda et al., "Multi hash embeddings in spaCy", §3.1, §3.3 and §5.4.
     """
     names = check_attributes(attrs)
-    check_integers(1, width=width, maxout_pieces=maxout_pieces)
+    check_integers(1, MAX_WIDTH, width=width, maxout_pieces=maxout_pieces)
     check_integers(1, MAX_HASHES, num_hashes=num_hashes)
     # the seeds of all tables are unsigned 32-bit integers
     check_integers(0, 2**32 - len(names), seed=seed)

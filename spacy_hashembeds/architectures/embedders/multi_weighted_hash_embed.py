@@ -5,6 +5,7 @@ from thinc.api import Model
 from thinc.types import Floats2d
 
 from ...checks import (
+    MAX_WIDTH,
     check_attributes,
     check_choice,
     check_dropout,
@@ -12,7 +13,7 @@ from ...checks import (
     check_rows,
     check_types,
 )
-from ...layers.weightedhashembed import COMBINE, WeightedHashEmbed
+from ...layers.weightedhashembed import COMBINE, MAX_COMPONENTS, WeightedHashEmbed
 from .mix_attributes import mix_attributes
 from .symbol_source import wait_for_symbols
 
@@ -61,7 +62,7 @@ def MultiWeightedHashEmbed(
         are comes from a callback that counts the training corpus
         (`[initialize.before_init]` with `@callbacks =
         "spacy-hashembeds.count_symbols.v1"`) or from a file.
-    num_hashes (int): Component vectors of each symbol, the paper's k, from 1 up. The
+    num_hashes (int): Component vectors of each symbol, the paper's k, 1 to 100. The
         paper has 2, and finds no use in more than 3.
     same_hash (bool): Whether the row of weights, hashed again, chooses the components
         too. So it was in the paper's experiments; symbols with equal weights are then
@@ -97,7 +98,8 @@ def MultiWeightedHashEmbed(
     (2017), §3 and §6.
     """
     names = check_attributes(attrs)
-    check_integers(1, width=width, maxout_pieces=maxout_pieces, num_hashes=num_hashes)
+    check_integers(1, MAX_WIDTH, width=width, maxout_pieces=maxout_pieces)
+    check_integers(1, MAX_COMPONENTS, num_hashes=num_hashes)
     # the seeds of all tables are unsigned 32-bit integers
     check_integers(0, 2**32 - len(names), seed=seed)
     check_rows(names, rows=rows)

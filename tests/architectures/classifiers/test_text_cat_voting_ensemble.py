@@ -132,5 +132,9 @@ def test_bad_arguments_are_refused_at_once():
         TextCatVotingEnsemble(num_models=2)
     with pytest.raises(ValueError, match="with the same 'exclusive_classes', but are"):
         TextCatVotingEnsemble(exclusive, other, num_models=2)
-    with pytest.raises(ValueError, match="'num_models' should be 2 or more, but is 1"):
+    with pytest.raises(ValueError, match="'num_models' should be 2 to 1000, but is 1"):
         TextCatVotingEnsemble(exclusive, exclusive, num_models=1)
+    with pytest.raises(
+        ValueError, match="'num_models' should be 1 to 1000, but is 1001"
+    ):
+        TextCatVotingEnsemble(exclusive, num_models=1001)

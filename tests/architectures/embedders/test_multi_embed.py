@@ -163,9 +163,10 @@ def test_symbols_are_needed():
     [
         ({"attrs": []}, r"'attrs' should be a list .* but is \[\]"),
         ({"attrs": ["FORM"]}, r"'attrs' holds 'FORM'"),
-        ({"width": 0}, r"'width' should be 1 or more, but is 0"),
-        ({"unk": -1}, r"'unk' should be 0 or more, but is -1"),
-        ({"maxout_pieces": 0}, r"'maxout_pieces' should be 1 or more"),
+        ({"width": 2**63}, r"'width' should be 1 to 1000000, but is 92"),
+        ({"width": 0}, r"'width' should be 1 to 1000000, but is 0"),
+        ({"unk": -1}, r"'unk' should be 0 to 2147483647, but is -1"),
+        ({"maxout_pieces": 0}, r"'maxout_pieces' should be 1 to 1000000"),
         ({"dropout": 1.0}, r"'dropout' should be in \[0, 1\) or null, but is 1.0"),
         ({"dropout": -0.1}, r"'dropout' should be in \[0, 1\) or null"),
     ],

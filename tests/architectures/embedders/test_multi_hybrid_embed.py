@@ -216,12 +216,17 @@ def test_symbols_are_needed():
     ("changes", "error"),
     [
         ({"attrs": []}, r"'attrs' should be a list .* but is \[\]"),
-        ({"width": 0}, r"'width' should be 1 or more, but is 0"),
+        (
+            {"rows": [9, 10**12]},
+            r"'rows' should be 1 to 2147483647, but is 1000000000000",
+        ),
+        ({"width": 2**63}, r"'width' should be 1 to 1000000, but is 92"),
+        ({"width": 0}, r"'width' should be 1 to 1000000, but is 0"),
         ({"num_hashes": 5}, r"'num_hashes' should be 1 to 4, but is 5"),
         ({"rows": [9]}, r"'rows' should give one number for each of 'attrs'"),
-        ({"rows": [9, 0]}, r"The table for SHAPE: 'rows' should be 1 or more"),
+        ({"rows": [9, 0]}, r"The table for SHAPE: 'rows' should be 1 to 2147483647"),
         ({"seed": 2**32}, r"'seed' should be 0 to 4294967294, but is 4294967296"),
-        ({"maxout_pieces": 0}, r"'maxout_pieces' should be 1 or more"),
+        ({"maxout_pieces": 0}, r"'maxout_pieces' should be 1 to 1000000"),
         ({"dropout": 1.0}, r"'dropout' should be in \[0, 1\) or null, but is 1.0"),
     ],
 )
