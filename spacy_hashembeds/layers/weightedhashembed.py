@@ -11,7 +11,7 @@ from thinc.util import partial
 from ..hashing import murmur
 from ..kernels.cuda import is_used_by
 from ..kernels.cuda_tables import Hashing
-from .checks import check_choice, check_foreign, check_integer, check_param
+from .checks import REMEDY, check_choice, check_foreign, check_integer, check_param
 from .gputables import GpuCopy, GpuTable, Weighed, embed_ids
 from .gradients import inc_table_grad
 from .mixing.column import ColumnFunctions, offer_column
@@ -95,14 +95,13 @@ def WeightedHashEmbed(
     Source: Tito Svenstrup et al., "Hash Embeddings for Efficient Word Representations"
     (2017), §3 and, for "concat" and the independent hash, §6.
     """
-    width = nE if combine == "sum" else nE * num_hashes
     model: Model = Model(
         "weightedhashembed",
         forward,
         init=partial(init, initializer, initial_weight),
         params={"E": None, "P": None},
         dims={
-            "nO": width + (num_hashes if append_weights else 0),
+            "nO": _measure_width(nE, num_hashes, combine, append_weights),
             **{"nE": nE, "nV": nV, "nK": nK, "nI": None},
         },
         attrs={
@@ -232,6 +231,7 @@ def _check_weights(model: Model) -> None:
     check_choice(model, "combine", COMBINE)
     check_choice(model, "same_hash", (False, True))
     check_choice(model, "append_weights", (False, True))
+    _check_width(model)
     if _has_symbols(model):
         check_foreign(model, "has weights for symbols", "hashes_weights")
         check_symbols(model, n_rows=model.get_dim("nK"))
@@ -239,6 +239,24 @@ def _check_weights(model: Model) -> None:
         check_foreign(model, "hashes its weights", "symbols")
     for name in ("E", "P"):
         check_param(model, name, _get_shape(model, name))
+
+
+def _check_width(model: Model) -> None:
+    """Refuse attributes that vectors of another width are saved with."""
+    names = ("num_hashes", "combine", "append_weights")
+    values = [model.attrs[name] for name in names]
+    nO, width = model.get_dim("nO"), _measure_width(model.get_dim("nE"), *values)
+    if width != nO:
+        shown = ", ".join(f"'{n}' {v}" for n, v in zip(names, values, strict=True))
+        raise ValueError(
+            f"The attributes of layer '{model.name}' ({shown}) should make vectors of "
+            f"width {nO}, but make some of {width}. {REMEDY}"
+        )
+
+
+def _measure_width(nE: int, num_hashes: int, combine: str, append_weights: bool) -> int:
+    width = nE if combine == "sum" else nE * num_hashes
+    return width + num_hashes * append_weights
 
 
 def _has_symbols(model: Model) -> bool:

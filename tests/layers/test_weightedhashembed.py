@@ -255,3 +255,15 @@ def test_weights_of_other_kinds_are_refused(source, target, error):
     model.from_bytes(source().to_bytes())
     with pytest.raises(ValueError, match=error):
         model.predict(IDS)
+
+
+@pytest.mark.parametrize(
+    ("changes", "width"), [({"combine": "concat"}, 8), ({"append_weights": True}, 6)]
+)
+def test_ways_to_combine_that_make_other_vectors_are_refused(changes, width):
+    model = build()
+    model.predict(IDS)
+    model.attrs.update(changes)
+    match = rf"{next(iter(changes))}' .* width 4, but make some of {width}\. Were the"
+    with pytest.raises(ValueError, match=match):
+        model.predict(IDS)
