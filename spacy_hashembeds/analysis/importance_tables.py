@@ -19,9 +19,12 @@ from spacy.util import walk_dict
 from thinc.api import Model
 from thinc.types import Ragged
 
-from ..architectures.classifiers.extract_words import extract_words
+from ..architectures.classifiers.extract_words import check_words, extract_words
+from ..architectures.embedders.mix_attributes import check_columns
 from ..checks import check_attributes
 from ..kernels.ngrams import hash_ngrams
+from ..layers.sumngrams import check_sizes
+from ..layers.weightedhashembed import check_weights
 
 #: Attributes whose values are hashes of text; those of others are numbers.
 _TEXTS = {name for name in IDS if hasattr(Token, f"{name.lower()}_")} - {"ENT_IOB"}
@@ -120,7 +123,7 @@ class ImportanceTable:
     @property
     def has_dictionary(self) -> bool:
         """Whether a dictionary of symbols says which weights a key has."""
-        return "symbols" in self.layer.attrs
+        return "symbol_taker" in self.layer.attrs
 
 
 class KeyCounter:
@@ -178,7 +181,8 @@ def find_tables(nlp: Language) -> list[ImportanceTable]:
 def choose_tables(nlp: Language, attr: str | None) -> list[ImportanceTable]:
     """Find the tables of an attribute, or all.
 
-    RAISES (ValueError): If there are none, or a component was never initialised.
+    RAISES (ValueError): If there are none, or a component was never initialised, or
+        weights or attributes of it are damaged.
     """
     tables = find_tables(nlp)
     if not tables:
@@ -194,6 +198,7 @@ def choose_tables(nlp: Language, attr: str | None) -> list[ImportanceTable]:
                 f"The component '{table.component}' has no weights yet. Train the "
                 "pipeline first."
             )
+        check_weights(table.layer)
     chosen = [t for t in tables if attr is None or t.reader.attr == attr.upper()]
     if not chosen:
         known = ", ".join(sorted({table.reader.attr for table in tables}))
@@ -228,16 +233,31 @@ def _find(model: Model) -> Iterator[tuple[KeyReader, Model]]:
 def _find_attributes(
     extractor: Model, chain: Model
 ) -> Iterator[tuple[KeyReader, Model]]:
-    attrs = check_attributes(extractor.attrs["columns"])
-    for layer in _find_layers(chain):
-        yield Attribute(attrs[layer.attrs["column"]]), layer
+    nodes = [node for node in chain.walk() if node.layers]
+    tables = [node for node in nodes if node.layers[0].name == "ints-getitem"]
+    found = [(table, layer) for table in tables for layer in _find_layers(table)]
+    if found:
+        check_columns(extractor, len(tables))
+    for table, layer in found:
+        (attr,) = check_attributes([extractor.attrs["columns"][_get_column(table)]])
+        yield Attribute(attr), layer
+
+
+def _get_column(table: Model) -> int:
+    """Say which column a table embeds. Not by its attribute, which is for show."""
+    return int(table.layers[0].attrs["index"][1])
 
 
 def _find_ngrams(extractor: Model, chain: Model) -> Iterator[tuple[KeyReader, Model]]:
     for summing in chain.layers:
         if summing.name.startswith("sum_ngrams"):
-            size = summing.attrs["ngram_size"]
-            reader = WordNgrams(ngram_size=size, **extractor.attrs)
+            check_words(extractor)
+            check_sizes(summing)
+            reader = WordNgrams(
+                attr=extractor.attrs["attr"],
+                ngram_size=summing.attrs["ngram_size"],
+                include_punctuation=extractor.attrs["include_punctuation"],
+            )
             yield from ((reader, layer) for layer in _find_layers(summing))
 
 

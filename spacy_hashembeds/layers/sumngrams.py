@@ -7,9 +7,17 @@ from thinc.api import Model
 from thinc.types import Floats2d, Ragged
 
 from ..kernels.distinct import find_distinct
-from ..kernels.ngrams import Ngrams, cut_snippets, hash_ngrams
+from ..kernels.ngrams import (
+    MAX_NGRAM_SIZE,
+    MAX_SNIPPET,
+    Ngrams,
+    cut_snippets,
+    hash_ngrams,
+)
+from .checks import check_integer
 from .mixing.column import find_column
 from .symboltaker import get_symbols
+from .watch import check_once
 
 InT = Ragged
 OutT = Floats2d
@@ -28,8 +36,8 @@ def sum_ngrams(
         has the dimension `nO`. It is never given an empty batch, and never a key twice:
         each distinct n-gram of a batch is embedded once. If it takes symbols, n-grams
         that are not among them are left out.
-    ngram_size (int): How many words an n-gram has at most. In which order they stand:
-        see `hash_ngrams`.
+    ngram_size (int): How many words an n-gram has at most, 1 to 100. In which order
+        they stand: see `hash_ngrams`.
     shortest (int): In training, the least number of n-grams of a random snippet.
     longest (int, optional): The largest. If None, texts are always whole.
 
@@ -73,11 +81,29 @@ def init(model: Model[InT, OutT], X: InT | None = None, Y: OutT | None = None) -
     model.layers[0].initialize()
 
 
+def check_sizes(model: Model[InT, OutT]) -> None:
+    """Check the attributes once they arrive.
+
+    RAISES (ValueError): If they can't be the layer's.
+    """
+    attrs = [model.attrs[name] for name in ("ngram_size", "shortest", "longest")]
+    check_once(model, _check_sizes, *attrs)
+
+
+def _check_sizes(model: Model) -> None:
+    check_integer(model, "ngram_size", 1, MAX_NGRAM_SIZE)
+    check_integer(model, "shortest", 1, MAX_SNIPPET)
+    if model.attrs["longest"] is not None:
+        check_integer(model, "longest", model.attrs["shortest"], MAX_SNIPPET)
+
+
 def find_ngrams(model: Model[InT, OutT], words: InT, is_train: bool) -> Ngrams:
     """Find the n-grams to embed: of a random snippet, or of the whole text.
 
-    RAISES (ValueError): If weights or attributes can't be the embedding layer's.
+    RAISES (ValueError): If attributes, or those and weights of the embedding layer,
+        can't be theirs.
     """
+    check_sizes(model)
     attrs, embed = model.attrs, model.layers[0]
     # where no n-gram is among the symbols, the layer is not called to check them
     if (column := find_column(embed)) is not None:

@@ -12,6 +12,7 @@ from spacy_hashembeds.analysis.importance import list_importance
 from spacy_hashembeds.analysis.importance_tables import find_tables
 from spacy_hashembeds.hashing import murmur
 
+from ..toy_embedders import get_nodes
 from ..toy_weighted import TEXTS, get_layers, make_pipeline, set_weights
 
 WEIGHTS = {"coffee": [3.0, -4.0], "tea": [0.5, 0.5], "": [0.0, 2.0]}
@@ -268,4 +269,21 @@ def test_a_pipeline_without_weights_is_told_what_it_has():
 def test_a_pipeline_that_was_never_initialised_is_refused(nlp):
     nlp = type(nlp).from_config(nlp.config)
     with pytest.raises(ValueError, match="'tok2vec' has no weights yet"):
+        weigh(nlp)
+
+
+@pytest.mark.parametrize("column", [5, 0, "x", None])
+def test_what_a_table_embeds_is_what_it_embeds_in_use(column):
+    nlp = make_pipeline(attrs=("ORTH", "SHAPE"))
+    expected = weigh(nlp)
+    get_layers(nlp)[1].attrs["column"] = column
+    assert weigh(nlp) == expected
+
+
+@pytest.mark.parametrize("columns", [["ORTH"], ["ORTH", "XX"], "x", None, 5, [[], []]])
+def test_damaged_columns_are_refused(columns):
+    nlp = make_pipeline(attrs=("ORTH", "SHAPE"))
+    (extractor,) = get_nodes(nlp.get_pipe("tok2vec").model, "extract_features")
+    extractor.attrs["columns"] = columns
+    with pytest.raises(ValueError, match=r"'columns' .* should be 2 token attributes"):
         weigh(nlp)

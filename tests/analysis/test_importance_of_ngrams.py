@@ -117,3 +117,30 @@ def test_each_member_of_an_ensemble_has_a_table():
     tables = list_of(nlp, "a good film")
     assert [table["number"] for table in tables] == [1, 2, 3]
     assert len({str(table["largest"]) for table in tables}) == 3
+
+
+@pytest.mark.parametrize(
+    ("layer", "name", "value"),
+    [
+        ("sum_ngrams(weightedhashembed)", "ngram_size", "a"),
+        ("sum_ngrams(weightedhashembed)", "longest", []),
+        ("extract_words", "attr", None),
+        ("extract_words", "include_punctuation", "x"),
+        ("weightedhashembed", "num_hashes", "a"),
+        ("weightedhashembed", "symbols", "x"),
+    ],
+)
+def test_damaged_attributes_are_refused(layer, name, value):
+    nlp = make_classifier(importance_rows=None)
+    (node,) = get_nodes(nlp.get_pipe("textcat").model, layer)
+    node.attrs[name] = value
+    with pytest.raises(ValueError, match=f"{name}.* should be"):
+        list_of(nlp, "good film")
+
+
+def test_attributes_that_no_layer_has_change_nothing():
+    nlp = make_classifier()
+    expected = list_of(nlp, "good film")
+    (node,) = get_nodes(nlp.get_pipe("textcat").model, "extract_words")
+    node.attrs["x"] = 1
+    assert list_of(nlp, "good film") == expected

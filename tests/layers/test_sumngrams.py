@@ -163,3 +163,21 @@ def test_layers_without_a_dictionary_refuse_one(build_embed):
     model.layers[0].attrs["symbols"] = np.array([7], dtype="uint64")
     with pytest.raises(ValueError, match="has the attribute 'symbols' of such a layer"):
         model.predict(make_words([[1, 2]]))
+
+
+@pytest.mark.parametrize("is_train", [False, True])
+@pytest.mark.parametrize(
+    ("name", "value", "bounds"),
+    [
+        *(("ngram_size", v, "1 to 100") for v in (0, -1, "a", None, 1.5, True, 10**9)),
+        *(("shortest", v, "1 to 2147483646") for v in (0, "a", None, 2**63)),
+        *(("longest", v, "4 to 2147483646") for v in (3, "a", True, 2**63)),
+    ],
+)
+def test_attributes_that_are_not_its_own_are_refused(name, value, bounds, is_train):
+    model = build(build_hashed, shortest=4, longest=100)
+    model.predict(make_words([[1, 2]]))
+    model.attrs[name] = value
+    match = rf"'{name}' of layer 'sum_ngrams\(hashembed\)' should be {bounds}, but is "
+    with pytest.raises(ValueError, match=match):
+        model(make_words([[1, 2]]), is_train)

@@ -8,6 +8,8 @@ from thinc.api import Model
 from thinc.types import Ints1d, Ragged
 
 from ...kernels.ngrams import count_chosen
+from ...layers.checks import REMEDY, check_choice
+from ...layers.watch import check_once
 
 InT = list[Doc]
 OutT = Ragged
@@ -32,6 +34,7 @@ def extract_words(attr: str, *, include_punctuation: bool) -> Model[InT, OutT]:
 def forward(
     model: Model[InT, OutT], docs: InT, is_train: bool
 ) -> tuple[OutT, Callable[[OutT], InT]]:
+    check_words(model)
     lengths = np.array([len(doc) for doc in docs], dtype="int32")
     attrs = [IDS[model.attrs["attr"]]]
     if not model.attrs["include_punctuation"]:
@@ -41,3 +44,23 @@ def forward(
     is_word: Any = ~columns[:, 1:].any(axis=1)
     words, lengths = columns[is_word, 0], count_chosen(is_word, lengths)
     return Ragged(cast(Ints1d, words), cast(Ints1d, lengths)), lambda d_words: []
+
+
+def check_words(model: Model[InT, OutT]) -> None:
+    """Check what words are read, once it arrives.
+
+    RAISES (ValueError): If it can't be the layer's.
+    """
+    attrs = model.attrs
+    check_once(model, _check_words, attrs["attr"], attrs["include_punctuation"])
+
+
+def _check_words(model: Model) -> None:
+    attr = model.attrs["attr"]
+    # of no name, spaCy has an ID too
+    if not isinstance(attr, str) or not IDS.get(attr):
+        raise ValueError(
+            f"The attribute 'attr' of layer '{model.name}' should be a token "
+            f"attribute, such as LOWER, but is {attr!r:.80}. {REMEDY}"
+        )
+    check_choice(model, "include_punctuation", (False, True))

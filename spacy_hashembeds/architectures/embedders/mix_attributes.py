@@ -138,9 +138,7 @@ def forward(
     if parts is None:
         return forward_reference(model, docs, is_train)
     n_columns = len(parts.columns)
-    check_columns = partial(_check_columns, n_columns)
-    attrs = parts.extractor.attrs["columns"]
-    check_once(parts.extractor, check_columns, attrs, n_columns)
+    check_columns(parts.extractor, n_columns)
     mixer = parts.get_mixer(docs)
     if not mixedembed.can_embed(mixer):
         return forward_reference(model, docs, is_train)
@@ -211,6 +209,17 @@ def _expect_columns(model: Model[Ragged, Ragged]) -> list[Column]:
             raise UnexpectedNodeError(layer.name)
         columns.append(column)
     return columns
+
+
+def check_columns(extractor: Model, n_columns: int) -> None:
+    """Check what attributes are read, once it arrives.
+
+    extractor (Model): spaCy's FeatureExtractor.
+    n_columns (int): How many there should be.
+    RAISES (ValueError): If they can't be the layer's.
+    """
+    check = partial(_check_columns, n_columns)
+    check_once(extractor, check, extractor.attrs["columns"], n_columns)
 
 
 def _check_columns(n_columns: int, extractor: Model) -> None:
