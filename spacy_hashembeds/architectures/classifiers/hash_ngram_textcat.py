@@ -14,6 +14,7 @@ from ...layers.hashembed import HashEmbed
 from ...layers.sumngrams import sum_ngrams
 from ...layers.symbolembed import SymbolEmbed
 from ...layers.weightedhashembed import MAX_COMPONENTS, WeightedHashEmbed
+from .dense import check_dense
 from .dictionary import NgramKind, wait_for_ngrams
 from .extract_words import extract_words
 from .output import offer_labels, score_labels
@@ -107,6 +108,7 @@ def HashNgramTextCat(
         *_make_hidden(width, hidden_layers, hidden_width),
         score_labels(nO, exclusive_classes=exclusive_classes),
     )
+    check_dense(model)
     model.set_ref("embed", embed)  # as that of a tok2vec, to be counted
     if rows is None or importance_rows is None:
         wait_for_ngrams(model, NgramKind(attr, include_punctuation, ngram_size))

@@ -247,6 +247,30 @@ def test_pickling(trained):
     np.testing.assert_array_equal(copied.predict(docs), model.predict(docs))
 
 
+@pytest.mark.parametrize(
+    ("layer", "name", "value", "expected"),
+    [
+        ("relu", "W", np.zeros(8, "f"), r"float32 of shape \(12, 8\), but"),
+        ("relu", "b", np.full(12, np.nan, "f"), "finite numbers"),
+        ("softmax", "b", np.full(2, np.inf, "f"), "finite numbers"),
+        ("softmax", "W", np.zeros((2, 12)), r"float32 of shape \(2, 12\), but"),
+        ("softmax", "softmax_temperature", 0, "a number from 0.001 to 1000, but is 0"),
+        ("softmax", "softmax_normalize", False, "True, but is False"),
+    ],
+)
+def test_damaged_dense_layers_are_refused(trained, layer, name, value, expected):
+    model = trained.get_pipe("textcat").model.copy()
+    docs = [trained.make_doc("great")]
+    model.predict(docs)
+    node = get_nodes(model, layer)[0]
+    if node.has_param(name):
+        node.set_param(name, value)
+    else:
+        node.attrs[name] = value
+    with pytest.raises(ValueError, match=f"'{name}' of layer .* should be {expected}"):
+        model.predict(docs)
+
+
 def test_disabled_pipes(trained):
     assert trained("great film").cats
     with trained.select_pipes(disable=["textcat"]):
