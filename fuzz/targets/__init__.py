@@ -3,11 +3,18 @@
 from collections.abc import Mapping
 
 from ..target import Target
+from .classifiers import DICTIONARY_CLASSIFIER, ENSEMBLE, NGRAM_CLASSIFIER
 from .docbins import DOCBIN
 from .grids import GRID
 from .importance import IMPORTANCE
 from .labelled import LABELLED
-from .pipelines import HASH_PIPELINE, LOOKUP_PIPELINE
+from .pipelines import (
+    HASH_PIPELINE,
+    HYBRID_PIPELINE,
+    LOOKUP_PIPELINE,
+    WEIGHTED_PIPELINE,
+    WEIGHTED_SYMBOLS_PIPELINE,
+)
 from .results import COMPARISON, RESULTS
 from .symbols import SYMBOLS
 from .texts import COLUMNS, ONTONOTES, RAW_TEXT
@@ -15,6 +22,12 @@ from .texts import COLUMNS, ONTONOTES, RAW_TEXT
 _ALL = (
     HASH_PIPELINE,
     LOOKUP_PIPELINE,
+    WEIGHTED_PIPELINE,
+    WEIGHTED_SYMBOLS_PIPELINE,
+    HYBRID_PIPELINE,
+    NGRAM_CLASSIFIER,
+    DICTIONARY_CLASSIFIER,
+    ENSEMBLE,
     SYMBOLS,
     DOCBIN,
     COLUMNS,

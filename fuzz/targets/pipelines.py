@@ -1,4 +1,4 @@
-"""Trained pipelines, with a hash embedding, or with lookup and static vectors."""
+"""Trained pipelines, one for each kind of embedding, some with static vectors."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -13,8 +13,11 @@ from spacy.language import Language
 from spacy.training import Example
 from thinc.api import fix_random_seed
 
-from spacy_hashembeds.layers.symbolembed import set_symbols
-from spacy_hashembeds.layers.symboltaker import find_symbol_takers
+from spacy_hashembeds.layers.symboltaker import (
+    Symbols,
+    find_symbol_takers,
+    give_symbols,
+)
 from spacy_hashembeds.symbols import count_values, cut_symbols
 
 from ..damage_bytes import damage_lines
@@ -40,6 +43,17 @@ _LOOKUP = {
     "width": _WIDTH,
     "attrs": _ATTRS,
     "include_static_vectors": True,
+}
+_WEIGHTED = {
+    "@architectures": "spacy-hashembeds.MultiWeightedHashEmbed.v1",
+    "width": _WIDTH,
+    "attrs": _ATTRS,
+    "rows": [31, 17, 17, 13],
+    "include_static_vectors": False,
+}
+_HYBRID = {
+    **_WEIGHTED,
+    "@architectures": "spacy-hashembeds.MultiHybridEmbed.v1",
 }
 _ENCODE = {
     "@architectures": "spacy-hashembeds.MaxoutWindowEncoder.v1",
@@ -108,7 +122,8 @@ def _count(nlp: Language) -> None:
     counts = count_values(make_docs(nlp.vocab), _ATTRS)
     tables = cut_symbols(counts, min_freq=2, lang="xx")
     for embed in find_symbol_takers(nlp.get_pipe("tok2vec").model):  # type: ignore[attr-defined]
-        set_symbols(embed, tables.get_symbols(embed.attrs["key"]))
+        table = tables.get_table(embed.attrs["key"])
+        give_symbols(embed, Symbols(table.symbols, table.rare))
 
 
 def _load(folder: Path, part: Part) -> Language:
@@ -192,3 +207,8 @@ def _make_target(name: str, embed: dict[str, Any]) -> Target:
 
 HASH_PIPELINE = _make_target("hash_pipeline", _HASH)
 LOOKUP_PIPELINE = _make_target("lookup_pipeline", _LOOKUP)
+WEIGHTED_PIPELINE = _make_target(
+    "weighted_pipeline", {**_WEIGHTED, "importance_rows": [99, 50, 50, 50]}
+)
+WEIGHTED_SYMBOLS_PIPELINE = _make_target("weighted_symbols_pipeline", _WEIGHTED)
+HYBRID_PIPELINE = _make_target("hybrid_pipeline", _HYBRID)

@@ -71,10 +71,11 @@ def _compare_params(name: str, good: Node, bad: Node) -> Iterator[str]:
 
 
 def _compare_attrs(name: str, good: Node, bad: Node) -> Iterator[str]:
+    kind = name.partition("(")[0]
     for key in sorted(good.keys() - _FREE):
         if key not in bad:
             yield f"{name}: attribute {key} is missing"
-        elif not _CAN_BE.get((name, key), _is_equal)(bad[key], good[key]):
+        elif not _CAN_BE.get((kind, key), _is_equal)(bad[key], good[key]):
             yield f"{name}: attribute {key}"
     if name == "symbolembed" and bad["unk"] > len(good["symbols"]):
         yield f"{name}: attribute unk"
@@ -86,6 +87,10 @@ def _is_equal(a: Any, b: Any) -> bool:
 
 def _is_integer(value: Any, low: int, high: int) -> bool:
     return type(value) is int and low <= value <= high
+
+
+def _is_number(value: Any, low: float, high: float) -> bool:
+    return type(value) in (int, float) and low <= value <= high
 
 
 def _can_be_columns(value: Any, good: Any) -> bool:
@@ -107,6 +112,19 @@ def _can_be_symbols(value: Any, good: Any) -> bool:
 _CAN_BE: Mapping[tuple[str, str], Callable[[Any, Any], bool]] = {
     ("hashembed", "seed"): lambda value, _: _is_integer(value, 0, 2**32 - 1),
     ("hashembed", "num_hashes"): lambda value, _: _is_integer(value, 1, 4),
+    ("hybridembed", "seed"): lambda value, _: _is_integer(value, 0, 2**32 - 1),
+    ("hybridembed", "num_hashes"): lambda value, _: _is_integer(value, 1, 4),
+    ("hybridembed", "symbols"): _can_be_symbols,
+    ("weightedhashembed", "hash_seed"): lambda v, _: _is_integer(v, 0, 2**32 - 1),
+    ("weightedhashembed", "same_hash"): lambda value, _: type(value) is bool,
+    ("weightedhashembed", "symbols"): _can_be_symbols,
+    ("sum_ngrams", "ngram_size"): lambda value, _: _is_integer(value, 1, 100),
+    ("sum_ngrams", "shortest"): lambda value, _: _is_integer(value, 1, 2**31),
+    ("extract_words", "attr"): lambda v, _: isinstance(v, str) and IDS.get(v, 0) > 0,
+    ("extract_words", "include_punctuation"): lambda value, _: type(value) is bool,
+    ("softmax", "softmax_temperature"): lambda v, _: _is_number(v, 0.001, 1000),
+    ("batchnorm", "eps"): lambda value, _: _is_number(value, 1e-12, 1),
+    ("batchnorm", "momentum"): lambda value, _: _is_number(value, 0, 1),
     ("symbolembed", "unk"): lambda value, _: _is_integer(value, 0, 2**32),
     ("symbolembed", "symbols"): _can_be_symbols,
     ("extract_features", "columns"): _can_be_columns,
