@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ..files import parse_json, quote
-from .lines import check_encoding, fail, read_lines
+from .lines import check_encoding, check_length, fail, read_lines
 from .rows import read_rows
 from .texts import LabelledText
 
@@ -128,7 +128,9 @@ def _read_records(path: Path, layout: TextFormat) -> Iterator[tuple[int, str, _C
                 "the row, or remove it",
             )
         is_empty = False
-        yield line, " ".join(filter(None, texts)), _parse_label(path, line, label)
+        text = " ".join(filter(None, texts))
+        check_length(path, line, text)
+        yield line, text, _parse_label(path, line, label)
     if is_empty:
         raise ValueError(f"{path}: expected texts with labels, but there are none.")
 

@@ -1,8 +1,16 @@
 """The lines of text files, with errors that name file and line."""
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import NoReturn
+
+#: The most bytes of a line. Corpora for word vectors have a hundred million on one;
+#: what has more is damaged, and would fill the memory.
+MAX_LINE = 2**27
+
+#: The most characters of a text: the longest that spaCy takes by default.
+MAX_TEXT = 1_000_000
 
 
 def decode_lines(path: Path, encoding: str) -> Iterator[tuple[int, str]]:
@@ -11,12 +19,20 @@ def decode_lines(path: Path, encoding: str) -> Iterator[tuple[int, str]]:
     path (Path): The file.
     encoding (str): Its encoding. A byte-order mark at the beginning is dropped.
     YIELDS (tuple[int, str]): The number of each line, from 1, and its text.
-    RAISES (ValueError): Bytes that are not of this encoding, or NUL characters, as
-        `path:line: …`.
+    RAISES (ValueError): Bytes that are not of this encoding, NUL characters, or a line
+        of more than `MAX_LINE` bytes, as `path:line: …`.
     """
     # Bytes are split and then decoded, so that a wrong byte is found on its line.
     with path.open("rb") as file:
-        for number, raw in enumerate(file, start=1):
+        lines = iter(partial(file.readline, MAX_LINE + 1), b"")
+        for number, raw in enumerate(lines, start=1):
+            if len(raw) > MAX_LINE:
+                fail(
+                    path,
+                    number,
+                    f"a line of more than {MAX_LINE:,} bytes, as in a damaged file; "
+                    "expected shorter ones",
+                )
             try:
                 line = raw.decode(encoding)
             except UnicodeError as err:
@@ -48,6 +64,24 @@ def fail(path: Path, number: int, message: str) -> NoReturn:
     RAISES (ValueError): Always, as `path:line: …`.
     """
     raise ValueError(f"{path}:{number}: {message}.")
+
+
+def check_length(path: Path, number: int, text: str, limit: int = MAX_TEXT) -> None:
+    """Check that spaCy takes a text, whose own error names neither file nor line.
+
+    path (Path): The file that it stands in.
+    number (int): The line that it begins on.
+    text (str): The text.
+    limit (int): The most characters that it may have.
+    RAISES (ValueError): If it is longer, as `path:line: …`.
+    """
+    if len(text) > limit:
+        fail(
+            path,
+            number,
+            f"expected a text of {limit:,} characters at most, which spaCy takes, got "
+            f"{len(text):,}. Split it, or leave it out",
+        )
 
 
 def check_encoding(encoding: str) -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..files import quote
-from .lines import fail, read_lines
+from .lines import check_length, fail, read_lines
 from .rows import read_rows
 from .texts import LabelledText, make_cats
 
@@ -83,6 +83,7 @@ def read_published(path: Path, layout: Published) -> Iterator[LabelledText]:
             )
         label = labels[_parse_class(path, line, row[0], len(labels)) - 1]
         text = " ".join(filter(None, map(layout.unescape, row[1:])))
+        check_length(path, line, text)
         if text:
             yield LabelledText(text, make_cats(labels, [label]))
 

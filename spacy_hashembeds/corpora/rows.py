@@ -4,10 +4,7 @@ import csv
 from collections.abc import Iterator
 from pathlib import Path
 
-from .lines import decode_lines, fail
-
-#: The most characters of a field: the longest text that spaCy takes by default.
-MAX_FIELD = 1_000_000
+from .lines import MAX_TEXT, decode_lines, fail
 
 
 def read_rows(
@@ -22,11 +19,11 @@ def read_rows(
     YIELDS (tuple[int, list[str]]): The line that each row begins on, and its fields.
         Blank lines are passed over.
     RAISES (ValueError): A line that `decode_lines` refuses, a quotation mark that is
-        not closed or not doubled, or a field of more than `MAX_FIELD` characters, as
+        not closed or not doubled, or a field of more than `MAX_TEXT` characters, as
         `path:line: …`; or a file without a row, as `path: …`.
     """
     # A limit of the whole process: nobody is hurt by a higher one.
-    csv.field_size_limit(max(csv.field_size_limit(), MAX_FIELD))
+    csv.field_size_limit(max(csv.field_size_limit(), MAX_TEXT))
     lines = (line for _, line in decode_lines(path, encoding))
     reader = csv.reader(lines, delimiter=separator, strict=True)
     is_empty = True
@@ -42,7 +39,7 @@ def read_rows(
                 start,
                 f"the row that begins here is no CSV ({err}). Fields that hold "
                 "quotation marks should stand in such marks, and those within be "
-                f"doubled; none may be longer than {MAX_FIELD:,} characters",
+                f"doubled; none may be longer than {MAX_TEXT:,} characters",
             )
         if row:
             is_empty = False

@@ -4,6 +4,7 @@ import pytest
 import spacy
 from spacy.tokens import Doc, DocBin
 
+from spacy_hashembeds.corpora import lines
 from spacy_hashembeds.corpora.plaintexts import read_text_docs
 
 
@@ -57,3 +58,25 @@ def test_a_line_that_is_no_text_is_named(tmp_path, nlp, line):
 def test_a_file_that_is_not_there_is_named(tmp_path, nlp):
     with pytest.raises(FileNotFoundError, match=r"no file or folder '.*gone\.txt'"):
         read([tmp_path / "gone.txt"], nlp)
+
+
+@pytest.mark.parametrize("name", ["a.txt", "a.jsonl"])
+def test_a_text_that_is_too_long_for_the_pipeline_is_named(tmp_path, nlp, name):
+    path = tmp_path / name
+    texts = ["fits", "too long"]
+    if path.suffix == ".jsonl":
+        texts = [json.dumps({"text": text}) for text in texts]
+    path.write_text("\n".join(texts))
+    assert len(read([path], nlp)) == 2
+    nlp.max_length = 7
+    message = rf"{name}:2: expected a text of 7 characters at most, .* got 8\. Split"
+    with pytest.raises(ValueError, match=message):
+        read([path], nlp)
+
+
+def test_a_line_without_end_is_not_read_to_its_end(tmp_path, nlp, monkeypatch):
+    monkeypatch.setattr(lines, "MAX_LINE", 1000)
+    path = tmp_path / "a.txt"
+    path.write_bytes(b"x" * 999 + b"\n" + b"\0" * 2000)
+    with pytest.raises(ValueError, match=r"a\.txt:2: a line of more than 1,000 bytes"):
+        read([path], nlp)

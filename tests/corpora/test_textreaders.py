@@ -177,7 +177,7 @@ def test_long_fields(ag_news: Path, nlp: Language, monkeypatch):
     (example,) = create_ag_news_reader(path=ag_news)(nlp)
     assert len(example.reference) == 40_000
     old = csv.field_size_limit(1000)
-    monkeypatch.setattr(rows, "MAX_FIELD", 1000)
+    monkeypatch.setattr(rows, "MAX_TEXT", 1000)
     try:
         with pytest.raises(ValueError, match=r":1: .* none may be longer than 1,000"):
             list(create_ag_news_reader(path=ag_news)(nlp))
@@ -336,6 +336,36 @@ def test_errors_in_own_files(
     path = write(tmp_path, name, text)
     with pytest.raises(ValueError, match=message):
         list(create_labelled_texts_reader(path=path)(nlp))
+
+
+HALF = "ab " * 200_000
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "columns"),
+    [
+        ("a.csv", f"a,b,label\nx,y,z\n{HALF},{HALF},z\n", ["a", "b"]),
+        (
+            "a.jsonl",
+            f'{{"a": "x", "label": 1}}\n{{"a": "{HALF * 2}", "label": 1}}',
+            "a",
+        ),
+    ],
+)
+def test_texts_that_spacy_does_not_take(
+    name: str, text: str, columns: list[str], tmp_path: Path, nlp: Language
+):
+    path = write(tmp_path, name, text)
+    reader = create_labelled_texts_reader(path=path, text_columns=list(columns))
+    message = rf"{name}:\d: expected a text of 1,000,000 characters at most.*got 1,2"
+    with pytest.raises(ValueError, match=message):
+        list(reader(nlp))
+
+
+def test_texts_of_published_corpora_that_spacy_does_not_take(ag_news: Path, nlp):
+    ag_news.write_text(f'"1","a","b"\n"2","{HALF}","{HALF}"\n')
+    with pytest.raises(ValueError, match=r"csv:2: expected a text of 1,000,000 char"):
+        list(create_ag_news_reader(path=ag_news)(nlp))
 
 
 @pytest.mark.parametrize(
