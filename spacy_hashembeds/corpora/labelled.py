@@ -6,7 +6,6 @@ Files are read lazily, a row at a time.
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -88,7 +87,7 @@ def read_labelled(
         `labels`, as `path:line: …`.
     """
     if labels is None:
-        labels = sorted(set(chain.from_iterable(read_labels(path, layout))))
+        labels = gather_labels([read_labels(path, layout)], source=str(path))
     none = dict.fromkeys(labels, 0.0)
     for line, text, chosen in _read_records(path, layout):
         unknown = [label for label in chosen if label not in none]
@@ -113,6 +112,24 @@ def read_labels(path: Path, layout: TextFormat) -> Iterator[Collection[str]]:
     """
     for _, _, chosen in _read_records(path, layout):
         yield chosen.keys()
+
+
+def gather_labels(
+    files: Iterable[Iterable[Collection[str]]], *, source: str
+) -> list[str]:
+    """List all labels of files.
+
+    files (Iterable[Iterable[Collection[str]]]): For each file the labels of its rows.
+    source (str): What an error calls the files.
+    RAISES (ValueError): If there is not one.
+    RETURNS (list[str]): The labels, in the order of the alphabet.
+    """
+    labels = sorted({label for rows in files for row in rows for label in row})
+    if not labels:
+        raise ValueError(
+            f"{source}: expected texts with labels, but not one has any. {_REMEDY}."
+        )
+    return labels
 
 
 def _read_records(path: Path, layout: TextFormat) -> Iterator[tuple[int, str, _Chosen]]:
@@ -142,7 +159,8 @@ def _read_csv(path: Path, layout: TextFormat) -> Iterator[tuple[int, list[str], 
     line, first = next(rows)
     places = _find_numbers(first, columns)
     if places:
-        yield line, [first[i] for i in places[:-1]], first[places[-1]].strip()
+        _check_is_no_header(path, line, first)
+        yield line, [first[i] for i in places[:-1]], first[places[-1]]
     else:
         places = _find_names(path, line, first, columns)
     for line, row in rows:
@@ -153,7 +171,7 @@ def _read_csv(path: Path, layout: TextFormat) -> Iterator[tuple[int, list[str], 
                 f"expected {len(first)} columns, as in the first row, with "
                 f"{separator!r} between them, got {len(row)}: {quote(row)}",
             )
-        yield line, [row[i] for i in places[:-1]], row[places[-1]].strip()
+        yield line, [row[i] for i in places[:-1]], row[places[-1]]
 
 
 def _find_numbers(first: list[str], columns: list[str]) -> list[int]:
@@ -163,6 +181,21 @@ def _find_numbers(first: list[str], columns: list[str]) -> list[int]:
     places = [int(c) + (len(first) if c.startswith("-") else 0) for c in columns]
     is_found = all(0 <= place < len(first) for place in places)
     return places if is_found and len(set(places)) == len(places) else []
+
+
+def _check_is_no_header(path: Path, line: int, first: list[str]) -> None:
+    """Refuse the names that pandas gives to columns without any: it would be read as a
+    text and its label, in silence.
+    """
+    names = sorted(field for field in first if field)
+    if names and names == sorted(map(str, range(len(names)))):
+        fail(
+            path,
+            line,
+            "expected a text and its label, as columns are given by numbers, got the "
+            f"numbers of columns, as pandas writes them: {quote(first)}. Remove this "
+            "line; or, if it is a text, put another row before it",
+        )
 
 
 def _find_names(
@@ -201,7 +234,7 @@ def _read_objects(
 
 def _parse_label(path: Path, line: int, label: Any) -> _Chosen:
     names = _list_names(label)
-    if not all(name and _is_text(name) for name in names):
+    if not all(map(_is_label, names)):
         fail(
             path,
             line,
@@ -219,7 +252,15 @@ def _parse_label(path: Path, line: int, label: Any) -> _Chosen:
                 f"{quote(value)}. spaCy's text classifiers learn from nothing between: "
                 "say 1 of the labels that the text is to have, and 0 of others",
             )
-    return {name: float(value) for name, value in values.items()}
+    chosen = {name.strip(): float(value) for name, value in values.items()}
+    if isinstance(label, dict) and len(chosen) < len(label):
+        fail(
+            path,
+            line,
+            f"expected labels that differ, without the blanks around them, got "
+            f"{quote(label)}",
+        )
+    return chosen
 
 
 def _list_names(label: Any) -> list[Any]:
@@ -232,6 +273,10 @@ def _list_names(label: Any) -> list[Any]:
 
 def _is_text(value: Any) -> bool:
     return isinstance(value, str) and not _SURROGATE.search(value)
+
+
+def _is_label(value: Any) -> bool:
+    return _is_text(value) and bool(value.strip())
 
 
 def _list(columns: Sequence[str]) -> str:

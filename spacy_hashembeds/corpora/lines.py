@@ -131,3 +131,16 @@ def check_file(path: Path | None) -> Path:
     if path.is_dir():
         raise ValueError(f"'path' should be a file, but '{path}' is a folder.")
     return path
+
+
+def check_is_regular(path: Path) -> None:
+    """Check that a file can be read twice.
+
+    RAISES (ValueError): If it is a pipe, or else no regular file. Nothing is said of
+        one that is not there.
+    """
+    if path.exists() and not path.is_file():
+        raise ValueError(
+            f"'{path}' is read twice, so it should be a file, but is a pipe or "
+            "something else that is none. Save what it gives, and name that."
+        )

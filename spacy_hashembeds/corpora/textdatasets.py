@@ -14,7 +14,8 @@ from random import Random
 import spacy
 from spacy.tokens import Doc
 
-from .labelled import TextFormat, read_labelled, read_labels
+from .labelled import TextFormat, gather_labels, read_labelled, read_labels
+from .lines import check_is_regular
 from .published import (
     AG_NEWS,
     AMAZON_FULL,
@@ -94,16 +95,22 @@ def prepare_texts(
     progress (Progress): Wraps the texts of each split as they are read, and the labels.
     RETURNS (dict[str, Path]): The file of each split.
     RAISES (ValueError): An unknown language, a test split of other files that would
-        stay in the output, or, with file and line, what cannot be parsed.
+        stay in the output, a pipe in the place of a file, no label at all, or, with
+        file and line, what cannot be parsed.
     RAISES (FileNotFoundError): A file is missing.
     """
     layout = layout if layout is not None else TextFormat()
     paths = check_own_files(output, train=train, dev=dev, test=test)
-    labels: set[str] = set()
-    for split, path in paths.items():
-        for found in progress(read_labels(path, layout), f"the labels of {split}"):
-            labels.update(found)
-    read = partial(read_labelled, layout=layout, labels=sorted(labels))
+    for path in paths.values():
+        check_is_regular(path)
+    labels = gather_labels(
+        (
+            progress(read_labels(path, layout), f"the labels of {split}")
+            for split, path in paths.items()
+        ),
+        source=", ".join(map(str, paths.values())),
+    )
+    read = partial(read_labelled, layout=layout, labels=labels)
     splits: dict[str, Iterator[LabelledText]] = {
         split: read(path) for split, path in paths.items()
     }

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from .labelled import TextFormat, read_labelled
-from .lines import check_file
+from .lines import check_file, check_is_regular
 from .published import (
     AG_NEWS,
     AMAZON_FULL,
@@ -136,14 +136,17 @@ def create_labelled_texts_reader(
     limit (int): Stop after as many texts. 0: read all.
     RETURNS (Callable): Makes one `Example` of each text, given `nlp`, with a number for
         each label in `reference.cats`: 0.0 for those that the text has not.
-    RAISES (ValueError): No path, or a setting that cannot be; later, with file and
-        line, what cannot be parsed.
+    RAISES (ValueError): No path, a setting that cannot be, or a pipe where there are no
+        `labels`; later, with file and line, what cannot be parsed.
     RAISES (FileNotFoundError): No such file.
     """
     layout = TextFormat(
         text=text_columns, label=label_column, separator=separator, encoding=encoding
     )
-    read = partial(read_labelled, check_file(path), layout, labels)
+    path = check_file(path)
+    if labels is None:
+        check_is_regular(path)
+    read = partial(read_labelled, path, layout, labels)
     return partial(make_text_examples, read, limit)
 
 

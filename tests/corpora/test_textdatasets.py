@@ -1,3 +1,4 @@
+import os
 from collections import Counter
 from collections.abc import Callable
 from hashlib import md5
@@ -204,3 +205,23 @@ def test_no_label_is_held_out_alone():
 def test_the_corpora_of_the_paper_are_there():
     assert {d.name for d in textdatasets.TEXT_DATASETS} <= DATASETS.keys()
     assert len(textdatasets.TEXT_DATASETS) == 8
+
+
+@pytest.mark.parametrize("split", ["train", "dev"])
+def test_a_pipe_is_refused_before_the_work(split: str, tmp_path: Path):
+    paths = {"train": tmp_path / "train.csv", "dev": tmp_path / "dev.csv"}
+    for name, path in paths.items():
+        if name == split:
+            os.mkfifo(path)
+        else:
+            path.write_text("text,label\na,x\n")
+    with pytest.raises(ValueError, match=rf"{split}\.csv' is read twice, so it should"):
+        textdatasets.prepare_texts(**paths, lang="en", output=tmp_path / "made")
+
+
+def test_texts_without_a_label_are_refused(tmp_path: Path):
+    path = tmp_path / "own.jsonl"
+    path.write_text('{"text": "a", "label": []}\n' * 20)
+    with pytest.raises(ValueError, match=r"own\.jsonl: .* but not one has any\. Say"):
+        textdatasets.prepare_texts(train=path, lang="en", output=tmp_path / "made")
+    assert not (tmp_path / "made").exists()

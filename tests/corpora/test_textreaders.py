@@ -1,4 +1,6 @@
 import csv
+import json
+import os
 from pathlib import Path
 
 import pytest
@@ -325,6 +327,15 @@ def test_labels_that_are_given_are_all_there_are(tmp_path: Path, nlp: Language):
         ("a.jsonl", '{"text": "a", "label": {"": 1}}', ":1: expected a label"),
         ("a.jsonl", '{"text": "a", "label": [["x"]]}', ":1: expected a label"),
         ("a.jsonl", '{"text": "a", "label": "\\udc00"}', ":1: expected a label"),
+        ("a.jsonl", '{"text": "a", "label": " "}', ":1: expected a label.* got ' '"),
+        ("a.jsonl", '{"text": "a", "label": ["x", " "]}', ":1: expected a label"),
+        (
+            "a.jsonl",
+            '{"text": "a", "label": {"x": 1, "x ": 0}}',
+            ":1: expected labels that differ, without the blanks",
+        ),
+        ("a.jsonl", '{"text": "a", "label": []}', "a.jsonl: .* but not one has any"),
+        ("a.jsonl", '{"text": "a", "label": {}}', "a.jsonl: .* but not one has any"),
         ("a.jsonl", '{"text": "a"', ":1: expected a JSON object"),
         ("a.jsonl", '{"text": "a", "text": "b"}', ":1: expected .*'text' twice"),
         ("a.jsonl", "[" * 10**5, ":1: expected a JSON object, but it is nested too"),
@@ -366,6 +377,33 @@ def test_texts_of_published_corpora_that_spacy_does_not_take(ag_news: Path, nlp)
     ag_news.write_text(f'"1","a","b"\n"2","{HALF}","{HALF}"\n')
     with pytest.raises(ValueError, match=r"csv:2: expected a text of 1,000,000 char"):
         list(create_ag_news_reader(path=ag_news)(nlp))
+
+
+@pytest.mark.parametrize("names", ["0,1", "1,0", ",0,1"])
+def test_names_that_pandas_gives_are_no_text(names: str, tmp_path: Path, nlp: Language):
+    row = "9,x,a text" if names.startswith(",") else "x,a text"
+    path = write(tmp_path, "own.csv", f"{names}\n{row}\n")
+    settings = {"text_columns": ["-1"], "label_column": "-2"}
+    with pytest.raises(ValueError, match=r"csv:1: .* as pandas writes them.* Remove"):
+        list(create_labelled_texts_reader(path=path, **settings)(nlp))
+    write(tmp_path, "own.csv", f"{row}\n{names}\n")
+    assert len(list(create_labelled_texts_reader(path=path, **settings)(nlp))) == 2
+
+
+def test_labels_have_no_blanks_around_them(tmp_path: Path, nlp: Language):
+    objects = [" x", ["x ", "y"], {"\tx": 1}]
+    lines = [json.dumps({"text": "a", "label": label}) for label in objects]
+    path = write(tmp_path, "own.jsonl", "\n".join(lines))
+    examples = list(create_labelled_texts_reader(path=path)(nlp))
+    assert [labels for _, labels in get_texts(examples)] == [["x"], ["x", "y"], ["x"]]
+
+
+def test_a_pipe_is_not_read_for_its_labels(tmp_path: Path):
+    path = tmp_path / "own.csv"
+    os.mkfifo(path)
+    with pytest.raises(ValueError, match="is read twice, so it should be a file"):
+        create_labelled_texts_reader(path=path)
+    create_labelled_texts_reader(path=path, labels=["x"])
 
 
 @pytest.mark.parametrize(
