@@ -10,7 +10,7 @@ from functools import partial
 
 import numpy as np
 
-from .counts import score_counts
+from .counts import average, average_draws, count_gold, score_counts
 from .draws import Blocks, Score, count_as_large, find_distinct, resample
 
 #: The share of draws between the bounds of an interval.
@@ -143,14 +143,19 @@ def compare_scores(
         ScoreDifferences(
             **_describe(measured[i], p_values[i], draws[:, i], is_bounded=bounded)
         )
-        if _count_gold(ours[:, i]).any()
+        if count_gold(ours[:, i]).any()
         else None
         for i, bounded in enumerate(can_be_drawn)
     ]
 
 
 def bootstrap_mean(
-    counts: np.ndarray, *, samples: int, seed: int, show_progress: bool = False
+    counts: np.ndarray,
+    *,
+    samples: int,
+    seed: int,
+    absent: int = 0,
+    show_progress: bool = False,
 ) -> ScoreIntervals:
     """Give the mean over things its interval, as `bootstrap_scores` does for each.
 
@@ -159,13 +164,15 @@ def bootstrap_mean(
     nothing of how they would be found.
 
     counts (ndarray): As for `bootstrap_scores`.
+    absent (int): How many things more there are, which no document has: they score 0.
     RETURNS (ScoreIntervals): Of the mean.
     """
     blocks = Blocks(samples, "Drawing documents", show_progress)
     rows, times = find_distinct(counts)
     if not _can_mean_be_drawn(counts):
         return ScoreIntervals(p=None, r=None, f=None)
-    score = partial(_average_draws, is_gold=_count_gold(counts).sum(axis=0) > 0)
+    is_gold = count_gold(counts).sum(axis=0) > 0
+    score = partial(average_draws, is_gold=is_gold, absent=absent)
     return ScoreIntervals(**_bound(resample(rows, times, score, blocks, seed)))
 
 
@@ -175,20 +182,24 @@ def compare_means(
     *,
     samples: int,
     seed: int,
+    absent: int = 0,
     show_progress: bool = False,
 ) -> ScoreDifferences | None:
     """Test whether the means over things of two pipelines differ.
 
     ours (ndarray): As for `compare_scores`.
     theirs (ndarray): Likewise.
+    absent (int): As for `bootstrap_mean`.
     RAISES (ValueError): As there.
     RETURNS (ScoreDifferences, optional): None where there is no gold thing.
     """
-    if not _count_gold(ours).any():
+    if not count_gold(ours).any():
         return None
     options = _Options(samples=samples, seed=seed, show_progress=show_progress)
-    score_draws = partial(_average_draws, is_gold=_count_gold(ours).sum(axis=0) > 0)
-    found = _compare(ours, theirs, _average, score_draws, options)
+    is_gold = count_gold(ours).sum(axis=0) > 0
+    score = partial(average, absent=absent)
+    score_draws = partial(average_draws, is_gold=is_gold, absent=absent)
+    found = _compare(ours, theirs, score, score_draws, options)
     return ScoreDifferences(**_describe(*found, is_bounded=_can_mean_be_drawn(ours)))
 
 
@@ -244,19 +255,6 @@ def _describe(
     }
 
 
-def _average(sums: np.ndarray) -> np.ndarray:
-    """Average the scores of things, shape (..., n_things, 3)."""
-    return np.nan_to_num(score_counts(sums)).mean(axis=-2)
-
-
-def _average_draws(sums: np.ndarray, is_gold: np.ndarray) -> np.ndarray:
-    """Average the scores of draws, but of things whose gold ones are not drawn."""
-    is_drawn = ~is_gold | (_count_gold(sums) > 0)
-    scores = np.nan_to_num(score_counts(sums)) * is_drawn[..., None]
-    with np.errstate(invalid="ignore"):
-        return scores.sum(axis=-2) / is_drawn.sum(axis=-1, keepdims=True)
-
-
 def _score_draws(sums: np.ndarray) -> np.ndarray:
     """Score draws, shape (samples, n_things, 3), recall NaN without gold entities.
 
@@ -264,13 +262,13 @@ def _score_draws(sums: np.ndarray) -> np.ndarray:
     found, where they may not be there.
     """
     scores = score_counts(sums)
-    scores[_count_gold(sums) == 0, 1] = np.nan
+    scores[count_gold(sums) == 0, 1] = np.nan
     return scores
 
 
 def _can_be_drawn(counts: np.ndarray) -> np.ndarray:
     """Say of which things at least two documents have gold entities."""
-    return (_count_gold(counts) > 0).sum(axis=0) >= 2
+    return (count_gold(counts) > 0).sum(axis=0) >= 2
 
 
 def _can_mean_be_drawn(counts: np.ndarray) -> bool:
@@ -289,8 +287,3 @@ def _bound_score(draws: np.ndarray) -> Interval | None:
     tail = (1 - CONFIDENCE) / 2
     lower, upper = np.quantile(draws, [tail, 1 - tail])
     return float(lower), float(upper)
-
-
-def _count_gold(counts: np.ndarray) -> np.ndarray:
-    """Count the gold entities: the found and the missed ones. *Shape:* (...)."""
-    return counts[..., 0] + counts[..., 2]

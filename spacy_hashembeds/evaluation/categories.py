@@ -5,13 +5,16 @@ The figures are those of scikit-learn's `accuracy_score` and `f1_score`, and of 
 pipeline's, and counts a document without gold category as a wrong prediction.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from math import isfinite
 from typing import Any, NamedTuple
 
 import numpy as np
 from spacy.training import Example
 
+from ..files import quote
 from .counts import score_counts
 
 #: Averages over labels: "macro" is the mean of the labels' scores, and "micro" counts
@@ -41,6 +44,11 @@ class Classes:
     labels: Sequence[str]
     exclusive: bool
     threshold: float = 0.5
+
+    @cached_property
+    def known(self) -> frozenset[str]:
+        """The labels, to look one up."""
+        return frozenset(self.labels)
 
 
 class Judgement(NamedTuple):
@@ -73,6 +81,40 @@ def score_categories(examples: Iterable[Example], classes: Classes) -> dict[str,
     return summarize_judgements(judgements, classes, labels)
 
 
+def check_numbers(
+    examples: Iterable[Example], *, model: str, test: str
+) -> Iterator[Example]:
+    """Refuse numbers that would count as if they were a label, or none.
+
+    examples (Iterable[Example]): Predicted and gold docs; read once.
+    model (str): What errors call the predictions.
+    test (str): What they call the gold corpus.
+    RAISES (ValueError): If a score is NaN or infinite, or a gold number not 0 to 1.
+    YIELDS (Example): The examples.
+    """
+    for number, example in enumerate(examples):
+        where = f"document {number}, counted from 0, has"
+        wrong = _find(example.reference.cats, lambda value: 0 <= value <= 1)
+        if wrong:
+            raise ValueError(
+                f"The gold corpus '{test}' should have numbers from 0 to 1 in doc.cats,"
+                f" but {where} {wrong}. Correct it there."
+            )
+        wrong = _find(example.predicted.cats, isfinite)
+        if wrong:
+            raise ValueError(
+                f"The scores of '{model}' should be numbers, but {where} {wrong}. Look "
+                "at the loss in training, which may have diverged, and at the weights "
+                "of the text classifier."
+            )
+        yield example
+
+
+def _find(cats: Mapping[str, float], is_fine: Callable[[float], bool]) -> str | None:
+    found = (f"{v} for {quote(label)}" for label, v in cats.items() if not is_fine(v))
+    return next(found, None)
+
+
 def judge(example: Example, classes: Classes) -> Judgement | None:
     """Say which labels the gold doc has, and which the predicted one.
 
@@ -87,7 +129,7 @@ def judge(example: Example, classes: Classes) -> Judgement | None:
     """
     known = example.reference.cats
     gold = frozenset(label for label, value in known.items() if value > 0)
-    scores = {k: v for k, v in example.predicted.cats.items() if k in classes.labels}
+    scores = {k: v for k, v in example.predicted.cats.items() if k in classes.known}
     if not classes.exclusive:
         chosen = (k for k, v in scores.items() if k in known and v >= classes.threshold)
         return Judgement(gold, frozenset(chosen)) if known else None

@@ -45,3 +45,22 @@ def score_counts(counts: np.ndarray) -> np.ndarray:
     scores = np.stack([precision, recall, f_score], axis=-1)
     scores[tp + fp + fn == 0] = np.nan
     return scores
+
+
+def count_gold(counts: np.ndarray) -> np.ndarray:
+    """Count the gold entities: the found and the missed ones. *Shape:* (...)."""
+    return counts[..., 0] + counts[..., 2]
+
+
+def average(sums: np.ndarray, absent: int) -> np.ndarray:
+    """Average the scores of things, shape (..., n_things, 3), and of absent ones."""
+    scores = np.nan_to_num(score_counts(sums))
+    return scores.sum(axis=-2) / (scores.shape[-2] + absent)
+
+
+def average_draws(sums: np.ndarray, is_gold: np.ndarray, absent: int) -> np.ndarray:
+    """Average the scores of draws, but of things whose gold ones are not drawn."""
+    is_drawn = ~is_gold | (count_gold(sums) > 0)
+    scores = np.nan_to_num(score_counts(sums)) * is_drawn[..., None]
+    with np.errstate(invalid="ignore"):
+        return scores.sum(axis=-2) / (is_drawn.sum(axis=-1, keepdims=True) + absent)

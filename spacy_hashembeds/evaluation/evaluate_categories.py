@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from .bootstrap import (
 from .categories import (
     Classes,
     Judgement,
+    check_numbers,
     count_labels,
     judge,
     list_labels,
@@ -51,7 +53,7 @@ def evaluate_categories(
     against (Source, optional): A second pipeline, or its predicted docs.
     options (Options): How to evaluate.
     RAISES (ValueError): If a gold doc has several labels where they are exclusive, or
-        two pipelines are not scored on the same docs.
+        two pipelines are not scored on the same docs, or `check_numbers` refuses some.
     RETURNS (dict[str, Any]): What an `Evaluation` of categories holds.
     """
 
@@ -59,13 +61,16 @@ def evaluate_categories(
         source, classes = _find_classes(source, golds)
         examples = predict(source, golds, gold.name)
         title = f"Evaluating {source.name}"
+        examples = check_numbers(examples, model=source.name, test=gold.name)
         return _Run(options.show(examples, title, total=len(golds)), classes)
 
     ours = evaluate_source(predictions)
     theirs = None if against is None else evaluate_source(against)
     runs = [ours] if theirs is None else [ours, theirs]
     labels = _join(list_labels(each.judgements, each.classes) for each in runs)
-    scores, counts = ours.score(labels), ours.count(labels)
+    # of others there may be thousands, which nothing is to be drawn of
+    occurring = _keep(labels, runs)
+    scores, counts = ours.score(labels), ours.count(occurring)
     evaluation = {
         "setting": {
             "model": predictions.name,
@@ -85,13 +90,16 @@ def evaluate_categories(
             "samples": options.samples,
             "seed": options.seed,
         },
-        **_add_intervals(scores, counts, asdict(options)),
-        "matrix": make_matrix(ours.judgements, labels)
+        **_add_intervals(scores, counts, occurring, asdict(options)),
+        "matrix": make_matrix(ours.judgements, _keep(labels, [ours]))
         if ours.classes.exclusive
         else None,
         "comparison": None
         if against is None or theirs is None
-        else {"model": against.name, **_compare(ours, theirs, labels, options)},
+        else {
+            "model": against.name,
+            **_compare(ours, theirs, labels, occurring, options),
+        },
         "confusions": ours.errors.rank(),
     }
     return {**evaluation, "warnings": find_warnings_of_categories(evaluation)}
@@ -175,6 +183,13 @@ def _join(parts: Iterable[Iterable[str]]) -> list[str]:
     return list(dict.fromkeys(label for part in parts for label in part))
 
 
+def _keep(labels: Iterable[str], runs: Iterable[_Run]) -> list[str]:
+    """Keep the labels that are gold or predicted in some document."""
+    judgements = chain.from_iterable(run.judgements for run in runs)
+    found = frozenset().union(*(gold | predicted for gold, predicted in judgements))
+    return [label for label in labels if label in found]
+
+
 def _count_shared(
     train: Source | None, golds: list[Doc | Example], options: Options
 ) -> dict[str, int] | None:
@@ -186,16 +201,22 @@ def _count_shared(
 
 
 def _add_intervals(
-    scores: dict[str, Any], counts: np.ndarray, draws: dict[str, Any]
+    scores: dict[str, Any],
+    counts: np.ndarray,
+    occurring: Sequence[str],
+    draws: dict[str, Any],
 ) -> dict[str, Any]:
-    *labels, micro, accuracy = bootstrap_scores(counts, **draws)
-    macro = bootstrap_mean(counts[:, :-2], **draws)
-    scores["cats_acc_interval"] = accuracy.f
-    for average, intervals in (("macro", macro), ("micro", micro)):
-        scores |= _name(f"cats_{average}_", intervals)
+    *intervals, micro, accuracy = bootstrap_scores(counts, **draws)
     per_type = scores["cats_per_type"] or {}
-    for score, intervals in zip(per_type.values(), labels, strict=False):
-        score.update(_name("", intervals))
+    absent = len(per_type) - len(occurring)
+    macro = bootstrap_mean(counts[:, :-2], absent=absent, **draws)
+    scores["cats_acc_interval"] = accuracy.f
+    for average, found in (("macro", macro), ("micro", micro)):
+        scores |= _name(f"cats_{average}_", found)
+    of_labels = dict(zip(occurring, intervals, strict=True))
+    none = ScoreIntervals(p=None, r=None, f=None)
+    for label, score in per_type.items():
+        score.update(_name("", of_labels.get(label, none)))
     return scores
 
 
@@ -204,7 +225,11 @@ def _name(prefix: str, intervals: ScoreIntervals) -> dict[str, Any]:
 
 
 def _compare(
-    ours: _Run, theirs: _Run, labels: Sequence[str], options: Options
+    ours: _Run,
+    theirs: _Run,
+    labels: Sequence[str],
+    occurring: Sequence[str],
+    options: Options,
 ) -> dict[str, Any]:
     if ours.numbers != theirs.numbers:
         raise ValueError(
@@ -213,8 +238,9 @@ def _compare(
             "documents of the gold corpus a label, or compare pipelines of one kind."
         )
     draws = asdict(options)
-    counts = [run.count(labels) for run in (ours, theirs)]
-    macro = compare_means(*(each[:, :-2] for each in counts), **draws)
+    counts = [run.count(occurring) for run in (ours, theirs)]
+    absent = len(labels) - len(occurring)
+    macro = compare_means(*(each[:, :-2] for each in counts), absent=absent, **draws)
     micro, accuracy = compare_scores(*(each[:, -2:] for each in counts), **draws)
     scores = theirs.score(labels)
     found = {

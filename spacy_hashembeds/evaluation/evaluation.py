@@ -83,7 +83,8 @@ class Evaluation(Mapping[str, Any]):
 
     - The scores of `summarize_judgements`, with intervals likewise.
     - "setting", and "warnings".
-    - "matrix": see `make_matrix`; None where a document may have several labels.
+    - "matrix": see `make_matrix`; None where a document may have several labels,
+      and of more than 500 labels.
     - "comparison": None, or the other model and, for each score, the difference.
     - "confusions": see `Misclassifications.rank`.
 

@@ -12,6 +12,10 @@ from .categories import Classes, Judgement
 # A gold and a predicted label; one of them may be missing.
 Pair = tuple[str | None, str | None]
 
+#: The most labels of a matrix, which has a cell for each two, nearly all of them 0.
+#: Those that are not stand among the errors too.
+MAX_MATRIX = 500
+
 #: Characters of a document that are shown.
 _SHOWN = 600
 
@@ -101,15 +105,19 @@ def _shorten(text: str) -> str:
 
 def make_matrix(
     judgements: Sequence[Judgement], labels: Sequence[str]
-) -> dict[str, Any]:
+) -> dict[str, Any] | None:
     """Count how often each label is taken for each other, where they are exclusive.
 
     judgements (Sequence[Judgement]): Of each document.
-    labels (Sequence[str]): The labels, in order.
-    RETURNS (dict[str, Any]): "labels"; "counts", a row for each gold label and in it a
-        column for each predicted one, as scikit-learn's `confusion_matrix`; and
-        "unpredicted", for each gold label how many documents got none.
+    labels (Sequence[str]): The labels that are gold or predicted, in order.
+    RETURNS (dict[str, Any], optional): "labels"; "counts", a row for each gold label
+        and in it a column for each predicted one, as scikit-learn's
+        `confusion_matrix`; and "unpredicted", for each gold label how many documents
+        got none. None without labels, and where there are more than
+        `MAX_MATRIX`.
     """
+    if not 0 < len(labels) <= MAX_MATRIX:
+        return None
     pairs = Counter((*gold, *(predicted or [None])) for gold, predicted in judgements)
     return {
         "labels": list(labels),

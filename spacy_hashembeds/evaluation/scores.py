@@ -8,7 +8,7 @@ from thinc.api import require_gpu
 from ..corpora.docbin import read_docs
 from ..corpora.entities import read_entity_texts
 from ..loading import load_trained
-from .categories import score_categories
+from .categories import check_numbers, score_categories
 from .predictions import predict_examples
 from .scorer import score_seen_unseen
 from .tasks import TEXTCAT, find_classes, find_task
@@ -41,5 +41,6 @@ def evaluate_pipeline(
     nlp = load_trained(model)
     examples = predict_examples(nlp, read_docs(test, nlp.vocab))
     if find_task(nlp) == TEXTCAT:
+        examples = check_numbers(examples, model=str(model), test=str(test))
         return score_categories(examples, find_classes(nlp))
     return score_seen_unseen(examples, read_entity_texts(train))

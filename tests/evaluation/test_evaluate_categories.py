@@ -2,6 +2,7 @@
 
 import csv
 import json
+import time
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,9 @@ from sklearn.metrics import accuracy_score, confusion_matrix, f1_score
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Corpus
+from spacy.vocab import Vocab
 
+from spacy_hashembeds.evaluation import misclassified
 from spacy_hashembeds.evaluation.category_csv import COLUMNS
 from spacy_hashembeds.evaluation.evaluate import evaluate
 from spacy_hashembeds.evaluation.in_depth import evaluate_in_depth
@@ -352,3 +355,77 @@ def test_labels_above_a_matrix_are_cut_where_there_is_no_room(labels, shown):
     (matrix,) = (table for table in tables if table.title == "Confusion matrix")
     assert list(matrix.header) == ["Gold", *shown]
     assert [row[0] for row in matrix.rows] == list(labels)
+
+
+def make_scored(*scores: dict[str, float]) -> list[Doc]:
+    docs = [Doc(Vocab(), words=[f"w{i}"]) for i in range(len(scores))]
+    for doc, cats in zip(docs, scores, strict=True):
+        doc.cats = cats
+    return docs
+
+
+@pytest.mark.parametrize("score", [float("nan"), float("inf")])
+def test_scores_that_are_no_numbers_are_refused(score):
+    golds = make_scored({"a": 1.0, "b": 0.0}, {"a": 0.0, "b": 1.0})
+    fine = make_scored({"a": 7.0, "b": -3.0}, {"a": 0.1, "b": 0.9})
+    assert evaluate(fine, golds, samples=10)["cats_acc"] == 1
+    broken = make_scored({"a": 0.2, "b": 0.8}, {"a": score, "b": 0.9})
+    message = f"^The scores of 'predictions' should .* document 1, .* {score} for 'a'"
+    for predictions in ({"nlp": broken}, {"nlp": fine, "against": broken}):
+        with pytest.raises(ValueError, match=message):
+            evaluate(examples=golds, samples=10, **predictions)
+
+
+def test_a_pipeline_whose_weights_are_no_numbers_is_refused(folder):
+    nlp = spacy.load(folder / "model")
+    for node in nlp.get_pipe("textcat").model.walk():
+        for name in node.param_names:
+            if node.has_param(name):
+                node.set_param(name, node.get_param(name) * np.nan)
+    nlp.to_disk(folder / "diverged")
+    paths = [folder / "diverged", folder / "test.spacy", folder / "train.spacy"]
+    for run in (evaluate_in_depth, evaluate_pipeline):
+        with pytest.raises(ValueError, match=r"diverged' should be numbers.* has nan"):
+            run(*paths)
+
+
+@pytest.mark.parametrize("value", [float("nan"), 7.0, -3.0])
+def test_gold_numbers_are_shares(value):
+    golds = make_scored({"a": 1.0, "b": 0.0}, {"a": value, "b": 1.0})
+    fine = make_scored({"a": 0.9}, {"b": 0.9})
+    message = f"^The gold corpus 'examples' should .* document 1, .* {value} for 'a'"
+    with pytest.raises(ValueError, match=message):
+        evaluate(fine, golds, task="textcat", samples=10)
+
+
+def test_labels_that_no_document_has_cost_next_to_nothing():
+    def score(n_labels: int, n_docs: int = 12) -> Any:
+        none = {f"l{i}": 0.0 for i in range(n_labels)}
+        golds = make_scored(*({**none, f"l{i % 4}": 1.0} for i in range(n_docs)))
+        ours, theirs = (
+            make_scored(*({**none, f"l{i % n}": 1.0} for i in range(n_docs)))
+            for n in (3, 2)
+        )
+        return evaluate(ours, golds, against=theirs, samples=500)
+
+    few = score(5)
+    assert few["matrix"]["labels"] == ["l0", "l1", "l2", "l3"]
+    start = time.process_time()
+    many = score(20_000)
+    assert time.process_time() - start < 8
+    for key in ("cats_acc_interval", "cats_micro_f_interval"):
+        assert many[key] == few[key]
+    # those that nobody has score 0 in every draw, too
+    assert many["cats_macro_f"] == pytest.approx(few["cats_macro_f"] * 5 / 20_000)
+    assert many["cats_macro_f_interval"][1] < 4 / 20_000
+    rows = [each["comparison"]["cats_macro_f"] for each in (few, many)]
+    assert rows[1]["difference"] == pytest.approx(rows[0]["difference"] * 5 / 20_000)
+    assert rows[1]["p_value"] == rows[0]["p_value"]
+
+
+def test_there_is_no_matrix_of_more_labels_than_anybody_reads(monkeypatch):
+    monkeypatch.setattr(misclassified, "MAX_MATRIX", 1)
+    docs = make_scored({"a": 1.0, "b": 0.0}, {"a": 0.0, "b": 1.0})
+    evaluation = evaluate(docs, docs, samples=10)
+    assert evaluation["matrix"] is None
+    assert "Confusion matrix" not in evaluation.to_html()
