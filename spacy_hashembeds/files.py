@@ -90,9 +90,7 @@ def replacing(path: str | Path) -> Iterator[Path]:
     path = Path(path)
     if path.is_dir():
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
-    is_stream = find_descriptor(path) is not None or (
-        path.exists() and not path.is_file()
-    )
+    is_stream = _is_stream(path)
     target = Path(os.path.realpath(path))
     folder = Path(tempfile.gettempdir()) if is_stream else target.parent
     prefix = f".{path.stem}-"
@@ -129,12 +127,43 @@ def check_target(
     if path is None:
         return
     path = Path(path)
-    if find_descriptor(path) is not None or (path.exists() and not path.is_file()):
+    if _is_stream(path):
         return
     for source in inputs:
         if source is not None:
             _check_is_no_input(path, Path(source))
     _check_place(path)
+
+
+def check_targets(
+    paths: Iterable[str | Path | None], inputs: Iterable[str | Path | None] = ()
+) -> None:
+    """Check files that one command writes as `check_target` does, and that none of them
+    is another one, or would have to be a folder for it.
+
+    paths (Iterable[str | Path | None]): The files to write.
+    inputs (Iterable[str | Path | None]): What is read, as for `check_target`.
+    RAISES (FileExistsError): If two are one file, too.
+    RAISES (OSError): As `check_target`.
+    """
+    sources, places = list(inputs), set[Path]()
+    for path in paths:
+        check_target(path, sources)
+        if path is None or _is_stream(Path(path)):
+            continue
+        place = Path(os.path.realpath(path))
+        if any(p in (place, *place.parents) or place in p.parents for p in places):
+            raise FileExistsError(
+                f"'{path}' can't be written: it would replace another file that is to "
+                "be written. Name two files that differ."
+            )
+        places.add(place)
+
+
+def _is_stream(path: Path) -> bool:
+    """Whether a path names an open file, or what is no file to replace."""
+    is_there = path.exists() and not path.is_file()
+    return is_there or find_descriptor(path) is not None
 
 
 def _check_is_no_input(path: Path, source: Path) -> None:

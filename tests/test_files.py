@@ -11,6 +11,7 @@ import pytest
 from spacy_hashembeds.files import (
     MAX_QUOTED,
     check_target,
+    check_targets,
     find_descriptor,
     quote,
     read_json,
@@ -356,3 +357,19 @@ def test_names_that_are_too_long_are_found_before_the_work(tmp_path, name):
     with pytest.raises(OSError, match=f"name too long: '.*{name}'"):
         check_target(tmp_path / name)
     assert names(tmp_path) == []
+
+
+@pytest.mark.parametrize("other", ["a.json", "made/../a.json", "link", "a.json/b.png"])
+def test_two_outputs_are_two_files(tmp_path, other):
+    (tmp_path / "link").symlink_to("a.json")
+    paths = [tmp_path / "a.json", None, tmp_path / other]
+    for given in (paths, paths[::-1]):
+        with pytest.raises(FileExistsError, match=r"Name two files that differ\.$"):
+            check_targets(given)
+
+
+def test_outputs_in_one_folder_and_streams_pass(tmp_path):
+    check_targets([tmp_path / "a.json", tmp_path / "b/c.png", tmp_path / "b/a.json"])
+    check_targets([Path("/dev/null"), Path("/dev/null"), Path("/dev/stdout")])
+    with pytest.raises(FileExistsError, match="which is read"):
+        check_targets([None, tmp_path / "a"], iter([tmp_path]))

@@ -52,15 +52,15 @@ def compare_cli(
     from wasabi import msg
 
     from ..experiments.comparison import compare_trials, find_models
-    from ..files import check_target, write_json
-    from ..report.charts import draw_comparison, import_figure
+    from ..files import check_targets, write_json
+    from ..report.charts import check_chart, draw_comparison
 
     try:
-        for path in (output, chart):
-            check_target(path, [*metrics, corpus, *find_models(metrics)])
+        inputs = [*metrics, corpus, *find_models(metrics)]
+        check_targets([output, chart], inputs)
         if chart is not None:
             # before pipelines are timed for minutes
-            import_figure()
+            check_chart(chart)
         comparison = compare_trials(
             metrics, corpus, accelerated=accelerate, progress=_show_progress
         )

@@ -110,11 +110,10 @@ def evaluate_cli(
     from ..controls import show_controls
     from ..corpora.columns import ColumnFormat
     from ..evaluation.in_depth import evaluate_in_depth
-    from ..files import check_target
+    from ..files import check_targets
 
     try:
-        for path in output:
-            check_target(path, [model, test, train, against])
+        check_targets(output, [model, test, train, against])
         evaluation = evaluate_in_depth(
             model,
             test,

@@ -63,17 +63,16 @@ def importance_cli(
     from ..analysis.importance import list_importance
     from ..analysis.importance_summary import summarize
     from ..display import show
-    from ..files import check_target, write_json
+    from ..files import check_targets, write_json
     from ..loading import load_trained
-    from ..report.charts import import_figure
+    from ..report.charts import check_chart
     from ..report.importance_chart import draw_importance
 
     try:
-        for path in (output, chart):
-            check_target(path, [model, *texts])
+        check_targets([output, chart], [model, *texts])
         if chart is not None:
             # before texts are read
-            import_figure()
+            check_chart(chart)
         nlp = load_trained(model)
         data = list_importance(
             nlp,

@@ -60,14 +60,14 @@ def report_cli(
     """
     from wasabi import msg
 
-    from ..files import check_target
+    from ..files import check_targets
     from ..report.pages import check_output
 
     make, write = _find_paper(paper)
     try:
         check_output(output)
         # no input, which end in .json and .spacy; and may well be in their folder
-        check_target(output)
+        check_targets([output, None if figures is None else figures / "figure1.png"])
         report = make(results, corpus_root=corpus_root, on_progress=msg.info)
         write(report, output, figures=figures)
     except (OSError, ValueError, ImportError) as e:

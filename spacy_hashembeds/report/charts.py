@@ -91,6 +91,20 @@ def import_figure() -> Any:
     return Figure
 
 
+def check_chart(path: str | Path) -> None:
+    """Check that a chart can be drawn to a file, before the work.
+
+    RAISES (ImportError): If matplotlib is not installed.
+    RAISES (ValueError): If it writes no files with this suffix.
+    """
+    suffixes = import_figure()().canvas.get_supported_filetypes()
+    suffix = Path(path).suffix.lower()[1:]
+    if suffix and suffix not in suffixes:
+        raise ValueError(
+            f"'chart' should end in .png, or in .svg or .pdf, but is '{path}'."
+        )
+
+
 def _list_entities(comparison: Mapping[str, Any]) -> tuple[str, list[_Scores]]:
     rows = comparison["rows"]
     series = []

@@ -152,3 +152,12 @@ def test_without_matplotlib_a_chart_can_not_be_drawn(
     assert "Embedders on" not in result.output
     # All else works without it.
     assert run(*metrics, "-c", corpus).exit_code == 0
+
+
+def test_outputs_are_checked_before_the_work(metrics, corpus, tmp_path):
+    path = tmp_path / "same.png"
+    result = run(*metrics, "-c", corpus, "-o", path, "--chart", path)
+    check_failure(result, "Name two files that differ.")
+    result = run(*metrics, "-c", corpus, "--chart", tmp_path / "chart.foo")
+    check_failure(result, "'chart' should end in .png, or in .svg or .pdf")
+    assert not path.exists()

@@ -86,3 +86,9 @@ def test_a_task_can_be_chosen(in_folder):
     result = run("both", "test.spacy", "--task", "ner", *train)
     assert result.exit_code == 0, result.output
     assert "Unseen" in result.output
+
+
+def test_one_file_is_not_written_twice(in_folder):
+    result = run("model", "test.spacy", "-o", "a.json", "-o", "./a.json")
+    assert result.exit_code == 1
+    assert "Name two files that differ." in " ".join(result.stderr.split())

@@ -156,3 +156,20 @@ def test_without_matplotlib_a_chart_can_not_be_drawn(folder, tmp_path, monkeypat
     assert "ORTH" not in result.output
     # All else works without it.
     assert run(folder / "dictionary").exit_code == 0
+
+
+def test_two_outputs_are_not_one_file(folder, tmp_path):
+    path = tmp_path / "same.png"
+    result = run(folder / "dictionary", "-o", path, "--chart", path)
+    check_failure(result, "Name two files that differ.")
+    assert not path.exists()
+
+
+def test_a_chart_of_an_unknown_form_is_refused_before_the_work(folder, tmp_path):
+    path = tmp_path / "chart.foo"
+    result = run(folder / "dictionary", "--chart", path)
+    check_failure(result, "'chart' should end in .png, or in .svg or .pdf, but is")
+    assert "ORTH" not in result.output
+    svg = tmp_path / "chart.SVG"
+    assert run(folder / "dictionary", "--chart", svg).exit_code == 0
+    assert b"<svg" in svg.read_bytes()

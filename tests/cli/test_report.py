@@ -124,3 +124,10 @@ def test_without_matplotlib_the_extra_is_named(results, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     result = run(results, "-o", tmp_path / "report.html")
     check_failure(result, "pip install 'spacy-hashembeds[report]'")
+
+
+def test_the_page_is_not_the_folder_of_its_figures(results, tmp_path):
+    page = tmp_path / "report.html"
+    result = run(results, "-o", page, "--figures", page)
+    check_failure(result, "Name two files that differ.")
+    assert not page.exists()
