@@ -16,6 +16,11 @@ from .verdict import Verdict, judge_answer, judge_error
 #: How often to look for damage that changes the file, and that its format can write.
 _TRIES = 100
 
+_CANT_WRITE = (
+    *(ValueError, TypeError, AttributeError),
+    *(KeyError, OverflowError, RecursionError),
+)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
@@ -96,7 +101,7 @@ def damage_case(
             damage = part.structured
         try:
             damaged, how = damage(original, rng)
-        except (ValueError, TypeError, AttributeError, OverflowError, RecursionError):
+        except _CANT_WRITE:
             continue  # the format can't write this
         if damaged != original:
             return part, original, damaged, how
