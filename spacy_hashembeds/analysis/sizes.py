@@ -12,6 +12,7 @@ from ..architectures.embedders import (
     multi_hybrid_embed,
     multi_weighted_hash_embed,
 )
+from ..layers.sumngrams import forward as sum_ngrams_forward
 
 # Our embedding layers, which need no tok2vec around them.
 _NAMES = (
@@ -40,8 +41,8 @@ def count_parameters(models: Iterable[Model]) -> int:
 def find_embeddings(nlp: Language) -> list[Model]:
     """Find the embedding layers of a pipeline, whichever component they are in.
 
-    RETURNS (list[Model]): What tok2vec layers name as their "embed", and our own
-        embedding layers wherever they are.
+    RETURNS (list[Model]): What tok2vec layers name as their "embed", our own embedding
+        layers wherever they are, and those of n-grams.
     """
     found = {
         embedding.id: embedding
@@ -57,6 +58,8 @@ def find_embeddings_in(model: Model) -> list[Model]:
     for node in model.walk():
         if node.has_ref("embed"):
             found[node.get_ref("embed").id] = node.get_ref("embed")
+        elif node._func is sum_ngrams_forward:
+            found[node.layers[0].id] = node.layers[0]
         elif node.name in _NAMES:
             found[node.id] = node
     return list(found.values())

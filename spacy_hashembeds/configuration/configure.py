@@ -198,7 +198,7 @@ def _choose_min_freq(
         if option.min_freq == min_freq
     ]
     return min_freq, (
-        "Advised for the training corpus: gives most of its tokens a row of their own, "
-        "and leaves some to train the row for unknown ones. These rows have "
-        f"{sum(sizes):,} parameters: a higher number gives fewer."
+        "Advised for the training corpus: so most of its tokens have rows of their "
+        "own, and some are left to train what all others have. The rows of symbols "
+        f"have some {sum(sizes):,} parameters: a higher number gives fewer."
     )

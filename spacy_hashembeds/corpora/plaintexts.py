@@ -13,6 +13,7 @@ from .lines import check_length, fail, read_lines
 STANDARD_INPUT = Path("/dev/stdin")
 
 _JSONL = (".jsonl", ".ndjson")
+_TABLES = (".csv", ".tsv")
 
 
 def read_text_docs(paths: Sequence[Path], nlp: Language) -> Iterator[Doc]:
@@ -28,6 +29,11 @@ def read_text_docs(paths: Sequence[Path], nlp: Language) -> Iterator[Doc]:
     for path in paths:
         if not path.exists():
             raise FileNotFoundError(f"There is no file or folder '{path}' of texts.")
+        if path.suffix.lower() in _TABLES:
+            raise ValueError(
+                f"'{path}' has columns, and not a text a line. Make .spacy files of it "
+                "with `spacy hashembeds prepare texts`, and give one of these."
+            )
         if path.is_dir() or path.suffix == ".spacy":
             # what a model was trained on is their predicted side
             yield from (example.predicted for example in read_examples(path, nlp))

@@ -74,7 +74,9 @@ def make_report(
     figures = draw_figures(tables)
     counted = count_corpora(root, on_progress=on_progress)
     if not any(counted.values()):
-        on_progress(f"No prepared corpora in '{root}': tables 4 to 6 have no counts")
+        on_progress(
+            f"None of the report's corpora in '{root}': tables 4 to 6 have no counts"
+        )
     tables.update(make_corpus_tables(counted))
     return Report(
         source=Path(results),

@@ -36,7 +36,7 @@ def test_it_writes_a_page_and_says_what_is_in_it(results, tmp_path):
     # P, R and F1 in tables 9 and 11, F1 on dev in table 15
     said = " ".join(result.output.split())
     assert re.search(r"\d of 7 scores differ from the report; 24 variants are", said)
-    assert "No prepared corpora in 'corpus'" in said
+    assert "None of the report's corpora in 'corpus'" in said
     assert "Drawing figures" in result.output
     assert "30.0 ± 0.0" in output.read_text(encoding="utf8")
     assert (figures / "figure3.png").is_file()
@@ -76,7 +76,7 @@ def test_it_counts_the_corpora_that_are_there(results, tmp_path, tiny_corpus):
     assert "wnut17/train.spacy" in "".join(result.output.split())
     text = output.read_text(encoding="utf8")
     assert "| WNUT2017 | 80 ▼ / 3,394 |" in text
-    assert "No prepared corpora" not in result.output
+    assert "None of the report's corpora" not in result.output
 
 
 def check_failure(result, message: str):

@@ -80,3 +80,11 @@ def test_a_line_without_end_is_not_read_to_its_end(tmp_path, nlp, monkeypatch):
     path.write_bytes(b"x" * 999 + b"\n" + b"\0" * 2000)
     with pytest.raises(ValueError, match=r"a\.txt:2: a line of more than 1,000 bytes"):
         read([path], nlp)
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".TSV"])
+def test_files_of_columns_are_refused(tmp_path, suffix):
+    path = tmp_path / f"texts{suffix}"
+    path.write_text("text,label\nA text,A\n")
+    with pytest.raises(ValueError, match=r"has columns, .* prepare texts"):
+        next(read_text_docs([path], spacy.blank("en")))

@@ -304,7 +304,10 @@ def test_a_line_says_that_there_are_no_corpora(results, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     lines = []
     report = make_report(results, on_progress=lines.append)
-    assert "No prepared corpora in 'corpus': tables 4 to 6 have no counts" in lines
+    assert (
+        "None of the report's corpora in 'corpus': tables 4 to 6 have no counts"
+        in lines
+    )
     assert report.collisions.rows == []
 
 

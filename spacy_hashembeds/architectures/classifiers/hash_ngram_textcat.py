@@ -109,7 +109,6 @@ def HashNgramTextCat(
         score_labels(nO, exclusive_classes=exclusive_classes),
     )
     check_dense(model)
-    model.set_ref("embed", embed)  # as that of a tok2vec, to be counted
     if rows is None or importance_rows is None:
         wait_for_ngrams(model, NgramKind(attr, include_punctuation, ngram_size))
     return offer_labels(model, nO, exclusive_classes=exclusive_classes)

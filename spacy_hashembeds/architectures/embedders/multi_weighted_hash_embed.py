@@ -73,8 +73,8 @@ def MultiWeightedHashEmbed(
     append_weights (bool): Whether to mix in the weights themselves too.
     initial_weight (float): What all weights begin at, but for a spread of 0.0005. At 0,
         symbols have to earn their importance: those that training has not shown have
-        hardly any. At 1 it begins as `MultiFewerHashEmbed`, but training moves weights
-        little, and scores are lower (docs/results.md).
+        hardly any. At 1 it begins as `MultiFewerHashEmbed`, and training moves weights
+        little.
     tables (str | Path, optional): A file of symbols, made by `spacy hashembeds tables`,
         read when the pipeline is initialised and never again. It goes before the
         callback. Not with `importance_rows`.

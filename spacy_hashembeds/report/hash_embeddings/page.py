@@ -82,7 +82,7 @@ def make_page(
     picture = draw_sizes(groups)
     counted = count_corpora(root, on_progress=on_progress)
     if not any(counted.values()):
-        on_progress(f"No prepared corpora in '{root}': table 1 has no counts")
+        on_progress(f"None of the paper's corpora in '{root}': table 1 has no counts")
     return Page(
         source=Path(results),
         n_results=sum(map(len, groups.values())),

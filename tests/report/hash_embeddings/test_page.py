@@ -129,7 +129,7 @@ def test_results_of_entities_are_left_out(results, tmp_path):
     assert steps == [
         "Leaving out the results of named entities: 1",
         "Drawing figures",
-        f"No prepared corpora in '{tmp_path}': table 1 has no counts",
+        f"None of the paper's corpora in '{tmp_path}': table 1 has no counts",
     ]
     write_result(tmp_path, "anem", "multi_embed", "default")
     message = (
