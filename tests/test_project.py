@@ -134,7 +134,7 @@ def test_the_vectors_workflow_hands_each_file_on(folder):
         "prepare",
         "rawtext",
         "floret",
-        *["trial"] * 3,
+        *["trial"] * 5,
     ]
     _, rawtext, floret, *trials = lines
     text = "assets/vectors/wnut17.txt"

@@ -48,7 +48,8 @@ def test_what_there_is_is_named(tmp_path):
     missing = re.escape(f"no file '{tmp_path}/configs/mine.cfg', and none of this name")
     with pytest.raises(FileNotFoundError, match=f"{missing}.* are: {names}\\."):
         find_config("mine", tmp_path)
-    names = "features, floret, main, min_freq, my, num_hashes, rows, vectors"
+    grids = [path.stem for path in (SHIPPED / "grids").glob("*.yml")]
+    names = ", ".join(sorted(["my", *grids]))
     message = rf"no file '.*configs/grids/mine\.yml'.* There are: {names}\."
     with pytest.raises(FileNotFoundError, match=message):
         locate_grid("mine", tmp_path)

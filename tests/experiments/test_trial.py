@@ -558,7 +558,7 @@ def test_the_cause_is_in_the_last_lines(project, monkeypatch, returncode, lines,
 def test_a_missing_config(trained_root):
     trial = make_trial(trained_root, embedder="multi_emb")
     message = (
-        r"no config 'multi_emb': no file '.*configs/multi_emb\.cfg', .*There are: "
+        r"no config 'multi_emb': no file '.*configs/multi_emb\.cfg', .*There are: .*"
         r"multi_embed, multi_fewer_hash_embed, multi_hash_embed, "
     )
     with pytest.raises(FileNotFoundError, match=message):
