@@ -301,7 +301,9 @@ def format_printed(value: Estimate | None) -> str:
 
 
 def format_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Format a table as Markdown."""
+    """Format a table as Markdown, if there is a trial to show."""
+    if not rows:
+        return "Not run yet."
     lines = [header, ["---"] * len(header), *rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 

@@ -280,16 +280,18 @@ def find_rows(model: Model, ids: Ints1d) -> tuple[Ints2d, Ints2d]:
     check_weights(model)
     ops, attrs = model.ops, model.attrs
     num_hashes, seed = attrs["num_hashes"], attrs["hash_seed"]
-    # one hash more than there are components: independent of theirs
-    hashes = murmur.hash_keys(ops, ids, seed=seed, num_hashes=num_hashes + 1)
     if _has_symbols(model):
+        hashes = murmur.hash_keys(ops, ids, seed=seed, num_hashes=num_hashes)
         weight_rows = look_up(ops, ids, _get_symbols(model), unk=0)
     else:
+        # one hash more than there are components: independent of theirs
+        hashes = murmur.hash_keys(ops, ids, seed=seed, num_hashes=num_hashes + 1)
         weight_rows = hashes[:, num_hashes:] % model.get_dim("nK")
+        hashes = hashes[:, :num_hashes]
     if attrs["same_hash"]:
         keys = weight_rows[:, 0]
         hashes = murmur.hash_keys(ops, keys, seed=seed, num_hashes=num_hashes)
-    return hashes[:, :num_hashes] % model.get_dim("nV"), weight_rows
+    return hashes % model.get_dim("nV"), weight_rows
 
 
 def _get_symbols(model: Model) -> Any:
