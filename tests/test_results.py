@@ -7,7 +7,14 @@ from types import ModuleType
 
 import pytest
 
-from spacy_hashembeds.experiments.results import TrialKey, find_misnamed, read_results
+from spacy_hashembeds.evaluation.tasks import NER
+from spacy_hashembeds.experiments.results import (
+    Groups,
+    TrialKey,
+    find_misnamed,
+    read_results,
+    select_task,
+)
 from spacy_hashembeds.report.report import make_report, write_report
 
 from .conftest import ROOT
@@ -33,8 +40,13 @@ def test_the_tables_of_the_page_are_those_of_the_trials(script):
     assert script.fill(page, script.make_tables(read_results(FOLDER))) == page
 
 
+def read_entities() -> Groups:
+    """The trials that were scored on entities."""
+    return select_task(read_results(FOLDER), NER)
+
+
 def test_a_table_follows_the_trials(script):
-    groups = read_results(FOLDER)
+    groups = read_entities()
     key = next(iter(groups))
     first = groups[key][0]
     first.scores["test"]["ents_f"] = 0.123456
@@ -67,8 +79,7 @@ def test_text_classifiers_have_a_table_of_their_own(script, tmp_path):
 
 
 def test_tables_of_equal_size_are_compared(script):
-    groups = read_results(FOLDER)
-    results = next(iter(groups.values()))
+    results = next(iter(read_entities().values()))
     keys = [TrialKey("wnut17", *v) for v in [*script.EQUAL_SIZES, script.FROM_ONE]]
     tables = script.make_tables(dict.fromkeys(keys, results))
     lines = tables["equal sizes"].splitlines()
@@ -80,7 +91,7 @@ def test_tables_of_equal_size_are_compared(script):
 
 def test_parameters_of_tables_are_those_that_trials_record(script, tmp_path):
     path = tmp_path / "seed0.json"
-    result = next(iter(read_results(FOLDER).values()))[0]
+    result = next(iter(read_entities().values()))[0]
     for sizes, expected in (
         ({"tables": [{"parameters": 5}, {"parameters": 7}]}, 12),
         # older trials: 1,311,072 less what mixes tables of 12,500 rows
@@ -104,5 +115,5 @@ def test_every_file_is_a_result():
 def test_the_report_is_filled_from_them(tmp_path):
     report = make_report(FOLDER)
     write_report(report, tmp_path / "report.html")
-    assert report.n_results == sum(map(len, read_results(FOLDER).values()))
+    assert report.n_results == sum(map(len, read_entities().values()))
     assert "CoNLL nl" in (tmp_path / "report.html").read_text(encoding="utf8")
