@@ -12,6 +12,7 @@ from ..hashing import murmur
 from ..kernels.cuda import is_used_by
 from ..kernels.cuda_tables import Hashing
 from .checks import REMEDY, check_choice, check_foreign, check_integer, check_param
+from .combination import COMBINE, Combination
 from .gputables import GpuCopy, GpuTable, Weighed, embed_ids
 from .gradients import inc_table_grad
 from .mixing.column import ColumnFunctions, offer_column
@@ -34,9 +35,6 @@ OutT = Floats2d
 
 #: The most components of a key.
 MAX_COMPONENTS = 100
-
-#: Ways to put the weighted components of a key together.
-COMBINE = ("sum", "concat")
 
 
 def WeightedHashEmbed(
@@ -95,13 +93,14 @@ def WeightedHashEmbed(
     Source: Tito Svenstrup et al., "Hash Embeddings for Efficient Word Representations"
     (2017), §3 and, for "concat" and the independent hash, §6.
     """
+    combination = Combination(num_hashes, combine, append_weights)
     model: Model = Model(
         "weightedhashembed",
         forward,
         init=partial(init, initializer, initial_weight),
         params={"E": None, "P": None},
         dims={
-            "nO": _measure_width(nE, num_hashes, combine, append_weights),
+            "nO": combination.measure_width(nE),
             **{"nE": nE, "nV": nV, "nK": nK, "nI": None},
         },
         attrs={
@@ -135,11 +134,14 @@ def forward(
     weights: Any = peek(model, "P")[weight_rows[:, 0]]
     # those of each hash apart: sums over long rows are fast
     components = [E[rows_of_hash] for rows_of_hash in rows.T]
-    output = _combine(model, components, weights)
+    combination, xp = _get_combination(model), model.ops.xp
+    output = combination.make_vectors(components, weights, xp)
     output, backprop_dropout = apply_dropout(model, output, is_train)
 
     def backprop(d_output: OutT) -> Ints1d:
-        d_parts, d_weights = _split(model, backprop_dropout(d_output))
+        d_output = backprop_dropout(d_output)
+        nE = model.get_dim("nE")
+        d_parts, d_weights = combination.split_gradient(d_output, nE, xp)
         for k, component in enumerate(components):
             d_weights[:, k] += (component * d_parts[k]).sum(axis=1)
             d_component = d_parts[k] * weights[:, k : k + 1]
@@ -181,33 +183,6 @@ def take_symbols(model: Model, symbols: Symbols) -> None:
     model.attrs["symbols"] = frequent
 
 
-def _combine(model: Model, components: list[Any], weights: Any) -> Any:
-    """Put the components of each key together. *Shape:* `(n, nO)`."""
-    xp: Any = model.ops.xp
-    weighted = [c * weights[:, k : k + 1] for k, c in enumerate(components)]
-    if model.attrs["combine"] == "sum":
-        weighted = [sum(weighted[1:], start=weighted[0])]
-    if model.attrs["append_weights"]:
-        weighted.append(weights)
-    return weighted[0] if len(weighted) == 1 else xp.concatenate(weighted, axis=1)
-
-
-def _split(model: Model, d_output: Any) -> tuple[list[Any], Any]:
-    """Split the gradient of the output: backpropagates `_combine`.
-
-    RETURNS (tuple): For each hash the gradient of the weighted component, and that of
-        the weights where they were appended, to be added to.
-    """
-    num_hashes, nE = model.attrs["num_hashes"], model.get_dim("nE")
-    if model.attrs["combine"] == "sum":
-        parts = [d_output[:, :nE]] * num_hashes
-    else:
-        parts = [d_output[:, k * nE : (k + 1) * nE] for k in range(num_hashes)]
-    if model.attrs["append_weights"]:
-        return parts, d_output[:, -num_hashes:].copy()
-    return parts, model.ops.alloc2f(len(d_output), num_hashes)
-
-
 def check_weights(model: Model) -> None:
     """Check the tables and the attributes once they arrive.
 
@@ -243,20 +218,19 @@ def _check_weights(model: Model) -> None:
 
 def _check_width(model: Model) -> None:
     """Refuse attributes that vectors of another width are saved with."""
-    names = ("num_hashes", "combine", "append_weights")
-    values = [model.attrs[name] for name in names]
-    nO, width = model.get_dim("nO"), _measure_width(model.get_dim("nE"), *values)
+    combination = _get_combination(model)
+    nO, width = model.get_dim("nO"), combination.measure_width(model.get_dim("nE"))
     if width != nO:
-        shown = ", ".join(f"'{n}' {v}" for n, v in zip(names, values, strict=True))
+        shown = ", ".join(f"'{n}' {v}" for n, v in combination._asdict().items())
         raise ValueError(
             f"The attributes of layer '{model.name}' ({shown}) should make vectors of "
             f"width {nO}, but make some of {width}. {REMEDY}"
         )
 
 
-def _measure_width(nE: int, num_hashes: int, combine: str, append_weights: bool) -> int:
-    width = nE if combine == "sum" else nE * num_hashes
-    return width + num_hashes * append_weights
+def _get_combination(model: Model) -> Combination:
+    attrs = model.attrs
+    return Combination(attrs["num_hashes"], attrs["combine"], attrs["append_weights"])
 
 
 def _has_symbols(model: Model) -> bool:
@@ -309,8 +283,7 @@ def get_finder(model: Model) -> Hashing | None:
     """
     check_weights(model)
     attrs, num_hashes = model.attrs, model.attrs["num_hashes"]
-    is_plain_sum = attrs["combine"] == "sum" and not attrs["append_weights"]
-    if not is_plain_sum or num_hashes > murmur.MAX_HASHES:
+    if not _get_combination(model).is_sum or num_hashes > murmur.MAX_HASHES:
         return None
     return Hashing(seed=attrs["hash_seed"], num_hashes=num_hashes)
 
@@ -327,11 +300,6 @@ def weigh_keys(model: Model, ids: Ints1d) -> Weighed:
     return Weighed(keys, P[weight_rows[:, 0]], backprop)
 
 
-# To those who mix columns, all ways to combine are one: a weighted sum of rows of a
-# table. For side by side it has a block for each hash, and for the weights themselves
-# a row each that has 1 in their place.
-
-
 def find_weighted_rows(model: Model, ids: Ints1d) -> tuple[Ints2d, Floats2d]:
     """Find the rows of `make_table` that a key's vector is made of, and their weights.
 
@@ -339,35 +307,19 @@ def find_weighted_rows(model: Model, ids: Ints1d) -> tuple[Ints2d, Floats2d]:
     """
     rows, weight_rows = cast(Any, find_rows(model, ids))
     weights = peek(model, "P").take(weight_rows[:, 0], axis=0)
-    num_hashes, n_rows = model.attrs["num_hashes"], model.get_dim("nV")
-    xp: Any = model.ops.xp
-    places = xp.arange(num_hashes, dtype="uint32")
-    if model.attrs["combine"] == "concat":
-        rows, n_rows = rows + places * n_rows, n_rows * num_hashes
-    if model.attrs["append_weights"]:
-        rows = xp.concatenate([rows, xp.tile(places + n_rows, (len(rows), 1))], axis=1)
-        weights = xp.concatenate([weights, weights], axis=1)
-    return rows.astype("uint32", copy=False), weights
+    combination, nV = _get_combination(model), model.get_dim("nV")
+    return combination.find_rows(rows, weights, nV, model.ops.xp)
 
 
 def count_table_rows(model: Model) -> int:
     """Count the rows of `make_table`."""
-    num_hashes, n_rows = model.attrs["num_hashes"], model.get_dim("nV")
-    n_rows *= num_hashes if model.attrs["combine"] == "concat" else 1
-    return n_rows + num_hashes * model.attrs["append_weights"]
+    return _get_combination(model).count_rows(model.get_dim("nV"))
 
 
 def make_table(model: Model) -> Floats2d:
     """Make the table whose rows are summed. *Shape:* `(rows, nO)`, float32."""
-    E: Any = get_table(model)
-    xp: Any = model.ops.xp
-    num_hashes = model.attrs["num_hashes"]
-    if model.attrs["combine"] == "concat":
-        E = xp.kron(xp.eye(num_hashes, dtype="f"), E)
-    if model.attrs["append_weights"]:
-        rest = xp.eye(num_hashes, E.shape[1] + num_hashes, k=E.shape[1], dtype="f")
-        E = xp.concatenate([xp.pad(E, ((0, 0), (0, num_hashes))), rest])
-    return cast(Floats2d, E)
+    table = _get_combination(model).make_table(get_table(model), model.ops.xp)
+    return cast(Floats2d, table)
 
 
 offer_column(

@@ -229,7 +229,7 @@ DAMAGED = [
     (build_hash_embed, "num_hashes", 5, "1 to 4"),
     (build_hash_embed, "num_hashes", True, "1 to 4"),
     (build_weighted_hash_embed, "hash_seed", -1, "0 to 4294967295"),
-    (build_weighted_hash_embed, "num_hashes", 0, "1 to 2147483647"),
+    (build_weighted_hash_embed, "num_hashes", 0, "1 to 100"),
     (build_weighted_hash_embed, "combine", "max", "sum or concat"),
     (build_weighted_hash_embed, "same_hash", 1, "False or True"),
     (build_weighted_hash_embed, "append_weights", None, "False or True"),

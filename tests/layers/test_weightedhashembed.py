@@ -10,11 +10,12 @@ from hypothesis.extra import numpy as hnp
 from thinc.api import Model, NumpyOps, Ops, fix_random_seed
 
 from spacy_hashembeds.hashing.murmur import find_rows
+from spacy_hashembeds.layers.combination import COMBINE
 from spacy_hashembeds.layers.hashembed import HashEmbed
 from spacy_hashembeds.layers.mixing.column import find_column
 from spacy_hashembeds.layers.symbolembed import SymbolEmbed, set_symbols
 from spacy_hashembeds.layers.symboltaker import Symbols, give_symbols
-from spacy_hashembeds.layers.weightedhashembed import COMBINE, WeightedHashEmbed
+from spacy_hashembeds.layers.weightedhashembed import WeightedHashEmbed
 
 IDS = np.array([3, 7, 40, 3, 2**63 + 5, 0, 2**64 - 1], dtype="uint64")
 WAYS = [

@@ -13,7 +13,8 @@ from ...checks import (
     check_rows,
     check_types,
 )
-from ...layers.weightedhashembed import COMBINE, MAX_COMPONENTS, WeightedHashEmbed
+from ...layers.combination import COMBINE
+from ...layers.weightedhashembed import MAX_COMPONENTS, WeightedHashEmbed
 from .mix_attributes import mix_attributes
 from .symbol_source import wait_for_symbols
 
