@@ -1,9 +1,8 @@
 from collections.abc import Callable
 from typing import TypeVar, cast
 
-from thinc.api import Model, chain
+from thinc.api import Model
 from thinc.initializers import uniform_init
-from thinc.layers.array_getitem import ints_getitem
 from thinc.types import Floats2d, Ints1d, Ints2d
 from thinc.util import partial
 
@@ -14,7 +13,7 @@ from ..kernels.cuda_tables import Hashing
 from .checks import check_foreign, check_integer
 from .gputables import GpuTable, embed_ids
 from .mixing.column import ColumnFunctions, offer_column
-from .table import check_table, finish_forward, get_table, init_table
+from .table import check_table, finish_forward, finish_layer, get_table, init_table
 from .watch import check_once
 
 InT = TypeVar("InT", bound=Ints1d | Ints2d)
@@ -62,12 +61,7 @@ def HashEmbed(
         dims={"nO": nO, "nV": nV, "nI": None},
         attrs={"column": column, "seed": seed, "num_hashes": num_hashes},
     )
-    if dropout is not None:
-        model.attrs["dropout_rate"] = dropout
-    if column is not None:
-        model = chain(ints_getitem((slice(0, None), column)), model)
-        model.attrs["column"] = column
-    return cast(Model[InT, OutT], model)
+    return finish_layer(model, column, dropout)
 
 
 def forward(

@@ -3,9 +3,8 @@ from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
 import numpy
-from thinc.api import Model, chain
+from thinc.api import Model
 from thinc.initializers import uniform_init
-from thinc.layers.array_getitem import ints_getitem
 from thinc.types import Floats2d, Ints1d, Ints2d
 from thinc.util import partial
 
@@ -26,7 +25,7 @@ from .symboltaker import (
     get_symbols,
     sort_symbols,
 )
-from .table import apply_dropout, check_table, get_table, init_table
+from .table import apply_dropout, check_table, finish_layer, get_table, init_table
 from .watch import check_once
 
 InT = TypeVar("InT", bound=Ints1d | Ints2d)
@@ -83,12 +82,7 @@ def HybridEmbed(
             "symbol_taker": SymbolTaker(take_symbols),
         },
     )
-    if dropout is not None:
-        model.attrs["dropout_rate"] = dropout
-    if column is not None:
-        model = chain(ints_getitem((slice(0, None), column)), model)
-        model.attrs["column"] = column
-    return cast(Model[InT, OutT], model)
+    return finish_layer(model, column, dropout)
 
 
 def forward(

@@ -3,12 +3,28 @@
 from collections.abc import Callable
 from typing import Any, cast
 
-from thinc.api import Model
+from thinc.api import Model, chain
+from thinc.layers.array_getitem import ints_getitem
 from thinc.types import Floats2d, Ints1d, Ints2d
 
 from .checks import check_param
 from .gradients import inc_table_grad
 from .watch import peek
+
+
+def finish_layer(model: Model, column: int | None, dropout: float | None) -> Model:
+    """Give a layer that embeds integers what all of them have as options.
+
+    column (int, optional): Embed this column of a two-dimensional input.
+    dropout (float, optional): The rate at which whole output dimensions are dropped.
+    """
+    if dropout is not None:
+        model.attrs["dropout_rate"] = dropout
+    if column is None:
+        return model
+    columns: Model = chain(ints_getitem((slice(0, None), column)), model)
+    columns.attrs["column"] = column
+    return columns
 
 
 def init_table(

@@ -2,9 +2,8 @@ from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
 import numpy
-from thinc.api import Model, chain
+from thinc.api import Model
 from thinc.initializers import uniform_init
-from thinc.layers.array_getitem import ints_getitem
 from thinc.types import Floats2d, Ints1d, Ints2d
 from thinc.util import partial
 
@@ -24,7 +23,7 @@ from .symboltaker import (
     look_up,
     sort_symbols,
 )
-from .table import apply_dropout, get_table
+from .table import apply_dropout, finish_layer, get_table
 from .watch import check_once, peek
 
 # How far weights begin from where they are told to: a standard deviation.
@@ -116,12 +115,7 @@ def WeightedHashEmbed(
         taker = SymbolTaker(take_symbols)
         model.attrs.update(key=key, symbols=None, symbol_taker=taker)
         model.attrs["gpu_symbols"] = GpuCopy()
-    if dropout is not None:
-        model.attrs["dropout_rate"] = dropout
-    if column is not None:
-        model = chain(ints_getitem((slice(0, None), column)), model)
-        model.attrs["column"] = column
-    return cast(Model[InT, OutT], model)
+    return finish_layer(model, column, dropout)
 
 
 def forward(
