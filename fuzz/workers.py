@@ -9,6 +9,7 @@ import traceback
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass
+from importlib import import_module
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -169,6 +170,7 @@ def _work(
     ):
         faulthandler.enable(stack)
         faulthandler.register(signal.SIGUSR1, stack)
+        import_module("fuzz.targets")  # with torch, whose addresses alone are gigabytes
         _limit_memory(gib)
         benches: dict[str, Bench] = {}
         while True:
