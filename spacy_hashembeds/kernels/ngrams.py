@@ -31,7 +31,7 @@ class Ngrams(NamedTuple):
 
     def select(self, chosen: NDArray) -> "Ngrams":
         """Leave out all n-grams but the chosen. *Shape:* `(n,)`, bool."""
-        return Ngrams(self.keys[chosen], count_chosen(chosen, self.lengths))
+        return Ngrams(self.keys[chosen], sum_by_text(chosen, self.lengths))
 
 
 def hash_ngrams(words: Any, lengths: Any, ngram_size: int) -> Ngrams:
@@ -56,7 +56,7 @@ def hash_ngrams(words: Any, lengths: Any, ngram_size: int) -> Ngrams:
     for size in range(2, ngram_size + 1):
         # those that begin in one text and end in the next do not fit
         keys[: 1 - size, size - 1] = NUMPY_OPS.ngrams(size, words)
-    return Ngrams(keys[fits], _sum_by_text(np.minimum(left, ngram_size), lengths))
+    return Ngrams(keys[fits], sum_by_text(np.minimum(left, ngram_size), lengths))
 
 
 def cut_snippets(ngrams: Ngrams, shortest: int, longest: int) -> Ngrams:
@@ -75,18 +75,14 @@ def cut_snippets(ngrams: Ngrams, shortest: int, longest: int) -> Ngrams:
     return Ngrams(ngrams.keys[indices], kept)
 
 
-def count_chosen(chosen: NDArray, lengths: NDArray) -> NDArray:
-    """Count for each text how many of its items were chosen.
+def sum_by_text(values: NDArray, lengths: NDArray) -> NDArray:
+    """Sum the integers of each text, or count what is true of its items.
 
-    chosen (NDArray): *Shape:* `(items,)`, bool.
+    values (NDArray): *Shape:* `(items,)`, integers or bool.
     lengths (NDArray): How many items each text has. *Shape:* `(texts,)`.
-    RETURNS (NDArray): *Shape:* `(texts,)`, int32.
+    RETURNS (NDArray): *Shape:* `(texts,)`, int32; 0 for texts without items, which
+        `reduceat` can't sum.
     """
-    return _sum_by_text(chosen, lengths)
-
-
-def _sum_by_text(values: NDArray, lengths: NDArray) -> NDArray:
-    """Sum the integers of each text. Sums of nothing, which `reduceat` lacks, are 0."""
     sums = np.concatenate([[0], values.cumsum()])
     ends = lengths.cumsum()
     return (sums[ends] - sums[ends - lengths]).astype("int32")

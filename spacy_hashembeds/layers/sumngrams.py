@@ -1,12 +1,10 @@
 from collections.abc import Callable
 from typing import Any, cast
 
-import numpy as np
-from numpy.typing import NDArray
 from thinc.api import Model
 from thinc.types import Floats2d, Ragged
 
-from ..kernels.distinct import find_distinct
+from ..kernels.distinct import NUMPY_OPS, find_distinct
 from ..kernels.ngrams import (
     MAX_NGRAM_SIZE,
     MAX_SNIPPET,
@@ -16,7 +14,7 @@ from ..kernels.ngrams import (
 )
 from .checks import check_integer
 from .mixing.column import find_column
-from .symboltaker import get_symbols
+from .symboltaker import get_symbols, look_up
 from .watch import check_once
 
 InT = Ragged
@@ -110,15 +108,8 @@ def find_ngrams(model: Model[InT, OutT], words: InT, is_train: bool) -> Ngrams:
         column.check()
     ngrams = hash_ngrams(words.dataXd, words.lengths, attrs["ngram_size"])
     if "symbol_taker" in embed.attrs:
-        ngrams = ngrams.select(_are_known(ngrams.keys, get_symbols(embed)))
+        rows = look_up(NUMPY_OPS, ngrams.keys, get_symbols(embed), unk=0)
+        ngrams = ngrams.select(rows[:, 0] > 0)
     if is_train and attrs["longest"] is not None:
         ngrams = cut_snippets(ngrams, attrs["shortest"], attrs["longest"])
     return ngrams
-
-
-def _are_known(keys: NDArray, symbols: NDArray) -> NDArray:
-    """Say which keys are among symbols in ascending order. *Shape:* `(n,)`, bool."""
-    if len(symbols) == 0:
-        return np.zeros(len(keys), dtype=bool)
-    found = np.minimum(np.searchsorted(symbols, keys), len(symbols) - 1)
-    return symbols[found] == keys

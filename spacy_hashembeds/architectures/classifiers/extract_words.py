@@ -7,7 +7,7 @@ from spacy.tokens import Doc
 from thinc.api import Model
 from thinc.types import Ints1d, Ragged
 
-from ...kernels.ngrams import count_chosen
+from ...kernels.ngrams import sum_by_text
 from ...layers.checks import REMEDY, check_choice
 from ...layers.watch import check_once
 
@@ -42,7 +42,7 @@ def forward(
     arrays = [doc.to_array(attrs).reshape(-1, len(attrs)) for doc in docs]
     columns = np.concatenate(arrays or [np.zeros((0, len(attrs)), dtype="uint64")])
     is_word: Any = ~columns[:, 1:].any(axis=1)
-    words, lengths = columns[is_word, 0], count_chosen(is_word, lengths)
+    words, lengths = columns[is_word, 0], sum_by_text(is_word, lengths)
     return Ragged(cast(Ints1d, words), cast(Ints1d, lengths)), lambda d_words: []
 
 
