@@ -9,7 +9,7 @@ demo: $(VENV)/ready
 	$(BIN)/spacy project run demo
 
 test: $(VENV)/ready
-	$(BIN)/pytest
+	$(BIN)/pytest --numprocesses auto --dist worksteal
 
 test-all: $(BIN)/nox
 	$(BIN)/nox

@@ -59,7 +59,7 @@ def test_counting_holds_one_doc_at_a_time():
 
     def read():
         nonlocal most
-        for i in range(50):
+        for i in range(5):
             doc = Doc(vocab, words=[f"w{i}"])
             alive.append(weakref.ref(doc))
             yield doc
