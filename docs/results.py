@@ -29,6 +29,7 @@ from spacy_hashembeds.report.printed import find_printed
 
 FOLDER = Path(__file__).with_name("results")
 PAGE = Path(__file__).with_name("results.md")
+PAIRS = Path(__file__).with_name("pairs.json")
 
 CORPORA = {
     "wnut17": "WNUT 2017",
@@ -69,6 +70,7 @@ EQUAL_SIZES = {
         (LOOKUP, "", "lookup"),
     )
 }
+SHORT = {FEWER: "hash", WEIGHTED: "weighted", HYBRID: "hybrid", LOOKUP: "lookup"}
 FROM_ONE = (WEIGHTED, "equal_from_one")
 STARTS = {(WEIGHTED, "equal"): "near 0", FROM_ONE: "at 1"}
 
@@ -107,10 +109,13 @@ PICTURE = PAGE.with_suffix(".png")
 NONE = "\N{EN DASH}"
 
 
-def make_tables(groups: Groups) -> dict[str, str]:
+def make_tables(
+    groups: Groups, pairs: Sequence[Mapping[str, Any]] = ()
+) -> dict[str, str]:
     """Make the tables of the page, as Markdown.
 
     groups (Groups): The trials, as `read_results` gives them.
+    pairs (Sequence[Mapping[str, Any]]): The comparisons, as pairs.py writes them.
     RAISES (ValueError): If a trial has no place in the tables.
     RETURNS (dict[str, str]): The tables by their names in the page.
     """
@@ -125,6 +130,7 @@ def make_tables(groups: Groups) -> dict[str, str]:
         "trials": make_trial_table(entities),
         "equal sizes": make_size_table(entities),
         "where weights begin": make_start_table(entities),
+        "pairs": make_pair_table(pairs),
         "text classification": make_text_table(texts),
     }
 
@@ -190,6 +196,41 @@ def make_start_table(groups: Groups) -> str:
         if (key := TrialKey(dataset, *variant)) in groups
     ]
     return format_table(header, rows)
+
+
+def make_pair_table(pairs: Sequence[Mapping[str, Any]]) -> str:
+    """Make a table of tests of significance between embedders of equal size."""
+    header = ("corpus", "size of the tables", "compared", "F1 all", "seen", "unseen")
+    header += ("seeds",)
+    rows = [
+        (
+            CORPORA[pair["dataset"]],
+            EQUAL_SIZES[tuple(pair["first"])][1],
+            " \N{MINUS SIGN} ".join(_name_short(*pair[k]) for k in ("first", "second")),
+            *(_format_difference(pair["differences"][kind]) for kind in KINDS),
+            ", ".join(map(str, pair["seeds"])),
+        )
+        for pair in pairs
+    ]
+    return format_table(header, rows)
+
+
+def _name_short(embedder: str, variant: str) -> str:
+    return f"{SHORT[embedder]}{', hashed' * variant.endswith('_hashed')}"
+
+
+def _format_difference(value: Mapping[str, Any] | None) -> str:
+    """Format a difference in points, with its p-value."""
+    if value is None:
+        return NONE
+    points = f"{100 * value['difference']:+.1f}".replace("-", "\N{MINUS SIGN}")
+    p = value["p_value"]
+    return f"{points} ({'p < 0.001' if p < 0.001 else f'p = {p:.3f}'})"
+
+
+def read_pairs(path: Path = PAIRS) -> list[dict[str, Any]]:
+    """Read the comparisons that pairs.py wrote."""
+    return json.loads(path.read_text(encoding="utf8"))
 
 
 def make_text_table(groups: Groups) -> str:
@@ -323,6 +364,7 @@ def fill(page: str, tables: Mapping[str, str]) -> str:
 
 if __name__ == "__main__":
     page = PAGE.read_text(encoding="utf8")
-    PAGE.write_text(fill(page, make_tables(read_results(FOLDER))), encoding="utf8")
+    tables = make_tables(read_results(FOLDER), read_pairs())
+    PAGE.write_text(fill(page, tables), encoding="utf8")
     draw_sizes(read_results(FOLDER))
     sys.stdout.write(f"Filled the tables of {PAGE}, and drew {PICTURE}\n")

@@ -1,5 +1,6 @@
 """Fixtures shared by all tests."""
 
+import importlib.util
 import os
 import shutil
 import stat
@@ -7,6 +8,7 @@ from collections.abc import Callable
 from functools import cache
 from itertools import islice
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -104,6 +106,16 @@ def full_device(tmp_path_factory) -> Path:
     except PermissionError:
         pytest.skip("root may not make devices here")
     return path
+
+
+def load_script(path: Path) -> ModuleType:
+    """Load a script that is in no package."""
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def find_configs(component: str) -> list[Path]:

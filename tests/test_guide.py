@@ -1,6 +1,5 @@
 """docs/bloom-embeddings.md, with the script that computes it, and docs/vectors.md."""
 
-import importlib.util
 import inspect
 import re
 from types import ModuleType
@@ -11,7 +10,7 @@ from murmurhash import mrmr
 
 from spacy_hashembeds.vectors.floret import train_floret
 
-from .conftest import ROOT
+from .conftest import ROOT, load_script
 
 PAGE = ROOT / "docs" / "bloom-embeddings.md"
 
@@ -19,13 +18,7 @@ PAGE = ROOT / "docs" / "bloom-embeddings.md"
 @pytest.fixture(scope="module")
 def bloom() -> ModuleType:
     """The script that computes the tables."""
-    path = PAGE.with_name("bloom_embeddings.py")
-    spec = importlib.util.spec_from_file_location("bloom_embeddings", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return load_script(PAGE.with_name("bloom_embeddings.py"))
 
 
 def read_tables(markdown: str) -> list[str]:

@@ -1,6 +1,5 @@
 """What is packed, and what a package index shows."""
 
-import importlib.util
 import subprocess
 import sys
 import tarfile
@@ -10,19 +9,14 @@ from types import ModuleType
 
 import pytest
 
-from .conftest import ROOT
+from .conftest import ROOT, load_script
 
 README = ROOT / "README.md"
 
 
 @pytest.fixture(scope="module")
 def script() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("setup_script", ROOT / "setup.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return load_script(ROOT / "setup.py")
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,5 @@
 """docs/results.md, with the trials behind it in docs/results/."""
 
-import importlib.util
 import json
 from dataclasses import replace
 from types import ModuleType
@@ -17,7 +16,7 @@ from spacy_hashembeds.experiments.results import (
 )
 from spacy_hashembeds.report.report import make_report, write_report
 
-from .conftest import ROOT
+from .conftest import ROOT, load_script
 from .experiments.test_results import write_categories
 
 PAGE = ROOT / "docs" / "results.md"
@@ -27,17 +26,13 @@ FOLDER = ROOT / "docs" / "results"
 @pytest.fixture(scope="module")
 def script() -> ModuleType:
     """The script that fills the page."""
-    spec = importlib.util.spec_from_file_location("results", PAGE.with_suffix(".py"))
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return load_script(PAGE.with_suffix(".py"))
 
 
 def test_the_tables_of_the_page_are_those_of_the_trials(script):
     page = PAGE.read_text(encoding="utf8")
-    assert script.fill(page, script.make_tables(read_results(FOLDER))) == page
+    tables = script.make_tables(read_results(FOLDER), script.read_pairs())
+    assert script.fill(page, tables) == page
 
 
 def read_entities() -> Groups:
