@@ -17,6 +17,7 @@ from .options import (
 )
 from .reasons import (
     describe_attributes,
+    describe_default,
     describe_hashing,
     describe_lookup,
     describe_seeds,
@@ -105,6 +106,7 @@ def advise(
         lookup=lookup,
         reasons=[
             *describe_size(n_words, FEWEST_WORDS),
+            *describe_default(lookup),
             *describe_hashing(hashing, kept, bound, tables),
             *describe_seeds(_measure_hashing(tables, train)),
             *describe_lookup(lookup, lookups, kept),

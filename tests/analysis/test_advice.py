@@ -7,8 +7,16 @@ from spacy.tokens import Doc
 from spacy_hashembeds.analysis.advice import advise
 from spacy_hashembeds.analysis.embedders import HashTable
 from spacy_hashembeds.analysis.features import Vocabulary, collect_vocabulary
-from spacy_hashembeds.analysis.reasons import format_bound
+from spacy_hashembeds.analysis.reasons import UNSEEN_F1, format_bound
+from spacy_hashembeds.experiments.results import (
+    TrialKey,
+    estimate_score,
+    read_results,
+)
+from spacy_hashembeds.report.layouts import FEWER
 from spacy_hashembeds.report.printed import get_printed
+
+from ..conftest import ROOT
 
 ATTRS = ["NORM", "SHAPE", "LOWER", "POS"]
 
@@ -52,13 +60,15 @@ def test_the_least_memory_within_the_bound_is_a_limit_and_no_advice(train):
 def test_the_rows_there_are_stay_unless_they_are_too_few(train):
     table = HashTable(attr="NORM", rows=5000, width=8, num_hashes=4, seed=9)
     advice = advise({"train": train}, ["NORM"], width=8, tables=[table])
-    assert "the rows there are (NORM 5,000). Take fewer" in advice.reasons[0]
+    text = find_reason(advice.reasons, "To hash, ")
+    assert "the rows there are (NORM 5,000). Take fewer" in text
     text = find_reason(advice.reasons, "The lower limit")
     times = 40_000 / advice.hashing.parameters
     assert f"(the present tables have 40,000, {times:.1f} times that)" in text
     few = HashTable(attr="NORM", rows=20, width=8, num_hashes=4, seed=9)
     advice = advise({"train": train}, ["NORM"], width=8, tables=[few])
-    assert "(NORM 20), but more for NORM: see the lower limit." in advice.reasons[0]
+    text = find_reason(advice.reasons, "To hash, ")
+    assert "(NORM 20), but more for NORM: see the lower limit." in text
 
 
 def test_the_least_min_freq_that_trains_the_row_for_unknown_values(train):
@@ -76,6 +86,20 @@ def test_the_least_min_freq_that_trains_the_row_for_unknown_values(train):
     assert not re.search(r"min_freq = 1\b", text)
     (text,) = [reason for reason in advice.reasons if "The report used 10" in reason]
     assert "min_freq = 1 gained 11 points of F1 on AnEM" in text
+
+
+def test_what_was_measured_says_what_to_begin_with(train):
+    advice = advise({"train": train}, ["NORM"], width=8)
+    text = find_reason(advice.reasons, "Begin with spacy-hashembeds.MultiEmbed.v1: ")
+    groups = read_results(ROOT / "docs" / "results")
+    for dataset, printed in UNSEEN_F1.items():
+        for embedder, f1 in zip(("multi_embed", FEWER), printed, strict=True):
+            results = groups[TrialKey(dataset, embedder, "equal")]
+            measured = estimate_score(results, "test", "ents_unseen_f")
+            assert f1 == round(100 * measured.mean, 1)
+            assert f" {f1}" in text
+    small = advise({"train": collect("too few words")}, ["NORM"], width=8)
+    assert not re.search("Begin with", " ".join(small.reasons))
 
 
 def test_of_equal_min_freqs_nothing_is_chosen_by_chance():
