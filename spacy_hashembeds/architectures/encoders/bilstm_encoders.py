@@ -1,0 +1,114 @@
+"""The three encoders of "Why Attention?" (extra: torch)."""
+
+from thinc.api import Model, chain
+from thinc.types import Floats2d
+
+from ...checks import MAX_WIDTH, check_dropout, check_integers
+from ...layers.bilstm import BiLSTM
+from ...layers.selfattention import SelfAttention
+from ...layers.torchlayer import require_torch
+
+Encoder = Model[list[Floats2d], list[Floats2d]]
+
+#: More cells on top of each other than anybody has trained.
+MAX_DEPTH = 100
+
+
+def BiLSTMEncoder(*, width: int, depth: int = 2, dropout: float = 0.35) -> Encoder:
+    """Encode context with LSTMs from either end that know nothing of each other.
+
+    The baseline of the paper, whose directions meet in the layer above alone: patterns
+    that take both sides of a token at once are beyond it (the "XOR limitation"). Take
+    `CrossBiLSTMEncoder` or `AttBiLSTMEncoder` unless you want to compare. Not to be
+    confused with stacked bidirectional LSTMs, such as `spacy.TorchBiLSTMEncoder.v1`:
+    those are crossed.
+
+    width (int): The width of the output, an even number: half of it is of each
+        direction. The paper has 200. That of the input is the embedding's.
+    depth (int): The LSTMs of each direction, on top of each other, 1 to 100. The paper
+        has 2.
+    dropout (float): The share of dimensions that are dropped in training, 0 to 1:
+        from what each LSTM reads, and from the output, the same ones for all tokens of
+        a Doc. The paper has 0.35. `training.dropout` does not change it.
+
+    *Input and output:* for each Doc a float32 array of shape `(tokens, nI)` and
+    `(tokens, width)`.
+    RAISES (ValueError): If an argument is out of its bounds; later, if weights are
+        loaded that can't be the layer's.
+    RAISES (ImportError): If there is no PyTorch.
+
+    Source: Li, Fu and Ma, "Why Attention? Analyze BiLSTM Deficiency and Its Remedies in
+    the Case of NER" (2020), §3.2.
+    """
+    return _build("BiLSTMEncoder", width, depth, dropout, is_crossed=False)
+
+
+def CrossBiLSTMEncoder(*, width: int, depth: int = 2, dropout: float = 0.35) -> Encoder:
+    """Encode context with LSTMs from either end that read each other's findings.
+
+    Each LSTM above the first layer reads what both directions below have found: with a
+    `depth` of 2 or more, any pattern of both sides of a token can be learned.
+
+    width (int): The width of the output, an even number, as for `BiLSTMEncoder`.
+    depth (int): The LSTMs of each direction, likewise. With 1 there is nothing to
+        cross.
+    dropout (float): As for `BiLSTMEncoder`.
+
+    *Input and output:* for each Doc a float32 array of shape `(tokens, nI)` and
+    `(tokens, width)`.
+    RAISES (ValueError): As `BiLSTMEncoder`.
+    RAISES (ImportError): If there is no PyTorch.
+
+    Source: as for `BiLSTMEncoder`, §3.5.
+    """
+    return _build("CrossBiLSTMEncoder", width, depth, dropout, is_crossed=True)
+
+
+def AttBiLSTMEncoder(
+    *, width: int, depth: int = 2, num_heads: int = 5, dropout: float = 0.35
+) -> Encoder:
+    """Encode context with LSTMs from either end, and self-attention on top.
+
+    The first half of the output is what `BiLSTMEncoder` finds, the second what the
+    heads take of it from the other tokens of the Doc. Time and memory for the latter
+    grow with the square of a Doc's length. `spacy hashembeds attention` shows what a
+    trained encoder attends to.
+
+    width (int): The width of the output. The LSTMs have half of it, and the heads have
+        equal parts of the other half: 4 and `2 * num_heads` should divide it. The paper
+        has 400.
+    depth (int): As for `BiLSTMEncoder`.
+    num_heads (int): The heads. The paper has 5, and says what it saw each of them do.
+    dropout (float): As for `BiLSTMEncoder`. Attention weights are not dropped.
+
+    *Input and output:* for each Doc a float32 array of shape `(tokens, nI)` and
+    `(tokens, width)`.
+    RAISES (ValueError): As `BiLSTMEncoder`.
+    RAISES (ImportError): If there is no PyTorch.
+
+    Source: as for `BiLSTMEncoder`, §3.6.
+    """
+    check_integers(1, MAX_WIDTH, width=width, num_heads=num_heads)
+    unit = 2 * num_heads
+    if width % 4 or width % unit:
+        raise ValueError(
+            f"'width' should be a multiple of 4 and of 2 * num_heads ({unit}), but is "
+            f"{width}: half of it is of the LSTMs, and half of the heads."
+        )
+    lstms = _build("AttBiLSTMEncoder", width // 2, depth, dropout, is_crossed=False)
+    attention = SelfAttention(width, width // 2, num_heads=num_heads)
+    return chain(lstms, attention)
+
+
+def _build(
+    name: str, width: int, depth: int, dropout: float, *, is_crossed: bool
+) -> Encoder:
+    require_torch(f"spacy-hashembeds.{name}.v1")
+    check_integers(2, MAX_WIDTH, width=width)
+    check_integers(1, MAX_DEPTH, depth=depth)
+    check_dropout(dropout)
+    if width % 2:
+        raise ValueError(
+            f"'width' should be even, but is {width}: half of it is of each direction."
+        )
+    return BiLSTM(width, depth=depth, is_crossed=is_crossed, dropout=dropout or 0.0)

@@ -1,0 +1,178 @@
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from thinc.api import Model
+from thinc.types import Floats2d, Floats3d
+from thinc.util import get_width
+
+from ..kernels.packing import split
+from .checks import REMEDY, check_integer, check_param
+from .torchlayer import run_torch, to_torch
+from .watch import check_once
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+InT = list[Floats2d]
+OutT = list[Floats2d]
+
+#: What a token asks for, what it answers to, and what it then says.
+NAMES = ("query", "key", "value")
+
+#: How many attention weights are held at once, unless a single Doc has more.
+_MAX_WEIGHTS = 2**22
+
+
+def SelfAttention(
+    nO: int | None = None, nI: int | None = None, *, num_heads: int
+) -> Model[InT, OutT]:
+    """Put beside each token's vector what it finds in the tokens of its Doc.
+
+    Each head compares the tokens by scaled dot products, and takes a weighted mean of
+    what they say, `nI / num_heads` numbers. The vector itself comes first in the
+    output, then the findings of all heads. There are no biases, no projection of the
+    output, no residual connection and no normalisation, as in the paper.
+
+    nO (int, optional): The width of the output: twice that of the input.
+    nI (int, optional): The width of the input, which the heads share in equal parts.
+    num_heads (int): The number of heads; the paper has 5.
+
+    *Input and output:* for each Doc a float32 array of shape `(tokens, nI)` and
+    `(tokens, 2 * nI)`.
+
+    Source: Li, Fu and Ma, "Why Attention? Analyze BiLSTM Deficiency and Its Remedies in
+    the Case of NER" (2020), §3.6. It prints `d_p / 5` for the width of a head, which
+    does not fit the matrix that it gives: `d_h / 5` does.
+    """
+    return Model(
+        "selfattention",
+        forward,
+        init=init,
+        dims={"nO": nO, "nI": nI},
+        params=dict.fromkeys(NAMES),
+        attrs={"num_heads": num_heads},
+    )
+
+
+def forward(
+    model: Model[InT, OutT], Xs: InT, is_train: bool
+) -> tuple[OutT, Callable[[OutT], InT]]:
+    _check(model)
+    xp, lengths = model.ops.xp, [len(X) for X in Xs]
+    nO, nI = model.get_dim("nO"), model.get_dim("nI")
+    if not sum(lengths):
+        empty = [model.ops.alloc2f(0, nO) for _ in Xs]
+        return empty, lambda dYs: [model.ops.alloc2f(0, nI) for _ in dYs]
+    compute = partial(attend, model, list(group_docs(model, lengths)))
+    C, backprop_torch = run_torch(model, compute, xp.concatenate(Xs), is_train)
+
+    def backprop(dYs: OutT) -> InT:
+        dY = xp.concatenate(dYs)
+        return split(dY[:, :nI] + backprop_torch(dY[:, nI:]), lengths)
+
+    return split(xp.hstack([xp.concatenate(Xs), C]), lengths), backprop
+
+
+def init(model: Model[InT, OutT], X: InT | None = None, Y: OutT | None = None) -> None:
+    if X:
+        model.set_dim("nI", get_width(X[0]))
+    nI = model.get_dim("nI")
+    model.set_dim("nO", 2 * nI)
+    # Glorot and Bengio (2010), for each head
+    bound = (6.0 / (nI + nI // model.attrs["num_heads"])) ** 0.5
+    for name in NAMES:
+        W = model.ops.xp.random.uniform(-bound, bound, (nI, nI))
+        model.set_param(name, W.astype("float32"))
+
+
+class Block:
+    """Docs of similar length, padded to the longest.
+
+    is_token (Tensor): Where there is a token, shape `(n_docs, longest)`.
+    rows (Tensor): Its row among all tokens, and 0 where there is none.
+    """
+
+    def __init__(self, model: Model, starts: NDArray, lengths: NDArray) -> None:
+        ops: Any = model.ops
+        steps = np.arange(lengths.max())
+        rows = to_torch(ops, ops.asarray(starts[:, None] + steps))
+        ends = to_torch(ops, ops.asarray(starts + lengths))
+        self.is_token = rows < ends[:, None]
+        self.rows = rows * self.is_token
+
+
+def group_docs(model: Model, lengths: list[int]) -> Iterator[Block]:
+    """Group Docs by length, so that little is padded and memory is bounded."""
+    sizes = np.asarray(lengths)
+    starts = np.cumsum(sizes) - sizes
+    order = np.argsort(-sizes, kind="stable")[: np.count_nonzero(sizes)]
+    while len(order):
+        weights = model.attrs["num_heads"] * int(sizes[order[0]]) ** 2
+        n = max(1, _MAX_WEIGHTS // weights)
+        yield Block(model, starts[order[:n]], sizes[order[:n]])
+        order = order[n:]
+
+
+def attend(
+    model: Model, blocks: list[Block], params: Mapping[str, "Tensor"], H: "Tensor"
+) -> "Tensor":
+    """Find what each head of each token finds, shape `(n, nI)`."""
+    import torch
+    from torch.nn.functional import scaled_dot_product_attention
+
+    projected = [H @ params[name] for name in NAMES]
+    places, found = [], []
+    for block in blocks:
+        queries, keys, values = (_split_heads(model, P[block.rows]) for P in projected)
+        is_token = block.is_token[:, None, None]  # for all heads, for all queries
+        C = scaled_dot_product_attention(queries, keys, values, attn_mask=is_token)
+        found.append(C.transpose(1, 2).flatten(2)[block.is_token])
+        places.append(block.rows[block.is_token])
+    return torch.cat(found)[torch.cat(places).argsort()]
+
+
+def find_weights(model: Model[InT, OutT], X: Floats2d) -> Floats3d:
+    """Find how much each head of each token of a Doc takes of each token.
+
+    X (Floats2d): The input for the Doc, shape `(tokens, nI)`.
+    RETURNS (Floats3d): Shape `(num_heads, tokens, tokens)`; the last dimension sums up
+        to 1.
+    """
+    _check(model)
+    ops, n = model.ops, model.attrs["num_heads"]
+    width = model.get_dim("nI") // n
+    queries, keys = (
+        (X @ model.get_param(name)).reshape(len(X), n, width).transpose(1, 0, 2)
+        for name in NAMES[:2]
+    )
+    return ops.softmax(queries @ keys.transpose(0, 2, 1) / width**0.5)
+
+
+def _split_heads(model: Model, X: "Tensor") -> "Tensor":
+    """Make `(n_docs, num_heads, longest, width)` of `(n_docs, longest, nI)`."""
+    return X.unflatten(2, (model.attrs["num_heads"], -1)).transpose(1, 2)
+
+
+def _check(model: Model) -> None:
+    """Check weights and attributes once they arrive.
+
+    RAISES (ValueError): If they can't be the layer's.
+    """
+    dims = model.get_dim("nO"), model.get_dim("nI")
+    check_once(model, _check_weights, model.attrs["num_heads"], *dims)
+
+
+def _check_weights(model: Model) -> None:
+    nI = model.get_dim("nI")
+    check_integer(model, "num_heads", 1, nI)
+    num_heads = model.attrs["num_heads"]
+    if nI % num_heads:
+        raise ValueError(
+            f"The attribute 'num_heads' of layer '{model.name}' should divide its "
+            f"width, {nI}, but is {num_heads}. {REMEDY}"
+        )
+    for name in NAMES:
+        check_param(model, name, (nI, nI))

@@ -1,0 +1,83 @@
+"""Layers with parameters of Thinc's and arithmetic of PyTorch's (extra: torch).
+
+Thinc's wrapper hides the parameters in a module of PyTorch's: there an optimizer's
+averages are lost, and weights are saved as a pickle. Here they are arrays like any
+others: PyTorch reads them where they lie, computes, and gives gradients back.
+"""
+
+from collections.abc import Callable, Mapping
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from thinc.api import Model, Ops
+from thinc.types import FloatsXd
+
+if TYPE_CHECKING:
+    import torch
+
+    Compute = Callable[[Mapping[str, torch.Tensor], torch.Tensor], torch.Tensor]
+
+
+def require_torch(name: str) -> None:
+    """Say what to install where there is no PyTorch.
+
+    name (str): What needs it.
+    RAISES (ImportError): If it is not installed.
+    """
+    if find_spec("torch") is None:
+        raise ImportError(
+            f"'{name}' needs PyTorch: pip install 'spacy-hashembeds[torch]'."
+        )
+
+
+def run_torch(
+    model: Model, compute: "Compute", X: FloatsXd, is_train: bool
+) -> tuple[FloatsXd, Callable[[FloatsXd], FloatsXd]]:
+    """Compute the output of a layer, and where it is trained what leads back.
+
+    model (Model): The layer, whose parameters `compute` gets as tensors, by name.
+    compute (Callable): Makes one tensor of the parameters and the input. It may change
+        neither.
+    X (FloatsXd): The input.
+    is_train (bool): Whether the gradients are wanted.
+    RETURNS (tuple[FloatsXd, Callable]): The output, and the function that takes its
+        gradient, increments those of the parameters, and returns that of the input.
+    """
+    import torch
+
+    ops = model.ops
+    tensors = {name: to_torch(ops, model.get_param(name)) for name in model.param_names}
+    inputs = to_torch(ops, X)
+    for tensor in (inputs, *tensors.values()):
+        tensor.requires_grad_(is_train)
+    with torch.set_grad_enabled(is_train):
+        outputs = compute(tensors, inputs)
+
+    def backprop(dY: FloatsXd) -> FloatsXd:
+        dX, *grads = torch.autograd.grad(
+            outputs, [inputs, *tensors.values()], to_torch(ops, dY)
+        )
+        for name, grad in zip(tensors, grads, strict=True):
+            model.inc_grad(name, to_array(ops, grad))
+        return to_array(ops, dX)
+
+    return to_array(ops, outputs), backprop
+
+
+def to_torch(ops: Ops, array: Any) -> "torch.Tensor":
+    """Show an array to PyTorch, without a copy where that can be."""
+    import torch
+
+    if isinstance(array, np.ndarray):
+        # PyTorch warns of arrays that it may not write to, such as those from bytes
+        return torch.from_numpy(np.require(array, requirements=["C", "W"]))
+    return torch.from_dlpack(ops.xp.ascontiguousarray(array))
+
+
+def to_array(ops: Ops, tensor: "torch.Tensor") -> Any:
+    """Show a tensor as an array of these operations, without a copy."""
+    tensor = tensor.detach()
+    if tensor.device.type == "cpu":
+        return tensor.numpy()
+    return ops.xp.from_dlpack(tensor)

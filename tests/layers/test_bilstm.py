@@ -1,0 +1,222 @@
+"""LSTMs from both ends, beside PyTorch's modules, and by finite differences."""
+
+import numpy as np
+import pytest
+from thinc.api import Adam, fix_random_seed
+
+from spacy_hashembeds.layers.bilstm import DIRECTIONS, BiLSTM
+
+from .lstms import (
+    assert_gradients_are_right,
+    concatenate,
+    make_batch,
+    run,
+)
+
+torch = pytest.importorskip("torch")
+
+LENGTHS = [3, 0, 7, 1, 7]
+SHAPES = [(depth, is_crossed) for depth in (1, 2, 3) for is_crossed in (False, True)]
+
+
+def build(depth=2, *, is_crossed=False, dropout=0.0, nO=8, seed=0):
+    fix_random_seed(seed)
+    model = BiLSTM(nO, depth=depth, is_crossed=is_crossed, dropout=dropout)
+    model.initialize(X=make_batch(LENGTHS))
+    for name in model.param_names:
+        if name.startswith("b_"):  # so that a bias left out is seen
+            b = model.get_param(name)
+            model.set_param(name, b + np.linspace(-1, 1, len(b), dtype="f"))
+    return model
+
+
+def get_weights(model, directions, layers) -> dict:
+    """The weights of some cells, under the names of PyTorch's LSTM."""
+    names = {"W": "weight_ih", "U": "weight_hh", "b": "bias_ih"}
+    weights = {}
+    for n, layer in enumerate(layers):
+        for direction, suffix in zip(directions, ("", "_reverse"), strict=False):
+            for ours, theirs in names.items():
+                param = model.get_param(f"{ours}_{direction}_{layer}")
+                weights[f"{theirs}_l{n}{suffix}"] = torch.tensor(param)
+            weights[f"bias_hh_l{n}{suffix}"] = torch.zeros(len(param))
+    return weights
+
+
+def read_one_way(model, direction, X):
+    """What the cells of one direction find, by PyTorch's LSTM of one direction."""
+    depth = model.attrs["depth"]
+    twin = torch.nn.LSTM(X.shape[1], model.get_dim("nO") // 2, depth, batch_first=True)
+    twin.load_state_dict(get_weights(model, [direction], range(1, depth + 1)))
+    ordered = X if direction == "forward" else X[::-1].copy()
+    Y = twin(torch.tensor(ordered[None]))[0][0].detach().numpy()
+    return Y if direction == "forward" else Y[::-1]
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3])
+def test_the_baseline_is_two_stacks_that_never_meet(depth):
+    model, Xs = build(depth), make_batch(LENGTHS)
+    for X, Y in zip(Xs, model.predict(Xs), strict=True):
+        if not len(X):
+            assert Y.shape == (0, 8)
+            continue
+        expected = np.hstack([read_one_way(model, d, X) for d in DIRECTIONS])
+        np.testing.assert_allclose(Y, expected, atol=1e-6)
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3])
+def test_crossed_ones_are_pytorch_s_bidirectional_lstm(depth):
+    model, Xs = build(depth, is_crossed=True), make_batch(LENGTHS)
+    twin = torch.nn.LSTM(5, 4, depth, bidirectional=True, batch_first=True)
+    twin.load_state_dict(get_weights(model, DIRECTIONS, range(1, depth + 1)))
+    for X, Y in zip(Xs, model.predict(Xs), strict=True):
+        if len(X):
+            expected = twin(torch.tensor(X[None]))[0][0].detach().numpy()
+            np.testing.assert_allclose(Y, expected, atol=1e-6)
+
+
+@pytest.mark.parametrize(("depth", "is_crossed"), SHAPES)
+def test_gradients_equal_finite_differences(depth, is_crossed):
+    model = build(depth, is_crossed=is_crossed, nO=4)
+    assert_gradients_are_right(model, make_batch([3, 0, 2, 1]))
+
+
+@pytest.mark.parametrize("is_crossed", [False, True])
+def test_what_else_is_in_a_batch_changes_nothing(is_crossed):
+    model, Xs = build(is_crossed=is_crossed), make_batch([9, 2, 0, 30, 5])
+    together = model.predict(Xs)
+    for X, Y in zip(Xs, together, strict=True):
+        np.testing.assert_allclose(Y, model.predict([X])[0], atol=1e-6)
+    for X, Y in zip(Xs, reversed(model.predict(Xs[::-1])), strict=True):
+        np.testing.assert_allclose(Y, model.predict([X])[0], atol=1e-6)
+
+
+def test_directions_of_the_baseline_see_one_side_of_a_token():
+    model, (X,) = build(), make_batch([6])
+    Y = model.predict([X])[0]
+    changed = X.copy()
+    changed[0] += 1
+    Y_changed = model.predict([changed])[0]
+    np.testing.assert_array_equal(Y_changed[1:, 4:], Y[1:, 4:])
+    assert (abs(Y_changed[:, :4] - Y[:, :4]).max(axis=1) > 0).all()
+
+
+@pytest.mark.parametrize("is_crossed", [False, True])
+def test_dropout_is_the_same_for_all_tokens_of_a_doc(is_crossed):
+    """Equal tokens, so that all there is to differ are the masks."""
+    model = build(1, is_crossed=is_crossed, dropout=0.5, nO=64)
+    for name in model.param_names:
+        if name.startswith("U_"):  # no memory: equal tokens give equal outputs
+            model.set_param(name, model.get_param(name) * 0)
+    for direction in DIRECTIONS:  # nor does the cell remember
+        b = model.get_param(f"b_{direction}_1")
+        b[32:64] = -100
+    Xs = [np.ones((4, 5), dtype="f")] * 2
+    (first, second), _ = model.begin_update(Xs)
+    for Y in (first, second):
+        np.testing.assert_allclose(Y, Y[:1].repeat(4, axis=0), atol=1e-6)
+    assert 0.2 < (first[0] == 0).mean() < 0.8
+    assert (first[0] != second[0]).any()
+    Y = model.predict(Xs)[0]
+    assert (Y != 0).all()
+
+
+def test_dropped_dimensions_get_no_gradient_and_others_more():
+    model, Xs = build(dropout=0.5, nO=8), make_batch([200])
+    fix_random_seed(3)
+    _Ys, backprop = model.begin_update(Xs)
+    (dX,) = backprop([np.ones((200, 8), dtype="f")])
+    dropped = (dX == 0).all(axis=0)
+    assert dropped.any()
+    assert (dX[:, ~dropped] != 0).all()
+
+
+def test_equal_seeds_give_equal_models_and_equal_training():
+    outcomes = []
+    for _ in range(2):
+        model, optimizer = build(dropout=0.35, seed=4), Adam(0.01)
+        for _step in range(3):
+            Ys, backprop = model.begin_update(make_batch(LENGTHS))
+            backprop(Ys)
+            model.finish_update(optimizer)
+        outcomes.append(model.to_bytes())
+    assert outcomes[0] == outcomes[1]
+
+
+def test_weights_begin_as_is_said():
+    fix_random_seed(0)
+    model = BiLSTM(64, depth=2, is_crossed=True, dropout=0.0)
+    model.initialize(X=make_batch([3]))
+    for direction in DIRECTIONS:
+        for layer, below in ((1, 5), (2, 64)):
+            W, U, b = (model.get_param(f"{n}_{direction}_{layer}") for n in "WUb")
+            assert W.shape == (128, below)
+            bound = (6 / (32 + below)) ** 0.5
+            assert 0.9 * bound < abs(W).max() <= bound
+            for gate in np.split(U, 4):
+                np.testing.assert_allclose(gate @ gate.T, np.eye(32), atol=1e-5)
+            expected = np.repeat([0, 1, 0, 0], 32)
+            np.testing.assert_array_equal(b, expected)
+
+
+def test_averages_of_the_optimizer_are_used():
+    """Which they are not where PyTorch keeps the parameters."""
+    model, optimizer = build(), Adam(0.1, use_averages=True)
+    Xs = make_batch(LENGTHS)
+    for _ in range(5):
+        Ys, backprop = model.begin_update(Xs)
+        backprop(Ys)
+        model.finish_update(optimizer)
+    before = concatenate(model.predict(Xs))
+    with model.use_params(optimizer.averages):
+        averaged = concatenate(model.predict(Xs))
+    assert abs(before - averaged).max() > 1e-3
+    np.testing.assert_array_equal(concatenate(model.predict(Xs)), before)
+
+
+def test_weights_from_bytes_give_equal_numbers():
+    model, Xs = build(is_crossed=True), make_batch(LENGTHS)
+    other = BiLSTM(8, depth=2, is_crossed=True, dropout=0.0).from_bytes(
+        model.to_bytes()
+    )
+    np.testing.assert_array_equal(
+        concatenate(other.predict(Xs)), concatenate(model.predict(Xs))
+    )
+    # arrays from bytes can't be written to: PyTorch would warn
+    assert len(run(other, Xs)) > 2
+
+
+@pytest.mark.parametrize("Xs", [[], make_batch([0]), make_batch([0, 0])])
+def test_nothing_in_nothing_out(Xs):
+    model = build()
+    for is_train in (True, False):
+        Ys, backprop = model(Xs, is_train)
+        assert [Y.shape for Y in Ys] == [(0, 8)] * len(Xs)
+        assert [dX.shape for dX in backprop(Ys)] == [(0, 5)] * len(Xs)
+
+
+@pytest.mark.parametrize(
+    ("attr", "value", "message"),
+    [
+        ("dropout", 2.0, "'dropout' of layer 'bilstm' should be a number from 0 to 1"),
+        ("depth", 1, "'depth' of layer 'bilstm' should be 2 to 2, but is 1"),
+        ("is_crossed", 7, "'is_crossed' of layer 'bilstm' should be True or False"),
+        ("is_crossed", True, "'W_forward_2' .* shape .16, 8., but .* shape .16, 4."),
+    ],
+)
+def test_damaged_attributes_are_refused(attr, value, message):
+    model = build()
+    model.attrs[attr] = value
+    with pytest.raises(ValueError, match=message):
+        model.predict(make_batch([3]))
+
+
+def test_damaged_weights_are_refused():
+    model = build()
+    model.set_param("U_backward_2", model.get_param("U_backward_2") * np.nan)
+    with pytest.raises(ValueError, match=r"'U_backward_2' .* should be finite numbers"):
+        model.predict(make_batch([3]))
+    model = build()
+    model.set_param("b_forward_1", np.zeros(3, dtype="f"))
+    with pytest.raises(ValueError, match=r"'b_forward_1' .* be float32 of shape"):
+        model.predict(make_batch([3]))

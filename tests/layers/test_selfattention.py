@@ -1,0 +1,124 @@
+"""Self-attention beside its formula, PyTorch's module, and finite differences."""
+
+import numpy as np
+import pytest
+from thinc.api import fix_random_seed
+
+from spacy_hashembeds.layers import selfattention
+from spacy_hashembeds.layers.selfattention import SelfAttention, find_weights
+
+from .lstms import assert_gradients_are_right, concatenate, make_batch, run
+
+torch = pytest.importorskip("torch")
+
+LENGTHS = [3, 0, 7, 1, 7]
+
+
+def build(nI=6, num_heads=3, seed=0):
+    fix_random_seed(seed)
+    model = SelfAttention(num_heads=num_heads)
+    return model.initialize(X=make_batch(LENGTHS, width=nI))
+
+
+def softmax(X):
+    E = np.exp(X - X.max(axis=-1, keepdims=True))
+    return E / E.sum(axis=-1, keepdims=True)
+
+
+def attend(model, H) -> tuple[np.ndarray, np.ndarray]:
+    """What the paper writes (§3.6): weights of all heads, and H with the findings."""
+    m = model.attrs["num_heads"]
+    d_c = H.shape[1] // m
+    alphas, contexts = [], []
+    for i in range(m):
+        part = slice(i * d_c, (i + 1) * d_c)
+        W_q, W_k, W_v = (model.get_param(n)[:, part] for n in ("query", "key", "value"))
+        alpha = softmax((H @ W_q) @ (H @ W_k).T / np.sqrt(d_c))
+        alphas.append(alpha)
+        contexts.append(alpha @ H @ W_v)
+    return np.array(alphas), np.hstack([H, *contexts])
+
+
+@pytest.mark.parametrize("num_heads", [1, 2, 3, 6])
+def test_it_is_the_formula_of_the_paper(num_heads):
+    model, Xs = build(num_heads=num_heads), make_batch(LENGTHS, width=6)
+    for X, Y in zip(Xs, model.predict(Xs), strict=True):
+        assert Y.shape == (len(X), 12)
+        if len(X):
+            alphas, expected = attend(model, X)
+            np.testing.assert_allclose(Y, expected, atol=1e-6)
+            weights = find_weights(model, X)
+            np.testing.assert_allclose(weights, alphas, atol=1e-6)
+
+
+def test_it_is_pytorch_s():
+    model, (X,) = build(), make_batch([5], width=6)
+    twin = torch.nn.MultiheadAttention(6, 3, bias=False, batch_first=True)
+    projections = [model.get_param(name).T for name in selfattention.NAMES]
+    twin.in_proj_weight.data = torch.tensor(np.concatenate(projections))
+    twin.out_proj.weight.data = torch.eye(6)
+    H = torch.tensor(X[None])
+    C, weights = twin(H, H, H, average_attn_weights=False)
+    (Y,) = model.predict([X])
+    np.testing.assert_allclose(Y[:, 6:], C[0].detach().numpy(), atol=1e-6)
+    expected = weights[0].detach().numpy()
+    np.testing.assert_allclose(find_weights(model, X), expected, atol=1e-6)
+
+
+@pytest.mark.parametrize("num_heads", [1, 3])
+def test_gradients_equal_finite_differences(num_heads):
+    model = build(num_heads=num_heads)
+    assert_gradients_are_right(model, make_batch([3, 0, 2, 1], width=6))
+
+
+def test_what_else_is_in_a_batch_changes_nothing():
+    model, Xs = build(), make_batch([9, 2, 0, 30, 5], width=6)
+    for X, Y in zip(Xs, model.predict(Xs), strict=True):
+        np.testing.assert_allclose(Y, model.predict([X])[0], atol=1e-6)
+
+
+def test_memory_is_bounded_and_nothing_else_changes(monkeypatch):
+    model, Xs = build(), make_batch([9, 2, 0, 30, 5, 5], width=6)
+    expected = run(model, Xs)
+    sizes = []
+    group_docs = selfattention.group_docs
+
+    def group(*args):
+        for block in group_docs(*args):
+            sizes.append(tuple(block.rows.shape))
+            yield block
+
+    monkeypatch.setattr(selfattention, "group_docs", group)
+    monkeypatch.setattr(selfattention, "_MAX_WEIGHTS", 3 * 9**2)
+    actual = run(model, Xs)
+    assert sizes == [(1, 30), (1, 9), (3, 5)]
+    np.testing.assert_allclose(concatenate(actual), concatenate(expected), atol=1e-5)
+
+
+def test_weights_from_bytes_give_equal_numbers():
+    model, Xs = build(), make_batch(LENGTHS, width=6)
+    other = SelfAttention(num_heads=3).from_bytes(model.to_bytes())
+    expected = concatenate(model.predict(Xs))
+    np.testing.assert_array_equal(concatenate(other.predict(Xs)), expected)
+
+
+@pytest.mark.parametrize("lengths", [[], [0], [0, 0]])
+def test_nothing_in_nothing_out(lengths):
+    model, Xs = build(), make_batch(lengths, width=6)
+    for is_train in (True, False):
+        Ys, backprop = model(Xs, is_train)
+        assert [Y.shape for Y in Ys] == [(0, 12)] * len(Xs)
+        assert [dX.shape for dX in backprop(Ys)] == [(0, 6)] * len(Xs)
+
+
+def test_damage_is_refused():
+    model, Xs = build(), make_batch(LENGTHS, width=6)
+    model.attrs["num_heads"] = 4
+    with pytest.raises(
+        ValueError, match=r"'num_heads' .* should divide its width, 6, .* 4"
+    ):
+        model.predict(Xs)
+    model = build()
+    model.set_param("key", np.full((6, 6), np.inf, dtype="f"))
+    with pytest.raises(ValueError, match=r"'key' of layer 'selfattention' .* finite"):
+        model.predict(Xs)
