@@ -244,11 +244,12 @@ def test_listeners_are_replaced_by_copies(name):
 
 def test_frozen_ones_stay_and_others_train(name):
     nlp = make_shared(name)
+    train(nlp, 2)  # until layers above, which begin with zeros, have gradients for it
     before = nlp.get_pipe("tok2vec").model.to_bytes()
     frozen = {"exclude": ["tok2vec"], "annotates": ["tok2vec"]}
     nlp.update(make_examples(nlp), sgd=Adam(0.01), **frozen)
     assert nlp.get_pipe("tok2vec").model.to_bytes() == before
-    nlp.update(make_examples(nlp), sgd=Adam(0.01))
+    train(nlp, 1)
     assert nlp.get_pipe("tok2vec").model.to_bytes() != before
 
 
