@@ -55,8 +55,9 @@ def run_torch(
         outputs = compute(tensors, inputs)
 
     def backprop(dY: FloatsXd) -> FloatsXd:
+        # may be called again, as that of any layer: listeners of a frozen tok2vec do so
         dX, *grads = torch.autograd.grad(
-            outputs, [inputs, *tensors.values()], to_torch(ops, dY)
+            outputs, [inputs, *tensors.values()], to_torch(ops, dY), retain_graph=True
         )
         for name, grad in zip(tensors, grads, strict=True):
             model.inc_grad(name, to_array(ops, grad))

@@ -143,6 +143,17 @@ def test_equal_seeds_give_equal_models_and_equal_training():
     assert outcomes[0] == outcomes[1]
 
 
+def test_gradients_add_up_where_the_way_back_is_taken_twice():
+    model, Xs = build(), make_batch(LENGTHS)
+    Ys, backprop = model.begin_update(Xs)
+    first = backprop(Ys)
+    once = {name: model.get_grad(name).copy() for name in model.param_names}
+    for again, dX in zip(backprop(Ys), first, strict=True):
+        np.testing.assert_array_equal(again, dX)
+    for name, grad in once.items():
+        np.testing.assert_allclose(model.get_grad(name), 2 * grad, rtol=1e-5)
+
+
 def test_weights_begin_as_is_said():
     fix_random_seed(0)
     model = BiLSTM(64, depth=2, is_crossed=True, dropout=0.0)
