@@ -7,6 +7,7 @@ more than typer and spaCy's own CLI: each command imports what it needs when run
 from . import (
     accelerate,
     analyze,
+    attention,
     compare,
     config,
     doctor,
@@ -25,6 +26,7 @@ from ._app import hashembeds_cli
 __all__ = [
     "accelerate",
     "analyze",
+    "attention",
     "compare",
     "config",
     "doctor",

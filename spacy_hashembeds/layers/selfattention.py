@@ -148,7 +148,8 @@ def find_weights(model: Model[InT, OutT], X: Floats2d) -> Floats3d:
         (X @ model.get_param(name)).reshape(len(X), n, width).transpose(1, 0, 2)
         for name in NAMES[:2]
     )
-    return ops.softmax(queries @ keys.transpose(0, 2, 1) / width**0.5)
+    scores = queries @ keys.transpose(0, 2, 1) / width**0.5
+    return ops.softmax(scores) if len(X) else scores
 
 
 def _split_heads(model: Model, X: "Tensor") -> "Tensor":

@@ -29,8 +29,8 @@ SHORT = {
 
 #: The commands that show data.
 WITH_JSON = {
-    *("accelerate", "analyze", "compare", "doctor", "evaluate", "importance"),
-    "trial",
+    *("accelerate", "analyze", "attention", "compare", "doctor", "evaluate"),
+    *("importance", "trial"),
 }
 
 

@@ -45,7 +45,7 @@ def test_spacy_finds_our_commands_by_itself():
         "names = [command.name for command in app.registered_commands]"
     )
     assert names == {
-        *("accelerate", "analyze", "compare", "config", "doctor", "evaluate"),
-        *("floret", "importance", "prepare", "rawtext", "report"),
+        *("accelerate", "analyze", "attention", "compare", "config", "doctor"),
+        *("evaluate", "floret", "importance", "prepare", "rawtext", "report"),
         *("sweep", "tables", "trial"),
     }

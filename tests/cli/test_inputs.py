@@ -102,6 +102,7 @@ def test_compare_replaces_nothing_that_it_reads(
         "analyze v.spacy -o {}.json",
         "tables v.spacy -l en -o {}.npz",
         "floret text.txt -o {}.floret",
+        "attention m Rome -o {}.html",
         "importance m -o {}.json",
         "rawtext raw -o {}.txt",
         "report raw -o {}.html",

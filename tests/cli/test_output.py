@@ -192,6 +192,7 @@ def test_every_file_that_a_command_writes_may_be_standard_output():
     assert set(outputs.values()) == {name_output, name_outputs}
     assert set(outputs) == {
         ("analyze", "output"),
+        ("attention", "output"),
         *(("compare", name) for name in ("output", "chart")),
         ("config", "output"),
         ("evaluate", "output"),

@@ -1,0 +1,62 @@
+"""`attention_weights`: a component that keeps what an encoder attended to."""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from spacy.language import Language
+from spacy.tokens import Doc
+from spacy.util import minibatch
+
+from ..architectures.encoders.attention import find_attending, read_attention
+
+EXTENSION = "attention_weights"
+
+
+@Language.factory("attention_weights", assigns=[f"doc._.{EXTENSION}"])
+def make_attention_weights(nlp: Language, name: str) -> "AttentionWeights":
+    """Make a component that keeps attention weights."""
+    return AttentionWeights(nlp, name)
+
+
+class AttentionWeights:
+    """Keeps in `doc._.attention_weights` what encoders of the pipeline attended to.
+
+    That is a dict: by the name of each component with an `AttBiLSTMEncoder` an array of
+    shape `(num_heads, tokens, tokens)`, as `read_attention` tells. Embedding and LSTMs
+    run once more for it, so it is for looking at a pipeline, and no part of one in
+    service: `nlp.add_pipe("attention_weights")` where it is wanted. Memory grows with
+    the square of a Doc's length.
+
+    nlp (Language): The pipeline.
+    name (str): The name of the component.
+    RAISES (ValueError): Once it is called, if no component has such an encoder.
+    """
+
+    def __init__(self, nlp: Language, name: str) -> None:
+        self.nlp, self.name = nlp, name
+        if not Doc.has_extension(EXTENSION):
+            Doc.set_extension(EXTENSION, default=None)
+
+    def __call__(self, doc: Doc) -> Doc:
+        """Keep the weights of one Doc."""
+        self._annotate([doc])
+        return doc
+
+    def pipe(self, stream: Iterable[Doc], *, batch_size: int = 128) -> Iterator[Doc]:
+        """Keep the weights of many Docs."""
+        for docs in minibatch(stream, size=batch_size):
+            self._annotate(docs)
+            yield from docs
+
+    def _annotate(self, docs: Sequence[Doc]) -> None:
+        attending = find_attending(self.nlp)
+        if not attending:
+            raise ValueError(
+                f"The component '{self.name}' needs one with an encoder that attends, "
+                "spacy-hashembeds.AttBiLSTMEncoder.v1, but the pipeline has none: "
+                f"{', '.join(self.nlp.pipe_names)}."
+            )
+        weights = {
+            name: read_attention(tok2vec, docs) for name, tok2vec in attending.items()
+        }
+        for i, doc in enumerate(docs):
+            doc._.set(EXTENSION, {name: found[i] for name, found in weights.items()})
