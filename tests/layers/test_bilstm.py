@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from thinc.api import Adam, fix_random_seed
 
+from spacy_hashembeds.layers import bilstm
 from spacy_hashembeds.layers.bilstm import DIRECTIONS, BiLSTM
 
 from .lstms import (
@@ -89,6 +90,25 @@ def test_what_else_is_in_a_batch_changes_nothing(is_crossed):
         np.testing.assert_allclose(Y, model.predict([X])[0], atol=1e-6)
     for X, Y in zip(Xs, reversed(model.predict(Xs[::-1])), strict=True):
         np.testing.assert_allclose(Y, model.predict([X])[0], atol=1e-6)
+
+
+@pytest.mark.parametrize("is_crossed", [False, True])
+def test_packed_and_padded_blocks_give_equal_numbers(is_crossed, monkeypatch):
+    """Packed ones are for GPUs, padded ones for CPUs."""
+    lengths = [9, 2, 0, 30, 5, 5, 1]
+    outcomes, calls = [], []
+    for is_packed in (False, True):
+        model = build(is_crossed=is_crossed)
+        if is_packed:
+            monkeypatch.setattr(bilstm, "read_padded", bilstm.read_packed)
+        for block_size in (None, 2, 64):
+            monkeypatch.setattr(bilstm, "_BLOCK_SIZE", block_size)
+            outcomes.append(concatenate(run(model, make_batch(lengths))))
+            packing = bilstm.pack(lengths, block_size)
+            calls.append(len(packing.batch_sizes))
+    assert calls == [1, 3, 1] * 2
+    for outcome in outcomes[1:]:
+        np.testing.assert_allclose(outcome, outcomes[0], atol=1e-5)
 
 
 def test_directions_of_the_baseline_see_one_side_of_a_token():
