@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 from thinc.api import Model
 from thinc.types import Floats2d, Ints2d
 
-from ..kernels.cuda import is_used_by, scatter_rows
+from ..kernels import cuda
+from ..kernels.cuda import is_used_by
 from ..kernels.cuda_tables import Hashing, Table
 from .watch import peek
 
@@ -35,11 +36,21 @@ def inc_table_grad(model: Model, name: str, rows: Ints2d, d_output: Floats2d) ->
     d_output (Floats2d): *Shape:* `(n, width)`.
     """
     with table_gradient(model, name) as dE:
-        if is_used_by(model.ops):
-            _scatter_on_gpu(model.ops, rows, d_output, dE)
-            return
-        for rows_of_hash in model.ops.as_contig(rows.T, dtype="i"):
-            model.ops.scatter_add(dE, rows_of_hash, d_output)
+        scatter_rows(model.ops, rows, d_output, dE)
+
+
+def scatter_rows(ops: Any, rows: Any, d_output: Any, gradient: Any) -> None:
+    """Add the gradient of each sum of rows of a table to that of these rows, in place.
+
+    rows (Any): The rows of each output. *Shape:* `(n, k)`, integers.
+    d_output (Any): *Shape:* `(n, width)`, float32, contiguous.
+    gradient (Any): *Shape:* `(rows, width)`, float32, contiguous.
+    """
+    if is_used_by(ops):
+        _scatter_on_gpu(ops, rows, d_output, gradient)
+        return
+    for rows_of_output in ops.as_contig(rows.T, dtype="i"):
+        ops.scatter_add(gradient, rows_of_output, d_output)
 
 
 @contextmanager
@@ -69,7 +80,8 @@ def _scatter_on_gpu(ops: Any, rows: Any, d_output: Any, gradient: Any) -> None:
     pairs = rows.astype("uint64") << np.uint64(32) | places
     # no key is hashed: the rows are there
     table = Table(gradient, Hashing(seed=0, num_hashes=n_slots))
-    scatter_rows(pairs.reshape(-1), ops.as_contig(d_output, dtype="float32"), [table])
+    d_output = ops.as_contig(d_output, dtype="float32")
+    cuda.scatter_rows(pairs.reshape(-1), d_output, [table])
 
 
 def has_waiting_gradient(model: Model) -> bool:

@@ -1,0 +1,128 @@
+"""The characters of words as numbers: which there are, and of what kind they are."""
+
+import string
+import unicodedata
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .distinct import find_distinct
+
+# Rows that a character can have, and one more to choose another among. They have no
+# common divisor and their product is above 0x10FFFF, so that no two code points leave
+# both remainders in common.
+_N_ROWS = 1056
+
+#: The rows of a table of characters.
+N_ROWS = _N_ROWS + _N_ROWS + 1
+
+#: How many types of characters there are: upper case, lower case, digits, punctuation.
+N_TYPES = 4
+_TYPES = {"Lu": 0, "Ll": 1, "Nd": 2, "P": 3}
+
+#: How many kinds of capitalisation: upper case, upper-initial, lower case, mixed.
+N_CAPITALISATIONS = 4
+
+
+class Characters(NamedTuple):
+    """The characters of words, one word after the other.
+
+    codes (NDArray): The code points that there are. *Shape:* `(c,)`, uint32.
+    indices (NDArray): For each character of each word the index of its code point.
+        *Shape:* `(n,)`, int32.
+    lengths (NDArray): How many characters each word has. *Shape:* `(words,)`, int32.
+    """
+
+    codes: NDArray
+    indices: NDArray
+    lengths: NDArray
+
+
+def split_words(words: Sequence[str], max_chars: int) -> Characters:
+    """Split words into characters.
+
+    max_chars (int): How many of a word's characters are kept: the first ones.
+    """
+    cut = [word[:max_chars] for word in words]
+    lengths = np.fromiter(map(len, cut), dtype="int32", count=len(cut))
+    buffer = "".join(cut).encode("utf-32-le", "surrogatepass")
+    codes = np.frombuffer(buffer, dtype="<u4").astype("uint32")
+    if len(codes) == 0:
+        return Characters(codes, codes.astype("int32"), lengths)
+    distinct = find_distinct(codes)
+    return Characters(distinct.values, distinct.copies, lengths)
+
+
+def find_windows(characters: Characters, size: int) -> NDArray:
+    """Find what stands in the window that begins at each character of a word.
+
+    RETURNS (NDArray): For each place of the window a row in a table that has `c + 1`
+        for each place: that of the code point, and the last one beyond the word's end.
+        *Shape:* `(n, size)`, int32.
+    """
+    codes, indices, lengths = characters
+    n_rows, left = len(codes) + 1, np.repeat(lengths.cumsum(), lengths)
+    left -= np.arange(len(indices))
+    windows = np.empty((len(indices), size), dtype="int32")
+    for place in range(size):
+        at_place = np.where(left > place, np.roll(indices, -place), len(codes))
+        windows[:, place] = at_place + place * n_rows
+    return windows
+
+
+def find_rows(codes: NDArray) -> NDArray:
+    """Find the two rows of each code point in a table of `N_ROWS`.
+
+    Its remainders in two divisions. Two code points can have one row in common, but
+    not both; and any that are neighbours, as those of an alphabet mostly are, have
+    none.
+
+    *Shape:* `(c,)`, uint32, to `(c, 2)`, uint32.
+    """
+    return np.stack([codes % _N_ROWS, _N_ROWS + codes % (_N_ROWS + 1)], axis=1)
+
+
+def find_types(codes: NDArray) -> NDArray:
+    """Say whether each code point is upper case, lower case, a digit or punctuation.
+
+    By Unicode's categories Lu, Ll, Nd and P; what ASCII has besides letters and digits
+    is punctuation too, such as "$" and "+".
+
+    RETURNS (NDArray): A 1 in the column of the type, none where it is another.
+        *Shape:* `(c, N_TYPES)`, float32.
+    """
+    types = [_find_type(chr(code)) for code in codes.tolist()]
+    return np.eye(N_TYPES + 1, N_TYPES, dtype="float32")[types]
+
+
+def _find_type(char: str) -> int:
+    if char in string.punctuation:
+        return _TYPES["P"]
+    category = unicodedata.category(char)
+    return _TYPES.get(category, _TYPES.get(category[0], N_TYPES))
+
+
+def find_capitalisations(words: Sequence[str]) -> NDArray:
+    """Say whether each word is in upper case, upper-initial, in lower case, or mixed.
+
+    By its cased letters alone: "U.S." and "A" are in upper case, "n't" in lower case.
+    Upper-initial is a word that begins with its only letter in upper case.
+
+    RETURNS (NDArray): A 1 in the column of the kind, none where no letter is cased.
+        *Shape:* `(words, N_CAPITALISATIONS)`, float32.
+    """
+    kinds = [_find_capitalisation(word) for word in words]
+    table = np.eye(N_CAPITALISATIONS + 1, N_CAPITALISATIONS, dtype="float32")
+    return table[np.array(kinds, dtype="intp")]
+
+
+def _find_capitalisation(word: str) -> int:
+    if word.isupper():
+        return 0
+    if word.islower():
+        return 2
+    if word[:1].istitle() and word[1:].islower():
+        return 1
+    return N_CAPITALISATIONS if word.swapcase() == word else 3
