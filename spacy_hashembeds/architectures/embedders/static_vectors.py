@@ -29,7 +29,7 @@ def embed_vectors(
     """
     check_weights(model)
     W: Any = peek(model, "W")
-    V, is_missing = _get_vectors(model.ops, vocab, keys)
+    V, is_missing = get_vectors(model.ops, vocab, keys)
     if V.shape[1] != W.shape[1]:
         raise RuntimeError(Errors.E896)
     projected = V @ W.T
@@ -61,7 +61,7 @@ def get_key_attr(vocab: Vocab) -> str | int:
     return getattr(vocab.vectors, "attr", "ORTH")
 
 
-def _get_vectors(ops: Ops, vocab: Vocab, keys: Array) -> tuple[Array, Array]:
+def get_vectors(ops: Ops, vocab: Vocab, keys: Array) -> tuple[Array, Array]:
     """Get the vectors of keys, and whether each is missing, as arrays of the ops."""
     vectors: Any = vocab.vectors
     keys = ops.to_numpy(keys)

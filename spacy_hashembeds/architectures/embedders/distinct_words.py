@@ -1,0 +1,91 @@
+"""The distinct words of a batch, and layers that are run once for each of them."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+from numpy.typing import NDArray
+from spacy.attrs import ORTH, intify_attr
+from spacy.tokens import Doc
+from spacy.vocab import Vocab
+from thinc.api import Model
+from thinc.types import Floats2d
+
+from ...kernels.distinct import Distinct, find_distinct, find_distinct_rows
+from ...layers.gradients import scatter_rows
+from .static_vectors import get_key_attr
+
+
+class Words(NamedTuple):
+    """Distinct words.
+
+    vocab (Vocab, optional): That of the Docs, if there are any.
+    keys (NDArray): In the first column what their texts are found by, and in the last,
+        which may be the same, what their vectors are found by. *Shape:* `(m, 1)` or
+        `(m, 2)`, uint64.
+    """
+
+    vocab: Vocab | None
+    keys: NDArray
+
+
+InT = list[Doc]
+OutT = list[Floats2d]
+
+
+def with_distinct_words(layer: Model[Words, Floats2d]) -> Model[InT, OutT]:
+    """Run a layer once for each distinct word of a batch, and share out what it gives.
+
+    layer (Model): Maps words to vectors of shape `(m, nO)`, and has the dimension `nO`
+        once it is initialised, for which it may be given no words.
+
+    *Input:* `n` Docs. *Output:* for each a float32 array of shape `(tokens, nO)`.
+    """
+    return Model(
+        f"with_distinct_words({layer.name})",
+        forward,
+        init=init,
+        layers=[layer],
+        dims={"nO": layer.maybe_get_dim("nO")},
+    )
+
+
+def forward(
+    model: Model[InT, OutT], docs: InT, is_train: bool
+) -> tuple[OutT, Callable[[OutT], InT]]:
+    layer, ops = model.layers[0], cast(Any, model.ops)
+    if not any(len(doc) for doc in docs):
+        return [ops.alloc2f(0, model.get_dim("nO")) for _ in docs], lambda dYs: []
+    distinct = _find_distinct(docs)
+    Y, backprop_layer = layer(Words(docs[0].vocab, distinct.values), is_train)
+    copies = ops.asarray1i(distinct.copies)
+
+    def backprop(dYs: OutT) -> InT:
+        dY = ops.as_contig(ops.xp.concatenate(dYs), dtype="float32")
+        d_distinct = ops.alloc2f(*Y.shape)
+        scatter_rows(ops, copies.reshape(-1, 1), dY, d_distinct)
+        backprop_layer(d_distinct)
+        return []
+
+    ends = np.cumsum([len(doc) for doc in docs]).tolist()
+    return ops.xp.split(Y[copies], ends[:-1]), backprop
+
+
+def init(model: Model[InT, OutT], X: InT | None = None, Y: OutT | None = None) -> None:
+    layer = model.layers[0]
+    words = Words(X[0].vocab if X else None, np.zeros((0, 1), dtype="uint64"))
+    if X and any(len(doc) for doc in X):
+        words = words._replace(keys=_find_distinct(X).values)
+    layer.initialize(X=words)
+    model.set_dim("nO", layer.get_dim("nO"))
+
+
+def _find_distinct(docs: Sequence[Doc]) -> Distinct:
+    """Find the keys of the distinct words: see `Words`."""
+    vectors_attr = intify_attr(get_key_attr(docs[0].vocab))
+    attrs = [ORTH] if vectors_attr == ORTH else [ORTH, vectors_attr]
+    keys = np.concatenate([doc.to_array(attrs).reshape(-1) for doc in docs])
+    if len(attrs) > 1:
+        return find_distinct_rows(keys.reshape(-1, len(attrs)))
+    distinct = find_distinct(keys)
+    return Distinct(distinct.values.reshape(-1, 1), distinct.copies)

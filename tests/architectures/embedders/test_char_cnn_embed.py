@@ -1,0 +1,410 @@
+"""`CharCNNEmbed.v1`: characters, capitalisation, vectors, and another embedder."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+import spacy
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from spacy.ml.models.tok2vec import MaxoutWindowEncoder, MultiHashEmbed
+from spacy.ml.models.tok2vec import build_Tok2Vec_model as Tok2Vec
+from spacy.tokens import Doc
+from spacy.util import registry
+from spacy.vectors import Vectors
+from spacy.vocab import Vocab
+from thinc.api import Adam, Config, Model, fix_random_seed, set_dropout_rate
+
+from spacy_hashembeds.architectures.embedders.char_cnn_embed import CharCNNEmbed
+from spacy_hashembeds.architectures.embedders.multi_fewer_hash_embed import (
+    MultiFewerHashEmbed,
+)
+from spacy_hashembeds.kernels.characters import find_capitalisations
+
+from ...toy_embedders import (
+    WORDS,
+    assert_close,
+    assert_gradients_close,
+    get_gradients,
+    get_nodes,
+    make_docs,
+    make_vocab,
+)
+
+WORD = {"width": 6, "attrs": ["NORM"], "rows": [11], "include_static_vectors": False}
+
+
+@pytest.fixture(scope="module")
+def vocab() -> Vocab:
+    return make_vocab()
+
+
+@pytest.fixture
+def docs(vocab) -> list[Doc]:
+    return make_docs(vocab)
+
+
+def make(**options) -> Model:
+    options = {"include_static_vectors": False, "num_kernels": 2, **options}
+    return CharCNNEmbed(**{"char_width": 3, "max_chars": 5, **options})
+
+
+def build(vocab, **options) -> Model:
+    fix_random_seed(0)
+    return make(**options).initialize(X=make_docs(vocab))
+
+
+def make_ours() -> Model:
+    return MultiFewerHashEmbed(**WORD)
+
+
+def make_spacys() -> Model:
+    return MultiHashEmbed(**WORD)
+
+
+KINDS = {
+    "as they are": lambda: {},
+    "mixed": lambda: {"width": 7},
+    "vectors": lambda: {"include_static_vectors": True},
+    "vectors, mixed": lambda: {"include_static_vectors": True, "width": 7},
+    "word": lambda: {"word": make_ours()},
+    "word, mixed": lambda: {"word": make_ours(), "width": 7},
+    "all": lambda: {"word": make_spacys(), "include_static_vectors": True},
+    "all, mixed": lambda: {
+        **{"word": make_spacys(), "include_static_vectors": True, "width": 7},
+        "maxout_pieces": 2,
+    },
+}
+WIDTHS = [10, 7, 15, 7, 16, 7, 21, 7]
+
+
+@pytest.fixture(params=KINDS.values(), ids=KINDS)
+def model(request, vocab) -> Model:
+    return build(vocab, **request.param())
+
+
+def make_gradient(Ys, seed=0) -> list[np.ndarray]:
+    state = np.random.default_rng(seed)
+    return [state.normal(size=Y.shape).astype("f") for Y in Ys]
+
+
+def update(model, docs, dYs) -> list[np.ndarray]:
+    Ys, backprop = model.begin_update(docs)
+    assert backprop(dYs) == []
+    return Ys
+
+
+def embed_plainly(model, doc) -> np.ndarray:
+    """A token at a time, from the layers."""
+    (chars,) = get_nodes(model, "charcnn")
+    words = [token.text for token in doc]
+    parts = [
+        np.vstack([chars.predict([word])[0] for word in words]),
+        find_capitalisations(words),
+    ]
+    if get_nodes(model, "word_vectors"):
+        parts.append(np.vstack([token.vector for token in doc]))
+    if word := model.maybe_get_ref("word"):
+        parts.append(word.predict([doc])[0])
+    return np.hstack(parts)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if "mixed" not in kind])
+def test_parts_stand_side_by_side(vocab, docs, kind):
+    model = build(vocab, **KINDS[kind]())
+    for doc, Y in zip(docs, model.predict(docs), strict=True):
+        if len(doc):
+            np.testing.assert_allclose(Y, embed_plainly(model, doc), atol=1e-5)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if "mixed" in kind])
+def test_parts_are_mixed(vocab, docs, kind):
+    model = build(vocab, **KINDS[kind]())
+    mixer = model.get_ref("mixer")
+    for doc, Y in zip(docs, model.predict(docs), strict=True):
+        if len(doc):
+            expected = mixer.predict(embed_plainly(model, doc))
+            np.testing.assert_allclose(Y, expected, atol=1e-4)
+
+
+@pytest.mark.parametrize(("kind", "width"), list(zip(KINDS, WIDTHS, strict=True)))
+def test_the_width_is_known(vocab, docs, kind, width):
+    model = build(vocab, **KINDS[kind]())
+    assert model.get_dim("nO") == width
+    assert [Y.shape for Y in model.predict(docs)] == [(len(doc), width) for doc in docs]
+    assert {Y.dtype.name for Y in model.predict(docs)} == {"float32"}
+
+
+def test_the_papers_numbers():
+    """§3.1: 60 by characters, 4 by capitalisation, and GloVe's 300."""
+    nlp = spacy.blank("en")
+    nlp.vocab.set_vector("the", np.ones(300, dtype="f"))
+    docs = [nlp.make_doc("the The")]
+    model = CharCNNEmbed(include_static_vectors=True).initialize(X=docs)
+    assert model.get_dim("nO") == 364
+    (Y,) = model.predict(docs)
+    np.testing.assert_array_equal(Y[:, 60:64], [[0, 0, 1, 0], [0, 1, 0, 0]])
+    np.testing.assert_array_equal(Y[:, 64:].T, [[1, 0]] * 300)
+
+
+@settings(max_examples=10)
+@given(lengths=st.lists(st.integers(0, 9), min_size=1, max_size=5))
+@pytest.mark.parametrize("kind", KINDS)
+def test_docs_of_a_batch_make_no_difference(vocab, kind, lengths):
+    docs = make_docs(vocab, [*lengths, 1])
+    together, alone = (build(vocab, **KINDS[kind]()) for _ in range(2))
+    dYs = make_gradient(together.predict(docs))
+    Ys = update(together, docs, dYs)
+    for doc, Y, dY in zip(docs, Ys, dYs, strict=True):
+        assert_close(update(alone, [doc], [dY])[0], Y)
+    assert_gradients_close(get_gradients(together), get_gradients(alone))
+
+
+def test_gradients_that_come_in_are_left_alone(model, docs):
+    dYs = make_gradient(model.predict(docs))
+    before = copy.deepcopy(dYs)
+    update(model, docs, dYs)
+    once = [gradient.copy() for gradient in get_gradients(model)]
+    update(model, docs, dYs)
+    for dY, expected in zip(dYs, before, strict=True):
+        np.testing.assert_array_equal(dY, expected)
+    assert_gradients_close(get_gradients(model), [2 * gradient for gradient in once])
+    assert any(gradient.any() for gradient in once)
+
+
+@pytest.mark.parametrize("is_train", [False, True])
+@pytest.mark.parametrize("width", [None, 7])
+def test_each_word_is_computed_once(vocab, width, is_train):
+    model, given_words = build(vocab, width=width), []
+    (chars,) = get_nodes(model, "charcnn")
+    forward = chars._func
+
+    def spy(layer, words, is_train):
+        given_words.append(words)
+        return forward(layer, words, is_train)
+
+    chars._func = spy
+    docs = [Doc(vocab, words=words.split()) for words in ("a B a", "B c", "a")]
+    model(docs, is_train)
+    assert [sorted(words) for words in given_words] == [["B", "a", "c"]]
+
+
+def test_words_that_differ_in_nothing_but_a_vector_are_told_apart():
+    """By the attribute that the vocab has vectors for, which depends on the token."""
+    nlp = spacy.blank("en")
+    data = np.array([[1, 1], [2, 2]], dtype="f")
+    nlp.vocab.vectors = Vectors(
+        strings=nlp.vocab.strings, data=data, keys=["x", "y"], attr="NORM"
+    )
+    doc = Doc(nlp.vocab, words=["w", "w", "w"])
+    for token, norm in zip(doc, "xyx", strict=True):
+        token.norm_ = norm
+    model = make(include_static_vectors=True).initialize(X=[doc])
+    (Y,) = model.predict([doc])
+    assert Y[:, -1].tolist() == [1, 2, 1]
+    np.testing.assert_array_equal(Y[:, :-2], Y[[0, 0, 0], :-2])
+
+
+@pytest.mark.parametrize("lengths", [[], [0], [0, 0]])
+def test_no_tokens(model, vocab, lengths):
+    empty = make_docs(vocab, lengths)
+    for is_train in (False, True):
+        Ys, backprop = model(empty, is_train)
+        assert [Y.shape for Y in Ys] == [(0, model.get_dim("nO"))] * len(lengths)
+        assert backprop([Y.copy() for Y in Ys]) == []
+    assert get_gradients(model) == []
+
+
+def test_one_token_and_many(model, vocab):
+    docs = make_docs(vocab, [5000])
+    Y = update(model, docs, make_gradient(model.predict(docs)))[0]
+    for i in range(len(WORDS)):
+        token = Doc(vocab, words=[docs[0][i].text])
+        assert_close(model.predict([token])[0][0], Y[i])
+
+
+@pytest.mark.parametrize("lengths", [None, [], [0, 0]])
+@pytest.mark.parametrize("width", [None, 7])
+@pytest.mark.parametrize("word", [None, make_ours])
+def test_it_is_initialised_without_tokens(vocab, lengths, width, word):
+    model = make(width=width, word=None if word is None else word())
+    model.initialize(X=None if lengths is None else make_docs(vocab, lengths))
+    expected = 7 if width else 10 + 6 * (word is not None)
+    assert model.get_dim("nO") == expected
+    assert model.predict(make_docs(vocab, [2]))[0].shape == (2, expected)
+
+
+@pytest.mark.parametrize("width", [None, 7])
+def test_empty_docs_say_how_wide_vectors_are(vocab, width):
+    model = make(include_static_vectors=True, width=width)
+    model.initialize(X=make_docs(vocab, [0]))
+    assert model.get_dim("nO") == (width or 15)
+    assert len(model.predict(make_docs(vocab, [2]))[0]) == 2
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_bytes_bring_everything(vocab, docs, kind):
+    model = build(vocab, **KINDS[kind]())
+    loaded = make(**KINDS[kind](), max_chars=3).from_bytes(model.to_bytes())
+    for actual, expected in zip(loaded.predict(docs), model.predict(docs), strict=True):
+        np.testing.assert_array_equal(actual, expected)
+    assert loaded.to_bytes() == model.to_bytes()
+    assert loaded.get_dim("nO") == model.get_dim("nO")
+
+
+@pytest.mark.parametrize(
+    "duplicate", [Model.copy, copy.deepcopy, lambda m: pickle.loads(pickle.dumps(m))]
+)
+def test_copies_are_independent(model, docs, duplicate):
+    expected = model.predict(docs)
+    copied = duplicate(model)
+    for actual, Y in zip(copied.predict(docs), expected, strict=True):
+        np.testing.assert_array_equal(actual, Y)
+    (chars,) = get_nodes(copied, "charcnn")
+    chars.set_param("W1", chars.get_param("W1") + 1)
+    np.testing.assert_array_equal(model.predict(docs)[0], expected[0])
+    assert not np.array_equal(copied.predict(docs)[0], expected[0])
+
+
+def test_equal_seeds_give_equal_weights(vocab):
+    for kind in ("mixed", "all, mixed"):
+        models = [build(vocab, **KINDS[kind]()) for _ in range(2)]
+        assert models[0].to_bytes() == models[1].to_bytes()
+
+
+@pytest.mark.parametrize("word", [None, make_ours])
+def test_dropout_is_for_each_token_and_only_in_training(vocab, word):
+    model = build(vocab, width=60, word=None if word is None else word())
+    doc = Doc(vocab, words=["a", "a", "a"])
+    clean = model.predict([doc])[0]
+    set_dropout_rate(model, 0.5)
+    np.testing.assert_array_equal(model.predict([doc])[0], clean)
+    dropped, _ = model.begin_update([doc])
+    assert not np.array_equal(dropped[0][0] == 0, dropped[0][1] == 0)
+    assert 0.3 < (dropped[0] == 0).mean() < 0.7
+
+
+def test_without_a_width_there_is_no_dropout(vocab, docs):
+    model = set_dropout_rate(build(vocab), 0.5)
+    for Y, expected in zip(model(docs, True)[0], model.predict(docs), strict=True):
+        np.testing.assert_array_equal(Y, expected)
+
+
+def test_vectors_are_frozen(vocab, docs):
+    model = build(vocab, include_static_vectors=True, width=7)
+    before = vocab.vectors.data.copy()
+    update(model, docs, make_gradient(model.predict(docs)))
+    model.finish_update(Adam(0.1))
+    np.testing.assert_array_equal(vocab.vectors.data, before)
+
+
+def test_the_other_embedder_is_trained(vocab, docs):
+    model = build(vocab, **KINDS["word, mixed"]())
+    (table,) = get_nodes(model, "hashembed")
+    before = table.get_param("E").copy()
+    optimizer = Adam(0.1)
+    for _ in range(2):  # Thinc's Adam leaves the weights alone at its first step
+        update(model, docs, make_gradient(model.predict(docs)))
+        model.finish_update(optimizer)
+    assert not np.array_equal(table.get_param("E"), before)
+
+
+def test_configs_give_the_other_embedder(docs):
+    text = """
+    [embed]
+    width = 7
+    include_static_vectors = false
+
+    [embed.word]
+    @architectures = "spacy-hashembeds.MultiFewerHashEmbed.v1"
+    width = 6
+    attrs = ["NORM"]
+    rows = [11]
+    include_static_vectors = false
+    """
+    config = Config().from_str("\n".join(map(str.strip, text.splitlines())))
+    arguments = registry.resolve(config)["embed"]
+    model = CharCNNEmbed(**arguments).initialize(X=docs)
+    assert model.get_ref("word").name == "multi_fewer_hash_embed"
+    assert model.predict(docs)[0].shape == (3, 7)
+
+
+@pytest.mark.parametrize("word", [None, make_ours])
+def test_encoders_follow(vocab, docs, word):
+    embed = make(width=8, word=None if word is None else word())
+    encode = MaxoutWindowEncoder(width=8, window_size=1, maxout_pieces=2, depth=2)
+    model = Tok2Vec(embed, encode).initialize(X=docs)
+    target, optimizer, losses = np.ones((3, 8), dtype="f"), Adam(0.01), []
+    for _ in range(20):
+        Ys, backprop = model.begin_update(docs[:1])
+        backprop([Ys[0] - target])
+        model.finish_update(optimizer)
+        losses.append(float(((Ys[0] - target) ** 2).sum()))
+    assert losses[-1] < losses[0] / 2
+
+
+@pytest.mark.parametrize(
+    ("changes", "error"),
+    [
+        ({"width": 0}, r"'width' should be 1 to 1000000, but is 0"),
+        ({"width": 2.0}, r"'width' should be 1 to 1000000, but is 2.0"),
+        ({"char_width": 0}, r"'char_width' should be 1 to 1000000, but is 0"),
+        ({"num_kernels": True}, r"'num_kernels' should be 1 to 1000000, but is True"),
+        ({"ngram_size": 0}, r"'ngram_size' should be 1 to 5, but is 0"),
+        ({"ngram_size": 6}, r"'ngram_size' should be 1 to 5, but is 6"),
+        ({"max_chars": 10_001}, r"'max_chars' should be 1 to 10000, but is 10001"),
+        ({"max_chars": 0}, r"'max_chars' should be 1 to 10000, but is 0"),
+        ({"maxout_pieces": 0}, r"'maxout_pieces' should be 1 to 1000000, but is 0"),
+    ],
+)
+def test_bad_arguments_are_refused_when_built(changes, error):
+    with pytest.raises(ValueError, match=error):
+        make(**changes)
+
+
+def test_vectors_that_are_not_there_are_refused():
+    blank = spacy.blank("en").vocab
+    model = make(include_static_vectors=True)
+    with pytest.raises(ValueError, match=r"'include_static_vectors' .* has no vectors"):
+        model.initialize(X=make_docs(blank))
+    with pytest.raises(ValueError, match=r"'include_static_vectors' .* are no Docs"):
+        model.initialize()
+
+
+def test_vectors_of_another_width_are_refused(vocab):
+    model = build(vocab, include_static_vectors=True)
+    other = spacy.blank("en").vocab
+    other.set_vector("a", np.ones(4, dtype="f"))
+    with pytest.raises(ValueError, match=r"vectors should be of width 5, .* width 4"):
+        model.predict(make_docs(other))
+
+
+def test_an_embedder_that_does_not_say_how_wide_it_is_is_refused():
+    match = r"'word', the layer '.*', does not say how wide .* Docs with tokens"
+    with pytest.raises(ValueError, match=match):
+        make(word=make_spacys()).initialize()
+
+
+@pytest.mark.parametrize("word", [None, make_ours])
+@pytest.mark.parametrize(("name", "param"), [("maxout", "W"), ("layernorm", "G")])
+@pytest.mark.parametrize("is_train", [False, True])
+def test_damaged_mixers_are_refused(vocab, docs, word, name, param, is_train):
+    model = build(vocab, width=7, word=None if word is None else word())
+    model.predict(docs)
+    node = dict(
+        zip(("maxout", "layernorm"), model.get_ref("mixer").layers, strict=True)
+    )[name]
+    node.set_param(param, node.get_param(param)[:-1])
+    match = rf"'{param}' of layer '{name}' should be float32 of shape \(7,"
+    with pytest.raises(ValueError, match=match):
+        model(docs, is_train)
+
+
+def test_weights_of_other_parts_are_refused(vocab):
+    saved = build(vocab, include_static_vectors=True).to_bytes()
+    with pytest.raises(ValueError, match="mismatched structure"):
+        make().from_bytes(saved)
+    narrow = build(vocab, width=6).to_bytes()
+    with pytest.raises(ValueError, match="nO"):
+        make(width=7).from_bytes(narrow)
