@@ -15,6 +15,7 @@ from spacy.language import Language
 from spacy.training.initialize import convert_vectors, init_nlp
 from spacy.util import load_config
 
+from spacy_hashembeds.architectures.embedders.distinct_words import Words
 from spacy_hashembeds.corpora.demo import make_demo_corpus
 from spacy_hashembeds.corpora.docbin import read_examples
 from spacy_hashembeds.vectors.floret import train_floret
@@ -39,6 +40,9 @@ SETTINGS: dict[str, Any] = {
 PRECISION = 5e-5
 
 CONFIGS = find_configs("ner")
+#: With vectors as they are, which no layer projects.
+UNPROJECTED = [path for path in CONFIGS if path.stem == "char_cnn"]
+PROJECTED = [path for path in CONFIGS if path not in UNPROJECTED]
 
 UNSEEN = ["Zyxwvu", "appletrees", "ox", "x", "<", "naïve", "😀😀", "Ünïcödé"]
 
@@ -258,22 +262,43 @@ def initialize(config: Path, corpus: Path, vectors: str) -> Language:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("mode", ["floret", "fasttext"])
-@pytest.mark.parametrize("config", CONFIGS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("config", PROJECTED, ids=lambda path: path.stem)
 def test_every_embedder_trains_with_the_vectors(vectors, tiny_corpus, mode, config):
     nlp = initialize(config, tiny_corpus, str(vectors[mode]))
-    (layer,) = (
-        node
-        for node in nlp.get_pipe("tok2vec").model.walk()
-        if node.name == "static_vectors"
-    )
+    layer = find_layer(nlp, "static_vectors")
     assert layer.get_dim("nM") == SETTINGS["dim"]
     before = layer.get_param("W").copy()
-    examples = list(islice(read_examples(tiny_corpus / "train.spacy", nlp), 20))
-    losses: dict[str, float] = {}
-    for _ in range(2):  # the parser's upper weights are zero until the first has ended
-        nlp.update(examples, losses=losses)
-    assert np.isfinite(losses["ner"])
+    assert np.isfinite(update_twice(nlp, tiny_corpus))
     assert (layer.get_param("W") != before).any()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mode", ["floret", "fasttext"])
+@pytest.mark.parametrize("config", UNPROJECTED, ids=lambda path: path.stem)
+def test_embedders_take_the_vectors_as_they_are(vectors, tiny_corpus, mode, config):
+    nlp = initialize(config, tiny_corpus, str(vectors[mode]))
+    layer = find_layer(nlp, "word_vectors")
+    doc = nlp.make_doc("Zyxwvu the")
+    vocab, keys = nlp.vocab, doc.to_array(["ORTH"]).reshape(-1, 1)
+    expected = np.stack([token.vector for token in doc])
+    np.testing.assert_array_equal(layer.predict(Words(vocab, keys)), expected)
+    assert expected.shape == (2, SETTINGS["dim"])
+    assert np.isfinite(update_twice(nlp, tiny_corpus))
+
+
+def find_layer(nlp, name):
+    nodes = nlp.get_pipe("tok2vec").model.walk()
+    (layer,) = (node for node in nodes if node.name == name)
+    return layer
+
+
+def update_twice(nlp, corpus) -> float:
+    """Give the loss: the parser's upper weights are zero until the first has ended."""
+    examples = list(islice(read_examples(corpus / "train.spacy", nlp), 20))
+    losses: dict[str, float] = {}
+    for _ in range(2):
+        nlp.update(examples, losses=losses)
+    return losses["ner"]
 
 
 def test_vectors_of_an_installed_package_are_found_by_its_name(
