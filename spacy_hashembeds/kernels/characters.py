@@ -108,7 +108,7 @@ def find_capitalisations(words: Sequence[str]) -> NDArray:
     """Say whether each word is in upper case, upper-initial, in lower case, or mixed.
 
     By its cased letters alone: "U.S." and "A" are in upper case, "n't" in lower case.
-    Upper-initial is a word that begins with its only letter in upper case.
+    Upper-initial is any other word that begins with a letter in upper case.
 
     RETURNS (NDArray): A 1 in the column of the kind, none where no letter is cased.
         *Shape:* `(words, N_CAPITALISATIONS)`, float32.
@@ -121,8 +121,8 @@ def find_capitalisations(words: Sequence[str]) -> NDArray:
 def _find_capitalisation(word: str) -> int:
     if word.isupper():
         return 0
+    if word[:1].istitle():
+        return 1
     if word.islower():
         return 2
-    if word[:1].istitle() and word[1:].islower():
-        return 1
     return N_CAPITALISATIONS if word.swapcase() == word else 3

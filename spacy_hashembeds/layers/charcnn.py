@@ -34,11 +34,12 @@ def CharCNN(
     lower case, a digit or punctuation. Kernels of each length from 1 to `ngram_size`
     begin at each character of a word; what they see beyond its end is zeros. The output
     is what each kernel finds at most in a word, and its bias. There is no activation
-    function, since the paper has none: the maximum is not linear already.
+    function: neither the paper nor its authors' code has one.
 
     So a word has as many windows of each length as it has characters, and never one
-    that begins in padding: what it is embedded together with makes no difference. A
-    word without characters has no windows, and is zeros.
+    that begins in padding: what it is embedded together with makes no difference. (The
+    authors' code pads with a learned vector.) A word without characters has no windows,
+    and is zeros.
 
     Characters need not be counted: the vector of a character is the sum of two rows of
     `E`, by its code point (see `find_rows`). No two characters of Unicode have the same

@@ -98,9 +98,9 @@ def test_types(chars, column):
     ("words", "column"),
     [
         ("A I USA U.S. F16 ÄÖ ЖЗ", 0),
-        ("Hello Über O'clock Жук X-ray", 1),
+        ("Hello Über O'clock Жук McDonald HELLo ǅ", 1),
         ("a hello n't 3rd über жук @user", 2),
-        ("iPhone McDonald eBay #Obama 1St HELLo", 3),
+        ("iPhone eBay #Obama 1St 'Tis", 3),
         ("12 ! 中文 ﷺ 😀 $", None),
     ],
 )
