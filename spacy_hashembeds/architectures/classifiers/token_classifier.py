@@ -1,0 +1,35 @@
+from typing import Any
+
+from spacy.tokens import Doc
+from thinc.api import Model, chain, with_array
+from thinc.types import Floats2d
+
+from .dense import check_dense
+from .output import resize_output, score_labels
+
+InT = list[Doc]
+OutT = list[Floats2d]
+
+
+def TokenClassifier(tok2vec: Model[InT, OutT]) -> Model[InT, OutT]:
+    """Classify tokens by their vectors: an affine layer and a softmax.
+
+    For `token_ner`, which has 4P + 1 classes for P entity types. It is
+    `spacy.Tagger.v2` with `normalize = true`, but begins with random weights, so that
+    `tok2vec` learns from the first step on, and grows when labels are added.
+
+    tok2vec (Model): Gives each token a vector: a `spacy.Tok2Vec.v2`, or a
+        `spacy.Tok2VecListener.v1`, which shares one with other components.
+
+    *Output:* for each Doc a float32 array of shape `(tokens, nO)`, the probabilities.
+
+    Source: Li et al., "Why Attention? Analyze BiLSTM Deficiency and Its Remedies in the
+    Case of NER" (2020), §3.2.
+    """
+    softmax: Any = score_labels(None, exclusive_classes=True)
+    model: Any = chain(tok2vec, with_array(softmax))
+    check_dense(model)
+    model.set_ref("tok2vec", tok2vec)
+    model.set_ref("output_layer", softmax.layers[0])
+    model.attrs["resize_output"] = resize_output
+    return model

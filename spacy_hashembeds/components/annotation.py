@@ -1,0 +1,141 @@
+"""What Docs and Examples say of entities, and what is said there of those found."""
+
+from collections.abc import Container, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from spacy.strings import get_string_id
+from spacy.tokens import Doc, Span, SpanGroup
+from spacy.training import Example
+
+from .decoding import Entities
+from .tags import (
+    BEGIN,
+    END,
+    INSIDE,
+    KINDS,
+    MISSING,
+    OUTSIDE,
+    SOLE,
+    encode_tags,
+    number_tags,
+    refuse_label,
+)
+
+# `Token.ent_iob`
+_IN, _OUT, _BEGIN = 1, 2, 3
+
+
+def read_truth(examples: Sequence[Example], labels: Sequence[str]) -> NDArray:
+    """Read the tags that the tokens of a batch should have.
+
+    They are those of `Example.get_aligned_ner`, but found faster where both sides of an
+    example have the same tokens.
+
+    examples (Sequence[Example]): The batch, which has tokens.
+    labels (Sequence[str]): The entity types, in their order.
+    RAISES (ValueError): If there is an entity of another type.
+    RETURNS (NDArray): The number of the tag of each token on the predicted side, and
+        `MISSING` where none is known: without annotation, or where tokens differ so
+        that an entity does not begin and end with tokens. *Shape:* `(n,)`.
+    """
+    numbers = number_tags(labels)
+    is_same = np.array([_has_same_words(example) for example in examples])
+    is_own = np.repeat(is_same, [len(example.predicted) for example in examples])
+    tags = np.empty(len(is_own), dtype="int64")
+    same = [eg.reference for eg, same in zip(examples, is_same, strict=True) if same]
+    if same:
+        tags[is_own] = read_own_tags(same, labels)
+    tags[~is_own] = [
+        tag
+        for example, same in zip(examples, is_same, strict=True)
+        if not same
+        for tag in encode_tags(example.get_aligned_ner(), numbers)
+    ]
+    return tags
+
+
+def _has_same_words(example: Example) -> bool:
+    words = example.predicted.to_array("ORTH")
+    return np.array_equal(words, example.reference.to_array("ORTH"))
+
+
+def read_own_tags(docs: Sequence[Doc], labels: Sequence[str]) -> NDArray:
+    """Read the tags of Docs as `Example.get_aligned_ner` does where tokens are equal.
+
+    docs (Sequence[Doc]): One gold Doc or more.
+    labels (Sequence[str]): The entity types, in their order.
+    RAISES (ValueError): If there is an entity of another type.
+    RETURNS (NDArray): The numbers, and `MISSING` where nothing is known of a token.
+        *Shape:* `(n,)`.
+    """
+    attrs: list[int | str] = ["ENT_IOB", "ENT_TYPE", "IS_SPACE"]
+    known = np.concatenate([doc.to_array(attrs) for doc in docs])
+    iob, types, is_space = known[:, 0], known[:, 1], known[:, 2]
+    has_any = [doc.has_annotation("ENT_IOB") for doc in docs]
+    is_annotated = np.repeat(has_any, [len(doc) for doc in docs])
+    is_in = (iob == _IN) | ((iob == _BEGIN) & (types != 0))
+    goes_on = np.append(iob[1:] == _IN, False)
+    kinds = np.where(goes_on, BEGIN, SOLE)
+    kinds[iob == _IN] = np.where(goes_on, INSIDE, END)[iob == _IN]
+    tags = np.full(len(known), MISSING)
+    tags[(iob == _OUT) | (is_annotated & (is_space == 1))] = OUTSIDE
+    offsets = {get_string_id(label): len(KINDS) * k for k, label in enumerate(labels)}
+    _check_types(docs, offsets)
+    of_type = [offsets[label] for label in types[is_in].tolist()]
+    tags[is_in] = np.array(of_type, dtype="int64") + kinds[is_in]
+    return tags
+
+
+def _check_types(docs: Sequence[Doc], known: Container[int]) -> None:
+    for label, name in {(e.label, e.label_) for doc in docs for e in doc.ents}:
+        if label not in known:
+            raise refuse_label(name)
+
+
+def forbid_tags(scores: NDArray, docs: Sequence[Doc]) -> None:
+    """Forbid what some tokens can't have, in place.
+
+    Tokens that are in an entity already, or blocked (`Doc.set_ents`), have no tag but
+    O. And white space neither begins nor ends an entity.
+
+    scores (NDArray): Log-probabilities of tags; becomes -inf. *Shape:* `(n, 4P + 1)`.
+    docs (Sequence[Doc]): The Docs with these n tokens.
+    """
+    known = np.concatenate([doc.to_array(["ENT_IOB", "IS_SPACE"]) for doc in docs])
+    scores[np.isin(known[:, 0], (_IN, _BEGIN)), 1:] = -np.inf
+    for kind in (SOLE, BEGIN, END):
+        scores[known[:, 1] == 1, kind :: len(KINDS)] = -np.inf
+
+
+def set_entities(
+    doc: Doc, entities: Entities, labels: Sequence[str], spans_key: str | None
+) -> None:
+    """Add entities to a Doc. All tokens that are in none, and not blocked, are O then.
+
+    doc (Doc): The Doc, which keeps the entities that it has.
+    entities (Entities): Others, which don't overlap with them.
+    labels (Sequence[str]): The names of their types.
+    spans_key (str, optional): Where in `doc.spans` to put them, with their scores.
+    """
+    starts, ends, types, scores = entities
+    spans = [
+        Span(doc, start, end, label=labels[k])
+        for start, end, k in zip(
+            starts.tolist(), ends.tolist(), types.tolist(), strict=True
+        )
+    ]
+    if doc.has_annotation("ENT_IOB"):
+        doc.set_ents([*doc.ents, *spans], blocked=_find_blocked(doc))
+    else:  # as most, and faster
+        doc.set_ents(spans)
+    if spans_key is not None:
+        doc.spans[spans_key] = SpanGroup(
+            doc, name=spans_key, spans=spans, attrs={"scores": scores}
+        )
+
+
+def _find_blocked(doc: Doc) -> list[Span]:
+    known = doc.to_array(["ENT_IOB", "ENT_TYPE"])
+    is_blocked = (known[:, 0] == _BEGIN) & (known[:, 1] == 0)
+    return [doc[i : i + 1] for i in is_blocked.nonzero()[0].tolist()]

@@ -1,0 +1,253 @@
+"""Named entities by the tags of tokens."""
+
+from collections.abc import Callable, Iterable
+from itertools import islice
+from pathlib import Path
+from typing import Any, NoReturn
+
+import numpy as np
+from spacy.errors import Errors
+from spacy.language import Language
+from spacy.pipeline import TrainablePipe
+from spacy.tokens import Doc
+from spacy.training import Example, validate_examples, validate_get_examples
+from spacy.vocab import Vocab
+from thinc.api import Model
+from thinc.types import Floats2d
+
+from ..checks import check_choice
+from ..files import quote, read_json
+from .annotation import forbid_tags, read_truth, set_entities
+from .checks import check_normalized, check_spans_key, refuse_saved, say_no_labels
+from .decoding import DECODERS, NO_ENTITIES, Entities, find_entities
+from .loss import get_cross_entropy
+from .tags import check_label, check_labels, count_tags
+
+
+class TokenNER(TrainablePipe):
+    """Recognizes named entities by a tag for each token.
+
+    vocab (Vocab): The vocabulary of the pipeline.
+    model (Model): Gives each token of a Doc the probabilities of the tags, which are O,
+        and S, B, I and E of each entity type: see `TokenClassifier`.
+    name (str): The name of the component, and that of its loss.
+    decoding (str): How tags are chosen by their probabilities. "viterbi" takes the
+        most probable sequence that is legal; "greedy", as in the paper, the most
+        probable tag of each token, and no entity where these don't make up a whole one.
+    spans_key (str, optional): Where in `doc.spans` to put the entities too, with their
+        scores in `attrs["scores"]`: the product of the probabilities of their tags.
+    scorer (Callable, optional): What scores the component in evaluation.
+
+    RAISES (ValueError): If `decoding` or `spans_key` is none of these, or if the model
+        gives scores that are no probabilities.
+
+    Source: Li et al., "Why Attention? Analyze BiLSTM Deficiency and Its Remedies in the
+    Case of NER" (2020), §3.2.
+    """
+
+    def __init__(
+        self,
+        vocab: Vocab,
+        model: Model[list[Doc], list[Floats2d]],
+        name: str = "token_ner",
+        *,
+        decoding: str = "viterbi",
+        spans_key: str | None = None,
+        scorer: Callable | None = None,
+    ) -> None:
+        check_choice(tuple(DECODERS), decoding=decoding)
+        check_spans_key(spans_key)
+        check_normalized(model)
+        self.vocab = vocab
+        self.model = model
+        self.name = name
+        self.decoding = decoding
+        self.spans_key = spans_key
+        self.scorer = scorer
+        self.cfg: dict[str, Any] = {"labels": []}
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The entity types."""
+        return tuple(self.cfg["labels"])
+
+    @property
+    def label_data(self) -> tuple[str, ...]:
+        """What `spacy init labels` saves: the entity types."""
+        return self.labels
+
+    def predict(self, docs: Iterable[Doc]) -> list[Entities]:
+        """Find the entities of Docs, which are left as they are.
+
+        Tokens that are in an entity of `doc.ents` already, or blocked, get none, and
+        none begins or ends with white space.
+
+        docs (Iterable[Doc]): The Docs.
+        RAISES (ValueError): If the model doesn't go with the labels, or gives NaN.
+        RETURNS (list[Entities]): The entities of each.
+        """
+        docs = list(docs)
+        lengths = np.array([len(doc) for doc in docs], dtype="int64")
+        if not lengths.any():
+            return [NO_ENTITIES for _ in docs]
+        self._require_labels()
+        self._check_model()
+        ops = self.model.ops
+        probs = ops.to_numpy(ops.xp.concatenate(self.model.predict(docs)))
+        if np.isnan(probs).any():
+            raise ValueError(Errors.E940)
+        scores = np.log(np.maximum(probs, np.finfo(probs.dtype).tiny))
+        forbid_tags(scores, docs)
+        tags = DECODERS[self.decoding](scores, lengths)
+        return find_entities(tags, scores, lengths)
+
+    def set_annotations(self, docs: Iterable[Doc], scores: list[Entities]) -> None:
+        """Set the entities of Docs.
+
+        docs (Iterable[Doc]): The Docs.
+        scores (list[Entities]): What `predict` has found in each.
+        """
+        labels = self.labels
+        for doc, entities in zip(docs, scores, strict=True):
+            set_entities(doc, entities, labels, self.spans_key)
+
+    def get_loss(
+        self, examples: Iterable[Example], scores: list[Floats2d]
+    ) -> tuple[float, list[Floats2d]]:
+        """Find the cross-entropy of the tags, and its gradient.
+
+        Tokens of which nothing is known have neither.
+
+        examples (Iterable[Example]): The batch.
+        scores (list[Floats2d]): What the model gives for it, a probability for each tag
+            of each token.
+        RAISES (ValueError): If there is an entity of another type than the labels, if
+            the model doesn't go with them, or if the loss is NaN.
+        RETURNS (tuple[float, list[Floats2d]]): The sum over all tokens, and its
+            gradient with respect to the scores before the softmax.
+        """
+        examples = list(examples)
+        validate_examples(examples, "TokenNER.get_loss")
+        self._check_model()
+        ops = self.model.ops
+        truth = read_truth(examples, self.labels)
+        loss, d_scores = get_cross_entropy(ops, ops.xp.concatenate(scores), truth)
+        if np.isnan(loss):
+            raise ValueError(Errors.E910.format(name=self.name))
+        lengths: Any = ops.asarray1i([len(of_text) for of_text in scores])
+        return loss, ops.unflatten(d_scores, lengths)
+
+    def rehearse(self, examples: Iterable[Example], **kwargs: Any) -> NoReturn:
+        """RAISES (NotImplementedError): In any case."""
+        raise NotImplementedError(
+            f"Component '{self.name}' can't rehearse. So that it does not forget, "
+            "train it with `nlp.update` on old examples among the new ones. Leave it "
+            f'out of `nlp.rehearse` (exclude=["{self.name}"]).'
+        )
+
+    def initialize(
+        self,
+        get_examples: Callable[[], Iterable[Example]],
+        *,
+        nlp: Language | None = None,
+        labels: Any = None,  # checked here, where there is more to say than spaCy does
+    ) -> None:
+        """Prepare for training: set the labels and the sizes of layers.
+
+        get_examples (Callable[[], Iterable[Example]]): Gives examples of the training
+            data.
+        nlp (Language, optional): The pipeline.
+        labels (list[str], optional): The entity types, e.g. from the file that
+            `spacy init labels` writes. By default those of the examples.
+        RAISES (ValueError): If there are none, or some that can't be.
+        """
+        validate_get_examples(get_examples, "TokenNER.initialize")
+        for label in check_labels(_find_labels(get_examples, labels)):
+            self.add_label(label)
+        if not self.labels:
+            raise ValueError(say_no_labels(self.name))
+        sample = list(islice((eg for eg in get_examples() if len(eg.x)), 10))
+        if not sample:
+            raise ValueError(Errors.E923.format(name=self.name))
+        n_tags = count_tags(len(self.labels))
+        self.model.initialize(
+            X=[eg.x for eg in sample],
+            Y=[self.model.ops.alloc2f(len(eg.x), n_tags) for eg in sample],
+        )
+        self._check_model()
+
+    def add_label(self, label: str) -> int:
+        """Add an entity type. A model that is there already grows.
+
+        label (str): The entity type.
+        RAISES (ValueError): If it can't be one, or if the model can't grow.
+        RETURNS (int): 1, or 0 if it was there already.
+        """
+        check_label(label)
+        if label in self.labels:
+            return 0
+        n_tags = count_tags(len(self.labels) + 1)
+        if self.is_resizable:
+            self.set_output(n_tags)
+        elif self.model.maybe_get_dim("nO") not in (None, n_tags):
+            raise ValueError(
+                f"The model of component '{self.name}' can't grow for another label, "
+                f"{quote(label)}. Give all labels before `nlp.initialize`, or train "
+                'with @architectures = "spacy-hashembeds.TokenClassifier.v1".'
+            )
+        self.cfg["labels"].append(label)
+        self.vocab.strings.add(label)
+        return 1
+
+    def from_bytes(
+        self, bytes_data: bytes, *, exclude: Iterable[str] = ()
+    ) -> "TokenNER":
+        """Load what `to_bytes` gave.
+
+        RAISES (ValueError): If the labels are damaged, or the model is of others.
+        """
+        super().from_bytes(bytes_data, exclude=exclude)
+        self._check_loaded("The data", exclude)
+        return self
+
+    def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> "TokenNER":
+        """Load what `to_disk` wrote.
+
+        RAISES (ValueError): If the labels are damaged, or the model is of others.
+        """
+        cfg = Path(path) / "cfg"
+        try:
+            if "cfg" not in exclude and cfg.exists():
+                read_json(cfg)
+        except ValueError as error:
+            raise ValueError(refuse_saved(f"'{cfg}'", self.name, error)) from error
+        super().from_disk(path, exclude=exclude)
+        self._check_loaded(f"'{path}'", exclude)
+        return self
+
+    def _check_loaded(self, source: str, exclude: Iterable[str]) -> None:
+        try:
+            check_labels(self.cfg.get("labels"))
+            if not {"cfg", "model"} & set(exclude):
+                self._check_model()
+        except ValueError as error:
+            raise ValueError(refuse_saved(source, self.name, error)) from error
+
+    def _check_model(self) -> None:
+        """RAISES (ValueError): If the model does not go with the labels."""
+        nO, n_tags = self.model.maybe_get_dim("nO"), count_tags(len(self.labels))
+        if nO not in (None, n_tags):
+            raise ValueError(
+                f"Component '{self.name}' has {len(self.labels)} labels, for which its "
+                f"model should have {n_tags} outputs, but it has {nO}. Are the labels "
+                "and the weights of one pipeline, and undamaged?"
+            )
+
+
+def _find_labels(
+    get_examples: Callable[[], Iterable[Example]], labels: Any
+) -> list[str]:
+    """Give the labels, or else those of examples."""
+    if labels is not None:
+        return labels
+    return sorted({ent.label_ for eg in get_examples() for ent in eg.reference.ents})
