@@ -36,7 +36,7 @@ TEST = (
 )
 
 
-def make_doc(text: str, *, spaces: bool = True) -> Doc:
+def make_doc(text: str, *, spaces: bool = True, vocab: Vocab | None = None) -> Doc:
     """Make a gold doc. Without spaces it has unknown ones, as after `convert`."""
     words: list[str] = []
     tags: list[str] = []
@@ -48,7 +48,7 @@ def make_doc(text: str, *, spaces: bool = True) -> Doc:
             ["O"] if not label else [f"B-{label}"] + [f"I-{label}"] * (len(parts) - 1)
         )
     known = [True] * len(words) if spaces else None
-    return Doc(Vocab(), words=words, spaces=known, ents=tags)
+    return Doc(vocab or Vocab(), words=words, spaces=known, ents=tags)
 
 
 def make_test_docs() -> list[Doc]:

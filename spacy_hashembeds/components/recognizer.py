@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from itertools import islice
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Self
 
 import numpy as np
 from spacy.errors import Errors
@@ -186,10 +186,10 @@ class TokenNER(TrainablePipe):
         check_label(label)
         if label in self.labels:
             return 0
-        n_tags = count_tags(len(self.labels) + 1)
+        nO, n_tags = self.model.maybe_get_dim("nO"), count_tags(len(self.labels) + 1)
         if self.is_resizable:
             self.set_output(n_tags)
-        elif self.model.maybe_get_dim("nO") not in (None, n_tags):
+        elif nO is not None and nO < n_tags:
             raise ValueError(
                 f"The model of component '{self.name}' can't grow for another label, "
                 f"{quote(label)}. Give all labels before `nlp.initialize`, or train "
@@ -199,9 +199,7 @@ class TokenNER(TrainablePipe):
         self.vocab.strings.add(label)
         return 1
 
-    def from_bytes(
-        self, bytes_data: bytes, *, exclude: Iterable[str] = ()
-    ) -> "TokenNER":
+    def from_bytes(self, bytes_data: bytes, *, exclude: Iterable[str] = ()) -> Self:
         """Load what `to_bytes` gave.
 
         RAISES (ValueError): If the labels are damaged, or the model is of others.
@@ -210,7 +208,7 @@ class TokenNER(TrainablePipe):
         self._check_loaded("The data", exclude)
         return self
 
-    def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> "TokenNER":
+    def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> Self:
         """Load what `to_disk` wrote.
 
         RAISES (ValueError): If the labels are damaged, or the model is of others.

@@ -1,6 +1,7 @@
 """Checks of Thinc's dense layers in a text classifier: Thinc has none of its own."""
 
 from collections.abc import Callable
+from typing import Any
 
 from spacy.tokens import Doc
 from thinc.api import Model
@@ -28,15 +29,14 @@ def forward(
     # each time anew: a layer that grows is another one
     for node in model.walk():
         if node._func in (linear_forward, relu_forward):
-            check_once(node, _check_dense, node.get_dim("nO"), node.get_dim("nI"))
+            check_once(node, _check_dense, *_get_dims(node))
         elif node._func is softmax_forward:
-            dims = node.get_dim("nO"), node.get_dim("nI")
-            check_once(node, _check_softmax, *dims, *_get_settings(node))
+            check_once(node, _check_softmax, *_get_dims(node), *_get_settings(node))
     return chain_forward(model, docs, is_train)
 
 
 def _check_dense(model: Model) -> None:
-    check_param(model, "W", (model.get_dim("nO"), model.get_dim("nI")))
+    check_param(model, "W", _get_dims(model))
     check_param(model, "b", (model.get_dim("nO"),))
 
 
@@ -44,6 +44,11 @@ def _check_softmax(model: Model) -> None:
     _check_dense(model)
     check_number(model, "softmax_temperature", 0.001, 1000)
     check_choice(model, "softmax_normalize", (True,))
+
+
+def _get_dims(model: Model) -> tuple[Any, Any]:
+    """Get the sizes; None where the layer was never initialised."""
+    return model.maybe_get_dim("nO"), model.maybe_get_dim("nI")
 
 
 def _get_settings(softmax: Model) -> tuple:

@@ -1,0 +1,197 @@
+"""Labels of token_ner: read, given, added, refused."""
+
+import json
+
+import numpy as np
+import pytest
+from spacy.cli._util import app
+from spacy.language import Language
+from spacy.tokens import Doc
+from spacy.training import Example
+from thinc.api import ConfigValidationError
+from typer.testing import CliRunner
+
+from .toy_recognizers import (
+    annotate,
+    copy_words,
+    get_entities,
+    make_examples,
+    make_pipeline,
+    train,
+)
+
+NEW = [
+    "Zotech|ORG hired Anna|PER",
+    "Ben|PER left Zotech|ORG",
+    "Zotech|ORG is in Rome|LOC",
+]
+
+
+def get_probs(nlp: Language) -> np.ndarray:
+    docs = [eg.predicted for eg in make_examples(nlp)]
+    return np.vstack(nlp.get_pipe("token_ner").model.predict(docs))
+
+
+def test_labels_are_those_of_the_training_data():
+    nlp = make_pipeline()
+    pipe = nlp.get_pipe("token_ner")
+    assert pipe.labels == ()
+    nlp.initialize(lambda: make_examples(nlp))
+    assert pipe.labels == pipe.label_data == ("LOC", "PER")
+    assert get_probs(nlp).shape[1] == 9
+
+
+def test_labels_may_be_given():
+    nlp = make_pipeline()
+    pipe = nlp.get_pipe("token_ner")
+    pipe.initialize(lambda: make_examples(nlp), labels=["PER", "LOC", "ORG"])
+    assert pipe.labels == ("PER", "LOC", "ORG")
+    assert get_probs(nlp).shape[1] == 13
+
+
+def test_labels_may_be_added_before():
+    nlp = make_pipeline()
+    pipe = nlp.get_pipe("token_ner")
+    assert [pipe.add_label(label) for label in ("ORG", "PER", "ORG")] == [1, 1, 0]
+    train(nlp)
+    assert pipe.labels == ("ORG", "PER", "LOC")
+    golds = get_entities(eg.reference for eg in make_examples(nlp))
+    assert get_entities(annotate(nlp)) == golds
+
+
+@pytest.mark.parametrize("is_saved", [False, True])
+def test_labels_added_later_are_learned(is_saved):
+    nlp = train(make_pipeline())
+    if is_saved:
+        nlp = make_pipeline().from_bytes(nlp.to_bytes())
+    pipe = nlp.get_pipe("token_ner")
+    before, found = get_probs(nlp), get_entities(annotate(nlp))
+    assert pipe.add_label("ORG") == 1
+    assert get_entities(annotate(nlp)) == found
+    probs = get_probs(nlp)
+    assert 0 < probs[:, 9:].max() < 0.01
+    np.testing.assert_allclose(probs[:, :9], before, atol=0.01)
+    examples = make_examples(nlp, NEW)
+    optimizer = nlp.resume_training()
+    optimizer.learn_rate = 0.02
+    for _ in range(40):
+        nlp.update(examples, sgd=optimizer)
+    golds = get_entities(eg.reference for eg in examples)
+    assert get_entities(annotate(nlp, NEW)) == golds
+    again = make_pipeline().from_bytes(nlp.to_bytes())
+    assert get_entities(annotate(again, NEW)) == golds
+
+
+def test_initialising_again_keeps_labels():
+    nlp = train(make_pipeline(), steps=1)
+    examples = make_examples(nlp, NEW)
+    nlp.initialize(lambda: examples)
+    assert nlp.get_pipe("token_ner").labels == ("LOC", "PER", "ORG")
+    assert get_probs(nlp).shape[1] == 13
+
+
+def test_another_label_in_training_is_refused():
+    nlp = train(make_pipeline(), steps=1)
+    message = r"entities of type 'ORG', which is not among .* Call its `add_label`"
+    with pytest.raises(ValueError, match=message):
+        nlp.update(make_examples(nlp, NEW))
+
+
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        ([], r"has no labels: there is no entity in the training data \(doc.ents\)"),
+        ("PER", "'labels' should be a list of entity types, .* but is 'PER'"),
+        ({"PER": 3}, "'labels' should be a list of entity types"),
+        (["PER", "PER"], "'labels' should have each entity type once, but has 'PER' 2"),
+        (["PER", 5], "'label' should be the name of an entity type, .* but is 5"),
+        (["PER", " "], "'label' should be the name of an entity type, .* but is ' '"),
+    ],
+)
+def test_bad_labels_are_refused(labels, message):
+    nlp = make_pipeline()
+    pipe = nlp.get_pipe("token_ner")
+    with pytest.raises(ValueError, match=message):
+        pipe.initialize(lambda: make_examples(nlp), labels=labels)
+    assert pipe.labels == ()
+
+
+def test_bad_labels_of_the_data_are_refused():
+    nlp = make_pipeline()
+    gold = Doc(nlp.vocab, words=["a", "b"], ents=["B-PER ", "O"])
+    with pytest.raises(ValueError, match=r"but is 'PER '. Correct the annotation"):
+        nlp.initialize(lambda: [Example(copy_words(gold), gold)])
+    with pytest.raises(ValueError, match=r"'label' should be the name .* but is None"):
+        nlp.get_pipe("token_ner").add_label(None)
+
+
+def test_data_without_entities_are_refused():
+    nlp = make_pipeline()
+    examples = make_examples(nlp, ["nobody lives there"])
+    message = r"no entity in the training data .* path of the training corpus"
+    with pytest.raises(ValueError, match=message):
+        nlp.initialize(lambda: examples)
+    with pytest.raises(ValueError, match="E143"):
+        nlp("Anna")
+    empty = Example(Doc(nlp.vocab), Doc(nlp.vocab))
+    with pytest.raises(ValueError, match=r"E923.*'token_ner'"):
+        nlp.get_pipe("token_ner").initialize(lambda: [empty], labels=["PER"])
+
+
+def test_labels_without_weights_are_not_enough():
+    nlp = make_pipeline()
+    nlp.get_pipe("token_ner").add_label("PER")
+    with pytest.raises(ValueError, match=r"never initialised \(nlp.initialize\)"):
+        nlp("Anna")
+
+
+def test_a_tagger_of_spacy_will_do():
+    nlp = train(make_pipeline(architecture="spacy.Tagger.v2"))
+    golds = get_entities(eg.reference for eg in make_examples(nlp))
+    assert get_entities(annotate(nlp)) == golds
+    pipe = nlp.get_pipe("token_ner")
+    assert pipe.add_label("PER") == 0
+    with pytest.raises(ValueError, match=r"can't grow for another label, 'ORG'.*Token"):
+        pipe.add_label("ORG")
+    assert pipe.labels == ("LOC", "PER")
+
+
+def test_scores_that_are_no_probabilities_are_refused():
+    nlp = make_pipeline(architecture="spacy.Tagger.v2")
+    model = nlp.config["components"]["token_ner"]["model"]
+    with pytest.raises(ValueError, match=r"'model' should give prob.*normalize = true"):
+        nlp.add_pipe(
+            "token_ner", name="b", config={"model": {**model, "normalize": False}}
+        )
+
+
+def test_a_model_of_another_number_of_labels_is_refused():
+    nlp = make_pipeline(architecture="spacy.Tagger.v2")
+    model = {**nlp.config["components"]["token_ner"]["model"], "nO": 13}
+    nlp.add_pipe("token_ner", name="b", config={"model": model})
+    message = r"'b' has 2 labels, .* should have 9 outputs, but it has 13"
+    with pytest.raises(ValueError, match=message):
+        nlp.initialize(lambda: make_examples(nlp))
+
+
+@pytest.mark.slow
+def test_labels_are_saved_by_spacy_and_read_again(tiny_corpus, tmp_path):
+    """By `spacy init labels`, and as it says with `spacy.read_labels.v1`."""
+    nlp = make_pipeline()
+    config = nlp.config.copy()
+    for split in ("train", "dev"):
+        config["paths"][split] = str(tiny_corpus / f"{split}.spacy")
+    config.to_disk(tmp_path / "config.cfg")
+    command = ["init", "labels", str(tmp_path / "config.cfg"), str(tmp_path)]
+    result = CliRunner().invoke(app, command)
+    assert result.exit_code == 0, result.output
+    path = tmp_path / "token_ner.json"
+    labels = json.loads(path.read_text())
+    assert labels == sorted(labels)
+    read = {"@readers": "spacy.read_labels.v1", "path": str(path), "require": True}
+    nlp.config["initialize"]["components"] = {"token_ner": {"labels": read}}
+    nlp.initialize(lambda: make_examples(nlp, ["Anna", "Ben"]))
+    assert list(nlp.get_pipe("token_ner").labels) == labels
+    path.write_text('{"PER": 1}')
+    with pytest.raises((ValueError, ConfigValidationError), match="labels"):
+        nlp.initialize(lambda: make_examples(nlp))

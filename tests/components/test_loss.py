@@ -1,0 +1,66 @@
+"""The cross-entropy and its gradient, beside finite differences."""
+
+import numpy as np
+from thinc.api import NumpyOps
+
+from spacy_hashembeds.components.loss import get_cross_entropy
+from spacy_hashembeds.components.tags import MISSING
+
+OPS = NumpyOps()
+TRUTH = np.array([0, 4, MISSING, 2, 0])
+
+
+def get_probs(scores: np.ndarray) -> np.ndarray:
+    exps = np.exp(scores - scores.max(axis=1, keepdims=True))
+    return exps / exps.sum(axis=1, keepdims=True)
+
+
+def get_loss(scores: np.ndarray) -> float:
+    return get_cross_entropy(OPS, get_probs(scores), TRUTH)[0]
+
+
+def make_scores() -> np.ndarray:
+    return np.random.default_rng(0).normal(size=(5, 5))
+
+
+def test_the_loss_is_the_cross_entropy():
+    probs = get_probs(make_scores())
+    chosen = [probs[i, tag] for i, tag in enumerate(TRUTH) if tag != MISSING]
+    np.testing.assert_allclose(get_loss(make_scores()), -np.log(chosen).sum())
+
+
+def test_the_gradient_is_that_of_finite_differences():
+    scores, eps = make_scores(), 1e-5
+    gradient = np.zeros_like(scores)
+    for index in np.ndindex(*scores.shape):
+        step = np.zeros_like(scores)
+        step[index] = eps
+        gradient[index] = (get_loss(scores + step) - get_loss(scores - step)) / eps / 2
+    probs = get_probs(scores).astype("float32")
+    _, found = get_cross_entropy(OPS, probs, TRUTH)
+    assert found.dtype == "float32"
+    np.testing.assert_allclose(found, gradient, atol=1e-5)
+
+
+def test_what_is_missing_has_no_gradient_at_all():
+    probs = get_probs(make_scores()).astype("float32")
+    _, gradient = get_cross_entropy(OPS, probs, TRUTH)
+    assert not gradient[2].any()
+    assert gradient[[0, 1, 3, 4]].any(axis=1).all()
+    loss, gradient = get_cross_entropy(OPS, probs, np.full(5, MISSING))
+    assert loss == 0
+    assert not gradient.any()
+
+
+def test_what_is_right_but_impossible_has_a_finite_loss():
+    probs = np.array([[1, 0]], dtype="float32")
+    loss, gradient = get_cross_entropy(OPS, probs, np.array([1]))
+    assert 80 < loss < 90
+    assert gradient.tolist() == [[1, -1]]
+
+
+def test_the_probabilities_are_left_as_they_were():
+    probs = get_probs(make_scores()).astype("float32")
+    given = probs.copy()
+    get_cross_entropy(OPS, probs, TRUTH)
+    np.testing.assert_array_equal(probs, given)
