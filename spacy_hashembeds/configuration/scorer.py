@@ -7,7 +7,7 @@ from .models import find_left
 
 SCORER = "spacy-hashembeds.seen_unseen_ner_scorer.v1"
 #: The factories of components that it scores.
-FACTORIES = ("ner", "beam_ner")
+FACTORIES = ("ner", "beam_ner", "token_ner")
 _ALL, _SEEN, _UNSEEN = "ents_f", "ents_seen_f", "ents_unseen_f"
 _WEIGHTS = "training.score_weights"
 
@@ -55,9 +55,9 @@ def _find_recognizers(draft: Draft) -> list[str]:
             for name, why in find_left(draft.config).items()
         )
         raise ValueError(
-            "--scorer scores entities, but no component has the factory 'ner' or "
-            f"'beam_ner' (there are: {', '.join(components)}).{left} Leave out "
-            "--scorer."
+            "--scorer scores entities, but no component has the factory 'ner', "
+            f"'beam_ner' or 'token_ner' (there are: {', '.join(components)}).{left} "
+            "Leave out --scorer."
         )
     return names
 
