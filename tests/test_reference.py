@@ -7,6 +7,7 @@ from collections.abc import Callable
 from importlib.metadata import EntryPoint
 
 import pytest
+from spacy.language import Language
 from spacy.util import load_config_from_str, load_model_from_config
 from typer.models import OptionInfo
 
@@ -52,6 +53,22 @@ def to_json(default: object) -> str:
     return "" if is_required else json.dumps(default)
 
 
+def get_arguments(entry_point: EntryPoint) -> dict[str, str]:
+    function = entry_point.load()
+    if entry_point.group == "spacy_factories":
+        config = Language.get_factory_meta(entry_point.name).default_config
+        return {name: to_json(get_name(value)) for name, value in config.items()}
+    parameters = inspect.signature(function).parameters
+    return {name: to_json(p.default) for name, p in parameters.items()}
+
+
+def get_name(value: object) -> object:
+    """The name of what is called, if that is a block, or else the value."""
+    if not isinstance(value, dict):
+        return value
+    return next(name for key, name in value.items() if key.startswith("@"))
+
+
 def get_options(command: Callable) -> dict[str, str]:
     parameters = inspect.signature(command).parameters.values()
     options = [p.default for p in parameters if isinstance(p.default, OptionInfo)]
@@ -67,11 +84,7 @@ def test_arguments_have_the_defaults_of_the_function(entry_point: EntryPoint):
     documented = read_defaults(sections[f"`{entry_point.name}`"], "argument")
     if entry_point.group == "spacy_readers":
         documented |= read_defaults(sections[READERS], "argument")
-    parameters = dict(inspect.signature(entry_point.load()).parameters)
-    if entry_point.group == "spacy_factories":
-        for name in ("nlp", "name"):  # which spaCy gives
-            del parameters[name]
-    assert documented == {name: to_json(p.default) for name, p in parameters.items()}
+    assert documented == get_arguments(entry_point)
 
 
 @pytest.mark.parametrize("name", sorted(COMMANDS))

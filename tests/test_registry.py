@@ -6,6 +6,7 @@ from importlib.metadata import EntryPoint, distribution
 from pathlib import Path
 
 import pytest
+import spacy
 from spacy.util import registry
 
 from .conftest import ROOT
@@ -60,6 +61,8 @@ def test_it_resolves(entry_point):
 @pytest.mark.parametrize("entry_point", REGISTERED, ids=get_id)
 def test_spacy_finds_it(entry_point):
     group = entry_point.group.split("_", 1)[1]
+    if group == "factories":  # which spaCy loads when it makes a pipeline
+        spacy.blank("xx")
     assert registry.get(group, entry_point.name) is entry_point.load()
 
 
