@@ -134,7 +134,7 @@ class TokenNER(TrainablePipe):
         loss, d_scores = get_cross_entropy(ops, ops.xp.concatenate(scores), truth)
         if np.isnan(loss):
             raise ValueError(Errors.E910.format(name=self.name))
-        lengths: Any = ops.asarray1i([len(of_text) for of_text in scores])
+        lengths: Any = np.array([len(of_text) for of_text in scores])
         return loss, ops.unflatten(d_scores, lengths)
 
     def rehearse(self, examples: Iterable[Example], **kwargs: Any) -> NoReturn:
