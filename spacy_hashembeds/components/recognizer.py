@@ -107,9 +107,8 @@ class TokenNER(TrainablePipe):
         docs (Iterable[Doc]): The Docs.
         scores (list[Entities]): What `predict` has found in each.
         """
-        labels = self.labels
         for doc, entities in zip(docs, scores, strict=True):
-            set_entities(doc, entities, labels, self.spans_key)
+            set_entities(doc, entities, self.labels, self.spans_key)
 
     def get_loss(
         self, examples: Iterable[Example], scores: list[Floats2d]
