@@ -142,7 +142,7 @@ def describe_default(chosen: LookupOption | None) -> list[str]:
         f"Begin with {_LOOKUP}: with tables of equal size it scored better on entities "
         f"that are new than 2 hashes did (F1 on unseen entities, test sets: {scores}). "
         "What is new gets one row there, which rare values have trained, and not rows "
-        "that others have trained for themselves. Where most entities stand in the "
+        "that others have trained for themselves. Where many entities stand in the "
         "training data, hashing is as good, and needs no tables of symbols. Importance "
         f"weights ({_WEIGHTED}) and rows of their own beside hashed ones ({_HYBRID}) "
         "were not shown to be worth more than plain hashing. All of it: "
