@@ -15,23 +15,11 @@ import spacy_hashembeds.cli  # noqa: F401
 from spacy_hashembeds.analysis.attention import list_attention
 from spacy_hashembeds.layers import selfattention
 
+from ..toy_encoders import make_tok2vec
+
 pytest.importorskip("torch")
 
 TEXTS = ["Anna met Carl in Rome", "", "Rome"]
-
-
-def make_tok2vec(name: str, width: int) -> dict:
-    return {
-        "@architectures": "spacy.Tok2Vec.v2",
-        "embed": {
-            "@architectures": "spacy-hashembeds.MultiFewerHashEmbed.v1",
-            "width": 12,
-            "attrs": ["NORM", "SHAPE"],
-            "rows": [50, 20],
-            "include_static_vectors": False,
-        },
-        "encode": {"@architectures": f"spacy-hashembeds.{name}.v1", "width": width},
-    }
 
 
 def make_pipeline(name="AttBiLSTMEncoder", *, is_shared=True) -> Language:

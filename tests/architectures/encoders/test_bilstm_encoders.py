@@ -15,6 +15,8 @@ from spacy_hashembeds.architectures.encoders.bilstm_encoders import (
 )
 from spacy_hashembeds.layers import torchlayer
 
+from ...toy_encoders import make_tok2vec
+
 pytest.importorskip("torch")
 
 ENCODERS = {
@@ -107,25 +109,6 @@ def test_what_else_is_in_a_batch_changes_nothing(name):
         np.testing.assert_allclose(Y, model.predict([X])[0], atol=1e-6)
 
 
-def make_tok2vec(name) -> dict:
-    """An embedder of ours under one of the encoders."""
-    return {
-        "@architectures": "spacy.Tok2Vec.v2",
-        "embed": {
-            "@architectures": "spacy-hashembeds.MultiFewerHashEmbed.v1",
-            "width": 12,
-            "attrs": ["NORM", "SHAPE"],
-            "rows": [50, 20],
-            "include_static_vectors": False,
-        },
-        "encode": {
-            "@architectures": f"spacy-hashembeds.{name}.v1",
-            "width": WIDTHS[name],
-            "dropout": 0.0,
-        },
-    }
-
-
 MODELS = {
     "ner": {
         "@architectures": "spacy.TransitionBasedParser.v2",
@@ -179,7 +162,7 @@ def make_examples(nlp):
 def make_pipeline(name, component="ner"):
     fix_random_seed(0)
     nlp = spacy.blank("en")
-    model = {**MODELS[component], "tok2vec": make_tok2vec(name)}
+    model = {**MODELS[component], "tok2vec": make_tok2vec(name, WIDTHS[name])}
     rare = {"min_action_freq": 1} if component == "parser" else {}
     nlp.add_pipe(component, config={"model": model, **rare})
     nlp.initialize(lambda: make_examples(nlp))
@@ -216,7 +199,7 @@ def make_shared(name):
     """A shared tok2vec, to which two components listen."""
     fix_random_seed(0)
     nlp = spacy.blank("en")
-    nlp.add_pipe("tok2vec", config={"model": make_tok2vec(name)})
+    nlp.add_pipe("tok2vec", config={"model": make_tok2vec(name, WIDTHS[name])})
     listener = {
         "@architectures": "spacy.Tok2VecListener.v1",
         "width": WIDTHS[name],
@@ -287,7 +270,7 @@ def test_the_xor_limitation(name, most):
     """The tag of "and" needs both of its sides at once."""
     fix_random_seed(1)
     nlp = spacy.blank("en")
-    model = {**MODELS["tagger"], "tok2vec": make_tok2vec(name)}
+    model = {**MODELS["tagger"], "tok2vec": make_tok2vec(name, WIDTHS[name])}
     nlp.add_pipe("tagger", config={"model": model})
     examples = [
         Example.from_dict(nlp.make_doc(phrase), {"tags": ["O", tag, "O"]})
