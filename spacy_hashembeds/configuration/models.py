@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from confection import VARIABLE_RE
+from spacy.language import Language
 from spacy.util import dot_to_object, get_lang_class, set_dot_to_object, walk_dict
 from thinc.api import Config
 
@@ -57,6 +58,7 @@ def find_left(config: Config) -> dict[str, str]:
 
 def write_out_models(draft: Draft) -> None:
     """Write out embedders that the config leaves to spaCy's defaults, or to a CNN."""
+    Language()  # the first pipeline of a process finds the factories of packages
     for name in draft.config["components"].keys() - find_left(draft.config).keys():
         _write_out_default(draft, name)
     cnns = {

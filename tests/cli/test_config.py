@@ -163,8 +163,15 @@ def test_a_name_of_nothing_is_refused_with_those_there_are(tmp_path, monkeypatch
     assert not Path("mine.cfg").exists()
 
 
-def test_a_config_is_read_from_standard_input(base, tmp_path):
-    output = tmp_path / "new.cfg"
+def test_a_config_is_read_from_standard_input(tmp_path):
+    """In a process that has met no pipeline, whose factories were not loaded yet."""
+    base, output = tmp_path / "base.cfg", tmp_path / "new.cfg"
+    component = '[components.token_ner]\nfactory = "token_ner"\n'
+    base.write_text(
+        f'[nlp]\nlang = "en"\npipeline = ["token_ner"]\n[components]\n{component}'
+    )
     command = [sys.executable, "-m", "spacy", "hashembeds", "config", "-", "-o", output]
     subprocess.run(command, input=base.read_bytes(), check=True, capture_output=True)
-    assert output.read_text() == configure(base).text
+    text = output.read_text()
+    assert "[components.token_ner.model.tok2vec.embed]" in text
+    assert text == configure(base).text
