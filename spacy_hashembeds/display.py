@@ -5,10 +5,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from jinja2 import Environment, StrictUndefined
 from wasabi import Printer
 
 from .controls import show_controls
+from .html_templates import make_environment
 
 
 @dataclass(frozen=True)
@@ -173,11 +173,8 @@ _SIGNS = {"text": "", "info": "", "good": "✔ ", "warn": "⚠ "}
 
 def render(parts: Iterable[Part]) -> str:
     """Render parts as a piece of HTML for a notebook. All text is escaped."""
-    environment = Environment(
-        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
     kinds = [(type(part).__name__, part) for part in parts]
-    page = environment.from_string(_HTML).render(parts=kinds, signs=_SIGNS)
+    page = make_environment().from_string(_HTML).render(parts=kinds, signs=_SIGNS)
     return show_controls(page)
 
 

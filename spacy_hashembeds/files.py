@@ -8,7 +8,7 @@ import reprlib
 import shutil
 import stat
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NoReturn
@@ -158,6 +158,26 @@ def check_targets(
                 "be written. Name two files that differ."
             )
         places.add(place)
+
+
+def choose_suffix(path: str | Path, suffixes: Sequence[str]) -> str:
+    """Choose, before the work, in which of several forms a file will be written.
+
+    path (str | Path): The file to write. An open file, such as `/dev/stdout`, is
+        written in the first form.
+    suffixes (Sequence[str]): At least two: `.json`, for example.
+    RAISES (ValueError): If its name ends in none of them.
+    RETURNS (str): One of them.
+    """
+    if find_descriptor(path) is not None:
+        return suffixes[0]
+    suffix = Path(path).suffix
+    if suffix not in suffixes:
+        raise ValueError(
+            f"'output' should end in {', '.join(suffixes[:-1])} or {suffixes[-1]}, but "
+            f"is '{path}'."
+        )
+    return suffix
 
 
 def _is_stream(path: Path) -> bool:

@@ -12,6 +12,7 @@ from spacy_hashembeds.files import (
     MAX_QUOTED,
     check_target,
     check_targets,
+    choose_suffix,
     find_descriptor,
     quote,
     read_json,
@@ -373,3 +374,18 @@ def test_outputs_in_one_folder_and_streams_pass(tmp_path):
     check_targets([Path("/dev/null"), Path("/dev/null"), Path("/dev/stdout")])
     with pytest.raises(FileExistsError, match="which is read"):
         check_targets([None, tmp_path / "a"], iter([tmp_path]))
+
+
+def test_a_form_is_chosen_by_the_suffix():
+    forms = (".json", ".html")
+    assert choose_suffix("a/page.html", forms) == ".html"
+    assert choose_suffix(Path("page.html.json"), forms) == ".json"
+    for stream in ("/dev/stdout", "/dev/fd/1"):
+        assert choose_suffix(stream, forms) == ".json"
+
+
+@pytest.mark.parametrize("name", ["e.txt", "e", "json", "e.HTML"])
+def test_other_forms_are_refused(name):
+    message = rf"'output' should end in \.json, \.md or \.html, but is '{name}'"
+    with pytest.raises(ValueError, match=message):
+        choose_suffix(name, (".json", ".md", ".html"))

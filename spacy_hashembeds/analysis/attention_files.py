@@ -3,12 +3,14 @@
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import PackageLoader
 
 from ..controls import show_controls
-from ..files import find_descriptor, replacing, write_json
+from ..files import choose_suffix, replacing, write_json
+from ..html_templates import make_environment
 
-SUFFIXES = (".html", ".json")
+#: How attention is written, by the suffix.
+SUFFIXES = (".json", ".html")
 
 
 def render_page(data: dict[str, Any]) -> str:
@@ -20,14 +22,8 @@ def render_page(data: dict[str, Any]) -> str:
     data (dict[str, Any]): From `list_attention`. All text of it is escaped.
     RETURNS (str): The page.
     """
-    environment = Environment(
-        loader=PackageLoader(__package__ or ""),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    template = environment.get_template("attention.html.jinja")
+    loader = PackageLoader(__package__ or "")
+    template = make_environment(loader).get_template("attention.html.jinja")
     return show_controls(template.render(data))
 
 
@@ -35,25 +31,12 @@ def write_attention(data: dict[str, Any], path: str | Path) -> None:
     """Write attention to a file, whole or not at all: by its name a page or JSON.
 
     data (dict[str, Any]): From `list_attention`.
+    path (str | Path): The file. To an open file, such as `/dev/stdout`, JSON is
+        written.
+    RAISES (ValueError): If its name ends in none of `SUFFIXES`.
     """
-    if _get_suffix(path) == ".json":
+    if choose_suffix(path, SUFFIXES) == ".json":
         write_json(path, data)
         return
     with replacing(path) as temporary:
         temporary.write_text(render_page(data), encoding="utf8")
-
-
-def check_output(path: str | Path) -> None:
-    """Check that attention can be written to a file, before the work.
-
-    RAISES (ValueError): If its name ends in none of `SUFFIXES`, and it is no open file
-        either.
-    """
-    if _get_suffix(path) not in SUFFIXES:
-        raise ValueError(
-            f"'output' should end in {' or '.join(SUFFIXES)}, but is '{path}'."
-        )
-
-
-def _get_suffix(path: str | Path) -> str:
-    return ".json" if find_descriptor(path) is not None else Path(path).suffix

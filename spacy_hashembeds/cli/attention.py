@@ -34,16 +34,16 @@ def attention_cli(
     from wasabi import msg
 
     from ..analysis.attention import list_attention
-    from ..analysis.attention_files import check_output, write_attention
+    from ..analysis.attention_files import SUFFIXES, write_attention
     from ..analysis.attention_summary import summarize
     from ..display import show
-    from ..files import check_targets
+    from ..files import check_targets, choose_suffix
     from ..loading import load_trained
 
     try:
         check_targets([output], [model])
         if output is not None:
-            check_output(output)
+            choose_suffix(output, SUFFIXES)
         nlp = load_trained(model)
         data = list_attention(nlp, sys.stdin.read() if text == "-" else text)
         if as_json:

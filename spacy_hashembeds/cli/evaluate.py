@@ -20,12 +20,13 @@ def name_outputs(ctx: typer.Context, paths: list[Path]) -> list[Path]:
 
     The callback of an option that may be given several times.
     """
-    from ..evaluation.evaluation import check_output
+    from ..evaluation.evaluation import SUFFIXES
+    from ..files import choose_suffix
 
     outputs = [output for path in paths if (output := name_output(ctx, path))]
     for output in outputs:
         try:
-            check_output(output)
+            choose_suffix(output, SUFFIXES)
         except ValueError as e:
             raise typer.BadParameter(str(e)) from e
     return outputs

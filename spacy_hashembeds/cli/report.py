@@ -60,12 +60,12 @@ def report_cli(
     """
     from wasabi import msg
 
-    from ..files import check_targets
-    from ..report.pages import check_output
+    from ..files import check_targets, choose_suffix
+    from ..report.pages import SUFFIXES
 
     make, write = _find_paper(paper)
     try:
-        check_output(output)
+        choose_suffix(output, SUFFIXES)
         # no input, which end in .json and .spacy; and may well be in their folder
         check_targets([output, None if figures is None else figures / "figure1.png"])
         report = make(results, corpus_root=corpus_root, on_progress=msg.info)

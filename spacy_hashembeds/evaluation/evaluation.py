@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..checks import check_types
-from ..files import find_descriptor, replacing, write_json
+from ..files import choose_suffix, replacing, write_json
 from . import (
     category_csv,
     category_page,
@@ -151,14 +151,13 @@ class Evaluation(Mapping[str, Any]):
         """Write a file, whole or not at all.
 
         path (str | Path): The file, of the form that its suffix names: see
-            `check_output`. To an open file, such as `/dev/stdout`, JSON is written.
+            `SUFFIXES`. To an open file, such as `/dev/stdout`, JSON is written.
         RAISES (OSError): If it can't be written.
         RAISES (TypeError): If it is no path.
         RAISES (ValueError): If the suffix is another.
         """
         check_types(str | Path, "the path of a file", path=path)
-        check_output(path)
-        suffix = _get_suffix(path)
+        suffix = choose_suffix(path, SUFFIXES)
         if suffix == ".json":
             write_json(path, dict(self))
             return
@@ -167,20 +166,3 @@ class Evaluation(Mapping[str, Any]):
         with replacing(path) as temporary:
             # names of files may hold bytes that are no text
             temporary.write_text(text, encoding="utf8", errors="backslashreplace")
-
-
-def check_output(path: str | Path) -> None:
-    """Check that an evaluation can be written to a file, before the work.
-
-    RAISES (ValueError): If its name ends in none of `SUFFIXES`, and it is no open file
-        either.
-    """
-    if _get_suffix(path) not in SUFFIXES:
-        raise ValueError(
-            f"'output' should end in {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}, but "
-            f"is '{path}'."
-        )
-
-
-def _get_suffix(path: str | Path) -> str:
-    return ".json" if find_descriptor(path) is not None else Path(path).suffix

@@ -6,10 +6,11 @@ from hashlib import blake2b
 from math import ceil
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import PackageLoader
 from markupsafe import Markup
 
 from ..controls import show_controls
+from ..html_templates import make_environment
 
 
 def render(
@@ -26,13 +27,7 @@ def render(
     context: What the template needs besides.
     RETURNS (str): The page, or a `style` and a `div`.
     """
-    environment = Environment(
-        loader=PackageLoader(__package__ or ""),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    environment = make_environment(PackageLoader(__package__ or ""))
     environment.filters.update(
         percent=_percent, range=_range, signed=_signed, whisker=_draw_whisker
     )

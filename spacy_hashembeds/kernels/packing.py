@@ -66,14 +66,14 @@ def _pack_block(
     RETURNS (tuple): `rows`, those of the tokens as far from the end, `sequences` and
         `batch_sizes`.
     """
-    is_token = make_grid(sizes[order])
+    is_token = _make_grid(sizes[order])
     time, place = np.nonzero(is_token)  # row by row: in the order of packing
     sequences = order[place]
     first, last = starts[sequences], starts[sequences] + sizes[sequences] - 1
     return first + time, last - time, sequences, is_token.sum(axis=1)
 
 
-def make_grid(lengths: NDArray[np.int64]) -> NDArray[np.bool_]:
+def _make_grid(lengths: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Tell which steps of sequences are tokens, shape `(longest, n_sequences)`."""
     return np.arange(lengths.max(initial=0))[:, None] < lengths
 

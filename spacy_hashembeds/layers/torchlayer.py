@@ -5,7 +5,9 @@ averages are lost, and weights are saved as a pickle. Here they are arrays like 
 others: PyTorch reads them where they lie, computes, and gives gradients back.
 """
 
+import os
 from collections.abc import Callable, Mapping
+from functools import cache, partial
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
@@ -44,8 +46,7 @@ def run_torch(
     RETURNS (tuple[FloatsXd, Callable]): The output, and the function that takes its
         gradient, increments those of the parameters, and returns that of the input.
     """
-    import torch
-
+    torch = _import_torch()
     ops = model.ops
     tensors = {name: to_torch(ops, model.get_param(name)) for name in model.param_names}
     inputs = to_torch(ops, X)
@@ -64,6 +65,19 @@ def run_torch(
         return to_array(ops, dX)
 
     return to_array(ops, outputs), backprop
+
+
+@cache
+def _import_torch() -> Any:
+    """Import PyTorch, such that processes forked later can compute with it.
+
+    The threads that it computes with don't live on in those, which would wait for them
+    without end. With one thread they need none, as the workers of PyTorch's own loader.
+    """
+    import torch
+
+    os.register_at_fork(after_in_child=partial(torch.set_num_threads, 1))
+    return torch
 
 
 def to_torch(ops: Ops, array: Any) -> "torch.Tensor":

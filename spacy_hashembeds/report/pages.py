@@ -11,11 +11,12 @@ from jinja2 import Environment, PackageLoader
 
 from .. import markdown
 from ..experiments.results import Estimate
-from ..files import find_descriptor, replacing
+from ..files import choose_suffix, replacing
 from .missing import SEEDS
 from .tables import Cell, Table
 
-_SUFFIXES = (".html", ".md")
+#: How pages are written, by their suffix.
+SUFFIXES = (".html", ".md")
 
 # How a kind of figures is written: times what, our mean, a deviation, the printed mean.
 # Scores are percents, and ours have one place more than the report's. "exact" ones are
@@ -28,18 +29,6 @@ _FORMATS = {
     "count": (1, "{:,.0f}", "", "{:,.0f}"),
     "decimal": (1, "{:.2f}", "", "{:g}"),
 }
-
-
-def check_output(output: str | Path) -> None:
-    """Check that we can write a page to a file, before the work.
-
-    RAISES (ValueError): If its name ends in neither `.html` nor `.md`, and it is no
-        open file either.
-    """
-    if _get_suffix(output) not in _SUFFIXES:
-        raise ValueError(
-            f"'output' should end in {' or '.join(_SUFFIXES)}, but is '{output}'."
-        )
 
 
 def write_page(
@@ -61,12 +50,11 @@ def write_page(
         has them inside; for Markdown, `<output without .md>_figures`.
     RAISES (ValueError): If `output` ends in something else.
     """
-    check_output(output)
+    suffix = choose_suffix(output, SUFFIXES)
     output = Path(output)
-    if folder is None and output.suffix == ".md":
+    if folder is None and suffix == ".md":
         folder = output.with_name(f"{output.stem}_figures")
     links = {} if folder is None else _write_pictures(pictures, output, Path(folder))
-    suffix = _get_suffix(output)
     if suffix == ".html":
         links = {
             name: f"data:image/png;base64,{b64encode(png).decode('ascii')}"
@@ -77,10 +65,6 @@ def write_page(
         temporary.write_text(
             text.render(content, links=links, n_seeds=SEEDS), encoding="utf8"
         )
-
-
-def _get_suffix(output: str | Path) -> str:
-    return ".html" if find_descriptor(output) is not None else Path(output).suffix
 
 
 def _write_pictures(

@@ -154,7 +154,7 @@ def test_pages_and_json_have_all_weights(folder, tmp_path):
         (("att", ""), "should have 1 to 200 tokens, but has 0"),
         (("att", "a " * 201), "should have 1 to 200 tokens, but has 201"),
         (("cross", "Rome"), "AttBiLSTMEncoder.v1, but has none"),
-        (("att", "Rome", "-o", "x.png"), "'output' should end in .html or .json"),
+        (("att", "Rome", "-o", "x.png"), "'output' should end in .json or .html"),
     ],
 )
 def test_what_can_not_be_shown_is_said(folder, arguments, message):

@@ -131,9 +131,9 @@ def run(request):
     return run_local
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def ray_cluster() -> Iterator[None]:
-    """A cluster on this machine, for all tests."""
+    """A cluster on this machine, whose processes end with these tests."""
     ray = pytest.importorskip("ray", reason="the extra ray is not installed")
     with pytest.MonkeyPatch.context() as context:
         # Nothing is told about this cluster, nor asked of another one.

@@ -241,7 +241,8 @@ def test_frozen_ones_stay_and_others_train(name):
 def test_worker_processes_annotate_alike(name):
     nlp = make_shared(name)
     train(nlp, 20)
-    assert annotate(nlp, n_process=2, batch_size=2) == annotate(nlp)
+    alone = annotate(nlp)
+    assert annotate(nlp, n_process=2, batch_size=2) == alone
 
 
 def test_all_pipelines_of_one_seed_are_equal(name):
