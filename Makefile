@@ -8,8 +8,9 @@ SEED ?= 0
 demo: $(VENV)/ready
 	$(BIN)/spacy project run demo
 
+# A process for each core, so one thread for each: more would wait for each other.
 test: $(VENV)/ready
-	$(BIN)/pytest --numprocesses auto --dist worksteal
+	OMP_NUM_THREADS=1 $(BIN)/pytest --numprocesses auto --dist worksteal
 
 test-all: $(BIN)/nox
 	$(BIN)/nox
