@@ -147,20 +147,20 @@ def make_shared() -> Language:
 
 
 def make_inside() -> Language:
-    nlp = spacy.blank("en")
+    nlp = spacy.blank("xx")
     add(nlp, "ner", cnn())
     add(nlp, "tagger", tok2vec())
     return train(nlp)
 
 
 def make_categories() -> Language:
-    nlp = spacy.blank("en")
+    nlp = spacy.blank("xx")
     add(nlp, "textcat", tok2vec())
     return train(nlp)
 
 
 def make_static() -> Language:
-    nlp = spacy.blank("en")
+    nlp = spacy.blank("xx")
     add_vectors(nlp)
     add(nlp, "ner", tok2vec(include_static_vectors=True))
     add(nlp, "tagger", cnn(pretrained_vectors=True))
@@ -168,7 +168,7 @@ def make_static() -> Language:
 
 
 def make_replaced() -> Language:
-    nlp = spacy.blank("en")
+    nlp = spacy.blank("xx")
     nlp.add_pipe("tok2vec", config={"model": tok2vec()})
     add(nlp, "tagger", LISTENER)
     add(nlp, "ner", LISTENER)
@@ -178,7 +178,7 @@ def make_replaced() -> Language:
 
 
 def make_legacy() -> Language:
-    nlp = spacy.blank("en")
+    nlp = spacy.blank("xx")
     add(nlp, "ner", cnn("v1", subword_features=False))
     add(nlp, "tagger", tok2vec("v1"))
     return train(nlp)
@@ -186,7 +186,7 @@ def make_legacy() -> Language:
 
 def make_bare() -> Language:
     """An embedding that is a whole tok2vec, without an encoder."""
-    nlp = spacy.blank("en")
+    nlp = spacy.blank("xx")
     nlp.add_pipe("tok2vec", config={"model": tok2vec()["embed"]})
     add(nlp, "tagger", LISTENER)
     return train(nlp)
@@ -198,7 +198,7 @@ depth = 1
 size = 60
 
 [nlp]
-lang = "en"
+lang = "xx"
 pipeline = ["tok2vec", "tagger", "ner", "morphologizer"]
 
 [components]

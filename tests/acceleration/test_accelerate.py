@@ -124,27 +124,27 @@ def test_only_words_and_spaces_of_docs_are_taken(folders, tmp_path):
 def test_packages_convert_by_name(folders, tmp_path, monkeypatch):
     """A package laid out as pip installs it, with read-only files."""
     site = tmp_path / "site-packages"
-    data = site / "en_toy" / "en_toy-0.0.0"
+    data = site / "xx_toy" / "xx_toy-0.0.0"
     shutil.copytree(folders / "inside", data)
-    (site / "en_toy" / "__init__.py").write_text(
+    (site / "xx_toy" / "__init__.py").write_text(
         "from spacy.util import load_model_from_init_py\n"
         "def load(**overrides):\n"
         "    return load_model_from_init_py(__file__, **overrides)\n"
     )
-    shutil.copy(data / "meta.json", site / "en_toy" / "meta.json")
+    shutil.copy(data / "meta.json", site / "xx_toy" / "meta.json")
     meta = json.loads((data / "meta.json").read_text())
     meta |= {"name": "toy", "version": "0.0.0"}
-    (site / "en_toy" / "meta.json").write_text(json.dumps(meta))
-    info = site / "en_toy-0.0.0.dist-info"
+    (site / "xx_toy" / "meta.json").write_text(json.dumps(meta))
+    info = site / "xx_toy-0.0.0.dist-info"
     info.mkdir()
-    (info / "METADATA").write_text("Name: en_toy\nVersion: 0.0.0\n")
+    (info / "METADATA").write_text("Name: xx_toy\nVersion: 0.0.0\n")
     for path in data.rglob("*"):
         path.chmod(0o555 if path.is_dir() else 0o444)
     monkeypatch.syspath_prepend(site)
     try:
-        result = convert("en_toy", tmp_path / "out", TEXTS)
+        result = convert("xx_toy", tmp_path / "out", TEXTS)
     finally:
-        sys.modules.pop("en_toy", None)
+        sys.modules.pop("xx_toy", None)
     assert len(result.converted) == 3
     assert describe(load_model(tmp_path / "out")(TEXTS[0])) == describe(
         load_model(folders / "inside")(TEXTS[0])
@@ -217,7 +217,7 @@ def make_docs(vocab: Vocab) -> list[Doc]:
 
 @pytest.fixture(scope="module")
 def vocab() -> Vocab:
-    nlp = spacy.blank("en")
+    nlp = spacy.blank("xx")
     pipelines.add_vectors(nlp)
     return nlp.vocab
 
@@ -296,7 +296,7 @@ def test_the_first_version_of_the_encoder_stays(tmp_path):
     layer = pipelines.tok2vec("v1")
     layer["@architectures"] = "spacy.Tok2Vec.v1"
     layer["encode"]["@architectures"] = "spacy.MaxoutWindowEncoder.v1"
-    nlp = spacy.blank("en")
+    nlp = spacy.blank("xx")
     pipelines.add(nlp, "ner", layer)
     pipelines.train(nlp).to_disk(tmp_path / "in")
     result = convert(tmp_path / "in", tmp_path / "out", TEXTS)
@@ -319,7 +319,7 @@ def make_refusing_encoder(width: int, window_size: int, maxout_pieces: int, dept
 
 
 def test_what_our_layers_refuse_stays_and_all_else_is_converted(tmp_path, monkeypatch):
-    nlp = spacy.blank("en")
+    nlp = spacy.blank("xx")
     wide = pipelines.tok2vec()
     wide["encode"]["window_size"] = 2
     pipelines.add(nlp, "tagger", wide)
@@ -359,7 +359,7 @@ def test_components_that_were_never_initialised_are_converted_unchecked(tmp_path
 
 def make_first(tmp_path: Path) -> Path:
     """A classifier that looks at the first token of each Doc, and fails without."""
-    nlp = spacy.blank("en")
+    nlp = spacy.blank("xx")
     uses = {f"use_reduce_{name}": name == "first" for name in REDUCTIONS}
     name = "spacy.TextCatReduce.v1"
     layer = {"@architectures": name, "exclusive_classes": True, **uses}
@@ -388,7 +388,7 @@ def test_texts_that_the_pipeline_can_not_take_are_refused_with_a_remedy(tmp_path
 
 
 def test_nothing_to_convert_is_refused_by_name_and_place(tmp_path):
-    nlp = spacy.blank("en")
+    nlp = spacy.blank("xx")
     layer = pipelines.tok2vec()
     layer["embed"] = {
         "@architectures": "spacy.CharacterEmbed.v2",
@@ -413,7 +413,7 @@ def make_transformer(width: int) -> Model:
 
 
 def make_with_transformer() -> Language:
-    nlp = spacy.blank("en")
+    nlp = spacy.blank("xx")
     layer = {"@architectures": "tests.Transformer.v1", "width": 16}
     nlp.add_pipe("tok2vec", name="transformer", config={"model": layer})
     pipelines.add(nlp, "tagger", pipelines.LISTENER)
@@ -454,7 +454,7 @@ def test_components_beside_a_transformer_are_converted(tmp_path):
     ids=["foreign", "ours"],
 )
 def test_an_encoder_is_converted_beside_an_embedding_that_stays(tmp_path, embed):
-    nlp = spacy.blank("en")
+    nlp = spacy.blank("xx")
     embed = {**embed, "width": 16}
     pipelines.add(nlp, "ner", {**pipelines.tok2vec(), "embed": embed})
     pipelines.train(nlp).to_disk(tmp_path / "in")
@@ -467,7 +467,7 @@ def test_an_encoder_is_converted_beside_an_embedding_that_stays(tmp_path, embed)
 
 
 def test_pipelines_without_a_model_are_refused(tmp_path):
-    spacy.blank("en").to_disk(tmp_path / "in")
+    spacy.blank("xx").to_disk(tmp_path / "in")
     with pytest.raises(ValueError, match=r"none \(no trained component"):
         convert(tmp_path / "in", tmp_path / "out", TEXTS)
     with pytest.raises(ValueError, match="'blank:en' should be a saved pipeline"):
@@ -475,7 +475,7 @@ def test_pipelines_without_a_model_are_refused(tmp_path):
 
 
 def make_legacy_static(path: Path, other: dict) -> None:
-    nlp = spacy.blank("en")
+    nlp = spacy.blank("xx")
     pipelines.add_vectors(nlp)
     layer = pipelines.tok2vec("v1", include_static_vectors=True)
     pipelines.add(nlp, "tagger", pipelines.without_our_encoder(layer))
