@@ -1,9 +1,6 @@
 """Whole pipelines: trained from configs, saved, loaded, shared and packaged."""
 
 import json
-import os
-import subprocess
-import sys
 from configparser import ConfigParser
 
 import numpy
@@ -20,6 +17,7 @@ from spacy_hashembeds.experiments.configs import SHIPPED
 from spacy_hashembeds.layers.symboltaker import find_symbol_takers
 
 from .conftest import find_configs
+from .processes import annotate_spawned, load_package, train_alone
 
 CONFIGS = find_configs("ner")  # of text classifiers: see test_textcat_pipelines.py
 #: What each is trained with to find any entities at all.
@@ -36,6 +34,9 @@ SMALL = {
     "training.max_steps": 40,
     "training.eval_frequency": 20,
 }
+
+SPLITS = ("train", "dev")
+TEXTS = ["Anna of Zotech said so .", "", "b"]
 
 # Listings 1 to 3 of appendix C in the report, as printed.
 LISTING_1 = """
@@ -123,10 +124,7 @@ def get_features(nlp, docs):
 
 
 def train_small(config, tiny_corpus, output, **overrides):
-    paths = {
-        "paths.train": str(tiny_corpus / "train.spacy"),
-        "paths.dev": str(tiny_corpus / "dev.spacy"),
-    }
+    paths = {f"paths.{split}": f"{tiny_corpus}/{split}.spacy" for split in SPLITS}
     train(config, output, overrides={**SMALL, **paths, **overrides})
     return output / "model-last"
 
@@ -139,17 +137,19 @@ def trained(request, tiny_corpus, tmp_path_factory):
     return train_small(config, tiny_corpus, output, **EMBEDDERS[request.param])
 
 
+@pytest.fixture(scope="module")
+def trained_alone(tiny_corpus, tmp_path_factory):
+    """A folder with a pipeline of each config."""
+    folder = tmp_path_factory.mktemp("alone")
+    paths = {f"paths.{split}": f"{tiny_corpus}/{split}.spacy" for split in SPLITS}
+    train_alone(CONFIGS, folder, {**paths, "training.max_steps": 2})
+    return folder
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("config", CONFIGS, ids=lambda path: path.stem)
-def test_spacy_train_needs_no_code(config, tiny_corpus, tmp_path):
-    """In a process of its own, so that only the entry points can help."""
-    command = [sys.executable, "-m", "spacy", "train", str(config)]
-    command += ["--paths.train", str(tiny_corpus / "train.spacy")]
-    command += ["--paths.dev", str(tiny_corpus / "dev.spacy")]
-    command += ["--training.max_steps", "2", "--output", str(tmp_path)]
-    result = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
-    assert result.returncode == 0, result.stdout + result.stderr
-    nlp = spacy.load(tmp_path / "model-last")
+@pytest.mark.parametrize("name", [path.stem for path in CONFIGS])
+def test_spacy_train_needs_no_code(trained_alone, name):
+    nlp = spacy.load(trained_alone / name / "model-last")
     assert get_features(nlp, [nlp.make_doc("a b")]).shape == (2, 96)
     assert nlp.get_pipe("tok2vec").model.get_ref("encode").layers  # depth 8
     assert len(nlp.get_pipe("tok2vec").model.get_ref("encode").layers[0].layers) == 8
@@ -341,38 +341,29 @@ def test_only_empty_docs(trained):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("method", ["fork", "spawn"])
-def test_worker_processes(trained, tmp_path, method):
-    """In a script, since spawn imports the main module anew."""
-    script = tmp_path / "script.py"
-    script.write_text(
-        "import multiprocessing, sys, spacy\n"
-        "if __name__ == '__main__':\n"
-        f"    multiprocessing.set_start_method({method!r})\n"
-        "    nlp = spacy.load(sys.argv[1])\n"
-        "    texts = ['Anna of Zotech said so .', '', 'b'] * 5\n"
-        "    one, two = (\n"
-        "        [d.to_json() for d in nlp.pipe(texts, n_process=n, batch_size=4)]\n"
-        "        for n in (1, 2)\n"
-        "    )\n"
-        "    assert one == two\n"
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_worker_processes(trained):
+    nlp = spacy.load(trained)
+    one, two = (
+        [doc.to_json() for doc in nlp.pipe(TEXTS * 5, n_process=n, batch_size=4)]
+        for n in (1, 2)
     )
-    command = [sys.executable, "-W", "ignore", str(script), str(trained)]
-    result = subprocess.run(command, capture_output=True, text=True)
-    assert result.returncode == 0, result.stderr
+    assert one == two
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("trained", ["multi_hybrid_embed"], indirect=True)
+def test_spawned_processes(trained, tmp_path):
+    """With an embedder that has symbols and hashes to send."""
+    annotate_spawned(trained, TEXTS, tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("trained", ["multi_embed"], indirect=True)
 @pytest.mark.filterwarnings("ignore::ResourceWarning")  # of spaCy's own
 def test_package(trained, tmp_path):
     """What `spacy package` makes imports and loads in a process of its own."""
     package(trained, tmp_path, name="toy", version="0.0.1")
     (root,) = tmp_path.iterdir()
     code = "import en_toy; nlp = en_toy.load(); print(len(nlp('a b c')))"
-    result = subprocess.run(
-        [sys.executable, "-c", code],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "PYTHONPATH": str(root)},
-    )
-    assert result.stdout == "3\n", result.stderr
+    assert load_package(root, code) == "3\n"

@@ -1,8 +1,5 @@
 """Whole pipelines with text classifiers: trained from configs, loaded and shared."""
 
-import subprocess
-import sys
-
 import pytest
 import spacy
 from spacy.cli.train import train
@@ -11,6 +8,7 @@ from spacy.util import load_config
 from spacy_hashembeds.experiments.configs import SHIPPED
 
 from .conftest import find_configs
+from .processes import annotate_spawned, train_alone
 from .toy_classifiers import MARKS, get_scores, make_texts, measure_accuracy, save_texts
 
 CONFIGS = find_configs("textcat")
@@ -54,17 +52,18 @@ def test_there_are_configs_of_ours_and_of_spacy():
     assert {path.stem for path in CONFIGS} == {*SMALL, "textcat_bow", "textcat_reduce"}
 
 
+@pytest.fixture(scope="module")
+def trained_alone(paths, tmp_path_factory):
+    """A folder with a pipeline of each config."""
+    folder = tmp_path_factory.mktemp("alone")
+    train_alone(CONFIGS, folder, {**paths, "training.max_steps": 2})
+    return folder
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("config", CONFIGS, ids=lambda path: path.stem)
-def test_spacy_train_needs_no_code(config, paths, tmp_path):
-    """In a process of its own, so that only the entry points can help."""
-    command = [sys.executable, "-m", "spacy", "train", str(config)]
-    for name, value in paths.items():
-        command += [f"--{name}", value]
-    command += ["--training.max_steps", "2", "--output", str(tmp_path)]
-    result = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
-    assert result.returncode == 0, result.stdout + result.stderr
-    nlp = spacy.load(tmp_path / "model-last")
+@pytest.mark.parametrize("name", [path.stem for path in CONFIGS])
+def test_spacy_train_needs_no_code(trained_alone, name):
+    nlp = spacy.load(trained_alone / name / "model-last")
     assert set(nlp("a great film").cats) == set(MARKS)
 
 
@@ -96,22 +95,5 @@ def test_equal_seeds_give_equal_models(trained, paths, tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("trained", ["hash_ngram_ensemble"], indirect=True)
-@pytest.mark.parametrize("method", ["fork", "spawn"])
-def test_worker_processes(trained, tmp_path, method):
-    """In a script, since spawn imports the main module anew."""
-    script = tmp_path / "script.py"
-    script.write_text(
-        "import multiprocessing, sys, spacy\n"
-        "if __name__ == '__main__':\n"
-        f"    multiprocessing.set_start_method({method!r})\n"
-        "    nlp = spacy.load(sys.argv[1])\n"
-        "    texts = ['a great film', '', 'awful !', 'b'] * 5\n"
-        "    one, two = (\n"
-        "        [d.cats for d in nlp.pipe(texts, n_process=n, batch_size=4)]\n"
-        "        for n in (1, 2)\n"
-        "    )\n"
-        "    assert one == two and one[0], (one, two)\n"
-    )
-    command = [sys.executable, "-W", "ignore", str(script), str(trained)]
-    result = subprocess.run(command, capture_output=True, text=True)
-    assert result.returncode == 0, result.stderr
+def test_spawned_processes(trained, tmp_path):
+    annotate_spawned(trained, ["a great film", "", "awful !", "b"], tmp_path)

@@ -1,7 +1,6 @@
 """Whole pipelines with token_ner: trained from its config, saved, shared, packaged."""
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -27,7 +26,9 @@ from spacy_hashembeds.experiments.configs import SHIPPED
 from spacy_hashembeds.experiments.run_trial import run_trial
 
 from ..conftest import make_trial
+from ..processes import annotate_spawned, load_package
 
+TEXTS = ["Anna of Zotech said so .", "", "b"]
 CONFIG = SHIPPED / "token_ner.cfg"
 SMALL = {
     "components.tok2vec.model.encode.width": 32,
@@ -139,29 +140,22 @@ def test_frozen_components_are_not_changed(trained, frozen, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("method", ["fork", "spawn"])
-def test_worker_processes(trained, tmp_path, method):
-    """In a script, since spawn imports the main module anew."""
-    script = tmp_path / "script.py"
-    script.write_text(
-        "import multiprocessing, sys, spacy\n"
-        "if __name__ == '__main__':\n"
-        f"    multiprocessing.set_start_method({method!r})\n"
-        "    settings = {'components': {'token_ner': {'spans_key': 'found'}}}\n"
-        "    nlp = spacy.load(sys.argv[1], config=settings)\n"
-        "    texts = ['Anna of Zotech said so .', '', 'b'] * 5\n"
-        "    one, two = (\n"
-        "        [\n"
-        "            (d.to_json(), d.spans['found'].attrs['scores'].tolist())\n"
-        "            for d in nlp.pipe(texts, n_process=n, batch_size=4)\n"
-        "        ]\n"
-        "        for n in (1, 2)\n"
-        "    )\n"
-        "    assert one == two\n"
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_worker_processes(trained):
+    nlp = spacy.load(trained, config={"components.token_ner.spans_key": "found"})
+    one, two = (
+        [
+            (doc.to_json(), doc.spans["found"].attrs["scores"].tolist())
+            for doc in nlp.pipe(TEXTS * 5, n_process=n, batch_size=4)
+        ]
+        for n in (1, 2)
     )
-    command = [sys.executable, "-W", "ignore", str(script), str(trained)]
-    result = subprocess.run(command, capture_output=True, text=True)
-    assert result.returncode == 0, result.stderr
+    assert one == two
+
+
+@pytest.mark.slow
+def test_spawned_processes(trained, tmp_path):
+    annotate_spawned(trained, TEXTS, tmp_path)
 
 
 @pytest.mark.slow
@@ -173,15 +167,8 @@ def test_package(trained, tmp_path):
     code = (
         "import en_toy; nlp = en_toy.load(); print(*nlp.get_pipe('token_ner').labels)"
     )
-    paths = [str(root), *filter(None, [os.environ.get("PYTHONPATH")])]
-    result = subprocess.run(
-        [sys.executable, "-c", code],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
-    )
     labels = spacy.load(trained).get_pipe("token_ner").labels
-    assert result.stdout == " ".join(labels) + "\n", result.stderr
+    assert load_package(root, code) == " ".join(labels) + "\n"
 
 
 def test_commands_of_spacy(trained, tiny_corpus, tmp_path):

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <barrier>
 #include <cstddef>
+#include <optional>
 #include <thread>
 #include <type_traits>
 #include <utility>
@@ -45,17 +46,24 @@ void launch(void (*kernel)(Arguments...), unsigned int n_blocks, unsigned int n_
             void** arguments) {
     gridDim.x = n_blocks;
     blockDim.x = n_threads;
-    for (blockIdx.x = 0; blockIdx.x < n_blocks; ++blockIdx.x) {
-        std::barrier<> barrier(n_threads);
-        block_barrier = &barrier;
-        std::vector<std::jthread> threads;
-        for (unsigned int thread = 0; thread < n_threads; ++thread)
-            threads.emplace_back([=] {
-                threadIdx.x = thread;
+    blockIdx.x = 0;
+    // a barrier for each block, since threads that are done leave it
+    std::optional<std::barrier<>> within(n_threads);
+    block_barrier = &*within;
+    std::barrier between(n_threads, [&]() noexcept {
+        ++blockIdx.x;
+        within.emplace(n_threads);
+    });
+    std::vector<std::jthread> threads;
+    for (unsigned int thread = 0; thread < n_threads; ++thread)
+        threads.emplace_back([&, thread] {
+            threadIdx.x = thread;
+            while (blockIdx.x < n_blocks) {
                 call(kernel, arguments, std::index_sequence_for<Arguments...>());
                 block_barrier->arrive_and_drop();
-            });
-    }
+                between.arrive_and_wait();
+            }
+        });
 }
 
 // Says how large each argument is, and returns how many there are.

@@ -41,7 +41,7 @@ from ..toy_embedders import (
 from .conftest import Gpu
 
 shared = settings(
-    suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=10
+    suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=4
 )
 LENGTHS = st.lists(st.integers(0, 40), max_size=4)
 
