@@ -76,7 +76,7 @@ def test_progress_is_shown(model, tmp_path, texts, monkeypatch):
     result = run(model, tmp_path / "out", "--text", str(texts))
     assert result.exit_code == 0, result.output
     assert re.search(r"Comparing: .* 0/3 ", result.stderr)
-    assert re.search(r"Timing: 100%.* 1/1 ", result.stderr)
+    assert re.search(r"Timing: .* 0/1 ", result.stderr)
 
 
 def test_docs_are_taken_as_text(model, tmp_path):

@@ -252,36 +252,3 @@ def test_all_pipelines_of_one_seed_are_equal(name):
         train(nlp, 3)
     models = [nlp.get_pipe("ner").model for nlp in (first, second)]
     assert models[0].to_bytes() == models[1].to_bytes()
-
-
-#: §3.3 of the paper: where the third word decides what the first one means.
-PHRASES = {
-    "Key and Peele": "W",
-    "You and I": "W",
-    "Key and I": "O",
-    "You and Peele": "O",
-}
-
-
-@pytest.mark.parametrize(
-    ("name", "most"),
-    [("BiLSTMEncoder", 3), ("CrossBiLSTMEncoder", 4), ("AttBiLSTMEncoder", 4)],
-)
-def test_the_xor_limitation(name, most):
-    """The tag of "and" needs both of its sides at once."""
-    fix_random_seed(1)
-    nlp = spacy.blank("en")
-    model = {**MODELS["tagger"], "tok2vec": make_tok2vec(name, WIDTHS[name])}
-    nlp.add_pipe("tagger", config={"model": model})
-    examples = [
-        Example.from_dict(nlp.make_doc(phrase), {"tags": ["O", tag, "O"]})
-        for phrase, tag in PHRASES.items()
-    ]
-    optimizer = nlp.initialize(lambda: examples)
-    optimizer.learn_rate = 0.03
-    right = []
-    while len(right) < 400 and 4 not in right:
-        nlp.update(examples, sgd=optimizer)
-        tagged = [doc[1].tag_ for doc in nlp.pipe(PHRASES)]
-        right.append(sum(map(str.__eq__, tagged, PHRASES.values())))
-    assert max(right) == most
