@@ -117,16 +117,29 @@ def draw_pipeline(results: Mapping[str, Any], path: Path) -> None:
 
 def draw_textcat(results: Mapping[str, Any], path: Path) -> None:
     """Draw words a second of each text classifier, predicting and training."""
-    timings = results["timings"]
+    title = "Text classifiers (times as fast as TextCatEnsemble)"
     with new_figure(path, (13, 4.2)) as figure:
-        axes = figure.subplots(1, len(timings), sharey=True)
-        for ax, (what, timed) in zip(axes, timings.items(), strict=True):
-            ratios = timed["times_as_fast_as_ensemble"]
-            _draw_speeds(ax, timed["contenders"], ratios, "#5b8db8")
-            ax.set_title(what, fontsize=10)
-        axes[0].invert_yaxis()
-        title = "Text classifiers (times as fast as TextCatEnsemble)"
-        figure.suptitle(f"{title}\n{describe(results)}", fontsize=11)
+        _draw_timings(figure, results, "times_as_fast_as_ensemble", title)
+
+
+def draw_recognizers(results: Mapping[str, Any], path: Path) -> None:
+    """Draw words a second of each NER component, predicting and training."""
+    title = f"NER on one tok2vec of ours ({describe_sizes(results)}; times spaCy's ner)"
+    with new_figure(path, (11, 3.4)) as figure:
+        _draw_timings(figure, results, "times_as_fast_as_ner", title)
+
+
+def _draw_timings(
+    figure: Any, results: Mapping[str, Any], ratios: str, title: str
+) -> None:
+    """Draw what was timed side by side, with the ratios of a key."""
+    timings = results["timings"]
+    axes = figure.subplots(1, len(timings), sharey=True)
+    for ax, (what, timed) in zip(axes, timings.items(), strict=True):
+        _draw_speeds(ax, timed["contenders"], timed[ratios], "#5b8db8")
+        ax.set_title(what, fontsize=10)
+    axes[0].invert_yaxis()
+    figure.suptitle(f"{title}\n{describe(results)}", fontsize=11)
 
 
 def draw_accelerate(results: Mapping[str, Any], path: Path) -> None:

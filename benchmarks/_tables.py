@@ -106,6 +106,20 @@ def make_profile_table(results: Json) -> str:
     return make_table(["microseconds a word", *stages], rows)
 
 
+def make_recognizers_table(results: Json) -> str:
+    """Make a table of NER components on one tok2vec, predicting and in training."""
+    timings = results["timings"]
+    rows = []
+    for name, n_entities in results["entities"].items():
+        row = [name, f"{n_entities:,}"]
+        for timed in timings.values():
+            speed = format_words_per_second(timed["contenders"][name])
+            row.append(f"{speed}, **{timed['times_as_fast_as_ner'][name]:.2f}x**")
+        rows.append(row)
+    header = ["words a second (quartiles)", "entities found"]
+    return make_table([*header, *(f"`{what}`" for what in timings)], rows)
+
+
 def make_growth_tables(results: Json) -> str:
     """Make tables of time, of memory that grows, and of tables that are shared."""
     layers = results["time"]["points"]

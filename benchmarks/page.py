@@ -16,6 +16,7 @@ from ._charts import (
     draw_accelerate,
     draw_embedding,
     draw_pipeline,
+    draw_recognizers,
     draw_textcat,
     draw_weights,
 )
@@ -29,6 +30,7 @@ from ._tables import (
     make_growth_tables,
     make_pipeline_table,
     make_profile_table,
+    make_recognizers_table,
     make_weights_tables,
 )
 from ._textcat_tables import (
@@ -48,6 +50,7 @@ CHARTS: dict[str, Callable[[dict[str, Any], Path], None]] = {
     "weights": draw_weights,
     "pipeline": draw_pipeline,
     OTHER_PYTHON: draw_pipeline,
+    "recognizers": draw_recognizers,
     "textcat": draw_textcat,
     "growth": draw_growth,
 }
@@ -61,6 +64,11 @@ def _make_acceleration(results: Mapping[str, Any]) -> str:
 def _make_weights(results: Mapping[str, Any]) -> str:
     chart = "![Times as long as plain hashing](../benchmarks/results/weights.png)"
     return f"{make_weights_tables(results)}\n\n{chart}"
+
+
+def _make_recognizers(results: Mapping[str, Any]) -> str:
+    chart = "![Words a second](../benchmarks/results/recognizers.png)"
+    return f"{make_recognizers_table(results)}\n\n{chart}"
 
 
 def _make_classifiers(results: Mapping[str, Any]) -> str:
@@ -81,6 +89,7 @@ PARTS: Parts = {
     OTHER_PYTHON: ((OTHER_PYTHON,), make_pipeline_table),
     f"profile-{OTHER_PYTHON}": ((OTHER_PYTHON,), make_profile_table),
     "goals": (("embedding", "pipeline"), make_goals_table),
+    "recognizers": (("recognizers",), _make_recognizers),
     "textcat": (("textcat",), _make_classifiers),
     "textcat-goals": (("textcat",), make_textcat_goals_table),
     "textcat-profile": (("textcat",), make_textcat_profile_tables),
