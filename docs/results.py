@@ -45,6 +45,7 @@ EMBEDDERS = {
     (FEWER, "hashes3"): "hash, 3 hashes",
     (FEWER, "hashes2"): "hash, 2 hashes",
     (FEWER, "default"): "hash, 1 hash (`multi_fewer_hash_embed`)",
+    ("token_ner", "default"): "the same under `token_ner` (`token_ner`)",
     (FEWER, SEED_9): "hash, 1 hash, hash seed 9",
     (HASH, "rows100"): "hash, 4 hashes, as many rows as symbols (`rows100`)",
     (HASH, "rows20"): "hash, 4 hashes, a fifth of that (`rows20`)",
@@ -283,7 +284,7 @@ def draw_sizes(groups: Groups, path: Path = PICTURE) -> None:
     groups = {
         key: results
         for key, results in select_task(groups, NER).items()
-        if key.embedder in SERIES and key[1:] != FROM_ONE
+        if key.embedder in SERIES and key[1:] != FROM_ONE and not _has_one_hash(key)
     }
     datasets = [d for d in CORPORA if sum(key.dataset == d for key in groups) > 2]
     figure = import_figure()(figsize=(4.6 * len(datasets), 4), layout="constrained")
@@ -298,6 +299,10 @@ def draw_sizes(groups: Groups, path: Path = PICTURE) -> None:
     figure.legend(handles, labels, loc="outside lower center", ncols=5, frameon=False)
     figure.supylabel("F1 on the test set (percent)")
     figure.savefig(path, dpi=150, facecolor="white")
+
+
+def _has_one_hash(key: TrialKey) -> bool:
+    return key.embedder == FEWER and key[1:] not in EQUAL_SIZES
 
 
 def _draw_panel(panel: Any, groups: Groups) -> None:

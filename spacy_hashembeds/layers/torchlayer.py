@@ -76,7 +76,8 @@ def _import_torch() -> Any:
     """
     import torch
 
-    os.register_at_fork(after_in_child=partial(torch.set_num_threads, 1))
+    if hasattr(os, "register_at_fork"):  # not on Windows, which has no fork
+        os.register_at_fork(after_in_child=partial(torch.set_num_threads, 1))
     return torch
 
 
