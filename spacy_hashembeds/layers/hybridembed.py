@@ -174,7 +174,8 @@ def check_weights(model: Model) -> None:
 
     RAISES (ValueError): If there are no symbols yet, or something can't be the layer's.
     """
-    attrs = [model.attrs[name] for name in ("symbols", "seed", "num_hashes")]
+    names = ("symbols", "rows", "seed", "num_hashes")
+    attrs = [model.attrs[name] for name in names]
     check_once(model, _check_weights, *attrs, model.maybe_get_dim("nV"))
 
 
@@ -183,6 +184,8 @@ def _check_weights(model: Model) -> None:
     if not model.has_param("E"):
         get_symbols(model)
     _check_symbols(model)
+    # read where training begins anew: the most that there may be
+    check_integer(model, "rows", model.get_dim("nV"), 2**32)
     check_integer(model, "seed", 0, 2**32 - 1)
     check_integer(model, "num_hashes", 1, MAX_HASHES)
     check_table(model)

@@ -203,7 +203,7 @@ def _check_weights(model: Model) -> None:
     _check_width(model)
     if _has_symbols(model):
         check_foreign(model, "has weights for symbols", "hashes_weights")
-        check_symbols(model, n_rows=model.get_dim("nK"))
+        check_symbols(model, n_rows=model.maybe_get_dim("nK"))
     else:
         check_foreign(model, "hashes its weights", "symbols")
     for name in ("E", "P"):

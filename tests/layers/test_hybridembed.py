@@ -199,6 +199,16 @@ def test_damaged_symbols_are_refused(symbols):
         loaded.predict(IDS)
 
 
+@pytest.mark.parametrize("rows", [11, 2**33, True, None, "12"])
+def test_a_damaged_limit_of_rows_is_refused(rows):
+    model = build()
+    assert model.get_dim("nV") == 12
+    model.attrs["rows"] = rows
+    loaded = build().from_bytes(model.to_bytes())
+    with pytest.raises(ValueError, match=r"'rows' of layer .* should be 12 to .* is "):
+        loaded.predict(IDS)
+
+
 def build_lookup() -> Model:
     return SymbolEmbed(3, key="NORM")
 

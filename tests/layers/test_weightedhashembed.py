@@ -4,6 +4,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+import srsly
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
@@ -221,6 +222,16 @@ def test_unknown_keys_are_one_where_the_row_of_weights_is_hashed():
     Y = model.predict(IDS)
     assert (Y[[1, 5, 6]] == Y[1]).all()
     assert len(np.unique(Y, axis=0)) == 4
+
+
+def test_a_lost_number_of_rows_is_refused():
+    model = build_with_symbols()
+    data = srsly.msgpack_loads(model.to_bytes())
+    data["nodes"][0]["dims"]["nK"] = None
+    model = WeightedHashEmbed(4, 6, nK=None, key="NORM", seed=9)
+    model.from_bytes(srsly.msgpack_dumps(data))
+    with pytest.raises(ValueError, match=r"symbols for NORM .* each of None rows but"):
+        model.predict(IDS)
 
 
 def build_as_many() -> Model:

@@ -235,7 +235,8 @@ def _check_columns(n_columns: int, extractor: Model) -> None:
 
 def _is_attribute(attr: Any) -> bool:
     is_known = isinstance(attr, str) and bool(intify_attr(attr))
-    return is_known or (isinstance(attr, int) and attr in IDS.values())
+    # True is an integer too, and the number 0 stands for no attribute
+    return is_known or (type(attr) is int and attr > 0 and attr in IDS.values())
 
 
 def _get_keys(parts: Parts, docs: InT) -> NDArray:

@@ -390,7 +390,13 @@ def test_names_are_not_state(vocab):
     assert is_folded(model)
 
 
-@pytest.mark.parametrize("columns", [["NORM"], ["NORM", "SHAPE", "NONE"], "NORM", None])
+@pytest.mark.parametrize(
+    "columns",
+    [
+        *(["NORM"], ["NORM", "SHAPE", "NONE"], "NORM", None),
+        *(["NORM", "SHAPE", True], ["NORM", "SHAPE", 0]),
+    ],
+)
 def test_damaged_columns_are_refused(vocab, columns):
     model, docs = build_hash(vocab), make_docs(vocab)
     (extractor,) = get_nodes(model, "extract_features")
