@@ -17,6 +17,9 @@ from ._data import batch_by_words
 from ._embedders import ROWS
 from ._timing import Contender, Maker
 
+#: Makes a contender of a name without weights.
+Make = Callable[[str, Vocab], Language]
+
 CALLBACK = "spacy-hashembeds.use_fastest_blas.v1"
 BATCH_WORDS = 1000
 
@@ -61,25 +64,32 @@ def make_pipeline(name: str, vocab: Vocab) -> Language:
 
 
 def train_stock(docs: Sequence[Doc], steps: int) -> Language:
-    """Train spaCy's pipeline for some steps, for all contenders to have its weights.
+    """Train spaCy's pipeline for some steps, for all contenders to have its weights."""
+    return train(SPACY, docs, steps)
+
+
+def train(
+    name: str, docs: Sequence[Doc], steps: int, make: Make = make_pipeline
+) -> Language:
+    """Train a contender for some steps.
 
     Only on docs with entities, if there are any, so that it soon finds some.
     """
     docs = [doc for doc in docs if doc.ents] or docs
     fix_random_seed(0)
-    nlp = make_pipeline(SPACY, docs[0].vocab)
+    nlp = make(name, docs[0].vocab)
     optimizer = nlp.initialize(lambda: make_examples(docs[:500]))
     for batch in batch_by_words(docs, BATCH_WORDS, steps):
         nlp.update(make_examples(batch), sgd=optimizer, drop=0.1)
     return nlp
 
 
-def make_trained(name: str, source: Language) -> Language:
-    """Make a pipeline that has the weights of another.
+def make_trained(name: str, source: Language, make: Make = make_pipeline) -> Language:
+    """Make a pipeline that has the labels and weights of another.
 
     name (str): The name of the contender.
     """
-    nlp = make_pipeline(name, source.vocab)
+    nlp = make(name, source.vocab)
     for component in source.pipe_names:
         saved = source.get_pipe(component).to_bytes(exclude=["vocab"])  # type: ignore[attr-defined]
         nlp.get_pipe(component).from_bytes(saved, exclude=["vocab"])  # type: ignore[attr-defined]

@@ -105,6 +105,8 @@ SERIES = {
     WEIGHTED: ("weighted", "#3f7f4f", "^"),
     HYBRID: ("hybrid", "#8a4f9e", "v"),
 }
+#: Not what its series is: weights that begin elsewhere, and other numbers of hashes.
+NOT_DRAWN = {FROM_ONE, *((FEWER, name) for name in ("default", "hashes3", SEED_9))}
 PICTURE = PAGE.with_suffix(".png")
 
 NONE = "\N{EN DASH}"
@@ -284,7 +286,7 @@ def draw_sizes(groups: Groups, path: Path = PICTURE) -> None:
     groups = {
         key: results
         for key, results in select_task(groups, NER).items()
-        if key.embedder in SERIES and key[1:] != FROM_ONE and not _has_one_hash(key)
+        if key.embedder in SERIES and key[1:] not in NOT_DRAWN
     }
     datasets = [d for d in CORPORA if sum(key.dataset == d for key in groups) > 2]
     figure = import_figure()(figsize=(4.6 * len(datasets), 4), layout="constrained")
@@ -299,10 +301,6 @@ def draw_sizes(groups: Groups, path: Path = PICTURE) -> None:
     figure.legend(handles, labels, loc="outside lower center", ncols=5, frameon=False)
     figure.supylabel("F1 on the test set (percent)")
     figure.savefig(path, dpi=150, facecolor="white")
-
-
-def _has_one_hash(key: TrialKey) -> bool:
-    return key.embedder == FEWER and key[1:] not in EQUAL_SIZES
 
 
 def _draw_panel(panel: Any, groups: Groups) -> None:

@@ -19,7 +19,7 @@ from spacy.util import minibatch
 from thinc.api import fix_random_seed
 
 from spacy_hashembeds.components.decoding import DECODERS
-from spacy_hashembeds.components.tags import OUTSIDE
+from spacy_hashembeds.components.tags import encode_tags, number_tags
 
 Table = list[list[str]]
 Text = tuple[str, str | None]  # words, and the entity
@@ -41,7 +41,10 @@ PHRASES: dict[str, tuple[Text, ...]] = {
 ENCODERS: dict[str, dict[str, Any]] = {
     "BiLSTM (baseline)": {"@architectures": "spacy-hashembeds.BiLSTMEncoder.v1"},
     "Cross-BiLSTM": {"@architectures": "spacy-hashembeds.CrossBiLSTMEncoder.v1"},
-    "Att-BiLSTM": {"@architectures": "spacy-hashembeds.AttBiLSTMEncoder.v1"},
+    "Att-BiLSTM": {
+        "@architectures": "spacy-hashembeds.AttBiLSTMEncoder.v1",
+        "width": 80,  # half of it is the LSTMs', and half attention's
+    },
     "spaCy's windows": {
         "@architectures": "spacy.MaxoutWindowEncoder.v2",
         "depth": 2,
@@ -80,7 +83,7 @@ def make_pipeline(encoder: Mapping[str, Any], texts: Sequence[Text], seed: int) 
     tok2vec = {
         "@architectures": "spacy.Tok2Vec.v2",
         "embed": embed,
-        "encode": {**encoder, "width": WIDTH, **({"dropout": 0.0} if is_ours else {})},
+        "encode": {"width": WIDTH, **encoder, **({"dropout": 0.0} if is_ours else {})},
     }
     model = {"@architectures": "spacy-hashembeds.TokenClassifier.v1"}
     nlp.add_pipe("token_ner", config={"model": {**model, "tok2vec": tok2vec}})
@@ -103,9 +106,10 @@ def count_right(nlp: Language, examples: Sequence[Example]) -> dict[str, int]:
     """
     component: Any = nlp.get_pipe("token_ner")
     probs = component.model.predict([nlp.make_doc(e.text) for e in examples])
-    found = [int(np.argmax(of_phrase[1])) == OUTSIDE for of_phrase in probs]
-    is_outside = [example.get_aligned_ner()[1] == "O" for example in examples]
-    counts = {"middle": sum(map(bool.__eq__, found, is_outside))}
+    numbers = number_tags(component.labels)
+    tags = [encode_tags(example.get_aligned_ner(), numbers) for example in examples]
+    middles = [int(np.argmax(of_phrase[1])) for of_phrase in probs]
+    counts = {"middle": sum(m == t[1] for m, t in zip(middles, tags, strict=True))}
     truth = [example.reference.ents for example in examples]
     for decoding in DECODERS:
         component.decoding = decoding

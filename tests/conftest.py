@@ -1,10 +1,11 @@
 """Fixtures shared by all tests."""
 
 import importlib.util
+import multiprocessing
 import os
 import shutil
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from itertools import islice
 from pathlib import Path
@@ -93,6 +94,15 @@ def trained_root(tiny_corpus, tmp_path_factory) -> Path:
 def project(trained_root, tmp_path) -> Path:
     """A copy of that project, to change."""
     return shutil.copytree(trained_root, tmp_path / "project")
+
+
+@pytest.fixture
+def forked() -> Iterator[None]:
+    """Have processes forked, which no longer is the default everywhere."""
+    before = multiprocessing.get_start_method()
+    multiprocessing.set_start_method("fork", force=True)
+    yield
+    multiprocessing.set_start_method(before, force=True)
 
 
 @pytest.fixture

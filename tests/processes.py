@@ -31,6 +31,7 @@ if __name__ == "__main__":
         for n in (1, 2)
     )
     assert one == two
+    assert any(doc.get("ents") or doc.get("cats") for doc in one)
 """
 
 

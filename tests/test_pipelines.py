@@ -341,6 +341,7 @@ def test_only_empty_docs(trained):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("forked")
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 def test_worker_processes(trained):
     nlp = spacy.load(trained)

@@ -94,6 +94,19 @@ def test_equal_seeds_give_equal_models(trained, paths, tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("forked")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+@pytest.mark.parametrize("trained", ["hash_ngram_ensemble"], indirect=True)
+def test_worker_processes(trained):
+    nlp = spacy.load(trained)
+    one, two = (
+        [doc.cats for doc in nlp.pipe(TEXTS, n_process=n, batch_size=4)] for n in (1, 2)
+    )
+    assert one == two
+    assert one[0]
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("trained", ["hash_ngram_ensemble"], indirect=True)
 def test_spawned_processes(trained, tmp_path):
     annotate_spawned(trained, ["a great film", "", "awful !", "b"], tmp_path)

@@ -74,7 +74,7 @@ def _compare_attrs(name: str, good: Node, bad: Node) -> Iterator[str]:
     kind = name.partition("(")[0]
     for key in sorted(good.keys() - _FREE):
         if key not in bad:
-            # it stays as the config has it, which does not say what data says
+            # it keeps the value of the config, which knows no symbols
             if key == "symbols":
                 yield f"{name}: attribute {key} is missing"
         elif not _CAN_BE.get((kind, key), _is_equal)(bad[key], good[key]):

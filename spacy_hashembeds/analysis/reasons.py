@@ -148,8 +148,8 @@ def describe_default(chosen: LookupOption | None) -> list[str]:
     )
     return [
         f"Begin with {_LOOKUP}: with tables of equal size it scored better on entities "
-        "that are new than 2 hashes did, on WNUT 2017, where all are new, beyond "
-        f"chance (F1 on unseen entities, test sets: {scores}). "
+        f"that are new than 2 hashes did (F1 on unseen entities, test sets: {scores}), "
+        "beyond chance on WNUT 2017, where all are new. "
         "What is new gets one row there, which rare values have trained, and not rows "
         "that others have trained for themselves. Where many entities stand in the "
         "training data, hashing is as good, better in small tables, and needs no "

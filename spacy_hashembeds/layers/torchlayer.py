@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def require_torch(name: str) -> None:
-    """Say what to install where there is no PyTorch.
+    """Import PyTorch, or say what to install where there is none.
 
     name (str): What needs it.
     RAISES (ImportError): If it is not installed.
@@ -31,6 +31,7 @@ def require_torch(name: str) -> None:
         raise ImportError(
             f"'{name}' needs PyTorch: pip install 'spacy-hashembeds[torch]'."
         )
+    _import_torch()
 
 
 def run_torch(

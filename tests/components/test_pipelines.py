@@ -140,6 +140,7 @@ def test_frozen_components_are_not_changed(trained, frozen, tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("forked")
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 def test_worker_processes(trained):
     nlp = spacy.load(trained, config={"components.token_ner.spans_key": "found"})
