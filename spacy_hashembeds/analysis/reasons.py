@@ -153,10 +153,9 @@ def describe_default(chosen: LookupOption | None) -> list[str]:
         "What is new gets one row there, which rare values have trained, and not rows "
         "that others have trained for themselves. Where many entities stand in the "
         "training data, hashing is as good, better in small tables, and needs no "
-        f"symbols. Importance weights ({_WEIGHTED}) and rows of their own beside "
-        f"hashed ones ({_HYBRID}) were not shown to be worth more than plain hashing. "
-        "All of it: "
-        "docs/results.md.",
+        f"symbols. Importance weights ({_WEIGHTED}) were not shown to be worth more "
+        f"than plain hashing, and rows of their own beside hashed ones ({_HYBRID}) "
+        "only in small tables, on AnEM. All of it: docs/results.md.",
     ]
 
 
