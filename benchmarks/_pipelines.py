@@ -97,15 +97,19 @@ def make_trained(name: str, source: Language, make: Make = make_pipeline) -> Lan
 
 
 def make_maker(
-    name: str, source: Language, prepare: Callable[[Language, Any], Callable]
+    name: str,
+    source: Language,
+    prepare: Callable[[Language, Any], Callable],
+    copy: Callable[[str, Language], Language] = make_trained,
 ) -> Maker[Any]:
     """Make what makes a contender: the pipeline, with the weights of another.
 
     prepare (Callable): Given the pipeline and a sample, gets ready what is timed.
+    copy (Callable): Makes the pipeline of a name, with the weights of another.
     """
 
     def make() -> Contender[Any]:
-        nlp = make_trained(name, source)
+        nlp = copy(name, source)
         return lambda sample: prepare(nlp, sample)
 
     return make

@@ -56,24 +56,12 @@ CHARTS: dict[str, Callable[[dict[str, Any], Path], None]] = {
 }
 
 
-def _make_acceleration(results: Mapping[str, Any]) -> str:
-    chart = "![Words a second](../benchmarks/results/accelerate.png)"
-    return f"{make_accelerate_table(results)}\n\n{chart}"
-
-
-def _make_weights(results: Mapping[str, Any]) -> str:
-    chart = "![Times as long as plain hashing](../benchmarks/results/weights.png)"
-    return f"{make_weights_tables(results)}\n\n{chart}"
-
-
-def _make_recognizers(results: Mapping[str, Any]) -> str:
-    chart = "![Words a second](../benchmarks/results/recognizers.png)"
-    return f"{make_recognizers_table(results)}\n\n{chart}"
-
-
-def _make_classifiers(results: Mapping[str, Any]) -> str:
-    chart = "![Words a second](../benchmarks/results/textcat.png)"
-    return f"{make_textcat_table(results)}\n\n{chart}"
+def _with_chart(
+    make: Callable[[Mapping[str, Any]], str], name: str, shows: str = "Words a second"
+) -> Callable[[Mapping[str, Any]], str]:
+    """Have the chart of some results stand below their tables."""
+    chart = f"![{shows}](../benchmarks/results/{name}.png)"
+    return lambda results: f"{make(results)}\n\n{chart}"
 
 
 #: For each part of a page the results that it is made of, and what makes it.
@@ -81,16 +69,22 @@ Parts = Mapping[str, tuple[tuple[str, ...], Callable[..., str]]]
 
 #: Those of docs/speed.md, and those of README.md.
 PARTS: Parts = {
-    "accelerate": (("accelerate",), _make_acceleration),
+    "accelerate": (("accelerate",), _with_chart(make_accelerate_table, "accelerate")),
     "embedding": (("embedding",), make_embedding_tables),
-    "weights": (("weights",), _make_weights),
+    "weights": (
+        ("weights",),
+        _with_chart(make_weights_tables, "weights", "Times as long as plain hashing"),
+    ),
     "pipeline": (("pipeline",), make_pipeline_table),
     "profile": (("pipeline",), make_profile_table),
     OTHER_PYTHON: ((OTHER_PYTHON,), make_pipeline_table),
     f"profile-{OTHER_PYTHON}": ((OTHER_PYTHON,), make_profile_table),
     "goals": (("embedding", "pipeline"), make_goals_table),
-    "recognizers": (("recognizers",), _make_recognizers),
-    "textcat": (("textcat",), _make_classifiers),
+    "recognizers": (
+        ("recognizers",),
+        _with_chart(make_recognizers_table, "recognizers"),
+    ),
+    "textcat": (("textcat",), _with_chart(make_textcat_table, "textcat")),
     "textcat-goals": (("textcat",), make_textcat_goals_table),
     "textcat-profile": (("textcat",), make_textcat_profile_tables),
     "growth": (("growth",), make_growth_tables),

@@ -4,7 +4,6 @@ Run as `python -m benchmarks.recognizers` from the checkout.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +31,7 @@ from ._pipelines import (
     BATCH_WORDS,
     DEPTH,
     annotate,
+    make_maker,
     prepare_pipe,
     prepare_update,
     strip,
@@ -39,8 +39,6 @@ from ._pipelines import (
 from ._recognizers import NAMES, NER, copy_recognizer, train_recognizer
 from ._tables import make_recognizers_table
 from ._timing import (
-    Contender,
-    Maker,
     Schedule,
     Work,
     get_ratios,
@@ -103,21 +101,15 @@ def _time(
     schedule: Schedule,
 ) -> dict[str, Any]:
     msg.text(f"timing: {prepare.__name__.removeprefix('prepare_')}")
-    makers = {name: _make_maker(name, sources[name], prepare) for name in NAMES}
+    makers = {
+        name: make_maker(name, sources[name], prepare, copy_recognizer)
+        for name in NAMES
+    }
     timings = time_in_turns(makers, Work(samples, count), schedule)
     return {
         "contenders": {name: timing.to_json() for name, timing in timings.items()},
         "times_as_fast_as_ner": get_ratios(timings, NER),
     }
-
-
-def _make_maker(
-    name: str, source: Language, prepare: Callable[[Language, Any], Callable]
-) -> Maker[Any]:
-    def make() -> Contender[Any]:
-        return partial(prepare, copy_recognizer(name, source))
-
-    return make
 
 
 def find_baselines(results: Mapping[str, Any]) -> dict[str, Spread]:

@@ -37,7 +37,7 @@ from ._data import (
 )
 from ._machine import use_one_thread
 from ._optimizer import time_optimizer
-from ._pipelines import prepare_pipe, prepare_update
+from ._pipelines import make_maker, prepare_pipe, prepare_update
 from ._profile import profile_pipe, profile_update
 from ._textcat_tables import (
     make_textcat_goals_table,
@@ -45,8 +45,6 @@ from ._textcat_tables import (
     make_textcat_table,
 )
 from ._timing import (
-    Contender,
-    Maker,
     Schedule,
     Work,
     get_ratios,
@@ -147,22 +145,16 @@ def _time(
     prepare: Callable[..., Callable],
     schedule: Schedule,
 ) -> dict[str, Any]:
-    makers = {name: _make_maker(name, sources[name], prepare) for name in NAMES}
+    makers = {
+        name: make_maker(name, sources[name], prepare, copy_classifier)
+        for name in NAMES
+    }
     timings = time_in_turns(makers, Work(samples, count), schedule)
     return {
         "contenders": {name: timing.to_json() for name, timing in timings.items()},
         "times_as_fast_as_ensemble": get_ratios(timings, ENSEMBLE),
         "times_as_long_as_bow": get_relative_times(timings, BAG_OF_WORDS),
     }
-
-
-def _make_maker(
-    name: str, source: Language, prepare: Callable[[Language, Any], Callable]
-) -> Maker[Any]:
-    def make() -> Contender[Any]:
-        return partial(prepare, copy_classifier(name, source))
-
-    return make
 
 
 def _profile(
