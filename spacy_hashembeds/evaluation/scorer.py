@@ -27,6 +27,9 @@ from .matching import Matches, SpanKey, match_spans
 ALL, SEEN, UNSEEN = "ents", "ents_seen", "ents_unseen"
 KINDS = {"all": ALL, "seen": SEEN, "unseen": UNSEEN}
 
+#: Lengths in tokens by which entities are scored, gold and predicted ones.
+LENGTHS = ("1", "2", "3", "4+")
+
 REMEDY = (
     'Give it on loading: spacy.load(path, config={"components": {"ner": {"scorer": '
     '{"train": "train.spacy"}}}}), with your component\'s name for "ner"; or run '
@@ -95,9 +98,11 @@ def score_seen_unseen(
     """Score entities all together, the seen ones and the unseen ones, in one pass.
 
     Each of `ents`, `ents_seen` and `ents_unseen` gets the keys `_p`, `_r`, `_f`
-    (fractions, 0 to 1), `_per_type` (for each type `p`, `r`, `f` and `support`)
-    and `_support`: how many gold entities were counted. As in spaCy, all but
-    `_support` are None where there was nothing to count, gold or predicted.
+    (fractions, 0 to 1), `_per_type` (for each type `p`, `r`, `f` and `support`),
+    `_per_length` (likewise for each of `LENGTHS`) and `_support`: how many gold
+    entities were counted. As in spaCy, all but `_support` are None where there was
+    nothing to count, gold or predicted. A predicted entity is as long as the gold
+    tokens that it is aligned with.
 
     examples (Iterable[Example]): Predicted and gold docs; read once.
     train_texts (Collection[str]): The texts of the training set's entities,
@@ -138,16 +143,19 @@ def summarize_matches(docs: Iterable[Mapping[str, Matches]]) -> dict[str, Any]:
         read once.
     RETURNS (dict[str, Any]): The scores.
     """
-    counts: dict[str, defaultdict[str, PRFScore]] = {
-        prefix: defaultdict(PRFScore) for prefix in (ALL, SEEN, UNSEEN)
-    }
+    counts = {prefix: _Counts() for prefix in KINDS.values()}
     for doc in docs:
         for prefix, matches in doc.items():
-            _count(counts[prefix], matches)
+            counts[prefix].add(matches)
     scores: dict[str, Any] = {}
-    for prefix, per_type in counts.items():
-        scores.update(_summarize(prefix, per_type))
+    for prefix, counted in counts.items():
+        scores.update(counted.summarize(prefix))
     return scores
+
+
+def find_length(start: int, end: int) -> str:
+    """Say which of `LENGTHS` an entity has, given its first token and its end."""
+    return LENGTHS[min(end - start, len(LENGTHS)) - 1]
 
 
 def _align_predictions(example: Example) -> list[SpanKey]:
@@ -188,28 +196,51 @@ def _gold_views(
     yield UNSEEN, unseen, unseen_missing
 
 
-def _count(per_type: defaultdict[str, PRFScore], matches: Matches) -> None:
-    for label, _, _ in matches.correct:
-        per_type[label].tp += 1
-    for label, _, _ in matches.spurious:
-        per_type[label].fp += 1
-    for label, _, _ in matches.missed:
-        per_type[label].fn += 1
-    for label, _, _ in matches.ignored:
-        per_type[label]  # spaCy lists a type even if its spans are ignored
+class _Counts:
+    """Counts of one kind of entities, by type and by length."""
+
+    def __init__(self) -> None:
+        self._per_type: defaultdict[str, PRFScore] = defaultdict(PRFScore)
+        self._per_length = {length: PRFScore() for length in LENGTHS}
+
+    def add(self, matches: Matches) -> None:
+        """Count the entities of a doc."""
+        for key in matches.correct:
+            for score in self._find(*key):
+                score.tp += 1
+        for key in matches.spurious:
+            for score in self._find(*key):
+                score.fp += 1
+        for key in matches.missed:
+            for score in self._find(*key):
+                score.fn += 1
+        for label, _, _ in matches.ignored:
+            self._per_type[label]  # spaCy lists a type even if its spans are ignored
+
+    def summarize(self, prefix: str) -> dict[str, Any]:
+        """Score what was counted, under keys with this prefix."""
+        total = sum(self._per_type.values(), PRFScore())
+        if not len(total):
+            names = ("p", "r", "f", "per_type", "per_length")
+            return {
+                **dict.fromkeys(f"{prefix}_{name}" for name in names),
+                f"{prefix}_support": 0,
+            }
+        return {
+            f"{prefix}_p": total.precision,
+            f"{prefix}_r": total.recall,
+            f"{prefix}_f": total.fscore,
+            f"{prefix}_per_type": _score_each(self._per_type),
+            f"{prefix}_per_length": _score_each(self._per_length),
+            f"{prefix}_support": total.tp + total.fn,
+        }
+
+    def _find(self, label: str, start: int, end: int) -> tuple[PRFScore, PRFScore]:
+        return self._per_type[label], self._per_length[find_length(start, end)]
 
 
-def _summarize(prefix: str, per_type: Mapping[str, PRFScore]) -> dict[str, Any]:
-    total = sum(per_type.values(), PRFScore())
-    counted = len(total) > 0
-    types = {
-        label: {**score.to_dict(), "support": score.tp + score.fn}
-        for label, score in per_type.items()
-    }
+def _score_each(counts: Mapping[str, PRFScore]) -> dict[str, dict[str, Any]]:
     return {
-        f"{prefix}_p": total.precision if counted else None,
-        f"{prefix}_r": total.recall if counted else None,
-        f"{prefix}_f": total.fscore if counted else None,
-        f"{prefix}_per_type": types if counted else None,
-        f"{prefix}_support": total.tp + total.fn,
+        name: {**score.to_dict(), "support": score.tp + score.fn}
+        for name, score in counts.items()
     }
