@@ -60,6 +60,12 @@ def evaluate_cli(
         help="What to score, 'ner' or 'textcat'. Default: what the pipeline's "
         "components set, or without a pipeline, what the gold corpus has.",
     ),
+    ablation: bool = Opt(
+        False,
+        "--ablation",
+        help="Run the pipeline with each part of its BiLSTM encoder alone too, to see "
+        "what it does for the bounds of entities.",
+    ),
     output: list[Path] = Opt(
         [],
         "--output",
@@ -121,6 +127,7 @@ def evaluate_cli(
             train,
             against=against,
             task=task,
+            ablation=ablation,
             layout=ColumnFormat(
                 separator=separator and separator.replace(r"\t", "\t"),
                 word=word_column,

@@ -9,7 +9,7 @@ from .evaluate_categories import evaluate_categories
 from .evaluate_entities import evaluate_entities
 from .evaluation import CATEGORIES, ENTITIES, Evaluation
 from .sources import Corpus, Options, Source, name_corpus, name_predictions
-from .tasks import TEXTCAT, choose_task
+from .tasks import NER, choose_task
 
 
 def evaluate(
@@ -19,6 +19,7 @@ def evaluate(
     train: Corpus | None = None,
     against: Language | Iterable[Doc] | None = None,
     task: str | None = None,
+    ablation: bool = False,
     samples: int = 5000,
     seed: int = 0,
     show_progress: bool = True,
@@ -46,6 +47,9 @@ def evaluate(
     task (str, optional): What to score: entities, "ner", or categories of documents,
         "textcat". None: what the components of the pipeline set; or, without a
         pipeline, what the gold docs have.
+    ablation (bool): Whether to run the pipeline once more for each part of its BiLSTM
+        encoder's output, with zeros in place of the others: what do hidden states and
+        each attention head do for the bounds of entities? See docs/evaluate.md.
     samples (int): How often the bootstrap and the test of significance draw.
     seed (int): What they draw by. Equal seeds give equal results.
     show_progress (bool): Whether to show on stderr how far it is, where that is a
@@ -55,7 +59,8 @@ def evaluate(
         argument is of another type.
     RAISES (ValueError): If a file can't be read, predictions have other words than the
         gold docs, `samples` is not 1 to 1,000,000, or `seed` is negative; if there are
-        both entities and categories, or `train` is missing for entities.
+        both entities and categories, or `train` is missing for entities; if there is
+        no encoder for `ablation`.
     RETURNS (Evaluation): All that was found: see `Evaluation`.
     """
     return evaluate_sources(
@@ -64,6 +69,7 @@ def evaluate(
         None if train is None else name_corpus(train, "train"),
         against=None if against is None else name_predictions(against, "against"),
         task=task,
+        ablation=ablation,
         options=Options(samples=samples, seed=seed, show_progress=show_progress),
     )
 
@@ -75,6 +81,7 @@ def evaluate_sources(
     *,
     against: Source | None,
     task: str | None,
+    ablation: bool,
     options: Options,
 ) -> Evaluation:
     """Evaluate predictions: see `evaluate`, of which this is the core.
@@ -84,16 +91,29 @@ def evaluate_sources(
     train (Source, optional): The docs of the training set.
     against (Source, optional): A second pipeline, or its predicted docs.
     task (str, optional): What to score.
+    ablation (bool): Whether to run with each part of the encoder alone.
     options (Options): How to evaluate.
     """
     sources = [predictions] if against is None else [predictions, against]
     pipelines = [each.docs for each in sources if isinstance(each.docs, Language)]
     golds = list(gold.docs)
-    if choose_task(task, pipelines, golds) == TEXTCAT:
-        evaluate_task, view = evaluate_categories, CATEGORIES
-    else:
-        evaluate_task, view = evaluate_entities, ENTITIES
-    data = evaluate_task(
+    if choose_task(task, pipelines, golds) == NER:
+        data = evaluate_entities(
+            predictions,
+            gold,
+            train,
+            golds=golds,
+            against=against,
+            ablation=ablation,
+            options=options,
+        )
+        return Evaluation(data, ENTITIES)
+    if ablation:
+        raise ValueError(
+            "'ablation' (--ablation) is of entities, but what is scored are the "
+            "categories of documents. Leave it out."
+        )
+    data = evaluate_categories(
         predictions, gold, train, golds=golds, against=against, options=options
     )
-    return Evaluation(data, view)
+    return Evaluation(data, CATEGORIES)

@@ -8,10 +8,12 @@ import numpy as np
 from spacy.tokens import Doc
 from spacy.training import Example
 
+from .ablation import ablate, find_ablated
 from .averages import average_types
 from .bootstrap import (
     CONFIDENCE,
     Interval,
+    ScoreDifferences,
     ScoreIntervals,
     bootstrap_scores,
     compare_scores,
@@ -20,7 +22,7 @@ from .counts import score_counts, tabulate_counts
 from .groups import GROUPINGS, learn_training_set
 from .predictions import get_reference
 from .runs import Key, Run
-from .scorer import KINDS
+from .scorer import ALL, KINDS, LENGTHS
 from .sharing import count_shared
 from .sources import Options, Source, predict
 from .warnings import find_warnings
@@ -33,6 +35,7 @@ def evaluate_entities(
     *,
     golds: list[Doc | Example],
     against: Source | None,
+    ablation: bool,
     options: Options,
 ) -> dict[str, Any]:
     """Evaluate entities: see `evaluate`.
@@ -42,8 +45,9 @@ def evaluate_entities(
     train (Source, optional): The docs of the training set.
     golds (list[Doc | Example]): The gold docs, read.
     against (Source, optional): A second pipeline, or its predicted docs.
+    ablation (bool): Whether to run the pipeline with each part of its encoder alone.
     options (Options): How to evaluate.
-    RAISES (ValueError): If there is no training set.
+    RAISES (ValueError): If there is no training set, or nothing to leave alone.
     RETURNS (dict[str, Any]): What an `Evaluation` of entities holds.
     """
     if train is None:
@@ -51,6 +55,7 @@ def evaluate_entities(
             "'train' should be the corpus that the pipeline was trained on (--train), "
             "by which its entities are seen or unseen, but is None."
         )
+    layer = find_ablated(predictions) if ablation else None
     references = (get_reference(doc) for doc in train.docs)
     knowledge = learn_training_set(options.show(references, f"Reading {train.name}"))
 
@@ -63,9 +68,11 @@ def evaluate_entities(
     draws = asdict(options)
     keys, counts = tabulate_counts(ours.documents)
     intervals = dict(zip(keys, bootstrap_scores(counts, **draws), strict=True))
+    theirs = None if against is None else run(against)
     comparison = None
-    if against is not None:
-        comparison = {"model": against.name, **_compare(ours, run(against), draws)}
+    if against is not None and theirs is not None:
+        comparison = {"model": against.name, **_compare(ours, theirs, draws)}
+    parts = {} if layer is None else ablate(layer, predictions, golds, options)
     schemes = ours.summarize_schemes()
     evaluation = {
         "setting": {
@@ -81,12 +88,14 @@ def evaluate_entities(
             "confidence": CONFIDENCE,
             "samples": options.samples,
             "seed": options.seed,
+            "parts": list(parts),
         },
         **_add_intervals(ours.scores, intervals),
         "averages": {kind: average_types(schemes[kind]["strict"]) for kind in KINDS},
         "schemes": schemes,
         "comparison": comparison,
         "groups": _describe_groups(keys, counts, intervals),
+        "chunks": _describe_chunks(ours, theirs, parts),
         "confusions": [asdict(confusion) for confusion in ours.confusions.rank()],
     }
     return {**evaluation, "warnings": find_warnings(evaluation)}
@@ -101,6 +110,8 @@ def _add_intervals(
             scores[f"{prefix}_{key}"] = bounds
         for label, score in (scores[f"{prefix}_per_type"] or {}).items():
             score.update(_name(intervals.get((prefix, "", label))))
+        for length, score in (scores[f"{prefix}_per_length"] or {}).items():
+            score.update(_name(intervals.get((prefix, length, None))))
     return scores
 
 
@@ -141,15 +152,51 @@ def _describe_groups(
     }
 
 
-def _compare(ours: Run, theirs: Run, draws: dict[str, Any]) -> dict[str, Any]:
-    both = [run.stack_totals() for run in (ours, theirs)]
-    compared = compare_scores(*both, **draws)
+def _describe_chunks(
+    ours: Run, theirs: Run | None, parts: Mapping[str, Mapping[str, Any]]
+) -> dict[str, dict[str, Any]]:
+    other = {} if theirs is None else theirs.chunks.score()
     return {
-        kind: None
-        if differences is None
-        else {
-            key: {"other": theirs.scores[f"{prefix}_{key}"], **difference}
-            for key, difference in asdict(differences).items()
+        tag: {
+            **score,
+            "other": other[tag]["recall"] if other else None,
+            "parts": {name: scores[tag]["recall"] for name, scores in parts.items()},
         }
-        for (kind, prefix), differences in zip(KINDS.items(), compared, strict=True)
+        for tag, score in ours.chunks.score().items()
+    }
+
+
+def _compare(ours: Run, theirs: Run, draws: dict[str, Any]) -> dict[str, Any]:
+    """Compare kinds of entities, and the types and lengths of all of them."""
+
+    def compare(keys: Mapping[str, Key], others: Mapping[str, Any]) -> dict[str, Any]:
+        both = [run.stack(list(keys.values())) for run in (ours, theirs)]
+        compared = compare_scores(*both, **draws)
+        return {
+            name: None if found is None else _add_other(found, others[name])
+            for name, found in zip(keys, compared, strict=True)
+        }
+
+    scores = theirs.scores
+    per_type, per_length = (
+        scores[f"{ALL}_{name}"] or {} for name in ("per_type", "per_length")
+    )
+    labels = sorted({*(ours.scores[f"{ALL}_per_type"] or {}), *per_type})
+    totals = {
+        kind: {key: scores[f"{prefix}_{key}"] for key in "prf"}
+        for kind, prefix in KINDS.items()
+    }
+    return {
+        **compare({kind: (KINDS[kind], "", None) for kind in KINDS}, totals),
+        "per_type": compare({name: (ALL, "", name) for name in labels}, per_type),
+        "per_length": compare({n: (ALL, n, None) for n in LENGTHS}, per_length),
+    }
+
+
+def _add_other(
+    differences: ScoreDifferences, other: Mapping[str, Any]
+) -> dict[str, Any]:
+    return {
+        key: {"other": other[key], **difference}
+        for key, difference in asdict(differences).items()
     }

@@ -74,9 +74,12 @@ class Evaluation(Mapping[str, Any]):
     - "schemes": for each of these, scores that give credit to what is nearly right (see
       `SchemeCounter.summarize`).
     - "groups": for each of `GROUPINGS` its groups.
+    - "chunks": for each of `CHUNKS` how many tokens have it, their recall, that of the
+      other model, and with `ablation` that with each part of the encoder alone.
     - "confusions": see `Confusion`.
     - "comparison": None, or the other model and, for "all", "seen" and "unseen"
-      entities, its scores and the differences (see `compare_scores`).
+      entities, its scores and the differences (see `compare_scores`); under "per_type"
+      and "per_length" those of all entities of each type and length.
     - "warnings": sentences, where figures may not be what they seem.
 
     Of categories:

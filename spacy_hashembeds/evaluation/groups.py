@@ -2,6 +2,7 @@
 
 For each group there is a recall and a support, and no precision: a gold entity is in
 one group, so that recall divides up, but a prediction that is wrong belongs to none.
+(Of lengths there is precision too: the scorer has them.)
 """
 
 from bisect import bisect_right
@@ -43,7 +44,6 @@ class Grouping:
 
 
 _FREQUENCIES = (0, 1, 2, 10, 100)
-_LENGTHS = (1, 2, 3, 4, 5)
 
 
 def _name_ranges(starts: tuple[int, ...]) -> dict[str, str]:
@@ -75,9 +75,6 @@ GROUPINGS: Mapping[str, Grouping] = {
     "token_frequency": Grouping(
         title="Times its rarest token stood in training",
         groups=_name_ranges(_FREQUENCIES),
-    ),
-    "length": Grouping(
-        title="Length of the entity in tokens", groups=_name_ranges(_LENGTHS)
     ),
 }
 
@@ -115,9 +112,8 @@ def group_entity(ent: Span, knowledge: TrainingKnowledge) -> dict[str, str]:
     counts = [knowledge.tokens.get(token.text, 0) for token in ent]
     return {
         "knowledge": _group_by_knowledge(ent.label_, labels, counts),
-        "frequency": _find_range(sum(labels.values()), "frequency", _FREQUENCIES),
-        "token_frequency": _find_range(min(counts), "token_frequency", _FREQUENCIES),
-        "length": _find_range(len(ent), "length", _LENGTHS),
+        "frequency": _find_range(sum(labels.values()), "frequency"),
+        "token_frequency": _find_range(min(counts), "token_frequency"),
     }
 
 
@@ -131,5 +127,5 @@ def _group_by_knowledge(
     return "tokens_partly_seen" if any(counts) else "tokens_unseen"
 
 
-def _find_range(value: int, grouping: str, starts: tuple[int, ...]) -> str:
-    return list(GROUPINGS[grouping].groups)[bisect_right(starts, value) - 1]
+def _find_range(value: int, grouping: str) -> str:
+    return list(GROUPINGS[grouping].groups)[bisect_right(_FREQUENCIES, value) - 1]

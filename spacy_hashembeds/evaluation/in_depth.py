@@ -25,6 +25,7 @@ def evaluate_in_depth(
     *,
     against: str | Path | None = None,
     task: str | None = None,
+    ablation: bool = False,
     layout: ColumnFormat | None = None,
     predicted_column: int | None = None,
     samples: int = 5000,
@@ -46,6 +47,8 @@ def evaluate_in_depth(
     against (str | Path, optional): A second pipeline, or the file of its predictions,
         to compare the first one with.
     task (str, optional): What to score, "ner" or "textcat": see `evaluate`.
+    ablation (bool): Whether to run the pipeline with each part of its encoder alone:
+        see `evaluate`.
     layout (ColumnFormat, optional): How files with one token a line are laid out.
         None: the word first, the tag last, white space between.
     predicted_column (int, optional): The column of the tag in files of predictions,
@@ -75,6 +78,7 @@ def evaluate_in_depth(
         None if train is None else _read(train, layout),
         against=None if against is None else _load(against, of_predictions),
         task=task,
+        ablation=ablation,
         options=options,
     )
 

@@ -59,6 +59,12 @@ def _render(evaluation: Mapping[str, Any], *, is_page: bool) -> str:
         n_shown=N_SHOWN,
         is_compared=bool(compared),
         scale=find_scale(row for rows in compared for row in rows.values()),
+        scale_of_parts=find_scale(
+            rows["f"]
+            for division in ("per_type", "per_length")
+            for rows in comparison.get(division, {}).values()
+            if rows is not None
+        ),
         highlight=_Highlighter(evaluation),
     )
 

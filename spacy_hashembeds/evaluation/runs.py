@@ -1,21 +1,22 @@
 """What there is to count in predictions, noted in one pass over them."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from spacy.tokens import Doc
 from spacy.training import Example
 
+from .chunks import ChunkCounter
 from .confusions import ConfusionCounter
 from .groups import TrainingKnowledge, group_entity
 from .matching import Matches
 from .schemes import SchemeCounter
-from .scorer import ALL, KINDS, match_entities, summarize_matches
+from .scorer import ALL, KINDS, find_length, match_entities, summarize_matches
 
-# What is counted: the prefix of a score, or a grouping; in a grouping the group; and a
-# type, or None for all types.
+# What is counted: the prefix of a score, or a grouping; the length, or in a grouping
+# the group, or "" for all; and a type, or None for all types.
 Key = tuple[str, str, str | None]
 
 # True positives, false positives, false negatives.
@@ -35,6 +36,7 @@ class Run:
     documents (list[dict]): For each document with entity annotation its counts.
     confusions (ConfusionCounter): The errors.
     schemes (SchemeCounter): What the entities are under each scheme.
+    chunks (ChunkCounter): The tokens by chunk tag.
     """
 
     def __init__(
@@ -45,15 +47,17 @@ class Run:
         self.documents: list[_Counts] = []
         self.confusions = ConfusionCounter()
         self.schemes = SchemeCounter()
+        self.chunks = ChunkCounter()
         self.scores = summarize_matches(self._match(examples))
 
     def stack_totals(self) -> np.ndarray:
         """Count all types together, shape (n_documents, n_kinds, 3)."""
-        rows = [
-            [document.get((prefix, "", None), [0, 0, 0]) for prefix in KINDS.values()]
-            for document in self.documents
-        ]
-        return np.array(rows, dtype="int32").reshape(len(rows), len(KINDS), 3)
+        return self.stack([(prefix, "", None) for prefix in KINDS.values()])
+
+    def stack(self, keys: Sequence[Key]) -> np.ndarray:
+        """Give counts of each document, shape (n_documents, n_keys, 3)."""
+        rows = [[doc.get(key, [0, 0, 0]) for key in keys] for doc in self.documents]
+        return np.array(rows, dtype="int32").reshape(len(rows), len(keys), 3)
 
     def summarize_schemes(self) -> dict[str, Any]:
         """Score all, the seen and the unseen entities under each scheme."""
@@ -72,6 +76,7 @@ class Run:
                 self.documents.append(counts)
                 self.confusions.add(number, example.reference, matches[ALL])
                 self.schemes.add(matches)
+                self.chunks.add(example, matches[ALL])
             yield matches
 
 
@@ -80,9 +85,10 @@ def _count_scores(views: Mapping[str, Matches]) -> _Counts:
     for prefix, matches in views.items():
         outcomes = (matches.correct, matches.spurious, matches.missed)
         for i, keys in enumerate(outcomes):
-            for label, _, _ in keys:
+            for label, start, end in keys:
                 counts[prefix, "", None][i] += 1
                 counts[prefix, "", label][i] += 1
+                counts[prefix, find_length(start, end), None][i] += 1
     return counts
 
 

@@ -225,11 +225,14 @@ def test_markdown_has_the_tables(evaluation):
         for token, after in pairwise(tokens)
         if token.type == "heading_open"
     ]
-    assert titles[:6] == [
+    assert titles[:9] == [
         "Named entities, evaluated",
         "Entities",
         r"Against en_pipeline",
         "Entities by type",
+        "By type, against en_pipeline",
+        "Entities by length",
+        "By length, against en_pipeline",
         "Averages over types",
         "Schemes of matching",
     ]

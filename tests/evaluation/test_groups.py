@@ -86,20 +86,12 @@ def test_ranges_hold_their_bounds(count, expected):
     assert groups["frequency"] == groups["token_frequency"] == expected
 
 
-def test_entities_are_grouped_by_length(knowledge):
-    lengths = {n: group("+".join("a" * n) + "|X", knowledge) for n in range(1, 8)}
-    names = [groups["length"] for groups in lengths.values()]
-    assert names == ["1", "2", "3", "4", "5+", "5+", "5+"]
-    assert list(GROUPINGS["length"].groups) == ["1", "2", "3", "4", "5+"]
-
-
 def test_an_empty_training_set_has_shown_nothing():
     knowledge = learn_training_set([])
     assert group("New+York|LOC", knowledge) == {
         "knowledge": "tokens_unseen",
         "frequency": "0",
         "token_frequency": "0",
-        "length": "2",
     }
 
 

@@ -92,9 +92,10 @@ def test_scores_are_those_of_evaluate_pipeline(model, test, train):
     for prefix in PREFIXES:
         for key in ("p", "r", "f", "support"):
             assert evaluation[f"{prefix}_{key}"] == scores[f"{prefix}_{key}"]
-        for label, score in scores[f"{prefix}_per_type"].items():
-            found = evaluation[f"{prefix}_per_type"][label]
-            assert {key: found[key] for key in score} == score
+        for division in ("type", "length"):
+            for name, score in scores[f"{prefix}_per_{division}"].items():
+                found = evaluation[f"{prefix}_per_{division}"][name]
+                assert {key: found[key] for key in score} == score
 
 
 def test_scores_are_those_of_spacys_scorer(demo, evaluation):
@@ -140,7 +141,8 @@ def test_every_score_stands_within_its_interval(evaluation):
     for prefix in PREFIXES:
         keys = (*"prf", "p_interval", "r_interval", "f_interval")
         total = {key: evaluation[f"{prefix}_{key}"] for key in keys}
-        for score in (total, *evaluation[f"{prefix}_per_type"].values()):
+        types, lengths = (evaluation[f"{prefix}_per_{n}"] for n in ("type", "length"))
+        for score in (total, *types.values(), *lengths.values()):
             for key in "prf":
                 if score[f"{key}_interval"] is not None:
                     low, high = score[f"{key}_interval"]
@@ -228,6 +230,16 @@ def test_the_other_pipeline_is_scored_and_subtracted(demo, evaluation):
             assert row["other"] == theirs
             assert row["difference"] == pytest.approx(ours - theirs)
             assert 0 < row["p_value"] <= 1
+    for division in ("per_type", "per_length"):
+        assert comparison[division].keys() == scores[f"ents_{division}"].keys()
+        for name, rows in comparison[division].items():
+            theirs = scores[f"ents_{division}"][name]
+            for key, row in (rows or {}).items():
+                ours = evaluation[f"ents_{division}"][name][key]
+                assert row["other"] == theirs[key]
+                assert row["difference"] == pytest.approx(ours - theirs[key])
+        rows = filter(None, comparison[division].values())
+        assert any(row["f"]["difference"] for row in rows)
     recall = comparison["unseen"]["r"]
     assert recall["interval"][0] > 0
     assert recall["p_value"] < 0.05
@@ -296,7 +308,7 @@ def test_an_empty_corpus_has_an_evaluation_without_scores(model, tmp_path, train
     assert evaluation["ents_f_interval"] is None
     assert evaluation["confusions"] == []
     assert evaluation["comparison"]["all"] is None
-    assert {group["support"] for group in evaluation["groups"]["length"]} == {0}
+    assert {group["support"] for group in evaluation["groups"]["frequency"]} == {0}
 
 
 def test_an_empty_training_corpus_has_shown_nothing(model, test, tmp_path):

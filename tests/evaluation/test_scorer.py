@@ -117,6 +117,32 @@ def test_scores_equal_those_of_spacy_on_the_two_copies(pairs, train_texts):
         assert scores[f"{prefix}_support"] == len(golds)
         for label, score in (scores[f"{prefix}_per_type"] or {}).items():
             assert score["support"] == sum(ent.label_ == label for ent in golds)
+        for length, score in (scores[f"{prefix}_per_length"] or {}).items():
+            lengths = [str(len(ent)) if len(ent) < 4 else "4+" for ent in golds]
+            assert score["support"] == lengths.count(length)
+
+
+def test_a_prediction_counts_for_the_length_that_it_has():
+    predicted, gold = (
+        toy_ner.make_doc(text, vocab=VOCAB)
+        for text in (
+            "Anna|PER Carl|PER Brown in New+York|LOC a+b+c+d+e|X f+g+h|X i+j+k+l|X",
+            "Anna|PER Carl+Brown|PER in New+York|LOC a+b+c+d+e|X f+g+h|Y i j k l",
+        )
+    )
+    scores = score_seen_unseen([Example(predicted, gold)], {"Anna"})
+    found = {
+        length: (score["p"], score["r"], round(score["f"], 3), score["support"])
+        for length, score in scores["ents_per_length"].items()
+    }
+    assert found == {
+        "1": (0.5, 1.0, 0.667, 1),
+        "2": (1.0, 0.5, 0.667, 2),
+        "3": (0.0, 0.0, 0.0, 1),
+        "4+": (0.5, 1.0, 0.667, 1),
+    }
+    assert scores["ents_seen_per_length"]["1"]["support"] == 1
+    assert scores["ents_unseen_per_length"]["1"]["support"] == 0
 
 
 @pytest.mark.slow

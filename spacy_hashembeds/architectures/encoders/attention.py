@@ -1,6 +1,6 @@
 """What the heads of an `AttBiLSTMEncoder` attend to."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -18,21 +18,26 @@ def find_attending(nlp: Language) -> dict[str, Model]:
     RETURNS (dict[str, Model]): By the name of the component its `spacy.Tok2Vec.v2`.
         Components that listen to another one are not among them.
     """
-    found = {}
-    for name, component in nlp.pipeline:
-        model = getattr(component, "model", None)
-        tok2vecs = _find_tok2vecs(model) if isinstance(model, Model) else iter(())
-        for tok2vec in tok2vecs:
-            found[name] = tok2vec
-    return found
+    return {
+        name: tok2vec
+        for name, tok2vec in find_tok2vecs(nlp).items()
+        if (layers := tok2vec.get_ref("encode").layers)
+        and layers[-1]._func is selfattention.forward
+    }
 
 
-def _find_tok2vecs(model: Model) -> Iterator[Model]:
-    for node in model.walk():
-        if node.has_ref("embed") and node.has_ref("encode"):
-            layers = node.get_ref("encode").layers
-            if layers and layers[-1]._func is selfattention.forward:
-                yield node
+def find_tok2vecs(nlp: Language) -> dict[str, Model]:
+    """Find the components with an embedding and an encoder of their own.
+
+    RETURNS (dict[str, Model]): By the name of the component its `spacy.Tok2Vec.v2`.
+    """
+    return {
+        name: node
+        for name, component in nlp.pipeline
+        if isinstance(model := getattr(component, "model", None), Model)
+        for node in model.walk()
+        if node.has_ref("embed") and node.has_ref("encode")
+    }
 
 
 def read_attention(tok2vec: Model, docs: Sequence[Doc]) -> list[NDArray[np.float32]]:
