@@ -129,12 +129,20 @@ def load_script(path: Path) -> ModuleType:
 
 
 def find_configs(component: str) -> list[Path]:
-    """Find the configs that come with us whose pipelines have a component."""
+    """Find the configs that come with us whose pipelines have a component.
+
+    Those that need PyTorch are not among them.
+    """
     return [
         path
         for path in sorted(SHIPPED.glob("*.cfg"))
         if component in load_config(path, interpolate=False)["nlp"]["pipeline"]
+        and path not in TORCH_CONFIGS
     ]
+
+
+#: Those with LSTMs.
+TORCH_CONFIGS = sorted(SHIPPED.glob("bilstm_*.cfg"))
 
 
 def make_trial(root: Path, **settings: Any) -> Trial:

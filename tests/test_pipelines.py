@@ -2,6 +2,7 @@
 
 import json
 from configparser import ConfigParser
+from importlib.util import find_spec
 
 import numpy
 import pytest
@@ -16,10 +17,14 @@ from spacy.util import load_config
 from spacy_hashembeds.experiments.configs import SHIPPED
 from spacy_hashembeds.layers.symboltaker import find_symbol_takers
 
-from .conftest import find_configs
+from .conftest import TORCH_CONFIGS, find_configs
 from .processes import annotate_spawned, load_package, train_alone
 
-CONFIGS = find_configs("ner")  # of text classifiers: see test_textcat_pipelines.py
+# Those of text classifiers are in test_textcat_pipelines.py.
+CONFIGS = [
+    *(find_configs("ner") + find_configs("token_ner")),
+    *(TORCH_CONFIGS if find_spec("torch") else []),
+]
 #: What each is trained with to find any entities at all.
 EMBEDDERS = {
     "multi_embed": {"initialize.before_init.min_freq": 2},
@@ -150,7 +155,13 @@ def trained_alone(tiny_corpus, tmp_path_factory):
 @pytest.mark.parametrize("name", [path.stem for path in CONFIGS])
 def test_spacy_train_needs_no_code(trained_alone, name):
     nlp = spacy.load(trained_alone / name / "model-last")
-    assert get_features(nlp, [nlp.make_doc("a b")]).shape == (2, 96)
+    encode = nlp.config["components"]["tok2vec"]["model"]["encode"]
+    features = get_features(nlp, [nlp.make_doc("a b")])
+    assert features.shape == (2, encode["width"])
+    if name.startswith("bilstm"):
+        assert (encode["width"], encode["depth"]) == (200, 2)
+        return
+    assert encode["width"] == 96
     assert nlp.get_pipe("tok2vec").model.get_ref("encode").layers  # depth 8
     assert len(nlp.get_pipe("tok2vec").model.get_ref("encode").layers[0].layers) == 8
 
