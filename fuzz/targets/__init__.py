@@ -15,6 +15,7 @@ from .pipelines import (
     WEIGHTED_PIPELINE,
     WEIGHTED_SYMBOLS_PIPELINE,
 )
+from .recognizers import RECOGNIZER
 from .results import COMPARISON, RESULTS
 from .symbols import SYMBOLS
 from .texts import COLUMNS, ONTONOTES, RAW_TEXT
@@ -28,6 +29,7 @@ _ALL = (
     NGRAM_CLASSIFIER,
     DICTIONARY_CLASSIFIER,
     ENSEMBLE,
+    RECOGNIZER,
     SYMBOLS,
     DOCBIN,
     COLUMNS,

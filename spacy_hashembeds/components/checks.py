@@ -1,10 +1,16 @@
 """What a component may be given, and what it says of what it may not."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from textwrap import shorten
 from typing import Any
 
 from thinc.api import Model
 
 from ..files import quote
+
+#: Characters of an error that are shown.
+_MAX_CAUSE = 500
 
 
 def check_spans_key(spans_key: Any) -> None:
@@ -35,9 +41,20 @@ def say_no_labels(name: str) -> str:
     )
 
 
-def refuse_saved(source: str, name: str, error: ValueError) -> str:
-    """Say that what a component was to load is damaged."""
-    return (
-        f"{source} should hold component '{name}' as it was saved, but is damaged or "
-        f"of another pipeline: {error}"
-    )
+@contextmanager
+def refusing_damage(source: str, name: str) -> Iterator[None]:
+    """Refuse what a component can't load, whatever srsly and Thinc say of it.
+
+    Files that can't be read, and memory that is full, are no damage.
+
+    RAISES (ValueError): If loading fails.
+    """
+    try:
+        yield
+    except (OSError, MemoryError):
+        raise
+    except Exception as error:
+        raise ValueError(
+            f"{source} should hold component '{name}' as it was saved, but is damaged "
+            f"or of another pipeline: {shorten(str(error), _MAX_CAUSE)}"
+        ) from error

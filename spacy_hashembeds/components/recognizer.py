@@ -18,7 +18,12 @@ from thinc.types import Floats2d
 from ..checks import check_choice
 from ..files import quote, read_json
 from .annotation import forbid_tags, read_truth, set_entities
-from .checks import check_normalized, check_spans_key, refuse_saved, say_no_labels
+from .checks import (
+    check_normalized,
+    check_spans_key,
+    refusing_damage,
+    say_no_labels,
+)
 from .decoding import DECODERS, NO_ENTITIES, Entities, find_entities
 from .loss import get_cross_entropy
 from .tags import check_label, check_labels, count_tags
@@ -203,8 +208,9 @@ class TokenNER(TrainablePipe):
 
         RAISES (ValueError): If the labels are damaged, or the model is of others.
         """
-        super().from_bytes(bytes_data, exclude=exclude)
-        self._check_loaded("The data", exclude)
+        with refusing_damage("The data", self.name):
+            super().from_bytes(bytes_data, exclude=exclude)
+            self._check_loaded(exclude)
         return self
 
     def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> Self:
@@ -213,22 +219,18 @@ class TokenNER(TrainablePipe):
         RAISES (ValueError): If the labels are damaged, or the model is of others.
         """
         cfg = Path(path) / "cfg"
-        try:
+        with refusing_damage(f"'{cfg}'", self.name):
             if "cfg" not in exclude and cfg.exists():
                 read_json(cfg)
-        except ValueError as error:
-            raise ValueError(refuse_saved(f"'{cfg}'", self.name, error)) from error
-        super().from_disk(path, exclude=exclude)
-        self._check_loaded(f"'{path}'", exclude)
+        with refusing_damage(f"'{path}'", self.name):
+            super().from_disk(path, exclude=exclude)
+            self._check_loaded(exclude)
         return self
 
-    def _check_loaded(self, source: str, exclude: Iterable[str]) -> None:
-        try:
-            check_labels(self.cfg.get("labels"))
-            if not {"cfg", "model"} & set(exclude):
-                self._check_model()
-        except ValueError as error:
-            raise ValueError(refuse_saved(source, self.name, error)) from error
+    def _check_loaded(self, exclude: Iterable[str]) -> None:
+        check_labels(self.cfg.get("labels"))
+        if not {"cfg", "model"} & set(exclude):
+            self._check_model()
 
     def _check_model(self) -> None:
         """RAISES (ValueError): If the model does not go with the labels."""

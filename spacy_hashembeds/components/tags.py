@@ -69,15 +69,24 @@ def refuse_label(label: str) -> ValueError:
 def check_label(label: Any) -> str:
     """Check an entity type.
 
-    RAISES (ValueError): If it is no text, or blank, or has white space around it.
+    RAISES (ValueError): If it is no text, or one that UTF-8 has not, or blank, or has
+        white space around it.
     """
-    if not isinstance(label, str) or not label or label != label.strip():
+    if not isinstance(label, str) or not _is_name(label):
         raise ValueError(
-            "'label' should be the name of an entity type, a text without white space "
-            f"around it, but is {quote(label)}. Correct the annotation or the file "
-            "that it comes from."
+            "'label' should be the name of an entity type, a text in UTF-8 without "
+            f"white space around it, but is {quote(label)}. Correct the annotation or "
+            "the file that it comes from."
         )
     return label
+
+
+def _is_name(label: str) -> bool:
+    try:
+        label.encode("utf8")  # not halves of surrogate pairs, which JSON may hold
+    except UnicodeEncodeError:
+        return False
+    return bool(label) and label == label.strip()
 
 
 def check_labels(labels: Any) -> list[str]:

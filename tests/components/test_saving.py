@@ -98,6 +98,7 @@ def write(path, content) -> None:
         ({"labels": ["LOC", "PER", "X"]}, "has 3 labels, .* 13 outputs, but it has 9"),
         ({"labels": ["LOC", "LOC"]}, "each entity type once, but has 'LOC' 2 times"),
         ({"labels": ["LOC", 5]}, "'label' should be the name .* but is 5"),
+        ({"labels": ["LOC", "\ud800"]}, r"a text in UTF-8 .* but is '\\ud800'"),
         ({"labels": "LO"}, "'labels' should be a list of entity types, .* is 'LO'"),
         ({"labels": None}, "'labels' should be a list of entity types, .* is None"),
         ("[]", "it should be an object"),
@@ -125,6 +126,27 @@ def test_labels_of_other_weights_are_refused(nlp):
     other = make_pipeline(listens=True).get_pipe("token_ner")
     with pytest.raises(ValueError, match=r"The data should hold .* has 1 labels"):
         other.from_bytes(damaged)
+
+
+@pytest.mark.parametrize("damage", [b"", b"\xc1", b"\x80"])
+def test_a_damaged_model_is_refused_by_its_folder(folder, damage):
+    (folder / "token_ner" / "model").write_bytes(damage)
+    message = r"model/token_ner' should hold component 'token_ner' as it was saved, but"
+    with pytest.raises(ValueError, match=message):
+        spacy.load(folder)
+
+
+def test_a_missing_model_is_no_damage(folder):
+    (folder / "token_ner" / "model").unlink()
+    with pytest.raises(FileNotFoundError):
+        spacy.load(folder)
+
+
+def test_another_padding_is_refused(nlp):
+    nlp = make_pipeline(listens=True).from_bytes(nlp.to_bytes())
+    nlp.get_pipe("token_ner").model.layers[-1].attrs["pad"] = float("inf")
+    with pytest.raises(ValueError, match=r"'pad' of layer .* should be 0 to 0, but is"):
+        nlp("Anna")
 
 
 def test_damaged_weights_are_refused(nlp):

@@ -9,9 +9,15 @@ from thinc.layers.chain import forward as chain_forward
 from thinc.layers.linear import forward as linear_forward
 from thinc.layers.relu import forward as relu_forward
 from thinc.layers.softmax import forward as softmax_forward
+from thinc.layers.with_array import forward as with_array_forward
 from thinc.types import Floats2d
 
-from ...layers.checks import check_choice, check_number, check_param
+from ...layers.checks import (
+    check_choice,
+    check_integer,
+    check_number,
+    check_param,
+)
 from ...layers.watch import check_once
 
 InT = list[Doc]
@@ -32,6 +38,9 @@ def forward(
             check_once(node, _check_dense, *_get_dims(node))
         elif node._func is softmax_forward:
             check_once(node, _check_softmax, *_get_dims(node), *_get_settings(node))
+    for layer in model.layers:
+        if layer._func is with_array_forward:
+            check_integer(layer, "pad", 0, 0)
     return chain_forward(model, docs, is_train)
 
 

@@ -10,7 +10,7 @@ from thinc.util import get_width
 from ...checks import MAX_WIDTH, check_integers
 from ...layers.capitalisation import capitalisation
 from ...layers.charcnn import MAX_CHARS, CharCNN
-from ...layers.checks import check_maxout
+from ...layers.checks import check_integer, check_maxout
 from .distinct_words import Words, with_distinct_words
 from .word_layers import read_texts, word_vectors
 
@@ -119,6 +119,8 @@ def forward(
     if mixer is not None:
         maxout, layernorm = mixer.layers
         check_maxout(maxout, layernorm, nI=maxout.get_dim("nI"))
+    for with_array_layer in model.layers[1:]:
+        check_integer(with_array_layer, "pad", 0, 0)  # which Thinc loads as it comes
     return chain_forward(model, docs, is_train)
 
 
