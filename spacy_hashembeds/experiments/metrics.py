@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from ..evaluation.categories import EXCLUSIVE, SCORES, SUPPORT
-from ..evaluation.scorer import KINDS
+from ..evaluation.scorer import ALL, KINDS
 from ..evaluation.tasks import NER, TEXTCAT
 from ..files import quote, read_json
 
@@ -27,6 +27,9 @@ _TABLE = {
     **dict.fromkeys(("rows", "width", "parameters"), int),
     **dict.fromkeys(("parts", "standard"), dict),
 }
+
+#: The scores of each type and of each length of entities: see `score_seen_unseen`.
+PARTS = {"type": f"{ALL}_per_type", "length": f"{ALL}_per_length"}
 
 #: Far more than any count here, and still exact as a float.
 _MAX_COUNT = 2**53
@@ -84,6 +87,7 @@ def _check(metrics: Mapping[str, Any]) -> None:
         _get_part(metrics, key, kind)
     _check_count(metrics, "seed")
     _check_sizes(metrics["sizes"])
+    _check_timings(metrics)
     if not metrics["scores"]:
         raise ValueError("'scores' should have a split or more, but is {}")
     splits = {
@@ -120,6 +124,16 @@ def _check_table(table: Mapping[str, Any]) -> None:
             _check_count(group, key)
 
 
+def _check_timings(metrics: Mapping[str, Any]) -> None:
+    if "timings" not in metrics:
+        return
+    speed = _get_part(metrics, "timings", dict).get("words_per_second", 0)
+    if type(speed) not in (int, float) or speed < 0:
+        raise ValueError(
+            f"'words_per_second' should be a number from 0 on, but is {quote(speed)}"
+        )
+
+
 def _check_count(metrics: Mapping[str, Any], key: str) -> None:
     if not 0 <= _get_part(metrics, key, int) <= _MAX_COUNT:
         raise ValueError(
@@ -143,6 +157,17 @@ def _check_entities(scores: Mapping[str, Any]) -> None:
             # spaCy scores wrong predictions with 0 where there is nothing to find
             if is_there or scores.get(key) is not None:
                 _check_score(scores, key)
+    for key in PARTS.values():
+        # not there in earlier trials, and None where nothing was found or to be found
+        if scores.get(key) is not None:
+            _check_parts(_get_part(scores, key, dict))
+
+
+def _check_parts(parts: Mapping[str, Any]) -> None:
+    for name in parts:
+        part = _get_part(parts, name, dict)
+        _check_count(part, "support")
+        _check_score(part, "f")
 
 
 def _check_score(scores: Mapping[str, Any], key: str) -> None:
