@@ -22,6 +22,7 @@ _PARTS = {
     **dict.fromkeys(("overrides", "corpus_hashes", "scores", "sizes"), dict),
 }
 _SIZES = ("embedding_parameters", "bytes_on_disk")
+_MORE_SIZES = ("pipeline_parameters",)
 _TABLE = {
     **dict.fromkeys(("component", "attr", "kind"), str),
     **dict.fromkeys(("rows", "width", "parameters"), int),
@@ -105,9 +106,11 @@ def _check(metrics: Mapping[str, Any]) -> None:
 
 
 def _check_sizes(sizes: Mapping[str, Any]) -> None:
-    for key in _SIZES:
+    # earlier trials have recorded less
+    more = [key for key in _MORE_SIZES if key in sizes]
+    for key in (*_SIZES, *more):
         _check_count(sizes, key)
-    if "tables" not in sizes:  # as in earlier trials
+    if "tables" not in sizes:
         return
     tables = _get_part(sizes, "tables", list)
     numbered = {f"tables[{i}]": table for i, table in enumerate(tables)}

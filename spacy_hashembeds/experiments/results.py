@@ -63,6 +63,8 @@ class Result:
     parts (Mapping[str, Parts]): For each split, the scores of each type and of each
         length of entities. Those by length are not there in earlier trials.
     embedding_parameters (int): Trained numbers in the embedder.
+    pipeline_parameters (int, optional): Trained numbers in the whole pipeline, if that
+        was recorded.
     bytes_on_disk (int): Size of the saved pipeline.
     words_per_second (float, optional): How fast it predicted, if that was recorded.
     """
@@ -76,6 +78,7 @@ class Result:
     scores: Mapping[str, Mapping[str, float | None]]
     parts: Mapping[str, Parts]
     embedding_parameters: int
+    pipeline_parameters: int | None
     bytes_on_disk: int
     words_per_second: float | None
 
@@ -219,6 +222,7 @@ def _make_result(path: Path, metrics: Mapping[str, Any]) -> Result:
             split: _get_parts(scores) for split, scores in metrics["scores"].items()
         },
         embedding_parameters=metrics["sizes"]["embedding_parameters"],
+        pipeline_parameters=metrics["sizes"].get("pipeline_parameters"),
         bytes_on_disk=metrics["sizes"]["bytes_on_disk"],
         words_per_second=metrics.get("timings", {}).get("words_per_second"),
     )

@@ -26,6 +26,8 @@ from ..conftest import make_trial
 SETTING = {"cats_support": 20, "cats_exclusive": True, "cats_per_type": {}}
 
 
+SIZES = {"embedding_parameters": 1000, "bytes_on_disk": 2_500_000}
+
 TABLE = {
     **{"component": "tok2vec", "attr": "NORM", "kind": "weighted", "rows": 5},
     **{"width": 4, "parameters": 34, "parts": {"components": 20, "weights": 14}},
@@ -128,6 +130,7 @@ def test_what_a_real_trial_wrote_is_read(trained_root):
                 assert score.f == (scores[name]["f"] if score.support else None)
         assert sum(s.support for s in result.parts[split]["length"].values()) > 0
     assert result.words_per_second == recorded["timings"]["words_per_second"]
+    assert result.pipeline_parameters == recorded["sizes"]["pipeline_parameters"]
 
 
 def test_seeds_are_grouped_in_order(tmp_path):
@@ -228,6 +231,7 @@ def test_a_broken_file_is_refused_by_its_path(raw, message, tmp_path):
         ({"scores": {"test": {}}}, "'ents_support' should be a whole number"),
         ({"sizes": {"embedding_parameters": -1}}, "'embedding_parameters' should be"),
         ({"sizes": {"embedding_parameters": 1}}, "'bytes_on_disk' should be a whole"),
+        ({"sizes": {**SIZES, "pipeline_parameters": 0.5}}, "'pipeline_parameters' sho"),
         ({"model": None}, "'model' should be text"),
     ],
 )
@@ -241,8 +245,7 @@ def test_what_is_of_another_type_is_named(change, message, tmp_path):
 
 
 def test_sizes_of_tables_are_read_where_a_trial_has_recorded_them(tmp_path):
-    sizes = {"embedding_parameters": 1000, "bytes_on_disk": 2_500_000}
-    write_result(tmp_path, "a", "b", "c", sizes={**sizes, "tables": [TABLE]})
+    write_result(tmp_path, "a", "b", "c", sizes={**SIZES, "tables": [TABLE]})
     assert len(read_results(tmp_path)) == 1
 
 
@@ -258,8 +261,7 @@ def test_sizes_of_tables_are_read_where_a_trial_has_recorded_them(tmp_path):
     ],
 )
 def test_sizes_of_tables_that_can_not_be_are_refused(tables, message, tmp_path):
-    sizes = {"embedding_parameters": 1000, "bytes_on_disk": 2_500_000}
-    write_result(tmp_path, "a", "b", "c", sizes={**sizes, "tables": tables})
+    write_result(tmp_path, "a", "b", "c", sizes={**SIZES, "tables": tables})
     with pytest.raises(ValueError, match=message):
         read_results(tmp_path)
 
@@ -437,7 +439,7 @@ def test_scores_by_type_and_length_need_not_be_there(tmp_path):
     assert result.parts["dev"] == {"type": {}, "length": {}}
     types = {"PER": PartScore(0.25, 3), "LOC": PartScore(None, 0)}
     assert result.parts["test"] == {"type": types, "length": {}}
-    assert result.words_per_second is None
+    assert (result.words_per_second, result.pipeline_parameters) == (None, None)
 
 
 @pytest.mark.parametrize(
