@@ -52,5 +52,5 @@ def get_part(content: Any, key: str, kind: type | tuple[type, ...]) -> Any:
     """
     value = content.get(key) if isinstance(content, dict) else None
     if not isinstance(value, kind) or isinstance(value, bool):
-        raise ValueError(f"{key!r} is {quote(value)}")
+        raise ValueError(f"{quote(key)} is {quote(value)}")
     return value

@@ -107,10 +107,10 @@ def _read_chunk(content: dict[str, Any], parts: Sequence[str]) -> Chunk:
 
 def _read_recall(content: dict[str, Any], key: str) -> float | None:
     if key not in content:
-        raise ValueError(f"{key!r} is not there")
+        raise ValueError(f"{quote(key)} is not there")
     recall = get_part(content, key, (float, int, type(None)))
     if recall is not None and not 0 <= recall <= 1:
-        raise ValueError(f"{key!r} is {quote(recall)}")
+        raise ValueError(f"{quote(key)} is {quote(recall)}")
     return recall
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -109,10 +110,13 @@ def _read_weights(heads: list[Any], n_tokens: int) -> NDArray[np.float64]:
         # rows of several lengths
         weights = np.empty(0)
     is_square = weights.ndim == 3 and weights.shape[1:] == (n_tokens, n_tokens)
-    is_number = weights.dtype.kind in "fi"
-    if not (is_square and is_number and ((weights >= 0) & (weights <= 1)).all()):
+    if not is_square or not all(map(_is_weight, chain(*chain(*heads)))):
         raise ValueError(f"'heads' should be {expected}, but is {quote(heads)}")
     return weights.astype("float64")
+
+
+def _is_weight(value: Any) -> bool:
+    return type(value) in (int, float) and 0 <= value <= 1
 
 
 def _draw(heads: Heads) -> bytes:

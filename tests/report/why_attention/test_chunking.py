@@ -62,6 +62,15 @@ def test_the_command_writes_where_it_is_read(tmp_path):
     assert len(make_chunk_table(tmp_path / "metrics").rows) == 10
 
 
+def test_names_of_parts_are_not_quoted_at_length(tmp_path):
+    data = make_ablation()
+    data["setting"]["parts"] = ["x" * 10**6]
+    path = write_beside(tmp_path / "ablation.json", data)
+    with pytest.raises(ValueError, match=r"'xxx.*' is not there") as error:
+        read_ablation(path)
+    assert len(str(error.value)) < 500 + len(str(path))
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [

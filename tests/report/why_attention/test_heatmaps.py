@@ -112,6 +112,8 @@ def make_heads(*rows: object) -> dict[str, object]:
         (make_heads([1, 0], [0, -0.5]), "'heads' should be"),
         (make_heads([1, 0], [0, "1"]), "'heads' should be"),
         (make_heads([1, 0], [0, None]), "'heads' should be"),
+        # numpy would take it for a number
+        (make_heads([1, 0.5], [0, True]), "'heads' should be"),
     ],
 )
 def test_what_is_no_attention_is_refused(content, message, tmp_path):
