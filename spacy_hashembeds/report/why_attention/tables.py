@@ -57,7 +57,7 @@ _CHANGES = [
 
 #: What encoders differ by.
 _MORE_COLUMNS = (
-    Column(key="pipeline", label="Of the pipeline", kind="count"),
+    Column(key="pipeline", label="Pipeline parameters", kind="count"),
     Column(key="speed", label="Words/s", kind="count"),
 )
 
