@@ -8,6 +8,7 @@ from .docbins import DOCBIN
 from .grids import GRID
 from .importance import IMPORTANCE
 from .labelled import LABELLED
+from .listings import ABLATION, ATTENTION
 from .pipelines import (
     HASH_PIPELINE,
     HYBRID_PIPELINE,
@@ -40,6 +41,8 @@ _ALL = (
     RESULTS,
     COMPARISON,
     IMPORTANCE,
+    ABLATION,
+    ATTENTION,
 )
 
 TARGETS: Mapping[str, Target] = {target.name: target for target in _ALL}

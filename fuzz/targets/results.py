@@ -25,6 +25,8 @@ from spacy_hashembeds.report.findings import make_overview, make_seed_table
 from spacy_hashembeds.report.hash_embeddings import tables as hash_embeddings
 from spacy_hashembeds.report.missing import find_missing
 from spacy_hashembeds.report.tables import Table, make_trial_tables
+from spacy_hashembeds.report.why_attention import tables as why_attention
+from spacy_hashembeds.report.why_attention.layouts import NAMES
 
 from ..damage_text import damage_json
 from ..target import Part, Target
@@ -33,8 +35,10 @@ from .material import make_docs
 _PREFIXES = ("ents", "ents_seen", "ents_unseen")
 _SEEDS = (0, 1)
 _ENTITIES = "metrics/wnut17/multi_embed/default/seed{}.json"
+_ENCODER = "metrics/wnut17/bilstm_char_cnn/att/seed{}.json"
 _CATEGORIES = "metrics/ag_news/ngrams/classifier/seed{}.json"
 _PARTS = (*map(_ENTITIES.format, _SEEDS), _CATEGORIES.format(0))
+_ALL_PARTS = (*_PARTS, _ENCODER.format(0))
 
 
 def _make(folder: Path) -> None:
@@ -42,6 +46,8 @@ def _make(folder: Path) -> None:
         entities, categories = _score_entities(seed), _score_categories(seed)
         _write(folder, "wnut17/multi_embed/default", seed, entities)
         _write(folder, "wnut17/multi_hash_embed/default", seed, entities)
+        for variant in ("att", "baseline"):
+            _write(folder, f"wnut17/bilstm_char_cnn/{variant}", seed, entities)
         _write(folder, "ag_news/ngrams/classifier", seed, categories)
     spacy.blank("xx").to_disk(folder / "model-best")
     DocBin(docs=make_docs(Vocab())).to_disk(folder / "test.spacy")
@@ -51,7 +57,13 @@ def _score_entities(seed: int) -> dict[str, Any]:
     scores = {
         f"{prefix}_{key}": 0.25 + seed / 8 for prefix in _PREFIXES for key in "prf"
     }
-    return {**scores, **{f"{prefix}_support": 10 + seed for prefix in _PREFIXES}}
+    part = {"p": 0.5, "r": 0.5, "f": 0.25 + seed / 8, "support": 5}
+    return {
+        **scores,
+        **{f"{prefix}_support": 10 + seed for prefix in _PREFIXES},
+        "ents_per_type": {"location": part, "group": part},
+        "ents_per_length": {"1": part, "4+": part},
+    }
 
 
 def _score_categories(seed: int) -> dict[str, Any]:
@@ -74,7 +86,7 @@ def _write(folder: Path, name: str, seed: int, scores: dict[str, Any]) -> None:
         "corpus_hashes": {"train": "1a", "dev": "2b", "test": "3c"},
         "versions": {"python": "3.11.7"},
         "scores": {"dev": scores, "test": scores},
-        "timings": {"train_seconds": 12.5},
+        "timings": {"train_seconds": 12.5, "words_per_second": 1000.5},
         "sizes": {"embedding_parameters": 1000, "bytes_on_disk": 2_500_000},
         "model": "model-best",
     }
@@ -86,12 +98,15 @@ def _load_results(folder: Path, part: Part) -> Groups:
 
 
 def _use_results(groups: Groups) -> Any:
-    """Fill both papers' tables, and average the scores of text classifiers."""
+    """Fill all papers' tables, and average the scores of text classifiers."""
     entities, texts = select_task(groups, "ner"), select_task(groups, "textcat")
     tables = [make_overview(entities), make_seed_table(entities)]
     tables += make_trial_tables(entities).values()
     tables += hash_embeddings.make_trial_tables(texts).values()
     tables.append(hash_embeddings.make_overview(texts))
+    tables += why_attention.make_trial_tables(entities).values()
+    encoders = {key: entities[key] for key in entities if key[1:] in NAMES}
+    tables.append(why_attention.make_overview(encoders, list(NAMES)))
     find_missing(entities)
     averages = [
         estimate_score(results, "test", score)
@@ -129,6 +144,9 @@ def _find_faults(data: Any) -> Iterator[str]:
             yield f"{key} is no integer of at least 0"
     if not all(isinstance(v, str) for v in data["corpus_hashes"].values()):
         yield "a hash is no text"
+    speed = data.get("timings", {}).get("words_per_second", 0)
+    if isinstance(speed, bool) or not isinstance(speed, float | int) or speed < 0:
+        yield "the speed is no number of at least 0"
     yield from _find_faulty_splits(data["scores"])
 
 
@@ -147,6 +165,9 @@ def _find_faulty_entities(scores: Any) -> Iterator[str]:
     for prefix in _PREFIXES:
         names = [f"{prefix}_{key}" for key in "prf"]
         yield from _find_faulty_scores(scores, names, scores[f"{prefix}_support"])
+    for key in ("ents_per_type", "ents_per_length"):
+        for part in (scores.get(key) or {}).values():
+            yield from _find_faulty_scores(part, ["f"], part["support"])
 
 
 def _find_faulty_categories(scores: Any) -> Iterator[str]:
@@ -210,7 +231,7 @@ def _find_fault_of_comparison(
 
 RESULTS = Target(
     name="results",
-    parts=[Part(path=path, structured=damage_json) for path in _PARTS],
+    parts=[Part(path=path, structured=damage_json) for path in _ALL_PARTS],
     make=_make,
     load=_load_results,
     use=_use_results,

@@ -16,6 +16,7 @@ class PaperName(StrEnum):
 
     multi_hash_embeddings = "multi-hash-embeddings"
     hash_embeddings = "hash-embeddings"
+    why_attention = "why-attention"
 
 
 @hashembeds_cli.command("report")
@@ -35,8 +36,9 @@ def report_cli(
         PaperName.multi_hash_embeddings,
         "--paper",
         help='The paper whose tables to fill: the report "Multi hash embeddings in '
-        'spaCy", of named entities, or "Hash Embeddings for Efficient Word '
-        'Representations", of text classifiers.',
+        'spaCy", of named entities, "Hash Embeddings for Efficient Word '
+        'Representations", of text classifiers, or "Why Attention?", of BiLSTMs for '
+        "named entities.",
     ),
     figures: Path | None = Opt(
         None,
@@ -88,6 +90,10 @@ def _find_paper(paper: PaperName) -> tuple[Callable[..., Any], Callable[..., Non
         from ..report.hash_embeddings.page import make_page, write_hash_embeddings
 
         return make_page, write_hash_embeddings
+    if paper == PaperName.why_attention:
+        from ..report.why_attention import page
+
+        return page.make_page, page.write_why_attention
     from ..report.report import make_report, write_report
 
     return make_report, write_report

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from ..evaluation.categories import EXCLUSIVE, SCORES, SUPPORT
-from ..evaluation.scorer import KINDS
+from ..evaluation.scorer import ALL, KINDS
 from ..evaluation.tasks import NER, TEXTCAT
 from ..files import quote, read_json
 
@@ -22,11 +22,15 @@ _PARTS = {
     **dict.fromkeys(("overrides", "corpus_hashes", "scores", "sizes"), dict),
 }
 _SIZES = ("embedding_parameters", "bytes_on_disk")
+_MORE_SIZES = ("pipeline_parameters",)
 _TABLE = {
     **dict.fromkeys(("component", "attr", "kind"), str),
     **dict.fromkeys(("rows", "width", "parameters"), int),
     **dict.fromkeys(("parts", "standard"), dict),
 }
+
+#: The scores of each type and of each length of entities: see `score_seen_unseen`.
+PARTS = {"type": f"{ALL}_per_type", "length": f"{ALL}_per_length"}
 
 #: Far more than any count here, and still exact as a float.
 _MAX_COUNT = 2**53
@@ -84,6 +88,7 @@ def _check(metrics: Mapping[str, Any]) -> None:
         _get_part(metrics, key, kind)
     _check_count(metrics, "seed")
     _check_sizes(metrics["sizes"])
+    _check_timings(metrics)
     if not metrics["scores"]:
         raise ValueError("'scores' should have a split or more, but is {}")
     splits = {
@@ -101,9 +106,11 @@ def _check(metrics: Mapping[str, Any]) -> None:
 
 
 def _check_sizes(sizes: Mapping[str, Any]) -> None:
-    for key in _SIZES:
+    # earlier trials have recorded less
+    more = [key for key in _MORE_SIZES if key in sizes]
+    for key in (*_SIZES, *more):
         _check_count(sizes, key)
-    if "tables" not in sizes:  # as in earlier trials
+    if "tables" not in sizes:
         return
     tables = _get_part(sizes, "tables", list)
     numbered = {f"tables[{i}]": table for i, table in enumerate(tables)}
@@ -118,6 +125,16 @@ def _check_table(table: Mapping[str, Any]) -> None:
     for group in (counts, table["parts"], table["standard"]):
         for key in group:
             _check_count(group, key)
+
+
+def _check_timings(metrics: Mapping[str, Any]) -> None:
+    if "timings" not in metrics:
+        return
+    speed = _get_part(metrics, "timings", dict).get("words_per_second", 0)
+    if type(speed) not in (int, float) or speed < 0:
+        raise ValueError(
+            f"'words_per_second' should be a number from 0 on, but is {quote(speed)}"
+        )
 
 
 def _check_count(metrics: Mapping[str, Any], key: str) -> None:
@@ -143,6 +160,17 @@ def _check_entities(scores: Mapping[str, Any]) -> None:
             # spaCy scores wrong predictions with 0 where there is nothing to find
             if is_there or scores.get(key) is not None:
                 _check_score(scores, key)
+    for key in PARTS.values():
+        # not there in earlier trials, and None where nothing was found or to be found
+        if scores.get(key) is not None:
+            _check_parts(_get_part(scores, key, dict))
+
+
+def _check_parts(parts: Mapping[str, Any]) -> None:
+    for name in parts:
+        part = _get_part(parts, name, dict)
+        _check_count(part, "support")
+        _check_score(part, "f")
 
 
 def _check_score(scores: Mapping[str, Any], key: str) -> None:

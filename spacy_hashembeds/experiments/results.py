@@ -11,10 +11,12 @@ from ..evaluation.categories import SCORES
 from ..evaluation.scorer import KINDS
 from ..evaluation.tasks import TEXTCAT
 from ..files import quote
-from .metrics import get_task, read_metrics
+from .metrics import PARTS, get_task, read_metrics
 
-#: What `spacy hashembeds importance` has listed of a variant, beside its results.
-IMPORTANCE = "importance.json"
+#: What `spacy hashembeds importance` and `attention` have listed of a variant, and
+#: `evaluate --ablation` has measured, beside its results.
+IMPORTANCE, ATTENTION, ABLATION = "importance.json", "attention.json", "ablation.json"
+_BESIDE = (IMPORTANCE, ATTENTION, ABLATION)
 
 
 class TrialKey(NamedTuple):
@@ -30,6 +32,21 @@ class TrialKey(NamedTuple):
     variant: str
 
 
+class PartScore(NamedTuple):
+    """The score of a part of the entities: of a type, or of a length.
+
+    f (float, optional): F1, 0 to 1. None where there are no such entities.
+    support (int): How many there are.
+    """
+
+    f: float | None
+    support: int
+
+
+#: For "type" and "length" the scores of each one that was recorded.
+Parts = Mapping[str, Mapping[str, PartScore]]
+
+
 @dataclass(frozen=True, kw_only=True)
 class Result:
     """What one trial recorded, as far as the report needs it.
@@ -43,8 +60,13 @@ class Result:
     scores (Mapping[str, Mapping[str, float | None]]): For each split, the scores
         `ents_p`, `ents_seen_f` and so on, or `cats_acc`, `cats_macro_f` and so on, 0
         to 1. None where there are no such entities, or no documents.
+    parts (Mapping[str, Parts]): For each split, the scores of each type and of each
+        length of entities. Those by length are not there in earlier trials.
     embedding_parameters (int): Trained numbers in the embedder.
+    pipeline_parameters (int, optional): Trained numbers in the whole pipeline, if that
+        was recorded.
     bytes_on_disk (int): Size of the saved pipeline.
+    words_per_second (float, optional): How fast it predicted, if that was recorded.
     """
 
     path: Path
@@ -54,8 +76,11 @@ class Result:
     overrides: Mapping[str, Any]
     corpus_hashes: Mapping[str, str]
     scores: Mapping[str, Mapping[str, float | None]]
+    parts: Mapping[str, Parts]
     embedding_parameters: int
+    pipeline_parameters: int | None
     bytes_on_disk: int
+    words_per_second: float | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,12 +146,13 @@ def find_misnamed(folder: str | Path) -> list[Path]:
 
     folder (str | Path): The folder of results.
     RETURNS (list[Path]): JSON files whose name is not `seed<N>.json`. Hidden ones,
-        which are still being written, are not among them, nor is `importance.json`.
+        which are still being written, are not among them, nor is what other commands
+        write beside results: `importance.json`, `attention.json`, `ablation.json`.
     """
     return sorted(
         path
         for path in Path(folder).glob("*/*/*/*.json")
-        if not (_is_result(path) or path.name == IMPORTANCE)
+        if not (_is_result(path) or path.name in _BESIDE)
         and not path.name.startswith(".")
     )
 
@@ -192,8 +218,13 @@ def _make_result(path: Path, metrics: Mapping[str, Any]) -> Result:
         overrides=metrics["overrides"],
         corpus_hashes=metrics["corpus_hashes"],
         scores=_get_scores(metrics),
+        parts={
+            split: _get_parts(scores) for split, scores in metrics["scores"].items()
+        },
         embedding_parameters=metrics["sizes"]["embedding_parameters"],
+        pipeline_parameters=metrics["sizes"].get("pipeline_parameters"),
         bytes_on_disk=metrics["sizes"]["bytes_on_disk"],
+        words_per_second=metrics.get("timings", {}).get("words_per_second"),
     )
 
 
@@ -214,6 +245,16 @@ def _get_entities(metrics: Mapping[str, Any]) -> dict[str, float | None]:
         for name in (f"{prefix}_{key}" for key in "prf"):
             scores[name] = metrics[name] if is_there else None
     return scores
+
+
+def _get_parts(scores: Mapping[str, Any]) -> dict[str, dict[str, PartScore]]:
+    return {
+        part: {
+            name: PartScore(score["f"] if score["support"] else None, score["support"])
+            for name, score in (scores.get(key) or {}).items()
+        }
+        for part, key in PARTS.items()
+    }
 
 
 def _check_alike(groups: Groups) -> None:

@@ -2,12 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from io import BytesIO
 from math import nan
 from typing import Any, NamedTuple
 
 from ..experiments.results import Estimate
-from .charts import HASH_BARS, LOOKUP_BARS, import_figure, remove_frame
+from .charts import HASH_BARS, LOOKUP_BARS, import_figure, remove_frame, render_png
 from .tables import Cell, Table
 
 _WITHOUT, _WITH = "Without pretrained vectors", "With pretrained vectors"
@@ -158,9 +157,7 @@ def _draw(figure: Figure, tables: Mapping[int, Table]) -> bytes:
         axes.set_title(title, loc="left", fontsize=10)
         axes.set_ylabel(figure.score)
     _add_legend(canvas, panels[0])
-    file = BytesIO()
-    canvas.savefig(file, format="png", dpi=150, metadata={"Software": None})
-    return file.getvalue()
+    return render_png(canvas)
 
 
 def _draw_panel(

@@ -1,11 +1,18 @@
 """What the trials show beyond the report's own tables."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from ..evaluation.scorer import KINDS
-from ..experiments.results import Estimate, Groups, Result, TrialKey, estimate
+from ..experiments.results import (
+    Estimate,
+    Groups,
+    Result,
+    TrialKey,
+    estimate,
+    estimate_score,
+)
 from .layouts import (
     DATASET_NAMES,
     FEWER,
@@ -17,6 +24,11 @@ from .layouts import (
 )
 from .printed import find_printed
 from .tables import Cell, Row, Table, compare, estimate_source
+
+#: F1 on the test set, of all, seen and unseen entities: see `make_f1_cells`.
+F1_COLUMNS = tuple(
+    Column(key=kind, label=kind.title(), group="F1-score") for kind in KINDS
+)
 
 # The endings of variants with word vectors; none comes first.
 _VECTORS = ("", "vectors", "floret", "fasttext")
@@ -35,10 +47,6 @@ def make_overview(groups: Groups) -> Table:
     groups (Groups): What `read_results` returns.
     RETURNS (Table): A row for each dataset, embedder and variant.
     """
-    columns = [
-        *(Column(key=kind, label=kind.title(), group="F1-score") for kind in KINDS),
-        *SIZE_COLUMNS,
-    ]
     keys = sorted(groups, key=_get_order)
     return Table(
         title="All trials",
@@ -47,8 +55,8 @@ def make_overview(groups: Groups) -> Table:
             "of the embedder, and megabytes of the saved pipeline on disk."
         ),
         stub=("Dataset", "Embedder", "Variant"),
-        columns=columns,
-        rows=[_make_overview_row(key, groups) for key in keys],
+        columns=[*F1_COLUMNS, *SIZE_COLUMNS],
+        rows=[_make_overview_row(key, groups[key]) for key in keys],
     )
 
 
@@ -82,6 +90,27 @@ def make_seed_table(groups: Groups) -> Table:
     )
 
 
+def make_f1_cells(
+    results: Sequence[Result],
+    find_printed: Callable[[str], Estimate | None] = lambda score: None,
+) -> dict[str, Cell]:
+    """Average F1 on the test set over seeds.
+
+    results (Sequence[Result]): The results of one group.
+    find_printed (Callable[[str], Optional[Estimate]]): Finds what the paper prints of a
+        score of these trials.
+    RETURNS (dict[str, Cell]): The cells of `F1_COLUMNS`, by their keys.
+    """
+    cells = {}
+    for kind, prefix in KINDS.items():
+        score = f"{prefix}_f"
+        ours = estimate_score(results, "test", score)
+        cell = compare(ours, find_printed(score))
+        # how many seeds has a column of its own
+        cells[kind] = replace(cell, ours=ours and replace(ours, n=None))
+    return cells
+
+
 def make_size_cells(results: Sequence[Result]) -> dict[str, Cell]:
     """Say how many seeds trials have, and how large their pipelines are on average.
 
@@ -90,28 +119,30 @@ def make_size_cells(results: Sequence[Result]) -> dict[str, Cell]:
     """
     return {
         "seeds": Cell(ours=Estimate(mean=len(results))),
-        "parameters": _average([r.embedding_parameters for r in results]),
-        "megabytes": _average([r.bytes_on_disk / 1e6 for r in results]),
+        "parameters": average([r.embedding_parameters for r in results]),
+        "megabytes": average([r.bytes_on_disk / 1e6 for r in results]),
     }
 
 
-def _make_overview_row(key: TrialKey, groups: Groups) -> Row:
-    dataset, embedder, variant = key
-    results = groups[key]
-    cells = make_size_cells(results)
-    for kind, prefix in KINDS.items():
-        source = Source(embedder, variant, "test", f"{prefix}_f")
-        ours = estimate_source(groups, dataset, source)
-        cell = compare(ours, find_printed(dataset, source))
-        # how many seeds has a column of its own
-        cells[kind] = replace(cell, ours=ours and replace(ours, n=None))
-    name = DATASET_NAMES.get(dataset, dataset)
-    return Row(stub=(name, embedder, variant), cells=cells)
+def average(values: Sequence[float | None]) -> Cell:
+    """Average what needs no deviation, such as a size.
 
-
-def _average(values: Sequence[float]) -> Cell:
+    values (Sequence[float | None]): The figure of each seed.
+    RETURNS (Cell): Without a figure if one of them is None.
+    """
     mean = estimate(values)
     return Cell() if mean is None else Cell(ours=Estimate(mean=mean.mean))
+
+
+def _make_overview_row(key: TrialKey, results: Sequence[Result]) -> Row:
+    dataset, embedder, variant = key
+    f1 = make_f1_cells(
+        results,
+        lambda score: find_printed(dataset, Source(embedder, variant, "test", score)),
+    )
+    name = DATASET_NAMES.get(dataset, dataset)
+    cells = {**f1, **make_size_cells(results)}
+    return Row(stub=(name, embedder, variant), cells=cells)
 
 
 def _make_seed_rows(dataset: str, groups: Groups) -> list[Row]:

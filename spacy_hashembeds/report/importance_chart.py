@@ -1,12 +1,11 @@
 """A chart of importance weights, drawn with matplotlib (extra: report)."""
 
-import warnings
 from pathlib import Path
 from typing import Any
 
 from ..analysis.importance_summary import name_row, name_table
 from ..files import replacing
-from .charts import BARS, import_figure, remove_frame
+from .charts import BARS, ignoring_missing_glyphs, import_figure, remove_frame
 
 #: How the bars of either end look, told apart in grey too.
 _STYLES = {"largest": BARS[0], "smallest": BARS[2]}
@@ -37,9 +36,7 @@ def draw_importance(data: dict[str, Any], path: str | Path) -> None:
         _draw_table(axes, table)
     for axes in grid[len(tables) :]:
         axes.remove()
-    with replacing(path) as temporary, warnings.catch_warnings():
-        # a box stands for what the font lacks: emoji, for one
-        warnings.filterwarnings("ignore", message="Glyph .* missing from")
+    with replacing(path) as temporary, ignoring_missing_glyphs():
         figure.savefig(temporary, format=temporary.suffix[1:] or "png", dpi=150)
 
 

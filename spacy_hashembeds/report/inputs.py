@@ -1,4 +1,4 @@
-"""What a page is made of: the results of one task, and prepared corpora."""
+"""What a page is made of: the results of a paper's task, and prepared corpora."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -8,22 +8,27 @@ from ..experiments.results import Groups, read_results, select_task
 
 _NAMES = {NER: "named entities", TEXTCAT: "text classifiers"}
 
-#: The paper that is about each task, as the command's `--paper` names it.
-PAPERS = {NER: "multi-hash-embeddings", TEXTCAT: "hash-embeddings"}
+#: What each paper is about, by the names that the command's `--paper` has for them.
+PAPERS = {
+    "multi-hash-embeddings": NER,
+    "hash-embeddings": TEXTCAT,
+    "why-attention": NER,
+}
 
 
 def read_trials(
-    results: str | Path, task: str, on_progress: Callable[[str], None]
+    results: str | Path, paper: str, on_progress: Callable[[str], None]
 ) -> Groups:
     """Read the trials that a paper is about.
 
     results (str | Path): The folder of results: see `read_results`.
-    task (str): The paper's task, "ner" or "textcat".
+    paper (str): The paper, one of `PAPERS`.
     on_progress (Callable[[str], None]): Called with how many others are left out.
     RAISES (FileNotFoundError): If there are none, or only others.
     RAISES (ValueError): If a result can't be read.
     RETURNS (Groups): The trials.
     """
+    task = PAPERS[paper]
     groups = read_results(results)
     chosen = select_task(groups, task)
     (other,) = _NAMES.keys() - {task}
@@ -31,12 +36,16 @@ def read_trials(
     if not chosen:
         raise FileNotFoundError(
             f"There are no results of {_NAMES[task]} in '{results}', which the paper "
-            f"'{PAPERS[task]}' is about, only {n_others:,} of {_NAMES[other]}, which "
-            f"'{PAPERS[other]}' is about. Choose that one with --paper."
+            f"'{paper}' is about, only {n_others:,} of {_NAMES[other]}. Choose a paper "
+            f"about these: {_name_options(other)}."
         )
     if n_others:
         on_progress(f"Leaving out the results of {_NAMES[other]}: {n_others:,}")
     return chosen
+
+
+def _name_options(task: str) -> str:
+    return " or ".join(f"--paper {paper}" for paper in PAPERS if PAPERS[paper] == task)
 
 
 def find_corpora(root: str | Path | None) -> Path:

@@ -32,6 +32,10 @@ ABLATIONS = {
 }
 
 
+#: Kinds of figures that are counted, and no scores.
+COUNTS = ("count", "decimal", "thousands")
+
+
 class Source(NamedTuple):
     """Where a figure of a dataset comes from.
 
@@ -55,8 +59,9 @@ class Column:
     label (str): Its heading.
     group (str): The heading above it and its neighbours, or "".
     kind (str): What its figures are: a "score" (0 to 1), an "exact" one, which the
-        paper prints to a tenth of a percent, a "percent" (a change, as a fraction), a
-        "change" of a score, a "count" or a "decimal".
+        paper prints to a tenth of a percent, a "fine" one, to a hundredth, a "percent"
+        (a change, as a fraction), a "change" of a score, an "exact_change" or a
+        "fine_change", or one of `COUNTS`: a "count", a "decimal" or "thousands".
     """
 
     key: str

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import product
 
+from ..experiments.grid import Grid
 from ..experiments.results import Groups, TrialKey
 from .layouts import (
     ABLATION_DATASETS,
@@ -38,8 +39,8 @@ class Missing:
     embedder (str): The config.
     variant (str): The name of its overrides.
     seeds (Mapping[str, int]): For each such dataset, how many seeds are there.
-    tables (tuple[int, ...]): The tables that it fills. Empty for the comparison of
-        hash seeds, which is our own.
+    tables (tuple[int, ...]): The tables that it fills. Empty for what is our own
+        alone, such as the report's comparison of hash seeds.
     grid (str): The grid that `spacy hashembeds sweep` runs it from.
     names (Mapping[str, str]): The names of all datasets of the paper.
     """
@@ -115,6 +116,45 @@ def find_fewer(
         )
         for (embedder, variant), counts in seeds.items()
     ]
+
+
+def find_missing_of_grid(
+    groups: Groups,
+    grid: Grid,
+    name: str,
+    *,
+    names: Mapping[str, str],
+    get_tables: Callable[[str, str], Iterable[int]],
+) -> list[Missing]:
+    """Find the trials of a grid that are not there `SEEDS` times.
+
+    groups (Groups): What `read_results` returns.
+    grid (Grid): The grid.
+    name (str): Its name.
+    names (Mapping[str, str]): The names of all datasets of the paper.
+    get_tables (Callable[[str, str], Iterable[int]]): Gives the tables that an embedder
+        and a variant fill.
+    RETURNS (list[Missing]): A line for each variant, in the grid's order.
+    """
+    datasets = {key: names[key] for key in names if key in grid.datasets}
+    needed = {
+        TrialKey(dataset, row.embedder, row.variant): get_tables(
+            row.embedder, row.variant
+        )
+        for row in grid.rows
+        for dataset in datasets
+        if dataset in row.overrides
+    }
+    return find_fewer(needed, groups, names=datasets, get_grid=lambda *trials: name)
+
+
+def find_unplanned(grid: Grid, names: Mapping[str, str]) -> list[str]:
+    """Find the datasets of a paper that a grid has no trials on, by their names.
+
+    grid (Grid): The grid.
+    names (Mapping[str, str]): The names of all datasets of the paper.
+    """
+    return [name for key, name in names.items() if key not in grid.datasets]
 
 
 def _get_grid(embedder: str, variant: str) -> str:

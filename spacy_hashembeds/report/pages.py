@@ -20,14 +20,18 @@ SUFFIXES = (".html", ".md")
 
 # How a kind of figures is written: times what, our mean, a deviation, the printed mean.
 # Scores are percents, and ours have one place more than the report's. "exact" ones are
-# of a paper that prints that place too.
+# of a paper that prints that place too, and "fine" ones of one that prints two.
 _FORMATS = {
     "score": (100, "{:.1f}", "{:.1f}", "{:.0f}"),
     "exact": (100, "{:.1f}", "{:.1f}", "{:.1f}"),
     "change": (100, "{:+.1f}", "{:.1f}", "{:+.0f}"),
+    "fine": (100, "{:.2f}", "{:.2f}", "{:.2f}"),
+    "exact_change": (100, "{:+.1f}", "{:.1f}", "{:+.1f}"),
+    "fine_change": (100, "{:+.2f}", "{:.2f}", "{:+.2f}"),
     "percent": (1, "{:+.0%}", "{:.0%}", "{:+.0%}"),
     "count": (1, "{:,.0f}", "", "{:,.0f}"),
     "decimal": (1, "{:.2f}", "", "{:g}"),
+    "thousands": (1, "{:,.3f}", "", "{:,.1f}"),
 }
 
 

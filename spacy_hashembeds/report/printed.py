@@ -18,11 +18,13 @@ class Paper:
     file (str): The file here that has what it prints.
     datasets (Mapping[str, str]): Its names for the datasets, in its order.
     rounding (float): Half of the last place that it prints of a score.
+    seeds (int): How many seeds it averages over, where it prints a deviation.
     """
 
     file: str
     datasets: Mapping[str, str]
     rounding: float
+    seeds: int = 3
 
 
 #: The report "Multi hash embeddings in spaCy", which is meant where none is named.
@@ -44,7 +46,7 @@ def get_printed(
     if value is None:
         return None
     if isinstance(value, list):
-        return Estimate(mean=value[0], deviation=value[1], n=3)
+        return Estimate(mean=value[0], deviation=value[1], n=paper.seeds)
     return Estimate(mean=value)
 
 

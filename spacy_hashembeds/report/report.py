@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..evaluation.tasks import NER
 from ..experiments.results import find_misnamed
 from .charts import import_figure
 from .corpus_tables import count_corpora, make_collision_table, make_corpus_tables
@@ -68,7 +67,7 @@ def make_report(
     # before the work
     import_figure()
     root = find_corpora(corpus_root)
-    groups = read_trials(results, NER, on_progress)
+    groups = read_trials(results, "multi-hash-embeddings", on_progress)
     tables = make_trial_tables(groups)
     on_progress("Drawing figures")
     figures = draw_figures(tables)

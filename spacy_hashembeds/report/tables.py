@@ -13,6 +13,7 @@ from ..experiments.results import Estimate, Groups, TrialKey, estimate_score
 from .layouts import (
     ABLATION_DATASETS,
     ABLATIONS,
+    COUNTS,
     FEATURES,
     HASH,
     LAYOUTS,
@@ -174,7 +175,7 @@ def find_compared(tables: Iterable[Table], *, counts: bool) -> list[Cell]:
                 cell = row.cells[column.key]
                 if cell.ours is None or cell.printed is None:
                     continue
-                if counts == (column.kind in ("count", "decimal")):
+                if counts == (column.kind in COUNTS):
                     source: object = (table.title, column.key)
                     if isinstance(column, TrialColumn):
                         source = column.source

@@ -10,6 +10,7 @@ from spacy_hashembeds.cli.report import PaperName
 from spacy_hashembeds.report.inputs import PAPERS
 
 from ..experiments.test_results import write_categories, write_seeds
+from ..report.why_attention.trials import make_ablation, make_attention, write_beside
 
 
 @pytest.fixture
@@ -55,16 +56,40 @@ def test_the_other_paper_is_filled_with_text_classifiers(results, tmp_path):
     assert (figures / "parameters.png").is_file()
 
 
+def test_the_paper_of_bilstms_is_filled_with_its_trials(results, tmp_path):
+    trials = ("wnut17", "bilstm_char_cnn", "att")
+    write_seeds(results, *trials, [0.4, 0.42])
+    beside = results.joinpath(*trials)
+    write_beside(beside / "ablation.json", make_ablation())
+    write_beside(beside / "attention.json", make_attention())
+    output, figures = tmp_path / "page.html", tmp_path / "figures"
+    arguments = (results, "--paper", "why-attention", "-o", output)
+    result = run(*arguments, "--figures", figures)
+    assert result.exit_code == 0, result.output
+    said = " ".join(result.output.split())
+    assert f"Wrote {output} from 2 results" in said
+    assert "2 of 3 scores differ from the paper; 16 variants are" in said
+    assert "Skipped files" not in said
+    assert "41.00 ± 1.00 <small>(2)</small>" in output.read_text(encoding="utf8")
+    assert (figures / "attention1.png").is_file()
+    (beside / "ablation.json").write_text("{}")
+    check_failure(run(*arguments), f"'{beside / 'ablation.json'}' should hold what")
+
+
 def test_a_paper_without_results_names_the_other(results, tmp_path):
     result = run(results, "--paper", "hash-embeddings", "-o", tmp_path / "page.html")
-    check_failure(result, "which 'multi-hash-embeddings' is about")
-    assert {name.value for name in PaperName} == set(PAPERS.values())
+    check_failure(result, "--paper multi-hash-embeddings or --paper why-attention.")
+
+
+def test_the_papers_of_the_command_are_those_that_are_named():
+    assert [name.value for name in PaperName] == list(PAPERS)
 
 
 def test_an_unknown_paper_is_refused(results, tmp_path):
     result = run(results, "--paper", "mine", "-o", tmp_path / "page.html")
     assert result.exit_code == 2
-    assert "'multi-hash-embeddings', 'hash-embeddings'" in result.output
+    said = " ".join(result.output.replace("│", " ").split())
+    assert "'multi-hash-embeddings', 'hash-embeddings', 'why-attention'" in said
 
 
 def test_it_counts_the_corpora_that_are_there(results, tmp_path, tiny_corpus):

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from spacy_hashembeds.evaluation.categories import SCORES
 from spacy_hashembeds.experiments.results import (
     Estimate,
+    PartScore,
     TrialKey,
     estimate,
     estimate_score,
@@ -24,6 +25,8 @@ from ..conftest import make_trial
 
 SETTING = {"cats_support": 20, "cats_exclusive": True, "cats_per_type": {}}
 
+
+SIZES = {"embedding_parameters": 1000, "bytes_on_disk": 2_500_000}
 
 TABLE = {
     **{"component": "tok2vec", "attr": "NORM", "kind": "weighted", "rows": 5},
@@ -119,6 +122,15 @@ def test_what_a_real_trial_wrote_is_read(trained_root):
         for name, score in result.scores[split].items():
             assert score == recorded["scores"][split][name]
         assert len(result.scores[split]) == 9
+        for part, names in result.parts[split].items():
+            scores = recorded["scores"][split][f"ents_per_{part}"]
+            assert set(names) == set(scores)
+            for name, score in names.items():
+                assert score.support == scores[name]["support"]
+                assert score.f == (scores[name]["f"] if score.support else None)
+        assert sum(s.support for s in result.parts[split]["length"].values()) > 0
+    assert result.words_per_second == recorded["timings"]["words_per_second"]
+    assert result.pipeline_parameters == recorded["sizes"]["pipeline_parameters"]
 
 
 def test_seeds_are_grouped_in_order(tmp_path):
@@ -143,12 +155,15 @@ def test_other_files_are_left_alone(tmp_path):
     assert len(read_results(tmp_path)) == 1
 
 
+BESIDE = ("importance.json", "attention.json", "ablation.json")
+
+
 def test_files_skipped_for_their_names_are_found(tmp_path):
     path = write_result(tmp_path, "anem", "multi_embed", "default")
     (tmp_path / "anem/comparison.json").write_text("no result")
     assert find_misnamed(tmp_path) == []
     names = ("seed-1.json", "seed1 (copy).json", "seed\N{SUPERSCRIPT TWO}.json")
-    for name in (*names, ".seed1-abc.json", "importance.json", "notes.txt"):
+    for name in (*names, ".seed1-abc.json", *BESIDE, "notes.txt"):
         path.with_name(name).write_text("no result")
     assert find_misnamed(tmp_path) == sorted(map(path.with_name, names))
 
@@ -216,6 +231,7 @@ def test_a_broken_file_is_refused_by_its_path(raw, message, tmp_path):
         ({"scores": {"test": {}}}, "'ents_support' should be a whole number"),
         ({"sizes": {"embedding_parameters": -1}}, "'embedding_parameters' should be"),
         ({"sizes": {"embedding_parameters": 1}}, "'bytes_on_disk' should be a whole"),
+        ({"sizes": {**SIZES, "pipeline_parameters": 0.5}}, "'pipeline_parameters' sho"),
         ({"model": None}, "'model' should be text"),
     ],
 )
@@ -229,8 +245,7 @@ def test_what_is_of_another_type_is_named(change, message, tmp_path):
 
 
 def test_sizes_of_tables_are_read_where_a_trial_has_recorded_them(tmp_path):
-    sizes = {"embedding_parameters": 1000, "bytes_on_disk": 2_500_000}
-    write_result(tmp_path, "a", "b", "c", sizes={**sizes, "tables": [TABLE]})
+    write_result(tmp_path, "a", "b", "c", sizes={**SIZES, "tables": [TABLE]})
     assert len(read_results(tmp_path)) == 1
 
 
@@ -246,8 +261,7 @@ def test_sizes_of_tables_are_read_where_a_trial_has_recorded_them(tmp_path):
     ],
 )
 def test_sizes_of_tables_that_can_not_be_are_refused(tables, message, tmp_path):
-    sizes = {"embedding_parameters": 1000, "bytes_on_disk": 2_500_000}
-    write_result(tmp_path, "a", "b", "c", sizes={**sizes, "tables": tables})
+    write_result(tmp_path, "a", "b", "c", sizes={**SIZES, "tables": tables})
     with pytest.raises(ValueError, match=message):
         read_results(tmp_path)
 
@@ -410,4 +424,43 @@ def test_seeds_scored_on_different_things_are_refused(tmp_path):
     write_categories(tmp_path, "both", "ngrams", "default", 0)
     write_result(tmp_path, "both", "ngrams", "default", 1)
     with pytest.raises(ValueError, match="one has scores of entities and the other"):
+        read_results(tmp_path)
+
+
+def test_scores_by_type_and_length_need_not_be_there(tmp_path):
+    """Earlier trials have none by length; where nothing is found, spaCy has None."""
+    score = {"p": 0.0, "r": 0.0, "f": 0.25, "support": 3}
+    scores = {
+        "dev": {"ents_per_type": None},
+        "test": {"ents_per_type": {"PER": score, "LOC": {**score, "support": 0}}},
+    }
+    write_result(tmp_path, "wnut17", "multi_embed", "default", scores=scores)
+    ((result,),) = read_results(tmp_path).values()
+    assert result.parts["dev"] == {"type": {}, "length": {}}
+    types = {"PER": PartScore(0.25, 3), "LOC": PartScore(None, 0)}
+    assert result.parts["test"] == {"type": types, "length": {}}
+    assert (result.words_per_second, result.pipeline_parameters) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("ents_per_type", [], "'ents_per_type' should be an object"),
+        ("ents_per_type", {"PER": None}, "'PER' should be an object"),
+        ("ents_per_length", {"1": {"f": 0.5}}, "'support' should be a whole number"),
+        ("ents_per_length", {"1": {"f": 1.5, "support": 2}}, "'f' should be from 0 to"),
+    ],
+)
+def test_scores_of_parts_that_can_not_be_are_refused(name, value, message, tmp_path):
+    scores = {"test": {name: value}}
+    write_result(tmp_path, "anem", "multi_embed", "default", scores=scores)
+    with pytest.raises(ValueError, match=message):
+        read_results(tmp_path)
+
+
+@pytest.mark.parametrize("speed", [-1, True, "fast", None])
+def test_a_speed_that_is_none_is_refused(speed, tmp_path):
+    timings = {"words_per_second": speed}
+    write_result(tmp_path, "anem", "multi_embed", "default", timings=timings)
+    with pytest.raises(ValueError, match="'words_per_second' should be a number from"):
         read_results(tmp_path)

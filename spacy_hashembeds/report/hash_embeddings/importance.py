@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from ...experiments.results import IMPORTANCE, TrialKey
-from ...files import quote, read_json
+from ..listings import find_listings, get_part, read_listing
 from ..printed import get_caption, get_notes, get_printed_texts, get_rows
 from .layouts import DATASETS, HASH_DICTIONARY, PAPER, name_trials
 
@@ -56,8 +56,7 @@ def make_importance_table(results: str | Path) -> TextTable:
         for dataset in get_rows(4, PAPER)
         for printed in [get_printed_texts(4, dataset, PAPER)]
     ]
-    for path in sorted(Path(results).glob(f"*/*/*/{IMPORTANCE}")):
-        key = TrialKey(*path.parts[-4:-1])
+    for key, path in find_listings(results, IMPORTANCE):
         rows += _make_rows(key, read_importance(path))
     return TextTable(
         title="Table 4",
@@ -76,13 +75,7 @@ def read_importance(path: Path) -> list[dict[str, Any]]:
     RETURNS (list[dict[str, Any]]): For each table its "attr", "ngram_size", and under
         "largest" and "smallest" what has a row of weights, as text.
     """
-    try:
-        return [_read_table(table) for table in _get(read_json(path), "tables", list)]
-    except ValueError as error:
-        raise ValueError(
-            f"'{path}' should hold what `spacy hashembeds importance` writes, but is "
-            f"damaged or of another kind: {error}. Write it again, or remove it."
-        ) from error
+    return read_listing(path, "spacy hashembeds importance", _read_tables)
 
 
 def _make_rows(
@@ -96,36 +89,35 @@ def _make_rows(
         yield (dataset, name, *(_join(table[end]) for end in _KEYS))
 
 
+def _read_tables(content: dict[str, Any]) -> list[dict[str, Any]]:
+    return [_read_table(table) for table in get_part(content, "tables", list)]
+
+
 def _read_table(table: Any) -> dict[str, Any]:
-    size = _get(table, "ngram_size", int)
+    size = get_part(table, "ngram_size", int)
     if size < 1:
         raise ValueError(f"'ngram_size' is {size}")
     return {
-        "attr": _get(table, "attr", str),
+        "attr": get_part(table, "attr", str),
         "ngram_size": size,
-        **{key: [_name_row(row) for row in _get(table, key, list)] for key in _KEYS},
+        **{
+            key: [_name_row(row) for row in get_part(table, key, list)] for key in _KEYS
+        },
     }
 
 
 def _name_row(row: Any) -> str:
     """Name what has a row of weights: the most frequent, and how many others."""
-    values = _get(row, "values", list)
+    values = get_part(row, "values", list)
     if not values:
         raise ValueError("'values' should have one or more, but is []")
     first = values[0]
     # what nobody knows the text of has its hash alone
-    if _get(first, "name", (str, type(None))) is None:
-        name = f"#{_get(first, 'key', str)}"
+    if get_part(first, "name", (str, type(None))) is None:
+        name = f"#{get_part(first, 'key', str)}"
     else:
         name = _BETWEEN.join(first["name"].split()) or repr(first["name"])
     return f"{name} (+{len(values) - 1})" if len(values) > 1 else name
-
-
-def _get(content: Any, key: str, kind: type | tuple[type, ...]) -> Any:
-    value = content.get(key) if isinstance(content, dict) else None
-    if not isinstance(value, kind) or isinstance(value, bool):
-        raise ValueError(f"{key!r} is {quote(value)}")
-    return value
 
 
 def _join(names: Sequence[str]) -> str:

@@ -4,16 +4,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ...evaluation.tasks import TEXTCAT
 from ...experiments.results import find_misnamed
 from ..charts import import_figure
 from ..inputs import find_corpora, read_trials
-from ..missing import Missing
+from ..missing import Missing, find_unplanned
 from ..pages import write_page
 from ..tables import Table, describe_differences
 from .corpora import count_corpora, make_corpus_table
 from .importance import IMPORTANCE_COMMAND, TextTable, make_importance_table
-from .missing import GRID, find_missing, find_unplanned, read_paper_grid
+from .layouts import DATASETS
+from .missing import GRID, find_missing, read_paper_grid
 from .picture import CAPTION, draw_sizes
 from .tables import make_overview, make_trial_tables
 
@@ -76,7 +76,7 @@ def make_page(
     import_figure()
     root = find_corpora(corpus_root)
     grid = read_paper_grid()
-    groups = read_trials(results, TEXTCAT, on_progress)
+    groups = read_trials(results, "hash-embeddings", on_progress)
     importance = make_importance_table(results)
     on_progress("Drawing figures")
     picture = draw_sizes(groups)
@@ -91,7 +91,7 @@ def make_page(
         importance=importance,
         picture=picture,
         missing=find_missing(groups, grid),
-        unplanned=find_unplanned(grid),
+        unplanned=find_unplanned(grid, DATASETS),
         misnamed=find_misnamed(results),
     )
 

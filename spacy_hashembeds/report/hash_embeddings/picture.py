@@ -6,12 +6,11 @@ hash vector is made.
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from io import BytesIO
 from itertools import cycle
 from typing import Any, NamedTuple
 
 from ...experiments.results import Estimate, Groups, estimate, estimate_score
-from ..charts import HASH_BARS, LOOKUP_BARS, import_figure
+from ..charts import HASH_BARS, LOOKUP_BARS, import_figure, render_png
 from ..printed import get_printed
 from .layouts import (
     DATASETS,
@@ -103,9 +102,7 @@ def draw_sizes(groups: Groups) -> bytes | None:
         axes.remove()
     has_printed = any(get_printed(2, dataset, "hash", PAPER) for dataset in panels)
     _add_legend(figure, styles, has_printed=has_printed)
-    file = BytesIO()
-    figure.savefig(file, format="png", dpi=150, metadata={"Software": None})
-    return file.getvalue()
+    return render_png(figure)
 
 
 def find_points(groups: Groups) -> dict[str, dict[Embedding, list[Point]]]:

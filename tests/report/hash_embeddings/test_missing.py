@@ -17,9 +17,9 @@ from spacy_hashembeds.report.hash_embeddings.layouts import (
 )
 from spacy_hashembeds.report.hash_embeddings.missing import (
     find_missing,
-    find_unplanned,
     read_paper_grid,
 )
+from spacy_hashembeds.report.missing import find_unplanned
 
 from ..test_missing import read_command
 from .trials import write_accuracies
@@ -88,8 +88,8 @@ def test_the_command_runs_what_is_missing(grid):
 
 
 def test_datasets_without_trials_in_the_grid_are_named(grid, larger):
-    assert find_unplanned(grid) == list(DATASETS.values())[:7]
-    names = set(DATASETS.values()) - set(find_unplanned(larger))
+    assert find_unplanned(grid, DATASETS) == list(DATASETS.values())[:7]
+    names = set(DATASETS.values()) - set(find_unplanned(larger, DATASETS))
     assert names == {"AG's News", "Yelp Full"}
 
 
@@ -103,4 +103,4 @@ def test_a_grid_in_the_project_wins(grid, tmp_path, monkeypatch):
     assert {each.datasets for each in find_missing({}, read_paper_grid())} == {
         "DBPedia"
     }
-    assert "DBPedia" not in find_unplanned(read_paper_grid())
+    assert "DBPedia" not in find_unplanned(read_paper_grid(), DATASETS)

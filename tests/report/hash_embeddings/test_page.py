@@ -134,7 +134,7 @@ def test_results_of_entities_are_left_out(results, tmp_path):
     write_result(tmp_path, "anem", "multi_embed", "default")
     message = (
         "no results of text classifiers in .*'hash-embeddings' is about, only 1 of "
-        "named entities, which 'multi-hash-embeddings' .* with --paper"
+        r"named entities\. .*: --paper multi-hash-embeddings or --paper why-attention"
     )
     with pytest.raises(FileNotFoundError, match=message):
         make_page(tmp_path)
