@@ -9,22 +9,30 @@ import re
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from statistics import fmean
+from statistics import fmean, median
 from typing import Any
 
-from spacy_hashembeds.evaluation.scorer import KINDS
+from spacy_hashembeds.evaluation.scorer import KINDS, LENGTHS
 from spacy_hashembeds.evaluation.tasks import NER, TEXTCAT
 from spacy_hashembeds.experiments.results import (
     Estimate,
     Groups,
     Result,
     TrialKey,
+    estimate,
     estimate_score,
     read_results,
     select_task,
 )
 from spacy_hashembeds.report.charts import import_figure
-from spacy_hashembeds.report.layouts import FEWER, HASH, LOOKUP, SEED_9, Source
+from spacy_hashembeds.report.layouts import (
+    FEWER,
+    HASH,
+    LOOKUP,
+    SEED_9,
+    Source,
+    name_variant,
+)
 from spacy_hashembeds.report.printed import find_printed
 
 FOLDER = Path(__file__).with_name("results")
@@ -75,6 +83,36 @@ SHORT = {FEWER: "hash", WEIGHTED: "weighted", HYBRID: "hybrid", LOOKUP: "lookup"
 FROM_ONE = (WEIGHTED, "equal_from_one")
 STARTS = {(WEIGHTED, "equal"): "near 0", FROM_ONE: "at 1"}
 
+TAGS, TRANSITIONS = "`token_ner`", "`ner`"
+WINDOWS = "spaCy's windows"
+LSTMS = {"baseline": "BiLSTM", "default": "Cross-BiLSTM", "att": "Att-BiLSTM"}
+CHARACTERS = "characters, hash"
+
+#: What is embedded, encoded and recognized by which, in the order of the table: see the
+#: grid `encoders`.
+ENCODERS = {
+    ("token_ner", "default"): (TAGS, "hash", WINDOWS),
+    ("token_ner", "greedy"): (f"{TAGS}, greedy", "hash", WINDOWS),
+    **{("bilstm_token_ner", v): (TAGS, "hash", name) for v, name in LSTMS.items()},
+    ("bilstm_token_ner", "greedy"): (f"{TAGS}, greedy", "hash", LSTMS["default"]),
+    **{("bilstm_char_cnn", v): (TAGS, CHARACTERS, n) for v, n in LSTMS.items()},
+    **{
+        ("bilstm_char_cnn", name_variant(v, "floret")): (
+            *(TAGS, f"{CHARACTERS}, floret vectors"),
+            name,
+        )
+        for v, name in LSTMS.items()
+    },
+    (FEWER, "default"): (TRANSITIONS, "hash", WINDOWS),
+    ("char_cnn", "default"): (TRANSITIONS, CHARACTERS, WINDOWS),
+    **{("bilstm_ner", v): (TRANSITIONS, "hash", name) for v, name in LSTMS.items()},
+}
+#: What the paper prints for them, with word vectors that we have not.
+PAPER_F1 = dict(
+    zip(LSTMS.values(), ("40.7 ± 1.8", "42.9 ± 1.0", "42.3 ± 0.8"), strict=True)
+)
+PAPER_CORPUS = "wnut17"
+
 TEXT_CORPORA = {"ag_news_small": "AG's news, 7,600 texts"}
 NGRAMS, ENSEMBLE = "hash_ngram_textcat", "hash_ngram_ensemble"
 BOW, REDUCE = "textcat_bow", "textcat_reduce"
@@ -122,7 +160,7 @@ def make_tables(
     RAISES (ValueError): If a trial has no place in the tables.
     RETURNS (dict[str, str]): The tables by their names in the page.
     """
-    known = {*EMBEDDERS, *EQUAL_SIZES, *STARTS, *CLASSIFIERS}
+    known = {*EMBEDDERS, *EQUAL_SIZES, *STARTS, *ENCODERS, *CLASSIFIERS}
     for key in groups:
         if key.dataset not in {*CORPORA, *TEXT_CORPORA} or key[1:] not in known:
             raise ValueError(
@@ -134,6 +172,9 @@ def make_tables(
         "equal sizes": make_size_table(entities),
         "where weights begin": make_start_table(entities),
         "pairs": make_pair_table(pairs),
+        "encoders": make_encoder_table(entities),
+        "encoders by type, WNUT 2017": make_type_table(entities, "wnut17"),
+        "encoders by type, Spanish": make_type_table(entities, "conll2002_es"),
         "text classification": make_text_table(texts),
     }
 
@@ -234,6 +275,69 @@ def _format_difference(value: Mapping[str, Any] | None) -> str:
 def read_pairs(path: Path = PAIRS) -> list[dict[str, Any]]:
     """Read the comparisons that pairs.py wrote."""
     return json.loads(path.read_text(encoding="utf8"))
+
+
+def make_encoder_table(groups: Groups) -> str:
+    """Make a table of encoders and NER components: F1, by length too, and speed."""
+    header = ("corpus", "NER", "embedding", "encoder", "F1 all", "paper", "seen")
+    header += ("unseen", *(f"of {n}" for n in LENGTHS), "seeds")
+    header += ("pipeline parameters", "words a second")
+    rows = [
+        (
+            CORPORA[dataset],
+            *names,
+            *_insert_paper(dataset, variant, _format_entities(groups[key])[:-1]),
+            *(_format_part(groups[key], "length", length) for length in LENGTHS),
+            str(len(groups[key])),
+            _format_count(groups[key][0].pipeline_parameters),
+            _format_speed(groups[key]),
+        )
+        for dataset in CORPORA
+        for variant, names in ENCODERS.items()
+        if (key := TrialKey(dataset, *variant)) in groups
+    ]
+    return format_table(header, rows)
+
+
+def _insert_paper(
+    dataset: str, variant: tuple[str, str], scores: Sequence[str]
+) -> Sequence[str]:
+    """Put what the paper prints behind F1, for what is its own model."""
+    first, *others = scores
+    is_paper = (dataset, variant[0]) == (PAPER_CORPUS, "bilstm_char_cnn")
+    printed = f"*{PAPER_F1[ENCODERS[variant][-1]]}*" if is_paper else ""
+    return (first, printed, *others)
+
+
+def make_type_table(groups: Groups, dataset: str) -> str:
+    """Make a table of the F1 of types, for the trials of one corpus."""
+    chosen = {
+        variant: groups[key]
+        for variant in ENCODERS
+        if (key := TrialKey(dataset, *variant)) in groups
+        and groups[key][0].parts["test"]["type"]
+    }
+    types = sorted({t for rs in chosen.values() for t in rs[0].parts["test"]["type"]})
+    rows = [
+        (*ENCODERS[variant], *(_format_part(results, "type", name) for name in types))
+        for variant, results in chosen.items()
+    ]
+    return format_table(("NER", "embedding", "encoder", *types), rows)
+
+
+def _format_part(results: Sequence[Result], division: str, name: str) -> str:
+    """Format the F1 of a type or a length, if all seeds have one."""
+    parts = [result.parts["test"].get(division, {}).get(name) for result in results]
+    return format_f1(estimate(part and part.f for part in parts))
+
+
+def _format_count(count: int | None) -> str:
+    return NONE if count is None else f"{count:,}"
+
+
+def _format_speed(results: Sequence[Result]) -> str:
+    speeds = [speed for r in results if (speed := r.words_per_second) is not None]
+    return f"{median(speeds):,.0f}" if speeds else NONE
 
 
 def make_text_table(groups: Groups) -> str:

@@ -8,7 +8,10 @@ import pytest
 
 from spacy_hashembeds.evaluation.tasks import NER
 from spacy_hashembeds.experiments.results import (
+    ABLATION,
+    ATTENTION,
     Groups,
+    PartScore,
     TrialKey,
     find_misnamed,
     read_results,
@@ -96,6 +99,34 @@ def test_parameters_of_tables_are_those_that_trials_record(script, tmp_path):
         assert script.count_table_parameters(replace(result, path=path)) == expected
 
 
+def test_encoders_are_compared_by_length_and_by_type(script):
+    result = next(iter(read_entities().values()))[0]
+    parts = {
+        "length": {"1": PartScore(0.1234, 5), "2": PartScore(None, 0)},
+        "type": {"LOC": PartScore(0.5, 3), "PER": PartScore(0.25, 3)},
+    }
+    new = replace(result, parts={"test": parts}, words_per_second=1234.5)
+    older = replace(new, parts={"test": {"type": parts["type"], "length": {}}})
+    groups = {
+        TrialKey("wnut17", *variant): [new] for variant in list(script.ENCODERS)[:-1]
+    }
+    groups[TrialKey("conll2002_es", "bilstm_char_cnn", "att")] = [new, older]
+    *rows, last = script.make_encoder_table(groups).splitlines()[2:]
+    assert len(rows) == len(script.ENCODERS) - 1
+    none = [script.NONE]
+    assert all(" | ".join(["12.3", *none * 3, "1"]) in row for row in rows)
+    assert all(row.endswith(" | 1,234 |") for row in rows)
+    # of two seeds, one was recorded without lengths
+    assert " | ".join([*none * 4, "2"]) in last
+    printed = [row for row in rows if "*4" in row]
+    assert [row.split(" | ")[3:6:2] for row in printed] == [
+        [name, f"*{f1}*"] for name, f1 in script.PAPER_F1.items()
+    ] * 2  # without vectors, and with
+    by_type = script.make_type_table(groups, "conll2002_es").splitlines()
+    assert by_type[0] == "| NER | embedding | encoder | LOC | PER |"
+    assert by_type[2].endswith(" | Att-BiLSTM | 50.0 ± 0.0 | 25.0 ± 0.0 |")
+
+
 def test_sizes_are_drawn(script, tmp_path):
     script.draw_sizes(read_results(FOLDER), tmp_path / "sizes.png")
     assert (tmp_path / "sizes.png").read_bytes().startswith(b"\x89PNG")
@@ -103,7 +134,9 @@ def test_sizes_are_drawn(script, tmp_path):
 
 def test_every_file_is_a_result():
     assert find_misnamed(FOLDER) == []
-    n_files = sum(path.is_file() for path in FOLDER.rglob("*"))
+    beside = (ABLATION, ATTENTION)
+    files = [path for path in FOLDER.rglob("*") if path.is_file()]
+    n_files = sum(path.name not in beside for path in files)
     assert n_files == sum(map(len, read_results(FOLDER).values()))
 
 
