@@ -27,6 +27,7 @@ bench: $(VENV)/ready
 	$(BIN)/python -m benchmarks.weights
 	$(BIN)/python -m benchmarks.pipeline
 	$(BIN)/python -m benchmarks.recognizers
+	-$(BIN)/python -m benchmarks.encoders
 	-$(BIN)/python -m benchmarks.textcat
 	$(BIN)/python -m benchmarks.growth
 	$(BIN)/python -m benchmarks.page

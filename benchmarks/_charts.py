@@ -129,6 +129,13 @@ def draw_recognizers(results: Mapping[str, Any], path: Path) -> None:
         _draw_timings(figure, results, "times_as_fast_as_ner", title)
 
 
+def draw_encoders(results: Mapping[str, Any], path: Path) -> None:
+    """Draw words a second of each LSTM encoder, predicting and training."""
+    title = f"LSTM encoders ({describe_sizes(results)}; times TorchBiLSTMEncoder)"
+    with new_figure(path, (15, 3.6)) as figure:
+        _draw_timings(figure, results, "times_as_fast_as_spacy", title)
+
+
 def _draw_timings(
     figure: Any, results: Mapping[str, Any], ratios: str, title: str
 ) -> None:

@@ -120,6 +120,19 @@ def make_recognizers_table(results: Json) -> str:
     return make_table([*header, *(f"`{what}`" for what in timings)], rows)
 
 
+def make_encoders_table(results: Json) -> str:
+    """Make a table of LSTM encoders, predicting and in training."""
+    timings = results["timings"]
+    rows = []
+    for name, n_parameters in results["parameters"].items():
+        row = [name, f"{n_parameters:,}"]
+        for timed in timings.values():
+            speed = format_words_per_second(timed["contenders"][name])
+            row.append(f"{speed}, **{timed['times_as_fast_as_spacy'][name]:.2f}x**")
+        rows.append(row)
+    return make_table(["words a second (quartiles)", "parameters", *timings], rows)
+
+
 def make_growth_tables(results: Json) -> str:
     """Make tables of time, of memory that grows, and of tables that are shared."""
     layers = results["time"]["points"]

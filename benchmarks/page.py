@@ -15,6 +15,7 @@ from wasabi import msg
 from ._charts import (
     draw_accelerate,
     draw_embedding,
+    draw_encoders,
     draw_pipeline,
     draw_recognizers,
     draw_textcat,
@@ -26,6 +27,7 @@ from ._tables import (
     make_accelerate_table,
     make_caption,
     make_embedding_tables,
+    make_encoders_table,
     make_goals_table,
     make_growth_tables,
     make_pipeline_table,
@@ -51,6 +53,7 @@ CHARTS: dict[str, Callable[[dict[str, Any], Path], None]] = {
     "pipeline": draw_pipeline,
     OTHER_PYTHON: draw_pipeline,
     "recognizers": draw_recognizers,
+    "encoders": draw_encoders,
     "textcat": draw_textcat,
     "growth": draw_growth,
 }
@@ -84,6 +87,7 @@ PARTS: Parts = {
         ("recognizers",),
         _with_chart(make_recognizers_table, "recognizers"),
     ),
+    "encoders": (("encoders",), _with_chart(make_encoders_table, "encoders")),
     "textcat": (("textcat",), _with_chart(make_textcat_table, "textcat")),
     "textcat-goals": (("textcat",), make_textcat_goals_table),
     "textcat-profile": (("textcat",), make_textcat_profile_tables),

@@ -6,79 +6,110 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+# Where sequences are padded, blocks are as large as to be so many, so that most have
+# sequences of nearly one length.
+N_BLOCKS = 4
+
+# But with fewer sequences, a step costs more than it computes, and with more, what it
+# computes no longer fits into a core's cache.
+SMALLEST_BLOCK = 16
+LARGEST_BLOCK = 64
+
+# And no sequence is padded to more than so many times its length, however long another
+# one is.
+MOST_PADDED = 4
+
+
+class Block(NamedTuple):
+    """Sequences of similar length, step by step.
+
+    First there are the rows of the first step of all sequences, then those of the
+    second, and so on, in each step the longest sequence first. If the block is padded,
+    sequences that have ended have rows too, which hold their last token once more.
+
+    backwards (ndarray): For each row, that of the same sequence whose token is as far
+        from its end as this one is from its beginning, or itself where none is. It is
+        its own inverse. Shape `(n,)`, int64.
+    sequences (ndarray): The sequences that rows are of: of each row, or, if the block
+        is padded, of the rows of any step.
+    batch_sizes (ndarray): How many sequences have a token at each step, shape
+        `(longest,)`.
+    """
+
+    backwards: NDArray[np.int64]
+    sequences: NDArray[np.int64]
+    batch_sizes: NDArray[np.int64]
+
 
 class Packing(NamedTuple):
     """Where the tokens of several sequences lie once they are packed.
 
-    The longest sequences are the first block, and so on. Of each block there are packed
-    first the first tokens of all sequences, then all second ones, and so on, in each
-    step the longest sequence first.
-
-    rows (ndarray): For each packed row, which token it is of all sequences one after
-        another. Shape `(n,)`, int64.
-    places (ndarray): For each token its packed row: the inverse of `rows`.
-    backwards (ndarray): For each packed row, that of the same sequence whose token is
-        as far from its end as this one is from its beginning. It is its own inverse.
-    sequences (ndarray): For each packed row the sequence that it is of.
-    batch_sizes (list[ndarray]): For each block how many sequences have a token at each
-        time step, shape `(longest,)`.
+    rows (ndarray): For each row of all blocks, which token it holds of all sequences
+        one after another. Shape `(n,)`, int64.
+    places (ndarray): For each token its row.
+    blocks (list[Block]): The longest sequences are the first block, and so on.
     """
 
     rows: NDArray[np.int64]
     places: NDArray[np.int64]
-    backwards: NDArray[np.int64]
-    sequences: NDArray[np.int64]
-    batch_sizes: list[NDArray[np.int64]]
+    blocks: list[Block]
 
 
-def pack(lengths: Sequence[int], block_size: int | None = None) -> Packing:
+def pack(lengths: Sequence[int], *, is_padded: bool) -> Packing:
     """Find where the tokens of sequences lie once they are packed.
 
     lengths (Sequence[int]): The tokens of each sequence; 0 for one without any.
-    block_size (int, optional): The most sequences of a block. If None, there is one.
+    is_padded (bool): Whether all sequences of a block have as many rows as the longest.
+        If so, they are cut into blocks, and else there is one.
     """
     sizes = np.asarray(lengths, dtype="int64")
     order = np.argsort(-sizes, kind="stable")[: np.count_nonzero(sizes)]
     starts = np.cumsum(sizes) - sizes
-    n_sequences = block_size or max(1, len(order))
-    blocks = [
-        _pack_block(order[i : i + n_sequences], sizes, starts)
-        for i in range(0, len(order), n_sequences)
-    ]
-    rows, backward_rows, sequences, batch_sizes = (
-        zip(*blocks, strict=True) if blocks else ((), (), (), ())
-    )
-    places = np.argsort(_join(rows))
-    return Packing(
-        rows=_join(rows),
-        places=places,
-        backwards=places[_join(backward_rows)],
-        sequences=_join(sequences),
-        batch_sizes=list(batch_sizes),
-    )
+    cuts = cut(sizes[order].tolist()) if is_padded else []
+    rows, is_token, blocks = [], [], []
+    for sequences in np.split(order, cuts) if len(order) else ():
+        time, place, block = _pack_block(sequences, sizes[sequences], is_padded)
+        last = sizes[sequences][place] - 1
+        rows.append(starts[sequences][place] + np.minimum(time, last))
+        is_token.append(time <= last)
+        blocks.append(block)
+    (found,) = np.nonzero(_join(is_token))
+    all_rows = _join(rows)
+    return Packing(all_rows, found[np.argsort(all_rows[found])], blocks)
+
+
+def cut(lengths: Sequence[int]) -> list[int]:
+    """Cut sequences, the longest first, into blocks to be padded.
+
+    RETURNS (list[int]): Where each block but the first begins.
+    """
+    size = max(SMALLEST_BLOCK, min(len(lengths) // N_BLOCKS, LARGEST_BLOCK))
+    cuts, start = [], 0
+    for i, length in enumerate(lengths):
+        if i - start == size or length * MOST_PADDED < lengths[start]:
+            cuts.append(i)
+            start = i
+    return cuts
 
 
 def _pack_block(
-    order: NDArray[np.int64], sizes: NDArray[np.int64], starts: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], ...]:
+    sequences: NDArray[np.int64], sizes: NDArray[np.int64], is_padded: bool
+) -> tuple[NDArray[np.int64], NDArray[np.int64], Block]:
     """Pack some sequences, the longest first.
 
-    RETURNS (tuple): `rows`, those of the tokens as far from the end, `sequences` and
-        `batch_sizes`.
+    RETURNS (tuple): The step of each row, the place of its sequence, and the block.
     """
-    is_token = _make_grid(sizes[order])
-    time, place = np.nonzero(is_token)  # row by row: in the order of packing
-    sequences = order[place]
-    first, last = starts[sequences], starts[sequences] + sizes[sequences] - 1
-    return first + time, last - time, sequences, is_token.sum(axis=1)
+    is_token = np.arange(sizes[0])[:, None] < sizes
+    time, place = np.nonzero(is_token | is_padded)  # row by row: in the order of steps
+    numbers = np.zeros(is_token.shape, dtype="int64")
+    numbers[time, place] = np.arange(len(time))
+    last = sizes[place] - 1
+    backwards = numbers[np.where(time <= last, last - time, time), place]
+    of_rows = sequences if is_padded else sequences[place]
+    return time, place, Block(backwards, of_rows, is_token.sum(axis=1))
 
 
-def _make_grid(lengths: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Tell which steps of sequences are tokens, shape `(longest, n_sequences)`."""
-    return np.arange(lengths.max(initial=0))[:, None] < lengths
-
-
-def _join(parts: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
+def _join(parts: Sequence[NDArray]) -> NDArray[np.int64]:
     return np.concatenate([np.zeros(0, dtype="int64"), *parts])
 
 

@@ -1,4 +1,4 @@
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
@@ -6,7 +6,7 @@ from thinc.api import Model, NumpyOps, Ops
 from thinc.types import Floats2d
 from thinc.util import get_width
 
-from ..kernels.packing import Packing, pack, split
+from ..kernels.packing import Block, pack, split
 from .checks import check_choice, check_integer, check_number, check_param
 from .torchlayer import run_torch, to_torch
 from .watch import check_once
@@ -19,10 +19,6 @@ OutT = list[Floats2d]
 
 #: What reads the sequence from its beginning, and what from its end.
 DIRECTIONS = ("forward", "backward")
-
-# Docs of similar length that are padded to the longest of them, on a CPU. With fewer,
-# each time step costs more than it computes; with more, there is more padding.
-_BLOCK_SIZE = 64
 
 #: Input, forget, cell and output gate, in the order of PyTorch.
 N_GATES = 4
@@ -83,16 +79,19 @@ def forward(
         nO, nI = model.get_dim("nO"), model.get_dim("nI")
         empty = [ops.alloc2f(0, nO) for _ in Xs]
         return empty, lambda dYs: [ops.alloc2f(0, nI) for _ in dYs]
-    packing = pack(lengths, _BLOCK_SIZE if isinstance(ops, NumpyOps) else None)
-    masks = draw_masks(model, len(Xs)) if is_train else None
-    compute = partial(encode, Batch(model, packing, masks))
-    Y, backprop_torch = run_torch(model, compute, ops.xp.concatenate(Xs), is_train)
+    packing = pack(lengths, is_padded=isinstance(ops, NumpyOps))
+    rows, places = ops.asarray(packing.rows), ops.asarray(packing.places)
+    masks = draw_masks(model, len(Xs)) if is_train else {}
+    readings = [Reading(model, block, masks) for block in packing.blocks]
+    X = ops.xp.concatenate(Xs)[rows]
+    Y, backprop_torch = run_torch(model, partial(encode, model, readings), X, is_train)
 
     def backprop(dYs: OutT) -> InT:
-        dX = backprop_torch(ops.xp.concatenate(dYs))
-        return split(dX, lengths)
+        dY = ops.xp.zeros_like(Y)  # nothing comes of padding
+        dY[places] = ops.xp.concatenate(dYs)
+        return split(backprop_torch(dY)[places], lengths)
 
-    return split(Y, lengths), backprop
+    return split(Y[places], lengths), backprop
 
 
 def init(model: Model[InT, OutT], X: InT | None = None, Y: OutT | None = None) -> None:
@@ -109,80 +108,94 @@ def init(model: Model[InT, OutT], X: InT | None = None, Y: OutT | None = None) -
             model.set_param(name.replace("U_", "b_"), bias)
 
 
-class Batch:
-    """A batch on its way through the cells, packed.
+class Reading:
+    """What the cells need to know of a block that they read.
 
     model (Model): The layer.
-    packing (Packing): How the batch is packed.
-    masks (list, optional): For the input of each cell of a direction, and for the
-        output, what each dimension of each Doc is multiplied by.
-
-    *rows*, *places*, *backwards* and *sequences* are those of the packing, as tensors.
+    block (Block): How it is packed.
+    masks (Mapping): What `draw_masks` gives, or nothing in prediction.
     """
 
-    def __init__(self, model: Model, packing: Packing, masks: list[Any] | None) -> None:
+    def __init__(self, model: Model, block: Block, masks: Mapping[str, Any]) -> None:
         import torch
 
         ops: Any = model.ops
-        self.hidden = model.get_dim("nO") // 2
-        self.depth = model.attrs["depth"]
-        self.is_crossed = model.attrs["is_crossed"]
+        sequences = ops.asarray(block.sequences)
+        self.n_rows, self.n_sequences = len(block.backwards), len(sequences)
         # PyTorch wants these in main memory
-        self.sizes = [torch.from_numpy(sizes) for sizes in packing.batch_sizes]
-        self.rows, self.places, self.backwards, self.sequences = (
-            to_torch(ops, ops.asarray(index)) for index in packing[:4]
-        )
-        self._masks = [to_torch(ops, mask) for mask in masks or []]
+        self.sizes = torch.from_numpy(block.batch_sizes)
+        self._backwards = to_torch(ops, ops.asarray(block.backwards))
+        self._masks = {
+            name: to_torch(ops, mask[sequences]) for name, mask in masks.items()
+        }
 
-    def drop(self, X: "Tensor", number: int) -> "Tensor":
-        """Drop dimensions of packed rows, at one of the places where that is done."""
-        return X * self._masks[number][self.sequences] if self._masks else X
+    def turn(self, X: "Tensor") -> "Tensor":
+        """Turn each sequence around, shape `(n_rows, width)`."""
+        return X.index_select(0, self._backwards)
+
+    def drop(self, X: "Tensor", name: str) -> "Tensor":
+        """Drop dimensions, at one of the places where that is done."""
+        if name not in self._masks:
+            return X
+        steps = X.unflatten(0, (-1, self.n_sequences))
+        return (steps * self._masks[name]).flatten(0, 1)
 
 
-def encode(batch: Batch, params: Mapping[str, "Tensor"], X: "Tensor") -> "Tensor":
-    """Let all cells read a batch.
+def encode(
+    model: Model,
+    readings: Sequence[Reading],
+    params: Mapping[str, "Tensor"],
+    X: "Tensor",
+) -> "Tensor":
+    """Let all cells read a batch, block by block.
 
-    X (Tensor): All tokens, shape `(n, nI)`.
+    X (Tensor): All rows, shape `(n, nI)`.
     RETURNS (Tensor): Shape `(n, nO)`.
     """
     import torch
 
-    H = batch.drop(X.index_select(0, batch.rows), 0)
-    past = future = H
-    for layer in range(1, batch.depth + 1):
-        past = read(batch, params, f"forward_{layer}", past)
-        future = future.index_select(0, batch.backwards)
-        future = read(batch, params, f"backward_{layer}", future)
-        future = future.index_select(0, batch.backwards)
-        H = batch.drop(torch.cat([past, future], dim=1), layer)
-        if batch.is_crossed:
-            past = future = H
-        else:
-            past, future = H[:, : batch.hidden], H[:, batch.hidden :]
-    return H.index_select(0, batch.places)
+    parts = X.split([reading.n_rows for reading in readings])
+    found = [
+        encode_block(model, reading, params, part)
+        for reading, part in zip(readings, parts, strict=True)
+    ]
+    return torch.cat(found)
+
+
+def encode_block(
+    model: Model, reading: Reading, params: Mapping[str, "Tensor"], X: "Tensor"
+) -> "Tensor":
+    """Let all cells read a block, shape `(n_rows, nI)`, those backward from its end."""
+    import torch
+
+    past = reading.drop(X, "input")
+    future = reading.turn(past)
+    for layer in range(1, model.attrs["depth"] + 1):
+        if model.attrs["is_crossed"] and layer > 1:
+            past = torch.cat([past, reading.turn(future)], dim=1)
+            future = reading.turn(past)
+        past = read(reading, params, f"forward_{layer}", past)
+        future = read(reading, params, f"backward_{layer}", future)
+    return torch.cat([past, reading.turn(future)], dim=1)
 
 
 def read(
-    batch: Batch, params: Mapping[str, "Tensor"], cell: str, X: "Tensor"
+    reading: Reading, params: Mapping[str, "Tensor"], cell: str, X: "Tensor"
 ) -> "Tensor":
-    """Let a cell read packed rows, shape `(n, hidden)`."""
+    """Let a cell read a block, shape `(n_rows, hidden)`, and drop some of that."""
     import torch
 
     W, U, b = (params[f"{name}_{cell}"] for name in "WUb")
     weights = [W, U, b, torch.zeros_like(b)]  # PyTorch has two biases
+    start = X.new_zeros(1, int(reading.sizes[0]), U.shape[1])
     read_block = read_packed if X.is_cuda else read_padded
-    parts = X.split([int(sizes.sum()) for sizes in batch.sizes])
-    found = [
-        read_block(part, sizes, weights, X.new_zeros(1, int(sizes[0]), batch.hidden))
-        for part, sizes in zip(parts, batch.sizes, strict=True)
-    ]
-    return torch.cat(found)
+    return reading.drop(read_block(X, reading.sizes, weights, start), cell)
 
 
 def read_packed(
     X: "Tensor", sizes: "Tensor", weights: list["Tensor"], start: "Tensor"
 ) -> "Tensor":
-    """Let a cell read a block: the faster way on a GPU, and the plain one."""
+    """Let a cell read a block that is not padded: the faster way on a GPU."""
     import torch
 
     settings = (True, 1, 0.0, X.requires_grad, False)
@@ -192,32 +205,33 @@ def read_packed(
 def read_padded(
     X: "Tensor", sizes: "Tensor", weights: list["Tensor"], start: "Tensor"
 ) -> "Tensor":
-    """Let a cell read a block: the faster way on a CPU.
+    """Let a cell read a block that is padded: the faster way on a CPU.
 
     What stands behind the end of a sequence changes nothing before it.
     """
     import torch
 
-    is_token = torch.arange(int(sizes[0])) < sizes[:, None]
-    (rows,) = is_token.flatten().nonzero(as_tuple=True)
-    padded = X.new_zeros(is_token.numel(), X.shape[1]).index_copy(0, rows, X)
     settings = (True, 1, 0.0, X.requires_grad, False, False)
-    padded = padded.unflatten(0, is_token.shape)
-    H = torch.lstm(padded, (start, start), weights, *settings)[0]
-    return H.flatten(0, 1).index_select(0, rows)
+    steps = X.unflatten(0, (len(sizes), -1))
+    return torch.lstm(steps, (start, start), weights, *settings)[0].flatten(0, 1)
 
 
-def draw_masks(model: Model, n_docs: int) -> list[Any] | None:
+def draw_masks(model: Model, n_docs: int) -> dict[str, Any]:
     """Draw what each dimension of each Doc is multiplied by, for each place of dropout.
 
-    RETURNS (list[ndarray], optional): None if nothing is dropped.
+    RETURNS (dict[str, ndarray]): For the input and what each cell finds, shape
+        `(n_docs, width)`. Empty if nothing is dropped.
     """
     rate = model.attrs["dropout"]
     if not rate:
-        return None
-    nO, depth = model.get_dim("nO"), model.attrs["depth"]
-    widths = [model.get_dim("nI"), *[nO] * depth]
-    return [model.ops.get_dropout_mask((n_docs, width), rate) for width in widths]
+        return {}
+    nO, nI = model.get_dim("nO"), model.get_dim("nI")
+    masks = {"input": model.ops.get_dropout_mask((n_docs, nI), rate)}
+    for layer in range(1, model.attrs["depth"] + 1):
+        mask: Any = model.ops.get_dropout_mask((n_docs, nO), rate)
+        masks[f"forward_{layer}"] = mask[:, : nO // 2]
+        masks[f"backward_{layer}"] = mask[:, nO // 2 :]
+    return masks
 
 
 def draw_uniform(ops: Ops, n: int, m: int) -> Any:

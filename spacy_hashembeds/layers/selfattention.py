@@ -8,7 +8,7 @@ from thinc.api import Model
 from thinc.types import Floats2d, Floats3d
 from thinc.util import get_width
 
-from ..kernels.packing import split
+from ..kernels.packing import cut, split
 from .checks import REMEDY, check_integer, check_param
 from .torchlayer import run_torch, to_torch
 from .watch import check_once
@@ -109,11 +109,12 @@ def group_docs(model: Model, lengths: list[int]) -> Iterator[Block]:
     sizes = np.asarray(lengths)
     starts = np.cumsum(sizes) - sizes
     order = np.argsort(-sizes, kind="stable")[: np.count_nonzero(sizes)]
-    while len(order):
-        weights = model.attrs["num_heads"] * int(sizes[order[0]]) ** 2
-        n = max(1, _MAX_WEIGHTS // weights)
-        yield Block(model, starts[order[:n]], sizes[order[:n]])
-        order = order[n:]
+    for part in np.split(order, cut(sizes[order].tolist())):
+        while len(part):
+            weights = model.attrs["num_heads"] * int(sizes[part[0]]) ** 2
+            n = max(1, _MAX_WEIGHTS // weights)
+            yield Block(model, starts[part[:n]], sizes[part[:n]])
+            part = part[n:]
 
 
 def attend(
