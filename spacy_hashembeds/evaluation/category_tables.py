@@ -5,7 +5,7 @@ from typing import Any
 
 from ..controls import show_controls
 from .categories import AVERAGES, name_accuracy
-from .tables import GAP, WIDTH, Table, format_percent, format_range
+from .table import GAP, WIDTH, Table, format_percent, format_range
 
 #: Labels of a matrix that fits a terminal, and kinds of errors that are shown; the JSON
 #: and the page have more.

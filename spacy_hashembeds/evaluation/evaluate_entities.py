@@ -68,9 +68,9 @@ def evaluate_entities(
     draws = asdict(options)
     keys, counts = tabulate_counts(ours.documents)
     intervals = dict(zip(keys, bootstrap_scores(counts, **draws), strict=True))
-    theirs = None if against is None else run(against)
-    comparison = None
-    if against is not None and theirs is not None:
+    theirs, comparison = None, None
+    if against is not None:
+        theirs = run(against)
         comparison = {"model": against.name, **_compare(ours, theirs, draws)}
     parts = {} if layer is None else ablate(layer, predictions, golds, options)
     schemes = ours.summarize_schemes()

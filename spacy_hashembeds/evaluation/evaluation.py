@@ -14,6 +14,7 @@ from . import (
     table_of_scores,
     tables,
 )
+from .table import Table, format_percent
 
 #: How files are written, by their suffix.
 SUFFIXES = (".json", ".html", ".md", ".csv")
@@ -32,7 +33,7 @@ class View(NamedTuple):
     annotation: str
     support: tuple[str, str]
     score: tuple[str, str]
-    make_tables: Callable[[Mapping[str, Any]], list[tables.Table]]
+    make_tables: Callable[[Mapping[str, Any]], list[Table]]
     render_page: Callable[[Mapping[str, Any]], str]
     render_part: Callable[[Mapping[str, Any]], str]
     to_csv: Callable[[Mapping[str, Any]], str]
@@ -110,7 +111,7 @@ class Evaluation(Mapping[str, Any]):
 
     def __repr__(self) -> str:
         (key, score), (of_support, things) = self._view.score, self._view.support
-        value, name = tables.format_percent(self[key]), self["setting"]["model"]
+        value, name = format_percent(self[key]), self["setting"]["model"]
         return (
             f"<Evaluation of {name}: {score} {value} on {self[of_support]:,} {things}>"
         )
@@ -122,7 +123,7 @@ class Evaluation(Mapping[str, Any]):
         """RETURNS (str): The page as a part of a notebook."""
         return self._view.render_part(self)
 
-    def make_tables(self) -> list[tables.Table]:
+    def make_tables(self) -> list[Table]:
         """RETURNS (list[Table]): The tables that the command prints."""
         return self._view.make_tables(self)
 

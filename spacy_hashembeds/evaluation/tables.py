@@ -1,39 +1,27 @@
 """The tables of an evaluation, as they are printed and as Markdown has them."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from .. import markdown
 from ..controls import show_controls
 from .groups import GROUPINGS
+from .part_tables import (
+    show_chunks,
+    show_differences,
+    show_lengths,
+    show_parts,
+    show_types,
+)
 from .schemes import OUTCOMES
 from .scorer import KINDS
+from .table import GAP, WIDTH, Table, format_percent, format_range
 
 #: Confusions that are shown; the JSON and the page have more.
 _N_CONFUSIONS = 10
 
-#: Columns of a terminal, and the spaces between those of a table.
-WIDTH, GAP = 80, 3
-
 #: The fewest characters of a text that are shown.
 _LEAST_QUOTED = 20
-
-
-class Table(NamedTuple):
-    """A table in which all is text.
-
-    title (str): What is in it.
-    legend (str, optional): What there is to know about it.
-    header (Sequence[str]): Its columns.
-    rows (Sequence[Sequence[str]]): Its rows.
-    aligns (str): "l" or "r" for each of the first columns; the others are to the right.
-    """
-
-    title: str
-    legend: str | None
-    header: Sequence[str]
-    rows: Sequence[Sequence[str]]
-    aligns: str
 
 
 def make_tables(evaluation: Mapping[str, Any]) -> list[Table]:
@@ -45,15 +33,15 @@ def make_tables(evaluation: Mapping[str, Any]) -> list[Table]:
     tables = [
         _show_scores(evaluation),
         *_show_comparison(evaluation),
-        _show_types(evaluation),
-        *_show_differences(evaluation, "per_type", "type"),
-        _show_lengths(evaluation),
-        *_show_differences(evaluation, "per_length", "length"),
+        show_types(evaluation),
+        *show_differences(evaluation, "per_type", "type"),
+        show_lengths(evaluation),
+        *show_differences(evaluation, "per_length", "length"),
         _show_averages(evaluation),
         _show_schemes(evaluation),
         *_show_groups(evaluation),
-        _show_chunks(evaluation),
-        *_show_parts(evaluation),
+        show_chunks(evaluation),
+        *show_parts(evaluation),
         _show_confusions(evaluation),
     ]
     return [table for table in tables if table.rows]
@@ -105,11 +93,6 @@ def to_markdown(
     return show_controls("\n\n".join(blocks) + "\n")
 
 
-def format_percent(value: float | None) -> str:
-    """Give a figure in percent; "-" where nothing was counted."""
-    return "-" if value is None else f"{value * 100:.2f}"
-
-
 def _format(table: Table) -> str:
     aligns = table.aligns.ljust(len(table.header), "r")
     rules = [":--" if align == "l" else "--:" for align in aligns]
@@ -127,58 +110,6 @@ def _show_scores(evaluation: Mapping[str, Any]) -> Table:
         rows.append((kind.title(), *map(format_percent, scores), support, *ranges))
     header = ("", *"PRF", "Support", "P from-to", "R from-to", "F from-to")
     return Table("Entities", None, header, rows, "l")
-
-
-def _show_types(evaluation: Mapping[str, Any]) -> Table:
-    labels = sorted(evaluation["ents_per_type"] or {})
-    rows = [row for label in labels for row in _show_part(evaluation, "type", label)]
-    header = ("Type", "", *"PRF", "Support", "F from-to")
-    return Table("Entities by type", None, header, rows, "ll")
-
-
-def _show_lengths(evaluation: Mapping[str, Any]) -> Table:
-    lengths = list(evaluation["ents_per_length"] or {})
-    rows = [row for n in lengths for row in _show_part(evaluation, "length", n)]
-    header = ("Tokens", "", *"PRF", "Support", "F from-to")
-    legend = "a prediction is as long as it is, right or wrong"
-    return Table("Entities by length", legend, header, rows, "ll")
-
-
-def _show_part(
-    evaluation: Mapping[str, Any], division: str, name: str
-) -> Iterator[Sequence[str]]:
-    """Show the scores of a type or a length, for each kind of entities."""
-    for kind, prefix in KINDS.items():
-        score = (evaluation[f"{prefix}_per_{division}"] or {}).get(name, {})
-        scores = [format_percent(score.get(key)) for key in "prf"]
-        support = str(score.get("support", 0))
-        interval = format_range(score.get("f_interval"))
-        yield (name, kind.title(), *scores, support, interval)
-
-
-def _show_differences(
-    evaluation: Mapping[str, Any], key: str, division: str
-) -> Iterator[Table]:
-    """Show how the F1 of types or of lengths differs from the other's."""
-    comparison = evaluation["comparison"]
-    if comparison is None:
-        return
-    rows = [
-        (
-            name,
-            format_percent(evaluation[f"ents_{key}"][name]["f"]),
-            format_percent(row["f"]["other"]),
-            f"{row['f']['difference'] * 100:+.2f}",
-            format_range(row["f"]["interval"]),
-            f"{row['f']['p_value']:.4f}",
-        )
-        for name, row in comparison[key].items()
-        if row is not None
-    ]
-    header = (division.title(), "This F", "Other F", "Difference", "From-to", "p")
-    yield Table(
-        f"By {division}, against {comparison['model']}", None, header, rows, "l"
-    )
 
 
 def _show_averages(evaluation: Mapping[str, Any]) -> Table:
@@ -250,47 +181,6 @@ def _show_groups(evaluation: Mapping[str, Any]) -> Iterator[Table]:
         yield Table(grouping.title, None, ("", "R", "Support", "R from-to"), rows, "l")
 
 
-def _show_chunks(evaluation: Mapping[str, Any]) -> Table:
-    chunks = evaluation["chunks"]
-    is_compared = evaluation["comparison"] is not None
-    rows = [
-        (
-            tag,
-            format_percent(chunk["recall"]),
-            *([format_percent(chunk["other"])] if is_compared else []),
-            str(chunk["support"]),
-        )
-        for tag, chunk in chunks.items()
-    ]
-    header = ("Tag", "R", *(["Other R"] if is_compared else []), "Support")
-    legend = "outside, single token, begin, inside and end of an entity of any type"
-    return Table("Tokens by chunk tag", legend, header, rows, "l")
-
-
-def _show_parts(evaluation: Mapping[str, Any]) -> Iterator[Table]:
-    """Show what is left of the recall of chunk tags with each part alone."""
-    parts = evaluation["setting"]["parts"]
-    if not parts:
-        return
-    rows = [
-        (
-            tag,
-            format_percent(chunk["recall"]),
-            *(_subtract(chunk["parts"][part], chunk["recall"]) for part in parts),
-        )
-        for tag, chunk in evaluation["chunks"].items()
-    ]
-    legend = "difference in recall, with zeros in place of all other parts"
-    title = "Parts of the encoder alone"
-    yield Table(title, legend, ("Tag", "R", *parts), rows, "l")
-
-
-def _subtract(part: float | None, whole: float | None) -> str:
-    if part is None or whole is None:
-        return "-"
-    return f"{(part - whole) * 100:+.2f}"
-
-
 def _show_confusions(evaluation: Mapping[str, Any]) -> Table:
     confusions = evaluation["confusions"]
     header = ("Gold", "Predicted", "Error", "Count", "For example")
@@ -328,8 +218,3 @@ def _quote(example: Mapping[str, Any], room: int) -> str:
     margin = (room - 2 - len(error)) // 2
     before = before[max(0, len(before) - margin) :]
     return " ".join(f"{before}[{error}]{after[:margin]}".split())
-
-
-def format_range(interval: Sequence[float] | None) -> str:
-    """Give bounds in percent, which are not known to more than a place or so."""
-    return "-" if interval is None else "..".join(f"{x * 100:.1f}" for x in interval)
