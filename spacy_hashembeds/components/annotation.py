@@ -30,7 +30,8 @@ def read_truth(examples: Sequence[Example], labels: Sequence[str]) -> NDArray:
     """Read the tags that the tokens of a batch should have.
 
     They are those of `Example.get_aligned_ner`, but found faster where both sides of an
-    example have the same tokens.
+    example have the same tokens, and without the white space at the ends of entities,
+    which `forbid_tags` forbids.
 
     examples (Sequence[Example]): The batch, which has tokens.
     labels (Sequence[str]): The entity types, in their order.
@@ -40,7 +41,7 @@ def read_truth(examples: Sequence[Example], labels: Sequence[str]) -> NDArray:
         that an entity does not begin and end with tokens. *Shape:* `(n,)`.
     """
     numbers = number_tags(labels)
-    is_same = np.array([_has_same_words(example) for example in examples])
+    is_same = np.array([_has_same_words(eg) for eg in examples], dtype=bool)
     is_own = np.repeat(is_same, [len(example.predicted) for example in examples])
     tags = np.empty(len(is_own), dtype="int64")
     same = [eg.reference for eg, same in zip(examples, is_same, strict=True) if same]
@@ -52,7 +53,32 @@ def read_truth(examples: Sequence[Example], labels: Sequence[str]) -> NDArray:
         if not same
         for tag in encode_tags(example.get_aligned_ner(), numbers)
     ]
+    trim_entities(tags, [example.predicted for example in examples])
     return tags
+
+
+def trim_entities(tags: NDArray, docs: Sequence[Doc]) -> None:
+    """Leave white space at either end out of entities, in place.
+
+    tags (NDArray): The number of the tag of each token. *Shape:* `(n,)`.
+    docs (Sequence[Doc]): The Docs with these n tokens.
+    """
+    is_space = np.concatenate([doc.to_array("IS_SPACE").reshape(-1) for doc in docs])
+    spaces = ((is_space == 1) & (tags > OUTSIDE)).nonzero()[0].tolist()  # hardly any
+    for i in spaces:
+        if _find_kind(tags[i]) == BEGIN:
+            tags[i + 1] -= 1 if _find_kind(tags[i + 1]) == INSIDE else 3
+            tags[i] = OUTSIDE
+    for i in reversed(spaces):
+        if _find_kind(tags[i]) == END:
+            tags[i - 1] += 1 if _find_kind(tags[i - 1]) == INSIDE else -1
+            tags[i] = OUTSIDE
+        elif _find_kind(tags[i]) == SOLE:
+            tags[i] = OUTSIDE
+
+
+def _find_kind(tag: int) -> int:
+    return (tag - 1) % len(KINDS) + 1 if tag > OUTSIDE else tag
 
 
 def _has_same_words(example: Example) -> bool:

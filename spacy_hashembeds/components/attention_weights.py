@@ -28,7 +28,8 @@ class AttentionWeights:
 
     nlp (Language): The pipeline.
     name (str): The name of the component.
-    RAISES (ValueError): Once it is called, if no component has such an encoder.
+    RAISES (ValueError): Once it is called, if no component has such an encoder, or if
+        it was taken from another pipeline.
     """
 
     def __init__(self, nlp: Language, name: str) -> None:
@@ -48,6 +49,12 @@ class AttentionWeights:
             yield from docs
 
     def _annotate(self, docs: Sequence[Doc]) -> None:
+        if any(doc.vocab is not self.nlp.vocab for doc in docs):
+            raise ValueError(
+                f"The component '{self.name}' knows the encoders of another pipeline. "
+                "Don't take it from there (source=...): add a new one, "
+                "nlp.add_pipe('attention_weights')."
+            )
         attending = find_attending(self.nlp)
         if not attending:
             raise ValueError(

@@ -37,7 +37,8 @@ def say_no_labels(name: str) -> str:
     return (
         f"Component '{name}' has no labels: there is no entity in the training data "
         "(doc.ents), and 'labels' gives none. Does the path of the training corpus "
-        "point to documents with entities? `spacy debug data` shows what is in them."
+        "point to documents with entities? `spacy hashembeds analyze` shows what is in "
+        "them."
     )
 
 

@@ -101,6 +101,12 @@ class TokenNER(TrainablePipe):
         probs = ops.to_numpy(ops.xp.concatenate(self.model.predict(docs)))
         if np.isnan(probs).any():
             raise ValueError(Errors.E940)
+        if not -0.01 <= probs.min() <= probs.max() <= 1.01:
+            raise ValueError(
+                f"The model of component '{self.name}' should give probabilities, but "
+                f"gives numbers from {probs.min():.3g} to {probs.max():.3g}. Does it "
+                "end with a softmax?"
+            )
         scores = np.log(np.maximum(probs, np.finfo(probs.dtype).tiny))
         forbid_tags(scores, docs)
         tags = DECODERS[self.decoding](scores, lengths)

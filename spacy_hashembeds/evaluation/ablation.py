@@ -12,7 +12,8 @@ from spacy.tokens import Doc
 from spacy.training import Example
 from thinc.api import Model
 
-from ..architectures.encoders.parts import find_layer, find_parts, leaving_alone
+from ..architectures.encoders.parts import find_layer, find_parts
+from ..layers.columns import leaving_alone
 from .chunks import score_chunks
 from .predictions import predict_examples
 from .sources import Options, Source

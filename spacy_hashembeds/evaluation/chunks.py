@@ -66,9 +66,10 @@ def tag_tokens(n_tokens: int, spans: Iterable[SpanKey]) -> NDArray[np.int64]:
     """Give each token of a doc the number of its chunk tag, shape `(n_tokens,)`."""
     tags = np.full(n_tokens, _OUTSIDE)
     for _, start, end in spans:
+        if start == end:  # aligned with none of the tokens
+            continue
         tags[start:end] = _INSIDE
-        tags[start : start + 1] = _BEGIN
-        tags[end - 1 : end] = _END
+        tags[start], tags[end - 1] = _BEGIN, _END
         if end - start == 1:
             tags[start] = _SINGLE
     return tags

@@ -230,8 +230,13 @@ class _Counts:
             f"{prefix}_p": total.precision,
             f"{prefix}_r": total.recall,
             f"{prefix}_f": total.fscore,
-            f"{prefix}_per_type": _score_each(self._per_type),
-            f"{prefix}_per_length": _score_each(self._per_length),
+            f"{prefix}_per_type": {
+                label: _score(counts) for label, counts in self._per_type.items()
+            },
+            f"{prefix}_per_length": {
+                length: _score(counts) if len(counts) else {**_NOTHING, "support": 0}
+                for length, counts in self._per_length.items()
+            },
             f"{prefix}_support": total.tp + total.fn,
         }
 
@@ -239,8 +244,9 @@ class _Counts:
         return self._per_type[label], self._per_length[find_length(start, end)]
 
 
-def _score_each(counts: Mapping[str, PRFScore]) -> dict[str, dict[str, Any]]:
-    return {
-        name: {**score.to_dict(), "support": score.tp + score.fn}
-        for name, score in counts.items()
-    }
+#: What is scored of nothing. Of types spaCy has zeros.
+_NOTHING: dict[str, None] = dict.fromkeys("prf")
+
+
+def _score(counts: PRFScore) -> dict[str, Any]:
+    return {**counts.to_dict(), "support": counts.tp + counts.fn}

@@ -170,7 +170,8 @@ def _check_parts(parts: Mapping[str, Any]) -> None:
     for name in parts:
         part = _get_part(parts, name, dict)
         _check_count(part, "support")
-        _check_score(part, "f")
+        if part["support"] or part.get("f") is not None:
+            _check_score(part, "f")
 
 
 def _check_score(scores: Mapping[str, Any], key: str) -> None:

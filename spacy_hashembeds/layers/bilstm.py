@@ -7,7 +7,8 @@ from thinc.types import Floats2d
 from thinc.util import get_width
 
 from ..kernels.packing import Block, pack, split
-from .checks import check_choice, check_integer, check_number, check_param
+from .checks import check_integer, check_number, check_param
+from .columns import leave_columns
 from .torchlayer import run_torch, to_torch
 from .watch import check_once
 
@@ -61,11 +62,11 @@ def BiLSTM(
     """
     return Model(
         "crossbilstm" if is_crossed else "bilstm",
-        forward,
+        forward_crossed if is_crossed else forward,
         init=init,
         dims={"nO": nO, "nI": nI},
         params=dict.fromkeys(name_params(depth)),
-        attrs={"depth": depth, "is_crossed": is_crossed, "dropout": dropout},
+        attrs={"depth": depth, "dropout": dropout},
     )
 
 
@@ -91,7 +92,22 @@ def forward(
         dY[places] = ops.xp.concatenate(dYs)
         return split(backprop_torch(dY)[places], lengths)
 
-    return split(Y[places], lengths), backprop
+    return split(leave_columns(model, Y[places]), lengths), backprop
+
+
+def forward_crossed(
+    model: Model[InT, OutT], Xs: InT, is_train: bool
+) -> tuple[OutT, Callable[[OutT], InT]]:
+    return forward(model, Xs, is_train)
+
+
+def is_crossed(model: Model[InT, OutT]) -> bool:
+    """Tell whether directions read each other's findings.
+
+    That is no attribute, since those are loaded with the weights: weights of the other
+    kind are refused by their shapes.
+    """
+    return model._func is forward_crossed
 
 
 def init(model: Model[InT, OutT], X: InT | None = None, Y: OutT | None = None) -> None:
@@ -171,7 +187,7 @@ def encode_block(
     past = reading.drop(X, "input")
     future = reading.turn(past)
     for layer in range(1, model.attrs["depth"] + 1):
-        if model.attrs["is_crossed"] and layer > 1:
+        if is_crossed(model) and layer > 1:
             past = torch.cat([past, reading.turn(future)], dim=1)
             future = reading.turn(past)
         past = read(reading, params, f"forward_{layer}", past)
@@ -259,7 +275,7 @@ def name_params(depth: int) -> list[str]:
 def find_shapes(model: Model) -> dict[str, tuple[int, int]]:
     """Find the shapes of the weights, without those of the biases."""
     nO, hidden = model.get_dim("nO"), model.get_dim("nO") // 2
-    above = nO if model.attrs["is_crossed"] else hidden
+    above = nO if is_crossed(model) else hidden
     widths = [model.get_dim("nI"), *[above] * (model.attrs["depth"] - 1)]
     return {
         f"{name}_{direction}_{layer}": (N_GATES * hidden, width)
@@ -274,13 +290,12 @@ def _check(model: Model) -> None:
 
     RAISES (ValueError): If they can't be the layer's.
     """
-    settings = (model.attrs[name] for name in ("depth", "is_crossed", "dropout"))
+    settings = (model.attrs[name] for name in ("depth", "dropout"))
     check_once(model, _check_weights, *settings, model.get_dim("nI"))
 
 
 def _check_weights(model: Model) -> None:
     check_number(model, "dropout", 0, 1)
-    check_choice(model, "is_crossed", (True, False))
     depth = len(model.param_names) // 6
     check_integer(model, "depth", depth, depth)
     for name, shape in find_shapes(model).items():

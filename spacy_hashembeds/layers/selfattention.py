@@ -10,6 +10,7 @@ from thinc.util import get_width
 
 from ..kernels.packing import cut, split
 from .checks import REMEDY, check_integer, check_param
+from .columns import leave_columns
 from .torchlayer import run_torch, to_torch
 from .watch import check_once
 
@@ -73,7 +74,8 @@ def forward(
         dY = xp.concatenate(dYs)
         return split(dY[:, :nI] + backprop_torch(dY[:, nI:]), lengths)
 
-    return split(xp.hstack([xp.concatenate(Xs), C]), lengths), backprop
+    Y = leave_columns(model, xp.hstack([xp.concatenate(Xs), C]))
+    return split(Y, lengths), backprop
 
 
 def init(model: Model[InT, OutT], X: InT | None = None, Y: OutT | None = None) -> None:

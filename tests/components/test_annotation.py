@@ -65,6 +65,24 @@ def test_own_tags_are_those_that_spacy_aligns(docs):
     assert read_own_tags(docs, LABELS).tolist() == expected
 
 
+@given(st.lists(gold_docs(), min_size=1, max_size=3))
+def test_white_space_at_the_ends_is_left_out_of_entities(docs):
+    """No decoder puts it there, so it would teach what can't be found."""
+    tags, start = read_own_tags(docs, LABELS), 0
+    for doc in docs:
+        for ent in doc.ents:
+            tags[start + ent.start : start + ent.end] = 0
+            kept = [token.i for token in ent if not token.is_space]
+            if kept:
+                first, last, k = kept[0], kept[-1], 4 * LABELS.index(ent.label_)
+                kinds = "S" if first == last else f"B{'I' * (last - first - 1)}E"
+                for i, kind in enumerate(kinds, start=start + first):
+                    tags[i] = k + 1 + "SBIE".index(kind)
+        start += len(doc)
+    examples = [Example(copy_words(doc), doc) for doc in docs]
+    assert read_truth(examples, LABELS).tolist() == tags.tolist()
+
+
 def make_example(words: str, gold_words: str, tags: str) -> Example:
     """An example whose sides have the same text; "?" is for missing annotation."""
     ents = ["" if tag == "?" else tag for tag in tags.split()]

@@ -162,3 +162,37 @@ def test_what_can_not_be_shown_is_said(folder, arguments, message):
     result = run(folder / name, *others)
     assert result.exit_code == 1
     assert "".join(message.split()) in "".join(result.stderr.split())
+
+
+def test_a_copied_encoder_is_found():
+    """As `replace_listeners` makes it, without references."""
+    nlp = make_pipeline()
+    expected = list_attention(nlp, "a b")["components"][0]["heads"]
+    nlp.replace_listeners("tok2vec", "tagger", ["model.tok2vec"])
+    nlp.remove_pipe("tok2vec")
+    (component,) = list_attention(nlp, "a b")["components"]
+    assert component == {"name": "tagger", "heads": expected}
+
+
+def test_several_encoders_of_a_component_are_told_apart():
+    nlp = spacy.blank("en")
+    model = {
+        "@architectures": "spacy.Tagger.v2",
+        "tok2vec": {
+            "@layers": "concatenate.v1",
+            "*": {n: make_tok2vec("AttBiLSTMEncoder", 40) for n in ("a", "b")},
+        },
+    }
+    nlp.add_pipe("tagger", config={"model": model}).add_label("A")
+    nlp.initialize()
+    components = list_attention(nlp, "a b")["components"]
+    assert [component["name"] for component in components] == ["tagger", "tagger 2"]
+
+
+def test_the_component_of_another_pipeline_is_refused():
+    source = make_pipeline()
+    source.add_pipe("attention_weights")
+    nlp = make_pipeline()
+    nlp.add_pipe("attention_weights", source=source)
+    with pytest.raises(ValueError, match="knows the encoders of another pipeline"):
+        nlp("a b")

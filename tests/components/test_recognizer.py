@@ -110,6 +110,14 @@ def test_tags_that_go_together(decoding, entities, scores):
     np.testing.assert_allclose(doc.spans["found"].attrs["scores"], scores, rtol=1e-5)
 
 
+@pytest.mark.parametrize("number", [-1.5, 1.5])
+def test_what_is_no_probability_is_refused(number):
+    pipe = make_fixed([[number, *[0.0] * 8]], "greedy")
+    message = r"'token_ner' should give prob.* from -?[01].* end with a softmax"
+    with pytest.raises(ValueError, match=message):
+        pipe(Doc(pipe.vocab, words=["a"]))
+
+
 @pytest.mark.parametrize("decoding", ["greedy", "viterbi"])
 def test_white_space_neither_begins_nor_ends_an_entity(nlp, decoding):
     pipe = make_fixed(DISAGREEING, decoding)

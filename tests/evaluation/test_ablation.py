@@ -65,6 +65,15 @@ def test_a_part_alone_scores_as_with_weights_for_it_alone(nlp):
     assert " alone<" not in whole.to_html()
 
 
+def test_a_pipeline_may_keep_its_attention(nlp):
+    copy = spacy.blank("en").from_config(nlp.config).from_bytes(nlp.to_bytes())
+    copy.add_pipe("attention_weights")
+    golds = [example.reference for example in make_examples(copy, TEST)]
+    options = {"train": golds, "ablation": True, "samples": 10, "show_progress": False}
+    found = evaluate(copy, golds, **options)
+    assert found["chunks"] == evaluate(nlp, golds, **options)["chunks"]
+
+
 def test_predictions_have_no_encoder():
     golds = [toy_ner.make_doc(text) for text in TEST]
     message = r"'ablation' \(--ablation\) runs a pipeline .* 'predictions' are predict"

@@ -80,6 +80,15 @@ def test_tokens_without_annotation_do_not_count():
     }
 
 
+def test_a_prediction_on_none_of_the_tokens_is_on_no_token():
+    gold = Doc(VOCAB, words=["Anna", "lives"], ents=["O", "O"])
+    spaces = [True, False, True]
+    words = ["Anna", " ", "lives"]
+    predicted = Doc(VOCAB, words=words, spaces=spaces, ents=["O", "B-PER", "O"])
+    found = score_chunks([Example(predicted, gold)])["O"]
+    assert found == {"support": 2, "recall": 1.0}
+
+
 @pytest.mark.parametrize("examples", [[], [Example(Doc(VOCAB), Doc(VOCAB))]])
 def test_nothing_has_no_recall(examples):
     expected = {"support": 0, "recall": None}

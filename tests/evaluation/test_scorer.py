@@ -142,6 +142,10 @@ def test_a_prediction_counts_for_the_length_that_it_has():
         "4+": (0.5, 1.0, 0.667, 1),
     }
     assert scores["ents_seen_per_length"]["1"]["support"] == 1
+    none = {"p": None, "r": None, "f": None, "support": 0}
+    assert score_seen_unseen([Example(gold, gold)], {})["ents_per_length"]["1"] != none
+    one = toy_ner.make_doc("Anna|PER", vocab=VOCAB)
+    assert score_seen_unseen([Example(one, one)], {})["ents_per_length"]["3"] == none
     assert scores["ents_unseen_per_length"]["1"]["support"] == 0
 
 

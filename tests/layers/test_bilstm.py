@@ -234,8 +234,6 @@ def test_nothing_in_nothing_out(Xs):
     [
         ("dropout", 2.0, "'dropout' of layer 'bilstm' should be a number from 0 to 1"),
         ("depth", 1, "'depth' of layer 'bilstm' should be 2 to 2, but is 1"),
-        ("is_crossed", 7, "'is_crossed' of layer 'bilstm' should be True or False"),
-        ("is_crossed", True, "'W_forward_2' .* shape .16, 8., but .* shape .16, 4."),
     ],
 )
 def test_damaged_attributes_are_refused(attr, value, message):
@@ -254,3 +252,12 @@ def test_damaged_weights_are_refused():
     model.set_param("b_forward_1", np.zeros(3, dtype="f"))
     with pytest.raises(ValueError, match=r"'b_forward_1' .* be float32 of shape"):
         model.predict(make_batch([3]))
+
+
+@pytest.mark.parametrize("is_crossed", [False, True])
+def test_weights_of_the_other_kind_are_refused(is_crossed):
+    """Or a baseline might be none."""
+    model, other = build(is_crossed=is_crossed), build(is_crossed=not is_crossed)
+    model.from_bytes(other.to_bytes())
+    with pytest.raises(ValueError, match=r"'W_forward_2' of layer .* should be"):
+        model.predict(make_batch(LENGTHS))

@@ -4,6 +4,7 @@ from typing import Any, cast
 from spacy.tokens import Doc
 from thinc.api import Dropout, Maxout, Model, chain, concatenate, with_array
 from thinc.layers.chain import forward as chain_forward
+from thinc.layers.concatenate import forward as concatenate_forward
 from thinc.types import Floats2d
 from thinc.util import get_width
 
@@ -84,8 +85,6 @@ def CharCNNEmbed(
         layers=_combine(features, word, mixer),
         dims={"nO": width},
     )
-    model.set_ref("word", word)
-    model.set_ref("mixer", mixer)
     return model
 
 
@@ -97,6 +96,8 @@ def _combine(
     """Put the features and the vectors of `word` side by side, and mix them if asked.
 
     Without `word` they are the same for all copies of a word, and mixed once for each.
+    How many layers there are says which: `find_word` and `find_mixer` go by it, since
+    a copy of a model, as `replace_listeners` makes it, has no references.
     """
     if mixer is None:
         words = with_distinct_words(features)
@@ -115,7 +116,7 @@ def forward(
         # Thinc's layers don't take batches without rows, and spaCy's embedders neither
         nO = model.get_dim("nO")
         return [model.ops.alloc2f(0, nO) for _ in docs], lambda dYs: []
-    mixer = model.maybe_get_ref("mixer")
+    mixer = find_mixer(model)
     if mixer is not None:
         maxout, layernorm = mixer.layers
         check_maxout(maxout, layernorm, nI=maxout.get_dim("nI"))
@@ -126,7 +127,7 @@ def forward(
 
 def init(model: Model[InT, OutT], X: InT | None = None, Y: OutT | None = None) -> None:
     embed, *others = model.layers
-    word, mixer = model.maybe_get_ref("word"), model.maybe_get_ref("mixer")
+    word, mixer = find_word(model), find_mixer(model)
     words = embed if word is None else embed.layers[0]
     words.initialize(X=X)
     nO = words.get_dim("nO")
@@ -141,6 +142,21 @@ def init(model: Model[InT, OutT], X: InT | None = None, Y: OutT | None = None) -
         layer.initialize()
     if mixer is None:
         model.set_dim("nO", nO)
+
+
+def find_word(model: Model[InT, OutT]) -> Model[InT, OutT] | None:
+    """Find the other embedder, if there is one."""
+    embed = model.layers[0]
+    return embed.layers[1] if embed._func is concatenate_forward else None
+
+
+def find_mixer(model: Model[InT, OutT]) -> Model[Floats2d, Floats2d] | None:
+    """Find the Maxout layer and what normalises it, if there are any."""
+    if len(model.layers) == 1:
+        return None
+    if len(model.layers) == 3:  # behind the vectors of `word`
+        return model.layers[1].layers[0]
+    return model.layers[0].layers[0].layers[1]
 
 
 def _find_width(word: Model[InT, OutT], X: InT | None) -> int:

@@ -19,14 +19,29 @@ from .static_vectors import get_key_attr
 class Words(NamedTuple):
     """Distinct words.
 
-    vocab (Vocab, optional): That of the Docs, if there are any.
+    vocabs (Sequence[Vocab]): Those of the Docs: one, but for batches of several
+        pipelines'.
     keys (NDArray): In the first column what their texts are found by, and in the last,
         which may be the same, what their vectors are found by. *Shape:* `(m, 1)` or
         `(m, 2)`, uint64.
     """
 
-    vocab: Vocab | None
+    vocabs: Sequence[Vocab]
     keys: NDArray
+
+    @property
+    def vocab(self) -> Vocab | None:
+        """The vocab whose vectors count: the first, as in spaCy, if there is one."""
+        return next(iter(self.vocabs), None)
+
+    def read_texts(self) -> list[str]:
+        """Read the texts of the words."""
+        keys = self.keys[:, 0].tolist()
+        if len(self.vocabs) == 1:
+            strings = self.vocabs[0].strings
+            return [strings[key] for key in keys]
+        stores = [vocab.strings for vocab in self.vocabs]
+        return [next(s for s in stores if key in s)[key] for key in keys]
 
 
 InT = list[Doc]
@@ -57,7 +72,7 @@ def forward(
     if not any(len(doc) for doc in docs):
         return [ops.alloc2f(0, model.get_dim("nO")) for _ in docs], lambda dYs: []
     distinct = _find_distinct(docs)
-    Y, backprop_layer = layer(Words(docs[0].vocab, distinct.values), is_train)
+    Y, backprop_layer = layer(Words(_find_vocabs(docs), distinct.values), is_train)
     copies = ops.asarray1i(distinct.copies)
 
     def backprop(dYs: OutT) -> InT:
@@ -73,11 +88,15 @@ def forward(
 
 def init(model: Model[InT, OutT], X: InT | None = None, Y: OutT | None = None) -> None:
     layer = model.layers[0]
-    words = Words(X[0].vocab if X else None, np.zeros((0, 1), dtype="uint64"))
+    words = Words(_find_vocabs(X or []), np.zeros((0, 1), dtype="uint64"))
     if X and any(len(doc) for doc in X):
         words = words._replace(keys=_find_distinct(X).values)
     layer.initialize(X=words)
     model.set_dim("nO", layer.get_dim("nO"))
+
+
+def _find_vocabs(docs: Sequence[Doc]) -> list[Vocab]:
+    return list({id(doc.vocab): doc.vocab for doc in docs}.values())
 
 
 def _find_distinct(docs: Sequence[Doc]) -> Distinct:

@@ -19,8 +19,7 @@ def read_texts() -> Model[Words, list[str]]:
 def _read(
     model: Model[Words, list[str]], words: Words, is_train: bool
 ) -> tuple[list[str], Callable[[Any], Any]]:
-    keys = words.keys[:, 0].tolist()
-    return [words.vocab.strings[key] for key in keys] if words.vocab else [], _go_back
+    return words.read_texts(), _go_back
 
 
 def word_vectors() -> Model[Words, Floats2d]:

@@ -8,36 +8,36 @@ from numpy.typing import NDArray
 from spacy.language import Language
 from spacy.tokens import Doc
 from thinc.api import Model, to_numpy
+from thinc.layers.chain import forward as chain_forward
 
 from ...layers import selfattention
 
 
 def find_attending(nlp: Language) -> dict[str, Model]:
-    """Find the components with an encoder that attends.
+    """Find what has an encoder that attends.
 
-    RETURNS (dict[str, Model]): By the name of the component its `spacy.Tok2Vec.v2`.
-        Components that listen to another one are not among them.
+    RETURNS (dict[str, Model]): By the name of the component its `spacy.Tok2Vec.v2`; if
+        it has several, the others by that name and a number from 2 on. Components that
+        listen to another one are not among them.
     """
-    return {
-        name: tok2vec
-        for name, tok2vec in find_tok2vecs(nlp).items()
-        if (layers := tok2vec.get_ref("encode").layers)
-        and layers[-1]._func is selfattention.forward
-    }
+    found = {}
+    for name, component in nlp.pipeline:
+        model = getattr(component, "model", None)
+        nodes = model.walk() if isinstance(model, Model) else ()
+        for i, tok2vec in enumerate(filter(_attends, nodes), start=1):
+            found[name if i == 1 else f"{name} {i}"] = tok2vec
+    return found
 
 
-def find_tok2vecs(nlp: Language) -> dict[str, Model]:
-    """Find the components with an embedding and an encoder of their own.
+def _attends(node: Model) -> bool:
+    """Tell whether this is a tok2vec that ends with attention.
 
-    RETURNS (dict[str, Model]): By the name of the component its `spacy.Tok2Vec.v2`.
+    By its layers: a copy, as `replace_listeners` makes it, has no references.
     """
-    return {
-        name: node
-        for name, component in nlp.pipeline
-        if isinstance(model := getattr(component, "model", None), Model)
-        for node in model.walk()
-        if node.has_ref("embed") and node.has_ref("encode")
-    }
+    if node._func is not chain_forward:
+        return False
+    layers = node.layers[-1].layers
+    return bool(layers) and layers[-1]._func is selfattention.forward
 
 
 def read_attention(tok2vec: Model, docs: Sequence[Doc]) -> list[NDArray[np.float32]]:
@@ -49,8 +49,9 @@ def read_attention(tok2vec: Model, docs: Sequence[Doc]) -> list[NDArray[np.float
         `(num_heads, tokens, tokens)`, float32. They are 0 to 1, and the last dimension
         sums up to 1.
     """
-    X: Any = tok2vec.get_ref("embed").predict(list(docs))
-    *below, attention = tok2vec.get_ref("encode").layers
-    for layer in below:
+    *embed, encode = tok2vec.layers
+    *below, attention = encode.layers
+    X: Any = list(docs)
+    for layer in (*embed, *below):
         X = layer.predict(X)
     return [to_numpy(selfattention.find_weights(attention, H)) for H in X]

@@ -1,30 +1,33 @@
-"""What the output of a BiLSTM encoder is made of, each part alone."""
+"""What the output of a BiLSTM encoder is made of."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 from spacy.language import Language
+from spacy.pipeline import Tok2Vec
 from thinc.api import Model
-from thinc.types import Floats2d
 
 from ...layers import bilstm, selfattention
-from .attention import find_tok2vecs
 
 #: What the parts are called: hidden states, what all heads find, and what one finds.
 HIDDEN, CONTEXT = "H", "C"
+
+_LSTMS = (bilstm.forward, bilstm.forward_crossed)
 
 
 def find_layer(nlp: Language) -> Model:
     """Find the layer that gives the output of a pipeline's BiLSTM encoder.
 
+    One that nobody listens to any more, as `replace_listeners` leaves it, does not
+    count.
+
     RAISES (ValueError): If there is none, or more than one.
     """
-    layers = {
-        name: layer
-        for name, tok2vec in find_tok2vecs(nlp).items()
-        if (layer := _find_last(tok2vec.get_ref("encode"))) is not None
-    }
+    layers = [
+        layer
+        for _, component in nlp.pipeline
+        if not isinstance(component, Tok2Vec) or component.listeners
+        for layer in _find_layers(getattr(component, "model", None))
+    ]
     if len(layers) != 1:
         components = ", ".join(nlp.pipe_names) or "none"
         raise ValueError(
@@ -32,13 +35,20 @@ def find_layer(nlp: Language) -> Model:
             "spacy-hashembeds.AttBiLSTMEncoder.v1, whose parts can be left alone, but "
             f"has {len(layers)} in its components: {components}."
         )
-    (layer,) = layers.values()
-    return layer
+    return layers[0]
 
 
-def _find_last(encode: Model) -> Model | None:
-    last = encode.layers[-1] if encode.layers else encode
-    return last if last._func in (selfattention.forward, bilstm.forward) else None
+def _find_layers(model: Any) -> list[Model]:
+    nodes = list(model.walk()) if isinstance(model, Model) else []
+    ends = [node for node in nodes if node._func in (selfattention.forward, *_LSTMS)]
+    # attention stands on LSTMs, whose output is not the encoder's
+    below = [
+        id(layer)
+        for node in nodes
+        if node.layers and node.layers[-1]._func is selfattention.forward
+        for layer in node.layers[:-1]
+    ]
+    return [node for node in ends if id(node) not in below]
 
 
 def find_parts(layer: Model) -> dict[str, slice]:
@@ -50,7 +60,7 @@ def find_parts(layer: Model) -> dict[str, slice]:
         else the "forward" and the "backward" hidden states.
     """
     nO = layer.get_dim("nO")
-    if layer._func is bilstm.forward:
+    if layer._func in _LSTMS:
         middle = nO // 2
         return dict(
             zip(bilstm.DIRECTIONS, (slice(0, middle), slice(middle, nO)), strict=True)
@@ -62,29 +72,3 @@ def find_parts(layer: Model) -> dict[str, slice]:
         for i in range(n_heads)
     }
     return {HIDDEN: slice(0, nI), CONTEXT: slice(nI, nO), **heads}
-
-
-@contextmanager
-def leaving_alone(layer: Model, columns: slice) -> Iterator[None]:
-    """Make a layer give zeros in all columns but some, as long as the context lasts.
-
-    layer (Model): From `find_layer`. It is not for other threads meanwhile.
-    columns (slice): From `find_parts`.
-    """
-    forward = layer._func
-
-    def forward_part(model: Model, Xs: Any, is_train: bool) -> Any:
-        Ys, backprop = forward(model, Xs, is_train)
-        return [_leave_alone(model, Y, columns) for Y in Ys], backprop
-
-    layer._func = forward_part
-    try:
-        yield
-    finally:
-        layer._func = forward
-
-
-def _leave_alone(model: Model, Y: Floats2d, columns: slice) -> Any:
-    part = model.ops.xp.zeros_like(Y)
-    part[:, columns] = Y[:, columns]
-    return part

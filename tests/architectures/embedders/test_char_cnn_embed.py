@@ -16,7 +16,11 @@ from spacy.vectors import Vectors
 from spacy.vocab import Vocab
 from thinc.api import Adam, Config, Model, fix_random_seed, set_dropout_rate
 
-from spacy_hashembeds.architectures.embedders.char_cnn_embed import CharCNNEmbed
+from spacy_hashembeds.architectures.embedders.char_cnn_embed import (
+    CharCNNEmbed,
+    find_mixer,
+    find_word,
+)
 from spacy_hashembeds.architectures.embedders.multi_fewer_hash_embed import (
     MultiFewerHashEmbed,
 )
@@ -105,7 +109,7 @@ def embed_plainly(model, doc) -> np.ndarray:
     ]
     if get_nodes(model, "word_vectors"):
         parts.append(np.vstack([token.vector for token in doc]))
-    if word := model.maybe_get_ref("word"):
+    if word := find_word(model):
         parts.append(word.predict([doc])[0])
     return np.hstack(parts)
 
@@ -121,7 +125,7 @@ def test_parts_stand_side_by_side(vocab, docs, kind):
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if "mixed" in kind])
 def test_parts_are_mixed(vocab, docs, kind):
     model = build(vocab, **KINDS[kind]())
-    mixer = model.get_ref("mixer")
+    mixer = find_mixer(model)
     for doc, Y in zip(docs, model.predict(docs), strict=True):
         if len(doc):
             expected = mixer.predict(embed_plainly(model, doc))
@@ -326,8 +330,28 @@ def test_configs_give_the_other_embedder(docs):
     config = Config().from_str("\n".join(map(str.strip, text.splitlines())))
     arguments = registry.resolve(config)["embed"]
     model = CharCNNEmbed(**arguments).initialize(X=docs)
-    assert model.get_ref("word").name == "multi_fewer_hash_embed"
+    assert find_word(model).name == "multi_fewer_hash_embed"
     assert model.predict(docs)[0].shape == (3, 7)
+
+
+@pytest.mark.parametrize("width", [None, 7])
+@pytest.mark.parametrize("word", [None, make_ours])
+def test_a_copy_can_be_initialised(vocab, docs, word, width):
+    """As after `replace_listeners`: Thinc's copies have no references."""
+    model = build(vocab, width=width, word=None if word is None else word())
+    copied = model.copy()
+    copied.initialize(X=docs)
+    assert copied.get_dim("nO") == model.get_dim("nO")
+    assert (find_word(copied) is None) == (word is None)
+    assert (find_mixer(copied) is None) == (width is None)
+
+
+def test_docs_may_be_of_several_pipelines(vocab, docs):
+    model = build(vocab)
+    others = [Doc(Vocab(), words=[text, "both"]) for text in ("Zanzibar", "Quetta")]
+    expected = [model.predict([doc])[0] for doc in (*docs, *others)]
+    for Y, alone in zip(model.predict([*docs, *others]), expected, strict=True):
+        np.testing.assert_allclose(Y, alone, atol=1e-6)
 
 
 @pytest.mark.parametrize("word", [None, make_ours])
@@ -392,9 +416,8 @@ def test_an_embedder_that_does_not_say_how_wide_it_is_is_refused():
 def test_damaged_mixers_are_refused(vocab, docs, word, name, param, is_train):
     model = build(vocab, width=7, word=None if word is None else word())
     model.predict(docs)
-    node = dict(
-        zip(("maxout", "layernorm"), model.get_ref("mixer").layers, strict=True)
-    )[name]
+    names = ("maxout", "layernorm")
+    node = dict(zip(names, find_mixer(model).layers, strict=True))[name]
     node.set_param(param, node.get_param(param)[:-1])
     match = rf"'{param}' of layer '{name}' should be float32 of shape \(7,"
     with pytest.raises(ValueError, match=match):

@@ -3,27 +3,33 @@ import pytest
 import spacy
 from spacy.language import Language
 
-from spacy_hashembeds.architectures.encoders.parts import (
-    find_layer,
-    find_parts,
-    leaving_alone,
-)
+from spacy_hashembeds.architectures.encoders.parts import find_layer, find_parts
+from spacy_hashembeds.layers.columns import leaving_alone
 
 from ...toy_encoders import make_tok2vec
 
 pytest.importorskip("torch")
 
+TWICE = ["BiLSTMEncoder", "AttBiLSTMEncoder"]
 
-def make_pipeline(*encoders: str) -> Language:
+
+def make_pipeline(*encoders: str, is_shared: bool = False) -> Language:
+    """Taggers over encoders, which may be those of tok2vecs before them."""
     nlp = spacy.blank("en")
     for i, name in enumerate(encoders):
-        nlp.add_pipe("tok2vec", f"tok2vec{i}", config={"model": make_tok2vec(name, 20)})
+        tok2vec = make_tok2vec(name, 20)
+        if is_shared:
+            nlp.add_pipe("tok2vec", f"tok2vec{i}", config={"model": tok2vec})
+            listener = {"@architectures": "spacy.Tok2VecListener.v1", "width": 20}
+            tok2vec = {**listener, "upstream": f"tok2vec{i}"}
+        model = {"@architectures": "spacy.Tagger.v2", "tok2vec": tok2vec}
+        nlp.add_pipe("tagger", f"tagger{i}", config={"model": model}).add_label("A")
     nlp.initialize()
     return nlp
 
 
 def encode(nlp: Language) -> np.ndarray:
-    model = nlp.get_pipe("tok2vec0").model
+    model = nlp.get_pipe("tagger0").model.get_ref("tok2vec")
     return np.concatenate(model.predict([nlp.make_doc("a b c"), nlp.make_doc("d")]))
 
 
@@ -58,15 +64,18 @@ def test_all_but_one_part_is_zero(name, parts):
     assert np.array_equal(encode(nlp), whole)
 
 
-def test_a_layer_is_whole_again_after_an_error():
-    nlp = make_pipeline("BiLSTMEncoder")
-    layer, whole = find_layer(nlp), encode(nlp)
-    with pytest.raises(KeyError), leaving_alone(layer, slice(0, 1)):
-        raise KeyError
-    assert np.array_equal(encode(nlp), whole)
+@pytest.mark.parametrize("name", TWICE)
+def test_a_shared_encoder_is_found_and_its_copy_in_its_place(name):
+    nlp = make_pipeline(name, is_shared=True)
+    layer = find_layer(nlp)
+    assert any(node is layer for node in nlp.get_pipe("tok2vec0").model.walk())
+    nlp.replace_listeners("tok2vec0", "tagger0", ["model.tok2vec"])
+    copied = find_layer(nlp)  # nobody listens to the other one any more
+    assert any(node is copied for node in nlp.get_pipe("tagger0").model.walk())
+    assert find_parts(copied) == find_parts(layer)
 
 
-@pytest.mark.parametrize("encoders", [(), ("BiLSTMEncoder", "AttBiLSTMEncoder")])
+@pytest.mark.parametrize("encoders", [[], TWICE])
 def test_a_pipeline_without_one_encoder_is_refused(encoders):
     nlp = make_pipeline(*encoders)
     message = f"one BiLSTM encoder of ours, .* but has {len(encoders)} in its"
