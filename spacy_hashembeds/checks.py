@@ -98,8 +98,11 @@ def check_dropout(dropout: float | None) -> None:
 
     RAISES (ValueError): If it is none.
     """
-    if dropout is not None and not 0 <= dropout < 1:
-        raise ValueError(f"'dropout' should be in [0, 1) or null, but is {dropout!r}.")
+    is_number = isinstance(dropout, int | float) and not isinstance(dropout, bool)
+    if dropout is not None and not (is_number and 0 <= dropout < 1):
+        raise ValueError(
+            f"'dropout' should be in [0, 1) or null, but is {_quote(dropout)}."
+        )
 
 
 def check_types(types: type | UnionType, expected: str, **arguments: object) -> None:

@@ -103,7 +103,7 @@ def _show(part: Part, printer: Printer) -> Iterator[str | None]:
         if part.legend is not None:
             yield printer.text(show_controls(part.legend))
         yield printer.table(
-            [[show_controls(cell) for cell in row] for row in part.rows],
+            [list(map(_show_in_a_line, row)) for row in part.rows],
             header=[show_controls(name) for name in part.header],
             aligns=tuple(part.all_aligns),
             divider=True,
@@ -111,6 +111,10 @@ def _show(part: Part, printer: Printer) -> Iterator[str | None]:
             # so that most tables fit 80 columns
             spacing=2,
         )
+
+
+def _show_in_a_line(cell: str) -> str:
+    return show_controls(cell).replace("\n", "\\n").replace("\t", "\\t")
 
 
 # Without colours but for the bars: notebooks are light or dark.

@@ -10,6 +10,7 @@ import stat
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from math import isinf
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -52,13 +53,22 @@ def parse_json(text: str) -> dict[str, Any]:
     """Parse a JSON object as `read_json` does."""
     try:
         data = json.loads(
-            text, parse_constant=_refuse_constant, object_pairs_hook=_make_object
+            text,
+            parse_constant=_refuse_constant,
+            parse_float=_parse_float,
+            object_pairs_hook=_make_object,
         )
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
     if not isinstance(data, dict):
         raise ValueError(f"it should be an object, but is {quote(data)}")
     return data
+
+
+def _parse_float(text: str) -> float:
+    """Refuse what is no constant, but larger than any float."""
+    number = float(text)
+    return _refuse_constant(text) if isinf(number) else number
 
 
 def _make_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

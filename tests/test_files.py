@@ -265,10 +265,21 @@ def test_a_json_object_is_read(path):
         (b'{"a": 1, "b": 2, "a": 3}', "^it holds 'a' twice in one object$"),
         (b'{"a": NaN}', "^it holds NaN, which is no number in JSON$"),
         (b'{"a": -Infinity}', "^it holds -Infinity, which is no number"),
+        (b'{"a": 1e999}', "^it holds 1e999, which is no number"),
         (b'{"a": "\xff"}', "can't decode byte 0xff"),
         (b'{"a": ' + b"[" * 100_000 + b"]" * 100_000 + b"}", "nested too deeply"),
     ],
-    ids=["truncated", "list", "long", "twice", "NaN", "infinity", "bytes", "deep"],
+    ids=[
+        "truncated",
+        "list",
+        "long",
+        "twice",
+        "NaN",
+        "infinity",
+        "large",
+        "bytes",
+        "deep",
+    ],
 )
 def test_what_is_no_json_object_is_refused(path, raw, message):
     path.write_bytes(raw)

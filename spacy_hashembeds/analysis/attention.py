@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 from spacy.language import Language
 
 from ..architectures.encoders.attention import find_attending, read_attention
+from ..files import quote
 
 #: A longer text is no picture that anybody could look at, and grows by its square.
 MAX_TOKENS = 200
@@ -17,7 +18,8 @@ def list_attention(nlp: Language, text: str) -> dict[str, Any]:
 
     nlp (Language): The pipeline, with an `AttBiLSTMEncoder` in a component.
     text (str): The text, of 1 to 200 tokens.
-    RAISES (ValueError): If it is longer, or empty, or no component has such an encoder.
+    RAISES (ValueError): If it is longer, or empty, or no Unicode text, or no component
+        has such an encoder.
     RETURNS (dict[str, Any]): `tokens`, and in `components` for each one its `name` and
         its `heads`: for each head a matrix of weights from 0 to 1, as lists, whose rows
         are of the tokens that look, and its columns of those that are looked at.
@@ -29,6 +31,13 @@ def list_attention(nlp: Language, text: str) -> dict[str, Any]:
             "spacy-hashembeds.AttBiLSTMEncoder.v1, but has none in its components: "
             f"{', '.join(nlp.pipe_names) or 'none'}."
         )
+    try:
+        text.encode("utf8")
+    except UnicodeEncodeError:
+        raise ValueError(
+            f"'text' should be in UTF-8, but is {quote(text)}. Was it a file in "
+            "another encoding?"
+        ) from None
     doc = nlp.make_doc(text)
     if not 1 <= len(doc) <= MAX_TOKENS:
         raise ValueError(

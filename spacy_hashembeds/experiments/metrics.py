@@ -33,7 +33,7 @@ _TABLE = {
 PARTS = {"type": f"{ALL}_per_type", "length": f"{ALL}_per_length"}
 
 #: Far more than any count here, and still exact as a float.
-_MAX_COUNT = 2**53
+MAX_COUNT = 2**53
 
 
 def read_metrics(path: Path) -> dict[str, Any]:
@@ -131,14 +131,15 @@ def _check_timings(metrics: Mapping[str, Any]) -> None:
     if "timings" not in metrics:
         return
     speed = _get_part(metrics, "timings", dict).get("words_per_second", 0)
-    if type(speed) not in (int, float) or speed < 0:
+    if type(speed) not in (int, float) or not 0 <= speed <= MAX_COUNT:
         raise ValueError(
-            f"'words_per_second' should be a number from 0 on, but is {quote(speed)}"
+            "'words_per_second' should be a number from 0 to 2**53, but is "
+            f"{quote(speed)}"
         )
 
 
 def _check_count(metrics: Mapping[str, Any], key: str) -> None:
-    if not 0 <= _get_part(metrics, key, int) <= _MAX_COUNT:
+    if not 0 <= _get_part(metrics, key, int) <= MAX_COUNT:
         raise ValueError(
             f"'{key}' should be from 0 to 2**53, but is {quote(metrics[key])}"
         )

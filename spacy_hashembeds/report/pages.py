@@ -3,6 +3,7 @@
 import os
 from base64 import b64encode
 from collections.abc import Mapping
+from contextlib import ExitStack
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -58,30 +59,27 @@ def write_page(
     output = Path(output)
     if folder is None and suffix == ".md":
         folder = output.with_name(f"{output.stem}_figures")
-    links = {} if folder is None else _write_pictures(pictures, output, Path(folder))
+    paths = {}
+    if folder is not None:
+        paths = {name: Path(folder) / f"{name}.png" for name in pictures}
+    links = {
+        name: Path(os.path.relpath(path, output.parent)).as_posix()
+        for name, path in paths.items()
+    }
     if suffix == ".html":
         links = {
             name: f"data:image/png;base64,{b64encode(png).decode('ascii')}"
             for name, png in pictures.items()
         }
     text = _make_environment().get_template(f"{template}{suffix}.jinja")
-    with replacing(output) as temporary:
-        temporary.write_text(
-            text.render(content, links=links, n_seeds=SEEDS), encoding="utf8"
-        )
-
-
-def _write_pictures(
-    pictures: Mapping[str, bytes], output: Path, folder: Path
-) -> dict[str, str]:
-    """Write PNG files; give their paths, as seen from the page."""
-    links = {}
-    for name, png in pictures.items():
-        path = folder / f"{name}.png"
-        with replacing(path) as temporary:
-            temporary.write_bytes(png)
-        links[name] = Path(os.path.relpath(path, output.parent)).as_posix()
-    return links
+    page = text.render(content, links=links, n_seeds=SEEDS)
+    # halves of surrogate pairs, which names of files and JSON may hold, as escapes
+    encoded = page.encode("utf8", errors="backslashreplace")
+    # all is ready before anything is replaced: a page shows its own pictures
+    with ExitStack() as stack:
+        for name, path in paths.items():
+            stack.enter_context(replacing(path)).write_bytes(pictures[name])
+        stack.enter_context(replacing(output)).write_bytes(encoded)
 
 
 def _make_environment() -> Environment:

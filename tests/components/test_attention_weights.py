@@ -6,6 +6,7 @@ import pickle
 import numpy as np
 import pytest
 import spacy
+from click import unstyle
 from spacy.cli._util import app
 from spacy.language import Language
 from spacy.tokens import Doc
@@ -132,6 +133,15 @@ def test_each_token_s_favourite_is_printed(folder):
         assert row[1:3] == [favourite, f"{100 * head[i].max():.0f}"]
 
 
+def test_long_and_blank_tokens_fit_a_terminal(folder):
+    result = run(folder / "att", "Internationalization  responsibilities\n\nx")
+    assert result.exit_code == 0, result.output
+    lines = unstyle(result.stdout).splitlines()
+    assert max(map(len, lines)) <= 80
+    tokens = [line.split("  ")[0] for line in lines[-5:]]
+    assert tokens == ["Intern…", "' '", "respon…", "'\\n\\n'", "x"]
+
+
 def test_pages_and_json_have_all_weights(folder, tmp_path):
     page, file = tmp_path / "page.html", tmp_path / "weights.json"
     for output in (page, file):
@@ -153,6 +163,7 @@ def test_pages_and_json_have_all_weights(folder, tmp_path):
     [
         (("att", ""), "should have 1 to 200 tokens, but has 0"),
         (("att", "a " * 201), "should have 1 to 200 tokens, but has 201"),
+        (("att", "a \udcff"), "'text' should be in UTF-8"),
         (("cross", "Rome"), "AttBiLSTMEncoder.v1, but has none"),
         (("att", "Rome", "-o", "x.png"), "'output' should end in .json or .html"),
     ],

@@ -458,7 +458,7 @@ def test_scores_of_parts_that_can_not_be_are_refused(name, value, message, tmp_p
         read_results(tmp_path)
 
 
-@pytest.mark.parametrize("speed", [-1, True, "fast", None])
+@pytest.mark.parametrize("speed", [-1, True, "fast", None, 10**400, 1e300])
 def test_a_speed_that_is_none_is_refused(speed, tmp_path):
     timings = {"words_per_second": speed}
     write_result(tmp_path, "anem", "multi_embed", "default", timings=timings)

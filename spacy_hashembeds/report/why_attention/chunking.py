@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ...experiments.metrics import MAX_COUNT
 from ...experiments.results import ABLATION, Estimate
 from ...files import quote
 from ..layouts import Column
@@ -94,8 +95,8 @@ def _read_chunks(content: dict[str, Any]) -> dict[str, Chunk]:
 
 def _read_chunk(content: dict[str, Any], parts: Sequence[str]) -> Chunk:
     support = get_part(content, "support", int)
-    if support < 0:
-        raise ValueError(f"'support' is {support}")
+    if not 0 <= support <= MAX_COUNT:
+        raise ValueError(f"'support' is {quote(support)}")
     recalls = get_part(content, "parts", dict)
     return Chunk(
         support=support,

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...analysis.attention import MAX_TOKENS
 from ...experiments.results import ATTENTION
 from ...files import quote
 from ..charts import BARS, import_figure, render_png
@@ -28,6 +29,9 @@ ATTENTION_COMMAND = (
 #: inches.
 _WIDTH, _LABELS, _TOKEN = 13.0, 1.2, 0.19
 _MAX_LABEL = 16
+
+#: More panels than anybody could look at.
+_MAX_HEADS = 64
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,6 +96,8 @@ def read_attention(path: Path) -> list[Heads]:
 
 def _read_heads(content: dict[str, Any]) -> Iterator[Heads]:
     tokens = get_part(content, "tokens", list)
+    if len(tokens) > MAX_TOKENS:
+        raise ValueError(f"there are {len(tokens)} tokens, and not 1 to {MAX_TOKENS}")
     if not tokens or not all(isinstance(token, str) for token in tokens):
         raise ValueError(f"'tokens' should be a list of texts, but is {quote(tokens)}")
     for component in get_part(content, "components", list):
@@ -109,6 +115,8 @@ def _read_weights(heads: list[Any], n_tokens: int) -> NDArray[np.float64]:
     except ValueError:
         # rows of several lengths
         weights = np.empty(0)
+    if len(heads) > _MAX_HEADS:
+        raise ValueError(f"there are {len(heads)} heads, more than {_MAX_HEADS}")
     is_square = weights.ndim == 3 and weights.shape[1:] == (n_tokens, n_tokens)
     if not is_square or not all(map(_is_weight, chain(*chain(*heads)))):
         raise ValueError(f"'heads' should be {expected}, but is {quote(heads)}")

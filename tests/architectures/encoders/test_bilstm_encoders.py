@@ -70,6 +70,8 @@ def test_the_width_of_the_input_is_found(name):
         ({"width": 21}, "'width' should be .*, but is 21"),
         ({"depth": 0}, "'depth' should be 1 to 100, but is 0"),
         ({"dropout": 1.5}, "'dropout' should be in .0, 1. or null, but is 1.5"),
+        ({"dropout": "0.5"}, "'dropout' should be in .0, 1. or null, but is '0.5'"),
+        ({"dropout": True}, "'dropout' should be in .0, 1. or null, but is True"),
     ],
 )
 def test_sizes_that_can_not_be_are_refused(name, settings, message):

@@ -3,6 +3,7 @@ from html import unescape
 from pathlib import Path
 
 import pytest
+from jinja2 import Template
 from markdown_it import MarkdownIt
 
 from spacy_hashembeds.report.why_attention.page import make_page, write_why_attention
@@ -172,3 +173,28 @@ def test_without_matplotlib_the_extra_is_named(results, monkeypatch):
         make_page(results, on_progress=steps.append)
     # before any work
     assert steps == []
+
+
+def test_a_page_that_fails_leaves_its_pictures_alone(page, tmp_path, monkeypatch):
+    output = tmp_path / "page.md"
+    write_why_attention(page, output)
+    picture, *_ = (tmp_path / "page_figures").iterdir()
+    picture.write_bytes(b"older")
+
+    def fail(*args: object, **settings: object) -> None:
+        raise ValueError("no text")
+
+    monkeypatch.setattr(Template, "render", fail)
+    with pytest.raises(ValueError, match="no text"):
+        write_why_attention(page, output)
+    assert picture.read_bytes() == b"older"
+
+
+@pytest.mark.parametrize("name", ["page.html", "page.md"])
+def test_halves_of_surrogate_pairs_are_escaped(tmp_path, name):
+    write_result(tmp_path, "wnut17", "bilstm_token_ner", "default")
+    components = [{"name": "a\ud800", "heads": [[[1, 0], [0, 1]]]}]
+    data = make_attention(components=components)
+    write_beside(tmp_path / "wnut17/bilstm_token_ner/default/attention.json", data)
+    write_why_attention(make_page(tmp_path), tmp_path / name)
+    assert "a\\ud800" in (tmp_path / name).read_text(encoding="utf8")
