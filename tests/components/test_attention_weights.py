@@ -138,7 +138,7 @@ def test_long_and_blank_tokens_fit_a_terminal(folder):
     assert result.exit_code == 0, result.output
     lines = unstyle(result.stdout).splitlines()
     assert max(map(len, lines)) <= 80
-    tokens = [line.split("  ")[0] for line in lines[-5:]]
+    tokens = [line.split("  ")[0] for line in filter(None, lines)][-5:]
     assert tokens == ["Intern…", "' '", "respon…", "'\\n\\n'", "x"]
 
 
