@@ -176,7 +176,8 @@ def _identify_vectors(config: Config) -> dict[str, str]:
     if not files:
         raise ValueError(
             "'paths.vectors' should be a folder made by `spacy init vectors`, or a "
-            f"package installed by `spacy download`, but '{name}' is neither."
+            f"package installed by `spacy download`, but '{name}' is neither. Make it "
+            "(docs/vectors.md), or leave out the variants with vectors."
         )
     # spaCy would only warn of a pipeline that has none.
     tables = [np.load(file, mmap_mode="r") for file in files if file.name == "vectors"]

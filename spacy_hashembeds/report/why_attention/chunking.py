@@ -48,6 +48,18 @@ class Chunk:
     parts: Mapping[str, float | None]
 
 
+@dataclass(frozen=True, kw_only=True)
+class Ablation:
+    """What the parts of an encoder do.
+
+    corpus (str): The name of the corpus that it was evaluated on, e.g. "dev".
+    chunks (Mapping[str, Chunk]): For each tag, O, S, B, I and E.
+    """
+
+    corpus: str
+    chunks: Mapping[str, Chunk]
+
+
 def make_chunk_table(results: str | Path) -> Table:
     """Set what parts of our encoders do below what the paper prints.
 
@@ -58,39 +70,44 @@ def make_chunk_table(results: str | Path) -> Table:
     """
     found = {key: read_ablation(path) for key, path in find_listings(results, ABLATION)}
     names = dict.fromkeys(_PARTS)
-    for chunks in found.values():
-        for chunk in chunks.values():
+    for ablation in found.values():
+        for chunk in ablation.chunks.values():
             names.update(dict.fromkeys(chunk.parts))
     parts = [_make_column(name) for name in names]
     columns = [_SUPPORT, _WHOLE, *parts, _OTHER]
     rows = [_make_printed_row(tag, columns) for tag in get_rows(5, PAPER)]
-    for key, chunks in found.items():
-        stub = (name_dataset(key.dataset), name_trials(key.embedder, key.variant))
-        for tag, chunk in chunks.items():
+    for key, ablation in found.items():
+        corpus = f"{name_dataset(key.dataset)}, {ablation.corpus}"
+        stub = (corpus, name_trials(key.embedder, key.variant))
+        for tag, chunk in ablation.chunks.items():
             cells = dict(_make_cells(chunk, columns))
             rows.append(Row(stub=(*stub, tag), cells=cells))
     return make_table(5, ("Dataset", "Model", "Tag"), columns, rows, PAPER)
 
 
-def read_ablation(path: Path) -> dict[str, Chunk]:
+def read_ablation(path: Path) -> Ablation:
     """Read how many tokens get their chunk tag, with parts of an encoder alone.
 
     path (Path): The JSON file.
     RAISES (ValueError): If it is damaged or of another kind.
-    RETURNS (dict[str, Chunk]): Of each tag, O, S, B, I and E.
+    RETURNS (Ablation): What was read.
     """
-    return read_listing(path, "spacy hashembeds evaluate --ablation", _read_chunks)
+    return read_listing(path, "spacy hashembeds evaluate --ablation", _read_ablation)
 
 
-def _read_chunks(content: dict[str, Any]) -> dict[str, Chunk]:
-    parts = get_part(get_part(content, "setting", dict), "parts", list)
+def _read_ablation(content: dict[str, Any]) -> Ablation:
+    setting = get_part(content, "setting", dict)
+    parts = get_part(setting, "parts", list)
     if not parts or not all(isinstance(part, str) for part in parts):
         raise ValueError(f"'parts' should be names of parts, but is {quote(parts)}")
     chunks = get_part(content, "chunks", dict)
-    return {
-        tag: _read_chunk(get_part(chunks, tag, dict), parts)
-        for tag in get_rows(5, PAPER)
-    }
+    return Ablation(
+        corpus=Path(get_part(setting, "test", str)).stem,
+        chunks={
+            tag: _read_chunk(get_part(chunks, tag, dict), parts)
+            for tag in get_rows(5, PAPER)
+        },
+    )
 
 
 def _read_chunk(content: dict[str, Any], parts: Sequence[str]) -> Chunk:
@@ -130,7 +147,7 @@ def _make_printed_row(tag: str, columns: Sequence[Column]) -> Row:
         )
         for column in columns
     }
-    stub = (PAPER.datasets["ontonotes"], "the paper's Att-BiLSTM-CNN", tag)
+    stub = (f"{PAPER.datasets['ontonotes']}, dev", "the paper's Att-BiLSTM-CNN", tag)
     return Row(stub=stub, cells=cells, has_ours=False)
 
 

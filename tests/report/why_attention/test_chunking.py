@@ -32,8 +32,8 @@ def test_ours_are_changes_of_the_recall_of_the_whole(tmp_path):
     write_beside(tmp_path / "a/mine/v/ablation.json", make_ablation(other=None))
     table = make_chunk_table(tmp_path)
     mine, ours = table.rows[5:10], table.rows[10:]
-    assert [row.stub for row in mine] == [("a", "mine v", tag) for tag in "OSBIE"]
-    assert ours[0].stub == ("WNUT 2017", "Att-BiLSTM-CNN", "O")
+    assert [row.stub for row in mine] == [("a, dev", "mine v", tag) for tag in "OSBIE"]
+    assert ours[0].stub == ("WNUT 2017, dev", "Att-BiLSTM-CNN", "O")
     found = {key: cell.ours and cell.ours.mean for key, cell in ours[0].cells.items()}
     parts = {"part H": 0.25, "part C": None, "part C1": -0.5}
     more = dict.fromkeys([f"part C{i}" for i in range(2, 6)])

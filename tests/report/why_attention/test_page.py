@@ -81,7 +81,7 @@ def test_html_cells_have_ours_the_seeds_the_mark_and_the_papers(html):
         assert row[2:5] == ["3", f"+25.0 ± 0.0 (2) ▲{printed}", f"{NONE}{row[4][1:]}"]
     ours = get_section(html, "table5")[-1]
     assert ours[:7] == [
-        *("WNUT 2017", "Att-BiLSTM-CNN", "E", "7", "50.00", "+25.00", NONE)
+        *("WNUT 2017, dev", "Att-BiLSTM-CNN", "E", "7", "50.00", "+25.00", NONE)
     ]
     assert ours[-1] == f"{MINUS}25.00"
 

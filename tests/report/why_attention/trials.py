@@ -51,7 +51,7 @@ def make_ablation(**changes: Any) -> dict[str, Any]:
         "parts": {"H": 0.75, "C": None, "C1": 0.0},
     }
     return {
-        "setting": {"parts": ["H", "C", "C1"]},
+        "setting": {"test": "corpus/x/dev.spacy", "parts": ["H", "C", "C1"]},
         "chunks": {tag: {**chunk, **changes} for tag in "OSBIE"},
     }
 
