@@ -9,7 +9,7 @@ import re
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from statistics import fmean, median
+from statistics import fmean
 from typing import Any
 
 from spacy_hashembeds.evaluation.scorer import KINDS, LENGTHS
@@ -278,10 +278,10 @@ def read_pairs(path: Path = PAIRS) -> list[dict[str, Any]]:
 
 
 def make_encoder_table(groups: Groups) -> str:
-    """Make a table of encoders and NER components: F1, by length too, and speed."""
+    """Make a table of encoders and NER components: F1, by length too, and size."""
     header = ("corpus", "NER", "embedding", "encoder", "F1 all", "paper", "seen")
     header += ("unseen", *(f"of {n}" for n in LENGTHS), "seeds")
-    header += ("pipeline parameters", "words a second")
+    header += ("pipeline parameters",)
     rows = [
         (
             CORPORA[dataset],
@@ -290,7 +290,6 @@ def make_encoder_table(groups: Groups) -> str:
             *(_format_part(groups[key], "length", length) for length in LENGTHS),
             str(len(groups[key])),
             _format_count(groups[key][0].pipeline_parameters),
-            _format_speed(groups[key]),
         )
         for dataset in CORPORA
         for variant, names in ENCODERS.items()
@@ -333,11 +332,6 @@ def _format_part(results: Sequence[Result], division: str, name: str) -> str:
 
 def _format_count(count: int | None) -> str:
     return NONE if count is None else f"{count:,}"
-
-
-def _format_speed(results: Sequence[Result]) -> str:
-    speeds = [speed for r in results if (speed := r.words_per_second) is not None]
-    return f"{median(speeds):,.0f}" if speeds else NONE
 
 
 def make_text_table(groups: Groups) -> str:

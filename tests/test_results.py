@@ -105,7 +105,7 @@ def test_encoders_are_compared_by_length_and_by_type(script):
         "length": {"1": PartScore(0.1234, 5), "2": PartScore(None, 0)},
         "type": {"LOC": PartScore(0.5, 3), "PER": PartScore(0.25, 3)},
     }
-    new = replace(result, parts={"test": parts}, words_per_second=1234.5)
+    new = replace(result, parts={"test": parts})
     older = replace(new, parts={"test": {"type": parts["type"], "length": {}}})
     groups = {
         TrialKey("wnut17", *variant): [new] for variant in list(script.ENCODERS)[:-1]
@@ -115,7 +115,6 @@ def test_encoders_are_compared_by_length_and_by_type(script):
     assert len(rows) == len(script.ENCODERS) - 1
     none = [script.NONE]
     assert all(" | ".join(["12.3", *none * 3, "1"]) in row for row in rows)
-    assert all(row.endswith(" | 1,234 |") for row in rows)
     # of two seeds, one was recorded without lengths
     assert " | ".join([*none * 4, "2"]) in last
     printed = [row for row in rows if "*4" in row]

@@ -29,7 +29,8 @@ def _make_ablation(folder: Path) -> None:
         }
         for number, tag in enumerate("OSBIE", start=1)
     }
-    _write(folder / _ABLATION, {"setting": {"parts": [*_PARTS]}, "chunks": chunks})
+    setting = {"test": "dev.spacy", "parts": [*_PARTS]}
+    _write(folder / _ABLATION, {"setting": setting, "chunks": chunks})
 
 
 def _make_attention(folder: Path) -> None:
