@@ -281,7 +281,7 @@ def test_embedders_take_the_vectors_as_they_are(vectors, tiny_corpus, mode, conf
     doc = nlp.make_doc("Zyxwvu the")
     vocab, keys = nlp.vocab, doc.to_array(["ORTH"]).reshape(-1, 1)
     expected = np.stack([token.vector for token in doc])
-    np.testing.assert_array_equal(layer.predict(Words(vocab, keys)), expected)
+    np.testing.assert_array_equal(layer.predict(Words([vocab], keys)), expected)
     assert expected.shape == (2, SETTINGS["dim"])
     assert np.isfinite(update_twice(nlp, tiny_corpus))
 
