@@ -109,13 +109,7 @@ def make_profile_table(results: Json) -> str:
 def make_recognizers_table(results: Json) -> str:
     """Make a table of NER components on one tok2vec, predicting and in training."""
     timings = results["timings"]
-    rows = []
-    for name, n_entities in results["entities"].items():
-        row = [name, f"{n_entities:,}"]
-        for timed in timings.values():
-            speed = format_words_per_second(timed["contenders"][name])
-            row.append(f"{speed}, **{timed['times_as_fast_as_ner'][name]:.2f}x**")
-        rows.append(row)
+    rows = _make_rows(results["entities"], timings, "times_as_fast_as_ner")
     header = ["words a second (quartiles)", "entities found"]
     return make_table([*header, *(f"`{what}`" for what in timings)], rows)
 
@@ -123,14 +117,20 @@ def make_recognizers_table(results: Json) -> str:
 def make_encoders_table(results: Json) -> str:
     """Make a table of LSTM encoders, predicting and in training."""
     timings = results["timings"]
-    rows = []
-    for name, n_parameters in results["parameters"].items():
-        row = [name, f"{n_parameters:,}"]
-        for timed in timings.values():
-            speed = format_words_per_second(timed["contenders"][name])
-            row.append(f"{speed}, **{timed['times_as_fast_as_spacy'][name]:.2f}x**")
-        rows.append(row)
+    rows = _make_rows(results["parameters"], timings, "times_as_fast_as_spacy")
     return make_table(["words a second (quartiles)", "parameters", *timings], rows)
+
+
+def _make_rows(counts: Json, timings: Json, ratios: str) -> list[list[str]]:
+    """Make a row for each contender: what is counted of it, and its speeds."""
+    return [
+        [
+            name,
+            f"{count:,}",
+            *(_format_ratio(timed, name, ratios) for timed in timings.values()),
+        ]
+        for name, count in counts.items()
+    ]
 
 
 def make_growth_tables(results: Json) -> str:
@@ -208,9 +208,13 @@ def _describe_group(group: Json) -> str:
 
 
 def _format_group(group: Json, name: str) -> str:
-    ratio = group["times_as_fast_as_stock"][name]
-    speed = format_words_per_second(group["contenders"][name])
-    return f"{speed}, **{ratio:.2f}x**"
+    return _format_ratio(group, name, "times_as_fast_as_stock")
+
+
+def _format_ratio(timed: Json, name: str, ratios: str) -> str:
+    """Format a speed, and how many times that is another's."""
+    speed = format_words_per_second(timed["contenders"][name])
+    return f"{speed}, **{timed[ratios][name]:.2f}x**"
 
 
 def _format_speed(kind: Json, name: str) -> tuple[str, str]:

@@ -99,13 +99,14 @@ class TokenNER(TrainablePipe):
         self._check_model()
         ops = self.model.ops
         probs = ops.to_numpy(ops.xp.concatenate(self.model.predict(docs)))
-        if np.isnan(probs).any():
+        least, most = probs.min(), probs.max()
+        if np.isnan(least):  # as it is if any is
             raise ValueError(Errors.E940)
-        if not -0.01 <= probs.min() <= probs.max() <= 1.01:
+        if not -0.01 <= least <= most <= 1.01:
             raise ValueError(
                 f"The model of component '{self.name}' should give probabilities, but "
-                f"gives numbers from {probs.min():.3g} to {probs.max():.3g}. Does it "
-                "end with a softmax?"
+                f"gives numbers from {least:.3g} to {most:.3g}. Does it end with a "
+                "softmax?"
             )
         scores = np.log(np.maximum(probs, np.finfo(probs.dtype).tiny))
         forbid_tags(scores, docs)

@@ -5,7 +5,14 @@ from typing import Any
 
 from ..controls import show_controls
 from .categories import AVERAGES, name_accuracy
-from .table import GAP, WIDTH, Table, format_percent, format_range
+from .table import (
+    GAP,
+    WIDTH,
+    Table,
+    format_difference,
+    format_percent,
+    format_range,
+)
 
 #: Labels of a matrix that fits a terminal, and kinds of errors that are shown; the JSON
 #: and the page have more.
@@ -59,10 +66,7 @@ def _show_comparison(evaluation: Mapping[str, Any]) -> Iterator[Table]:
         (
             *name_score(evaluation, key),
             format_percent(evaluation[key]),
-            format_percent(row["other"]),
-            f"{row['difference'] * 100:+.2f}",
-            format_range(row["interval"]),
-            f"{row['p_value']:.4f}",
+            *format_difference(row),
         )
         for key, row in comparison.items()
         if key != "model" and row is not None

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from .scorer import KINDS
-from .table import Table, format_percent, format_range
+from .table import Table, format_difference, format_percent, format_range
 
 
 def show_types(evaluation: Mapping[str, Any]) -> Table:
@@ -47,10 +47,7 @@ def show_differences(
         (
             name,
             format_percent(evaluation[f"ents_{key}"][name]["f"]),
-            format_percent(row["f"]["other"]),
-            f"{row['f']['difference'] * 100:+.2f}",
-            format_range(row["f"]["interval"]),
-            f"{row['f']['p_value']:.4f}",
+            *format_difference(row["f"]),
         )
         for name, row in comparison[key].items()
         if row is not None

@@ -1,7 +1,7 @@
 """A table of an evaluation, and how its figures are written."""
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 #: Columns of a terminal, and the spaces between those of a table.
 WIDTH, GAP = 80, 3
@@ -32,3 +32,16 @@ def format_percent(value: float | None) -> str:
 def format_range(interval: Sequence[float] | None) -> str:
     """Give bounds in percent, which are not known to more than a place or so."""
     return "-" if interval is None else "..".join(f"{x * 100:.1f}" for x in interval)
+
+
+def format_difference(row: Mapping[str, Any]) -> tuple[str, str, str, str]:
+    """Give what a score of another pipeline is, the difference to it, and its p.
+
+    row (Mapping[str, Any]): "other", and what a `Difference` holds.
+    """
+    return (
+        format_percent(row["other"]),
+        f"{row['difference'] * 100:+.2f}",
+        format_range(row["interval"]),
+        f"{row['p_value']:.4f}",
+    )

@@ -15,7 +15,14 @@ from .part_tables import (
 )
 from .schemes import OUTCOMES
 from .scorer import KINDS
-from .table import GAP, WIDTH, Table, format_percent, format_range
+from .table import (
+    GAP,
+    WIDTH,
+    Table,
+    format_difference,
+    format_percent,
+    format_range,
+)
 
 #: Confusions that are shown; the JSON and the page have more.
 _N_CONFUSIONS = 10
@@ -153,10 +160,7 @@ def _show_comparison(evaluation: Mapping[str, Any]) -> Iterator[Table]:
             kind.title(),
             key.upper(),
             format_percent(evaluation[f"{prefix}_{key}"]),
-            format_percent(comparison[kind][key]["other"]),
-            f"{comparison[kind][key]['difference'] * 100:+.2f}",
-            format_range(comparison[kind][key]["interval"]),
-            f"{comparison[kind][key]['p_value']:.4f}",
+            *format_difference(comparison[kind][key]),
         )
         for kind, prefix in KINDS.items()
         if comparison[kind] is not None

@@ -68,13 +68,14 @@ def forward(
         empty = [model.ops.alloc2f(0, nO) for _ in Xs]
         return empty, lambda dYs: [model.ops.alloc2f(0, nI) for _ in dYs]
     compute = partial(attend, model, list(group_docs(model, lengths)))
-    C, backprop_torch = run_torch(model, compute, xp.concatenate(Xs), is_train)
+    X = xp.concatenate(Xs)
+    C, backprop_torch = run_torch(model, compute, X, is_train)
 
     def backprop(dYs: OutT) -> InT:
         dY = xp.concatenate(dYs)
         return split(dY[:, :nI] + backprop_torch(dY[:, nI:]), lengths)
 
-    Y = leave_columns(model, xp.hstack([xp.concatenate(Xs), C]))
+    Y = leave_columns(model, xp.hstack([X, C]))
     return split(Y, lengths), backprop
 
 
