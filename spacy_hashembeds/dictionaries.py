@@ -1,4 +1,4 @@
-"""The dictionaries of n-gram classifiers: counted in a corpus, in bounded memory."""
+"""The n-grams that classifiers and hashers know: counted in bounded memory."""
 
 from collections.abc import Callable
 from functools import cache
@@ -14,6 +14,8 @@ from .architectures.classifiers.dictionary import (
     NgramSource,
     find_ngram_waiters,
 )
+from .architectures.embedders import character_ngrams
+from .architectures.embedders.character_ngrams import CharacterNgrams
 from .callbacks import read_docs
 from .checks import check_integers
 
@@ -59,18 +61,80 @@ def create_count_ngrams(
     def count_for_waiting_classifiers(nlp: Language) -> None:
         @cache
         def get_ngrams(kind: NgramKind) -> NDArray:
-            counter = NgramCounter(max_ngrams)
-            for docs in minibatch(read_docs(nlp, corpus, limit), _BATCH):
-                counter.add(kind.read(docs))
-            ngrams = counter.get_most_frequent()
-            _check_ngrams(ngrams, corpus)
-            return ngrams
+            return _count(nlp, kind, max_ngrams, corpus, limit)
 
         for model in _find_waiting(nlp):
             kind = model.attrs["ngram_source"].kind
             model.attrs["ngram_source"] = NgramSource(kind, get_ngrams)
 
     return count_for_waiting_classifiers
+
+
+def create_count_character_ngrams(
+    *, corpus: str = "corpora.train", limit: int = 0
+) -> Callable[[Language], None]:
+    """Have the most frequent character n-grams of a corpus count in `LSHHasher` layers.
+
+    For `[initialize.before_init]`. The counting itself happens when the first embedder
+    with such a layer is initialised, once for all that read the same n-grams. Frozen
+    and sourced components keep those that they were trained with.
+
+    corpus (str): The corpus to count, as for `spacy-hashembeds.count_ngrams.v1`. Each
+        word counts as often as it is there.
+    limit (int): Read at most this many Docs, or all if 0. For corpora without an end.
+
+    RAISES (ValueError): If `limit` is below 0; later, if there is no such corpus, or
+        not a word in it.
+
+    Source: Xue and Aletras, "HashFormers" (2022), §3.3, footnote 2.
+    """
+    check_integers(0, limit=limit)
+
+    def count_for_waiting_embedders(nlp: Language) -> None:
+        @cache
+        def get_ngrams(kind: CharacterNgrams) -> NDArray:
+            return _count(nlp, kind, kind.max_ngrams, corpus, limit)
+
+        for model in _find_waiting_embedders(nlp):
+            model.attrs["ngram_source"] = character_ngrams.NgramSource(get_ngrams)
+
+    return count_for_waiting_embedders
+
+
+def _find_waiting_embedders(nlp: Language) -> list[Model]:
+    """Find the embedders that are to be initialised and have n-grams to be counted.
+
+    Those of disabled components count too if they have no weights yet: `spacy pretrain`
+    disables all components before it initialises one of them.
+    """
+    models = [
+        (name, waiter)
+        for name, pipe in nlp.components
+        if isinstance(model := getattr(pipe, "model", None), Model)
+        for waiter in character_ngrams.find_ngram_waiters(model)
+    ]
+    enabled = set(nlp.pipe_names)
+    return [m for name, m in models if name in enabled or not _has_weights(m)]
+
+
+def _has_weights(model: Model) -> bool:
+    return any(n.has_param(name) for n in model.walk() for name in n.param_names)
+
+
+def _count(
+    nlp: Language,
+    kind: NgramKind | CharacterNgrams,
+    max_ngrams: int,
+    corpus: str,
+    limit: int,
+) -> NDArray:
+    """Count the n-grams of a kind, and get the most frequent ones."""
+    counter = NgramCounter(max_ngrams)
+    for docs in minibatch(read_docs(nlp, corpus, limit), _BATCH):
+        counter.add(kind.read(docs))
+    ngrams = counter.get_most_frequent()
+    _check_ngrams(ngrams, corpus)
+    return ngrams
 
 
 def _find_waiting(nlp: Language) -> list[Model]:
@@ -93,7 +157,7 @@ def _check_ngrams(ngrams: NDArray, corpus: str) -> None:
             f"There is not a word in the corpus '{corpus}', so there are no n-grams to "
             "count. Does its path point to the training data?"
         )
-    logger.info("Counted n-grams: %d are in the dictionary", len(ngrams))
+    logger.info("Counted n-grams: %d are known from now on", len(ngrams))
 
 
 class NgramCounter:

@@ -12,7 +12,12 @@ from thinc.api import Config
 
 from spacy_hashembeds import dictionaries
 from spacy_hashembeds.architectures.classifiers.dictionary import NgramKind
-from spacy_hashembeds.dictionaries import NgramCounter, create_count_ngrams
+from spacy_hashembeds.dictionaries import (
+    NgramCounter,
+    create_count_character_ngrams,
+    create_count_ngrams,
+)
+from spacy_hashembeds.hashing.lsh import find_ngrams
 from spacy_hashembeds.layers.symboltaker import find_symbol_takers
 
 from .kernels.test_ngrams import list_ngrams
@@ -210,3 +215,136 @@ def test_a_kind_of_ngrams_reads_docs():
     words = [t.lower for t in doc if not t.is_punct]
     keys = NgramKind("LOWER", False, 3).read([doc, doc])
     assert keys.tolist() == list_ngrams(words, 3) * 2
+
+
+# Character n-grams of HashFormers
+
+HASH_FORMER = {
+    "@architectures": "spacy-hashembeds.HashFormerEmbed.v1",
+    "width": 8,
+    "attrs": ["NORM", "SHAPE"],
+    "include_static_vectors": False,
+    "compressors": {
+        attr: {"@architectures": "spacy-hashembeds.ProjCompressor.v1"}
+        for attr in ("NORM", "SHAPE")
+    },
+}
+
+
+def make_hasher(**options):
+    return {"@architectures": "spacy-hashembeds.LSHHasher.v1", **options}
+
+
+def make_tok2vec(norm=None, shape=None, **callback):
+    hashers = {"NORM": norm or make_hasher(), "SHAPE": shape or make_hasher()}
+    encode = {"@architectures": "spacy.MaxoutWindowEncoder.v2", "width": 8}
+    model = {
+        "@architectures": "spacy.Tok2Vec.v2",
+        "embed": {**HASH_FORMER, "hashers": hashers},
+        "encode": {**encode, "window_size": 1, "maxout_pieces": 2, "depth": 1},
+    }
+    before_init = {
+        "@callbacks": "spacy-hashembeds.count_character_ngrams.v1",
+        "corpus": "corpora.train",
+        **callback,
+    }
+    config = {
+        "nlp": {"lang": "en", "pipeline": ["tok2vec"]},
+        "components": {"tok2vec": {"factory": "tok2vec", "model": model}},
+        "corpora": {"train": {"@readers": "toy_texts.v1"}},
+        "training": {"train_corpus": "corpora.train"},
+        "initialize": {"before_init": before_init},
+    }
+    return load_model_from_config(Config(config), auto_fill=True)
+
+
+def get_hashers(nlp):
+    model = nlp.get_pipe("tok2vec").model
+    return [node for node in model.walk() if node.name == "lshhasher"]
+
+
+def count_character_ngrams(nlp, attr, ngram_size) -> Counter:
+    counts: Counter = Counter()
+    for text, _ in make_texts():
+        for token in nlp.make_doc(text):
+            word = getattr(token, attr)
+            counts.update(find_ngrams([word], ngram_size).keys.tolist())
+    return counts
+
+
+def test_character_ngrams_are_counted(reads):
+    nlp = make_tok2vec(shape=make_hasher(ngram_size=2, max_ngrams=3))
+    nlp.initialize()
+    norm, shape = get_hashers(nlp)
+    expected = count_character_ngrams(nlp, "norm_", 4)
+    assert norm.attrs["ngrams"].tolist() == sorted(expected)
+    top = count_character_ngrams(nlp, "shape_", 2).most_common(3)
+    assert shape.attrs["ngrams"].tolist() == sorted(key for key, _ in top)
+
+
+def test_character_ngrams_are_counted_once_for_each_kind(reads):
+    model = make_tok2vec(shape=make_hasher(max_ngrams=None))
+    model.initialize()
+    assert len(reads) == 1
+    reads.clear()
+    make_tok2vec().initialize()
+    assert len(reads) == 2
+
+
+def test_only_so_many_docs_are_read_for_character_ngrams(reads):
+    nlp = make_tok2vec(limit=1)
+    nlp.initialize()
+    first = nlp.make_doc(make_texts()[0][0])
+    keys = {k for t in first for k in find_ngrams([t.norm_], 4).keys.tolist()}
+    assert set(get_hashers(nlp)[0].attrs["ngrams"].tolist()) == keys
+
+
+def test_counted_character_ngrams_are_saved(reads, tmp_path):
+    nlp = make_tok2vec()
+    nlp.initialize()
+    nlp.to_disk(tmp_path)
+    loaded, docs = spacy.load(tmp_path), [nlp.make_doc(text) for text in TEXTS]
+    model, loaded_model = (n.get_pipe("tok2vec").model for n in (nlp, loaded))
+    for Y, expected in zip(
+        loaded_model.predict(docs), model.predict(docs), strict=True
+    ):
+        np.testing.assert_array_equal(Y, expected)
+
+
+def test_a_corpus_is_let_go_once_its_character_ngrams_are_counted(reads):
+    nlp = make_tok2vec()
+    nlp.initialize()
+    model = nlp.get_pipe("tok2vec").model
+    (embed,) = [node for node in model.walk() if "ngram_source" in node.attrs]
+    assert embed.attrs["ngram_source"].get_ngrams is None
+
+
+def test_components_that_pretraining_disables_get_character_ngrams(reads):
+    """`spacy pretrain` disables all, and then initialises one of them."""
+    nlp = make_tok2vec()
+    with nlp.select_pipes(enable=[]):
+        nlp.initialize()
+    nlp.get_pipe("tok2vec").model.initialize(X=[nlp.make_doc("some words")])
+    assert len(get_hashers(nlp)[0].attrs["ngrams"])
+
+
+def test_frozen_components_keep_their_character_ngrams(reads):
+    nlp = make_tok2vec()
+    nlp.initialize()
+    before = get_hashers(nlp)[0].attrs["ngrams"]
+    reads.clear()
+    with nlp.select_pipes(disable=["tok2vec"]):
+        nlp.initialize()
+    assert get_hashers(nlp)[0].attrs["ngrams"] is before
+    assert not reads
+
+
+def test_a_corpus_without_words_has_no_character_ngrams(reads, monkeypatch):
+    monkeypatch.setattr(f"{__name__}.make_examples", lambda nlp: [])
+    with pytest.raises(ValueError, match=r"not a word in the corpus 'corpora.train'"):
+        make_tok2vec().initialize()
+
+
+def test_a_bad_limit_for_character_ngrams_is_refused():
+    with pytest.raises(ValueError, match=r"'limit' should be 0 or more, but is -1"):
+        create_count_character_ngrams(limit=-1)

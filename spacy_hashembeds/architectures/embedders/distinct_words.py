@@ -5,14 +5,16 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from spacy.attrs import ORTH, intify_attr
+from spacy.attrs import IDS, ORTH, intify_attr
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
 from thinc.api import Model
 from thinc.types import Floats2d
 
 from ...kernels.distinct import Distinct, find_distinct, find_distinct_rows
+from ...layers.checks import check_choice
 from ...layers.gradients import scatter_rows
+from ...layers.watch import check_once
 from .static_vectors import get_key_attr
 
 
@@ -47,12 +49,22 @@ class Words(NamedTuple):
 InT = list[Doc]
 OutT = list[Floats2d]
 
+#: The attributes of tokens that are text.
+TEXT_ATTRIBUTES = (
+    *("ORTH", "LOWER", "NORM", "PREFIX", "SUFFIX", "SHAPE", "LEMMA", "POS", "TAG"),
+    *("DEP", "MORPH", "ENT_TYPE", "ENT_ID", "ENT_KB_ID", "LANG"),
+)
 
-def with_distinct_words(layer: Model[Words, Floats2d]) -> Model[InT, OutT]:
+
+def with_distinct_words(
+    layer: Model[Words, Floats2d], *, attr: str | None = None
+) -> Model[InT, OutT]:
     """Run a layer once for each distinct word of a batch, and share out what it gives.
 
     layer (Model): Maps words to vectors of shape `(m, nO)`, and has the dimension `nO`
         once it is initialised, for which it may be given no words.
+    attr (str, optional): What stands for a word, one of `TEXT_ATTRIBUTES`, e.g. "NORM".
+        By default its text, and with it what its vector is found by.
 
     *Input:* `n` Docs. *Output:* for each a float32 array of shape `(tokens, nO)`.
     """
@@ -62,6 +74,7 @@ def with_distinct_words(layer: Model[Words, Floats2d]) -> Model[InT, OutT]:
         init=init,
         layers=[layer],
         dims={"nO": layer.maybe_get_dim("nO")},
+        attrs={} if attr is None else {"attr": attr},
     )
 
 
@@ -71,8 +84,8 @@ def forward(
     layer, ops = model.layers[0], cast(Any, model.ops)
     if not any(len(doc) for doc in docs):
         return [ops.alloc2f(0, model.get_dim("nO")) for _ in docs], lambda dYs: []
-    distinct = _find_distinct(docs)
-    Y, backprop_layer = layer(Words(_find_vocabs(docs), distinct.values), is_train)
+    distinct = _find_distinct(model, docs)
+    Y, backprop_layer = layer(Words(find_vocabs(docs), distinct.values), is_train)
     copies = ops.asarray1i(distinct.copies)
 
     def backprop(dYs: OutT) -> InT:
@@ -88,23 +101,43 @@ def forward(
 
 def init(model: Model[InT, OutT], X: InT | None = None, Y: OutT | None = None) -> None:
     layer = model.layers[0]
-    words = Words(_find_vocabs(X or []), np.zeros((0, 1), dtype="uint64"))
+    words = Words(find_vocabs(X or []), np.zeros((0, 1), dtype="uint64"))
     if X and any(len(doc) for doc in X):
-        words = words._replace(keys=_find_distinct(X).values)
+        words = words._replace(keys=_find_distinct(model, X).values)
     layer.initialize(X=words)
     model.set_dim("nO", layer.get_dim("nO"))
 
 
-def _find_vocabs(docs: Sequence[Doc]) -> list[Vocab]:
+def find_vocabs(docs: Sequence[Doc]) -> list[Vocab]:
+    """Find the vocabs of Docs: see `Words`."""
     return list({id(doc.vocab): doc.vocab for doc in docs}.values())
 
 
-def _find_distinct(docs: Sequence[Doc]) -> Distinct:
+def _find_distinct(model: Model[InT, OutT], docs: Sequence[Doc]) -> Distinct:
     """Find the keys of the distinct words: see `Words`."""
-    vectors_attr = intify_attr(get_key_attr(docs[0].vocab))
-    attrs = [ORTH] if vectors_attr == ORTH else [ORTH, vectors_attr]
+    attrs = _find_attributes(model, docs[0].vocab)
     keys = np.concatenate([doc.to_array(attrs).reshape(-1) for doc in docs])
     if len(attrs) > 1:
         return find_distinct_rows(keys.reshape(-1, len(attrs)))
     distinct = find_distinct(keys)
     return Distinct(distinct.values.reshape(-1, 1), distinct.copies)
+
+
+def _find_attributes(model: Model[InT, OutT], vocab: Vocab) -> list[int | str]:
+    if "attr" in model.attrs:
+        return [get_attribute(model)]
+    vectors_attr = intify_attr(get_key_attr(vocab))
+    return [ORTH] if vectors_attr == ORTH else [ORTH, vectors_attr]
+
+
+def get_attribute(model: Model[InT, OutT]) -> int:
+    """Get the ID of the attribute that stands for a word.
+
+    RAISES (ValueError): If it is none that is text.
+    """
+    check_once(model, _check_attribute, model.attrs["attr"])
+    return IDS[model.attrs["attr"]]
+
+
+def _check_attribute(model: Model[InT, OutT]) -> None:
+    check_choice(model, "attr", TEXT_ATTRIBUTES)

@@ -150,7 +150,7 @@ def forward(
         backprop_tokens(model.ops.xp.concatenate(dYs))
         return []
 
-    return _split(Y, docs), backprop
+    return split_rows(Y, docs), backprop
 
 
 def forward_reference(
@@ -244,12 +244,19 @@ def _get_keys(parts: Parts, docs: InT) -> NDArray:
     attrs = list(parts.extractor.attrs["columns"])
     if parts.vectors is not None:
         attrs.append(get_key_attr(docs[0].vocab))
-    attr_ids = [intify_attr(attr) for attr in attrs]  # names take longer, for each Doc
+    # names take longer, for each Doc
+    attr_ids: list[int | str] = [intify_attr(attr) for attr in attrs]
+    return read_keys(docs, attr_ids)
+
+
+def read_keys(docs: InT, attr_ids: list[int | str]) -> NDArray:
+    """Read attributes of all tokens. *Shape:* `(n, columns)`, uint64."""
     keys = np.concatenate([doc.to_array(attr_ids) for doc in docs])
-    return keys.reshape(-1, len(attrs))
+    return keys.reshape(-1, len(attr_ids))
 
 
-def _split(Y: Any, docs: InT) -> OutT:
+def split_rows(Y: Any, docs: InT) -> OutT:
+    """Give each Doc the rows of its tokens."""
     Ys = []
     start = 0
     for doc in docs:

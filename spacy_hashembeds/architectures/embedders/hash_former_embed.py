@@ -1,0 +1,328 @@
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any, NamedTuple, cast
+
+from spacy.attrs import intify_attr
+from spacy.ml.staticvectors import StaticVectors
+from spacy.ml.staticvectors import forward as vectors_forward
+from spacy.tokens import Doc
+from spacy.vocab import Vocab
+from thinc.api import Maxout, Model, chain, concatenate, ragged2list, with_array
+from thinc.layers.chain import forward as chain_forward
+from thinc.layers.concatenate import forward as concatenate_forward
+from thinc.layers.ragged2list import forward as ragged2list_forward
+from thinc.layers.with_array import forward as with_array_forward
+from thinc.types import Floats2d
+
+from ...checks import MAX_WIDTH, check_attributes, check_integers, check_types
+from ...layers.lshhasher import MAX_ROWS
+from ...layers.mixing import mixedembed
+from ...layers.mixing.column import Array, Backprop, Column, ColumnFunctions
+from ...layers.mixing.folding import Fold
+from ...layers.mixing.mixer import Mixer
+from ...layers.tree import (
+    MaxoutLayers,
+    TreeCache,
+    UnexpectedNodeError,
+    expect,
+    expect_maxout,
+)
+from .character_ngrams import NgramSource, give_ngrams
+from .distinct_words import (
+    TEXT_ATTRIBUTES,
+    Words,
+    find_vocabs,
+    get_attribute,
+    with_distinct_words,
+)
+from .distinct_words import forward as distinct_forward
+from .hash_words import forward as hash_forward
+from .hash_words import hash_words
+from .mix_attributes import read_keys, split_rows
+from .static_vectors import embed_vectors, get_key_attr
+
+InT = list[Doc]
+OutT = list[Floats2d]
+
+
+def HashFormerEmbed(
+    *,
+    width: int,
+    attrs: list[str],
+    hashers: dict[str, Any],  # of blocks, which are checked before they are layers
+    compressors: dict[str, Any],
+    include_static_vectors: bool,
+    maxout_pieces: int | None = 3,
+) -> Model[InT, OutT]:
+    """Embed tokens by codes of their texts: no word needs rows of its own.
+
+    In the place of `spacy.MultiHashEmbed.v2`: for each attribute a hasher turns its
+    text into bits, the same ones for ever, and a compressor makes a vector of these.
+    Only compressors have parameters: `ProjCompressor` 128 for each dimension of the
+    vector, whatever the number of words, where spaCy's usual tables have 11,000. Words
+    are hashed once for each batch, and not at all if they were lately.
+
+    Any hasher goes with any compressor. `LSHHasher` and `ProjCompressor` were the best
+    of the small ones in the paper. docs/results.md has all pairs, by trials.
+
+    width (int): The width of the output and of each compressor's vectors. Usual values
+        are 64 to 300, and 768 in the paper.
+    attrs (list[str]): The token attributes to embed. They have to be text: `LSHHasher`
+        sees prefixes and suffixes in NORM, or in LOWER as the paper's code has it. A
+        SHAPE or ORTH beside them tells upper from lower case.
+    hashers (dict[str, Model]): For each attribute its hasher: `MD5Hasher.v1` or
+        `LSHHasher.v1`.
+    compressors (dict[str, Model]): For each attribute its compressor:
+        `EmbCompressor.v1`, `PoolCompressor.v1`, `AddCompressor.v1` or
+        `ProjCompressor.v1`.
+    include_static_vectors (bool): Whether to mix in the pipeline's word vectors.
+    maxout_pieces (int, optional): Linear pieces of the Maxout layer that mixes the
+        attributes, as in spaCy's embedder. If null, there is none, and the vectors of
+        the compressor are the output: as in the paper, for a single attribute, before
+        an encoder that normalises its input.
+
+    *Input:* `n` Docs. *Output:* for each a float32 array of shape `(tokens, width)`.
+    RAISES (ValueError): If an argument is out of range; if an attribute is no text, or
+        has no hasher or no compressor; if without `maxout_pieces` there are several
+        vectors to mix; when initialised, if n-grams are to be counted and were not, or
+        if there are no vectors to include.
+
+    Source: Xue and Aletras, "HashFormers: Towards Vocabulary-independent Pre-trained
+    Transformers" (2022), §3.
+    """
+    names = _check_attributes(attrs)
+    check_integers(1, MAX_WIDTH, width=width)
+    _check_blocks(names, hashers=hashers, compressors=compressors)
+    inputs: list[Model] = [
+        _build_column(name, hashers[name], compressors[name], width) for name in names
+    ]
+    widths = [column.get_dim("nO") for column in inputs]
+    if include_static_vectors:
+        inputs.append(
+            chain(StaticVectors(width, dropout=0.0), cast(Any, ragged2list()))
+        )
+        widths.append(width)
+    layers: list[Model] = [concatenate(*inputs)]
+    if maxout_pieces is not None:
+        check_integers(1, MAX_WIDTH, maxout_pieces=maxout_pieces)
+        mixer = Maxout(
+            width, sum(widths), nP=maxout_pieces, dropout=0.0, normalize=True
+        )
+        layers.append(with_array(mixer))
+    elif widths != [width]:
+        raise ValueError(
+            "'maxout_pieces' should be a number where there is something to mix: "
+            f"{len(widths)} vectors of widths {widths} can't be the output of width "
+            f"{width}. Set maxout_pieces = 3, or have one attribute and no vectors."
+        )
+    return Model(
+        "hash_former_embed",
+        forward,
+        init=init,
+        layers=layers,
+        dims={"nO": width},
+        attrs={
+            "include_static_vectors": include_static_vectors,
+            "ngram_source": NgramSource(),
+            "parts": TreeCache(),
+            "fold": Fold(),
+        },
+    )
+
+
+def _check_attributes(attrs: Sequence[str]) -> list[str]:
+    """Check that attributes are there once each, and text.
+
+    RETURNS (list[str]): Their names.
+    """
+    names = check_attributes(attrs)
+    for name in names:
+        if name not in TEXT_ATTRIBUTES:
+            raise ValueError(
+                f"'attrs' holds {name}, which is no text to hash. There are "
+                f"{', '.join(TEXT_ATTRIBUTES)}."
+            )
+    if len(set(names)) < len(names):
+        raise ValueError(
+            f"'attrs' should hold each attribute once, but is {', '.join(names)}."
+        )
+    return names
+
+
+def _check_blocks(names: Sequence[str], **arguments: Mapping[str, Model]) -> None:
+    """Check that arguments have a layer for each attribute."""
+    for argument, blocks in arguments.items():
+        check_types(Mapping, "a block for each of 'attrs'", **{argument: blocks})
+        if set(blocks) != set(names):
+            raise ValueError(
+                f"'{argument}' should have a block for each of 'attrs' "
+                f"({', '.join(names)}), but has {', '.join(blocks) or 'none'}."
+            )
+        for name, block in blocks.items():
+            expected = "a layer, such as those of @architectures"
+            check_types(Model, expected, **{f"{argument}.{name}": block})
+
+
+def _build_column(
+    attr: str, hasher: Model, compressor: Model, width: int
+) -> Model[InT, OutT]:
+    """Fit hasher and compressor to each other, and have them embed an attribute."""
+    if compressor.has_dim("nO") is None:
+        compressor.set_dim("nO", width)
+    if compressor.has_dim("nI") is False:  # it has rows, and reads no bits
+        nV = compressor.get_dim("nV")
+        if "lsh_seed" in hasher.attrs and nV > MAX_ROWS:
+            raise ValueError(
+                f"'rows' should be 1 to {MAX_ROWS} where LSHHasher chooses them, one "
+                f"vector after the other, but is {nV}. Take fewer, or MD5Hasher."
+            )
+        hasher.set_dim("nV", nV)
+    elif compressor.has_dim("nI") is None:
+        compressor.set_dim("nI", hasher.get_dim("nO"))
+    return with_distinct_words(chain(hash_words(hasher), compressor), attr=attr)
+
+
+class WordColumn(NamedTuple):
+    """The layers that embed an attribute.
+
+    words (Model): What runs the others once for each distinct word.
+    hashing (Model): The hasher, and what it was given lately.
+    compressor (Model): What makes vectors of codes.
+    """
+
+    words: Model
+    hashing: Model
+    compressor: Model
+
+    def embed(
+        self, vocabs: Sequence[Vocab], _: Model, keys: Array, is_train: bool
+    ) -> tuple[Array, Backprop]:
+        """Embed words by their keys, each on its own: see `ColumnFunctions`."""
+        words = Words(vocabs, keys.reshape(-1, 1))
+        return self.compressor(self.hashing.predict(words), is_train)
+
+
+class Parts(NamedTuple):
+    """The layers of the tree.
+
+    columns (list[WordColumn]): For each attribute what embeds it.
+    vectors (Model, optional): spaCy's StaticVectors.
+    mixer (MaxoutLayers): Mixes their vectors.
+    """
+
+    columns: list[WordColumn]
+    vectors: Model | None
+    mixer: MaxoutLayers
+
+    def get_mixer(self, docs: InT) -> Mixer:
+        """Give the layers that compute together."""
+        vocabs = find_vocabs(docs)
+        columns = [
+            Column(c.compressor, ColumnFunctions(embed=partial(c.embed, vocabs)))
+            for c in self.columns
+        ]
+        if self.vectors is not None:
+            embed = partial(embed_vectors, vocabs[0])
+            columns.append(Column(self.vectors, ColumnFunctions(embed=embed)))
+        return Mixer(columns, *self.mixer)
+
+    def read_keys(self, docs: InT) -> Array:
+        """Read the keys of all tokens. *Shape:* `(n, columns)`, uint64."""
+        attr_ids: list[int | str] = [get_attribute(c.words) for c in self.columns]
+        if self.vectors is not None:
+            attr_ids.append(intify_attr(get_key_attr(docs[0].vocab)))
+        return read_keys(docs, attr_ids)
+
+
+def forward(
+    model: Model[InT, OutT], docs: InT, is_train: bool
+) -> tuple[OutT, Callable[[OutT], InT]]:
+    if not any(len(doc) for doc in docs):
+        # Thinc's Maxout and LayerNorm can't backpropagate through zero rows.
+        width = model.get_dim("nO")
+        return [model.ops.alloc2f(0, width) for _ in docs], lambda dY: []
+    parts = model.attrs["parts"].get(model, find_parts)
+    mixer = None if parts is None else parts.get_mixer(docs)
+    if mixer is None or not mixedembed.can_embed(mixer):
+        return forward_reference(model, docs, is_train)
+    fold, keys = model.attrs["fold"], parts.read_keys(docs)
+    Y, backprop_tokens = mixedembed.forward(mixer, fold, keys, is_train)
+
+    def backprop(dYs: OutT) -> InT:
+        backprop_tokens(model.ops.xp.concatenate(dYs))
+        return []
+
+    return split_rows(Y, docs), backprop
+
+
+def forward_reference(
+    model: Model[InT, OutT], docs: InT, is_train: bool
+) -> tuple[OutT, Callable[[OutT], InT]]:
+    """Run the layers one after the other.
+
+    What the fast path is tested against, and what runs on a GPU, without a mixer, and
+    where somebody has wrapped or replaced a layer.
+    """
+    return chain_forward(model, docs, is_train)
+
+
+def find_hashers(model: Model[InT, OutT]) -> list[tuple[str, Model]]:
+    """Find the attributes that an embedder reads, and for each its hasher.
+
+    By places in the tree, wrapped or not: copies of a model have no references.
+    """
+    words = [n for n in model.walk() if "attr" in n.attrs]
+    return [(n.attrs["attr"], n.layers[0].layers[0].layers[0]) for n in words]
+
+
+def init(model: Model[InT, OutT], X: InT | None = None, Y: OutT | None = None) -> None:
+    if X and model.attrs["include_static_vectors"] and not X[0].vocab.vectors.shape[1]:
+        raise ValueError(
+            "'include_static_vectors' is true, but the pipeline has no vectors. Set "
+            "[initialize] vectors to a package or folder that has them, or "
+            "include_static_vectors = false."
+        )
+    inputs, *mixers = model.layers
+    give_ngrams(model, find_hashers(model))
+    inputs.initialize(X=X)
+    for mixer in mixers:
+        # not by what comes from Docs: they may be without tokens
+        mixer.initialize()
+
+
+def find_parts(model: Model[InT, OutT]) -> Parts:
+    """Find the layers in the tree.
+
+    RAISES (UnexpectedNodeError): If a node is not as `HashFormerEmbed` made it, or
+        there is nothing that mixes.
+    """
+    if len(model.layers) != 2:
+        raise UnexpectedNodeError(model.name)
+    inputs = _list_inputs(model.layers[0])
+    vectors = None
+    if inputs[-1]._func is chain_forward:
+        vectors, to_list = expect(inputs.pop(), chain_forward, 2)
+        expect(vectors, vectors_forward, 0)
+        expect(to_list, ragged2list_forward, 0)
+    columns = [_expect_column(words) for words in inputs]
+    return Parts(columns, vectors, _find_maxout(model))
+
+
+def _list_inputs(inputs: Model) -> list[Model]:
+    # Thinc concatenates nothing where there is only one column
+    is_several = inputs._func is concatenate_forward
+    return list(inputs.layers) if is_several else [inputs]
+
+
+def _expect_column(words: Model) -> WordColumn:
+    (layers,) = expect(words, distinct_forward, 1)
+    hashing, compressor = expect(layers, chain_forward, 2)
+    expect(hashing, hash_forward, 1)
+    if compressor.maybe_get_dim("nO") is None:
+        raise UnexpectedNodeError(compressor.name)  # as what wraps one has none
+    return WordColumn(words, hashing, compressor)
+
+
+def _find_maxout(model: Model[InT, OutT]) -> MaxoutLayers:
+    (maxout,) = expect(model.layers[1], with_array_forward, 1)
+    return expect_maxout(maxout)

@@ -1,0 +1,51 @@
+"""The codes of words, by a hasher that sees each of them once."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from thinc.api import Model
+from thinc.types import Floats2d, Ints2d
+
+from ...kernels.codecache import CodeCache
+from ...layers.hasher import get_settings
+from .distinct_words import Words
+
+InT = Words
+OutT = Floats2d | Ints2d
+
+
+def hash_words(hasher: Model[Sequence[str], NDArray]) -> Model[InT, OutT]:
+    """Hash distinct words, but for those whose codes are kept from before.
+
+    hasher (Model): Turns texts into codes, as `layers/hasher.py` says.
+
+    *Input:* `m` words. *Output:* bits of shape `(m, bits)`, float32, each 0 or 1; or,
+        if the hasher knows how many rows there are, rows of shape `(m, 1)`, uint32.
+    """
+    return Model("hash_words", forward, layers=[hasher], attrs={"codes": CodeCache()})
+
+
+def forward(
+    model: Model[InT, OutT], words: InT, is_train: bool
+) -> tuple[OutT, Callable[[Any], Any]]:
+    ops: Any = model.ops
+    codes = find_codes(model, words)
+    if model.layers[0].maybe_get_dim("nV") is not None:
+        return ops.asarray(codes), lambda dY: []
+    bits = np.unpackbits(codes, axis=1, count=model.layers[0].get_dim("nO"))
+    return ops.asarray2f(bits, dtype="float32"), lambda dY: []
+
+
+def find_codes(model: Model[InT, OutT], words: InT) -> NDArray:
+    """Find the codes of words, as the hasher gives them."""
+    hasher, cache = model.layers[0], model.attrs["codes"]
+
+    def compute(keys: NDArray) -> NDArray:
+        missing = words._replace(keys=keys.reshape(-1, 1))
+        return hasher.predict(missing.read_texts())
+
+    if len(words.keys) == 0:
+        return hasher.predict([])
+    return cache.get(words.keys[:, 0], get_settings(hasher), compute)

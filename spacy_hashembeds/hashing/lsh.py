@@ -1,0 +1,207 @@
+"""Bits and rows that words of similar spelling have in common.
+
+Locality-sensitive hashing: a word is the bag of its character n-grams, a point in a
+space with a dimension for each n-gram. Each bit says on which side of a random
+hyperplane it lies: the smaller the angle between two words, the more bits they have in
+common. All is computed in integers, so that it is the same on every machine, and
+hyperplanes are generated from the n-grams themselves, and never stored.
+
+Source: Xue and Aletras, "HashFormers: Towards Vocabulary-independent Pre-trained
+Transformers" (2022), §3.3 and §3.5.
+"""
+
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from statistics import NormalDist
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from thinc.api import NumpyOps
+
+#: How many characters of a word count: the first ones. Words have some twenty; the rest
+#: is there to keep memory in bounds.
+MAX_CHARS = 1000
+
+#: The least length of the circle that words are rotated on, where any n-gram counts.
+OPEN_CIRCLE = 2**16
+
+# Odd constants that mix bits well, of "splitmix64" (Steele, Lea and Flood 2014).
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+_MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
+_MIX_2 = np.uint64(0x94D049BB133111EB)
+
+# Components of a hyperplane are one of 256 equally likely numbers, as if drawn from the
+# normal distribution; those of the circle, whose maximum is searched, one of 2³². Sums
+# of as many as a word can have of either are exact, as float32 and as int32.
+_SCALE = 1000
+_CIRCLE_SCALE = 2**16
+
+_OPS = NumpyOps()
+
+# Numbers that are gathered at a time, to be summed: they fit into a core's cache.
+_BLOCK = 2**20
+
+
+class Ngrams(NamedTuple):
+    """The character n-grams of words, one word after the other.
+
+    keys (NDArray): A number for each n-gram, which depends on its characters alone.
+        *Shape:* `(n,)`, uint64.
+    lengths (NDArray): How many n-grams each word has. *Shape:* `(words,)`, int64.
+    """
+
+    keys: NDArray
+    lengths: NDArray
+
+    def select(self, chosen: NDArray) -> "Ngrams":
+        """Leave out all n-grams but the chosen. *Shape:* `(n,)`, bool."""
+        sums = np.concatenate([[0], chosen.cumsum()])
+        ends = self.lengths.cumsum()
+        return Ngrams(self.keys[chosen], sums[ends] - sums[ends - self.lengths])
+
+
+def find_ngrams(words: Sequence[str], ngram_size: int) -> Ngrams:
+    """Find the sequences of 1 to `ngram_size` characters of each word.
+
+    words (Sequence[str]): Words, of whose characters the first 1,000 count.
+    ngram_size (int): How many characters an n-gram has at most, 1 or more.
+    RETURNS (Ngrams): An n-gram is there as often as it is in the word.
+    """
+    cut = [word[:MAX_CHARS] for word in words]
+    n_chars = np.fromiter(map(len, cut), dtype="int64", count=len(cut))
+    buffer = "".join(cut).encode("utf-32-le", "surrogatepass")
+    codes = np.frombuffer(buffer, dtype="<u4").astype("uint64")
+    ngram_size = min(ngram_size, int(n_chars.max(initial=1)))
+    left = np.repeat(n_chars.cumsum(), n_chars) - np.arange(len(codes))
+    keys = np.zeros((len(codes), ngram_size), dtype="uint64")
+    state = np.zeros(len(codes), dtype="uint64")
+    for size in range(ngram_size):
+        # what begins in one word and ends in the next does not fit
+        state = _mix(state + np.roll(codes, -size) + _GOLDEN)
+        keys[:, size] = state
+    fits = np.arange(ngram_size) < left[:, np.newaxis]
+    n_fitting = np.concatenate([[0], fits.sum(axis=1).cumsum()])
+    ends = n_chars.cumsum()
+    return Ngrams(keys[fits], n_fitting[ends] - n_fitting[ends - n_chars])
+
+
+def find_bits(ngrams: Ngrams, num_bits: int, seed: int) -> NDArray:
+    """Say on which sides of random hyperplanes words lie.
+
+    num_bits (int): How many hyperplanes there are, 1 or more.
+    seed (int): Other seeds are other hyperplanes. An unsigned 64-bit integer.
+    RETURNS (NDArray): For each word a 1 where the product of its counts of n-grams and
+        the hyperplane is 0 or more, eight to a byte, the first bit the highest.
+        *Shape:* `(words, ceil(num_bits / 8))`, uint8.
+    """
+    all_ones = np.packbits(np.ones(num_bits, dtype=bool))
+    bits = np.tile(all_ones, (len(ngrams.lengths), 1))
+    for words, part in _split_blocks(ngrams, _BLOCK // num_bits):
+        if len(part.keys) == 0:
+            continue  # words that lie on all hyperplanes
+        distinct, places = np.unique(part.keys, return_inverse=True)
+        planes = make_planes(distinct, num_bits, seed)
+        lengths = part.lengths.astype("int32")
+        products = _OPS.reduce_sum(planes.take(places, axis=0), lengths)
+        bits[words] = np.packbits(products >= 0, axis=1)
+    return bits
+
+
+def make_planes(keys: NDArray, num_bits: int, seed: int) -> NDArray:
+    """Generate the components that hyperplanes have for n-grams.
+
+    keys (NDArray): The n-grams. *Shape:* `(n,)`, uint64.
+    RETURNS (NDArray): As if drawn from the normal distribution, times 1000 and rounded,
+        so that sums are exact. *Shape:* `(n, num_bits)`, float32.
+    """
+    steps = np.arange(1, -(-num_bits // 8) + 1, dtype="uint64") * _GOLDEN
+    start = keys ^ _mix(np.array([seed], dtype="uint64"))
+    drawn = _mix(start[:, np.newaxis] + steps)
+    uniform = drawn.astype("<u8").view("uint8").reshape(len(keys), 8 * len(steps))
+    return _QUANTILES.take(uniform[:, :num_bits])
+
+
+def find_rows(
+    ngrams: Ngrams, n_rows: int, seed: int, counted: NDArray | None
+) -> NDArray:
+    """Find for each word the nearest of as many random vectors as there are rows.
+
+    These are rotations of one, which is generated: that of row i has for an n-gram what
+    stands i places behind the n-gram's own on a circle of random numbers.
+
+    n_rows (int): How many vectors there are, 1 or more.
+    seed (int): Other seeds are other vectors.
+    counted (NDArray, optional): The n-grams that count, in ascending order: each has
+        its own place. If None, any n-gram has one of 65,536, or more for more rows.
+    RETURNS (NDArray): *Shape:* `(words,)`, uint32. 0 for words without n-grams.
+    """
+    size = max(n_rows, OPEN_CIRCLE if counted is None else len(counted))
+    circle = _make_circle(size, seed)
+    turns = np.lib.stride_tricks.sliding_window_view(
+        np.concatenate([circle, circle[:n_rows]]), n_rows
+    )
+    rows = np.zeros(len(ngrams.lengths), dtype="uint32")
+    for words, part in _split_blocks(ngrams, _BLOCK // n_rows):
+        places = _find_places(part.keys, size, counted)
+        sums = _sum_words(turns, places, part.lengths)
+        rows[words] = sums.argmax(axis=1)
+    return rows
+
+
+@lru_cache(maxsize=8)
+def _make_circle(size: int, seed: int) -> NDArray:
+    """Generate the numbers of the circle.
+
+    RETURNS (NDArray): As if drawn from the normal distribution, times 2¹⁶. *Shape:*
+        `(size,)`, int32.
+    """
+    start = _mix(np.array([seed], dtype="uint64"))
+    drawn = _mix(start + np.arange(1, size + 1, dtype="uint64") * _GOLDEN)
+    uniform = ((drawn >> np.uint64(32)).astype("float64") + 0.5) / 2**32
+    return _round_quantiles(uniform.tolist(), _CIRCLE_SCALE, "int32")
+
+
+def _find_places(keys: NDArray, size: int, counted: NDArray | None) -> NDArray:
+    if counted is None:
+        return (keys % np.uint64(size)).astype("int64")
+    return np.searchsorted(counted, keys)
+
+
+def _split_blocks(ngrams: Ngrams, size: int) -> Iterator[tuple[slice, Ngrams]]:
+    """Cut words into blocks of some n-grams each, or of one word that has more."""
+    ends = ngrams.lengths.cumsum()
+    first = 0
+    while first < len(ends):
+        start = ends[first] - ngrams.lengths[first]
+        last = max(first + 1, int(np.searchsorted(ends, start + size, side="right")))
+        words = slice(first, last)
+        keys = ngrams.keys[start : ends[last - 1]]
+        yield words, Ngrams(keys, ngrams.lengths[words])
+        first = last
+
+
+def _sum_words(table: NDArray, places: NDArray, lengths: NDArray) -> NDArray:
+    """Sum the rows of a table for each word. *Shape:* `(words, columns)`, int32."""
+    sums = np.zeros((len(lengths), table.shape[1]), dtype="int32")
+    is_there = lengths > 0  # `reduceat` sums up nothing to what comes next
+    if is_there.any():
+        starts = (lengths.cumsum() - lengths)[is_there]
+        sums[is_there] = np.add.reduceat(table[places], starts, axis=0, dtype="int32")
+    return sums
+
+
+def _mix(numbers: NDArray) -> NDArray:
+    """Mix the bits of numbers: each of the result depends on all. uint64."""
+    numbers = (numbers ^ (numbers >> np.uint64(30))) * _MIX_1
+    numbers = (numbers ^ (numbers >> np.uint64(27))) * _MIX_2
+    return numbers ^ (numbers >> np.uint64(31))
+
+
+def _round_quantiles(uniform: Sequence[float], scale: int, dtype: str) -> NDArray:
+    """Round quantiles of the normal distribution, so that no last digit matters."""
+    quantile = NormalDist().inv_cdf
+    return np.array([round(quantile(u) * scale) for u in uniform], dtype=dtype)
+
+
+_QUANTILES = _round_quantiles([(i + 0.5) / 256 for i in range(256)], _SCALE, "float32")

@@ -1,0 +1,122 @@
+"""Keep the codes of words that were met lately, in bounded memory."""
+
+from collections.abc import Callable
+from operator import is_
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .locks import Lock
+
+#: The most memory that the codes of a cache take.
+MAX_BYTES = 2**20
+
+#: No more words than this are kept, however small their codes.
+MAX_WORDS = 2**16
+
+# Places for words of the same hash.
+_WAYS = 4
+
+
+class _Table(NamedTuple):
+    """A set of places for all words of the same hash: those that came last.
+
+    settings (tuple): What the codes depend on.
+    keys (NDArray): Whose code is there. *Shape:* `(sets, ways)`, uint64.
+    codes (NDArray): *Shape:* `(sets * ways, width)`.
+    turns (NDArray): How often a word came into each set. *Shape:* `(sets,)`, uint8.
+    """
+
+    settings: tuple
+    keys: NDArray
+    codes: NDArray
+    turns: NDArray
+
+    def find_sets(self, keys: NDArray) -> NDArray:
+        """Find the sets of keys. *Shape:* `(n,)`, int64."""
+        return (keys & np.uint64(len(self.turns) - 1)).astype("int64")
+
+
+class CodeCache:
+    """Keeps the codes of words. Neither copied, pickled nor saved with a layer.
+
+    A word has four places, by the last bits of its key, which is a hash: to look up and
+    to keep take a few operations for all words of a batch, and there is no list of what
+    was used when.
+    """
+
+    def __init__(self) -> None:
+        # one object, so that threads never see a part of it
+        self._kept: _Table | None = None
+
+    def __reduce__(self) -> tuple:
+        return CodeCache, ()
+
+    def get(
+        self, keys: NDArray, settings: tuple, compute: Callable[[NDArray], NDArray]
+    ) -> NDArray:
+        """Get the codes of words, computing those that are not kept.
+
+        keys (NDArray): A hash of each word. *Shape:* `(n,)`, uint64, distinct.
+        settings (tuple): What codes depend on beside words: with other objects in their
+            place, nothing is kept.
+        compute (Callable[[NDArray], NDArray]): Computes the codes of some of the keys,
+            at least one. *Shape:* `(m,)` to `(m, width)`, of one dtype.
+        RETURNS (NDArray): *Shape:* `(n, width)`.
+        """
+        table = self._kept
+        if table is None or not _are_same(table.settings, settings):
+            codes = compute(keys)
+            self._kept = table = _make_table(settings, codes)
+            _keep(table, keys, codes)
+            return codes
+        codes, is_known = _look_up(table, keys)
+        if not is_known.all():
+            (missing,) = np.nonzero(~is_known)
+            codes[missing] = found = compute(keys[missing])
+            _keep(table, keys[missing], found)
+        return codes
+
+
+# Another thread shall not see the key of one word with the code of another.
+_lock = Lock(timeout=10)
+
+
+def _are_same(settings: tuple, others: tuple) -> bool:
+    return len(settings) == len(others) and all(map(is_, settings, others))
+
+
+def _make_table(settings: tuple, codes: NDArray) -> _Table:
+    width = codes.shape[1]
+    n_fitting = max(_WAYS, MAX_BYTES // (width * codes.itemsize))
+    n_words = min(MAX_WORDS, 2 ** (n_fitting.bit_length() - 1))
+    n_sets = max(2, n_words // _WAYS)
+    # keys that belong to other sets are nobody's
+    nobodys = np.arange(n_sets, dtype="uint64") ^ np.uint64(1)
+    return _Table(
+        settings,
+        np.repeat(nobodys, _WAYS).reshape(n_sets, _WAYS),
+        np.zeros((n_sets * _WAYS, width), dtype=codes.dtype),
+        np.zeros(n_sets, dtype="uint8"),
+    )
+
+
+def _look_up(table: _Table, keys: NDArray) -> tuple[NDArray, NDArray]:
+    """Look up keys: their codes, if they are known, and whether they are."""
+    sets = table.find_sets(keys)
+    with _lock.hold():
+        is_there = table.keys.take(sets, axis=0) == keys[:, np.newaxis]
+        codes = table.codes.take(sets * _WAYS + is_there.argmax(axis=1), axis=0)
+    return codes, is_there.any(axis=1)
+
+
+def _keep(table: _Table, keys: NDArray, codes: NDArray) -> None:
+    """Keep the codes of keys, each in place of the one of its set that came first."""
+    # of those that share a set one, so that no order of writing matters
+    sets, chosen = np.unique(table.find_sets(keys), return_index=True)
+    with _lock.hold():
+        ways = table.turns[sets] % _WAYS
+        table.keys[sets, ways] = keys[chosen]
+        table.codes[sets * _WAYS + ways] = codes[chosen]
+        table.turns[sets] += 1

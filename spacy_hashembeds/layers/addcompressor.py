@@ -1,0 +1,71 @@
+from collections.abc import Callable
+from typing import Any
+
+from thinc.api import Model
+from thinc.initializers import uniform_init
+from thinc.types import Floats2d
+from thinc.util import partial
+
+from .checks import check_param
+from .gradients import inc_grad
+from .table import apply_dropout
+from .watch import check_once, peek
+
+InT = Floats2d
+OutT = Floats2d
+
+
+def AddCompressor(*, initializer: Callable = uniform_init) -> Model[InT, OutT]:
+    """Add up a vector for each bit of a code, one of two.
+
+    `Y = Σⱼ E[j, bitⱼ] / √nI`, with `2 * nI * nO` parameters.
+
+    initializer (Callable): Fills the codebooks `E`; by default uniform in ±0.1.
+
+    *Input shape:* `(n, nI)`, float32, each 0 or 1. *Output shape:* `(n, nO)`, float32.
+
+    Source: Xue and Aletras, "HashFormers" (2022), §3.4, equation 2.
+    """
+    return Model(
+        "addcompressor",
+        forward,
+        init=partial(init, initializer),
+        params={"E": None},
+        dims={"nO": None, "nI": None},
+        attrs={"dropout_rate": 0.0},
+    )
+
+
+def forward(
+    model: Model[InT, OutT], bits: InT, is_train: bool
+) -> tuple[OutT, Callable[[OutT], InT]]:
+    check_once(model, _check_weights, model.get_dim("nI"), model.get_dim("nO"))
+    ops: Any = model.ops
+    E: Any = peek(model, "E")
+    scale = 1 / float(E.shape[0]) ** 0.5
+    # those for 0, and for each bit that is 1 what the other has more
+    Y = bits @ (E[:, 1] - E[:, 0]) + E[:, 0].sum(axis=0)
+    Y *= scale
+    Y, backprop_dropout = apply_dropout(model, Y, is_train)
+
+    def backprop(dY: OutT) -> InT:
+        dY = backprop_dropout(dY) * scale
+        ones = bits.T @ dY
+        inc_grad(model, "E", ops.xp.stack([dY.sum(axis=0) - ones, ones], axis=1))
+        return ops.alloc2f(*bits.shape)
+
+    return Y, backprop
+
+
+def init(
+    initializer: Callable, model: Model[InT, OutT], X: Any = None, Y: Any = None
+) -> None:
+    model.set_param("E", initializer(model.ops, _get_shape(model)))
+
+
+def _check_weights(model: Model) -> None:
+    check_param(model, "E", _get_shape(model))
+
+
+def _get_shape(model: Model) -> tuple[int, int, int]:
+    return model.get_dim("nI"), 2, model.get_dim("nO")

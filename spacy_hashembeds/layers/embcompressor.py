@@ -1,0 +1,42 @@
+from collections.abc import Callable
+from typing import Any
+
+from thinc.api import Model
+from thinc.initializers import uniform_init
+from thinc.types import Floats2d, Ints2d
+from thinc.util import partial
+
+from .table import check_table, finish_forward, get_table, init_table
+from .watch import check_once
+
+InT = Ints2d
+OutT = Floats2d
+
+
+def EmbCompressor(nV: int, *, initializer: Callable = uniform_init) -> Model[InT, OutT]:
+    """Map each code, a row of a table, to that row. `nV * nO` parameters.
+
+    nV (int): The number of rows, the paper's N.
+    initializer (Callable): Fills the table `E`; by default uniform in ±0.1.
+
+    *Input shape:* `(n, 1)`, unsigned integers. *Output shape:* `(n, nO)`, float32.
+
+    Source: Xue and Aletras, "HashFormers" (2022), §3.1.
+    """
+    return Model(
+        "embcompressor",
+        forward,
+        init=partial(init_table, initializer),
+        params={"E": None},
+        dims={"nO": None, "nV": nV},
+        attrs={"dropout_rate": 0.0},
+    )
+
+
+def forward(
+    model: Model[InT, OutT], rows: InT, is_train: bool
+) -> tuple[OutT, Callable[[OutT], Any]]:
+    check_once(model, check_table, model.get_dim("nO"))
+    # a copy, as long as rows are integers: nobody gets hold of the table
+    output: Any = get_table(model)[rows[:, 0]]
+    return finish_forward(model, rows, output, is_train)

@@ -1,0 +1,57 @@
+"""What every layer that hashes words does in the same way.
+
+A hasher turns words into codes, each word on its own, and has no parameters:
+
+- bits, eight to a byte, as many as its dimension `nO`: *shape* `(n, ceil(nO / 8))`,
+  uint8, the first bit the highest of the first byte;
+- or, once it is told by its dimension `nV` how many rows a table has, one of these:
+  *shape* `(n, 1)`, uint32.
+
+Codes depend on nothing but words, attributes and dimensions.
+"""
+
+import unicodedata
+from collections.abc import Sequence
+from typing import Any, cast
+
+from thinc.api import Model
+
+from .checks import REMEDY, check_choice
+
+#: Unicode's normal forms.
+FORMS = ("NFC", "NFD", "NFKC", "NFKD")
+
+
+def get_settings(model: Model) -> tuple:
+    """Say what the codes of a hasher depend on beside words."""
+    # their number, since an attribute that was loaded may be one more
+    return (len(model.attrs), model.maybe_get_dim("nV"), *model.attrs.values())
+
+
+def normalize(words: Sequence[str], form: str | None) -> Sequence[str]:
+    """Bring words into the Unicode form that they are hashed in, if there is one."""
+    if form is None:
+        return words
+    return [unicodedata.normalize(cast(Any, form), word) for word in words]
+
+
+def check_form(model: Model) -> None:
+    """Check the Unicode form.
+
+    RAISES (ValueError): If it is none.
+    """
+    if model.attrs["form"] is not None:
+        check_choice(model, "form", FORMS)
+
+
+def check_seed(model: Model, name: str) -> None:
+    """Check a seed, an unsigned 64-bit integer, which `msgpack` gives as it comes.
+
+    RAISES (ValueError): If it is none.
+    """
+    seed = model.attrs[name]
+    if type(seed) is not int or not 0 <= seed < 2**64:
+        raise ValueError(
+            f"The attribute '{name}' of layer '{model.name}' should be 0 to 2**64 - 1, "
+            f"but is {seed!r:.80}. {REMEDY}"
+        )

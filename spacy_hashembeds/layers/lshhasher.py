@@ -1,0 +1,136 @@
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy
+from numpy.typing import NDArray
+from thinc.api import Model
+
+from ..hashing import lsh
+from .checks import check_foreign, check_integer
+from .hasher import check_form, check_seed, get_settings, normalize
+from .symboltaker import are_sorted_symbols
+from .watch import check_once
+
+InT = Sequence[str]
+OutT = NDArray
+
+#: The most characters of an n-gram, and the most bits of a code. Far beyond what is of
+#: use.
+MAX_NGRAM_SIZE = 100
+MAX_BITS = 4096
+
+#: The most rows: that of a word is the nearest of as many vectors, one after the other.
+MAX_ROWS = 2**20
+
+
+@dataclass(frozen=True)
+class NgramTaker:
+    """Says of a hasher that it takes n-grams. Not saved with it.
+
+    max_ngrams (int): How many at most: the most frequent ones.
+    """
+
+    max_ngrams: int
+
+
+def LSHHasher(
+    *,
+    num_bits: int = 128,
+    ngram_size: int = 4,
+    max_ngrams: int | None = 50_000,
+    seed: int = 0,
+    form: str | None = None,
+) -> Model[InT, OutT]:
+    """Turn words into bits that those of similar spelling have in common.
+
+    A word is the bag of its character n-grams. Each bit says on which side of a random
+    hyperplane it lies, and its row which of as many random vectors is the nearest: see
+    `hashing/lsh.py`.
+
+    num_bits (int): How many bits there are, 1 to 4096.
+    ngram_size (int): How many characters an n-gram has at most, 1 to 100.
+    max_ngrams (int, optional): How many n-grams count: the most frequent ones of a
+        corpus, which `set_ngrams` sets before the layer is initialised. They are kept
+        in the attribute "ngrams". If None, any n-gram counts.
+    seed (int): Other seeds are other hyperplanes. An unsigned 64-bit integer.
+    form (str, optional): The Unicode form that words are hashed in, e.g. "NFC".
+
+    *Input:* `n` words. *Output:* see `hasher.py`.
+
+    Source: Xue and Aletras, "HashFormers" (2022), §3.3 and §3.5.
+    """
+    model: Model[InT, OutT] = Model(
+        "lshhasher",
+        forward,
+        dims={"nO": num_bits, "nV": None},
+        # names of its own: see `check_foreign`
+        attrs={"lsh_seed": seed, "ngram_size": ngram_size, "form": form},
+    )
+    if max_ngrams is not None:
+        model.attrs.update(ngrams=None, ngram_taker=NgramTaker(max_ngrams))
+    return model
+
+
+def forward(
+    model: Model[InT, OutT], words: InT, is_train: bool
+) -> tuple[OutT, Callable[[Any], Any]]:
+    check_once(model, _check_attributes, *get_settings(model))
+    attrs, nV = model.attrs, model.maybe_get_dim("nV")
+    counted, seed = attrs.get("ngrams"), attrs["lsh_seed"]
+    ngrams = lsh.find_ngrams(normalize(words, attrs["form"]), attrs["ngram_size"])
+    if counted is not None:
+        ngrams = ngrams.select(_are_among(ngrams.keys, counted))
+    if nV is None:
+        codes = lsh.find_bits(ngrams, model.get_dim("nO"), seed)
+    else:
+        codes = lsh.find_rows(ngrams, nV, seed, counted).reshape(-1, 1)
+    return codes, lambda dY: []
+
+
+def takes_ngrams(model: Model) -> bool:
+    """Tell whether a layer is a hasher for which the n-grams of a corpus are counted.
+
+    Not by its forward function, so that a wrapped one is found too.
+    """
+    return isinstance(model.attrs.get("ngram_taker"), NgramTaker)
+
+
+def set_ngrams(model: Model[InT, OutT], ngrams: NDArray) -> None:
+    """Give a hasher the n-grams that count.
+
+    ngrams (NDArray): As `lsh.find_ngrams` finds them, in ascending order, distinct.
+        *Shape:* `(n,)`, uint64.
+    """
+    ngrams = numpy.array(ngrams)
+    ngrams.flags.writeable = False  # they are checked only once
+    model.attrs["ngrams"] = ngrams
+
+
+def _are_among(keys: NDArray, counted: NDArray) -> NDArray:
+    """Tell which n-grams count. *Shape:* `(n,)`, bool."""
+    if len(counted) == 0:
+        return numpy.zeros(len(keys), dtype=bool)
+    places = numpy.searchsorted(counted, keys)
+    return counted[numpy.minimum(places, len(counted) - 1)] == keys
+
+
+def _check_attributes(model: Model[InT, OutT]) -> None:
+    check_foreign(model, "hashes by LSH", "md5_key")
+    check_form(model)
+    check_seed(model, "lsh_seed")
+    check_integer(model, "ngram_size", 1, MAX_NGRAM_SIZE)
+    if not takes_ngrams(model):
+        check_foreign(model, "takes any n-gram", "ngrams")
+    elif model.attrs["ngrams"] is None:
+        raise ValueError(
+            "LSHHasher has no n-grams yet. Count those of the training corpus, with a "
+            "section [initialize.before_init] that says `@callbacks = "
+            '"spacy-hashembeds.count_character_ngrams.v1"`; or let any n-gram count: '
+            "set max_ngrams = null."
+        )
+    elif not are_sorted_symbols(model.attrs["ngrams"]):
+        raise ValueError(
+            "The n-grams of LSHHasher should be distinct numbers in ascending order, "
+            "but are not: the saved pipeline is damaged."
+        )

@@ -1,0 +1,122 @@
+from collections.abc import Callable
+from typing import Any
+
+import numpy
+from thinc.api import Model
+from thinc.initializers import uniform_init
+from thinc.types import Floats2d
+from thinc.util import partial
+
+from .checks import check_integer, check_param
+from .gradients import inc_grad, table_gradient
+from .table import apply_dropout
+from .watch import check_once, peek
+
+InT = Floats2d
+OutT = Floats2d
+
+#: The most bits of a codeword: a codebook of a million vectors.
+MAX_CODEWORD = 20
+
+
+def PoolCompressor(
+    num_bits: int = 10, *, initializer: Callable = uniform_init
+) -> Model[InT, OutT]:
+    """Cut codes into codewords, and average their vectors by learned weights.
+
+    `Y = Σⱼ softmax(W)ⱼ ⊙ E[cⱼ]`, where the weights of each dimension sum to 1 over the
+    codewords. Those are `num_bits` successive bits each, and share one codebook; a last
+    one of fewer bits is the number that these are. `(2 ** num_bits + J) * nO`
+    parameters, for J codewords.
+
+    num_bits (int): How many bits a codeword has, the paper's k, 1 to 20.
+    initializer (Callable): Fills the codebook `E`; by default uniform in ±0.1. The
+        weights `W` begin as 0: as an average.
+
+    *Input shape:* `(n, nI)`, float32, each 0 or 1. *Output shape:* `(n, nO)`, float32.
+
+    Source: Xue and Aletras, "HashFormers" (2022), §3.4, equation 1.
+    """
+    return Model(
+        "poolcompressor",
+        forward,
+        init=partial(init, initializer),
+        params={"E": None, "W": None},
+        dims={"nO": None, "nI": None},
+        attrs={"num_bits": num_bits, "dropout_rate": 0.0},
+    )
+
+
+def forward(
+    model: Model[InT, OutT], bits: InT, is_train: bool
+) -> tuple[OutT, Callable[[OutT], InT]]:
+    check_weights(model)
+    ops: Any = model.ops
+    E: Any = peek(model, "E")
+    weights = _softmax(ops, peek(model, "W"))
+    codewords = find_codewords(ops, bits, model.attrs["num_bits"])
+    Y = ops.alloc2f(len(bits), E.shape[1])
+    for rows, weight in zip(codewords, weights, strict=True):
+        Y += E[rows] * weight
+    Y, backprop_dropout = apply_dropout(model, Y, is_train)
+
+    def backprop(dY: OutT) -> InT:
+        dY = ops.as_contig(backprop_dropout(dY), dtype="float32")
+        E: Any = peek(model, "E")
+        d_weights = ops.alloc2f(*weights.shape)
+        with table_gradient(model, "E") as dE:
+            for j, rows in enumerate(codewords):
+                d_weights[j] = (E[rows] * dY).sum(axis=0)
+                ops.scatter_add(dE, rows, dY * weights[j])
+        inc_grad(model, "W", weights * (d_weights - (weights * d_weights).sum(axis=0)))
+        return ops.alloc2f(*bits.shape)
+
+    return Y, backprop
+
+
+def init(
+    initializer: Callable, model: Model[InT, OutT], X: Any = None, Y: Any = None
+) -> None:
+    shapes = _get_shapes(model)
+    model.set_param("E", initializer(model.ops, shapes["E"]))
+    model.set_param("W", model.ops.alloc2f(*shapes["W"]))
+
+
+def find_codewords(ops: Any, bits: Any, num_bits: int) -> Any:
+    """Find the codewords of codes.
+
+    bits (Any): *Shape:* `(n, nI)`, float32, each 0 or 1; the first is the highest.
+    RETURNS (Any): *Shape:* `(codewords, n)`, int32.
+    """
+    nI = bits.shape[1]
+    worth = numpy.zeros((nI, -(-nI // num_bits)), dtype="float32")
+    for j in range(worth.shape[1]):
+        word = worth[j * num_bits : (j + 1) * num_bits, j]
+        word[:] = 2.0 ** numpy.arange(len(word))[::-1]
+    # sums of powers of 2 up to 2²⁰ are exact
+    return ops.as_contig((bits @ ops.asarray(worth)).T, dtype="int32")
+
+
+def check_weights(model: Model) -> None:
+    """Check weights and attributes once they arrive.
+
+    RAISES (ValueError): If they can't be the layer's.
+    """
+    check_once(model, _check_weights, model.attrs["num_bits"], model.get_dim("nO"))
+
+
+def _check_weights(model: Model) -> None:
+    check_integer(model, "num_bits", 1, MAX_CODEWORD)
+    for name, shape in _get_shapes(model).items():
+        check_param(model, name, shape)
+
+
+def _get_shapes(model: Model) -> dict[str, tuple[int, int]]:
+    num_bits, nO = model.attrs["num_bits"], model.get_dim("nO")
+    n_codewords = -(-model.get_dim("nI") // num_bits)
+    return {"E": (2**num_bits, nO), "W": (n_codewords, nO)}
+
+
+def _softmax(ops: Any, W: Any) -> Any:
+    exp = ops.xp.exp(W - W.max(axis=0))
+    return exp / exp.sum(axis=0)

@@ -1,0 +1,646 @@
+"""`HashFormerEmbed.v1`: any hasher with any compressor, of several attributes."""
+
+import copy
+import itertools
+import pickle
+
+import numpy as np
+import pytest
+import spacy
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from spacy.tokens import Doc
+from spacy.util import registry
+from spacy.vocab import Vocab
+from thinc.api import Adam, Config, Linear, Model, fix_random_seed, set_dropout_rate
+from thinc.backends import NumpyOps
+
+from spacy_hashembeds.architectures.embedders import hash_former_embed
+from spacy_hashembeds.architectures.embedders.compressors import (
+    AddCompressor,
+    EmbCompressor,
+    PoolCompressor,
+    ProjCompressor,
+)
+from spacy_hashembeds.architectures.embedders.hash_former_embed import (
+    HashFormerEmbed,
+    find_hashers,
+    forward_reference,
+)
+from spacy_hashembeds.architectures.embedders.hashers import LSHHasher, MD5Hasher
+from spacy_hashembeds.hashing.lsh import find_ngrams
+from spacy_hashembeds.layers.lshhasher import set_ngrams
+from spacy_hashembeds.layers.mixing import mixedembed
+
+from ...toy_embedders import (
+    WORDS,
+    assert_close,
+    assert_gradients_close,
+    get_gradients,
+    get_nodes,
+    make_docs,
+    make_vocab,
+)
+
+ATTRS = ["NORM", "SHAPE", "SUFFIX"]
+
+HASHERS = {"md5": MD5Hasher, "lsh": lambda: LSHHasher(max_ngrams=None)}
+COMPRESSORS = {
+    "emb": lambda: EmbCompressor(rows=11),
+    "pool": lambda: PoolCompressor(num_bits=5),
+    "add": AddCompressor,
+    "proj": ProjCompressor,
+}
+
+
+@pytest.fixture(scope="module")
+def vocab() -> Vocab:
+    return make_vocab()
+
+
+@pytest.fixture
+def docs(vocab) -> list[Doc]:
+    return make_docs(vocab)
+
+
+def make(*pairs, attrs=None, **options) -> Model:
+    """Embed an attribute by each pair of a hasher and a compressor."""
+    pairs = pairs or [("lsh", "proj"), ("md5", "add"), ("md5", "emb")]
+    attrs = attrs or ATTRS[: len(pairs)]
+    options = {"width": 6, "include_static_vectors": False, **options}
+    return HashFormerEmbed(
+        attrs=attrs,
+        hashers={a: HASHERS[h]() for a, (h, _) in zip(attrs, pairs, strict=True)},
+        compressors={
+            a: COMPRESSORS[c]() for a, (_, c) in zip(attrs, pairs, strict=True)
+        },
+        **options,
+    )
+
+
+def build(vocab, *pairs, **options) -> Model:
+    fix_random_seed(0)
+    return make(*pairs, **options).initialize(X=make_docs(vocab))
+
+
+KINDS = {
+    **{
+        f"{h}, {c}": {"pairs": [(h, c)]}
+        for h, c in itertools.product(HASHERS, COMPRESSORS)
+    },
+    "several": {"pairs": []},
+    "vectors": {"pairs": [], "include_static_vectors": True},
+    "one and vectors": {"pairs": [("lsh", "proj")], "include_static_vectors": True},
+    "two pieces": {"pairs": [], "maxout_pieces": 2},
+    "not mixed": {"pairs": [("md5", "pool")], "maxout_pieces": None},
+}
+MIXED = [kind for kind in KINDS if kind != "not mixed"]
+
+
+def build_kind(kind, vocab) -> Model:
+    options = dict(KINDS[kind])
+    return build(vocab, *options.pop("pairs"), **options)
+
+
+@pytest.fixture(params=KINDS)
+def model(request, vocab) -> Model:
+    return build_kind(request.param, vocab)
+
+
+def make_gradient(Ys, seed=0) -> list[np.ndarray]:
+    state = np.random.default_rng(seed)
+    return [state.normal(size=Y.shape).astype("f") for Y in Ys]
+
+
+def update(model, docs, dYs) -> list[np.ndarray]:
+    Ys, backprop = model.begin_update(docs)
+    assert backprop(dYs) == []
+    return Ys
+
+
+def get_compressors(model) -> list[Model]:
+    return get_nodes(model, *(f"{name}compressor" for name in COMPRESSORS))
+
+
+# What it computes
+
+
+def embed_plainly(model, doc) -> np.ndarray:
+    """A token at a time, from the layers."""
+    parts = []
+    words = [node for node in model.walk() if "attr" in node.attrs]
+    for node, (attr, hasher) in zip(words, find_hashers(model), strict=True):
+        compressor = node.layers[0].layers[1]
+        texts = [getattr(token, f"{attr.lower()}_") for token in doc]
+        codes = np.vstack([hasher.predict([text]) for text in texts])
+        if compressor.name != "embcompressor":
+            codes = np.unpackbits(codes, axis=1).astype("f")
+        parts.append(compressor.predict(codes))
+    if vectors := get_nodes(model, "static_vectors"):
+        W = vectors[0].get_param("W")
+        parts.append(np.vstack([token.vector for token in doc]) @ W.T)
+    features = np.hstack(parts)
+    if len(model.layers) == 1:
+        return features
+    return model.layers[1].layers[0].predict(features)
+
+
+def test_it_is_its_definition(model, docs):
+    for doc, Y in zip(docs, model.predict(docs), strict=True):
+        assert (Y.shape, Y.dtype) == ((len(doc), 6), "float32")
+        if len(doc):
+            np.testing.assert_allclose(Y, embed_plainly(model, doc), atol=1e-4)
+
+
+@pytest.mark.parametrize("kind", MIXED)
+@pytest.mark.parametrize("is_train", [False, True])
+def test_the_fast_path_is_taken_and_gives_the_same(monkeypatch, vocab, kind, is_train):
+    docs, calls = make_docs(vocab, [5, 0, 30]), []
+    fast, reference = build_kind(kind, vocab), build_kind(kind, vocab)
+    forward = mixedembed.forward
+
+    def spy(*args):
+        calls.append(args)
+        return forward(*args)
+
+    monkeypatch.setattr(mixedembed, "forward", spy)
+    Ys, backprop = fast(docs, is_train)
+    assert len(calls) == 1
+    expected, backprop_reference = forward_reference(reference, docs, is_train)
+    for Y, Y_reference in zip(Ys, expected, strict=True):
+        assert_close(Y, Y_reference)
+    if is_train:
+        dYs = make_gradient(Ys)
+        backprop(dYs)
+        backprop_reference(dYs)
+        assert_gradients_close(get_gradients(fast), get_gradients(reference))
+        assert len(get_gradients(fast)) >= 5
+
+
+def test_a_layer_that_somebody_has_wrapped_runs(vocab, docs):
+    model, calls = build(vocab), []
+    expected = model.predict(docs)
+    compressor = get_compressors(model)[0]
+    column = next(n for n in model.walk() if compressor in n.layers)
+
+    def wrapped(wrapper, codes, is_train):
+        calls.append(codes)
+        return compressor(codes, is_train)
+
+    wrapper = Model("wrapper", wrapped, layers=[compressor])
+    model.replace_node(compressor, wrapper)
+    assert wrapper in column.layers
+    for Y, Y_expected in zip(model.predict(docs), expected, strict=True):
+        assert_close(Y, Y_expected)
+    assert len(calls) == 1
+
+
+@settings(max_examples=10)
+@given(lengths=st.lists(st.integers(0, 9), min_size=1, max_size=5))
+@pytest.mark.parametrize("kind", ["several", "vectors", "not mixed"])
+def test_docs_of_a_batch_make_no_difference(vocab, kind, lengths):
+    docs = make_docs(vocab, [*lengths, 1])
+    together, alone = (build_kind(kind, vocab) for _ in range(2))
+    dYs = make_gradient(together.predict(docs))
+    Ys = update(together, docs, dYs)
+    for doc, Y, dY in zip(docs, Ys, dYs, strict=True):
+        assert_close(update(alone, [doc], [dY])[0], Y)
+    assert_gradients_close(get_gradients(together), get_gradients(alone))
+
+
+@pytest.mark.parametrize("lengths", [[], [0], [0, 0]])
+def test_no_tokens(model, vocab, lengths):
+    empty = make_docs(vocab, lengths)
+    for is_train in (False, True):
+        Ys, backprop = model(empty, is_train)
+        assert [Y.shape for Y in Ys] == [(0, 6)] * len(lengths)
+        assert backprop([Y.copy() for Y in Ys]) == []
+    assert get_gradients(model) == []
+
+
+def test_one_token_and_many(model, vocab):
+    docs = make_docs(vocab, [5000])
+    Y = update(model, docs, make_gradient(model.predict(docs)))[0]
+    for i in range(len(WORDS)):
+        token = Doc(vocab, words=[docs[0][i].text])
+        assert_close(model.predict([token])[0][0], Y[i])
+
+
+def test_gradients_that_come_in_are_left_alone(model, docs):
+    dYs = make_gradient(model.predict(docs))
+    before = copy.deepcopy(dYs)
+    _, backprop = model.begin_update(docs)
+    backprop(dYs)
+    once = [gradient.copy() for gradient in get_gradients(model)]
+    backprop(dYs)
+    for dY, expected in zip(dYs, before, strict=True):
+        np.testing.assert_array_equal(dY, expected)
+    assert_gradients_close(get_gradients(model), [2 * gradient for gradient in once])
+    assert any(gradient.any() for gradient in once)
+
+
+def test_docs_may_be_of_several_pipelines(vocab, docs):
+    model = build(vocab)
+    others = [Doc(Vocab(), words=[text, "both"]) for text in ("Zanzibar", "Quetta")]
+    expected = [model.predict([doc])[0] for doc in (*docs, *others)]
+    for Y, alone in zip(model.predict([*docs, *others]), expected, strict=True):
+        assert_close(Y, alone)
+
+
+def test_attributes_that_are_not_set_are_empty_text(vocab):
+    model = build(vocab, ("lsh", "proj"), attrs=["LEMMA"], maxout_pieces=None)
+    (Y,) = model.predict([Doc(vocab, words=["a", "b"])])
+    assert not Y.any()
+    (Y,) = model.predict([Doc(vocab, words=["a", "b"], lemmas=["c", "d"])])
+    assert not np.array_equal(Y[0], Y[1])
+
+
+def test_similar_words_have_similar_vectors_by_lsh(vocab):
+    model = build(vocab, ("lsh", "proj"), width=96, maxout_pieces=None)
+    (Y,) = model.predict([Doc(vocab, words=["playing", "playin", "Zebra"])])
+    play, typo, zebra = Y / np.linalg.norm(Y, axis=1, keepdims=True)
+    assert play @ typo > 0.5
+    assert abs(play @ zebra) < 0.3
+
+
+# What is hashed
+
+
+def spy_on(hasher) -> list[list[str]]:
+    given_words, forward = [], hasher._func
+
+    def spy(layer, words, is_train):
+        if words:
+            given_words.append(sorted(words))
+        return forward(layer, words, is_train)
+
+    hasher._func = spy
+    return given_words
+
+
+@pytest.mark.parametrize("is_train", [False, True])
+@pytest.mark.parametrize("maxout_pieces", [None, 3])
+def test_words_are_hashed_once_and_not_again(vocab, is_train, maxout_pieces):
+    model = make(("lsh", "proj"), attrs=["ORTH"], maxout_pieces=maxout_pieces)
+    model.initialize()
+    ((_, hasher),) = find_hashers(model)
+    given_words = spy_on(hasher)
+    docs = [Doc(vocab, words=words.split()) for words in ("a B a", "B c", "a")]
+    model(docs, is_train)
+    model([*docs, Doc(vocab, words=["d", "a"])], is_train)
+    assert given_words == [["B", "a", "c"], ["d"]]
+
+
+def test_what_is_kept_is_forgotten_with_other_settings(vocab):
+    model = build(vocab, ("lsh", "proj"))
+    doc = Doc(vocab, words=["play"])
+    before = model.predict([doc])[0]
+    ((_, hasher),) = find_hashers(model)
+    hasher.attrs["lsh_seed"] = 1
+    after = model.predict([doc])[0]
+    assert not np.array_equal(before, after)
+    fresh = make(("lsh", "proj")).from_bytes(model.to_bytes())
+    np.testing.assert_array_equal(fresh.predict([doc])[0], after)
+
+
+def test_threads_may_share_a_model(vocab):
+    from concurrent.futures import ThreadPoolExecutor
+
+    model = build(vocab)
+    texts = [[f"{w}{i % 97}" for w in WORDS] for i in range(200)]
+    docs = [Doc(vocab, words=words) for words in texts]
+    expected = [build(vocab).predict([doc])[0] for doc in docs]
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda doc: model.predict([doc])[0], docs))
+    for Y, Y_expected in zip(found, expected, strict=True):
+        assert_close(Y, Y_expected)
+
+
+# Parameters, saved and learned
+
+
+@pytest.mark.parametrize(
+    ("pair", "count"),
+    [("emb", 50_260), ("pool", 13 + 1024), ("add", 256), ("proj", 128)],
+)
+def test_parameters_are_those_of_the_paper(vocab, pair, count):
+    compressors = {
+        "emb": EmbCompressor(rows=50_260),
+        "pool": PoolCompressor(),
+        "add": AddCompressor(),
+        "proj": ProjCompressor(),
+    }
+    model = HashFormerEmbed(
+        width=768,
+        attrs=["ORTH"],
+        hashers={"ORTH": MD5Hasher()},
+        compressors={"ORTH": compressors[pair]},
+        include_static_vectors=False,
+        maxout_pieces=None,
+    ).initialize()
+    sizes = [n.get_param(p).size for n in model.walk() for p in n.param_names]
+    assert sum(sizes) == count * 768
+
+
+def test_bytes_bring_everything(model, vocab, docs):
+    kind = next(k for k in KINDS if build_kind(k, vocab).to_bytes() == model.to_bytes())
+    options = dict(KINDS[kind])
+    loaded = make(*options.pop("pairs"), **options).from_bytes(model.to_bytes())
+    for actual, expected in zip(loaded.predict(docs), model.predict(docs), strict=True):
+        np.testing.assert_array_equal(actual, expected)
+    assert loaded.to_bytes() == model.to_bytes()
+
+
+def test_bytes_bring_keys_and_seeds(vocab, docs):
+    arguments = {
+        "width": 6,
+        "attrs": ["NORM", "SHAPE"],
+        "include_static_vectors": False,
+    }
+
+    def make_seeded(key, seed) -> Model:
+        hashers = {"NORM": MD5Hasher(key=key), "SHAPE": LSHHasher(seed=seed)}
+        compressors = {"NORM": AddCompressor(), "SHAPE": ProjCompressor()}
+        model = HashFormerEmbed(hashers=hashers, compressors=compressors, **arguments)
+        for _, hasher in find_hashers(model)[1:]:
+            set_ngrams(hasher, np.unique(find_ngrams(WORDS, 4).keys))
+        return model
+
+    saved = make_seeded("secret", 3).initialize(X=docs)
+    loaded = make_seeded(None, 0).from_bytes(saved.to_bytes())
+    for actual, expected in zip(loaded.predict(docs), saved.predict(docs), strict=True):
+        np.testing.assert_array_equal(actual, expected)
+
+
+@pytest.mark.parametrize(
+    "duplicate", [Model.copy, copy.deepcopy, lambda m: pickle.loads(pickle.dumps(m))]
+)
+def test_copies_are_independent(model, docs, duplicate):
+    expected = model.predict(docs)
+    copied = duplicate(model)
+    for actual, Y in zip(copied.predict(docs), expected, strict=True):
+        np.testing.assert_array_equal(actual, Y)
+    compressor = get_compressors(copied)[0]
+    name = compressor.param_names[0]
+    param = compressor.get_param(name)
+    compressor.set_param(
+        name, np.random.default_rng(0).normal(size=param.shape) + param
+    )
+    compressor.set_param(name, compressor.get_param(name).astype("f"))
+    np.testing.assert_array_equal(model.predict(docs)[0], expected[0])
+    assert not np.array_equal(copied.predict(docs)[0], expected[0])
+
+
+@pytest.mark.parametrize("kind", ["several", "vectors", "not mixed"])
+def test_a_copy_can_be_initialised(vocab, docs, kind):
+    """As after `replace_listeners`: Thinc's copies have no references."""
+    copied = build_kind(kind, vocab).copy().initialize(X=docs)
+    assert [Y.shape[1] for Y in copied.predict(docs)] == [6] * len(docs)
+
+
+def test_equal_seeds_give_equal_weights(vocab):
+    assert build(vocab).to_bytes() == build(vocab).to_bytes()
+
+
+@pytest.mark.parametrize("X", [None, [], [0, 0]])
+@pytest.mark.parametrize("maxout_pieces", [None, 3])
+def test_it_is_initialised_without_tokens(vocab, X, maxout_pieces):
+    model = make(("lsh", "proj"), maxout_pieces=maxout_pieces)
+    model.initialize(X=None if X is None else make_docs(vocab, X))
+    assert model.predict(make_docs(vocab, [2]))[0].shape == (2, 6)
+
+
+def test_all_parameters_are_trained(model, docs):
+    before = {
+        (n.id, p): n.get_param(p).copy() for n in model.walk() for p in n.param_names
+    }
+    optimizer = Adam(0.1)
+    for _ in range(2):  # Thinc's Adam leaves the weights alone at its first step
+        update(model, docs, make_gradient(model.predict(docs)))
+        model.finish_update(optimizer)
+    for node in model.walk():
+        for name in node.param_names:
+            assert not np.array_equal(node.get_param(name), before[node.id, name])
+
+
+def test_dropout_is_only_in_training(vocab, docs):
+    model = build(vocab)
+    clean = model.predict(docs)
+    set_dropout_rate(model, 0.5)
+    for Y, expected in zip(model.predict(docs), clean, strict=True):
+        np.testing.assert_array_equal(Y, expected)
+    assert not np.array_equal(model.begin_update(docs)[0][0], clean[0])
+    assert {c.attrs["dropout_rate"] for c in get_compressors(model)} == {0.5}
+
+
+def test_any_layer_of_thincs_may_compress_bits(vocab, docs):
+    model = HashFormerEmbed(
+        width=6,
+        attrs=["NORM", "SHAPE"],
+        hashers={"NORM": MD5Hasher(), "SHAPE": HASHERS["lsh"]()},
+        compressors={"NORM": Linear(nO=4), "SHAPE": Linear()},
+        include_static_vectors=False,
+    ).initialize(X=docs)
+    assert [n.get_dim("nO") for n in get_nodes(model, "linear")] == [4, 6]
+    assert [n.get_dim("nI") for n in get_nodes(model, "linear")] == [128, 128]
+    for doc, Y in zip(docs, model.predict(docs), strict=True):
+        assert Y.shape == (len(doc), 6)
+    update(model, docs, make_gradient(model.predict(docs)))
+    assert all(node.get_grad("W").any() for node in get_nodes(model, "linear"))
+
+
+def test_other_ops_than_numpys_run_layer_after_layer(monkeypatch, vocab, docs):
+    """As CuPy's do, for which there are no kernels."""
+    model = build(vocab)
+    expected = model.predict(docs)
+    monkeypatch.setattr(mixedembed, "can_embed", lambda mixer: False)
+    monkeypatch.setattr(hash_former_embed, "split_rows", None)
+    for Y, Y_expected in zip(model.predict(docs), expected, strict=True):
+        assert_close(Y, Y_expected)
+    assert isinstance(model.ops, NumpyOps)
+
+
+# Configs
+
+BLOCK = """
+[model]
+@architectures = "spacy-hashembeds.HashFormerEmbed.v1"
+width = 6
+attrs = ["NORM", "SHAPE"]
+include_static_vectors = false
+
+[model.hashers]
+
+[model.hashers.NORM]
+@architectures = "spacy-hashembeds.LSHHasher.v1"
+num_bits = 20
+ngram_size = 3
+max_ngrams = null
+seed = 7
+form = "NFC"
+
+[model.hashers.SHAPE]
+@architectures = "spacy-hashembeds.MD5Hasher.v1"
+key = "secret"
+
+[model.compressors]
+SHAPE = {COMPRESSOR}
+NORM = {"@architectures": "spacy-hashembeds.ProjCompressor.v1"}
+"""
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        '{"@architectures": "spacy-hashembeds.EmbCompressor.v1", "rows": 11}',
+        '{"@architectures": "spacy-hashembeds.PoolCompressor.v1", "num_bits": 4}',
+        '{"@architectures": "spacy-hashembeds.AddCompressor.v1"}',
+    ],
+)
+def test_configs_give_all_of_it(docs, block):
+    config = Config().from_str(BLOCK.replace("{COMPRESSOR}", block))
+    model = registry.resolve(config)["model"].initialize(X=docs)
+    (_, lsh), (_, md5) = find_hashers(model)
+    assert lsh.get_dim("nO") == 20
+    assert [lsh.attrs[k] for k in ("ngram_size", "lsh_seed", "form")] == [3, 7, "NFC"]
+    assert md5.attrs["md5_key"] == "secret"
+    update(model, docs, make_gradient(model.predict(docs)))
+    again = registry.resolve(config)["model"].from_bytes(model.to_bytes())
+    for Y, expected in zip(again.predict(docs), model.predict(docs), strict=True):
+        np.testing.assert_array_equal(Y, expected)
+
+
+# What is refused
+
+
+def test_ngrams_that_were_not_counted_are_asked_for_at_once(vocab, docs):
+    options = {"width": 6, "attrs": ["NORM"], "include_static_vectors": False}
+    model = HashFormerEmbed(
+        hashers={"NORM": LSHHasher()}, compressors={"NORM": ProjCompressor()}, **options
+    )
+    for X in (None, docs):
+        with pytest.raises(ValueError, match=r"no n-grams yet.*max_ngrams = null"):
+            model.initialize(X=X)
+
+
+@pytest.mark.parametrize(
+    ("changes", "error"),
+    [
+        ({"width": 0}, r"'width' should be 1 to 1000000, but is 0"),
+        ({"maxout_pieces": 0}, r"'maxout_pieces' should be 1 to 1000000, but is 0"),
+        ({"maxout_pieces": None}, r"'maxout_pieces' should be a number .* 3 vectors"),
+        ({"attrs": []}, r"'attrs' should be a list of token attributes"),
+        (
+            {"attrs": ["NORM", "IS_ALPHA", "SUFFIX"]},
+            r"holds IS_ALPHA, which is no text",
+        ),
+        (
+            {"attrs": ["NORM", "norm", "SUFFIX"]},
+            r"each attribute once, but is NORM, NO",
+        ),
+        (
+            {"attrs": ["NORM"]},
+            r"'hashers' .* each of 'attrs' \(NORM\), but has NORM, S",
+        ),
+        ({"hashers": {}}, r"'hashers' should have a block .* but has none"),
+        ({"compressors": {"NORM": 1}}, r"'compressors' should have a block"),
+        (
+            {"compressors": {"NORM": ProjCompressor()}},
+            r"'compressors' .* \(NORM, SHAPE, SUFFIX\), but has NORM",
+        ),
+    ],
+)
+def test_bad_arguments_are_refused_when_built(changes, error):
+    arguments = {
+        "width": 6,
+        "attrs": ATTRS,
+        "hashers": {attr: MD5Hasher() for attr in ATTRS},
+        "compressors": {attr: ProjCompressor() for attr in ATTRS},
+        "include_static_vectors": False,
+    }
+    with pytest.raises(ValueError, match=error):
+        HashFormerEmbed(**{**arguments, **changes})
+
+
+@pytest.mark.parametrize("argument", ["hashers", "compressors"])
+@pytest.mark.parametrize("value", [["NORM"], {"NORM": "MD5"}])
+def test_what_is_no_block_is_refused(argument, value):
+    arguments = {
+        "hashers": {"NORM": MD5Hasher()},
+        "compressors": {"NORM": ProjCompressor()},
+        argument: value,
+    }
+    options = {"width": 6, "attrs": ["NORM"], "include_static_vectors": False}
+    with pytest.raises(TypeError, match=rf"'{argument}.*' should be a"):
+        HashFormerEmbed(**arguments, **options)
+
+
+def test_too_many_rows_for_lsh_are_refused():
+    with pytest.raises(ValueError, match=r"'rows' should be 1 to 1048576 where LSH"):
+        HashFormerEmbed(
+            width=6,
+            attrs=["NORM"],
+            hashers={"NORM": LSHHasher()},
+            compressors={"NORM": EmbCompressor(rows=2**20 + 1)},
+            include_static_vectors=False,
+        )
+
+
+@pytest.mark.parametrize(
+    ("build_part", "error"),
+    [
+        (lambda: MD5Hasher(key=""), r"'key' should be text of 1 to 1000 characters"),
+        (lambda: MD5Hasher(key="\ud800"), r"'key' should be text"),
+        (lambda: MD5Hasher(form="nfc"), r"'form' should be 'NFC' or 'NFD'"),
+        (lambda: LSHHasher(form="x"), r"'form' should be 'NFC'"),
+        (lambda: LSHHasher(num_bits=0), r"'num_bits' should be 1 to 4096, but is 0"),
+        (lambda: LSHHasher(ngram_size=0), r"'ngram_size' should be 1 to 100"),
+        (lambda: LSHHasher(max_ngrams=0), r"'max_ngrams' should be 1 or more"),
+        (lambda: LSHHasher(seed=-1), r"'seed' should be 0 to 18446744073709551615"),
+        (lambda: EmbCompressor(rows=0), r"'rows' should be 1 to 2147483647"),
+        (lambda: PoolCompressor(num_bits=21), r"'num_bits' should be 1 to 20"),
+    ],
+)
+def test_bad_arguments_of_parts_are_refused_when_built(build_part, error):
+    with pytest.raises(ValueError, match=error):
+        build_part()
+
+
+def test_vectors_that_are_not_there_are_refused():
+    blank = spacy.blank("en").vocab
+    with pytest.raises(ValueError, match=r"'include_static_vectors' .* has no vectors"):
+        make(include_static_vectors=True).initialize(X=make_docs(blank))
+
+
+@pytest.mark.parametrize("is_train", [False, True])
+def test_damaged_weights_are_refused(model, docs, is_train):
+    model.predict(docs)
+    compressor = get_compressors(model)[0]
+    for name in compressor.param_names:
+        param = compressor.get_param(name)
+        compressor.set_param(name, param[:-1])
+        with pytest.raises(ValueError, match=f"parameter '{name}' of layer '.*compres"):
+            model(docs, is_train)
+        compressor.set_param(name, param)
+
+
+@pytest.mark.parametrize("attr", ["IS_ALPHA", "", 65, None])
+def test_a_damaged_attribute_is_refused(model, docs, attr):
+    model.predict(docs)
+    (words, *_) = [node for node in model.walk() if "attr" in node.attrs]
+    words.attrs["attr"] = attr
+    with pytest.raises(ValueError, match=r"'attr' of layer .* should be ORTH or"):
+        model.predict(docs)
+
+
+def test_weights_of_other_parts_are_refused(vocab, docs):
+    saved = build(vocab, ("md5", "emb")).to_bytes()
+    with pytest.raises((ValueError, KeyError)):
+        make(("md5", "proj")).from_bytes(saved).predict(docs)
+    narrow = build(vocab, ("md5", "proj"), width=5).to_bytes()
+    with pytest.raises(ValueError, match="nO"):
+        make(("md5", "proj")).from_bytes(narrow)
+    with pytest.raises(ValueError, match="'md5_key'"):
+        make(("lsh", "proj")).from_bytes(
+            build(vocab, ("md5", "proj")).to_bytes()
+        ).predict(docs)

@@ -1,0 +1,222 @@
+"""LSH bits and rows: beside their definitions, and the same for ever."""
+
+import hashlib
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spacy_hashembeds.hashing import lsh
+from spacy_hashembeds.hashing.lsh import (
+    MAX_CHARS,
+    OPEN_CIRCLE,
+    Ngrams,
+    find_bits,
+    find_ngrams,
+    find_rows,
+    make_planes,
+)
+
+WORDS = st.lists(st.text("abC.中", max_size=7) | st.text(max_size=5), max_size=6)
+PLAY = ["play", "plays", "played", "zebra"]
+
+
+def list_ngrams(word, ngram_size) -> Counter[str]:
+    return Counter(
+        word[start : start + size]
+        for size in range(1, ngram_size + 1)
+        for start in range(len(word) - size + 1)
+    )
+
+
+def get_keys(ngrams) -> list[int]:
+    """The key of each n-gram: what is found last in the word that it is."""
+    return [
+        int(find_ngrams([ngram], len(ngram)).keys[len(ngram) - 1]) for ngram in ngrams
+    ]
+
+
+def bits_of(words, num_bits=128, seed=0, ngram_size=4) -> np.ndarray:
+    packed = find_bits(find_ngrams(words, ngram_size), num_bits, seed)
+    return np.unpackbits(packed, axis=1, count=num_bits)
+
+
+# N-grams
+
+
+@given(WORDS, st.integers(1, 6))
+def test_ngrams_are_all_short_sequences_of_a_word(words, ngram_size):
+    found = find_ngrams(words, ngram_size)
+    starts = found.lengths.cumsum() - found.lengths
+    for word, start, length in zip(words, starts, found.lengths, strict=True):
+        expected = list_ngrams(word, ngram_size)
+        keys = found.keys[start : start + length].tolist()
+        assert Counter(keys) == dict(
+            zip(get_keys(expected), expected.values(), strict=True)
+        )
+
+
+@given(st.sets(st.text("ab中é\ud800", min_size=1, max_size=4), max_size=50))
+def test_different_ngrams_have_different_keys(ngrams):
+    assert len(set(get_keys(ngrams))) == len(ngrams)
+
+
+def test_only_so_many_characters_of_a_word_count():
+    long = "ab" * MAX_CHARS
+    found, cut = find_ngrams([long, "c"], 4), find_ngrams([long[:MAX_CHARS], "c"], 4)
+    np.testing.assert_array_equal(found.keys, cut.keys)
+    assert found.lengths.tolist() == [4 * MAX_CHARS - 6, 1]
+
+
+def test_what_is_left_out_is_left_out_of_each_word():
+    ngrams = Ngrams(np.arange(6, dtype="uint64"), np.array([2, 0, 3, 1]))
+    chosen = ngrams.select(np.array([True, False, False, True, True, False]))
+    assert (chosen.keys.tolist(), chosen.lengths.tolist()) == ([0, 3, 4], [1, 0, 2, 0])
+
+
+# Bits
+
+
+@given(WORDS, st.integers(1, 40), st.integers(0, 2**64 - 1))
+def test_bits_say_on_which_side_of_a_plane_a_word_is(words, num_bits, seed):
+    bits = bits_of(words, num_bits, seed)
+    for word, bits_of_word in zip(words, bits, strict=True):
+        counts = list_ngrams(word, 4)
+        keys = np.array(get_keys(counts), dtype="uint64")
+        planes = make_planes(keys, num_bits, seed).astype("int64")
+        x = np.array(list(counts.values()), dtype="int64")
+        np.testing.assert_array_equal(bits_of_word, x @ planes >= 0)
+
+
+def test_bits_are_packed_from_the_first_on():
+    packed = find_bits(find_ngrams(PLAY, 4), 10, seed=0)
+    assert packed.shape == (4, 2)
+    assert (packed[:, 1] & 0b00111111 == 0).all()
+
+
+def test_a_word_without_ngrams_is_on_all_planes():
+    assert bits_of([""], 12).tolist() == [[1] * 12]
+
+
+@pytest.mark.parametrize("block", [1, 100, 10**9])
+def test_blocks_make_no_difference(monkeypatch, block):
+    words = ["", "a" * 50, *PLAY, "", "b"]
+    expected = bits_of(words), find_rows(find_ngrams(words, 4), 50, 0, None)
+    monkeypatch.setattr(lsh, "_BLOCK", block)
+    np.testing.assert_array_equal(bits_of(words), expected[0])
+    rows = find_rows(find_ngrams(words, 4), 50, 0, None)
+    np.testing.assert_array_equal(rows, expected[1])
+
+
+def test_the_more_two_words_have_in_common_the_more_bits():
+    bits = bits_of(PLAY, 4096)
+    play, plays, played, zebra = (bits != bits[0]).mean(axis=1)
+    assert play == 0
+    assert 0 < plays < played < zebra
+
+
+def test_bits_that_differ_measure_the_angle():
+    """Of two words at an angle φ, φ/π of the bits differ (Goemans and Williamson)."""
+    counts = [list_ngrams(word, 4) for word in PLAY]
+    ngrams = sorted(set().union(*counts))
+    X = np.array([[count[ngram] for ngram in ngrams] for count in counts])
+    lengths = np.linalg.norm(X, axis=1)
+    angles = np.arccos(np.clip((X @ X.T) / np.outer(lengths, lengths), -1, 1))
+    bits = np.hstack([bits_of(PLAY, 4096, seed) for seed in range(8)])
+    measured = (bits[:, np.newaxis] != bits).mean(axis=2)
+    np.testing.assert_allclose(measured, angles / np.pi, atol=0.015)
+
+
+def test_other_seeds_are_other_planes():
+    bits = [bits_of(PLAY, 4096, seed)[0] for seed in (0, 1, 2**64 - 1)]
+    for i, j in ((0, 1), (0, 2), (1, 2)):
+        assert 0.46 < (bits[i] != bits[j]).mean() < 0.54
+
+
+def test_components_are_normally_distributed():
+    keys = find_ngrams(["the quick brown fox jumps over the lazy dog"], 4).keys
+    planes = make_planes(np.unique(keys), 4096, seed=3) / 1000
+    assert abs(planes.mean()) < 0.01
+    assert abs(planes.std() - 1) < 0.01
+    assert abs((abs(planes) < 1).mean() - 0.6827) < 0.01
+    columns = np.corrcoef(planes[:, :200].T)
+    assert abs(columns[np.triu_indices(200, k=1)]).mean() < 0.12
+
+
+# Rows
+
+
+@given(WORDS, st.integers(1, 30), st.integers(0, 9), st.booleans())
+def test_rows_are_the_nearest_rotation(words, n_rows, seed, is_counted):
+    ngrams = find_ngrams(words, 4)
+    counted = np.unique(ngrams.keys) if is_counted else None
+    rows = find_rows(ngrams, n_rows, seed, counted)
+    size = max(n_rows, len(counted)) if is_counted else OPEN_CIRCLE
+    circle = lsh._make_circle(size, seed).astype("int64")
+    for word, row in zip(words, rows, strict=True):
+        keys = np.array(get_keys(list_ngrams(word, 4).elements()), dtype="uint64")
+        places = np.searchsorted(counted, keys) if is_counted else keys % OPEN_CIRCLE
+        turned = [np.roll(circle, -i) for i in range(n_rows)]
+        nearest = np.argmax([vector[places.astype(int)].sum() for vector in turned])
+        assert row == nearest
+
+
+def test_as_many_rows_as_are_asked_for_are_reached():
+    words = [f"{a}{b}{c}" for a in "abcdefgh" for b in "ijklmnop" for c in "qrstuvwx"]
+    rows = find_rows(find_ngrams(words, 3), 20, 0, None)
+    assert set(rows.tolist()) == set(range(20))
+
+
+def test_more_rows_than_ngrams_are_reached_too():
+    words = ["a", "b", "ab"]
+    counted = np.unique(find_ngrams(words, 2).keys)
+    rows = [find_rows(find_ngrams(words, 2), 100, s, counted) for s in range(50)]
+    assert np.max(rows) > 50
+
+
+# For ever
+
+
+def digest(array) -> str:
+    return hashlib.sha256(array.tobytes()).hexdigest()[:16]
+
+
+def test_nothing_changes_from_version_to_version():
+    """Else no saved pipeline would work any more."""
+    words = [*PLAY, "", "Zürich", "naïve", "日本語", "x" * 300, "\ud83d", "👍🏽"]
+    ngrams = find_ngrams(words, 4)
+    assert digest(ngrams.keys) == "3d963422e04c3b67"
+    bits = find_bits(ngrams, 128, 0)
+    assert bits[0].tobytes().hex() == "41439dc5bc6ae9a5fa402aba74322fe0"
+    assert digest(bits) == "416d2b04fd342ef6"
+    assert digest(find_bits(ngrams, 420, 7)) == "c010bac8972b38d1"
+    assert find_rows(ngrams, 1000, 0, None).tolist() == [
+        447,
+        688,
+        789,
+        81,
+        0,
+        625,
+        200,
+        301,
+        289,
+        400,
+        653,
+    ]
+    counted = np.unique(find_ngrams(words[:6], 4).keys)
+    among = ngrams.select(np.isin(ngrams.keys, counted))
+    assert find_rows(among, 1000, 3, counted).tolist() == [
+        742,
+        742,
+        719,
+        449,
+        0,
+        152,
+        861,
+        0,
+        0,
+        0,
+        0,
+    ]

@@ -1,0 +1,119 @@
+"""The codes that are kept: the right ones, and not too many."""
+
+import copy
+import pickle
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spacy_hashembeds.kernels import codecache
+from spacy_hashembeds.kernels.codecache import CodeCache
+
+SETTINGS = ("a", 1)
+KEYS = st.sets(st.integers(0, 2**64 - 1) | st.integers(0, 20), min_size=1, max_size=30)
+
+
+def encode(keys) -> np.ndarray:
+    """Codes that tell keys apart."""
+    return np.stack([keys, keys ^ np.uint64(12345)], axis=1)
+
+
+class Spy:
+    def __init__(self) -> None:
+        self.given: list[list[int]] = []
+
+    def __call__(self, keys) -> np.ndarray:
+        self.given.append(sorted(keys.tolist()))
+        return encode(keys)
+
+
+def as_keys(values) -> np.ndarray:
+    return np.array(list(values), dtype="uint64")
+
+
+@given(st.lists(KEYS, max_size=8))
+@pytest.mark.parametrize("n_bytes", [1, 200, 2**20])
+def test_codes_are_those_that_are_computed(n_bytes, batches):
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.setattr(codecache, "MAX_BYTES", n_bytes)
+        cache = CodeCache()
+        for batch in batches:
+            keys = as_keys(batch)
+            np.testing.assert_array_equal(
+                cache.get(keys, SETTINGS, encode), encode(keys)
+            )
+
+
+def test_what_is_known_is_not_computed_again():
+    cache, spy = CodeCache(), Spy()
+    cache.get(as_keys([1, 2, 3]), SETTINGS, spy)
+    cache.get(as_keys([5, 3, 2**63, 1]), SETTINGS, spy)
+    cache.get(as_keys([5, 3, 2**63, 1, 2]), SETTINGS, spy)
+    assert spy.given == [[1, 2, 3], [5, 2**63]]
+
+
+def test_words_of_one_hash_are_kept_too_but_for_the_first():
+    cache, spy = CodeCache(), Spy()
+    keys = [i << 40 for i in range(5)]
+    for key in [*keys, *keys[1:], keys[0]]:
+        cache.get(as_keys([key]), SETTINGS, spy)
+    assert spy.given == [[key] for key in [*keys, keys[0]]]
+
+
+def test_a_text_that_comes_again_is_hardly_hashed():
+    cache, spy = CodeCache(), Spy()
+    keys = np.random.default_rng(0).integers(2**64, size=20_000, dtype="uint64")
+    for _ in range(2):
+        for batch in np.split(keys, 100):
+            cache.get(batch, SETTINGS, spy)
+    assert sum(map(len, spy.given[100:])) < 1000
+
+
+@pytest.mark.parametrize("settings", [("a", 2), ("b", 1), ("a",), ()])
+def test_other_settings_are_other_codes(settings):
+    cache, spy = CodeCache(), Spy()
+    cache.get(as_keys([1]), SETTINGS, encode)
+    cache.get(as_keys([1]), settings, spy)
+    assert spy.given == [[1]]
+
+
+def test_memory_is_bounded():
+    cache = CodeCache()
+    state = np.random.default_rng(0)
+    for _ in range(50):
+        keys = state.integers(2**64, size=10_000, dtype="uint64")
+        cache.get(keys, SETTINGS, encode)
+    table = cache._kept
+    assert table.codes.nbytes <= codecache.MAX_BYTES
+    assert table.keys.nbytes + table.turns.nbytes < codecache.MAX_BYTES
+
+
+@pytest.mark.parametrize(
+    "duplicate", [copy.deepcopy, lambda cache: pickle.loads(pickle.dumps(cache))]
+)
+def test_copies_are_empty(duplicate):
+    cache, spy = CodeCache(), Spy()
+    cache.get(as_keys([1]), SETTINGS, encode)
+    duplicate(cache).get(as_keys([1]), SETTINGS, spy)
+    assert spy.given == [[1]]
+
+
+def test_threads_get_the_codes_of_their_words():
+    cache = CodeCache()
+
+    def work(seed) -> bool:
+        state = np.random.default_rng(seed)
+        for _ in range(300):
+            # few sets, so that threads are in each other's way
+            keys = np.unique(state.integers(200, size=50, dtype="uint64")) << np.uint64(
+                14
+            )
+            if not np.array_equal(cache.get(keys, SETTINGS, encode), encode(keys)):
+                return False
+        return True
+
+    with ThreadPoolExecutor(4) as pool:
+        assert all(pool.map(work, range(8)))

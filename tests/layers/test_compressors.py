@@ -1,0 +1,338 @@
+"""Compressors: beside their definitions, finite differences and PyTorch."""
+
+import copy
+import pickle
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from thinc.api import Adam, Model, NumpyOps, fix_random_seed, set_dropout_rate
+
+from spacy_hashembeds.layers.addcompressor import AddCompressor
+from spacy_hashembeds.layers.embcompressor import EmbCompressor
+from spacy_hashembeds.layers.poolcompressor import PoolCompressor, find_codewords
+from spacy_hashembeds.layers.projcompressor import ProjCompressor
+
+WIDTH, N_BITS, N_ROWS = 3, 11, 7
+
+KINDS: dict[str, Callable[[], Model]] = {
+    "emb": lambda: EmbCompressor(N_ROWS),
+    "pool": lambda: PoolCompressor(4),
+    "add": AddCompressor,
+    "proj": ProjCompressor,
+}
+
+
+def build(kind, width=WIDTH, n_bits=N_BITS) -> Model:
+    fix_random_seed(0)
+    model = KINDS[kind]()
+    model.set_dim("nO", width)
+    if kind != "emb":
+        model.set_dim("nI", n_bits)
+    model.initialize()
+    state = np.random.default_rng(1)
+    for name in model.param_names:
+        # far enough from each other for differences of float32
+        shape = model.get_param(name).shape
+        model.set_param(name, state.normal(size=shape).astype("f"))
+    return model
+
+
+def make_codes(kind, n=9, seed=2) -> np.ndarray:
+    state = np.random.default_rng(seed)
+    if kind == "emb":
+        return state.integers(N_ROWS, size=(n, 1)).astype("uint32")
+    return state.integers(2, size=(n, N_BITS)).astype("f")
+
+
+@pytest.fixture(params=KINDS)
+def kind(request) -> str:
+    return request.param
+
+
+def compress_plainly(kind, params, codes) -> np.ndarray:
+    """A code and a dimension at a time, in the words of the paper's equations."""
+    params = {name: param.astype("float64") for name, param in params.items()}
+    n_out = WIDTH
+    Y = np.zeros((len(codes), n_out))
+    for i, code in enumerate(codes):
+        for d in range(n_out):
+            Y[i, d] = _EQUATIONS[kind](params, code, d)
+    return Y
+
+
+def _emb(params, code, d) -> float:
+    return params["E"][int(code[0]), d]
+
+
+def _pool(params, code, d) -> float:
+    chunks = [code[start : start + 4] for start in range(0, len(code), 4)]
+    words = [int("".join(str(int(bit)) for bit in chunk), 2) for chunk in chunks]
+    weights = np.exp(params["W"][:, d])
+    weights /= weights.sum()
+    return sum(params["E"][c, d] * w for c, w in zip(words, weights, strict=True))
+
+
+def _add(params, code, d) -> float:
+    total = sum(params["E"][j, int(bit), d] for j, bit in enumerate(code))
+    return total / np.sqrt(len(code))
+
+
+def _proj(params, code, d) -> float:
+    if len(set(code)) == 1:
+        return 0.0
+    return float(np.corrcoef(code, params["W"][d])[0, 1])
+
+
+_EQUATIONS = {"emb": _emb, "pool": _pool, "add": _add, "proj": _proj}
+
+
+def get_params(model) -> dict[str, np.ndarray]:
+    return {name: model.get_param(name) for name in model.param_names}
+
+
+@given(seed=st.integers(0, 1000), n=st.integers(0, 12))
+@pytest.mark.parametrize("name", KINDS)
+def test_it_is_its_equation(name, seed, n):
+    model, codes = build(name), make_codes(name, n, seed)
+    Y = model.predict(codes)
+    assert (Y.shape, Y.dtype) == ((n, WIDTH), "float32")
+    expected = compress_plainly(name, get_params(model), codes)
+    np.testing.assert_allclose(Y, expected, atol=1e-5)
+    trained, _ = model.begin_update(codes)
+    np.testing.assert_array_equal(trained, Y)
+
+
+def make_gradient(Y, seed=3) -> np.ndarray:
+    return np.random.default_rng(seed).normal(size=Y.shape).astype("f")
+
+
+def update(model, codes, dY) -> np.ndarray:
+    Y, backprop = model.begin_update(codes)
+    backprop(dY)
+    return Y
+
+
+def test_gradients_equal_finite_differences(kind):
+    model, codes = build(kind), make_codes(kind)
+    params = {k: v.astype("float64") for k, v in get_params(model).items()}
+    dY = make_gradient(model.predict(codes))
+    update(model, codes, dY)
+    for name, param in params.items():
+        gradient = np.zeros_like(param)
+        for place in np.ndindex(*param.shape):
+            changed = {k: v.copy() for k, v in params.items()}
+            losses = []
+            for step in (1e-6, -2e-6):
+                changed[name][place] += step
+                losses.append((compress_plainly(kind, changed, codes) * dY).sum())
+            gradient[place] = (losses[0] - losses[1]) / 2e-6
+        np.testing.assert_allclose(model.get_grad(name), gradient, atol=1e-4)
+
+
+def test_gradients_equal_pytorchs(kind):
+    torch = pytest.importorskip("torch")
+    model, codes = build(kind), make_codes(kind)
+    params = {
+        name: torch.tensor(param, requires_grad=True)
+        for name, param in get_params(model).items()
+    }
+    Y = _TWINS[kind](torch, params, torch.tensor(codes.astype("int64")))
+    dY = make_gradient(model.predict(codes))
+    Y.backward(torch.tensor(dY))
+    np.testing.assert_allclose(update(model, codes, dY), Y.detach(), atol=1e-5)
+    for name, param in params.items():
+        np.testing.assert_allclose(model.get_grad(name), param.grad, atol=1e-5)
+
+
+def _emb_in_torch(torch, params, codes):
+    return torch.nn.functional.embedding(codes[:, 0], params["E"])
+
+
+def _pool_in_torch(torch, params, codes):
+    chunks = codes.split(4, dim=1)
+    words = [(c << torch.arange(c.shape[1] - 1, -1, -1)).sum(dim=1) for c in chunks]
+    vectors = params["E"][torch.stack(words, dim=1)]
+    return (vectors * params["W"].softmax(dim=0)).sum(dim=1)
+
+
+def _add_in_torch(torch, params, codes):
+    vectors = params["E"][torch.arange(codes.shape[1]), codes]
+    return vectors.sum(dim=1) / codes.shape[1] ** 0.5
+
+
+def _proj_in_torch(torch, params, codes):
+    bits, axes = codes.float(), params["W"]
+    bits = bits - bits.mean(dim=1, keepdim=True)
+    axes = axes - axes.mean(dim=1, keepdim=True)
+    return torch.cosine_similarity(bits[:, None], axes[None], dim=2)
+
+
+_TWINS = {
+    "emb": _emb_in_torch,
+    "pool": _pool_in_torch,
+    "add": _add_in_torch,
+    "proj": _proj_in_torch,
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "count"),
+    [("emb", 50_260), ("pool", 13 + 1024), ("add", 2 * 128), ("proj", 128)],
+)
+def test_parameters_are_counted_as_in_the_appendix(name, count):
+    """Equations 12 to 15; table 2 has one row of 768 more of Pool, Add and Proj."""
+    model = {"emb": lambda: EmbCompressor(50_260), "pool": PoolCompressor}.get(
+        name, KINDS[name]
+    )()
+    model.set_dim("nO", 8)
+    if name != "emb":
+        model.set_dim("nI", 128)
+    model.initialize()
+    assert sum(param.size for param in get_params(model).values()) == count * 8
+
+
+def test_the_last_codeword_is_the_number_that_its_bits_are():
+    bits = np.array([[1, 0, 1, 0, 0, 1, 0, 0, 0, 0, 0, 1, 1, 1, 0]], dtype="f")
+    words = find_codewords(NumpyOps(), bits, 4)
+    assert words.tolist() == [[10], [4], [1], [6]]  # the paper's example, and 3 bits
+    assert find_codewords(NumpyOps(), bits[:, :12], 20).tolist() == [[0b101001000001]]
+
+
+def test_codewords_may_have_20_bits():
+    ones = np.ones((1, 40), dtype="f")
+    assert find_codewords(NumpyOps(), ones, 20).tolist() == [[2**20 - 1]] * 2
+
+
+def test_no_axis_correlates_with_equal_bits():
+    model = build("proj")
+    equal = np.array([[0] * N_BITS, [1] * N_BITS], dtype="f")
+    Y, backprop = model.begin_update(equal)
+    assert not Y.any()
+    backprop(np.ones_like(Y))
+    assert not model.get_grad("W").any()
+
+
+def test_an_axis_of_equal_numbers_is_no_division_by_zero():
+    model = build("proj")
+    model.set_param("W", np.full((WIDTH, N_BITS), 0.5, dtype="f"))
+    Y = update(model, make_codes("proj"), np.ones((9, WIDTH), dtype="f"))
+    assert np.isfinite(Y).all()
+    assert np.isfinite(model.get_grad("W")).all()
+
+
+def test_gradients_add_up_and_what_comes_in_is_left_alone(kind):
+    model, codes = build(kind), make_codes(kind)
+    dY = make_gradient(model.predict(codes))
+    before, codes_before = dY.copy(), codes.copy()
+    _Y, backprop = model.begin_update(codes)
+    d_codes = backprop(dY)
+    once = {name: model.get_grad(name).copy() for name in model.param_names}
+    backprop(dY)
+    np.testing.assert_array_equal(dY, before)
+    np.testing.assert_array_equal(codes, codes_before)
+    assert len(d_codes) == len(codes)
+    assert not d_codes.any()
+    for name, gradient in once.items():
+        np.testing.assert_allclose(model.get_grad(name), 2 * gradient, rtol=1e-5)
+
+
+def test_codes_of_a_batch_make_no_difference(kind):
+    model, codes = build(kind), make_codes(kind)
+    alone = np.vstack([model.predict(codes[i : i + 1]) for i in range(len(codes))])
+    np.testing.assert_allclose(model.predict(codes), alone, atol=1e-6)
+
+
+def test_no_codes(kind):
+    model = build(kind)
+    Y, backprop = model.begin_update(make_codes(kind, 0))
+    assert Y.shape == (0, WIDTH)
+    assert len(backprop(Y)) == 0
+    for name in model.param_names:
+        assert not (model.has_grad(name) and model.get_grad(name).any())
+
+
+def test_many_codes(kind):
+    model = build(kind)
+    codes = np.tile(make_codes(kind), (5000, 1))
+    Y = update(model, codes, np.ones((len(codes), WIDTH), dtype="f"))
+    np.testing.assert_allclose(Y[-9:], Y[:9], atol=1e-5)
+
+
+def test_whole_dimensions_are_dropped_and_only_in_training(kind):
+    model, codes = build(kind, width=100), make_codes(kind)
+    clean = model.predict(codes)
+    set_dropout_rate(model, 0.5)
+    np.testing.assert_array_equal(model.predict(codes), clean)
+    Y, backprop = model.begin_update(codes)
+    is_dropped = (Y == 0).all(axis=0)
+    assert 0.2 < is_dropped.mean() < 0.8
+    np.testing.assert_allclose(Y[:, ~is_dropped], 2 * clean[:, ~is_dropped], atol=1e-5)
+    backprop(np.ones_like(Y))
+    for name in model.param_names:
+        gradient = np.moveaxis(model.get_grad(name), 0 if kind == "proj" else -1, 0)
+        assert not gradient[is_dropped].any()
+
+
+def test_they_learn(kind):
+    model, codes, optimizer = build(kind), make_codes(kind), Adam(0.05)
+    target = np.tanh(make_gradient(model.predict(codes))) / 2
+    losses = []
+    for _ in range(60):
+        Y, backprop = model.begin_update(codes)
+        backprop(Y - target)
+        model.finish_update(optimizer)
+        losses.append(float(((Y - target) ** 2).sum()))
+    assert losses[-1] < losses[0] / 2
+
+
+@pytest.mark.parametrize(
+    "duplicate",
+    [
+        Model.copy,
+        copy.deepcopy,
+        lambda model: pickle.loads(pickle.dumps(model)),
+        lambda model: build(model.name.replace("compressor", "")).from_bytes(
+            model.to_bytes()
+        ),
+    ],
+)
+def test_copies_give_the_same(kind, duplicate):
+    model, codes = build(kind), make_codes(kind)
+    np.testing.assert_array_equal(duplicate(model).predict(codes), model.predict(codes))
+
+
+def test_it_begins_small_as_other_embedders(kind):
+    fix_random_seed(0)
+    model = KINDS[kind]()
+    model.set_dim("nO", 96)
+    if kind != "emb":
+        model.set_dim("nI", N_BITS)
+    Y = model.initialize().predict(make_codes(kind))
+    assert 0.02 < Y.std() < 0.5
+
+
+@pytest.mark.parametrize("is_train", [False, True])
+def test_damaged_parameters_are_refused(kind, is_train):
+    model, codes = build(kind), make_codes(kind)
+    for name in model.param_names:
+        param = model.get_param(name)
+        not_finite = np.full_like(param, np.nan)
+        for damaged in (param[:-1], param[..., :-1], param.astype("d"), not_finite):
+            model.set_param(name, damaged)
+            match = f"parameter '{name}' of layer '{kind}compressor' should be"
+            with pytest.raises(ValueError, match=match):
+                model(codes, is_train)
+        model.set_param(name, param)
+    model(codes, is_train)
+
+
+@pytest.mark.parametrize("num_bits", [0, 21, 3, "4", True])
+def test_a_damaged_length_of_codewords_is_refused(num_bits):
+    model = build("pool")
+    model.predict(make_codes("pool"))
+    model.attrs["num_bits"] = num_bits
+    with pytest.raises(ValueError, match=r"'(num_bits|E)' of layer 'poolcompressor'"):
+        model.predict(make_codes("pool"))

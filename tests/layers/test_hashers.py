@@ -1,0 +1,201 @@
+"""Hashers: words to codes, by the settings that they were saved with."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+from thinc.api import Model
+
+from spacy_hashembeds.hashing import lsh, md5
+from spacy_hashembeds.layers.hasher import get_settings
+from spacy_hashembeds.layers.lshhasher import LSHHasher, set_ngrams, takes_ngrams
+from spacy_hashembeds.layers.md5hasher import MD5Hasher
+
+WORDS = ["play", "plays", "", "caf\u00e9", "cafe\u0301", "\u212b"]
+
+
+def make_lsh(**options) -> Model:
+    return LSHHasher(**{"max_ngrams": None, **options})
+
+
+def make_counted(words=WORDS, **options) -> Model:
+    model = LSHHasher(**options)
+    set_ngrams(model, np.unique(lsh.find_ngrams(words, 4).keys))
+    return model
+
+
+def with_rows(model, rows) -> Model:
+    model.set_dim("nV", rows)
+    return model
+
+
+KINDS = {
+    "md5": MD5Hasher,
+    "md5, key": lambda: MD5Hasher(key="secret"),
+    "lsh": make_lsh,
+    "lsh, counted": make_counted,
+    "md5, rows": lambda: with_rows(MD5Hasher(), 7),
+    "lsh, rows": lambda: with_rows(make_lsh(), 7),
+    "lsh, counted, rows": lambda: with_rows(make_counted(), 7),
+}
+
+
+@pytest.fixture(params=KINDS.values(), ids=KINDS)
+def model(request) -> Model:
+    return request.param()
+
+
+def test_md5_is_what_hashing_gives():
+    np.testing.assert_array_equal(MD5Hasher().predict(WORDS), md5.hash_words(WORDS))
+    keyed = MD5Hasher(key="ключ").predict(WORDS)
+    np.testing.assert_array_equal(keyed, md5.hash_words(WORDS, "ключ".encode()))
+
+
+def test_lsh_is_what_hashing_gives():
+    ngrams = lsh.find_ngrams(WORDS, 3)
+    model = make_lsh(num_bits=20, ngram_size=3, seed=5)
+    np.testing.assert_array_equal(model.predict(WORDS), lsh.find_bits(ngrams, 20, 5))
+    rows = with_rows(model, 9).predict(WORDS)
+    np.testing.assert_array_equal(rows[:, 0], lsh.find_rows(ngrams, 9, 5, None))
+
+
+def test_rows_are_one_column(model):
+    codes = model.predict(WORDS)
+    if model.maybe_get_dim("nV"):
+        assert (codes.shape, codes.dtype) == ((len(WORDS), 1), "uint32")
+        assert codes.max() < 7
+    else:
+        assert (codes.shape, codes.dtype) == ((len(WORDS), 16), "uint8")
+
+
+def test_no_words(model):
+    expected = model.predict(["a"])
+    codes = model.predict([])
+    assert (codes.shape, codes.dtype) == ((0, *expected.shape[1:]), expected.dtype)
+
+
+def test_each_word_is_hashed_on_its_own(model):
+    together = model.predict(WORDS)
+    alone = np.vstack([model.predict([word]) for word in WORDS])
+    np.testing.assert_array_equal(together, alone)
+
+
+def test_only_the_ngrams_that_were_counted_count():
+    model = make_counted(["play"])
+    lay, ylay, laz = model.predict(["lay", "lay~", "laz"])
+    np.testing.assert_array_equal(lay, ylay)
+    assert (lay != laz).any()
+    everything_else = model.predict(["", "zzz", "12"])
+    assert (everything_else == 255).all()
+
+
+def test_no_ngram_may_have_been_counted():
+    model = make_counted([])
+    assert (model.predict(WORDS) == 255).all()
+    assert (with_rows(model, 3).predict(WORDS) == 0).all()
+
+
+@pytest.mark.parametrize("make", [MD5Hasher, make_lsh])
+def test_forms_are_for_hashing_alone(make):
+    composed, decomposed, angstrom = WORDS[3:]
+    raw = make().predict([composed, decomposed])
+    assert (raw[0] != raw[1]).any()
+    nfc, nfkd = make(form="NFC"), make(form="NFKD")
+    once = nfc.predict([composed, decomposed, angstrom, "\u00c5", "ﬁ", "fi"])
+    for i, j in ((0, 1), (2, 3)):
+        np.testing.assert_array_equal(once[i], once[j])
+    assert (once[4] != once[5]).any()
+    ligature, letters = nfkd.predict(["ﬁ", "fi"])
+    np.testing.assert_array_equal(ligature, letters)
+
+
+def test_bytes_bring_all_that_codes_depend_on():
+    saved = make_counted(["play"], seed=3, ngram_size=4, form="NFC")
+    loaded = LSHHasher(seed=9, ngram_size=2).from_bytes(saved.to_bytes())
+    np.testing.assert_array_equal(loaded.predict(WORDS), saved.predict(WORDS))
+    keyed = MD5Hasher(key="secret", form="NFC")
+    loaded = MD5Hasher().from_bytes(keyed.to_bytes())
+    np.testing.assert_array_equal(loaded.predict(WORDS), keyed.predict(WORDS))
+
+
+@pytest.mark.parametrize(
+    "duplicate", [Model.copy, copy.deepcopy, lambda m: pickle.loads(pickle.dumps(m))]
+)
+def test_copies_give_the_same(model, duplicate):
+    copied = duplicate(model)
+    np.testing.assert_array_equal(copied.predict(WORDS), model.predict(WORDS))
+    assert takes_ngrams(copied) == takes_ngrams(model)
+
+
+@pytest.mark.parametrize("make", [MD5Hasher, make_counted])
+def test_settings_change_with_all_that_codes_depend_on(make):
+    model = make()
+    before = get_settings(model)
+    for name in [n for n in model.attrs if n != "ngram_taker"]:
+        old = model.attrs[name]
+        model.attrs[name] = object()
+        assert any(x is not y for x, y in zip(get_settings(model), before, strict=True))
+        model.attrs[name] = old
+    with_rows(model, 7)
+    assert any(x is not y for x, y in zip(get_settings(model), before, strict=True))
+
+
+# What is damaged
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "error"),
+    [
+        ("md5_key", "", "'md5_key' of layer 'md5hasher' should be text of 1 to 1000"),
+        ("md5_key", b"a", "'md5_key' .* is b'a'"),
+        ("md5_key", "\ud800", "'md5_key' .* should be text"),
+        ("form", "nfc", "'form' of layer 'md5hasher' should be NFC or NFD"),
+        ("lsh_seed", 0, "that hashes by MD5 can't load .* 'lsh_seed'"),
+    ],
+)
+def test_damaged_attributes_of_md5_are_refused(name, value, error):
+    model = MD5Hasher()
+    model.predict(WORDS)
+    model.attrs[name] = value
+    with pytest.raises(ValueError, match=error):
+        model.predict(WORDS)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "error"),
+    [
+        ("lsh_seed", -1, r"'lsh_seed' .* should be 0 to 2\*\*64 - 1, but is -1"),
+        ("lsh_seed", 2**64, r"'lsh_seed' .* should be 0 to 2\*\*64 - 1"),
+        ("lsh_seed", True, r"'lsh_seed' .* but is True"),
+        ("ngram_size", 0, "'ngram_size' .* should be 1 to 100, but is 0"),
+        ("ngram_size", 10**9, "'ngram_size' .* should be 1 to 100"),
+        ("form", 1, "'form' .* should be NFC or NFD"),
+        ("md5_key", None, "that hashes by LSH can't load .* 'md5_key'"),
+        ("ngrams", np.array([2, 1], dtype="uint64"), "n-grams of LSHHasher .* damaged"),
+        ("ngrams", np.array([1, 2]), "n-grams of LSHHasher .* damaged"),
+        ("ngrams", [1, 2], "n-grams of LSHHasher .* damaged"),
+    ],
+)
+def test_damaged_attributes_of_lsh_are_refused(name, value, error):
+    model = make_counted()
+    model.predict(WORDS)
+    model.attrs[name] = value
+    with pytest.raises(ValueError, match=error):
+        model.predict(WORDS)
+
+
+def test_ngrams_that_were_not_counted_are_asked_for():
+    match = r"no n-grams yet.*count_character_ngrams.*max_ngrams = null"
+    with pytest.raises(ValueError, match=match):
+        LSHHasher().predict(WORDS)
+
+
+def test_weights_of_the_other_kind_are_refused():
+    open_, counted = make_lsh(), make_counted()
+    with pytest.raises(ValueError, match=r"takes any n-gram can't load .* 'ngrams'"):
+        make_lsh().from_bytes(counted.to_bytes()).predict(WORDS)
+    with pytest.raises(ValueError, match="no n-grams yet"):
+        LSHHasher().from_bytes(open_.to_bytes()).predict(WORDS)
+    with pytest.raises(ValueError, match="'md5_key'"):
+        make_lsh().from_bytes(MD5Hasher().to_bytes()).predict(WORDS)
