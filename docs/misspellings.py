@@ -102,6 +102,12 @@ def update(
     return [both[key] for key in sorted(both)]
 
 
+def save(rows: Sequence[dict[str, Any]], path: Path = MISSPELLINGS) -> None:
+    """Save measurements, a pipeline on each line."""
+    lines = ",\n".join(json.dumps(row) for row in rows)
+    path.write_text(f"[\n{lines}\n]\n", encoding="utf8")
+
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
@@ -111,6 +117,5 @@ if __name__ == "__main__":
         rows = json.loads(MISSPELLINGS.read_text(encoding="utf8"))
     for row in measure(folder):
         rows = update(rows, [row])
-        # at once, as a run is long
-        MISSPELLINGS.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf8")
+        save(rows)  # at once, as a run is long
     sys.stdout.write(f"Saved the scores of {len(rows)} pipelines to {MISSPELLINGS}\n")
