@@ -38,6 +38,7 @@ from spacy_hashembeds.report.printed import find_printed
 FOLDER = Path(__file__).with_name("results")
 PAGE = Path(__file__).with_name("results.md")
 PAIRS = Path(__file__).with_name("pairs.json")
+MISSPELLINGS = Path(__file__).with_name("misspellings.json")
 
 CORPORA = {
     "wnut17": "WNUT 2017",
@@ -107,6 +108,16 @@ ENCODERS = {
     ("char_cnn", "default"): (TRANSITIONS, CHARACTERS, WINDOWS),
     **{("bilstm_ner", v): (TRANSITIONS, "hash", name) for v, name in LSTMS.items()},
 }
+#: What is run on misspelt entities, in the order of the table: embedding, encoder, NER.
+MISSPELT = {
+    **{v: (name, WINDOWS, TRANSITIONS) for v, name in EMBEDDERS.items()},
+    **{
+        v: (f"{name}, {size}", WINDOWS, TRANSITIONS)
+        for v, (name, size) in EQUAL_SIZES.items()
+    },
+    **{v: (name, encoder, ner) for v, (ner, name, encoder) in ENCODERS.items()},
+}
+
 #: What the paper prints for them, with word vectors that we have not.
 PAPER_F1 = dict(
     zip(LSTMS.values(), ("40.7 ± 1.8", "42.9 ± 1.0", "42.3 ± 0.8"), strict=True)
@@ -151,12 +162,16 @@ NONE = "\N{EN DASH}"
 
 
 def make_tables(
-    groups: Groups, pairs: Sequence[Mapping[str, Any]] = ()
+    groups: Groups,
+    pairs: Sequence[Mapping[str, Any]] = (),
+    misspellings: Sequence[Mapping[str, Any]] = (),
 ) -> dict[str, str]:
     """Make the tables of the page, as Markdown.
 
     groups (Groups): The trials, as `read_results` gives them.
     pairs (Sequence[Mapping[str, Any]]): The comparisons, as pairs.py writes them.
+    misspellings (Sequence[Mapping[str, Any]]): The scores of pipelines on misspelt test
+        sets, as misspellings.py writes them.
     RAISES (ValueError): If a trial has no place in the tables.
     RETURNS (dict[str, str]): The tables by their names in the page.
     """
@@ -172,6 +187,7 @@ def make_tables(
         "equal sizes": make_size_table(entities),
         "where weights begin": make_start_table(entities),
         "pairs": make_pair_table(pairs),
+        "misspellings": make_misspelling_table(misspellings),
         "encoders": make_encoder_table(entities),
         "encoders by type, WNUT 2017": make_type_table(entities, "wnut17"),
         "encoders by type, Spanish": make_type_table(entities, "conll2002_es"),
@@ -274,6 +290,62 @@ def _format_difference(value: Mapping[str, Any] | None) -> str:
 
 def read_pairs(path: Path = PAIRS) -> list[dict[str, Any]]:
     """Read the comparisons that pairs.py wrote."""
+    return json.loads(path.read_text(encoding="utf8"))
+
+
+def make_misspelling_table(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Make a table of what pipelines lose where entities are misspelt.
+
+    RAISES (ValueError): If a pipeline has no name in it.
+    """
+    groups: dict[tuple[str, tuple[str, str]], list[Mapping[str, Any]]] = {}
+    for row in rows:
+        variant = (row["embedder"], row["variant"])
+        if variant not in MISSPELT:
+            raise ValueError(
+                f"{'/'.join(variant)} has no name for the table of misspellings. Add "
+                f"one to {__file__}."
+            )
+        groups.setdefault((row["dataset"], variant), []).append(row)
+    header = ("corpus", "embedding", "encoder", "NER", "F1 all", "misspelt", "lost")
+    header += ("recall seen", "misspelt", "lost", "recall unseen", "misspelt", "lost")
+    header += ("seeds",)
+    shown = [
+        (
+            CORPORA[dataset],
+            *MISSPELT[variant],
+            *(
+                format_f1(value)
+                for kind, score in (("all", "f"), ("seen", "r"), ("unseen", "r"))
+                for value in _estimate_loss(found, kind, score)
+            ),
+            str(len(found)),
+        )
+        for dataset in CORPORA
+        for variant in MISSPELT
+        if (found := groups.get((dataset, variant)))
+    ]
+    return format_table(header, shown)
+
+
+def _estimate_loss(
+    rows: Sequence[Mapping[str, Any]], kind: str, score: str
+) -> tuple[Estimate | None, ...]:
+    """Estimate a score as it is, misspelt, and what is lost, over the seeds."""
+    pairs = [
+        (row["scores"][kind][score], fmean(m[kind][score] for m in row["misspelt"]))
+        for row in rows
+        if kind in row["scores"]
+    ]
+    return (
+        estimate(plain for plain, _ in pairs),
+        estimate(misspelt for _, misspelt in pairs),
+        estimate(plain - misspelt for plain, misspelt in pairs),
+    )
+
+
+def read_misspellings(path: Path = MISSPELLINGS) -> list[dict[str, Any]]:
+    """Read the scores that misspellings.py wrote."""
     return json.loads(path.read_text(encoding="utf8"))
 
 
@@ -465,7 +537,7 @@ def fill(page: str, tables: Mapping[str, str]) -> str:
 
 if __name__ == "__main__":
     page = PAGE.read_text(encoding="utf8")
-    tables = make_tables(read_results(FOLDER), read_pairs())
+    tables = make_tables(read_results(FOLDER), read_pairs(), read_misspellings())
     PAGE.write_text(fill(page, tables), encoding="utf8")
     draw_sizes(read_results(FOLDER))
     sys.stdout.write(f"Filled the tables of {PAGE}, and drew {PICTURE}\n")

@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 from types import ModuleType
+from typing import Any
 
 import pytest
 
@@ -34,7 +35,8 @@ def script() -> ModuleType:
 
 def test_the_tables_of_the_page_are_those_of_the_trials(script):
     page = PAGE.read_text(encoding="utf8")
-    tables = script.make_tables(read_results(FOLDER), script.read_pairs())
+    read = (read_results(FOLDER), script.read_pairs(), script.read_misspellings())
+    tables = script.make_tables(*read)
     assert script.fill(page, tables) == page
 
 
@@ -124,6 +126,35 @@ def test_encoders_are_compared_by_length_and_by_type(script):
     by_type = script.make_type_table(groups, "conll2002_es").splitlines()
     assert by_type[0] == "| NER | embedding | encoder | LOC | PER |"
     assert by_type[2].endswith(" | Att-BiLSTM | 50.0 ± 0.0 | 25.0 ± 0.0 |")
+
+
+def make_measured(seed: int, lost: float, **changes: Any) -> dict[str, Any]:
+    """The scores of a pipeline, as docs/misspellings.py writes them."""
+
+    def make(score: float) -> dict[str, dict[str, float]]:
+        return {"all": {"f": score}, "unseen": {"r": score / 2}}
+
+    measured = {"dataset": "wnut17", "embedder": "multi_embed", "variant": "equal"}
+    scores = {"scores": make(0.5), "misspelt": [make(0.4 - lost), make(0.4 + lost / 2)]}
+    return {**measured, "seed": seed, **scores, **changes}
+
+
+def test_what_misspellings_cost_is_the_mean_of_copies_and_seeds(script):
+    rows = [make_measured(0, 0.0), make_measured(1, 0.24)]
+    rows.append(make_measured(0, 0.0, dataset="conll2002_es"))
+    first, second = script.make_misspelling_table(rows).splitlines()[2:]
+    cells = ["50.0 ± 0.0", "37.0 ± 3.0", "13.0 ± 3.0"]
+    cells += [script.NONE] * 3  # without entities that were seen
+    cells += ["25.0 ± 0.0", "18.5 ± 1.5", "6.5 ± 1.5", "2"]
+    assert first.strip("| ").split(" | ")[4:] == cells
+    assert first.startswith("| WNUT 2017 | lookup, as lookup with min_freq 2 |")
+    assert second.startswith("| CoNLL 2002 Spanish | lookup, ")
+    assert " | 50.0 | 40.0 | 10.0 | " in second
+
+
+def test_misspelt_pipelines_without_a_name_in_the_table_are_refused(script):
+    with pytest.raises(ValueError, match="multi_embed/mine has no name"):
+        script.make_misspelling_table([make_measured(0, 0.0, variant="mine")])
 
 
 def test_sizes_are_drawn(script, tmp_path):

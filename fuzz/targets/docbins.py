@@ -15,6 +15,7 @@ from spacy.vocab import Vocab
 from spacy_hashembeds.analysis.statistics import corpus_statistics
 from spacy_hashembeds.corpora.docbin import read_docs
 from spacy_hashembeds.corpora.entities import entity_texts
+from spacy_hashembeds.corpora.misspellings import misspell
 
 from ..damage_values import damage_value
 from ..target import Part, Target
@@ -44,6 +45,7 @@ def _load(folder: Path, part: Part) -> list[Doc]:
 def _use(docs: list[Doc]) -> Any:
     corpus_statistics(docs)
     entity_texts(docs)
+    _check_copies(docs)
     return [
         (
             [(t.text, t.whitespace_, t.norm_, t.lemma_, t.is_sent_start) for t in doc],
@@ -57,6 +59,12 @@ def _use(docs: list[Doc]) -> Any:
         )
         for doc in docs
     ]
+
+
+def _check_copies(docs: list[Doc]) -> None:
+    for doc, copy in zip(docs, misspell(docs), strict=True):
+        if [e.label for e in doc.ents] != [e.label for e in copy.ents]:
+            raise AssertionError("a misspelt copy has other entities")
 
 
 def _find_fault(part: Part, original: bytes, damaged: bytes, answer: Any) -> str | None:

@@ -66,6 +66,12 @@ def evaluate_cli(
         help="Run the pipeline with each part of its BiLSTM encoder alone too, to see "
         "what it does for the bounds of entities.",
     ),
+    misspelt: Path | None = Opt(
+        None,
+        "--misspelt",
+        help="A copy of the gold corpus, as `misspell` makes it, to run the pipeline "
+        "on as well, to see what it loses.",
+    ),
     output: list[Path] = Opt(
         [],
         "--output",
@@ -120,7 +126,7 @@ def evaluate_cli(
     from ..files import check_targets
 
     try:
-        check_targets(output, [model, test, train, against])
+        check_targets(output, [model, test, train, against, misspelt])
         evaluation = evaluate_in_depth(
             model,
             test,
@@ -128,6 +134,7 @@ def evaluate_cli(
             against=against,
             task=task,
             ablation=ablation,
+            misspelt=misspelt,
             layout=ColumnFormat(
                 separator=separator and separator.replace(r"\t", "\t"),
                 word=word_column,

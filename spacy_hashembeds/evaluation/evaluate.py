@@ -20,6 +20,7 @@ def evaluate(
     against: Language | Iterable[Doc] | None = None,
     task: str | None = None,
     ablation: bool = False,
+    misspelt: Corpus | None = None,
     samples: int = 5000,
     seed: int = 0,
     show_progress: bool = True,
@@ -50,6 +51,9 @@ def evaluate(
     ablation (bool): Whether to run the pipeline once more for each part of its BiLSTM
         encoder's output, with zeros in place of the others: what do hidden states and
         each attention head do for the bounds of entities? See docs/evaluate.md.
+    misspelt (Iterable[Doc | Example] | str | Path, optional): A copy of `examples` with
+        other words for the same tokens, such as `misspell` makes, for the pipeline to
+        read too: what is lost there? See docs/evaluate.md.
     samples (int): How often the bootstrap and the test of significance draw.
     seed (int): What they draw by. Equal seeds give equal results.
     show_progress (bool): Whether to show on stderr how far it is, where that is a
@@ -60,7 +64,7 @@ def evaluate(
     RAISES (ValueError): If a file can't be read, predictions have other words than the
         gold docs, `samples` is not 1 to 1,000,000, or `seed` is negative; if there are
         both entities and categories, or `train` is missing for entities; if there is
-        no encoder for `ablation`.
+        no encoder for `ablation`, or `misspelt` is no copy of `examples`.
     RETURNS (Evaluation): All that was found: see `Evaluation`.
     """
     return evaluate_sources(
@@ -70,6 +74,7 @@ def evaluate(
         against=None if against is None else name_predictions(against, "against"),
         task=task,
         ablation=ablation,
+        misspelt=None if misspelt is None else name_corpus(misspelt, "misspelt"),
         options=Options(samples=samples, seed=seed, show_progress=show_progress),
     )
 
@@ -82,6 +87,7 @@ def evaluate_sources(
     against: Source | None,
     task: str | None,
     ablation: bool,
+    misspelt: Source | None,
     options: Options,
 ) -> Evaluation:
     """Evaluate predictions: see `evaluate`, of which this is the core.
@@ -92,6 +98,7 @@ def evaluate_sources(
     against (Source, optional): A second pipeline, or its predicted docs.
     task (str, optional): What to score.
     ablation (bool): Whether to run with each part of the encoder alone.
+    misspelt (Source, optional): A misspelt copy of the gold docs.
     options (Options): How to evaluate.
     """
     sources = [predictions] if against is None else [predictions, against]
@@ -105,14 +112,16 @@ def evaluate_sources(
             golds=golds,
             against=against,
             ablation=ablation,
+            misspelt=misspelt,
             options=options,
         )
         return Evaluation(data, ENTITIES)
-    if ablation:
-        raise ValueError(
-            "'ablation' (--ablation) is of entities, but what is scored are the "
-            "categories of documents. Leave it out."
-        )
+    for name, is_given in (("ablation", ablation), ("misspelt", misspelt is not None)):
+        if is_given:
+            raise ValueError(
+                f"'{name}' (--{name}) is of entities, but what is scored are the "
+                "categories of documents. Leave it out."
+            )
     data = evaluate_categories(
         predictions, gold, train, golds=golds, against=against, options=options
     )

@@ -20,6 +20,7 @@ from .bootstrap import (
 )
 from .counts import score_counts, tabulate_counts
 from .groups import GROUPINGS, learn_training_set
+from .misspelt import check_reads, find_golds, read_misspelt
 from .predictions import get_reference
 from .runs import Key, Run
 from .scorer import ALL, KINDS, LENGTHS
@@ -36,6 +37,7 @@ def evaluate_entities(
     golds: list[Doc | Example],
     against: Source | None,
     ablation: bool,
+    misspelt: Source | None,
     options: Options,
 ) -> dict[str, Any]:
     """Evaluate entities: see `evaluate`.
@@ -46,8 +48,10 @@ def evaluate_entities(
     golds (list[Doc | Example]): The gold docs, read.
     against (Source, optional): A second pipeline, or its predicted docs.
     ablation (bool): Whether to run the pipeline with each part of its encoder alone.
+    misspelt (Source, optional): A misspelt copy of the gold docs.
     options (Options): How to evaluate.
-    RAISES (ValueError): If there is no training set, or nothing to leave alone.
+    RAISES (ValueError): If there is no training set, or nothing to leave alone, or what
+        is misspelt is no copy.
     RETURNS (dict[str, Any]): What an `Evaluation` of entities holds.
     """
     if train is None:
@@ -56,6 +60,9 @@ def evaluate_entities(
             "by which its entities are seen or unseen, but is None."
         )
     layer = find_ablated(predictions) if ablation else None
+    if misspelt is not None:
+        check_reads(predictions)
+        copies = read_misspelt(misspelt, golds, gold.name)
     references = (get_reference(doc) for doc in train.docs)
     knowledge = learn_training_set(options.show(references, f"Reading {train.name}"))
 
@@ -72,6 +79,13 @@ def evaluate_entities(
     if against is not None:
         theirs = run(against)
         comparison = {"model": against.name, **_compare(ours, theirs, draws)}
+    lost = None
+    if misspelt is not None:
+        examples = predict(predictions, copies, misspelt.name)
+        title = f"Evaluating {predictions.name} on {misspelt.name}"
+        shown = options.show(examples, title, total=len(copies))
+        others = Run(shown, knowledge, find_golds(golds))
+        lost = {"corpus": misspelt.name, **_compare(ours, others, draws)}
     parts = {} if layer is None else ablate(layer, predictions, golds, options)
     schemes = ours.summarize_schemes()
     evaluation = {
@@ -94,6 +108,7 @@ def evaluate_entities(
         "averages": {kind: average_types(schemes[kind]["strict"]) for kind in KINDS},
         "schemes": schemes,
         "comparison": comparison,
+        "misspelt": lost,
         "groups": _describe_groups(keys, counts, intervals),
         "chunks": _describe_chunks(ours, theirs, parts),
         "confusions": [asdict(confusion) for confusion in ours.confusions.rank()],

@@ -81,6 +81,8 @@ class Evaluation(Mapping[str, Any]):
     - "comparison": None, or the other model and, for "all", "seen" and "unseen"
       entities, its scores and the differences (see `compare_scores`); under "per_type"
       and "per_length" those of all entities of each type and length.
+    - "misspelt": None, or the misspelt "corpus" and, in the same form, the scores that
+      the pipeline has there, and what is lost.
     - "warnings": sentences, where figures may not be what they seem.
 
     Of categories:

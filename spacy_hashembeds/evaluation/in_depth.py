@@ -26,6 +26,7 @@ def evaluate_in_depth(
     against: str | Path | None = None,
     task: str | None = None,
     ablation: bool = False,
+    misspelt: str | Path | None = None,
     layout: ColumnFormat | None = None,
     predicted_column: int | None = None,
     samples: int = 5000,
@@ -49,6 +50,8 @@ def evaluate_in_depth(
     task (str, optional): What to score, "ner" or "textcat": see `evaluate`.
     ablation (bool): Whether to run the pipeline with each part of its encoder alone:
         see `evaluate`.
+    misspelt (str | Path, optional): A misspelt copy of the gold corpus, likewise, for
+        the pipeline to read too: see `evaluate`.
     layout (ColumnFormat, optional): How files with one token a line are laid out.
         None: the word first, the tag last, white space between.
     predicted_column (int, optional): The column of the tag in files of predictions,
@@ -79,6 +82,7 @@ def evaluate_in_depth(
         against=None if against is None else _load(against, of_predictions),
         task=task,
         ablation=ablation,
+        misspelt=None if misspelt is None else _read(misspelt, layout),
         options=options,
     )
 

@@ -45,8 +45,9 @@ def render_part(evaluation: Mapping[str, Any]) -> str:
 
 
 def _render(evaluation: Mapping[str, Any], *, is_page: bool) -> str:
-    comparison = evaluation["comparison"] or {}
+    comparison, misspelt = (evaluation[key] or {} for key in ("comparison", "misspelt"))
     compared = [comparison[kind] for kind in KINDS if comparison.get(kind)]
+    lost = [misspelt[kind] for kind in KINDS if misspelt.get(kind)]
     return render(
         "evaluation.html.jinja",
         evaluation,
@@ -58,7 +59,9 @@ def _render(evaluation: Mapping[str, Any], *, is_page: bool) -> str:
         n_errors=sum(confusion["count"] for confusion in evaluation["confusions"]),
         n_shown=N_SHOWN,
         is_compared=bool(compared),
+        is_misspelt=bool(lost),
         scale=find_scale(row for rows in compared for row in rows.values()),
+        scale_of_lost=find_scale(row for rows in lost for row in rows.values()),
         scale_of_parts=find_scale(
             rows["f"]
             for division in ("per_type", "per_length")

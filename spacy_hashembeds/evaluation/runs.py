@@ -28,6 +28,9 @@ class Run:
 
     examples (Iterable[Example]): Predicted and gold docs; read once, at once.
     knowledge (TrainingKnowledge): What the training set has shown.
+    golds (Iterable[Doc], optional): For each example a gold doc with the same entities
+        on the same tokens, whose texts tell the seen ones from others. None: the
+        references of the examples.
 
     It has then:
 
@@ -40,7 +43,10 @@ class Run:
     """
 
     def __init__(
-        self, examples: Iterable[Example], knowledge: TrainingKnowledge
+        self,
+        examples: Iterable[Example],
+        knowledge: TrainingKnowledge,
+        golds: Iterable[Doc] | None = None,
     ) -> None:
         self._knowledge = knowledge
         self.n_read = 0
@@ -48,7 +54,12 @@ class Run:
         self.confusions = ConfusionCounter()
         self.schemes = SchemeCounter()
         self.chunks = ChunkCounter()
-        self.scores = summarize_matches(self._match(examples))
+        pairs = (
+            ((example, example.reference) for example in examples)
+            if golds is None
+            else zip(examples, golds, strict=True)
+        )
+        self.scores = summarize_matches(self._match(pairs))
 
     def stack_totals(self) -> np.ndarray:
         """Count all types together, shape (n_documents, n_kinds, 3)."""
@@ -63,16 +74,16 @@ class Run:
         """Score all, the seen and the unseen entities under each scheme."""
         return {kind: self.schemes.summarize(prefix) for kind, prefix in KINDS.items()}
 
-    def _match(self, examples: Iterable[Example]) -> Iterator[dict[str, Matches]]:
+    def _match(
+        self, pairs: Iterable[tuple[Example, Doc]]
+    ) -> Iterator[dict[str, Matches]]:
         """Match each doc; yield its matches once they are noted."""
-        for number, example in enumerate(examples):
+        for number, (example, gold) in enumerate(pairs):
             self.n_read += 1
-            matches = match_entities(example, self._knowledge.entities)
+            matches = match_entities(example, self._knowledge.entities, gold)
             if matches:
                 counts = _count_scores(matches)
-                counts.update(
-                    _count_groups(example.reference, matches, self._knowledge)
-                )
+                counts.update(_count_groups(gold, matches, self._knowledge))
                 self.documents.append(counts)
                 self.confusions.add(number, example.reference, matches[ALL])
                 self.schemes.add(matches)

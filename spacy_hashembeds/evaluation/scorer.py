@@ -116,21 +116,24 @@ def score_seen_unseen(
 
 
 def match_entities(
-    example: Example, train_texts: Collection[str]
+    example: Example, train_texts: Collection[str], gold: Doc | None = None
 ) -> dict[str, Matches]:
     """Say which entities of one doc are right: all, the seen and the unseen ones.
 
     example (Example): A predicted and a gold doc.
     train_texts (Collection[str]): As for `score_seen_unseen`.
+    gold (Doc, optional): The doc whose texts are looked up in these, with the entities
+        and tokens of the gold doc. None: the gold doc.
     RETURNS (dict[str, Matches]): Under the scores' prefixes; without those of which
         all annotation is missing. If `ents` is not there, none is.
     """
-    if not example.reference.has_annotation("ENT_IOB"):
+    gold = example.reference if gold is None else gold
+    if not gold.has_annotation("ENT_IOB"):
         return {}
     predicted = _align_predictions(example)
     return {
         prefix: match_spans(predicted, golds, missing)
-        for prefix, golds, missing in _gold_views(example.reference, train_texts)
+        for prefix, golds, missing in _gold_views(gold, train_texts)
         # As spaCy: skip where all is missing, unless there are no tokens at all.
         if len(missing) == 0 or not missing.all()
     }

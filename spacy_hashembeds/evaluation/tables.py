@@ -40,6 +40,7 @@ def make_tables(evaluation: Mapping[str, Any]) -> list[Table]:
     tables = [
         _show_scores(evaluation),
         *_show_comparison(evaluation),
+        *_show_misspelt(evaluation),
         show_types(evaluation),
         *show_differences(evaluation, "per_type", "type"),
         show_lengths(evaluation),
@@ -155,7 +156,25 @@ def _show_comparison(evaluation: Mapping[str, Any]) -> Iterator[Table]:
     comparison = evaluation["comparison"]
     if comparison is None:
         return
-    rows = [
+    rows = _list_differences(evaluation, comparison)
+    header = ("", "", "This", "Other", "Difference", "From-to", "p")
+    yield Table(f"Against {comparison['model']}", None, header, rows, "ll")
+
+
+def _show_misspelt(evaluation: Mapping[str, Any]) -> Iterator[Table]:
+    misspelt = evaluation["misspelt"]
+    if misspelt is None:
+        return
+    rows = _list_differences(evaluation, misspelt)
+    header = ("", "", "This", "Misspelt", "Difference", "From-to", "p")
+    legend = "entities are seen or unseen by the words of the gold corpus"
+    yield Table(f"Against itself on {misspelt['corpus']}", legend, header, rows, "ll")
+
+
+def _list_differences(
+    evaluation: Mapping[str, Any], comparison: Mapping[str, Any]
+) -> list[Sequence[str]]:
+    return [
         (
             kind.title(),
             key.upper(),
@@ -166,8 +185,6 @@ def _show_comparison(evaluation: Mapping[str, Any]) -> Iterator[Table]:
         if comparison[kind] is not None
         for key in "prf"
     ]
-    header = ("", "", "This", "Other", "Difference", "From-to", "p")
-    yield Table(f"Against {comparison['model']}", None, header, rows, "ll")
 
 
 def _show_groups(evaluation: Mapping[str, Any]) -> Iterator[Table]:

@@ -18,7 +18,8 @@ from ..conftest import make_trial
 def folder(tmp_path, monkeypatch) -> Path:
     """The current folder, with something to read for each command."""
     monkeypatch.chdir(tmp_path)
-    for name in ("gold.csv", "pred.csv", "train.csv", "dev.spacy", "train.spacy"):
+    files = ("gold.csv", "pred.csv", "train.csv", "dev.spacy", "train.spacy", "a.json")
+    for name in files:
         (tmp_path / name).write_text("Anna B-PER\nsings O\n")
     toy_ner.write_train(tmp_path / "v.spacy")
     toy_ner.make_ruler({"Anna": "PER"}, None).to_disk(tmp_path / "m")
@@ -55,6 +56,8 @@ OWN = "prepare iob -o . --dev gold.csv --lang en"
         ("analyze v.spacy -c m/config.cfg -o m/config.cfg", *["m/config.cfg"] * 2),
         ("tables v.spacy -o v.spacy -l en", "v.spacy", "v.spacy"),
         ("tables m -o m/corpus.spacy -l en", "m/corpus.spacy", "m"),
+        ("misspell v.spacy -o v.spacy", "v.spacy", "v.spacy"),
+        ("evaluate m v.spacy -t v.spacy --misspelt a.json -o a.json", *["a.json"] * 2),
         ("floret text.txt -o text.txt", "text.txt", "text.txt"),
         ("rawtext raw -o raw/text", "raw/text", "raw"),
         ("rawtext raw -o v.spacy --held-out v.spacy", "v.spacy", "v.spacy"),
@@ -106,6 +109,7 @@ def test_compare_replaces_nothing_that_it_reads(
         "importance m -o {}.json",
         "rawtext raw -o {}.txt",
         "report raw -o {}.html",
+        "misspell v.spacy -o {}.spacy",
         "prepare iob --dev gold.csv -t gold.csv --lang en -o {}",
     ],
 )

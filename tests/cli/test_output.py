@@ -71,6 +71,10 @@ def is_raw_text(data: bytes) -> bool:
     return data == b"kept in !\n" * len(RAW_FILES)
 
 
+def is_corpus(data: bytes) -> bool:
+    return len(DocBin().from_bytes(data)) == len(toy_ner.TRAIN)
+
+
 def is_vectors(data: bytes) -> bool:
     return data.startswith(b"50 4 4 5 2 ") and data.count(b"\n") == 51
 
@@ -81,6 +85,7 @@ COMMANDS = [
     ("analyze train.spacy -o -", is_json),
     (f"{EVALUATE} -o -", is_json),
     ("config base.cfg -o -", is_config),
+    ("misspell train.spacy -o -", is_corpus),
     ("rawtext raw -o -", is_raw_text),
     (f"floret text.txt -o - {FLORET}", is_vectors),
     ("report metrics -o -", is_page),
@@ -198,6 +203,7 @@ def test_every_file_that_a_command_writes_may_be_standard_output():
         ("evaluate", "output"),
         ("floret", "output"),
         *(("importance", name) for name in ("output", "chart")),
+        ("misspell", "output"),
         ("rawtext", "output"),
         ("report", "output"),
         ("tables", "output"),
