@@ -14,6 +14,9 @@ from spacy.tokens import Doc
 MAX_ROWS = 2**31 - 1
 MAX_WIDTH = 10**6
 
+#: More layers on top of each other than anybody has trained.
+MAX_DEPTH = 100
+
 _NAMES = {attr_id: name for name, attr_id in IDS.items() if name}
 
 
