@@ -1,3 +1,5 @@
+"""Long sequences in spans that overlap, and spans of similar length in groups."""
+
 from collections.abc import Sequence
 from typing import NamedTuple
 

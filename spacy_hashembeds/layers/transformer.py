@@ -77,14 +77,14 @@ def Transformer(
     Normalization in the Transformer Architecture" (2020).
     """
     # dimensions all of them: Thinc refuses weights that have others
-    dims = {"nO": nO, "nI": nO, "depth": depth, "num_heads": num_heads}
-    dims |= {"hidden_width": hidden_width, "max_length": max_length}
+    sizes = {"nO": nO, "nI": nO, "depth": depth, "num_heads": num_heads}
+    sizes |= {"hidden_width": hidden_width, "max_length": max_length}
     return Model(
         "transformer",
         forward,
         init=init,
-        dims=dims,
-        params=dict.fromkeys(find_shapes(norm, dims)),
+        dims={**sizes},
+        params=dict.fromkeys(find_shapes(norm, sizes)),
         attrs={
             **{"norm": norm, "stride": stride},
             **{"dropout": dropout, "attention_dropout": attention_dropout},
@@ -168,13 +168,14 @@ def encode(
     """
     import torch
 
+    ops: Any = model.ops
     layers = Layers(model, params, is_train)
     found = [
         layers.encode(X[group.rows], group.is_token).flatten(0, 1)[group.kept]
         for group in groups
     ]
     order = np.argsort(np.concatenate([group.tokens for group in groups]))
-    return torch.cat(found)[to_torch(model.ops, model.ops.asarray(order))]
+    return torch.cat(found)[to_torch(ops, ops.asarray(order))]
 
 
 class Layers:
@@ -226,10 +227,17 @@ class Layers:
     def _attend(self, X: "Tensor", name: str, is_token: "Tensor | None") -> "Tensor":
         """Find what each head of each token takes of the tokens of its span."""
         projected = self._multiply(X, f"{name}_in")
-        # (3, n_spans, num_heads, longest, nO / num_heads)
-        heads = projected.unflatten(2, (3, self._num_heads, -1)).permute(2, 0, 3, 1, 4)
+        # each (n_spans, num_heads, longest, nO / num_heads)
+        queries, keys, values = (
+            part.unflatten(2, (self._num_heads, -1)).transpose(1, 2)
+            for part in projected.chunk(3, dim=2)
+        )
         found = self._functional.scaled_dot_product_attention(
-            *heads, attn_mask=is_token, dropout_p=self._attention_dropout
+            queries,
+            keys,
+            values,
+            attn_mask=is_token,
+            dropout_p=self._attention_dropout,
         )
         return self._multiply(found.transpose(1, 2).flatten(2), f"{name}_out")
 
