@@ -179,7 +179,10 @@ def encode(
 
 
 class Layers:
-    """The layers, for one batch. `X` is of shape `(n_spans, longest, nO)`.
+    """The layers, for one batch. `X` is of shape `(n_spans, longest, nO)` everywhere.
+
+    Numbers are dropped where BERT drops them: not between the two dense layers, as
+    PyTorch's own modules do. PyTorch draws which.
 
     model (Model): The Transformer.
     params (Mapping): Its parameters as tensors.
@@ -265,14 +268,15 @@ def find_shapes(norm: str, dims: Mapping[str, int]) -> dict[str, tuple[int, ...]
     values.
     """
     width, hidden = dims["nO"], dims["hidden_width"]
-    products = {"attention": 3 * width, "feedforward": hidden}
+    # the numbers that the first product gives, and those that the second one takes
+    sublayers = {"attention": (3 * width, width), "feedforward": (hidden, hidden)}
     shapes: dict[str, tuple[int, ...]] = {"E_positions": (dims["max_length"], width)}
     norms = [NORMS[norm]]
     for layer in range(1, dims["depth"] + 1):
-        for sublayer, n in products.items():
-            name, nI = f"{sublayer}_{layer}", width if sublayer == "attention" else n
-            shapes |= {f"W_{name}_in": (n, width), f"b_{name}_in": (n,)}
-            shapes |= {f"W_{name}_out": (width, nI), f"b_{name}_out": (width,)}
+        for sublayer, (n_given, n_taken) in sublayers.items():
+            name = f"{sublayer}_{layer}"
+            shapes |= {f"W_{name}_in": (n_given, width), f"b_{name}_in": (n_given,)}
+            shapes |= {f"W_{name}_out": (width, n_taken), f"b_{name}_out": (width,)}
             norms.append(f"{name}_norm")
     return shapes | {f"{kind}_{name}": (width,) for name in norms for kind in "Gb"}
 
