@@ -131,13 +131,14 @@ def share_dropped(Y) -> float:
 
 
 @pytest.mark.parametrize("place", ["input", "attention_1_out", "feedforward_1_out"])
-def test_numbers_are_dropped_at_three_places(place):
+def test_numbers_are_dropped_at_three_places(norm, place):
     """All else is zero, so that ones stay where nothing is dropped."""
     rates = {"dropout": 0.25, "attention_dropout": 0.0}
-    model = build(norm="pre", depth=1, nO=64, num_heads=1, **rates)
+    model = build(norm=norm, depth=1, nO=64, num_heads=1, **rates)
     for name in model.param_names:
-        is_gain = name.startswith("G_")
-        value = is_gain or name == f"b_{place}"
+        # with norms after the sublayers, what is read is normalised to zeros before
+        is_one = name == ("b_input_norm" if place == "input" else f"b_{place}")
+        value = is_one or name.startswith("G_")
         model.set_param(name, np.full_like(model.get_param(name), value))
     X = np.full((16, 64), place == "input", dtype="f")
     (Y,), _ = model.begin_update([X])

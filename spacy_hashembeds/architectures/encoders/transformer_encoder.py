@@ -34,9 +34,9 @@ def TransformerEncoder(
     add to all tokens alike (the vector of a segment, that of "no special token") is
     left out, since those of the positions can hold it; so are special tokens.
 
-    It begins with knowing nothing, and has no preference for neighbours: to do better
-    than `MaxoutWindowEncoder` it needs pretraining (`spacy pretrain`) or far more text
-    than most annotated corpora have.
+    It has no preference for neighbours, and has to learn one: trained on a few thousand
+    sentences alone, expect less of it than of `MaxoutWindowEncoder`. BERT and
+    HashFormers are pretrained, as `spacy pretrain` does it.
 
     width (int): The width of input and output. Set that of the embedder to the same
         number. BERT-base has 768.
