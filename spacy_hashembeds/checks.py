@@ -14,6 +14,9 @@ from spacy.tokens import Doc
 MAX_ROWS = 2**31 - 1
 MAX_WIDTH = 10**6
 
+#: More layers on top of each other than anybody has trained.
+MAX_DEPTH = 100
+
 _NAMES = {attr_id: name for name, attr_id in IDS.items() if name}
 
 
@@ -93,15 +96,16 @@ def check_choice(known: Sequence[str], **arguments: str) -> None:
             )
 
 
-def check_dropout(dropout: float | None) -> None:
+def check_dropout(dropout: float | None, *, name: str = "dropout") -> None:
     """Check a rate of dropout.
 
+    name (str): The argument that it is.
     RAISES (ValueError): If it is none.
     """
     is_number = isinstance(dropout, int | float) and not isinstance(dropout, bool)
     if dropout is not None and not (is_number and 0 <= dropout < 1):
         raise ValueError(
-            f"'dropout' should be in [0, 1) or null, but is {_quote(dropout)}."
+            f"'{name}' should be in [0, 1) or null, but is {_quote(dropout)}."
         )
 
 

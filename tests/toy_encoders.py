@@ -1,9 +1,9 @@
-"""A small tok2vec with one of the BiLSTM encoders."""
+"""A small tok2vec with one of the encoders on PyTorch."""
 
 from typing import Any
 
 
-def make_tok2vec(name: str, width: int) -> dict[str, Any]:
+def make_tok2vec(name: str, width: int, **settings: Any) -> dict[str, Any]:
     """Hash embeddings under an encoder without dropout, as a block of a config."""
     return {
         "@architectures": "spacy.Tok2Vec.v2",
@@ -18,5 +18,6 @@ def make_tok2vec(name: str, width: int) -> dict[str, Any]:
             "@architectures": f"spacy-hashembeds.{name}.v1",
             "width": width,
             "dropout": 0.0,
+            **settings,
         },
     }

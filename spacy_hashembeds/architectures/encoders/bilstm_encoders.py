@@ -3,15 +3,12 @@
 from thinc.api import Model, chain
 from thinc.types import Floats2d
 
-from ...checks import MAX_WIDTH, check_dropout, check_integers
+from ...checks import MAX_DEPTH, MAX_WIDTH, check_dropout, check_integers
 from ...layers.bilstm import BiLSTM
 from ...layers.selfattention import SelfAttention
 from ...layers.torchlayer import require_torch
 
 Encoder = Model[list[Floats2d], list[Floats2d]]
-
-#: More cells on top of each other than anybody has trained.
-MAX_DEPTH = 100
 
 
 def BiLSTMEncoder(*, width: int, depth: int = 2, dropout: float = 0.35) -> Encoder:

@@ -1,0 +1,337 @@
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from thinc.api import Model, NumpyOps, Ops
+from thinc.types import Floats2d
+from thinc.util import get_width
+
+from ..kernels.packing import split
+from ..kernels.spans import Spans, find_spans, group_spans
+from .checks import REMEDY, check_choice, check_integer, check_number, check_param
+from .torchlayer import run_torch, to_torch
+from .watch import check_once
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+InT = list[Floats2d]
+OutT = list[Floats2d]
+
+#: Where layers are normalised, and what else is normalised there: in a Transformer with
+#: norms after its sublayers the input, and in one with norms before them the output.
+NORMS = {"post": "input_norm", "pre": "output_norm"}
+
+#: Of a normal distribution that is cut at twice that, as BERT's.
+STD = 0.02
+
+#: Added to variances, as in BERT.
+EPSILON = 1e-12
+
+#: How many rows go through the layer at once, unless a single span has more. On a GPU
+#: more are needed to keep it busy.
+_MAX_ROWS = 2**12
+_MAX_ROWS_ON_GPU = 2**15
+
+
+def Transformer(
+    nO: int,
+    *,
+    depth: int,
+    num_heads: int,
+    hidden_width: int,
+    norm: str,
+    max_length: int,
+    stride: int,
+    dropout: float,
+    attention_dropout: float,
+) -> Model[InT, OutT]:
+    """Encode context with self-attention and feed-forward layers, as BERT does.
+
+    To each vector that of its position is added. Then each of the layers has the tokens
+    of a Doc look at each other, by several heads, and sends what each has found through
+    two dense layers with GELU between them. Both is added to what was there before.
+
+    nO (int): The width of the output, and of the input.
+    depth (int): The layers, on top of each other.
+    num_heads (int): The heads, which share the width in equal parts.
+    hidden_width (int): The width between the two dense layers.
+    norm (str): Whether vectors are normalised after what is found was added to them
+        ("post"), or the copies that each sublayer reads ("pre"). With "post", the input
+        is normalised too, after the positions were added, and with "pre" the output.
+    max_length (int): The positions. Longer Docs are read in spans of so many tokens.
+    stride (int): From the start of a span to that of the next (see `find_spans`).
+    dropout (float): The share of numbers that are dropped in training, 0 to 1, from the
+        input, and from what each sublayer finds before it is added.
+    attention_dropout (float): The share of attention weights that are dropped.
+
+    Matrices and positions are drawn from a normal distribution with a standard
+    deviation of 0.02, cut at twice that; biases are 0, and gains 1.
+
+    *Input and output:* for each Doc a float32 array of shape `(tokens, nO)`.
+
+    Source: Devlin et al., "BERT: Pre-training of Deep Bidirectional Transformers for
+    Language Understanding" (2019), and its code. "pre": Xiong et al., "On Layer
+    Normalization in the Transformer Architecture" (2020).
+    """
+    # dimensions all of them: Thinc refuses weights that have others
+    sizes = {"nO": nO, "nI": nO, "depth": depth, "num_heads": num_heads}
+    sizes |= {"hidden_width": hidden_width, "max_length": max_length}
+    return Model(
+        "transformer",
+        forward,
+        init=init,
+        dims={**sizes},
+        params=dict.fromkeys(find_shapes(norm, sizes)),
+        attrs={
+            **{"norm": norm, "stride": stride},
+            **{"dropout": dropout, "attention_dropout": attention_dropout},
+        },
+    )
+
+
+def forward(
+    model: Model[InT, OutT], Xs: InT, is_train: bool
+) -> tuple[OutT, Callable[[OutT], InT]]:
+    _check(model)
+    xp, lengths = model.ops.xp, [len(X) for X in Xs]
+    if not sum(lengths):
+        nO = model.get_dim("nO")
+        empty = [model.ops.alloc2f(0, nO) for _ in Xs]
+        return empty, lambda dYs: [model.ops.alloc2f(0, nO) for _ in dYs]
+    X = xp.concatenate(Xs)
+    _check_width(model, X)
+    compute = partial(encode, model, read_groups(model, lengths), is_train)
+    Y, backprop_torch = run_torch(model, compute, X, is_train)
+
+    def backprop(dYs: OutT) -> InT:
+        return split(backprop_torch(xp.concatenate(dYs)), lengths)
+
+    return split(Y, lengths), backprop
+
+
+def init(model: Model[InT, OutT], X: InT | None = None, Y: OutT | None = None) -> None:
+    if X:
+        _check_width(model, X[0])
+    for name, shape in find_shapes(model.attrs["norm"], _get_dims(model)).items():
+        model.set_param(name, _draw(model.ops, name, shape))
+
+
+class Group:
+    """Spans of similar length, padded to the longest.
+
+    rows (Tensor): For each span its tokens, among those of all Docs, shape
+        `(n_spans, longest)`. In the place of padding is the last one once more.
+    is_token (Tensor, optional): Where there is a token, shape `(n_spans, 1, 1,
+        longest)`: for all heads and all queries. None if there is no padding.
+    kept (Tensor): The rows, from 0 to `n_spans * longest`, whose output is used.
+    tokens (ndarray): The tokens that these are.
+    """
+
+    def __init__(self, ops: Any, spans: Spans) -> None:
+        lengths = spans.lengths[:, None]
+        steps = np.arange(lengths.max())
+        rows = spans.starts[:, None] + np.minimum(steps, lengths - 1)
+        is_token = steps < lengths
+        is_kept = (steps >= spans.kept_from[:, None]) & (steps < spans.kept_to[:, None])
+        self.rows = to_torch(ops, ops.asarray(rows))
+        self.is_token = None
+        if not is_token.all():
+            self.is_token = to_torch(ops, ops.asarray(is_token[:, None, None]))
+        self.kept = to_torch(ops, ops.asarray(np.flatnonzero(is_kept)))
+        self.tokens: NDArray[np.int64] = rows[is_kept]
+
+
+def read_groups(model: Model, lengths: Sequence[int]) -> list[Group]:
+    """Group the spans of Docs by length, so that little is padded."""
+    spans = find_spans(lengths, model.get_dim("max_length"), model.attrs["stride"])
+    on_cpu = isinstance(model.ops, NumpyOps)
+    max_rows = _MAX_ROWS if on_cpu else _MAX_ROWS_ON_GPU
+    return [
+        Group(model.ops, Spans(*(column[numbers] for column in spans)))
+        for numbers in group_spans(spans.lengths.tolist(), max_rows)
+    ]
+
+
+def encode(
+    model: Model,
+    groups: Sequence[Group],
+    is_train: bool,
+    params: Mapping[str, "Tensor"],
+    X: "Tensor",
+) -> "Tensor":
+    """Let all layers read a batch, group by group, shape `(n, nO)`.
+
+    Memory for what is in between is that of a group, but in training that of all.
+    """
+    import torch
+
+    ops: Any = model.ops
+    layers = Layers(model, params, is_train)
+    found = [
+        layers.encode(X[group.rows], group.is_token).flatten(0, 1)[group.kept]
+        for group in groups
+    ]
+    order = np.argsort(np.concatenate([group.tokens for group in groups]))
+    return torch.cat(found)[to_torch(ops, ops.asarray(order))]
+
+
+class Layers:
+    """The layers, for one batch. `X` is of shape `(n_spans, longest, nO)` everywhere.
+
+    Numbers are dropped where BERT drops them: not between the two dense layers, as
+    PyTorch's own modules do. PyTorch draws which.
+
+    model (Model): The Transformer.
+    params (Mapping): Its parameters as tensors.
+    is_train (bool): Whether something is dropped.
+    """
+
+    def __init__(
+        self, model: Model, params: Mapping[str, "Tensor"], is_train: bool
+    ) -> None:
+        from torch.nn import functional
+
+        self._functional, self._params = functional, params
+        self._depth, self._num_heads = (
+            model.get_dim(name) for name in ("depth", "num_heads")
+        )
+        self._norm = model.attrs["norm"]
+        self._dropout, self._attention_dropout = (
+            model.attrs[name] if is_train else 0.0
+            for name in ("dropout", "attention_dropout")
+        )
+
+    def encode(self, X: "Tensor", is_token: "Tensor | None") -> "Tensor":
+        """Let all layers read spans that are padded alike."""
+        X = X + self._params["E_positions"][: X.shape[1]]
+        if self._norm == "post":
+            X = self._normalize(X, NORMS["post"])
+        X = self._drop(X)
+        attend = partial(self._attend, is_token=is_token)
+        for layer in range(1, self._depth + 1):
+            X = self._add(X, attend, f"attention_{layer}")
+            X = self._add(X, self._feed_forward, f"feedforward_{layer}")
+        if self._norm == "pre":
+            X = self._normalize(X, NORMS["pre"])
+        return X
+
+    def _add(
+        self, X: "Tensor", find: Callable[["Tensor", str], "Tensor"], name: str
+    ) -> "Tensor":
+        """Add what a sublayer finds, and normalise."""
+        if self._norm == "pre":
+            found = find(self._normalize(X, f"{name}_norm"), name)
+            return X + self._drop(found)
+        return self._normalize(X + self._drop(find(X, name)), f"{name}_norm")
+
+    def _attend(self, X: "Tensor", name: str, is_token: "Tensor | None") -> "Tensor":
+        """Find what each head of each token takes of the tokens of its span."""
+        projected = self._multiply(X, f"{name}_in")
+        # each (n_spans, num_heads, longest, nO / num_heads)
+        queries, keys, values = (
+            part.unflatten(2, (self._num_heads, -1)).transpose(1, 2)
+            for part in projected.chunk(3, dim=2)
+        )
+        found = self._functional.scaled_dot_product_attention(
+            queries,
+            keys,
+            values,
+            attn_mask=is_token,
+            dropout_p=self._attention_dropout,
+        )
+        return self._multiply(found.transpose(1, 2).flatten(2), f"{name}_out")
+
+    def _feed_forward(self, X: "Tensor", name: str) -> "Tensor":
+        hidden = self._functional.gelu(self._multiply(X, f"{name}_in"))
+        return self._multiply(hidden, f"{name}_out")
+
+    def _multiply(self, X: "Tensor", name: str) -> "Tensor":
+        W, b = self._params[f"W_{name}"], self._params[f"b_{name}"]
+        return self._functional.linear(X, W, b)
+
+    def _normalize(self, X: "Tensor", name: str) -> "Tensor":
+        G, b = self._params[f"G_{name}"], self._params[f"b_{name}"]
+        return self._functional.layer_norm(X, G.shape, G, b, EPSILON)
+
+    def _drop(self, X: "Tensor") -> "Tensor":
+        return self._functional.dropout(X, self._dropout) if self._dropout else X
+
+
+def find_shapes(norm: str, dims: Mapping[str, int]) -> dict[str, tuple[int, ...]]:
+    """Find the shapes of the parameters: `E` positions, `W` matrices, `b` biases, and
+    `G` the gains of norms.
+
+    The matrix `W_attention_1_in` has the queries of all heads, then the keys, then the
+    values.
+    """
+    width, hidden = dims["nO"], dims["hidden_width"]
+    # the numbers that the first product gives, and those that the second one takes
+    sublayers = {"attention": (3 * width, width), "feedforward": (hidden, hidden)}
+    shapes: dict[str, tuple[int, ...]] = {"E_positions": (dims["max_length"], width)}
+    norms = [NORMS[norm]]
+    for layer in range(1, dims["depth"] + 1):
+        for sublayer, (n_given, n_taken) in sublayers.items():
+            name = f"{sublayer}_{layer}"
+            shapes |= {f"W_{name}_in": (n_given, width), f"b_{name}_in": (n_given,)}
+            shapes |= {f"W_{name}_out": (width, n_taken), f"b_{name}_out": (width,)}
+            norms.append(f"{name}_norm")
+    return shapes | {f"{kind}_{name}": (width,) for name in norms for kind in "Gb"}
+
+
+def _draw(ops: Ops, name: str, shape: tuple[int, ...]) -> Any:
+    """Draw a parameter as BERT's."""
+    xp: Any = ops.xp
+    if name.startswith("b_"):
+        return xp.zeros(shape, dtype="float32")
+    if name.startswith("G_"):
+        return xp.ones(shape, dtype="float32")
+    drawn = xp.random.normal(size=shape)
+    while (is_out := abs(drawn) > 2).any():
+        drawn[is_out] = xp.random.normal(size=int(is_out.sum()))
+    return (STD * drawn).astype("float32")
+
+
+def _check_width(model: Model, X: Floats2d) -> None:
+    """Check the width of the input.
+
+    RAISES (ValueError): If it is not that of the layer.
+    """
+    nO, width = model.get_dim("nO"), get_width(X)
+    if width != nO:
+        raise ValueError(
+            f"The 'width' of the Transformer is {nO}, but that of the embeddings is "
+            f"{width}. They should be equal, since what the layers find is added to "
+            "the embeddings: set the 'width' of the one to that of the other."
+        )
+
+
+def _check(model: Model) -> None:
+    """Check weights and attributes once they arrive.
+
+    RAISES (ValueError): If they can't be the layer's.
+    """
+    names = ("norm", "stride", "dropout", "attention_dropout")
+    check_once(model, _check_weights, *(model.attrs[name] for name in names))
+
+
+def _check_weights(model: Model) -> None:
+    check_choice(model, "norm", list(NORMS))
+    check_integer(model, "stride", 1, model.get_dim("max_length"))
+    check_number(model, "dropout", 0, 1)
+    check_number(model, "attention_dropout", 0, 1)
+    shapes = find_shapes(model.attrs["norm"], _get_dims(model))
+    others = sorted(set(model.param_names) - shapes.keys())
+    if others:
+        raise ValueError(
+            f"Layer '{model.name}' has parameters that are not of a Transformer with "
+            f"{len(shapes)} of them: {', '.join(others):.80}. {REMEDY}"
+        )
+    for name, shape in shapes.items():
+        check_param(model, name, shape)
+
+
+def _get_dims(model: Model) -> dict[str, int]:
+    return {name: model.get_dim(name) for name in model.dim_names}
