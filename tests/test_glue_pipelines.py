@@ -1,6 +1,6 @@
 """GLUE from files to scores: the shipped configs, prepared, trained, saved, loaded.
 
-Small layers stand in the place of HashFormers, which have tests of their own.
+Small layers stand in the place of HashFormers, but in the tests of the whole configs.
 """
 
 import json
@@ -12,11 +12,12 @@ import spacy
 from spacy.cli.train import train
 from spacy.training import Corpus
 from spacy.training.initialize import init_nlp
-from spacy.util import load_config, load_model_from_config
+from spacy.util import load_config, load_model_from_config, registry
 
 from spacy_hashembeds.corpora.datasets import prepare_dataset
 from spacy_hashembeds.corpora.glue import GLUE
 from spacy_hashembeds.evaluation.glue import METRICS
+from spacy_hashembeds.experiments.configs import SHIPPED
 
 from .conftest import GLUE_CONFIGS
 from .toy_glue import make_config, write_assets
@@ -28,6 +29,15 @@ STSB = {
     "components.textcat.factory": "text_regressor",
     "components.textcat.model.exclusive_classes": False,
 }
+
+
+needs_hashformers = pytest.mark.skipif(
+    not all(
+        registry.has("architectures", f"spacy-hashembeds.{name}.v1")
+        for name in ("HashFormerEmbed", "TransformerEncoder", "PretrainShuffleRandom")
+    ),
+    reason="the layers of these configs are not registered",
+)
 
 
 def get_overrides(folder: Path, task: str) -> dict[str, Any]:
@@ -162,3 +172,27 @@ def test_the_large_one_has_the_sizes_and_rates_of_the_paper():
     assert rates[0]["total_steps"] == n_steps
     assert rates[0]["warmup_steps"] == round(0.06 * n_steps)
     assert rates[1]["warmup_steps"] == 10000
+
+
+# The whole configs.
+
+
+@needs_hashformers
+@pytest.mark.slow
+@pytest.mark.parametrize("task", ["rte", "stsb"])
+def test_the_small_one_trains_as_it_is(task, tmp_path):
+    pytest.importorskip("torch")
+    overrides = get_overrides(tmp_path, task)
+    overrides |= {"training.max_steps": 3, "training.eval_frequency": 2}
+    train(SHIPPED / "glue_small.cfg", tmp_path / "out", overrides=overrides)
+    nlp = spacy.load(tmp_path / "out" / "model-last")
+    assert set(nlp("the boat is old\na house is red .").cats) == set(GLUE[task].labels)
+
+
+@needs_hashformers
+def test_the_large_one_can_be_made():
+    pytest.importorskip("torch")
+    config = load_config(SHIPPED / "glue_base.cfg")
+    nlp = load_model_from_config(config, auto_fill=True)
+    assert nlp.pipe_names == ["tok2vec", "textcat"]
+    registry.resolve({"pretraining": nlp.config.interpolate()["pretraining"]})

@@ -83,8 +83,8 @@ def find_classes(nlp: Language) -> Classes:
     if isinstance(pipe, TextRegressor):
         raise ValueError(
             f"The component '{names[0]}' is a 'text_regressor', whose numbers are no "
-            "labels that could be right or wrong. Score it by its own scorer: "
-            "nlp.evaluate."
+            "labels that could be right or wrong. Train it with `spacy train`, and "
+            "score it by its own scorer: nlp.evaluate."
         )
     return Classes(
         labels=pipe.labels,

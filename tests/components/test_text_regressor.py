@@ -174,5 +174,5 @@ def test_the_defaults_train_and_are_not_scored():
 
 
 def test_its_numbers_are_not_evaluated_as_labels(trained):
-    with pytest.raises(ValueError, match=r"'text_regressor' is a .*Score it by its"):
+    with pytest.raises(ValueError, match=r"'text_regressor' is a .*spacy train`, and"):
         find_classes(trained)
