@@ -125,7 +125,7 @@ def test_pretrained_weights_are_loaded(name, tmp_path):
             node.set_param(param, node.get_param(param) + 1)
     expected = nlp.get_pipe("tok2vec").model.to_bytes()
     (tmp_path / "weights.bin").write_bytes(expected)
-    overrides["paths.init_tok2vec"] = str(tmp_path / "weights.bin")
+    overrides["initialize.init_tok2vec"] = str(tmp_path / "weights.bin")
     found = init_nlp(load_config(path, overrides=overrides))
     assert found.get_pipe("tok2vec").model.to_bytes() == expected
 
