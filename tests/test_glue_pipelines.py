@@ -9,9 +9,11 @@ from typing import Any
 
 import pytest
 import spacy
+import srsly
 from spacy.cli.train import train
 from spacy.training import Corpus
 from spacy.training.initialize import init_nlp
+from spacy.training.pretrain import pretrain
 from spacy.util import load_config, load_model_from_config, registry
 
 from spacy_hashembeds.corpora.datasets import prepare_dataset
@@ -114,20 +116,24 @@ def test_files_are_read_in_training_without_preparing(tmp_path):
     assert set(cats) == set(GLUE["rte"].labels)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
-def test_pretrained_weights_are_loaded(name, tmp_path):
+def test_they_pretrain_and_begin_with_what_was_pretrained(name, tmp_path):
     """spaCy passes over `init_tok2vec` without a word where [pretraining] is empty."""
-    overrides = get_overrides(tmp_path, "cola")
+    texts = tmp_path / "texts.jsonl"
+    srsly.write_jsonl(texts, [{"text": "the old boat\nis a new house ."}] * 20)
+    settings = {"paths.raw_text": str(texts), "pretraining.max_epochs": 2}
     path = make_config(name, tmp_path)
-    nlp = init_nlp(load_config(path, overrides=overrides))
-    for node in nlp.get_pipe("tok2vec").model.walk():
-        for param in node.param_names:
-            node.set_param(param, node.get_param(param) + 1)
-    expected = nlp.get_pipe("tok2vec").model.to_bytes()
-    (tmp_path / "weights.bin").write_bytes(expected)
-    overrides["initialize.init_tok2vec"] = str(tmp_path / "weights.bin")
-    found = init_nlp(load_config(path, overrides=overrides))
-    assert found.get_pipe("tok2vec").model.to_bytes() == expected
+    pretrain(load_config(path, overrides=settings, interpolate=True), tmp_path)
+    weights = tmp_path / "model-last.bin"
+    overrides = get_overrides(tmp_path, "cola")
+    fresh, loaded = (
+        init_nlp(load_config(path, overrides={**overrides, **more}))
+        for more in ({}, {"initialize.init_tok2vec": str(weights)})
+    )
+    expected = weights.read_bytes()
+    assert loaded.get_pipe("tok2vec").model.to_bytes() == expected
+    assert fresh.get_pipe("tok2vec").model.to_bytes() != expected
 
 
 @pytest.mark.parametrize("name", NAMES)
