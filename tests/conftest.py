@@ -131,18 +131,21 @@ def load_script(path: Path) -> ModuleType:
 def find_configs(component: str) -> list[Path]:
     """Find the configs that come with us whose pipelines have a component.
 
-    Those that need PyTorch are not among them.
+    Those that need PyTorch, or are of GLUE, are not among them.
     """
     return [
         path
         for path in sorted(SHIPPED.glob("*.cfg"))
         if component in load_config(path, interpolate=False)["nlp"]["pipeline"]
-        and path not in TORCH_CONFIGS
+        and path not in TORCH_CONFIGS + GLUE_CONFIGS
     ]
 
 
 #: Those with LSTMs.
 TORCH_CONFIGS = sorted(SHIPPED.glob("bilstm_*.cfg"))
+
+#: Those with a Transformer, scored by GLUE's metrics: see test_glue_pipelines.py.
+GLUE_CONFIGS = sorted(SHIPPED.glob("glue_*.cfg"))
 
 
 def make_trial(root: Path, **settings: Any) -> Trial:

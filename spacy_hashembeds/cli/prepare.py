@@ -87,7 +87,9 @@ def prepare_cli(
     spaCy". Those for text classification are ag_news, dbpedia, yelp_polarity,
     yelp_full, yahoo_answers, amazon_full and amazon_polarity, of whose training texts
     one in twenty is for development; and ag_news_small, the test texts of ag_news
-    alone, split into 5,000, 600 and 2,000.
+    alone, split into 5,000, 600 and 2,000. Those of GLUE are glue_cola, glue_sst2,
+    glue_mrpc, glue_qqp, glue_stsb, glue_mnli, glue_qnli, glue_rte and glue_wnli, split
+    likewise, whose published development sets are the test.
 
     Their files are looked for in the folder of assets, where 'spacy project assets'
     puts them in a clone of the sources of spacy-hashembeds. The demo corpus needs none.

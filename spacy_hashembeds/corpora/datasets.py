@@ -15,6 +15,7 @@ from spacy.util import get_lang_class
 from spacy.vocab import Vocab, create_vocab
 
 from .columns import ColumnFormat, Document, Sentence, read_documents
+from .gluedatasets import GLUE_DATASETS
 from .ontonotes import read_ontonotes
 from .readers import ANEM, ARCHAEOLOGY, WNUT17, make_doc
 from .splits import (
@@ -215,6 +216,7 @@ _ALL = (
     ),
     Dataset(name="demo", lang="en", task=NER, files=(), split=_make_demo),
     *TEXT_DATASETS,
+    *GLUE_DATASETS,
 )
 
 DATASETS: Mapping[str, Dataset] = {dataset.name: dataset for dataset in _ALL}

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
+from ..checks import check_choice
+from .glue import GLUE, read_glue
 from .labelled import TextFormat, read_labelled
 from .lines import check_file, check_is_regular
 from .published import (
@@ -104,6 +106,25 @@ def create_amazon_polarity_reader(*, path: Path | None, limit: int = 0) -> Reade
     RAISES: As `create_ag_news_reader`.
     """
     return _make_reader(path, AMAZON_POLARITY, limit)
+
+
+def create_glue_reader(*, path: Path | None, task: str, limit: int = 0) -> Reader:
+    """Read a file of one of the nine tasks of GLUE. The sentences of a pair are one
+    text, a line each: the tokenizer makes a token of the line break between them.
+
+    path (Path): The file, e.g. train.tsv or dev.tsv. The labels of test.tsv are not
+        published.
+    task (str): "cola", "sst2", "mrpc", "qqp", "stsb", "mnli", "qnli", "rte" or "wnli".
+    limit (int): Stop after as many texts. 0: read all.
+    RETURNS (Callable): Makes examples, as `create_ag_news_reader` does; those of "stsb"
+        have one label, "similarity", whose value is a fifth of the score, 0.0 to 1.0,
+        for a `text_regressor`.
+    RAISES (ValueError): Another task; else as `create_ag_news_reader`.
+    RAISES (FileNotFoundError): No such file.
+    """
+    check_choice(tuple(GLUE), task=task)
+    read = partial(read_glue, check_file(path), task)
+    return partial(make_text_examples, read, limit)
 
 
 def create_labelled_texts_reader(

@@ -8,6 +8,7 @@ from spacy.pipeline.textcat_multilabel import MultiLabel_TextCategorizer
 from spacy.tokens import Doc
 from spacy.training import Example
 
+from ..components.text_regressor import TextRegressor
 from .categories import Classes
 from .predictions import get_reference
 
@@ -66,7 +67,8 @@ def find_classes(nlp: Language) -> Classes:
     """Say what the text classifier of a pipeline may predict.
 
     nlp (Language): The pipeline.
-    RAISES (ValueError): If it has none of spaCy's, or several.
+    RAISES (ValueError): If it has none of spaCy's, or several, or one that predicts
+        numbers, as `text_regressor` does.
     RETURNS (Classes): Its labels, and when it predicts them.
     """
     names = _find_classifiers(nlp)
@@ -78,6 +80,12 @@ def find_classes(nlp: Language) -> Classes:
         )
     pipe = nlp.get_pipe(names[0])
     assert isinstance(pipe, TextCategorizer)
+    if isinstance(pipe, TextRegressor):
+        raise ValueError(
+            f"The component '{names[0]}' is a 'text_regressor', whose numbers are no "
+            "labels that could be right or wrong. Train it with `spacy train`, and "
+            "score it by its own scorer: nlp.evaluate."
+        )
     return Classes(
         labels=pipe.labels,
         exclusive=not isinstance(pipe, MultiLabel_TextCategorizer),

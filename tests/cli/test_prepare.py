@@ -11,6 +11,8 @@ from typer.testing import CliRunner, Result
 from spacy_hashembeds.cli import hashembeds_cli, prepare
 from spacy_hashembeds.corpora.datasets import DATASETS
 
+from ..toy_glue import write_assets
+
 
 def run(*args: str | Path) -> Result:
     return CliRunner().invoke(hashembeds_cli, ["prepare", *map(str, args)])
@@ -279,3 +281,16 @@ def test_the_module_imports_next_to_nothing():
     printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     for package in ("corpora", "analysis"):
         assert f"spacy_hashembeds.{package}" not in printed
+
+
+def test_pairs_of_glue_are_converted_and_shown_in_a_line(tmp_path: Path):
+    assets = write_assets(tmp_path / "assets", "mnli", n=60)
+    result = run("glue_mnli", "-o", tmp_path / "output", "--assets", assets)
+    assert result.exit_code == 0, result.output
+    assert find_row(result, "Texts")[-4:] == ["train", "dev", "test", "test_mismatched"]
+    assert find_row(result, "neutral") == ["19", "1", "10", "10"]
+    names = {path.name for path in (tmp_path / "output").iterdir()}
+    assert names == {f"{split}.spacy" for split in find_row(result, "Texts")[-4:]}
+    first = (assets / "glue/MNLI/train.tsv").read_text().splitlines()[1].split("\t")
+    shown = " ".join(result.output.split())
+    assert f"[entailment] {first[8]} {first[9]}" in shown

@@ -1,0 +1,184 @@
+"""The metrics of GLUE's tasks, as scikit-learn and SciPy compute them.
+
+The main one of each task is that of Xue and Aletras, "HashFormers" (2022), §4.3.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from math import isfinite
+from typing import Any
+
+import numpy as np
+from spacy.training import Example
+
+from ..checks import check_choice
+from ..corpora.glue import GLUE, SIMILARITY
+from ..files import quote
+
+#: The metrics of each task; first the one that results are compared by.
+METRICS: Mapping[str, tuple[str, ...]] = {
+    "cola": ("matthews",),
+    "sst2": ("accuracy",),
+    "mrpc": ("accuracy", "f1"),
+    "qqp": ("f1", "accuracy"),
+    "stsb": ("spearman", "pearson"),
+    "mnli": ("accuracy",),
+    "qnli": ("accuracy",),
+    "rte": ("accuracy",),
+    "wnli": ("accuracy",),
+}
+
+
+def make_glue_scorer(*, task: str) -> "GlueScorer":
+    """Build the scorer `spacy-hashembeds.glue_scorer.v1`.
+
+        [components.textcat.scorer]
+        @scorers = "spacy-hashembeds.glue_scorer.v1"
+        task = "cola"
+
+        [training.score_weights]
+        glue_score = 1.0
+        cats_score = null
+
+    task (str): "cola", "sst2", "mrpc", "qqp", "stsb", "mnli", "qnli", "rte" or "wnli".
+    RETURNS (GlueScorer): The scorer, called with examples. It needs the extra `glue`
+        when it scores, and not before, so that a trained pipeline loads without it.
+        `spacy train` scores first after its first step.
+    RAISES (ValueError): Another task.
+    """
+    return GlueScorer(task)
+
+
+class GlueScorer:
+    """Scores `Doc.cats` by the metrics of a task of GLUE.
+
+    task (str): The task.
+    RAISES (ValueError): If it is not one of `METRICS`.
+    """
+
+    def __init__(self, task: str) -> None:
+        check_choice(tuple(METRICS), task=task)
+        self.task = task
+
+    def __call__(
+        self, examples: Iterable[Example], **kwargs: Any
+    ) -> dict[str, float | None]:
+        """Score examples: see `score_glue`.
+
+        examples (Iterable[Example]): Predicted and gold docs; read once.
+        kwargs: The component's settings, which spaCy passes to every scorer; unused.
+        RAISES: As `score_glue`.
+        RETURNS (dict[str, float | None]): The scores.
+        """
+        return score_glue(examples, self.task)
+
+
+def score_glue(examples: Iterable[Example], task: str) -> dict[str, float | None]:
+    """Score predictions by the metrics of a task.
+
+    A class is predicted if it has the highest number in `Doc.cats`. Gold docs without
+    any `cats` are left out.
+
+    examples (Iterable[Example]): Predicted and gold docs; read once.
+    task (str): One of `METRICS`.
+    RAISES (ImportError): If scikit-learn is not installed.
+    RAISES (ValueError): If gold or predicted docs lack a label of the task, gold ones
+        have none or several of its classes, or a number is NaN or infinite.
+    RETURNS (dict[str, float | None]): "glue_score", the task's first metric, and each
+        by its name: "glue_accuracy", "glue_f1" (of the positive class: duplicate,
+        equivalent), "glue_matthews", "glue_pearson", "glue_spearman". Fractions, or
+        correlations from -1 to 1, which are 0 where all predictions, or all gold
+        numbers, are equal. None if there was nothing to score.
+    """
+    compute = _import_metrics()
+    names = METRICS[task]
+    golds, predictions = _gather(examples, task)
+    scores: dict[str, float | None] = {
+        name: float(compute[name](golds, predictions)) if len(golds) else None
+        for name in names
+    }
+    named = {f"glue_{name}": score for name, score in scores.items()}
+    return {"glue_score": scores[names[0]], **named}
+
+
+def _gather(examples: Iterable[Example], task: str) -> tuple[np.ndarray, np.ndarray]:
+    """Give the numbers of gold and predicted classes; of STS-B, the numbers."""
+    labels = GLUE[task].labels
+    pairs = []
+    for example in examples:
+        if example.reference.cats:
+            gold = _pick(example.reference.cats, labels, task, "gold")
+            predicted = _pick(example.predicted.cats, labels, task, "predicted")
+            pairs.append((_get_gold(gold, labels), _get_prediction(predicted, labels)))
+    golds, predictions = np.array(pairs, dtype="float64").reshape(-1, 2).T
+    return golds, predictions
+
+
+def _pick(
+    cats: Mapping[str, float], labels: tuple[str, ...], task: str, kind: str
+) -> list[float]:
+    """Pick the numbers of a task's labels, in their order."""
+    missing = [label for label in labels if label not in cats]
+    if missing:
+        raise ValueError(
+            f"The {kind} docs of the task {task!r} should have the labels "
+            f"{quote(list(labels))} in doc.cats, but one lacks {missing[0]!r}, and has "
+            f"{quote(list(cats))}. Is 'task' of the scorer that of the corpus?"
+        )
+    values = [cats[label] for label in labels]
+    if not all(map(isfinite, values)):
+        raise ValueError(
+            f"The numbers in doc.cats of {kind} docs should be finite, but are "
+            f"{quote(values)}. Look at the loss in training, which may have diverged."
+        )
+    return values
+
+
+def _get_gold(values: list[float], labels: tuple[str, ...]) -> float:
+    if labels == (SIMILARITY,):
+        return values[0]
+    chosen = [i for i, value in enumerate(values) if value > 0]
+    if len(chosen) != 1:
+        raise ValueError(
+            f"A gold doc should have one of the classes {quote(list(labels))}, but has "
+            f"{len(chosen)}: their numbers in doc.cats are {quote(values)}."
+        )
+    return chosen[0]
+
+
+def _get_prediction(values: list[float], labels: tuple[str, ...]) -> float:
+    return values[0] if labels == (SIMILARITY,) else int(np.argmax(values))
+
+
+_Metric = Callable[[np.ndarray, np.ndarray], float]
+
+
+def _import_metrics() -> dict[str, _Metric]:
+    """Import what computes each metric, given the gold numbers and the predicted ones.
+
+    RAISES (ImportError): If scikit-learn, which brings SciPy along, is not installed.
+    """
+    try:
+        from scipy.stats import pearsonr, spearmanr
+        from sklearn.metrics import accuracy_score, f1_score, matthews_corrcoef
+    except ImportError as e:
+        raise ImportError(
+            "The metrics of GLUE need scikit-learn: "
+            "pip install 'spacy-hashembeds[glue]'."
+        ) from e
+    return {
+        "accuracy": accuracy_score,
+        "f1": lambda golds, found: f1_score(golds, found, zero_division=0.0),
+        "matthews": _zero_if_constant(matthews_corrcoef),
+        "pearson": _zero_if_constant(lambda *both: pearsonr(*both).statistic),
+        "spearman": _zero_if_constant(lambda *both: spearmanr(*both).statistic),
+    }
+
+
+def _zero_if_constant(compute: _Metric) -> _Metric:
+    """Give 0 where a correlation is undefined, and would come with a warning."""
+
+    def compute_or_zero(golds: np.ndarray, predictions: np.ndarray) -> float:
+        is_constant = np.ptp(golds) == 0 or np.ptp(predictions) == 0
+        return 0.0 if is_constant else compute(golds, predictions)
+
+    return compute_or_zero
