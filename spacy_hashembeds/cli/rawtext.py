@@ -24,7 +24,8 @@ def rawtext_cli(
         ...,
         "--output",
         "-o",
-        help="The text file to write; - is standard output.",
+        help="The text file to write, or a .spacy file for `spacy pretrain`; - is "
+        "standard output, as text.",
         dir_okay=False,
         callback=name_output,
     ),
@@ -37,7 +38,7 @@ def rawtext_cli(
     quiet: bool = QUIET,
 ) -> None:
     """Tokenise the raw text behind WNUT 2017 as the corpus itself is, one text a line,
-    to train word vectors on.
+    to train word vectors or a tok2vec on.
 
     Nearly every sentence of the development and test data stands in that text: leave
     them out with --held-out, or scores on them say less than they seem to.

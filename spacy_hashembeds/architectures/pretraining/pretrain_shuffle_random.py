@@ -7,7 +7,6 @@ from spacy.attrs import NORM, ORTH, SPACY
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
 from thinc.api import Dropout, Model, Ops, Softmax, chain, list2array
-from thinc.initializers import glorot_uniform_init
 from thinc.types import Floats2d
 
 from ...checks import check_shares
@@ -84,7 +83,8 @@ def shuffle_random(
         shape `(n,)`, for the `n` tokens of all Docs. Where it is not trained, all words
         are left in their places.
     """
-    softmax = Softmax(len(CLASSES), init_W=glorot_uniform_init)
+    # with weights of zero: what is below gets its first gradient in the second step
+    softmax = Softmax(len(CLASSES))
     output: Any = chain(list2array(), Dropout(), softmax)
     return Model(
         "shuffle_random",
