@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from spacy.attrs import NORM, ORTH, SPACY
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
-from thinc.api import Dropout, Model, Ops, Softmax, chain, list2array
+from thinc.api import Dropout, Model, Ops, Softmax, chain
 from thinc.types import Floats2d
 
 from ...checks import check_shares
@@ -46,9 +46,9 @@ def PretrainShuffleRandom(
     random (float): The share of the others that are random, below 1, likewise: 9% of
         all by default.
     RETURNS (Callable[[Vocab, Model], Model]): Makes the model that `spacy pretrain`
-        trains, of the vocab and a tok2vec that gives each Doc a float32 array of shape
-        `(tokens, nO)`. Its loss is the cross-entropy in nats, summed up over tokens,
-        and the gradient is that of its mean.
+        trains, of the vocab and a tok2vec that gives each Doc, or all of them together,
+        a float32 array of shape `(tokens, nO)`. Its loss is the cross-entropy in nats,
+        summed up over tokens, and the gradient is that of its mean.
     RAISES (ValueError): If a share is out of its bounds, or both are 0.
 
     Source: Xue and Aletras, "HashFormers: Towards Vocabulary-independent Pre-trained
@@ -71,7 +71,7 @@ def PretrainShuffleRandom(
 
 
 def shuffle_random(
-    tok2vec: Model[InT, list[Floats2d]], *, shuffle: float, random: float
+    tok2vec: Model[InT, list[Floats2d] | Floats2d], *, shuffle: float, random: float
 ) -> Model[InT, OutT]:
     """Replace words of Docs in training, and classify their tokens.
 
@@ -85,12 +85,11 @@ def shuffle_random(
     """
     # with weights of zero: what is below gets its first gradient in the second step
     softmax = Softmax(len(CLASSES))
-    output: Any = chain(list2array(), Dropout(), softmax)
     return Model(
         "shuffle_random",
         forward,
         init=init,
-        layers=[chain(tok2vec, output)],
+        layers=[tok2vec, chain(Dropout(), softmax)],
         refs={"tok2vec": tok2vec, "output_layer": softmax},
         attrs={"shuffle": shuffle, "random": random, "loss": get_loss},
     )
@@ -100,19 +99,32 @@ def forward(
     model: Model[InT, OutT], docs: InT, is_train: bool
 ) -> tuple[OutT, Callable[[Floats2d], InT]]:
     check_once(model, _check_attrs, *_get_shares(model))
-    n = sum(map(len, docs))
-    labels = np.full(n, INTACT)
-    if n == 0:
+    tok2vec, output = model.layers
+    lengths: Any = np.array([len(doc) for doc in docs], dtype="int32")
+    labels = np.full(lengths.sum(), INTACT)
+    if not lengths.any():
         return (model.ops.alloc2f(0, len(CLASSES)), labels), lambda d_scores: []
     if is_train:
         shuffle, random = _get_shares(model)
         docs, labels = corrupt_docs(docs, shuffle=shuffle, random=random)
-    probs, backprop = model.layers[0](docs, is_train)
+    vectors, backprop_tok2vec = tok2vec(docs, is_train)
+    # the layer "tok2vec" of `ner` and of a parser gives an array for all Docs
+    is_list = isinstance(vectors, list)
+    X: Any = model.ops.flatten(vectors) if is_list else vectors
+    probs, backprop_output = output(X, is_train)
+
+    def backprop(d_scores: Floats2d) -> InT:
+        dX = backprop_output(d_scores)
+        return backprop_tok2vec(model.ops.unflatten(dX, lengths) if is_list else dX)
+
     return (probs, labels), backprop
 
 
 def init(model: Model[InT, OutT], X: InT | None = None, Y: OutT | None = None) -> None:
-    model.layers[0].initialize(X=X)
+    tok2vec, output = model.layers
+    tok2vec.initialize(X=X)
+    model.get_ref("output_layer").set_dim("nI", tok2vec.get_dim("nO"))
+    output.initialize()
 
 
 def get_loss(ops: Ops, docs: InT, predictions: OutT) -> tuple[float, Floats2d]:
