@@ -5,6 +5,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 from spacy.tokens import Doc, DocBin
@@ -27,6 +28,8 @@ RAW_FILES: Mapping[str, bool] = {
     "stacko-src": True,  # StackExchange
     "yt-filter": True,  # YouTube
 }
+
+Progress = Callable[[Iterator[str], str], Iterable[str]]
 
 _LETTER = r"[^\W\d_]"
 # An address ends before the punctuation that ends a clause or a bracket.
@@ -60,7 +63,8 @@ def write_raw_text(
     output: Path,
     *,
     held_out: Iterable[Path] = (),
-    progress: Callable[[Iterator[str], str], Iterable[str]] = lambda lines, name: lines,
+    added: Iterable[Path] = (),
+    progress: Progress = lambda lines, name: lines,
 ) -> RawTextCounts:
     """Tokenise the raw files as WNUT 2017's development and test data are.
 
@@ -77,7 +81,9 @@ def write_raw_text(
     output (Path): The file to write or replace, whole or not at all.
     held_out (Iterable[Path]): `.spacy` files, or folders of them. A line that has the
         text of one of their Docs, white space aside, is left out.
-    progress (Callable): Takes the lines of each raw file and its name, and hands the
+    added (Iterable[Path]): Likewise, of Docs whose tokens come after the raw files, if
+        their texts are not held out.
+    progress (Progress): Takes the lines of each raw file and its name, and hands the
         lines on.
     RETURNS (RawTextCounts): What was written.
     RAISES (FileNotFoundError): If one of the files is missing.
@@ -91,21 +97,27 @@ def write_raw_text(
     held_out_texts = _collect_texts(held_out)
     counts: Counter[str] = Counter()
 
-    def tokenize_files() -> Iterator[list[str]]:
-        for path in paths:
-            for line in progress(_read_text(path), path.name):
-                if _remove_space(line) in held_out_texts:
-                    counts["held_out"] += 1
-                elif words := tokenize(line, split_contractions=RAW_FILES[path.name]):
-                    counts["lines"] += 1
-                    counts["tokens"] += len(words)
-                    yield words
+    def select() -> Iterator[list[str]]:
+        texts = chain(_tokenize_files(paths, progress), *map(_read_words, added))
+        for words in filter(None, texts):
+            is_held_out = _join(words) in held_out_texts
+            counts["held_out"] += is_held_out
+            if not is_held_out:
+                counts["lines"] += 1
+                counts["tokens"] += len(words)
+                yield words
 
     write = _write_docs if output.suffix == FILE_TYPE else _write_lines
     with replacing(output) as temporary:
-        write(tokenize_files(), temporary)
+        write(select(), temporary)
     names = ("lines", "tokens", "held_out")
     return RawTextCounts(**{name: counts[name] for name in names})
+
+
+def _tokenize_files(paths: Iterable[Path], progress: Progress) -> Iterator[list[str]]:
+    for path in paths:
+        for line in progress(_read_text(path), path.name):
+            yield tokenize(line, split_contractions=RAW_FILES[path.name])
 
 
 def _write_lines(texts: Iterator[list[str]], path: Path) -> None:
@@ -138,15 +150,18 @@ def tokenize(text: str, *, split_contractions: bool) -> list[str]:
 
 
 def _collect_texts(paths: Iterable[Path]) -> set[str]:
-    texts = set()
-    for path in paths:
-        for doc in read_docs(path, Vocab()):
-            texts.add(_remove_space("".join(token.text for token in doc)))
-    return texts
+    texts = (words for path in paths for words in _read_words(path))
+    return {_join(words) for words in texts}
 
 
-def _remove_space(text: str) -> str:
-    return "".join(text.split())
+def _read_words(path: Path) -> Iterator[list[str]]:
+    for doc in read_docs(path, Vocab()):
+        yield [token.text for token in doc]
+
+
+def _join(words: Iterable[str]) -> str:
+    """Join words without white space, which differs between copies of a text."""
+    return "".join("".join(words).split())
 
 
 def _read_text(path: Path) -> Iterator[str]:

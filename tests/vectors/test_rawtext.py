@@ -139,6 +139,23 @@ def test_held_out_texts_are_compared_without_white_space(folder, tmp_path):
     assert (counts.lines, counts.held_out) == (1, 1)
 
 
+def test_docs_are_added_but_for_those_held_out(folder, tmp_path):
+    (folder / "yt-filter").write_text("so good!\n")
+    names = {"train": [["my", "words"], ["so", "good", "!"], []], "test": [["my", "w"]]}
+    for name, texts in names.items():
+        docs = [Doc(Vocab(), words=words) for words in texts]
+        DocBin(docs=docs).to_disk(tmp_path / f"{name}.spacy")
+    output, train = tmp_path / "text.txt", tmp_path / "train.spacy"
+    write_raw_text(folder, output, added=[train])
+    assert output.read_text() == "so good !\nmy words\nso good !\n"
+    counts = write_raw_text(folder, output, added=[train], held_out=[train])
+    assert (counts.lines, counts.held_out) == (0, 3)
+    test = tmp_path / "test.spacy"
+    counts = write_raw_text(folder, output, added=[train, test])
+    assert output.read_text().splitlines()[-1] == "my w"
+    assert (counts.lines, counts.tokens) == (4, 10)
+
+
 def test_empty_files_give_an_empty_text(folder, tmp_path):
     counts = write_raw_text(folder, tmp_path / "text.txt")
     assert (tmp_path / "text.txt").read_bytes() == b""
