@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 import spacy
 from spacy.cli._util import app
-from spacy.cli.init_config import fill_config
 from spacy.language import Language
 from spacy.util import load_config, registry
 from thinc.api import Config, Model
@@ -96,18 +95,10 @@ def find_tok2vec(nlp: Language) -> Model:
     return model.get_ref(section["layer"]) if section["layer"] else model
 
 
-@pytest.fixture(scope="module")
-def shipped(tmp_path_factory) -> Path:
-    """The config that comes with us, filled in as docs/pretraining.md has it."""
-    path = tmp_path_factory.mktemp("config") / "config.cfg"
-    fill_config(path, SHIPPED / "pretrain_ner.cfg", pretraining=True, silent=True)
-    return path
-
-
 @pytest.fixture
-def config(shipped, tiny_corpus) -> Config:
-    """The same with a small tok2vec, for a small corpus."""
-    config = load_config(shipped)
+def config(tiny_corpus) -> Config:
+    """The config that comes with us, with a small tok2vec, for a small corpus."""
+    config = load_config(SHIPPED / "pretrain_ner.cfg")
     config["paths"] |= {
         "raw_text": str(tiny_corpus / "train.spacy"),
         "train": str(tiny_corpus / "train.spacy"),
@@ -225,23 +216,21 @@ def test_a_component_has_a_tok2vec_of_its_own(config, tmp_path, component):
     check_loaded(config, tmp_path)
 
 
-def test_the_config_that_comes_with_us(shipped, tiny_corpus, tmp_path):
-    """As it is, but for the length of training."""
-    config = load_config(shipped)
-    config["paths"] |= {
-        "raw_text": str(tiny_corpus / "train.spacy"),
-        "train": str(tiny_corpus / "train.spacy"),
-        "dev": str(tiny_corpus / "dev.spacy"),
-    }
-    config["pretraining"]["max_epochs"] = 1
-    config["training"] |= {"max_steps": 1, "eval_frequency": 1}
-    config["initialize"]["after_init"] = {"@callbacks": "test.keep_weights.v1"}
-    objective = config["pretraining"]["objective"]
-    name = "spacy-hashembeds.PretrainShuffleRandom.v1"
-    assert objective["@architectures"] == name
-    output = pretrain(config, tmp_path)
-    weights = output / "model-last.bin"
-    assert train(config, tmp_path, weights) == weights.read_bytes()
+def test_the_config_that_comes_with_us(tiny_corpus, tmp_path):
+    """As it is, with the commands at its top."""
+    text = (SHIPPED / "pretrain_ner.cfg").read_text(encoding="utf8")
+    keep = '{"@callbacks":"test.keep_weights.v1"}'
+    assert text.count("after_init = null") == 1
+    shipped, weights = tmp_path / "pretrain_ner.cfg", tmp_path / "model-last.bin"
+    shipped.write_text(text.replace("after_init = null", f"after_init = {keep}"))
+    raw = tiny_corpus / "train.spacy"
+    epochs = ["--pretraining.max_epochs", 1]
+    run("pretrain", shipped, tmp_path, "--paths.raw_text", raw, *epochs)
+    paths = ["--paths.train", raw, "--paths.dev", tiny_corpus / "dev.spacy"]
+    steps = ["--training.max_steps", 1, "--initialize.init_tok2vec", weights]
+    initial.clear()
+    run("train", shipped, "-o", tmp_path / "trained", *paths, *steps)
+    assert initial == [weights.read_bytes()]
 
 
 def test_something_is_learned(config, tmp_path):
