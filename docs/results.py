@@ -124,6 +124,12 @@ PAPER_F1 = dict(
 )
 PAPER_CORPUS = "wnut17"
 
+#: What NER begins with, in the order of the table: see the grid `pretraining`.
+PRETRAINED = {
+    ("pretrain_ner", "default"): ("hash, 4 hashes", "random weights"),
+    ("pretrain_ner", "pretrained"): ("hash, 4 hashes", "Shuffle + Random"),
+}
+
 TEXT_CORPORA = {"ag_news_small": "AG's news, 7,600 texts"}
 NGRAMS, ENSEMBLE = "hash_ngram_textcat", "hash_ngram_ensemble"
 BOW, REDUCE = "textcat_bow", "textcat_reduce"
@@ -175,7 +181,7 @@ def make_tables(
     RAISES (ValueError): If a trial has no place in the tables.
     RETURNS (dict[str, str]): The tables by their names in the page.
     """
-    known = {*EMBEDDERS, *EQUAL_SIZES, *STARTS, *ENCODERS, *CLASSIFIERS}
+    known = {*EMBEDDERS, *EQUAL_SIZES, *STARTS, *ENCODERS, *PRETRAINED, *CLASSIFIERS}
     for key in groups:
         if key.dataset not in {*CORPORA, *TEXT_CORPORA} or key[1:] not in known:
             raise ValueError(
@@ -191,6 +197,7 @@ def make_tables(
         "encoders": make_encoder_table(entities),
         "encoders by type, WNUT 2017": make_type_table(entities, "wnut17"),
         "encoders by type, Spanish": make_type_table(entities, "conll2002_es"),
+        "pretraining": make_pretraining_table(entities),
         "text classification": make_text_table(texts),
     }
 
@@ -404,6 +411,18 @@ def _format_part(results: Sequence[Result], division: str, name: str) -> str:
 
 def _format_count(count: int | None) -> str:
     return NONE if count is None else f"{count:,}"
+
+
+def make_pretraining_table(groups: Groups) -> str:
+    """Make a table of NER that begins with pretrained weights, and without."""
+    header = ("corpus", "embedding", "begins with", "F1 all", "seen", "unseen", "seeds")
+    rows = [
+        (CORPORA[dataset], *names, *_format_entities(groups[key]))
+        for dataset in CORPORA
+        for variant, names in PRETRAINED.items()
+        if (key := TrialKey(dataset, *variant)) in groups
+    ]
+    return format_table(header, rows)
 
 
 def make_text_table(groups: Groups) -> str:

@@ -109,6 +109,17 @@ def check_dropout(dropout: float | None, *, name: str = "dropout") -> None:
         )
 
 
+def check_shares(**arguments: float) -> None:
+    """Check that arguments are shares of a whole, and none the whole itself.
+
+    RAISES (ValueError): Naming the first that is not.
+    """
+    for name, value in arguments.items():
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        if not (is_number and 0 <= value < 1):
+            raise ValueError(f"'{name}' should be in [0, 1), but is {_quote(value)}.")
+
+
 def check_types(types: type | UnionType, expected: str, **arguments: object) -> None:
     """Check that arguments are of the types that they should be.
 

@@ -16,6 +16,7 @@ from weasel.util.config import load_project_config
 from spacy_hashembeds.corpora.datasets import DATASETS
 from spacy_hashembeds.corpora.splits import FETCH
 from spacy_hashembeds.experiments.configs import SHIPPED
+from spacy_hashembeds.experiments.grid import read_grid
 from spacy_hashembeds.vectors.rawtext import RAW_FILES
 
 from .conftest import ROOT, find_configs
@@ -147,14 +148,44 @@ def test_the_vectors_workflow_hands_each_file_on(folder):
     (init,) = run_dry(folder, "vectors-init", ".", pattern=r"spacy init vectors (.*)")
     assert init.split() == ["en", floret[3], vectors, "--mode", "floret"]
     embedders = {path.stem for path in find_configs("ner")}
-    # of the same embedder as multi_hash_embed, and of another paper
-    assert {line[2] for line in trials} == embedders - {"spacy_stock", "char_cnn"}
+    # of the same embedder as multi_hash_embed, and of other papers
+    others = {"spacy_stock", "char_cnn", "pretrain_ner"}
+    assert {line[2] for line in trials} == embedders - others
     for line in trials:
         settings = dict(pairwise(line))
         assert settings["--variant"] == "floret"
         assert settings["--paths.vectors"] == vectors
         flag = "--components.tok2vec.model.embed.include_static_vectors"
         assert settings[flag] == "true"
+
+
+def test_the_pretraining_workflow_hands_each_file_on(folder):
+    variables = ["--vars.seed", "1"]
+    lines = run_dry(folder, "pretraining", ".", *variables)
+    prepare, rawtext, *trials = (line.split() for line in lines)
+    assert prepare[0] == "prepare"
+    assert rawtext[:2] == ["rawtext", "assets/wnut17-raw"]
+    held_out = {value for key, value in pairwise(rawtext) if key == "--held-out"}
+    assert held_out == {"corpus/wnut17/dev.spacy", "corpus/wnut17/test.spacy"}
+    options = dict(pairwise(rawtext))
+    assert options["--add"] == "corpus/wnut17/train.spacy"
+    pattern = "spacy pretrain (.*)"
+    (line,) = run_dry(folder, "pretraining-run", ".", *variables, pattern=pattern)
+    config, output, *_ = line.split()
+    assert (ROOT / config).is_file()
+    settings = dict(pairwise(line.split()))
+    assert settings["--paths.raw_text"] == options["-o"]
+    assert settings["--system.seed"] == "1"
+    plain, pretrained = (dict(pairwise(trial)) for trial in trials)
+    assert "--variant" not in plain
+    assert pretrained["--variant"] == "pretrained"
+    assert pretrained["--initialize.init_tok2vec"] == f"{output}/model-last.bin"
+    assert {Path(config).stem} == {trial[2] for trial in trials}
+    # what the grid takes, for all seeds
+    grid = read_grid(SHIPPED / "grids/pretraining.yml")
+    overrides = {row.variant: row.overrides["wnut17"] for row in grid.rows}
+    weights = {"initialize.init_tok2vec": f"{output}/model-last.bin"}
+    assert overrides == {"default": {}, "pretrained": weights}
 
 
 def test_the_textcat_workflow_compares_ours_with_spacys(folder):

@@ -24,7 +24,8 @@ def rawtext_cli(
         ...,
         "--output",
         "-o",
-        help="The text file to write; - is standard output.",
+        help="The text file to write, or a .spacy file for `spacy pretrain`; - is "
+        "standard output, as text.",
         dir_okay=False,
         callback=name_output,
     ),
@@ -34,10 +35,16 @@ def rawtext_cli(
         help="A .spacy file, or a folder of them, whose texts are left out. May be "
         "given more than once.",
     ),
+    added: list[Path] = Opt(
+        [],
+        "--add",
+        help="A .spacy file, or a folder of them, whose tokens are added. May be given "
+        "more than once.",
+    ),
     quiet: bool = QUIET,
 ) -> None:
     """Tokenise the raw text behind WNUT 2017 as the corpus itself is, one text a line,
-    to train word vectors on.
+    to train word vectors or a tok2vec on.
 
     Nearly every sentence of the development and test data stands in that text: leave
     them out with --held-out, or scores on them say less than they seem to.
@@ -48,9 +55,9 @@ def rawtext_cli(
     from ..vectors.rawtext import write_raw_text
 
     try:
-        check_target(output, [folder, *held_out])
+        check_target(output, [folder, *held_out, *added])
         counts = write_raw_text(
-            folder, output, held_out=held_out, progress=_show_progress
+            folder, output, held_out=held_out, added=added, progress=_show_progress
         )
     except (OSError, ValueError) as e:
         msg.fail("Can't make the text", describe(e), exits=1)

@@ -17,6 +17,7 @@ from thinc.types import Floats2d
 
 from ..checks import check_choice
 from ..files import quote, read_json
+from ..layers.loss import get_cross_entropy
 from .annotation import forbid_tags, read_truth, set_entities
 from .checks import (
     check_normalized,
@@ -25,7 +26,6 @@ from .checks import (
     say_no_labels,
 )
 from .decoding import DECODERS, NO_ENTITIES, Entities, find_entities
-from .loss import get_cross_entropy
 from .tags import check_label, check_labels, count_tags
 
 

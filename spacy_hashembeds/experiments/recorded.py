@@ -96,6 +96,8 @@ def _compare(recorded: Mapping[str, Any], identity: Mapping[str, Any]) -> Iterat
             yield "the corpus was another"
         elif key == "vectors_hash":
             yield "the vectors were others"
+        elif key == "weights_hash":
+            yield "the pretrained weights were others"
         elif key == "config_hash":
             if "overrides" not in changed:  # which the hash is of too
                 yield "the config was another"

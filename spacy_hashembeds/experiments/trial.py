@@ -116,8 +116,9 @@ def identify(trial: Trial) -> dict[str, Any]:
     """Say all that the results of a trial depend on, as JSON data.
 
     RAISES (FileNotFoundError): If the config or a split of the corpus is missing.
-    RAISES (ValueError): If the language of the corpus is unknown, or if there are no
-        such vectors, or none in them.
+    RAISES (ValueError): If the language of the corpus is unknown, if there are no such
+        vectors, or none in them, or if there are no such weights to begin with, or they
+        would not be used.
     """
     for path in trial.corpus.values():
         if not list_files(path):
@@ -138,6 +139,7 @@ def identify(trial: Trial) -> dict[str, Any]:
         "config_hash": hashlib.sha256(config_text.encode("utf8")).hexdigest(),
         "corpus_hashes": hash_corpus(trial),
         **_identify_vectors(config),
+        **_identify_weights(config),
         "versions": {
             "python": platform.python_version(),
             **{package: version(package) for package in PACKAGES},
@@ -184,6 +186,27 @@ def _identify_vectors(config: Config) -> dict[str, str]:
     if not any(table.size for table in tables):
         raise ValueError(f"'paths.vectors' is '{name}', which has no vectors.")
     return {"vectors_hash": _hash_files(files)}
+
+
+def _identify_weights(config: Config) -> dict[str, str]:
+    """Hash the weights that a config has training begin with, if there are any."""
+    config = config.interpolate()
+    name = config.get("initialize", {}).get("init_tok2vec")
+    if not name:
+        return {}
+    if not config.get("pretraining"):
+        raise ValueError(
+            f"'initialize.init_tok2vec' is '{name}', but the config has no section "
+            "[pretraining]: spaCy would leave the weights out without a word. Take the "
+            "config that `spacy pretrain` was run with."
+        )
+    path = Path(name)
+    if not path.is_file():
+        raise ValueError(
+            "'initialize.init_tok2vec' should be a file of weights, but there is no "
+            f"file '{name}'. Make it with `spacy pretrain` (docs/pretraining.md)."
+        )
+    return {"weights_hash": _hash_files([path])}
 
 
 def _hash_files(paths: Iterable[Path]) -> str:

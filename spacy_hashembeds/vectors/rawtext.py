@@ -1,15 +1,20 @@
-"""The raw text that WNUT 2017 was drawn from, tokenised to train word vectors on."""
+"""The raw text that WNUT 2017 was drawn from, tokenised to train on."""
 
+import random
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
+from spacy.tokens import Doc, DocBin
+from spacy.training.corpus import FILE_TYPE
 from spacy.vocab import Vocab
 
 from ..corpora.docbin import read_docs
 from ..corpora.lines import fail
-from ..corpora.splits import FETCH
+from ..corpora.splits import FETCH, SEED
 from ..files import replacing
 
 #: The files, and whether WNUT 2017 splits the contractions in each ("do n ' t"):
@@ -23,6 +28,8 @@ RAW_FILES: Mapping[str, bool] = {
     "stacko-src": True,  # StackExchange
     "yt-filter": True,  # YouTube
 }
+
+Progress = Callable[[Iterator[str], str], Iterable[str]]
 
 _LETTER = r"[^\W\d_]"
 # An address ends before the punctuation that ends a clause or a bracket.
@@ -41,8 +48,8 @@ _TOKEN_IN_CONTRACTION = re.compile(f"{_ADDRESS}|{_NEGATED}|{_WORD}")
 class RawTextCounts:
     """What was written.
 
-    lines (int): Lines, each a tweet, comment or post.
-    tokens (int): Tokens on these lines.
+    lines (int): Lines, or Docs, each a tweet, comment or post.
+    tokens (int): Tokens of these.
     held_out (int): Lines left out because they stand in held-out data.
     """
 
@@ -56,20 +63,27 @@ def write_raw_text(
     output: Path,
     *,
     held_out: Iterable[Path] = (),
-    progress: Callable[[Iterator[str], str], Iterable[str]] = lambda lines, name: lines,
+    added: Iterable[Path] = (),
+    progress: Progress = lambda lines, name: lines,
 ) -> RawTextCounts:
-    """Tokenise the raw files as WNUT 2017's development and test data are, and write
-    one text a line, with a space between tokens.
+    """Tokenise the raw files as WNUT 2017's development and test data are.
+
+    A text file gets one text a line, with a space between tokens, in the order of the
+    raw files. A `.spacy` file gets a Doc for each text, in an order that is drawn, the
+    same each time: `spacy pretrain` takes them as they come, and the raw files are of
+    one kind of text each.
 
     Nearly all of those data stand in the raw files. Vectors that have seen the test
     sentences would flatter every score on them, and above all on unseen entities, so
     name them in `held_out`. Retweets with another beginning or end are still there.
 
     folder (Path): The folder that holds `RAW_FILES`.
-    output (Path): The text file to write or replace, whole or not at all.
+    output (Path): The file to write or replace, whole or not at all.
     held_out (Iterable[Path]): `.spacy` files, or folders of them. A line that has the
         text of one of their Docs, white space aside, is left out.
-    progress (Callable): Takes the lines of each raw file and its name, and hands the
+    added (Iterable[Path]): Likewise, of Docs whose tokens come after the raw files, if
+        their texts are not held out.
+    progress (Progress): Takes the lines of each raw file and its name, and hands the
         lines on.
     RETURNS (RawTextCounts): What was written.
     RAISES (FileNotFoundError): If one of the files is missing.
@@ -80,18 +94,44 @@ def write_raw_text(
     for path in paths:
         if not path.is_file():
             raise FileNotFoundError(f"{path}: a file of raw text is missing. {FETCH}.")
-    texts = _collect_texts(held_out)
-    lines = tokens = left_out = 0
-    with replacing(output) as temporary, temporary.open("w", encoding="utf8") as file:
-        for path in paths:
-            for line in progress(_read_text(path), path.name):
-                if _remove_space(line) in texts:
-                    left_out += 1
-                elif words := tokenize(line, split_contractions=RAW_FILES[path.name]):
-                    file.write(" ".join(words) + "\n")
-                    lines += 1
-                    tokens += len(words)
-    return RawTextCounts(lines=lines, tokens=tokens, held_out=left_out)
+    held_out_texts = _collect_texts(held_out)
+    counts: Counter[str] = Counter()
+
+    def select() -> Iterator[list[str]]:
+        texts = chain(_tokenize_files(paths, progress), *map(_read_words, added))
+        for words in filter(None, texts):
+            is_held_out = _join(words) in held_out_texts
+            counts["held_out"] += is_held_out
+            if not is_held_out:
+                counts["lines"] += 1
+                counts["tokens"] += len(words)
+                yield words
+
+    write = _write_docs if output.suffix == FILE_TYPE else _write_lines
+    with replacing(output) as temporary:
+        write(select(), temporary)
+    names = ("lines", "tokens", "held_out")
+    return RawTextCounts(**{name: counts[name] for name in names})
+
+
+def _tokenize_files(paths: Iterable[Path], progress: Progress) -> Iterator[list[str]]:
+    for path in paths:
+        for line in progress(_read_text(path), path.name):
+            yield tokenize(line, split_contractions=RAW_FILES[path.name])
+
+
+def _write_lines(texts: Iterator[list[str]], path: Path) -> None:
+    with path.open("w", encoding="utf8") as file:
+        file.writelines(" ".join(words) + "\n" for words in texts)
+
+
+def _write_docs(texts: Iterator[list[str]], path: Path) -> None:
+    shuffled = list(texts)
+    random.Random(SEED).shuffle(shuffled)
+    vocab = Vocab()
+    # without white space that is known, so that readers keep these tokens
+    docs = (Doc(vocab, words=words) for words in shuffled)
+    DocBin(attrs=["ORTH"], docs=docs).to_disk(path)
 
 
 def tokenize(text: str, *, split_contractions: bool) -> list[str]:
@@ -110,15 +150,18 @@ def tokenize(text: str, *, split_contractions: bool) -> list[str]:
 
 
 def _collect_texts(paths: Iterable[Path]) -> set[str]:
-    texts = set()
-    for path in paths:
-        for doc in read_docs(path, Vocab()):
-            texts.add(_remove_space("".join(token.text for token in doc)))
-    return texts
+    texts = (words for path in paths for words in _read_words(path))
+    return {_join(words) for words in texts}
 
 
-def _remove_space(text: str) -> str:
-    return "".join(text.split())
+def _read_words(path: Path) -> Iterator[list[str]]:
+    for doc in read_docs(path, Vocab()):
+        yield [token.text for token in doc]
+
+
+def _join(words: Iterable[str]) -> str:
+    """Join words without white space, which differs between copies of a text."""
+    return "".join("".join(words).split())
 
 
 def _read_text(path: Path) -> Iterator[str]:

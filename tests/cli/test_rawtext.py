@@ -40,6 +40,21 @@ def test_held_out_data_may_be_given_more_than_once(folder, tmp_path):
     assert f"Saved 7 lines of 21 tokens to {output}" in printed
 
 
+def test_docs_may_be_written_and_added(folder, tmp_path):
+    path, output = tmp_path / "train.spacy", tmp_path / "raw.spacy"
+    DocBin(docs=[Doc(Vocab(), words=["my", "words"])]).to_disk(path)
+    result = run(folder, "-o", output, "--add", path, "--held-out", path)
+    assert result.exit_code == 0, result.output
+    assert "Left out 1 lines" in " ".join(result.output.split())
+    result = run(folder, "-o", output, "--add", path)
+    assert result.exit_code == 0, result.output
+    texts = {doc.text for doc in DocBin().from_disk(output).get_docs(Vocab())}
+    assert texts == {"held out ", "kept in ! ", "my words "}
+    result = run(folder, "-o", path, "--add", path)
+    assert result.exit_code == 1
+    assert "train.spacy" in result.output
+
+
 def test_a_missing_file_is_named(folder, tmp_path):
     (folder / "yt-filter").unlink()
     result = run(folder, "-o", tmp_path / "text.txt")

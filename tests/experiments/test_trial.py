@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 import spacy
 from spacy.cli._util import parse_config_overrides
+from spacy.util import load_config
 from spacy.vocab import Vocab
 
 from spacy_hashembeds.analysis.parameters import measure_sizes
@@ -28,6 +29,7 @@ from spacy_hashembeds.corpora.docbin import read_docs
 from spacy_hashembeds.evaluation.scores import evaluate_pipeline
 from spacy_hashembeds.experiments import run_trial as run_module
 from spacy_hashembeds.experiments import trial as trial_module
+from spacy_hashembeds.experiments.configs import SHIPPED
 from spacy_hashembeds.experiments.processes import locked
 from spacy_hashembeds.experiments.recorded import find_objection, read_done
 from spacy_hashembeds.experiments.run_trial import check_gpu, run_trial
@@ -356,6 +358,51 @@ def test_vectors_trained_anew_under_their_path_are_other_vectors(project):
     assert after.pop("vectors_hash") != before.pop("vectors_hash")
     assert after == before
     assert "vectors_hash" not in identify(make_trial(project))
+
+
+def add_pretraining(project: Path) -> None:
+    """Give the config of the trial a [pretraining] section."""
+    path = project / "configs" / "multi_fewer_hash_embed.cfg"
+    config = load_config(path, interpolate=False)
+    other = load_config(SHIPPED / "pretrain_ner.cfg", interpolate=False)
+    config["pretraining"] = other["pretraining"]
+    config.to_disk(path)
+
+
+def test_weights_trained_anew_under_their_path_are_other_settings(project):
+    add_pretraining(project)
+    weights = project / "model-last.bin"
+    weights.write_bytes(b"first")
+    overrides = {**SMALL_TRIAL, "initialize.init_tok2vec": str(weights)}
+    trial = make_trial(project, overrides=overrides)
+    before = identify(trial)
+    assert identify(trial) == before
+    write_json(trial.metrics, before)
+    weights.write_bytes(b"second")
+    after = identify(trial)
+    objection = find_objection(trial, after)
+    assert objection is not None
+    assert objection.endswith("other settings: the pretrained weights were others")
+    assert after.pop("weights_hash") != before.pop("weights_hash")
+    assert after == before
+    assert "weights_hash" not in identify(make_trial(project))
+
+
+def test_weights_that_are_not_there(project):
+    add_pretraining(project)
+    overrides = {"initialize.init_tok2vec": str(project / "none.bin")}
+    match = r"'initialize\.init_tok2vec' should be .* no file '.*none\.bin'"
+    with pytest.raises(ValueError, match=match):
+        identify(make_trial(project, overrides=overrides))
+
+
+def test_weights_that_nothing_would_load(project):
+    """spaCy looks at them only where there is a [pretraining] section."""
+    (project / "model-last.bin").touch()
+    overrides = {"initialize.init_tok2vec": str(project / "model-last.bin")}
+    match = r"model-last\.bin', but the config has no section \[pretraining\]"
+    with pytest.raises(ValueError, match=match):
+        identify(make_trial(project, overrides=overrides))
 
 
 def test_vectors_that_are_none(project):

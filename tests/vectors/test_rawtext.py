@@ -111,6 +111,24 @@ def test_files_are_read_in_order_and_empty_lines_dropped(folder, tmp_path):
     assert (counts.lines, counts.tokens, counts.held_out) == (4, 16, 0)
 
 
+def test_docs_are_those_lines_in_an_order_that_is_drawn(folder, tmp_path):
+    lines = [f"text {letter}, mine" for letter in "abcdefghijklmnopqrstuvwxyz"]
+    (folder / "gurez.10000").write_text("\n".join(lines))
+    (folder / "stacko-src").write_text("I can't")
+    counts = write_raw_text(folder, tmp_path / "text.txt")
+    expected = (tmp_path / "text.txt").read_text().splitlines()
+    outputs = [tmp_path / "raw.spacy", tmp_path / "again.spacy"]
+    for output in outputs:
+        assert write_raw_text(folder, output) == counts
+    first, again = (list(read_docs(output, Vocab())) for output in outputs)
+    texts = [" ".join(token.text for token in doc) for doc in first]
+    assert sorted(texts) == sorted(expected)
+    assert texts != expected
+    assert [doc.text for doc in again] == [doc.text for doc in first]
+    # spaCy tokenises the text anew where white space is known
+    assert all(doc.has_unknown_spaces for doc in first)
+
+
 def test_held_out_texts_are_compared_without_white_space(folder, tmp_path):
     (folder / "yt-filter").write_text("so  good!!\nso good!\n")
     docs = [Doc(Vocab(), words=["so", "good", "!", "!"]), Doc(Vocab())]
@@ -121,10 +139,29 @@ def test_held_out_texts_are_compared_without_white_space(folder, tmp_path):
     assert (counts.lines, counts.held_out) == (1, 1)
 
 
+def test_docs_are_added_but_for_those_held_out(folder, tmp_path):
+    (folder / "yt-filter").write_text("so good!\n")
+    names = {"train": [["my", "words"], ["so", "good", "!"], []], "test": [["my", "w"]]}
+    for name, texts in names.items():
+        docs = [Doc(Vocab(), words=words) for words in texts]
+        DocBin(docs=docs).to_disk(tmp_path / f"{name}.spacy")
+    output, train = tmp_path / "text.txt", tmp_path / "train.spacy"
+    write_raw_text(folder, output, added=[train])
+    assert output.read_text() == "so good !\nmy words\nso good !\n"
+    counts = write_raw_text(folder, output, added=[train], held_out=[train])
+    assert (counts.lines, counts.held_out) == (0, 3)
+    test = tmp_path / "test.spacy"
+    counts = write_raw_text(folder, output, added=[train, test])
+    assert output.read_text().splitlines()[-1] == "my w"
+    assert (counts.lines, counts.tokens) == (4, 10)
+
+
 def test_empty_files_give_an_empty_text(folder, tmp_path):
     counts = write_raw_text(folder, tmp_path / "text.txt")
     assert (tmp_path / "text.txt").read_bytes() == b""
     assert (counts.lines, counts.tokens, counts.held_out) == (0, 0, 0)
+    write_raw_text(folder, tmp_path / "text.spacy")
+    assert list(read_docs(tmp_path / "text.spacy", Vocab())) == []
 
 
 def test_what_is_wrong_is_named_and_the_old_text_kept(folder, tmp_path):

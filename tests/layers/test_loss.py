@@ -3,10 +3,10 @@
 import numpy as np
 from thinc.api import NumpyOps
 
-from spacy_hashembeds.components.loss import get_cross_entropy
-from spacy_hashembeds.components.tags import MISSING
+from spacy_hashembeds.layers.loss import get_cross_entropy
 
 OPS = NumpyOps()
+MISSING = -1
 TRUTH = np.array([0, 4, MISSING, 2, 0])
 
 

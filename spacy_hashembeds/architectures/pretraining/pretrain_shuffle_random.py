@@ -1,0 +1,187 @@
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from spacy.attrs import NORM, ORTH, SPACY
+from spacy.tokens import Doc
+from spacy.vocab import Vocab
+from thinc.api import Dropout, Model, Ops, Softmax, chain
+from thinc.types import Floats2d
+
+from ...checks import check_shares
+from ...kernels.corruption import CLASSES, INTACT, corrupt
+from ...layers.checks import check_number
+from ...layers.loss import get_cross_entropy
+from ...layers.watch import check_once
+
+InT = list[Doc]
+#: Of all tokens of a batch, the probabilities of the classes, and the right ones.
+OutT = tuple[Floats2d, NDArray]
+
+
+def PretrainShuffleRandom(
+    *, shuffle: float = 0.1, random: float = 0.1
+) -> Callable[[Vocab, Model], Model[InT, OutT]]:
+    """Have `spacy pretrain` teach a tok2vec to tell which words are out of place.
+
+    Some words of a text are replaced by others of the same text ("shuffled"), some by
+    words of other texts ("random"). For each token an affine layer and a softmax tell
+    from its vector whether the word is intact, shuffled or random. No vocabulary is
+    predicted, so the objective is cheap and is for embedders of any words.
+
+    The other texts are those of the batch: have it hold many (`pretraining.batcher`).
+    In a batch of a single text no word is random.
+
+    A word is replaced with all that an embedder reads of it, its norm and its vector
+    among them; the white space behind it is that of the place. A word that is replaced
+    by itself is intact. Annotation is not kept: a tagger or a parser has not run.
+
+    What is drawn follows `training.seed`. The dropout of the tok2vec, and of its output
+    before the affine layer, is `pretraining.dropout`.
+
+    shuffle (float): The share of tokens that are shuffled, below 1. The paper does not
+        say; 0.1 is that of its authors' earlier code. With more, less context is left
+        to tell by.
+    random (float): The share of the others that are random, below 1, likewise: 9% of
+        all by default.
+    RETURNS (Callable[[Vocab, Model], Model]): Makes the model that `spacy pretrain`
+        trains, of the vocab and a tok2vec that gives each Doc, or all of them together,
+        a float32 array of shape `(tokens, nO)`. Its loss is the cross-entropy in nats,
+        summed up over tokens, and the gradient is that of its mean.
+    RAISES (ValueError): If a share is out of its bounds, or both are 0.
+
+    Source: Xue and Aletras, "HashFormers: Towards Vocabulary-independent Pre-trained
+    Transformers" (2022), §3.6, after Yamaguchi et al., "Frustratingly Simple
+    Pretraining Alternatives to Masked Language Modeling" (2021). Their code shuffles
+    all texts of a batch by one permutation, counts a word that is replaced by itself as
+    shuffled, and draws random words from a vocabulary, all of which are equally likely.
+    """
+    check_shares(shuffle=shuffle, random=random)
+    if not shuffle and not random:
+        raise ValueError(
+            "'shuffle' and 'random' should not both be 0: then every word is in its "
+            "place, and there is nothing to learn. The default is 0.1 for each."
+        )
+
+    def create_objective(vocab: Vocab, tok2vec: Model) -> Model[InT, OutT]:
+        return shuffle_random(tok2vec, shuffle=shuffle, random=random)
+
+    return create_objective
+
+
+def shuffle_random(
+    tok2vec: Model[InT, list[Floats2d] | Floats2d], *, shuffle: float, random: float
+) -> Model[InT, OutT]:
+    """Replace words of Docs in training, and classify their tokens.
+
+    tok2vec (Model): Gives each token a vector.
+    shuffle (float): The share of tokens that are shuffled.
+    random (float): The share of the others that are random.
+
+    *Output:* the probabilities, float32 of shape `(n, 3)`, and the classes, integers of
+        shape `(n,)`, for the `n` tokens of all Docs. Where it is not trained, all words
+        are left in their places.
+    """
+    # with weights of zero: what is below gets its first gradient in the second step
+    softmax = Softmax(len(CLASSES))
+    return Model(
+        "shuffle_random",
+        forward,
+        init=init,
+        layers=[tok2vec, chain(Dropout(), softmax)],
+        refs={"tok2vec": tok2vec, "output_layer": softmax},
+        attrs={"shuffle": shuffle, "random": random, "loss": get_loss},
+    )
+
+
+def forward(
+    model: Model[InT, OutT], docs: InT, is_train: bool
+) -> tuple[OutT, Callable[[Floats2d], InT]]:
+    check_once(model, _check_attrs, *_get_shares(model))
+    tok2vec, output = model.layers
+    lengths: Any = np.array([len(doc) for doc in docs], dtype="int32")
+    labels = np.full(lengths.sum(), INTACT)
+    if not lengths.any():
+        return (model.ops.alloc2f(0, len(CLASSES)), labels), lambda d_scores: []
+    if is_train:
+        shuffle, random = _get_shares(model)
+        docs, labels = corrupt_docs(docs, shuffle=shuffle, random=random)
+    vectors, backprop_tok2vec = tok2vec(docs, is_train)
+    # the layer "tok2vec" of `ner` and of a parser gives an array for all Docs
+    is_list = isinstance(vectors, list)
+    X: Any = model.ops.flatten(vectors) if is_list else vectors
+    probs, backprop_output = output(X, is_train)
+
+    def backprop(d_scores: Floats2d) -> InT:
+        dX = backprop_output(d_scores)
+        return backprop_tok2vec(model.ops.unflatten(dX, lengths) if is_list else dX)
+
+    return (probs, labels), backprop
+
+
+def init(model: Model[InT, OutT], X: InT | None = None, Y: OutT | None = None) -> None:
+    tok2vec, output = model.layers
+    tok2vec.initialize(X=X)
+    model.get_ref("output_layer").set_dim("nI", tok2vec.get_dim("nO"))
+    output.initialize()
+
+
+def get_loss(ops: Ops, docs: InT, predictions: OutT) -> tuple[float, Floats2d]:
+    """Sum up the cross-entropy of tokens, and find the gradient of its mean.
+
+    ops (Ops): Those of the model.
+    docs (list[Doc]): What it was given.
+    predictions (tuple[Floats2d, NDArray]): What it gave.
+    RETURNS (tuple[float, Floats2d]): The loss in nats, and the gradient with respect to
+        the scores before the softmax. *Shape:* `(n, 3)`.
+    """
+    loss, gradient = get_cross_entropy(ops, *predictions)
+    return loss, gradient / max(1, len(gradient))
+
+
+def corrupt_docs(
+    docs: Sequence[Doc], *, shuffle: float, random: float
+) -> tuple[list[Doc], NDArray]:
+    """Make Docs of the same lengths, in which some words are replaced.
+
+    docs (Sequence[Doc]): One or more, of one vocab.
+    shuffle (float): The share of tokens that are shuffled.
+    random (float): The share of the others that are random.
+    RETURNS (tuple[list[Doc], NDArray]): The Docs, and for each token its class:
+        see `corrupt`.
+    RAISES (ValueError): If the Docs are of several vocabs.
+    """
+    vocab = docs[0].vocab
+    if any(doc.vocab is not vocab for doc in docs):
+        raise ValueError(
+            "All Docs of a batch should be of one vocab, since words of one are put "
+            "into another, but there are several. Have the reader of the corpus make "
+            "Docs for `nlp.vocab`."
+        )
+    tokens = np.concatenate([doc.to_array([ORTH, NORM, SPACY]) for doc in docs])
+    lengths = np.array([len(doc) for doc in docs])
+    drawn = corrupt(tokens[:, 0], lengths, shuffle=shuffle, random=random)
+    tokens[:, :2] = tokens[drawn.sources, :2]
+    parts = np.split(tokens, lengths.cumsum()[:-1])
+    return [_make_doc(vocab, part) for part in parts], drawn.labels
+
+
+def _make_doc(vocab: Vocab, tokens: NDArray) -> Doc:
+    """Make a Doc of words, norms and white space. *Shape:* `(n, 3)`, uint64.
+
+    Norms too, since those that a tokenizer gives are not of the word but of the token:
+    that of the second token of "don't" is "not".
+    """
+    words, norms, spaces = tokens.T
+    doc = Doc(vocab, words=words, spaces=spaces.astype(bool))
+    return doc.from_array([NORM], norms)
+
+
+def _get_shares(model: Model) -> tuple[float, float]:
+    return model.attrs["shuffle"], model.attrs["random"]
+
+
+def _check_attrs(model: Model) -> None:
+    check_number(model, "shuffle", 0, 1)
+    check_number(model, "random", 0, 1)

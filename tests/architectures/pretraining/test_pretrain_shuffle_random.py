@@ -1,0 +1,344 @@
+"""The objective alone: what it makes of Docs, its loss, its gradient and its layer."""
+
+import copy
+import pickle
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import pytest
+import spacy
+from spacy.attrs import ORTH
+from spacy.tokens import Doc
+from spacy.util import registry
+from thinc.api import Config, Model, fix_random_seed, get_current_ops, set_dropout_rate
+
+from spacy_hashembeds.architectures.pretraining.pretrain_shuffle_random import (
+    PretrainShuffleRandom,
+    corrupt_docs,
+    get_loss,
+)
+from spacy_hashembeds.kernels.corruption import INTACT, RANDOM, SHUFFLED
+
+NAME = "spacy-hashembeds.PretrainShuffleRandom.v1"
+
+#: All that embedders read of a token.
+ATTRS = "ORTH NORM LOWER PREFIX SUFFIX SHAPE IS_SPACE LIKE_NUM LENGTH".split()
+
+TEXTS = [
+    "I don't know  what Dr. O'Neil can't do, 'cause he's in New York!",
+    "",
+    "Zürich :-) 😀 https://example.com 1,000 €",
+    "the the the",
+    "alone",
+    " \n two lines\n ",
+]
+
+
+@pytest.fixture(scope="module")
+def nlp():
+    """A tokenizer that gives tokens norms of their own, and some words vectors."""
+    nlp = spacy.blank("en")
+    nlp.vocab.reset_vectors(width=3)
+    for i, word in enumerate(["do", "York", "the"], start=1):
+        nlp.vocab.set_vector(word, np.full(3, i, dtype="f"))
+    return nlp
+
+
+@pytest.fixture
+def docs(nlp) -> list[Doc]:
+    docs = [nlp.make_doc(text) for text in TEXTS]
+    docs.append(Doc(nlp.vocab, words=["white", "space", "is", "not", "known"]))
+    docs[2][1].norm_ = "smile"  # as a matcher or a tokenizer of one's own may
+    return docs
+
+
+def read(docs: list[Doc], attrs=ATTRS) -> list[tuple]:
+    """What embedders read of each token."""
+    return [
+        (*of_token, *vector.tolist())
+        for doc in docs
+        for of_token, vector in zip(
+            doc.to_array(attrs).reshape(len(doc), len(attrs)).tolist(),
+            (token.vector for token in doc),
+            strict=True,
+        )
+    ]
+
+
+def corrupt(docs: list[Doc], shuffle: float, random: float, seed: int = 0):
+    fix_random_seed(seed)
+    return corrupt_docs(docs, shuffle=shuffle, random=random)
+
+
+# What becomes of Docs
+
+
+def test_what_is_not_replaced_is_as_it_was(docs):
+    made, labels = corrupt(docs, 0, 0)
+    assert [len(doc) for doc in made] == [len(doc) for doc in docs]
+    assert read(made, [*ATTRS, "SPACY"]) == read(docs, [*ATTRS, "SPACY"])
+    assert labels.tolist() == [INTACT] * sum(map(len, docs))
+    norms = [token.norm_ for token in made[0]]
+    assert "not" in norms  # the tokenizer's, of "n't": its lexeme has another
+    assert made[2][1].norm_ == "smile"
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_words_come_whole_and_white_space_stays(docs, seed):
+    before, spaces = read(docs), read(docs, ["SPACY"])
+    made, labels = corrupt(docs, 0.4, 0.4, seed=seed)
+    assert read(docs) == before  # what was given is left alone
+    after = read(made)
+    assert [of_token[0] for of_token in read(made, ["SPACY"])] == [
+        of_token[0] for of_token in spaces
+    ]
+    texts = np.repeat(np.arange(len(docs)), [len(doc) for doc in docs])
+    for place, (old, new, label) in enumerate(zip(before, after, labels, strict=True)):
+        own = {w for w, text in zip(before, texts, strict=True) if text == texts[place]}
+        others = {
+            w for w, text in zip(before, texts, strict=True) if text != texts[place]
+        }
+        if label == INTACT:
+            assert new == old
+        else:
+            assert new[0] != old[0]  # another word
+            assert new in (own if label == SHUFFLED else others)
+    assert {INTACT, SHUFFLED, RANDOM} == set(labels.tolist())
+
+
+def test_shares_of_real_sentences(nlp, prepare_real):
+    from spacy_hashembeds.corpora.docbin import read_docs
+
+    docs = list(read_docs(prepare_real("wnut17") / "train.spacy", nlp.vocab))
+    made, labels = corrupt(docs, 0.1, 0.1)
+    shares = np.bincount(labels, minlength=3) / len(labels)
+    # some words stand in their own place again
+    np.testing.assert_allclose(shares, [0.81, 0.1, 0.09], atol=0.005)
+    # random words are as frequent as words are
+    flat = np.concatenate([doc.to_array(ORTH) for doc in docs])
+    new = np.concatenate([doc.to_array(ORTH) for doc in made])[labels == RANDOM]
+    (word, count), *_ = Counter(flat.tolist()).most_common(1)
+    assert np.mean(new == word) == pytest.approx(count / len(flat), rel=0.2)
+
+
+def test_docs_of_several_vocabs_are_refused(docs):
+    other = spacy.blank("de").make_doc("aus einem anderen Vokabular")
+    with pytest.raises(ValueError, match=r"of one vocab, .* several\. .*nlp\.vocab"):
+        corrupt([*docs, other], 0.1, 0.1)
+
+
+# The layer
+
+
+def make_tok2vec(dropout: float = 0.0) -> Model:
+    """A small tok2vec, without dropout unless it is set."""
+    blocks = """
+    [model]
+    @architectures = "spacy.Tok2Vec.v2"
+
+    [model.embed]
+    @architectures = "spacy-hashembeds.MultiFewerHashEmbed.v1"
+    width = 8
+    attrs = ["NORM", "SHAPE"]
+    rows = [50, 20]
+    include_static_vectors = false
+
+    [model.encode]
+    @architectures = "spacy-hashembeds.MaxoutWindowEncoder.v1"
+    width = 8
+    depth = 1
+    window_size = 1
+    maxout_pieces = 2
+    """
+    return registry.resolve(Config().from_str(blocks))["model"]
+
+
+def build(docs: list[Doc], **settings: Any) -> Model:
+    """The objective over a small tok2vec, resolved as from a config."""
+    fix_random_seed(0)
+    block = {"objective": {"@architectures": NAME, **settings}}
+    create_objective = registry.resolve(block)["objective"]
+    model = create_objective(docs[0].vocab, make_tok2vec())
+    return model.initialize(X=docs)
+
+
+def randomize(model: Model) -> Model:
+    """Give the softmax weights, which begin with zeros."""
+    softmax = model.get_ref("output_layer")
+    state = np.random.default_rng(0)
+    softmax.set_param("W", state.normal(size=softmax.get_param("W").shape).astype("f"))
+    return model
+
+
+def get_weights(model: Model) -> list[np.ndarray]:
+    return [n.get_param(p) for n in model.walk() for p in n.param_names]
+
+
+def get_gradients(model: Model) -> list[np.ndarray]:
+    return [
+        n.get_grad(p).copy()
+        for n in model.walk()
+        for p in n.param_names
+        if n.has_grad(p)
+    ]
+
+
+def update(model: Model, docs: list[Doc], seed: int = 0):
+    """The loss of a batch as `spacy pretrain` has it, and the backward pass."""
+    fix_random_seed(seed)
+    predictions, backprop = model.begin_update(docs)
+    loss, gradient = model.attrs["loss"](model.ops, docs, predictions)
+    return loss, gradient, backprop
+
+
+def test_the_loss_begins_with_that_of_guessing(docs):
+    loss, gradient, _ = update(build(docs), docs)
+    n = sum(map(len, docs))
+    assert loss == pytest.approx(n * np.log(3), rel=1e-5)
+    assert gradient.shape == (n, 3)
+
+
+def test_the_loss_is_a_sum_and_the_gradient_that_of_a_mean():
+    scores = np.log(np.array([[1, 1, 2], [6, 1, 1]], dtype="f"))
+    probs = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
+    labels = np.array([RANDOM, INTACT])
+    loss, gradient = get_loss(get_current_ops(), [], (probs, labels))
+    assert loss == pytest.approx(np.log(2) + np.log(8 / 6), rel=1e-5)
+    expected = [[1 / 8, 1 / 8, -2 / 8], [-1 / 8, 1 / 16, 1 / 16]]
+    np.testing.assert_allclose(gradient, expected, rtol=1e-5)
+
+
+def test_gradients_are_those_of_finite_differences(docs):
+    model = randomize(build(docs))
+    _, gradient, backprop = update(model, docs)
+    backprop(gradient)
+    n, eps = sum(map(len, docs)), 1e-3
+    state = np.random.default_rng(0)
+    nodes = [node for node in model.walk() if node.name in ("softmax", "maxout")]
+    assert len(nodes) == 3
+    for node in nodes:
+        for name in node.param_names:
+            param, found = node.get_param(name), node.get_grad(name)
+            for _ in range(4):
+                index = tuple(state.integers(size) for size in param.shape)
+                losses = []
+                for step in (eps, -2 * eps, eps):
+                    losses.append(update(model, docs)[0] / n)
+                    param[index] += step
+                slope = (losses[1] - losses[2]) / (2 * eps)
+                assert found[index] == pytest.approx(slope, abs=5e-4)
+    assert any(abs(gradient).max() > 1e-3 for gradient in get_gradients(model))
+
+
+def test_gradients_are_left_alone_and_add_up(docs):
+    model = randomize(build(docs))
+    _, gradient, backprop = update(model, docs)
+    given = gradient.copy()
+    backprop(gradient)
+    once = get_gradients(model)
+    backprop(gradient)
+    np.testing.assert_array_equal(gradient, given)
+    for first, second in zip(once, get_gradients(model), strict=True):
+        np.testing.assert_allclose(second, 2 * first, rtol=1e-4, atol=1e-6)
+
+
+def test_predictions_are_of_docs_as_they_are(docs):
+    model = randomize(build(docs, shuffle=0.5, random=0.5))
+    probs, labels = model.predict(docs)
+    assert (probs.shape, probs.dtype) == ((sum(map(len, docs)), 3), "float32")
+    np.testing.assert_allclose(probs.sum(axis=1), 1, rtol=1e-5)
+    assert not labels.any()
+    # what else is in a batch changes nothing
+    alone = np.concatenate([model.predict([doc])[0] for doc in docs])
+    np.testing.assert_allclose(probs, alone, atol=1e-5)
+
+
+def test_labels_are_those_of_the_batch_that_was_predicted(docs):
+    """Nothing is kept in the layer between the forward pass and the loss."""
+    model = randomize(build(docs))
+    fix_random_seed(0)
+    first, _ = model.begin_update(docs)
+    loss = get_loss(model.ops, docs, first)[0]
+    second, _ = model.begin_update(docs[::-1])
+    assert second[1].tolist() != first[1].tolist()
+    assert get_loss(model.ops, docs, first)[0] == loss
+    _, labels = corrupt(docs, 0.1, 0.1)
+    assert first[1].tolist() == labels.tolist()
+
+
+@pytest.mark.parametrize("n_empty", [0, 1, 3])
+def test_batches_without_a_token(docs, n_empty):
+    model = build(docs)
+    empty = [docs[1]] * n_empty
+    loss, gradient, backprop = update(model, empty)
+    assert (loss, gradient.shape) == (0, (0, 3))
+    backprop(gradient)
+    assert not any(gradient.any() for gradient in get_gradients(model))
+    assert model.predict(empty)[0].shape == (0, 3)
+
+
+def test_batches_with_one_token(docs):
+    model = randomize(build(docs))
+    loss, gradient, backprop = update(model, [docs[1], docs[4], docs[1]])
+    assert loss > 0
+    backprop(gradient)
+    assert any(gradient.any() for gradient in get_gradients(model))
+
+
+def test_dropout_is_that_of_pretraining(docs):
+    model = randomize(build(docs))
+    losses = {update(model, docs)[0] for _ in range(3)}
+    assert len(losses) == 1
+    set_dropout_rate(model, 0.5)
+    # in the tok2vec, and on its output
+    for node in model.get_ref("tok2vec").walk():
+        if "dropout_rate" in node.attrs:
+            node.attrs["dropout_rate"] = 0.0
+    assert update(model, docs)[0] not in losses
+
+
+def test_equal_seeds_give_equal_models(docs):
+    trained = []
+    for seed in (0, 0, 1):
+        model = randomize(build(docs))
+        _, gradient, backprop = update(model, docs, seed=seed)
+        backprop(gradient)
+        trained.append(np.concatenate([g.reshape(-1) for g in get_gradients(model)]))
+    np.testing.assert_array_equal(trained[0], trained[1])
+    assert abs(trained[0] - trained[2]).max() > 1e-3
+
+
+def test_it_can_be_saved_and_copied(docs):
+    model = randomize(build(docs, shuffle=0.2, random=0.3))
+    loaded = build(docs).from_bytes(model.to_bytes())
+    copies = [loaded, model.copy(), copy.deepcopy(model)]
+    copies.append(pickle.loads(pickle.dumps(model)))
+    for other in copies:
+        assert update(other, docs)[0] == update(model, docs)[0]
+        np.testing.assert_array_equal(other.predict(docs)[0], model.predict(docs)[0])
+
+
+@pytest.mark.parametrize("value", [-0.1, 1.5, "0.1", None, True, float("nan")])
+@pytest.mark.parametrize("name", ["shuffle", "random"])
+def test_damaged_attributes_are_refused(docs, name, value):
+    model = build(docs)
+    model.attrs[name] = value
+    match = rf"attribute '{name}' of layer 'shuffle_random' .* number from 0 to 1"
+    with pytest.raises(ValueError, match=match):
+        model.begin_update(docs)
+
+
+@pytest.mark.parametrize("value", [-0.1, 1, 1.5, "0.1", None, True, float("nan")])
+@pytest.mark.parametrize("name", ["shuffle", "random"])
+def test_shares_that_can_not_be_are_refused(name, value):
+    match = rf"'{name}' should be in \[0, 1\), but is {value!r}\."
+    with pytest.raises(ValueError, match=match):
+        PretrainShuffleRandom(**{name: value})
+
+
+def test_something_has_to_be_replaced():
+    with pytest.raises(ValueError, match=r"'shuffle' and 'random' should not both be"):
+        PretrainShuffleRandom(shuffle=0, random=0.0)
+    PretrainShuffleRandom(shuffle=0)
+    PretrainShuffleRandom(random=0)
