@@ -1,6 +1,5 @@
 """Parameters, counted by hand."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -171,40 +170,35 @@ def test_a_pipeline_without_layers():
     assert count_mixing_parameters(nlp) == 0
 
 
-@pytest.fixture
-def compressed_embed() -> Callable[..., Model]:
-    """What registers an embedder of layers that nobody here knows, by their names."""
-
-    def build(width: int, is_mixed: bool) -> Model:
-        projection: Model = Model(
-            "projcompressor",
-            lambda model, docs, is_train: (
-                [model.ops.alloc2f(len(doc), width) for doc in docs],
-                lambda dYs: [],
-            ),
-            init=lambda model, X=None, Y=None: model.set_param(
-                "W", model.ops.alloc2f(width, 128)
-            ),
-            dims={"nO": width},
-            params={"W": None},
-        )
-        mixer = [with_array(Maxout(width, width, nP=3, normalize=True))] * is_mixed
-        return Model(
-            "hash_former_embed",
-            chain_forward,
-            init=chain_init,
-            layers=[projection, *mixer],
-            dims={"nO": width},
-        )
-
-    registry.architectures("test.Compressed.v1", func=build)
-    return build
+@registry.architectures("tests.CompressedEmbed.v1")
+def make_compressed_embed(width: int, is_mixed: bool) -> Model:
+    """An embedder of layers that nobody here knows by their names."""
+    projection: Model = Model(
+        "projcompressor",
+        lambda model, docs, is_train: (
+            [model.ops.alloc2f(len(doc), width) for doc in docs],
+            lambda dYs: [],
+        ),
+        init=lambda model, X=None, Y=None: model.set_param(
+            "W", model.ops.alloc2f(width, 128)
+        ),
+        dims={"nO": width},
+        params={"W": None},
+    )
+    mixer = [with_array(Maxout(width, width, nP=3, normalize=True))] * is_mixed
+    return Model(
+        "hash_former_embed",
+        chain_forward,
+        init=chain_init,
+        layers=[projection, *mixer],
+        dims={"nO": width},
+    )
 
 
 @pytest.mark.parametrize("is_mixed", [False, True])
-def test_whatever_is_in_an_embedder_counts(is_mixed, compressed_embed):
+def test_whatever_is_in_an_embedder_counts(is_mixed):
     nlp = spacy.blank("en")
-    embed = {"@architectures": "test.Compressed.v1", "width": WIDTH}
+    embed = {"@architectures": "tests.CompressedEmbed.v1", "width": WIDTH}
     add_tagger(nlp, "tagger", make_tok2vec({**embed, "is_mixed": is_mixed}))
     initialize(nlp)
     mix = is_mixed * (WIDTH * 3 * WIDTH + WIDTH * 3 + 2 * WIDTH)
