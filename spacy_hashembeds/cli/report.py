@@ -96,9 +96,10 @@ def _find_paper(paper: PaperName) -> tuple[Callable[..., Any], Callable[..., Non
 
         return page.make_page, page.write_why_attention
     if paper == PaperName.hashformers:
-        from ..report.hashformers.page import make_page, write_hashformers
+        from ..report.hashformers.page import make_page as make_hashformers
+        from ..report.hashformers.page import write_hashformers
 
-        return make_page, write_hashformers
+        return make_hashformers, write_hashformers
     from ..report.report import make_report, write_report
 
     return make_report, write_report

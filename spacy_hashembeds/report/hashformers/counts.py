@@ -80,8 +80,8 @@ def make_count_table() -> TextTable:
         headings=("Model", "Rows", "By formula", "Parameters", "Printed", "As rows"),
         rows=[_make_row(count) for count in COUNTS],
         notes=[
-            "Pool, Add and Proj are printed with a row more than their formulas. It may "
-            "be the vector that the authors' public code adds to every token.",
+            "Pool, Add and Proj are printed with a row more than their formulas. It "
+            "may be the vector that the authors' public code adds to every token.",
             "N is not quite what its names say: 797.2K are 1,038 rows, as many as "
             "Pool's, and the public code hashes tokens to 50,260. |V| has to be nearly "
             "as many, or PCR (Emb) of Emb (50K) would not be 0.0.",

@@ -28,7 +28,8 @@ AVERAGE = "average"
 HASHERS = {"md5": "MD", "lsh": "LSH"}
 COMPRESSORS = {"emb": "Emb", "pool": "Pool", "add": "Add", "proj": "Proj"}
 
-_SIZES = {"emb_50k": "Emb (50K)", "emb_1k": "Emb (1K)"}
+_SIZED = {"emb_50k": "Emb (50K)", "emb_1k": "Emb (1K)"}
+_SIZED.update({key: name for key, name in COMPRESSORS.items() if key != "emb"})
 _BASELINES = {
     "bert_mlm": "BERT-MLM",
     "bert_sr": "BERT-S+R",
@@ -42,7 +43,7 @@ MODELS = {
     **{
         f"{hasher}_{key}": f"HashFormers-{name} {model}"
         for hasher, name in HASHERS.items()
-        for key, model in {**_SIZES, **COMPRESSORS}.items()
+        for key, model in _SIZED.items()
     },
     **{key: f"HashFormers-{name}" for key, name in COMPRESSORS.items()},
 }

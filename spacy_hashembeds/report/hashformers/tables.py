@@ -210,7 +210,7 @@ def _measure(results: Sequence[Result]) -> Measures:
 
 def _get_speed(results: Sequence[Result]) -> float | None:
     speed = average([result.words_per_second for result in results]).ours
-    return speed and speed.mean
+    return None if speed is None else speed.mean
 
 
 def _retain(
