@@ -111,7 +111,7 @@ def test_the_page_says_what_is_in_it(name, results, request):
     for note in ("the first one is Pool", "Four do not", "6.9 ms of CANINE-C"):
         assert note in text
     assert "sweep hashformers --embedders hash_former_embed --variants lsh_add" in text
-    assert "sweep num_hashes --datasets wnut17,conll2002_es" not in text
+    assert "sweep num_hashes --datasets conll2002_es,wnut17 --embedders multi" in text
     assert "training.optimizer.eps" in text
 
 
