@@ -109,6 +109,7 @@ def test_tables_of_the_page_are_found():
         "`attention`",
         "`doctor`",
         "`importance`",
+        "`ratios`",
     }
 
 

@@ -23,6 +23,7 @@ from spacy_hashembeds.experiments.results import (
 )
 from spacy_hashembeds.report.findings import make_overview, make_seed_table
 from spacy_hashembeds.report.hash_embeddings import tables as hash_embeddings
+from spacy_hashembeds.report.hashformers import tables as hashformers
 from spacy_hashembeds.report.missing import find_missing
 from spacy_hashembeds.report.tables import Table, make_trial_tables
 from spacy_hashembeds.report.why_attention import tables as why_attention
@@ -36,9 +37,10 @@ _PREFIXES = ("ents", "ents_seen", "ents_unseen")
 _SEEDS = (0, 1)
 _ENTITIES = "metrics/wnut17/multi_embed/default/seed{}.json"
 _ENCODER = "metrics/wnut17/bilstm_char_cnn/att/seed{}.json"
+_CODES = "metrics/wnut17/hash_former_embed/lsh_proj/seed{}.json"
 _CATEGORIES = "metrics/ag_news/ngrams/classifier/seed{}.json"
 _PARTS = (*map(_ENTITIES.format, _SEEDS), _CATEGORIES.format(0))
-_ALL_PARTS = (*_PARTS, _ENCODER.format(0))
+_ALL_PARTS = (*_PARTS, _ENCODER.format(0), _CODES.format(0))
 
 
 def _make(folder: Path) -> None:
@@ -46,6 +48,8 @@ def _make(folder: Path) -> None:
         entities, categories = _score_entities(seed), _score_categories(seed)
         _write(folder, "wnut17/multi_embed/default", seed, entities)
         _write(folder, "wnut17/multi_hash_embed/default", seed, entities)
+        _write(folder, "wnut17/multi_fewer_hash_embed/default", seed, entities)
+        _write(folder, "wnut17/hash_former_embed/lsh_proj", seed, entities)
         for variant in ("att", "baseline"):
             _write(folder, f"wnut17/bilstm_char_cnn/{variant}", seed, entities)
         _write(folder, "ag_news/ngrams/classifier", seed, categories)
@@ -87,7 +91,10 @@ def _write(folder: Path, name: str, seed: int, scores: dict[str, Any]) -> None:
         "versions": {"python": "3.11.7"},
         "scores": {"dev": scores, "test": scores},
         "timings": {"train_seconds": 12.5, "words_per_second": 1000.5},
-        "sizes": {"embedding_parameters": 1000, "bytes_on_disk": 2_500_000},
+        "sizes": {
+            **{"embedding_parameters": 1000, "mixing_parameters": 100},
+            "bytes_on_disk": 2_500_000,
+        },
         "model": "model-best",
     }
     path.write_text(json.dumps(result, indent=2), encoding="utf8")
@@ -107,6 +114,8 @@ def _use_results(groups: Groups) -> Any:
     tables += why_attention.make_trial_tables(entities).values()
     encoders = {key: entities[key] for key in entities if key[1:] in NAMES}
     tables.append(why_attention.make_overview(encoders, list(NAMES)))
+    codes = hashformers.select_trials(entities)
+    tables += [hashformers.make_overview(codes), hashformers.make_ratio_table(codes)]
     find_missing(entities)
     averages = [
         estimate_score(results, "test", score)

@@ -1,10 +1,12 @@
 """How large a pipeline is, in parameters and on disk."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from spacy.language import Language
-from thinc.api import Model
+from thinc.api import Model, PyTorchShim
+from thinc.layers.layernorm import forward as layernorm_forward
+from thinc.layers.maxout import forward as maxout_forward
 
 from ..architectures.embedders import (
     multi_embed,
@@ -26,16 +28,35 @@ _NAMES = (
 # hash, and in it one for each class.
 _LINEAR = "sparse_linear"
 
+# What mixes the columns of an embedding to one vector.
+_MIXERS = (maxout_forward, layernorm_forward)
+
 
 def count_parameters(models: Iterable[Model]) -> int:
-    """Count the numbers in all parameters of models, shared layers once."""
+    """Count the numbers in all parameters of models, shared layers once.
+
+    Those of wrapped PyTorch modules are among them, also where training leaves them as
+    they are.
+    """
     nodes = {node.id: node for model in models for node in model.walk()}
-    return sum(
+    own = sum(
         node.get_param(name).size
         for node in nodes.values()
         for name in node.param_names
         if node.has_param(name)
     )
+    return own + sum(_find_torch_sizes(nodes.values()).values())
+
+
+def _find_torch_sizes(nodes: Iterable[Model]) -> dict[int, int]:
+    """Find the sizes of PyTorch's parameters, which modules may share, by identity."""
+    return {
+        id(parameter): parameter.numel()
+        for node in nodes
+        for shim in node.shims
+        if isinstance(shim, PyTorchShim)
+        for parameter in shim._model.parameters()
+    }
 
 
 def find_embeddings(nlp: Language) -> list[Model]:
@@ -70,14 +91,39 @@ def count_embedding_parameters(nlp: Language) -> int:
 
     The weights of spaCy's bag of words count as such a table too.
     """
-    nodes = (node for model in _get_models(nlp) for node in model.walk())
-    linear = [node for node in nodes if node.name == _LINEAR]
-    return count_parameters([*find_embeddings(nlp), *linear])
+    return count_parameters([*find_embeddings(nlp), *_find_linear(nlp)])
+
+
+def count_mixing_parameters(nlp: Language) -> int:
+    """Count the parameters of embedding layers that mix the columns of their tables.
+
+    They are part of `count_embedding_parameters`: those of Maxout layers, and of layer
+    normalisation. The others are those of tables, codebooks and projections.
+    """
+    nodes = (node for model in find_embeddings(nlp) for node in model.walk())
+    return count_parameters(node for node in nodes if node._func in _MIXERS)
+
+
+def has_embeddings(nlp: Language) -> bool:
+    """Say whether there is an embedding whose parameters can be told from others.
+
+    There is none where no component has a model, and where tokens are embedded inside a
+    PyTorch module, as in pretrained transformers.
+    """
+    return bool(find_embeddings(nlp)) or any(_find_linear(nlp))
 
 
 def count_pipeline_parameters(nlp: Language) -> int:
-    """Count the parameters of all components of a pipeline."""
+    """Count the parameters of all components of a pipeline.
+
+    Word vectors are not among them: they belong to the vocab, and nothing trains them.
+    """
     return count_parameters(_get_models(nlp))
+
+
+def _find_linear(nlp: Language) -> Iterator[Model]:
+    for model in _get_models(nlp):
+        yield from (node for node in model.walk() if node.name == _LINEAR)
 
 
 def _get_models(nlp: Language) -> list[Model]:

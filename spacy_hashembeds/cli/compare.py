@@ -6,6 +6,14 @@ from typing import TYPE_CHECKING, Any
 from spacy.cli._util import Arg, Opt
 
 from ._app import describe, hashembeds_cli
+from ._layout import (
+    RATIOS,
+    RATIOS_LEGEND,
+    format_count,
+    format_ratios,
+    format_score,
+    print_table,
+)
 from ._output import JSON, QUIET, name_output, print_json
 from ._progress import show_progress
 
@@ -47,7 +55,9 @@ def compare_cli(
 
     Scores are those on all, seen and unseen entities, or, of text classifiers,
     accuracy and F1. Speed is measured anew, with all pipelines taking turns in one
-    run. Close other programs: where timings were disturbed, it says so.
+    run. Close other programs: where timings were disturbed, it says so. The first
+    trial is what the others are set beside: how fast they are, how much smaller, and
+    what they keep of its score.
     """
     from wasabi import msg
 
@@ -85,9 +95,8 @@ def _show_progress(rounds: "Sequence[int]") -> "Iterable[int]":
 def _print_comparison(comparison: dict[str, Any]) -> None:
     from wasabi import msg
 
-    from ..experiments.comparison import is_of_categories
+    from ..experiments.comparison import is_of_categories, name_score
     from ..experiments.machine import describe_machine
-    from ._layout import print_table
 
     rows = comparison["rows"]
     make = _list_categories if is_of_categories(comparison) else _list_entities
@@ -97,6 +106,16 @@ def _print_comparison(comparison: dict[str, Any]) -> None:
         f"{describe_machine(comparison['machine'])}.",
         ("Embedder", "Params", "MB", "Words/s", "Quartiles", "Times"),
         [_format_size_and_speed(row) for row in rows],
+    )
+    score = name_score(comparison)
+    print_table(
+        "Beside the first one",
+        f"In percent. PRR: {score} kept; {RATIOS_LEGEND}",
+        ("Embedder", "All params", *RATIOS),
+        [
+            (row["name"], format_count(row["pipeline_parameters"]), *format_ratios(row))
+            for row in rows
+        ],
     )
     for disturbance in comparison["disturbances"]:
         msg.warn("The timings were disturbed", disturbance)
@@ -125,12 +144,8 @@ def _list_categories(comparison: dict[str, Any]) -> _Listed:
     return (
         f"Scores in percent, of {rows[0]['documents']:,} documents.",
         ("Embedder", accuracy, "Macro F", "Micro F"),
-        [(row["name"], *(_format_score(row[key]) for key in keys)) for row in rows],
+        [(row["name"], *(format_score(row[key]) for key in keys)) for row in rows],
     )
-
-
-def _format_score(score: float | None) -> str:
-    return "-" if score is None else f"{100 * score:.1f}"
 
 
 def _format_scores(scores: dict[str, Any]) -> str:

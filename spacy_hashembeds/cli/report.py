@@ -17,6 +17,7 @@ class PaperName(StrEnum):
     multi_hash_embeddings = "multi-hash-embeddings"
     hash_embeddings = "hash-embeddings"
     why_attention = "why-attention"
+    hashformers = "hashformers"
 
 
 @hashembeds_cli.command("report")
@@ -37,8 +38,8 @@ def report_cli(
         "--paper",
         help='The paper whose tables to fill: the report "Multi hash embeddings in '
         'spaCy", of named entities, "Hash Embeddings for Efficient Word '
-        'Representations", of text classifiers, or "Why Attention?", of BiLSTMs for '
-        "named entities.",
+        'Representations", of text classifiers, "Why Attention?", of BiLSTMs for named '
+        'entities, or "HashFormers", of codes in place of tables.',
     ),
     figures: Path | None = Opt(
         None,
@@ -94,6 +95,11 @@ def _find_paper(paper: PaperName) -> tuple[Callable[..., Any], Callable[..., Non
         from ..report.why_attention import page
 
         return page.make_page, page.write_why_attention
+    if paper == PaperName.hashformers:
+        from ..report.hashformers.page import make_page as make_hashformers
+        from ..report.hashformers.page import write_hashformers
+
+        return make_hashformers, write_hashformers
     from ..report.report import make_report, write_report
 
     return make_report, write_report

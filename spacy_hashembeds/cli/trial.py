@@ -6,7 +6,7 @@ import typer
 from spacy.cli._util import Arg, Opt
 
 from ._app import describe, hashembeds_cli
-from ._layout import print_table
+from ._layout import format_score, print_table
 from ._output import JSON, QUIET, print_json
 from ._overrides import TAKE_OVERRIDES, read_overrides
 
@@ -93,7 +93,7 @@ def _list_entities(splits: dict[str, Any]) -> _Listed:
             split,
             kind,
             f"{scores[f'{prefix}_support']:,}",
-            *(_format_score(scores[f"{prefix}_{key}"]) for key in "prf"),
+            *(format_score(scores[f"{prefix}_{key}"]) for key in "prf"),
         )
         for split, scores in splits.items()
         for kind, prefix in KINDS.items()
@@ -109,13 +109,9 @@ def _list_categories(splits: dict[str, Any]) -> _Listed:
         (
             split,
             f"{scores['cats_support']:,}",
-            *(_format_score(scores[key]) for key in keys),
+            *(format_score(scores[key]) for key in keys),
         )
         for split, scores in splits.items()
     ]
     accuracy = name_accuracy(next(iter(splits.values()))).capitalize()
     return ("Split", "Documents", accuracy, "Macro F", "Micro F"), rows, "l"
-
-
-def _format_score(score: float | None) -> str:
-    return "-" if score is None else f"{100 * score:.1f}"

@@ -3,6 +3,7 @@
 import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from thinc.api import Ops, get_current_ops, set_current_ops
 from ..acceleration.accelerate import accelerate_folder
 from ..acceleration.conversion import find_convertible
 from ..acceleration.timing import Speed, measure_speeds
+from ..analysis.ratios import Measures, compute_ratios
 from ..analysis.sizes import bytes_on_disk
 from ..corpora.docbin import read_docs
 from ..evaluation.categories import EXCLUSIVE, SUPPORT, name_accuracy
@@ -61,8 +63,12 @@ def compare_trials(
         of the last split the scores "p", "r", "f" (0 to 1, None where there are no
         entities) and their number "support", or for text classifiers "accuracy",
         "macro_f" and "micro_f", the number of "documents", and whether labels are
-        "exclusive"; "embedding_parameters", "bytes_on_disk", "words_per_second",
-        "words_per_second_quartiles", and "times_as_fast" as the first row.
+        "exclusive"; "embedding_parameters" with its part "mixing_parameters", and
+        "pipeline_parameters", None where earlier trials have not recorded them;
+        "bytes_on_disk", "words_per_second", "words_per_second_quartiles", and
+        "times_as_fast" as the first row; and beside the first row the `Ratios` "prr",
+        of F1 on all entities or of accuracy, "pcr_all", "pcr_emb", "pcr_tables" and
+        "poep".
     """
     trials = [_read_metrics(path) for path in metrics]
     _check_corpora(metrics, trials)
@@ -74,8 +80,9 @@ def compare_trials(
         if accelerated:
             rows, models = _add_accelerated(rows, models, docs, folder)
         with watch_machine() as machine:
-            speeds = _measure_speeds(models, docs, progress)
-    _add_speeds(rows, speeds)
+            speeds = measure_models(models, docs, progress)
+    add_speeds(rows, speeds)
+    add_ratios(rows, [_get_score(row) for row in rows])
     return {
         "dataset": rows[0]["dataset"],
         "machine": machine,
@@ -165,9 +172,18 @@ def _add_accelerated(
     return all_rows, all_models
 
 
-def _measure_speeds(
-    models: Sequence[Path], docs: Sequence[Doc], progress: ShowProgress
+def measure_models(
+    models: Sequence[str | Path], docs: Sequence[Doc], progress: ShowProgress
 ) -> list[Speed]:
+    """Measure how fast saved pipelines annotate, side by side: see `measure_speeds`.
+
+    models (Sequence[str | Path]): The pipelines, names or folders.
+    docs (Sequence[Doc]): The docs to annotate.
+    progress (Callable[[Sequence[int]], Iterable[int]]): Hands the rounds of timing on,
+        and shows how far they are.
+    RAISES (ValueError): If there is no token to annotate.
+    RETURNS (list[Speed]): The speed of each pipeline.
+    """
     ops = get_current_ops()
     loaders = {str(i): partial(_load, model, ops) for i, model in enumerate(models)}
     try:
@@ -177,7 +193,7 @@ def _measure_speeds(
     return [speeds[name] for name in loaders]
 
 
-def _load(model: Path, ops: Ops) -> Language:
+def _load(model: str | Path, ops: Ops) -> Language:
     # A pipeline that was loaded before may have chosen a BLAS for the whole process.
     set_current_ops(ops)
     return load_trained(model)
@@ -188,8 +204,11 @@ def _make_row(trial: Mapping[str, Any]) -> dict[str, Any]:
     row = {key: trial[key] for key in ("dataset", "embedder", "variant", "seed")}
     row["accelerated"] = False
     row |= (_get_categories if get_task(trial) == TEXTCAT else _get_entities)(scores)
-    row["embedding_parameters"] = trial["sizes"]["embedding_parameters"]
-    row["bytes_on_disk"] = trial["sizes"]["bytes_on_disk"]
+    sizes = trial["sizes"]
+    row["embedding_parameters"] = sizes["embedding_parameters"]
+    row["mixing_parameters"] = sizes.get("mixing_parameters")
+    row["pipeline_parameters"] = sizes.get("pipeline_parameters")
+    row["bytes_on_disk"] = sizes["bytes_on_disk"]
     return row
 
 
@@ -228,11 +247,47 @@ def name_accuracies(comparison: Mapping[str, Any]) -> str:
     return name_accuracy({EXCLUSIVE: exclusive})
 
 
-def _add_speeds(rows: Rows, speeds: Sequence[Speed]) -> None:
+def name_score(comparison: Mapping[str, Any]) -> str:
+    """Say which score "prr" is of: F1, or of text classifiers their "accuracy".
+
+    comparison (Mapping[str, Any]): What `compare_trials` returns.
+    """
+    return name_accuracies(comparison) if is_of_categories(comparison) else "F1"
+
+
+def add_speeds(rows: Rows, speeds: Sequence[Speed]) -> None:
+    """Add its speed to each row, and how often it is that of the first one.
+
+    rows (list[dict[str, Any]]): The rows, which are changed.
+    speeds (Sequence[Speed]): The speed of each.
+    """
     for row, speed in zip(rows, speeds, strict=True):
         row["words_per_second"] = speed.median
         row["words_per_second_quartiles"] = list(speed.quartiles)
         row["times_as_fast"] = speed.median / speeds[0].median
+
+
+def add_ratios(rows: Rows, scores: Sequence[float | None]) -> None:
+    """Add to each row what its pipeline is beside that of the first one: its `Ratios`.
+
+    rows (list[dict[str, Any]]): The rows, with their parameters. They are changed.
+    scores (Sequence[float | None]): The score of each.
+    """
+    measures = [
+        Measures(
+            score=score,
+            pipeline_parameters=row["pipeline_parameters"],
+            embedding_parameters=row["embedding_parameters"],
+            mixing_parameters=row["mixing_parameters"],
+        )
+        for row, score in zip(rows, scores, strict=True)
+    ]
+    for row, measured in zip(rows, measures, strict=True):
+        row.update(asdict(compute_ratios(measured, measures[0])))
+
+
+def _get_score(row: Mapping[str, Any]) -> float | None:
+    return row["accuracy"] if "accuracy" in row else row["all"]["f"]
 
 
 def _name_rows(rows: Rows) -> Rows:

@@ -22,7 +22,7 @@ _PARTS = {
     **dict.fromkeys(("overrides", "corpus_hashes", "scores", "sizes"), dict),
 }
 _SIZES = ("embedding_parameters", "bytes_on_disk")
-_MORE_SIZES = ("pipeline_parameters",)
+_MORE_SIZES = ("mixing_parameters", "pipeline_parameters")
 _TABLE = {
     **dict.fromkeys(("component", "attr", "kind"), str),
     **dict.fromkeys(("rows", "width", "parameters"), int),
@@ -110,6 +110,12 @@ def _check_sizes(sizes: Mapping[str, Any]) -> None:
     more = [key for key in _MORE_SIZES if key in sizes]
     for key in (*_SIZES, *more):
         _check_count(sizes, key)
+    if sizes.get("mixing_parameters", 0) > sizes["embedding_parameters"]:
+        raise ValueError(
+            "'mixing_parameters' should be a part of the "
+            f"{sizes['embedding_parameters']:,} 'embedding_parameters', but is "
+            f"{sizes['mixing_parameters']:,}"
+        )
     if "tables" not in sizes:
         return
     tables = _get_part(sizes, "tables", list)

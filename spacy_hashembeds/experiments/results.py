@@ -63,6 +63,8 @@ class Result:
     parts (Mapping[str, Parts]): For each split, the scores of each type and of each
         length of entities. Those by length are not there in earlier trials.
     embedding_parameters (int): Trained numbers in the embedder.
+    mixing_parameters (int, optional): Those among them that mix the columns of its
+        tables, if that was recorded.
     pipeline_parameters (int, optional): Trained numbers in the whole pipeline, if that
         was recorded.
     bytes_on_disk (int): Size of the saved pipeline.
@@ -78,6 +80,7 @@ class Result:
     scores: Mapping[str, Mapping[str, float | None]]
     parts: Mapping[str, Parts]
     embedding_parameters: int
+    mixing_parameters: int | None
     pipeline_parameters: int | None
     bytes_on_disk: int
     words_per_second: float | None
@@ -222,6 +225,7 @@ def _make_result(path: Path, metrics: Mapping[str, Any]) -> Result:
             split: _get_parts(scores) for split, scores in metrics["scores"].items()
         },
         embedding_parameters=metrics["sizes"]["embedding_parameters"],
+        mixing_parameters=metrics["sizes"].get("mixing_parameters"),
         pipeline_parameters=metrics["sizes"].get("pipeline_parameters"),
         bytes_on_disk=metrics["sizes"]["bytes_on_disk"],
         words_per_second=metrics.get("timings", {}).get("words_per_second"),

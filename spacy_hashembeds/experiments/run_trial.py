@@ -24,6 +24,7 @@ from ..analysis.parameters import measure_sizes
 from ..analysis.sizes import (
     bytes_on_disk,
     count_embedding_parameters,
+    count_mixing_parameters,
     count_pipeline_parameters,
 )
 from ..corpora.docbin import read_docs
@@ -167,6 +168,7 @@ def _measure(trial: Trial, train_seconds: float) -> dict[str, Any]:
         "timings": {"train_seconds": train_seconds, "words_per_second": speed},
         "sizes": {
             "embedding_parameters": count_embedding_parameters(nlp),
+            "mixing_parameters": count_mixing_parameters(nlp),
             "tables": measure_sizes(nlp, corpus["train"]),
             "pipeline_parameters": count_pipeline_parameters(nlp),
             "bytes_on_disk": bytes_on_disk(model),

@@ -1,7 +1,7 @@
 """What the trials show beyond the report's own tables."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from ..evaluation.scorer import KINDS
@@ -40,6 +40,12 @@ SIZE_COLUMNS = (
     Column(key="megabytes", label="MB", kind="decimal"),
 )
 
+# What each trial has recorded of its whole pipeline.
+_PIPELINE_COLUMNS = (
+    Column(key="pipeline", label="Pipeline parameters", kind="count"),
+    Column(key="speed", label="Words/s", kind="count"),
+)
+
 
 def make_overview(groups: Groups) -> Table:
     """Set all trials side by side: F1 on the test set, and size.
@@ -57,6 +63,38 @@ def make_overview(groups: Groups) -> Table:
         stub=("Dataset", "Embedder", "Variant"),
         columns=[*F1_COLUMNS, *SIZE_COLUMNS],
         rows=[_make_overview_row(key, groups[key]) for key in keys],
+    )
+
+
+def make_pipeline_overview(
+    groups: Groups, keys: Iterable[TrialKey], name_dataset: Callable[[str], str]
+) -> Table:
+    """Set trials side by side, with the size and the speed of whole pipelines.
+
+    groups (Groups): The trials.
+    keys (Iterable[TrialKey]): What there may be, in the order of rows.
+    name_dataset (Callable[[str], str]): Names a dataset.
+    RETURNS (Table): A row for each dataset, embedder and variant.
+    """
+    return Table(
+        title="All trials",
+        caption=(
+            "F1 on all, seen and unseen entities of the test set, trained parameters "
+            "of the embedder, megabytes of the saved pipeline on disk, trained "
+            "parameters of the pipeline, encoder and all, and words a second, as each "
+            "trial measured them by itself: on another machine, or beside other work, "
+            "they would be others. To compare speeds, run spacy hashembeds compare."
+        ),
+        stub=("Dataset", "Embedder", "Variant"),
+        columns=[*F1_COLUMNS, *SIZE_COLUMNS, *_PIPELINE_COLUMNS],
+        rows=[
+            Row(
+                stub=(name_dataset(key.dataset), key.embedder, key.variant),
+                cells=_make_pipeline_cells(groups[key]),
+            )
+            for key in keys
+            if key in groups
+        ],
     )
 
 
@@ -143,6 +181,15 @@ def _make_overview_row(key: TrialKey, results: Sequence[Result]) -> Row:
     name = DATASET_NAMES.get(dataset, dataset)
     cells = {**f1, **make_size_cells(results)}
     return Row(stub=(name, embedder, variant), cells=cells)
+
+
+def _make_pipeline_cells(results: Sequence[Result]) -> dict[str, Cell]:
+    return {
+        **make_f1_cells(results),
+        **make_size_cells(results),
+        "pipeline": average([result.pipeline_parameters for result in results]),
+        "speed": average([result.words_per_second for result in results]),
+    }
 
 
 def _make_seed_rows(dataset: str, groups: Groups) -> list[Row]:

@@ -13,6 +13,7 @@ PAPERS = {
     "multi-hash-embeddings": NER,
     "hash-embeddings": TEXTCAT,
     "why-attention": NER,
+    "hashformers": NER,
 }
 
 

@@ -33,7 +33,18 @@ ABLATIONS = {
 
 
 #: Kinds of figures that are counted, and no scores.
-COUNTS = ("count", "decimal", "thousands")
+COUNTS = ("count", "decimal", "tenths", "thousands")
+
+
+class Trials(NamedTuple):
+    """What is trained with several seeds.
+
+    embedder (str): The config.
+    variant (str): The name of its overrides.
+    """
+
+    embedder: str
+    variant: str
 
 
 class Source(NamedTuple):
@@ -61,7 +72,8 @@ class Column:
     kind (str): What its figures are: a "score" (0 to 1), an "exact" one, which the
         paper prints to a tenth of a percent, a "fine" one, to a hundredth, a "percent"
         (a change, as a fraction), a "change" of a score, an "exact_change" or a
-        "fine_change", or one of `COUNTS`: a "count", a "decimal" or "thousands".
+        "fine_change", or one of `COUNTS`: a "count", a "decimal", "tenths" or
+        "thousands".
     """
 
     key: str

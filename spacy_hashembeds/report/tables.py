@@ -73,6 +73,24 @@ class Table:
     notes: Sequence[str] = ()
 
 
+@dataclass(frozen=True, kw_only=True)
+class TextTable:
+    """A table of texts.
+
+    title (str): E.g. "Table 4".
+    caption (str): What it shows.
+    headings (Sequence[str]): The headings of the columns.
+    rows (Sequence[Sequence[str]]): A text for each column.
+    notes (Sequence[str]): Footnotes.
+    """
+
+    title: str
+    caption: str
+    headings: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    notes: Sequence[str]
+
+
 def make_trial_tables(groups: Groups) -> dict[int, Table]:
     """Fill the tables that trials fill: all but 4, 5 and 6.
 
@@ -106,6 +124,26 @@ def make_table(
         caption=get_caption(number, paper),
         stub=stub,
         columns=columns,
+        rows=rows,
+        notes=get_notes(number, paper),
+    )
+
+
+def make_text_table(
+    number: int, headings: Sequence[str], rows: Sequence[Sequence[str]], paper: Paper
+) -> TextTable:
+    """Make one of a paper's tables of texts, with its caption and notes.
+
+    number (int): The paper's number of it.
+    headings (Sequence[str]): The headings of the columns.
+    rows (Sequence[Sequence[str]]): A text for each column.
+    paper (Paper): The paper.
+    RETURNS (TextTable): The table.
+    """
+    return TextTable(
+        title=f"Table {number}",
+        caption=get_caption(number, paper),
+        headings=headings,
         rows=rows,
         notes=get_notes(number, paper),
     )
@@ -220,13 +258,26 @@ def relative_error_increase(
     """
     if f is None or baseline is None or baseline.mean == 1:
         return None
-    error, base_error = 1 - f.mean, 1 - baseline.mean
-    ratio = error / base_error
-    n = min(f.n or 0, baseline.n or 0)
+    error, base_error = (replace(each, mean=1 - each.mean) for each in (f, baseline))
+    ratio = divide(error, base_error)
+    return replace(ratio, mean=ratio.mean - 1)
+
+
+def divide(dividend: Estimate, divisor: Estimate) -> Estimate:
+    """Divide one mean over seeds by another one, of seeds that have no pairs.
+
+    dividend (Estimate): The one.
+    divisor (Estimate): The other, which is not 0.
+    RETURNS (Estimate): Its deviation is that of a quotient, to first order. None if one
+        of them has none.
+    """
+    ratio = dividend.mean / divisor.mean
+    n = min(dividend.n or 0, divisor.n or 0)
     deviation = None
-    if f.deviation is not None and baseline.deviation is not None:
-        deviation = math.hypot(f.deviation, ratio * baseline.deviation) / base_error
-    return Estimate(mean=ratio - 1, deviation=deviation, n=n)
+    if dividend.deviation is not None and divisor.deviation is not None:
+        distance = math.hypot(dividend.deviation, ratio * divisor.deviation)
+        deviation = distance / divisor.mean
+    return Estimate(mean=ratio, deviation=deviation, n=n)
 
 
 def estimate_source(groups: Groups, dataset: str, source: Source) -> Estimate | None:

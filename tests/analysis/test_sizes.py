@@ -3,18 +3,25 @@
 from pathlib import Path
 from typing import Any
 
+import numpy
 import pytest
 import spacy
 from spacy.language import Language
 from spacy.training import Example
-from thinc.api import Linear, Model, chain
+from spacy.util import registry
+from spacy.vectors import Vectors
+from thinc.api import Linear, Maxout, Model, PyTorchWrapper, chain, with_array
+from thinc.layers.chain import forward as chain_forward
+from thinc.layers.chain import init as chain_init
 
 from spacy_hashembeds.analysis.sizes import (
     bytes_on_disk,
     count_embedding_parameters,
+    count_mixing_parameters,
     count_parameters,
     count_pipeline_parameters,
     find_embeddings,
+    has_embeddings,
 )
 from spacy_hashembeds.symbols import count_values, cut_symbols, save_symbols
 
@@ -109,6 +116,9 @@ def test_a_layer_shared_through_listeners_counts_once(embedder):
     initialize(nlp)
     assert len(find_embeddings(nlp)) == 1
     assert count_embedding_parameters(nlp) == expected
+    # of the encoder's Maxout layer, nothing
+    assert count_mixing_parameters(nlp) == MIX
+    assert has_embeddings(nlp)
     assert count_pipeline_parameters(nlp) == expected + ENCODER + 2 * SOFTMAX
 
 
@@ -120,6 +130,7 @@ def test_layers_that_are_not_shared_count_each(embedder):
     initialize(nlp)
     assert len(find_embeddings(nlp)) == 2
     assert count_embedding_parameters(nlp) == 2 * expected
+    assert count_mixing_parameters(nlp) == 2 * MIX
     total = 2 * (expected + ENCODER + SOFTMAX)
     assert count_pipeline_parameters(nlp) == total
 
@@ -144,6 +155,8 @@ def test_the_weights_of_a_bag_of_words_are_its_table():
         pipe.add_label(label)
     nlp.initialize()
     assert find_embeddings(nlp) == []
+    assert has_embeddings(nlp)
+    assert count_mixing_parameters(nlp) == 0
     assert count_embedding_parameters(nlp) == 64 * len(TAGS) + len(TAGS)
     assert count_pipeline_parameters(nlp) == count_embedding_parameters(nlp)
 
@@ -152,7 +165,67 @@ def test_a_pipeline_without_layers():
     nlp = spacy.blank("en")
     nlp.add_pipe("sentencizer")
     assert find_embeddings(nlp) == []
+    assert not has_embeddings(nlp)
     assert count_embedding_parameters(nlp) == count_pipeline_parameters(nlp) == 0
+    assert count_mixing_parameters(nlp) == 0
+
+
+@registry.architectures("tests.CompressedEmbed.v1")
+def make_compressed_embed(width: int, is_mixed: bool) -> Model:
+    """An embedder of layers that nobody here knows by their names."""
+    projection: Model = Model(
+        "projcompressor",
+        lambda model, docs, is_train: (
+            [model.ops.alloc2f(len(doc), width) for doc in docs],
+            lambda dYs: [],
+        ),
+        init=lambda model, X=None, Y=None: model.set_param(
+            "W", model.ops.alloc2f(width, 128)
+        ),
+        dims={"nO": width},
+        params={"W": None},
+    )
+    mixer = [with_array(Maxout(width, width, nP=3, normalize=True))] * is_mixed
+    return Model(
+        "hash_former_embed",
+        chain_forward,
+        init=chain_init,
+        layers=[projection, *mixer],
+        dims={"nO": width},
+    )
+
+
+@pytest.mark.parametrize("is_mixed", [False, True])
+def test_whatever_is_in_an_embedder_counts(is_mixed):
+    nlp = spacy.blank("en")
+    embed = {"@architectures": "tests.CompressedEmbed.v1", "width": WIDTH}
+    add_tagger(nlp, "tagger", make_tok2vec({**embed, "is_mixed": is_mixed}))
+    initialize(nlp)
+    mix = is_mixed * (WIDTH * 3 * WIDTH + WIDTH * 3 + 2 * WIDTH)
+    assert count_mixing_parameters(nlp) == mix
+    assert count_embedding_parameters(nlp) == 128 * WIDTH + mix
+    total = 128 * WIDTH + mix + ENCODER + SOFTMAX
+    assert count_pipeline_parameters(nlp) == total
+
+
+def test_word_vectors_are_no_parameters_but_their_projection_is():
+    nlp = spacy.blank("en")
+    nlp.vocab.vectors = Vectors(data=numpy.ones((2, 5), "f"), keys=["one", "two"])
+    embed = make_hash_embed("spacy.MultiHashEmbed.v2", include_static_vectors=True)
+    add_tagger(nlp, "tagger", make_tok2vec(embed))
+    initialize(nlp)
+    mix = MIX + WIDTH * 3 * WIDTH  # of one column more
+    assert count_mixing_parameters(nlp) == mix
+    assert count_embedding_parameters(nlp) == HASHED - MIX + WIDTH * 5 + mix
+
+
+def test_parameters_of_torch_count_once_and_frozen_too():
+    torch = pytest.importorskip("torch")
+    module = torch.nn.Linear(3, 4)
+    module.bias.requires_grad = False
+    twice: Model = chain(PyTorchWrapper(module), Linear(2, 4), PyTorchWrapper(module))
+    twice.layers[1].initialize()
+    assert count_parameters([twice]) == 3 * 4 + 4 + 4 * 2 + 2
 
 
 def test_a_layer_that_is_there_twice_counts_once():

@@ -52,7 +52,8 @@ def test_the_tables_have_a_row_for_each_trial(metrics, corpus):
     result = run(*metrics, "--corpus", corpus)
     assert result.exit_code == 0, result.output
     test = json.loads(metrics[0].read_text())["scores"]["test"]
-    scores_text, speeds_text = result.output.split("Size and speed")
+    scores_text, others = result.output.split("Size and speed")
+    speeds_text, ratios_text = others.split("Beside the first one")
     kinds = ("ents", "ents_seen", "ents_unseen")
     first = [{key: test[f"{kind}_{key}"] for key in "prf"} for kind in kinds]
     shown = [figure for scores in first for figure in percents(scores)]
@@ -68,6 +69,16 @@ def test_the_tables_have_a_row_for_each_trial(metrics, corpus):
     )
     assert 0 < lower <= speed <= upper
     assert float(times) > 0
+    n_first, _, *ratios = get_rows(ratios_text)["multi_fewer_hash_embed"]
+    sizes = json.loads(metrics[0].read_text())["sizes"]
+    assert n_first == f"{sizes['pipeline_parameters']:,}"
+    poep = sizes["embedding_parameters"] / sizes["pipeline_parameters"]
+    assert ratios == ["0.0", "0.0", "0.0", f"{100 * poep:.1f}"]
+    # the second has recorded neither all parameters nor those that mix
+    emb = 1 - 1234567 / sizes["embedding_parameters"]
+    ratios = get_rows(ratios_text)["other_embed"]
+    assert ratios == ["-", "100.0", "-", f"{100 * emb:.1f}", "-", "-"]
+    assert "PRR: F1 kept" in ratios_text
     for kind, name in zip(kinds, ("all", "seen", "unseen"), strict=True):
         assert f"{name} ({test[f'{kind}_support']})" in result.output
     assert "Embedders on demo" in result.output

@@ -30,7 +30,7 @@ SHORT = {
 #: The commands that show data.
 WITH_JSON = {
     *("accelerate", "analyze", "attention", "compare", "doctor", "evaluate"),
-    *("importance", "trial"),
+    *("importance", "ratios", "trial"),
 }
 
 
@@ -59,7 +59,7 @@ def _eighty_columns(monkeypatch) -> None:
 def test_help_is_not_cut_and_fits(command):
     text = show_help(*command)
     # what may be given several times is written so
-    text = re.sub(r"(\[ARGS\]|\{?metrics\}?)\.\.\.", "", text, flags=re.I)
+    text = re.sub(r"(\[ARGS\]|\{?(metrics|models)\}?)\.\.\.", "", text, flags=re.I)
     assert not re.search(r"\.\.\.|…", text)
     assert max(map(len, text.splitlines())) <= 80
 
@@ -114,6 +114,7 @@ def test_nothing_that_is_written_is_an_argument(command):
             "grid",
             "metrics",
             "model",
+            "models",
             "results",
         ),
         *("corpus", "test", "text", "train"),

@@ -46,6 +46,6 @@ def test_spacy_finds_our_commands_by_itself():
     )
     assert names == {
         *("accelerate", "analyze", "attention", "compare", "config", "doctor"),
-        *("evaluate", "floret", "importance", "misspell", "prepare", "rawtext"),
-        *("report", "sweep", "tables", "trial"),
+        *("evaluate", "floret", "importance", "misspell", "prepare", "ratios"),
+        *("rawtext", "report", "sweep", "tables", "trial"),
     }

@@ -86,6 +86,7 @@ COMMANDS = [
     (f"{EVALUATE} -o -", is_json),
     ("config base.cfg -o -", is_config),
     ("misspell train.spacy -o -", is_corpus),
+    ("ratios model model -o -", is_json),
     ("rawtext raw -o -", is_raw_text),
     (f"floret text.txt -o - {FLORET}", is_vectors),
     ("report metrics -o -", is_page),
@@ -111,7 +112,7 @@ def test_files_go_to_standard_output_alone(folder, capfdbinary, command, is_righ
     check_alone(command, is_right, capfdbinary)
 
 
-DATA = ["analyze train.spacy", "doctor", EVALUATE]
+DATA = ["analyze train.spacy", "doctor", EVALUATE, "ratios model model"]
 
 
 @pytest.mark.parametrize("command", DATA)
@@ -204,6 +205,7 @@ def test_every_file_that_a_command_writes_may_be_standard_output():
         ("floret", "output"),
         *(("importance", name) for name in ("output", "chart")),
         ("misspell", "output"),
+        ("ratios", "output"),
         ("rawtext", "output"),
         ("report", "output"),
         ("tables", "output"),

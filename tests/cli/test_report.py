@@ -76,9 +76,23 @@ def test_the_paper_of_bilstms_is_filled_with_its_trials(results, tmp_path):
     check_failure(run(*arguments), f"'{beside / 'ablation.json'}' should hold what")
 
 
+def test_the_paper_of_hashformers_is_filled_with_its_trials(results, tmp_path):
+    write_seeds(results, "wnut17", "multi_fewer_hash_embed", "default", [0.4, 0.6])
+    write_seeds(results, "wnut17", "hash_former_embed", "lsh_proj", [0.4, 0.4])
+    output = tmp_path / "page.html"
+    result = run(results, "--paper", "hashformers", "-o", output)
+    assert result.exit_code == 0, result.output
+    said = " ".join(result.output.split())
+    assert f"Wrote {output} from 4 results" in said
+    assert "The paper's figures are of GLUE" in said
+    assert "10 variants are missing" in said
+    assert "80.0 ± 16.0 <small>(2)</small>" in output.read_text(encoding="utf8")
+
+
 def test_a_paper_without_results_names_the_other(results, tmp_path):
     result = run(results, "--paper", "hash-embeddings", "-o", tmp_path / "page.html")
-    check_failure(result, "--paper multi-hash-embeddings or --paper why-attention.")
+    papers = ("multi-hash-embeddings", "why-attention", "hashformers")
+    check_failure(result, f"{' or '.join(f'--paper {name}' for name in papers)}.")
 
 
 def test_the_papers_of_the_command_are_those_that_are_named():
@@ -89,7 +103,8 @@ def test_an_unknown_paper_is_refused(results, tmp_path):
     result = run(results, "--paper", "mine", "-o", tmp_path / "page.html")
     assert result.exit_code == 2
     said = " ".join(result.output.replace("│", " ").split())
-    assert "'multi-hash-embeddings', 'hash-embeddings', 'why-attention'" in said
+    names = ("multi-hash-embeddings", "hash-embeddings", "why-attention", "hashformers")
+    assert ", ".join(f"'{name}'" for name in names) in said
 
 
 def test_it_counts_the_corpora_that_are_there(results, tmp_path, tiny_corpus):

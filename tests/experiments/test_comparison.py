@@ -59,8 +59,10 @@ def test_a_row_is_what_the_trial_recorded(metrics, corpus):
                 ("unseen", "ents_unseen"),
             )
         },
-        "embedding_parameters": trial["sizes"]["embedding_parameters"],
-        "bytes_on_disk": trial["sizes"]["bytes_on_disk"],
+        **{key: size for key, size in trial["sizes"].items() if key != "tables"},
+        **{"prr": 1, "pcr_all": 0, "pcr_emb": 0, "pcr_tables": 0},
+        "poep": trial["sizes"]["embedding_parameters"]
+        / trial["sizes"]["pipeline_parameters"],
     }
     assert row["all"]["support"] == row["seen"]["support"] + row["unseen"]["support"]
     assert row["seen"] != row["unseen"]
@@ -103,6 +105,34 @@ def test_rows_are_in_the_order_given_with_their_own_speeds(
     ((pipelines, docs),) = timed
     assert len({id(nlp) for nlp in pipelines.values()}) == 2
     assert len(docs) == 40
+
+
+def test_trials_are_set_beside_the_first(metrics, corpus):
+    trial = json.loads(metrics.read_text())
+    sizes, test = trial["sizes"], trial["scores"]["test"]
+    half = {key: n // 2 for key, n in sizes.items() if key != "tables"}
+    scores = {"test": {**test, "ents_f": test["ents_f"] / 4}}
+    other = change(metrics, "x.json", seed=1, sizes=half, scores=scores)
+    row = compare_trials([metrics, other], corpus)["rows"][1]
+    assert row["prr"] == pytest.approx(1 / 4)
+    tables = [s["embedding_parameters"] - s["mixing_parameters"] for s in (half, sizes)]
+    assert row["pcr_tables"] == 1 - tables[0] / tables[1]
+    for ratio, key in (("pcr_all", "pipeline"), ("pcr_emb", "embedding")):
+        key = f"{key}_parameters"
+        assert row[ratio] == 1 - half[key] / sizes[key]
+        assert row[key] == half[key]
+    poep = half["embedding_parameters"] / half["pipeline_parameters"]
+    assert row["poep"] == poep
+
+
+def test_earlier_trials_have_the_ratios_of_what_they_recorded(metrics, corpus):
+    sizes = json.loads(metrics.read_text())["sizes"]
+    recorded = {key: sizes[key] for key in ("embedding_parameters", "bytes_on_disk")}
+    other = change(metrics, "x.json", seed=1, sizes=recorded)
+    for paths in ([metrics, other], [other, metrics]):
+        row = compare_trials(paths, corpus)["rows"][1]
+        assert (row["prr"], row["pcr_emb"]) == (1, 0)
+        assert row["pcr_all"] is row["pcr_tables"] is None
 
 
 def test_trials_of_different_corpora_are_refused(metrics, corpus):

@@ -130,7 +130,9 @@ def test_what_a_real_trial_wrote_is_read(trained_root):
                 assert score.f == (scores[name]["f"] if score.support else None)
         assert sum(s.support for s in result.parts[split]["length"].values()) > 0
     assert result.words_per_second == recorded["timings"]["words_per_second"]
-    assert result.pipeline_parameters == recorded["sizes"]["pipeline_parameters"]
+    sizes = recorded["sizes"]
+    assert result.pipeline_parameters == sizes["pipeline_parameters"]
+    assert result.mixing_parameters == sizes["mixing_parameters"]
 
 
 def test_seeds_are_grouped_in_order(tmp_path):
@@ -232,6 +234,12 @@ def test_a_broken_file_is_refused_by_its_path(raw, message, tmp_path):
         ({"sizes": {"embedding_parameters": -1}}, "'embedding_parameters' should be"),
         ({"sizes": {"embedding_parameters": 1}}, "'bytes_on_disk' should be a whole"),
         ({"sizes": {**SIZES, "pipeline_parameters": 0.5}}, "'pipeline_parameters' sho"),
+        ({"sizes": {**SIZES, "mixing_parameters": "9"}}, "'mixing_parameters' should"),
+        (
+            {"sizes": {**SIZES, "mixing_parameters": 1001}},
+            "'mixing_parameters' should be a part of the 1,000 'embedding_parameters', "
+            "but is 1,001",
+        ),
         ({"model": None}, "'model' should be text"),
     ],
 )
@@ -440,6 +448,7 @@ def test_scores_by_type_and_length_need_not_be_there(tmp_path):
     types = {"PER": PartScore(0.25, 3), "LOC": PartScore(None, 0)}
     assert result.parts["test"] == {"type": types, "length": {}}
     assert (result.words_per_second, result.pipeline_parameters) == (None, None)
+    assert result.mixing_parameters is None
 
 
 @pytest.mark.parametrize(

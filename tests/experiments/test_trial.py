@@ -23,6 +23,7 @@ from spacy_hashembeds.analysis.parameters import measure_sizes
 from spacy_hashembeds.analysis.sizes import (
     bytes_on_disk,
     count_embedding_parameters,
+    count_mixing_parameters,
     count_pipeline_parameters,
 )
 from spacy_hashembeds.corpora.docbin import read_docs
@@ -115,12 +116,14 @@ def test_results_are_those_of_the_best_pipeline(trained_root):
     nlp = spacy.load(model)
     assert metrics["sizes"] == {
         "embedding_parameters": count_embedding_parameters(nlp),
+        "mixing_parameters": count_mixing_parameters(nlp),
         "tables": measure_sizes(nlp, folder / "train.spacy"),
         "pipeline_parameters": count_pipeline_parameters(nlp),
         "bytes_on_disk": bytes_on_disk(model),
     }
     tables, mix = 32 * (500 + 100 + 200 + 50), 3 * 32 * (4 * 32 + 1) + 2 * 32
     assert metrics["sizes"]["embedding_parameters"] == tables + mix
+    assert metrics["sizes"]["mixing_parameters"] == mix
     assert sum(table["parameters"] for table in metrics["sizes"]["tables"]) == tables
     assert metrics["timings"].keys() == {"train_seconds", "words_per_second"}
     assert all(value > 0 for value in metrics["timings"].values())

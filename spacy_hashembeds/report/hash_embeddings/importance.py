@@ -1,13 +1,13 @@
 """Table 4 of the paper, read from what `spacy hashembeds importance` writes."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ...experiments.results import IMPORTANCE, TrialKey
 from ..listings import find_listings, get_part, read_listing
-from ..printed import get_caption, get_notes, get_printed_texts, get_rows
+from ..printed import get_printed_texts, get_rows
+from ..tables import TextTable, make_text_table
 from .layouts import DATASETS, HASH_DICTIONARY, PAPER, name_trials
 
 _KEYS = ("largest", "smallest")
@@ -25,24 +25,6 @@ IMPORTANCE_COMMAND = (
 _BETWEEN = "_"
 
 
-@dataclass(frozen=True, kw_only=True)
-class TextTable:
-    """A table of texts.
-
-    title (str): E.g. "Table 4".
-    caption (str): What it shows.
-    headings (Sequence[str]): The headings of the columns.
-    rows (Sequence[Sequence[str]]): A text for each column.
-    notes (Sequence[str]): Footnotes.
-    """
-
-    title: str
-    caption: str
-    headings: Sequence[str]
-    rows: Sequence[Sequence[str]]
-    notes: Sequence[str]
-
-
 def make_importance_table(results: str | Path) -> TextTable:
     """Set what is important in our pipelines below what the paper prints.
 
@@ -58,13 +40,8 @@ def make_importance_table(results: str | Path) -> TextTable:
     ]
     for key, path in find_listings(results, IMPORTANCE):
         rows += _make_rows(key, read_importance(path))
-    return TextTable(
-        title="Table 4",
-        caption=get_caption(4, PAPER),
-        headings=("Dataset", "Pipeline", "Largest", "Smallest"),
-        rows=rows,
-        notes=get_notes(4, PAPER),
-    )
+    headings = ("Dataset", "Pipeline", "Largest", "Smallest")
+    return make_text_table(4, headings, rows, PAPER)
 
 
 def read_importance(path: Path) -> list[dict[str, Any]]:

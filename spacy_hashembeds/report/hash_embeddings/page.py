@@ -9,9 +9,9 @@ from ..charts import import_figure
 from ..inputs import find_corpora, read_trials
 from ..missing import Missing, find_unplanned
 from ..pages import write_page
-from ..tables import Table, describe_differences
+from ..tables import Table, TextTable, describe_differences
 from .corpora import count_corpora, make_corpus_table
-from .importance import IMPORTANCE_COMMAND, TextTable, make_importance_table
+from .importance import IMPORTANCE_COMMAND, make_importance_table
 from .layouts import DATASETS
 from .missing import GRID, find_missing, read_paper_grid
 from .picture import CAPTION, draw_sizes

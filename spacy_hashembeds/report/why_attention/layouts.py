@@ -1,9 +1,8 @@
 """Which trials fill which cells of the paper's tables."""
 
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
-from ..layouts import name_variant
+from ..layouts import Trials, name_variant
 from ..printed import Paper
 
 #: The paper's names for the datasets, in its order, and our own.
@@ -24,17 +23,6 @@ CHANGES = replace(PAPER, rounding=0.0005)
 #: The paper's key of each encoder, in its order, and our variant with it.
 BASELINE = "baseline"
 ENCODERS = {BASELINE: "baseline", "cross": "default", "att": "att"}
-
-
-class Trials(NamedTuple):
-    """What is trained with several seeds.
-
-    embedder (str): The config.
-    variant (str): The name of its overrides.
-    """
-
-    embedder: str
-    variant: str
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,13 +9,14 @@ from ...experiments.grid import Grid, read_grid
 from ...experiments.results import Groups, find_misnamed
 from ..charts import import_figure
 from ..inputs import find_corpora, read_trials
+from ..layouts import Trials
 from ..missing import Missing, find_unplanned
 from ..pages import write_page
 from ..tables import Table, describe_differences
 from .chunking import ABLATION_COMMAND, make_chunk_table
 from .corpora import count_corpora, make_corpus_table
 from .heatmaps import ATTENTION_COMMAND, Heatmaps, draw_attention
-from .layouts import DATASETS, NAMES, Trials
+from .layouts import DATASETS, NAMES
 from .missing import GRID, find_missing
 from .tables import make_overview, make_trial_tables
 

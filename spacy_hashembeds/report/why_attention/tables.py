@@ -12,8 +12,8 @@ from ...experiments.results import (
     TrialKey,
     estimate,
 )
-from ..findings import F1_COLUMNS, SIZE_COLUMNS, average, make_f1_cells, make_size_cells
-from ..layouts import Column, Source
+from ..findings import make_pipeline_overview
+from ..layouts import Column, Source, Trials
 from ..printed import get_printed, get_rows
 from ..tables import Cell, Row, Table, compare, estimate_source, make_table
 from .layouts import (
@@ -26,7 +26,6 @@ from .layouts import (
     NAMES,
     PAPER,
     Family,
-    Trials,
     name_dataset,
     name_trials,
 )
@@ -54,12 +53,6 @@ _CHANGES = [
         for encoder in _COMPARED
     ),
 ]
-
-#: What encoders differ by.
-_MORE_COLUMNS = (
-    Column(key="pipeline", label="Pipeline parameters", kind="count"),
-    Column(key="speed", label="Words/s", kind="count"),
-)
 
 
 def make_trial_tables(groups: Groups) -> dict[int, Table]:
@@ -90,29 +83,7 @@ def make_overview(groups: Groups, order: Sequence[Trials]) -> Table:
         TrialKey(dataset, *trials)
         for dataset, trials in product([*datasets, *others], order)
     ]
-    return Table(
-        title="All trials",
-        caption=(
-            "F1 on all, seen and unseen entities of the test set, trained parameters "
-            "of the embedder, megabytes of the saved pipeline on disk, trained "
-            "parameters of the pipeline, encoder and all, and words a second, as each "
-            "trial measured them by itself: on another machine, or beside other work, "
-            "they would be others. To compare speeds, run spacy hashembeds compare."
-        ),
-        stub=("Dataset", "Embedder", "Variant"),
-        columns=[*F1_COLUMNS, *SIZE_COLUMNS, *_MORE_COLUMNS],
-        rows=[_make_overview_row(key, groups[key]) for key in keys if key in groups],
-    )
-
-
-def _make_overview_row(key: TrialKey, results: Sequence[Result]) -> Row:
-    cells = {
-        **make_f1_cells(results),
-        **make_size_cells(results),
-        "pipeline": average([result.pipeline_parameters for result in results]),
-        "speed": average([result.words_per_second for result in results]),
-    }
-    return Row(stub=(name_dataset(key.dataset), *key[1:]), cells=cells)
+    return make_pipeline_overview(groups, keys, name_dataset)
 
 
 def _make_overall(groups: Groups) -> Table:

@@ -1,12 +1,12 @@
 import pytest
 
 from spacy_hashembeds.experiments.results import Estimate, read_results
+from spacy_hashembeds.report.layouts import Trials
 from spacy_hashembeds.report.printed import get_printed
 from spacy_hashembeds.report.tables import Table
 from spacy_hashembeds.report.why_attention.layouts import (
     NAMES,
     PAPER,
-    Trials,
     name_trials,
 )
 from spacy_hashembeds.report.why_attention.tables import (
