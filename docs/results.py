@@ -108,8 +108,27 @@ ENCODERS = {
     ("char_cnn", "default"): (TRANSITIONS, CHARACTERS, WINDOWS),
     **{("bilstm_ner", v): (TRANSITIONS, "hash", name) for v, name in LSTMS.items()},
 }
+
+HASH_FORMER = "hash_former_embed"
+CODES = {"lsh": "LSH", "md5": "MD5"}
+COMPRESSORS = {"proj": "Proj", "add": "Add", "pool": "Pool", "emb": "Emb, 1,037 rows"}
+
+#: Embeddings by codes in the order of their table, and hash embeddings beside them: see the
+#: grid `hashformers`.
+HASHFORMERS = {
+    **{
+        (HASH_FORMER, f"{code}_{compressor}"): f"{code_name}, {name}"
+        for code, code_name in CODES.items()
+        for compressor, name in COMPRESSORS.items()
+    },
+    (FEWER, "equal_to_proj"): "hash, 4 hashes, as large as Proj",
+    (FEWER, "default"): EMBEDDERS[FEWER, "default"],
+    (HASH, "default"): EMBEDDERS[HASH, "default"],
+}
+
 #: What is run on misspelt entities, in the order of the table: embedding, encoder, NER.
 MISSPELT = {
+    **{v: (name, WINDOWS, TRANSITIONS) for v, name in HASHFORMERS.items()},
     **{v: (name, WINDOWS, TRANSITIONS) for v, name in EMBEDDERS.items()},
     **{
         v: (f"{name}, {size}", WINDOWS, TRANSITIONS)
@@ -128,6 +147,8 @@ PAPER_CORPUS = "wnut17"
 PRETRAINED = {
     ("pretrain_ner", "default"): ("hash, 4 hashes", "random weights"),
     ("pretrain_ner", "pretrained"): ("hash, 4 hashes", "Shuffle + Random"),
+    ("pretrain_lsh_proj", "default"): ("LSH, Proj", "random weights"),
+    ("pretrain_lsh_proj", "pretrained"): ("LSH, Proj", "Shuffle + Random"),
 }
 
 TEXT_CORPORA = {"ag_news_small": "AG's news, 7,600 texts"}
@@ -161,7 +182,10 @@ SERIES = {
     HYBRID: ("hybrid", "#8a4f9e", "v"),
 }
 #: Not what its series is: weights that begin elsewhere, and other numbers of hashes.
-NOT_DRAWN = {FROM_ONE, *((FEWER, name) for name in ("default", "hashes3", SEED_9))}
+NOT_DRAWN = {
+    *(FROM_ONE, (FEWER, "equal_to_proj")),
+    *((FEWER, name) for name in ("default", "hashes3", SEED_9)),
+}
 PICTURE = PAGE.with_suffix(".png")
 
 NONE = "\N{EN DASH}"
@@ -181,7 +205,8 @@ def make_tables(
     RAISES (ValueError): If a trial has no place in the tables.
     RETURNS (dict[str, str]): The tables by their names in the page.
     """
-    known = {*EMBEDDERS, *EQUAL_SIZES, *STARTS, *ENCODERS, *PRETRAINED, *CLASSIFIERS}
+    known = {*EMBEDDERS, *EQUAL_SIZES, *STARTS, *ENCODERS, *HASHFORMERS}
+    known |= {*PRETRAINED, *CLASSIFIERS}
     for key in groups:
         if key.dataset not in {*CORPORA, *TEXT_CORPORA} or key[1:] not in known:
             raise ValueError(
@@ -197,6 +222,7 @@ def make_tables(
         "encoders": make_encoder_table(entities),
         "encoders by type, WNUT 2017": make_type_table(entities, "wnut17"),
         "encoders by type, Spanish": make_type_table(entities, "conll2002_es"),
+        "hashformers": make_hashformer_table(entities),
         "pretraining": make_pretraining_table(entities),
         "text classification": make_text_table(texts),
     }
@@ -413,6 +439,30 @@ def _format_count(count: int | None) -> str:
     return NONE if count is None else f"{count:,}"
 
 
+def make_hashformer_table(groups: Groups) -> str:
+    """Make a table of embeddings by codes, beside hash embeddings."""
+    header = ("corpus", "embedding", "F1 all", "seen", "unseen", "seeds")
+    header += ("table parameters",)
+    rows = [
+        (
+            CORPORA[dataset],
+            name,
+            *_format_entities(groups[key]),
+            f"{count_table_parameters(groups[key][0]):,}",
+        )
+        for dataset in _list_datasets(groups, HASH_FORMER)
+        for variant, name in HASHFORMERS.items()
+        if (key := TrialKey(dataset, *variant)) in groups
+    ]
+    return format_table(header, rows)
+
+
+def _list_datasets(groups: Groups, embedder: str) -> list[str]:
+    """List the corpora on which an embedder was tried."""
+    tried = {key.dataset for key in groups if key.embedder == embedder}
+    return [dataset for dataset in CORPORA if dataset in tried]
+
+
 def make_pretraining_table(groups: Groups) -> str:
     """Make a table of NER that begins with pretrained weights, and without."""
     header = ("corpus", "embedding", "begins with", "F1 all", "seen", "unseen", "seeds")
@@ -456,12 +506,12 @@ def _format_entities(results: Sequence[Result]) -> list[str]:
 def count_table_parameters(result: Result) -> int:
     """Count the parameters of the tables, without the layer that mixes them."""
     sizes = json.loads(result.path.read_text(encoding="utf8"))["sizes"]
-    if "tables" in sizes:
-        return sum(table["parameters"] for table in sizes["tables"])
-    return int(sizes["embedding_parameters"]) - MIXING_PARAMETERS
+    mixing = sizes.get("mixing_parameters", MIXING_PARAMETERS)
+    return int(sizes["embedding_parameters"]) - int(mixing)
 
 
-#: Those of the Maxout layer and of the layer normalisation, of width 96 and 4 tables.
+#: Those of the Maxout layer and of the layer normalisation, of width 96 and 4 tables,
+#: which older trials do not record.
 MIXING_PARAMETERS = 96 * 3 * (4 * 96 + 1) + 2 * 96
 
 

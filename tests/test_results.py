@@ -93,12 +93,28 @@ def test_parameters_of_tables_are_those_that_trials_record(script, tmp_path):
     path = tmp_path / "seed0.json"
     result = next(iter(read_entities().values()))[0]
     for sizes, expected in (
-        ({"tables": [{"parameters": 5}, {"parameters": 7}]}, 12),
+        ({"embedding_parameters": 12, "mixing_parameters": 5}, 7),
         # older trials: 1,311,072 less what mixes tables of 12,500 rows
         ({"embedding_parameters": 1_311_072}, 12_500 * 96),
     ):
         path.write_text(json.dumps({"sizes": sizes}), encoding="utf8")
         assert script.count_table_parameters(replace(result, path=path)) == expected
+
+
+def test_hashformers_stand_beside_hash_embeddings_of_their_corpora(script):
+    results = next(iter(read_entities().values()))
+    keys = [TrialKey("wnut17", *variant) for variant in script.HASHFORMERS]
+    others = [TrialKey("conll2002_es", script.FEWER, "default")]
+    tables = script.make_tables(dict.fromkeys([*keys, *others], results))
+    lines = tables["hashformers"].splitlines()
+    assert [line.split(" | ")[1] for line in lines[2:]] == [
+        *("LSH, Proj", "LSH, Add", "LSH, Pool", "LSH, Emb, 1,037 rows"),
+        *("MD5, Proj", "MD5, Add", "MD5, Pool", "MD5, Emb, 1,037 rows"),
+        "hash, 4 hashes, as large as Proj",
+        "hash, 1 hash (`multi_fewer_hash_embed`)",
+        "hash, 4 hashes (`multi_hash_embed`)",
+    ]
+    assert {line.split(" | ")[0] for line in lines[2:]} == {"| WNUT 2017"}
 
 
 def test_encoders_are_compared_by_length_and_by_type(script):
