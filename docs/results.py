@@ -113,8 +113,8 @@ HASH_FORMER = "hash_former_embed"
 CODES = {"lsh": "LSH", "md5": "MD5"}
 COMPRESSORS = {"proj": "Proj", "add": "Add", "pool": "Pool", "emb": "Emb, 1,037 rows"}
 
-#: Embeddings by codes in the order of their table, and hash embeddings beside them: see the
-#: grid `hashformers`.
+#: Embeddings by codes, in the order of their table, and hash embeddings beside them:
+#: see the grid `hashformers`.
 HASHFORMERS = {
     **{
         (HASH_FORMER, f"{code}_{compressor}"): f"{code_name}, {name}"
