@@ -42,6 +42,9 @@ _OPS = NumpyOps()
 # Numbers that are gathered at a time, to be summed: they fit into a core's cache.
 _BLOCK = 2**20
 
+# Up to so many, sorting keys takes longer than it saves.
+_FEW_KEYS = 1000
+
 
 class Ngrams(NamedTuple):
     """The character n-grams of words, one word after the other.
@@ -153,6 +156,8 @@ def find_in_order(counted: NDArray, keys: NDArray) -> NDArray:
 
     Once for each distinct one, in their order: most of a search is to wait for memory.
     """
+    if len(keys) < _FEW_KEYS:
+        return np.searchsorted(counted, keys)
     distinct, copies = np.unique(keys, return_inverse=True)
     return np.searchsorted(counted, distinct)[copies]
 
