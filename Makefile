@@ -25,6 +25,7 @@ bench: $(VENV)/ready
 	$(BIN)/python -m benchmarks.accelerate
 	$(BIN)/python -m benchmarks.embedding
 	$(BIN)/python -m benchmarks.weights
+	$(BIN)/python -m benchmarks.hashformers
 	$(BIN)/python -m benchmarks.pipeline
 	$(BIN)/python -m benchmarks.recognizers
 	-$(BIN)/python -m benchmarks.encoders

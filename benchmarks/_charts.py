@@ -108,7 +108,7 @@ def draw_pipeline(results: Mapping[str, Any], path: Path) -> None:
             timings, ratios = (
                 results[kind][key] for key in ("contenders", "times_as_fast_as_spacy")
             )
-            _draw_speeds(ax, timings, ratios, "#5b8db8")
+            draw_speeds(ax, timings, ratios, "#5b8db8")
             ax.set_title(f"nlp.{kind}", fontsize=10)
         axes[0].invert_yaxis()
         title = f"tok2vec ({describe_sizes(results)}) and NER"
@@ -143,7 +143,7 @@ def _draw_timings(
     timings = results["timings"]
     axes = figure.subplots(1, len(timings), sharey=True)
     for ax, (what, timed) in zip(axes, timings.items(), strict=True):
-        _draw_speeds(ax, timed["contenders"], timed[ratios], "#5b8db8")
+        draw_speeds(ax, timed["contenders"], timed[ratios], "#5b8db8")
         ax.set_title(what, fontsize=10)
     axes[0].invert_yaxis()
     figure.suptitle(f"{title}\n{describe(results)}", fontsize=11)
@@ -156,7 +156,7 @@ def draw_accelerate(results: Mapping[str, Any], path: Path) -> None:
         axes = figure.subplots(1, len(groups), sharey=True, squeeze=False)[0]
         for ax, group in zip(axes, groups, strict=True):
             ratios = group["times_as_fast_as_stock"]
-            _draw_speeds(ax, group["contenders"], ratios, _FASTER)
+            draw_speeds(ax, group["contenders"], ratios, _FASTER)
             ax.set_title(f"{group['title']}: {describe_sizes(group)}", fontsize=10)
         axes[0].invert_yaxis()
         title = "NER of `spacy init config`, and after `spacy hashembeds accelerate`"
@@ -269,12 +269,13 @@ def _draw_hashes(axes: Any, row: Mapping[str, Any]) -> None:
     remove_frame(axes)
 
 
-def _draw_speeds(
+def draw_speeds(
     axes: Any,
     timings: Mapping[str, Mapping[str, Any]],
     ratios: Mapping[str, float],
     color: Any,
 ) -> None:
+    """Draw a bar for each contender, from above if the axis is inverted."""
     speeds = [timing["words_per_second"] / 1000 for timing in timings.values()]
     quartiles = [
         [1000 / us for us in reversed(timing["us_per_word_quartiles"])]

@@ -127,7 +127,7 @@ def _make_rows(counts: Json, timings: Json, ratios: str) -> list[list[str]]:
         [
             name,
             f"{count:,}",
-            *(_format_ratio(timed, name, ratios) for timed in timings.values()),
+            *(format_ratio(timed, name, ratios) for timed in timings.values()),
         ]
         for name, count in counts.items()
     ]
@@ -208,10 +208,10 @@ def _describe_group(group: Json) -> str:
 
 
 def _format_group(group: Json, name: str) -> str:
-    return _format_ratio(group, name, "times_as_fast_as_stock")
+    return format_ratio(group, name, "times_as_fast_as_stock")
 
 
-def _format_ratio(timed: Json, name: str, ratios: str) -> str:
+def format_ratio(timed: Json, name: str, ratios: str) -> str:
     """Format a speed, and how many times that is another's."""
     speed = format_words_per_second(timed["contenders"][name])
     return f"{speed}, **{timed[ratios][name]:.2f}x**"

@@ -71,10 +71,7 @@ class Timing:
     @property
     def quartiles(self) -> tuple[float, float]:
         """Seconds a word, the lower and the upper quartile."""
-        values = self.seconds_per_word
-        is_one = len(values) == 1
-        lower, _, upper = values * 3 if is_one else quantiles(values, n=4)
-        return lower, upper
+        return find_quartiles(self.seconds_per_word)
 
     def to_json(self) -> dict[str, Any]:
         """Say what was measured, in microseconds and words a second."""
@@ -86,6 +83,13 @@ class Timing:
             "first_call_ms": 1e3 * median(self.first_seconds),
             "times_measured": len(self.seconds_per_word),
         }
+
+
+def find_quartiles(values: list[float]) -> tuple[float, float]:
+    """Find the lower and the upper quartile, which of one value are this."""
+    is_one = len(values) == 1
+    lower, _, upper = values * 3 if is_one else quantiles(values, n=4)
+    return lower, upper
 
 
 def time_on_host(run: Callable[[], object]) -> float:

@@ -23,6 +23,8 @@ from ._charts import (
 )
 from ._data import RESULTS, ROOT
 from ._growth_chart import draw_growth
+from ._hashformers_chart import draw_hashformers
+from ._hashformers_tables import make_hashformers_tables
 from ._tables import (
     make_accelerate_table,
     make_caption,
@@ -50,6 +52,7 @@ CHARTS: dict[str, Callable[[dict[str, Any], Path], None]] = {
     "accelerate": draw_accelerate,
     "embedding": draw_embedding,
     "weights": draw_weights,
+    "hashformers": draw_hashformers,
     "pipeline": draw_pipeline,
     OTHER_PYTHON: draw_pipeline,
     "recognizers": draw_recognizers,
@@ -77,6 +80,10 @@ PARTS: Parts = {
     "weights": (
         ("weights",),
         _with_chart(make_weights_tables, "weights", "Times as long as plain hashing"),
+    ),
+    "hashformers": (
+        ("hashformers",),
+        _with_chart(make_hashformers_tables, "hashformers", "Speed and hashing"),
     ),
     "pipeline": (("pipeline",), make_pipeline_table),
     "profile": (("pipeline",), make_profile_table),

@@ -42,6 +42,9 @@ _OPS = NumpyOps()
 # Numbers that are gathered at a time, to be summed: they fit into a core's cache.
 _BLOCK = 2**20
 
+# Up to so many, sorting keys takes longer than it saves.
+_FEW_KEYS = 1000
+
 
 class Ngrams(NamedTuple):
     """The character n-grams of words, one word after the other.
@@ -141,12 +144,22 @@ def find_rows(
     turns = np.lib.stride_tricks.sliding_window_view(
         np.concatenate([circle, circle[:n_rows]]), n_rows
     )
+    places = _find_places(ngrams.keys, size, counted)
     rows = np.zeros(len(ngrams.lengths), dtype="uint32")
-    for words, part in _split_blocks(ngrams, _BLOCK // n_rows):
-        places = _find_places(part.keys, size, counted)
-        sums = _sum_words(turns, places, part.lengths)
-        rows[words] = sums.argmax(axis=1)
+    for words, chosen in _split_by_length(ngrams.lengths, _BLOCK // n_rows):
+        rows[words] = _sum_turns(turns, places[chosen]).argmax(axis=1)
     return rows
+
+
+def find_in_order(counted: NDArray, keys: NDArray) -> NDArray:
+    """Find where keys stand, or would, among some in ascending order. *Shape:* `(n,)`.
+
+    Once for each distinct one, in their order: most of a search is to wait for memory.
+    """
+    if len(keys) < _FEW_KEYS:
+        return np.searchsorted(counted, keys)
+    distinct, copies = np.unique(keys, return_inverse=True)
+    return np.searchsorted(counted, distinct)[copies]
 
 
 @lru_cache(maxsize=8)
@@ -165,7 +178,7 @@ def _make_circle(size: int, seed: int) -> NDArray:
 def _find_places(keys: NDArray, size: int, counted: NDArray | None) -> NDArray:
     if counted is None:
         return (keys % np.uint64(size)).astype("int64")
-    return np.searchsorted(counted, keys)
+    return find_in_order(counted, keys)
 
 
 def _split_blocks(ngrams: Ngrams, size: int) -> Iterator[tuple[slice, Ngrams]]:
@@ -181,13 +194,34 @@ def _split_blocks(ngrams: Ngrams, size: int) -> Iterator[tuple[slice, Ngrams]]:
         first = last
 
 
-def _sum_words(table: NDArray, places: NDArray, lengths: NDArray) -> NDArray:
-    """Sum the rows of a table for each word. *Shape:* `(words, columns)`, int32."""
-    sums = np.zeros((len(lengths), table.shape[1]), dtype="int32")
-    is_there = lengths > 0  # `reduceat` sums up nothing to what comes next
-    if is_there.any():
-        starts = (lengths.cumsum() - lengths)[is_there]
-        sums[is_there] = np.add.reduceat(table[places], starts, axis=0, dtype="int32")
+def _split_by_length(lengths: NDArray, size: int) -> Iterator[tuple[NDArray, NDArray]]:
+    """Cut words that have n-grams into blocks of some n-grams, equally many a word.
+
+    YIELDS (tuple): The numbers of the words, and those of their n-grams. *Shapes:*
+        `(w,)` and `(w, length)`.
+    """
+    starts = lengths.cumsum() - lengths
+    (words,) = np.nonzero(lengths)
+    words = words[lengths[words].argsort(kind="stable")]
+    distinct, firsts = np.unique(lengths[words], return_index=True)
+    groups = np.split(words, firsts)[1:]  # nothing is before the first
+    for length, group in zip(distinct.tolist(), groups, strict=True):
+        step = max(1, size // length)
+        for first in range(0, len(group), step):
+            block = group[first : first + step]
+            yield block, starts[block, np.newaxis] + np.arange(length)
+
+
+def _sum_turns(turns: NDArray, places: NDArray) -> NDArray:
+    """Sum the turns at the places of each word.
+
+    places (NDArray): *Shape:* `(words, n)`.
+    RETURNS (NDArray): *Shape:* `(words, rows)`, int32.
+    """
+    step = max(1, _BLOCK // turns.shape[1])
+    sums = turns[places[:, :step]].sum(axis=1, dtype="int32")
+    for first in range(step, places.shape[1], step):  # of a word that is very long
+        sums += turns[places[:, first : first + step]].sum(axis=1, dtype="int32")
     return sums
 
 

@@ -15,8 +15,9 @@ MAX_BYTES = 2**20
 #: No more words than this are kept, however small their codes.
 MAX_WORDS = 2**16
 
-# Places for words of the same hash.
-_WAYS = 4
+# Places for words of the same hash: with fewer, words have to go for others long before
+# the cache is full.
+_WAYS = 8
 
 
 class _Table(NamedTuple):
@@ -41,9 +42,9 @@ class _Table(NamedTuple):
 class CodeCache:
     """Keeps the codes of words. Neither copied, pickled nor saved with a layer.
 
-    A word has four places, by the last bits of its key, which is a hash: to look up and
-    to keep take a few operations for all words of a batch, and there is no list of what
-    was used when.
+    A word has eight places, by the last bits of its key, which is a hash: to look up
+    and to keep take a few operations for all words of a batch, and there is no list of
+    what was used when.
     """
 
     def __init__(self) -> None:
@@ -113,10 +114,17 @@ def _look_up(table: _Table, keys: NDArray) -> tuple[NDArray, NDArray]:
 
 def _keep(table: _Table, keys: NDArray, codes: NDArray) -> None:
     """Keep the codes of keys, each in place of the one of its set that came first."""
-    # of those that share a set one, so that no order of writing matters
-    sets, chosen = np.unique(table.find_sets(keys), return_index=True)
+    sets = table.find_sets(keys)
+    order = sets.argsort(kind="stable")
+    sets = sets[order]
+    (starts,) = np.nonzero(np.diff(sets, prepend=-1))
+    counts = np.diff(starts, append=len(sets))
+    numbers = np.arange(len(sets)) - np.repeat(starts, counts)  # within each set
+    # a place for each, so that no order of writing matters
+    fits = numbers < _WAYS
+    order, places = order[fits], sets[fits] * _WAYS
     with _lock.hold():
-        ways = table.turns[sets] % _WAYS
-        table.keys[sets, ways] = keys[chosen]
-        table.codes[sets * _WAYS + ways] = codes[chosen]
-        table.turns[sets] += 1
+        places += (table.turns[sets[fits]] + numbers[fits]) % _WAYS
+        table.keys.reshape(-1)[places] = keys[order]
+        table.codes[places] = codes[order]
+        table.turns[sets[starts]] += np.minimum(counts, _WAYS).astype("uint8")

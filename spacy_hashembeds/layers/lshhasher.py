@@ -111,7 +111,7 @@ def _are_among(keys: NDArray, counted: NDArray) -> NDArray:
     """Tell which n-grams count. *Shape:* `(n,)`, bool."""
     if len(counted) == 0:
         return numpy.zeros(len(keys), dtype=bool)
-    places = numpy.searchsorted(counted, keys)
+    places = lsh.find_in_order(counted, keys)
     return counted[numpy.minimum(places, len(counted) - 1)] == keys
 
 

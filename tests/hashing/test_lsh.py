@@ -1,6 +1,7 @@
 """LSH bits and rows: beside their definitions, and the same for ever."""
 
 import hashlib
+import tracemalloc
 from collections import Counter
 
 import numpy as np
@@ -174,6 +175,16 @@ def test_more_rows_than_ngrams_are_reached_too():
     counted = np.unique(find_ngrams(words, 2).keys)
     rows = [find_rows(find_ngrams(words, 2), 100, s, counted) for s in range(50)]
     assert np.max(rows) > 50
+
+
+def test_rows_of_a_long_word_take_little_memory():
+    ngrams = find_ngrams(["ab" * 200], 4)
+    turns = lsh._make_circle(2**16, 0)  # kept from now on
+    tracemalloc.start()
+    find_rows(ngrams, 2**15, 0, None)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 20 * turns.nbytes < len(ngrams.keys) * 2**15
 
 
 # For ever

@@ -57,19 +57,40 @@ def test_what_is_known_is_not_computed_again():
 
 def test_words_of_one_hash_are_kept_too_but_for_the_first():
     cache, spy = CodeCache(), Spy()
-    keys = [i << 40 for i in range(5)]
+    keys = [i << 40 for i in range(9)]
     for key in [*keys, *keys[1:], keys[0]]:
         cache.get(as_keys([key]), SETTINGS, spy)
     assert spy.given == [[key] for key in [*keys, keys[0]]]
 
 
-def test_a_text_that_comes_again_is_hardly_hashed():
+def test_words_of_one_hash_are_kept_where_they_come_at_once():
+    cache, spy = CodeCache(), Spy()
+    one, *keys = [i << 40 for i in range(10)]
+    for batch in ([1], [one, 2, *keys[:3]], keys[:7], [2, one, *keys[:7]]):
+        cache.get(as_keys(batch), SETTINGS, spy)
+    assert spy.given == [[1], sorted([one, 2, *keys[:3]]), keys[3:7]]
+    spy.given.clear()
+    for batch in (keys[7:8], keys[:8], [one]):  # the first went for the last
+        cache.get(as_keys(batch), SETTINGS, spy)
+    assert spy.given == [keys[7:8], [one]]
+
+
+def test_of_more_words_of_one_hash_than_there_are_places_some_are_kept():
+    cache, spy = CodeCache(), Spy()
+    keys = as_keys(i << 40 for i in range(10))
+    for _ in range(2):
+        np.testing.assert_array_equal(cache.get(keys, SETTINGS, spy), encode(keys))
+    assert [len(given) for given in spy.given] == [10, 2]
+
+
+@pytest.mark.parametrize("n_batches", [1, 100])
+def test_a_text_that_comes_again_is_hardly_hashed(n_batches):
     cache, spy = CodeCache(), Spy()
     keys = np.random.default_rng(0).integers(2**64, size=20_000, dtype="uint64")
     for _ in range(2):
-        for batch in np.split(keys, 100):
+        for batch in np.split(keys, n_batches):
             cache.get(batch, SETTINGS, spy)
-    assert sum(map(len, spy.given[100:])) < 1000
+    assert sum(map(len, spy.given[n_batches:])) < 100
 
 
 @pytest.mark.parametrize("settings", [("a", 2), ("b", 1), ("a",), ()])

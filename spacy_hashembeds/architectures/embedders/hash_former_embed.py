@@ -15,7 +15,12 @@ from thinc.layers.with_array import forward as with_array_forward
 from thinc.types import Floats2d
 
 from ...checks import MAX_WIDTH, check_attributes, check_integers, check_types
+from ...kernels.distinct import find_distinct
+from ...layers.embcompressor import check_weights as check_emb
+from ...layers.embcompressor import forward as emb_forward
 from ...layers.lshhasher import MAX_ROWS
+from ...layers.lshhasher import forward as lsh_forward
+from ...layers.md5hasher import forward as md5_forward
 from ...layers.mixing import mixedembed
 from ...layers.mixing.column import Array, Backprop, Column, ColumnFunctions
 from ...layers.mixing.folding import Fold
@@ -43,6 +48,9 @@ from .static_vectors import embed_vectors, get_key_attr
 
 InT = list[Doc]
 OutT = list[Floats2d]
+
+# None of their rows is out of a table's range. Nobody looks again.
+_FORWARD_HASHERS = (md5_forward, lsh_forward)
 
 
 def HashFormerEmbed(
@@ -194,12 +202,27 @@ class WordColumn(NamedTuple):
     hashing: Model
     compressor: Model
 
+    def get_functions(self, vocabs: Sequence[Vocab]) -> ColumnFunctions:
+        """Say how to embed the column, as a table where the hasher is known to fit."""
+        embed = partial(self.embed, vocabs)
+        is_table = self.compressor._func is emb_forward
+        if not is_table or self.hashing.layers[0]._func not in _FORWARD_HASHERS:
+            return ColumnFunctions(embed=embed)
+        find_rows = partial(self.find_rows, vocabs)
+        return ColumnFunctions(embed=embed, check=check_emb, find_rows=find_rows)
+
     def embed(
         self, vocabs: Sequence[Vocab], _: Model, keys: Array, is_train: bool
     ) -> tuple[Array, Backprop]:
         """Embed words by their keys, each on its own: see `ColumnFunctions`."""
         words = Words(vocabs, keys.reshape(-1, 1))
         return self.compressor(self.hashing.predict(words), is_train)
+
+    def find_rows(self, vocabs: Sequence[Vocab], _: Model, keys: Array) -> Array:
+        """Find the rows of keys, of which some may be equal: see `ColumnFunctions`."""
+        distinct = find_distinct(keys)
+        words = Words(vocabs, distinct.values.reshape(-1, 1))
+        return distinct.share(self.hashing.predict(words))
 
 
 class Parts(NamedTuple):
@@ -217,10 +240,7 @@ class Parts(NamedTuple):
     def get_mixer(self, docs: InT) -> Mixer:
         """Give the layers that compute together."""
         vocabs = find_vocabs(docs)
-        columns = [
-            Column(c.compressor, ColumnFunctions(embed=partial(c.embed, vocabs)))
-            for c in self.columns
-        ]
+        columns = [Column(c.compressor, c.get_functions(vocabs)) for c in self.columns]
         if self.vectors is not None:
             embed = partial(embed_vectors, vocabs[0])
             columns.append(Column(self.vectors, ColumnFunctions(embed=embed)))

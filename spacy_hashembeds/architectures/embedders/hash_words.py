@@ -30,12 +30,17 @@ def hash_words(hasher: Model[Sequence[str], NDArray]) -> Model[InT, OutT]:
 def forward(
     model: Model[InT, OutT], words: InT, is_train: bool
 ) -> tuple[OutT, Callable[[Any], Any]]:
+    return encode_words(model, words), lambda dY: []
+
+
+def encode_words(model: Model[InT, OutT], words: InT) -> OutT:
+    """Make of words what compressors read: all that there is to hashing."""
     ops: Any = model.ops
     codes = find_codes(model, words)
     if model.layers[0].maybe_get_dim("nV") is not None:
-        return ops.asarray(codes), lambda dY: []
+        return ops.asarray(codes)
     bits = np.unpackbits(codes, axis=1, count=model.layers[0].get_dim("nO"))
-    return ops.asarray2f(bits, dtype="float32"), lambda dY: []
+    return ops.asarray2f(bits, dtype="float32")
 
 
 def find_codes(model: Model[InT, OutT], words: InT) -> NDArray:

@@ -195,6 +195,41 @@ def test_a_layer_that_somebody_has_wrapped_runs(vocab, docs):
     assert len(calls) == 1
 
 
+@pytest.mark.parametrize("pair", [("md5", "emb"), ("lsh", "emb")])
+@pytest.mark.parametrize("length", [20, 400])
+def test_rows_are_found_in_folded_tables(vocab, pair, length):
+    model = build(vocab, pair, ("md5", "add"))
+    docs = make_docs(vocab, [length, 3])
+    for _ in range(2):
+        expected = [embed_plainly(model, doc) for doc in docs]
+        for Y, Y_expected in zip(model.predict(docs), expected, strict=True):
+            assert_close(Y, Y_expected)
+        _, folded = model.attrs["fold"].kept
+        assert folded.F.shape == (11, 3 * 6)
+        emb, _ = get_compressors(model)
+        emb.set_param("E", emb.get_param("E")[::-1].copy())
+
+
+@pytest.mark.parametrize("part", ["hasher", "compressor"])
+def test_what_somebody_has_wrapped_is_not_folded(vocab, docs, part):
+    model = build(vocab, ("md5", "emb"))
+    expected = model.predict(docs)
+    (_, hasher), (emb,) = find_hashers(model)[0], get_compressors(model)
+    layer = hasher if part == "hasher" else emb
+    forward, calls = layer._func, []
+
+    def wrapped(model, X, is_train):
+        calls.append(X)
+        return forward(model, X, is_train)
+
+    layer._func = wrapped
+    copied = model.copy()
+    for Y, Y_expected in zip(copied.predict(docs), expected, strict=True):
+        assert_close(Y, Y_expected)
+    assert len(calls) == 1
+    assert copied.attrs["fold"].kept is None
+
+
 @settings(max_examples=10)
 @given(lengths=st.lists(st.integers(0, 9), min_size=1, max_size=5))
 @pytest.mark.parametrize("kind", ["several", "vectors", "not mixed"])
