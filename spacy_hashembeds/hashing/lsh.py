@@ -33,11 +33,14 @@ _MIX_2 = np.uint64(0x94D049BB133111EB)
 
 # Components of a hyperplane are one of 256 equally likely numbers, as if drawn from the
 # normal distribution; those of the circle, whose maximum is searched, one of 2³². Sums
-# of as many as a word can have of either are exact, as float32 and as int32.
+# of as many as a word can have of either are exact, with n-grams of up to 5 characters,
+# as float32 and as int32; with longer ones, those of the circle are summed as int64.
 _SCALE = 1000
 _CIRCLE_SCALE = 2**16
 
 _OPS = NumpyOps()
+
+_MOST_IN_INT32 = 5000
 
 # Numbers that are gathered at a time, to be summed: they fit into a core's cache.
 _BLOCK = 2**20
@@ -182,12 +185,18 @@ def _split_blocks(ngrams: Ngrams, size: int) -> Iterator[tuple[slice, Ngrams]]:
 
 
 def _sum_words(table: NDArray, places: NDArray, lengths: NDArray) -> NDArray:
-    """Sum the rows of a table for each word. *Shape:* `(words, columns)`, int32."""
-    sums = np.zeros((len(lengths), table.shape[1]), dtype="int32")
+    """Sum the rows of a table for each word. *Shape:* `(words, columns)`, integers."""
+    dtype = "int32" if lengths.max() <= _MOST_IN_INT32 else "int64"
+    sums = np.zeros((len(lengths), table.shape[1]), dtype=dtype)
+    if len(lengths) == 1:  # which may have more than fits into a block
+        size = max(1, _BLOCK // table.shape[1])
+        for start in range(0, len(places), size):
+            sums[0] += table[places[start : start + size]].sum(axis=0, dtype=dtype)
+        return sums
     is_there = lengths > 0  # `reduceat` sums up nothing to what comes next
     if is_there.any():
         starts = (lengths.cumsum() - lengths)[is_there]
-        sums[is_there] = np.add.reduceat(table[places], starts, axis=0, dtype="int32")
+        sums[is_there] = np.add.reduceat(table[places], starts, axis=0, dtype=dtype)
     return sums
 
 

@@ -1,6 +1,7 @@
 """LSH bits and rows: beside their definitions, and the same for ever."""
 
 import hashlib
+import tracemalloc
 from collections import Counter
 
 import numpy as np
@@ -161,6 +162,28 @@ def test_rows_are_the_nearest_rotation(words, n_rows, seed, is_counted):
         turned = [np.roll(circle, -i) for i in range(n_rows)]
         nearest = np.argmax([vector[places.astype(int)].sum() for vector in turned])
         assert row == nearest
+
+
+def test_rows_of_a_word_with_many_ngrams_are_the_nearest_too():
+    """Their sums are too large for int32."""
+    ngrams = find_ngrams(["a" * 1000], 100)
+    circle = lsh._make_circle(OPEN_CIRCLE, 19).astype("int64")
+    sums = np.zeros(600, dtype="int64")
+    for key, count in zip(*np.unique(ngrams.keys, return_counts=True), strict=True):
+        sums += count * np.roll(circle, -int(key % OPEN_CIRCLE))[: len(sums)]
+    assert sums.argmax() != sums.astype("int32").argmax()
+    assert find_rows(ngrams, len(sums), 19, None) == [sums.argmax()]
+
+
+def test_a_long_word_takes_no_more_memory_than_many_short_ones():
+    """Gathered at once, its rows would take a gigabyte."""
+    ngrams = find_ngrams(["".join(map(chr, range(1000, 2000)))], 4)
+    find_rows(ngrams, 2**16, 0, None)
+    tracemalloc.start()
+    find_rows(ngrams, 2**16, 0, None)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 2**25
 
 
 def test_as_many_rows_as_are_asked_for_are_reached():
