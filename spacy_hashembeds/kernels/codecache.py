@@ -117,6 +117,8 @@ def _keep(table: _Table, keys: NDArray, codes: NDArray) -> None:
     sets, chosen = np.unique(table.find_sets(keys), return_index=True)
     with _lock.hold():
         ways = table.turns[sets] % _WAYS
-        table.keys[sets, ways] = keys[chosen]
+        # nobody's, until the code is there: what is interrupted leaves no wrong one
+        table.keys[sets, ways] = sets.astype("uint64") ^ np.uint64(1)
         table.codes[sets * _WAYS + ways] = codes[chosen]
+        table.keys[sets, ways] = keys[chosen]
         table.turns[sets] += 1
