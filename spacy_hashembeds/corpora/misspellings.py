@@ -153,38 +153,37 @@ def _draw(items: Sequence[_Item], random: Random) -> _Item:
 
 
 def _edit(word: str, letter: str, random: Random) -> str:
+    """Draw an edit: first its kind, then its place."""
+    # places, and not the words that come of them: of a long one, these fill the memory
     kinds = (
-        _delete(word),
-        _insert(word, letter),
-        _substitute(word, letter),
-        _transpose(word),
+        (_delete, range(len(word) if word[1:] else 0)),
+        (_insert, range(len(word) + 1)),
+        (_substitute, _find_substitutes(word, letter)),
+        (_transpose, [i for i, (a, b) in enumerate(pairwise(word)) if a != b]),
     )
-    return _draw(_draw([words for words in kinds if words], random), random)
+    edit, places = _draw([kind for kind in kinds if kind[1]], random)
+    return edit(word, _draw(places, random), letter)
 
 
-def _delete(word: str) -> list[str]:
-    return [word[:i] + word[i + 1 :] for i in range(len(word))] if word[1:] else []
+def _delete(word: str, i: int, letter: str) -> str:
+    return word[:i] + word[i + 1 :]
 
 
-def _insert(word: str, letter: str) -> list[str]:
-    last = len(word) - 1
-    return [
-        word[:i] + _match_case(letter, word[min(i, last)]) + word[i:]
-        for i in range(len(word) + 1)
-    ]
+def _insert(word: str, i: int, letter: str) -> str:
+    neighbour = word[min(i, len(word) - 1)]
+    return word[:i] + _match_case(letter, neighbour) + word[i:]
 
 
-def _substitute(word: str, letter: str) -> list[str]:
-    return [
-        word[:i] + new + word[i + 1 :]
-        for i, old in enumerate(word)
-        if (new := _match_case(letter, old)) != old
-    ]
+def _substitute(word: str, i: int, letter: str) -> str:
+    return word[:i] + _match_case(letter, word[i]) + word[i + 1 :]
 
 
-def _transpose(word: str) -> list[str]:
-    pairs = enumerate(pairwise(word))
-    return [word[:i] + b + a + word[i + 2 :] for i, (a, b) in pairs if a != b]
+def _find_substitutes(word: str, letter: str) -> list[int]:
+    return [i for i, old in enumerate(word) if _match_case(letter, old) != old]
+
+
+def _transpose(word: str, i: int, letter: str) -> str:
+    return word[:i] + word[i + 1] + word[i] + word[i + 2 :]
 
 
 def _match_case(letter: str, neighbour: str) -> str:

@@ -116,6 +116,12 @@ def _check_sizes(sizes: Mapping[str, Any]) -> None:
             f"{sizes['embedding_parameters']:,} 'embedding_parameters', but is "
             f"{sizes['mixing_parameters']:,}"
         )
+    if sizes.get("pipeline_parameters", MAX_COUNT) < sizes["embedding_parameters"]:
+        raise ValueError(
+            "'embedding_parameters' should be a part of the "
+            f"{sizes['pipeline_parameters']:,} 'pipeline_parameters', but is "
+            f"{sizes['embedding_parameters']:,}"
+        )
     if "tables" not in sizes:
         return
     tables = _get_part(sizes, "tables", list)

@@ -19,9 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 from thinc.api import NumpyOps
 
-#: How many characters of a word count: the first ones. Words have some twenty; the rest
-#: is there to keep memory in bounds.
-MAX_CHARS = 1000
+#: About how many n-grams of a word count, whose characters are cut for that: of 1,000
+#: with up to four characters each. Words have some twenty; this keeps memory in bounds,
+#: and sums exact.
+MAX_NGRAMS = 4000
 
 #: The least length of the circle that words are rotated on, where any n-gram counts.
 OPEN_CIRCLE = 2**16
@@ -67,11 +68,13 @@ class Ngrams(NamedTuple):
 def find_ngrams(words: Sequence[str], ngram_size: int) -> Ngrams:
     """Find the sequences of 1 to `ngram_size` characters of each word.
 
-    words (Sequence[str]): Words, of whose characters the first 1,000 count.
-    ngram_size (int): How many characters an n-gram has at most, 1 or more.
+    words (Sequence[str]): Words, of whose characters the first ones count: a thousand
+        for n-grams of up to four.
+    ngram_size (int): How many characters an n-gram has at most, 1 to `MAX_NGRAMS`.
     RETURNS (Ngrams): An n-gram is there as often as it is in the word.
     """
-    cut = [word[:MAX_CHARS] for word in words]
+    max_chars = MAX_NGRAMS // ngram_size
+    cut = [word[:max_chars] for word in words]
     n_chars = np.fromiter(map(len, cut), dtype="int64", count=len(cut))
     buffer = "".join(cut).encode("utf-32-le", "surrogatepass")
     codes = np.frombuffer(buffer, dtype="<u4").astype("uint64")

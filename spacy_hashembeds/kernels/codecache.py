@@ -125,6 +125,9 @@ def _keep(table: _Table, keys: NDArray, codes: NDArray) -> None:
     order, places = order[fits], sets[fits] * _WAYS
     with _lock.hold():
         places += (table.turns[sets[fits]] + numbers[fits]) % _WAYS
-        table.keys.reshape(-1)[places] = keys[order]
+        kept = table.keys.reshape(-1)
+        # nobody's, until the code is there: what is interrupted leaves no wrong one
+        kept[places] = sets[fits].astype("uint64") ^ np.uint64(1)
         table.codes[places] = codes[order]
+        kept[places] = keys[order]
         table.turns[sets[starts]] += np.minimum(counts, _WAYS).astype("uint8")

@@ -6,7 +6,7 @@ from thinc.initializers import uniform_init
 from thinc.types import Floats2d
 from thinc.util import partial
 
-from .checks import check_param
+from .checks import check_params
 from .gradients import inc_grad
 from .table import apply_dropout
 from .watch import check_once, peek
@@ -64,7 +64,7 @@ def init(
 
 
 def _check_weights(model: Model) -> None:
-    check_param(model, "E", _get_shape(model))
+    check_params(model, {"E": _get_shape(model)})
 
 
 def _get_shape(model: Model) -> tuple[int, int, int]:

@@ -1,6 +1,6 @@
 """Checks of weights and attributes, which Thinc loads as they come."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from thinc.api import Model
@@ -37,6 +37,25 @@ def check_param(model: Model, name: str, shape: tuple[int, ...]) -> None:
             f"{array.size} are larger or no numbers. Did the training diverge, or were "
             "the weights damaged?"
         )
+
+
+def check_params(model: Model, shapes: Mapping[str, tuple[int, ...]]) -> None:
+    """Check that a layer has its parameters and no others.
+
+    Weights of another layer that are loaded into one that has weights already would
+    else lie beside these, and not be used.
+
+    shapes (Mapping[str, tuple[int, ...]]): The shape of each.
+    RAISES (ValueError): As `check_param`, or if the layer has more.
+    """
+    others = sorted(set(model.param_names) - shapes.keys())
+    if others:
+        raise ValueError(
+            f"Layer '{model.name}' has parameters that are not of the "
+            f"{len(shapes)} that it needs: {', '.join(others):.80}. {REMEDY}"
+        )
+    for name, shape in shapes.items():
+        check_param(model, name, shape)
 
 
 def check_integer(model: Model, name: str, minimum: int, maximum: int) -> None:

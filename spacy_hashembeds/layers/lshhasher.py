@@ -67,7 +67,9 @@ def LSHHasher(
         # names of its own: see `check_foreign`
         attrs={"lsh_seed": seed, "ngram_size": ngram_size, "form": form},
     )
-    if max_ngrams is not None:
+    if max_ngrams is None:
+        model.attrs["any_ngram"] = True  # for who would load its weights: see below
+    else:
         model.attrs.update(ngrams=None, ngram_taker=NgramTaker(max_ngrams))
     return model
 
@@ -122,14 +124,16 @@ def _check_attributes(model: Model[InT, OutT]) -> None:
     check_integer(model, "ngram_size", 1, MAX_NGRAM_SIZE)
     if not takes_ngrams(model):
         check_foreign(model, "takes any n-gram", "ngrams")
-    elif model.attrs["ngrams"] is None:
+        return
+    check_foreign(model, "counts n-grams", "any_ngram")
+    if model.attrs["ngrams"] is None:
         raise ValueError(
             "LSHHasher has no n-grams yet. Count those of the training corpus, with a "
             "section [initialize.before_init] that says `@callbacks = "
             '"spacy-hashembeds.count_character_ngrams.v1"`; or let any n-gram count: '
             "set max_ngrams = null."
         )
-    elif not are_sorted_symbols(model.attrs["ngrams"]):
+    if not are_sorted_symbols(model.attrs["ngrams"]):
         raise ValueError(
             "The n-grams of LSHHasher should be distinct numbers in ascending order, "
             "but are not: the saved pipeline is damaged."

@@ -7,7 +7,7 @@ from thinc.initializers import uniform_init
 from thinc.types import Floats2d
 from thinc.util import partial
 
-from .checks import check_integer, check_param
+from .checks import check_integer, check_params
 from .gradients import inc_grad, table_gradient
 from .table import apply_dropout
 from .watch import check_once, peek
@@ -107,8 +107,7 @@ def check_weights(model: Model) -> None:
 
 def _check_weights(model: Model) -> None:
     check_integer(model, "num_bits", 1, MAX_CODEWORD)
-    for name, shape in _get_shapes(model).items():
-        check_param(model, name, shape)
+    check_params(model, _get_shapes(model))
 
 
 def _get_shapes(model: Model) -> dict[str, tuple[int, int]]:

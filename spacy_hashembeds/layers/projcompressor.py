@@ -6,7 +6,7 @@ from thinc.initializers import uniform_init
 from thinc.types import Floats2d
 from thinc.util import partial
 
-from .checks import check_param
+from .checks import check_params
 from .gradients import inc_grad
 from .table import apply_dropout
 from .watch import check_once, peek
@@ -80,7 +80,7 @@ def _standardize(ops: Ops, X: Any) -> tuple[Any, Any]:
 
 
 def _check_weights(model: Model) -> None:
-    check_param(model, "W", _get_shape(model))
+    check_params(model, {"W": _get_shape(model)})
 
 
 def _get_shape(model: Model) -> tuple[int, int]:

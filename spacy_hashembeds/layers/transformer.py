@@ -10,7 +10,7 @@ from thinc.util import get_width
 
 from ..kernels.packing import split
 from ..kernels.spans import Spans, find_spans, group_spans
-from .checks import REMEDY, check_choice, check_integer, check_number, check_param
+from .checks import check_choice, check_integer, check_number, check_params
 from .torchlayer import run_torch, to_torch
 from .watch import check_once
 
@@ -322,15 +322,7 @@ def _check_weights(model: Model) -> None:
     check_integer(model, "stride", 1, model.get_dim("max_length"))
     check_number(model, "dropout", 0, 1)
     check_number(model, "attention_dropout", 0, 1)
-    shapes = find_shapes(model.attrs["norm"], _get_dims(model))
-    others = sorted(set(model.param_names) - shapes.keys())
-    if others:
-        raise ValueError(
-            f"Layer '{model.name}' has parameters that are not of a Transformer with "
-            f"{len(shapes)} of them: {', '.join(others):.80}. {REMEDY}"
-        )
-    for name, shape in shapes.items():
-        check_param(model, name, shape)
+    check_params(model, find_shapes(model.attrs["norm"], _get_dims(model)))
 
 
 def _get_dims(model: Model) -> dict[str, int]:

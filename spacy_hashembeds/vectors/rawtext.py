@@ -98,7 +98,7 @@ def write_raw_text(
     counts: Counter[str] = Counter()
 
     def select() -> Iterator[list[str]]:
-        texts = chain(_tokenize_files(paths, progress), *map(_read_words, added))
+        texts = chain(_tokenize_files(paths, progress), *map(read_added, added))
         for words in filter(None, texts):
             is_held_out = _join(words) in held_out_texts
             counts["held_out"] += is_held_out
@@ -107,7 +107,10 @@ def write_raw_text(
                 counts["tokens"] += len(words)
                 yield words
 
-    write = _write_docs if output.suffix == FILE_TYPE else _write_lines
+    is_text = output.suffix != FILE_TYPE
+    # a line break among the tokens would end the line
+    read_added = _read_visible if is_text else _read_words
+    write = _write_lines if is_text else _write_docs
     with replacing(output) as temporary:
         write(select(), temporary)
     names = ("lines", "tokens", "held_out")
@@ -157,6 +160,11 @@ def _collect_texts(paths: Iterable[Path]) -> set[str]:
 def _read_words(path: Path) -> Iterator[list[str]]:
     for doc in read_docs(path, Vocab()):
         yield [token.text for token in doc]
+
+
+def _read_visible(path: Path) -> Iterator[list[str]]:
+    for words in _read_words(path):
+        yield " ".join(words).split()
 
 
 def _join(words: Iterable[str]) -> str:

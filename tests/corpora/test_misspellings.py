@@ -274,3 +274,11 @@ def test_a_damaged_corpus_is_named(tmp_path):
     path.write_bytes(DocBin(docs=[]).to_bytes()[:10])
     with pytest.raises(ValueError, match=r"test\.spacy' should be a .spacy file"):
         write_misspelt(path, tmp_path / "misspelt.spacy")
+
+
+def test_a_token_of_a_million_characters_is_misspelt():
+    """All edits of it together would fill any memory."""
+    doc = Doc(Vocab(), words=["x" * 1_000_000, "abc"], ents=["B-PER", "O"])
+    (copy,) = misspell([doc])
+    assert copy[0].text != doc[0].text
+    assert copy[1].text == "abc"

@@ -236,6 +236,10 @@ def test_a_broken_file_is_refused_by_its_path(raw, message, tmp_path):
         ({"sizes": {**SIZES, "pipeline_parameters": 0.5}}, "'pipeline_parameters' sho"),
         ({"sizes": {**SIZES, "mixing_parameters": "9"}}, "'mixing_parameters' should"),
         (
+            {"sizes": {**SIZES, "pipeline_parameters": 999}},
+            "'embedding_parameters' should be a part of the 999 'pipeline_parameters'",
+        ),
+        (
             {"sizes": {**SIZES, "mixing_parameters": 1001}},
             "'mixing_parameters' should be a part of the 1,000 'embedding_parameters', "
             "but is 1,001",

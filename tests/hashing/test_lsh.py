@@ -3,6 +3,7 @@
 import hashlib
 import tracemalloc
 from collections import Counter
+from statistics import NormalDist
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 from spacy_hashembeds.hashing import lsh
 from spacy_hashembeds.hashing.lsh import (
-    MAX_CHARS,
+    MAX_NGRAMS,
     OPEN_CIRCLE,
     Ngrams,
     find_bits,
@@ -64,11 +65,21 @@ def test_different_ngrams_have_different_keys(ngrams):
     assert len(set(get_keys(ngrams))) == len(ngrams)
 
 
-def test_only_so_many_characters_of_a_word_count():
-    long = "ab" * MAX_CHARS
-    found, cut = find_ngrams([long, "c"], 4), find_ngrams([long[:MAX_CHARS], "c"], 4)
+@pytest.mark.parametrize(("ngram_size", "n_chars"), [(4, 1000), (1, 4000), (100, 40)])
+def test_only_so_many_characters_of_a_word_count(ngram_size, n_chars):
+    long = "ab" * MAX_NGRAMS
+    found = find_ngrams([long, "c"], ngram_size)
+    cut = find_ngrams([long[:n_chars], "c"], ngram_size)
     np.testing.assert_array_equal(found.keys, cut.keys)
-    assert found.lengths.tolist() == [4 * MAX_CHARS - 6, 1]
+    np.testing.assert_array_equal(found.lengths, cut.lengths)
+    assert len(find_ngrams([long[: n_chars - 1]], ngram_size).keys) < cut.lengths[0]
+
+
+def test_no_sum_is_rounded():
+    """Of as many components as a word can have, the largest there are."""
+    planes, circle = make_planes(np.arange(50_000, dtype="uint64"), 8, 0), NormalDist()
+    assert abs(planes).max() * MAX_NGRAMS < 2**24
+    assert circle.inv_cdf(1 - 2**-33) * 2**16 * MAX_NGRAMS < 2**31
 
 
 def test_what_is_left_out_is_left_out_of_each_word():
@@ -162,6 +173,17 @@ def test_rows_are_the_nearest_rotation(words, n_rows, seed, is_counted):
         turned = [np.roll(circle, -i) for i in range(n_rows)]
         nearest = np.argmax([vector[places.astype(int)].sum() for vector in turned])
         assert row == nearest
+
+
+def test_a_long_word_takes_no_more_memory_than_many_short_ones():
+    """Gathered at once, its rows would take a gigabyte."""
+    ngrams = find_ngrams(["".join(map(chr, range(1000, 2000)))], 4)
+    find_rows(ngrams, 2**16, 0, None)
+    tracemalloc.start()
+    find_rows(ngrams, 2**16, 0, None)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 2**25
 
 
 def test_as_many_rows_as_are_asked_for_are_reached():

@@ -138,3 +138,24 @@ def test_threads_get_the_codes_of_their_words():
 
     with ThreadPoolExecutor(4) as pool:
         assert all(pool.map(work, range(8)))
+
+
+class Interrupted(np.ndarray):
+    """An array that Ctrl-C comes before when it, and no copy, is written to."""
+
+    def __setitem__(self, key, value) -> None:
+        if self.base is not None:
+            raise KeyboardInterrupt
+        super().__setitem__(key, value)
+
+
+def test_an_interrupt_leaves_no_word_with_the_code_of_another():
+    cache, keys = CodeCache(), as_keys([1, 2])
+    cache.get(keys, SETTINGS, encode)
+    table = cache._kept
+    cache._kept = table._replace(codes=table.codes.view(Interrupted))
+    with pytest.raises(KeyboardInterrupt):
+        cache.get(as_keys([3, 4, 5]), SETTINGS, encode)
+    cache._kept = table
+    keys = as_keys(range(9))
+    np.testing.assert_array_equal(cache.get(keys, SETTINGS, encode), encode(keys))

@@ -329,6 +329,17 @@ def test_damaged_parameters_are_refused(kind, is_train):
     model(codes, is_train)
 
 
+@pytest.mark.parametrize("others", [("add", "proj"), ("proj", "add")])
+def test_weights_of_another_compressor_are_refused(others):
+    """`spacy pretrain` gives them to pipelines that have some already."""
+    source, model = map(build, others)
+    model.predict(make_codes("add"))
+    model.from_bytes(source.to_bytes())
+    (foreign,) = source.param_names
+    with pytest.raises(ValueError, match=f"not of the 1 that it needs: {foreign}"):
+        model.predict(make_codes("add"))
+
+
 @pytest.mark.parametrize("num_bits", [0, 21, 3, "4", True])
 def test_a_damaged_length_of_codewords_is_refused(num_bits):
     model = build("pool")

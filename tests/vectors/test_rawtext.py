@@ -156,6 +156,17 @@ def test_docs_are_added_but_for_those_held_out(folder, tmp_path):
     assert (counts.lines, counts.tokens) == (4, 10)
 
 
+def test_line_breaks_in_added_docs_end_no_line(folder, tmp_path):
+    """They stand between the sentences of a pair, for one."""
+    texts = [["a", "\n", "b", " ", "c"], ["\n"]]
+    docs = [Doc(Vocab(), words=words) for words in texts]
+    DocBin(docs=docs).to_disk(tmp_path / "train.spacy")
+    output = tmp_path / "text.txt"
+    counts = write_raw_text(folder, output, added=[tmp_path / "train.spacy"])
+    assert output.read_text() == "a b c\n"
+    assert (counts.lines, counts.tokens) == (1, 3)
+
+
 def test_empty_files_give_an_empty_text(folder, tmp_path):
     counts = write_raw_text(folder, tmp_path / "text.txt")
     assert (tmp_path / "text.txt").read_bytes() == b""
