@@ -97,9 +97,11 @@ class TextRegressor(MultiLabel_TextCategorizer):
     def _validate_categories(self, examples: Iterable[Example]) -> None:
         for example in examples:
             for label, value in example.reference.cats.items():
-                if not 0 <= value <= 1:
+                # others' corpora may hold anything there
+                is_number = isinstance(value, int | float)
+                if not is_number or not 0 <= value <= 1:
                     raise ValueError(
                         f"The component '{self.name}' should learn from numbers from 0 "
-                        f"to 1 in doc.cats, but a gold document has {value} for "
+                        f"to 1 in doc.cats, but a gold document has {value!r:.80} for "
                         f"{quote(label)}. Divide what is larger by its maximum."
                     )

@@ -18,7 +18,7 @@ from spacy.tokens import Doc, DocBin, Span, SpanGroup, Token
 from spacy.tokens._serialize import ALL_ATTRS
 from spacy.vocab import Vocab
 
-from ..checks import check_types
+from ..checks import check_integers
 from ..files import replacing
 from .docbin import read_docs
 
@@ -100,11 +100,11 @@ def misspell(docs: Iterable[Doc], *, seed: int = 0) -> list[Doc]:
         once.
     seed (int): What edits are drawn by. Other seeds give other misspellings: take
         three, if a difference is to be told from the luck of the draw.
-    RAISES (TypeError): If the seed is no integer.
-    RAISES (ValueError): If there are entities, but no letters to put in.
+    RAISES (ValueError): If the seed is no integer of 64 bits, 0 or more; if there are
+        entities, but no letters to put in.
     RETURNS (list[Doc]): The copies, in order and of the same vocabs.
     """
-    check_types(int, "an integer", seed=seed)
+    check_integers(0, 2**64 - 1, seed=seed)
     docs = list(docs)
     letters = _Letters(docs)
     return [

@@ -125,12 +125,19 @@ def _pick(
             f"{quote(list(cats))}. Is 'task' of the scorer that of the corpus?"
         )
     values = [cats[label] for label in labels]
-    if not all(map(isfinite, values)):
+    if not all(map(_is_finite, values)):
         raise ValueError(
             f"The numbers in doc.cats of {kind} docs should be finite, but are "
             f"{quote(values)}. Look at the loss in training, which may have diverged."
         )
     return values
+
+
+def _is_finite(value: Any) -> bool:
+    try:
+        return isinstance(value, int | float) and isfinite(value)
+    except OverflowError:  # of an integer beyond all floats
+        return False
 
 
 def _get_gold(values: list[float], labels: tuple[str, ...]) -> float:

@@ -140,7 +140,7 @@ def test_texts_without_tokens(trained):
     assert nlp.update([empty]) == {"text_regressor": 0.0}
 
 
-@pytest.mark.parametrize("value", [-0.1, 1.1, 5.0, math.nan, math.inf])
+@pytest.mark.parametrize("value", [-0.1, 1.1, 5.0, math.nan, math.inf, "a", None])
 def test_other_numbers_are_refused(value):
     nlp = make_pipeline()
     examples = make_examples(nlp)

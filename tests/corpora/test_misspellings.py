@@ -220,9 +220,10 @@ def test_a_corpus_without_letters_is_refused():
         misspell([toy_ner.make_doc("7|X 8")])
 
 
-def test_a_seed_is_an_integer(docs):
-    with pytest.raises(TypeError, match="'seed' should be an integer, but is '0'"):
-        misspell(docs, seed="0")
+@pytest.mark.parametrize("seed", ["0", True, -1, 2**64])
+def test_a_seed_is_an_integer(docs, seed):
+    with pytest.raises(ValueError, match=r"'seed' should be 0 to \d+, but is"):
+        misspell(docs, seed=seed)
 
 
 # Files.

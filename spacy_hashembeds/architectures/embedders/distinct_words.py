@@ -37,13 +37,24 @@ class Words(NamedTuple):
         return next(iter(self.vocabs), None)
 
     def read_texts(self) -> list[str]:
-        """Read the texts of the words."""
+        """Read the texts of the words.
+
+        RAISES (ValueError): If no vocab has the text of one.
+        """
         keys = self.keys[:, 0].tolist()
-        if len(self.vocabs) == 1:
-            strings = self.vocabs[0].strings
-            return [strings[key] for key in keys]
-        stores = [vocab.strings for vocab in self.vocabs]
-        return [next(s for s in stores if key in s)[key] for key in keys]
+        try:
+            if len(self.vocabs) == 1:
+                strings = self.vocabs[0].strings
+                return [strings[key] for key in keys]
+            stores = [vocab.strings for vocab in self.vocabs]
+            return [next(s for s in stores if key in s)[key] for key in keys]
+        except (KeyError, StopIteration) as e:
+            raise ValueError(
+                "A token has an attribute by a number of which the vocab does not know "
+                "the text, so that it can't be embedded by its characters. Give Docs "
+                "the vocab that they were made with, or add the text to its strings: "
+                "`doc.vocab.strings.add(text)`."
+            ) from e
 
 
 InT = list[Doc]

@@ -641,6 +641,14 @@ def test_bad_arguments_of_parts_are_refused_when_built(build_part, error):
         build_part()
 
 
+@pytest.mark.parametrize("n_vocabs", [1, 2])
+def test_words_whose_texts_nobody_knows_are_refused(vocab, n_vocabs):
+    doc = Doc(vocab, words=["a"]).from_array(["NORM"], np.array([[2**63]], "uint64"))
+    docs = [doc, *(Doc(Vocab(), words=["b"]) for _ in range(n_vocabs - 1))]
+    with pytest.raises(ValueError, match=r"does not know the text.*strings\.add"):
+        build(vocab).predict(docs)
+
+
 def test_vectors_that_are_not_there_are_refused():
     blank = spacy.blank("en").vocab
     with pytest.raises(ValueError, match=r"'include_static_vectors' .* has no vectors"):
