@@ -1,5 +1,6 @@
 """Dictionaries of n-grams: counted, handed out, saved."""
 
+import pickle
 from collections import Counter
 
 import numpy as np
@@ -263,6 +264,12 @@ def get_hashers(nlp):
     return [node for node in model.walk() if node.name == "lshhasher"]
 
 
+def get_embedder(nlp):
+    model = nlp.get_pipe("tok2vec").model
+    (embedder,) = [node for node in model.walk() if "ngram_source" in node.attrs]
+    return embedder
+
+
 def count_character_ngrams(nlp, attr, ngram_size) -> Counter:
     counts: Counter = Counter()
     for text, _ in make_texts():
@@ -314,9 +321,7 @@ def test_counted_character_ngrams_are_saved(reads, tmp_path):
 def test_a_corpus_is_let_go_once_its_character_ngrams_are_counted(reads):
     nlp = make_tok2vec()
     nlp.initialize()
-    model = nlp.get_pipe("tok2vec").model
-    (embed,) = [node for node in model.walk() if "ngram_source" in node.attrs]
-    assert embed.attrs["ngram_source"].get_ngrams is None
+    assert get_embedder(nlp).attrs["ngram_source"].get_ngrams is None
 
 
 def test_components_that_pretraining_disables_get_character_ngrams(reads):
@@ -337,6 +342,18 @@ def test_frozen_components_keep_their_character_ngrams(reads):
         nlp.initialize()
     assert get_hashers(nlp)[0].attrs["ngrams"] is before
     assert not reads
+    assert get_embedder(nlp).attrs["ngram_source"].get_ngrams is None
+
+
+def test_what_waits_for_character_ngrams_can_be_pickled(reads):
+    nlp = make_tok2vec()
+    with nlp.select_pipes(enable=[]):
+        nlp.initialize()
+    assert get_embedder(nlp).attrs["ngram_source"].get_ngrams is not None
+    loaded = pickle.loads(pickle.dumps(nlp))
+    assert get_embedder(loaded).attrs["ngram_source"].get_ngrams is None
+    loaded.initialize()
+    assert len(get_hashers(loaded)[0].attrs["ngrams"])
 
 
 def test_a_corpus_without_words_has_no_character_ngrams(reads, monkeypatch):

@@ -49,6 +49,10 @@ class NgramSource:
     def __deepcopy__(self, memo: Any) -> "NgramSource":
         return replace(self)
 
+    def __reduce__(self) -> tuple:
+        # a classifier that waits can be pickled, but waits in vain
+        return NgramSource, (self.kind,)
+
 
 def wait_for_ngrams(model: Model, kind: NgramKind) -> None:
     """Have a classifier hand a dictionary to its layers before it is initialised."""

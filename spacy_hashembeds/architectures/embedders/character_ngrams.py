@@ -58,6 +58,10 @@ class NgramSource:
     def __deepcopy__(self, memo: Any) -> "NgramSource":
         return replace(self)
 
+    def __reduce__(self) -> tuple:
+        # an embedder that waits can be pickled, but waits in vain
+        return NgramSource, ()
+
 
 def find_ngram_waiters(model: Model) -> list[Model]:
     """Find the embedders anywhere inside a model with hashers that take n-grams."""
