@@ -90,6 +90,15 @@ def test_only_the_ngrams_that_were_counted_count():
     assert (everything_else == 255).all()
 
 
+def test_ngrams_that_were_set_can_not_be_changed_any_more():
+    model, ngrams = LSHHasher(), np.array([1, 2, 3], dtype="uint64")
+    set_ngrams(model, ngrams)
+    ngrams[:] = 0
+    assert model.attrs["ngrams"].tolist() == [1, 2, 3]
+    with pytest.raises(ValueError, match="read-only"):
+        model.attrs["ngrams"][0] = 0
+
+
 def test_no_ngram_may_have_been_counted():
     model = make_counted([])
     assert (model.predict(WORDS) == 255).all()
