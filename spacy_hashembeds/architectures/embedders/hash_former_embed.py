@@ -66,9 +66,10 @@ def HashFormerEmbed(
 
     In the place of `spacy.MultiHashEmbed.v2`: for each attribute a hasher turns its
     text into bits, the same ones for ever, and a compressor makes a vector of these.
-    Only compressors have parameters: `ProjCompressor` 128 for each dimension of the
-    vector, whatever the number of words, where spaCy's usual tables have 11,000. Words
-    are hashed once for each batch, and not at all if they were lately.
+    Only compressors have parameters: `ProjCompressor` 128 for each attribute and
+    dimension of the vector, whatever the number of words, where spaCy's usual four
+    tables have 11,000. Words are hashed once for each batch, and not at all if they
+    were lately.
 
     Any hasher goes with any compressor. `LSHHasher` and `ProjCompressor` were the best
     of the small ones in the paper. docs/results.md has all pairs, by trials.
@@ -175,6 +176,16 @@ def _build_column(
     attr: str, hasher: Model, compressor: Model, width: int
 ) -> Model[InT, OutT]:
     """Fit hasher and compressor to each other, and have them embed an attribute."""
+    if hasher.has_dim("nV") is False:
+        raise ValueError(
+            f"'hashers.{attr}' should be MD5Hasher or LSHHasher, but is a layer "
+            f"'{hasher.name}'."
+        )
+    if compressor.has_dim("nI") is False and not compressor.has_dim("nV"):
+        raise ValueError(
+            f"'compressors.{attr}' should take bits or rows, as ProjCompressor and "
+            f"EmbCompressor do, but is a layer '{compressor.name}'."
+        )
     if compressor.has_dim("nO") is None:
         compressor.set_dim("nO", width)
     if compressor.has_dim("nI") is False:  # it has rows, and reads no bits

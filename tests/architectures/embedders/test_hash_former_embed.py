@@ -610,6 +610,37 @@ def test_what_is_no_block_is_refused(argument, value):
         HashFormerEmbed(**arguments, **options)
 
 
+@pytest.mark.parametrize(
+    ("hasher", "compressor", "error"),
+    [
+        (ProjCompressor, ProjCompressor, r"'hashers.NORM' .* a layer 'projcompressor'"),
+        (ProjCompressor, MD5Hasher, r"'hashers.NORM' should be MD5Hasher or LSHHasher"),
+        (LSHHasher, MD5Hasher, r"'compressors.NORM' .* but is a layer 'md5hasher'"),
+    ],
+)
+def test_blocks_of_the_other_kind_are_refused(hasher, compressor, error):
+    with pytest.raises(ValueError, match=error):
+        HashFormerEmbed(
+            width=6,
+            attrs=["NORM"],
+            hashers={"NORM": hasher()},
+            compressors={"NORM": compressor()},
+            include_static_vectors=False,
+        )
+
+
+def test_md5_may_have_more_rows():
+    model = HashFormerEmbed(
+        width=6,
+        attrs=["NORM"],
+        hashers={"NORM": MD5Hasher()},
+        compressors={"NORM": EmbCompressor(rows=2**20 + 1)},
+        include_static_vectors=False,
+    )
+    (hasher,) = [node for node in model.walk() if node.name == "md5hasher"]
+    assert hasher.get_dim("nV") == 2**20 + 1
+
+
 def test_too_many_rows_for_lsh_are_refused():
     with pytest.raises(ValueError, match=r"'rows' should be 1 to 1048576 where LSH"):
         HashFormerEmbed(
