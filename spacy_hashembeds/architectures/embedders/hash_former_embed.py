@@ -159,8 +159,11 @@ def _check_blocks(names: Sequence[str], **arguments: Mapping[str, Model]) -> Non
                 f"({', '.join(names)}), but has {', '.join(blocks) or 'none'}."
             )
         for name, block in blocks.items():
-            expected = "a layer, such as those of @architectures"
-            check_types(Model, expected, **{f"{argument}.{name}": block})
+            if not isinstance(block, Model):
+                raise ValueError(
+                    f"'{argument}.{name}' should be a layer, such as those of "
+                    f"@architectures, but is of type {type(block).__name__}."
+                )
 
 
 def _build_column(

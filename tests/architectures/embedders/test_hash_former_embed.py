@@ -563,15 +563,22 @@ def test_bad_arguments_are_refused_when_built(changes, error):
 
 
 @pytest.mark.parametrize("argument", ["hashers", "compressors"])
-@pytest.mark.parametrize("value", [["NORM"], {"NORM": "MD5"}])
-def test_what_is_no_block_is_refused(argument, value):
+@pytest.mark.parametrize(
+    ("value", "kind", "error"),
+    [
+        (["NORM"], TypeError, "' should be a block for each of 'attrs'"),
+        # of which a config has lost the name
+        ({"NORM": {"num_bits": 5}}, ValueError, ".NORM' should be a layer.* type dict"),
+    ],
+)
+def test_what_is_no_block_is_refused(argument, value, kind, error):
     arguments = {
         "hashers": {"NORM": MD5Hasher()},
         "compressors": {"NORM": ProjCompressor()},
         argument: value,
     }
     options = {"width": 6, "attrs": ["NORM"], "include_static_vectors": False}
-    with pytest.raises(TypeError, match=rf"'{argument}.*' should be a"):
+    with pytest.raises(kind, match=rf"'{argument}{error}"):
         HashFormerEmbed(**arguments, **options)
 
 
@@ -631,6 +638,27 @@ def test_a_damaged_attribute_is_refused(model, docs, attr):
     words.attrs["attr"] = attr
     with pytest.raises(ValueError, match=r"'attr' of layer .* should be ORTH or"):
         model.predict(docs)
+
+
+@pytest.mark.parametrize("num_bits", [1, 128])
+@pytest.mark.parametrize("rows", [-1, 0, 1, 128, 2**40, "x" * 1000])
+@pytest.mark.parametrize("is_kept", [False, True])
+def test_rows_that_arrive_in_place_of_bits_are_refused(vocab, num_bits, rows, is_kept):
+    model = HashFormerEmbed(
+        width=6,
+        attrs=["NORM"],
+        hashers={"NORM": LSHHasher(num_bits=num_bits, max_ngrams=None)},
+        compressors={"NORM": ProjCompressor()},
+        include_static_vectors=False,
+    ).initialize()
+    ((_, hasher),) = find_hashers(model)
+    docs = make_docs(vocab, [5])
+    if is_kept:
+        model.predict(docs)
+    hasher.set_dim("nV", rows)
+    with pytest.raises(ValueError, match=r"'nV' of layer 'lsh.* None, but is") as error:
+        model.predict(docs)
+    assert len(str(error.value)) < 300
 
 
 def test_weights_of_other_parts_are_refused(vocab, docs):
