@@ -7,6 +7,7 @@ from spacy.language import Language
 from thinc.api import Model
 
 from ..architectures.embedders import (
+    hash_former_embed,
     multi_embed,
     multi_fewer_hash_embed,
     multi_hybrid_embed,
@@ -16,6 +17,7 @@ from ..layers.sumngrams import forward as sum_ngrams_forward
 
 # Our embedding layers, which need no tok2vec around them.
 _NAMES = (
+    hash_former_embed.NAME,
     multi_embed.NAME,
     multi_fewer_hash_embed.NAME,
     multi_hybrid_embed.NAME,

@@ -97,15 +97,31 @@ def find_bits(ngrams: Ngrams, num_bits: int, seed: int) -> NDArray:
     """
     all_ones = np.packbits(np.ones(num_bits, dtype=bool))
     bits = np.tile(all_ones, (len(ngrams.lengths), 1))
-    for words, part in _split_blocks(ngrams, _BLOCK // num_bits):
+    size = max(1, _BLOCK // num_bits)
+    for words, part in _split_blocks(ngrams, size):
         if len(part.keys) == 0:
             continue  # words that lie on all hyperplanes
-        distinct, places = np.unique(part.keys, return_inverse=True)
-        planes = make_planes(distinct, num_bits, seed)
-        lengths = part.lengths.astype("int32")
-        products = _OPS.reduce_sum(planes.take(places, axis=0), lengths)
+        products = sum(_multiply(p, num_bits, seed) for p in _cut(part, size))
         bits[words] = np.packbits(products >= 0, axis=1)
     return bits
+
+
+def _multiply(ngrams: Ngrams, num_bits: int, seed: int) -> NDArray:
+    """Multiply words and hyperplanes. *Shape:* `(words, num_bits)`, float32."""
+    distinct, places = np.unique(ngrams.keys, return_inverse=True)
+    planes = make_planes(distinct, num_bits, seed)
+    lengths = ngrams.lengths.astype("int32")
+    products: NDArray = _OPS.reduce_sum(planes.take(places, axis=0), lengths)
+    return products
+
+
+def _cut(ngrams: Ngrams, size: int) -> list[Ngrams]:
+    """Cut the n-grams of a block, if they are those of a word that has more."""
+    if len(ngrams.lengths) > 1:
+        return [ngrams]
+    starts = range(size, len(ngrams.keys), size)
+    parts = np.split(ngrams.keys, starts)
+    return [Ngrams(keys, np.array([len(keys)])) for keys in parts]
 
 
 def make_planes(keys: NDArray, num_bits: int, seed: int) -> NDArray:

@@ -1,6 +1,7 @@
 """LSH bits and rows: beside their definitions, and the same for ever."""
 
 import hashlib
+import tracemalloc
 from collections import Counter
 
 import numpy as np
@@ -108,6 +109,20 @@ def test_blocks_make_no_difference(monkeypatch, block):
     np.testing.assert_array_equal(bits_of(words), expected[0])
     rows = find_rows(find_ngrams(words, 4), 50, 0, None)
     np.testing.assert_array_equal(rows, expected[1])
+
+
+def test_the_ngrams_of_one_word_take_bounded_memory():
+    """There are 95,050 of them: all their components at once are gigabytes."""
+    word = "".join(map(chr, range(0x4E00, 0x4E00 + 1000)))
+    ngrams = find_ngrams([word], 100)
+    tracemalloc.start()
+    try:
+        bits = find_bits(ngrams, 4096, 0)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 2**26
+    assert 0.3 < np.unpackbits(bits).mean() < 0.7
 
 
 def test_the_more_two_words_have_in_common_the_more_bits():

@@ -44,6 +44,8 @@ from .static_vectors import embed_vectors, get_key_attr
 InT = list[Doc]
 OutT = list[Floats2d]
 
+NAME = "hash_former_embed"
+
 
 def HashFormerEmbed(
     *,
@@ -116,7 +118,7 @@ def HashFormerEmbed(
             f"{width}. Set maxout_pieces = 3, or have one attribute and no vectors."
         )
     return Model(
-        "hash_former_embed",
+        NAME,
         forward,
         init=init,
         layers=layers,
@@ -197,6 +199,11 @@ class WordColumn(NamedTuple):
     hashing: Model
     compressor: Model
 
+    @property
+    def attr(self) -> str:
+        """The attribute."""
+        return cast(str, self.words.attrs["attr"])
+
     def embed(
         self, vocabs: Sequence[Vocab], _: Model, keys: Array, is_train: bool
     ) -> tuple[Array, Backprop]:
@@ -270,12 +277,17 @@ def forward_reference(
 
 
 def find_hashers(model: Model[InT, OutT]) -> list[tuple[str, Model]]:
-    """Find the attributes that an embedder reads, and for each its hasher.
+    """Find the attributes that an embedder reads, and for each its hasher."""
+    return [(c.attr, c.hashing.layers[0]) for c in find_columns(model)]
+
+
+def find_columns(model: Model[InT, OutT]) -> list[WordColumn]:
+    """Find what embeds each attribute of an embedder.
 
     By places in the tree, wrapped or not: copies of a model have no references.
     """
     words = [n for n in model.walk() if "attr" in n.attrs]
-    return [(n.attrs["attr"], n.layers[0].layers[0].layers[0]) for n in words]
+    return [WordColumn(n, *n.layers[0].layers) for n in words]
 
 
 def init(model: Model[InT, OutT], X: InT | None = None, Y: OutT | None = None) -> None:

@@ -255,6 +255,16 @@ def test_attributes_that_are_not_set_are_empty_text(vocab):
     assert not np.array_equal(Y[0], Y[1])
 
 
+def test_words_may_be_the_names_of_symbols(vocab):
+    """spaCy's numbers for these are small ones, and no hashes."""
+    model = build(vocab, ("lsh", "proj"), attrs=["ORTH"])
+    words = ["NORM", "IS_ALPHA", "ID", "nsubj", "NOUN", "norm"]
+    (together,) = model.predict([Doc(Vocab(), words=words)])
+    alone = [model.predict([Doc(Vocab(), words=[word])])[0] for word in words]
+    assert_close(together, np.vstack(alone))
+    assert len(np.unique(together.round(4), axis=0)) == len(words)
+
+
 def test_similar_words_have_similar_vectors_by_lsh(vocab):
     model = build(vocab, ("lsh", "proj"), width=96, maxout_pieces=None)
     (Y,) = model.predict([Doc(vocab, words=["playing", "playin", "Zebra"])])
