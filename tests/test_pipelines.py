@@ -31,6 +31,7 @@ EMBEDDERS = {
     "multi_fewer_hash_embed": {},
     "multi_hybrid_embed": {"training.max_steps": 80},
     "multi_weighted_hash_embed": {"training.max_steps": 80},
+    "hash_former_embed": {"training.max_steps": 120},
 }
 
 SMALL = {
@@ -266,9 +267,11 @@ def test_trained_weights_differ_from_initial_ones(trained, tiny_corpus):
     nlp = spacy.load(trained)
     nodes = list(nlp.get_pipe("tok2vec").model.walk())
     tables = [node for node in nodes if "E" in node.param_names]
-    assert len(tables) == 4
+    axes = [node for node in nodes if node.name == "projcompressor"]
+    assert len(tables) + len(axes) == 4
     # the initial ones are uniform in [-0.1, 0.1]
     assert all(abs(node.get_param("E")).max() > 0.1 for node in tables)
+    assert all(abs(node.get_param("W")).max() > 0.1 for node in axes)
     # and importance weights of deviation 0.0005
     weights = [node.get_param("P") for node in tables if "P" in node.param_names]
     assert all(abs(P).max() > 0.01 for P in weights)

@@ -13,6 +13,11 @@ from spacy.language import Language
 from spacy.training import Example
 from thinc.api import fix_random_seed
 
+from spacy_hashembeds.architectures.embedders.character_ngrams import (
+    CharacterNgrams,
+    NgramSource,
+    find_ngram_waiters,
+)
 from spacy_hashembeds.layers.symboltaker import (
     Symbols,
     find_symbol_takers,
@@ -54,6 +59,44 @@ _WEIGHTED = {
 _HYBRID = {
     **_WEIGHTED,
     "@architectures": "spacy-hashembeds.MultiHybridEmbed.v1",
+}
+_HASH_FORMER: dict[str, Any] = {
+    "@architectures": "spacy-hashembeds.HashFormerEmbed.v1",
+    "width": _WIDTH,
+    "attrs": ["NORM", "LOWER", "PREFIX", "SUFFIX", "SHAPE", "ORTH"],
+    "hashers": {
+        "NORM": {"@architectures": "spacy-hashembeds.LSHHasher.v1", "num_bits": 32},
+        "LOWER": {"@architectures": "spacy-hashembeds.LSHHasher.v1"},
+        "PREFIX": {
+            "@architectures": "spacy-hashembeds.LSHHasher.v1",
+            "max_ngrams": None,
+            "form": "NFC",
+        },
+        "SUFFIX": {"@architectures": "spacy-hashembeds.MD5Hasher.v1", "key": "en"},
+        "SHAPE": {"@architectures": "spacy-hashembeds.MD5Hasher.v1", "form": "NFKD"},
+        "ORTH": {"@architectures": "spacy-hashembeds.MD5Hasher.v1"},
+    },
+    "compressors": {
+        "NORM": {"@architectures": "spacy-hashembeds.ProjCompressor.v1"},
+        "LOWER": {"@architectures": "spacy-hashembeds.EmbCompressor.v1", "rows": 31},
+        "PREFIX": {
+            "@architectures": "spacy-hashembeds.PoolCompressor.v1",
+            "num_bits": 5,
+        },
+        "SUFFIX": {"@architectures": "spacy-hashembeds.EmbCompressor.v1", "rows": 17},
+        "SHAPE": {"@architectures": "spacy-hashembeds.AddCompressor.v1"},
+        "ORTH": {"@architectures": "spacy-hashembeds.ProjCompressor.v1"},
+    },
+    "include_static_vectors": True,
+}
+#: One attribute, and nothing that mixes: layers that are run one after the other.
+_HASH_FORMER_ALONE = {
+    **_HASH_FORMER,
+    "attrs": ["NORM"],
+    "hashers": {"NORM": _HASH_FORMER["hashers"]["NORM"]},
+    "compressors": {"NORM": _HASH_FORMER["compressors"]["NORM"]},
+    "include_static_vectors": False,
+    "maxout_pieces": None,
 }
 _ENCODE = {
     "@architectures": "spacy-hashembeds.MaxoutWindowEncoder.v1",
@@ -102,7 +145,8 @@ def _make(embed: dict[str, Any], folder: Path) -> None:
     if embed["include_static_vectors"]:
         _add_vectors(nlp)
     docs = make_docs(nlp.vocab)
-    _count(nlp)
+    _count_symbols(nlp)
+    _count_ngrams(nlp)
     examples = [Example(nlp.make_doc(doc.text), doc) for doc in docs]
     optimizer = nlp.initialize(lambda: examples)
     for _ in range(30):
@@ -118,12 +162,21 @@ def _add_vectors(nlp: Language) -> None:
         nlp.vocab.set_vector(word, vector)
 
 
-def _count(nlp: Language) -> None:
+def _count_symbols(nlp: Language) -> None:
     counts = count_values(make_docs(nlp.vocab), _ATTRS)
     tables = cut_symbols(counts, min_freq=2, lang="xx")
     for embed in find_symbol_takers(nlp.get_pipe("tok2vec").model):  # type: ignore[attr-defined]
         table = tables.get_table(embed.attrs["key"])
         give_symbols(embed, Symbols(table.symbols, table.rare))
+
+
+def _count_ngrams(nlp: Language) -> None:
+    for waiter in find_ngram_waiters(nlp.get_pipe("tok2vec").model):  # type: ignore[attr-defined]
+        waiter.attrs["ngram_source"] = NgramSource(partial(_read_ngrams, nlp))
+
+
+def _read_ngrams(nlp: Language, kind: CharacterNgrams) -> Any:
+    return numpy.unique(kind.read(make_docs(nlp.vocab)))
 
 
 def _load(folder: Path, part: Part) -> Language:
@@ -212,3 +265,7 @@ WEIGHTED_PIPELINE = _make_target(
 )
 WEIGHTED_SYMBOLS_PIPELINE = _make_target("weighted_symbols_pipeline", _WEIGHTED)
 HYBRID_PIPELINE = _make_target("hybrid_pipeline", _HYBRID)
+HASH_FORMER_PIPELINE = _make_target("hash_former_pipeline", _HASH_FORMER)
+HASH_FORMER_ALONE_PIPELINE = _make_target(
+    "hash_former_alone_pipeline", _HASH_FORMER_ALONE
+)

@@ -16,6 +16,13 @@ Node = Mapping[str, Any]
 _FREE = {"column", "dropout_rate"}
 
 
+_FORMS = (None, "NFC", "NFD", "NFKC", "NFKD")
+_TEXTS = (
+    *("ORTH", "LOWER", "NORM", "PREFIX", "SUFFIX", "SHAPE", "LEMMA", "POS", "TAG"),
+    *("DEP", "MORPH", "ENT_TYPE", "ENT_ID", "ENT_KB_ID", "LANG"),
+)
+
+
 def damage(data: bytes, rng: Random) -> tuple[bytes, str]:
     """Damage a value of a saved model: a parameter, an attribute, a dimension."""
     model = _decode(data)
@@ -75,7 +82,7 @@ def _compare_attrs(name: str, good: Node, bad: Node) -> Iterator[str]:
     for key in sorted(good.keys() - _FREE):
         if key not in bad:
             # it keeps the value of the config, which knows no symbols
-            if key == "symbols":
+            if key in ("symbols", "ngrams"):
                 yield f"{name}: attribute {key} is missing"
         elif not _CAN_BE.get((kind, key), _is_equal)(bad[key], good[key]):
             yield f"{name}: attribute {key}"
@@ -111,6 +118,18 @@ def _can_be_symbols(value: Any, good: Any) -> bool:
     )
 
 
+def _can_be_ngrams(value: Any, good: Any) -> bool:
+    # as many as there were in a corpus, whichever
+    is_array = isinstance(value, numpy.ndarray) and value.ndim == 1
+    return (
+        is_array and value.dtype == good.dtype and bool((value[1:] > value[:-1]).all())
+    )
+
+
+def _can_be_key(value: Any, _: Any) -> bool:
+    return value is None or (isinstance(value, str) and 0 < len(value) <= 1000)
+
+
 _CAN_BE: Mapping[tuple[str, str], Callable[[Any, Any], bool]] = {
     ("hashembed", "seed"): lambda value, _: _is_integer(value, 0, 2**32 - 1),
     ("hashembed", "num_hashes"): lambda value, _: _is_integer(value, 1, 4),
@@ -131,6 +150,13 @@ _CAN_BE: Mapping[tuple[str, str], Callable[[Any, Any], bool]] = {
     ("symbolembed", "unk"): lambda value, _: _is_integer(value, 0, 2**32),
     ("symbolembed", "symbols"): _can_be_symbols,
     ("extract_features", "columns"): _can_be_columns,
+    ("with_distinct_words", "attr"): lambda value, _: value in _TEXTS,
+    ("lshhasher", "lsh_seed"): lambda value, _: _is_integer(value, 0, 2**64 - 1),
+    ("lshhasher", "ngram_size"): lambda value, _: _is_integer(value, 1, 100),
+    ("lshhasher", "ngrams"): _can_be_ngrams,
+    ("lshhasher", "form"): lambda value, _: value in _FORMS,
+    ("md5hasher", "form"): lambda value, _: value in _FORMS,
+    ("md5hasher", "md5_key"): _can_be_key,
 }
 
 

@@ -29,6 +29,7 @@ from .pipelines import (
 from .statistics import SeenUnseenCounter, StatisticsCounter
 from .tables import measure_hash_table, measure_lookup_table, measure_words
 from .weighted import measure_weighted_table
+from .word_codes import find_code_columns, measure_codes
 
 #: The attributes that spaCy embeds by default, and table 4 counts.
 ATTRS = ("NORM", "PREFIX", "SUFFIX", "SHAPE")
@@ -81,24 +82,27 @@ def analyze_corpus(
         "features" (table 4: see `FeatureCounts`); "entities" (table 6: `SeenUnseen`,
         and "per_type"); "embedders" ("component", "has_vectors", "tables": `TableSize`
         and `HashMeasures`, `LookupMeasures` or `WeightedMeasures`, "words":
-        `WordMeasures`); "advice" (for each embedder "component" and `Advice`). Ready
-        for JSON.
+        `WordMeasures`); "codes" (`CodeMeasures`: what has these in the place of rows);
+        "advice" (for each embedder "component" and `Advice`). Ready for JSON.
     """
     _check_arguments(config, model, bound)
     nlp = load_pipeline(config=config, model=model, overrides=overrides or {})
     source = load_vectors(vectors, nlp)
-    embedders = find_embedders(nlp)
+    embedders, columns = find_embedders(nlp), list(find_code_columns(nlp))
     source_name = name_source(config=config, model=model)
-    if source_name and not embedders:
+    if source_name and not embedders and not columns:
         raise ValueError(
             f"{source_name} has no embedding with a table for each attribute, "
             "such as spacy.MultiHashEmbed.v2, spacy.HashEmbedCNN.v2, "
             "spacy-hashembeds.MultiFewerHashEmbed.v1, spacy-hashembeds.MultiEmbed.v1 "
-            "or spacy-hashembeds.MultiWeightedHashEmbed.v1 "
+            "or spacy-hashembeds.MultiWeightedHashEmbed.v1, or with codes, as "
+            "spacy-hashembeds.HashFormerEmbed.v1 "
             f"(components: {', '.join(nlp.pipe_names) or 'none'}). Leave it out to "
             "analyse the corpus alone."
         )
-    attrs = dict.fromkeys([*ATTRS, *(t.attr for e in embedders for t in e.tables)])
+    of_tables = (table.attr for embedder in embedders for table in embedder.tables)
+    of_codes = (column.attr for _, column in columns)
+    attrs = dict.fromkeys([*ATTRS, *of_tables, *of_codes])
     corpora = {"train": train, "dev": dev, "test": test}
     splits = _Splits(nlp, list(attrs), source)
     for split, corpus in corpora.items():
@@ -115,6 +119,10 @@ def analyze_corpus(
         "features": _to_data(count_features(splits.vocabularies["train"])),
         "entities": splits.entities,
         "embedders": [_measure(e, splits.vocabularies) for e in embedders],
+        "codes": [
+            asdict(measure_codes(nlp, name, column, splits.vocabularies["train"]))
+            for name, column in columns
+        ],
         "advice": _advise(embedders, splits.vocabularies, bound),
     }
 

@@ -9,6 +9,7 @@ from thinc.layers.layernorm import forward as layernorm_forward
 from thinc.layers.maxout import forward as maxout_forward
 
 from ..architectures.embedders import (
+    hash_former_embed,
     multi_embed,
     multi_fewer_hash_embed,
     multi_hybrid_embed,
@@ -18,6 +19,7 @@ from ..layers.sumngrams import forward as sum_ngrams_forward
 
 # Our embedding layers, which need no tok2vec around them.
 _NAMES = (
+    hash_former_embed.NAME,
     multi_embed.NAME,
     multi_fewer_hash_embed.NAME,
     multi_hybrid_embed.NAME,

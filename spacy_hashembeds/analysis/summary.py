@@ -5,7 +5,7 @@ from typing import Any
 
 from ..display import Heading, Part, Sentence, Table, format_fields, format_percent
 from .reasons import format_bound, name_out_of_reach
-from .summary_of_embedders import show_embedder
+from .summary_of_embedders import show_codes, show_embedder
 
 #: What is counted in each split, and how it is called.
 _COUNTS = {
@@ -29,6 +29,7 @@ def summarize(data: dict[str, Any]) -> Iterator[Part]:
     yield from _show_corpus(data)
     for embedder in data["embedders"]:
         yield from show_embedder(embedder)
+    yield from show_codes(data["codes"])
     for advice in data["advice"]:
         yield _show_attributes(advice)
         yield from _show_hash_options(advice)
@@ -37,7 +38,7 @@ def summarize(data: dict[str, Any]) -> Iterator[Part]:
 
 
 def _show_corpus(data: dict[str, Any]) -> Iterator[Part]:
-    is_default = data["lang"] == "xx" and not data["embedders"]
+    is_default = data["lang"] == "xx" and not data["embedders"] and not data["codes"]
     splits = data["splits"]
     yield Table(
         "Corpus",

@@ -5,6 +5,9 @@ from typing import Any
 
 from ..display import Part, Sentence, Table, format_fields, format_percent
 
+_PARTS = ("hasher", "compressor")
+_OF_CODES = ("bits", "rows", "width", "parameters", "values", "sharing_code")
+
 
 def show_embedder(embedder: dict[str, Any]) -> Iterator[Part]:
     """Say how large the tables of an embedder are, and how they serve a corpus.
@@ -19,6 +22,33 @@ def show_embedder(embedder: dict[str, Any]) -> Iterator[Part]:
         if tables:
             yield from show_tables(embedder["component"], tables)
     yield _show_words(embedder)
+
+
+def show_codes(codes: Sequence[dict[str, Any]]) -> Iterator[Table]:
+    """Say how large what has codes in the place of rows is, and how it serves a corpus.
+
+    codes (Sequence[dict[str, Any]]): The "codes" of `analyze_corpus`.
+    """
+    for component in dict.fromkeys(column["component"] for column in codes):
+        yield Table(
+            f"Codes of '{component}'",
+            "Parameters: of the compressor. Shared: values of the training corpus that "
+            "share all bits with another, or their row, and can't be told apart.",
+            (
+                *("Attribute", "Hasher", "Compressor", "Bits", "Rows", "Width"),
+                *("Parameters", "Values", "Shared"),
+            ),
+            [
+                (
+                    column["attr"],
+                    *(column[part].removesuffix(part) for part in _PARTS),
+                    *format_fields(column, *_OF_CODES),
+                )
+                for column in codes
+                if column["component"] == component
+            ],
+            aligns="lll",
+        )
 
 
 def _show_sizes(embedder: dict[str, Any]) -> Iterator[Table]:

@@ -38,7 +38,7 @@ def config_cli(
         "--embedder",
         "-e",
         help="Embedder to put in: multi_fewer_hash_embed, multi_embed, "
-        "multi_hybrid_embed or multi_weighted_hash_embed.",
+        "multi_hybrid_embed, multi_weighted_hash_embed or hash_former_embed.",
     ),
     train: Path | None = Opt(
         None,

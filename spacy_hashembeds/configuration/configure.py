@@ -19,12 +19,13 @@ from .scorer import put_in_scorer
 from .surroundings import (
     complete_training,
     put_in_blas,
+    put_in_ngram_counting,
     put_in_path,
     put_in_symbol_counting,
-    remove_symbol_counting,
+    remove_counting,
     warn_of_vectors,
 )
-from .tables import EXPLAIN_DEFAULT, EXPLAIN_SMALL, find_attributes
+from .tables import EXPLAIN_DEFAULT, EXPLAIN_SMALL, HASH_FORMER, find_attributes
 from .text import edit_text
 from .variables import write_out_variables
 from .vocabulary import Progress, read_vocabulary
@@ -32,7 +33,8 @@ from .vocabulary import Progress, read_vocabulary
 _REPLACEABLE = (
     "spacy.MultiHashEmbed, spacy.HashEmbedCNN, spacy.CharacterEmbed, "
     "spacy-hashembeds.MultiFewerHashEmbed, spacy-hashembeds.MultiEmbed, "
-    "spacy-hashembeds.MultiHybridEmbed and spacy-hashembeds.MultiWeightedHashEmbed"
+    "spacy-hashembeds.MultiHybridEmbed, spacy-hashembeds.MultiWeightedHashEmbed and "
+    "spacy-hashembeds.HashFormerEmbed"
 )
 
 
@@ -93,16 +95,12 @@ def configure(
         raise ValueError(_describe_models(read))
     pretrained = find_pretrained(draft, found)
     check_pretrained(draft, {place: found[place] for place in pretrained}, chosen)
-    advised = _advise(draft, found, train, progress)
+    advised = _advise(draft, found, chosen, train, progress)
     advice = {place: a for place, a in advised.items() if place not in pretrained}
     _put_in_embedders(draft, found, chosen, advice, pretrained)
     if encoder:
         put_in_encoders(draft)
-    if chosen.has_symbols:
-        widths = {p: chosen.get_symbol_width(draft.resolve(p)) for p in found}
-        put_in_symbol_counting(draft, list(found), *_choose_min_freq(advice, widths))
-    else:
-        remove_symbol_counting(draft)
+    _put_in_counting(draft, found, chosen, advice)
     if blas:
         put_in_blas(draft)
     complete_training(draft)
@@ -141,6 +139,7 @@ def _describe_models(base: Base) -> str:
 def _advise(
     draft: Draft,
     found: Mapping[str, Mapping[str, Any]],
+    embedder: Embedder,
     train: str | Path | None,
     progress: Progress | None,
 ) -> dict[str, Advice]:
@@ -149,7 +148,10 @@ def _advise(
         check_block(path, block)
     if train is None:
         return {}
-    attrs = {path: find_attributes(block) for path, block in found.items()}
+    attrs = {
+        path: find_attributes(path, block, embedder.architecture)
+        for path, block in found.items()
+    }
     together = list(dict.fromkeys(name for names in attrs.values() for name in names))
     vocabulary = read_vocabulary(train, draft.interpolate(), together, progress)
     return {
@@ -168,12 +170,30 @@ def _put_in_embedders(
     for path, plain in found.items():
         raw, is_pretrained = draft.get(path), path in pretrained
         block, why = write_embedder(
-            raw, plain, embedder, advice.get(path), is_pretrained=is_pretrained
+            path, raw, plain, embedder, advice.get(path), is_pretrained=is_pretrained
         )
         draft.replace(path, block, why)
     config = draft.interpolate()
     for path in found:
         check_block(path, dot_to_object(config, path))
+
+
+def _put_in_counting(
+    draft: Draft,
+    found: Mapping[str, Mapping[str, Any]],
+    embedder: Embedder,
+    advice: Mapping[str, Advice],
+) -> None:
+    """Have the training corpus counted for the embedder that was put in, if need be."""
+    places = list(found)
+    if embedder.has_symbols:
+        widths = {p: embedder.get_symbol_width(draft.resolve(p)) for p in places}
+        put_in_symbol_counting(draft, places, *_choose_min_freq(advice, widths))
+    elif embedder.has_ngrams:
+        known = [p for p, b in found.items() if b["@architectures"] == HASH_FORMER]
+        put_in_ngram_counting(draft, places, known)
+    else:
+        remove_counting(draft)
 
 
 def _choose_min_freq(

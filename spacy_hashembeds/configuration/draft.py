@@ -58,8 +58,8 @@ class Draft:
         """Put a block in the place of a section or value.
 
         why (Mapping[str | None, str]): The reasons for what may be new in it, under
-            None that for the section. Those for what has not changed are left out, and
-            empty ones.
+            None that for the section; that for a section inside it stands above that.
+            Those for what has not changed are left out, and empty ones.
         """
         old = self.get(section)
         if old == block:
@@ -67,8 +67,11 @@ class Draft:
         known = old if isinstance(old, dict) else {}
         new = {k for k, v in block.items() if k not in known or known[k] != v}
         set_dot_to_object(self.config, section, dict(block))
+        inside = {k for k, v in block.items() if isinstance(v, Mapping)}
         self.changes += [
-            Change(section, key, reason)
+            Change(f"{section}.{key}", None, reason)
+            if key in inside
+            else Change(section, key, reason)
             for key, reason in why.items()
             if reason and (key is None or key in new)
         ]

@@ -12,10 +12,12 @@ from ..acceleration.conversion import OUR_EMBED
 from ..analysis.advice import Advice
 from ..checks import check_attributes
 from .tables import (
+    HASH_FORMER,
     WEIGHTED_HASHES,
     Setting,
     Tables,
     choose_attributes,
+    choose_codes,
     choose_hashing,
     choose_hybrid,
     choose_lookup,
@@ -33,6 +35,7 @@ class Embedder:
     choose (Callable): Chooses the arguments that nothing in the config gives, by the
         tables that stand there and by what is advised for them, if anything.
     has_symbols (bool): Whether it needs the symbols of the training corpus.
+    has_ngrams (bool): Whether it needs the character n-grams of the training corpus.
     get_symbol_width (Callable): Says of its block how many parameters there are for
         each symbol then.
     """
@@ -41,8 +44,11 @@ class Embedder:
     why: str
     choose: Callable[[Tables, Advice | None], dict[str, Setting]]
     has_symbols: bool = False
+    has_ngrams: bool = False
     get_symbol_width: Callable[[Mapping[str, Any]], int] = itemgetter("width")
 
+
+_PIECES = "maxout_pieces"
 
 #: By the names that users know.
 EMBEDDERS = {
@@ -72,6 +78,12 @@ EMBEDDERS = {
         has_symbols=True,
         get_symbol_width=lambda block: block.get("num_hashes", WEIGHTED_HASHES),
     ),
+    "hash_former_embed": Embedder(
+        HASH_FORMER,
+        "codes of words, in which similar spellings agree, and no rows at all.",
+        choose_codes,
+        has_ngrams=True,
+    ),
 }
 
 
@@ -89,6 +101,7 @@ def get_embedder(name: str) -> Embedder:
 
 
 def write_embedder(
+    place: str,
     raw: Mapping[str, Any],
     plain: Mapping[str, Any],
     embedder: Embedder,
@@ -98,6 +111,7 @@ def write_embedder(
 ) -> tuple[dict[str, Any], dict[str | None, str]]:
     """Write the block of an embedder that takes another's place.
 
+    place (str): Its place in the config.
     raw (Mapping[str, Any]): The block that stands there, with variables.
     plain (Mapping[str, Any]): The same without.
     embedder (Embedder): What to put there.
@@ -105,7 +119,7 @@ def write_embedder(
     is_pretrained (bool): Whether training starts from weights for these tables.
     RETURNS (tuple): The block, and the reasons for what may be new in it.
     """
-    read = read_tables(plain, embedder.architecture)
+    read = read_tables(place, plain, embedder.architecture)
     known = replace(read, is_pretrained=is_pretrained)
     tables, attrs = choose_attributes(known, advice)
     settings = {
@@ -119,6 +133,8 @@ def write_embedder(
     values = {**raw, **{k: _keep(k, s.value, raw, plain) for k, s in settings.items()}}
     function = registry.architectures.get(embedder.architecture)
     arguments = ["@architectures", *inspect.signature(function).parameters]
+    if not tables.is_ours and plain.get(_PIECES, 0) is None:
+        del values[_PIECES]  # nothing mixes in that embedder: in others something does
     block = {key: values[key] for key in arguments if key in values}
     return block, {key: s.why for key, s in settings.items() if s.why and key in block}
 

@@ -1,6 +1,6 @@
 """What stands around the models: callbacks, and the path of the corpus."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,9 +9,17 @@ from spacy.util import dot_to_object
 from ..acceleration.conversion import BLAS
 from ..analysis.pipelines import COUNT_SYMBOLS
 from .draft import Draft
+from .tables import HASHER
 
 #: The default of the callback, and what the report used.
 _MIN_FREQ = 10
+
+COUNT_NGRAMS = "spacy-hashembeds.count_character_ngrams.v1"
+#: What each callback of ours counts.
+_COUNTED = {COUNT_SYMBOLS: "symbols", COUNT_NGRAMS: "n-grams"}
+#: What they have in common.
+_SHARED = ("corpus", "limit")
+_BEFORE_INIT = "initialize.before_init"
 
 
 def put_in_blas(draft: Draft) -> None:
@@ -50,21 +58,16 @@ def put_in_symbol_counting(
     waiting = [place for place in places if _needs_symbols(draft.resolve(place))]
     if not waiting:
         return
-    draft.config.setdefault("initialize", {})
-    current = draft.resolve("initialize.before_init")
-    if current and _get_name(current) != COUNT_SYMBOLS:
-        raise ValueError(_refuse_callback(_get_name(current), waiting))
-    raw = draft.get("initialize.before_init")
-    # a variable that stands for one gives its values
-    known = next((block for block in (raw, current) if isinstance(block, dict)), {})
-    block = {"corpus": _find_corpus(draft), "min_freq": _MIN_FREQ, **known}
-    if min_freq is not None:
-        block["min_freq"] = min_freq
-    of_section = "" if known else _explain_counting(waiting)
-    draft.replace(
-        "initialize.before_init",
-        {"@callbacks": COUNT_SYMBOLS, **block},
-        {None: of_section, "min_freq": why},
+    other = _find_other_callback(draft)
+    if other is not None:
+        raise ValueError(_refuse_callback(other, waiting))
+    counts = "each symbol that is seen often enough gets a row"
+    _write_counting(
+        draft,
+        COUNT_SYMBOLS,
+        {None: _explain_counting(waiting, counts), "min_freq": why},
+        defaults={"min_freq": _MIN_FREQ},
+        chosen={} if min_freq is None else {"min_freq": min_freq},
     )
 
 
@@ -76,10 +79,94 @@ def _needs_symbols(block: Mapping[str, Any]) -> bool:
     return not block.get("tables") and block.get("importance_rows") is None
 
 
-def remove_symbol_counting(draft: Draft) -> None:
-    """Remove our callback, where there is nothing left to count for."""
-    if _get_name(draft.resolve("initialize.before_init")) == COUNT_SYMBOLS:
-        draft.set("initialize", "before_init", None, "No embedder needs symbols now.")
+def put_in_ngram_counting(
+    draft: Draft, places: Sequence[str], known: Sequence[str]
+) -> None:
+    """Have the character n-grams of the training corpus counted for hashers.
+
+    Where another callback stands in the only place for it, any n-gram counts instead.
+
+    places (Sequence[str]): Where their embedders stand.
+    known (Sequence[str]): Where these stood before. Their hashers stay as they are.
+    """
+    hashers = {place: _find_hashers(draft, place) for place in places}
+    if not any(hashers.values()):
+        remove_counting(draft)
+        return
+    other = _find_other_callback(draft)
+    if other is None:
+        waiting = [place for place, found in hashers.items() if found]
+        counts = "its most frequent character n-grams count, and no others"
+        _write_counting(
+            draft,
+            COUNT_NGRAMS,
+            {None: _explain_counting(waiting, counts)},
+            defaults={},
+            chosen={},
+        )
+        return
+    reason = (
+        f"Any n-gram counts, not only those of the training corpus: {other} stands in "
+        f"[{_BEFORE_INIT}], which holds one callback, so that none can count these."
+    )
+    for place in set(places) - set(known):
+        for hasher in hashers[place]:
+            if isinstance(draft.get(hasher), dict):  # variables are as what they name
+                draft.set(hasher, "max_ngrams", None, reason)
+
+
+def _find_hashers(draft: Draft, place: str) -> list[str]:
+    """Find the sections of hashers for which n-grams are to be counted."""
+    section = f"{place}.hashers"
+    return [
+        f"{section}.{attr}"
+        for attr, block in draft.resolve(section).items()
+        if block["@architectures"] == HASHER and block.get("max_ngrams", 1) is not None
+    ]
+
+
+def _find_other_callback(draft: Draft) -> str | None:
+    """Find the callback that stands in the place of ours."""
+    current = draft.resolve(_BEFORE_INIT)
+    name = _get_name(current)
+    return name if current and name not in _COUNTED else None
+
+
+def _write_counting(
+    draft: Draft,
+    callback: str,
+    why: Mapping[str | None, str],
+    *,
+    defaults: Mapping[str, Any],
+    chosen: Mapping[str, Any],
+) -> None:
+    """Put in a callback that counts the training corpus, and keep what it has.
+
+    why (Mapping[str | None, str]): The reasons, under None that for the callback.
+    defaults (Mapping[str, Any]): What to set where nothing is set.
+    chosen (Mapping[str, Any]): What to set in any case.
+    """
+    draft.config.setdefault("initialize", {})
+    raw, current = draft.get(_BEFORE_INIT), draft.resolve(_BEFORE_INIT)
+    # a variable that stands for one gives its values
+    known = next((block for block in (raw, current) if isinstance(block, dict)), {})
+    is_other = _get_name(known) != callback
+    kept = {k: v for k, v in known.items() if not is_other or k in _SHARED}
+    section = {"@callbacks": callback, "corpus": _find_corpus(draft)}
+    reasons = dict(why)
+    of_callback = reasons.pop(None)
+    if is_other:
+        reasons["@callbacks" if known else None] = of_callback
+    draft.replace(_BEFORE_INIT, {**section, **defaults, **kept, **chosen}, reasons)
+
+
+def remove_counting(draft: Draft) -> None:
+    """Remove our callbacks, where there is nothing left to count for."""
+    counted = _COUNTED.get(_get_name(draft.resolve(_BEFORE_INIT)))
+    if counted is not None:
+        draft.set(
+            "initialize", "before_init", None, f"No embedder needs {counted} now."
+        )
 
 
 def complete_training(draft: Draft) -> None:
@@ -131,12 +218,9 @@ def _find_corpus(draft: Draft) -> str:
     return "corpora.train"
 
 
-def _explain_counting(waiting: list[str]) -> str:
+def _explain_counting(waiting: list[str], counts: str) -> str:
     places = " and ".join(f"[{place}]" for place in waiting)
-    return (
-        f"Counts the training corpus when training starts. In {places} each symbol "
-        "that is seen often enough gets a row."
-    )
+    return f"Counts the training corpus when training starts. In {places} {counts}."
 
 
 def _refuse_callback(name: str, waiting: list[str]) -> str:

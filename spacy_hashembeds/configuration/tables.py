@@ -1,13 +1,14 @@
 """The tables of an embedder that stands in a config, and what to make of them."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from ..analysis.advice import BOUND, Advice
 from ..analysis.codes import DEGENERATE_SEED, SOUND_SEED
 from ..analysis.reasons import format_bound
+from ..architectures.embedders.distinct_words import TEXT_ATTRIBUTES
 from ..checks import check_attributes
 from ..hashing.murmur import MAX_HASHES
 
@@ -31,7 +32,7 @@ _OF_WEIGHTS = (
 _REPLACED = re.compile(
     r"spacy(-legacy|-hashembeds)?\."
     r"(MultiHashEmbed|CharacterEmbed|MultiFewerHashEmbed|MultiEmbed|MultiHybridEmbed"
-    r"|MultiWeightedHashEmbed)\.v[12]"
+    r"|MultiWeightedHashEmbed|HashFormerEmbed)\.v[12]"
 )
 
 #: The rows of `spacy init config`. It has no other attributes: for those, as for NORM.
@@ -47,6 +48,17 @@ _EXPLAIN_WEIGHTED = (
     "As in the paper (Svenstrup et al. 2017), which found no use in more than 3."
 )
 
+HASH_FORMER = "spacy-hashembeds.HashFormerEmbed.v1"
+HASHER = "spacy-hashembeds.LSHHasher.v1"
+_COMPRESSOR = "spacy-hashembeds.ProjCompressor.v1"
+_EXPLAIN_HASHERS = (
+    "128 bits for each attribute, of which similar spellings have most in common."
+)
+_EXPLAIN_COMPRESSORS = (
+    "128 parameters for each dimension, whatever the number of words."
+)
+_AS_THE_FIRST = " All are as the first: what is changed there is changed for them too."
+
 #: What stands for the characters of a CharacterEmbed.
 _SUBWORDS = ("PREFIX", "SUFFIX", "SHAPE")
 
@@ -57,15 +69,20 @@ class Tables:
 
     attrs (list[str]): Their attributes.
     rows (list[int]): Their rows, or what spaCy would give them.
-    plain (Mapping[str, Any]): The embedder's block without variables.
+    place (str): The embedder's place in the config.
+    plain (Mapping[str, Any]): Its block without variables.
     is_ours (bool): Whether it is the embedder that is to be put in, already.
+    no_text (list[str]): Attributes whose tables are not among them, since they are no
+        text, as the embedder that is to be put in needs it.
     is_pretrained (bool): Whether training starts from weights for these tables.
     """
 
     attrs: list[str]
     rows: list[int]
+    place: str
     plain: Mapping[str, Any]
     is_ours: bool
+    no_text: list[str]
     is_pretrained: bool = False
 
 
@@ -81,21 +98,23 @@ def is_replaced(architecture: str) -> bool:
     return _REPLACED.fullmatch(architecture) is not None
 
 
-def find_attributes(plain: Mapping[str, Any]) -> list[str]:
-    """Find the attributes of an embedder, each once.
+def find_attributes(
+    place: str, plain: Mapping[str, Any], architecture: str
+) -> list[str]:
+    """Find the attributes of an embedder that another one can embed, each once.
 
-    plain (Mapping[str, Any]): Its block, without variables.
-    RAISES (ValueError): If one is none.
+    See `read_tables`.
     """
-    return list(dict.fromkeys(read_tables(plain, plain["@architectures"]).attrs))
+    return list(dict.fromkeys(read_tables(place, plain, architecture).attrs))
 
 
-def read_tables(plain: Mapping[str, Any], architecture: str) -> Tables:
+def read_tables(place: str, plain: Mapping[str, Any], architecture: str) -> Tables:
     """Read the tables of an embedder.
 
+    place (str): Its place in the config.
     plain (Mapping[str, Any]): Its block, without variables.
     architecture (str): The name of the embedder that is to be put in.
-    RAISES (ValueError): If an attribute is none.
+    RAISES (ValueError): If an attribute is none, or none can be embedded.
     """
     if "nC" in plain:  # a CharacterEmbed
         attrs = list(dict.fromkeys([plain.get("feature", "LOWER"), *_SUBWORDS]))
@@ -104,12 +123,35 @@ def read_tables(plain: Mapping[str, Any], architecture: str) -> Tables:
         attrs, given = plain["attrs"], plain.get("rows", [])
     names = check_attributes(attrs)
     usual = [_ROWS.get(name, _MOST_ROWS) for name in names]
+    rows = [*given, *usual[len(given) :]]
+    is_of_text = is_same(architecture, HASH_FORMER)
+    fitting = _find_text(place, names) if is_of_text else range(len(names))
     return Tables(
-        attrs=names,
-        rows=[*given, *usual[len(given) :]],
+        attrs=[names[i] for i in fitting],
+        rows=[rows[i] for i in fitting],
+        place=place,
         plain=plain,
         is_ours=is_same(plain["@architectures"], architecture),
+        no_text=[n for n in names if is_of_text and n not in TEXT_ATTRIBUTES],
     )
+
+
+def _find_text(place: str, attrs: Sequence[str]) -> list[int]:
+    """Find the first of each of the attributes that are text.
+
+    RAISES (ValueError): If there is none.
+    """
+    found = [
+        i
+        for i, attr in enumerate(attrs)
+        if attr in TEXT_ATTRIBUTES and attr not in attrs[:i]
+    ]
+    if not found:
+        raise ValueError(
+            f"[{place}] should embed some text, such as NORM, for {HASH_FORMER} to "
+            f"take its place, but has only {', '.join(attrs)}."
+        )
+    return found
 
 
 def choose_attributes(tables: Tables, advice: Advice | None) -> tuple[Tables, Setting]:
@@ -129,6 +171,9 @@ def choose_attributes(tables: Tables, advice: Advice | None) -> tuple[Tables, Se
 
 def _explain_attributes(tables: Tables, advice: Advice | None) -> str:
     reasons = [
+        *(f"{attr} is left out: it is no text to hash." for attr in tables.no_text),
+    ]
+    reasons += [
         f"{use.attr} is left out: in the training corpus {use.says_nothing}."
         for use in (advice.attributes if advice else ())
         if use.says_nothing is not None
@@ -240,6 +285,27 @@ def _cut_importance_rows(tables: Tables) -> dict[str, Setting]:
 def choose_lookup(tables: Tables, advice: Advice | None) -> dict[str, Setting]:
     """Choose nothing more for a MultiEmbed: its rows come of the symbols."""
     return {}
+
+
+def choose_codes(tables: Tables, advice: Advice | None) -> dict[str, Setting]:
+    """Choose the hashers and compressors of a HashFormerEmbed."""
+    arguments = ("hashers", "compressors")
+    if tables.is_ours:
+        return {
+            name: Setting({attr: tables.plain[name][attr] for attr in tables.attrs})
+            for name in arguments
+        }
+    first, *others = tables.attrs
+    more = _AS_THE_FIRST if others else ""
+    blocks = {
+        name: {first: {"@architectures": architecture}}
+        | dict.fromkeys(others, f"${{{tables.place}.{name}.{first}}}")
+        for name, architecture in zip(arguments, (HASHER, _COMPRESSOR), strict=True)
+    }
+    return {
+        "hashers": Setting(blocks["hashers"], _EXPLAIN_HASHERS + more),
+        "compressors": Setting(blocks["compressors"], _EXPLAIN_COMPRESSORS + more),
+    }
 
 
 def is_same(architecture: str, other: str) -> bool:

@@ -21,6 +21,10 @@ from .checks import REMEDY, check_choice
 #: Unicode's normal forms.
 FORMS = ("NFC", "NFD", "NFKC", "NFKD")
 
+# To bring combining marks into their order takes the square of their number. Longer
+# words are cut.
+_LONGEST = 1000
+
 
 def get_settings(model: Model) -> tuple:
     """Say what the codes of a hasher depend on beside words."""
@@ -29,10 +33,20 @@ def get_settings(model: Model) -> tuple:
 
 
 def normalize(words: Sequence[str], form: str | None) -> Sequence[str]:
-    """Bring words into the Unicode form that they are hashed in, if there is one."""
+    """Bring words into the Unicode form that they are hashed in, if there is one.
+
+    Words of more than 1,000 characters in parts of so many, each on its own.
+    """
     if form is None:
         return words
-    return [unicodedata.normalize(cast(Any, form), word) for word in words]
+    return [_normalize(word, cast(Any, form)) for word in words]
+
+
+def _normalize(word: str, form: Any) -> str:
+    if len(word) <= _LONGEST:
+        return unicodedata.normalize(form, word)
+    parts = (word[i : i + _LONGEST] for i in range(0, len(word), _LONGEST))
+    return "".join(unicodedata.normalize(form, part) for part in parts)
 
 
 def check_form(model: Model) -> None:

@@ -450,8 +450,17 @@ def test_components_beside_a_transformer_are_converted(tmp_path):
             **{"attrs": ["NORM"], "rows": [50], "importance_rows": [100]},
             "include_static_vectors": False,
         },
+        {
+            "@architectures": "spacy-hashembeds.HashFormerEmbed.v1",
+            "attrs": ["NORM"],
+            "hashers": {"NORM": {"@architectures": "spacy-hashembeds.MD5Hasher.v1"}},
+            "compressors": {
+                "NORM": {"@architectures": "spacy-hashembeds.ProjCompressor.v1"}
+            },
+            "include_static_vectors": False,
+        },
     ],
-    ids=["foreign", "ours"],
+    ids=["foreign", "ours", "codes"],
 )
 def test_an_encoder_is_converted_beside_an_embedding_that_stays(tmp_path, embed):
     nlp = spacy.blank("xx")

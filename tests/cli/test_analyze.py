@@ -112,7 +112,11 @@ def test_weighted_tables_and_parameters(tiny_corpus):
 
 
 @pytest.mark.parametrize(
-    "config", ["multi_fewer_hash_embed", "multi_embed", "multi_weighted_hash_embed"]
+    "config",
+    [
+        *("multi_fewer_hash_embed", "multi_embed", "multi_weighted_hash_embed"),
+        "hash_former_embed",
+    ],
 )
 def test_a_screen_of_80_columns_is_wide_enough(prepare_real, config):
     paths = {s: prepare_real("wnut17") / f"{s}.spacy" for s in SPLITS}

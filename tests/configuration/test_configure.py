@@ -13,6 +13,9 @@ from . import toy_configs as toys
 
 EMBED = "components.tok2vec.model.embed"
 COUNTING = "spacy-hashembeds.count_symbols.v1"
+NGRAMS = "spacy-hashembeds.count_character_ngrams.v1"
+HASHER = "spacy-hashembeds.LSHHasher.v1"
+PROJ = "spacy-hashembeds.ProjCompressor.v1"
 BLAS = "spacy-hashembeds.use_fastest_blas.v1"
 
 
@@ -233,7 +236,7 @@ def test_tokens_are_those_of_the_config_s_language(tmp_path, base):
     assert "The default: the training corpus is too small to choose by" in made.text
 
 
-@pytest.mark.parametrize("embedder", toys.NAMES)
+@pytest.mark.parametrize("embedder", toys.NAMES.keys() - {"hash_former_embed"})
 def test_too_small_a_corpus_leaves_the_defaults(base, tmp_path, embedder):
     train = write_words(tmp_path / "train.spacy", ["a", "b", "c"])
     made = configure(base, train=train, embedder=embedder)
@@ -352,6 +355,176 @@ def test_our_callback_in_another_section_is_ours(base):
     made = configure(base, embedder="multi_embed")
     assert made.config["initialize"]["before_init"]["min_freq"] == 7
     assert configure(base).config["initialize"]["before_init"] is None
+
+
+# Codes in the place of rows
+
+
+@pytest.mark.parametrize("line", ["before_init = null\n", ""])
+def test_ngrams_are_counted_for_hashers(base, line):
+    toys.edit_base(base, ("before_init = null\n", line))
+    made = configure(base, embedder="hash_former_embed")
+    assert made.config["initialize"]["before_init"] == {
+        "@callbacks": NGRAMS,
+        "corpus": "${training.train_corpus}",
+    }
+    embed = dot_to_object(made.config.interpolate(), EMBED)
+    assert list(embed["hashers"]) == list(embed["compressors"]) == embed["attrs"]
+    for attr in embed["attrs"]:
+        assert embed["hashers"][attr] == {"@architectures": HASHER}
+        assert embed["compressors"][attr] == {"@architectures": PROJ}
+    # what holds for all is written once
+    assert made.text.count(f'"{HASHER}"') == made.text.count(f'"{PROJ}"') == 1
+    for section in (f"{EMBED}.hashers", f"{EMBED}.compressors"):
+        why = made.text.partition(f"\n[{section}]")[0].rpartition("\n\n")[2]
+        assert why.startswith("# spacy-hashembeds: 128")
+    toys.build(made)
+
+
+def test_attributes_that_are_no_text_are_left_out_with_a_reason(base):
+    attrs = '"IS_TITLE", "LOWER", "LENGTH", "SHAPE", "LOWER"'
+    toys.edit_base(
+        base,
+        ('"NORM", "PREFIX", "SUFFIX", "SHAPE"', attrs),
+        ("[5000, 1000, 2500, 2500]", "[1, 2, 3, 4, 5]"),
+    )
+    made = configure(base, embedder="hash_former_embed")
+    embed = dot_to_object(made.config, EMBED)
+    assert embed["attrs"] == ["LOWER", "SHAPE"]
+    assert list(embed["hashers"]) == ["LOWER", "SHAPE"]
+    said = " ".join(change.why for change in made.changes)
+    for attr in ("IS_TITLE", "LENGTH"):
+        assert f"{attr} is left out: it is no text to hash." in said
+    assert "LOWER is left out" not in said
+    toys.build(made)
+
+
+@pytest.mark.parametrize("has_corpus", [False, True])
+def test_an_embedder_without_text_is_refused(base, tmp_path, has_corpus):
+    toys.edit_base(
+        base,
+        ('"NORM", "PREFIX", "SUFFIX", "SHAPE"', '"IS_TITLE"'),
+        ("[5000, 1000, 2500, 2500]", "[1]"),
+    )
+    train = write_words(tmp_path / "train.spacy", ["a"]) if has_corpus else None
+    with pytest.raises(ValueError, match=rf"\[{EMBED}\] should embed some text.*IS_T"):
+        configure(base, embedder="hash_former_embed", train=train)
+
+
+def test_attributes_are_advised_for_codes_too(base, tmp_path):
+    attrs = '"LOWER", "NORM", "SHAPE", "IS_TITLE"'
+    toys.edit_base(base, ('"NORM", "PREFIX", "SUFFIX", "SHAPE"', attrs))
+    words = [f"{word}{i}" for i in range(100) for word in ("one", "Two")]
+    train = write_words(tmp_path / "train.spacy", words)
+    made = configure(base, train=train, embedder="hash_former_embed")
+    embed = dot_to_object(made.config, EMBED)
+    assert embed["attrs"] == list(embed["hashers"]) == ["LOWER", "SHAPE"]
+    said = " ".join(change.why for change in made.changes)
+    assert "NORM is left out: in the training corpus it tells the same" in said
+    assert "IS_TITLE is left out: it is no text" in said
+    # and as much once it is there, where attributes are variables of each other
+    assert configure(write(base, made), train=train, embedder="hash_former_embed")
+    toys.edit_base(base, ('attrs = ["LOWER", "SHAPE"]', 'attrs = ["SHAPE"]'))
+    with pytest.raises(ValueError, match="'hashers' should have a block for each"):
+        configure(base, train=train, embedder="hash_former_embed")
+
+
+def test_hashers_go_with_their_attributes(base, tmp_path):
+    made = configure(base, embedder="hash_former_embed")
+    attrs = '["NORM", "LOWER", "SHAPE", "PREFIX"]'
+    toys.edit_base(
+        write(base, made),
+        ('["NORM", "PREFIX", "SUFFIX", "SHAPE"]', attrs),
+        ("\nSUFFIX = ", "\nLOWER = "),
+        (HASHER + '"', HASHER + '"\nnum_bits = 64'),
+    )
+    words = [f"{word}{i}" for i in range(100) for word in ("one", "Two")]
+    train = write_words(tmp_path / "train.spacy", words)
+    made = configure(base, train=train, embedder="hash_former_embed")
+    embed = dot_to_object(made.config, EMBED)
+    assert "LOWER" not in embed["attrs"]
+    assert list(embed["hashers"]) == list(embed["compressors"]) == embed["attrs"]
+    for block in embed["hashers"].values():
+        assert block == {"@architectures": HASHER, "num_bits": 64}
+    toys.build(made)
+
+
+def test_another_callback_lets_any_ngram_count_and_says_so(base):
+    callback = 'before_init = {"@callbacks": "mine.v1"}'
+    toys.edit_base(base, ("before_init = null", callback))
+    made = configure(base, embedder="hash_former_embed")
+    assert callback in made.text
+    embed = dot_to_object(made.config, EMBED)
+    assert embed["hashers"]["NORM"] == {"@architectures": HASHER, "max_ngrams": None}
+    assert embed["hashers"]["SHAPE"] == f"${{{EMBED}.hashers.NORM}}"
+    said = " ".join(change.why for change in made.changes)
+    assert said.count("Any n-gram counts, not only those of the training corpus") == 1
+    assert "\n# spacy-hashembeds: Any n-gram counts" in made.text
+    again = configure(write(base, made), embedder="hash_former_embed")
+    assert (again.text, again.changes) == (made.text, [])
+    toys.build(made)
+
+
+def test_hashers_that_were_there_keep_their_ngrams(base):
+    """A callback of somebody's own may count them."""
+    write(base, configure(base, embedder="hash_former_embed"))
+    toys.edit_base(base, (f'"{NGRAMS}"', '"mine.v1"'))
+    made = configure(base, embedder="hash_former_embed")
+    assert (made.text, made.changes) == (base.read_text(), [])
+
+
+@pytest.mark.parametrize("embedder", toys.NAMES.keys() - {"hash_former_embed"})
+def test_codes_and_rows_take_each_other_s_place(base, embedder):
+    line = f'before_init = {{"@callbacks": "{NGRAMS}", "limit": 7}}'
+    toys.edit_base(base, ("before_init = null", line))
+    rows = configure(base, embedder=embedder)
+    write(base, rows)
+    pieces = "maxout_pieces = 2\nattrs = "
+    rows = configure(toys.edit_base(base, ("attrs = ", pieces)), embedder=embedder)
+    codes = configure(write(base, rows), embedder="hash_former_embed")
+    assert dot_to_object(codes.config, EMBED)["maxout_pieces"] == 2
+    limit = {} if embedder == "multi_fewer_hash_embed" else {"limit": 7}
+    corpus = {"corpus": "${training.train_corpus}", **limit}
+    counting = codes.config["initialize"]["before_init"]
+    assert counting == {"@callbacks": NGRAMS, **corpus}
+    toys.build(codes)
+    again = configure(write(base, codes), embedder=embedder)
+    assert "hashers" not in again.text
+    embed = dot_to_object(again.config, EMBED)
+    old = dot_to_object(rows.config, EMBED)
+    assert embed == old
+    counting = again.config["initialize"]["before_init"]
+    symbols = {"@callbacks": COUNTING, "min_freq": 10, **corpus}
+    assert counting == (symbols if limit else None)
+    toys.build(again)
+
+
+def test_what_mixes_nothing_is_given_what_mixes(base):
+    made = configure(base, embedder="hash_former_embed")
+    toys.edit_base(
+        write(base, made),
+        ('attrs = ["NORM", "PREFIX", "SUFFIX", "SHAPE"]', 'attrs = ["NORM"]'),
+        (
+            "include_static_vectors = ",
+            "maxout_pieces = null\ninclude_static_vectors = ",
+        ),
+    )
+    lines = [n for n in base.read_text().split("\n") if "${" not in n or "width" in n]
+    base.write_text("\n".join(lines))
+    kept = configure(base, embedder="hash_former_embed")
+    assert dot_to_object(kept.config, EMBED)["maxout_pieces"] is None
+    made = configure(base)
+    assert "maxout_pieces" not in dot_to_object(made.config, EMBED)
+    toys.build(made)
+
+
+def test_ngrams_that_need_no_counting_need_no_callback(base):
+    made = configure(base, embedder="hash_former_embed")
+    toys.edit_base(write(base, made), (HASHER + '"', HASHER + '"\nmax_ngrams = null'))
+    made = configure(base, embedder="hash_former_embed")
+    assert made.config["initialize"]["before_init"] is None
+    assert "No embedder needs n-grams now." in made.text
+    toys.build(made)
 
 
 # BLAS

@@ -57,6 +57,8 @@ def train_and_load(config: Path, corpus: Path, output: Path, **overrides):
         (["tagger", "parser", "ner"], "efficiency", "multi_fewer_hash_embed"),
         (["ner"], "accuracy", "multi_embed"),
         (["textcat"], "accuracy", "multi_embed"),
+        (["ner"], "accuracy", "hash_former_embed"),
+        (["tagger"], "efficiency", "hash_former_embed"),
         (
             ["spancat", "morphologizer", "textcat_multilabel"],
             "accuracy",

@@ -29,12 +29,14 @@ HASH = "spacy-hashembeds.MultiFewerHashEmbed.v1"
 LOOKUP = "spacy-hashembeds.MultiEmbed.v1"
 HYBRID = "spacy-hashembeds.MultiHybridEmbed.v1"
 WEIGHTED = "spacy-hashembeds.MultiWeightedHashEmbed.v1"
+HASH_FORMER = "spacy-hashembeds.HashFormerEmbed.v1"
 ENCODER = "spacy-hashembeds.MaxoutWindowEncoder.v1"
 NAMES = {
     "multi_fewer_hash_embed": HASH,
     "multi_embed": LOOKUP,
     "multi_hybrid_embed": HYBRID,
     "multi_weighted_hash_embed": WEIGHTED,
+    "hash_former_embed": HASH_FORMER,
 }
 
 WORDS = "Anna sees the small dog and Ben sees Paris with the old cat".split()

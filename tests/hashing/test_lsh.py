@@ -122,6 +122,20 @@ def test_blocks_make_no_difference(monkeypatch, block):
     np.testing.assert_array_equal(rows, expected[1])
 
 
+def test_the_ngrams_of_one_word_take_bounded_memory():
+    """But for the cut there would be 95,050, and their components gigabytes."""
+    word = "".join(map(chr, range(0x4E00, 0x4E00 + 1000)))
+    ngrams = find_ngrams([word], 100)
+    tracemalloc.start()
+    try:
+        bits = find_bits(ngrams, 4096, 0)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 2**28
+    assert 0.3 < np.unpackbits(bits).mean() < 0.7
+
+
 def test_the_more_two_words_have_in_common_the_more_bits():
     bits = bits_of(PLAY, 4096)
     play, plays, played, zebra = (bits != bits[0]).mean(axis=1)

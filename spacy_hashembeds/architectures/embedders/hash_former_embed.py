@@ -49,6 +49,8 @@ from .static_vectors import embed_vectors, get_key_attr
 InT = list[Doc]
 OutT = list[Floats2d]
 
+NAME = "hash_former_embed"
+
 # None of their rows is out of a table's range. Nobody looks again.
 _FORWARD_HASHERS = (md5_forward, lsh_forward)
 
@@ -125,7 +127,7 @@ def HashFormerEmbed(
             f"{width}. Set maxout_pieces = 3, or have one attribute and no vectors."
         )
     return Model(
-        "hash_former_embed",
+        NAME,
         forward,
         init=init,
         layers=layers,
@@ -168,8 +170,16 @@ def _check_blocks(names: Sequence[str], **arguments: Mapping[str, Model]) -> Non
                 f"({', '.join(names)}), but has {', '.join(blocks) or 'none'}."
             )
         for name, block in blocks.items():
-            expected = "a layer, such as those of @architectures"
-            check_types(Model, expected, **{f"{argument}.{name}": block})
+            if not isinstance(block, Model):
+                raise ValueError(
+                    f"'{argument}.{name}' should be a layer, such as those of "
+                    f"@architectures, but is of type {type(block).__name__}."
+                )
+        if len({id(block) for block in blocks.values()}) < len(blocks):
+            raise ValueError(
+                f"'{argument}' should have a layer of its own for each of 'attrs', but "
+                "has one twice. Build another."
+            )
 
 
 def _build_column(
@@ -212,6 +222,11 @@ class WordColumn(NamedTuple):
     words: Model
     hashing: Model
     compressor: Model
+
+    @property
+    def attr(self) -> str:
+        """The attribute."""
+        return cast(str, self.words.attrs["attr"])
 
     def get_functions(self, vocabs: Sequence[Vocab]) -> ColumnFunctions:
         """Say how to embed the column, as a table where the hasher is known to fit."""
@@ -298,12 +313,17 @@ def forward_reference(
 
 
 def find_hashers(model: Model[InT, OutT]) -> list[tuple[str, Model]]:
-    """Find the attributes that an embedder reads, and for each its hasher.
+    """Find the attributes that an embedder reads, and for each its hasher."""
+    return [(c.attr, c.hashing.layers[0]) for c in find_columns(model)]
+
+
+def find_columns(model: Model[InT, OutT]) -> list[WordColumn]:
+    """Find what embeds each attribute of an embedder.
 
     By places in the tree, wrapped or not: copies of a model have no references.
     """
     words = [n for n in model.walk() if "attr" in n.attrs]
-    return [(n.attrs["attr"], n.layers[0].layers[0].layers[0]) for n in words]
+    return [WordColumn(n, *n.layers[0].layers) for n in words]
 
 
 def init(model: Model[InT, OutT], X: InT | None = None, Y: OutT | None = None) -> None:

@@ -9,6 +9,7 @@ from thinc.api import Model
 from thinc.types import Floats2d, Ints2d
 
 from ...kernels.codecache import CodeCache
+from ...layers.checks import REMEDY
 from ...layers.hasher import get_settings
 from .distinct_words import Words
 
@@ -19,12 +20,23 @@ OutT = Floats2d | Ints2d
 def hash_words(hasher: Model[Sequence[str], NDArray]) -> Model[InT, OutT]:
     """Hash distinct words, but for those whose codes are kept from before.
 
-    hasher (Model): Turns texts into codes, as `layers/hasher.py` says.
+    hasher (Model): Turns texts into codes, as `layers/hasher.py` says: rows if it knows
+        by now how many there are, and bits if not.
 
     *Input:* `m` words. *Output:* bits of shape `(m, bits)`, float32, each 0 or 1; or,
-        if the hasher knows how many rows there are, rows of shape `(m, 1)`, uint32.
+        if the hasher gives them, rows of shape `(m, 1)`, uint32.
+    RAISES (ValueError): If weights that were loaded have the hasher give the other kind
+        of codes, or rows of another table.
     """
-    return Model("hash_words", forward, layers=[hasher], attrs={"codes": CodeCache()})
+    nV = hasher.maybe_get_dim("nV")
+    return Model(
+        "hash_words",
+        forward,
+        layers=[hasher],
+        # the hasher's would take any rows that are loaded, where it has none
+        dims={"nO": hasher.get_dim("nO")} if nV is None else {"nV": nV},
+        attrs={"codes": CodeCache()},
+    )
 
 
 def forward(
@@ -36,10 +48,11 @@ def forward(
 def encode_words(model: Model[InT, OutT], words: InT) -> OutT:
     """Make of words what compressors read: all that there is to hashing."""
     ops: Any = model.ops
+    _check_rows(model)
     codes = find_codes(model, words)
-    if model.layers[0].maybe_get_dim("nV") is not None:
+    if model.has_dim("nV"):
         return ops.asarray(codes)
-    bits = np.unpackbits(codes, axis=1, count=model.layers[0].get_dim("nO"))
+    bits = np.unpackbits(codes, axis=1, count=model.get_dim("nO"))
     return ops.asarray2f(bits, dtype="float32")
 
 
@@ -54,3 +67,17 @@ def find_codes(model: Model[InT, OutT], words: InT) -> NDArray:
     if len(words.keys) == 0:
         return hasher.predict([])
     return cache.get(words.keys[:, 0], get_settings(hasher), compute)
+
+
+def _check_rows(model: Model[InT, OutT]) -> None:
+    """Check that the hasher gives the codes that the compressor takes.
+
+    RAISES (ValueError): If it does not.
+    """
+    (hasher,) = model.layers
+    expected, nV = model.maybe_get_dim("nV"), hasher.maybe_get_dim("nV")
+    if nV != expected:
+        raise ValueError(
+            f"The dimension 'nV' of layer '{hasher.name}' should be {expected}, but is "
+            f"{nV!r:.80}. {REMEDY}"
+        )

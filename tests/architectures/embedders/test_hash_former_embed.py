@@ -290,6 +290,16 @@ def test_attributes_that_are_not_set_are_empty_text(vocab):
     assert not np.array_equal(Y[0], Y[1])
 
 
+def test_words_may_be_the_names_of_symbols(vocab):
+    """spaCy's numbers for these are small ones, and no hashes."""
+    model = build(vocab, ("lsh", "proj"), attrs=["ORTH"])
+    words = ["NORM", "IS_ALPHA", "ID", "nsubj", "NOUN", "norm"]
+    (together,) = model.predict([Doc(Vocab(), words=words)])
+    alone = [model.predict([Doc(Vocab(), words=[word])])[0] for word in words]
+    assert_close(together, np.vstack(alone))
+    assert len(np.unique(together.round(4), axis=0)) == len(words)
+
+
 def test_similar_words_have_similar_vectors_by_lsh(vocab):
     model = build(vocab, ("lsh", "proj"), width=96, maxout_pieces=None)
     (Y,) = model.predict([Doc(vocab, words=["playing", "playin", "Zebra"])])
@@ -598,15 +608,22 @@ def test_bad_arguments_are_refused_when_built(changes, error):
 
 
 @pytest.mark.parametrize("argument", ["hashers", "compressors"])
-@pytest.mark.parametrize("value", [["NORM"], {"NORM": "MD5"}])
-def test_what_is_no_block_is_refused(argument, value):
+@pytest.mark.parametrize(
+    ("value", "kind", "error"),
+    [
+        (["NORM"], TypeError, "' should be a block for each of 'attrs'"),
+        # of which a config has lost the name
+        ({"NORM": {"num_bits": 5}}, ValueError, ".NORM' should be a layer.* type dict"),
+    ],
+)
+def test_what_is_no_block_is_refused(argument, value, kind, error):
     arguments = {
         "hashers": {"NORM": MD5Hasher()},
         "compressors": {"NORM": ProjCompressor()},
         argument: value,
     }
     options = {"width": 6, "attrs": ["NORM"], "include_static_vectors": False}
-    with pytest.raises(TypeError, match=rf"'{argument}.*' should be a"):
+    with pytest.raises(kind, match=rf"'{argument}{error}"):
         HashFormerEmbed(**arguments, **options)
 
 
@@ -639,6 +656,19 @@ def test_md5_may_have_more_rows():
     )
     (hasher,) = [node for node in model.walk() if node.name == "md5hasher"]
     assert hasher.get_dim("nV") == 2**20 + 1
+
+
+@pytest.mark.parametrize("argument", ["hashers", "compressors"])
+def test_a_layer_for_two_attributes_is_refused(argument):
+    """The n-grams of one attribute would be those of the other."""
+    arguments = {
+        "hashers": {attr: MD5Hasher() for attr in ATTRS},
+        "compressors": {attr: ProjCompressor() for attr in ATTRS},
+    }
+    arguments[argument]["NORM"] = arguments[argument]["SHAPE"]
+    options = {"width": 6, "attrs": ATTRS, "include_static_vectors": False}
+    with pytest.raises(ValueError, match=rf"'{argument}' .* own .* but has one twice"):
+        HashFormerEmbed(**arguments, **options)
 
 
 def test_too_many_rows_for_lsh_are_refused():
@@ -705,6 +735,27 @@ def test_a_damaged_attribute_is_refused(model, docs, attr):
     words.attrs["attr"] = attr
     with pytest.raises(ValueError, match=r"'attr' of layer .* should be ORTH or"):
         model.predict(docs)
+
+
+@pytest.mark.parametrize("num_bits", [1, 128])
+@pytest.mark.parametrize("rows", [-1, 0, 1, 128, 2**40, "x" * 1000])
+@pytest.mark.parametrize("is_kept", [False, True])
+def test_rows_that_arrive_in_place_of_bits_are_refused(vocab, num_bits, rows, is_kept):
+    model = HashFormerEmbed(
+        width=6,
+        attrs=["NORM"],
+        hashers={"NORM": LSHHasher(num_bits=num_bits, max_ngrams=None)},
+        compressors={"NORM": ProjCompressor()},
+        include_static_vectors=False,
+    ).initialize()
+    ((_, hasher),) = find_hashers(model)
+    docs = make_docs(vocab, [5])
+    if is_kept:
+        model.predict(docs)
+    hasher.set_dim("nV", rows)
+    with pytest.raises(ValueError, match=r"'nV' of layer 'lsh.* None, but is") as error:
+        model.predict(docs)
+    assert len(str(error.value)) < 300
 
 
 def test_weights_of_other_parts_are_refused(vocab, docs):

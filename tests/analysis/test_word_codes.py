@@ -1,0 +1,100 @@
+"""What `analyze` says of an embedder that has codes in the place of rows."""
+
+import numpy as np
+import pytest
+import spacy
+from spacy.language import Language
+from spacy.tokens import Doc
+from spacy.training import Example
+
+from spacy_hashembeds.analysis.analyze import analyze
+from spacy_hashembeds.analysis.sizes import count_embedding_parameters
+from spacy_hashembeds.architectures.embedders.hash_former_embed import find_hashers
+from spacy_hashembeds.layers.lshhasher import set_ngrams
+
+#: The same letters, as often, in the first two, and of one shape.
+WORDS = ["ab", "ba", "abc", "x"]
+
+LSH = {"@architectures": "spacy-hashembeds.LSHHasher.v1"}
+HASHERS = {
+    "letters": {**LSH, "max_ngrams": None, "ngram_size": 1},
+    "counted": {**LSH, "num_bits": 64},
+    "md5": {"@architectures": "spacy-hashembeds.MD5Hasher.v1"},
+}
+COMPRESSORS = {
+    "proj": {"@architectures": "spacy-hashembeds.ProjCompressor.v1"},
+    "emb": {"@architectures": "spacy-hashembeds.EmbCompressor.v1", "rows": 1},
+}
+
+
+def make(hasher: str, compressor: str) -> Language:
+    nlp = spacy.blank("xx")
+    embed = {
+        "@architectures": "spacy-hashembeds.HashFormerEmbed.v1",
+        "width": 8,
+        "attrs": ["ORTH", "SHAPE"],
+        "hashers": {"ORTH": HASHERS[hasher], "SHAPE": HASHERS["md5"]},
+        "compressors": {
+            "ORTH": COMPRESSORS[compressor],
+            "SHAPE": COMPRESSORS["proj"],
+        },
+        "include_static_vectors": False,
+    }
+    model = {"@architectures": "spacy.Tagger.v2", "tok2vec": embed}
+    nlp.add_pipe("tagger", config={"model": model})
+    return nlp
+
+
+def analyze_words(nlp: Language):
+    return analyze([Doc(nlp.vocab, words=WORDS)], model=nlp)
+
+
+@pytest.mark.parametrize(
+    ("hasher", "compressor", "expected"),
+    [
+        ("letters", "proj", ("lshhasher", "projcompressor", 128, None, 128 * 8, 2)),
+        ("md5", "proj", ("md5hasher", "projcompressor", 128, None, 128 * 8, 0)),
+        ("md5", "emb", ("md5hasher", "embcompressor", None, 1, 8, 4)),
+        ("counted", "proj", ("lshhasher", "projcompressor", 64, None, 64 * 8, None)),
+    ],
+)
+def test_codes_are_measured(hasher, compressor, expected):
+    nlp = make(hasher, compressor)
+    weights = nlp.get_pipe("tagger").model.to_bytes
+    analysis = analyze_words(nlp)
+    orth, shape = analysis["codes"]
+    keys = ("hasher", "compressor", "bits", "rows", "parameters", "sharing_code")
+    assert tuple(orth[key] for key in keys) == expected
+    assert (orth["component"], orth["attr"], orth["width"]) == ("tagger", "ORTH", 8)
+    assert (orth["values"], shape["attr"], shape["values"]) == (4, "SHAPE", 3)
+    assert analysis["embedders"] == []
+    text = str(analysis)
+    assert "Codes of 'tagger'" in text
+    names = ["ORTH", expected[0][:3]]
+    (row,) = (r for r in map(str.split, text.splitlines()) if r[:2] == names)
+    assert row[-1] == ("-" if expected[-1] is None else str(expected[-1]))
+    assert weights() == make(hasher, compressor).get_pipe("tagger").model.to_bytes()
+
+
+def test_ngrams_that_count_make_a_difference():
+    nlp = make("counted", "proj")
+    ((_, hasher), _) = find_hashers(nlp.get_pipe("tagger").model)
+    set_ngrams(hasher, np.zeros(0, dtype="uint64"))
+    assert analyze_words(nlp)["codes"][0]["sharing_code"] == 4
+
+
+def test_a_pipeline_without_tables_has_parameters():
+    nlp = make("letters", "proj")
+    doc = Doc(nlp.vocab, words=WORDS)
+    example = Example.from_dict(doc, {"tags": ["A"] * len(WORDS)})
+    nlp.initialize(lambda: [example])
+    mixer = 3 * 8 * (16 + 1) + 2 * 8
+    assert count_embedding_parameters(nlp) == 2 * 128 * 8 + mixer
+    assert [c["parameters"] for c in analyze_words(nlp)["codes"]] == [1024, 1024]
+
+
+def test_a_pipeline_of_neither_is_refused():
+    nlp = spacy.blank("xx")
+    nlp.add_pipe("sentencizer")
+    with pytest.raises(ValueError, match=r"no embedding with a table.* or with codes"):
+        analyze_words(nlp)
