@@ -8,7 +8,7 @@ from thinc.types import Floats2d
 from thinc.util import partial
 
 from .checks import check_integer, check_params
-from .gradients import inc_grad, table_gradient
+from .gradients import inc_grad, scatter_rows, table_gradient
 from .table import apply_dropout
 from .watch import check_once, peek
 
@@ -67,7 +67,7 @@ def forward(
         with table_gradient(model, "E") as dE:
             for j, rows in enumerate(codewords):
                 d_weights[j] = (E[rows] * dY).sum(axis=0)
-                ops.scatter_add(dE, rows, dY * weights[j])
+                scatter_rows(ops, rows.reshape(-1, 1), dY * weights[j], dE)
         inc_grad(model, "W", weights * (d_weights - (weights * d_weights).sum(axis=0)))
         return ops.alloc2f(*bits.shape)
 
