@@ -92,7 +92,8 @@ def check_choice(known: Sequence[str], **arguments: str) -> None:
     for name, value in arguments.items():
         if value not in known:
             raise ValueError(
-                f"'{name}' should be {' or '.join(map(repr, known))}, but is {value!r}."
+                f"'{name}' should be {' or '.join(map(repr, known))}, but is "
+                f"{value!r:.80}."
             )
 
 

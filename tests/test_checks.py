@@ -1,6 +1,6 @@
 import pytest
 
-from spacy_hashembeds.checks import check_attributes
+from spacy_hashembeds.checks import check_attributes, check_choice
 
 
 @pytest.mark.parametrize("shape", [68, "68", "SHAPE", "shape"])
@@ -13,3 +13,11 @@ def test_attributes_have_names_and_ids(shape):
 def test_what_is_no_attribute_is_named(attr):
     with pytest.raises(ValueError, match=f"'attrs' holds {attr!r}, which is no token"):
         check_attributes(["NORM", attr])
+
+
+def test_a_choice_that_is_very_long_is_cut_short():
+    with pytest.raises(
+        ValueError, match="'form' should be 'a' or 'b', but is 'xxx"
+    ) as e:
+        check_choice(("a", "b"), form="x" * 10_000)
+    assert len(str(e.value)) < 200

@@ -23,7 +23,8 @@ def MD5Hasher(*, key: str | None = None, form: str | None = None) -> Hasher:
         stands in the config, and is saved with the weights. The authors' code has "en".
     form (str, optional): The Unicode form that words are hashed in: "NFC", "NFD",
         "NFKC" or "NFKD". The text of Docs stays what it is. Take "NFC" where the same
-        letter may come in one character or in two.
+        letter may come in one character or in two. Words of more than 1,000 characters
+        are brought into it in parts of so many.
 
     RAISES (ValueError): If an argument is none of these.
 

@@ -62,11 +62,20 @@ def get_key_attr(vocab: Vocab) -> str | int:
 
 
 def get_vectors(ops: Ops, vocab: Vocab, keys: Array) -> tuple[Array, Array]:
-    """Get the vectors of keys, and whether each is missing, as arrays of the ops."""
+    """Get the vectors of keys, and whether each is missing, as arrays of the ops.
+
+    RAISES (ValueError): If a key has a row that the vectors have not.
+    """
     vectors: Any = vocab.vectors
     keys = ops.to_numpy(keys)
     if isinstance(vectors, Vectors) and vectors.mode == Mode.default:
-        rows = vectors.find(keys=keys)
+        rows, n_rows = vectors.find(keys=keys), len(vectors.data)
+        if rows.max(initial=-1) >= n_rows:
+            raise ValueError(
+                f"The vectors of the vocab have {n_rows} rows, but a word has row "
+                f"{rows.max()}: the saved pipeline is damaged, or its files "
+                "'vocab/key2row' and 'vocab/vectors' don't belong together."
+            )
         return ops.asarray(vectors.data[rows]), ops.asarray(rows < 0)
     if not hasattr(vectors, "get_batch"):
         raise RuntimeError(Errors.E896)

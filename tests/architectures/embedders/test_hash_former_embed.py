@@ -716,6 +716,18 @@ def test_vectors_that_are_not_there_are_refused():
         make(include_static_vectors=True).initialize(X=make_docs(blank))
 
 
+def test_a_word_with_a_row_that_the_vectors_have_not_is_refused():
+    damaged = make_vocab()
+    docs = make_docs(damaged, [9])
+    model = build(damaged, include_static_vectors=True)
+    model.predict(docs)
+    n_rows = len(damaged.vectors.data)
+    damaged.vectors.key2row[docs[0][0].orth] = n_rows
+    match = rf"have {n_rows} rows, but a word has row {n_rows}: the saved"
+    with pytest.raises(ValueError, match=match):
+        model.predict(docs)
+
+
 @pytest.mark.parametrize("is_train", [False, True])
 def test_damaged_weights_are_refused(model, docs, is_train):
     model.predict(docs)
