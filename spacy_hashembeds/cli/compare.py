@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 
 @hashembeds_cli.command("compare")
 def compare_cli(
-    metrics: list[Path] = Arg(..., help="The results of trials, all of one dataset."),
+    metrics: list[Path] = Arg(
+        ..., help="The files of trials (seedN.json), all of one dataset."
+    ),
     corpus: Path = Opt(
         ..., "--corpus", "-c", help="The corpus to time the pipelines on (.spacy)."
     ),

@@ -130,9 +130,9 @@ def make_ratio_table(groups: Groups) -> Table:
         columns=_RATIOS,
         rows=rows,
         notes=[
-            "In grey is what table 2 prints for the same pair, of Emb that of 1K rows, "
-            "and of PRR the average over GLUE. It is another task, another size and "
-            "another baseline: nothing is marked.",
+            "The paper's figures are those of table 2 for the same pair, of Emb those "
+            "of 1K rows, and of PRR the average over GLUE. It is another task, another "
+            "size and another baseline: nothing is marked.",
             "Emb counts all parameters of the embedder, with the Maxout layer that "
             "mixes its attributes. Tables is without that layer, which the paper's "
             "models have not. Trials of earlier versions have not recorded it.",
