@@ -132,6 +132,11 @@ def _check_tasks(
 
 
 def _read_metrics(path: Path) -> dict[str, Any]:
+    if path.is_dir():
+        raise ValueError(
+            f"'{path}' is a folder: give the files of trials in it, such as "
+            f"'{path / 'default' / 'seed0.json'}'."
+        )
     if not path.is_file():
         raise FileNotFoundError(
             f"There is no '{path}': run `spacy hashembeds trial` first."

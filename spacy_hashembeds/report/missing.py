@@ -67,9 +67,9 @@ class Missing:
         if len(self.names) > 1 and self.seeds == dict.fromkeys(self.names, 0):
             return f"all {len(self.names)}"
         return ", ".join(
-            name + (f" ({n} of {SEEDS} seeds)" if (n := self.seeds[dataset]) else "")
+            name + (f" ({n} of {SEEDS} seeds there)" if n else "")
             for dataset, name in self.names.items()
-            if dataset in self.seeds
+            if (n := self.seeds.get(dataset)) is not None
         )
 
 

@@ -175,6 +175,14 @@ def test_missing_results_are_named(metrics, corpus, tmp_path):
         compare_trials([metrics, tmp_path / "gone.json"], corpus)
 
 
+def test_folders_of_results_are_refused(metrics, corpus):
+    message = (
+        r"'.*' is a folder: give the files of trials in it, such as '.*seed0\.json'"
+    )
+    with pytest.raises(ValueError, match=message):
+        compare_trials([metrics, metrics.parent], corpus)
+
+
 def test_a_pipeline_that_is_gone_is_named(metrics, corpus):
     other = change(metrics, "other.json", model="training/gone/model-best")
     message = (

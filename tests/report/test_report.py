@@ -137,7 +137,8 @@ def test_footnotes_and_missing_trials_are_said(report, tmp_path):
         html.split('id="missing">Missing trials</h2>')[1].split("</body>")[0]
     ).rows
     row = next(row for row in missing if row[:2] == [LOOKUP, "default"])
-    names = "CoNLL es, CoNLL nl, WNUT2017, Archeology, AnEM (1 of 3 seeds), OntoNotes"
+    names = "CoNLL es, CoNLL nl, WNUT2017, Archeology, AnEM (1 of 3 seeds there), "
+    names += "OntoNotes"
     assert row[2] == names
     assert next(row for row in missing if row[1] == "min_freq5")[2] == "all 6"
     grid = "main"

@@ -71,7 +71,7 @@ def test_what_is_missing_is_named_with_its_command(larger, tmp_path):
     write_accuracies(tmp_path, "ag_news", HASH, [0.5] * 3)
     write_accuracies(tmp_path, "yelp_full", HASH, [0.5])
     (missing, *_) = find_missing(read_results(tmp_path), larger)
-    assert missing.datasets == "Yelp Full (1 of 3 seeds)"
+    assert missing.datasets == "Yelp Full (1 of 3 seeds there)"
     assert missing.command == (
         "spacy hashembeds sweep ngrams --datasets yelp_full --embedders "
         "hash_ngram_textcat --variants default"

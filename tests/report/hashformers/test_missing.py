@@ -36,7 +36,7 @@ def test_what_is_there_in_part_is_named(tmp_path):
         for each in find_missing(read_results(tmp_path))
         if each.variant == LSH_PROJ.variant
     ]
-    assert missing.datasets == "WNUT 2017 (2 of 3 seeds)"
+    assert missing.datasets == "WNUT 2017 (2 of 3 seeds there)"
     assert missing.command == (
         "spacy hashembeds sweep hashformers --datasets wnut17 --embedders "
         "hash_former_embed --variants lsh_proj"
