@@ -2,7 +2,7 @@
 
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ._progress import show_progress
 
@@ -42,23 +42,24 @@ def _print_labels(paths: dict[str, Path]) -> None:
     from ..controls import show_controls
 
     counted = {split: _count_labels(path, split) for split, path in paths.items()}
-    labels = sorted(set().union(*(counts.keys() for counts, *_ in counted.values())))
+    labels = sorted(set().union(*(c.labels.keys() for c in counted.values())))
+    has_parts = any(c.has_parts for c in counted.values())
     names = [show_controls(label[:_N_SHOWN]) for label in labels]
     columns = [
-        [counts[label] for label in labels[:_N_LABELS]] + totals
-        for counts, *totals in counted.values()
+        [*(c.labels[label] for label in labels[:_N_LABELS]), c.n_texts, c.n_tokens]
+        for c in counted.values()
     ]
     rows = zip((*names[:_N_LABELS], "All texts", "Their tokens"), *columns, strict=True)
     msg.table(
         [(name, *(f"{count:,}" for count in counts)) for name, *counts in rows],
-        header=("Texts with the label", *paths),
+        header=(f"Texts with the label{' at 0.5 or more' * has_parts}", *paths),
         aligns=("l", *"r" * len(paths)),
         divider=True,
         spacing=2,
     )
     if len(labels) > _N_LABELS:
         msg.info(f"{len(labels) - _N_LABELS:,} more labels are not shown.")
-    in_training = counted["train"][0]
+    in_training = counted["train"].labels
     unknown = [
         name
         for label, name in zip(labels, names, strict=True)
@@ -71,20 +72,34 @@ def _print_labels(paths: dict[str, Path]) -> None:
         )
 
 
-def _count_labels(path: Path, split: str) -> tuple[Counter[str], int, int]:
-    """Count the texts that have each label, all texts, and their tokens."""
+class _Counts(NamedTuple):
+    """What is counted of the texts of a split.
+
+    labels (Counter[str]): How many have each label, those of a half or more of it too.
+    has_parts (bool): Whether a number is there that is neither 0 nor 1.
+    """
+
+    labels: Counter[str]
+    has_parts: bool
+    n_texts: int
+    n_tokens: int
+
+
+def _count_labels(path: Path, split: str) -> _Counts:
     from spacy.vocab import Vocab
 
     from ..corpora.docbin import read_docs
 
     labels: Counter[str] = Counter()
+    has_parts = False
     n_texts = n_tokens = 0
     read = read_docs(path, Vocab())
     for doc in show_progress(read, f"Counting {split}", unit="docs"):
         labels.update({label: value >= 0.5 for label, value in doc.cats.items()})
+        has_parts = has_parts or not set(doc.cats.values()) <= {0.0, 1.0}
         n_texts += 1
         n_tokens += len(doc)
-    return labels, n_texts, n_tokens
+    return _Counts(labels, has_parts, n_texts, n_tokens)
 
 
 def _print_text(path: Path, doc: "Doc") -> None:
@@ -92,7 +107,7 @@ def _print_text(path: Path, doc: "Doc") -> None:
 
     from ..controls import show_controls
 
-    labels = [label[:_N_SHOWN] for label, value in doc.cats.items() if value >= 0.5]
+    labels = [_name_label(label, value) for label, value in doc.cats.items() if value]
     words = " ".join(token.text[:_N_SHOWN] for token in doc[:_N_SHOWN]).split()
     more = " …" if len(doc) > _N_SHOWN else ""
     shown = f"[{', '.join(labels[:_N_SHOWN])}] {' '.join(words)}{more}"
@@ -173,3 +188,9 @@ def _show_sentence(doc: "Doc", place: int) -> str:
     ]
     before = "… " if start > sentence.start else ""
     return before + " ".join(words) + (" …" if end < sentence.end else "")
+
+
+def _name_label(label: str, value: float) -> str:
+    """Name a label that a text has, with the number if it is a part of one."""
+    name = label[:_N_SHOWN]
+    return name if value == 1 else f"{name} {value:.2f}"

@@ -283,6 +283,18 @@ def test_the_module_imports_next_to_nothing():
         assert f"spacy_hashembeds.{package}" not in printed
 
 
+def test_numbers_are_shown_as_such(tmp_path: Path):
+    assets = write_assets(tmp_path / "assets", "stsb", n=60)
+    result = run("glue_stsb", "-o", tmp_path / "output", "--assets", assets)
+    assert result.exit_code == 0, result.output
+    assert "Texts with the label at 0.5 or more" in result.output
+    line = (assets / "glue/STS-B/train.tsv").read_text().splitlines()[1]
+    similarity = float(line.split("\t")[-1]) / 5
+    named = "similarity" if similarity == 1 else f"similarity {similarity:.2f}"
+    shown = f"[{named * bool(similarity)}]"
+    assert shown in " ".join(result.output.split())
+
+
 def test_pairs_of_glue_are_converted_and_shown_in_a_line(tmp_path: Path):
     assets = write_assets(tmp_path / "assets", "mnli", n=60)
     result = run("glue_mnli", "-o", tmp_path / "output", "--assets", assets)
