@@ -60,9 +60,7 @@ class Ngrams(NamedTuple):
 
     def select(self, chosen: NDArray) -> "Ngrams":
         """Leave out all n-grams but the chosen. *Shape:* `(n,)`, bool."""
-        sums = np.concatenate([[0], chosen.cumsum()])
-        ends = self.lengths.cumsum()
-        return Ngrams(self.keys[chosen], sums[ends] - sums[ends - self.lengths])
+        return Ngrams(self.keys[chosen], _sum_by_word(chosen, self.lengths))
 
 
 def find_ngrams(words: Sequence[str], ngram_size: int) -> Ngrams:
@@ -87,9 +85,14 @@ def find_ngrams(words: Sequence[str], ngram_size: int) -> Ngrams:
         state = _mix(state + np.roll(codes, -size) + _GOLDEN)
         keys[:, size] = state
     fits = np.arange(ngram_size) < left[:, np.newaxis]
-    n_fitting = np.concatenate([[0], fits.sum(axis=1).cumsum()])
-    ends = n_chars.cumsum()
-    return Ngrams(keys[fits], n_fitting[ends] - n_fitting[ends - n_chars])
+    return Ngrams(keys[fits], _sum_by_word(fits.sum(axis=1), n_chars))
+
+
+def _sum_by_word(values: NDArray, lengths: NDArray) -> NDArray:
+    """Sum the integers of each word, or count what is true. *Shape:* `(words,)`."""
+    sums = np.concatenate([[0], values.cumsum()])
+    ends = lengths.cumsum()
+    return sums[ends] - sums[ends - lengths]
 
 
 def find_bits(ngrams: Ngrams, num_bits: int, seed: int) -> NDArray:

@@ -44,7 +44,7 @@ from .distinct_words import forward as distinct_forward
 from .hash_words import forward as hash_forward
 from .hash_words import hash_words
 from .mix_attributes import read_keys, split_rows
-from .static_vectors import embed_vectors, get_key_attr
+from .static_vectors import embed_vectors, get_key_attr, get_vectors_width
 
 InT = list[Doc]
 OutT = list[Floats2d]
@@ -327,12 +327,8 @@ def find_columns(model: Model[InT, OutT]) -> list[WordColumn]:
 
 
 def init(model: Model[InT, OutT], X: InT | None = None, Y: OutT | None = None) -> None:
-    if X and model.attrs["include_static_vectors"] and not X[0].vocab.vectors.shape[1]:
-        raise ValueError(
-            "'include_static_vectors' is true, but the pipeline has no vectors. Set "
-            "[initialize] vectors to a package or folder that has them, or "
-            "include_static_vectors = false."
-        )
+    if X and model.attrs["include_static_vectors"]:
+        get_vectors_width(X[0].vocab)
     inputs, *mixers = model.layers
     give_ngrams(model, find_hashers(model))
     inputs.initialize(X=X)

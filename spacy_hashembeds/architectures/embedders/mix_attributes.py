@@ -49,7 +49,7 @@ from ...layers.tree import (
     expect_maxout,
 )
 from ...layers.watch import check_once
-from .static_vectors import embed_vectors, get_key_attr
+from .static_vectors import embed_vectors, get_key_attr, get_vectors_width
 
 InT = list[Doc]
 OutT = list[Floats2d]
@@ -167,12 +167,8 @@ def forward_reference(
 
 
 def init(model: Model[InT, OutT], X: InT | None = None, Y: OutT | None = None) -> None:
-    if X and model.attrs["include_static_vectors"] and not X[0].vocab.vectors.shape[1]:
-        raise ValueError(
-            "'include_static_vectors' is true, but the pipeline has no vectors. Set "
-            "[initialize] vectors to a package or folder that has them, or "
-            "include_static_vectors = false."
-        )
+    if X and model.attrs["include_static_vectors"]:
+        get_vectors_width(X[0].vocab)
     chain_init(model, X, Y)
 
 

@@ -61,6 +61,21 @@ def get_key_attr(vocab: Vocab) -> str | int:
     return getattr(vocab.vectors, "attr", "ORTH")
 
 
+def get_vectors_width(vocab: Vocab) -> int:
+    """Get the width of the vectors that are to be included.
+
+    RAISES (ValueError): If there are none.
+    """
+    width: int = vocab.vectors.shape[1]
+    if not width:
+        raise ValueError(
+            "'include_static_vectors' is true, but the pipeline has no vectors. Set "
+            "[initialize] vectors to a package or folder that has them, or "
+            "include_static_vectors = false."
+        )
+    return width
+
+
 def get_vectors(ops: Ops, vocab: Vocab, keys: Array) -> tuple[Array, Array]:
     """Get the vectors of keys, and whether each is missing, as arrays of the ops.
 

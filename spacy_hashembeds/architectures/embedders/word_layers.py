@@ -8,7 +8,7 @@ from thinc.api import Model
 from thinc.types import Floats2d
 
 from .distinct_words import Words
-from .static_vectors import get_vectors
+from .static_vectors import get_vectors, get_vectors_width
 
 
 def read_texts() -> Model[Words, list[str]]:
@@ -63,14 +63,7 @@ def _get_width(vocab: Vocab | None) -> int:
             "of the vectors by. Initialise with some, as `nlp.initialize` does, or set "
             "include_static_vectors = false."
         )
-    width = vocab.vectors.shape[1]
-    if not width:
-        raise ValueError(
-            "'include_static_vectors' is true, but the pipeline has no vectors. Set "
-            "[initialize] vectors to a package or folder that has them, or "
-            "include_static_vectors = false."
-        )
-    return width
+    return get_vectors_width(vocab)
 
 
 def _go_back(dY: Any) -> Any:
