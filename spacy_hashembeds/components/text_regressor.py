@@ -11,6 +11,7 @@ from thinc.api import Model
 from thinc.types import Floats2d
 
 from ..files import quote
+from .defaults import DEFAULT_TOK2VEC
 
 #: spaCy's mean of token vectors, in our layers.
 DEFAULT_MODEL = {
@@ -20,25 +21,7 @@ DEFAULT_MODEL = {
     "use_reduce_last": False,
     "use_reduce_max": False,
     "use_reduce_mean": True,
-    "tok2vec": {
-        "@architectures": "spacy.Tok2Vec.v2",
-        "embed": {
-            "@architectures": "spacy-hashembeds.MultiFewerHashEmbed.v1",
-            "width": 96,
-            "num_hashes": 4,
-            "attrs": ["NORM", "PREFIX", "SUFFIX", "SHAPE"],
-            "rows": [2000, 1000, 1000, 1000],
-            "include_static_vectors": False,
-            "seed": 9,
-        },
-        "encode": {
-            "@architectures": "spacy-hashembeds.MaxoutWindowEncoder.v1",
-            "width": 96,
-            "depth": 4,
-            "window_size": 1,
-            "maxout_pieces": 3,
-        },
-    },
+    "tok2vec": DEFAULT_TOK2VEC,
 }
 
 

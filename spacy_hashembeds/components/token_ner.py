@@ -7,30 +7,13 @@ from spacy.tokens import Doc
 from thinc.api import Model
 from thinc.types import Floats2d
 
+from .defaults import DEFAULT_TOK2VEC
 from .recognizer import TokenNER
 
-#: As large as spaCy's default for `ner`, in our layers.
+#: A tag for each token, on a tok2vec of our layers.
 DEFAULT_MODEL = {
     "@architectures": "spacy-hashembeds.TokenClassifier.v1",
-    "tok2vec": {
-        "@architectures": "spacy.Tok2Vec.v2",
-        "embed": {
-            "@architectures": "spacy-hashembeds.MultiFewerHashEmbed.v1",
-            "width": 96,
-            "num_hashes": 4,
-            "attrs": ["NORM", "PREFIX", "SUFFIX", "SHAPE"],
-            "rows": [2000, 1000, 1000, 1000],
-            "include_static_vectors": False,
-            "seed": 9,
-        },
-        "encode": {
-            "@architectures": "spacy-hashembeds.MaxoutWindowEncoder.v1",
-            "width": 96,
-            "depth": 4,
-            "window_size": 1,
-            "maxout_pieces": 3,
-        },
-    },
+    "tok2vec": DEFAULT_TOK2VEC,
 }
 
 
