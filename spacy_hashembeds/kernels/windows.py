@@ -1,4 +1,9 @@
-"""Rows with their neighbours, as a convolution sees them."""
+"""Rows with their neighbours, as a convolution sees them.
+
+Texts lie one after the other in an array, with rows of zeros before the first, between
+them and after the last. Convolutions make of these zeros what a text sees beyond its
+ends. The later a convolution, the fewer of them the rest of the convolutions still see.
+"""
 
 from collections.abc import Iterator
 
@@ -9,50 +14,50 @@ from numpy.typing import NDArray
 BLOCK = 256
 
 
-def pad_rows(X: NDArray, window_size: int) -> NDArray:
-    """Put rows of zeros before the first row and after the last.
+def find_rows(lengths: NDArray, pad: int, margin: int) -> NDArray:
+    """Find the rows that lie in a text or next to one.
 
-    X (NDArray): *Shape:* `(n, w)`.
-    RETURNS (NDArray): *Shape:* `(n + 2 * window_size, w)`.
+    lengths (NDArray): The rows of each text that has any. *Shape:* `(texts,)`.
+    pad (int): The rows of zeros between two texts, and at both ends.
+    margin (int): How far from a text rows are wanted, up to `pad`.
+    RETURNS (NDArray): The rows, in order.
     """
-    n, width = X.shape
-    padded = np.zeros((n + 2 * window_size, width), dtype=X.dtype)
-    padded[window_size : window_size + n] = X
-    return padded
+    between = min(pad, 2 * margin)
+    n = int(lengths.sum()) + (len(lengths) - 1) * between + 2 * margin
+    rows = np.arange(pad - margin, pad - margin + n)
+    if len(lengths) > 1 and between < pad:
+        # as many are left out between two texts
+        rows += np.repeat(np.arange(len(lengths)) * (pad - between), lengths + between)
+    return rows
 
 
-def copy_windows(padded: NDArray, window_size: int, block: slice) -> NDArray:
-    """Copy a block of rows, each with its neighbours on both sides.
+def copy_windows(X: NDArray, rows: NDArray, window_size: int) -> NDArray:
+    """Copy rows, each with its neighbours on both sides.
 
     A view in which rows overlap would need no copy, but takes longer to make for short
     texts, and below numpy 2.3 its products are left to a plain loop.
 
-    padded (NDArray): What `pad_rows` gives. *Shape:* `(n + 2 * window_size, w)`.
-    block (slice): Rows of the n, from `split_blocks`.
-    RETURNS (NDArray): *Shape:* `(rows of the block, (2 * window_size + 1) * w)`.
+    X (NDArray): *Shape:* `(n, w)`.
+    rows (NDArray): Rows that have all their neighbours in X. *Shape:* `(m,)`.
+    RETURNS (NDArray): *Shape:* `(m, (2 * window_size + 1) * w)`.
     """
-    n, width = block.stop - block.start, padded.shape[1]
-    n_neighbours = 2 * window_size + 1
-    windows = np.empty((n, n_neighbours, width), dtype=padded.dtype)
-    for neighbour in range(n_neighbours):
-        rows = slice(block.start + neighbour, block.stop + neighbour)
-        windows[:, neighbour] = padded[rows]
-    return windows.reshape(n, n_neighbours * width)
+    neighbours = np.arange(-window_size, window_size + 1)
+    windows = X.take(rows[:, None] + neighbours, axis=0)
+    return windows.reshape(len(rows), len(neighbours) * X.shape[1])
 
 
-def sum_windows(dY: NDArray, window_size: int) -> NDArray:
-    """Give each row the sum of what its windows say: backpropagates `copy_windows`.
+def add_windows(
+    dX: NDArray, rows: NDArray, window_size: int, d_windows: NDArray
+) -> None:
+    """Add the gradient of windows to that of rows: backpropagates `copy_windows`.
 
-    dY (NDArray): *Shape:* `(n, (2 * window_size + 1) * w)`.
-    RETURNS (NDArray): *Shape:* `(n, w)`.
+    dX (NDArray): What is added to. *Shape:* `(n, w)`.
+    rows (NDArray): The rows that were copied, each once. *Shape:* `(m,)`.
+    d_windows (NDArray): *Shape:* `(m, (2 * window_size + 1) * w)`.
     """
-    n, n_columns = dY.shape
-    n_neighbours = 2 * window_size + 1
-    dY = dY.reshape(n, n_neighbours, n_columns // n_neighbours)
-    padded = np.zeros((n + 2 * window_size, dY.shape[2]), dtype=dY.dtype)
-    for neighbour in range(n_neighbours):
-        padded[neighbour : neighbour + n] += dY[:, neighbour]
-    return padded[window_size : window_size + n]
+    d_windows = d_windows.reshape(len(rows), 2 * window_size + 1, dX.shape[1])
+    for neighbour in range(2 * window_size + 1):
+        dX[rows + (neighbour - window_size)] += d_windows[:, neighbour]
 
 
 def split_blocks(n: int) -> Iterator[slice]:

@@ -3,10 +3,12 @@
 What spaCy's `residual(chain(expand_window(), Maxout(..., normalize=True)))` computes,
 by the same layers and with their parameters, but a block of rows at a time: windows,
 products and maxima of a block are in the processor's cache when they are needed next.
+And of the rows of padding around each Doc, a convolution computes only those that the
+convolutions after it still see.
 """
 
-from collections.abc import Callable
-from typing import Any, NamedTuple, cast
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +21,9 @@ from ..kernels.mixing import (
     normalize,
     pieces_first,
 )
-from ..kernels.windows import copy_windows, pad_rows, split_blocks, sum_windows
+from ..kernels.windows import add_windows, copy_windows, find_rows, split_blocks
 from .checks import check_integer, check_maxout
+from .dropout import draw_mask
 from .gradients import inc_grad, inc_maxout_grads
 from .watch import check_once, peek
 
@@ -64,30 +67,64 @@ def _check_window(window: Model) -> None:
     check_integer(window, "window_size", 0, 2**31)
 
 
-def predict(layers: Convolution, X: NDArray) -> NDArray:
-    """Mix each row with its neighbours, and add the row itself.
+class Rows(NamedTuple):
+    """The rows that a convolution computes.
+
+    inputs (NDArray): Where they are among the rows that the one before has computed.
+    padded (NDArray): Where they are among all rows, of which each is dropped or kept.
+    n_padded (int): How many all rows are.
+    """
+
+    inputs: NDArray
+    padded: NDArray
+    n_padded: int
+
+
+def lay_rows(
+    layers: Sequence[Convolution], lengths: NDArray, pad: int
+) -> Iterator[Rows]:
+    """Say which rows each convolution computes: what those after it see.
+
+    layers (Sequence[Convolution]): All convolutions, the first one first.
+    lengths (NDArray): The tokens of each Doc that has any.
+    pad (int): The rows of zeros between two Docs, and at both ends.
+    YIELDS (Rows): For each convolution. The last one computes tokens only.
+    """
+    n_padded = int(lengths.sum()) + (len(lengths) + 1) * pad
+    places = np.arange(n_padded)
+    margin = sum(layer.window_size for layer in layers)
+    for layer in layers:
+        margin -= layer.window_size
+        padded = find_rows(lengths, pad, margin)
+        yield Rows(places[padded], padded, n_padded)
+        places[padded] = np.arange(len(padded))
+
+
+def predict(layers: Convolution, X: NDArray, rows: Rows) -> NDArray:
+    """Mix rows with their neighbours, and add the row itself.
 
     layers (Convolution): Layers whose weights are checked.
-    X (NDArray): *Shape:* `(n, width)`, float32.
-    RETURNS (NDArray): *Shape:* `(n, width)`, float32.
+    X (NDArray): What the convolution before has computed. *Shape:* `(n, width)`,
+        float32.
+    rows (Rows): Those that this one computes.
+    RETURNS (NDArray): *Shape:* `(rows, width)`, float32.
     """
     # as they lie: a copy of them takes longer than the products of a short text
     W, b = peek(layers.maxout, "W"), peek(layers.maxout, "b")
     nO, nP, nI = W.shape
     W, b = W.reshape(nO * nP, nI), b.reshape(nO * nP)
     G, shift = peek(layers.layernorm, "G"), peek(layers.layernorm, "b")
-    padded = pad_rows(X, layers.window_size)
-    Y = np.empty_like(X)
-    for block in split_blocks(len(X)):
-        mixed = copy_windows(padded, layers.window_size, block) @ W.T
+    Y = X.take(rows.inputs, axis=0)
+    for block in split_blocks(len(Y)):
+        mixed = copy_windows(X, rows.inputs[block], layers.window_size) @ W.T
         mixed += b
         best = maximum(mixed.reshape(-1, nO, nP).transpose(0, 2, 1))
-        np.add(normalize(best, G, shift), X[block], out=Y[block])
+        Y[block] += normalize(best, G, shift)
     return Y
 
 
 def begin_update(
-    layers: Convolution, X: NDArray
+    layers: Convolution, X: NDArray, rows: Rows
 ) -> tuple[NDArray, Callable[[NDArray], NDArray]]:
     """Do the same as `predict` in training, with dropout before the row is added.
 
@@ -97,20 +134,24 @@ def begin_update(
     W, b = pieces_first(peek(layers.maxout, "W"), peek(layers.maxout, "b"))
     G, shift = peek(layers.layernorm, "G"), peek(layers.layernorm, "b")
     size = layers.window_size
-    padded = pad_rows(X, size)
-    Y = np.empty_like(X)
+    Y = np.empty((len(rows.inputs), X.shape[1]), dtype=X.dtype)
     steps = []
-    for block in split_blocks(len(X)):
-        mixed = copy_windows(padded, size, block) @ W.T
+    for block in split_blocks(len(Y)):
+        mixed = copy_windows(X, rows.inputs[block], size) @ W.T
         mixed += b
         best, backprop_maximum = begin_maximum(mixed.reshape(layers.shape))
         Y[block], backprop_norm = begin_normalize(best, G, shift)
         steps.append((block, backprop_maximum, backprop_norm))
-    dropped, backprop_dropout = cast(Any, layers.dropout(cast(Any, Y), is_train=True))
+    mask = draw_mask(layers.dropout, (rows.n_padded, Y.shape[1]))
+    if mask is not None:
+        mask = mask[rows.padded]
+        Y *= mask
+    Y += X[rows.inputs]
 
     def backprop(d_output: NDArray) -> NDArray:
-        dY = backprop_dropout(d_output)
-        d_windows = np.empty((len(dY), W.shape[1]), dtype=dY.dtype)
+        dY = d_output if mask is None else d_output * mask
+        dX = np.zeros_like(X)
+        dX[rows.inputs] = d_output
         dW, db = np.zeros_like(W), np.zeros_like(b)
         dG, d_shift = np.zeros_like(G), np.zeros_like(shift)
         for block, backprop_maximum, backprop_norm in steps:
@@ -119,11 +160,12 @@ def begin_update(
             dG += dG_block
             d_shift += d_shift_block
             db += d_mixed.sum(axis=0)
-            dW += d_mixed.T @ copy_windows(padded, size, block)
-            np.matmul(d_mixed, W, out=d_windows[block])
+            inputs = rows.inputs[block]
+            dW += d_mixed.T @ copy_windows(X, inputs, size)
+            add_windows(dX, inputs, size, d_mixed @ W)
         inc_maxout_grads(layers.maxout, dW, db)
         inc_grad(layers.layernorm, "G", dG)
         inc_grad(layers.layernorm, "b", d_shift)
-        return d_output + sum_windows(d_windows, size)
+        return dX
 
-    return X + dropped, backprop
+    return Y, backprop

@@ -1,49 +1,64 @@
 """Windows against Thinc's own operations."""
 
 import numpy as np
-from hypothesis import example, given
+import pytest
+from hypothesis import given
 from hypothesis import strategies as st
 from thinc.api import NumpyOps
 
 from spacy_hashembeds.kernels.windows import (
     BLOCK,
+    add_windows,
     copy_windows,
-    pad_rows,
+    find_rows,
     split_blocks,
-    sum_windows,
 )
 
 OPS = NumpyOps()
 
 
-@given(st.integers(1, 9), st.integers(1, 5), st.integers(1, 3))
+@given(st.integers(1, 9), st.integers(1, 5), st.integers(0, 3))
 def test_windows_equal_thinc(n, width, window_size):
     state = np.random.default_rng(0)
     X = state.normal(size=(n, width)).astype("f")
-    padded = pad_rows(X, window_size)
-    blocks = [slice(0, n // 2), slice(n // 2, n)]
-    windows = np.vstack([copy_windows(padded, window_size, b) for b in blocks])
+    padded = OPS.flatten([X], pad=window_size)
+    rows = np.arange(window_size, window_size + n)
+    windows = copy_windows(padded, rows, window_size)
     np.testing.assert_array_equal(windows, OPS.seq2col(X, window_size))
     dY = state.normal(size=windows.shape).astype("f")
-    np.testing.assert_allclose(
-        sum_windows(dY, window_size), OPS.backprop_seq2col(dY, window_size), atol=1e-5
-    )
-
-
-@given(st.integers(0, 3 * BLOCK))
-@example(1)
-@example(BLOCK - 1)
-@example(BLOCK)
-@example(BLOCK + 1)
-@example(2 * BLOCK + 1)
-def test_blocks_cover_all_rows_once(n):
-    rows = [row for block in split_blocks(n) for row in range(n)[block]]
-    assert rows == list(range(n))
-    assert all(block.stop - block.start <= BLOCK for block in split_blocks(n))
+    dX = np.ones_like(padded)
+    add_windows(dX, rows, window_size, dY)
+    expected = OPS.backprop_seq2col(dY, window_size) + 1
+    np.testing.assert_allclose(dX[rows], expected, atol=1e-5)
 
 
 def test_windows_are_no_view_in_which_rows_overlap():
     """numpy 2.0 to 2.2 leave products of such views to a plain loop."""
-    windows = copy_windows(pad_rows(np.ones((4, 3), dtype="f"), 1), 1, slice(0, 4))
+    windows = copy_windows(np.ones((6, 3), dtype="f"), np.arange(1, 5), 1)
     assert windows.flags.c_contiguous
     assert windows.strides == (9 * 4, 4)
+
+
+@given(
+    lengths=st.lists(st.integers(1, 5), min_size=1, max_size=4),
+    pad=st.integers(0, 6),
+    data=st.data(),
+)
+def test_rows_in_texts_or_next_to_them_are_found(lengths, pad, data):
+    margin = data.draw(st.integers(0, pad))
+    n = sum(lengths) + (len(lengths) + 1) * pad
+    ends = np.cumsum([length + pad for length in lengths])
+    texts = [
+        row
+        for end, length in zip(ends, lengths, strict=True)
+        for row in range(end - length, end)
+    ]
+    expected = [row for row in range(n) if min(abs(row - t) for t in texts) <= margin]
+    assert find_rows(np.array(lengths), pad, margin).tolist() == expected
+
+
+@pytest.mark.parametrize("n", [0, 1, BLOCK - 1, BLOCK, BLOCK + 1, 3 * BLOCK])
+def test_blocks_cover_all_rows_once(n):
+    rows = [row for block in split_blocks(n) for row in range(n)[block]]
+    assert rows == list(range(n))
+    assert all(block.stop - block.start <= BLOCK for block in split_blocks(n))

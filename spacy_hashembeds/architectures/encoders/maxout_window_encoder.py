@@ -15,7 +15,7 @@ from ...kernels.threads import one_thread
 from ...layers.checks import check_integer
 from ...layers.tree import TreeCache, UnexpectedNodeError, expect, expect_maxout
 from ...layers.watch import check_once
-from ...layers.windowencoder import Convolution, begin_update, predict
+from ...layers.windowencoder import Convolution, begin_update, lay_rows, predict
 
 InT = list[Floats2d]
 OutT = list[Floats2d]
@@ -75,21 +75,22 @@ def _forward_cpu(
     X: Any = model.ops.flatten(cast(Any, Xs), pad=pad)
     backprops = []
     with one_thread():
-        for layers in convolutions:
+        all_rows = lay_rows(convolutions, lengths[lengths > 0], pad)
+        for layers, rows in zip(convolutions, all_rows, strict=True):
             if is_train:
-                X, backprop_layer = begin_update(layers, X)
+                X, backprop_layer = begin_update(layers, X, rows)
                 backprops.append(backprop_layer)
             else:
-                X = predict(layers, X)
+                X = predict(layers, X, rows)
 
     def backprop(dYs: OutT) -> InT:
-        dX: Any = model.ops.flatten(cast(Any, dYs), pad=pad)
+        dX: Any = model.ops.flatten(cast(Any, dYs))
         with one_thread():
             for backprop_layer in reversed(backprops):
                 dX = backprop_layer(dX)
         return cast(InT, model.ops.unflatten(dX, lengths, pad=pad))
 
-    return cast(OutT, model.ops.unflatten(X, lengths, pad=pad)), backprop
+    return cast(OutT, model.ops.unflatten(X, lengths)), backprop
 
 
 def _check(model: Model, convolutions: list[Convolution]) -> None:

@@ -16,7 +16,6 @@ all rows.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +33,7 @@ from ...kernels.mixing import (
     normalize,
     pieces_first,
 )
+from ..dropout import draw_mask
 from ..gradients import inc_grad, inc_maxout_grads
 from ..watch import peek
 from .column import Backprop
@@ -152,9 +152,10 @@ def _begin_dropout(
     mixer: Mixer, Y: NDArray
 ) -> tuple[NDArray, Callable[[NDArray], NDArray]]:
     """Drop numbers of each token on its own, copies of one too."""
-    if mixer.dropout is None:
+    mask = None if mixer.dropout is None else draw_mask(mixer.dropout, Y.shape)
+    if mask is None:
         return Y, lambda dY: dY
-    return cast(Any, mixer.dropout(Y, is_train=True))
+    return Y * mask, lambda dY: dY * mask
 
 
 def _predict_folded(mixer: Mixer, folded: FoldedTables, keys: NDArray) -> NDArray:

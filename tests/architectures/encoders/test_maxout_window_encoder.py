@@ -166,6 +166,16 @@ def test_the_fast_path_is_taken(both, monkeypatch):
     assert calls == ["predict"] * depth + ["begin_update"] * depth
 
 
+def test_padding_is_computed_as_far_as_it_is_seen():
+    """Of four rows between two Docs the last convolution but one needs two."""
+    ours = MaxoutWindowEncoder(width=8, window_size=1, maxout_pieces=2, depth=4)
+    layers = encoder_module.find_convolutions(ours)
+    rows = list(encoder_module.lay_rows(layers, np.array([5, 3]), pad=4))
+    assert [len(r.inputs) for r in rows] == [18, 16, 12, 8]
+    assert {r.n_padded for r in rows} == {20}
+    assert rows[-1].padded.tolist() == [4, 5, 6, 7, 8, 13, 14, 15]
+
+
 def call_named(calls, name, function, *args):
     calls.append(name)
     return function(*args)
