@@ -1,19 +1,22 @@
-"""A convolution with Maxout, layer normalisation and a residual connection.
+"""Convolutions with Maxout, layer normalisation and a residual connection.
 
 What spaCy's `residual(chain(expand_window(), Maxout(..., normalize=True)))` computes,
 by the same layers and with their parameters, but a block of rows at a time: windows,
 products and maxima of a block are in the processor's cache when they are needed next.
-And of the rows of padding around each Doc, a convolution computes only those that the
-convolutions after it still see.
+Of the rows of padding around each Doc, a convolution computes only those that the
+convolutions after it still see. In prediction the first convolution multiplies the
+embedding of equal tokens once.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from thinc.api import Model
 
+from ..kernels.distinct import NUMPY_OPS, find_equal_rows
 from ..kernels.mixing import (
     begin_maximum,
     begin_normalize,
@@ -23,9 +26,19 @@ from ..kernels.mixing import (
 )
 from ..kernels.windows import add_windows, copy_windows, find_rows, split_blocks
 from .checks import check_integer, check_maxout
+from .derived import Derived
 from .dropout import draw_mask
 from .gradients import inc_grad, inc_maxout_grads
 from .watch import check_once, peek
+
+#: Up to so many rows, or with so large a part of them distinct, to find those that are
+#: equal takes longer than it saves.
+FEW_ROWS = 512
+MOST_DISTINCT = 0.7
+
+#: Multiplies the windows of rows with Maxout's weights. *Shape:* `(m,)` to
+#: `(m, nP * nO)`.
+Multiply = Callable[[NDArray], NDArray]
 
 
 class Convolution(NamedTuple):
@@ -43,28 +56,96 @@ class Convolution(NamedTuple):
     dropout: Model
 
     @property
-    def shape(self) -> tuple[int, int, int]:
-        """Of a block's products, with the pieces outside."""
-        return -1, self.maxout.get_dim("nP"), self.maxout.get_dim("nO")
-
-    @property
     def window_size(self) -> int:
         """Neighbours on either side."""
         return self.window.attrs["window_size"]
 
-    def check(self) -> None:
-        """Check weights and attributes once they arrive.
+    def check_window(self) -> None:
+        """Check how many neighbours there are, once they arrive.
+
+        RAISES (ValueError): If it can't be the layer's, or is not what the weights are
+            for.
+        """
+        check_once(self.window, self._check_window, self.window_size)
+
+    def _check_window(self, window: Model) -> None:
+        check_integer(window, "window_size", 0, 2**31)
+        self.check_weights()
+
+    def check_weights(self) -> None:
+        """Check weights once they arrive.
 
         RAISES (ValueError): If they can't be the layers'.
         """
-        size = self.window_size
-        check_once(self.window, _check_window, size)
-        n_inputs = (2 * size + 1) * self.maxout.get_dim("nO")
+        n_inputs = (2 * self.window_size + 1) * self.maxout.get_dim("nO")
         check_maxout(self.maxout, self.layernorm, nI=n_inputs)
 
 
-def _check_window(window: Model) -> None:
-    check_integer(window, "window_size", 0, 2**31)
+class Weights(NamedTuple):
+    """The weights of one convolution, laid out for products and maxima.
+
+    W (NDArray): Maxout's, with the pieces outside. *Shape:* `(nP * nO, nI)`.
+    b (NDArray): Its bias. *Shape:* `(nP * nO,)`.
+    G (NDArray): The scale of the layer normalisation. *Shape:* `(nO,)`.
+    shift (NDArray): Its shift. *Shape:* `(nO,)`.
+    """
+
+    W: NDArray
+    b: NDArray
+    G: NDArray
+    shift: NDArray
+
+    @property
+    def width(self) -> int:
+        """The width of a row, before and after."""
+        return len(self.G)
+
+    @property
+    def window_size(self) -> int:
+        """Neighbours on either side."""
+        return self.W.shape[1] // self.width // 2
+
+    def split_pieces(self, mixed: NDArray) -> NDArray:
+        """Tell Maxout's pieces apart. *Shape:* `(n, nP * nO)` to `(n, nP, nO)`."""
+        return mixed.reshape(-1, len(self.b) // self.width, self.width)
+
+    def split_windows(self) -> NDArray:
+        """Cut W by neighbour. *Shape:* `(neighbours * nP * nO, width)`."""
+        W = self.W.reshape(len(self.b), -1, self.width)
+        return W.transpose(1, 0, 2).reshape(-1, self.width)
+
+
+def lay_out(layers: Convolution) -> Weights:
+    """Lay out the weights of a convolution, which are checked."""
+    W, b = pieces_first(peek(layers.maxout, "W"), peek(layers.maxout, "b"))
+    # copies: what is kept would look as if somebody else held the parameters
+    G, shift = (peek(layers.layernorm, name).copy() for name in ("G", "b"))
+    return Weights(W, b, G, shift)
+
+
+class LaidOut(Derived[list[Weights]]):
+    """Keeps the weights of an encoder, laid out."""
+
+    def get(self, convolutions: Sequence[Convolution]) -> list[Weights]:
+        """Get the weights of each convolution.
+
+        RAISES (ValueError): If they can't be those of their layers.
+        """
+        models = [m for c in convolutions for m in (c.maxout, c.layernorm)]
+        check = partial(check_all, convolutions)
+        make = partial(lay_out_all, convolutions)
+        return self.get_or_compute(models, check, make) or make()
+
+
+def check_all(convolutions: Sequence[Convolution]) -> None:
+    """Check the weights of all convolutions: see `Convolution.check_weights`."""
+    for layers in convolutions:
+        layers.check_weights()
+
+
+def lay_out_all(convolutions: Sequence[Convolution]) -> list[Weights]:
+    """Lay out the weights of all convolutions, which are checked."""
+    return [lay_out(layers) for layers in convolutions]
 
 
 class Rows(NamedTuple):
@@ -81,68 +162,105 @@ class Rows(NamedTuple):
 
 
 def lay_rows(
-    layers: Sequence[Convolution], lengths: NDArray, pad: int
+    convolutions: Sequence[Convolution], lengths: NDArray, pad: int
 ) -> Iterator[Rows]:
     """Say which rows each convolution computes: what those after it see.
 
-    layers (Sequence[Convolution]): All convolutions, the first one first.
+    convolutions (Sequence[Convolution]): All of them, the first one first.
     lengths (NDArray): The tokens of each Doc that has any.
     pad (int): The rows of zeros between two Docs, and at both ends.
     YIELDS (Rows): For each convolution. The last one computes tokens only.
     """
     n_padded = int(lengths.sum()) + (len(lengths) + 1) * pad
     places = np.arange(n_padded)
-    margin = sum(layer.window_size for layer in layers)
-    for layer in layers:
-        margin -= layer.window_size
+    margin = sum(layers.window_size for layers in convolutions)
+    for layers in convolutions:
+        margin -= layers.window_size
         padded = find_rows(lengths, pad, margin)
         yield Rows(places[padded], padded, n_padded)
         places[padded] = np.arange(len(padded))
 
 
-def predict(layers: Convolution, X: NDArray, rows: Rows) -> NDArray:
-    """Mix rows with their neighbours, and add the row itself.
+def predict(weights: Sequence[Weights], X: NDArray, rows: Iterable[Rows]) -> NDArray:
+    """Run all convolutions: each mixes rows with their neighbours, and adds the row.
 
-    layers (Convolution): Layers whose weights are checked.
-    X (NDArray): What the convolution before has computed. *Shape:* `(n, width)`,
-        float32.
-    rows (Rows): Those that this one computes.
-    RETURNS (NDArray): *Shape:* `(rows, width)`, float32.
+    weights (Sequence[Weights]): Those of each.
+    X (NDArray): All rows. *Shape:* `(n_padded, width)`, float32.
+    rows (Iterable[Rows]): For each convolution those that it computes.
+    RETURNS (NDArray): *Shape:* `(tokens, width)`, float32.
     """
-    # as they lie: a copy of them takes longer than the products of a short text
-    W, b = peek(layers.maxout, "W"), peek(layers.maxout, "b")
-    nO, nP, nI = W.shape
-    W, b = W.reshape(nO * nP, nI), b.reshape(nO * nP)
-    G, shift = peek(layers.layernorm, "G"), peek(layers.layernorm, "b")
-    Y = X.take(rows.inputs, axis=0)
+    multiply = share_products(weights[0], X)
+    for laid_out, computed in zip(weights, rows, strict=True):
+        multiply = multiply or partial(_multiply_windows, laid_out, X)
+        X = _predict_rows(laid_out, X, computed.inputs, multiply)
+        multiply = None
+    return X
+
+
+def _predict_rows(
+    weights: Weights, X: NDArray, rows: NDArray, multiply: Multiply
+) -> NDArray:
+    Y = X.take(rows, axis=0)
     for block in split_blocks(len(Y)):
-        mixed = copy_windows(X, rows.inputs[block], layers.window_size) @ W.T
-        mixed += b
-        best = maximum(mixed.reshape(-1, nO, nP).transpose(0, 2, 1))
-        Y[block] += normalize(best, G, shift)
+        mixed = multiply(rows[block])
+        mixed += weights.b
+        best = maximum(weights.split_pieces(mixed))
+        Y[block] += normalize(best, weights.G, weights.shift)
     return Y
+
+
+def _multiply_windows(weights: Weights, X: NDArray, rows: NDArray) -> NDArray:
+    return copy_windows(X, rows, weights.window_size) @ weights.W.T
+
+
+def share_products(weights: Weights, X: NDArray) -> Multiply | None:
+    """Multiply equal rows once, for each place in a window that they may have.
+
+    The product of a window is the sum of those of its rows. Embeddings of many tokens
+    have few distinct rows, until a convolution has made each row its own.
+
+    RETURNS (Multiply, optional): Sums the products. None if that saves no time.
+    """
+    if len(X) <= FEW_ROWS:
+        return None
+    distinct = find_equal_rows(X)
+    if distinct is None or len(distinct.values) > MOST_DISTINCT * len(X):
+        return None
+    products = distinct.values @ weights.split_windows().T
+    n_neighbours = 2 * weights.window_size + 1
+    places = np.arange(n_neighbours, dtype="int32")
+    products = products.reshape(-1, len(weights.b))
+    starts = distinct.copies * np.int32(n_neighbours)
+
+    def multiply(rows: NDArray) -> NDArray:
+        neighbours = rows[:, None] + (places - weights.window_size)
+        return NUMPY_OPS.gather_add(products, starts[neighbours] + places)
+
+    return multiply
 
 
 def begin_update(
     layers: Convolution, X: NDArray, rows: Rows
 ) -> tuple[NDArray, Callable[[NDArray], NDArray]]:
-    """Do the same as `predict` in training, with dropout before the row is added.
+    """Run one convolution in training, with dropout before the row is added.
 
+    layers (Convolution): Layers whose weights are checked.
+    X (NDArray): What the convolution before has computed. *Shape:* `(n, width)`.
+    rows (Rows): Those that this one computes.
     RETURNS (tuple): The output, and what takes its gradient back to the parameters and
         to the input.
     """
-    W, b = pieces_first(peek(layers.maxout, "W"), peek(layers.maxout, "b"))
-    G, shift = peek(layers.layernorm, "G"), peek(layers.layernorm, "b")
-    size = layers.window_size
-    Y = np.empty((len(rows.inputs), X.shape[1]), dtype=X.dtype)
+    W, b, G, shift = weights = lay_out(layers)
+    size = weights.window_size
+    Y = np.empty((len(rows.inputs), weights.width), dtype=X.dtype)
     steps = []
     for block in split_blocks(len(Y)):
-        mixed = copy_windows(X, rows.inputs[block], size) @ W.T
+        mixed = _multiply_windows(weights, X, rows.inputs[block])
         mixed += b
-        best, backprop_maximum = begin_maximum(mixed.reshape(layers.shape))
+        best, backprop_maximum = begin_maximum(weights.split_pieces(mixed))
         Y[block], backprop_norm = begin_normalize(best, G, shift)
         steps.append((block, backprop_maximum, backprop_norm))
-    mask = draw_mask(layers.dropout, (rows.n_padded, Y.shape[1]))
+    mask = draw_mask(layers.dropout, (rows.n_padded, weights.width))
     if mask is not None:
         mask = mask[rows.padded]
         Y *= mask

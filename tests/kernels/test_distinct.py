@@ -9,6 +9,7 @@ from spacy_hashembeds.kernels import distinct
 from spacy_hashembeds.kernels.distinct import (
     find_distinct,
     find_distinct_rows,
+    find_equal_rows,
     scatter_add,
 )
 
@@ -69,3 +70,28 @@ def test_scatter_add_equals_numpy():
         np.add.at(expected, indices, values)
         actual = scatter_add(6, indices, values.astype("f"))
         np.testing.assert_allclose(actual, expected, atol=1e-5)
+
+
+@given(
+    hnp.arrays(
+        "float32", st.tuples(sizes, st.integers(2, 5)), elements=st.floats(width=32)
+    )
+)
+def test_equal_rows_of_numbers_are_found(X):
+    """Bit for bit: -0.0 is not 0.0, and what is no number equals itself."""
+    found = find_equal_rows(X)
+    rows = [row.tobytes() for row in X]
+    if len({row.tobytes() for row in X[:, :2]}) < len(set(rows)):
+        assert found is None
+    else:
+        assert len(found.values) == len(set(rows))
+        assert [row.tobytes() for row in found.share(found.values)] == rows
+
+
+def test_rows_that_two_numbers_do_not_tell_apart():
+    assert find_equal_rows(np.ones((3, 1), dtype="float32")) is None
+    assert find_equal_rows(np.ones((3, 4), dtype="float64")) is None
+    X = np.ones((3, 4), dtype="float32")
+    assert find_equal_rows(X).copies.tolist() == [0, 0, 0]
+    X[1, 3] = 2
+    assert find_equal_rows(X) is None

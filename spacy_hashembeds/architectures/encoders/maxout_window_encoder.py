@@ -15,7 +15,14 @@ from ...kernels.threads import one_thread
 from ...layers.checks import check_integer
 from ...layers.tree import TreeCache, UnexpectedNodeError, expect, expect_maxout
 from ...layers.watch import check_once
-from ...layers.windowencoder import Convolution, begin_update, lay_rows, predict
+from ...layers.windowencoder import (
+    Convolution,
+    LaidOut,
+    begin_update,
+    check_all,
+    lay_rows,
+    predict,
+)
 
 InT = list[Floats2d]
 OutT = list[Floats2d]
@@ -48,7 +55,7 @@ def MaxoutWindowEncoder(
         width=width, window_size=window_size, maxout_pieces=maxout_pieces, depth=depth
     )
     model.replace_callbacks(forward, init=model.init)
-    model.attrs["convolutions"] = TreeCache()
+    model.attrs.update(convolutions=TreeCache(), weights=LaidOut())
     return model
 
 
@@ -70,18 +77,21 @@ def forward(
 def _forward_cpu(
     model: Model[InT, OutT], convolutions: list[Convolution], Xs: InT, is_train: bool
 ) -> tuple[OutT, Callable[[OutT], InT]]:
-    _check(model, convolutions)
+    _check_windows(model, convolutions)
     pad, lengths = model.attrs["pad"], model.ops.asarray1i([len(X) for X in Xs])
     X: Any = model.ops.flatten(cast(Any, Xs), pad=pad)
+    rows = lay_rows(convolutions, lengths[lengths > 0], pad)
+    if not is_train:
+        weights = model.attrs["weights"].get(convolutions)
+        with one_thread():
+            X = predict(weights, X, rows)
+        return cast(OutT, model.ops.unflatten(X, lengths)), lambda dYs: dYs
+    check_all(convolutions)
     backprops = []
     with one_thread():
-        all_rows = lay_rows(convolutions, lengths[lengths > 0], pad)
-        for layers, rows in zip(convolutions, all_rows, strict=True):
-            if is_train:
-                X, backprop_layer = begin_update(layers, X, rows)
-                backprops.append(backprop_layer)
-            else:
-                X = predict(layers, X, rows)
+        for layers, computed in zip(convolutions, rows, strict=True):
+            X, backprop_layer = begin_update(layers, X, computed)
+            backprops.append(backprop_layer)
 
     def backprop(dYs: OutT) -> InT:
         dX: Any = model.ops.flatten(cast(Any, dYs))
@@ -93,13 +103,13 @@ def _forward_cpu(
     return cast(OutT, model.ops.unflatten(X, lengths)), backprop
 
 
-def _check(model: Model, convolutions: list[Convolution]) -> None:
-    """Check weights and attributes once they arrive.
+def _check_windows(model: Model, convolutions: list[Convolution]) -> None:
+    """Check attributes once they arrive.
 
     RAISES (ValueError): If they can't be the layers'.
     """
     for layers in convolutions:
-        layers.check()
+        layers.check_window()
     # so many rows of zeros between Docs that none sees another
     needed = sum(layers.window_size for layers in convolutions)
     check = partial(check_integer, name="pad", minimum=needed, maximum=2**16)

@@ -7,14 +7,14 @@ and sum rows of `nP * nO` numbers, to take the maximum, and to normalise. Column
 are no sums of rows go beside.
 
 Folded tables take `nP` times the memory of the tables (14.4 MB for spaCy's usual ones),
-and some milliseconds to make. They are made when weights are first used to predict,
-never while somebody else has a hand on them, and made anew when they change: see
-`watch.py`.
+and some milliseconds to make. They are made when weights are first used to predict, and
+kept until these change: see `derived.py`.
 """
 
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,10 +22,10 @@ from numpy.typing import NDArray
 from thinc.api import Model
 
 from ...kernels.cuda import is_used_by
-from ...kernels.locks import Lock
 from ...kernels.mixing import pieces_first
+from ..derived import Derived
 from ..gradients import has_waiting_gradient
-from ..watch import State, get_state, identify, is_shared, peek
+from ..watch import peek
 from .column import Column
 from .mixer import Mixer
 
@@ -55,55 +55,20 @@ class FoldedTables:
     b: NDArray
 
 
-class Fold:
-    """Keeps the folded tables of a layer. Neither copied, pickled nor saved with it.
-
-    kept (tuple): The state of the weights that were folded, and what came of it. One
-        object, so that threads never see the one without the other.
-    """
-
-    def __init__(self) -> None:
-        self.kept: tuple[State, FoldedTables] | None = None
-
-    def __reduce__(self) -> tuple:
-        return Fold, ()
+class Fold(Derived[FoldedTables]):
+    """Keeps the folded tables of a layer."""
 
     def get(self, mixer: Mixer) -> FoldedTables | None:
         """Get the folded tables, or None if they can't be used this time.
 
         RAISES (ValueError): If weights or attributes can't be those of their layers.
         """
-        models = _find_models(mixer)
-        folded = self._find(models)
-        if folded is not None:
-            return folded
-        mixer.check()
-        # one thread folds, and the others wait: it takes less time than to do without
-        with _lock.hold():
-            folded = self._find(models)
-            if folded is None:
-                self.kept = None  # lets go of what is out of date
-                folded = self._make(mixer, models)
-        return folded
-
-    def _find(self, models: Sequence[Model]) -> FoldedTables | None:
-        kept = self.kept
-        return kept[1] if kept is not None and kept[0] == get_state(models) else None
-
-    def _make(self, mixer: Mixer, models: Sequence[Model]) -> FoldedTables | None:
-        state = get_state(models)  # before looking who holds them
-        if state is None or not _is_worth_it(mixer) or is_shared(models):
-            return None
-        identities = identify(state)
-        folded = fold(mixer)
-        if state != get_state(models) or identities != identify(state):
-            return None  # another thread has set some meanwhile
-        self.kept = state, folded
-        return folded
+        models, make = _find_models(mixer), partial(_fold_if_worth_it, mixer)
+        return self.get_or_compute(models, mixer.check, make)
 
 
-# a minute: folding takes less than a second
-_lock = Lock(timeout=60)
+def _fold_if_worth_it(mixer: Mixer) -> FoldedTables | None:
+    return fold(mixer) if _is_worth_it(mixer) else None
 
 
 def fold(mixer: Mixer) -> FoldedTables:

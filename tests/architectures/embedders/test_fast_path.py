@@ -18,7 +18,7 @@ from spacy.vocab import Vocab
 from thinc.api import Adam, Model, fix_random_seed, set_dropout_rate
 
 from spacy_hashembeds.architectures.embedders.mix_attributes import forward_reference
-from spacy_hashembeds.layers import checks, table
+from spacy_hashembeds.layers import checks, derived, table
 from spacy_hashembeds.layers.mixing import cpumixedembed, folding
 from spacy_hashembeds.layers.watch import is_shared
 
@@ -288,7 +288,7 @@ def test_threads_fold_once(vocab, monkeypatch, n_threads):
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
 def test_a_process_forked_while_another_thread_folds_can_fold(vocab):
     model, docs = build_hash(vocab), make_docs(vocab)
-    with folding._lock.hold():
+    with derived._lock.hold():
         child = os.fork()
         if child == 0:
             signal.alarm(20)  # instead of waiting for ever

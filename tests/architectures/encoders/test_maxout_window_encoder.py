@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from spacy.ml.models.tok2vec import MaxoutWindowEncoder as SpacyMaxoutWindowEncoder
-from thinc.api import Ragged, fix_random_seed, set_dropout_rate
+from thinc.api import SGD, Ragged, fix_random_seed, set_dropout_rate
 
 from spacy_hashembeds.architectures.encoders import (
     maxout_window_encoder as encoder_module,
@@ -17,6 +17,7 @@ from spacy_hashembeds.architectures.encoders import (
 from spacy_hashembeds.architectures.encoders.maxout_window_encoder import (
     MaxoutWindowEncoder,
 )
+from spacy_hashembeds.layers import windowencoder
 
 SETTINGS = [
     {"width": 48, "window_size": 1, "maxout_pieces": 3, "depth": 2},
@@ -163,7 +164,7 @@ def test_the_fast_path_is_taken(both, monkeypatch):
     ours.predict(Xs)
     ours.begin_update(tuple(Xs))
     depth = len(encoder_module.find_convolutions(ours))
-    assert calls == ["predict"] * depth + ["begin_update"] * depth
+    assert calls == ["predict", *["begin_update"] * depth]
 
 
 def test_padding_is_computed_as_far_as_it_is_seen():
@@ -174,6 +175,132 @@ def test_padding_is_computed_as_far_as_it_is_seen():
     assert [len(r.inputs) for r in rows] == [18, 16, 12, 8]
     assert {r.n_padded for r in rows} == {20}
     assert rows[-1].padded.tolist() == [4, 5, 6, 7, 8, 13, 14, 15]
+
+
+@pytest.mark.parametrize("kind", ["shared", "few", "distinct", "alike"])
+def test_products_of_equal_rows_are_shared(both, kind, monkeypatch):
+    """Where there are enough of them, and two numbers tell rows apart."""
+    ours, theirs = both
+    vocabulary, n = make_input(ours, [40])[0], 800
+    if kind == "alike":
+        vocabulary[:, :2] = 1
+    if kind == "few":
+        n = windowencoder.FEW_ROWS // 2
+    tokens = np.random.default_rng(1).integers(0, 40, n)
+    X = make_input(ours, [n])[0] if kind == "distinct" else vocabulary[tokens]
+    shared = []
+    share = windowencoder.share_products
+    monkeypatch.setattr(
+        windowencoder,
+        "share_products",
+        lambda *a: shared.append(share(*a)) or shared[-1],
+    )
+    Xs = [X[:500], X[500:501], X[501:]]
+    for Y, expected in zip(ours.predict(Xs), theirs.predict(Xs), strict=True):
+        assert_close(Y, expected)
+    assert [multiply is not None for multiply in shared] == [kind == "shared"]
+
+
+def change_in_place(model):
+    for node in model.walk():
+        for name in node.param_names:
+            array = node.get_param(name)
+            array *= -2
+
+
+def change_one_number(model):
+    get_node(model, "layernorm").get_param("b")[0] += 3
+
+
+def replace(model):
+    maxout = get_node(model, "maxout")
+    maxout.set_param("W", maxout.get_param("W") * -2)
+
+
+def train(model):
+    (X,) = make_input(model, [5])
+    [Y], backprop = model.begin_update([X])
+    backprop([Y * 0 + np.arange(Y.size, dtype="f").reshape(Y.shape) / Y.size])
+    model.finish_update(SGD(1.0))
+
+
+def load(model):
+    other = model.copy()
+    change_in_place(other)
+    model.from_bytes(other.to_bytes())
+
+
+def is_kept(model):
+    return model.attrs["weights"].kept is not None
+
+
+@pytest.mark.parametrize(
+    "change", [change_in_place, change_one_number, replace, train, load]
+)
+def test_weights_that_were_laid_out_are_never_stale(both, change):
+    ours, theirs = both
+    Xs = make_input(ours, [30, 4])
+    before = ours.predict(Xs)[0]
+    assert is_kept(ours)
+    change(ours)
+    theirs.from_bytes(ours.to_bytes())
+    expected = theirs.predict(Xs)[0]
+    assert not np.allclose(expected, before, atol=1e-3), "the change changes nothing"
+    for _ in range(2):
+        assert_close(ours.predict(Xs)[0], expected)
+    assert is_kept(ours)
+
+
+def test_weights_in_other_hands_are_laid_out_each_time(both):
+    ours, theirs = both
+    Xs = make_input(ours, [30, 4])
+    held = get_node(ours, "maxout").get_param("W")
+    for factor in (2, -1):
+        ours.predict(Xs)
+        assert not is_kept(ours)
+        held *= factor
+        theirs.from_bytes(ours.to_bytes())
+        assert_close(ours.predict(Xs)[0], theirs.predict(Xs)[0])
+
+
+def test_averages_come_and_go(both):
+    ours, theirs = both
+    Xs = make_input(ours, [30, 4])
+    own = ours.predict(Xs)[0]
+    averages = {
+        (node.id, name): node.get_param(name) * -2
+        for node in ours.walk()
+        for name in node.param_names
+    }
+    for _ in range(2):
+        with ours.use_params(averages):
+            theirs.from_bytes(ours.to_bytes())
+            assert_close(ours.predict(Xs)[0], theirs.predict(Xs)[0])
+        assert_close(ours.predict(Xs)[0], own)
+
+
+def test_weights_are_laid_out_once(both, monkeypatch):
+    ours, _ = both
+    calls = []
+    lay_out = windowencoder.lay_out
+    monkeypatch.setattr(
+        windowencoder, "lay_out", lambda *a: calls.append(1) or lay_out(*a)
+    )
+    for n in (3, 700, 3):
+        ours.predict(make_input(ours, [n]))
+    assert len(calls) == len(encoder_module.find_convolutions(ours))
+
+
+def test_copies_keep_weights_of_their_own(both):
+    ours, _ = both
+    Xs = make_input(ours, [7])
+    expected, size = ours.predict(Xs)[0], len(ours.to_bytes())
+    for copied in (ours.copy(), copy.deepcopy(ours), pickle.loads(pickle.dumps(ours))):
+        assert not is_kept(copied)
+        change_in_place(copied)
+        assert not np.allclose(copied.predict(Xs)[0], expected, atol=1e-3)
+        np.testing.assert_array_equal(ours.predict(Xs)[0], expected)
+    assert len(ours.to_bytes()) == size
 
 
 def call_named(calls, name, function, *args):
@@ -250,6 +377,17 @@ def test_damaged_weights_are_refused(both, message):
     for is_train in (False, True, False):
         with pytest.raises(ValueError, match=message):
             ours(Xs, is_train)
+
+
+def test_a_smaller_window_than_the_weights_are_for_is_refused():
+    model = MaxoutWindowEncoder(**SETTINGS[0]).initialize()
+    Xs = make_input(model, [3])
+    model.predict(Xs)
+    for node in model.walk():
+        if node.name == "expand_window":
+            node.attrs["window_size"] = 0
+    with pytest.raises(ValueError, match=r"should have 48 inputs, .* but have 144"):
+        model.predict(Xs)
 
 
 def test_weights_that_are_missing_are_named(both):
