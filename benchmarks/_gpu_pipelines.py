@@ -27,7 +27,7 @@ from ._pipelines import (
     BATCH_WORDS,
     OURS,
     SPACY,
-    compare_entities,
+    compare_annotations,
     make_maker,
     make_trained,
     prepare_pipe,
@@ -110,7 +110,7 @@ def measure_pipelines(
         pipe = batch_by_docs(corpus.docs, docs, schedule.rounds)
         batches = batch_by_words(corpus.docs, BATCH_WORDS, updates * schedule.rounds)
         update = [batches[i : i + updates] for i in range(0, len(batches), updates)]
-        compared = compare_entities(NAMES, source, pipe[0])
+        compared = compare_annotations(NAMES, source, pipe[0])
         msg.text("pipelines: timing")
         makers = {name: make_maker(name, source, prepare_pipe) for name in NAMES}
         piped = _time(device, makers, pipe, count_words, schedule)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from spacy.language import Language
-from spacy.tokens import Doc
+from spacy.tokens import Doc, Token
 from spacy.training import Example
 from spacy.util import get_lang_class, load_config
 from spacy.vocab import Vocab
@@ -138,6 +138,17 @@ def prepare_update(
     return run
 
 
+def prepare_texts(nlp: Language, docs: Sequence[Doc]) -> Callable[[], None]:
+    """Get ready to make an annotated doc of each text, one call each."""
+    texts = [doc.text for doc in docs]
+
+    def run() -> None:
+        for text in texts:
+            nlp(text)
+
+    return run
+
+
 def annotate(nlp: Language, docs: Sequence[Doc]) -> None:
     """Annotate docs in place."""
     for _ in nlp.pipe(docs):
@@ -159,29 +170,37 @@ def make_examples(docs: Sequence[Doc]) -> list[Example]:
     return [Example(strip(doc), doc) for doc in docs]
 
 
-def compare_entities(
-    names: Sequence[str], source: Language, docs: Sequence[Doc]
+def compare_annotations(
+    names: Sequence[str],
+    source: Language,
+    docs: Sequence[Doc],
+    copy: Callable[[str, Language], Language] = make_trained,
 ) -> dict[str, Any]:
-    """Count the Docs in which a contender finds other entities than spaCy.
+    """Count the Docs that a contender annotates otherwise than spaCy.
 
     names (Sequence[str]): The contenders, spaCy among them.
     source (Language): The pipeline whose weights they have.
+    copy (Callable): Makes the pipeline of a name, with these weights.
     """
-    found = {}
+    found, n_entities = {}, 0
     for name in names:
         bare = [strip(doc) for doc in docs]
-        annotate(make_trained(name, source), bare)
-        found[name] = [
-            {(ent.start, ent.end, ent.label) for ent in doc.ents} for doc in bare
-        ]
+        annotate(copy(name, source), bare)
+        found[name] = [[_read_annotation(token) for token in doc] for doc in bare]
+        if name == SPACY:
+            n_entities = sum(len(doc.ents) for doc in bare)
     stock = found[SPACY]
-    n_entities = sum(map(len, stock))
     if n_entities == 0:
         msg.warn("No pipeline finds an entity, so that they agree says nothing.")
     return {
         "entities": n_entities,
         "docs_that_differ": {
-            name: sum(a != b for a, b in zip(ents, stock, strict=True))
-            for name, ents in found.items()
+            name: sum(a != b for a, b in zip(annotations, stock, strict=True))
+            for name, annotations in found.items()
         },
     }
+
+
+def _read_annotation(token: Token) -> tuple:
+    entity = token.ent_iob_, token.ent_type_
+    return (*entity, token.tag_, token.head.i, token.dep_, token.lemma_)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from ._charts import describe, describe_sizes
+from ._charts import describe, describe_sizes, find_kinds
 from ._embedders import MULTI_EMBED, OURS, SPACY, SPACY_BLAS, TORCH
 from ._weighted_embedders import FEWER, GOAL, HYBRID, WEIGHTED, WEIGHTED_SYMBOLS
 
@@ -83,14 +83,13 @@ def _make_layer_tables(
 
 def make_pipeline_table(results: Json) -> str:
     """Make a table of whole pipelines, predicting and in training."""
-    kinds = ("pipe", "update")
+    kinds = find_kinds(results)
+    ratios = "times_as_fast_as_spacy"
     rows = [
-        [name, *(cell for kind in kinds for cell in _format_speed(results[kind], name))]
+        [name, *(format_ratio(results[kind], name, ratios) for kind in kinds)]
         for name in results["pipe"]["contenders"]
     ]
-    header = [""]
-    for kind in kinds:
-        header += [f"`nlp.{kind}`, words/s (quartiles)", "times spaCy"]
+    header = ["words a second (quartiles)", *kinds.values()]
     return make_table(header, rows)
 
 
@@ -215,11 +214,6 @@ def format_ratio(timed: Json, name: str, ratios: str) -> str:
     """Format a speed, and how many times that is another's."""
     speed = format_words_per_second(timed["contenders"][name])
     return f"{speed}, **{timed[ratios][name]:.2f}x**"
-
-
-def _format_speed(kind: Json, name: str) -> tuple[str, str]:
-    ratio = kind["times_as_fast_as_spacy"][name]
-    return format_words_per_second(kind["contenders"][name]), f"{ratio:.2f}"
 
 
 def _format_embedders(row: Json) -> list[str]:

@@ -1,4 +1,4 @@
-"""Whole pipelines: tok2vec and NER, in `nlp.pipe` and `nlp.update`.
+"""Whole pipelines: in `nlp.pipe` and `nlp.update`, and from one short text.
 
 Run as `python -m benchmarks.pipeline` from the checkout.
 """
@@ -15,7 +15,7 @@ from wasabi import msg
 
 from spacy_hashembeds.experiments.machine import Spread
 
-from ._charts import draw_pipeline
+from ._charts import PIPELINE_KINDS, draw_pipeline
 from ._command import run_benchmark
 from ._data import (
     CORPUS,
@@ -25,6 +25,7 @@ from ._data import (
     batch_by_words,
     count_words,
     count_words_of_batches,
+    find_short_docs,
     load_corpus,
 )
 from ._embedders import ROWS, WIDTH
@@ -36,17 +37,23 @@ from ._pipelines import (
     OURS_BLAS,
     SPACY,
     SPACY_BLAS,
-    compare_entities,
+    compare_annotations,
     make_maker,
     make_trained,
     prepare_pipe,
+    prepare_texts,
     prepare_update,
     train_stock,
 )
 from ._profile import profile_pipe, profile_update
+from ._small_pipeline import copy_small_pipeline, train_small_pipeline
+from ._tables import make_pipeline_table, make_profile_table
 from ._timing import Schedule, Work, get_ratios, get_spread, time_in_turns
 
 NAMES = (SPACY, SPACY_BLAS, OURS, OURS_BLAS)
+
+# Short texts that each contender is given in a turn.
+_SHORT_DOCS = 20
 
 
 def measure_pipelines(
@@ -57,7 +64,7 @@ def measure_pipelines(
     updates: int = 5,
     training_steps: int = 60,
 ) -> dict[str, Any]:
-    """Measure pipelines with our embedder beside those with spaCy's.
+    """Measure pipelines with our embedder and encoder beside those with spaCy's.
 
     docs (int): Docs that `nlp.pipe` annotates in a round.
     updates (int): Steps of `nlp.update` in a round, of about 1000 words each.
@@ -69,6 +76,9 @@ def measure_pipelines(
     pipe_samples = batch_by_docs(corpus.docs, docs, schedule.rounds)
     batches = batch_by_words(corpus.docs, BATCH_WORDS, updates * schedule.rounds)
     update_samples = [batches[i : i + updates] for i in range(0, len(batches), updates)]
+    short_docs = find_short_docs(corpus.docs, _SHORT_DOCS * schedule.rounds)
+    short_samples = batch_by_docs(short_docs, _SHORT_DOCS, schedule.rounds)
+    small = train_small_pipeline(SPACY, corpus.docs, training_steps)
     return {
         "corpus": corpus.to_json(),
         "width": WIDTH,
@@ -76,7 +86,10 @@ def measure_pipelines(
         "rows": ROWS,
         "blocks": schedule.blocks,
         "rounds": schedule.rounds,
-        "agreement": compare_entities(NAMES, source, pipe_samples[0]),
+        "agreement": compare_annotations(NAMES, source, pipe_samples[0]),
+        "small_agreement": compare_annotations(
+            NAMES, small, pipe_samples[0], copy_small_pipeline
+        ),
         "pipe": _time(source, pipe_samples, count_words, prepare_pipe, schedule),
         "update": _time(
             source,
@@ -84,6 +97,15 @@ def measure_pipelines(
             count_words_of_batches,
             prepare_update,
             schedule,
+        ),
+        "text": _time(source, short_samples, count_words, prepare_texts, schedule),
+        "small_pipe": _time(
+            small,
+            pipe_samples,
+            count_words,
+            prepare_pipe,
+            schedule,
+            copy_small_pipeline,
         ),
         "profile": _profile(source, pipe_samples[0], update_samples[0], schedule),
     }
@@ -95,9 +117,10 @@ def _time(
     count: Callable[[Any], int],
     prepare: Callable[..., Callable],
     schedule: Schedule,
+    copy: Callable[[str, Language], Language] = make_trained,
 ) -> dict[str, Any]:
     msg.text(f"timing: {prepare.__name__.removeprefix('prepare_')}")
-    makers = {name: make_maker(name, source, prepare) for name in NAMES}
+    makers = {name: make_maker(name, source, prepare, copy) for name in NAMES}
     timings = time_in_turns(makers, Work(samples, count), schedule)
     return {
         "contenders": {name: timing.to_json() for name, timing in timings.items()},
@@ -127,27 +150,14 @@ def _profile(
 def find_baselines(results: Mapping[str, Any]) -> dict[str, Spread]:
     """Find the times of spaCy's pipeline, which all others are compared with."""
     return {
-        f"{SPACY} (nlp.{kind})": get_spread(results[kind]["contenders"][SPACY])
-        for kind in ("pipe", "update")
+        f"{SPACY} ({title})": get_spread(results[kind]["contenders"][SPACY])
+        for kind, title in PIPELINE_KINDS.items()
     }
 
 
 def print_results(results: Mapping[str, Any]) -> None:
     """Print each pipeline's speed, and where the time goes."""
-    table = []
-    for name in NAMES:
-        row = [name]
-        for kind in ("pipe", "update"):
-            timing = results[kind]["contenders"][name]
-            ratio = results[kind]["times_as_fast_as_spacy"][name]
-            row.append(f"{timing['words_per_second']:,.0f} ({ratio:.2f}x)")
-        table.append(row)
-    msg.table(table, header=["words a second", "nlp.pipe", "nlp.update"], divider=True)
-    for name, kinds in results["profile"].items():
-        for kind, profile in kinds.items():
-            stages = profile["us_per_word"].items()
-            text = ", ".join(f"{stage} {us:.1f}" for stage, us in stages)
-            msg.text(f"{name}, nlp.{kind}, microseconds a word: {text}")
+    typer.echo(f"\n{make_pipeline_table(results)}\n\n{make_profile_table(results)}\n")
 
 
 def main(

@@ -27,6 +27,7 @@ from benchmarks import (
 )
 from benchmarks._data import Corpus, load_corpus
 from benchmarks._pipelines import make_pipeline, make_trained
+from benchmarks._small_pipeline import make_small_pipeline, make_up
 from spacy_hashembeds.acceleration import blas
 
 from .toy_benchmarks import (
@@ -234,14 +235,32 @@ def test_gradients_are_new_arrays_of_equal_values(corpus):
 
 def test_pipelines_are_timed_and_agree(pipeline_results):
     names = ["spacy", "spacy + callback", "ours", "ours + callback"]
-    for kind in ("pipe", "update"):
+    for kind in ("pipe", "update", "text", "small_pipe"):
         contenders = pipeline_results[kind]["contenders"]
         assert list(contenders) == names
         for timing in contenders.values():
             assert_timing(timing)
-    agreement = pipeline_results["agreement"]
-    assert agreement["entities"] > 0
-    assert set(agreement["docs_that_differ"].values()) == {0}
+    for key in ("agreement", "small_agreement"):
+        agreement = pipeline_results[key]
+        assert agreement["entities"] > 0
+        assert set(agreement["docs_that_differ"].values()) == {0}
+
+
+def test_small_pipelines_learn_what_is_made_up(corpus):
+    """Trees without circles, and tags, lemmas and entities from the words alone."""
+    for doc in corpus.docs:
+        gold = make_up(doc)
+        assert [t.text for t in gold] == [t.text for t in doc]
+        assert gold.to_json()["ents"] == doc.to_json()["ents"]
+        assert gold.has_annotation("DEP")
+        (root,) = [token for token in gold if token.dep_ == "ROOT"]
+        assert all(root in [token, *token.ancestors] for token in gold)
+    nlp = make_small_pipeline("ours + callback", corpus.vocab)
+    assert nlp.pipe_names == [
+        *("tok2vec", "ner", "tagger", "parser", "trainable_lemmatizer")
+    ]
+    listeners = nlp.get_pipe("tok2vec").listening_components
+    assert sorted(listeners) == ["ner", "parser", "tagger", "trainable_lemmatizer"]
 
 
 def test_pipelines_have_a_profile_that_adds_up(pipeline_results):
