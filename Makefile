@@ -2,8 +2,9 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 SEED ?= 0
+GPU_PYTHON ?= 3.12
 
-.PHONY: demo test test-all lint bench fuzz
+.PHONY: demo test test-all lint bench gpu-wheels fuzz
 
 demo: $(VENV)/ready
 	$(BIN)/spacy project run demo
@@ -32,6 +33,18 @@ bench: $(VENV)/ready
 	-$(BIN)/python -m benchmarks.textcat
 	$(BIN)/python -m benchmarks.growth
 	$(BIN)/python -m benchmarks.page
+
+# What benchmarks/gpu.sh installs, for a machine that has a GPU, numpy and no network.
+gpu-wheels: $(VENV)/ready
+	rm -rf build/lib build/gpu-wheels
+	$(BIN)/pip wheel --quiet --no-deps --wheel-dir build/gpu-wheels .
+	$(BIN)/pip download --quiet --constraint constraints.txt --dest build/gpu-wheels \
+		--only-binary :all: --python-version $(GPU_PYTHON) \
+		--platform manylinux_2_28_x86_64 --platform manylinux_2_17_x86_64 \
+		build/gpu-wheels/spacy_hashembeds-*.whl hypothesis pytest
+	rm build/gpu-wheels/numpy-*.whl
+	$(BIN)/python -m benchmarks._shrink_wheels build/gpu-wheels
+	du -sh build/gpu-wheels
 
 fuzz: $(VENV)/ready
 	$(BIN)/python -m fuzz --seed $(SEED) --output benchmarks/results/fuzz.json \
