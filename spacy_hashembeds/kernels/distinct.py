@@ -80,18 +80,21 @@ def find_distinct_rows(rows: NDArray) -> Distinct:
     return Distinct(values, inverse.reshape(-1).astype("int32"))
 
 
-def find_equal_rows(X: NDArray) -> Distinct | None:
+def find_equal_rows(X: NDArray, most: int) -> Distinct | None:
     """Find the distinct among rows of numbers, bit for bit.
 
-    By the first two numbers of each, and then it is checked that the others are equal.
+    Rows are sorted by their first two numbers alone, and compared by all.
 
-    X (NDArray): *Shape:* `(n, w)`, n > 0.
-    RETURNS (Distinct, optional): None if two numbers are not enough to tell them apart,
-        or if they aren't float32.
+    X (NDArray): *Shape:* `(n, w)`, n > 0, float32.
+    most (int): How many may be distinct.
+    RETURNS (Distinct, optional): None if there are more, or if two numbers are not
+        enough to tell them apart.
     """
-    if X.shape[1] < 2 or X.dtype != "float32":
+    if X.shape[1] < 2:
         return None
     order, firsts, copies = _find_copies(X[:, :2].copy().view("uint64")[:, 0])
+    if np.count_nonzero(firsts) > most:
+        return None
     found = Distinct(X[order[firsts]], copies)
     shared = found.share(found.values)
     return found if np.array_equal(shared.view("uint32"), X.view("uint32")) else None

@@ -64,9 +64,8 @@ def normalize(X: NDArray, G: NDArray, b: NDArray) -> NDArray:
 def begin_normalize(
     X: NDArray, G: NDArray, b: NDArray
 ) -> tuple[NDArray, Callable[[NDArray], tuple[NDArray, NDArray, NDArray]]]:
-    """Normalise each row, with its backpropagation to X, G and b."""
+    """Normalise each row, with its backpropagation to X, G and b, which holds G."""
     Xhat, inverse_deviation = _standardize(X)
-    G = G.copy()  # of the weights themselves nothing is held for the backward pass
 
     def backprop(dY: NDArray) -> tuple[NDArray, NDArray, NDArray]:
         d_G = np.einsum("ij,ij->j", dY, Xhat)

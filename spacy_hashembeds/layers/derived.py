@@ -17,9 +17,9 @@ _lock = Lock(timeout=60)
 class Derived(Generic[_T]):
     """Keeps what was computed from the weights of some layers.
 
-    It is computed when it is first asked for, never while somebody else has a hand on
-    the weights, and anew when they change: see `watch.py`. Neither copied, pickled nor
-    saved with a model.
+    It is computed when it is first asked for, and anew when they change, but not while
+    somebody else has a hand on them: see `watch.py`. Neither copied, pickled nor saved
+    with a model.
 
     kept (tuple): The state of the weights, and what came of it. One object, so that
         threads never see the one without the other.

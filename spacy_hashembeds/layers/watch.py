@@ -134,6 +134,14 @@ def peek(model: Model, name: str) -> NDArray:
     return store.peek(model.id, name)
 
 
+def copy_param(model: Model, name: str) -> NDArray:
+    """Copy a parameter, to keep it.
+
+    Whoever keeps the parameter itself would look as if somebody had a hand on it.
+    """
+    return peek(model, name).copy()
+
+
 #: Which weights were looked at: for each layer its store, and the last access to it.
 State = list[tuple[WatchedParams, int]]
 

@@ -5,7 +5,7 @@ by the same layers and with their parameters, but a block of rows at a time: win
 products and maxima of a block are in the processor's cache when they are needed next.
 Of the rows of padding around each Doc, a convolution computes only those that the
 convolutions after it still see. In prediction the first convolution multiplies the
-embedding of equal tokens once.
+embedding of tokens that are equal, and not far from each other, once.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -29,12 +29,16 @@ from .checks import check_integer, check_maxout
 from .derived import Derived
 from .dropout import draw_mask
 from .gradients import inc_grad, inc_maxout_grads
-from .watch import check_once, peek
+from .watch import check_once, copy_param, peek
 
-#: Up to so many rows, or with so large a part of them distinct, to find those that are
-#: equal takes longer than it saves.
+#: So many rows at a time share products, which then stay in the processor's cache ...
+SHARING = 2048
+
+#: ... if there are at least so many, ...
 FEW_ROWS = 512
-MOST_DISTINCT = 0.7
+
+#: ... and no larger part of them is distinct: to gather products takes its time too.
+MOST_DISTINCT = 0.6
 
 #: Multiplies the windows of rows with Maxout's weights. *Shape:* `(m,)` to
 #: `(m, nP * nO)`.
@@ -60,15 +64,15 @@ class Convolution(NamedTuple):
         """Neighbours on either side."""
         return self.window.attrs["window_size"]
 
-    def check_window(self) -> None:
-        """Check how many neighbours there are, once they arrive.
+    def check_attributes(self) -> None:
+        """Check how many neighbours there are, once that arrives.
 
         RAISES (ValueError): If it can't be the layer's, or is not what the weights are
             for.
         """
-        check_once(self.window, self._check_window, self.window_size)
+        check_once(self.window, self._check_window_size, self.window_size)
 
-    def _check_window(self, window: Model) -> None:
+    def _check_window_size(self, window: Model) -> None:
         check_integer(window, "window_size", 0, 2**31)
         self.check_weights()
 
@@ -82,18 +86,21 @@ class Convolution(NamedTuple):
 
 
 class Weights(NamedTuple):
-    """The weights of one convolution, laid out for products and maxima.
+    """The weights of one convolution, as matrices and vectors.
 
-    W (NDArray): Maxout's, with the pieces outside. *Shape:* `(nP * nO, nI)`.
+    W (NDArray): Maxout's. *Shape:* `(nP * nO, nI)`.
     b (NDArray): Its bias. *Shape:* `(nP * nO,)`.
     G (NDArray): The scale of the layer normalisation. *Shape:* `(nO,)`.
     shift (NDArray): Its shift. *Shape:* `(nO,)`.
+    is_laid_out (bool): Whether W and b have the pieces outside. Then maxima go over
+        long rows, and are faster. Thinc has them inside.
     """
 
     W: NDArray
     b: NDArray
     G: NDArray
     shift: NDArray
+    is_laid_out: bool
 
     @property
     def width(self) -> int:
@@ -107,7 +114,10 @@ class Weights(NamedTuple):
 
     def split_pieces(self, mixed: NDArray) -> NDArray:
         """Tell Maxout's pieces apart. *Shape:* `(n, nP * nO)` to `(n, nP, nO)`."""
-        return mixed.reshape(-1, len(self.b) // self.width, self.width)
+        nO, nP = self.width, len(self.b) // self.width
+        if self.is_laid_out:
+            return mixed.reshape(-1, nP, nO)
+        return mixed.reshape(-1, nO, nP).transpose(0, 2, 1)
 
     def split_windows(self) -> NDArray:
         """Cut W by neighbour. *Shape:* `(neighbours * nP * nO, width)`."""
@@ -116,25 +126,38 @@ class Weights(NamedTuple):
 
 
 def lay_out(layers: Convolution) -> Weights:
-    """Lay out the weights of a convolution, which are checked."""
+    """Lay out copies of the weights of a convolution, which are checked."""
     W, b = pieces_first(peek(layers.maxout, "W"), peek(layers.maxout, "b"))
-    # copies: what is kept would look as if somebody else held the parameters
-    G, shift = (peek(layers.layernorm, name).copy() for name in ("G", "b"))
-    return Weights(W, b, G, shift)
+    G, shift = (copy_param(layers.layernorm, name) for name in ("G", "b"))
+    return Weights(W, b, G, shift, is_laid_out=True)
+
+
+def view(layers: Convolution) -> Weights:
+    """Look at the weights of a convolution, which are checked, to let go of them soon.
+
+    To lay them out takes longer than the products of a short text.
+    """
+    W, b = peek(layers.maxout, "W"), peek(layers.maxout, "b")
+    nO, nP, nI = W.shape
+    G, shift = (peek(layers.layernorm, name) for name in ("G", "b"))
+    W, b = W.reshape(nO * nP, nI), b.reshape(nO * nP)
+    return Weights(W, b, G, shift, is_laid_out=False)
 
 
 class LaidOut(Derived[list[Weights]]):
     """Keeps the weights of an encoder, laid out."""
 
     def get(self, convolutions: Sequence[Convolution]) -> list[Weights]:
-        """Get the weights of each convolution.
+        """Get the weights of each convolution, as they lie if they can't be kept.
 
         RAISES (ValueError): If they can't be those of their layers.
         """
         models = [m for c in convolutions for m in (c.maxout, c.layernorm)]
         check = partial(check_all, convolutions)
-        make = partial(lay_out_all, convolutions)
-        return self.get_or_compute(models, check, make) or make()
+        weights = self.get_or_compute(
+            models, check, partial(_lay_out_all, convolutions)
+        )
+        return list(map(view, convolutions)) if weights is None else weights
 
 
 def check_all(convolutions: Sequence[Convolution]) -> None:
@@ -143,9 +166,8 @@ def check_all(convolutions: Sequence[Convolution]) -> None:
         layers.check_weights()
 
 
-def lay_out_all(convolutions: Sequence[Convolution]) -> list[Weights]:
-    """Lay out the weights of all convolutions, which are checked."""
-    return [lay_out(layers) for layers in convolutions]
+def _lay_out_all(convolutions: Sequence[Convolution]) -> list[Weights]:
+    return list(map(lay_out, convolutions))
 
 
 class Rows(NamedTuple):
@@ -189,47 +211,62 @@ def predict(weights: Sequence[Weights], X: NDArray, rows: Iterable[Rows]) -> NDA
     rows (Iterable[Rows]): For each convolution those that it computes.
     RETURNS (NDArray): *Shape:* `(tokens, width)`, float32.
     """
-    multiply = share_products(weights[0], X)
-    for laid_out, computed in zip(weights, rows, strict=True):
-        multiply = multiply or partial(_multiply_windows, laid_out, X)
-        X = _predict_rows(laid_out, X, computed.inputs, multiply)
-        multiply = None
+    predict_rows = _predict_sharing  # the first alone: then each row is its own
+    for of_layer, computed in zip(weights, rows, strict=True):
+        Y = X.take(computed.inputs, axis=0)
+        predict_rows(of_layer, X, computed.inputs, Y)
+        X, predict_rows = Y, _predict_rows
     return X
 
 
+def _predict_sharing(weights: Weights, X: NDArray, rows: NDArray, Y: NDArray) -> None:
+    """Do the same as `_predict_rows`, multiplying equal rows once where it pays."""
+    size = weights.window_size
+    for start in range(0, len(rows), SHARING):
+        part = rows[start : start + SHARING]
+        first = part[0] - size
+        inputs, part = X[first : part[-1] + size + 1], part - first
+        multiply = share_products(weights, inputs, len(part))
+        _predict_rows(weights, inputs, part, Y[start : start + SHARING], multiply)
+
+
 def _predict_rows(
-    weights: Weights, X: NDArray, rows: NDArray, multiply: Multiply
-) -> NDArray:
-    Y = X.take(rows, axis=0)
-    for block in split_blocks(len(Y)):
+    weights: Weights,
+    X: NDArray,
+    rows: NDArray,
+    Y: NDArray,
+    multiply: Multiply | None = None,
+) -> None:
+    """Add to Y what a convolution makes of rows. *Shape:* `(rows, width)`."""
+    multiply = multiply or partial(_multiply_windows, weights, X)
+    for block in split_blocks(len(rows)):
         mixed = multiply(rows[block])
         mixed += weights.b
         best = maximum(weights.split_pieces(mixed))
         Y[block] += normalize(best, weights.G, weights.shift)
-    return Y
 
 
 def _multiply_windows(weights: Weights, X: NDArray, rows: NDArray) -> NDArray:
     return copy_windows(X, rows, weights.window_size) @ weights.W.T
 
 
-def share_products(weights: Weights, X: NDArray) -> Multiply | None:
+def share_products(weights: Weights, X: NDArray, n_computed: int) -> Multiply | None:
     """Multiply equal rows once, for each place in a window that they may have.
 
-    The product of a window is the sum of those of its rows. Embeddings of many tokens
-    have few distinct rows, until a convolution has made each row its own.
+    The product of a window is the sum of those of its rows.
 
+    n_computed (int): How many windows there are to multiply.
     RETURNS (Multiply, optional): Sums the products. None if that saves no time.
     """
-    if len(X) <= FEW_ROWS:
+    if n_computed < FEW_ROWS:
         return None
-    distinct = find_equal_rows(X)
-    if distinct is None or len(distinct.values) > MOST_DISTINCT * len(X):
+    distinct = find_equal_rows(X, most=int(MOST_DISTINCT * n_computed))
+    if distinct is None:
         return None
     products = distinct.values @ weights.split_windows().T
+    products = products.reshape(-1, len(weights.b))
     n_neighbours = 2 * weights.window_size + 1
     places = np.arange(n_neighbours, dtype="int32")
-    products = products.reshape(-1, len(weights.b))
     starts = distinct.copies * np.int32(n_neighbours)
 
     def multiply(rows: NDArray) -> NDArray:
@@ -250,7 +287,8 @@ def begin_update(
     RETURNS (tuple): The output, and what takes its gradient back to the parameters and
         to the input.
     """
-    W, b, G, shift = weights = lay_out(layers)
+    weights = lay_out(layers)
+    W, b, G, shift, _ = weights
     size = weights.window_size
     Y = np.empty((len(rows.inputs), weights.width), dtype=X.dtype)
     steps = []

@@ -77,9 +77,9 @@ def forward(
 def _forward_cpu(
     model: Model[InT, OutT], convolutions: list[Convolution], Xs: InT, is_train: bool
 ) -> tuple[OutT, Callable[[OutT], InT]]:
-    _check_windows(model, convolutions)
+    _check_attributes(model, convolutions)
     pad, lengths = model.attrs["pad"], model.ops.asarray1i([len(X) for X in Xs])
-    X: Any = model.ops.flatten(cast(Any, Xs), pad=pad)
+    X: Any = model.ops.flatten(cast(Any, Xs), dtype="float32", pad=pad)
     rows = lay_rows(convolutions, lengths[lengths > 0], pad)
     if not is_train:
         weights = model.attrs["weights"].get(convolutions)
@@ -92,9 +92,15 @@ def _forward_cpu(
         for layers, computed in zip(convolutions, rows, strict=True):
             X, backprop_layer = begin_update(layers, X, computed)
             backprops.append(backprop_layer)
+    shape = X.shape
 
     def backprop(dYs: OutT) -> InT:
-        dX: Any = model.ops.flatten(cast(Any, dYs))
+        dX: Any = model.ops.flatten(cast(Any, dYs), dtype="float32")
+        if dX.shape != shape:
+            raise ValueError(
+                f"The gradient of {shape[0]} tokens should be of shape {shape}, but is "
+                f"of shape {dX.shape}."
+            )
         with one_thread():
             for backprop_layer in reversed(backprops):
                 dX = backprop_layer(dX)
@@ -103,13 +109,13 @@ def _forward_cpu(
     return cast(OutT, model.ops.unflatten(X, lengths)), backprop
 
 
-def _check_windows(model: Model, convolutions: list[Convolution]) -> None:
+def _check_attributes(model: Model, convolutions: list[Convolution]) -> None:
     """Check attributes once they arrive.
 
     RAISES (ValueError): If they can't be the layers'.
     """
     for layers in convolutions:
-        layers.check_window()
+        layers.check_attributes()
     # so many rows of zeros between Docs that none sees another
     needed = sum(layers.window_size for layers in convolutions)
     check = partial(check_integer, name="pad", minimum=needed, maximum=2**16)

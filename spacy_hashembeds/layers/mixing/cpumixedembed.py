@@ -35,7 +35,7 @@ from ...kernels.mixing import (
 )
 from ..dropout import draw_mask
 from ..gradients import inc_grad, inc_maxout_grads
-from ..watch import peek
+from ..watch import copy_param, peek
 from .column import Backprop
 from .folding import FoldedTables
 from .mixer import Mixer
@@ -103,7 +103,7 @@ def begin_update(mixer: Mixer, keys: NDArray) -> tuple[NDArray, Callable]:
     columns = _embed_columns(mixer, tokens, W, is_train=True)
     mixed = _mix(columns, b)
     best, backprop_maximum = begin_maximum(mixer.split_pieces(mixed))
-    norm = peek(mixer.layernorm, "G"), peek(mixer.layernorm, "b")
+    norm = copy_param(mixer.layernorm, "G"), peek(mixer.layernorm, "b")
     Y, backprop_norm = begin_normalize(best, *norm)
     Y, backprop_dropout = _begin_dropout(mixer, tokens.share(Y))
 

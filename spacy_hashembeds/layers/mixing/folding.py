@@ -25,7 +25,7 @@ from ...kernels.cuda import is_used_by
 from ...kernels.mixing import pieces_first
 from ..derived import Derived
 from ..gradients import has_waiting_gradient
-from ..watch import peek
+from ..watch import copy_param, peek
 from .column import Column
 from .mixer import Mixer
 
@@ -87,8 +87,7 @@ def fold(mixer: Mixer) -> FoldedTables:
     F = xp.empty((n_rows, len(W)), dtype="float32")
     for (E, W_column), start in zip(products, starts.values(), strict=True):
         xp.matmul(E, W_column, out=F[start : start + len(E)])
-    # copies: what is kept would look as if somebody else held the parameters
-    G, b = (peek(mixer.layernorm, name).copy() for name in ("G", "b"))
+    G, b = (copy_param(mixer.layernorm, name) for name in ("G", "b"))
     return FoldedTables(F, starts, rest, bias, G, b)
 
 

@@ -102,6 +102,25 @@ def test_no_tokens(both):
             assert [dX.shape for dX in backprop(Ys)] == [X.shape for X in Xs]
 
 
+@pytest.mark.parametrize("shapes", [[1, 0], [5, 4], [6, 5]])
+def test_gradients_of_other_tokens_are_refused(both, shapes):
+    ours, _ = both
+    _, backprop = set_dropout_rate(ours, 0.5).begin_update(make_input(ours, [5, 5]))
+    with pytest.raises(ValueError, match="gradient of 10 tokens should be of shape"):
+        backprop(make_input(ours, shapes))
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float64", "int32"])
+def test_other_types_are_computed_in_float32(both, dtype):
+    ours, _ = both
+    Xs = [(10 * X).astype(dtype) for X in make_input(ours, [5, 3])]
+    expected = run(ours, [X.astype("f") for X in Xs], make_input(ours, [5, 3]), 0.5)
+    actual = run(ours, Xs, [dY.astype("d") for dY in make_input(ours, [5, 3])], 0.5)
+    for one, other in zip(actual, expected, strict=True):
+        assert one.dtype == "float32"
+        np.testing.assert_array_equal(one, other)
+
+
 def test_inputs_and_gradients_are_left_alone(both):
     ours, _ = both
     Xs, dYs = make_input(ours, [4, 2]), make_input(ours, [4, 2], 1)
@@ -188,17 +207,40 @@ def test_products_of_equal_rows_are_shared(both, kind, monkeypatch):
         n = windowencoder.FEW_ROWS // 2
     tokens = np.random.default_rng(1).integers(0, 40, n)
     X = make_input(ours, [n])[0] if kind == "distinct" else vocabulary[tokens]
-    shared = []
-    share = windowencoder.share_products
-    monkeypatch.setattr(
-        windowencoder,
-        "share_products",
-        lambda *a: shared.append(share(*a)) or shared[-1],
-    )
+    shared = note_sharing(monkeypatch)
     Xs = [X[:500], X[500:501], X[501:]]
     for Y, expected in zip(ours.predict(Xs), theirs.predict(Xs), strict=True):
         assert_close(Y, expected)
-    assert [multiply is not None for multiply in shared] == [kind == "shared"]
+    assert [is_shared for _, is_shared in shared] == [kind == "shared"]
+
+
+def test_products_are_shared_by_so_many_rows_as_stay_in_the_cache(both, monkeypatch):
+    """Of a batch of any size, some of which has few distinct rows."""
+    ours, theirs = both
+    monkeypatch.setattr(windowencoder, "SHARING", 600)
+    vocabulary, rest = make_input(ours, [40, 1300])
+    tokens = np.random.default_rng(1).integers(0, 40, 1500)
+    Xs = [*np.split(vocabulary[tokens], [3, 599, 602, 1201]), rest]
+    shared = note_sharing(monkeypatch)
+    for Y, expected in zip(ours.predict(Xs), theirs.predict(Xs), strict=True):
+        assert_close(Y, expected)
+    assert max(n for n, _ in shared) == 600
+    is_shared = [is_shared for _, is_shared in shared]
+    assert is_shared[:2] == [True, True]
+    assert is_shared[3] is False
+
+
+def note_sharing(monkeypatch) -> list[tuple[int, bool]]:
+    """Note for how many rows products are asked for, and whether they are shared."""
+    shared, share = [], windowencoder.share_products
+
+    def share_noted(weights, X, n_computed):
+        multiply = share(weights, X, n_computed)
+        shared.append((n_computed, multiply is not None))
+        return multiply
+
+    monkeypatch.setattr(windowencoder, "share_products", share_noted)
+    return shared
 
 
 def change_in_place(model):
@@ -251,9 +293,12 @@ def test_weights_that_were_laid_out_are_never_stale(both, change):
     assert is_kept(ours)
 
 
-def test_weights_in_other_hands_are_laid_out_each_time(both):
+@pytest.mark.parametrize("n", [30, 800])
+def test_weights_in_other_hands_are_read_as_they_lie(both, n, monkeypatch):
+    """To lay them out for one short text takes longer than to embed it."""
     ours, theirs = both
-    Xs = make_input(ours, [30, 4])
+    monkeypatch.setattr(windowencoder, "lay_out", None)
+    Xs = [np.repeat(make_input(ours, [5])[0], n // 5, axis=0), *make_input(ours, [4])]
     held = get_node(ours, "maxout").get_param("W")
     for factor in (2, -1):
         ours.predict(Xs)
