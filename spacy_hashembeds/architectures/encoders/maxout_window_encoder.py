@@ -82,7 +82,8 @@ def _forward_cpu(
     X: Any = model.ops.flatten(cast(Any, Xs), dtype="float32", pad=pad)
     rows = lay_rows(convolutions, lengths[lengths > 0], pad)
     if not is_train:
-        weights = model.attrs["weights"].get(convolutions)
+        # models that were pickled by earlier versions have none
+        weights = model.attrs.setdefault("weights", LaidOut()).get(convolutions)
         with one_thread():
             X = predict(weights, X, rows)
         return cast(OutT, model.ops.unflatten(X, lengths)), lambda dYs: dYs

@@ -348,6 +348,15 @@ def test_copies_keep_weights_of_their_own(both):
     assert len(ours.to_bytes()) == size
 
 
+def test_models_pickled_by_earlier_versions_predict(both):
+    ours, theirs = both
+    Xs = make_input(ours, [7])
+    del ours.attrs["weights"]
+    copied = pickle.loads(pickle.dumps(ours))
+    assert_close(copied.predict(Xs)[0], theirs.predict(Xs)[0])
+    assert is_kept(copied)
+
+
 def call_named(calls, name, function, *args):
     calls.append(name)
     return function(*args)
