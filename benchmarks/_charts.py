@@ -99,8 +99,7 @@ def draw_weights(results: Mapping[str, Any], path: Path) -> None:
         figure.suptitle(f"{title}\n{describe(results)}", fontsize=11)
 
 
-#: What is timed of whole pipelines.
-PIPELINE_KINDS = {
+_PIPELINE_KINDS = {
     "pipe": "nlp.pipe",
     "update": "nlp.update",
     "text": "nlp(text), one short text",
@@ -108,26 +107,21 @@ PIPELINE_KINDS = {
 }
 
 
-def find_kinds(results: Mapping[str, Any]) -> dict[str, str]:
+def find_timings(results: Mapping[str, Any]) -> dict[str, Any]:
     """Find what was timed of whole pipelines: older results have less."""
-    return {kind: name for kind, name in PIPELINE_KINDS.items() if kind in results}
+    return {
+        name: results[kind] for kind, name in _PIPELINE_KINDS.items() if kind in results
+    }
 
 
 def draw_pipeline(results: Mapping[str, Any], path: Path) -> None:
     """Draw words a second of each pipeline, predicting and training."""
-    kinds = find_kinds(results)
+    timings = find_timings(results)
     n_names = len(results["pipe"]["contenders"])
-    with new_figure(path, (3 + 4 * len(kinds), 2.2 + 0.5 * n_names)) as figure:
-        axes = figure.subplots(1, len(kinds), sharey=True)
-        for ax, (kind, name) in zip(axes, kinds.items(), strict=True):
-            timings, ratios = (
-                results[kind][key] for key in ("contenders", "times_as_fast_as_spacy")
-            )
-            draw_speeds(ax, timings, ratios, "#5b8db8")
-            ax.set_title(name, fontsize=10)
-        axes[0].invert_yaxis()
-        title = f"tok2vec ({describe_sizes(results)}) and NER"
-        figure.suptitle(f"{title}\n{describe(results)}", fontsize=11)
+    title = f"tok2vec ({describe_sizes(results)}) and NER"
+    with new_figure(path, (3 + 4 * len(timings), 2.2 + 0.5 * n_names)) as figure:
+        measured = {**results, "timings": timings}
+        _draw_timings(figure, measured, "times_as_fast_as_spacy", title)
 
 
 def draw_textcat(results: Mapping[str, Any], path: Path) -> None:

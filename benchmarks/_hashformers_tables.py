@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ._hashformers import GOAL, PAIRS
-from ._tables import format_ratio, make_table
+from ._tables import make_rows, make_table
 
 Json = Mapping[str, Any]
 
@@ -17,17 +17,7 @@ def make_hashformers_tables(results: Json) -> str:
 
 def _make_speed_table(results: Json) -> str:
     timings = results["timings"]
-    rows = [
-        [
-            name,
-            f"{count:,}",
-            *(
-                format_ratio(timed, name, "times_as_fast_as_fewer")
-                for timed in timings.values()
-            ),
-        ]
-        for name, count in results["parameters"].items()
-    ]
+    rows = make_rows(results["parameters"], timings, "times_as_fast_as_fewer")
     header = ["words met before: words a second (quartiles)", "parameters"]
     return make_table([*header, *timings], rows)
 

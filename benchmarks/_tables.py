@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from ._charts import describe, describe_sizes, find_kinds
+from ._charts import describe, describe_sizes, find_timings
 from ._embedders import MULTI_EMBED, OURS, SPACY, SPACY_BLAS, TORCH
 from ._weighted_embedders import FEWER, GOAL, HYBRID, WEIGHTED, WEIGHTED_SYMBOLS
 
@@ -83,14 +83,12 @@ def _make_layer_tables(
 
 def make_pipeline_table(results: Json) -> str:
     """Make a table of whole pipelines, predicting and in training."""
-    kinds = find_kinds(results)
-    ratios = "times_as_fast_as_spacy"
+    timings = find_timings(results)
     rows = [
-        [name, *(format_ratio(results[kind], name, ratios) for kind in kinds)]
+        [name, *_format_ratios(timings, name, "times_as_fast_as_spacy")]
         for name in results["pipe"]["contenders"]
     ]
-    header = ["words a second (quartiles)", *kinds.values()]
-    return make_table(header, rows)
+    return make_table(["words a second (quartiles)", *timings], rows)
 
 
 def make_profile_table(results: Json) -> str:
@@ -108,7 +106,7 @@ def make_profile_table(results: Json) -> str:
 def make_recognizers_table(results: Json) -> str:
     """Make a table of NER components on one tok2vec, predicting and in training."""
     timings = results["timings"]
-    rows = _make_rows(results["entities"], timings, "times_as_fast_as_ner")
+    rows = make_rows(results["entities"], timings, "times_as_fast_as_ner")
     header = ["words a second (quartiles)", "entities found"]
     return make_table([*header, *(f"`{what}`" for what in timings)], rows)
 
@@ -116,20 +114,20 @@ def make_recognizers_table(results: Json) -> str:
 def make_encoders_table(results: Json) -> str:
     """Make a table of LSTM encoders, predicting and in training."""
     timings = results["timings"]
-    rows = _make_rows(results["parameters"], timings, "times_as_fast_as_spacy")
+    rows = make_rows(results["parameters"], timings, "times_as_fast_as_spacy")
     return make_table(["words a second (quartiles)", "parameters", *timings], rows)
 
 
-def _make_rows(counts: Json, timings: Json, ratios: str) -> list[list[str]]:
+def make_rows(counts: Json, timings: Json, ratios: str) -> list[list[str]]:
     """Make a row for each contender: what is counted of it, and its speeds."""
     return [
-        [
-            name,
-            f"{count:,}",
-            *(format_ratio(timed, name, ratios) for timed in timings.values()),
-        ]
+        [name, f"{count:,}", *_format_ratios(timings, name, ratios)]
         for name, count in counts.items()
     ]
+
+
+def _format_ratios(timings: Json, name: str, ratios: str) -> list[str]:
+    return [format_ratio(timed, name, ratios) for timed in timings.values()]
 
 
 def make_growth_tables(results: Json) -> str:

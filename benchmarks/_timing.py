@@ -148,6 +148,22 @@ def get_spread(timing: Mapping[str, Any]) -> Spread:
     return timing["us_per_word"], (lower, upper)
 
 
+def get_spreads(
+    timings: Mapping[str, Mapping[str, Any]], *baselines: str
+) -> dict[str, Spread]:
+    """Get the times of those that all others are compared with.
+
+    timings (Mapping): What was timed side by side, by what that was. Each has the
+        JSON data of its `contenders`.
+    baselines (str): The names of the contenders.
+    """
+    return {
+        f"{name} ({what})": get_spread(timed["contenders"][name])
+        for what, timed in timings.items()
+        for name in baselines
+    }
+
+
 def get_ratios(
     timings: Mapping[str, Timing | None], baseline: str
 ) -> dict[str, float | None]:

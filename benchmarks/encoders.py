@@ -46,7 +46,7 @@ from ._timing import (
     Schedule,
     Work,
     get_ratios,
-    get_spread,
+    get_spreads,
     time_in_turns,
 )
 
@@ -120,10 +120,7 @@ def _time(
 
 def find_baselines(results: Mapping[str, Any]) -> dict[str, Spread]:
     """Find the times of spaCy's encoder, which the others are compared with."""
-    return {
-        f"{SPACY} ({what})": get_spread(timed["contenders"][SPACY])
-        for what, timed in results["timings"].items()
-    }
+    return get_spreads(results["timings"], SPACY)
 
 
 def print_results(results: Mapping[str, Any]) -> None:

@@ -54,7 +54,7 @@ from ._timing import (
     Work,
     find_quartiles,
     get_ratios,
-    get_spread,
+    get_spreads,
     time_in_turns,
     time_on_host,
 )
@@ -190,10 +190,7 @@ def _describe(times: Sequence[tuple[float, float]], n_words: int) -> dict[str, A
 
 def find_baselines(results: Mapping[str, Any]) -> dict[str, Spread]:
     """Find the times of what all pairs are compared with."""
-    return {
-        f"{BASELINE} ({what})": get_spread(timed["contenders"][BASELINE])
-        for what, timed in results["timings"].items()
-    }
+    return get_spreads(results["timings"], BASELINE)
 
 
 def print_results(results: Mapping[str, Any]) -> None:

@@ -15,7 +15,7 @@ from wasabi import msg
 
 from spacy_hashembeds.experiments.machine import Spread
 
-from ._charts import PIPELINE_KINDS, draw_pipeline
+from ._charts import draw_pipeline, find_timings
 from ._command import run_benchmark
 from ._data import (
     CORPUS,
@@ -48,7 +48,7 @@ from ._pipelines import (
 from ._profile import profile_pipe, profile_update
 from ._small_pipeline import copy_small_pipeline, train_small_pipeline
 from ._tables import make_pipeline_table, make_profile_table
-from ._timing import Schedule, Work, get_ratios, get_spread, time_in_turns
+from ._timing import Schedule, Work, get_ratios, get_spreads, time_in_turns
 
 NAMES = (SPACY, SPACY_BLAS, OURS, OURS_BLAS)
 
@@ -149,10 +149,7 @@ def _profile(
 
 def find_baselines(results: Mapping[str, Any]) -> dict[str, Spread]:
     """Find the times of spaCy's pipeline, which all others are compared with."""
-    return {
-        f"{SPACY} ({title})": get_spread(results[kind]["contenders"][SPACY])
-        for kind, title in PIPELINE_KINDS.items()
-    }
+    return get_spreads(find_timings(results), SPACY)
 
 
 def print_results(results: Mapping[str, Any]) -> None:

@@ -42,7 +42,7 @@ from ._timing import (
     Schedule,
     Work,
     get_ratios,
-    get_spread,
+    get_spreads,
     time_in_turns,
 )
 
@@ -114,10 +114,7 @@ def _time(
 
 def find_baselines(results: Mapping[str, Any]) -> dict[str, Spread]:
     """Find the times of spaCy's component, which the others are compared with."""
-    return {
-        f"{NER} ({what})": get_spread(timed["contenders"][NER])
-        for what, timed in results["timings"].items()
-    }
+    return get_spreads(results["timings"], NER)
 
 
 def print_results(results: Mapping[str, Any]) -> None:

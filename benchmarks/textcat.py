@@ -49,7 +49,7 @@ from ._timing import (
     Work,
     get_ratios,
     get_relative_times,
-    get_spread,
+    get_spreads,
     time_in_turns,
 )
 
@@ -181,11 +181,7 @@ def _name_update(size: int) -> str:
 
 def find_baselines(results: Mapping[str, Any]) -> dict[str, Spread]:
     """Find the times of the two classifiers that ours are compared with."""
-    return {
-        f"{name} ({what})": get_spread(timed["contenders"][name])
-        for what, timed in results["timings"].items()
-        for name in (ENSEMBLE, BAG_OF_WORDS)
-    }
+    return get_spreads(results["timings"], ENSEMBLE, BAG_OF_WORDS)
 
 
 def print_results(results: Mapping[str, Any]) -> None:
