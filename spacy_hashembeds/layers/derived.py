@@ -35,14 +35,15 @@ class Derived(Generic[_T]):
         self,
         models: Sequence[Model],
         check: Callable[[], None],
-        compute: Callable[[], _T | None],
+        compute: Callable[[], _T],
+        is_worth_it: Callable[[], bool] = lambda: True,
     ) -> _T | None:
         """Get what is kept, or compute it, or None if it can't be used this time.
 
         models (Sequence[Model]): The layers.
         check (Callable[[], None]): Checks their weights once they arrive.
-        compute (Callable[[], _T | None]): Computes it from weights that are checked;
-            None if it is not worth it.
+        compute (Callable[[], _T]): Computes it from weights that are checked.
+        is_worth_it (Callable[[], bool]): Whether to do that at all.
         """
         found = self._find(models)
         if found is not None:
@@ -53,23 +54,20 @@ class Derived(Generic[_T]):
             found = self._find(models)
             if found is None:
                 self.kept = None  # lets go of what is out of date
-                found = self._keep(models, compute)
+                # asked first: to see who holds the weights takes longer
+                found = self._keep(models, compute) if is_worth_it() else None
         return found
 
     def _find(self, models: Sequence[Model]) -> _T | None:
         kept = self.kept
         return kept[1] if kept is not None and kept[0] == get_state(models) else None
 
-    def _keep(
-        self, models: Sequence[Model], compute: Callable[[], _T | None]
-    ) -> _T | None:
+    def _keep(self, models: Sequence[Model], compute: Callable[[], _T]) -> _T | None:
         state = get_state(models)  # before looking who holds them
         if state is None or is_shared(models):
             return None
         identities = identify(state)
         computed = compute()
-        if computed is None:
-            return None
         if state != get_state(models) or identities != identify(state):
             return None  # another thread has set some meanwhile
         self.kept = state, computed

@@ -14,7 +14,6 @@ kept until these change: see `derived.py`.
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -63,12 +62,12 @@ class Fold(Derived[FoldedTables]):
 
         RAISES (ValueError): If weights or attributes can't be those of their layers.
         """
-        models, make = _find_models(mixer), partial(_fold_if_worth_it, mixer)
-        return self.get_or_compute(models, mixer.check, make)
-
-
-def _fold_if_worth_it(mixer: Mixer) -> FoldedTables | None:
-    return fold(mixer) if _is_worth_it(mixer) else None
+        return self.get_or_compute(
+            _find_models(mixer),
+            mixer.check,
+            compute=lambda: fold(mixer),
+            is_worth_it=lambda: _is_worth_it(mixer),
+        )
 
 
 def fold(mixer: Mixer) -> FoldedTables:
