@@ -1,15 +1,34 @@
-"""What setup.cfg can't say: README.md as a package index shows it.
+"""What setup.cfg can't say: README.md as an index shows it, and compiled kernels.
 
-There, links to files of this repository lead nowhere.
+There, links to files of this repository lead nowhere. And where kernels can't be
+compiled, numpy does their work.
 """
 
+import os
 import re
 from configparser import ConfigParser
 from pathlib import Path
 
-from setuptools import setup
+from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
+
+try:
+    from Cython.Build import cythonize
+except ImportError:  # built without isolation
+    cythonize = None
 
 ROOT = Path(__file__).parent
+
+KERNELS = Path("spacy_hashembeds/kernels")
+#: The name of the environment variable that says whether kernels are compiled, and
+#: used: see kernels/compiled.py.
+SWITCH = "SPACY_HASHEMBEDS_COMPILED"
+
+#: What is rounded stays as it is written, but roots set no errno.
+OPTIONS = {
+    "unix": ["-std=c++17", "-O3", "-g0", "-ffp-contract=off", "-fno-math-errno"],
+    "msvc": ["/std:c++17", "/O2", "/fp:precise"],
+}
 
 _LINK = re.compile(r"(?P<image>!?)\[(?P<text>[^]]*)\]\((?P<path>(?!\w+:|#)[^)]+)\)")
 
@@ -44,8 +63,35 @@ def make_page(readme: str, source: str | None) -> str:
     return _LINK.sub(replace, readme)
 
 
+class BuildKernels(build_ext):
+    """Compiles the kernels with the compiler's own options."""
+
+    def build_extension(self, ext: Extension) -> None:
+        """Compile them, or leave them out."""
+        kind = "msvc" if self.compiler.compiler_type == "msvc" else "unix"
+        ext.extra_compile_args = OPTIONS[kind]
+        super().build_extension(ext)
+
+
+def find_extensions() -> list[Extension]:
+    """Say what is to be compiled, if anything can and should be."""
+    if cythonize is None or os.environ.get(SWITCH) == "0":
+        return []
+    kernels = Extension(
+        "spacy_hashembeds.kernels._compiled",
+        [str(KERNELS / "_compiled.pyx")],
+        include_dirs=[str(KERNELS)],
+        depends=list(map(str, KERNELS.glob("*.h"))),
+        language="c++",
+        optional=True,
+    )
+    return cythonize([kernels], build_dir="build/cython")
+
+
 if __name__ == "__main__":
     setup(
+        cmdclass={"build_ext": BuildKernels},
+        ext_modules=find_extensions(),
         long_description=make_page(
             (ROOT / "README.md").read_text(encoding="utf8"),
             read_source(ROOT / "setup.cfg"),

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from thinc.api import NumpyOps
 
 from spacy_hashembeds.hashing.murmur import MAX_HASHES, find_rows
-from spacy_hashembeds.kernels.cuda_tables import Hashing, Table
+from spacy_hashembeds.kernels.rows import Hashing, Table
 
 from ._gpu_device import Device
 

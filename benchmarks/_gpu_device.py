@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from thinc.api import CupyOps, Model, Ops, get_current_ops, set_current_ops
 
 from spacy_hashembeds.acceleration.installation import examine_gpu
-from spacy_hashembeds.kernels.cuda_tables import Array
+from spacy_hashembeds.kernels.rows import Array
 
 from ._timing import time_on_host
 

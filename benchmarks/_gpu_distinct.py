@@ -8,7 +8,7 @@ import numpy
 from thinc.api import LayerNorm, Maxout, Model
 from wasabi import msg
 
-from spacy_hashembeds.kernels.cuda_tables import Array
+from spacy_hashembeds.kernels.rows import Array
 from spacy_hashembeds.layers.mixing import gpumixedembed
 from spacy_hashembeds.layers.mixing.column import Column, find_column
 from spacy_hashembeds.layers.mixing.folding import fold

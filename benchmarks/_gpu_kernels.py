@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from wasabi import msg
 
 from spacy_hashembeds.kernels.cuda import gather_rows, scatter_rows, sum_rows
-from spacy_hashembeds.kernels.cuda_tables import Array, Table
+from spacy_hashembeds.kernels.rows import Array, Table
 
 from ._gpu_data import (
     Draw,

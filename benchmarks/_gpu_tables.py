@@ -9,7 +9,7 @@ import numpy
 from thinc.api import Adam, HashEmbed, Model, concatenate, fix_random_seed
 from wasabi import msg
 
-from spacy_hashembeds.kernels.cuda_tables import Array
+from spacy_hashembeds.kernels.rows import Array
 from spacy_hashembeds.layers import hashembed
 from spacy_hashembeds.layers.gputables import GpuTable, embed_tables
 

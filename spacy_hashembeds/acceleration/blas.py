@@ -17,7 +17,8 @@ from thinc.api import Model, NumpyOps, Ops, get_current_ops, set_current_ops
 from thinc.types import Floats2d
 
 from ..checks import check_integers, check_pipeline
-from ..kernels.threads import find_function, find_openblas, one_thread
+from ..kernels import compiled
+from ..kernels.threads import find_cblas, find_function, find_openblas, one_thread
 
 Shape = tuple[int, int, int]
 
@@ -65,6 +66,17 @@ class NumpyBlasOps(NumpyOps):
         """Multiply two matrices, as `thinc.api.Ops.gemm`."""
         with one_thread():
             return super().gemm(x, y, out=out, trans1=trans1, trans2=trans2)
+
+    def cblas(self) -> Any:
+        """Get the BLAS for C code, such as spaCy's parser, as `thinc.api.Ops`.
+
+        numpy's own where there are compiled kernels, which it is called through, and
+        where it is OpenBLAS as in numpy's wheels; else blis.
+        """
+        sgemm, saxpy = find_cblas("cblas_sgemm"), find_cblas("cblas_saxpy")
+        if compiled.kernels is None or sgemm is None or saxpy is None:
+            return super().cblas()
+        return compiled.kernels.make_cblas(sgemm, saxpy)
 
 
 BLIS_OPS = NumpyOps()
@@ -159,8 +171,8 @@ def use_fastest_blas(nlp: Language) -> bool:
     What the callback does in `[nlp.after_pipeline_creation]`. Only on the CPU, only
     where numpy's BLAS is measured to be clearly faster than blis, and only this
     pipeline: others stay as they are. On one thread, as blis.
-    Predictions and gradients are the same but for rounding. spaCy's parser goes on
-    with blis in its loop over states, which is C, and whose products are small.
+    Predictions and gradients are the same but for rounding. spaCy's parser, whose loop
+    over states is C, has it too where there are compiled kernels, and else blis.
 
     nlp (Language): The pipeline. Layers that are made or replaced later, such as the
         last one of a parser that gets more labels, are not affected.

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from packaging.requirements import Requirement
 
 from ..kernels.cuda import sum_rows
-from ..kernels.cuda_tables import Hashing, Table
+from ..kernels.rows import Hashing, Table
 
 PACKAGE = "spacy-hashembeds"
 

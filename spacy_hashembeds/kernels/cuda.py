@@ -20,8 +20,8 @@ from typing import Any
 import numpy as np
 from thinc.api import CupyOps, Ops, get_array_module
 
-from . import cuda_tables
-from .cuda_tables import Array, Table, describe
+from . import rows
+from .rows import Array, Table, describe
 
 #: A compiled kernel, as CuPy has them: takes a grid, a block and arguments.
 Kernel = Callable[[tuple[int], tuple[int], tuple], None]
@@ -228,7 +228,7 @@ def _find_vector_size(arrays: Sequence[Array | None], tables: Sequence[Table]) -
     all_arrays = [table.array for table in tables]
     all_arrays += [array for array in arrays if array is not None]
     fits = all(
-        array.shape[-1] % 4 == 0 and cuda_tables.get_address(array) % 16 == 0
+        array.shape[-1] % 4 == 0 and rows.get_address(array) % 16 == 0
         for array in all_arrays
     )
     return 4 if fits else 1

@@ -1,10 +1,13 @@
 """Compute something once for each distinct key, and share it out to the copies."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from thinc.api import NumpyOps
+
+from . import compiled
 
 NUMPY_OPS = NumpyOps()
 
@@ -54,19 +57,29 @@ def scatter_add(n_rows: int, indices: NDArray, values: NDArray) -> NDArray:
 
 
 def find_distinct(keys: NDArray) -> Distinct:
-    """Find the distinct among keys of any kind that sorts. *Shape:* `(n,)`, n > 0."""
+    """Find the distinct among keys of any kind that sorts, in any order.
+
+    *Shape:* `(n,)`, n > 0.
+    """
+    if keys.dtype == "uint64" and compiled.kernels is not None:
+        firsts, copies = _find_compiled(keys.reshape(-1, 1))
+        return Distinct(keys[firsts], copies)
     order, firsts, copies = _find_copies(keys)
     return Distinct(keys[order[firsts]], copies)
 
 
 def find_distinct_rows(rows: NDArray) -> Distinct:
-    """Find the distinct among rows of unsigned 64-bit integers.
+    """Find the distinct among rows of unsigned 64-bit integers, in any order.
 
-    Each row is mixed to one number, since one sort is a lot faster than one for each
-    column, and then it is checked that no two different rows had the same number.
+    Compiled, each row is looked for in a hash map. In numpy, it is mixed to one number,
+    since one sort is a lot faster than one for each column, and then it is checked that
+    no two different rows had the same number.
 
     *Shape:* `(n, columns)`, n > 0 and at most 64 columns.
     """
+    if compiled.kernels is not None:
+        firsts, copies = _find_compiled(rows)
+        return Distinct(rows[firsts], copies)
     mixed = rows[:, 0] * _MULTIPLIERS[0]
     for column in range(1, rows.shape[1]):
         mixed ^= mixed >> np.uint64(29)
@@ -83,7 +96,7 @@ def find_distinct_rows(rows: NDArray) -> Distinct:
 def find_equal_rows(X: NDArray, most: int) -> Distinct | None:
     """Find the distinct among rows of numbers, bit for bit.
 
-    Rows are sorted by their first two numbers alone, and compared by all.
+    Rows are told apart by their first two numbers alone, and compared by all.
 
     X (NDArray): *Shape:* `(n, w)`, n > 0, float32.
     most (int): How many may be distinct.
@@ -92,12 +105,25 @@ def find_equal_rows(X: NDArray, most: int) -> Distinct | None:
     """
     if X.shape[1] < 2:
         return None
+    kernels = compiled.take(X)
+    if kernels is not None:
+        return _find_equal_rows_compiled(kernels, X, most)
     order, firsts, copies = _find_copies(X[:, :2].copy().view("uint64")[:, 0])
     if np.count_nonzero(firsts) > most:
         return None
     found = Distinct(X[order[firsts]], copies)
     shared = found.share(found.values)
     return found if np.array_equal(shared.view("uint32"), X.view("uint32")) else None
+
+
+def _find_compiled(rows: NDArray) -> tuple[NDArray, NDArray]:
+    """Say which rows are the first of their kind, and which is a copy of which."""
+    return compiled.kernels.find_distinct(np.ascontiguousarray(rows))
+
+
+def _find_equal_rows_compiled(kernels: Any, X: NDArray, most: int) -> Distinct | None:
+    found = kernels.find_equal_rows(X, most)
+    return None if found is None else Distinct(X[found[0]], found[1])
 
 
 def _find_copies(keys: NDArray) -> tuple[NDArray, NDArray, NDArray]:

@@ -1,36 +1,12 @@
 // Embedding tables on a GPU: find the rows of keys, gather and sum them; and add up the
 // gradients of rows, in a fixed order or by atomic additions.
 //
-// Compiled by CuPy when it is first needed (see cuda.py), without any header: no
-// includes here. Neighbouring threads take neighbouring numbers of a row, so that their
-// reads fall into the same lines of memory. A Vector is a float, or a float4 where all
-// widths and addresses allow it: widths and strides are counted in Vectors.
+// Compiled by CuPy when it is first needed, after rows.h (see cuda.py), without any other
+// header: no includes here. Neighbouring threads take neighbouring numbers of a row, so
+// that their reads fall into the same lines of memory. A Vector is a float, or a float4
+// where all widths and addresses allow it: widths and strides are counted in Vectors.
 
-typedef unsigned int uint32;
-typedef unsigned long long uint64;
-
-#define MAX_COLUMNS 64
-#define MAX_HASHES 4
 #define TILE 8  // tokens that a block does at once
-#define NO_ROW 0xffffffffU  // in a slot of a key that has fewer rows than its table sums
-
-// A column of keys and the table of its rows. The same layout is in cuda.py.
-struct Column {
-    float* table;           // (n_rows, width): the rows, or their gradients
-    const uint64* symbols;  // sorted keys that have a row each
-    uint32 n_symbols;
-    uint32 unk;             // the row of all other keys, or the first of their rows
-    uint32 has_symbols;     // whether rows are found among symbols, before any hashing
-    uint32 seed;
-    uint32 num_hashes;      // rows for each key, at most
-    uint32 n_hashed;        // rows that hashing chooses from; 0 if there is no hashing
-    uint32 first_row;       // number of its first row among the rows of all tables
-    uint32 first_slot;      // place of its first row among the rows of a token
-};
-
-struct Columns {
-    Column column[MAX_COLUMNS];
-};
 
 __device__ inline void add(float& sum, float x) { sum += x; }
 
@@ -68,74 +44,6 @@ __device__ inline void add_atomically(float4* sum, float4 x) {
     atomicAdd(&sum->y, x.y);
     atomicAdd(&sum->z, x.z);
     atomicAdd(&sum->w, x.w);
-}
-
-// MurmurHash3 (Austin Appleby, public domain)
-
-__device__ inline uint64 rotate_left(uint64 x, int bits) {
-    return (x << bits) | (x >> (64 - bits));
-}
-
-__device__ inline uint64 mix_bits(uint64 x) {
-    x ^= x >> 33;
-    x *= 0xff51afd7ed558ccdULL;
-    x ^= x >> 33;
-    x *= 0xc4ceb9fe1a85ec53ULL;
-    x ^= x >> 33;
-    return x;
-}
-
-// MurmurHash3_x64_128 of the 8 bytes of a key, as Thinc's Ops.hash cuts it up.
-__device__ inline void hash_key(uint64 key, uint32 seed, uint32 hashes[MAX_HASHES]) {
-    const uint64 length = 8;
-    uint64 h1 = seed ^ (rotate_left(key * 0x87c37b91114253d5ULL, 31) *
-                        0x4cf5ad432745937fULL);
-    uint64 h2 = seed;
-    h1 ^= length;
-    h2 ^= length;
-    h1 += h2;
-    h2 += h1;
-    h1 = mix_bits(h1);
-    h2 = mix_bits(h2);
-    h1 += h2;
-    h2 += h1;
-    hashes[0] = (uint32)h1;
-    hashes[1] = (uint32)(h1 >> 32);
-    hashes[2] = (uint32)h2;
-    hashes[3] = (uint32)(h2 >> 32);
-}
-
-__device__ inline uint32 find_symbol_row(const Column& column, uint64 key) {
-    uint32 low = 0, high = column.n_symbols;
-    while (low < high) {
-        const uint32 middle = low + (high - low) / 2;
-        if (column.symbols[middle] < key)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low == column.n_symbols || column.symbols[low] != key) return column.unk;
-    return low + (low >= column.unk);  // symbols have the rows around unk's
-}
-
-// Find the rows of a key, numbered through all tables.
-__device__ inline void find_rows(const Column& column, uint64 key, uint32* rows) {
-    if (column.has_symbols) {
-        const uint32 row = find_symbol_row(column, key);
-        if (row != column.unk || column.n_hashed == 0) {
-            rows[0] = column.first_row + row;
-#pragma unroll
-            for (uint32 k = 1; k < MAX_HASHES; ++k)
-                if (k < column.num_hashes) rows[k] = NO_ROW;
-            return;
-        }
-    }
-    uint32 hashes[MAX_HASHES];
-    hash_key(key, column.seed, hashes);
-#pragma unroll
-    for (uint32 k = 0; k < MAX_HASHES; ++k)
-        if (k < column.num_hashes)
-            rows[k] = column.first_row + column.unk + hashes[k] % column.n_hashed;
 }
 
 // A pair says that a row is in a certain place: a slot of a token. Sorted pairs have

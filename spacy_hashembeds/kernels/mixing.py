@@ -1,4 +1,4 @@
-"""Maxout and layer normalisation, in a layout that numpy is fast at.
+"""Maxout and layer normalisation, in a layout that numpy is fast at, and compiled.
 
 Thinc has the pieces of a Maxout unit side by side: `(n, nO, nP)`. Here they are
 `(n, nP, nO)`, so that the maximum goes over long rows.
@@ -6,9 +6,12 @@ Thinc has the pieces of a Maxout unit side by side: `(n, nO, nP)`. Here they are
 
 from collections.abc import Callable
 from functools import lru_cache
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from . import compiled
 
 EPSILON = 1e-8  # Thinc's
 
@@ -24,6 +27,106 @@ def pieces_first(W: NDArray, b: NDArray) -> tuple[NDArray, NDArray]:
     # copies, also with one piece: who keeps a backward pass shall not hold the weights
     rows = W.transpose(1, 0, 2).copy()
     return rows.reshape(nP * nO, nI), b.T.copy().reshape(-1)
+
+
+class Norm(NamedTuple):
+    """What comes after the product of a Maxout layer that normalises, or its gradients.
+
+    bias (NDArray): Maxout's bias. *Shape:* `(nP * nO,)`.
+    scale (NDArray): The scale of the layer normalisation. *Shape:* `(nO,)`.
+    shift (NDArray): Its shift. *Shape:* `(nO,)`.
+    is_laid_out (bool): Whether the pieces are outside.
+    """
+
+    bias: NDArray
+    scale: NDArray
+    shift: NDArray
+    is_laid_out: bool = True
+
+    def split_pieces(self, mixed: NDArray) -> NDArray:
+        """Tell Maxout's pieces apart. *Shape:* `(n, nP * nO)` to `(n, nP, nO)`."""
+        nO, nP = len(self.scale), len(self.bias) // len(self.scale)
+        if self.is_laid_out:
+            return mixed.reshape(-1, nP, nO)
+        return mixed.reshape(-1, nO, nP).transpose(0, 2, 1)
+
+    def make_zeros(self) -> "Norm":
+        """Make gradients to add to."""
+        bias, scale, shift, _ = self
+        return Norm(np.zeros_like(bias), np.zeros_like(scale), np.zeros_like(shift))
+
+
+def finish(mixed: NDArray, norm: Norm) -> NDArray:
+    """Add the bias, take the maximum of the pieces, and normalise.
+
+    mixed (NDArray): The products, which are written over. *Shape:* `(n, nP * nO)`.
+    RETURNS (NDArray): *Shape:* `(n, nO)`.
+    """
+    Y = np.empty((len(mixed), len(norm.scale)), dtype=mixed.dtype)
+    if not _finish_compiled(mixed, norm, Y, adds=False):
+        Y[...] = _finish(mixed, norm)
+    return Y
+
+
+def add_finished(mixed: NDArray, norm: Norm, Y: NDArray) -> None:
+    """Do the same, and add it to rows. *Shape:* `(n, nO)`."""
+    if not _finish_compiled(mixed, norm, Y, adds=True):
+        Y += _finish(mixed, norm)
+
+
+def _finish(mixed: NDArray, norm: Norm) -> NDArray:
+    mixed += norm.bias
+    return normalize(maximum(norm.split_pieces(mixed)), norm.scale, norm.shift)
+
+
+def _finish_compiled(mixed: NDArray, norm: Norm, Y: NDArray, *, adds: bool) -> bool:
+    kernels = compiled.take(mixed)
+    if kernels is None:
+        return False
+    kernels.finish_rows(Y, mixed, *norm, adds)
+    return True
+
+
+def begin_finish(
+    mixed: NDArray, norm: Norm
+) -> tuple[NDArray, Callable[[NDArray, Norm], NDArray]]:
+    """Do the same as `finish` in training.
+
+    norm (Norm): Laid out. Its scale is held.
+    RETURNS (tuple): The output, and what takes its gradient back: it adds to the
+        gradients of the norm that it is given, and returns that of mixed.
+    """
+    kernels = compiled.take(mixed)
+    if kernels is not None:
+        return _begin_finish_compiled(kernels, mixed, norm)
+    mixed += norm.bias
+    best, backprop_maximum = begin_maximum(norm.split_pieces(mixed))
+    Y, backprop_norm = begin_normalize(best, norm.scale, norm.shift)
+
+    def backprop(dY: NDArray, gradients: Norm) -> NDArray:
+        d_best, d_scale, d_shift = backprop_norm(dY)
+        d_mixed = backprop_maximum(d_best).reshape(mixed.shape)
+        gradients.bias[...] += d_mixed.sum(axis=0)
+        gradients.scale[...] += d_scale
+        gradients.shift[...] += d_shift
+        return d_mixed
+
+    return Y, backprop
+
+
+def _begin_finish_compiled(
+    kernels: Any, mixed: NDArray, norm: Norm
+) -> tuple[NDArray, Callable[[NDArray, Norm], NDArray]]:
+    scale = norm.scale
+    Y = np.empty((len(mixed), len(scale)), dtype="float32")
+    saved = kernels.begin_rows(Y, mixed, norm.bias, scale, norm.shift)
+
+    def backprop(dY: NDArray, gradients: Norm) -> NDArray:
+        dY = np.ascontiguousarray(dY, dtype="float32")
+        sums = gradients.bias, gradients.scale, gradients.shift
+        return kernels.backprop_rows(dY, *saved, scale, *sums)
+
+    return Y, backprop
 
 
 def maximum(Y: NDArray) -> NDArray:

@@ -90,6 +90,17 @@ def find_openblas(name: str, restype: Any) -> Callable[..., Any] | None:
     return find_function("numpy._core._multiarray_umath", list(names), restype)
 
 
+@cache
+def find_cblas(name: str) -> int | None:
+    """Find where a C function of numpy's OpenBLAS is in memory, or None.
+
+    Only one that takes integers of 64 bits, as in numpy's wheels.
+    """
+    names = (f"scipy_{name}64_", f"{name}64_")
+    function: Any = find_function("numpy._core._multiarray_umath", names, None)
+    return ctypes.cast(function, ctypes.c_void_p).value if function else None
+
+
 def find_function(
     module: str, names: Sequence[str], restype: Any
 ) -> Callable[..., Any] | None:

@@ -10,6 +10,8 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from . import compiled
+
 #: So many rows at a time, their windows stay in the processor's cache.
 BLOCK = 256
 
@@ -41,6 +43,9 @@ def copy_windows(X: NDArray, rows: NDArray, window_size: int) -> NDArray:
     rows (NDArray): Rows that have all their neighbours in X. *Shape:* `(m,)`.
     RETURNS (NDArray): *Shape:* `(m, (2 * window_size + 1) * w)`.
     """
+    kernels = compiled.take(X)
+    if kernels is not None:
+        return kernels.copy_windows(X, rows, window_size)
     neighbours = np.arange(-window_size, window_size + 1)
     windows = X.take(rows[:, None] + neighbours, axis=0)
     return windows.reshape(len(rows), len(neighbours) * X.shape[1])
@@ -55,6 +60,10 @@ def add_windows(
     rows (NDArray): The rows that were copied, each once. *Shape:* `(m,)`.
     d_windows (NDArray): *Shape:* `(m, (2 * window_size + 1) * w)`.
     """
+    kernels = compiled.take(dX, d_windows)
+    if kernels is not None:
+        kernels.add_windows(dX, rows, window_size, d_windows)
+        return
     d_windows = d_windows.reshape(len(rows), 2 * window_size + 1, dX.shape[1])
     for neighbour in range(2 * window_size + 1):
         dX[rows + (neighbour - window_size)] += d_windows[:, neighbour]

@@ -11,7 +11,7 @@ from thinc.api import Model
 from thinc.types import Floats2d, Ints1d
 
 from ..kernels.cuda import gather_rows, scatter_rows
-from ..kernels.cuda_tables import Array, Finder, Table
+from ..kernels.rows import Array, Finder, Table
 from .gradients import table_gradient
 from .table import get_table
 

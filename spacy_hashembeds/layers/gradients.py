@@ -11,7 +11,7 @@ from thinc.types import Floats2d, Ints2d
 
 from ..kernels import cuda
 from ..kernels.cuda import is_used_by
-from ..kernels.cuda_tables import Hashing, Table
+from ..kernels.rows import Hashing, Table
 from .watch import peek
 
 

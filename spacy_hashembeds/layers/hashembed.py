@@ -9,7 +9,7 @@ from thinc.util import partial
 from ..hashing import murmur
 from ..hashing.murmur import MAX_HASHES
 from ..kernels.cuda import is_used_by
-from ..kernels.cuda_tables import Hashing
+from ..kernels.rows import Hashing
 from .checks import check_foreign, check_integer
 from .gputables import GpuTable, embed_ids
 from .mixing.column import ColumnFunctions, offer_column

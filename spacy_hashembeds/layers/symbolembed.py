@@ -8,7 +8,7 @@ from thinc.types import Floats2d, Ints1d, Ints2d
 from thinc.util import partial
 
 from ..kernels.cuda import is_used_by
-from ..kernels.cuda_tables import Lookup
+from ..kernels.rows import Lookup
 from .checks import check_foreign, check_integer
 from .gputables import GpuCopy, GpuTable, embed_ids
 from .mixing.column import ColumnFunctions, offer_column

@@ -180,6 +180,12 @@ def check_once(model: Model, check: Callable[[Model], None], *attrs: Any) -> Non
         store.checked = state
 
 
+def get_checked(model: Model) -> tuple | None:
+    """Get what `check_once` has checked last: another object after each other check."""
+    store = watch(model)
+    return None if store is None else store.checked
+
+
 def is_shared(models: Sequence[Model]) -> bool:
     """Tell whether anybody but the layers themselves can change their parameters."""
     stores = [watch(model) for model in models]

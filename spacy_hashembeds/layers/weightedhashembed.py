@@ -9,7 +9,7 @@ from thinc.util import partial
 
 from ..hashing import murmur
 from ..kernels.cuda import is_used_by
-from ..kernels.cuda_tables import Hashing
+from ..kernels.rows import Hashing
 from .checks import REMEDY, check_choice, check_foreign, check_integer, check_param
 from .combination import COMBINE, Combination
 from .gputables import GpuCopy, GpuTable, Weighed, embed_ids

@@ -17,13 +17,7 @@ from numpy.typing import NDArray
 from thinc.api import Model
 
 from ..kernels.distinct import NUMPY_OPS, find_equal_rows
-from ..kernels.mixing import (
-    begin_maximum,
-    begin_normalize,
-    maximum,
-    normalize,
-    pieces_first,
-)
+from ..kernels.mixing import Norm, add_finished, begin_finish, pieces_first
 from ..kernels.windows import add_windows, copy_windows, find_rows, split_blocks
 from .checks import check_integer, check_maxout
 from .derived import Derived
@@ -88,40 +82,26 @@ class Convolution(NamedTuple):
 class Weights(NamedTuple):
     """The weights of one convolution, as matrices and vectors.
 
-    W (NDArray): Maxout's. *Shape:* `(nP * nO, nI)`.
-    b (NDArray): Its bias. *Shape:* `(nP * nO,)`.
-    G (NDArray): The scale of the layer normalisation. *Shape:* `(nO,)`.
-    shift (NDArray): Its shift. *Shape:* `(nO,)`.
-    is_laid_out (bool): Whether W and b have the pieces outside. Then maxima go over
-        long rows, and are faster. Thinc has them inside.
+    W (NDArray): Maxout's, with the pieces as in the norm. *Shape:* `(nP * nO, nI)`.
+    norm (Norm): Maxout's bias, and the layer normalisation.
     """
 
     W: NDArray
-    b: NDArray
-    G: NDArray
-    shift: NDArray
-    is_laid_out: bool
+    norm: Norm
 
     @property
     def width(self) -> int:
         """The width of a row, before and after."""
-        return len(self.G)
+        return len(self.norm.scale)
 
     @property
     def window_size(self) -> int:
         """Neighbours on either side."""
         return self.W.shape[1] // self.width // 2
 
-    def split_pieces(self, mixed: NDArray) -> NDArray:
-        """Tell Maxout's pieces apart. *Shape:* `(n, nP * nO)` to `(n, nP, nO)`."""
-        nO, nP = self.width, len(self.b) // self.width
-        if self.is_laid_out:
-            return mixed.reshape(-1, nP, nO)
-        return mixed.reshape(-1, nO, nP).transpose(0, 2, 1)
-
     def split_windows(self) -> NDArray:
         """Cut W by neighbour. *Shape:* `(neighbours * nP * nO, width)`."""
-        W = self.W.reshape(len(self.b), -1, self.width)
+        W = self.W.reshape(len(self.W), -1, self.width)
         return W.transpose(1, 0, 2).reshape(-1, self.width)
 
 
@@ -129,7 +109,7 @@ def lay_out(layers: Convolution) -> Weights:
     """Lay out copies of the weights of a convolution, which are checked."""
     W, b = pieces_first(peek(layers.maxout, "W"), peek(layers.maxout, "b"))
     G, shift = (copy_param(layers.layernorm, name) for name in ("G", "b"))
-    return Weights(W, b, G, shift, is_laid_out=True)
+    return Weights(W, Norm(b, G, shift))
 
 
 def view(layers: Convolution) -> Weights:
@@ -140,8 +120,8 @@ def view(layers: Convolution) -> Weights:
     W, b = peek(layers.maxout, "W"), peek(layers.maxout, "b")
     nO, nP, nI = W.shape
     G, shift = (peek(layers.layernorm, name) for name in ("G", "b"))
-    W, b = W.reshape(nO * nP, nI), b.reshape(nO * nP)
-    return Weights(W, b, G, shift, is_laid_out=False)
+    norm = Norm(b.reshape(nO * nP), G, shift, is_laid_out=False)
+    return Weights(W.reshape(nO * nP, nI), norm)
 
 
 class LaidOut(Derived[list[Weights]]):
@@ -240,10 +220,7 @@ def _predict_rows(
     """Add to Y what a convolution makes of rows. *Shape:* `(rows, width)`."""
     multiply = multiply or partial(_multiply_windows, weights, X)
     for block in split_blocks(len(rows)):
-        mixed = multiply(rows[block])
-        mixed += weights.b
-        best = maximum(weights.split_pieces(mixed))
-        Y[block] += normalize(best, weights.G, weights.shift)
+        add_finished(multiply(rows[block]), weights.norm, Y[block])
 
 
 def _multiply_windows(weights: Weights, X: NDArray, rows: NDArray) -> NDArray:
@@ -264,7 +241,7 @@ def share_products(weights: Weights, X: NDArray, n_computed: int) -> Multiply | 
     if distinct is None:
         return None
     products = distinct.values @ weights.split_windows().T
-    products = products.reshape(-1, len(weights.b))
+    products = products.reshape(-1, len(weights.W))
     n_neighbours = 2 * weights.window_size + 1
     places = np.arange(n_neighbours, dtype="int32")
     starts = distinct.copies * np.int32(n_neighbours)
@@ -288,16 +265,14 @@ def begin_update(
         to the input.
     """
     weights = lay_out(layers)
-    W, b, G, shift, _ = weights
+    W, norm = weights
     size = weights.window_size
     Y = np.empty((len(rows.inputs), weights.width), dtype=X.dtype)
     steps = []
     for block in split_blocks(len(Y)):
         mixed = _multiply_windows(weights, X, rows.inputs[block])
-        mixed += b
-        best, backprop_maximum = begin_maximum(weights.split_pieces(mixed))
-        Y[block], backprop_norm = begin_normalize(best, G, shift)
-        steps.append((block, backprop_maximum, backprop_norm))
+        Y[block], backprop_block = begin_finish(mixed, norm)
+        steps.append((block, backprop_block))
     mask = draw_mask(layers.dropout, (rows.n_padded, weights.width))
     if mask is not None:
         mask = mask[rows.padded]
@@ -308,20 +283,15 @@ def begin_update(
         dY = d_output if mask is None else d_output * mask
         dX = np.zeros_like(X)
         dX[rows.inputs] = d_output
-        dW, db = np.zeros_like(W), np.zeros_like(b)
-        dG, d_shift = np.zeros_like(G), np.zeros_like(shift)
-        for block, backprop_maximum, backprop_norm in steps:
-            d_best, dG_block, d_shift_block = backprop_norm(dY[block])
-            d_mixed = backprop_maximum(d_best).reshape(-1, len(b))
-            dG += dG_block
-            d_shift += d_shift_block
-            db += d_mixed.sum(axis=0)
+        dW, gradients = np.zeros_like(W), norm.make_zeros()
+        for block, backprop_block in steps:
+            d_mixed = backprop_block(dY[block], gradients)
             inputs = rows.inputs[block]
             dW += d_mixed.T @ copy_windows(X, inputs, size)
             add_windows(dX, inputs, size, d_mixed @ W)
-        inc_maxout_grads(layers.maxout, dW, db)
-        inc_grad(layers.layernorm, "G", dG)
-        inc_grad(layers.layernorm, "b", d_shift)
+        inc_maxout_grads(layers.maxout, dW, gradients.bias)
+        inc_grad(layers.layernorm, "G", gradients.scale)
+        inc_grad(layers.layernorm, "b", gradients.shift)
         return dX
 
     return Y, backprop

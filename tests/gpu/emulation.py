@@ -12,7 +12,7 @@ import numpy
 import pytest
 from thinc.api import CupyOps, NumpyOps
 
-from spacy_hashembeds.kernels import cuda, cuda_tables
+from spacy_hashembeds.kernels import cuda
 
 HERE = Path(__file__).parent
 
@@ -37,7 +37,6 @@ class EmulatedOps(NumpyOps):
 def emulate(patch: pytest.MonkeyPatch, library: ctypes.CDLL) -> EmulatedOps:
     """Have the launcher run the library's kernels, on the arrays of these ops."""
     patch.setattr(cuda, "get_kernel", partial(get_kernel, library))
-    patch.setattr(cuda_tables, "get_address", lambda array: array.ctypes.data)
     patch.setattr(cuda, "_GPU_OPS", (CupyOps, EmulatedOps))
     # threads of the CPU, which take a lot longer to start
     patch.setattr(cuda, "THREADS", 8)

@@ -13,7 +13,7 @@ from thinc.api import NumpyOps
 from spacy_hashembeds.acceleration import installation
 from spacy_hashembeds.hashing.murmur import find_rows
 from spacy_hashembeds.kernels import cuda
-from spacy_hashembeds.kernels.cuda_tables import Hashing, Hybrid, Lookup, Table
+from spacy_hashembeds.kernels.rows import Hashing, Hybrid, Lookup, Table
 
 shared = settings(
     suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=25

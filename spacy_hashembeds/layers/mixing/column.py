@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, cast
 
 from thinc.api import Model
 
-from ...kernels.cuda_tables import Finder
+from ...kernels.rows import Finder
 from ..gputables import GpuTable, Weighed
 from ..table import get_table
 
@@ -50,7 +50,7 @@ class ColumnFunctions(NamedTuple):
         uint32. None if the vectors are not sums of rows, or weighted.
     find_weighted_rows: Finds the rows of keys, and what each of them is multiplied
         with, of the same shape, float32. None if the vectors are no weighted sums.
-    get_finder: Says how kernels find the rows on a GPU, or None if they can't.
+    get_finder: Says how kernels find the rows, or None if they can't.
     weigh_keys: Weighs these rows, on a GPU. None if their weights are 1.
     """
 
@@ -118,6 +118,11 @@ class Column(NamedTuple):
         """Say how kernels find the rows, if they can: see `ColumnFunctions`."""
         get_finder = self.functions.get_finder
         return None if get_finder is None else get_finder(self.model)
+
+    def get_plain_finder(self) -> Finder | None:
+        """Say the same of vectors that are sums of rows without weights."""
+        is_plain = self.functions.find_rows is not None
+        return self.get_finder() if is_plain else None
 
     def get_gpu_table(self) -> GpuTable:
         """Describe the table to kernels that can embed the column."""

@@ -26,13 +26,7 @@ from ...kernels.distinct import (
     find_distinct,
     find_distinct_rows,
 )
-from ...kernels.mixing import (
-    begin_maximum,
-    begin_normalize,
-    maximum,
-    normalize,
-    pieces_first,
-)
+from ...kernels.mixing import Norm, begin_finish, finish, pieces_first
 from ..dropout import draw_mask
 from ..gradients import inc_grad, inc_maxout_grads
 from ..watch import copy_param, peek
@@ -84,11 +78,9 @@ def predict(mixer: Mixer, folded: FoldedTables | None, keys: NDArray) -> NDArray
     if folded is not None:
         return _predict_folded(mixer, folded, keys)
     tokens = find_distinct_rows(keys)
-    W, b = pieces_first(peek(mixer.maxout, "W"), peek(mixer.maxout, "b"))
+    W, norm = _lay_out(mixer)
     columns = _embed_columns(mixer, tokens, W, is_train=False)
-    best = maximum(mixer.split_pieces(_mix(columns, b)))
-    norm = peek(mixer.layernorm, "G"), peek(mixer.layernorm, "b")
-    return tokens.share(normalize(best, *norm))
+    return tokens.share(finish(_mix(columns), norm))
 
 
 def begin_update(mixer: Mixer, keys: NDArray) -> tuple[NDArray, Callable]:
@@ -99,28 +91,32 @@ def begin_update(mixer: Mixer, keys: NDArray) -> tuple[NDArray, Callable]:
     """
     mixer.check()
     tokens = find_distinct_rows(keys)
-    W, b = pieces_first(peek(mixer.maxout, "W"), peek(mixer.maxout, "b"))
+    W, norm = _lay_out(mixer)
     columns = _embed_columns(mixer, tokens, W, is_train=True)
-    mixed = _mix(columns, b)
-    best, backprop_maximum = begin_maximum(mixer.split_pieces(mixed))
-    norm = copy_param(mixer.layernorm, "G"), peek(mixer.layernorm, "b")
-    Y, backprop_norm = begin_normalize(best, *norm)
+    Y, backprop_mixed = begin_finish(_mix(columns), norm)
     Y, backprop_dropout = _begin_dropout(mixer, tokens.share(Y))
 
     def backprop(dY: NDArray) -> None:
         dY = tokens.gather(backprop_dropout(dY))
-        d_best, d_G, d_shift = backprop_norm(dY)
-        inc_grad(mixer.layernorm, "G", d_G)
-        inc_grad(mixer.layernorm, "b", d_shift)
-        d_mixed = backprop_maximum(d_best).reshape(mixed.shape)
+        gradients = norm.make_zeros()
+        d_mixed = backprop_mixed(dY, gradients)
+        inc_grad(mixer.layernorm, "G", gradients.scale)
+        inc_grad(mixer.layernorm, "b", gradients.shift)
         dW = np.empty_like(W)
         for column, dW_column in zip(columns, mixer.split_columns(dW), strict=True):
             d_product = column.keys.gather(d_mixed)
             np.matmul(d_product.T, column.X, out=dW_column)
             column.backprop(d_product @ column.W)
-        inc_maxout_grads(mixer.maxout, dW, d_mixed.sum(axis=0))
+        inc_maxout_grads(mixer.maxout, dW, gradients.bias)
 
     return Y, backprop
+
+
+def _lay_out(mixer: Mixer) -> tuple[NDArray, Norm]:
+    """Lay out copies of the mixing layers' weights."""
+    W, b = pieces_first(peek(mixer.maxout, "W"), peek(mixer.maxout, "b"))
+    G, shift = (copy_param(mixer.layernorm, name) for name in ("G", "b"))
+    return W, Norm(b, G, shift)
 
 
 def _embed_columns(
@@ -137,15 +133,13 @@ def _embed_columns(
     return columns
 
 
-def _mix(columns: Sequence[EmbeddedColumn], b: NDArray) -> NDArray:
+def _mix(columns: Sequence[EmbeddedColumn]) -> NDArray:
     """Multiply the values of each column, and sum the products of each token."""
-    products = np.empty((columns[-1].stop, len(b)), dtype="float32")
+    products = np.empty((columns[-1].stop, len(columns[0].W)), dtype="float32")
     for column in columns:
         np.matmul(column.X, column.W.T, out=products[column.start : column.stop])
     indices = [column.keys.copies + column.start for column in columns]
-    mixed = NUMPY_OPS.gather_add(products, np.stack(indices, axis=1))
-    mixed += b
-    return mixed
+    return NUMPY_OPS.gather_add(products, np.stack(indices, axis=1))
 
 
 def _begin_dropout(
@@ -225,9 +219,8 @@ def _finish(
     mixer: Mixer, folded: FoldedTables, mixed: NDArray, keys: NDArray
 ) -> NDArray:
     """Add what has no rows, take the maximum, and normalise."""
-    mixed += folded.bias
     for i, W_column in folded.W.items():
         values = find_distinct(keys[:, i])
         X, _ = mixer.columns[i].embed(values.values, False)
         mixed += values.share(X @ W_column.T)
-    return normalize(maximum(mixer.split_pieces(mixed)), folded.G, folded.b)
+    return finish(mixed, folded.norm)

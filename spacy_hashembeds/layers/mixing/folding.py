@@ -13,7 +13,7 @@ kept until these change: see `derived.py`.
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,8 @@ from numpy.typing import NDArray
 from thinc.api import Model
 
 from ...kernels.cuda import is_used_by
-from ...kernels.mixing import pieces_first
+from ...kernels.mixing import Norm, pieces_first
+from ...kernels.threads import one_thread
 from ..derived import Derived
 from ..gradients import has_waiting_gradient
 from ..watch import copy_param, peek
@@ -33,6 +34,16 @@ LIMIT_NAME = "SPACY_HASHEMBEDS_FOLD_MB"
 DEFAULT_LIMIT = "256"
 
 
+@dataclass
+class Kept:
+    """Something that is kept with folded tables.
+
+    kept (Any): Replaced as a whole, so that threads never see a part of it.
+    """
+
+    kept: Any = None
+
+
 @dataclass(frozen=True)
 class FoldedTables:
     """All tables in one, with Maxout's weights multiplied in.
@@ -41,17 +52,15 @@ class FoldedTables:
     starts (dict[int, np.uint32]): For each column that has rows, where they begin.
     W (dict[int, NDArray]): For each of the others Maxout's weights. *Shape:*
         `(nP * nO, width)`.
-    bias (NDArray): Maxout's bias. *Shape:* `(nP * nO,)`.
-    G (NDArray): The scale of the layer normalisation. *Shape:* `(nO,)`.
-    b (NDArray): Its shift. *Shape:* `(nO,)`.
+    norm (Norm): Maxout's bias, and the layer normalisation.
+    description (Kept): What was told to a compiled kernel: see `compiledembed.py`.
     """
 
     F: NDArray
     starts: dict[int, np.uint32]
     W: dict[int, NDArray]
-    bias: NDArray
-    G: NDArray
-    b: NDArray
+    norm: Norm
+    description: Kept = field(default_factory=Kept)
 
 
 class Fold(Derived[FoldedTables]):
@@ -84,10 +93,11 @@ def fold(mixer: Mixer) -> FoldedTables:
         else:
             rest[i] = W_column.copy()
     F = xp.empty((n_rows, len(W)), dtype="float32")
-    for (E, W_column), start in zip(products, starts.values(), strict=True):
-        xp.matmul(E, W_column, out=F[start : start + len(E)])
+    with one_thread():
+        for (E, W_column), start in zip(products, starts.values(), strict=True):
+            xp.matmul(E, W_column, out=F[start : start + len(E)])
     G, b = (copy_param(mixer.layernorm, name) for name in ("G", "b"))
-    return FoldedTables(F, starts, rest, bias, G, b)
+    return FoldedTables(F, starts, rest, Norm(bias, G, b))
 
 
 def _find_models(mixer: Mixer) -> list[Model]:

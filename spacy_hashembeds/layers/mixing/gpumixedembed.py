@@ -11,8 +11,8 @@ from typing import Any
 from thinc.api import Model
 
 from ...kernels.cuda import sum_rows
-from ...kernels.cuda_tables import MAX_COLUMNS, Table
 from ...kernels.mixing import EPSILON
+from ...kernels.rows import MAX_COLUMNS, Table
 from ..gputables import GpuTable, embed_tables, weigh_keys
 from ..watch import peek
 from .column import Array, Backprop, Column, backprop_nothing
@@ -52,7 +52,8 @@ def forward(
         ):
             mixed += column.embed(values, False)[0] @ W.T
         best = mixer.split_pieces(mixed).max(axis=1)
-        return _normalize(best, folded.G, folded.b), backprop_nothing
+        norm = folded.norm
+        return _normalize(best, norm.scale, norm.shift), backprop_nothing
     mixer.check()
     widths = [column.width for column in others]
     X, backprop_tables = embed_tables(tables, table_keys, is_train, n_more=sum(widths))
@@ -87,7 +88,7 @@ def _sum_folded_rows(
         for table, start, stop in zip(tables, starts, starts[1:], strict=False)
     ]
     keys, weights, _ = weigh_keys(tables, keys)
-    return sum_rows(keys, folded_tables, folded.bias, weights=weights)
+    return sum_rows(keys, folded_tables, folded.norm.bias, weights=weights)
 
 
 def _normalize(X: Array, G: Array, b: Array) -> Array:

@@ -3,14 +3,15 @@
 from collections.abc import Callable
 from typing import Any
 
+from numpy.typing import NDArray
 from thinc.api import NumpyOps
 
 from ...kernels.cuda import is_used_by
 from ...kernels.distinct import MAX_COLUMNS
 from ...kernels.threads import one_thread
-from . import cpumixedembed, gpumixedembed
+from . import compiledembed, cpumixedembed, gpumixedembed
 from .column import Array, backprop_nothing
-from .folding import Fold
+from .folding import Fold, FoldedTables
 from .mixer import Mixer
 
 
@@ -40,9 +41,9 @@ def forward(
     if is_used_by(mixer.maxout.ops):
         folded = None if is_train else fold.get(mixer)
         return gpumixedembed.forward(mixer, folded, keys, is_train)
+    if not is_train:
+        return _predict(mixer, fold.get(mixer), keys), backprop_nothing
     with one_thread():
-        if not is_train:
-            return cpumixedembed.predict(mixer, fold.get(mixer), keys), backprop_nothing
         Y, backprop_tokens = cpumixedembed.begin_update(mixer, keys)
 
     def backprop(dY: Array) -> None:
@@ -50,3 +51,12 @@ def forward(
             backprop_tokens(dY)
 
     return Y, backprop
+
+
+def _predict(mixer: Mixer, folded: FoldedTables | None, keys: NDArray) -> NDArray:
+    if folded is not None:
+        Y = compiledembed.predict(mixer, folded, keys)
+        if Y is not None:
+            return Y
+    with one_thread():
+        return cpumixedembed.predict(mixer, folded, keys)

@@ -1,4 +1,4 @@
-"""Describes embedding tables to the kernels of `embed.cu`."""
+"""Describes embedding tables to the kernels: those of `embed.cu`, and compiled ones."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,13 +6,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-#: An array on the GPU: CuPy has no types.
+#: An array of numpy's or on the GPU: CuPy has no types.
 Array = Any
 
-#: As in `embed.cu`.
+#: As in `rows.h`.
 MAX_COLUMNS = 64
 
-#: The struct Column of `embed.cu`.
+#: The struct Column of `rows.h`.
 _COLUMN = np.dtype(
     [
         ("table", "u8"),
@@ -47,7 +47,7 @@ class Lookup:
     """Finds the row of a key among symbols.
 
     symbols (Array): The keys that have a row of their own, in ascending order. *Shape:*
-        `(n,)`, uint64, on the GPU.
+        `(n,)`, uint64, contiguous.
     unk (int): The row of all other keys; symbols have the rows around it.
     """
 
@@ -65,7 +65,7 @@ class Hybrid:
     """Finds the row of a key among symbols, or else by hashing to the rows after these.
 
     symbols (Array): The keys that have a row of their own, in ascending order. *Shape:*
-        `(n,)`, uint64, on the GPU.
+        `(n,)`, uint64, contiguous.
     seed (int): The hash seed, an unsigned 32-bit integer.
     num_hashes (int): How many rows each other key has, 1 to 4.
     n_hashed (int): How many rows there are for them.
@@ -84,7 +84,7 @@ Finder = Hashing | Lookup | Hybrid
 class Table(NamedTuple):
     """A table of rows, or of their gradients, and how its rows are found.
 
-    array (Array): *Shape:* `(rows, width)`, float32, contiguous, on the GPU.
+    array (Array): *Shape:* `(rows, width)`, float32, contiguous.
     finder (Finder): Finds the rows of keys.
     """
 
@@ -122,5 +122,7 @@ def _describe_finder(array: Array, finder: Finder) -> tuple:
 
 
 def get_address(array: Array) -> int:
-    """Say where an array lies in the memory of the GPU."""
+    """Say where an array lies in memory: that of the GPU, or that of the processor."""
+    if isinstance(array, np.ndarray):
+        return array.ctypes.data
     return array.data.ptr

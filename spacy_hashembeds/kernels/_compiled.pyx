@@ -1,0 +1,430 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
+# distutils: language=c++
+"""The kernels of mixing.h, distinct.h, folded.h, windows.h and masks.h for numpy's arrays.
+
+Shapes are checked here, once a call; what is in the arrays is the callers' to check.
+None holds the interpreter's lock while it computes.
+"""
+
+from libc.stdint cimport SIZE_MAX, int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libcpp cimport bool as cbool
+from libcpp.vector cimport vector
+from thinc.backends.cblas cimport CBlas, set_saxpy, set_sgemm
+
+import numpy as np
+
+
+cdef extern from "mixing.h" nogil:
+    cdef cppclass Mixing:
+        const float* bias
+        const float* scale
+        const float* shift
+        size_t nO
+        size_t nP
+        size_t between_outputs
+        size_t between_pieces
+
+    void c_finish_rows "finish_rows"(
+        float* Y, const float* mixed, size_t n, Mixing m, cbool adds, float* best
+    )
+    void c_begin_rows "begin_rows"(
+        float* Y, const float* mixed, uint8_t* which, float* X,
+        float* inverse_deviations, size_t n, Mixing m
+    )
+    void c_backprop_rows "backprop_rows"(
+        const float* dY, const uint8_t* which, const float* X,
+        const float* inverse_deviations, size_t n, Mixing m, float* d_mixed,
+        float* d_bias, float* d_scale, float* d_shift, float* d_best
+    )
+
+
+cdef extern from "rows.h" nogil:
+    cdef cppclass Column:
+        pass
+
+
+cdef extern from "distinct.h" nogil:
+    cdef cppclass Map:
+        const char* keys
+        size_t n_words
+        size_t n_bytes
+        unsigned long long secret
+        int32_t* slots
+        size_t n_slots
+        int64_t* firsts
+        size_t n_distinct
+
+    cbool c_find_distinct "find_distinct"(
+        Map& map, size_t n, size_t most_distinct, size_t most_misses, int32_t* copies
+    )
+
+
+cdef extern from "folded.h" nogil:
+    void c_embed_folded "embed_folded"(
+        float* Y, const float* F, const Column* columns, size_t n_columns,
+        const unsigned long long* keys, size_t n, Mixing m, Map& map, int32_t* copies,
+        float* mixed
+    )
+
+
+cdef extern from "windows.h" nogil:
+    void c_copy_windows "copy_windows"(
+        float* windows, const float* X, const int64_t* rows, size_t n, size_t width,
+        size_t before, size_t size
+    )
+    void c_add_windows "add_windows"(
+        float* dX, const float* d_windows, const int64_t* rows, size_t n, size_t width,
+        size_t before, size_t size
+    )
+
+
+cdef extern from "masks.h" nogil:
+    int N_WORDS
+    int c_draw_mask "draw_mask"(
+        float* mask, size_t n, uint64_t threshold, float scale, uint32_t* words,
+        int place
+    )
+
+
+cdef extern from "adam.h" nogil:
+    cdef cppclass Adam:
+        float beta1
+        float beta2
+        float eps
+        float learn_rate
+        float clip
+        float decay
+        float average
+
+    void c_step_adam "step_adam"(
+        Adam adam, float* weights, float* gradient, float* mom1, float* mom2,
+        float* averages, size_t n
+    )
+
+
+cdef int require(bint holds) except -1:
+    if not holds:
+        raise ValueError("Arrays given to a compiled kernel don't fit each other.")
+    return 0
+
+
+cdef uint64_t draw_secret():
+    from os import urandom
+
+    return int.from_bytes(urandom(8), "little")
+
+
+cdef uint64_t SECRET = draw_secret()
+
+
+cdef Mixing describe_mixing(
+    const float[::1] bias,
+    const float[::1] scale,
+    const float[::1] shift,
+    size_t width,
+    bint pieces_first,
+) except *:
+    cdef Mixing mixing
+    cdef size_t nO = scale.shape[0]
+    require(nO > 0 and <size_t>shift.shape[0] == nO)
+    require(<size_t>bias.shape[0] == width and width > 0 and width % nO == 0)
+    require(width // nO <= 256)  # pieces are counted in bytes
+    mixing.bias, mixing.scale, mixing.shift = &bias[0], &scale[0], &shift[0]
+    mixing.nO, mixing.nP = nO, width // nO
+    mixing.between_outputs = 1 if pieces_first else mixing.nP
+    mixing.between_pieces = nO if pieces_first else 1
+    return mixing
+
+
+def finish_rows(
+    float[:, ::1] Y,
+    const float[:, ::1] mixed,
+    const float[::1] bias,
+    const float[::1] scale,
+    const float[::1] shift,
+    bint pieces_first,
+    bint adds,
+):
+    cdef Mixing mixing = describe_mixing(
+        bias, scale, shift, mixed.shape[1], pieces_first
+    )
+    cdef vector[float] best
+    cdef size_t n = Y.shape[0]
+    require(<size_t>mixed.shape[0] == n and <size_t>Y.shape[1] == mixing.nO)
+    if n == 0:
+        return
+    with nogil:
+        best.resize(mixing.nO)
+        c_finish_rows(&Y[0, 0], &mixed[0, 0], n, mixing, adds, best.data())
+
+
+def begin_rows(
+    float[:, ::1] Y,
+    const float[:, ::1] mixed,
+    const float[::1] bias,
+    const float[::1] scale,
+    const float[::1] shift,
+):
+    cdef Mixing mixing = describe_mixing(bias, scale, shift, mixed.shape[1], True)
+    cdef size_t n = Y.shape[0], nO = mixing.nO
+    require(<size_t>mixed.shape[0] == n and <size_t>Y.shape[1] == nO)
+    cdef uint8_t[:, ::1] which = np.empty((n, nO), dtype="uint8")
+    cdef float[:, ::1] X = np.empty((n, nO), dtype="float32")
+    cdef float[::1] inverse_deviations = np.empty(n, dtype="float32")
+    if n > 0:
+        with nogil:
+            c_begin_rows(
+                &Y[0, 0], &mixed[0, 0], &which[0, 0], &X[0, 0], &inverse_deviations[0],
+                n, mixing
+            )
+    return which.base, X.base, inverse_deviations.base
+
+
+def backprop_rows(
+    const float[:, ::1] dY,
+    const uint8_t[:, ::1] which,
+    const float[:, ::1] X,
+    const float[::1] inverse_deviations,
+    const float[::1] scale,
+    float[::1] d_bias,
+    float[::1] d_scale,
+    float[::1] d_shift,
+):
+    cdef size_t n = dY.shape[0], width = d_bias.shape[0]
+    # of the bias and the shift nothing but their shape is needed
+    cdef Mixing mixing = describe_mixing(d_bias, scale, d_shift, width, True)
+    cdef size_t nO = mixing.nO
+    require(<size_t>dY.shape[1] == nO and <size_t>d_scale.shape[0] == nO)
+    require(<size_t>which.shape[0] == n and <size_t>which.shape[1] == nO)
+    require(<size_t>X.shape[0] == n and <size_t>X.shape[1] == nO)
+    require(<size_t>inverse_deviations.shape[0] == n)
+    cdef float[:, ::1] d_mixed = np.empty((n, width), dtype="float32")
+    cdef vector[float] d_best
+    if n > 0:
+        with nogil:
+            d_best.resize(nO)
+            c_backprop_rows(
+                &dY[0, 0], &which[0, 0], &X[0, 0], &inverse_deviations[0], n, mixing,
+                &d_mixed[0, 0], &d_bias[0], &d_scale[0], &d_shift[0], d_best.data()
+            )
+    return d_mixed.base
+
+
+cdef size_t count_slots(size_t n) noexcept nogil:
+    """Choose a power of 2, so large that most slots stay free."""
+    cdef size_t n_slots = 16
+    while n_slots < 2 * n:
+        n_slots *= 2
+    return n_slots
+
+
+cdef tuple find_rows(
+    const char* keys,
+    size_t n,
+    size_t n_words,
+    size_t n_bytes,
+    size_t most_distinct,
+    size_t most_misses,
+):
+    """Find the distinct among rows of bytes, or None if that goes beyond a limit."""
+    require(n < 2**31)
+    cdef int32_t[::1] copies = np.empty(n, dtype="int32")
+    cdef int64_t[::1] firsts = np.empty(min(n, most_distinct + 1), dtype="int64")
+    cdef vector[int32_t] slots
+    cdef Map rows
+    cdef cbool found
+    with nogil:
+        rows.n_slots = count_slots(firsts.shape[0])
+        slots.resize(rows.n_slots)
+        rows.keys, rows.secret = keys, SECRET
+        rows.n_words, rows.n_bytes = n_words, n_bytes
+        rows.slots, rows.firsts = slots.data(), &firsts[0]
+        found = c_find_distinct(rows, n, most_distinct, most_misses, &copies[0])
+    return (firsts.base[: rows.n_distinct], copies.base) if found else None
+
+
+def find_distinct(const uint64_t[:, ::1] keys):
+    require(keys.shape[0] > 0 and keys.shape[1] > 0)
+    cdef size_t n = keys.shape[0], n_columns = keys.shape[1]
+    cdef size_t n_bytes = 8 * n_columns
+    return find_rows(<const char*>&keys[0, 0], n, n_columns, n_bytes, n, SIZE_MAX)
+
+
+def find_equal_rows(const float[:, ::1] X, size_t most):
+    require(X.shape[0] > 0 and X.shape[1] > 1)
+    cdef size_t n = X.shape[0], n_bytes = X.shape[1] * sizeof(float)
+    # the first four numbers tell most rows apart
+    cdef size_t n_words = 2 if n_bytes >= 16 else 1
+    return find_rows(<const char*>&X[0, 0], n, n_words, n_bytes, most, 4 * n)
+
+
+def embed_folded(
+    const float[:, ::1] F,
+    const uint8_t[::1] columns,
+    const uint64_t[:, ::1] keys,
+    const float[::1] bias,
+    const float[::1] scale,
+    const float[::1] shift,
+):
+    cdef Mixing mixing = describe_mixing(bias, scale, shift, F.shape[1], True)
+    cdef size_t n = keys.shape[0], n_columns = keys.shape[1]
+    require(<size_t>columns.shape[0] >= n_columns * sizeof(Column))
+    require(0 < n < 2**31 and n_columns > 0)
+    cdef float[:, ::1] Y = np.empty((n, mixing.nO), dtype="float32")
+    cdef vector[int32_t] slots, copies
+    cdef vector[int64_t] firsts
+    cdef vector[float] mixed
+    cdef Map tokens
+    with nogil:
+        tokens.n_slots = count_slots(n)
+        slots.resize(tokens.n_slots)
+        copies.resize(n)
+        firsts.resize(n)
+        mixed.resize(F.shape[1])
+        tokens.keys, tokens.secret = <const char*>&keys[0, 0], SECRET
+        tokens.n_words, tokens.n_bytes = n_columns, 8 * n_columns
+        tokens.slots, tokens.firsts = slots.data(), firsts.data()
+        c_embed_folded(
+            &Y[0, 0], &F[0, 0], <const Column*>&columns[0], n_columns,
+            <const unsigned long long*>&keys[0, 0], n, mixing, tokens, copies.data(),
+            mixed.data()
+        )
+    return Y.base
+
+
+cdef int check_windows(
+    size_t n, const int64_t[::1] rows, size_t before, size_t width, size_t size
+) except -1:
+    """Check the first and the last row, which are in order."""
+    require(size > 0 and width > 0)
+    if rows.shape[0] > 0:
+        require(rows[0] >= <int64_t>before)
+        require((rows[rows.shape[0] - 1] - before) * width + size <= n * width)
+    return 0
+
+
+def copy_windows(const float[:, ::1] X, const int64_t[::1] rows, size_t window_size):
+    cdef size_t width = X.shape[1], size = (2 * window_size + 1) * width
+    check_windows(X.shape[0], rows, window_size, width, size)
+    cdef size_t n = rows.shape[0]
+    cdef float[:, ::1] windows = np.empty((n, size), dtype="float32")
+    if n > 0:
+        with nogil:
+            c_copy_windows(
+                &windows[0, 0], &X[0, 0], &rows[0], n, width, window_size, size
+            )
+    return windows.base
+
+
+def add_windows(
+    float[:, ::1] dX,
+    const int64_t[::1] rows,
+    size_t window_size,
+    const float[:, ::1] d_windows,
+):
+    cdef size_t width = dX.shape[1], size = (2 * window_size + 1) * width
+    check_windows(dX.shape[0], rows, window_size, width, size)
+    cdef size_t n = rows.shape[0]
+    require(<size_t>d_windows.shape[0] == n and <size_t>d_windows.shape[1] == size)
+    if n > 0:
+        with nogil:
+            c_add_windows(
+                &dX[0, 0], &d_windows[0, 0], &rows[0], n, width, window_size, size
+            )
+
+
+def draw_mask(size_t n, uint64_t threshold, float scale, uint32_t[::1] state):
+    require(n > 0 and state.shape[0] == N_WORDS + 1 and state[N_WORDS] <= N_WORDS)
+    cdef float[::1] mask = np.empty(n, dtype="float32")
+    cdef int place = state[N_WORDS]
+    with nogil:
+        state[N_WORDS] = c_draw_mask(&mask[0], n, threshold, scale, &state[0], place)
+    return mask.base
+
+
+def step_adam(
+    float[::1] weights,
+    float[::1] gradient,
+    float[::1] mom1,
+    float[::1] mom2,
+    float[::1] averages,
+    *,
+    float beta1,
+    float beta2,
+    float eps,
+    float learn_rate,
+    float clip,
+    float decay,
+    float average,
+):
+    cdef Adam adam
+    cdef Py_ssize_t n = weights.shape[0]
+    require(n > 0 and gradient.shape[0] == n)
+    require(mom1.shape[0] == n and mom2.shape[0] == n)
+    require(averages is None or averages.shape[0] == n)
+    cdef float* averages_or_null = NULL
+    if averages is not None:
+        averages_or_null = &averages[0]
+    adam.beta1, adam.beta2, adam.eps, adam.learn_rate = beta1, beta2, eps, learn_rate
+    adam.clip, adam.decay, adam.average = clip, decay, average
+    with nogil:
+        c_step_adam(
+            adam, &weights[0], &gradient[0], &mom1[0], &mom2[0], averages_or_null, n
+        )
+
+
+# numpy's BLAS, with integers of 64 bits, for callers in C that have those of 32
+
+ctypedef void (*Sgemm)(
+    int order, int transA, int transB, int64_t M, int64_t N, int64_t K, float alpha,
+    const float* A, int64_t lda, const float* B, int64_t ldb, float beta, float* C,
+    int64_t ldc
+) noexcept nogil
+
+ctypedef void (*Saxpy)(
+    int64_t N, float alpha, const float* X, int64_t incX, float* Y, int64_t incY
+) noexcept nogil
+
+cdef enum:
+    ROW_MAJOR = 101
+    NO_TRANS = 111
+    TRANS = 112
+    # up to so many multiplications OpenBLAS uses one thread
+    MOST_ON_ONE_THREAD = 4 * 65536
+
+cdef Sgemm numpy_sgemm = NULL
+cdef Saxpy numpy_saxpy = NULL
+
+
+cdef void call_sgemm(
+    bint transA, bint transB, int M, int N, int K, float alpha, const float* A, int lda,
+    const float* B, int ldb, float beta, float* C, int ldc
+) noexcept nogil:
+    """Multiply some rows at a time, on one thread, as blis is."""
+    cdef int64_t each = <int64_t>N * K
+    cdef int64_t step = MOST_ON_ONE_THREAD // each if each > 0 else M
+    cdef int64_t first = 0, n
+    step = max(step, 1)
+    while first < M:
+        n = min(step, M - first)
+        numpy_sgemm(
+            ROW_MAJOR, TRANS if transA else NO_TRANS, TRANS if transB else NO_TRANS,
+            n, N, K, alpha, A + (first if transA else first * lda), lda, B, ldb, beta,
+            C + first * ldc, ldc
+        )
+        first += n
+
+
+cdef void call_saxpy(
+    int N, float alpha, const float* X, int incX, float* Y, int incY
+) noexcept nogil:
+    numpy_saxpy(N, alpha, X, incX, Y, incY)
+
+
+def make_cblas(size_t sgemm, size_t saxpy):
+    global numpy_sgemm, numpy_saxpy
+    numpy_sgemm, numpy_saxpy = <Sgemm>sgemm, <Saxpy>saxpy
+    cdef CBlas cblas = CBlas()
+    set_sgemm(cblas, call_sgemm)
+    set_saxpy(cblas, call_saxpy)
+    return cblas

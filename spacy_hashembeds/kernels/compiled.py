@@ -1,0 +1,64 @@
+"""The compiled kernels, where there are any.
+
+`pip install` compiles `_compiled.pyx` if it can. Numpy does the same, slower, where it
+could not, or where the environment says so. Kernels take arrays of float32 that lie in
+memory without gaps.
+"""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from typing import Any
+
+from numpy.typing import NDArray
+
+#: The name of the environment variable that says whether compiled kernels are used. If
+#: it is 0 when the package is installed, none are compiled.
+SWITCH = "SPACY_HASHEMBEDS_COMPILED"
+
+
+def load() -> Any:
+    """Load the compiled kernels.
+
+    RAISES (ValueError): If the environment says neither that they are wanted nor that
+        they are not.
+    RETURNS (Any): The module, or None if they are not there or not wanted.
+    """
+    value = os.environ.get(SWITCH, "1")
+    if value not in ("0", "1"):
+        raise ValueError(
+            f"The environment variable {SWITCH} should be 1, for compiled kernels to "
+            f"be used where there are any, or 0, but is {value!r}."
+        )
+    return find() if value == "1" else None
+
+
+def find() -> Any:
+    """Find the compiled kernels, or None if they are not there."""
+    try:
+        return import_module("._compiled", __package__)
+    except ImportError:
+        return None
+
+
+#: The compiled kernels that are used, or None.
+kernels: Any = load()
+
+
+def take(*arrays: NDArray) -> Any:
+    """Get the kernels if they take arrays of this type, or None."""
+    if kernels is None or any(array.dtype.char != "f" for array in arrays):
+        return None
+    return kernels
+
+
+@contextmanager
+def using(chosen: Any) -> Iterator[None]:
+    """Use other kernels, or with None numpy alone, in the whole process, to compare."""
+    global kernels
+    before, kernels = kernels, chosen
+    try:
+        yield
+    finally:
+        kernels = before

@@ -1,0 +1,65 @@
+// Embed tokens through folded tables. See layers/mixing/cpumixedembed.py.
+
+#pragma once
+
+#include <cstring>
+
+#include "distinct.h"
+#include "mixing.h"
+#include "rows.h"
+
+const size_t CACHE_LINE = 16;  // numbers
+
+// Rows of folded tables that are summed for a token.
+struct FoldedRows {
+    const float* rows[MAX_COLUMNS * MAX_HASHES];
+    size_t n;
+
+    // Find them, and have the processor fetch them, which takes longer than to sum them.
+    void find(const float* F, size_t width, const Column* columns, size_t n_columns,
+              const uint64* keys) {
+        uint32 found[MAX_HASHES];
+        n = 0;
+        for (size_t c = 0; c < n_columns; ++c) {
+            find_rows(columns[c], keys[c], found);
+            for (uint32 k = 0; k < columns[c].num_hashes; ++k)
+                if (found[k] != NO_ROW) rows[n++] = F + found[k] * width;
+        }
+        for (size_t i = 0; i < n; ++i)
+            for (size_t j = 0; j < width; j += CACHE_LINE) PREFETCH(rows[i] + j);
+    }
+};
+
+INLINE void sum_rows(float* total, const FoldedRows& found, size_t width) {
+    memset(total, 0, width * sizeof(float));
+    for (size_t i = 0; i < found.n; ++i)
+        for (size_t j = 0; j < width; ++j) total[j] += found.rows[i][j];
+}
+
+// Embed each distinct token once.
+//
+// Y       (n, nO): written
+// F       (rows of all tables, nP * nO)
+// keys    (n, n_columns), those that the map holds
+// copies  room for n numbers
+// mixed   room for nP * nO numbers
+CLONED void embed_folded(float* Y, const float* F, const Column* columns,
+                         size_t n_columns, const uint64* keys, size_t n, Mixing m,
+                         Map& map, int32_t* copies, float* mixed) {
+    const size_t width = m.nP * m.nO;
+    find_distinct(map, n, n, SIZE_MAX, copies);
+    FoldedRows found[2];  // of one token, and of the next one
+    found[0].find(F, width, columns, n_columns, keys);
+    for (size_t i = 0; i < map.n_distinct; ++i) {
+        if (i + 1 < map.n_distinct)
+            found[(i + 1) % 2].find(F, width, columns, n_columns,
+                                    keys + map.firsts[i + 1] * n_columns);
+        sum_rows(mixed, found[i % 2], width);
+        float* y = Y + map.firsts[i] * m.nO;
+        finish_row(y, y, mixed, m, false);
+    }
+    for (size_t i = 0; i < n; ++i) {
+        const size_t first = map.firsts[copies[i]];
+        if (first != i) memcpy(Y + i * m.nO, Y + first * m.nO, m.nO * sizeof(float));
+    }
+}

@@ -1,0 +1,69 @@
+"""Embed tokens through folded tables by a compiled kernel.
+
+It finds the rows of each distinct token, sums and finishes them: what is several passes
+over arrays in `cpumixedembed.py` is one over the processor's registers. It takes
+columns whose vectors are sums of rows without weights, as the kernels for GPUs describe
+them; mixers with others are left to numpy.
+"""
+
+from operator import is_
+from typing import NamedTuple
+
+from numpy.typing import NDArray
+
+from ...kernels import compiled
+from ...kernels.rows import Table, describe
+from ..watch import get_checked
+from .folding import FoldedTables
+from .mixer import Mixer
+
+
+class Description(NamedTuple):
+    """What the kernel is told of folded tables.
+
+    checked (list): What was checked of each column: other attributes make others.
+    columns (NDArray, optional): The bytes of the kernel's structs, or None if it can't
+        embed the columns.
+    """
+
+    checked: list[tuple | None]
+    columns: NDArray | None
+
+
+def predict(mixer: Mixer, folded: FoldedTables, keys: NDArray) -> NDArray | None:
+    """Embed tokens by their keys: see `cpumixedembed.predict`.
+
+    RAISES (ValueError): If attributes can't be those of their layers.
+    RETURNS (NDArray, optional): None if there is no kernel that can.
+    """
+    if compiled.kernels is None:
+        return None
+    columns = _get_columns(mixer, folded)
+    if columns is None:
+        return None
+    bias, scale, shift, _ = folded.norm
+    return compiled.kernels.embed_folded(folded.F, columns, keys, bias, scale, shift)
+
+
+def _get_columns(mixer: Mixer, folded: FoldedTables) -> NDArray | None:
+    """Get what the kernel is told, as long as nobody sets other attributes."""
+    for column in mixer.columns:
+        column.check()
+    checked = [get_checked(column.model) for column in mixer.columns]
+    kept = folded.description.kept
+    if kept is None or not all(map(is_, kept.checked, checked)):
+        kept = Description(checked, _describe(mixer, folded))
+        folded.description.kept = kept
+    return kept.columns
+
+
+def _describe(mixer: Mixer, folded: FoldedTables) -> NDArray | None:
+    starts = [*map(int, folded.starts.values()), len(folded.F)]
+    tables = []
+    for i, column in enumerate(mixer.columns):
+        finder = column.get_plain_finder()
+        if finder is None:
+            return None
+        tables.append(Table(folded.F[starts[i] : starts[i + 1]], finder))
+    columns, _ = describe(tables)
+    return columns.view("uint8")
