@@ -19,6 +19,7 @@ from .blas import (
     is_numpy_faster,
     measure_speeds,
 )
+from .compilation import Kernels, advise_on_kernels, examine_kernels
 from .installation import (
     PACKAGE,
     Gpu,
@@ -51,6 +52,7 @@ class Health:
     shapes (tuple[Shape, ...]): Rows, inputs and outputs of the products measured.
     speeds (dict[str, list[float]]): What each library reaches at each shape, in
         GFLOP/s.
+    kernels (Kernels): Whether compiled kernels are in use, and what they bring.
     threads (dict[str, str]): Environment variables that set threads.
     python (str): Python's version.
     parser_profiled (bool): Whether spaCy's parser was compiled with profiling.
@@ -67,6 +69,7 @@ class Health:
     blas: list[Blas]
     shapes: tuple[Shape, ...]
     speeds: dict[str, list[float]]
+    kernels: Kernels
     threads: dict[str, str]
     python: str
     parser_profiled: bool
@@ -77,10 +80,11 @@ class Health:
 
 
 def examine() -> Health:
-    """Examine the machine and the installation. Takes about a second."""
+    """Examine the machine and the installation. Takes about two seconds."""
     versions = find_versions()
     blas = [describe_blis(), describe_numpy_blas()]
     speeds = measure_choices(blas[1].threads)
+    kernels = examine_kernels()
     gpu = examine_gpu()
     profiled = is_parser_profiled()
     return Health(
@@ -91,6 +95,7 @@ def examine() -> Health:
         blas=blas,
         shapes=SHAPES,
         speeds=speeds,
+        kernels=kernels,
         threads={key: os.environ[key] for key in THREAD_VARIABLES if key in os.environ},
         python=platform.python_version(),
         parser_profiled=profiled,
@@ -99,6 +104,7 @@ def examine() -> Health:
         untested=find_untested(versions),
         advice=[
             *advise_on_blas(blas, speeds),
+            *advise_on_kernels(kernels),
             *advise_on_python(profiled),
             *advise_on_gpu(gpu),
         ],

@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..hashing.murmur import find_rows
-from ..kernels.distinct import MAX_COLUMNS, NUMPY_OPS, find_distinct_rows
+from ..kernels.distinct import MAX_COLUMNS, find_distinct_rows
+from ..kernels.sums import NUMPY_OPS
 
 #: With a seed that equals the length of the hashed key, 8 bytes, the two halves of
 #: MurmurHash3_x64_128 are twice and three times the same number. So hash 1 is always

@@ -11,7 +11,7 @@ from thinc.api import Model
 
 from ..checks import check_attributes
 from ..hashing.murmur import MAX_HASHES
-from ..kernels.distinct import NUMPY_OPS
+from ..kernels.sums import NUMPY_OPS
 from ..layers.symboltaker import look_up
 from .codes import find_code
 from .hybrid_table import HybridTable

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from thinc.api import Model
 
-from ..kernels.distinct import NUMPY_OPS
+from ..kernels.sums import NUMPY_OPS
 from ..layers.hybridembed import HybridEmbed
 from ..layers.symboltaker import Symbols, give_symbols, look_up
 from .codes import find_code

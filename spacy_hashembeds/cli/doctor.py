@@ -76,6 +76,7 @@ def _print_health(health: "Health") -> None:
         divider=True,
         aligns=tuple("l" + "r" * len(shapes)),
     )
+    _print_kernels(health)
     for text in health.untested:
         msg.warn(text)
     for text in health.advice:
@@ -85,3 +86,25 @@ def _print_health(health: "Health") -> None:
     if not health.problems:
         more = "" if health.advice else ", and we know of nothing that would be faster"
         msg.good(f"Nothing is broken{more}")
+
+
+def _print_kernels(health: "Health") -> None:
+    from wasabi import msg
+
+    in_use, are_there, measured = health.kernels
+    rows = [
+        (
+            f"{name}, in use" if name == in_use else name,
+            *(f"{us:.1f}" for us in measured[name].values()),
+        )
+        for name in measured
+    ]
+    if not are_there:
+        rows.append(("compiled", "none are there", "", ""))
+    msg.table(
+        rows,
+        title="Tok2Vec on the CPU, on either kernels",
+        header=("microseconds a word", *measured[in_use]),
+        divider=True,
+        aligns=("l", "r", "r", "r"),
+    )

@@ -78,6 +78,17 @@ cdef extern from "windows.h" nogil:
     )
 
 
+cdef extern from "sums.h" nogil:
+    cbool c_gather_sums "gather_sums"(
+        float* sums, const float* table, size_t n_rows, const uint32_t* rows, size_t n,
+        size_t k, size_t width
+    )
+    cbool c_scatter_sums "scatter_sums"(
+        float* d_table, const float* d_sums, size_t n_rows, const uint32_t* rows,
+        size_t n, size_t k, size_t width
+    )
+
+
 cdef extern from "masks.h" nogil:
     int N_WORDS
     int c_draw_mask "draw_mask"(
@@ -128,7 +139,6 @@ cdef Mixing describe_mixing(
     cdef size_t nO = scale.shape[0]
     require(nO > 0 and <size_t>shift.shape[0] == nO)
     require(<size_t>bias.shape[0] == width and width > 0 and width % nO == 0)
-    require(width // nO <= 256)  # pieces are counted in bytes
     mixing.bias, mixing.scale, mixing.shift = &bias[0], &scale[0], &shift[0]
     mixing.nO, mixing.nP = nO, width // nO
     mixing.between_outputs = 1 if pieces_first else mixing.nP
@@ -168,6 +178,7 @@ def begin_rows(
     cdef Mixing mixing = describe_mixing(bias, scale, shift, mixed.shape[1], True)
     cdef size_t n = Y.shape[0], nO = mixing.nO
     require(<size_t>mixed.shape[0] == n and <size_t>Y.shape[1] == nO)
+    require(mixing.nP <= 256)  # which is counted in bytes
     cdef uint8_t[:, ::1] which = np.empty((n, nO), dtype="uint8")
     cdef float[:, ::1] X = np.empty((n, nO), dtype="float32")
     cdef float[::1] inverse_deviations = np.empty(n, dtype="float32")
@@ -290,6 +301,46 @@ def embed_folded(
             mixed.data()
         )
     return Y.base
+
+
+cdef int fail_on_row(size_t n_rows) except -1:
+    raise IndexError(f"Some of the rows are not among the {n_rows} of their table.")
+
+
+def gather_sums(const float[:, ::1] table, const uint32_t[:, ::1] rows):
+    cdef size_t n_rows = table.shape[0], width = table.shape[1]
+    cdef size_t n = rows.shape[0], k = rows.shape[1]
+    cdef cbool are_there
+    cdef float[:, ::1] sums = np.empty((n, width), dtype="float32")
+    if n * width > 0:
+        require(k > 0)
+        if n_rows == 0:
+            fail_on_row(n_rows)
+        with nogil:
+            are_there = c_gather_sums(
+                &sums[0, 0], &table[0, 0], n_rows, &rows[0, 0], n, k, width
+            )
+        if not are_there:
+            fail_on_row(n_rows)
+    return sums.base
+
+
+def scatter_sums(
+    float[:, ::1] d_table, const uint32_t[:, ::1] rows, const float[:, ::1] d_sums
+):
+    cdef size_t n_rows = d_table.shape[0], width = d_table.shape[1]
+    cdef size_t n = rows.shape[0], k = rows.shape[1]
+    cdef cbool are_there
+    require(<size_t>d_sums.shape[0] == n and <size_t>d_sums.shape[1] == width)
+    if n * k * width > 0:
+        if n_rows == 0:
+            fail_on_row(n_rows)
+        with nogil:
+            are_there = c_scatter_sums(
+                &d_table[0, 0], &d_sums[0, 0], n_rows, &rows[0, 0], n, k, width
+            )
+        if not are_there:
+            fail_on_row(n_rows)
 
 
 cdef int check_windows(

@@ -29,6 +29,7 @@ Kernel = Callable[[tuple[int], tuple[int], tuple], None]
 #: The name of the environment variable that says in which order gradients are added up.
 DETERMINISTIC_NAME = "SPACY_HASHEMBEDS_DETERMINISTIC"
 
+HEADER = Path(__file__).with_name("rows.h")
 SOURCE = Path(__file__).with_name("embed.cu")
 THREADS = 256
 #: Kernels go round where there is more to do than so many blocks can.
@@ -151,7 +152,7 @@ def get_kernel(name: str) -> Kernel:
 @cache
 def _get_module() -> Any:
     cupy = import_module("cupy")
-    code = SOURCE.read_text(encoding="utf8")
+    code = "".join(path.read_text(encoding="utf8") for path in (HEADER, SOURCE))
     return cupy.RawModule(code=code, options=("-std=c++17",))
 
 

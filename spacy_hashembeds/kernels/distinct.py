@@ -5,11 +5,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from thinc.api import NumpyOps
 
 from . import compiled
-
-NUMPY_OPS = NumpyOps()
+from .sums import scatter_add
 
 #: How many columns a row of keys can have.
 MAX_COLUMNS = 64
@@ -41,19 +39,9 @@ class Distinct:
 
         *Shape:* `(n, w)` to `(m, w)`, float32.
         """
-        return scatter_add(len(self.values), self.copies, dY)
-
-
-def scatter_add(n_rows: int, indices: NDArray, values: NDArray) -> NDArray:
-    """Add each row of values to the row of a new array that its index says.
-
-    indices (NDArray): *Shape:* `(n,)`, int32.
-    values (NDArray): *Shape:* `(n, w)`.
-    RETURNS (NDArray): *Shape:* `(n_rows, w)`, float32.
-    """
-    summed = np.zeros((n_rows, values.shape[1]), dtype="float32")
-    NUMPY_OPS.scatter_add(summed, indices, np.ascontiguousarray(values))
-    return summed
+        summed = np.zeros((len(self.values), dY.shape[1]), dtype="float32")
+        scatter_add(summed, self.copies[:, None], dY)
+        return summed
 
 
 def find_distinct(keys: NDArray) -> Distinct:

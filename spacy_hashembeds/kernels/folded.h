@@ -7,6 +7,7 @@
 #include "distinct.h"
 #include "mixing.h"
 #include "rows.h"
+#include "sums.h"
 
 const size_t CACHE_LINE = 16;  // numbers
 
@@ -32,8 +33,7 @@ struct FoldedRows {
 
 INLINE void sum_rows(float* total, const FoldedRows& found, size_t width) {
     memset(total, 0, width * sizeof(float));
-    for (size_t i = 0; i < found.n; ++i)
-        for (size_t j = 0; j < width; ++j) total[j] += found.rows[i][j];
+    for (size_t i = 0; i < found.n; ++i) add_row(total, found.rows[i], width);
 }
 
 // Embed each distinct token once.

@@ -15,6 +15,9 @@ from . import compiled
 
 EPSILON = 1e-8  # Thinc's
 
+#: More than these compiled kernels don't tell apart.
+MOST_PIECES = 256
+
 
 def pieces_first(W: NDArray, b: NDArray) -> tuple[NDArray, NDArray]:
     """Lay out Thinc's Maxout parameters with the pieces outside.
@@ -43,9 +46,14 @@ class Norm(NamedTuple):
     shift: NDArray
     is_laid_out: bool = True
 
+    @property
+    def n_pieces(self) -> int:
+        """How many pieces a unit has."""
+        return len(self.bias) // len(self.scale)
+
     def split_pieces(self, mixed: NDArray) -> NDArray:
         """Tell Maxout's pieces apart. *Shape:* `(n, nP * nO)` to `(n, nP, nO)`."""
-        nO, nP = len(self.scale), len(self.bias) // len(self.scale)
+        nO, nP = len(self.scale), self.n_pieces
         if self.is_laid_out:
             return mixed.reshape(-1, nP, nO)
         return mixed.reshape(-1, nO, nP).transpose(0, 2, 1)
@@ -97,7 +105,7 @@ def begin_finish(
         gradients of the norm that it is given, and returns that of mixed.
     """
     kernels = compiled.take(mixed)
-    if kernels is not None:
+    if kernels is not None and norm.n_pieces <= MOST_PIECES:
         return _begin_finish_compiled(kernels, mixed, norm)
     mixed += norm.bias
     best, backprop_maximum = begin_maximum(norm.split_pieces(mixed))

@@ -12,6 +12,7 @@ from thinc.types import Floats2d, Ints2d
 from ..kernels import cuda
 from ..kernels.cuda import is_used_by
 from ..kernels.rows import Hashing, Table
+from ..kernels.sums import scatter_add
 from .watch import peek
 
 
@@ -49,8 +50,7 @@ def scatter_rows(ops: Any, rows: Any, d_output: Any, gradient: Any) -> None:
     if is_used_by(ops):
         _scatter_on_gpu(ops, rows, d_output, gradient)
         return
-    for rows_of_output in ops.as_contig(rows.T, dtype="i"):
-        ops.scatter_add(gradient, rows_of_output, d_output)
+    scatter_add(gradient, rows, d_output)
 
 
 @contextmanager

@@ -1,5 +1,5 @@
 from collections.abc import Callable
-from typing import TypeVar, cast
+from typing import Any, TypeVar, cast
 
 from thinc.api import Model
 from thinc.initializers import uniform_init
@@ -10,6 +10,7 @@ from ..hashing import murmur
 from ..hashing.murmur import MAX_HASHES
 from ..kernels.cuda import is_used_by
 from ..kernels.rows import Hashing
+from ..kernels.sums import gather_add
 from .checks import check_foreign, check_integer
 from .gputables import GpuTable, embed_ids
 from .mixing.column import ColumnFunctions, offer_column
@@ -69,8 +70,9 @@ def forward(
 ) -> tuple[OutT, Callable[[OutT], Ints1d]]:
     if is_used_by(model.ops):
         return embed_ids(GpuTable(model, get_finder(model)), ids, is_train)
-    rows = find_rows(model, ids)
-    output = _gather_add(model, get_table(model), rows)
+    rows: Any = find_rows(model, ids)
+    table: Any = get_table(model)
+    output: Any = gather_add(table, rows)
     return finish_forward(model, rows, output, is_train)
 
 
@@ -110,16 +112,6 @@ def get_finder(model: Model) -> Hashing:
     """
     check_weights(model)
     return Hashing(seed=model.attrs["seed"], num_hashes=model.attrs["num_hashes"])
-
-
-def _gather_add(model: Model, E: Floats2d, rows: Ints2d) -> Floats2d:
-    if len(rows) == 0:
-        return model.ops.alloc2f(0, E.shape[1], dtype=E.dtype)
-    if not E.flags.writeable:
-        # Thinc's kernel refuses a table that is for reading only, such as a memory map
-        # that worker processes share.
-        return cast(Floats2d, E[rows].sum(axis=1))
-    return model.ops.gather_add(E, rows)
 
 
 offer_column(

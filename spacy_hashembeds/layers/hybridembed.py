@@ -12,8 +12,8 @@ from ..hashing import murmur
 from ..hashing.murmur import MAX_HASHES
 from ..hashing.reached import count_reached_rows
 from ..kernels.cuda import is_used_by
-from ..kernels.distinct import NUMPY_OPS
 from ..kernels.rows import Hybrid
+from ..kernels.sums import NUMPY_OPS
 from .checks import REMEDY, check_foreign, check_integer
 from .gputables import GpuCopy, GpuTable, embed_ids
 from .gradients import inc_table_grad

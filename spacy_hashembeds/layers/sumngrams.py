@@ -4,7 +4,7 @@ from typing import Any, cast
 from thinc.api import Model
 from thinc.types import Floats2d, Ragged
 
-from ..kernels.distinct import NUMPY_OPS, find_distinct
+from ..kernels.distinct import find_distinct
 from ..kernels.ngrams import (
     MAX_NGRAM_SIZE,
     MAX_SNIPPET,
@@ -12,6 +12,7 @@ from ..kernels.ngrams import (
     cut_snippets,
     hash_ngrams,
 )
+from ..kernels.sums import NUMPY_OPS
 from .checks import check_integer
 from .mixing.column import find_column
 from .symboltaker import get_symbols, look_up

@@ -16,8 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 from thinc.api import Model
 
-from ..kernels.distinct import NUMPY_OPS, find_equal_rows
+from ..kernels.distinct import find_equal_rows
 from ..kernels.mixing import Norm, add_finished, begin_finish, pieces_first
+from ..kernels.sums import gather_add
 from ..kernels.windows import add_windows, copy_windows, find_rows, split_blocks
 from .checks import check_integer, check_maxout
 from .derived import Derived
@@ -248,7 +249,7 @@ def share_products(weights: Weights, X: NDArray, n_computed: int) -> Multiply | 
 
     def multiply(rows: NDArray) -> NDArray:
         neighbours = rows[:, None] + (places - weights.window_size)
-        return NUMPY_OPS.gather_add(products, starts[neighbours] + places)
+        return gather_add(products, starts[neighbours] + places)
 
     return multiply
 

@@ -8,6 +8,7 @@ from typer.testing import CliRunner
 import spacy_hashembeds.cli  # noqa: F401
 from spacy_hashembeds.acceleration import doctor
 from spacy_hashembeds.acceleration.blas import Blas
+from spacy_hashembeds.acceleration.compilation import Kernels
 
 HEALTH = doctor.Health(
     versions=[doctor.Version("spacy", "3.8.18", ">=3.8.7", True)],
@@ -17,6 +18,14 @@ HEALTH = doctor.Health(
     blas=[Blas("blis", "1.3.4", "generic", 1), Blas("openblas", "0.3", None, None)],
     shapes=((27, 288, 288), (900, 288, 288), (900, 384, 288)),
     speeds={"blis": [10.0, 20.0, 30.0], "numpy's BLAS, one thread": [20.0, 40.0, 60.0]},
+    kernels=Kernels(
+        "compiled",
+        True,
+        {
+            "compiled": {"one text": 20.0, "a batch": 6.25, "training": 40.0},
+            "numpy": {"one text": 30.0, "a batch": 9.0, "training": 50.0},
+        },
+    ),
     threads={"OMP_NUM_THREADS": "2"},
     python="3.11.7",
     parser_profiled=True,
@@ -50,8 +59,18 @@ def test_what_was_found_is_shown(run):
     assert ["openblas", "0.3", "?", "?"] in lines
     assert ["GFLOP/s", "27x288x288", "900x288x288", "900x384x288"] in lines
     assert ["blis", "10.0", "20.0", "30.0"] in lines
+    assert ["compiled,", "in", "use", "20.0", "6.2", "40.0"] in lines
+    assert ["numpy", "30.0", "9.0", "50.0"] in lines
     assert "Do as you are told." in result.output
     assert "Nothing is broken" in result.output
+
+
+def test_that_there_are_no_compiled_kernels_is_shown(run):
+    measured = {"numpy": HEALTH.kernels.microseconds["numpy"]}
+    result = run(kernels=Kernels("numpy", False, measured))
+    lines = [line.split() for line in result.output.splitlines()]
+    assert ["numpy,", "in", "use", "30.0", "9.0", "50.0"] in lines
+    assert ["compiled", "none", "are", "there"] in lines
 
 
 def test_json_holds_everything_and_nothing_else_is_printed(run, capfd):
@@ -68,6 +87,7 @@ def test_json_holds_everything_and_nothing_else_is_printed(run, capfd):
         "threads": None,
     }
     assert shown["gpu"] == {"cupy": "13.0", "device": "Some GPU", "error": None}
+    assert shown["kernels"] == HEALTH.kernels._asdict()
     assert shown["speeds"] == HEALTH.speeds
     assert shown["shapes"] == [[27, 288, 288], [900, 288, 288], [900, 384, 288]]
 

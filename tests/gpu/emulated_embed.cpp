@@ -1,4 +1,5 @@
 #include "emulated_cuda.h"
+#include "rows.h"
 #include "embed.cu"
 
 LAUNCHER(gather_sum_float)

@@ -344,8 +344,9 @@ def compile_cuda(*options: str) -> None:
     nvcc = shutil.which("nvcc")
     if nvcc is None:
         pytest.skip("nvcc is not there to compile the kernels")
-    options = ("-std=c++17", "-Werror", "all-warnings", *options, str(cuda.SOURCE))
-    subprocess.run([nvcc, *options], check=True)
+    options = ("-std=c++17", "-Werror", "all-warnings", *options)
+    sources = ("-include", str(cuda.HEADER), str(cuda.SOURCE))
+    subprocess.run([nvcc, *options, *sources], check=True)
 
 
 @pytest.mark.parametrize("code", ["sm_80", "sm_90"])

@@ -10,7 +10,6 @@ from spacy_hashembeds.kernels.distinct import (
     find_distinct,
     find_distinct_rows,
     find_equal_rows,
-    scatter_add,
 )
 
 sizes = st.integers(1, 40)
@@ -63,16 +62,6 @@ def test_gather_backpropagates_share(keys, width):
     )
 
 
-def test_scatter_add_equals_numpy():
-    state = np.random.default_rng(0)
-    indices = state.integers(0, 5, 50).astype("int32")
-    for values in (state.normal(size=(50, 3)), state.normal(size=(3, 50)).T):
-        expected = np.zeros((6, 3))
-        np.add.at(expected, indices, values)
-        actual = scatter_add(6, indices, values.astype("f"))
-        np.testing.assert_allclose(actual, expected, atol=1e-5)
-
-
 @given(
     hnp.arrays(
         "float32", st.tuples(sizes, st.integers(2, 5)), elements=st.floats(width=32)
@@ -83,8 +72,8 @@ def test_equal_rows_of_numbers_are_found(X):
     rows = [row.tobytes() for row in X]
     n_distinct = len(set(rows))
     found = find_equal_rows(X, most=n_distinct)
-    if len({row.tobytes() for row in X[:, :2]}) < n_distinct:
-        assert found is None
+    if found is None:
+        assert len({row.tobytes() for row in X[:, :2]}) < n_distinct
     else:
         assert len(found.values) == n_distinct
         assert [row.tobytes() for row in found.share(found.values)] == rows
@@ -96,4 +85,5 @@ def test_rows_that_two_numbers_do_not_tell_apart():
     X = np.ones((3, 4), dtype="float32")
     assert find_equal_rows(X, most=1).copies.tolist() == [0, 0, 0]
     X[1, 3] = 2
-    assert find_equal_rows(X, most=3) is None
+    with compiled.using(None):
+        assert find_equal_rows(X, most=3) is None

@@ -21,12 +21,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...kernels.distinct import (
-    NUMPY_OPS,
     Distinct,
     find_distinct,
     find_distinct_rows,
 )
 from ...kernels.mixing import Norm, begin_finish, finish, pieces_first
+from ...kernels.sums import gather_add
 from ..dropout import draw_mask
 from ..gradients import inc_grad, inc_maxout_grads
 from ..watch import copy_param, peek
@@ -139,7 +139,7 @@ def _mix(columns: Sequence[EmbeddedColumn]) -> NDArray:
     for column in columns:
         np.matmul(column.X, column.W.T, out=products[column.start : column.stop])
     indices = [column.keys.copies + column.start for column in columns]
-    return NUMPY_OPS.gather_add(products, np.stack(indices, axis=1))
+    return gather_add(products, np.stack(indices, axis=1))
 
 
 def _begin_dropout(
@@ -182,7 +182,7 @@ def _sum_distinct_rows(mixer: Mixer, folded: FoldedTables, keys: NDArray) -> NDA
         indices.append(values.copies + n_values)
         n_values += len(values.values)
     products = _gather_each(folded.F, found)
-    return NUMPY_OPS.gather_add(products, np.stack(indices, axis=1))
+    return gather_add(products, np.stack(indices, axis=1))
 
 
 def _gather_each(F: NDArray, found: Sequence[Rows]) -> NDArray:
@@ -207,7 +207,7 @@ def _join_weights(found: Sequence[Rows], axis: int) -> NDArray | None:
 def _gather(F: NDArray, rows: NDArray, weights: NDArray | None) -> NDArray:
     """Sum the rows of each value, weighted or not. *Shape:* `(m, k)` to `(m, w)`."""
     if weights is None:
-        return NUMPY_OPS.gather_add(F, rows)
+        return gather_add(F, rows)
     summed = np.empty((len(rows), F.shape[1]), dtype="float32")
     for start in range(0, len(rows), _BLOCK):
         block = slice(start, start + _BLOCK)

@@ -1,0 +1,50 @@
+"""Sums of rows of a table, and their gradients added up."""
+
+import numpy as np
+from numpy.typing import NDArray
+from thinc.api import NumpyOps
+
+from . import compiled
+
+NUMPY_OPS = NumpyOps()
+
+
+def gather_add(table: NDArray, rows: NDArray) -> NDArray:
+    """Sum rows of a table, as `thinc.api.Ops.gather_add`.
+
+    table (NDArray): *Shape:* `(n_rows, width)`, float32.
+    rows (NDArray): *Shape:* `(n, k)`, integers of 32 bits.
+    RAISES (IndexError): If a compiled kernel finds that a row is not there.
+    RETURNS (NDArray): *Shape:* `(n, width)`, float32.
+    """
+    kernels = compiled.take(table)
+    if kernels is not None and table.flags.c_contiguous:
+        return kernels.gather_sums(table, _as_unsigned(rows))
+    if not table.flags.writeable or len(rows) == 0:
+        # Thinc's kernel refuses a table that is for reading only, such as a memory map
+        # that worker processes share
+        return table[rows].sum(axis=1)
+    return NUMPY_OPS.gather_add(table, rows)
+
+
+def scatter_add(d_table: NDArray, rows: NDArray, d_sums: NDArray) -> None:
+    """Add the gradient of each sum to those of its rows, in place.
+
+    d_table (NDArray): *Shape:* `(n_rows, width)`, float32, contiguous.
+    rows (NDArray): *Shape:* `(n, k)`, integers of 32 bits.
+    d_sums (NDArray): *Shape:* `(n, width)`, float32.
+    RAISES (IndexError): If a compiled kernel finds that a row is not there.
+    """
+    d_sums = np.ascontiguousarray(d_sums)
+    kernels = compiled.take(d_table, d_sums)
+    if kernels is not None:
+        kernels.scatter_sums(d_table, _as_unsigned(rows), d_sums)
+        return
+    for rows_of_sums in np.ascontiguousarray(rows.T, dtype="int32"):
+        NUMPY_OPS.scatter_add(d_table, rows_of_sums, d_sums)
+
+
+def _as_unsigned(rows: NDArray) -> NDArray:
+    """See rows as the kernels do. Negative ones become too large."""
+    rows = np.ascontiguousarray(rows, rows.dtype if rows.itemsize == 4 else "int32")
+    return rows.view("uint32")

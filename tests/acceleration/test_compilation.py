@@ -1,0 +1,61 @@
+"""Whether compiled kernels are there, in use, and what they bring."""
+
+import pytest
+
+from spacy_hashembeds.acceleration import compilation
+from spacy_hashembeds.acceleration.compilation import (
+    COMPILED,
+    NUMPY,
+    Kernels,
+    advise_on_kernels,
+    examine_kernels,
+    measure_kernels,
+)
+from spacy_hashembeds.kernels import compiled
+
+WHAT = ["one text", "a batch", "training"]
+
+
+@pytest.mark.parametrize("in_use", [COMPILED, NUMPY])
+def test_the_kernels_in_use_are_named_and_both_are_measured(in_use, monkeypatch):
+    if compiled.find() is None:
+        pytest.skip("there are no compiled kernels here")
+    chosen = compiled.find() if in_use == COMPILED else None
+    monkeypatch.setattr(compiled, "kernels", chosen)
+    kernels = examine_kernels(rounds=1)
+    assert (kernels.in_use, kernels.are_there) == (in_use, True)
+    assert list(kernels.microseconds) == [COMPILED, NUMPY]
+    for us in kernels.microseconds.values():
+        assert list(us) == WHAT
+        assert all(value > 0 for value in us.values())
+    assert compiled.kernels is chosen
+
+
+def test_without_any_numpy_alone_is_measured(monkeypatch):
+    monkeypatch.setattr(compiled, "find", lambda: None)
+    monkeypatch.setattr(compiled, "kernels", None)
+    kernels = examine_kernels(rounds=1)
+    assert (kernels.in_use, kernels.are_there) == (NUMPY, False)
+    assert list(kernels.microseconds) == [NUMPY]
+
+
+def test_each_choice_is_in_use_while_it_is_measured(monkeypatch):
+    seen = []
+
+    def note():
+        seen.append(compiled.kernels)
+
+    works = {"one text": (note, 1)}
+    monkeypatch.setattr(compilation, "_make_works", lambda: works)
+    measure_kernels({"a": "A", "b": None}, rounds=2)
+    assert seen == ["A", None] * 3
+
+
+def test_advice(monkeypatch):
+    monkeypatch.setenv(compiled.SWITCH, "0")
+    assert advise_on_kernels(Kernels(COMPILED, True, {})) == []
+    (advice,) = advise_on_kernels(Kernels(NUMPY, True, {}))
+    assert "SPACY_HASHEMBEDS_COMPILED is 0" in advice
+    (advice,) = advise_on_kernels(Kernels(NUMPY, False, {}))
+    assert "install a C++ compiler" in advice
+    assert "--no-binary spacy-hashembeds" in advice

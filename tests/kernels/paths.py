@@ -1,0 +1,33 @@
+"""Both paths of the kernels, for tests that hold for either."""
+
+from typing import Any
+
+import pytest
+
+from spacy_hashembeds.kernels import compiled
+
+#: Where there is no compiler there are none.
+KERNELS: Any = compiled.find()
+
+needs_kernels = pytest.mark.skipif(
+    KERNELS is None, reason="there are no compiled kernels here"
+)
+
+both_paths = pytest.mark.parametrize(
+    "kernels", [pytest.param(KERNELS, marks=needs_kernels, id="compiled"), None]
+)
+
+
+class Noted:
+    """Kernels that note the names of those that are called.
+
+    names (list[str]): In the order of the calls.
+    """
+
+    def __init__(self, kernels: Any) -> None:
+        self.kernels = kernels
+        self.names: list[str] = []
+
+    def __getattr__(self, name: str) -> Any:
+        self.names.append(name)
+        return getattr(self.kernels, name)

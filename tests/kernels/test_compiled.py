@@ -1,0 +1,281 @@
+"""Compiled kernels against numpy, and what becomes of arrays that they can't take."""
+
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from spacy_hashembeds.kernels import compiled
+from spacy_hashembeds.kernels.distinct import (
+    find_distinct,
+    find_distinct_rows,
+    find_equal_rows,
+)
+from spacy_hashembeds.kernels.mixing import Norm, add_finished, begin_finish, finish
+from spacy_hashembeds.kernels.sums import gather_add, scatter_add
+from spacy_hashembeds.kernels.windows import add_windows, copy_windows
+
+from .paths import KERNELS, Noted, both_paths, needs_kernels
+
+pytestmark = needs_kernels
+
+#: Those below and above the lanes of a vector, and a pipeline's.
+WIDTHS = (1, 2, 7, 16, 17, 33, 96)
+
+
+def make_norm(state, nO, nP, *, is_laid_out=True):
+    bias, scale, shift = (state.normal(size=n).astype("f") for n in (nO * nP, nO, nO))
+    return Norm(bias, scale, shift, is_laid_out)
+
+
+@pytest.mark.parametrize("is_laid_out", [True, False])
+@pytest.mark.parametrize("nP", [1, 2, 3, 5])
+@pytest.mark.parametrize("nO", WIDTHS)
+def test_rows_are_finished_as_in_numpy(nO, nP, is_laid_out):
+    state = np.random.default_rng(nO)
+    norm = make_norm(state, nO, nP, is_laid_out=is_laid_out)
+    mixed = state.normal(size=(9, nO * nP)).astype("f")
+    residual = state.normal(size=(9, nO)).astype("f")
+    found = []
+    for kernels in (KERNELS, None):
+        noted = kernels and Noted(kernels)
+        with compiled.using(noted):
+            Y = residual.copy()
+            add_finished(mixed.copy(), norm, Y)
+            found.append((finish(mixed.copy(), norm), Y))
+        assert kernels is None or noted.names == ["finish_rows"] * 2
+    for ours, expected in zip(*found, strict=True):
+        np.testing.assert_allclose(ours, expected, atol=2e-5)
+
+
+@pytest.mark.parametrize("nP", [1, 2, 3, 5])
+@pytest.mark.parametrize("nO", WIDTHS)
+def test_gradients_are_those_of_numpy(nO, nP):
+    state = np.random.default_rng(nO)
+    norm = make_norm(state, nO, nP)
+    # few different numbers, so that pieces are equal now and then
+    mixed = state.integers(-2, 3, (9, nO * nP)).astype("f")
+    norm.bias[...] = 0
+    dY = state.normal(size=(9, nO)).astype("f")
+    found = []
+    for kernels in (KERNELS, None):
+        with compiled.using(kernels):
+            Y, backprop = begin_finish(mixed.copy(), norm)
+            gradients = norm.make_zeros()
+            gradients.scale[...] = 1  # added to
+            d_mixed = backprop(dY, gradients)
+            found.append((Y, d_mixed, *gradients[:3]))
+    for ours, expected in zip(*found, strict=True):
+        np.testing.assert_allclose(ours, expected, rtol=1e-3, atol=2e-4)
+
+
+def test_more_pieces_than_a_byte_counts_are_left_to_numpy():
+    state = np.random.default_rng(0)
+    norm = make_norm(state, 2, 300)
+    mixed = state.normal(size=(3, 600)).astype("f")
+    with compiled.using(noted := Noted(KERNELS)):
+        Y, backprop = begin_finish(mixed.copy(), norm)
+        finished = finish(mixed.copy(), norm)
+        assert backprop(Y, norm.make_zeros()).shape == mixed.shape
+    assert noted.names == ["finish_rows"]
+    np.testing.assert_allclose(finished, Y, atol=1e-5)
+
+
+@both_paths
+def test_rows_of_float64_are_computed_as_such(kernels):
+    norm = Norm(*(np.ones(n) for n in (6, 2, 2)))
+    with compiled.using(kernels):
+        assert finish(np.zeros((2, 6)), norm).dtype == "float64"
+
+
+rows_of_keys = hnp.arrays(
+    "uint64",
+    st.tuples(st.integers(1, 40), st.integers(1, 5)),
+    elements=st.sampled_from([0, 1, 2, 2**63, 2**64 - 1]),
+)
+
+
+@given(rows_of_keys)
+def test_distinct_rows_come_in_their_order(rows):
+    with compiled.using(noted := Noted(KERNELS)):
+        found = find_distinct_rows(rows)
+    assert noted.names == ["find_distinct"]
+    assert found.values.tolist() == list(map(list, dict.fromkeys(map(tuple, rows))))
+    np.testing.assert_array_equal(found.values[found.copies], rows)
+
+
+@given(rows_of_keys)
+def test_distinct_keys_of_a_column(rows):
+    with compiled.using(KERNELS):
+        found = find_distinct(rows[:, -1])  # with gaps between them
+    assert found.values.tolist() == list(dict.fromkeys(rows[:, -1].tolist()))
+    np.testing.assert_array_equal(found.values[found.copies], rows[:, -1])
+
+
+@pytest.mark.parametrize("width", [2, 3, 5, 96])
+def test_equal_rows_are_told_apart_bit_for_bit(width):
+    X = np.random.default_rng(0).normal(size=(8, width)).astype("f")
+    X[3], X[5] = X[0], X[1]
+    X[6, :] = 0.0
+    X[7, :] = -0.0
+    with compiled.using(noted := Noted(KERNELS)):
+        found = find_equal_rows(X, most=6)
+        assert find_equal_rows(X, most=5) is None
+    assert noted.names == ["find_equal_rows"] * 2
+    assert found.copies.tolist() == [0, 1, 2, 0, 3, 1, 4, 5]
+    np.testing.assert_array_equal(found.values[found.copies], X)
+
+
+def test_rows_that_begin_alike_are_given_up():
+    """Else each would be compared with each."""
+    X = np.random.default_rng(0).normal(size=(500, 96)).astype("f")
+    X[:, :4] = 1
+    with compiled.using(KERNELS):
+        assert find_equal_rows(X, most=500) is None
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("k", [1, 3])
+def test_sums_of_rows_and_their_gradients(width, k):
+    state = np.random.default_rng(0)
+    table = state.normal(size=(11, width)).astype("f")
+    rows = state.integers(0, 11, (20, k)).astype("uint32")
+    dY = state.normal(size=(20, width)).astype("f")
+    found = []
+    for kernels in (KERNELS, None):
+        with compiled.using(kernels):
+            gradient = np.ones_like(table)
+            scatter_add(gradient, rows, dY)
+            found.append((gather_add(table, rows), gradient))
+    for ours, expected in zip(*found, strict=True):
+        np.testing.assert_allclose(ours, expected, atol=1e-5)
+
+
+@both_paths
+def test_a_table_for_reading_only_and_no_rows(kernels):
+    table = np.ones((3, 2), dtype="f")
+    table.flags.writeable = False
+    with compiled.using(kernels):
+        assert gather_add(table, np.array([[0, 2]], dtype="uint32")).tolist() == [
+            [2, 2]
+        ]
+        assert gather_add(table, np.zeros((0, 2), dtype="uint32")).shape == (0, 2)
+
+
+@pytest.mark.parametrize("row", [3, -1])
+def test_rows_that_are_not_there_are_refused(row):
+    table, rows = np.ones((3, 2), dtype="f"), np.array([[0], [row]], dtype="int32")
+    with compiled.using(KERNELS):
+        with pytest.raises(IndexError, match="not among the 3 of their table"):
+            gather_add(table, rows)
+        with pytest.raises(IndexError, match="not among the 3 of their table"):
+            scatter_add(table, rows, np.ones((2, 2), dtype="f"))
+
+
+@pytest.mark.parametrize("window_size", [0, 1, 3])
+def test_windows_are_those_of_numpy(window_size):
+    state = np.random.default_rng(0)
+    X = state.normal(size=(20, 5)).astype("f")
+    rows = np.array([3, 4, 9, 16])
+    d_windows = state.normal(size=(4, (2 * window_size + 1) * 5)).astype("f")
+    found = []
+    for kernels in (KERNELS, None):
+        with compiled.using(kernels):
+            dX = X.copy()
+            add_windows(dX, rows, window_size, d_windows)
+            found.append((copy_windows(X, rows, window_size), dX))
+    for ours, expected in zip(*found, strict=True):
+        np.testing.assert_allclose(ours, expected, atol=1e-6)
+
+
+F, U, N = "float32", "uint32", "int64"
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("finish_rows", [(F, 2, 3), (F, 1, 6), (F, 6), (F, 3), (F, 3), True, True]),
+        ("finish_rows", [(F, 2, 3), (F, 2, 6), (F, 6), (F, 3), (F, 2), True, True]),
+        ("finish_rows", [(F, 2, 3), (F, 2, 7), (F, 7), (F, 3), (F, 3), True, True]),
+        ("begin_rows", [(F, 1, 3), (F, 2, 6), (F, 6), (F, 3), (F, 3)]),
+        ("begin_rows", [(F, 1, 1), (F, 1, 300), (F, 300), (F, 1), (F, 1)]),
+        ("copy_windows", [(F, 5, 2), (N, 3), 1]),
+        ("add_windows", [(F, 5, 2), (N, 3), 0, (F, 2, 2)]),
+        ("gather_sums", [(F, 5, 2), (U, 3, 0)]),
+        ("scatter_sums", [(F, 5, 2), (U, 3, 1), (F, 2, 2)]),
+        ("find_distinct", [("uint64", 0, 2)]),
+        ("draw_mask", [3, 0, 1.0, (U, 624)]),
+    ],
+)
+def test_arrays_that_do_not_fit_each_other_are_refused(name, arguments):
+    arrays = [
+        np.zeros(each[1:], each[0]) if isinstance(each, tuple) else each
+        for each in arguments
+    ]
+    with pytest.raises(ValueError, match="don't fit each other"):
+        getattr(KERNELS, name)(*arrays)
+
+
+def test_rows_without_their_neighbours_are_refused():
+    X = np.zeros((5, 2), dtype="f")
+    for rows in ([0, 1], [3, 4]):
+        with pytest.raises(ValueError, match="don't fit each other"):
+            KERNELS.copy_windows(X, np.array(rows), 1)
+
+
+def test_threads_do_not_disturb_each_other():
+    state = np.random.default_rng(0)
+    keys = state.integers(0, 50, (20_000, 3)).astype("uint64")
+    norm = make_norm(state, 96, 3)
+    mixed = state.normal(size=(500, 288)).astype("f")
+
+    def work(_):
+        found = find_distinct_rows(keys)
+        return found.copies, finish(mixed.copy(), norm)
+
+    with compiled.using(KERNELS), ThreadPoolExecutor(4) as pool:
+        results = list(pool.map(work, range(16)))
+    for copies, Y in results:
+        np.testing.assert_array_equal(copies, results[0][0])
+        np.testing.assert_array_equal(Y, results[0][1])
+
+
+# The switch
+
+
+def run_python(code, **environment):
+    return subprocess.run(
+        [sys.executable, "-c", code],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize(("value", "is_used"), [("1", True), ("0", False)])
+def test_the_environment_says_whether_they_are_used(value, is_used):
+    code = "from spacy_hashembeds.kernels import compiled; print(compiled.kernels)"
+    result = run_python(code, SPACY_HASHEMBEDS_COMPILED=value)
+    assert result.returncode == 0, result.stderr
+    assert ("_compiled" in result.stdout) is is_used
+
+
+def test_the_environment_may_say_nothing_else():
+    code = "from spacy_hashembeds.kernels import compiled"
+    result = run_python(code, SPACY_HASHEMBEDS_COMPILED="no")
+    assert "SPACY_HASHEMBEDS_COMPILED should be 1" in result.stderr
+    assert "but is 'no'" in result.stderr
+
+
+def test_where_there_are_none_numpy_does_the_work():
+    code = (
+        "import sys; sys.modules['spacy_hashembeds.kernels._compiled'] = None; "
+        "from spacy_hashembeds.kernels import compiled; print(compiled.kernels)"
+    )
+    assert run_python(code).stdout == "None\n"
