@@ -27,10 +27,12 @@ from thinc.api import (
 
 from spacy_hashembeds.acceleration import blas
 from spacy_hashembeds.callbacks import create_use_fastest_blas
+from spacy_hashembeds.kernels import compiled
 from spacy_hashembeds.kernels import threads as threads_module
 from spacy_hashembeds.kernels.threads import find_openblas, one_thread
 
 from .. import toy_ner
+from ..kernels.paths import KERNELS, Noted, needs_kernels
 from .accelerate_pipelines import LISTENER, tok2vec
 
 CALLBACK = {"@callbacks": "spacy-hashembeds.use_fastest_blas.v1"}
@@ -117,6 +119,70 @@ def test_products_are_those_of_blis(rows, trans1, trans2):
     blas.NUMPY_BLAS_OPS.gemm(x, y, trans1=trans1, trans2=trans2, out=out[1:])
     assert_allclose(out[1:], expected, rtol=1e-5, atol=1e-6)
     assert not out[0].any()
+
+
+@needs_kernels
+@pytest.mark.parametrize("rows", [1, 100, 3000])
+def test_sums_of_rows_in_c_take_numpys_blas(rows, monkeypatch):
+    """And the products of spaCy's parser: see the next test."""
+    noted = Noted(KERNELS)
+    monkeypatch.setattr(compiled, "kernels", noted)
+    state = numpy.random.default_rng(0)
+    table = state.normal(size=(50, 9)).astype("f")
+    indices = state.integers(0, 50, (rows, 3)).astype("uint32")
+    actual = blas.NUMPY_BLAS_OPS.gather_add(table, indices)
+    assert_allclose(actual, table[indices].sum(axis=1), atol=1e-5)
+    assert noted.names == ["make_cblas"]
+
+
+@needs_kernels
+@pytest.mark.parametrize("n_docs", [1, 5000])
+def test_a_parser_finds_with_numpys_blas_what_it_finds_with_blis(n_docs, monkeypatch):
+    """Of many Docs in parts: OpenBLAS would use more threads for the whole product."""
+    monkeypatch.setattr(compiled, "kernels", noted := Noted(KERNELS))
+    nlp = make_recognizer()
+    pipe = nlp.get_pipe("ner")
+    texts = ["Anna lives in Paris", "Ben works in Rome today"] * (n_docs // 2 + 1)
+    found = []
+    for ops in (NumpyOps(), blas.NUMPY_BLAS_OPS):
+        for node in pipe.model.walk():
+            node.ops = ops
+        docs = [nlp.make_doc(text) for text in texts[:n_docs]]
+        assert "make_cblas" not in noted.names
+        pipe.set_annotations(docs, pipe.predict(docs))
+        found.append([[(e.start, e.end, e.label_) for e in doc.ents] for doc in docs])
+    assert "make_cblas" in noted.names
+    assert found[0] == found[1]
+    assert any(found[0])
+
+
+def make_recognizer() -> Language:
+    """Make an NER component that is trained a little."""
+    nlp = spacy.blank("en")
+    ner = nlp.add_pipe("ner")
+    for i in range(8):
+        ner.add_label(f"LABEL{i}")
+    examples = [
+        Example(nlp.make_doc(doc.text), doc)
+        for doc in map(toy_ner.make_doc, toy_ner.TRAIN)
+    ]
+    fix_random_seed(0)
+    optimizer = nlp.initialize(lambda: examples)
+    for _ in range(15):
+        nlp.update(examples, sgd=optimizer)
+    return nlp
+
+
+@pytest.mark.parametrize("missing", ["kernels", "function"])
+def test_without_kernels_or_numpys_functions_c_has_blis(missing, monkeypatch):
+    if missing == "kernels":
+        monkeypatch.setattr(compiled, "kernels", None)
+    monkeypatch.setattr(
+        blas, "find_cblas", lambda name: 1 if missing == "kernels" else None
+    )
+    table = numpy.ones((2, 3), dtype="f")
+    sums = blas.NUMPY_BLAS_OPS.gather_add(table, numpy.array([[0, 1]], dtype="uint32"))
+    assert sums.tolist() == [[2, 2, 2]]
 
 
 def test_predictions_and_gradients_are_the_same_but_for_rounding(faster):

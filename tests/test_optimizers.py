@@ -1,0 +1,137 @@
+"""Our Adam against Thinc's, bit for bit."""
+
+import platform
+
+import numpy as np
+import pytest
+from spacy.util import registry
+from thinc.api import Adam as ThincAdam
+from thinc.api import Linear, warmup_linear
+
+from spacy_hashembeds.kernels import compiled
+from spacy_hashembeds.optimizers import Adam
+
+from .kernels.paths import KERNELS, Noted, both_paths, needs_kernels
+
+# elsewhere, Thinc may be compiled to round a product and a sum at once
+is_x86 = platform.machine() in ("x86_64", "AMD64")
+
+KEY = (1, "W")
+
+SETTINGS = {
+    "defaults": {},
+    "spacy": {"learn_rate": 0.01, "L2": 0.01, "grad_clip": 1.0, "use_averages": True},
+    "no averages": {"L2": 0.01, "use_averages": False},
+    "neither": {"use_averages": False},
+    "no clipping": {"grad_clip": 0.0},
+    "integers": {"learn_rate": 1, "L2": 1},
+    "L2 of the gradient": {"L2": 0.1, "L2_is_weight_decay": False},
+    "other betas": {"beta1": 0.5, "beta2": 0.7, "eps": 1e-3},
+    "numpy's numbers": {"learn_rate": np.float64(0.01)},
+    "SGD": {"beta1": 0.0, "beta2": 0.0},
+}
+
+
+def optimize(optimizer, dtype="f", shape=(31, 7), n_steps=20):
+    """Optimise made-up gradients of all sizes; give all that is there afterwards."""
+    state = np.random.default_rng(0)
+    weights = state.normal(size=shape).astype(dtype)
+    for _ in range(n_steps):
+        scale = 10 ** state.uniform(-6, 1)
+        gradient = (state.normal(size=shape) * scale).astype(dtype)
+        weights, gradient = optimizer(KEY, weights, gradient, lr_scale=0.5)
+        optimizer.step_schedules()
+        assert not gradient.any()
+    averages = optimizer.averages or {}
+    kept = (optimizer.mom1, optimizer.mom2, averages)
+    return [weights, *(each[KEY] for each in kept if KEY in each)]
+
+
+def assert_equal(ours, theirs):
+    for array, expected in zip(ours, theirs, strict=True):
+        assert array.dtype == expected.dtype
+        assert array.shape == expected.shape
+        if is_x86:
+            np.testing.assert_array_equal(array, expected)
+        else:
+            np.testing.assert_allclose(array, expected, rtol=1e-5)
+
+
+@both_paths
+@pytest.mark.parametrize("name", SETTINGS)
+def test_it_gives_the_bits_of_thincs(name, kernels):
+    settings = SETTINGS[name]
+    with compiled.using(kernels):
+        ours = optimize(Adam(**settings))
+    assert_equal(ours, optimize(ThincAdam(**settings)))
+
+
+@both_paths
+def test_schedules_are_followed(kernels):
+    def make_schedule():
+        return warmup_linear(0.001, 5, 15)
+
+    with compiled.using(kernels):
+        ours = optimize(Adam(make_schedule(), L2=0.01))
+    assert_equal(ours, optimize(ThincAdam(make_schedule(), L2=0.01)))
+
+
+@needs_kernels
+@pytest.mark.parametrize("name", SETTINGS)
+def test_one_pass_is_taken_where_it_can_be(name):
+    others = ("L2 of the gradient", "numpy's numbers", "SGD")
+    with compiled.using(noted := Noted(KERNELS)):
+        optimize(Adam(**SETTINGS[name]))
+    assert noted.names == ([] if name in others else ["step_adam"] * 20)
+
+
+@both_paths
+@pytest.mark.parametrize("shape", [(1,), (0, 3), (2, 3, 4)])
+def test_parameters_of_any_shape(kernels, shape):
+    with compiled.using(kernels):
+        ours = optimize(Adam(), shape=shape)
+    assert_equal(ours, optimize(ThincAdam(), shape=shape))
+
+
+@both_paths
+def test_gradients_that_are_no_numbers_are_not_clipped(kernels):
+    found = []
+    for make in (Adam, ThincAdam):
+        weights, gradient = np.ones(3, dtype="f"), np.ones(3, dtype="f")
+        gradient[1] = np.nan
+        with compiled.using(kernels):
+            found.append(make()(KEY, weights, gradient)[0])
+    assert np.isnan(found[0][1])
+    assert_equal(found[:1], found[1:])
+
+
+@both_paths
+def test_arrays_with_gaps_are_optimised(kernels):
+    found = []
+    for make in (Adam, ThincAdam):
+        weights = np.ones((6, 2), dtype="f")[::2]
+        with compiled.using(kernels):
+            found.append(make()(KEY, weights, np.full((3, 2), 0.5, dtype="f"))[0])
+    assert_equal(found[:1], found[1:])
+
+
+@both_paths
+def test_a_model_is_trained_as_by_thincs(kernels):
+    found = []
+    for make in (Adam, ThincAdam):
+        model = Linear(2, 3).initialize()
+        model.set_param("W", np.arange(6, dtype="f").reshape(2, 3))
+        optimizer = make(0.1)
+        X = np.ones((4, 3), dtype="f")
+        with compiled.using(kernels):
+            for _ in range(5):
+                Y, backprop = model.begin_update(X)
+                backprop(Y - 1)
+                model.finish_update(optimizer)
+            with model.use_params(optimizer.averages):
+                found.append([model.predict(X), model.get_param("b").copy()])
+    assert_equal(*found)
+
+
+def test_it_is_registered():
+    assert registry.optimizers.get("spacy-hashembeds.Adam.v1") is Adam
