@@ -4,7 +4,9 @@ BIN = $(VENV)/bin
 SEED ?= 0
 GPU_PYTHON ?= 3.12
 
-.PHONY: demo test test-all lint bench gpu-wheels fuzz
+KERNELS = $(wildcard spacy_hashembeds/kernels/*.h spacy_hashembeds/kernels/*.pyx)
+
+.PHONY: demo test test-numpy test-all lint bench wheels gpu-wheels fuzz
 
 demo: $(VENV)/ready
 	$(BIN)/spacy project run demo
@@ -12,6 +14,10 @@ demo: $(VENV)/ready
 # A process for each core, so one thread for each: more would wait for each other.
 test: $(VENV)/ready
 	OMP_NUM_THREADS=1 $(BIN)/pytest --numprocesses auto --dist worksteal
+
+# The same without compiled kernels.
+test-numpy: export SPACY_HASHEMBEDS_COMPILED = 0
+test-numpy: test
 
 test-all: $(BIN)/nox
 	$(BIN)/nox
@@ -34,10 +40,15 @@ bench: $(VENV)/ready
 	$(BIN)/python -m benchmarks.growth
 	$(BIN)/python -m benchmarks.page
 
+# For each Python that is there, with compiled kernels.
+wheels: $(BIN)/nox
+	$(BIN)/nox --session wheels
+
 # What benchmarks/gpu.sh installs, for a machine that has a GPU, numpy and no network.
 gpu-wheels: $(VENV)/ready
 	rm -rf build/lib build/gpu-wheels
-	$(BIN)/pip wheel --quiet --no-deps --wheel-dir build/gpu-wheels .
+	SPACY_HASHEMBEDS_COMPILED=0 \
+		$(BIN)/pip wheel --quiet --no-deps --wheel-dir build/gpu-wheels .
 	$(BIN)/pip download --quiet --constraint constraints.txt --dest build/gpu-wheels \
 		--only-binary :all: --python-version $(GPU_PYTHON) \
 		--platform manylinux_2_28_x86_64 --platform manylinux_2_17_x86_64 \
@@ -50,7 +61,7 @@ fuzz: $(VENV)/ready
 	$(BIN)/python -m fuzz --seed $(SEED) --output benchmarks/results/fuzz.json \
 		--page docs/reliability.md
 
-$(VENV)/ready: setup.cfg constraints.txt
+$(VENV)/ready: setup.cfg setup.py pyproject.toml constraints.txt $(KERNELS)
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[test]'
 	touch $@

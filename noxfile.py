@@ -1,4 +1,7 @@
-"""`make test-all`: the suite with every Python, and with the oldest requirements."""
+"""`make test-all`: the suite with every Python, and with the oldest requirements.
+
+`make wheels`: a wheel with compiled kernels for every Python.
+"""
 
 import re
 import shutil
@@ -12,6 +15,7 @@ from packaging.requirements import Requirement
 nox.options.download_python = "never"
 # They are skipped, and named in the summary.
 nox.options.error_on_missing_interpreters = False
+nox.options.sessions = ["newest", "oldest"]
 
 SETUP = ConfigParser()
 SETUP.read("setup.cfg", encoding="utf8")
@@ -38,6 +42,21 @@ def oldest(session: nox.Session) -> None:
     ranges += [extras[name] for name in ("floret", "glue", "ray", "report")]
     pins = [pin_oldest(line) for line in "\n".join(ranges).split("\n") if line]
     run_suite(session, constraints=(*pins, *HELD_BACK), options=UNHEARD)
+
+
+@nox.session(python=PYTHONS)
+def wheels(session: nox.Session) -> None:
+    """Build a wheel into `dist`, and see that its compiled kernels load."""
+    session.install("build")
+    with TemporaryDirectory() as folder:
+        session.run("python", "-m", "build", "--wheel", "--outdir", folder)
+        (wheel,) = Path(folder).glob("*.whl")
+        session.install(str(wheel))
+        with session.chdir(folder):  # where no source is
+            code = "import spacy_hashembeds.kernels._compiled"
+            session.run("python", "-c", code)
+        Path("dist").mkdir(exist_ok=True)
+        shutil.copy(wheel, "dist")
 
 
 def pin_oldest(requirement: str) -> str:

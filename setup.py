@@ -11,11 +11,7 @@ from pathlib import Path
 
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
-
-try:
-    from Cython.Build import cythonize
-except ImportError:  # built without isolation
-    cythonize = None
+from setuptools.errors import CompileError
 
 ROOT = Path(__file__).parent
 
@@ -64,18 +60,39 @@ def make_page(readme: str, source: str | None) -> str:
 
 
 class BuildKernels(build_ext):
-    """Compiles the kernels with the compiler's own options."""
+    """Compiles the kernels, with the compiler's own options.
+
+    What is optional, as they are, is left out where that fails.
+    """
 
     def build_extension(self, ext: Extension) -> None:
-        """Compile them, or leave them out."""
+        """Compile them.
+
+        RAISES (CompileError): If Cython is not there, or can't translate them.
+        """
+        ext.sources = translate(ext)
         kind = "msvc" if self.compiler.compiler_type == "msvc" else "unix"
         ext.extra_compile_args = OPTIONS[kind]
         super().build_extension(ext)
 
 
+def translate(ext: Extension) -> list[str]:
+    """Translate Cython to C++. RETURNS (list[str]): The files."""
+    try:
+        from Cython.Build import cythonize
+        from Cython.Compiler.Errors import CompileError as CythonError
+    except ImportError as error:  # built without isolation
+        raise CompileError(f"can't import Cython: {error}") from error
+    try:
+        (translated,) = cythonize([ext], build_dir="build/cython")
+    except CythonError as error:
+        raise CompileError(str(error)) from error
+    return translated.sources
+
+
 def find_extensions() -> list[Extension]:
-    """Say what is to be compiled, if anything can and should be."""
-    if cythonize is None or os.environ.get(SWITCH) == "0":
+    """Say what is to be compiled, if anything should be."""
+    if os.environ.get(SWITCH) == "0":
         return []
     kernels = Extension(
         "spacy_hashembeds.kernels._compiled",
@@ -85,7 +102,7 @@ def find_extensions() -> list[Extension]:
         language="c++",
         optional=True,
     )
-    return cythonize([kernels], build_dir="build/cython")
+    return [kernels]
 
 
 if __name__ == "__main__":

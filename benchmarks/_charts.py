@@ -9,7 +9,15 @@ from spacy_hashembeds.experiments.machine import describe_machine
 from spacy_hashembeds.files import replacing
 from spacy_hashembeds.report.charts import import_figure, make_whiskers
 
-from ._embedders import MULTI_EMBED, OURS, SPACY, SPACY_BLAS, TORCH, TORCH_ROWS
+from ._embedders import (
+    MULTI_EMBED,
+    OURS,
+    OURS_NUMPY,
+    SPACY,
+    SPACY_BLAS,
+    TORCH,
+    TORCH_ROWS,
+)
 from ._weighted_embedders import FEWER, GOAL, HYBRID, WEIGHTED, WEIGHTED_SYMBOLS
 
 # Told apart in grey too, by lightness, line and marker.
@@ -33,6 +41,12 @@ _STYLES: dict[str, dict[str, Any]] = {
         "ls": ":",
     },
     OURS[4]: {"label": "ours, 4 hashes", "color": "#1f5f99", "marker": "o", "ls": "--"},
+    OURS_NUMPY: {
+        "label": "ours, 4 hashes, in numpy",
+        "color": "#4f8f6b",
+        "marker": "*",
+        "ls": "--",
+    },
     OURS[1]: {"label": "ours, 1 hash", "color": "#6aa3d5", "marker": "D", "ls": "--"},
     MULTI_EMBED: {
         "label": "ours, lookup",

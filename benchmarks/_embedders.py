@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, cast
 
 import numpy
 from spacy.tokens import Doc
@@ -15,7 +15,7 @@ from spacy_hashembeds.acceleration.blas import NUMPY_BLAS_OPS
 from spacy_hashembeds.symbols import count_values, cut_symbols, save_symbols
 
 from ._machine import import_torch
-from ._timing import Contender, Maker
+from ._timing import Contender, Maker, in_numpy
 from ._torch import TorchEmbed
 
 WIDTH = 96
@@ -31,6 +31,8 @@ OURS = {k: f"ours_{k}" for k in HASHES}
 TORCH = {k: f"torch_{k}" for k in HASHES}
 TORCH_ROWS = "torch_rows_4"
 MULTI_EMBED = "multi_embed"
+#: Ours with four hashes, without compiled kernels.
+OURS_NUMPY = "ours_4_numpy"
 
 #: Batches of docs, to embed one after the other.
 Sample = list[list[Doc]]
@@ -104,6 +106,7 @@ def make_predictors(embedders: Embedders) -> dict[str, Maker[Sample] | None]:
     makers: dict[str, Maker[Sample] | None] = {}
     for name, model in embedders.thinc.items():
         makers[name] = _copy_thinc_then(_make_predict, model)
+    makers[OURS_NUMPY] = in_numpy(cast(Maker[Sample], makers[OURS[4]]))
     for name, torch in embedders.torch.items():
         how = _make_rows_predict if name == TORCH_ROWS else _make_predict
         makers[name] = _copy_then(how, torch) if torch else None
@@ -125,6 +128,7 @@ def make_trainers(
     makers: dict[str, Maker[Sample] | None] = {}
     for name, model in embedders.thinc.items():
         makers[name] = _copy_thinc_then(make_thinc, model)
+    makers[OURS_NUMPY] = in_numpy(cast(Maker[Sample], makers[OURS[4]]))
     for name, torch in embedders.torch.items():
         if name != TORCH_ROWS:
             makers[name] = _copy_then(make_torch, torch) if torch else None

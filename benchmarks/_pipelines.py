@@ -12,10 +12,11 @@ from thinc.api import fix_random_seed
 from wasabi import msg
 
 from spacy_hashembeds.experiments.configs import SHIPPED
+from spacy_hashembeds.kernels import compiled
 
 from ._data import batch_by_words
 from ._embedders import ROWS
-from ._timing import Contender, Maker
+from ._timing import Contender, Maker, in_numpy
 
 #: Makes a contender of a name without weights.
 Make = Callable[[str, Vocab], Language]
@@ -30,6 +31,11 @@ SPACY = "spacy"
 SPACY_BLAS = "spacy + callback"
 OURS = "ours"
 OURS_BLAS = "ours + callback"
+OURS_ADAM = "ours + callback + Adam"
+#: The same without compiled kernels.
+OURS_NUMPY = "ours + callback + Adam, in numpy"
+
+ADAM = "spacy-hashembeds.Adam.v1"
 
 #: The embedding and the encoder of each.
 _LAYERS: dict[str, dict[str, str]] = {
@@ -56,9 +62,11 @@ def make_pipeline(name: str, vocab: Vocab) -> Language:
         tok2vec[part]["@architectures"] = architecture
     tok2vec["embed"]["rows"] = ROWS
     tok2vec["encode"]["depth"] = DEPTH
-    has_blas = name in (SPACY_BLAS, OURS_BLAS)
+    has_blas = name not in (SPACY, OURS)
     callback = {"@callbacks": CALLBACK} if has_blas else None
     config["nlp"]["after_pipeline_creation"] = callback
+    if name in (OURS_ADAM, OURS_NUMPY):
+        config["training"]["optimizer"]["@optimizers"] = ADAM
     lang_class = get_lang_class(config["nlp"]["lang"])
     return lang_class.from_config(config, vocab=vocab)
 
@@ -112,7 +120,7 @@ def make_maker(
         nlp = copy(name, source)
         return lambda sample: prepare(nlp, sample)
 
-    return make
+    return in_numpy(make) if name == OURS_NUMPY else make
 
 
 def prepare_pipe(nlp: Language, docs: Sequence[Doc]) -> Callable[[], None]:
@@ -185,7 +193,9 @@ def compare_annotations(
     found, n_entities = {}, 0
     for name in names:
         bare = [strip(doc) for doc in docs]
-        annotate(copy(name, source), bare)
+        chosen = None if name == OURS_NUMPY else compiled.kernels
+        with compiled.using(chosen):
+            annotate(copy(name, source), bare)
         found[name] = [[_read_annotation(token) for token in doc] for doc in bare]
         if name == SPACY:
             n_entities = sum(len(doc.ents) for doc in bare)

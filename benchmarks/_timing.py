@@ -8,6 +8,7 @@ from time import perf_counter
 from typing import Any, Generic, TypeVar
 
 from spacy_hashembeds.experiments.machine import Spread
+from spacy_hashembeds.kernels import compiled
 
 SampleT = TypeVar("SampleT")
 
@@ -140,6 +141,28 @@ def time_in_turns(
                     seconds / work.count_words(sample)
                 )
     return timings
+
+
+def in_numpy(make: Maker[SampleT]) -> Maker[SampleT]:
+    """Make a contender that uses no compiled kernels."""
+
+    def make_in_numpy() -> Contender[SampleT]:
+        with compiled.using(None):
+            contender = make()
+
+        def prepare(sample: SampleT) -> Callable[[], object]:
+            with compiled.using(None):
+                run = contender(sample)
+
+            def run_in_numpy() -> None:
+                with compiled.using(None):
+                    run()
+
+            return run_in_numpy
+
+        return prepare
+
+    return make_in_numpy
 
 
 def get_spread(timing: Mapping[str, Any]) -> Spread:

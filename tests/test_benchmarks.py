@@ -29,6 +29,7 @@ from benchmarks._data import Corpus, load_corpus
 from benchmarks._pipelines import make_pipeline, make_trained
 from benchmarks._small_pipeline import make_small_pipeline, make_up
 from spacy_hashembeds.acceleration import blas
+from spacy_hashembeds.optimizers import OnePassAdam
 
 from .toy_benchmarks import (
     BUSY,
@@ -234,7 +235,10 @@ def test_gradients_are_new_arrays_of_equal_values(corpus):
 
 
 def test_pipelines_are_timed_and_agree(pipeline_results):
-    names = ["spacy", "spacy + callback", "ours", "ours + callback"]
+    names = [
+        *("spacy", "spacy + callback", "ours", "ours + callback"),
+        *("ours + callback + Adam", "ours + callback + Adam, in numpy"),
+    ]
     for kind in ("pipe", "update", "text", "small_pipe"):
         contenders = pipeline_results[kind]["contenders"]
         assert list(contenders) == names
@@ -264,7 +268,8 @@ def test_small_pipelines_learn_what_is_made_up(corpus):
 
 
 def test_pipelines_have_a_profile_that_adds_up(pipeline_results):
-    assert list(pipeline_results["profile"]) == ["spacy", "ours + callback"]
+    names = ["spacy", "ours + callback + Adam"]
+    assert list(pipeline_results["profile"]) == names
     for kinds in pipeline_results["profile"].values():
         assert list(kinds["pipe"]["us_per_word"]) == ["embed", "encode", "ner", "rest"]
         assert list(kinds["update"]["us_per_word"]) == [
@@ -298,7 +303,9 @@ def test_each_pipeline_has_its_own_layers_and_blas(corpus, name, monkeypatch):
     for layer in (embed, encode):
         assert layer._func.__module__.startswith(package)
         is_numpy = all(node.ops is blas.NUMPY_BLAS_OPS for node in layer.walk())
-        assert is_numpy is name.endswith("callback")
+        assert is_numpy is ("callback" in name)
+    optimizer = nlp.create_optimizer()
+    assert isinstance(optimizer, OnePassAdam) is ("Adam" in name)
     assert len(encode.layers[0].layers) == 4
     assert get_current_ops() is before
     stock = source.get_pipe("tok2vec").model

@@ -19,7 +19,7 @@ from .installation import PACKAGE
 
 COMPILED, NUMPY = "compiled", "numpy"
 
-_ATTRS = ["NORM", "PREFIX", "SUFFIX", "SHAPE"]
+_ATTRS: list[str | int] = ["NORM", "PREFIX", "SUFFIX", "SHAPE"]
 _WIDTH = 96
 _WORDS = 27
 
