@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from spacy.attrs import IDS
 from spacy.tokens import Doc
 
-from ..kernels.distinct import find_distinct, find_distinct_rows
+from ..kernels.distinct import find_distinct_rows
 
 # How many tokens are kept at least before they are reduced to distinct words.
 _MIN_PENDING = 2**16
@@ -54,8 +54,8 @@ class Vocabulary:
         column = self.get_columns([attr])[:, 0]
         if len(column) == 0:
             return column, self.counts
-        values = find_distinct(column)
-        return values.values, _sum_by(values.copies, self.counts)
+        values, copies = np.unique(column, return_inverse=True)
+        return values, _sum_by(copies, self.counts)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from numpy.typing import NDArray
 
 from ...kernels import compiled
-from ...kernels.rows import Table, describe
+from ...kernels.rows import Finder, Hashing, Table, describe
 from ..watch import get_checked
 from .folding import FoldedTables
 from .mixer import Mixer
@@ -62,8 +62,13 @@ def _describe(mixer: Mixer, folded: FoldedTables) -> NDArray | None:
     tables = []
     for i, column in enumerate(mixer.columns):
         finder = column.get_plain_finder()
-        if finder is None:
+        if finder is None or not _lies_without_gaps(finder):
             return None
         tables.append(Table(folded.F[starts[i] : starts[i + 1]], finder))
     columns, _ = describe(tables)
     return columns.view("uint8")
+
+
+def _lies_without_gaps(finder: Finder) -> bool:
+    """Tell whether the kernel can read the symbols, if there are any."""
+    return isinstance(finder, Hashing) or finder.symbols.flags.c_contiguous

@@ -1,0 +1,129 @@
+"""Embedders on compiled kernels: that these are used, and what they compute."""
+
+import numpy as np
+import pytest
+from spacy.vocab import Vocab
+from thinc.api import fix_random_seed
+
+from spacy_hashembeds.kernels import compiled
+from spacy_hashembeds.layers.mixing import cpumixedembed
+
+from ...kernels.paths import KERNELS, Noted, needs_kernels
+from ...toy_embedders import (
+    BUILDERS,
+    assert_close,
+    assert_gradients_close,
+    build_hash,
+    build_hybrid,
+    build_lookup,
+    get_gradients,
+    get_nodes,
+    make_docs,
+    make_vocab,
+)
+
+pytestmark = needs_kernels
+
+#: Those with columns that no kernel embeds.
+OTHERS = [name for name in BUILDERS if "weighted" in name or "vectors" in name]
+
+
+@pytest.fixture(scope="module")
+def vocab() -> Vocab:
+    return make_vocab()
+
+
+def predict(model, docs):
+    return np.concatenate(model.predict(docs))
+
+
+@pytest.mark.parametrize("n_tokens", [1, 5, 700])
+@pytest.mark.parametrize("name", BUILDERS)
+def test_predictions_are_those_of_numpy(vocab, name, n_tokens):
+    fix_random_seed(0)
+    model, docs = BUILDERS[name](vocab), make_docs(vocab, [n_tokens, 0, 2])
+    with compiled.using(None):
+        expected = predict(model, docs)
+    with compiled.using(noted := Noted(KERNELS)):
+        assert_close(predict(model, docs), expected)
+        first = len(noted.names)
+        assert_close(predict(model, docs), expected)
+    if name in OTHERS:
+        assert "finish_rows" in noted.names
+        assert "embed_folded" not in noted.names
+    else:
+        assert noted.names[first:] == ["embed_folded"]
+
+
+@pytest.mark.parametrize("name", BUILDERS)
+def test_gradients_are_those_of_numpy(vocab, name):
+    docs = make_docs(vocab, [90, 0, 3])
+    found = []
+    for kernels in (KERNELS, None):
+        fix_random_seed(0)
+        model = BUILDERS[name](vocab)
+        noted = kernels and Noted(kernels)
+        with compiled.using(noted):
+            Y, backprop = model.begin_update(docs)
+            backprop([np.cos(y) for y in Y])
+        assert kernels is None or {"begin_rows", "backprop_rows"} <= set(noted.names)
+        found.append((np.concatenate(Y), get_gradients(model)))
+    assert_close(found[0][0], found[1][0])
+    assert_gradients_close(found[0][1], found[1][1])
+
+
+@pytest.mark.parametrize("build", [build_hash, build_hybrid, build_lookup])
+def test_numpy_does_nothing_beside(vocab, build, monkeypatch):
+    model, docs = build(vocab), make_docs(vocab)
+    monkeypatch.setattr(cpumixedembed, "predict", lambda *_: pytest.fail("numpy"))
+    with compiled.using(KERNELS):
+        predict(model, docs)
+
+
+def test_attributes_that_change_are_seen(vocab):
+    """Though the weights, and so the folded tables, stay."""
+    model, docs = build_hash(vocab), make_docs(vocab)
+    with compiled.using(KERNELS):
+        before = predict(model, docs)
+        folded = model.attrs["fold"].kept
+        for node in get_nodes(model, "hashembed"):
+            node.attrs["seed"] += 1
+        after = predict(model, docs)
+        assert model.attrs["fold"].kept is folded
+    with compiled.using(None):
+        assert_close(after, predict(model, docs))
+    assert not np.allclose(after, before)
+
+
+def test_symbols_that_change_are_seen(vocab):
+    model, docs = build_lookup(vocab), make_docs(vocab)
+    with compiled.using(KERNELS):
+        before = predict(model, docs)
+        for node in get_nodes(model, "symbolembed"):
+            symbols = node.attrs["symbols"]
+            node.attrs["symbols"] = np.arange(len(symbols), dtype="uint64")
+        after = predict(model, docs)
+    with compiled.using(None):
+        assert_close(after, predict(model, docs))
+    assert not np.allclose(after, before)
+
+
+def test_attributes_that_cannot_be_the_layers_are_refused(vocab):
+    model, docs = build_hash(vocab), make_docs(vocab)
+    with compiled.using(KERNELS):
+        predict(model, docs)
+        (node, *_) = get_nodes(model, "hashembed")
+        node.attrs["seed"] = -1
+        with pytest.raises(ValueError, match=r"'seed' .* should be 0 to 4294967295"):
+            predict(model, docs)
+
+
+def test_symbols_with_gaps_between_them_are_not_read_as_if_without(vocab):
+    model, docs = build_lookup(vocab), make_docs(vocab)
+    with compiled.using(None):
+        expected = predict(model, docs)
+    for node in get_nodes(model, "symbolembed"):
+        symbols = node.attrs["symbols"]
+        node.attrs["symbols"] = np.repeat(symbols, 2)[::2]
+    with compiled.using(KERNELS):
+        assert_close(predict(model, docs), expected)
