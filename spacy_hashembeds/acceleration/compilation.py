@@ -85,9 +85,8 @@ def advise_on_kernels(kernels: Kernels) -> list[str]:
         ]
     return [
         "There are no compiled kernels: numpy does their work, which takes longer (see "
-        f"docs/speed.md). To have them, install a C++ compiler, and {PACKAGE} again "
-        f"from source: pip install --force-reinstall --no-deps --no-binary {PACKAGE} "
-        f"{PACKAGE}"
+        f"docs/speed.md). To have them, install a C++ compiler, and then {PACKAGE} again "
+        "from its sources; or a wheel that `make wheels` has built elsewhere."
     ]
 
 
