@@ -85,7 +85,7 @@ def advise_on_kernels(kernels: Kernels) -> list[str]:
         ]
     return [
         "There are no compiled kernels: numpy does their work, which takes longer (see "
-        f"docs/speed.md). To have them, install a C++ compiler, and then {PACKAGE} again "
+        f"docs/speed.md). To have them, install a C++ compiler, and {PACKAGE} anew "
         "from its sources; or a wheel that `make wheels` has built elsewhere."
     ]
 

@@ -1,6 +1,7 @@
 """Sequences packed for recurrent layers: those of similar length step by step."""
 
 from collections.abc import Sequence
+from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -115,5 +116,4 @@ def _join(parts: Sequence[NDArray]) -> NDArray[np.int64]:
 
 def split(X: Any, lengths: Sequence[int]) -> list[Any]:
     """Split an array into the parts of sequences that lie one after another."""
-    ends = np.cumsum(lengths).tolist()
-    return [X[end - n : end] for end, n in zip(ends, lengths, strict=True)]
+    return [X[a:b] for a, b in pairwise(accumulate(lengths, initial=0))]

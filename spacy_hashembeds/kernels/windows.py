@@ -24,10 +24,12 @@ def find_rows(lengths: NDArray, pad: int, margin: int) -> NDArray:
     margin (int): How far from a text rows are wanted, up to `pad`.
     RETURNS (NDArray): The rows, in order.
     """
+    if len(lengths) == 1:
+        return np.arange(pad - margin, pad + margin + int(lengths[0]))
     between = min(pad, 2 * margin)
     n = int(lengths.sum()) + (len(lengths) - 1) * between + 2 * margin
     rows = np.arange(pad - margin, pad - margin + n)
-    if len(lengths) > 1 and between < pad:
+    if between < pad:
         # as many are left out between two texts
         rows += np.repeat(np.arange(len(lengths)) * (pad - between), lengths + between)
     return rows

@@ -177,9 +177,14 @@ def lay_rows(
     n_padded = int(lengths.sum()) + (len(lengths) + 1) * pad
     places = np.arange(n_padded)
     margin = sum(layers.window_size for layers in convolutions)
+    first = 0
     for layers in convolutions:
         margin -= layers.window_size
         padded = find_rows(lengths, pad, margin)
+        if len(lengths) == 1:  # they follow each other
+            yield Rows(padded - first, padded, n_padded)
+            first = pad - margin
+            continue
         yield Rows(places[padded], padded, n_padded)
         places[padded] = np.arange(len(padded))
 

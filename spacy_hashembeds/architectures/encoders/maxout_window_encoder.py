@@ -2,6 +2,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, cast
 
+import numpy as np
 from spacy.ml.models.tok2vec import MaxoutWindowEncoder as SpacyMaxoutWindowEncoder
 from thinc.api import Model, NumpyOps
 from thinc.layers.chain import forward as chain_forward
@@ -11,6 +12,7 @@ from thinc.layers.with_array import forward as with_array_forward
 from thinc.types import Floats2d
 
 from ...checks import check_integers
+from ...kernels.packing import split
 from ...kernels.threads import one_thread
 from ...layers.checks import check_integer
 from ...layers.tree import TreeCache, UnexpectedNodeError, expect, expect_maxout
@@ -78,7 +80,8 @@ def _forward_cpu(
     model: Model[InT, OutT], convolutions: list[Convolution], Xs: InT, is_train: bool
 ) -> tuple[OutT, Callable[[OutT], InT]]:
     _check_attributes(model, convolutions)
-    pad, lengths = model.attrs["pad"], model.ops.asarray1i([len(X) for X in Xs])
+    pad, sizes = model.attrs["pad"], [len(X) for X in Xs]
+    lengths = np.array(sizes)
     X: Any = model.ops.flatten(cast(Any, Xs), dtype="float32", pad=pad)
     rows = lay_rows(convolutions, lengths[lengths > 0], pad)
     if not is_train:
@@ -86,7 +89,7 @@ def _forward_cpu(
         weights = model.attrs.setdefault("weights", LaidOut()).get(convolutions)
         with one_thread():
             X = predict(weights, X, rows)
-        return cast(OutT, model.ops.unflatten(X, lengths)), lambda dYs: dYs
+        return cast(OutT, split(X, sizes)), lambda dYs: dYs
     check_all(convolutions)
     backprops = []
     with one_thread():
@@ -105,9 +108,9 @@ def _forward_cpu(
         with one_thread():
             for backprop_layer in reversed(backprops):
                 dX = backprop_layer(dX)
-        return cast(InT, model.ops.unflatten(dX, lengths, pad=pad))
+        return cast(InT, model.ops.unflatten(dX, cast(Any, lengths), pad=pad))
 
-    return cast(OutT, model.ops.unflatten(X, lengths)), backprop
+    return cast(OutT, split(X, sizes)), backprop
 
 
 def _check_attributes(model: Model, convolutions: list[Convolution]) -> None:
