@@ -31,6 +31,7 @@ lint: $(VENV)/ready
 bench: $(VENV)/ready
 	$(BIN)/python -m benchmarks.accelerate
 	$(BIN)/python -m benchmarks.embedding
+	$(BIN)/python -m benchmarks.kernels
 	$(BIN)/python -m benchmarks.weights
 	$(BIN)/python -m benchmarks.hashformers
 	$(BIN)/python -m benchmarks.pipeline

@@ -152,6 +152,23 @@ def draw_recognizers(results: Mapping[str, Any], path: Path) -> None:
         _draw_timings(figure, results, "times_as_fast_as_ner", title)
 
 
+def draw_kernels(results: Mapping[str, Any], path: Path) -> None:
+    """Draw for each piece how many times as fast it is compiled."""
+    ratios = {
+        piece: timed["times_as_fast_as_numpy"]["compiled"]
+        for piece, timed in results["timings"].items()
+    }
+    with new_figure(path, (8, 3.6)) as figure:
+        axes = figure.subplots()
+        bars = axes.barh(list(ratios), list(ratios.values()), 0.6, color="#1f5f99")
+        axes.bar_label(bars, fmt="{:.1f}", padding=4, fontsize=9)
+        axes.axvline(1, color="#111111", lw=0.8, ls="--")
+        axes.set_xlabel("times as fast as numpy (dashed: as fast)")
+        axes.invert_yaxis()
+        remove_frame(axes)
+        figure.suptitle(f"Compiled kernels\n{describe(results)}", fontsize=11)
+
+
 def draw_encoders(results: Mapping[str, Any], path: Path) -> None:
     """Draw words a second of each LSTM encoder, predicting and training."""
     title = f"LSTM encoders ({describe_sizes(results)}; times TorchBiLSTMEncoder)"

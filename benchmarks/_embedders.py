@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, cast
+from typing import Any
 
 import numpy
 from spacy.tokens import Doc
@@ -106,7 +106,7 @@ def make_predictors(embedders: Embedders) -> dict[str, Maker[Sample] | None]:
     makers: dict[str, Maker[Sample] | None] = {}
     for name, model in embedders.thinc.items():
         makers[name] = _copy_thinc_then(_make_predict, model)
-    makers[OURS_NUMPY] = in_numpy(cast(Maker[Sample], makers[OURS[4]]))
+    _add_numpy(makers)
     for name, torch in embedders.torch.items():
         how = _make_rows_predict if name == TORCH_ROWS else _make_predict
         makers[name] = _copy_then(how, torch) if torch else None
@@ -128,11 +128,18 @@ def make_trainers(
     makers: dict[str, Maker[Sample] | None] = {}
     for name, model in embedders.thinc.items():
         makers[name] = _copy_thinc_then(make_thinc, model)
-    makers[OURS_NUMPY] = in_numpy(cast(Maker[Sample], makers[OURS[4]]))
+    _add_numpy(makers)
     for name, torch in embedders.torch.items():
         if name != TORCH_ROWS:
             makers[name] = _copy_then(make_torch, torch) if torch else None
     return makers
+
+
+def _add_numpy(makers: dict[str, Maker[Sample] | None]) -> None:
+    """Have ours with four hashes, if it is among them, once more in numpy."""
+    make = makers.get(OURS[4])
+    if make is not None:
+        makers[OURS_NUMPY] = in_numpy(make)
 
 
 def make_gradients(sample: Sample) -> Gradients:

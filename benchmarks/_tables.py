@@ -113,6 +113,20 @@ def make_recognizers_table(results: Json) -> str:
     return make_table([*header, *(f"`{what}`" for what in timings)], rows)
 
 
+def make_kernels_table(results: Json) -> str:
+    """Make a table of pieces, in numpy and compiled."""
+    rows = [
+        [
+            piece,
+            *map(_format_us, timed["contenders"].values()),
+            f"**{timed['times_as_fast_as_numpy']['compiled']:.1f}x**",
+        ]
+        for piece, timed in results["timings"].items()
+    ]
+    header = f"microseconds a row of {results['width']} (quartiles)"
+    return make_table([header, "numpy", "compiled", "times as fast"], rows)
+
+
 def make_encoders_table(results: Json) -> str:
     """Make a table of LSTM encoders, predicting and in training."""
     timings = results["timings"]

@@ -16,6 +16,7 @@ from ._charts import (
     draw_accelerate,
     draw_embedding,
     draw_encoders,
+    draw_kernels,
     draw_pipeline,
     draw_recognizers,
     draw_textcat,
@@ -32,6 +33,7 @@ from ._tables import (
     make_encoders_table,
     make_goals_table,
     make_growth_tables,
+    make_kernels_table,
     make_pipeline_table,
     make_profile_table,
     make_recognizers_table,
@@ -51,6 +53,7 @@ OTHER_PYTHON = "pipeline-python3.11"
 CHARTS: dict[str, Callable[[dict[str, Any], Path], None]] = {
     "accelerate": draw_accelerate,
     "embedding": draw_embedding,
+    "kernels": draw_kernels,
     "weights": draw_weights,
     "hashformers": draw_hashformers,
     "pipeline": draw_pipeline,
@@ -77,6 +80,10 @@ Parts = Mapping[str, tuple[tuple[str, ...], Callable[..., str]]]
 PARTS: Parts = {
     "accelerate": (("accelerate",), _with_chart(make_accelerate_table, "accelerate")),
     "embedding": (("embedding",), make_embedding_tables),
+    "kernels": (
+        ("kernels",),
+        _with_chart(make_kernels_table, "kernels", "Times as fast as numpy"),
+    ),
     "weights": (
         ("weights",),
         _with_chart(make_weights_tables, "weights", "Times as long as plain hashing"),

@@ -1,0 +1,217 @@
+"""Compiled kernels beside numpy, piece by piece.
+
+Run as `python -m benchmarks.kernels` from the checkout.
+"""
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import typer
+from thinc.api import Dropout
+from wasabi import msg
+
+from spacy_hashembeds.experiments.machine import Spread
+from spacy_hashembeds.kernels import compiled
+from spacy_hashembeds.kernels.distinct import find_distinct_rows
+from spacy_hashembeds.kernels.mixing import Norm, begin_finish, finish
+from spacy_hashembeds.kernels.sums import gather_add, scatter_add
+from spacy_hashembeds.kernels.windows import add_windows, copy_windows
+from spacy_hashembeds.layers.dropout import draw_mask
+from spacy_hashembeds.optimizers import Adam
+
+from ._charts import draw_kernels
+from ._command import run_benchmark
+from ._data import RESULTS
+from ._embedders import WIDTH
+from ._machine import use_one_thread
+from ._tables import make_kernels_table
+from ._timing import (
+    Contender,
+    Maker,
+    Schedule,
+    Work,
+    get_ratios,
+    get_spreads,
+    in_numpy,
+    time_in_turns,
+)
+
+NUMPY, COMPILED = "numpy", "compiled"
+PIECES = 3
+COLUMNS = 4
+
+#: Rows of a block of the encoder, so that all is in the cache, as it is there.
+ROWS = 256
+
+#: How often each is called in a turn.
+CALLS = 20
+
+#: Given rows of random numbers, gets ready what is timed.
+Piece = Callable[[np.random.Generator, int], Callable[[], object]]
+
+
+def make_finish(rng: np.random.Generator, n: int) -> Callable[[], object]:
+    """Bias, maximum of the pieces and normalisation in prediction."""
+    mixed, norm = _make_mixed(rng, n)
+    return lambda: finish(mixed, norm)
+
+
+def make_finish_and_back(rng: np.random.Generator, n: int) -> Callable[[], object]:
+    """The same in training, and back."""
+    mixed, norm = _make_mixed(rng, n)
+    gradients, dY = norm.make_zeros(), _make_rows(rng, n, WIDTH)
+
+    def run() -> None:
+        _, backprop = begin_finish(mixed, norm)
+        backprop(dY, gradients)
+
+    return run
+
+
+def make_windows_and_back(rng: np.random.Generator, n: int) -> Callable[[], object]:
+    """Each row with its two neighbours, and back."""
+    X, rows = _make_rows(rng, n + 2, WIDTH), np.arange(1, n + 1)
+    dX = np.zeros_like(X)
+
+    def run() -> None:
+        add_windows(dX, rows, 1, copy_windows(X, rows, 1))
+
+    return run
+
+
+def make_sums_and_back(rng: np.random.Generator, n: int) -> Callable[[], object]:
+    """Four rows of a table of 5,000, and back."""
+    table = _make_rows(rng, 5000, WIDTH)
+    gradient, rows = np.zeros_like(table), rng.integers(0, 5000, (n, 4), dtype="uint32")
+    return lambda: scatter_add(gradient, rows, gather_add(table, rows))
+
+
+def make_distinct(rng: np.random.Generator, n: int) -> Callable[[], object]:
+    """Which tokens are equal, of which half are distinct."""
+    words = rng.integers(2**63, size=(n // 2, COLUMNS), dtype="uint64")
+    keys = words[rng.integers(0, len(words), n)]
+    return lambda: find_distinct_rows(keys)
+
+
+def make_mask(rng: np.random.Generator, n: int) -> Callable[[], object]:
+    """What dropout keeps."""
+    return partial(draw_mask, Dropout(0.1), (n, WIDTH))
+
+
+def make_adam(rng: np.random.Generator, n: int) -> Callable[[], object]:
+    """A step of Adam, which numpy has Thinc do."""
+    optimizer = Adam(0.001, L2=0.01)
+    weights: Any = _make_rows(rng, n, WIDTH)
+    gradient: Any = _make_rows(rng, n, WIDTH)
+    waiting = gradient.copy()
+
+    def run() -> None:
+        np.copyto(waiting, gradient)
+        optimizer((0, "W"), weights, waiting)
+
+    return run
+
+
+def _make_mixed(rng: np.random.Generator, n: int) -> tuple[np.ndarray, Norm]:
+    bias, scale, shift = (
+        _make_rows(rng, 1, width)[0] for width in (WIDTH * PIECES, WIDTH, WIDTH)
+    )
+    return _make_rows(rng, n, WIDTH * PIECES), Norm(bias, scale, shift)
+
+
+def _make_rows(rng: np.random.Generator, n: int, width: int) -> np.ndarray:
+    return rng.standard_normal((n, width), dtype="float32")
+
+
+ALL_PIECES: Mapping[str, Piece] = {
+    "finish, prediction": make_finish,
+    "finish, forward and backward": make_finish_and_back,
+    "windows, forward and backward": make_windows_and_back,
+    "sums of four rows, forward and backward": make_sums_and_back,
+    "distinct tokens": make_distinct,
+    "dropout mask": make_mask,
+    "Adam": make_adam,
+}
+
+
+def measure_kernels(
+    schedule: Schedule, *, rows: int = ROWS, calls: int = CALLS
+) -> dict[str, Any]:
+    """Measure each piece by compiled kernels and without.
+
+    rows (int): Rows, or tokens, that a call computes.
+    calls (int): How often each is called in a turn.
+    RAISES (RuntimeError): If there are no compiled kernels in use.
+    RETURNS (dict[str, Any]): The results, as JSON data.
+    """
+    if compiled.kernels is None:
+        raise RuntimeError(
+            "There should be compiled kernels in use to measure, but are none: "
+            "`spacy hashembeds doctor` says why."
+        )
+    return {
+        "width": WIDTH,
+        "pieces": PIECES,
+        "rows_per_call": rows,
+        "calls": calls,
+        "blocks": schedule.blocks,
+        "rounds": schedule.rounds,
+        "timings": {
+            name: _time(name, piece, Work([rows], lambda n: n * calls), schedule, calls)
+            for name, piece in ALL_PIECES.items()
+        },
+    }
+
+
+def _time(
+    name: str, piece: Piece, work: Work[int], schedule: Schedule, calls: int
+) -> dict[str, Any]:
+    msg.text(f"timing: {name}")
+    make = _make_maker(piece, calls)
+    timings = time_in_turns({NUMPY: in_numpy(make), COMPILED: make}, work, schedule)
+    return {
+        "contenders": {name: timing.to_json() for name, timing in timings.items()},
+        "times_as_fast_as_numpy": get_ratios(timings, NUMPY),
+    }
+
+
+def _make_maker(piece: Piece, calls: int) -> Maker[int]:
+    def make() -> Contender[int]:
+        def prepare(n: int) -> Callable[[], object]:
+            call = piece(np.random.default_rng(0), n)
+            return lambda: [call() for _ in range(calls)]
+
+        return prepare
+
+    return make
+
+
+def find_baselines(results: Mapping[str, Any]) -> dict[str, Spread]:
+    """Find the times of numpy, which the kernels are compared with."""
+    return get_spreads(results["timings"], NUMPY)
+
+
+def print_results(results: Mapping[str, Any]) -> None:
+    """Print a table for a page of Markdown."""
+    typer.echo(f"\n{make_kernels_table(results)}\n")
+
+
+def main(
+    output: Path = RESULTS / "kernels.json", blocks: int = 5, rounds: int = 21
+) -> None:
+    """Time compiled kernels beside numpy, on one thread."""
+    run_benchmark(
+        lambda: measure_kernels(Schedule(blocks, rounds)),
+        find_baselines,
+        draw_kernels,
+        print_results,
+        output,
+    )
+
+
+if __name__ == "__main__":
+    use_one_thread()
+    typer.run(main)
