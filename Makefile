@@ -16,8 +16,9 @@ test: $(VENV)/ready
 	OMP_NUM_THREADS=1 $(BIN)/pytest --numprocesses auto --dist worksteal
 
 # The same without compiled kernels.
-test-numpy: export SPACY_HASHEMBEDS_COMPILED = 0
-test-numpy: test
+test-numpy: $(VENV)/ready
+	SPACY_HASHEMBEDS_COMPILED=0 OMP_NUM_THREADS=1 \
+		$(BIN)/pytest --numprocesses auto --dist worksteal
 
 test-all: $(BIN)/nox
 	$(BIN)/nox

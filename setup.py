@@ -6,6 +6,7 @@ compiled, numpy does their work.
 
 import os
 import re
+import shutil
 from configparser import ConfigParser
 from pathlib import Path
 
@@ -16,6 +17,8 @@ from setuptools.errors import CompileError
 ROOT = Path(__file__).parent
 
 KERNELS = Path("spacy_hashembeds/kernels")
+#: Where Cython writes.
+TRANSLATED = Path("build/cython")
 #: The name of the environment variable that says whether kernels are compiled, and
 #: used: see kernels/compiled.py.
 SWITCH = "SPACY_HASHEMBEDS_COMPILED"
@@ -70,6 +73,16 @@ class BuildKernels(build_ext):
 
         RAISES (CompileError): If Cython is not there, or can't translate them.
         """
+        try:
+            self._compile(ext)
+        except Exception:
+            # one that was compiled of other sources should not be taken for it
+            built = Path(self.get_ext_fullpath(ext.name))
+            for folder in (built.parent, KERNELS):
+                (folder / built.name).unlink(missing_ok=True)
+            raise
+
+    def _compile(self, ext: Extension) -> None:
         ext.sources = translate(ext)
         kind = "msvc" if self.compiler.compiler_type == "msvc" else "unix"
         ext.extra_compile_args = OPTIONS[kind]
@@ -83,9 +96,11 @@ def translate(ext: Extension) -> list[str]:
         from Cython.Compiler.Errors import CompileError as CythonError
     except ImportError as error:  # built without isolation
         raise CompileError(f"can't import Cython: {error}") from error
+    # headers that are copied there are copied again only if they look newer
+    shutil.rmtree(TRANSLATED, ignore_errors=True)
     try:
-        (translated,) = cythonize([ext], build_dir="build/cython")
-    except CythonError as error:
+        (translated,) = cythonize([ext], build_dir=str(TRANSLATED))
+    except (CythonError, ValueError) as error:
         raise CompileError(str(error)) from error
     return translated.sources
 

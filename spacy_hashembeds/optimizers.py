@@ -76,7 +76,8 @@ class OnePassAdam(Optimizer):
         if self.L2 != 0 and not self.L2_is_weight_decay:
             return False
         # numpy's own kinds of numbers are rounded otherwise
-        rates = (self.learn_rate, self.b1, self.b2, self.eps, self.L2, lr_scale)
+        rates = [self.learn_rate, self.b1, self.b2, self.eps, self.L2, self.grad_clip]
+        rates.append(lr_scale)
         if any(type(rate) not in (float, int) for rate in rates):
             return False
         averages = {} if self.averages is None else self.averages

@@ -1,6 +1,5 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
-# distutils: language=c++
-"""The kernels of mixing.h, distinct.h, folded.h, windows.h and masks.h for numpy's arrays.
+"""The kernels of the headers beside this file for numpy's arrays; numpy's BLAS for C.
 
 Shapes are checked here, once a call; what is in the arrays is the callers' to check.
 None holds the interpreter's lock while it computes.
@@ -42,6 +41,8 @@ cdef extern from "rows.h" nogil:
     cdef cppclass Column:
         pass
 
+    size_t MAX_COLUMNS
+
 
 cdef extern from "distinct.h" nogil:
     cdef cppclass Map:
@@ -68,13 +69,13 @@ cdef extern from "folded.h" nogil:
 
 
 cdef extern from "windows.h" nogil:
-    void c_copy_windows "copy_windows"(
-        float* windows, const float* X, const int64_t* rows, size_t n, size_t width,
-        size_t before, size_t size
+    cbool c_copy_windows "copy_windows"(
+        float* windows, const float* X, size_t n_rows, const int64_t* rows, size_t n,
+        size_t width, size_t window_size
     )
-    void c_add_windows "add_windows"(
-        float* dX, const float* d_windows, const int64_t* rows, size_t n, size_t width,
-        size_t before, size_t size
+    cbool c_add_windows "add_windows"(
+        float* dX, const float* d_windows, size_t n_rows, const int64_t* rows, size_t n,
+        size_t width, size_t window_size
     )
 
 
@@ -266,6 +267,7 @@ def find_equal_rows(const float[:, ::1] X, size_t most):
     cdef size_t n = X.shape[0], n_bytes = X.shape[1] * sizeof(float)
     # the first four numbers tell most rows apart
     cdef size_t n_words = 2 if n_bytes >= 16 else 1
+    most = min(most, n)
     return find_rows(<const char*>&X[0, 0], n, n_words, n_bytes, most, 4 * n)
 
 
@@ -280,7 +282,7 @@ def embed_folded(
     cdef Mixing mixing = describe_mixing(bias, scale, shift, F.shape[1], True)
     cdef size_t n = keys.shape[0], n_columns = keys.shape[1]
     require(<size_t>columns.shape[0] >= n_columns * sizeof(Column))
-    require(0 < n < 2**31 and n_columns > 0)
+    require(0 < n < 2**31 and 0 < n_columns <= MAX_COLUMNS)
     cdef float[:, ::1] Y = np.empty((n, mixing.nO), dtype="float32")
     cdef vector[int32_t] slots, copies
     cdef vector[int64_t] firsts
@@ -304,7 +306,7 @@ def embed_folded(
 
 
 cdef int fail_on_row(size_t n_rows) except -1:
-    raise IndexError(f"Some of the rows are not among the {n_rows} of their table.")
+    raise IndexError(f"Some rows, or their neighbours, are not among the {n_rows}.")
 
 
 def gather_sums(const float[:, ::1] table, const uint32_t[:, ::1] rows):
@@ -343,27 +345,20 @@ def scatter_sums(
             fail_on_row(n_rows)
 
 
-cdef int check_windows(
-    size_t n, const int64_t[::1] rows, size_t before, size_t width, size_t size
-) except -1:
-    """Check the first and the last row, which are in order."""
-    require(size > 0 and width > 0)
-    if rows.shape[0] > 0:
-        require(rows[0] >= <int64_t>before)
-        require((rows[rows.shape[0] - 1] - before) * width + size <= n * width)
-    return 0
-
-
 def copy_windows(const float[:, ::1] X, const int64_t[::1] rows, size_t window_size):
-    cdef size_t width = X.shape[1], size = (2 * window_size + 1) * width
-    check_windows(X.shape[0], rows, window_size, width, size)
-    cdef size_t n = rows.shape[0]
-    cdef float[:, ::1] windows = np.empty((n, size), dtype="float32")
+    require(window_size < 2**31 and X.shape[0] > 0 and X.shape[1] > 0)
+    cdef size_t n = rows.shape[0], width = X.shape[1]
+    cdef float[:, ::1] windows = np.empty(
+        (n, (2 * window_size + 1) * width), dtype="float32"
+    )
+    cdef cbool are_there = True
     if n > 0:
         with nogil:
-            c_copy_windows(
-                &windows[0, 0], &X[0, 0], &rows[0], n, width, window_size, size
+            are_there = c_copy_windows(
+                &windows[0, 0], &X[0, 0], X.shape[0], &rows[0], n, width, window_size
             )
+    if not are_there:
+        fail_on_row(X.shape[0])
     return windows.base
 
 
@@ -373,15 +368,19 @@ def add_windows(
     size_t window_size,
     const float[:, ::1] d_windows,
 ):
-    cdef size_t width = dX.shape[1], size = (2 * window_size + 1) * width
-    check_windows(dX.shape[0], rows, window_size, width, size)
-    cdef size_t n = rows.shape[0]
-    require(<size_t>d_windows.shape[0] == n and <size_t>d_windows.shape[1] == size)
+    require(window_size < 2**31 and dX.shape[0] > 0 and dX.shape[1] > 0)
+    cdef size_t n = rows.shape[0], width = dX.shape[1]
+    require(<size_t>d_windows.shape[0] == n)
+    require(<size_t>d_windows.shape[1] == (2 * window_size + 1) * width)
+    cdef cbool are_there = True
     if n > 0:
         with nogil:
-            c_add_windows(
-                &dX[0, 0], &d_windows[0, 0], &rows[0], n, width, window_size, size
+            are_there = c_add_windows(
+                &dX[0, 0], &d_windows[0, 0], dX.shape[0], &rows[0], n, width,
+                window_size
             )
+    if not are_there:
+        fail_on_row(dX.shape[0])
 
 
 def draw_mask(size_t n, uint64_t threshold, float scale, uint32_t[::1] state):
@@ -424,7 +423,8 @@ def step_adam(
         )
 
 
-# numpy's BLAS, with integers of 64 bits, for callers in C that have those of 32
+# numpy's BLAS, of which a process has one, with integers of 64 bits, for callers in C
+# that have those of 32
 
 ctypedef void (*Sgemm)(
     int order, int transA, int transB, int64_t M, int64_t N, int64_t K, float alpha,
@@ -451,19 +451,24 @@ cdef void call_sgemm(
     bint transA, bint transB, int M, int N, int K, float alpha, const float* A, int lda,
     const float* B, int ldb, float beta, float* C, int ldc
 ) noexcept nogil:
-    """Multiply some rows at a time, on one thread, as blis is."""
-    cdef int64_t each = <int64_t>N * K
-    cdef int64_t step = MOST_ON_ONE_THREAD // each if each > 0 else M
-    cdef int64_t first = 0, n
-    step = max(step, 1)
-    while first < M:
-        n = min(step, M - first)
-        numpy_sgemm(
-            ROW_MAJOR, TRANS if transA else NO_TRANS, TRANS if transB else NO_TRANS,
-            n, N, K, alpha, A + (first if transA else first * lda), lda, B, ldb, beta,
-            C + first * ldc, ldc
-        )
-        first += n
+    """Multiply, on one thread, as blis is: a block of the result at a time."""
+    cdef int64_t n_rows = M, n_columns = N, row = 0, column, rows, columns
+    if n_rows * n_columns * K > MOST_ON_ONE_THREAD:
+        n_rows = min(n_rows, max(1, min(64, MOST_ON_ONE_THREAD // K)))
+        n_columns = min(n_columns, max(1, MOST_ON_ONE_THREAD // (n_rows * K)))
+    while row < M:
+        rows = min(n_rows, M - row)
+        column = 0
+        while column < N:
+            columns = min(n_columns, N - column)
+            numpy_sgemm(
+                ROW_MAJOR, TRANS if transA else NO_TRANS, TRANS if transB else NO_TRANS,
+                rows, columns, K, alpha, A + (row if transA else row * lda), lda,
+                B + (column * ldb if transB else column), ldb, beta,
+                C + row * ldc + column, ldc
+            )
+            column += columns
+        row += rows
 
 
 cdef void call_saxpy(

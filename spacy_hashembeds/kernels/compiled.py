@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 #: The name of the environment variable that says whether compiled kernels are used. If
@@ -38,19 +39,26 @@ def find() -> Any:
     """Find the compiled kernels, or None if they are not there."""
     try:
         return import_module("._compiled", __package__)
-    except ImportError:
+    except (ImportError, TypeError, ValueError):
+        # the latter are Cython's where Thinc's binary is another than it was built for
         return None
 
+
+_FLOAT = np.dtype("float32")
 
 #: The compiled kernels that are used, or None.
 kernels: Any = load()
 
 
 def take(*arrays: NDArray) -> Any:
-    """Get the kernels if they take arrays of this type, or None."""
-    if kernels is None or any(array.dtype.char != "f" for array in arrays):
+    """Get the kernels if they take these arrays, or None."""
+    if kernels is None or not all(map(_is_plain, arrays)):
         return None
     return kernels
+
+
+def _is_plain(array: NDArray) -> bool:
+    return array.dtype == _FLOAT and array.flags.c_contiguous
 
 
 @contextmanager

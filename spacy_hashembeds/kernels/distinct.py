@@ -45,19 +45,19 @@ class Distinct:
 
 
 def find_distinct(keys: NDArray) -> Distinct:
-    """Find the distinct among keys of any kind that sorts, in any order.
+    """Find the distinct among keys of any kind that sorts, in the order they come in.
 
     *Shape:* `(n,)`, n > 0.
     """
-    if keys.dtype == "uint64" and compiled.kernels is not None:
-        firsts, copies = _find_compiled(keys.reshape(-1, 1))
-        return Distinct(keys[firsts], copies)
-    order, firsts, copies = _find_copies(keys)
-    return Distinct(keys[order[firsts]], copies)
+    is_compiled = keys.dtype == "uint64" and compiled.kernels is not None
+    firsts, copies = (
+        _find_compiled(keys.reshape(-1, 1)) if is_compiled else _find_copies(keys)
+    )
+    return Distinct(keys[firsts], copies)
 
 
 def find_distinct_rows(rows: NDArray) -> Distinct:
-    """Find the distinct among rows of unsigned 64-bit integers, in any order.
+    """Find the distinct among rows of unsigned 64-bit integers, as `find_distinct`.
 
     Compiled, each row is looked for in a hash map. In numpy, it is mixed to one number,
     since one sort is a lot faster than one for each column, and then it is checked that
@@ -73,40 +73,42 @@ def find_distinct_rows(rows: NDArray) -> Distinct:
         mixed ^= mixed >> np.uint64(29)
         mixed += rows[:, column]
         mixed *= _MULTIPLIERS[column]
-    order, firsts, copies = _find_copies(mixed)
-    found = Distinct(rows[order[firsts]], copies)
+    firsts, copies = _find_copies(mixed)
+    found = Distinct(rows[firsts], copies)
     if np.array_equal(found.share(found.values), rows):
         return found
-    values, inverse = np.unique(rows, axis=0, return_inverse=True)
-    return Distinct(values, inverse.reshape(-1).astype("int32"))
+    _, firsts, groups = np.unique(rows, axis=0, return_index=True, return_inverse=True)
+    firsts, copies = _number_by_place(firsts, groups.reshape(-1))
+    return Distinct(rows[firsts], copies)
 
 
 def find_equal_rows(X: NDArray, most: int) -> Distinct | None:
     """Find the distinct among rows of numbers, bit for bit.
 
-    Rows are told apart by their first two numbers alone, and compared by all.
+    Rows are told apart by their first numbers alone, two in numpy and four compiled,
+    and compared by all.
 
     X (NDArray): *Shape:* `(n, w)`, n > 0, float32.
     most (int): How many may be distinct.
-    RETURNS (Distinct, optional): None if there are more, or if two numbers are not
-        enough to tell them apart.
+    RETURNS (Distinct, optional): None if there are more, or if that is not enough to
+        tell them apart.
     """
     if X.shape[1] < 2:
         return None
     kernels = compiled.take(X)
     if kernels is not None:
         return _find_equal_rows_compiled(kernels, X, most)
-    order, firsts, copies = _find_copies(X[:, :2].copy().view("uint64")[:, 0])
-    if np.count_nonzero(firsts) > most:
+    firsts, copies = _find_copies(X[:, :2].copy().view("uint64")[:, 0])
+    if len(firsts) > most:
         return None
-    found = Distinct(X[order[firsts]], copies)
+    found = Distinct(X[firsts], copies)
     shared = found.share(found.values)
     return found if np.array_equal(shared.view("uint32"), X.view("uint32")) else None
 
 
 def _find_compiled(rows: NDArray) -> tuple[NDArray, NDArray]:
     """Say which rows are the first of their kind, and which is a copy of which."""
-    return compiled.kernels.find_distinct(np.ascontiguousarray(rows))
+    return compiled.kernels.find_distinct(np.ascontiguousarray(rows, dtype="uint64"))
 
 
 def _find_equal_rows_compiled(kernels: Any, X: NDArray, most: int) -> Distinct | None:
@@ -114,13 +116,26 @@ def _find_equal_rows_compiled(kernels: Any, X: NDArray, most: int) -> Distinct |
     return None if found is None else Distinct(X[found[0]], found[1])
 
 
-def _find_copies(keys: NDArray) -> tuple[NDArray, NDArray, NDArray]:
-    """Sort keys; say how, where in this order new values come, and which is whose."""
+def _find_copies(keys: NDArray) -> tuple[NDArray, NDArray]:
+    """Say the same of keys of any kind that sorts, by sorting them."""
     order = keys.argsort()
     in_order = keys[order]
-    is_first = np.empty(len(keys), dtype=bool)
-    is_first[0] = True
-    np.not_equal(in_order[1:], in_order[:-1], out=is_first[1:])
-    copies = np.empty(len(keys), dtype="int32")
-    copies[order] = is_first.cumsum(dtype="int32") - 1
-    return order, is_first, copies
+    is_new = np.empty(len(keys), dtype=bool)
+    is_new[0] = True
+    np.not_equal(in_order[1:], in_order[:-1], out=is_new[1:])
+    groups = np.empty(len(keys), dtype="int64")
+    groups[order] = is_new.cumsum() - 1
+    firsts = np.minimum.reduceat(order, is_new.nonzero()[0])
+    return _number_by_place(firsts, groups)
+
+
+def _number_by_place(firsts: NDArray, groups: NDArray) -> tuple[NDArray, NDArray]:
+    """Number groups of equal keys in the order in which they come.
+
+    firsts (NDArray): For each group its first key.
+    groups (NDArray): For each key its group.
+    """
+    by_place = firsts.argsort()
+    numbers = np.empty(len(firsts), dtype="int32")
+    numbers[by_place] = np.arange(len(firsts), dtype="int32")
+    return firsts[by_place], numbers[groups]

@@ -41,6 +41,9 @@ INLINE float sum(size_t n, Term term) {
     return total;
 }
 
+// Whether a piece takes the place of the best so far: a larger one, and what is no number.
+INLINE bool is_better(float x, float best) { return x > best || x != x; }
+
 INLINE void take_maximum(float* best, const float* mixed, const Mixing& m,
                          size_t between_outputs) {
     for (size_t o = 0; o < m.nO; ++o) {
@@ -51,7 +54,7 @@ INLINE void take_maximum(float* best, const float* mixed, const Mixing& m,
         for (size_t o = 0; o < m.nO; ++o) {
             const size_t i = o * between_outputs + p * m.between_pieces;
             const float x = mixed[i] + m.bias[i];
-            best[o] = x > best[o] ? x : best[o];
+            best[o] = is_better(x, best[o]) ? x : best[o];
         }
 }
 
@@ -66,7 +69,7 @@ INLINE void find_maximum(float* best, uint8_t* which, const float* mixed,
         for (size_t o = 0; o < m.nO; ++o) {
             const size_t i = o + p * m.between_pieces;
             const float x = mixed[i] + m.bias[i];
-            const bool is_more = x > best[o];
+            const bool is_more = is_better(x, best[o]);
             best[o] = is_more ? x : best[o];
             which[o] = is_more ? (uint8_t)p : which[o];
         }

@@ -30,7 +30,8 @@ CLONED bool gather_sums(float* sums, const float* table, size_t n_rows,
 }
 
 // Add the gradient of each sum to those of its rows, in the order in which Thinc does: the
-// first row of all sums, then the second. Returns false if one is not there.
+// first row of all sums, then the second. Returns false if one is not there, having
+// added those before it.
 CLONED bool scatter_sums(float* d_table, const float* d_sums, size_t n_rows,
                          const uint32_t* rows, size_t n, size_t k, size_t width) {
     for (size_t j = 0; j < k; ++j)

@@ -18,7 +18,7 @@ def gather_add(table: NDArray, rows: NDArray) -> NDArray:
     RETURNS (NDArray): *Shape:* `(n, width)`, float32.
     """
     kernels = compiled.take(table)
-    if kernels is not None and table.flags.c_contiguous:
+    if kernels is not None:
         return kernels.gather_sums(table, _as_unsigned(rows))
     if not table.flags.writeable or len(rows) == 0:
         # Thinc's kernel refuses a table that is for reading only, such as a memory map
@@ -33,7 +33,8 @@ def scatter_add(d_table: NDArray, rows: NDArray, d_sums: NDArray) -> None:
     d_table (NDArray): *Shape:* `(n_rows, width)`, float32, contiguous.
     rows (NDArray): *Shape:* `(n, k)`, integers of 32 bits.
     d_sums (NDArray): *Shape:* `(n, width)`, float32.
-    RAISES (IndexError): If a compiled kernel finds that a row is not there.
+    RAISES (IndexError): If a compiled kernel finds that a row is not there. Those
+        before it are added.
     """
     d_sums = np.ascontiguousarray(d_sums)
     kernels = compiled.take(d_table, d_sums)
@@ -46,5 +47,6 @@ def scatter_add(d_table: NDArray, rows: NDArray, d_sums: NDArray) -> None:
 
 def _as_unsigned(rows: NDArray) -> NDArray:
     """See rows as the kernels do. Negative ones become too large."""
-    rows = np.ascontiguousarray(rows, rows.dtype if rows.itemsize == 4 else "int32")
-    return rows.view("uint32")
+    if rows.dtype.char != "I":
+        rows = rows.astype("int32", copy=False, casting="same_kind")
+    return np.ascontiguousarray(rows).view("uint32")

@@ -4,17 +4,18 @@
 
 // A CLONED function is there for several kinds of processors, each with vectors as wide
 // as theirs: the one for the processor at hand is chosen when the library is loaded. What
-// it calls should be INLINE, to be compiled along with it. With other compilers than gcc,
+// it calls in its loops should be INLINE, to be compiled along with it. With other compilers than gcc,
 // and on other systems, there is one function, for any processor of the kind.
 #if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 12 && \
     defined(__x86_64__) && defined(__gnu_linux__)
 #include <features.h>  // defines __GLIBC__: others can't choose
 #ifdef __GLIBC__
-#define CLONED __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+#define CLONED \
+    __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default"))) static
 #endif
 #endif
 #ifndef CLONED
-#define CLONED
+#define CLONED static
 #endif
 
 #ifdef _MSC_VER

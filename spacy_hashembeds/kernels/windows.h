@@ -8,21 +8,40 @@
 
 #include "target.h"
 
-// Copy windows of `size` numbers that begin at rows - before.
-//
-// X        (_, width)
-// windows  (n, size): written
-inline void copy_windows(float* windows, const float* X, const int64_t* rows, size_t n,
-                         size_t width, size_t before, size_t size) {
-    for (size_t i = 0; i < n; ++i)
-        memcpy(windows + i * size, X + (rows[i] - before) * width, size * sizeof(float));
+// Find where the window around a row begins, or null if not all of it is there.
+template <typename Number>
+INLINE Number* find_window(Number* X, size_t n_rows, int64_t row, size_t width,
+                           size_t window_size) {
+    const int64_t before = (int64_t)window_size;
+    const bool is_there = row >= before && row < (int64_t)n_rows - before;
+    return is_there ? X + (size_t)(row - before) * width : nullptr;
 }
 
-// Add the gradient of windows to that of X.
-CLONED void add_windows(float* dX, const float* d_windows, const int64_t* rows, size_t n,
-                        size_t width, size_t before, size_t size) {
+// Copy windows. Returns false if not all of one is there.
+//
+// X        (n_rows, width)
+// windows  (n, (2 * window_size + 1) * width): written
+static inline bool copy_windows(float* windows, const float* X, size_t n_rows,
+                                const int64_t* rows, size_t n, size_t width,
+                                size_t window_size) {
+    const size_t size = (2 * window_size + 1) * width;
     for (size_t i = 0; i < n; ++i) {
-        float* d = dX + (rows[i] - before) * width;
+        const float* x = find_window(X, n_rows, rows[i], width, window_size);
+        if (!x) return false;
+        memcpy(windows + i * size, x, size * sizeof(float));
+    }
+    return true;
+}
+
+// Add the gradient of windows to that of X. Returns false if not all of one is there.
+CLONED bool add_windows(float* dX, const float* d_windows, size_t n_rows,
+                        const int64_t* rows, size_t n, size_t width,
+                        size_t window_size) {
+    const size_t size = (2 * window_size + 1) * width;
+    for (size_t i = 0; i < n; ++i) {
+        float* d = find_window(dX, n_rows, rows[i], width, window_size);
+        if (!d) return false;
         for (size_t j = 0; j < size; ++j) d[j] += d_windows[i * size + j];
     }
+    return true;
 }

@@ -42,4 +42,6 @@ def _draw_compiled(n: int, rate: float, scale: np.float32) -> NDArray | None:
         if state is None:
             return None
         # numpy draws integers below 2⁵³, and divides them by that
-        return compiled.kernels.draw_mask(n, math.ceil(rate * 2**53), scale, state)
+        return compiled.kernels.draw_mask(
+            n, math.ceil(float(rate) * 2**53), scale, state
+        )

@@ -226,7 +226,7 @@ def find_rows(model: Model, ids: Ints1d) -> Ints2d:
 
 
 def get_finder(model: Model) -> Hybrid:
-    """Say how the rows are found on a GPU.
+    """Say how kernels find the rows.
 
     RAISES (ValueError): If weights or attributes can't be the layer's.
     """

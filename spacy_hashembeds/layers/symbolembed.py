@@ -152,7 +152,7 @@ def find_rows(model: Model, ids: Ints1d) -> Ints2d:
 
 
 def get_finder(model: Model) -> Lookup:
-    """Say how the rows are found on a GPU.
+    """Say how kernels find the rows.
 
     RAISES (ValueError): If the symbols are not there or can't be the layer's.
     """

@@ -121,7 +121,9 @@ def view(layers: Convolution) -> Weights:
     W, b = peek(layers.maxout, "W"), peek(layers.maxout, "b")
     nO, nP, nI = W.shape
     G, shift = (peek(layers.layernorm, name) for name in ("G", "b"))
-    norm = Norm(b.reshape(nO * nP), G, shift, is_laid_out=False)
+    # kernels take no arrays with gaps
+    b, G, shift = map(np.ascontiguousarray, (b.reshape(nO * nP), G, shift))
+    norm = Norm(b, G, shift, is_laid_out=False)
     return Weights(W.reshape(nO * nP, nI), norm)
 
 

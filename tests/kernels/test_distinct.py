@@ -12,6 +12,8 @@ from spacy_hashembeds.kernels.distinct import (
     find_equal_rows,
 )
 
+from .paths import both_paths
+
 sizes = st.integers(1, 40)
 # few values, so that there are copies, and large ones
 values = st.one_of(st.integers(0, 3), st.integers(0, 2**64 - 1))
@@ -37,8 +39,32 @@ def test_rows_that_mix_to_the_same_number_are_told_apart(monkeypatch):
     monkeypatch.setattr(distinct, "_MULTIPLIERS", np.zeros(64, dtype="uint64"))
     rows = np.array([[1, 2], [3, 4], [1, 2], [2, 1]], dtype="uint64")
     found = find_distinct_rows(rows)
-    assert found.values.tolist() == [[1, 2], [2, 1], [3, 4]]
+    assert found.values.tolist() == [[1, 2], [3, 4], [2, 1]]
     np.testing.assert_array_equal(found.values[found.copies], rows)
+
+
+few_rows = hnp.arrays("uint64", (9, 2), elements=st.sampled_from([0, 3, 2**64 - 1]))
+
+
+@both_paths
+@given(rows=few_rows)
+def test_values_are_in_the_order_they_come_in(kernels, rows):
+    """So that layers which draw numbers for each draw the same on both paths."""
+    with compiled.using(kernels):
+        found, column = find_distinct_rows(rows), find_distinct(rows[:, 0])
+        signed = find_distinct(rows[:, 0].astype("int64"))
+    assert found.values.tolist() == list(
+        map(list, dict.fromkeys(map(tuple, rows.tolist())))
+    )
+    assert column.values.tolist() == list(dict.fromkeys(rows[:, 0].tolist()))
+    np.testing.assert_array_equal(signed.copies, column.copies)
+
+
+@both_paths
+def test_rows_of_another_byte_order(kernels):
+    rows = np.array([[1, 2], [3, 4], [1, 2]], dtype=">u8")
+    with compiled.using(kernels):
+        assert find_distinct_rows(rows).copies.tolist() == [0, 1, 0]
 
 
 def test_rows_of_another_layout():

@@ -308,6 +308,20 @@ def test_weights_in_other_hands_are_read_as_they_lie(both, n, monkeypatch):
         assert_close(ours.predict(Xs)[0], theirs.predict(Xs)[0])
 
 
+def test_weights_with_gaps_between_numbers_are_read(both):
+    ours, theirs = both
+    Xs = make_input(ours, [30, 4])
+    held = []
+    for node in ours.walk():
+        for name in node.param_names:
+            wide = np.repeat(node.get_param(name)[..., None], 2, axis=-1)
+            node.set_param(name, wide[..., 0])
+            held.append(wide)  # so that they are read as they lie
+    for Y, expected in zip(ours.predict(Xs), theirs.predict(Xs), strict=True):
+        assert_close(Y, expected)
+    assert not is_kept(ours)
+
+
 def test_averages_come_and_go(both):
     ours, theirs = both
     Xs = make_input(ours, [30, 4])
