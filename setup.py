@@ -83,6 +83,7 @@ class BuildKernels(build_ext):
             raise
 
     def _compile(self, ext: Extension) -> None:
+        self.force = True  # a build that was killed leaves parts that look new
         ext.sources = translate(ext)
         kind = "msvc" if self.compiler.compiler_type == "msvc" else "unix"
         ext.extra_compile_args = OPTIONS[kind]
@@ -99,7 +100,7 @@ def translate(ext: Extension) -> list[str]:
     # headers that are copied there are copied again only if they look newer
     shutil.rmtree(TRANSLATED, ignore_errors=True)
     try:
-        (translated,) = cythonize([ext], build_dir=str(TRANSLATED))
+        (translated,) = cythonize([ext], build_dir=str(TRANSLATED), force=True)
     except (CythonError, ValueError) as error:
         raise CompileError(str(error)) from error
     return translated.sources

@@ -4,6 +4,7 @@ import os
 import time
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
 
@@ -15,12 +16,14 @@ from thinc.api import Model, NumpyOps, get_current_ops, set_current_ops
 from ..architectures.embedders.multi_fewer_hash_embed import MultiFewerHashEmbed
 from ..architectures.encoders.maxout_window_encoder import MaxoutWindowEncoder
 from ..kernels import compiled
-from .installation import PACKAGE
 
 COMPILED, NUMPY = "compiled", "numpy"
 
 _ATTRS: list[str | int] = ["NORM", "PREFIX", "SUFFIX", "SHAPE"]
 _WIDTH = 96
+
+#: Where the package is imported from: a clone, if that is the current folder.
+FOLDER = Path(compiled.__file__).parent
 _WORDS = 27
 
 
@@ -28,15 +31,18 @@ class Kernels(NamedTuple):
     """The kernels of our layers on the CPU.
 
     in_use (str): "compiled" or "numpy".
-    are_there (bool): Whether there are compiled ones.
-    microseconds (dict[str, dict[str, float]]): What a Tok2Vec layer of spaCy's usual
-        size takes for a word on either path: in a text alone, in a batch, and in
-        training. Compiled only if they are there.
+    are_there (bool): Whether there are compiled ones that can be used.
+    error (str, optional): Why those that are there can't be used.
+    microseconds_a_word (dict[str, dict[str, float]]): What a Tok2Vec layer of spaCy's
+        usual size takes on either path: in a text of 27 words alone, in a batch of 36
+        such texts, and in training on it, without the optimizer. Compiled only if they
+        are there.
     """
 
     in_use: str
     are_there: bool
-    microseconds: dict[str, dict[str, float]]
+    error: str | None
+    microseconds_a_word: dict[str, dict[str, float]]
 
 
 def examine_kernels(*, rounds: int = 5) -> Kernels:
@@ -47,7 +53,13 @@ def examine_kernels(*, rounds: int = 5) -> Kernels:
     there = compiled.find()
     choices = {NUMPY: None} if there is None else {COMPILED: there, NUMPY: None}
     in_use = NUMPY if compiled.kernels is None else COMPILED
-    return Kernels(in_use, there is not None, measure_kernels(choices, rounds))
+    error = compiled.find_error()
+    return Kernels(
+        in_use,
+        there is not None,
+        None if error is None else f"{type(error).__name__}: {error}",
+        measure_kernels(choices, rounds),
+    )
 
 
 def measure_kernels(
@@ -83,10 +95,14 @@ def advise_on_kernels(kernels: Kernels) -> list[str]:
             f"{os.environ.get(compiled.SWITCH)} in the environment. Without it, they "
             "are used."
         ]
+    if kernels.error is not None:
+        trouble = f"The compiled kernels can't be used ({kernels.error})"
+    else:
+        trouble = f"There are no compiled kernels in {FOLDER}"
     return [
-        "There are no compiled kernels: numpy does their work, which takes longer (see "
-        f"docs/speed.md). To have them, install a C++ compiler, and {PACKAGE} anew "
-        "from its sources; or a wheel that `make wheels` has built elsewhere."
+        f"{trouble}: numpy does their work, which takes longer. To have them, install "
+        "a C++ compiler and Python's headers, and then in a clone of the project: pip "
+        "install --force-reinstall --no-deps --no-cache-dir . (or --editable .)"
     ]
 
 

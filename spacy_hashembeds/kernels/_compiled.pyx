@@ -39,9 +39,15 @@ cdef extern from "mixing.h" nogil:
 
 cdef extern from "rows.h" nogil:
     cdef cppclass Column:
-        pass
+        unsigned int n_symbols
+        unsigned int unk
+        unsigned int has_symbols
+        unsigned int num_hashes
+        unsigned int n_hashed
+        unsigned int first_row
 
     size_t MAX_COLUMNS
+    size_t MAX_HASHES
 
 
 cdef extern from "distinct.h" nogil:
@@ -118,6 +124,10 @@ cdef int require(bint holds) except -1:
     if not holds:
         raise ValueError("Arrays given to a compiled kernel don't fit each other.")
     return 0
+
+
+# see compiled.py
+INTERFACE = 1
 
 
 cdef uint64_t draw_secret():
@@ -271,6 +281,25 @@ def find_equal_rows(const float[:, ::1] X, size_t most):
     return find_rows(<const char*>&X[0, 0], n, n_words, n_bytes, most, 4 * n)
 
 
+cdef int check_columns(const Column* columns, size_t n_columns, size_t n_rows) except -1:
+    """Check that no column finds a row which is not its own."""
+    cdef size_t i, own, first, end
+    for i in range(n_columns):
+        first = columns[i].first_row
+        end = columns[i + 1].first_row if i + 1 < n_columns else n_rows
+        require(0 < columns[i].num_hashes <= MAX_HASHES and first < end <= n_rows)
+        own = columns[i].n_symbols if columns[i].has_symbols else 0
+        if columns[i].n_hashed == 0:
+            require(own > 0 or columns[i].has_symbols)
+            own += 1  # unk's
+            require(columns[i].unk < own)
+        else:
+            require(columns[i].unk == own)
+            own += columns[i].n_hashed
+        require(own <= end - first)
+    return 0
+
+
 def embed_folded(
     const float[:, ::1] F,
     const uint8_t[::1] columns,
@@ -283,6 +312,7 @@ def embed_folded(
     cdef size_t n = keys.shape[0], n_columns = keys.shape[1]
     require(<size_t>columns.shape[0] >= n_columns * sizeof(Column))
     require(0 < n < 2**31 and 0 < n_columns <= MAX_COLUMNS)
+    check_columns(<const Column*>&columns[0], n_columns, F.shape[0])
     cdef float[:, ::1] Y = np.empty((n, mixing.nO), dtype="float32")
     cdef vector[int32_t] slots, copies
     cdef vector[int64_t] firsts

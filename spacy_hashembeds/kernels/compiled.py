@@ -19,6 +19,11 @@ from numpy.typing import NDArray
 SWITCH = "SPACY_HASHEMBEDS_COMPILED"
 
 
+#: Another number whenever kernels take other arguments, or structs of another layout:
+#: one that was compiled of other sources may lie in a checkout.
+INTERFACE = 1
+
+
 def load() -> Any:
     """Load the compiled kernels.
 
@@ -26,7 +31,7 @@ def load() -> Any:
         they are not.
     RETURNS (Any): The module, or None if they are not there or not wanted.
     """
-    value = os.environ.get(SWITCH, "1")
+    value = os.environ.get(SWITCH) or "1"
     if value not in ("0", "1"):
         raise ValueError(
             f"The environment variable {SWITCH} should be 1, for compiled kernels to "
@@ -36,12 +41,29 @@ def load() -> Any:
 
 
 def find() -> Any:
-    """Find the compiled kernels, or None if they are not there."""
+    """Find the compiled kernels, or None if they are not there, or can't be used."""
     try:
-        return import_module("._compiled", __package__)
-    except (ImportError, TypeError, ValueError):
-        # the latter are Cython's where Thinc's binary is another than it was built for
+        return _import()
+    except Exception:  # numpy does their work: the doctor says what is wrong
         return None
+
+
+def find_error() -> Exception | None:
+    """Find out why the compiled kernels can't be used, if they are there."""
+    try:
+        _import()
+    except ModuleNotFoundError:
+        return None
+    except Exception as error:
+        return error
+    return None
+
+
+def _import() -> Any:
+    module = import_module("._compiled", __package__)
+    if getattr(module, "INTERFACE", None) != INTERFACE:
+        raise ImportError("they were compiled of other sources")
+    return module
 
 
 _FLOAT = np.dtype("float32")

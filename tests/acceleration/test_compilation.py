@@ -24,8 +24,8 @@ def test_the_kernels_in_use_are_named_and_both_are_measured(in_use, monkeypatch)
     monkeypatch.setattr(compiled, "kernels", chosen)
     kernels = examine_kernels(rounds=1)
     assert (kernels.in_use, kernels.are_there) == (in_use, True)
-    assert list(kernels.microseconds) == [COMPILED, NUMPY]
-    for us in kernels.microseconds.values():
+    assert list(kernels.microseconds_a_word) == [COMPILED, NUMPY]
+    for us in kernels.microseconds_a_word.values():
         assert list(us) == WHAT
         assert all(value > 0 for value in us.values())
     assert compiled.kernels is chosen
@@ -36,7 +36,7 @@ def test_without_any_numpy_alone_is_measured(monkeypatch):
     monkeypatch.setattr(compiled, "kernels", None)
     kernels = examine_kernels(rounds=1)
     assert (kernels.in_use, kernels.are_there) == (NUMPY, False)
-    assert list(kernels.microseconds) == [NUMPY]
+    assert list(kernels.microseconds_a_word) == [NUMPY]
 
 
 def test_each_choice_is_in_use_while_it_is_measured(monkeypatch):
@@ -51,11 +51,24 @@ def test_each_choice_is_in_use_while_it_is_measured(monkeypatch):
     assert seen == ["A", None] * 3
 
 
+def test_kernels_that_cannot_be_used_are_named(monkeypatch):
+    def fail():
+        raise ImportError("file too short")
+
+    monkeypatch.setattr(compiled, "_import", fail)
+    monkeypatch.setattr(compiled, "kernels", None)
+    kernels = examine_kernels(rounds=1)
+    assert kernels[:3] == (NUMPY, False, "ImportError: file too short")
+    (advice,) = advise_on_kernels(kernels)
+    assert "can't be used (ImportError: file too short)" in advice
+
+
 def test_advice(monkeypatch):
     monkeypatch.setenv(compiled.SWITCH, "0")
-    assert advise_on_kernels(Kernels(COMPILED, True, {})) == []
-    (advice,) = advise_on_kernels(Kernels(NUMPY, True, {}))
+    assert advise_on_kernels(Kernels(COMPILED, True, None, {})) == []
+    (advice,) = advise_on_kernels(Kernels(NUMPY, True, None, {}))
     assert "SPACY_HASHEMBEDS_COMPILED is 0" in advice
-    (advice,) = advise_on_kernels(Kernels(NUMPY, False, {}))
+    (advice,) = advise_on_kernels(Kernels(NUMPY, False, None, {}))
+    assert "There are no compiled kernels in " in advice
     assert "install a C++ compiler" in advice
-    assert "`make wheels`" in advice
+    assert "--no-cache-dir" in advice

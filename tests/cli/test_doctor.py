@@ -1,4 +1,7 @@
 import json
+import os
+import subprocess
+import sys
 from dataclasses import replace
 
 import pytest
@@ -21,6 +24,7 @@ HEALTH = doctor.Health(
     kernels=Kernels(
         "compiled",
         True,
+        None,
         {
             "compiled": {"one text": 20.0, "a batch": 6.25, "training": 40.0},
             "numpy": {"one text": 30.0, "a batch": 9.0, "training": 50.0},
@@ -59,18 +63,33 @@ def test_what_was_found_is_shown(run):
     assert ["openblas", "0.3", "?", "?"] in lines
     assert ["GFLOP/s", "27x288x288", "900x288x288", "900x384x288"] in lines
     assert ["blis", "10.0", "20.0", "30.0"] in lines
-    assert ["compiled,", "in", "use", "20.0", "6.2", "40.0"] in lines
-    assert ["numpy", "30.0", "9.0", "50.0"] in lines
+    ours = ["our", "compiled", "kernels,", "in", "use"]
+    assert [*ours, "20.0", "6.2", "40.0"] in lines
+    assert ["numpy", "alone", "30.0", "9.0", "50.0"] in lines
     assert "Do as you are told." in result.output
     assert "Nothing is broken" in result.output
 
 
 def test_that_there_are_no_compiled_kernels_is_shown(run):
-    measured = {"numpy": HEALTH.kernels.microseconds["numpy"]}
-    result = run(kernels=Kernels("numpy", False, measured))
+    measured = {"numpy": HEALTH.kernels.microseconds_a_word["numpy"]}
+    result = run(kernels=Kernels("numpy", False, None, measured))
     lines = [line.split() for line in result.output.splitlines()]
-    assert ["numpy,", "in", "use", "30.0", "9.0", "50.0"] in lines
-    assert ["compiled", "none", "are", "there"] in lines
+    assert ["numpy", "alone,", "in", "use", "30.0", "9.0", "50.0"] in lines
+    assert ["our", "compiled", "kernels", "-", "-", "-"] in lines
+
+
+def test_a_wrong_switch_is_named_without_a_traceback():
+    result = subprocess.run(
+        [sys.executable, "-m", "spacy", "hashembeds", "doctor"],
+        env={**os.environ, "SPACY_HASHEMBEDS_COMPILED": "no"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert result.returncode == 1
+    shown = " ".join((result.stdout + result.stderr).split())
+    assert "SPACY_HASHEMBEDS_COMPILED should be 1" in shown
+    assert "Traceback" not in shown
 
 
 def test_json_holds_everything_and_nothing_else_is_printed(run, capfd):

@@ -310,6 +310,36 @@ def test_the_environment_may_say_nothing_else():
     assert "but is 'no'" in result.stderr
 
 
+def test_an_empty_switch_is_none():
+    code = "from spacy_hashembeds.kernels import compiled; print(compiled.kernels)"
+    assert "_compiled" in run_python(code, SPACY_HASHEMBEDS_COMPILED="").stdout
+
+
+@pytest.mark.parametrize("error", [ImportError, TypeError, ValueError, OSError])
+def test_kernels_that_do_not_load_are_left_alone(error, monkeypatch):
+    def fail(*_):
+        raise error("broken")
+
+    monkeypatch.setattr(compiled, "import_module", fail)
+    assert compiled.find() is None
+    assert isinstance(compiled.find_error(), error)
+
+
+def test_kernels_of_other_sources_are_left_alone(monkeypatch):
+    monkeypatch.setattr(compiled, "INTERFACE", compiled.INTERFACE + 1)
+    assert compiled.find() is None
+    assert "compiled of other sources" in str(compiled.find_error())
+
+
+def test_kernels_that_are_not_there_are_no_error(monkeypatch):
+    def fail(*_):
+        raise ModuleNotFoundError("No module named '_compiled'")
+
+    monkeypatch.setattr(compiled, "import_module", fail)
+    assert compiled.find() is None
+    assert compiled.find_error() is None
+
+
 def test_where_there_are_none_numpy_does_the_work():
     code = (
         "import sys; sys.modules['spacy_hashembeds.kernels._compiled'] = None; "

@@ -7,6 +7,7 @@ import pytest
 from thinc.api import Dropout, NumpyOps, fix_random_seed
 
 from spacy_hashembeds.kernels import compiled
+from spacy_hashembeds.kernels.twister import holding_state
 from spacy_hashembeds.layers import dropout
 from spacy_hashembeds.layers.dropout import draw_mask
 
@@ -75,6 +76,18 @@ def test_masks_of_another_kind_of_generator(kernels):
     finally:
         np.random.set_bit_generator(before)
     np.testing.assert_array_equal(*masks)
+
+
+@needs_kernels
+def test_a_state_that_makes_no_sense_is_left_to_numpy():
+    state = np.random.get_state()
+    try:
+        np.random.set_state((*state[:2], 700, *state[3:]))
+        with compiled.using(noted := Noted(KERNELS)), holding_state() as found:
+            assert found is None
+        assert noted.names == []
+    finally:
+        np.random.set_state(state)
 
 
 @needs_kernels

@@ -145,9 +145,16 @@ def forward(
     keys = _get_keys(parts, docs)
     fold = model.attrs["fold"]
     Y, backprop_tokens = mixedembed.forward(mixer, fold, keys, is_train)
+    shape = Y.shape
 
     def backprop(dYs: OutT) -> InT:
-        backprop_tokens(model.ops.xp.concatenate(dYs))
+        dY: Any = model.ops.xp.concatenate(dYs)
+        if dY.shape != shape:
+            raise ValueError(
+                f"The gradient of {shape[0]} tokens should be of shape {shape}, but is "
+                f"of shape {dY.shape}."
+            )
+        backprop_tokens(dY)
         return []
 
     return split_rows(Y, docs), backprop

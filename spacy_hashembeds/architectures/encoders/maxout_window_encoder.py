@@ -82,7 +82,9 @@ def _forward_cpu(
     _check_attributes(model, convolutions)
     pad, sizes = model.attrs["pad"], [len(X) for X in Xs]
     lengths = np.array(sizes)
-    X: Any = model.ops.flatten(cast(Any, Xs), dtype="float32", pad=pad)
+    X: Any = np.ascontiguousarray(
+        model.ops.flatten(cast(Any, Xs), dtype="float32", pad=pad)
+    )
     rows = lay_rows(convolutions, lengths[lengths > 0], pad)
     if not is_train:
         # models that were pickled by earlier versions have none

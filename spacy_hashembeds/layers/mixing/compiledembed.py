@@ -9,6 +9,7 @@ them; mixers with others are left to numpy.
 from operator import is_
 from typing import NamedTuple
 
+import numpy as np
 from numpy.typing import NDArray
 
 from ...kernels import compiled
@@ -22,11 +23,13 @@ class Description(NamedTuple):
     """What the kernel is told of folded tables.
 
     checked (list): What was checked of each column: other attributes make others.
-    columns (NDArray, optional): The bytes of the kernel's structs, or None if it can't
-        embed the columns.
+    tables (list[Table], optional): What is described, and whose memory is read. None if
+        the kernel can't embed the columns.
+    columns (NDArray, optional): The bytes of the kernel's structs.
     """
 
     checked: list[tuple | None]
+    tables: list[Table] | None
     columns: NDArray | None
 
 
@@ -52,23 +55,32 @@ def _get_columns(mixer: Mixer, folded: FoldedTables) -> NDArray | None:
     checked = [get_checked(column.model) for column in mixer.columns]
     kept = folded.description.kept
     if kept is None or not all(map(is_, kept.checked, checked)):
-        kept = Description(checked, _describe(mixer, folded))
+        kept = _describe(mixer, folded, checked)
         folded.description.kept = kept
     return kept.columns
 
 
-def _describe(mixer: Mixer, folded: FoldedTables) -> NDArray | None:
+def _describe(
+    mixer: Mixer, folded: FoldedTables, checked: list[tuple | None]
+) -> Description:
     starts = [*map(int, folded.starts.values()), len(folded.F)]
     tables = []
     for i, column in enumerate(mixer.columns):
         finder = column.get_plain_finder()
-        if finder is None or not _lies_without_gaps(finder):
-            return None
+        if finder is None or not _can_be_read(finder):
+            return Description(checked, None, None)
         tables.append(Table(folded.F[starts[i] : starts[i + 1]], finder))
     columns, _ = describe(tables)
-    return columns.view("uint8")
+    return Description(checked, tables, columns.view("uint8"))
 
 
-def _lies_without_gaps(finder: Finder) -> bool:
-    """Tell whether the kernel can read the symbols, if there are any."""
-    return isinstance(finder, Hashing) or finder.symbols.flags.c_contiguous
+def _can_be_read(finder: Finder) -> bool:
+    """Tell whether the kernel can read the symbols, if there are any.
+
+    They were checked, but another thread may have set others since.
+    """
+    if isinstance(finder, Hashing):
+        return True
+    symbols = finder.symbols
+    is_plain = type(symbols) is np.ndarray and symbols.dtype == "uint64"
+    return is_plain and symbols.ndim == 1 and symbols.flags.c_contiguous

@@ -5,8 +5,9 @@ import pytest
 from spacy.vocab import Vocab
 from thinc.api import fix_random_seed
 
-from spacy_hashembeds.kernels import compiled
-from spacy_hashembeds.layers.mixing import cpumixedembed
+from spacy_hashembeds.kernels import compiled, rows
+from spacy_hashembeds.kernels.rows import Lookup
+from spacy_hashembeds.layers.mixing import compiledembed, cpumixedembed
 
 from ...kernels.paths import KERNELS, Noted, needs_kernels
 from ...toy_embedders import (
@@ -116,6 +117,61 @@ def test_attributes_that_cannot_be_the_layers_are_refused(vocab):
         node.attrs["seed"] = -1
         with pytest.raises(ValueError, match=r"'seed' .* should be 0 to 4294967295"):
             predict(model, docs)
+
+
+@pytest.mark.parametrize(
+    ("build", "field", "value"),
+    [
+        (build_hash, "num_hashes", 5),
+        (build_hash, "n_hashed", 10**6),
+        (build_hash, "first_row", 10**6),
+        (build_lookup, "unk", 4 * 10**9),
+        (build_lookup, "n_symbols", 10**6),
+        (build_hybrid, "unk", 0),
+        (build_hybrid, "n_hashed", 10**6),
+    ],
+)
+def test_rows_that_no_table_has_are_refused(vocab, build, field, value, monkeypatch):
+    """As another thread might make them, between a check and what it is for."""
+    model, docs = build(vocab), make_docs(vocab)
+
+    def describe(tables):
+        described, n_slots = rows.describe(tables)
+        described["column"][field][0, 1] = value
+        return described, n_slots
+
+    monkeypatch.setattr(compiledembed, "describe", describe)
+    with (
+        compiled.using(KERNELS),
+        pytest.raises(ValueError, match="don't fit each other"),
+    ):
+        predict(model, docs)
+
+
+def test_the_memory_of_symbols_is_held(vocab):
+    """As long as a kernel is told where it is."""
+    model, docs = build_lookup(vocab), make_docs(vocab)
+    with compiled.using(KERNELS):
+        predict(model, docs)
+    tables = model.attrs["fold"].kept[1].description.kept.tables
+    symbols = [n.attrs["symbols"] for n in get_nodes(model, "symbolembed")]
+    for table, own in zip(tables, symbols, strict=True):
+        assert table.finder.symbols is own
+
+
+@pytest.mark.parametrize("kind", [list, tuple, np.float32])
+def test_symbols_of_another_kind_are_not_read(vocab, kind, monkeypatch):
+    """That another thread has set after they were checked."""
+    model, docs = build_lookup(vocab), make_docs(vocab)
+    with compiled.using(None):
+        expected = predict(model, docs)
+    for node in get_nodes(model, "symbolembed"):
+        source = node.attrs["symbols"]
+        other = kind(source) if kind is not np.float32 else source.astype(kind)
+        finder = Lookup(symbols=other, unk=node.attrs["unk"])
+        assert not compiledembed._can_be_read(finder)
+    with compiled.using(KERNELS):
+        assert_close(predict(model, docs), expected)
 
 
 def test_symbols_with_gaps_between_them_are_not_read_as_if_without(vocab):

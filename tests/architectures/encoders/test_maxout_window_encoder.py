@@ -322,6 +322,18 @@ def test_weights_with_gaps_between_numbers_are_read(both):
     assert not is_kept(ours)
 
 
+def test_inputs_that_lie_by_column_without_padding():
+    models = []
+    for build in (MaxoutWindowEncoder, SpacyMaxoutWindowEncoder):
+        fix_random_seed(0)
+        sizes = {"width": 8, "window_size": 0, "maxout_pieces": 3, "depth": 2}
+        models.append(build(**sizes).initialize())
+    X = np.asfortranarray(make_input(models[0], [700])[0])
+    ours, theirs = (run(model, [X], [X], 0.0) for model in models)
+    for array, expected in zip(ours[0], theirs[0], strict=True):
+        assert_close(array, expected)
+
+
 def test_averages_come_and_go(both):
     ours, theirs = both
     Xs = make_input(ours, [30, 4])
