@@ -163,6 +163,7 @@ def draw_kernels(results: Mapping[str, Any], path: Path) -> None:
         bars = axes.barh(list(ratios), list(ratios.values()), 0.6, color="#1f5f99")
         axes.bar_label(bars, fmt="{:.1f}", padding=4, fontsize=9)
         axes.axvline(1, color="#111111", lw=0.8, ls="--")
+        axes.set_xlim(0, 1.1 * max(ratios.values()))
         axes.set_xlabel("times as fast as numpy (dashed: as fast)")
         axes.invert_yaxis()
         remove_frame(axes)

@@ -190,7 +190,7 @@ def make_goals_table(embedding: Json, pipeline: Json) -> str:
         ratio = timings[what]["times_as_fast_as_spacy"][OURS_ADAM]
         goals.append((what, ratio, goal))
     rows = [
-        [what, f"{goal:g}", f"{ratio:.1f}", "yes" if ratio >= goal else "no"]
+        [what, f"{goal:g}", f"{ratio:.2f}", "yes" if ratio >= goal else "no"]
         for what, ratio, goal in goals
     ]
     return make_table(["times as fast as spaCy", "goal", "measured", "reached"], rows)
