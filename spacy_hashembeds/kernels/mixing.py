@@ -70,29 +70,26 @@ def finish(mixed: NDArray, norm: Norm) -> NDArray:
     mixed (NDArray): The products, which are written over. *Shape:* `(n, nP * nO)`.
     RETURNS (NDArray): *Shape:* `(n, nO)`.
     """
-    Y = np.empty((len(mixed), len(norm.scale)), dtype=mixed.dtype)
-    if not _finish_compiled(mixed, norm, Y, adds=False):
-        Y[...] = _finish(mixed, norm)
+    kernels = compiled.take(mixed)
+    if kernels is None:
+        return _finish(mixed, norm)
+    Y = np.empty((len(mixed), len(norm.scale)), dtype="float32")
+    kernels.finish_rows(Y, mixed, *norm, False)
     return Y
 
 
 def add_finished(mixed: NDArray, norm: Norm, Y: NDArray) -> None:
     """Do the same, and add it to rows. *Shape:* `(n, nO)`."""
-    if not _finish_compiled(mixed, norm, Y, adds=True):
+    kernels = compiled.take(mixed, Y)
+    if kernels is None:
         Y += _finish(mixed, norm)
+    else:
+        kernels.finish_rows(Y, mixed, *norm, True)
 
 
 def _finish(mixed: NDArray, norm: Norm) -> NDArray:
     mixed += norm.bias
     return normalize(maximum(norm.split_pieces(mixed)), norm.scale, norm.shift)
-
-
-def _finish_compiled(mixed: NDArray, norm: Norm, Y: NDArray, *, adds: bool) -> bool:
-    kernels = compiled.take(mixed)
-    if kernels is None:
-        return False
-    kernels.finish_rows(Y, mixed, *norm, adds)
-    return True
 
 
 def begin_finish(
