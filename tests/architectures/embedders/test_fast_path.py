@@ -96,6 +96,13 @@ def test_equal_calls_give_equal_bits(model, vocab, n_tokens):
     np.testing.assert_array_equal(predict(loaded, docs), first)
 
 
+@pytest.mark.parametrize("shape", [(4, 6), (6, 6), (5, 1), (5, 12)])
+def test_gradients_of_another_shape_are_refused(model, vocab, shape):
+    _, backprop = model.begin_update(make_docs(vocab, [5]))
+    with pytest.raises(ValueError, match=r"5 tokens should be of shape \(5, \d+\)"):
+        backprop([np.ones(shape, dtype="f")])
+
+
 def test_what_is_about_to_change_is_not_folded(vocab, monkeypatch):
     """Annotating components predict between backpropagation and the optimizer."""
     model, docs = build_hash(vocab), make_docs(vocab)
