@@ -9,6 +9,7 @@ from spacy_hashembeds.acceleration.conversion import convert_config
 NO_GPU = doctor.Gpu(None, None, None)
 BLAS = [blas.Blas("blis", "1", "generic", 1), blas.Blas("openblas", "1", "Zen", 2)]
 EVEN = {"blis": [10.0, 20.0], "numpy's BLAS, one thread": [11.0, 60.0]}
+KERNELS = doctor.Kernels("compiled", True, None, {"compiled": {}})
 FASTER = {"blis": [10.0, 20.0], "numpy's BLAS, one thread": [15.0, 60.0]}
 
 
@@ -48,6 +49,7 @@ def test_a_gpu_without_cupy_gets_advice(monkeypatch):
 
 def test_a_parser_that_is_profiled_gets_advice_and_is_not_broken(monkeypatch):
     monkeypatch.setattr(doctor, "measure_choices", lambda threads: EVEN)
+    monkeypatch.setattr(doctor, "examine_kernels", lambda: KERNELS)
     monkeypatch.setattr(doctor, "examine_gpu", lambda: NO_GPU)
     monkeypatch.setattr(doctor.shutil, "which", lambda name: None)
     for profiled in (True, False):
