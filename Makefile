@@ -4,6 +4,8 @@ BIN = $(VENV)/bin
 SEED ?= 0
 GPU_PYTHON ?= 3.12
 
+# A process for each core, so one thread for each: more would wait for each other.
+PYTEST = OMP_NUM_THREADS=1 $(BIN)/pytest --numprocesses auto --dist worksteal
 KERNELS = $(wildcard spacy_hashembeds/kernels/*.h spacy_hashembeds/kernels/*.pyx)
 
 .PHONY: demo test test-numpy test-all lint bench wheels gpu-wheels fuzz
@@ -11,14 +13,12 @@ KERNELS = $(wildcard spacy_hashembeds/kernels/*.h spacy_hashembeds/kernels/*.pyx
 demo: $(VENV)/ready
 	$(BIN)/spacy project run demo
 
-# A process for each core, so one thread for each: more would wait for each other.
 test: $(VENV)/ready
-	OMP_NUM_THREADS=1 $(BIN)/pytest --numprocesses auto --dist worksteal
+	$(PYTEST)
 
 # The same without compiled kernels.
 test-numpy: $(VENV)/ready
-	SPACY_HASHEMBEDS_COMPILED=0 OMP_NUM_THREADS=1 \
-		$(BIN)/pytest --numprocesses auto --dist worksteal
+	SPACY_HASHEMBEDS_COMPILED=0 $(PYTEST)
 
 test-all: $(BIN)/nox
 	$(BIN)/nox

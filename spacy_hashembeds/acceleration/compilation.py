@@ -21,10 +21,10 @@ COMPILED, NUMPY = "compiled", "numpy"
 
 _ATTRS: list[str | int] = ["NORM", "PREFIX", "SUFFIX", "SHAPE"]
 _WIDTH = 96
+_WORDS = 27
 
 #: Where the package is imported from: a clone, if that is the current folder.
 FOLDER = Path(compiled.__file__).parent
-_WORDS = 27
 
 
 class Kernels(NamedTuple):

@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 #: it is 0 when the package is installed, none are compiled.
 SWITCH = "SPACY_HASHEMBEDS_COMPILED"
 
-
 #: Another number whenever kernels take other arguments, or structs of another layout:
 #: one that was compiled of other sources may lie in a checkout.
 INTERFACE = 1

@@ -114,6 +114,19 @@ def check_foreign(model: Model, kind: str, foreign: str) -> None:
         )
 
 
+def check_gradient(gradient: Any, shape: tuple[int, ...]) -> None:
+    """Check the gradient of the vectors of tokens.
+
+    shape (tuple[int, ...]): That of the vectors.
+    RAISES (ValueError): If it is of another shape.
+    """
+    if gradient.shape != shape:
+        raise ValueError(
+            f"The gradient of {shape[0]} tokens should be of shape {shape}, but is of "
+            f"shape {gradient.shape}."
+        )
+
+
 def check_maxout(maxout: Model, layernorm: Model, *, nI: int) -> None:
     """Check a Maxout layer and its layer normalisation when weights arrive.
 

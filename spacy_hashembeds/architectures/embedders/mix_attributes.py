@@ -35,7 +35,7 @@ from thinc.layers.ragged2list import forward as ragged2list_forward
 from thinc.layers.with_array import forward as with_array_forward
 from thinc.types import Floats2d, Ragged
 
-from ...layers.checks import REMEDY
+from ...layers.checks import REMEDY, check_gradient
 from ...layers.mixing import mixedembed
 from ...layers.mixing.column import Column, ColumnFunctions, find_column
 from ...layers.mixing.folding import Fold
@@ -149,11 +149,7 @@ def forward(
 
     def backprop(dYs: OutT) -> InT:
         dY: Any = model.ops.xp.concatenate(dYs)
-        if dY.shape != shape:
-            raise ValueError(
-                f"The gradient of {shape[0]} tokens should be of shape {shape}, but is "
-                f"of shape {dY.shape}."
-            )
+        check_gradient(dY, shape)
         backprop_tokens(dY)
         return []
 

@@ -14,7 +14,7 @@ from thinc.types import Floats2d
 from ...checks import check_integers
 from ...kernels.packing import split
 from ...kernels.threads import one_thread
-from ...layers.checks import check_integer
+from ...layers.checks import check_gradient, check_integer
 from ...layers.tree import TreeCache, UnexpectedNodeError, expect, expect_maxout
 from ...layers.watch import check_once
 from ...layers.windowencoder import (
@@ -102,11 +102,7 @@ def _forward_cpu(
 
     def backprop(dYs: OutT) -> InT:
         dX: Any = model.ops.flatten(cast(Any, dYs), dtype="float32")
-        if dX.shape != shape:
-            raise ValueError(
-                f"The gradient of {shape[0]} tokens should be of shape {shape}, but is "
-                f"of shape {dX.shape}."
-            )
+        check_gradient(dX, shape)
         with one_thread():
             for backprop_layer in reversed(backprops):
                 dX = backprop_layer(dX)

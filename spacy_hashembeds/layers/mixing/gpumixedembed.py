@@ -51,8 +51,8 @@ def forward(
             others, other_keys, folded.W.values(), strict=True
         ):
             mixed += column.embed(values, False)[0] @ W.T
-        best = mixer.split_pieces(mixed).max(axis=1)
         norm = folded.norm
+        best = norm.split_pieces(mixed).max(axis=1)
         return _normalize(best, norm.scale, norm.shift), backprop_nothing
     mixer.check()
     widths = [column.width for column in others]

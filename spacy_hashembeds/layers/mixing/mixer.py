@@ -40,8 +40,3 @@ class Mixer(NamedTuple):
             parts.append(W[:, start : start + column.width])
             start += column.width
         return parts
-
-    def split_pieces(self, mixed: Any) -> Any:
-        """Tell Maxout's pieces apart. *Shape:* `(n, nP * nO)` to `(n, nP, nO)`."""
-        nO, nP = self.maxout.get_dim("nO"), self.maxout.get_dim("nP")
-        return mixed.reshape(-1, nP, nO)

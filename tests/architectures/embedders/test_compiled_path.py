@@ -81,29 +81,29 @@ def test_numpy_does_nothing_beside(vocab, build, monkeypatch):
         predict(model, docs)
 
 
-def test_attributes_that_change_are_seen(vocab):
+def change_seeds(model):
+    for node in get_nodes(model, "hashembed"):
+        node.attrs["seed"] += 1
+
+
+def change_symbols(model):
+    for node in get_nodes(model, "symbolembed"):
+        n = len(node.attrs["symbols"])
+        node.attrs["symbols"] = np.arange(n, dtype="uint64")
+
+
+@pytest.mark.parametrize(
+    ("build", "change"), [(build_hash, change_seeds), (build_lookup, change_symbols)]
+)
+def test_attributes_that_change_are_seen(vocab, build, change):
     """Though the weights, and so the folded tables, stay."""
-    model, docs = build_hash(vocab), make_docs(vocab)
+    model, docs = build(vocab), make_docs(vocab)
     with compiled.using(KERNELS):
         before = predict(model, docs)
         folded = model.attrs["fold"].kept
-        for node in get_nodes(model, "hashembed"):
-            node.attrs["seed"] += 1
+        change(model)
         after = predict(model, docs)
         assert model.attrs["fold"].kept is folded
-    with compiled.using(None):
-        assert_close(after, predict(model, docs))
-    assert not np.allclose(after, before)
-
-
-def test_symbols_that_change_are_seen(vocab):
-    model, docs = build_lookup(vocab), make_docs(vocab)
-    with compiled.using(KERNELS):
-        before = predict(model, docs)
-        for node in get_nodes(model, "symbolembed"):
-            symbols = node.attrs["symbols"]
-            node.attrs["symbols"] = np.arange(len(symbols), dtype="uint64")
-        after = predict(model, docs)
     with compiled.using(None):
         assert_close(after, predict(model, docs))
     assert not np.allclose(after, before)
