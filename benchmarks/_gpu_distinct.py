@@ -11,7 +11,6 @@ from wasabi import msg
 from spacy_hashembeds.kernels.rows import Array
 from spacy_hashembeds.layers.mixing import gpumixedembed
 from spacy_hashembeds.layers.mixing.column import Column, find_column
-from spacy_hashembeds.layers.mixing.folding import fold
 from spacy_hashembeds.layers.mixing.mixer import Mixer
 
 from ._gpu_data import draw_samples, draw_text_keys
@@ -64,13 +63,12 @@ def make_embedders(device: Device, sizes: Sizes) -> dict[str, tuple[Embedder, bo
     mixers = device.move(maxout), device.move(layernorm)
     columns = [cast(Column, find_column(table)) for table in ours.tables]
     mixer = Mixer(columns, *mixers, dropout=None)
-    folded = fold(mixer)
 
     def embed(keys: Array, is_train: bool) -> tuple[Array, Callable[[Array], object]]:
-        return gpumixedembed.forward(mixer, None, keys, is_train)
+        return gpumixedembed.forward(mixer, keys, is_train)
 
     def predict(keys: Array, is_train: bool) -> Any:
-        return gpumixedembed.forward(mixer, folded, keys, is_train)[0]
+        return gpumixedembed.forward(mixer, keys, is_train)[0]
 
     return {
         "tables_train": (ours, True),

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .locks import Lock
+from . import locks
 
 #: The most memory that the codes of a cache take.
 MAX_BYTES = 2**20
@@ -80,10 +80,6 @@ class CodeCache:
         return codes
 
 
-# Another thread shall not see the key of one word with the code of another.
-_lock = Lock(timeout=10)
-
-
 def _are_same(settings: tuple, others: tuple) -> bool:
     return len(settings) == len(others) and all(map(is_, settings, others))
 
@@ -106,7 +102,7 @@ def _make_table(settings: tuple, codes: NDArray) -> _Table:
 def _look_up(table: _Table, keys: NDArray) -> tuple[NDArray, NDArray]:
     """Look up keys: their codes, if they are known, and whether they are."""
     sets = table.find_sets(keys)
-    with _lock.hold():
+    with locks.codes:
         is_there = table.keys.take(sets, axis=0) == keys[:, np.newaxis]
         codes = table.codes.take(sets * _WAYS + is_there.argmax(axis=1), axis=0)
     return codes, is_there.any(axis=1)
@@ -123,7 +119,8 @@ def _keep(table: _Table, keys: NDArray, codes: NDArray) -> None:
     # a place for each, so that no order of writing matters
     fits = numbers < _WAYS
     order, places = order[fits], sets[fits] * _WAYS
-    with _lock.hold():
+    # another thread shall not see the key of one word with the code of another
+    with locks.codes:
         places += (table.turns[sets[fits]] + numbers[fits]) % _WAYS
         kept = table.keys.reshape(-1)
         # nobody's, until the code is there: what is interrupted leaves no wrong one

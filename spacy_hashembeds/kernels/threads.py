@@ -1,6 +1,7 @@
 """How many threads numpy's matrix products take."""
 
 import ctypes
+import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
@@ -8,7 +9,7 @@ from importlib import import_module
 from typing import Any
 from weakref import WeakSet
 
-from .locks import Lock
+from .locks import thread_limit
 
 
 class _Limit:
@@ -27,10 +28,11 @@ class _Limit:
         self._get, self._put = get, put
         self._inside: WeakSet[_Token] = WeakSet()
         self._before = self._owed = 1
-        self._lock = Lock(timeout=1, after_fork=self._inside.clear)
+        if hasattr(os, "register_at_fork"):  # only the thread that forks is in a child
+            os.register_at_fork(after_in_child=self._inside.clear)
 
     def enter(self, token: "_Token") -> None:
-        with self._lock.hold():
+        with thread_limit:
             is_first = not self._inside
             self._inside.add(token)
             if not is_first:
@@ -43,7 +45,7 @@ class _Limit:
                 self._put(1)
 
     def leave(self, token: "_Token") -> None:
-        with self._lock.hold():
+        with thread_limit:
             self._inside.discard(token)
             if self._inside or self._before == 1 or self._get() != 1:
                 return

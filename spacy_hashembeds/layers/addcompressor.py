@@ -8,8 +8,8 @@ from thinc.util import partial
 
 from .checks import check_params
 from .gradients import inc_grad
+from .params import check_once, peek
 from .table import apply_dropout
-from .watch import check_once, peek
 
 InT = Floats2d
 OutT = Floats2d

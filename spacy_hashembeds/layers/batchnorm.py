@@ -6,7 +6,7 @@ from thinc.types import Floats1d, Floats2d
 from thinc.util import get_width
 
 from .checks import REMEDY, check_number, check_param
-from .watch import check_once, peek
+from .params import check_once, peek
 
 InT = Floats2d
 OutT = Floats2d

@@ -9,8 +9,8 @@ from thinc.util import get_width
 from ..kernels.packing import Block, pack, split
 from .checks import check_integer, check_number, check_param
 from .columns import leave_columns
+from .params import check_once
 from .torchlayer import run_torch, to_torch
-from .watch import check_once
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -16,7 +16,7 @@ from ..kernels.characters import (
 )
 from .checks import check_integer, check_param
 from .gradients import inc_grad, inc_table_grad, scatter_rows
-from .watch import check_once, peek
+from .params import check_once, peek
 
 InT = Sequence[str]
 OutT = Floats2d

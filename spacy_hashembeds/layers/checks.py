@@ -5,7 +5,7 @@ from typing import Any
 
 from thinc.api import Model
 
-from .watch import check_once, peek
+from .params import check_once, peek
 
 #: No training gives larger weights, and with these nothing overflows.
 LARGEST = 1e7

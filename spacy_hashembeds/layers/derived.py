@@ -1,74 +1,69 @@
-"""What is computed from weights, kept for as long as they are what they were."""
+"""What is computed from parameters, cached for as long as they are what they were."""
 
 from collections.abc import Callable, Sequence
 from typing import Generic, TypeVar
 
 from thinc.api import Model
 
-from ..kernels.locks import Lock
-from .watch import State, get_state, identify, is_shared
+from ..kernels import locks
+from ..kernels.threads import one_thread
+from .frozenparams import FrozenParams, can_freeze
 
 _T = TypeVar("_T")
 
-# a minute: to compute anything of this kind takes less than a second
-_lock = Lock(timeout=60)
-
 
 class Derived(Generic[_T]):
-    """Keeps what was computed from the weights of some layers.
+    """Caches what was computed from the parameters of some layers.
 
-    It is computed when it is first asked for, and anew when they change, but not while
-    somebody else has a hand on them: see `watch.py`. Neither copied, pickled nor saved
-    with a model.
-
-    kept (tuple): The state of the weights, and what came of it. One object, so that
-        threads never see the one without the other.
+    It is computed when it is first asked for, and anew after somebody got at them: see
+    `frozenparams.py`. Neither copied, pickled nor saved with a model.
     """
 
     def __init__(self) -> None:
-        self.kept: tuple[State, _T] | None = None
+        self._params: FrozenParams | None = None
 
     def __reduce__(self) -> tuple:
         return type(self), ()
 
+    @property
+    def cached(self) -> _T | None:
+        """What is cached, for as long as nobody got at the parameters."""
+        return None if self._params is None else self._params.value
+
+    def find(self, models: Sequence[Model]) -> _T | None:
+        """Find what is cached, if the layers still have the parameters it is of."""
+        params = self._params
+        if params is None:
+            return None
+        value: _T | None = params.value  # before another thread may release it
+        return value if params.are_current(models) else None
+
     def get_or_compute(
-        self,
-        models: Sequence[Model],
-        check: Callable[[], None],
-        compute: Callable[[], _T],
-        is_worth_it: Callable[[], bool] = lambda: True,
+        self, models: Sequence[Model], compute: Callable[[], _T]
     ) -> _T | None:
-        """Get what is kept, or compute it, or None if it can't be used this time.
+        """Get what is cached, or compute it on one thread.
 
         models (Sequence[Model]): The layers.
-        check (Callable[[], None]): Checks their weights once they arrive.
-        compute (Callable[[], _T]): Computes it from weights that are checked.
-        is_worth_it (Callable[[], bool]): Whether to do that at all.
+        compute (Callable[[], _T]): Checks their parameters, and computes it from them.
+        RETURNS (_T, optional): None if their parameters can't be frozen.
         """
-        found = self._find(models)
-        if found is not None:
+        found = self.find(models)
+        if found is not None or not can_freeze(models):
             return found
-        check()
-        # one thread computes, and the others wait: it takes less time than without
-        with _lock.hold():
-            found = self._find(models)
-            if found is None:
-                self.kept = None  # lets go of what is out of date
-                # asked first: to see who holds the weights takes longer
-                found = self._keep(models, compute) if is_worth_it() else None
-        return found
+        # the first computes, and others wait: it takes less time than without
+        with locks.frozen_params:
+            found = self.find(models)
+            return self._compute(models, compute) if found is None else found
 
-    def _find(self, models: Sequence[Model]) -> _T | None:
-        kept = self.kept
-        return kept[1] if kept is not None and kept[0] == get_state(models) else None
-
-    def _keep(self, models: Sequence[Model], compute: Callable[[], _T]) -> _T | None:
-        state = get_state(models)  # before looking who holds them
-        if state is None or is_shared(models):
-            return None
-        identities = identify(state)
-        computed = compute()
-        if state != get_state(models) or identities != identify(state):
+    def _compute(self, models: Sequence[Model], compute: Callable[[], _T]) -> _T | None:
+        self._params = params = FrozenParams(models)
+        try:
+            with one_thread():
+                value = compute()
+        except BaseException:
+            params.release()
+            raise
+        if not params.are_current(models):
             return None  # another thread has set some meanwhile
-        self.kept = state, computed
-        return computed
+        params.value = value
+        return value

@@ -6,8 +6,8 @@ from thinc.initializers import uniform_init
 from thinc.types import Floats2d, Ints2d
 from thinc.util import partial
 
+from .params import check_once
 from .table import check_table, finish_forward, get_table, init_table
-from .watch import check_once
 
 InT = Ints2d
 OutT = Floats2d

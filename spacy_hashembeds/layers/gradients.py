@@ -13,7 +13,7 @@ from ..kernels import cuda
 from ..kernels.cuda import is_used_by
 from ..kernels.rows import Hashing, Table
 from ..kernels.sums import scatter_add
-from .watch import peek
+from .params import peek
 
 
 def inc_grad(model: Model, name: str, grad: NDArray) -> None:
@@ -82,11 +82,3 @@ def _scatter_on_gpu(ops: Any, rows: Any, d_output: Any, gradient: Any) -> None:
     table = Table(gradient, Hashing(seed=0, num_hashes=n_slots))
     d_output = ops.as_contig(d_output, dtype="float32")
     cuda.scatter_rows(pairs.reshape(-1), d_output, [table])
-
-
-def has_waiting_gradient(model: Model) -> bool:
-    """Tell whether a LayerNorm has a gradient that an optimizer has yet to apply.
-
-    Optimizers leave zeros. That of the shift is the sum of the output's gradients.
-    """
-    return model.has_grad("b") and bool(cast(NDArray, model.get_grad("b")).any())

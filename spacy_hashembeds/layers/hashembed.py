@@ -14,8 +14,8 @@ from ..kernels.sums import gather_add
 from .checks import check_foreign, check_integer
 from .gputables import GpuTable, embed_ids
 from .mixing.column import ColumnFunctions, offer_column
+from .params import check_once
 from .table import check_table, finish_forward, finish_layer, get_table, init_table
-from .watch import check_once
 
 InT = TypeVar("InT", bound=Ints1d | Ints2d)
 OutT = Floats2d

@@ -18,6 +18,7 @@ from .checks import REMEDY, check_foreign, check_integer
 from .gputables import GpuCopy, GpuTable, embed_ids
 from .gradients import inc_table_grad
 from .mixing.column import ColumnFunctions, offer_column
+from .params import check_once
 from .symboltaker import (
     Symbols,
     SymbolTaker,
@@ -26,7 +27,6 @@ from .symboltaker import (
     sort_symbols,
 )
 from .table import apply_dropout, check_table, finish_layer, get_table, init_table
-from .watch import check_once
 
 InT = TypeVar("InT", bound=Ints1d | Ints2d)
 OutT = Floats2d

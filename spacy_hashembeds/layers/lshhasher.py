@@ -9,8 +9,8 @@ from thinc.api import Model
 from ..hashing import lsh
 from .checks import check_foreign, check_integer
 from .hasher import check_form, check_seed, get_settings, normalize
+from .params import check_once
 from .symboltaker import are_sorted_symbols
-from .watch import check_once
 
 InT = Sequence[str]
 OutT = NDArray

@@ -7,7 +7,7 @@ from thinc.api import Model
 from ..hashing import md5
 from .checks import REMEDY, check_foreign
 from .hasher import check_form, get_settings, normalize
-from .watch import check_once
+from .params import check_once
 
 InT = Sequence[str]
 OutT = NDArray

@@ -11,8 +11,8 @@ from thinc.util import get_width
 from ..kernels.packing import cut, split
 from .checks import REMEDY, check_integer, check_param
 from .columns import leave_columns
+from .params import check_once
 from .torchlayer import run_torch, to_torch
-from .watch import check_once
 
 if TYPE_CHECKING:
     from torch import Tensor

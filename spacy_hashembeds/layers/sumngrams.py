@@ -15,8 +15,8 @@ from ..kernels.ngrams import (
 from ..kernels.sums import NUMPY_OPS
 from .checks import check_integer
 from .mixing.column import find_column
+from .params import check_once
 from .symboltaker import get_symbols, look_up
-from .watch import check_once
 
 InT = Ragged
 OutT = Floats2d

@@ -12,6 +12,7 @@ from ..kernels.rows import Lookup
 from .checks import check_foreign, check_integer
 from .gputables import GpuCopy, GpuTable, embed_ids
 from .mixing.column import ColumnFunctions, offer_column
+from .params import check_once
 from .symboltaker import (
     Symbols,
     SymbolTaker,
@@ -21,7 +22,6 @@ from .symboltaker import (
     sort_symbols,
 )
 from .table import check_table, finish_forward, finish_layer, get_table, init_table
-from .watch import check_once
 
 InT = TypeVar("InT", bound=Ints1d | Ints2d)
 OutT = Floats2d

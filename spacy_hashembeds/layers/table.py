@@ -9,7 +9,7 @@ from thinc.types import Floats2d, Ints1d, Ints2d
 
 from .checks import check_param
 from .gradients import inc_table_grad
-from .watch import peek
+from .params import peek
 
 
 def finish_layer(model: Model, column: int | None, dropout: float | None) -> Model:

@@ -11,8 +11,8 @@ from thinc.util import get_width
 from ..kernels.packing import split
 from ..kernels.spans import Spans, find_spans, group_spans
 from .checks import check_choice, check_integer, check_number, check_params
+from .params import check_once
 from .torchlayer import run_torch, to_torch
-from .watch import check_once
 
 if TYPE_CHECKING:
     from torch import Tensor

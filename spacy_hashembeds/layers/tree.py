@@ -4,7 +4,8 @@ Fast paths do the work of a whole tree of Thinc's layers. Somebody may have wrap
 replaced any of them: by `with_nvtx_range`, for instance, which leaves the name.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from operator import attrgetter, is_
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from thinc.api import Model
@@ -34,8 +35,27 @@ class MaxoutLayers(NamedTuple):
     dropout: Model | None
 
 
+class _Tree(NamedTuple, Generic[_T]):
+    """What was found below a root, and what the nodes were then."""
+
+    below: list[Model]
+    layers: list[list[Model]]
+    functions: list[Callable]
+    cutters: list[Model]
+    indices: list[Any]
+    found: _T | None
+
+    def is_current(self, root: Model) -> bool:
+        """Tell whether nodes compute, and have the layers, that they did then."""
+        return (
+            [root._layers, *map(_get_layers, self.below)] == self.layers
+            and list(map(_get_function, self.below)) == self.functions
+            and all(map(is_, map(_get_index, self.cutters), self.indices))
+        )
+
+
 class TreeCache(Generic[_T]):
-    """Keeps what was found in a tree for as long as its nodes are what they were.
+    """Caches what was found in a tree for as long as its nodes are what they were.
 
     Neither copied, pickled nor saved with a model. It holds what is below the root, and
     not the root, so that a model goes when it is let go.
@@ -43,7 +63,7 @@ class TreeCache(Generic[_T]):
 
     def __init__(self) -> None:
         # one object, so that threads never see a part of it
-        self._kept: tuple[list[Model], tuple, _T | None] | None = None
+        self._tree: _Tree[_T] | None = None
 
     def __reduce__(self) -> tuple:
         return TreeCache, ()
@@ -55,29 +75,31 @@ class TreeCache(Generic[_T]):
             at nothing but functions, layers, and indices of columns, and returns
             nothing that holds the root.
         """
-        kept = self._kept
-        if kept is not None and kept[1] == _describe(root, kept[0]):
-            return kept[2]
-        try:
-            found = find(root)
-        except UnexpectedNodeError:
-            found = None
-        below = list(root.walk())[1:]
-        layers, functions, indices = _describe(root, below)
-        self._kept = below, (list(map(list, layers)), functions, indices), found
-        return found
+        tree = self._tree
+        if tree is None or not tree.is_current(root):
+            self._tree = tree = _look(root, find)
+        return tree.found
 
 
-def _describe(root: Model, below: Sequence[Model]) -> tuple[list, list, list]:
-    """Say which layers nodes have, what they compute, and what they cut out."""
-    layers = [root._layers, *(node._layers for node in below)]
-    functions = [node._func for node in below]
-    return layers, functions, [_get_index(node) for node in below]
+def _look(root: Model, find: Callable[[Model], _T]) -> _Tree[_T]:
+    below = list(root.walk())[1:]
+    cutters = [node for node in below if "index" in node.attrs]
+    layers = [list(node._layers) for node in (root, *below)]
+    functions, indices = map(
+        list, (map(_get_function, below), map(_get_index, cutters))
+    )
+    try:
+        found = find(root)
+    except UnexpectedNodeError:
+        found = None
+    return _Tree(below, layers, functions, cutters, indices, found)
+
+
+_get_layers, _get_function = attrgetter("_layers"), attrgetter("_func")
 
 
 def _get_index(node: Model) -> Any:
-    index = node._attrs.get("index")
-    return index if type(index) in (tuple, type(None)) else id(index)
+    return node.attrs.get("index")
 
 
 def expect(model: Model, forward: Callable, n_layers: int | None = None) -> list[Model]:

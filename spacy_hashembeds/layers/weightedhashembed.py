@@ -15,6 +15,7 @@ from .combination import COMBINE, Combination
 from .gputables import GpuCopy, GpuTable, Weighed, embed_ids
 from .gradients import inc_table_grad
 from .mixing.column import ColumnFunctions, offer_column
+from .params import check_once, peek
 from .symboltaker import (
     Symbols,
     SymbolTaker,
@@ -24,7 +25,6 @@ from .symboltaker import (
     sort_symbols,
 )
 from .table import apply_dropout, finish_layer, get_table
-from .watch import check_once, peek
 
 # How far weights begin from where they are told to: a standard deviation.
 _SPREAD = 0.0005

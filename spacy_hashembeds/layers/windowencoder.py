@@ -24,7 +24,7 @@ from .checks import check_integer, check_maxout
 from .derived import Derived
 from .dropout import draw_mask
 from .gradients import inc_grad, inc_maxout_grads
-from .watch import check_once, copy_param, peek
+from .params import check_once, peek
 
 #: So many rows at a time share products, which then stay in the processor's cache ...
 SHARING = 2048
@@ -109,38 +109,26 @@ class Weights(NamedTuple):
 def lay_out(layers: Convolution) -> Weights:
     """Lay out copies of the weights of a convolution, which are checked."""
     W, b = pieces_first(peek(layers.maxout, "W"), peek(layers.maxout, "b"))
-    G, shift = (copy_param(layers.layernorm, name) for name in ("G", "b"))
+    G, shift = (peek(layers.layernorm, name).copy() for name in ("G", "b"))
     return Weights(W, Norm(b, G, shift))
 
 
-def view(layers: Convolution) -> Weights:
-    """Look at the weights of a convolution, which are checked, to let go of them soon.
-
-    To lay them out takes longer than the products of a short text.
-    """
-    W, b = peek(layers.maxout, "W"), peek(layers.maxout, "b")
-    nO, nP, nI = W.shape
-    G, shift = (peek(layers.layernorm, name) for name in ("G", "b"))
-    # kernels take no arrays with gaps
-    b, G, shift = map(np.ascontiguousarray, (b.reshape(nO * nP), G, shift))
-    norm = Norm(b, G, shift, is_laid_out=False)
-    return Weights(W.reshape(nO * nP, nI), norm)
-
-
 class LaidOut(Derived[list[Weights]]):
-    """Keeps the weights of an encoder, laid out."""
+    """Caches the weights of an encoder, laid out."""
 
     def get(self, convolutions: Sequence[Convolution]) -> list[Weights]:
-        """Get the weights of each convolution, as they lie if they can't be kept.
+        """Get the weights of each convolution.
 
         RAISES (ValueError): If they can't be those of their layers.
         """
-        models = [m for c in convolutions for m in (c.maxout, c.layernorm)]
-        check = partial(check_all, convolutions)
-        weights = self.get_or_compute(
-            models, check, partial(_lay_out_all, convolutions)
-        )
-        return list(map(view, convolutions)) if weights is None else weights
+        compute = partial(_lay_out_all, convolutions)
+        weights = self.get_or_compute(list_mixing(convolutions), compute)
+        return compute() if weights is None else weights
+
+
+def list_mixing(convolutions: Sequence[Convolution]) -> list[Model]:
+    """List the layers that have parameters."""
+    return [layer for c in convolutions for layer in (c.maxout, c.layernorm)]
 
 
 def check_all(convolutions: Sequence[Convolution]) -> None:
@@ -150,6 +138,7 @@ def check_all(convolutions: Sequence[Convolution]) -> None:
 
 
 def _lay_out_all(convolutions: Sequence[Convolution]) -> list[Weights]:
+    check_all(convolutions)
     return list(map(lay_out, convolutions))
 
 

@@ -62,7 +62,7 @@ def predict(gpu, model, docs) -> np.ndarray:
 
 
 def is_folded(model) -> bool:
-    return model.attrs["fold"].kept is not None
+    return model.attrs["fold"].cached is not None
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from ...layers.checks import (
     check_number,
     check_param,
 )
-from ...layers.watch import check_once
+from ...layers.params import check_once
 
 InT = list[Doc]
 OutT = Floats2d

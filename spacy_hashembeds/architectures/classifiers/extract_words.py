@@ -9,7 +9,7 @@ from thinc.types import Ints1d, Ragged
 
 from ...kernels.ngrams import sum_by_text
 from ...layers.checks import REMEDY, check_choice
-from ...layers.watch import check_once
+from ...layers.params import check_once
 
 InT = list[Doc]
 OutT = Ragged

@@ -43,7 +43,7 @@ from .distinct_words import (
 from .distinct_words import forward as distinct_forward
 from .hash_words import forward as hash_forward
 from .hash_words import hash_words
-from .mix_attributes import read_keys, split_rows
+from .mix_attributes import read_keys, split_by_doc
 from .static_vectors import embed_vectors, get_key_attr, get_vectors_width
 
 InT = list[Doc]
@@ -293,12 +293,7 @@ def forward(
         return forward_reference(model, docs, is_train)
     fold, keys = model.attrs["fold"], parts.read_keys(docs)
     Y, backprop_tokens = mixedembed.forward(mixer, fold, keys, is_train)
-
-    def backprop(dYs: OutT) -> InT:
-        backprop_tokens(model.ops.xp.concatenate(dYs))
-        return []
-
-    return split_rows(Y, docs), backprop
+    return split_by_doc(model, docs, Y, backprop_tokens)
 
 
 def forward_reference(

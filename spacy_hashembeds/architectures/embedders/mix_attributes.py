@@ -40,6 +40,7 @@ from ...layers.mixing import mixedembed
 from ...layers.mixing.column import Column, ColumnFunctions, find_column
 from ...layers.mixing.folding import Fold
 from ...layers.mixing.mixer import Mixer
+from ...layers.params import check_once
 from ...layers.tree import (
     MaxoutLayers,
     TreeCache,
@@ -48,7 +49,6 @@ from ...layers.tree import (
     expect_column,
     expect_maxout,
 )
-from ...layers.watch import check_once
 from .static_vectors import embed_vectors, get_key_attr, get_vectors_width
 
 InT = list[Doc]
@@ -145,6 +145,20 @@ def forward(
     keys = _get_keys(parts, docs)
     fold = model.attrs["fold"]
     Y, backprop_tokens = mixedembed.forward(mixer, fold, keys, is_train)
+    return split_by_doc(model, docs, Y, backprop_tokens)
+
+
+def split_by_doc(
+    model: Model[InT, OutT],
+    docs: InT,
+    Y: Any,
+    backprop_tokens: Callable[[Any], object],
+) -> tuple[OutT, Callable[[OutT], InT]]:
+    """Give each Doc the vectors of its tokens, and take their gradients together.
+
+    Y (Any): The vectors of all tokens. *Shape:* `(n, nO)`, float32.
+    backprop_tokens (Callable[[Any], object]): Takes their gradient to the parameters.
+    """
     shape = Y.shape
 
     def backprop(dYs: OutT) -> InT:
@@ -153,7 +167,7 @@ def forward(
         backprop_tokens(dY)
         return []
 
-    return split_rows(Y, docs), backprop
+    return _split_rows(Y, docs), backprop
 
 
 def forward_reference(
@@ -254,7 +268,7 @@ def read_keys(docs: InT, attr_ids: list[int | str]) -> NDArray:
     return keys.reshape(-1, len(attr_ids))
 
 
-def split_rows(Y: Any, docs: InT) -> OutT:
+def _split_rows(Y: Any, docs: InT) -> OutT:
     """Give each Doc the rows of its tokens."""
     Ys = []
     start = 0

@@ -11,8 +11,8 @@ from thinc.api import Model, Ops
 from ...layers.checks import check_param
 from ...layers.gradients import inc_grad
 from ...layers.mixing.column import Array
+from ...layers.params import check_once, peek
 from ...layers.table import apply_dropout
-from ...layers.watch import check_once, peek
 
 
 def embed_vectors(

@@ -15,14 +15,16 @@ from ...checks import check_integers
 from ...kernels.packing import split
 from ...kernels.threads import one_thread
 from ...layers.checks import check_gradient, check_integer
+from ...layers.frozenparams import make_writeable
+from ...layers.params import check_once
 from ...layers.tree import TreeCache, UnexpectedNodeError, expect, expect_maxout
-from ...layers.watch import check_once
 from ...layers.windowencoder import (
     Convolution,
     LaidOut,
     begin_update,
     check_all,
     lay_rows,
+    list_mixing,
     predict,
 )
 
@@ -87,12 +89,13 @@ def _forward_cpu(
     )
     rows = lay_rows(convolutions, lengths[lengths > 0], pad)
     if not is_train:
-        # models that were pickled by earlier versions have none
-        weights = model.attrs.setdefault("weights", LaidOut()).get(convolutions)
+        weights = model.attrs["weights"].get(convolutions)
         with one_thread():
             X = predict(weights, X, rows)
         return cast(OutT, split(X, sizes)), lambda dYs: dYs
     check_all(convolutions)
+    for layer in list_mixing(convolutions):
+        make_writeable(layer)
     backprops = []
     with one_thread():
         for layers, computed in zip(convolutions, rows, strict=True):

@@ -13,7 +13,7 @@ from ...checks import check_shares
 from ...kernels.corruption import CLASSES, INTACT, corrupt
 from ...layers.checks import check_number
 from ...layers.loss import get_cross_entropy
-from ...layers.watch import check_once
+from ...layers.params import check_once
 
 InT = list[Doc]
 #: Of all tokens of a batch, the probabilities of the classes, and the right ones.

@@ -6,15 +6,15 @@ columns whose vectors are sums of rows without weights, as the kernels for GPUs 
 them; mixers with others are left to numpy.
 """
 
-from operator import is_
-from typing import NamedTuple
+from itertools import chain
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...kernels import compiled
 from ...kernels.rows import Finder, Hashing, Table, describe
-from ..watch import get_checked
+from ..params import are_same
 from .folding import FoldedTables
 from .mixer import Mixer
 
@@ -22,13 +22,13 @@ from .mixer import Mixer
 class Description(NamedTuple):
     """What the kernel is told of folded tables.
 
-    checked (list): What was checked of each column: other attributes make others.
+    attrs (list): The attributes of the columns' layers, which say how rows are found.
     tables (list[Table], optional): What is described, and whose memory is read. None if
         the kernel can't embed the columns.
     columns (NDArray, optional): The bytes of the kernel's structs.
     """
 
-    checked: list[tuple | None]
+    attrs: list[Any]
     tables: list[Table] | None
     columns: NDArray | None
 
@@ -50,28 +50,27 @@ def predict(mixer: Mixer, folded: FoldedTables, keys: NDArray) -> NDArray | None
 
 def _get_columns(mixer: Mixer, folded: FoldedTables) -> NDArray | None:
     """Get what the kernel is told, as long as nobody sets other attributes."""
-    for column in mixer.columns:
-        column.check()
-    checked = [get_checked(column.model) for column in mixer.columns]
+    values = [column.model.attrs.values() for column in mixer.columns]
+    attrs = list(chain.from_iterable(values))
     kept = folded.description.kept
-    if kept is None or not all(map(is_, kept.checked, checked)):
-        kept = _describe(mixer, folded, checked)
+    if kept is None or not are_same(kept.attrs, attrs):
+        kept = _describe(mixer, folded, attrs)
         folded.description.kept = kept
     return kept.columns
 
 
-def _describe(
-    mixer: Mixer, folded: FoldedTables, checked: list[tuple | None]
-) -> Description:
+def _describe(mixer: Mixer, folded: FoldedTables, attrs: list[Any]) -> Description:
+    for column in mixer.columns:
+        column.check()
     starts = [*map(int, folded.starts.values()), len(folded.F)]
     tables = []
     for i, column in enumerate(mixer.columns):
         finder = column.get_plain_finder()
         if finder is None or not _can_be_read(finder):
-            return Description(checked, None, None)
+            return Description(attrs, None, None)
         tables.append(Table(folded.F[starts[i] : starts[i + 1]], finder))
     columns, _ = describe(tables)
-    return Description(checked, tables, columns.view("uint8"))
+    return Description(attrs, tables, columns.view("uint8"))
 
 
 def _can_be_read(finder: Finder) -> bool:

@@ -29,7 +29,7 @@ from ...kernels.mixing import Norm, begin_finish, finish, pieces_first
 from ...kernels.sums import gather_add
 from ..dropout import draw_mask
 from ..gradients import inc_grad, inc_maxout_grads
-from ..watch import copy_param, peek
+from ..params import peek
 from .column import Backprop
 from .folding import FoldedTables
 from .mixer import Mixer
@@ -115,7 +115,7 @@ def begin_update(mixer: Mixer, keys: NDArray) -> tuple[NDArray, Callable]:
 def _lay_out(mixer: Mixer) -> tuple[NDArray, Norm]:
     """Lay out copies of the mixing layers' weights."""
     W, b = pieces_first(peek(mixer.maxout, "W"), peek(mixer.maxout, "b"))
-    G, shift = (copy_param(mixer.layernorm, name) for name in ("G", "b"))
+    G, shift = (peek(mixer.layernorm, name).copy() for name in ("G", "b"))
     return W, Norm(b, G, shift)
 
 

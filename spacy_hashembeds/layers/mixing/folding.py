@@ -8,7 +8,7 @@ are no sums of rows go beside.
 
 Folded tables take `nP` times the memory of the tables (14.4 MB for spaCy's usual ones),
 and some milliseconds to make. They are made when weights are first used to predict, and
-kept until these change: see `derived.py`.
+cached until these change: see `derived.py`.
 """
 
 import os
@@ -18,14 +18,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from thinc.api import Model
 
-from ...kernels.cuda import is_used_by
 from ...kernels.mixing import Norm, pieces_first
-from ...kernels.threads import one_thread
 from ..derived import Derived
-from ..gradients import has_waiting_gradient
-from ..watch import copy_param, peek
+from ..params import peek
 from .column import Column
 from .mixer import Mixer
 
@@ -71,18 +67,20 @@ class Fold(Derived[FoldedTables]):
 
         RAISES (ValueError): If weights or attributes can't be those of their layers.
         """
-        return self.get_or_compute(
-            _find_models(mixer),
-            mixer.check,
-            compute=lambda: fold(mixer),
-            is_worth_it=lambda: _is_worth_it(mixer),
-        )
+        models = mixer.list_folded()
+        found = self.find(models)
+        if found is not None:
+            return found
+        mixer.check()
+        if not _is_worth_it(mixer):
+            return None
+        return self.get_or_compute(models, lambda: fold(mixer))
 
 
 def fold(mixer: Mixer) -> FoldedTables:
-    """Multiply all rows of all tables with Maxout's weights, which are checked."""
+    """Multiply all rows of all tables with Maxout's weights, once they are checked."""
+    mixer.check()
     W, bias = pieces_first(peek(mixer.maxout, "W"), peek(mixer.maxout, "b"))
-    xp: Any = mixer.maxout.ops.xp
     products, starts, rest, n_rows = [], {}, {}, 0
     for i, W_column in enumerate(mixer.split_columns(W)):
         column = mixer.columns[i]
@@ -92,28 +90,17 @@ def fold(mixer: Mixer) -> FoldedTables:
             n_rows += len(products[-1][0])
         else:
             rest[i] = W_column.copy()
-    F = xp.empty((n_rows, len(W)), dtype="float32")
-    with one_thread():
-        for (E, W_column), start in zip(products, starts.values(), strict=True):
-            xp.matmul(E, W_column, out=F[start : start + len(E)])
-    G, b = (copy_param(mixer.layernorm, name) for name in ("G", "b"))
+    F = np.empty((n_rows, len(W)), dtype="float32")
+    for (E, W_column), start in zip(products, starts.values(), strict=True):
+        np.matmul(E, W_column, out=F[start : start + len(E)])
+    G, b = (peek(mixer.layernorm, name).copy() for name in ("G", "b"))
     return FoldedTables(F, starts, rest, Norm(bias, G, b))
 
 
-def _find_models(mixer: Mixer) -> list[Model]:
-    """Find the layers whose parameters are folded."""
-    models = [column.model for column in mixer.columns if column.has_rows]
-    return [*models, mixer.maxout, mixer.layernorm]
-
-
 def _is_worth_it(mixer: Mixer) -> bool:
-    """Tell whether there is something to fold, that fits, and will be used again."""
+    """Tell whether there is something to fold, and it fits."""
     columns = [column for column in mixer.columns if column.has_rows]
-    if not columns or _get_size(mixer, columns) > _get_limit():
-        return False
-    # on a GPU it takes no time to speak of, but to look at gradients is to wait
-    is_on_gpu = is_used_by(mixer.maxout.ops)
-    return is_on_gpu or not has_waiting_gradient(mixer.layernorm)
+    return bool(columns) and _get_size(mixer, columns) <= _get_limit()
 
 
 def _get_size(mixer: Mixer, columns: Sequence[Column]) -> float:

@@ -1,8 +1,8 @@
 """Embed the keys of tokens and mix them, on a GPU: see `cpumixedembed.py` for the CPU.
 
-All tables are embedded by one kernel. In training their columns are mixed by plain
-products, and kernels take the gradients back to all tables. Prediction goes through
-folded tables, which are made anew as soon as weights change: one small matrix product.
+All tables are embedded by one kernel, their columns are mixed by plain products, and
+kernels take the gradients back to all tables. Nothing is folded: CuPy's arrays can't be
+made read-only, so that nobody could tell whether folded tables are stale.
 """
 
 from collections.abc import Callable, Sequence
@@ -10,13 +10,10 @@ from typing import Any
 
 from thinc.api import Model
 
-from ...kernels.cuda import sum_rows
-from ...kernels.mixing import EPSILON
-from ...kernels.rows import MAX_COLUMNS, Table
-from ..gputables import GpuTable, embed_tables, weigh_keys
-from ..watch import peek
-from .column import Array, Backprop, Column, backprop_nothing
-from .folding import FoldedTables
+from ...kernels.rows import MAX_COLUMNS
+from ..gputables import embed_tables
+from ..params import peek
+from .column import Array, Backprop, Column
 from .mixer import Mixer
 
 
@@ -32,12 +29,11 @@ def can_embed(mixer: Mixer) -> bool:
 
 
 def forward(
-    mixer: Mixer, folded: FoldedTables | None, keys: Any, is_train: bool
+    mixer: Mixer, keys: Any, is_train: bool
 ) -> tuple[Array, Callable[[Array], None]]:
     """Embed tokens by their keys: see `mixedembed.forward`.
 
     mixer (Mixer): Layers for which `can_embed` is true.
-    folded (FoldedTables, optional): Their folded tables, if they can be used.
     """
     ops: Any = mixer.maxout.ops
     columns, others = _split_columns(mixer)
@@ -45,15 +41,6 @@ def forward(
     keys = ops.asarray(keys)
     table_keys = ops.as_contig(keys[:, : len(tables)])
     other_keys = list(keys.T[len(tables) :])
-    if folded is not None:
-        mixed = _sum_folded_rows(folded, tables, table_keys)
-        for column, values, W in zip(
-            others, other_keys, folded.W.values(), strict=True
-        ):
-            mixed += column.embed(values, False)[0] @ W.T
-        norm = folded.norm
-        best = norm.split_pieces(mixed).max(axis=1)
-        return _normalize(best, norm.scale, norm.shift), backprop_nothing
     mixer.check()
     widths = [column.width for column in others]
     X, backprop_tables = embed_tables(tables, table_keys, is_train, n_more=sum(widths))
@@ -76,26 +63,6 @@ def _split_columns(mixer: Mixer) -> tuple[list[Column], list[Column]]:
     while n_tables < len(columns) and columns[n_tables].has_kernels:
         n_tables += 1
     return columns[:n_tables], columns[n_tables:]
-
-
-def _sum_folded_rows(
-    folded: FoldedTables, tables: Sequence[GpuTable], keys: Array
-) -> Array:
-    """Sum the folded rows of each token, and the bias. *Shape:* `(n, nP * nO)`."""
-    starts = [*map(int, folded.starts.values()), len(folded.F)]
-    folded_tables = [
-        Table(folded.F[start:stop], table.finder)
-        for table, start, stop in zip(tables, starts, starts[1:], strict=False)
-    ]
-    keys, weights, _ = weigh_keys(tables, keys)
-    return sum_rows(keys, folded_tables, folded.norm.bias, weights=weights)
-
-
-def _normalize(X: Array, G: Array, b: Array) -> Array:
-    """Do what Thinc's LayerNorm does, without getting at its parameters."""
-    centred = X - X.mean(axis=1, keepdims=True)
-    variance = X.var(axis=1, keepdims=True) + EPSILON
-    return centred * variance**-0.5 * G + b
 
 
 def _embed_others(

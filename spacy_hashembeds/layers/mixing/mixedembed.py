@@ -9,6 +9,7 @@ from thinc.api import NumpyOps
 from ...kernels.cuda import is_used_by
 from ...kernels.distinct import MAX_COLUMNS
 from ...kernels.threads import one_thread
+from ..frozenparams import make_writeable
 from . import compiledembed, cpumixedembed, gpumixedembed
 from .column import Array, backprop_nothing
 from .folding import Fold, FoldedTables
@@ -31,7 +32,7 @@ def forward(
     """Embed tokens by their keys.
 
     mixer (Mixer): Layers for which `can_embed` is true.
-    fold (Fold): Keeps what can be computed from their weights alone.
+    fold (Fold): Caches what can be computed from their weights alone.
     keys (Any): A column for each of the mixer's. In memory of the
         processor or of the GPU. *Shape:* `(n, columns)`, uint64, n > 0.
     RAISES (ValueError): If weights or attributes can't be those of their layers.
@@ -39,10 +40,11 @@ def forward(
         to the parameters of all layers.
     """
     if is_used_by(mixer.maxout.ops):
-        folded = None if is_train else fold.get(mixer)
-        return gpumixedembed.forward(mixer, folded, keys, is_train)
+        return gpumixedembed.forward(mixer, keys, is_train)
     if not is_train:
         return _predict(mixer, fold.get(mixer), keys), backprop_nothing
+    for layer in mixer.list_folded():
+        make_writeable(layer)
     with one_thread():
         Y, backprop_tokens = cpumixedembed.begin_update(mixer, keys)
 

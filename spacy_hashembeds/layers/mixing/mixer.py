@@ -33,6 +33,11 @@ class Mixer(NamedTuple):
         n_inputs = sum(column.width for column in self.columns)
         check_maxout(self.maxout, self.layernorm, nI=n_inputs)
 
+    def list_folded(self) -> list[Model]:
+        """List the layers whose parameters are folded."""
+        models = [column.model for column in self.columns if column.has_rows]
+        return [*models, self.maxout, self.layernorm]
+
     def split_columns(self, W: Any) -> list[Any]:
         """Cut Maxout's weights by column. *Shape:* `(m, nI)` to `(m, width)` each."""
         parts, start = [], 0

@@ -100,10 +100,10 @@ def test_attributes_that_change_are_seen(vocab, build, change):
     model, docs = build(vocab), make_docs(vocab)
     with compiled.using(KERNELS):
         before = predict(model, docs)
-        folded = model.attrs["fold"].kept
+        folded = model.attrs["fold"].cached
         change(model)
         after = predict(model, docs)
-        assert model.attrs["fold"].kept is folded
+        assert model.attrs["fold"].cached is folded
     with compiled.using(None):
         assert_close(after, predict(model, docs))
     assert not np.allclose(after, before)
@@ -153,7 +153,7 @@ def test_the_memory_of_symbols_is_held(vocab):
     model, docs = build_lookup(vocab), make_docs(vocab)
     with compiled.using(KERNELS):
         predict(model, docs)
-    tables = model.attrs["fold"].kept[1].description.kept.tables
+    tables = model.attrs["fold"].cached.description.kept.tables
     symbols = [n.attrs["symbols"] for n in get_nodes(model, "symbolembed")]
     for table, own in zip(tables, symbols, strict=True):
         assert table.finder.symbols is own

@@ -204,7 +204,7 @@ def test_rows_are_found_in_folded_tables(vocab, pair, length):
         expected = [embed_plainly(model, doc) for doc in docs]
         for Y, Y_expected in zip(model.predict(docs), expected, strict=True):
             assert_close(Y, Y_expected)
-        _, folded = model.attrs["fold"].kept
+        folded = model.attrs["fold"].cached
         assert folded.F.shape == (11, 3 * 6)
         emb, _ = get_compressors(model)
         emb.set_param("E", emb.get_param("E")[::-1].copy())
@@ -227,7 +227,7 @@ def test_what_somebody_has_wrapped_is_not_folded(vocab, docs, part):
     for Y, Y_expected in zip(copied.predict(docs), expected, strict=True):
         assert_close(Y, Y_expected)
     assert len(calls) == 1
-    assert copied.attrs["fold"].kept is None
+    assert copied.attrs["fold"].cached is None
 
 
 @settings(max_examples=10)
@@ -499,7 +499,7 @@ def test_other_ops_than_numpys_run_layer_after_layer(monkeypatch, vocab, docs):
     model = build(vocab)
     expected = model.predict(docs)
     monkeypatch.setattr(mixedembed, "can_embed", lambda mixer: False)
-    monkeypatch.setattr(hash_former_embed, "split_rows", None)
+    monkeypatch.setattr(hash_former_embed, "split_by_doc", None)
     for Y, Y_expected in zip(model.predict(docs), expected, strict=True):
         assert_close(Y, Y_expected)
     assert isinstance(model.ops, NumpyOps)

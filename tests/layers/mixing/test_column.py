@@ -113,7 +113,7 @@ def test_all_kinds_mix_as_in_a_chain(kind, n, seed):
     for _ in range(2):
         Y, _ = mixedembed.forward(mixer, fold, keys, False)
         assert_close(Y, expected)
-    assert (fold.kept is not None) == (kind != "nothing to fold")
+    assert (fold.cached is not None) == (kind != "nothing to fold")
     for _ in range(2):
         expected, backprop = reference.begin_update(keys)
         backprop(dY.copy())
@@ -138,7 +138,7 @@ def test_folded_rows_of_others_are_never_stale():
     fold = Fold()
     for column in mixer.columns:
         mixedembed.forward(mixer, fold, keys, False)
-        assert fold.kept is not None
+        assert fold.cached is not None
         for node in column.model.walk():
             for name in node.param_names:
                 node.get_param(name)[...] *= -2
