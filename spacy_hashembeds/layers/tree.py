@@ -38,8 +38,10 @@ class MaxoutLayers(NamedTuple):
 class _Tree(NamedTuple, Generic[_T]):
     """What was found below a root, and what the nodes were then."""
 
-    below: list[Model]
+    top: list[Model]
+    parents: list[Model]
     layers: list[list[Model]]
+    below: list[Model]
     functions: list[Callable]
     cutters: list[Model]
     indices: list[Any]
@@ -48,7 +50,8 @@ class _Tree(NamedTuple, Generic[_T]):
     def is_current(self, root: Model) -> bool:
         """Tell whether nodes compute, and have the layers, that they did then."""
         return (
-            [root._layers, *map(_get_layers, self.below)] == self.layers
+            root._layers == self.top
+            and list(map(_get_layers, self.parents)) == self.layers
             and list(map(_get_function, self.below)) == self.functions
             and all(map(is_, map(_get_index, self.cutters), self.indices))
         )
@@ -82,17 +85,17 @@ class TreeCache(Generic[_T]):
 
 
 def _look(root: Model, find: Callable[[Model], _T]) -> _Tree[_T]:
-    below = list(root.walk())[1:]
+    top, below = list(root._layers), list(root.walk())[1:]
+    parents = [node for node in below if node._layers]
+    layers = [list(node._layers) for node in parents]
+    functions = list(map(_get_function, below))
     cutters = [node for node in below if "index" in node.attrs]
-    layers = [list(node._layers) for node in (root, *below)]
-    functions, indices = map(
-        list, (map(_get_function, below), map(_get_index, cutters))
-    )
+    indices = list(map(_get_index, cutters))
     try:
         found = find(root)
     except UnexpectedNodeError:
         found = None
-    return _Tree(below, layers, functions, cutters, indices, found)
+    return _Tree(top, parents, layers, below, functions, cutters, indices, found)
 
 
 _get_layers, _get_function = attrgetter("_layers"), attrgetter("_func")

@@ -2,7 +2,9 @@
 
 import copy
 import pickle
+import time
 from concurrent.futures import ThreadPoolExecutor
+from threading import Event
 
 import numpy as np
 import pytest
@@ -141,21 +143,63 @@ def test_threads_get_the_codes_of_their_words():
 
 
 class Interrupted(np.ndarray):
-    """An array that Ctrl-C comes before when it, and no copy, is written to."""
+    """An array that Ctrl-C comes after when it, and no copy, is written to."""
+
+    writes = 0  # before the one that it comes after
+
+    def __array_finalize__(self, array) -> None:
+        self.writes = getattr(array, "writes", 0)
 
     def __setitem__(self, key, value) -> None:
-        if self.base is not None:
-            raise KeyboardInterrupt
         super().__setitem__(key, value)
+        self.writes -= 1
+        if self.base is not None and self.writes < 0:
+            raise KeyboardInterrupt
 
 
-def test_an_interrupt_leaves_no_word_with_the_code_of_another():
-    cache, keys = CodeCache(), as_keys([1, 2])
-    cache.get(keys, SETTINGS, encode)
+@pytest.mark.parametrize(("part", "writes"), [("keys", 0), ("keys", 1), ("codes", 0)])
+def test_an_interrupt_leaves_no_word_with_the_code_of_another(part, writes):
+    """Words that have all places of their set, and one that takes the place of one."""
+    cache, known = CodeCache(), as_keys(i << 40 for i in range(8))
+    cache.get(known, SETTINGS, encode)
     table = cache._kept
-    cache._kept = table._replace(codes=table.codes.view(Interrupted))
+    watched = getattr(table, part).view(Interrupted)
+    watched.writes = writes
+    cache._kept = table._replace(**{part: watched})
     with pytest.raises(KeyboardInterrupt):
-        cache.get(as_keys([3, 4, 5]), SETTINGS, encode)
+        cache.get(as_keys([9 << 40]), SETTINGS, encode)
     cache._kept = table
-    keys = as_keys(range(9))
+    keys = as_keys(i << 40 for i in range(10))
     np.testing.assert_array_equal(cache.get(keys, SETTINGS, encode), encode(keys))
+
+
+class Stalled(np.ndarray):
+    """An array whose writer sleeps before it goes on."""
+
+    is_stalled = Event()
+
+    def __setitem__(self, key, value) -> None:
+        super().__setitem__(key, value)
+        if self.base is not None:
+            self.is_stalled.set()
+            time.sleep(2)
+
+
+def test_whoever_comes_while_a_writer_stalls_waits_for_it():
+    cache, known = CodeCache(), as_keys(i << 40 for i in range(8))
+    cache.get(known, SETTINGS, encode)
+    table = cache._kept
+    cache._kept = table._replace(codes=table.codes.view(Stalled))
+    ended: list[object] = []
+
+    def work(name, keys) -> bool:
+        codes = cache.get(keys, SETTINGS, encode)
+        ended.append(name)
+        return np.array_equal(codes, encode(keys))
+
+    with ThreadPoolExecutor(6) as pool:
+        results = [pool.submit(work, "writer", as_keys([9 << 40]))]
+        assert Stalled.is_stalled.wait(60)
+        results += [pool.submit(work, i, known[i:]) for i in range(5)]
+        assert all(result.result() for result in results)
+    assert ended[0] == "writer"

@@ -7,6 +7,7 @@ both to equal values.
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple, cast
 
@@ -42,7 +43,6 @@ from ...layers.mixing.folding import Fold
 from ...layers.mixing.mixer import Mixer
 from ...layers.params import check_once
 from ...layers.tree import (
-    MaxoutLayers,
     TreeCache,
     UnexpectedNodeError,
     expect,
@@ -59,23 +59,21 @@ class Parts(NamedTuple):
     """The layers of the tree.
 
     extractor (Model): Reads the attributes.
-    columns (Sequence[Column]): What embeds a column of them each.
+    mixer (Mixer): Embeds a column of them each, and mixes their vectors.
     vectors (Model, optional): spaCy's StaticVectors.
-    mixer (MaxoutLayers): Mixes their vectors.
     """
 
     extractor: Model
-    columns: Sequence[Column]
+    mixer: Mixer
     vectors: Model | None
-    mixer: MaxoutLayers
 
     def get_mixer(self, docs: InT) -> Mixer:
         """Give the layers that compute together, with the vectors as a column."""
-        columns = list(self.columns)
-        if self.vectors is not None:
-            embed = partial(embed_vectors, docs[0].vocab)
-            columns.append(Column(self.vectors, ColumnFunctions(embed=embed)))
-        return Mixer(columns, *self.mixer)
+        if self.vectors is None:
+            return self.mixer
+        embed = partial(embed_vectors, docs[0].vocab)
+        vectors = Column(self.vectors, ColumnFunctions(embed=embed))
+        return replace(self.mixer, columns=[*self.mixer.columns, vectors])
 
 
 def mix_attributes(
@@ -137,8 +135,7 @@ def forward(
     parts = model.attrs["parts"].get(model, find_parts)
     if parts is None:
         return forward_reference(model, docs, is_train)
-    n_columns = len(parts.columns)
-    check_columns(parts.extractor, n_columns)
+    check_columns(parts.extractor, len(parts.mixer.columns))
     mixer = parts.get_mixer(docs)
     if not mixedembed.can_embed(mixer):
         return forward_reference(model, docs, is_train)
@@ -207,7 +204,8 @@ def find_parts(model: Model[InT, OutT]) -> Parts:
     expect(extractor, extract_forward, 0)
     expect(to_ragged, list2ragged_forward, 0)
     (mixing,) = expect(mixer, with_array_forward, 1)
-    return Parts(extractor, _expect_columns(columns), vectors, expect_maxout(mixing))
+    layers = expect_maxout(mixing)
+    return Parts(extractor, Mixer(_expect_columns(columns), *layers), vectors)
 
 
 def _expect_columns(model: Model[Ragged, Ragged]) -> list[Column]:

@@ -67,14 +67,13 @@ class Fold(Derived[FoldedTables]):
 
         RAISES (ValueError): If weights or attributes can't be those of their layers.
         """
-        models = mixer.list_folded()
-        found = self.find(models)
+        found = self.find(mixer.folded)
         if found is not None:
             return found
         mixer.check()
         if not _is_worth_it(mixer):
             return None
-        return self.get_or_compute(models, lambda: fold(mixer))
+        return self.get_or_compute(mixer.folded, lambda: fold(mixer))
 
 
 def fold(mixer: Mixer) -> FoldedTables:

@@ -43,7 +43,7 @@ def forward(
         return gpumixedembed.forward(mixer, keys, is_train)
     if not is_train:
         return _predict(mixer, fold.get(mixer), keys), backprop_nothing
-    for layer in mixer.list_folded():
+    for layer in mixer.folded:
         make_writeable(layer)
     with one_thread():
         Y, backprop_tokens = cpumixedembed.begin_update(mixer, keys)

@@ -1,7 +1,9 @@
 """Columns of keys, and the Maxout layer that mixes their vectors."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 from thinc.api import Model
 
@@ -9,7 +11,8 @@ from ..checks import check_maxout
 from .column import Column
 
 
-class Mixer(NamedTuple):
+@dataclass(frozen=True)
+class Mixer:
     """The layers that embed tokens together.
 
     columns (Sequence[Column]): What embeds the columns of keys, in order.
@@ -33,8 +36,9 @@ class Mixer(NamedTuple):
         n_inputs = sum(column.width for column in self.columns)
         check_maxout(self.maxout, self.layernorm, nI=n_inputs)
 
-    def list_folded(self) -> list[Model]:
-        """List the layers whose parameters are folded."""
+    @cached_property
+    def folded(self) -> list[Model]:
+        """The layers whose parameters are folded."""
         models = [column.model for column in self.columns if column.has_rows]
         return [*models, self.maxout, self.layernorm]
 
