@@ -3,6 +3,7 @@
 import copy
 import itertools
 import pickle
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -29,6 +30,7 @@ from spacy_hashembeds.architectures.embedders.hash_former_embed import (
 )
 from spacy_hashembeds.architectures.embedders.hashers import LSHHasher, MD5Hasher
 from spacy_hashembeds.hashing.lsh import find_ngrams
+from spacy_hashembeds.kernels import locks
 from spacy_hashembeds.layers.lshhasher import set_ngrams
 from spacy_hashembeds.layers.mixing import mixedembed
 
@@ -208,6 +210,22 @@ def test_rows_are_found_in_folded_tables(vocab, pair, length):
         assert folded.F.shape == (11, 3 * 6)
         emb, _ = get_compressors(model)
         emb.set_param("E", emb.get_param("E")[::-1].copy())
+
+
+def test_what_has_nothing_to_fold_waits_for_nobody(vocab, docs):
+    """Such as for another model that is folded by another thread."""
+    model = build(vocab, ("md5", "proj"))
+    with locks.frozen_params, ThreadPoolExecutor(1) as pool:
+        Ys = pool.submit(model.predict, docs).result(timeout=60)
+    assert [len(Y) for Y in Ys] == [len(doc) for doc in docs]
+
+
+@pytest.mark.parametrize("shape", [(4, 6), (6, 6), (5, 1), (5, 12)])
+@pytest.mark.parametrize("pair", [("md5", "emb"), ("lsh", "proj")])
+def test_gradients_of_another_shape_are_refused(vocab, pair, shape):
+    _, backprop = build(vocab, pair).begin_update(make_docs(vocab, [5]))
+    with pytest.raises(ValueError, match=r"5 tokens should be of shape \(5, 6\)"):
+        backprop([np.ones(shape, dtype="f")])
 
 
 @pytest.mark.parametrize("part", ["hasher", "compressor"])
