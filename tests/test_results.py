@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 from scipy.stats import t as student
 
+from spacy_hashembeds.evaluation.bootstrap import compare_scores
+from spacy_hashembeds.evaluation.counts import score_counts
 from spacy_hashembeds.evaluation.tasks import NER
 from spacy_hashembeds.experiments.results import (
     ABLATION,
@@ -45,6 +47,26 @@ def test_the_tables_of_the_page_are_those_of_the_trials(script):
 def test_the_p_values_of_the_page_are_those_of_the_counts(script):
     pairs = load_script(PAGE.with_name("pairs.py"))
     assert pairs.compare_pairs(read_results(FOLDER)) == script.read_pairs()
+
+
+def test_the_pipelines_that_evaluate_compares_are_those_of_the_counts():
+    pairs = load_script(PAGE.with_name("pairs.py"))
+    groups = read_results(FOLDER)
+    ours, theirs = (
+        pairs.read_counts(groups[TrialKey("wnut17", embedder, "steps2400")])[0]
+        for embedder in ("multi_embed", "multi_hash_embed")
+    )
+    page = PAGE.with_name("evaluate.md").read_text(encoding="utf8")
+    shown = [line.split() for line in page.splitlines()]
+    found = compare_scores(ours, theirs, samples=5000, seed=0)[0]
+    both = [100 * score_counts(counts.sum(axis=0)[0]) for counts in (ours, theirs)]
+    for key, score, other in zip("prf", *both, strict=True):
+        tested = getattr(found, key)
+        low, high = (100 * bound for bound in tested.interval)
+        row = f"{score:.2f} {other:.2f} {score - other:+.2f} {low:.1f}..{high:.1f}"
+        for kind in ("All", "Unseen"):
+            expected = [kind, key.upper(), *row.split(), f"{tested.p_value:.4f}"]
+            assert expected in shown
 
 
 def read_entities() -> Groups:
