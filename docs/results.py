@@ -9,7 +9,7 @@ import re
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from statistics import fmean
+from statistics import fmean, stdev
 from typing import Any
 
 from spacy_hashembeds.evaluation.scorer import KINDS, LENGTHS
@@ -54,7 +54,7 @@ EMBEDDERS = {
     (FEWER, "hashes3"): "hash, 3 hashes",
     (FEWER, "hashes2"): "hash, 2 hashes",
     (FEWER, "default"): "hash, 1 hash (`multi_fewer_hash_embed`)",
-    ("token_ner", "default"): "the same under `token_ner` (`token_ner`)",
+    ("token_ner", "default"): "hash, 1 hash, under `token_ner` (`token_ner`)",
     (FEWER, SEED_9): "hash, 1 hash, hash seed 9",
     (HASH, "rows100"): "hash, 4 hashes, as many rows as symbols (`rows100`)",
     (HASH, "rows20"): "hash, 4 hashes, a fifth of that (`rows20`)",
@@ -80,22 +80,44 @@ EQUAL_SIZES = {
         (LOOKUP, "", "lookup"),
     )
 }
-SHORT = {FEWER: "hash", WEIGHTED: "weighted", HYBRID: "hybrid", LOOKUP: "lookup"}
 FROM_ONE = (WEIGHTED, "equal_from_one")
 STARTS = {(WEIGHTED, "equal"): "near 0", FROM_ONE: "at 1"}
+
+#: What was trained with several seeds, in the order of the table, and what was trained
+#: once more with nothing changed: see the grid `noise`.
+NOISE = {
+    (HASH, "steps2400"): "hash, 4 hashes",
+    (LOOKUP, "steps2400"): "lookup, min_freq 2",
+    (LOOKUP, "steps2400_averaged"): "lookup, min_freq 2, averaged weights",
+}
+AGAIN = {
+    (embedder, variant): (embedder, f"{variant}_again")
+    for embedder, variant in ((HASH, "steps2400"), (LOOKUP, "steps2400"))
+}
+
+#: How many standard errors means of so many seeds each have to be apart, to differ at 5
+#: percent: Student's t of both deviations; of a normal for one seed, which has none.
+QUANTILES = {1: 1.960, 3: 2.776, 5: 2.306}
+
+#: What is tested against each other: names, and which trials these are.
+PAIRED = {
+    **EQUAL_SIZES,
+    **{variant: (name, "2,400 steps") for variant, name in NOISE.items()},
+    **{a: (f"{NOISE[v]}, again", "2,400 steps") for v, a in AGAIN.items()},
+}
 
 TAGS, TRANSITIONS = "`token_ner`", "`ner`"
 WINDOWS = "spaCy's windows"
 LSTMS = {"baseline": "BiLSTM", "default": "Cross-BiLSTM", "att": "Att-BiLSTM"}
-CHARACTERS = "characters, hash"
+ONE_HASH, CHARACTERS = "hash, 1 hash", "characters, hash"
 
 #: What is embedded, encoded and recognized by which, in the order of the table: see the
 #: grid `encoders`.
 ENCODERS = {
-    ("token_ner", "default"): (TAGS, "hash", WINDOWS),
-    ("token_ner", "greedy"): (f"{TAGS}, greedy", "hash", WINDOWS),
-    **{("bilstm_token_ner", v): (TAGS, "hash", name) for v, name in LSTMS.items()},
-    ("bilstm_token_ner", "greedy"): (f"{TAGS}, greedy", "hash", LSTMS["default"]),
+    ("token_ner", "default"): (TAGS, ONE_HASH, WINDOWS),
+    ("token_ner", "greedy"): (f"{TAGS}, greedy", ONE_HASH, WINDOWS),
+    **{("bilstm_token_ner", v): (TAGS, ONE_HASH, name) for v, name in LSTMS.items()},
+    ("bilstm_token_ner", "greedy"): (f"{TAGS}, greedy", ONE_HASH, LSTMS["default"]),
     **{("bilstm_char_cnn", v): (TAGS, CHARACTERS, n) for v, n in LSTMS.items()},
     **{
         ("bilstm_char_cnn", name_variant(v, "floret")): (
@@ -104,9 +126,9 @@ ENCODERS = {
         )
         for v, name in LSTMS.items()
     },
-    (FEWER, "default"): (TRANSITIONS, "hash", WINDOWS),
+    (FEWER, "default"): (TRANSITIONS, ONE_HASH, WINDOWS),
     ("char_cnn", "default"): (TRANSITIONS, CHARACTERS, WINDOWS),
-    **{("bilstm_ner", v): (TRANSITIONS, "hash", name) for v, name in LSTMS.items()},
+    **{("bilstm_ner", v): (TRANSITIONS, ONE_HASH, name) for v, name in LSTMS.items()},
 }
 
 HASH_FORMER = "hash_former_embed"
@@ -183,7 +205,7 @@ SERIES = {
 }
 #: Not what its series is: weights that begin elsewhere, and other numbers of hashes.
 NOT_DRAWN = {
-    *(FROM_ONE, (FEWER, "equal_to_proj")),
+    *(FROM_ONE, (FEWER, "equal_to_proj"), *NOISE, *AGAIN.values()),
     *((FEWER, name) for name in ("default", "hashes3", SEED_9)),
 }
 PICTURE = PAGE.with_suffix(".png")
@@ -206,7 +228,7 @@ def make_tables(
     RETURNS (dict[str, str]): The tables by their names in the page.
     """
     known = {*EMBEDDERS, *EQUAL_SIZES, *STARTS, *ENCODERS, *HASHFORMERS}
-    known |= {*PRETRAINED, *CLASSIFIERS}
+    known |= {*PRETRAINED, *CLASSIFIERS, *NOISE, *AGAIN.values()}
     for key in groups:
         if key.dataset not in {*CORPORA, *TEXT_CORPORA} or key[1:] not in known:
             raise ValueError(
@@ -215,6 +237,8 @@ def make_tables(
     entities, texts = select_task(groups, NER), select_task(groups, TEXTCAT)
     return {
         "trials": make_trial_table(entities),
+        "noise": make_noise_table(entities),
+        "differences that count": make_limit_table(entities),
         "equal sizes": make_size_table(entities),
         "where weights begin": make_start_table(entities),
         "pairs": make_pair_table(pairs),
@@ -259,6 +283,77 @@ def make_row(key: TrialKey, groups: Groups) -> Sequence[str]:
     )
 
 
+def make_noise_table(groups: Groups) -> str:
+    """Make a table of how far seeds of training are apart."""
+    header = ("corpus", "embedder", "seeds", "F1", "deviation", "lowest", "highest")
+    header += ("the same seed again",)
+    rows = [
+        (
+            CORPORA[dataset],
+            f"{name} (`{variant[0]}`)",
+            str(len(f1)),
+            *map(_format_points, (fmean(f1), _measure_spread(f1), min(f1), max(f1))),
+            _format_repeated(groups, dataset, variant),
+        )
+        for dataset in CORPORA
+        for variant, name in NOISE.items()
+        if (f1 := list(_list_f1(groups, dataset, variant).values()))
+    ]
+    return format_table(header, rows)
+
+
+def make_limit_table(groups: Groups) -> str:
+    """Make a table of how far means over seeds have to be apart to differ."""
+    header = ("corpus", "trainings", "deviation", *map(_name_seeds, QUANTILES))
+    rows = []
+    for dataset in CORPORA:
+        samples = [list(_list_f1(groups, dataset, v).values()) for v in NOISE]
+        samples = [f1 for f1 in samples if len(f1) > 1]
+        if samples:
+            deviation = pool_deviations(samples)
+            limits = [t * (2 / n) ** 0.5 * deviation for n, t in QUANTILES.items()]
+            figures = map(_format_points, (deviation, *limits))
+            rows.append((CORPORA[dataset], str(sum(map(len, samples))), *figures))
+    return format_table(header, rows)
+
+
+def pool_deviations(samples: Sequence[Sequence[float]]) -> float:
+    """Estimate the deviation that samples with means of their own have in common."""
+    squares = sum((len(sample) - 1) * stdev(sample) ** 2 for sample in samples)
+    return (squares / sum(len(sample) - 1 for sample in samples)) ** 0.5
+
+
+def _name_seeds(n: int) -> str:
+    return f"{n} seed{'s' * (n > 1)} each"
+
+
+def _list_f1(
+    groups: Groups, dataset: str, variant: tuple[str, str]
+) -> dict[int, float]:
+    """List the F1 of each seed on the test set."""
+    results = groups.get(TrialKey(dataset, *variant), [])
+    return {r.seed: f for r in results if (f := r.scores["test"]["ents_f"]) is not None}
+
+
+def _measure_spread(figures: Sequence[float]) -> float | None:
+    """Measure the deviation of a sample, divided by n - 1."""
+    return stdev(figures) if len(figures) > 1 else None
+
+
+def _format_points(value: float | None) -> str:
+    return NONE if value is None else f"{100 * value:.1f}"
+
+
+def _format_repeated(groups: Groups, dataset: str, variant: tuple[str, str]) -> str:
+    """Say how far a second training with the same seed is from the first, at most."""
+    if variant not in AGAIN:
+        return NONE
+    first = _list_f1(groups, dataset, variant)
+    second = _list_f1(groups, dataset, AGAIN[variant])
+    apart = [abs(first[seed] - second[seed]) for seed in first.keys() & second.keys()]
+    return _format_points(max(apart, default=None))
+
+
 def make_size_table(groups: Groups) -> str:
     """Make a table of embedders with tables of equal size."""
     header = ("corpus", "size of the tables", "embedder", "F1 all", "seen", "unseen")
@@ -292,33 +387,36 @@ def make_start_table(groups: Groups) -> str:
 
 
 def make_pair_table(pairs: Sequence[Mapping[str, Any]]) -> str:
-    """Make a table of tests of significance between embedders of equal size."""
-    header = ("corpus", "size of the tables", "compared", "F1 all", "seen", "unseen")
-    header += ("seeds",)
-    rows = [
-        (
-            CORPORA[pair["dataset"]],
-            EQUAL_SIZES[tuple(pair["first"])][1],
-            " \N{MINUS SIGN} ".join(_name_short(*pair[k]) for k in ("first", "second")),
-            *(_format_difference(pair["differences"][kind]) for kind in KINDS),
-            ", ".join(map(str, pair["seeds"])),
+    """Make a table of tests of significance between pairs of trials."""
+    header = ("corpus", "trials", "compared", "F1 all", "seen", "unseen", "seeds")
+    rows = []
+    for pair in pairs:
+        (first, trials), (second, _) = (
+            PAIRED[tuple(pair[key])] for key in ("first", "second")
         )
-        for pair in pairs
-    ]
+        rows.append(
+            (
+                CORPORA[pair["dataset"]],
+                trials,
+                f"{first} \N{MINUS SIGN} {second}",
+                *(_format_difference(pair["differences"][kind]) for kind in KINDS),
+                str(len(pair["seeds"])),
+            )
+        )
     return format_table(header, rows)
 
 
-def _name_short(embedder: str, variant: str) -> str:
-    return f"{SHORT[embedder]}{', hashed' * variant.endswith('_hashed')}"
-
-
 def _format_difference(value: Mapping[str, Any] | None) -> str:
-    """Format a difference in points, with its p-value."""
+    """Format a difference in points, with its p-value as it is and adjusted."""
     if value is None:
         return NONE
     points = f"{100 * value['difference']:+.1f}".replace("-", "\N{MINUS SIGN}")
-    p = value["p_value"]
-    return f"{points} ({'p < 0.001' if p < 0.001 else f'p = {p:.3f}'})"
+    p_values = (_format_p(value[key]) for key in ("p_value", "adjusted_p_value"))
+    return f"{points} (p {'; Holm '.join(p_values)})"
+
+
+def _format_p(p_value: float) -> str:
+    return "< 0.001" if p_value < 0.001 else f"= {p_value:.3f}"
 
 
 def read_pairs(path: Path = PAIRS) -> list[dict[str, Any]]:

@@ -61,7 +61,8 @@ LEARN_RATE = 0.03
 N_NAMES = 30
 N_TRAIN, N_TEST = 600, 300
 EPOCHS = 25
-SEEDS = range(3)
+
+SEEDS = range(5)
 
 
 def make_pipeline(encoder: Mapping[str, Any], texts: Sequence[Text], seed: int) -> Any:
@@ -121,23 +122,22 @@ def count_right(nlp: Language, examples: Sequence[Example]) -> dict[str, int]:
     return counts
 
 
-def learn_phrases(encoder: Mapping[str, Any], texts: Sequence[Text]) -> dict[str, int]:
-    """Train on four phrases, and give the most that were right at any time."""
-    nlp, examples, optimizer = make_pipeline(encoder, texts, seed=1)
+def learn_phrases(
+    encoder: Mapping[str, Any], texts: Sequence[Text], seed: int
+) -> dict[str, int]:
+    """Train on four phrases, and give how many are right at the end."""
+    nlp, examples, optimizer = make_pipeline(encoder, texts, seed)
     optimizer.learn_rate = LEARN_RATE
-    most: dict[str, int] = {}
-    for _ in range(0, UPDATES, 5):
-        for _ in range(5):
-            nlp.update(examples, sgd=optimizer)
-        for name, count in count_right(nlp, examples).items():
-            most[name] = max(count, most.get(name, 0))
-        if min(most.values()) == len(texts):
-            break
-    return most
+    for _ in range(UPDATES):
+        nlp.update(examples, sgd=optimizer)
+    return count_right(nlp, examples)
 
 
 def tabulate_phrases() -> Table:
-    """Say of how many of four phrases each encoder learns the middle, and all."""
+    """Say of how many of four phrases each encoder learns the middle, and all.
+
+    A cell has the counts of all seeds, in their order.
+    """
     columns = [(kind, count) for kind in PHRASES for count in ("middle", *DECODERS)]
     header = ["encoder"]
     for kind, count in columns:
@@ -145,8 +145,12 @@ def tabulate_phrases() -> Table:
         header.append(f"{kind}: {what}")
     table = [header]
     for name, encoder in ENCODERS.items():
-        most = {kind: learn_phrases(encoder, texts) for kind, texts in PHRASES.items()}
-        table.append([name, *(f"{most[kind][count]} of 4" for kind, count in columns)])
+        right = {
+            kind: [learn_phrases(encoder, texts, seed) for seed in SEEDS]
+            for kind, texts in PHRASES.items()
+        }
+        cells = (" ".join(str(of[count]) for of in right[k]) for k, count in columns)
+        table.append([name, *cells])
     return table
 
 
@@ -195,7 +199,10 @@ def learn_corpus(encoder: Mapping[str, Any], kind: str, seed: int) -> dict[str, 
 
 
 def tabulate_corpus() -> Table:
-    """Give F1 on pairs of words that were never seen together, a mean over seeds."""
+    """Give F1 on pairs of words that were never seen together.
+
+    A cell has the mean over the seeds, and their lowest and highest.
+    """
     columns = [(kind, decoding) for kind in PHRASES for decoding in DECODERS]
     table = [["encoder", *(f"{kind}: {decoding}" for kind, decoding in columns)]]
     for name, encoder in ENCODERS.items():
@@ -203,7 +210,8 @@ def tabulate_corpus() -> Table:
         for kind in PHRASES:
             runs = [learn_corpus(encoder, kind, seed) for seed in SEEDS]
             for decoding in DECODERS:
-                row.append(f"{100 * fmean(run[decoding] for run in runs):.1f}")
+                f1 = [100 * run[decoding] for run in runs]
+                row.append(f"{fmean(f1):.1f} ({min(f1):.1f} to {max(f1):.1f})")
         table.append(row)
     return table
 

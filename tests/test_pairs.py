@@ -1,17 +1,23 @@
 """docs/pairs.py: tests of significance between the embedders of docs/results.md."""
 
+import json
 import shutil
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
+import numpy as np
 import pytest
 import spacy
-from spacy.tokens import Doc, DocBin
-from spacy.vocab import Vocab
 
 from spacy_hashembeds import evaluate
+from spacy_hashembeds.evaluation.bootstrap import adjust_p_values
+from spacy_hashembeds.evaluation.counts import pack_counts
+from spacy_hashembeds.evaluation.scores import COUNTS, evaluate_pipeline
+from spacy_hashembeds.experiments.results import read_results
 
-from .conftest import ROOT, load_script
+from . import toy_ner
+from .conftest import ROOT, load_script, make_trial
 
 LOOKUP, FEWER = ("multi_embed", "equal"), ("multi_fewer_hash_embed", "equal")
 
@@ -21,56 +27,92 @@ def pairs() -> ModuleType:
     return load_script(ROOT / "docs/pairs.py")
 
 
-@pytest.fixture(scope="module")
-def folder(trained_root, tmp_path_factory) -> Path:
-    """Two variants on WNUT 2017's name, of which both have seed 1 alone."""
-    root = tmp_path_factory.mktemp("sweep")
-    shutil.copytree(trained_root / "corpus" / "demo", root / "corpus" / "wnut17")
-    trained = next(trained_root.rglob("model-best"))
-    for variant, seeds in ((LOOKUP, (0, 1)), (FEWER, (1, 2))):
-        for seed in seeds:
-            metrics = root.joinpath("metrics", "wnut17", *variant, f"seed{seed}.json")
-            metrics.parent.mkdir(parents=True, exist_ok=True)
-            metrics.write_text("{}", encoding="utf8")
-            model = root.joinpath("training", "wnut17", *variant, f"seed{seed}")
-            shutil.copytree(trained, model / "model-best")
-    # a pipeline that finds less than the other
-    ruined = root.joinpath("training", "wnut17", *FEWER, "seed1", "model-best")
-    nlp = spacy.load(ruined)
+def write(
+    folder: Path, variant: tuple[str, str], seed: int, metrics: dict, **scores: Any
+) -> None:
+    """Write results under WNUT 2017's name, with other scores on the test set."""
+    names = dict(zip(("embedder", "variant"), variant, strict=True))
+    of_test = {**metrics["scores"]["test"], **scores}
+    changed = {"dataset": "wnut17", **names, "seed": seed, "scores": {"test": of_test}}
+    path = folder.joinpath("wnut17", *variant, f"seed{seed}.json")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps({**metrics, **changed}), encoding="utf8")
+
+
+@pytest.fixture
+def metrics(trained_root) -> dict[str, Any]:
+    return json.loads(make_trial(trained_root).metrics.read_text(encoding="utf8"))
+
+
+def make_counts(*found: int) -> str:
+    """Counts of documents with ten new entities each, of which so many were found."""
+    counts = np.zeros((len(found), 3, 3), dtype="int32")
+    counts[:, 0, 0] = counts[:, 2, 0] = found
+    counts[:, 0, 2] = counts[:, 2, 2] = 10 - np.array(found)
+    return pack_counts(counts)
+
+
+def test_pipelines_are_compared_as_by_evaluate(pairs, metrics, trained_root, tmp_path):
+    corpus = trained_root / "corpus" / "demo"
+    model = make_trial(trained_root).output / "model-best"
+    # one that finds less
+    nlp = spacy.load(shutil.copytree(model, tmp_path / "ruined"))
     for node in nlp.get_pipe("tok2vec").model.walk():
         if node.name == "layernorm":
             node.set_param("G", node.get_param("G") * 0)
-    nlp.to_disk(ruined)
-    return root
-
-
-def read(folder: Path, split: str) -> list[Doc]:
-    docs = DocBin().from_disk(folder / "corpus" / "wnut17" / f"{split}.spacy")
-    return list(docs.get_docs(Vocab()))
-
-
-def test_one_seed_is_compared_as_by_evaluate(pairs, folder):
-    (found,) = pairs.compare_pairs(folder)
-    assert found["dataset"] == "wnut17"
-    assert (found["first"], found["second"]) == (list(LOOKUP), list(FEWER))
-    assert found["seeds"] == [1]
-    models = [
-        spacy.load(folder.joinpath("training", "wnut17", *v, "seed1", "model-best"))
-        for v in (LOOKUP, FEWER)
-    ]
-    golds, train = read(folder, "test"), read(folder, "train")
-    expected = evaluate(models[0], golds, train=train, against=models[1])["comparison"]
+    nlp.to_disk(tmp_path / "ruined")
+    paths = (corpus / "test.spacy", corpus / "train.spacy")
+    ruined = evaluate_pipeline(tmp_path / "ruined", *paths)
+    write(tmp_path / "results", LOOKUP, 1, metrics)
+    write(tmp_path / "results", FEWER, 1, metrics, **ruined)
+    (found,) = pairs.compare_pairs(read_results(tmp_path / "results"))
+    golds, train = map(toy_ner.read, paths)
+    expected = evaluate(spacy.load(model), golds, train=train, against=nlp)
     for kind, difference in found["differences"].items():
-        f1 = expected[kind]["f"]
+        f1 = expected["comparison"][kind]["f"]
         assert difference["difference"] == pytest.approx(f1["difference"])
         assert difference["p_value"] == f1["p_value"]
     assert found["differences"]["all"]["difference"] > 0
 
 
-def test_new_comparisons_take_the_place_of_old_ones(pairs):
-    def make(dataset, seeds):
-        return {"dataset": dataset, "first": LOOKUP, "second": FEWER, "seeds": seeds}
+def test_seeds_that_both_have_are_taken_together(pairs, metrics, tmp_path):
+    for seed, found in enumerate([(0, 0), (5, 1), (7, 3), (9, 9)]):
+        write(tmp_path, LOOKUP, seed, metrics, **{COUNTS: make_counts(*found)})
+    for seed, found in ((1, (1, 1)), (2, (3, 1))):
+        write(tmp_path, FEWER, seed, metrics, **{COUNTS: make_counts(*found)})
+    groups = read_results(tmp_path)
+    (found,) = pairs.compare_pairs(groups)
+    assert found["dataset"] == "wnut17"
+    assert (found["first"], found["second"]) == (list(LOOKUP), list(FEWER))
+    assert found["seeds"] == [1, 2]
+    recall, other = 16 / 40, 6 / 40
+    f1, other_f1 = (2 * r / (1 + r) for r in (recall, other))
+    difference = found["differences"]["all"]["difference"]
+    assert difference == pytest.approx(f1 - other_f1)
+    # without seen entities the unseen are all: one test, not two
+    assert found["differences"]["seen"] is found["differences"]["unseen"] is None
 
-    old = [make("wnut17", [0]), make("anem", [0])]
-    found = pairs.update_pairs(old, [make("wnut17", [0, 1])])
-    assert found == [make("wnut17", [0, 1]), make("anem", [0])]
+
+def test_trials_without_counts_are_left_out(pairs, metrics, tmp_path):
+    del metrics["scores"]["test"][COUNTS]
+    for variant in (LOOKUP, FEWER):
+        write(tmp_path, variant, 0, metrics)
+    assert pairs.compare_pairs(read_results(tmp_path)) == []
+    write(tmp_path, LOOKUP, 0, metrics, **{COUNTS: make_counts(1)})
+    assert pairs.compare_pairs(read_results(tmp_path)) == []
+    write(tmp_path, FEWER, 0, metrics, **{COUNTS: make_counts(2)})
+    assert len(pairs.compare_pairs(read_results(tmp_path))) == 1
+
+
+def test_p_values_are_adjusted_for_all_pairs(pairs, metrics, tmp_path):
+    rng = np.random.default_rng(0)
+    hybrid = ("multi_hybrid_embed", "equal")
+    for variant, most in ((LOOKUP, 10), (FEWER, 8), (hybrid, 5)):
+        counts = make_counts(*rng.integers(0, most, 30))
+        write(tmp_path, variant, 0, metrics, **{COUNTS: counts})
+    found = pairs.compare_pairs(read_results(tmp_path))
+    tests = [pair["differences"]["all"] for pair in found]
+    p_values = [test["p_value"] for test in tests]
+    assert len(set(p_values)) == 3  # lookup and hybrid with hashing, and each other
+    adjusted = [test["adjusted_p_value"] for test in tests]
+    assert adjusted == adjust_p_values(p_values) != p_values

@@ -1,12 +1,16 @@
 """docs/results.md, with the trials behind it in docs/results/."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import replace
 from types import ModuleType
 from typing import Any
 
 import pytest
+from scipy.stats import t as student
 
+from spacy_hashembeds.evaluation.bootstrap import compare_scores
+from spacy_hashembeds.evaluation.counts import score_counts
 from spacy_hashembeds.evaluation.tasks import NER
 from spacy_hashembeds.experiments.results import (
     ABLATION,
@@ -38,6 +42,31 @@ def test_the_tables_of_the_page_are_those_of_the_trials(script):
     read = (read_results(FOLDER), script.read_pairs(), script.read_misspellings())
     tables = script.make_tables(*read)
     assert script.fill(page, tables) == page
+
+
+def test_the_p_values_of_the_page_are_those_of_the_counts(script):
+    pairs = load_script(PAGE.with_name("pairs.py"))
+    assert pairs.compare_pairs(read_results(FOLDER)) == script.read_pairs()
+
+
+def test_the_pipelines_that_evaluate_compares_are_those_of_the_counts():
+    pairs = load_script(PAGE.with_name("pairs.py"))
+    groups = read_results(FOLDER)
+    ours, theirs = (
+        pairs.read_counts(groups[TrialKey("wnut17", embedder, "steps2400")])[0]
+        for embedder in ("multi_embed", "multi_hash_embed")
+    )
+    page = PAGE.with_name("evaluate.md").read_text(encoding="utf8")
+    shown = [line.split() for line in page.splitlines()]
+    found = compare_scores(ours, theirs, samples=5000, seed=0)[0]
+    both = [100 * score_counts(counts.sum(axis=0)[0]) for counts in (ours, theirs)]
+    for key, score, other in zip("prf", *both, strict=True):
+        tested = getattr(found, key)
+        low, high = (100 * bound for bound in tested.interval)
+        row = f"{score:.2f} {other:.2f} {score - other:+.2f} {low:.1f}..{high:.1f}"
+        for kind in ("All", "Unseen"):
+            expected = [kind, key.upper(), *row.split(), f"{tested.p_value:.4f}"]
+            assert expected in shown
 
 
 def read_entities() -> Groups:
@@ -99,6 +128,64 @@ def test_parameters_of_tables_are_those_that_trials_record(script, tmp_path):
     ):
         path.write_text(json.dumps({"sizes": sizes}), encoding="utf8")
         assert script.count_table_parameters(replace(result, path=path)) == expected
+
+
+def make_seeds(*f1: float, **key: str) -> dict[TrialKey, list[Any]]:
+    """Trials with so many seeds, of these scores."""
+    result = next(iter(read_entities().values()))[0]
+    key = {"dataset": "wnut17", "variant": "steps2400", **key}
+    scores: list[Mapping[str, Any]] = [{"test": {"ents_f": value}} for value in f1]
+    results = [replace(result, seed=i, scores=s) for i, s in enumerate(scores)]
+    return {TrialKey(**key): results}
+
+
+def test_seeds_are_apart_by_their_deviation(script):
+    groups = make_seeds(0.10, 0.14, 0.12, embedder=script.HASH)
+    groups |= make_seeds(0.3, embedder=script.LOOKUP)
+    again = make_seeds(0.105, 0.13, embedder=script.HASH, variant="steps2400_again")
+    first, second = script.make_noise_table({**groups, **again}).splitlines()[2:]
+    name, *cells = first.strip("| ").split(" | ")[1:]
+    assert name == "hash, 4 hashes (`multi_hash_embed`)"
+    assert cells == ["3", "12.0", "2.0", "10.0", "14.0", "1.0"]
+    none = script.NONE
+    cells = second.strip("| ").split(" | ")[2:]
+    assert cells == ["1", "30.0", none, "30.0", "30.0", none]
+
+
+def test_means_have_to_be_apart_by_t_of_the_deviations_in_common(script):
+    groups = make_seeds(0.10, 0.14, 0.12, embedder=script.HASH)
+    groups |= make_seeds(0.30, 0.34, embedder=script.LOOKUP)
+    groups |= make_seeds(0.5, embedder=script.LOOKUP, variant="steps2400_averaged")
+    (row,) = script.make_limit_table(groups).splitlines()[2:]
+    # squares of 0.02 twice, and of 0.02 twice, by two degrees of freedom and one
+    deviation = (16e-4 / 3) ** 0.5
+    expected = [
+        student.ppf(0.975, 2 * n - 2 if n > 1 else 1e9) * deviation * (2 / n) ** 0.5
+        for n in (1, 3, 5)
+    ]
+    cells = [f"{100 * value:.1f}" for value in (deviation, *expected)]
+    assert row.strip("| ").split(" | ") == ["WNUT 2017", "5", *cells]
+    for n, quantile in script.QUANTILES.items():
+        exact = student.ppf(0.975, 2 * n - 2 if n > 1 else 1e9)
+        assert quantile == pytest.approx(exact, abs=0.0005)
+
+
+def test_pairs_stand_with_both_p_values(script):
+    tested = {"difference": -0.0123, "p_value": 0.0002, "adjusted_p_value": 0.0121}
+    pair = {
+        "dataset": "anem",
+        "first": ["multi_embed", "tenth"],
+        "second": [script.FEWER, "tenth"],
+        "seeds": [0, 3],
+        "differences": {"all": tested, "seen": None, "unseen": tested},
+    }
+    (row,) = script.make_pair_table([pair]).splitlines()[2:]
+    minus = "\N{MINUS SIGN}"
+    cell = f"{minus}1.2 (p < 0.001; Holm = 0.012)"
+    assert row.strip("| ").split(" | ") == [
+        *("AnEM", "a tenth of spaCy's", f"lookup {minus} hash, 2 hashes"),
+        *(cell, script.NONE, cell, "2"),
+    ]
 
 
 def test_hashformers_stand_beside_hash_embeddings_of_their_corpora(script):

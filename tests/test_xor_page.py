@@ -18,14 +18,36 @@ def xor() -> ModuleType:
 
 
 @pytest.mark.slow
-def test_the_baseline_has_three_of_four_and_the_others_all(xor):
+def test_the_baseline_never_has_all_and_the_others_do(xor, monkeypatch):
     """§3.3 and §3.4 of the paper, as the page shows it."""
-    table = xor.tabulate_phrases()
-    assert xor.to_markdown(table) in PAGE.read_text(encoding="utf8")
-    _, baseline, *others = table
-    of_tags, of_words = [3, 4, 4], [3, 3, 3]
-    assert baseline[1:] == [f"{n} of 4" for n in of_tags + of_words]
-    assert [row[1:] for row in others] == [["4 of 4"] * 6] * 3
+    monkeypatch.setattr(xor, "UPDATES", 200)
+    for kind, texts in xor.PHRASES.items():
+        baseline, *others = (
+            xor.learn_phrases(encoder, texts, seed=0)
+            for encoder in xor.ENCODERS.values()
+        )
+        assert baseline["middle"] < 4
+        assert (baseline["viterbi"] == 4) == (kind == "whole")
+        assert others == [{"middle": 4, "greedy": 4, "viterbi": 4}] * 3
+
+
+def test_the_page_has_all_encoders_and_seeds(xor, monkeypatch):
+    counts = {"middle": 1, "greedy": 2, "viterbi": 3}
+    monkeypatch.setattr(xor, "learn_phrases", lambda *args: counts)
+    monkeypatch.setattr(xor, "learn_corpus", lambda *args: dict.fromkeys(counts, 0.5))
+    page = PAGE.read_text(encoding="utf8")
+    for make in (xor.tabulate_phrases, xor.tabulate_corpus):
+        header, *rows = make()
+        start = page.index(xor.to_markdown([header]))
+        shown = page[start:].split("\n\n")[0].splitlines()[2:]
+        assert [line.split(" | ")[0] for line in shown] == [
+            f"| {row[0]}" for row in rows
+        ]
+        for line in shown:
+            _, *cells = line.strip("| ").split(" | ")
+            # as many numbers in each: those of all seeds, or mean, lowest and highest
+            expected = [len(cell.split()) for cell in rows[0][1:]]
+            assert [len(cell.split()) for cell in cells] == expected
 
 
 @pytest.mark.parametrize("kind", ["whole", "middle"])

@@ -1,9 +1,14 @@
 """Counts of right and wrong entities, document by document."""
 
+import base64
+import binascii
+import zlib
 from collections.abc import Hashable, Mapping, Sequence
 from typing import TypeVar
 
 import numpy as np
+
+from ..files import quote
 
 Key = TypeVar("Key", bound=Hashable)
 
@@ -28,6 +33,35 @@ def tabulate_counts(
         for key, outcomes in document.items():
             row[columns[key]] = outcomes
     return list(columns), counts
+
+
+def pack_counts(counts: np.ndarray) -> str:
+    """Write the counts of documents as text, to be kept in JSON.
+
+    counts (ndarray): Shape (n_documents, n_things, 3), as `Run.stack_totals` gives
+        them.
+    RETURNS (str): Base64 of the numbers in order, as little-endian int32, compressed by
+        zlib. Most are 0: they take one or two bytes for each document.
+    """
+    return base64.b64encode(zlib.compress(counts.astype("<i4").tobytes(), 9)).decode()
+
+
+def unpack_counts(text: str, n_things: int) -> np.ndarray:
+    """Read the counts of documents that `pack_counts` wrote.
+
+    text (str): What it gave.
+    n_things (int): How many things were counted in each document.
+    RAISES (ValueError): If the text is damaged.
+    RETURNS (ndarray): The counts, shape (n_documents, n_things, 3), dtype int32.
+    """
+    try:
+        data = zlib.decompress(base64.b64decode(text))
+        return np.frombuffer(data, "<i4").astype("int32").reshape(-1, n_things, 3)
+    except (binascii.Error, zlib.error, ValueError) as error:
+        raise ValueError(
+            f"The counts of documents should be as `pack_counts` writes those of "
+            f"{n_things} things, but are {quote(text)}. Run the trial again."
+        ) from error
 
 
 def score_counts(counts: np.ndarray) -> np.ndarray:

@@ -36,8 +36,7 @@ def evaluate_in_depth(
 ) -> Evaluation:
     """Evaluate a pipeline, or its predictions, as `evaluate` does, given their files.
 
-    All that `evaluate_pipeline` gives is here too, under the same keys and with the
-    same figures.
+    The scores that `evaluate_pipeline` gives are here too, under the same keys.
 
     model (str | Path): A pipeline's package name or folder, or the file of its
         predictions, which is laid out as those of the corpora.

@@ -3,15 +3,20 @@
 from pathlib import Path
 from typing import Any
 
+from spacy.vocab import Vocab
 from thinc.api import require_gpu
 
 from ..corpora.docbin import read_docs
-from ..corpora.entities import read_entity_texts
 from ..loading import load_trained
 from .categories import check_numbers, score_categories
+from .counts import pack_counts
+from .groups import learn_training_set
 from .predictions import predict_examples
-from .scorer import score_seen_unseen
+from .runs import Run
 from .tasks import TEXTCAT, find_classes, find_task
+
+#: What each document has of right and wrong entities, beside their scores.
+COUNTS = "ents_counts"
 
 
 def evaluate_pipeline(
@@ -33,7 +38,8 @@ def evaluate_pipeline(
     RAISES (ValueError): If a corpus can't be read, the pipeline is a file, or sets both
         entities and categories, or there is no such GPU.
     RAISES (OSError): If there is no such pipeline.
-    RETURNS (dict[str, Any]): The scores of `score_seen_unseen`, or those of
+    RETURNS (dict[str, Any]): The scores of `score_seen_unseen`, and as `ents_counts`
+        what a paired test needs: `Run.stack_totals`, by `pack_counts`. Or the scores of
         `score_categories`.
     """
     if use_gpu >= 0:
@@ -43,4 +49,6 @@ def evaluate_pipeline(
     if find_task(nlp) == TEXTCAT:
         examples = check_numbers(examples, model=str(model), test=str(test))
         return score_categories(examples, find_classes(nlp))
-    return score_seen_unseen(examples, read_entity_texts(train))
+    # a vocab of its own: the pipeline's would keep every word of the corpus
+    run = Run(examples, learn_training_set(read_docs(train, Vocab())))
+    return {**run.scores, COUNTS: pack_counts(run.stack_totals())}

@@ -46,7 +46,7 @@ def BiLSTM(
     is_crossed (bool): Whether directions read each other's findings.
     dropout (float): The share of dimensions that are dropped in training, 0 to 1, from
         the input of each cell and from the output, the same ones for all tokens of a
-        Doc ("variational").
+        Doc.
 
     Weights of the input are drawn as by Glorot and Bengio (2010), those of the hidden
     state are orthogonal (Saxe et al. 2014), gate by gate. Biases are 0, and 1 for the

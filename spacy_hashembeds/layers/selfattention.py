@@ -30,7 +30,7 @@ _MAX_WEIGHTS = 2**22
 def SelfAttention(
     nO: int | None = None, nI: int | None = None, *, num_heads: int
 ) -> Model[InT, OutT]:
-    """Put beside each token's vector what it finds in the tokens of its Doc.
+    """Put beside each token's vector what it finds in all tokens of its Doc.
 
     Each head compares the tokens by scaled dot products, and takes a weighted mean of
     what they say, `nI / num_heads` numbers. The vector itself comes first in the
@@ -45,8 +45,7 @@ def SelfAttention(
     `(tokens, 2 * nI)`.
 
     Source: Li, Fu and Ma, "Why Attention? Analyze BiLSTM Deficiency and Its Remedies in
-    the Case of NER" (2020), §3.6. It prints `d_p / 5` for the width of a head, which
-    does not fit the matrix that it gives: `d_h / 5` does.
+    the Case of NER" (2020), §3.6.
     """
     return Model(
         "selfattention",

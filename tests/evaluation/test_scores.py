@@ -3,9 +3,9 @@ from pathlib import Path
 import pytest
 from spacy.cli.evaluate import evaluate as spacy_evaluate
 
-from spacy_hashembeds.evaluation.scores import (
-    evaluate_pipeline,
-)
+from spacy_hashembeds.evaluation.counts import score_counts, unpack_counts
+from spacy_hashembeds.evaluation.scorer import KINDS
+from spacy_hashembeds.evaluation.scores import COUNTS, evaluate_pipeline
 
 from .. import toy_ner
 
@@ -47,6 +47,21 @@ def test_the_pipeline_runs_once_over_each_doc(tmp_path, train, dev, monkeypatch)
     evaluate_pipeline(tmp_path / "model", dev, train)
     texts = [doc.text for doc in toy_ner.make_test_docs()]
     assert [doc.text for _, doc in annotated] == texts
+
+
+def test_what_is_counted_in_each_document_adds_up_to_the_scores(tmp_path, train, dev):
+    rules = {"Anna": "PER", "Oslo": "LOC", "Rome": "PER", "in": "LOC"}
+    toy_ner.make_ruler(rules, None).to_disk(tmp_path / "model")
+    scores = evaluate_pipeline(tmp_path / "model", dev, train)
+    counts = unpack_counts(scores[COUNTS], len(KINDS))
+    # a row for each annotated document, in order
+    docs = [doc for doc in toy_ner.read(dev) if doc.has_annotation("ENT_IOB")]
+    n_gold = counts[:, 0, 0] + counts[:, 0, 2]
+    assert n_gold.tolist() == [len(doc.ents) for doc in docs]
+    for prefix, total in zip(KINDS.values(), counts.sum(axis=0), strict=True):
+        measured = [scores[f"{prefix}_{key}"] for key in "prf"]
+        assert score_counts(total).tolist() == measured
+        assert total[0] + total[2] == scores[f"{prefix}_support"] > 0
 
 
 @pytest.mark.parametrize("name", ["dev.spacy", "train.spacy"])

@@ -26,7 +26,8 @@ def BiLSTMEncoder(*, width: int, depth: int = 2, dropout: float = 0.35) -> Encod
         has 2.
     dropout (float): The share of dimensions that are dropped in training, 0 to 1:
         from what each LSTM reads, and from the output, the same ones for all tokens of
-        a Doc. The paper has 0.35. `training.dropout` does not change it.
+        a Doc. The paper has 0.35, of hidden states too. `training.dropout` does not
+        change it.
 
     *Input and output:* for each Doc a float32 array of shape `(tokens, nI)` and
     `(tokens, width)`.
@@ -67,9 +68,9 @@ def AttBiLSTMEncoder(
     """Encode context with LSTMs from either end, and self-attention on top.
 
     The first half of the output is what `BiLSTMEncoder` finds, the second what the
-    heads take of it from the other tokens of the Doc. Time and memory for the latter
-    grow with the square of a Doc's length. `spacy hashembeds attention` shows what a
-    trained encoder attends to.
+    heads take of it from all tokens of the Doc, its own among them. Time and memory for
+    the latter grow with the square of a Doc's length. `spacy hashembeds attention`
+    shows what a trained encoder attends to.
 
     width (int): The width of the output. The LSTMs have half of it, and the heads have
         equal parts of the other half: 4 and `2 * num_heads` should divide it. The paper
@@ -83,7 +84,8 @@ def AttBiLSTMEncoder(
     RAISES (ValueError): As `BiLSTMEncoder`.
     RAISES (ImportError): If there is no PyTorch.
 
-    Source: as for `BiLSTMEncoder`, §3.6.
+    Source: as for `BiLSTMEncoder`, §3.6. It prints `d_p / 5` for the width of a head,
+    which does not fit its matrices: `d_h / 5` does.
     """
     check_integers(1, MAX_WIDTH, width=width, num_heads=num_heads)
     unit = 2 * num_heads

@@ -34,8 +34,9 @@ def PretrainShuffleRandom(
     In a batch of a single text no word is random.
 
     A word is replaced with all that an embedder reads of it, its norm and its vector
-    among them; the white space behind it is that of the place. A word that is replaced
-    by itself is intact. Annotation is not kept: a tagger or a parser has not run.
+    among them; the white space behind it is that of the place. One that is replaced by
+    a word of the same text (ORTH) is intact, whatever its norm. Annotation is not kept:
+    a tagger or a parser has not run.
 
     What is drawn follows `training.seed`. The dropout of the tok2vec, and of its output
     before the affine layer, is `pretraining.dropout`.
