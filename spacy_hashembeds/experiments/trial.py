@@ -11,11 +11,12 @@ from typing import Any
 
 import numpy as np
 from spacy.training.corpus import FILE_TYPE
-from spacy.util import get_package_path, is_package, load_config
+from spacy.util import get_package_path, is_package
 from thinc.api import Config
 
 from ..corpora.datasets import DATASETS
 from ..files import quote
+from ..loading import load_config
 from .configs import find_config
 
 #: Settings that are the trial's own, and what to give instead.
