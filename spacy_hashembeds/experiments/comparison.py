@@ -132,9 +132,12 @@ def _check_tasks(
 
 def _read_metrics(path: Path) -> dict[str, Any]:
     if path.is_dir():
+        example = min(path.rglob("*.json"), default=None)
         raise ValueError(
-            f"'{path}' is a folder: give the files of trials in it, such as "
-            f"'{path / 'default' / 'seed0.json'}'."
+            f"'{path}' is a folder, and has no files of trials in it."
+            if example is None
+            else f"'{path}' is a folder: give the files of trials in it, such as "
+            f"'{example}'."
         )
     if not path.is_file():
         raise FileNotFoundError(
