@@ -1,10 +1,36 @@
-"""Loading trained pipelines, with errors that say more than spaCy's."""
+"""Loading configs and trained pipelines, with errors that say more than spaCy's."""
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from confection import ConfigValidationError
+from spacy import util
 from spacy.language import Language
 from spacy.util import load_model
+from thinc.api import Config
+
+from .expansion import ExpansionError, check_variables
+
+#: Those that say what is wrong.
+_CLEAR_ERRORS = (OSError, ImportError, ConfigValidationError, ExpansionError)
+
+
+def load_config(path: str | Path, overrides: Mapping[str, Any] | None = None) -> Config:
+    """Load a config with its variables, unless these have no end.
+
+    overrides (Mapping[str, Any], optional): Settings to change, with dotted keys.
+    RAISES (OSError): If there is no such file.
+    RAISES (ValueError): If it is no config, or there is no section of an override.
+    RAISES (ExpansionError): If variables stand for too much: see `check_variables`.
+    """
+    config = util.load_config(path, overrides=dict(overrides or {}))
+    try:
+        check_variables(config)
+    except ExpansionError as error:
+        message = f"'{path}' should be a spaCy config, but {error}"
+        raise ExpansionError(message) from error
+    return config
 
 
 def load_trained(model: str | Path) -> Language:
@@ -13,7 +39,8 @@ def load_trained(model: str | Path) -> Language:
     model (str | Path): The pipeline, name or folder.
     RAISES (OSError): If there is no such pipeline.
     RAISES (ValueError): If it is a file, a folder that has pipelines in it, or a
-        pipeline whose weights are those of other layers than its config names.
+        pipeline whose weights are those of other layers than its config names, or
+        whose config has variables without an end.
     """
     path = Path(model)
     if path.is_file():
@@ -33,9 +60,11 @@ def load_trained(model: str | Path) -> Language:
                 "one that is meant: " + " or ".join(f"'{p}'" for p in inside) + "."
             )
     try:
+        if (config := path / "config.cfg").is_file():
+            load_config(config)
         return load_model(model)
     except Exception as error:  # of whatever reads the file that is damaged
-        if isinstance(error, OSError | ImportError | ConfigValidationError):
+        if isinstance(error, _CLEAR_ERRORS):
             raise
         if str(error).startswith("[E"):  # spaCy says what is wrong
             raise

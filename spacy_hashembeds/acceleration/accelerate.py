@@ -14,12 +14,11 @@ from typing import Any
 
 from spacy.language import Language
 from spacy.tokens import Doc
-from spacy.util import load_config
 from thinc.api import Config, Ops, get_current_ops, set_current_ops
 
 from ..checks import check_items
 from ..folders import replacing_folder
-from ..loading import load_trained
+from ..loading import load_config, load_trained
 from .conversion import (
     BLAS,
     OUR_EMBED,

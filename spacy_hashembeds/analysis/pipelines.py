@@ -12,6 +12,7 @@ from spacy.util import dot_to_dict, load_config, load_model_from_config, walk_di
 from spacy.vocab import Vocab
 from thinc.api import Config
 
+from ..expansion import check_variables
 from ..layers.symboltaker import Symbols
 from ..loading import load_trained
 from ..symbols import load_symbols
@@ -92,6 +93,7 @@ def _build(config: ConfigSource, overrides: Overrides) -> Language:
             loaded = load_config(config, overrides=dict(overrides))
         else:
             loaded = Config(config).merge(dot_to_dict(dict(overrides)))
+        check_variables(loaded)
         return load_model_from_config(loaded, auto_fill=True)
     except ValueError as error:
         # spaCy names no file, and lays its messages out over many lines.

@@ -14,6 +14,7 @@ from spacy.util import (
 )
 from thinc.api import Config
 
+from ..expansion import check_variables
 from .contents import check_contents
 
 _CONFIG, _META = "config.cfg", "meta.json"
@@ -48,6 +49,7 @@ def read_base(base: str | Path) -> Base:
     text = _read_text(path)
     try:
         config = load_config_from_str(text)
+        check_variables(config)
         plain = config.interpolate()
     except (KeyError, ValueError, ConfigParserError) as error:
         raise ValueError(

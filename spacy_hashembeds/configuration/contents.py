@@ -1,6 +1,5 @@
 """What a config should hold so that we can work on it."""
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -17,7 +16,6 @@ def check_contents(config: Config) -> None:
     config (Config): The config, without variables.
     RAISES (ValueError): If something is not. Does not name the file.
     """
-    _check_has_an_end(config)
     for section in ("nlp", "components"):
         if not config.get(section):
             raise ValueError(
@@ -30,16 +28,6 @@ def check_contents(config: Config) -> None:
     for place, block in find_architectures(config).items():
         _check(place, "@architectures", block["@architectures"], str, "a name")
     _check_training(config.get("training", {}))
-
-
-def _check_has_an_end(config: Config) -> None:
-    try:
-        json.dumps(config)
-    except ValueError as error:
-        raise ValueError(
-            "should be a spaCy config, but has a variable for the section that it "
-            "stands in."
-        ) from error
 
 
 def _check_language(lang: Any) -> None:

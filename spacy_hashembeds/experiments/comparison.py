@@ -10,7 +10,6 @@ from typing import Any
 
 from spacy.language import Language
 from spacy.tokens import Doc
-from spacy.util import load_config
 from spacy.vocab import Vocab
 from thinc.api import Ops, get_current_ops, set_current_ops
 
@@ -25,7 +24,7 @@ from ..evaluation.scorer import KINDS
 from ..evaluation.tasks import NER, TEXTCAT
 from ..files import quote
 from ..folders import temporary_folder
-from ..loading import load_trained
+from ..loading import load_config, load_trained
 from .machine import find_disturbances, watch_machine
 from .metrics import get_task, read_metrics
 
@@ -133,9 +132,12 @@ def _check_tasks(
 
 def _read_metrics(path: Path) -> dict[str, Any]:
     if path.is_dir():
+        example = min(path.rglob("*.json"), default=None)
         raise ValueError(
-            f"'{path}' is a folder: give the files of trials in it, such as "
-            f"'{path / 'default' / 'seed0.json'}'."
+            f"'{path}' is a folder, and has no files of trials in it."
+            if example is None
+            else f"'{path}' is a folder: give the files of trials in it, such as "
+            f"'{example}'."
         )
     if not path.is_file():
         raise FileNotFoundError(

@@ -220,12 +220,15 @@ def _read_list(where: str, values: Any, kind: type) -> list[Any]:
         raise ValueError(
             f"{where} should be a list of one or more, but is {quote(values)}."
         )
-    for i, value in enumerate(values):
+    for value in values:
         if type(value) is not kind:  # True is no number here
             raise ValueError(
                 f"{where} should hold {kind.__name__}, not {quote(value)}."
             )
-        if value in values[:i]:
+    # of trials, variants should differ: see `_check_unique`
+    counts: Mapping[Any, int] = {} if kind is dict else Counter(values)
+    for value, n in counts.items():
+        if n > 1:
             raise ValueError(f"{where} has {quote(value)} twice.")
     return values
 

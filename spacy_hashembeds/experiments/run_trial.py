@@ -15,7 +15,7 @@ from typing import Any
 
 from spacy.language import DEFAULT_CONFIG, Language
 from spacy.schemas import ConfigSchemaInit, ConfigSchemaTraining
-from spacy.util import load_config, load_model, load_model_from_config, registry
+from spacy.util import load_model, load_model_from_config, registry
 from thinc.api import ConfigValidationError
 from thinc.util import gpu_is_available
 
@@ -31,6 +31,7 @@ from ..corpora.docbin import read_docs
 from ..evaluation.scores import evaluate_pipeline
 from ..evaluation.tasks import TEXTCAT, find_classes, find_task
 from ..files import write_json
+from ..loading import load_config
 from .processes import locked, run_command
 from .recorded import check_settings, find_upgrades, read_done
 from .trial import (

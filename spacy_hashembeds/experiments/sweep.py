@@ -15,7 +15,7 @@ from ..files import read_json, write_json
 from .progress import Finished, Progress, Results
 from .recorded import REMEDY, find_objection, read_done
 from .run_trial import check_config, run_trial
-from .trial import Trial, identify, list_files, say_where
+from .trial import Identifier, Trial, list_files, say_where
 
 #: Characters of an error that are shown.
 _MAX_ERROR = 500
@@ -77,9 +77,10 @@ def plan_sweep(trials: Sequence[Trial], *, force: bool = False) -> Plan:
     """
     _check_corpora(trials)
     done, pending = [], []
+    identifier = Identifier()
     for trial in trials:
         try:
-            identity = identify(trial)
+            identity = identifier.identify(trial)
         except ValueError as e:
             raise ValueError(f"{trial.name} can't be run. {str(e).strip()}") from e
         results = read_done(trial, identity)

@@ -1,21 +1,24 @@
 """What a trial is: a config trained on a corpus from a seed, and its results."""
 
 import hashlib
+import json
 import platform
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+from uuid import uuid4
 
 import numpy as np
 from spacy.training.corpus import FILE_TYPE
-from spacy.util import get_package_path, is_package, load_config
+from spacy.util import get_package_path, is_package
 from thinc.api import Config
 
 from ..corpora.datasets import DATASETS
 from ..files import quote
+from ..loading import load_config
 from .configs import find_config
 
 #: Settings that are the trial's own, and what to give instead.
@@ -120,6 +123,90 @@ def identify(trial: Trial) -> dict[str, Any]:
         vectors, or none in them, or if there are no such weights to begin with, or they
         would not be used.
     """
+    return Identifier().identify(trial)
+
+
+class _Config(NamedTuple):
+    """What matters of a config, whatever the seed: a mark stands for that.
+
+    text (str): The config, with variables.
+    vectors (str, optional): The vectors to use, if any.
+    weights (str, optional): The weights to begin with, if any.
+    """
+
+    text: str
+    vectors: str | None
+    weights: str | None
+
+
+class Identifier:
+    """Does what `identify` does, for many trials of few configs and corpora.
+
+    What it has read it does not read again, though it may have changed.
+    """
+
+    def __init__(self) -> None:
+        self._mark = uuid4().hex  # is in no config
+        self._known: dict[tuple, Any] = {}
+        self._versions = {
+            "python": platform.python_version(),
+            **{package: version(package) for package in PACKAGES},
+        }
+
+    def identify(self, trial: Trial) -> dict[str, Any]:
+        """Say all that the results of a trial depend on: see `identify`."""
+        corpus_hashes = self._know(_identify_corpus, trial, trial.root, trial.dataset)
+        overrides = json.dumps(trial.overrides, default=str)
+        about = (trial, trial.config, trial.dataset, overrides)
+        text, vectors, weights = self._know(self._read_config, *about)
+        text = text.replace(json.dumps(self._mark), str(trial.seed))
+        return {
+            "dataset": trial.dataset,
+            "embedder": trial.embedder,
+            "variant": trial.variant,
+            "seed": trial.seed,
+            "gpu_id": trial.gpu_id,
+            "overrides": dict(trial.overrides),
+            "config_hash": hashlib.sha256(text.encode("utf8")).hexdigest(),
+            "corpus_hashes": corpus_hashes,
+            **self._identify_files(_hash_vectors, vectors, trial.seed),
+            **self._identify_files(_hash_weights, weights, trial.seed),
+            "versions": self._versions,
+        }
+
+    def _know(self, find: Callable[[Any], Any], about: Any, *key: Any) -> Any:
+        """Find something out, unless that was done for something of the same key."""
+        if (find, *key) not in self._known:
+            self._known[find, *key] = find(about)
+        return self._known[find, *key]
+
+    def _read_config(self, trial: Trial) -> _Config:
+        config = load_config(
+            trial.config, {**get_overrides(trial), "training.seed": self._mark}
+        )
+        plain = config.interpolate()
+        initialize = plain.get("initialize", {})
+        weights = initialize.get("init_tok2vec")
+        if weights and not plain.get("pretraining"):
+            raise ValueError(
+                f"'initialize.init_tok2vec' is '{weights}', but the config has no "
+                "section [pretraining]: spaCy would leave the weights out without a "
+                "word. Take the config that `spacy pretrain` was run with."
+            )
+        text = config.to_str(interpolate=False)
+        return _Config(text, initialize.get("vectors"), weights)
+
+    def _identify_files(
+        self, hash_files: Callable[[str], dict[str, str]], name: str | None, seed: int
+    ) -> dict[str, str]:
+        """Hash the files that a config names, if it names any."""
+        if not name:
+            return {}
+        name = str(name).replace(self._mark, str(seed))
+        return self._know(hash_files, name, name)
+
+
+def _identify_corpus(trial: Trial) -> dict[str, str]:
     for path in trial.corpus.values():
         if not list_files(path):
             raise FileNotFoundError(
@@ -127,24 +214,7 @@ def identify(trial: Trial) -> dict[str, Any]:
                 f"`spacy hashembeds prepare {trial.dataset} -o {path.parent}`. "
                 f"{say_where(trial)}"
             )
-    config = load_trial_config(trial)
-    config_text = config.to_str(interpolate=False)
-    return {
-        "dataset": trial.dataset,
-        "embedder": trial.embedder,
-        "variant": trial.variant,
-        "seed": trial.seed,
-        "gpu_id": trial.gpu_id,
-        "overrides": dict(trial.overrides),
-        "config_hash": hashlib.sha256(config_text.encode("utf8")).hexdigest(),
-        "corpus_hashes": hash_corpus(trial),
-        **_identify_vectors(config),
-        **_identify_weights(config),
-        "versions": {
-            "python": platform.python_version(),
-            **{package: version(package) for package in PACKAGES},
-        },
-    }
+    return hash_corpus(trial)
 
 
 def say_where(trial: Trial) -> str:
@@ -167,11 +237,8 @@ def list_files(split: Path) -> list[Path]:
     return [split] if split.is_file() else sorted(split.glob(f"*{FILE_TYPE}"))
 
 
-def _identify_vectors(config: Config) -> dict[str, str]:
-    """Hash the vectors of a config, if it has any: they may change under their name."""
-    name = config.interpolate().get("initialize", {}).get("vectors")
-    if not name:
-        return {}
+def _hash_vectors(name: str) -> dict[str, str]:
+    """Hash the vectors of a config: they may change under their name."""
     path = get_package_path(name) if is_package(name) else Path(name)
     # A package has its pipeline in a folder of its own.
     files = sorted([*path.glob("vocab/*"), *path.glob("*/vocab/*")])
@@ -188,18 +255,8 @@ def _identify_vectors(config: Config) -> dict[str, str]:
     return {"vectors_hash": _hash_files(files)}
 
 
-def _identify_weights(config: Config) -> dict[str, str]:
-    """Hash the weights that a config has training begin with, if there are any."""
-    config = config.interpolate()
-    name = config.get("initialize", {}).get("init_tok2vec")
-    if not name:
-        return {}
-    if not config.get("pretraining"):
-        raise ValueError(
-            f"'initialize.init_tok2vec' is '{name}', but the config has no section "
-            "[pretraining]: spaCy would leave the weights out without a word. Take the "
-            "config that `spacy pretrain` was run with."
-        )
+def _hash_weights(name: str) -> dict[str, str]:
+    """Hash the weights that a config has training begin with."""
     path = Path(name)
     if not path.is_file():
         raise ValueError(

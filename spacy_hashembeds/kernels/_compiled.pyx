@@ -39,6 +39,7 @@ cdef extern from "mixing.h" nogil:
 
 cdef extern from "rows.h" nogil:
     cdef cppclass Column:
+        const unsigned long long* symbols
         unsigned int n_symbols
         unsigned int unk
         unsigned int has_symbols
@@ -300,6 +301,16 @@ cdef int check_columns(const Column* columns, size_t n_columns, size_t n_rows) e
     return 0
 
 
+cdef bint are_aligned(
+    const uint64_t* keys, const Column* columns, size_t n_columns
+) noexcept:
+    """Tell whether keys and symbols lie where numbers of 64 bits can be read from."""
+    cdef size_t i, addresses = <size_t>keys
+    for i in range(n_columns):
+        addresses |= <size_t>columns[i].symbols
+    return addresses % sizeof(uint64_t) == 0
+
+
 def embed_folded(
     const float[:, ::1] F,
     const uint8_t[::1] columns,
@@ -313,6 +324,8 @@ def embed_folded(
     require(<size_t>columns.shape[0] >= n_columns * sizeof(Column))
     require(0 < n < 2**31 and 0 < n_columns <= MAX_COLUMNS)
     check_columns(<const Column*>&columns[0], n_columns, F.shape[0])
+    if not are_aligned(&keys[0, 0], <const Column*>&columns[0], n_columns):
+        return None
     cdef float[:, ::1] Y = np.empty((n, mixing.nO), dtype="float32")
     cdef vector[int32_t] slots, copies
     cdef vector[int64_t] firsts
@@ -376,13 +389,13 @@ def scatter_sums(
 
 
 def copy_windows(const float[:, ::1] X, const int64_t[::1] rows, size_t window_size):
-    require(window_size < 2**31 and X.shape[0] > 0 and X.shape[1] > 0)
+    require(window_size < 2**31)
     cdef size_t n = rows.shape[0], width = X.shape[1]
     cdef float[:, ::1] windows = np.empty(
         (n, (2 * window_size + 1) * width), dtype="float32"
     )
     cdef cbool are_there = True
-    if n > 0:
+    if n * width > 0:
         with nogil:
             are_there = c_copy_windows(
                 &windows[0, 0], &X[0, 0], X.shape[0], &rows[0], n, width, window_size
@@ -398,12 +411,12 @@ def add_windows(
     size_t window_size,
     const float[:, ::1] d_windows,
 ):
-    require(window_size < 2**31 and dX.shape[0] > 0 and dX.shape[1] > 0)
+    require(window_size < 2**31)
     cdef size_t n = rows.shape[0], width = dX.shape[1]
     require(<size_t>d_windows.shape[0] == n)
     require(<size_t>d_windows.shape[1] == (2 * window_size + 1) * width)
     cdef cbool are_there = True
-    if n > 0:
+    if n * width > 0:
         with nogil:
             are_there = c_add_windows(
                 &dX[0, 0], &d_windows[0, 0], dX.shape[0], &rows[0], n, width,

@@ -2,7 +2,7 @@
 
 `pip install` compiles `_compiled.pyx` if it can. Numpy does the same, slower, where it
 could not, or where the environment says so. Kernels take arrays of float32 that lie in
-memory without gaps.
+memory without gaps, at addresses that the processor takes numbers of their size from.
 """
 
 import os
@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 #: The name of the environment variable that says whether compiled kernels are used. If
 #: it is 0 when the package is installed, none are compiled.
@@ -73,13 +73,17 @@ kernels: Any = load()
 
 def take(*arrays: NDArray) -> Any:
     """Get the kernels if they take these arrays, or None."""
-    if kernels is None or not all(map(_is_plain, arrays)):
-        return None
+    for array in arrays:
+        flags = array.flags
+        if not (array.dtype == _FLOAT and flags.c_contiguous and flags.aligned):
+            return None
     return kernels
 
 
-def _is_plain(array: NDArray) -> bool:
-    return array.dtype == _FLOAT and array.flags.c_contiguous
+def lay_out(array: NDArray, dtype: DTypeLike) -> NDArray:
+    """Get an array as kernels take it: a copy if it is of another type or layout."""
+    array = np.ascontiguousarray(array, dtype=dtype)
+    return array if array.flags.aligned else array.copy()
 
 
 @contextmanager

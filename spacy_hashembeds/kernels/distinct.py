@@ -108,7 +108,7 @@ def find_equal_rows(X: NDArray, most: int) -> Distinct | None:
 
 def _find_compiled(rows: NDArray) -> tuple[NDArray, NDArray]:
     """Say which rows are the first of their kind, and which is a copy of which."""
-    return compiled.kernels.find_distinct(np.ascontiguousarray(rows, dtype="uint64"))
+    return compiled.kernels.find_distinct(compiled.lay_out(rows, "uint64"))
 
 
 def _find_equal_rows_compiled(kernels: Any, X: NDArray, most: int) -> Distinct | None:

@@ -47,6 +47,11 @@ class Norm(NamedTuple):
     is_laid_out: bool = True
 
     @property
+    def arrays(self) -> tuple[NDArray, NDArray, NDArray]:
+        """The bias, the scale and the shift."""
+        return self[:3]
+
+    @property
     def n_pieces(self) -> int:
         """How many pieces a unit has."""
         return len(self.bias) // len(self.scale)
@@ -60,8 +65,8 @@ class Norm(NamedTuple):
 
     def make_zeros(self) -> "Norm":
         """Make gradients to add to."""
-        bias, scale, shift, _ = self
-        return Norm(np.zeros_like(bias), np.zeros_like(scale), np.zeros_like(shift))
+        bias, scale, shift = map(np.zeros_like, self.arrays)
+        return Norm(bias, scale, shift)
 
 
 def finish(mixed: NDArray, norm: Norm) -> NDArray:
@@ -70,7 +75,7 @@ def finish(mixed: NDArray, norm: Norm) -> NDArray:
     mixed (NDArray): The products, which are written over. *Shape:* `(n, nP * nO)`.
     RETURNS (NDArray): *Shape:* `(n, nO)`.
     """
-    kernels = compiled.take(mixed)
+    kernels = compiled.take(mixed, *norm.arrays)
     if kernels is None:
         return _finish(mixed, norm)
     Y = np.empty((len(mixed), len(norm.scale)), dtype="float32")
@@ -80,7 +85,7 @@ def finish(mixed: NDArray, norm: Norm) -> NDArray:
 
 def add_finished(mixed: NDArray, norm: Norm, Y: NDArray) -> None:
     """Do the same, and add it to rows. *Shape:* `(n, nO)`."""
-    kernels = compiled.take(mixed, Y)
+    kernels = compiled.take(mixed, Y, *norm.arrays)
     if kernels is None:
         Y += _finish(mixed, norm)
     else:
@@ -101,7 +106,7 @@ def begin_finish(
     RETURNS (tuple): The output, and what takes its gradient back: it adds to the
         gradients of the norm that it is given, and returns that of mixed.
     """
-    kernels = compiled.take(mixed)
+    kernels = compiled.take(mixed, *norm.arrays)
     if kernels is not None and norm.n_pieces <= MOST_PIECES:
         return _begin_finish_compiled(kernels, mixed, norm)
     mixed += norm.bias
@@ -124,12 +129,17 @@ def _begin_finish_compiled(
 ) -> tuple[NDArray, Callable[[NDArray, Norm], NDArray]]:
     scale = norm.scale
     Y = np.empty((len(mixed), len(scale)), dtype="float32")
-    saved = kernels.begin_rows(Y, mixed, norm.bias, scale, norm.shift)
+    saved = kernels.begin_rows(Y, mixed, *norm.arrays)
 
     def backprop(dY: NDArray, gradients: Norm) -> NDArray:
-        dY = np.ascontiguousarray(dY, dtype="float32")
-        sums = gradients.bias, gradients.scale, gradients.shift
-        return kernels.backprop_rows(dY, *saved, scale, *sums)
+        dY = compiled.lay_out(dY, "float32")
+        is_in_place = compiled.take(*gradients.arrays) is not None
+        sums = gradients if is_in_place else gradients.make_zeros()
+        d_mixed = kernels.backprop_rows(dY, *saved, scale, *sums.arrays)
+        if not is_in_place:
+            for array, summed in zip(gradients.arrays, sums.arrays, strict=True):
+                array += summed
+        return d_mixed
 
     return Y, backprop
 

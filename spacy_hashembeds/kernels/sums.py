@@ -8,6 +8,8 @@ from . import compiled
 
 NUMPY_OPS = NumpyOps()
 
+_UNSIGNED = np.dtype("uint32")
+
 
 def gather_add(table: NDArray, rows: NDArray) -> NDArray:
     """Sum rows of a table, as `thinc.api.Ops.gather_add`.
@@ -17,12 +19,13 @@ def gather_add(table: NDArray, rows: NDArray) -> NDArray:
     RAISES (IndexError): If a compiled kernel finds that a row is not there.
     RETURNS (NDArray): *Shape:* `(n, width)`, float32.
     """
+    rows = _as_unsigned(rows)
     kernels = compiled.take(table)
     if kernels is not None:
-        return kernels.gather_sums(table, _as_unsigned(rows))
-    if not table.flags.writeable or len(rows) == 0:
+        return kernels.gather_sums(table, rows)
+    if not table.flags.behaved or len(rows) == 0:
         # Thinc's kernel refuses a table that is for reading only, such as a memory map
-        # that worker processes share
+        # that worker processes share, and does not look at where it lies
         return table[rows].sum(axis=1)
     return NUMPY_OPS.gather_add(table, rows)
 
@@ -36,17 +39,19 @@ def scatter_add(d_table: NDArray, rows: NDArray, d_sums: NDArray) -> None:
     RAISES (IndexError): If a compiled kernel finds that a row is not there. Those
         before it are added.
     """
-    d_sums = np.ascontiguousarray(d_sums)
+    d_sums = compiled.lay_out(d_sums, d_sums.dtype)
     kernels = compiled.take(d_table, d_sums)
     if kernels is not None:
         kernels.scatter_sums(d_table, _as_unsigned(rows), d_sums)
         return
+    # Thinc's kernel looks neither at where a table lies nor at whether it may write
+    scatter = NUMPY_OPS.scatter_add if d_table.flags.behaved else np.add.at
     for rows_of_sums in np.ascontiguousarray(rows.T, dtype="int32"):
-        NUMPY_OPS.scatter_add(d_table, rows_of_sums, d_sums)
+        scatter(d_table, rows_of_sums, d_sums)
 
 
 def _as_unsigned(rows: NDArray) -> NDArray:
     """See rows as the kernels do. Negative ones become too large."""
-    if rows.dtype.char != "I":
+    if rows.dtype != _UNSIGNED:
         rows = rows.astype("int32", copy=False, casting="same_kind")
-    return np.ascontiguousarray(rows).view("uint32")
+    return compiled.lay_out(rows, rows.dtype).view(_UNSIGNED)

@@ -47,7 +47,7 @@ def copy_windows(X: NDArray, rows: NDArray, window_size: int) -> NDArray:
     """
     kernels = compiled.take(X)
     if kernels is not None:
-        return kernels.copy_windows(X, rows, window_size)
+        return kernels.copy_windows(X, compiled.lay_out(rows, "int64"), window_size)
     neighbours = np.arange(-window_size, window_size + 1)
     windows = X.take(rows[:, None] + neighbours, axis=0)
     return windows.reshape(len(rows), len(neighbours) * X.shape[1])
@@ -64,6 +64,7 @@ def add_windows(
     """
     kernels = compiled.take(dX, d_windows)
     if kernels is not None:
+        rows = compiled.lay_out(rows, "int64")
         kernels.add_windows(dX, rows, window_size, d_windows)
         return
     d_windows = d_windows.reshape(len(rows), 2 * window_size + 1, dX.shape[1])

@@ -175,12 +175,22 @@ def test_missing_results_are_named(metrics, corpus, tmp_path):
         compare_trials([metrics, tmp_path / "gone.json"], corpus)
 
 
-def test_folders_of_results_are_refused(metrics, corpus):
-    message = (
-        r"'.*' is a folder: give the files of trials in it, such as '.*seed0\.json'"
-    )
+@pytest.mark.parametrize("folder", ["model", "model/default"])
+def test_folders_of_results_are_refused(metrics, corpus, folder):
+    path, folder = metrics.parent / "model/default/seed3.json", metrics.parent / folder
+    path.parent.mkdir(parents=True)
+    shutil.copy(metrics, path)
+    message = rf"'{folder}' is a folder: .* in it, such as '{path}'\."
     with pytest.raises(ValueError, match=message):
-        compare_trials([metrics, metrics.parent], corpus)
+        compare_trials([metrics, folder], corpus)
+
+
+def test_no_file_is_suggested_that_is_not_there(metrics, corpus):
+    folder = metrics.parent / "model"
+    folder.mkdir()
+    message = rf"'{folder}' is a folder, and has no files of trials in it\."
+    with pytest.raises(ValueError, match=message):
+        compare_trials([metrics, folder], corpus)
 
 
 def test_a_pipeline_that_is_gone_is_named(metrics, corpus):

@@ -1,10 +1,12 @@
 """Sweeps of trials that an executor of our own pretends to run."""
 
+import hashlib
 import json
 import re
 import shutil
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +26,13 @@ from spacy_hashembeds.experiments.sweep import (
     plan_sweep,
     run_sweep,
 )
-from spacy_hashembeds.experiments.trial import Trial, identify
+from spacy_hashembeds.experiments.trial import (
+    Identifier,
+    Trial,
+    hash_corpus,
+    identify,
+    load_trial_config,
+)
 from spacy_hashembeds.files import write_json
 
 
@@ -110,6 +118,65 @@ def test_what_is_done_is_not_run_again(trials):
     plan = plan_sweep(trials)
     assert (len(plan.done), len(plan.pending)) == (4, 0)
     assert run_sweep(plan, executor=FakeExecutor()) == []
+
+
+def test_configs_and_corpora_are_read_once_for_all_seeds(root, monkeypatch):
+    """A grid may have thousands."""
+    read: list[Any] = []
+    for name in ("load_config", "hash_corpus"):
+        function = getattr(trial_module, name)
+
+        def note(*args, function=function, **kwargs):
+            read.append(args)
+            return function(*args, **kwargs)
+
+        monkeypatch.setattr(trial_module, name, note)
+    counts = []
+    for n_seeds in (1, 30):
+        read.clear()
+        plan = plan_sweep([make(root, seed=seed) for seed in range(n_seeds)])
+        assert len(plan.pending) == n_seeds
+        counts.append(len(read))
+    assert counts[0] == counts[1]
+
+
+def test_other_settings_are_not_read_as_if_they_were_the_same(root):
+    others = [
+        {},
+        {"seed": 1},
+        {"dataset": "wnut17", "overrides": {"nlp.lang": "de"}},
+        {"dataset": "wnut17"},
+        {"embedder": "multi_fewer_hash_embed"},
+        {"overrides": {"training.dropout": 0.2}},
+    ]
+    trials = [make(root, **settings) for settings in others]
+    plan = plan_sweep(trials)
+    for trial, identity, _ in plan.pending:
+        assert identity == identify(trial)
+        text = load_trial_config(trial).to_str(interpolate=False)
+        expected = hashlib.sha256(text.encode("utf8")).hexdigest()
+        assert identity["config_hash"] == expected
+        assert identity["corpus_hashes"] == hash_corpus(trial)
+
+
+def test_files_that_a_config_names_by_the_seed_are_those_of_each(root):
+    """As weights are that were pretrained from several seeds."""
+    name = "${paths.weights}/${training.seed}.bin"
+    overrides = {"initialize.init_tok2vec": name, "paths.weights": str(root)}
+    path = root / "configs" / "pretrain_ner.cfg"
+    path.write_text(path.read_text().replace("[paths]\n", "[paths]\nweights = null\n"))
+    for seed in range(2):
+        (root / f"{seed}.bin").write_bytes(bytes([seed]))
+    trials = [
+        make(root, embedder="pretrain_ner", overrides=overrides, seed=seed)
+        for seed in range(2)
+    ]
+    identifier = Identifier()
+    for seed, trial in enumerate(trials):
+        expected = hashlib.sha256(bytes([seed])).hexdigest()
+        assert identifier.identify(trial)["weights_hash"] == expected
+    with pytest.raises(ValueError, match=r"no file '.*/2\.bin'"):
+        identifier.identify(replace(trials[0], seed=2))
 
 
 def test_half_written_results_are_neither_done_nor_replaced(trials):

@@ -2,7 +2,9 @@
 
 from typing import Any
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from spacy_hashembeds.kernels import compiled
 
@@ -31,3 +33,12 @@ class Noted:
     def __getattr__(self, name: str) -> Any:
         self.names.append(name)
         return getattr(self.kernels, name)
+
+
+def misalign(array: NDArray) -> NDArray:
+    """Copy an array to where the processor takes no numbers of its type from."""
+    room = np.empty(array.nbytes + 1, dtype="uint8")
+    misaligned = room[1:].view(array.dtype).reshape(array.shape)
+    misaligned[...] = array
+    assert not misaligned.flags.aligned
+    return misaligned

@@ -6,11 +6,11 @@ import pytest
 from spacy_hashembeds.kernels import compiled
 from spacy_hashembeds.kernels.sums import gather_add, scatter_add
 
-from .paths import both_paths
+from .paths import both_paths, misalign
 
 
 @both_paths
-@pytest.mark.parametrize("dtype", ["int32", "uint32"])
+@pytest.mark.parametrize("dtype", ["int32", "uint32", ">u4", "int64"])
 def test_sums_equal_numpy(kernels, dtype):
     state = np.random.default_rng(0)
     table = state.normal(size=(6, 3)).astype("f")
@@ -21,7 +21,7 @@ def test_sums_equal_numpy(kernels, dtype):
 
 
 @both_paths
-@pytest.mark.parametrize("dtype", ["int32", "uint32", "int64"])
+@pytest.mark.parametrize("dtype", ["int32", "uint32", ">u4", "int64"])
 def test_gradients_equal_numpy(kernels, dtype):
     state = np.random.default_rng(0)
     rows = state.integers(0, 5, (50, 2)).astype(dtype)
@@ -32,3 +32,13 @@ def test_gradients_equal_numpy(kernels, dtype):
         with compiled.using(kernels):
             scatter_add(actual, rows, values.astype("f"))
         np.testing.assert_allclose(actual, expected, atol=1e-5)
+
+
+@both_paths
+@pytest.mark.parametrize("lay", [misalign, np.copy])
+def test_gradients_for_reading_only_are_refused(kernels, lay):
+    d_table = lay(np.zeros((6, 3), dtype="f"))
+    d_table.flags.writeable = False
+    rows, d_sums = np.ones((2, 1), dtype="int32"), np.ones((2, 3), dtype="f")
+    with compiled.using(kernels), pytest.raises(ValueError, match="read-only"):
+        scatter_add(d_table, rows, d_sums)

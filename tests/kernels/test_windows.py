@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from thinc.api import NumpyOps
 
+from spacy_hashembeds.kernels import compiled
 from spacy_hashembeds.kernels.windows import (
     BLOCK,
     add_windows,
@@ -13,6 +14,8 @@ from spacy_hashembeds.kernels.windows import (
     find_rows,
     split_blocks,
 )
+
+from .paths import both_paths
 
 OPS = NumpyOps()
 
@@ -37,6 +40,32 @@ def test_windows_are_no_view_in_which_rows_overlap():
     windows = copy_windows(np.ones((6, 3), dtype="f"), np.arange(1, 5), 1)
     assert windows.flags.c_contiguous
     assert windows.strides == (9 * 4, 4)
+
+
+@both_paths
+@pytest.mark.parametrize(
+    ("shape", "rows"), [((0, 2), []), ((5, 2), []), ((0, 0), []), ((5, 0), [1, 3])]
+)
+def test_where_there_is_nothing_to_copy(kernels, shape, rows):
+    X, rows = np.ones(shape, dtype="f"), np.array(rows, dtype="int64")
+    with compiled.using(kernels):
+        windows = copy_windows(X, rows, 1)
+        add_windows(X, rows, 1, windows)
+    assert windows.shape == (len(rows), 3 * shape[1])
+    assert windows.dtype == "float32"
+    assert (X == 1).all()
+
+
+@both_paths
+@pytest.mark.parametrize("dtype", ["int32", ">i8"])
+def test_rows_of_other_types(kernels, dtype):
+    X = np.arange(10, dtype="f").reshape(5, 2)
+    rows = np.array([3, 1], dtype=dtype)
+    with compiled.using(kernels):
+        windows = copy_windows(X, rows, 1)
+        add_windows(X, rows, 1, windows)
+    np.testing.assert_array_equal(windows, [range(4, 10), range(6)])
+    np.testing.assert_array_equal(X[1:4].ravel(), [4, 6, 12, 15, 12, 14])
 
 
 @given(

@@ -3,9 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from spacy.util import load_config
-
 from ...experiments.configs import find_config
+from ...loading import load_config
 from ..printed import get_printed_texts, get_rows
 from ..tables import TextTable, make_text_table
 from .layouts import PAPER
@@ -67,7 +66,7 @@ def _read_settings() -> Mapping[str, Any]:
         path = find_config(CONFIG)
     except FileNotFoundError:
         return {}
-    return load_config(path, interpolate=True)
+    return load_config(path).interpolate()
 
 
 def _make_row(number: int, row: str, settings: Mapping[str, Any]) -> tuple[str, ...]:

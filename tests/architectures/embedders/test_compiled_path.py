@@ -7,9 +7,9 @@ from thinc.api import fix_random_seed
 
 from spacy_hashembeds.kernels import compiled, rows
 from spacy_hashembeds.kernels.rows import Lookup
-from spacy_hashembeds.layers.mixing import compiledembed, cpumixedembed
+from spacy_hashembeds.layers.mixing import compiledembed, cpumixedembed, mixedembed
 
-from ...kernels.paths import KERNELS, Noted, needs_kernels
+from ...kernels.paths import KERNELS, Noted, misalign, needs_kernels
 from ...toy_embedders import (
     BUILDERS,
     assert_close,
@@ -174,12 +174,28 @@ def test_symbols_of_another_kind_are_not_read(vocab, kind, monkeypatch):
         assert_close(predict(model, docs), expected)
 
 
-def test_symbols_with_gaps_between_them_are_not_read_as_if_without(vocab):
+@pytest.mark.parametrize("lay", [lambda X: np.repeat(X, 2)[::2], misalign])
+def test_symbols_that_lie_otherwise_in_memory_are_left_to_numpy(vocab, lay):
     model, docs = build_lookup(vocab), make_docs(vocab)
     with compiled.using(None):
         expected = predict(model, docs)
     for node in get_nodes(model, "symbolembed"):
-        symbols = node.attrs["symbols"]
-        node.attrs["symbols"] = np.repeat(symbols, 2)[::2]
-    with compiled.using(KERNELS):
+        node.attrs["symbols"] = lay(node.attrs["symbols"])
+    with compiled.using(noted := Noted(KERNELS)):
         assert_close(predict(model, docs), expected)
+    assert "finish_rows" in noted.names  # which is not called where rows are embedded
+
+
+def test_keys_that_are_not_aligned_are_left_to_numpy(vocab, monkeypatch):
+    model, docs = build_hash(vocab), make_docs(vocab)
+    forward = mixedembed.forward
+    with compiled.using(None):
+        expected = predict(model, docs)
+    monkeypatch.setattr(
+        mixedembed,
+        "forward",
+        lambda mixer, fold, keys, *args: forward(mixer, fold, misalign(keys), *args),
+    )
+    with compiled.using(noted := Noted(KERNELS)):
+        assert_close(predict(model, docs), expected)
+    assert "finish_rows" in noted.names
