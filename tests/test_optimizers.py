@@ -35,10 +35,11 @@ SETTINGS = {
 }
 
 
-def optimize(optimizer, dtype="f", shape=(31, 7), n_steps=20):
+def optimize(optimizer, dtype="f", shape=(31, 7), n_steps=20, n_before=0):
     """Optimise made-up gradients of all sizes; give all that is there afterwards."""
     state = np.random.default_rng(0)
     weights = state.normal(size=shape).astype(dtype)
+    optimizer.nr_update[KEY] = n_before
     for _ in range(n_steps):
         scale = 10 ** state.uniform(-6, 1)
         gradient = (state.normal(size=shape) * scale).astype(dtype)
@@ -77,6 +78,14 @@ def test_schedules_are_followed(kernels):
     with compiled.using(kernels):
         ours = optimize(Adam(make_schedule(), L2=0.01))
     assert_equal(ours, optimize(ThincAdam(make_schedule(), L2=0.01)))
+
+
+@both_paths
+def test_averages_of_many_steps_still_follow(kernels):
+    """Thinc has them keep no more than a certain share of themselves."""
+    with compiled.using(kernels):
+        ours = optimize(Adam(), n_before=10**6)
+    assert_equal(ours, optimize(ThincAdam(use_averages=True), n_before=10**6))
 
 
 @needs_kernels

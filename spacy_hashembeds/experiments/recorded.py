@@ -86,7 +86,7 @@ def _is_same(key: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
 
 def _to_json(value: Any) -> str:
     # What was recorded has been JSON, where tuples are lists.
-    return json.dumps(value, sort_keys=True, default=str)
+    return json.dumps(value, sort_keys=True)
 
 
 def _compare(recorded: Mapping[str, Any], identity: Mapping[str, Any]) -> Iterator[str]:

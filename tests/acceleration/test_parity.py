@@ -118,6 +118,29 @@ def compare_layers(old: float, new: float) -> float:
     return parity._compare_outputs("ner", make_layer(old), make_layer(new), docs, docs)
 
 
+def test_the_largest_difference_may_be_in_any_batch():
+    def make_with_layer(change) -> LoadedPipeline:
+        def forward(model, docs, is_train):
+            return [numpy.full((len(doc), 1), 1 + change(doc)) for doc in docs], None
+
+        def annotate(doc):
+            return doc
+
+        name = f"annotate{next(NUMBERS)}"
+        Language.component(name, func=annotate)
+        annotate.model = Model("numbers", forward)
+        nlp = spacy.blank("en")
+        nlp.add_pipe(name, name="annotate")
+        return LoadedPipeline(nlp, get_current_ops())
+
+    before = make_with_layer(lambda doc: 0)
+    after = make_with_layer(lambda doc: 5e-6 if doc.text == "Berta" else 1e-6)
+    texts = ["Anna"] * BATCH_SIZE
+    for batches in ([*texts, "Berta"], ["Berta", *texts]):
+        found = compare_pipelines(before, after, batches).max_relative_diff
+        assert found == pytest.approx(5e-6)
+
+
 def test_vectors_are_compared_by_the_share_of_the_largest_number():
     assert compare_layers(1000.0, 1000.005) == pytest.approx(5e-6, rel=0.1)
     assert compare_layers(0.001, 0.001005) == pytest.approx(5e-6, rel=0.1)

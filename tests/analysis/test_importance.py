@@ -160,6 +160,18 @@ def test_what_shares_a_row_that_is_listed_is_named_however_rare():
     assert get_names(table["largest"]) == [["coffee", "tea", "the", "rare"]]
 
 
+def test_rare_values_that_share_a_row_are_not_frequent_together():
+    nlp = make_pipeline(importance_rows=[2])
+    words = [f"w{i}" for i in range(12)]
+    first, second = get_names(get_table(nlp, [" ".join(words)], top=2)["largest"])
+    assert min(len(first), len(second)) > 2
+    for names, others in ((first, second), (second, first)):
+        text = " ".join([*names, *names[:1] * 2, *others])
+        table = get_table(nlp, [text], top=2, min_count=3)
+        assert get_names(table["largest"]) == [names]
+        assert table["smallest"] == []
+
+
 def test_hashed_rows_are_those_of_the_layer():
     texts = [f"w{i}" for i in range(40)]
     nlp = make_pipeline(importance_rows=[16])

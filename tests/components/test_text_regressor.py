@@ -159,6 +159,13 @@ def test_a_model_of_classes_that_exclude_each_other_is_refused():
         make_pipeline(model=model)
 
 
+def test_a_model_that_does_not_say_whether_classes_exclude_each_other_is_taken():
+    nlp = spacy.blank("en")
+    model = nlp.add_pipe("text_regressor").model
+    del model.attrs["multi_label"]
+    assert make_text_regressor(nlp, "other", model, None).model is model
+
+
 def test_the_defaults_train_and_are_not_scored():
     nlp = spacy.blank("en")
     pipe = nlp.add_pipe("text_regressor")

@@ -298,6 +298,34 @@ def test_two_that_share_a_block_get_one_each(tmp_path):
     toys.build(made)
 
 
+def test_a_shared_block_stays_as_it_is_in_a_component_that_is_left(tmp_path):
+    """Though what is replaced in the other component is deep inside of it."""
+    components = [
+        f'\n[components.{name}]\nfactory = "tagger"\nmodel = ${{vars.mine}}\n'
+        for name in ("a", "b")
+    ]
+    tagger = '[vars.mine]\n@architectures = "spacy.Tagger.v2"\n\n[vars.mine.tok2vec'
+    shared = (
+        tok2vec("a", EMBED_ALONE)
+        .replace('[components.a]\nfactory = "tok2vec"\n', "[vars]\n")
+        .replace("[components.a.model", tagger, 1)
+        .replace("[components.a.model", "[vars.mine.tok2vec")
+    )
+    base = write(
+        tmp_path / "b.cfg",
+        *components,
+        pipeline=["a", "b"],
+        more=f'{shared}\n[training]\nfrozen_components = ["b"]\n',
+    )
+    old = load_config(base)
+    made = configure(base).config
+    assert made["components"]["b"] == old["components"]["b"]
+    assert made["vars"] == old["vars"]
+    changed = made["components"]["a"]["model"]["tok2vec"]
+    assert changed["embed"]["@architectures"] == toys.HASH
+    assert changed["encode"]["@architectures"] == toys.ENCODER
+
+
 def test_a_default_model_is_found_by_a_factory_that_is_a_variable(tmp_path):
     ner = "\n[components.a]\nfactory = ${vars.f}\n"
     base = write(tmp_path / "b.cfg", ner, more='\n[vars]\nf = "ner"\n')

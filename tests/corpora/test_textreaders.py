@@ -281,6 +281,14 @@ def test_lists_of_labels_and_cats(tmp_path: Path, nlp: Language):
     ]
 
 
+def test_labels_of_a_file_are_in_the_order_of_the_alphabet(
+    tmp_path: Path, nlp: Language
+):
+    path = write(tmp_path, "a.csv", "text,label\na,z\nb,x\nc,y\nd,x\n")
+    for example in create_labelled_texts_reader(path=path)(nlp):
+        assert list(example.reference.cats) == ["x", "y", "z"]
+
+
 def test_labels_that_are_given_are_all_there_are(tmp_path: Path, nlp: Language):
     path = write(tmp_path, "own.csv", "text,label\na,x\nb,y\n")
     (first, _) = create_labelled_texts_reader(path=path, labels=["z", "y", "x"])(nlp)

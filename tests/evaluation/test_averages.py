@@ -9,7 +9,7 @@ from spacy_hashembeds.evaluation.averages import AVERAGES, average_types
 from spacy_hashembeds.evaluation.matching import match_spans
 from spacy_hashembeds.evaluation.schemes import SchemeCounter
 
-from .entities import N_TOKENS, entities
+from .entities import N_TOKENS, pairs
 
 
 def write_tags(keys: list[tuple[str, int, int]]) -> list[str]:
@@ -27,7 +27,7 @@ def average(golds, predicted) -> dict | None:
     return average_types(counter.summarize("ents")["strict"])
 
 
-@given(st.lists(st.tuples(entities(), entities()), min_size=1, max_size=4))
+@given(st.lists(pairs(), min_size=1, max_size=4))
 def test_averages_are_those_of_seqeval(docs):
     golds, predicted = zip(*docs, strict=True)
     ours = average(golds, predicted)

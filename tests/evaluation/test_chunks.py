@@ -16,21 +16,19 @@ BILUO = {"O": "O", "U": "S", "B": "B", "I": "I", "L": "E"}
 
 def tag(doc: Doc) -> list[str]:
     """Tags by spaCy's own conversion; "-" is missing."""
-    iob = [
-        "-" if not token.ent_iob else f"{token.ent_iob_}-{token.ent_type_}".rstrip("-")
-        for token in doc
-    ]
-    return ["-" if tag == "-" else BILUO[tag[0]] for tag in iob_to_biluo(iob)]
+    iob = [f"{t.ent_iob_ or 'O'}-{t.ent_type_}".rstrip("-") for t in doc]
+    biluo = zip(doc, iob_to_biluo(iob), strict=True)
+    return [BILUO[tag[0]] if token.ent_iob else "-" for token, tag in biluo]
 
 
 @st.composite
-def docs(draw, n_words: int) -> Doc:
-    ends = draw(st.lists(st.integers(1, 5), max_size=n_words))
+def docs(draw, n_words: int, *, is_gold: bool) -> Doc:
+    outside = ["O", ""] if is_gold else ["O"]  # "": annotation is missing
     tags: list[str] = []
-    for length in ends:
-        label = draw(st.sampled_from(["O", "X", "Y"]))
-        inside = [] if label == "O" else [f"I-{label}"] * (length - 1)
-        tags += ["O"] * length if label == "O" else [f"B-{label}", *inside]
+    for length in draw(st.lists(st.integers(1, 5), max_size=n_words)):
+        kind = draw(st.sampled_from([*outside, "X", "Y"]))
+        inside = [kind if kind in outside else f"I-{kind}"] * (length - 1)
+        tags += [kind if kind in outside else f"B-{kind}", *inside]
     tags = (tags + ["O"] * n_words)[:n_words]
     return Doc(VOCAB, words=["a"] * n_words, ents=tags)
 
@@ -38,7 +36,8 @@ def docs(draw, n_words: int) -> Doc:
 @st.composite
 def pairs(draw) -> Example:
     n_words = draw(st.integers(0, 12))
-    return Example(draw(docs(n_words)), draw(docs(n_words)))
+    predicted, gold = (docs(n_words, is_gold=is_gold) for is_gold in (False, True))
+    return Example(draw(predicted), draw(gold))
 
 
 @given(st.lists(pairs(), max_size=3))
@@ -87,6 +86,23 @@ def test_a_prediction_on_none_of_the_tokens_is_on_no_token():
     predicted = Doc(VOCAB, words=words, spaces=spaces, ents=["O", "B-PER", "O"])
     found = score_chunks([Example(predicted, gold)])["O"]
     assert found == {"support": 2, "recall": 1.0}
+
+
+@pytest.mark.parametrize(
+    "ents",
+    [
+        ["B-X", "O"],  # the first prediction is right, the second is not
+        ["B-Y", "I-Y"],  # the other way around
+        ["B-Z", ""],  # the first is wrong, and the second neither right nor wrong
+    ],
+)
+def test_of_predictions_on_one_token_the_one_that_says_more_counts(ents):
+    gold = Doc(VOCAB, words=["ab", "c"], spaces=[False] * 2, ents=ents)
+    words = ["a", "b", "c"]
+    predicted = Doc(VOCAB, words, spaces=[False] * 3, ents=["B-X", "B-Y", "I-Y"])
+    chunk = "B" if ents[1] == "I-Y" else "S"
+    found = score_chunks([Example(predicted, gold)])[chunk]
+    assert found == {"support": 1, "recall": 1.0}
 
 
 @pytest.mark.parametrize("examples", [[], [Example(Doc(VOCAB), Doc(VOCAB))]])

@@ -14,7 +14,7 @@ from spacy_hashembeds.evaluation.schemes import (
     score_outcomes,
 )
 
-from .entities import N_TOKENS, entities
+from .entities import N_TOKENS, pairs
 
 # The example of SemEval and of nervaluate's README, with its scenarios.
 GOLD = [
@@ -103,8 +103,9 @@ def test_predictions_that_overlap_leave_what_is_right_to_one_that_has_it():
         assert count(golds, predicted, scheme) == [1, 0, 0, 0, 1]
 
 
-@given(entities(), entities())
-def test_every_entity_has_one_outcome(golds, predicted):
+@given(pairs())
+def test_every_entity_has_one_outcome(pair):
+    golds, predicted = pair
     for scheme in SCHEMES:
         counts = count_outcomes(golds, predicted, scheme)
         paired = counts.total() - counts["missed"] - counts["spurious"]
@@ -112,8 +113,9 @@ def test_every_entity_has_one_outcome(golds, predicted):
         assert paired + counts["spurious"] == len(predicted)
 
 
-@given(entities(), entities())
-def test_strict_and_exact_count_what_is_equal(golds, predicted):
+@given(pairs())
+def test_strict_and_exact_count_what_is_equal(pair):
+    golds, predicted = pair
     assert count_outcomes(golds, predicted, "strict")["correct"] == len(
         set(golds) & set(predicted)
     )
@@ -123,8 +125,9 @@ def test_strict_and_exact_count_what_is_equal(golds, predicted):
         assert counts["correct"] == len(bounds[0] & bounds[1])
 
 
-@given(entities(), entities())
-def test_a_type_is_scored_as_if_there_were_no_other(golds, predicted):
+@given(pairs())
+def test_a_type_is_scored_as_if_there_were_no_other(pair):
+    golds, predicted = pair
     counter = SchemeCounter()
     matches = match_spans(predicted, golds, np.zeros(N_TOKENS, dtype=bool))
     counter.add({"ents": matches})
@@ -144,7 +147,7 @@ def test_nothing_to_divide_by_is_zero_and_nothing_at_all_none():
     assert [scores[key] for key in "prf"] == [0, 0, 0]
 
 
-@given(st.lists(st.tuples(entities(), entities()), min_size=1, max_size=3))
+@given(st.lists(pairs(), min_size=1, max_size=3))
 def test_all_is_as_in_nervaluate(docs):
     evaluator = pytest.importorskip("nervaluate.evaluator", reason="is not installed")
     counter = SchemeCounter()
@@ -157,10 +160,10 @@ def test_all_is_as_in_nervaluate(docs):
     theirs = evaluator.Evaluator(golds, predicted, tags=list("XYZ"), loader="dict")
     results = theirs.evaluate()
     for scheme, score in counter.summarize("ents").items():
-        pairs = [(score, results["overall"][scheme])]
+        scores = [(score, results["overall"][scheme])]
         for label, of_type in (score or {"per_type": {}})["per_type"].items():
-            pairs.append((of_type, results["entities"][label][scheme]))
-        for ours, other in pairs:
+            scores.append((of_type, results["entities"][label][scheme]))
+        for ours, other in scores:
             expected = [getattr(other, name) for name in (*OUTCOMES, *NAMES)]
             found = [(ours or Counter())[name] for name in (*OUTCOMES, *"prf")]
             assert found == pytest.approx(expected)

@@ -65,6 +65,12 @@ def test_hashes_alone_are_a_difference(trial):
     )
 
 
+def test_the_order_of_keys_is_no_difference(trial):
+    old, new = {"a": 1, "b": {"c": 2, "d": 3}}, {"b": {"d": 3, "c": 2}, "a": 1}
+    write_json(trial.metrics, identify(x=old))
+    assert read_done(trial, identify(x=new)) is not None
+
+
 def test_tuples_are_lists_once_they_are_recorded(trial):
     write_json(trial.metrics, identify(x=(1, 2)))
     assert read_done(trial, identify(x=(1, 2))) is not None

@@ -36,6 +36,14 @@ def test_with_a_key_they_are_hmacs(words, key):
     assert hash_words(words, key).tobytes() == b"".join(expected)
 
 
+@pytest.mark.parametrize("n", [63, 64, 65])
+def test_keys_about_as_long_as_a_block(n):
+    """Those that are longer are hashed first."""
+    key = bytes(range(n))
+    expected = hmac.digest(key, b"word", "md5")
+    assert hash_words(["word"], key).tobytes() == expected
+
+
 def test_halves_of_surrogate_pairs_are_hashed_too():
     assert len({row.tobytes() for row in hash_words(["\ud800", "\udc00", ""])}) == 3
 

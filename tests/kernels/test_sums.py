@@ -21,6 +21,27 @@ def test_sums_equal_numpy(kernels, dtype):
 
 
 @both_paths
+def test_tables_may_be_for_reading_only(kernels):
+    """As a memory map that worker processes share."""
+    table = np.arange(12, dtype="f").reshape(4, 3)
+    table.flags.writeable = False
+    rows = np.array([[0, 3], [2, 2]], dtype="uint32")
+    with compiled.using(kernels):
+        sums = gather_add(table, rows)
+    np.testing.assert_array_equal(sums, [[9, 11, 13], [12, 14, 16]])
+
+
+@both_paths
+def test_no_rows_have_no_sums(kernels):
+    table, rows = np.ones((4, 3), dtype="f"), np.zeros((0, 2), dtype="uint32")
+    with compiled.using(kernels):
+        sums = gather_add(table, rows)
+        scatter_add(table, rows, sums)
+    assert (sums.shape, sums.dtype) == ((0, 3), "float32")
+    assert (table == 1).all()
+
+
+@both_paths
 @pytest.mark.parametrize("dtype", ["int32", "uint32", ">u4", "int64"])
 def test_gradients_equal_numpy(kernels, dtype):
     state = np.random.default_rng(0)

@@ -92,6 +92,13 @@ def numeric_gradient(loss, arguments, which, step=1e-6):
     return gradient
 
 
+def test_the_running_variance_is_the_unbiased_one():
+    model = BatchNorm(momentum=1.0).initialize(X=make_batch())
+    model.begin_update(np.array([[1, 0, 5], [3, 0, 9]], dtype="f"))
+    np.testing.assert_allclose(model.get_param("mean"), [2, 0, 7])
+    np.testing.assert_allclose(model.get_param("variance"), [2, 0, 8])
+
+
 def test_a_batch_is_normalised_and_prediction_goes_by_what_was_seen():
     model = BatchNorm().initialize(X=make_batch())
     for i in range(200):

@@ -144,6 +144,17 @@ def test_dropout_is_the_same_for_all_tokens_of_a_doc(is_crossed):
     assert (Y != 0).all()
 
 
+def test_each_place_direction_and_doc_has_a_mask_of_its_own():
+    model = build(2, dropout=0.5, nO=64)
+    masks = bilstm.draw_masks(model, 2)
+    cells = [f"{direction}_{layer}" for layer in (1, 2) for direction in DIRECTIONS]
+    assert list(masks) == ["input", *cells]
+    assert masks["input"].shape == (2, 5)
+    drawn = [tuple(mask) for cell in cells for mask in masks[cell]]
+    assert all(len(mask) == 32 and {*mask} == {0, 2} for mask in drawn)
+    assert len(set(drawn)) == len(drawn)
+
+
 def test_dropped_dimensions_get_no_gradient_and_others_more():
     model, Xs = build(dropout=0.5, nO=8), make_batch([200])
     fix_random_seed(3)
@@ -189,6 +200,8 @@ def test_weights_begin_as_is_said():
             assert 0.9 * bound < abs(W).max() <= bound
             for gate in np.split(U, 4):
                 np.testing.assert_allclose(gate @ gate.T, np.eye(32), atol=1e-5)
+            for weights in (W, U):
+                assert len({gate.tobytes() for gate in np.split(weights, 4)}) == 4
             expected = np.repeat([0, 1, 0, 0], 32)
             np.testing.assert_array_equal(b, expected)
 

@@ -206,6 +206,16 @@ def test_codewords_may_have_20_bits():
     assert find_codewords(NumpyOps(), ones, 20).tolist() == [[2**20 - 1]] * 2
 
 
+def test_large_weights_of_codewords_do_not_overflow():
+    """Neither among each other nor beside those of another dimension."""
+    model, codes = build("pool"), make_codes("pool")
+    W = 100 * model.get_param("W")
+    W[:, 0] -= 400
+    model.set_param("W", W)
+    expected = compress_plainly("pool", get_params(model), codes)
+    np.testing.assert_allclose(model.predict(codes), expected, atol=1e-5)
+
+
 def test_no_axis_correlates_with_equal_bits():
     model = build("proj")
     equal = np.array([[0] * N_BITS, [1] * N_BITS], dtype="f")

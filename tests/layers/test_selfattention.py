@@ -78,7 +78,7 @@ def test_what_else_is_in_a_batch_changes_nothing():
 
 
 def test_memory_is_bounded_and_nothing_else_changes(monkeypatch):
-    model, Xs = build(), make_batch([9, 2, 0, 30, 5, 5], width=6)
+    model, Xs = build(), make_batch([9, 2, 0, 30, 5, 5, 5, 5], width=6)
     expected = run(model, Xs)
     sizes = []
     group_docs = selfattention.group_docs
@@ -91,8 +91,18 @@ def test_memory_is_bounded_and_nothing_else_changes(monkeypatch):
     monkeypatch.setattr(selfattention, "group_docs", group)
     monkeypatch.setattr(selfattention, "_MAX_WEIGHTS", 3 * 9**2)
     actual = run(model, Xs)
-    assert sizes == [(1, 30), (1, 9), (3, 5)]
+    assert sizes == [(1, 30), (1, 9), (3, 5), (2, 5)]
     np.testing.assert_allclose(concatenate(actual), concatenate(expected), atol=1e-5)
+
+
+def test_weights_begin_as_is_said():
+    model = build(nI=60, num_heads=5)
+    drawn = [model.get_param(name) for name in selfattention.NAMES]
+    bound = (6 / (60 + 12)) ** 0.5
+    for W in drawn:
+        assert W.dtype == "float32"
+        assert 0.95 * bound < abs(W).max() <= bound
+    assert len({W.tobytes() for W in drawn}) == 3
 
 
 def test_weights_from_bytes_give_equal_numbers():

@@ -46,6 +46,15 @@ def test_numbers_and_gradients_are_pytorch_s(norm, depth, num_heads):
             np.testing.assert_allclose(array, other, rtol=1e-3, atol=1e-4)
 
 
+def test_small_vectors_are_normalised_as_pytorch_does_it(norm):
+    """What is added to variances is small beside those of even such vectors."""
+    model = build(norm=norm)
+    model.set_param("E_positions", 1e-5 * model.get_param("E_positions"))
+    Xs = [1e-5 * X for X in make_docs([5, 3])]
+    for array, other in zip(run(model, Xs)[:2], run_twin(model, Xs), strict=False):
+        np.testing.assert_allclose(array, other, rtol=1e-3, atol=1e-4)
+
+
 def test_gradients_equal_finite_differences(norm):
     model = build(norm=norm, depth=1, max_length=4, stride=2)
     assert_gradients_are_right(model, make_docs([3, 0, 9, 1]))

@@ -3,11 +3,14 @@
 import numpy as np
 import torch
 
-from spacy_hashembeds.layers.transformer import EPSILON, NORMS, Transformer
+from spacy_hashembeds.layers.transformer import NORMS, Transformer
 
 SIZES = {"nO": 8, "depth": 2, "num_heads": 2, "hidden_width": 12}
 SPANS = {"max_length": 16, "stride": 8}
 RATES = {"dropout": 0.0, "attention_dropout": 0.0}
+
+#: What BERT adds to variances.
+EPSILON = 1e-12
 
 
 def make_layer(**settings):
