@@ -8,17 +8,21 @@ GPU_PYTHON ?= 3.12
 PYTEST = OMP_NUM_THREADS=1 $(BIN)/pytest --numprocesses auto --dist worksteal
 KERNELS = $(wildcard spacy_hashembeds/kernels/*.h spacy_hashembeds/kernels/*.pyx)
 
-.PHONY: demo test test-numpy test-all lint bench wheels gpu-wheels fuzz
+.PHONY: demo test test-numpy test-torch test-all lint bench wheels gpu-wheels fuzz
 
 demo: $(VENV)/ready
 	$(BIN)/spacy project run demo
 
 test: $(VENV)/ready
-	$(PYTEST)
+	$(PYTEST) $(FLAGS)
 
 # The same without compiled kernels.
 test-numpy: $(VENV)/ready
-	SPACY_HASHEMBEDS_COMPILED=0 $(PYTEST)
+	SPACY_HASHEMBEDS_COMPILED=0 $(PYTEST) $(FLAGS)
+
+# Those that need PyTorch, which it installs: CONTRIBUTING.md says which build.
+test-torch: $(VENV)/torch-ready
+	$(PYTEST) -m torch $(FLAGS)
 
 test-all: $(BIN)/nox
 	$(BIN)/nox
@@ -66,6 +70,10 @@ fuzz: $(VENV)/ready
 $(VENV)/ready: setup.cfg setup.py pyproject.toml constraints.txt $(KERNELS)
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[test]'
+	touch $@
+
+$(VENV)/torch-ready: $(VENV)/ready
+	$(BIN)/pip install --quiet --constraint constraints.txt torch
 	touch $@
 
 $(BIN)/nox: constraints.txt

@@ -25,6 +25,13 @@ from spacy_hashembeds.experiments.configs import SHIPPED
 from spacy_hashembeds.experiments.run_trial import run_trial
 from spacy_hashembeds.experiments.trial import Trial
 
+from .left_out import (  # noqa: F401 pytest finds its hooks here
+    NO_CORPORA,
+    pytest_collection_modifyitems,
+    pytest_sessionfinish,
+    pytest_terminal_summary,
+)
+
 # The same examples in every run: a failure can be repeated, and floats don't surprise.
 settings.register_profile("repeatable", derandomize=True, deadline=None)
 settings.load_profile("repeatable")
@@ -47,7 +54,7 @@ def data_dir() -> Path:
     """The real corpora: `SPACY_HASHEMBEDS_DATA`, else a folder beside the checkout."""
     path = Path(os.environ.get("SPACY_HASHEMBEDS_DATA", ROOT.parent / "shared/data"))
     if not path.is_dir():
-        pytest.skip(f"real corpora not found: set SPACY_HASHEMBEDS_DATA (was: {path})")
+        pytest.skip(NO_CORPORA)
     return path
 
 

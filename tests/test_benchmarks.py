@@ -3,7 +3,8 @@
 import json
 import shutil
 from collections import Counter
-from importlib.util import find_spec
+from contextlib import redirect_stdout
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -48,11 +49,20 @@ def corpus(tiny_corpus) -> Corpus:
     return load_corpus(tiny_corpus / "train.spacy")
 
 
-@pytest.fixture(scope="module")
-def embedding_results(corpus) -> dict[str, Any]:
+def measure_embedding(corpus: Corpus) -> dict[str, Any]:
     return embedding.measure_embedding(
         corpus, ONCE, docs=(1, 3), words=(30,), dropouts=(0.0, 0.1)
     )
+
+
+@pytest.fixture(scope="module")
+def embedding_results(corpus) -> dict[str, Any]:
+    """Those without PyTorch, which say so."""
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(StringIO()) as output:
+        patch.setattr(_embedders, "import_torch", lambda: None)
+        results = measure_embedding(corpus)
+    assert "torch is not installed" in output.getvalue()
+    return results
 
 
 @pytest.fixture(scope="module")
@@ -78,12 +88,9 @@ def test_embedding_times_all_contenders_at_each_size(embedding_results):
     rows = embedding_results["predict"] + embedding_results["train"]
     assert [row["docs_per_call"] for row in embedding_results["predict"]] == [1, 3]
     assert [row["dropout"] for row in embedding_results["train"]] == [0.0, 0.1]
-    has_torch = find_spec("torch") is not None
-    assert embedding_results["torch"] is has_torch
     for row in rows:
         for name, timing in row["contenders"].items():
-            if name.startswith("torch") and not has_torch:
-                assert timing is None
+            if name.startswith("torch"):
                 continue
             assert_timing(timing)
             base = row["contenders"]["spacy_4"]["us_per_word"]
@@ -116,9 +123,7 @@ def test_embedding_times_spacys_layer_on_numpys_blas_too(corpus, monkeypatch):
 
 def test_embedding_says_how_far_apart_outputs_and_gradients_are(embedding_results):
     for row in embedding_results["predict"]:
-        agreement = row["agreement"]
-        for difference in agreement["largest_difference"].values():
-            assert 0 <= difference <= 1e-5 * agreement["largest_output"]
+        assert_agreement(row, 1)
     for row in embedding_results["train"]:
         # tables, Maxout's weights and bias, and those of the layer norm
         assert len(row["agreement"]) == 4 + 2 + 2
@@ -126,29 +131,36 @@ def test_embedding_says_how_far_apart_outputs_and_gradients_are(embedding_result
             assert 0 <= distances["norm"] < 1e-2
 
 
-def test_embedding_compares_with_torch_at_equal_hashes(embedding_results):
-    row = embedding_results["predict"][0]
-    for k in (1, 2, 3, 4):
-        ratio = row["times_as_fast_as_torch"][f"ours_{k}"]
-        torch = row["contenders"][f"torch_{k}"]
-        if torch is None:
-            assert ratio is None
-        else:
-            ours = row["contenders"][f"ours_{k}"]
-            assert ratio == pytest.approx(torch["us_per_word"] / ours["us_per_word"])
+def assert_agreement(row: dict[str, Any], n_compared: int) -> None:
+    agreement = row["agreement"]
+    assert len(agreement["largest_difference"]) == n_compared
+    for difference in agreement["largest_difference"].values():
+        assert 0 <= difference <= 1e-5 * agreement["largest_output"]
 
 
-def test_embedding_without_torch_has_nulls(corpus, monkeypatch, capsys, tmp_path):
-    monkeypatch.setattr(_embedders, "import_torch", lambda: None)
-    results = embedding.measure_embedding(
-        corpus, ONCE, docs=(1,), words=(30,), dropouts=(0.0,)
-    )
-    assert "torch is not installed" in capsys.readouterr().out
+@pytest.mark.torch
+def test_embedding_compares_with_torch_at_equal_hashes(corpus, tmp_path):
+    results = measure_embedding(corpus)
+    assert results["torch"] is True
     for row in results["predict"] + results["train"]:
+        for k in (1, 2, 3, 4):
+            ours, theirs = (
+                row["contenders"][f"{who}_{k}"] for who in ("ours", "torch")
+            )
+            assert_timing(theirs)
+            ratio = theirs["us_per_word"] / ours["us_per_word"]
+            assert row["times_as_fast_as_torch"][f"ours_{k}"] == pytest.approx(ratio)
+    for row in results["predict"]:
+        assert_agreement(row, 6)  # spaCy's with ours and PyTorch's, and ours with each
+    assert_writes(embedding, results, "measure_embedding", tmp_path)
+
+
+def test_embedding_without_torch_has_nulls(embedding_results):
+    assert embedding_results["torch"] is False
+    for row in embedding_results["predict"] + embedding_results["train"]:
         assert row["contenders"]["torch_4"] is None
         assert row["times_as_fast_as_spacy"]["torch_4"] is None
         assert row["times_as_fast_as_torch"]["ours_4"] is None
-    assert_writes(embedding, results, "measure_embedding", tmp_path)
 
 
 def test_embedding_writes_data_and_chart(embedding_results, tmp_path, capsys):

@@ -10,7 +10,7 @@ from benchmarks._data import Corpus, load_corpus
 
 from .toy_benchmarks import ONCE, assert_timing, assert_writes
 
-pytest.importorskip("torch")
+pytestmark = pytest.mark.torch
 
 NAMES = [
     "TorchBiLSTMEncoder",

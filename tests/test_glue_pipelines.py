@@ -33,15 +33,6 @@ STSB = {
 }
 
 
-needs_hashformers = pytest.mark.skipif(
-    not all(
-        registry.has("architectures", f"spacy-hashembeds.{name}.v1")
-        for name in ("HashFormerEmbed", "TransformerEncoder", "PretrainShuffleRandom")
-    ),
-    reason="the layers of these configs are not registered",
-)
-
-
 def get_overrides(folder: Path, task: str) -> dict[str, Any]:
     """What there is to override for a task, with the paths of its prepared files."""
     assets = write_assets(folder / "assets", task, n=240)
@@ -183,11 +174,10 @@ def test_the_large_one_has_the_sizes_and_rates_of_the_paper():
 # The whole configs.
 
 
-@needs_hashformers
+@pytest.mark.torch
 @pytest.mark.slow
 @pytest.mark.parametrize("task", ["rte", "stsb"])
 def test_the_small_one_trains_as_it_is(task, tmp_path):
-    pytest.importorskip("torch")
     overrides = get_overrides(tmp_path, task)
     overrides |= {"training.max_steps": 3, "training.eval_frequency": 2}
     train(SHIPPED / "glue_small.cfg", tmp_path / "out", overrides=overrides)
@@ -195,9 +185,8 @@ def test_the_small_one_trains_as_it_is(task, tmp_path):
     assert set(nlp("the boat is old\na house is red .").cats) == set(GLUE[task].labels)
 
 
-@needs_hashformers
+@pytest.mark.torch
 def test_the_large_one_can_be_made():
-    pytest.importorskip("torch")
     config = load_config(SHIPPED / "glue_base.cfg")
     nlp = load_model_from_config(config, auto_fill=True)
     assert nlp.pipe_names == ["tok2vec", "textcat"]

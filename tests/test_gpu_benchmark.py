@@ -1,7 +1,6 @@
 """The GPU benchmark, on an emulated GPU. How fast anything is, is not tested."""
 
 import json
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -36,6 +35,7 @@ from spacy_hashembeds.acceleration.installation import Gpu
 from spacy_hashembeds.kernels import cuda
 
 from .gpu import emulation
+from .left_out import NO_GPU, find_nvcc
 
 ROOT = Path(__file__).parent.parent
 ONCE = Schedule(blocks=1, rounds=1)
@@ -677,7 +677,7 @@ def test_no_spacy_is_imported_where_there_is_none():
 
 def test_cupy_has_what_is_emulated():
     """All names but those of the data that only a device gives."""
-    cupy = pytest.importorskip("cupy")
+    cupy = pytest.importorskip("cupy", reason=NO_GPU)
     emulated = EmulatedCupy()
     for name in vars(emulated.cuda):
         assert hasattr(cupy.cuda, name)
@@ -691,9 +691,7 @@ def test_cupy_has_what_is_emulated():
 
 
 def test_the_kernel_that_holds_the_gpu_compiles(tmp_path):
-    nvcc = shutil.which("nvcc")
-    if nvcc is None:
-        pytest.skip("nvcc is not there to compile the kernel")
+    nvcc = find_nvcc()
     path = tmp_path / "hold.cu"
     path.write_text(_gpu_device.HOLD, encoding="utf8")
     options = ["-arch=sm_80", "-Werror", "all-warnings", "-c", str(path)]

@@ -2,7 +2,6 @@
 
 import json
 from configparser import ConfigParser
-from importlib.util import find_spec
 
 import numpy
 import pytest
@@ -21,10 +20,10 @@ from .conftest import TORCH_CONFIGS, find_configs
 from .processes import annotate_spawned, load_package, train_alone
 
 # Those of text classifiers are in test_textcat_pipelines.py.
-CONFIGS = [
-    *(find_configs("ner") + find_configs("token_ner")),
-    *(TORCH_CONFIGS if find_spec("torch") else []),
-]
+CONFIGS = {
+    "thinc": find_configs("ner") + find_configs("token_ner"),
+    "torch": TORCH_CONFIGS,
+}
 #: What each is trained with to find any entities at all.
 EMBEDDERS = {
     "multi_embed": {"initialize.before_init.min_freq": 2},
@@ -144,16 +143,26 @@ def trained(request, tiny_corpus, tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def trained_alone(tiny_corpus, tmp_path_factory):
-    """A folder with a pipeline of each config."""
+def trained_alone(request, tiny_corpus, tmp_path_factory):
+    """A folder with a pipeline of each config that needs PyTorch, or of the others."""
     folder = tmp_path_factory.mktemp("alone")
     paths = {f"paths.{split}": f"{tiny_corpus}/{split}.spacy" for split in SPLITS}
-    train_alone(CONFIGS, folder, {**paths, "training.max_steps": 2})
+    train_alone(CONFIGS[request.param], folder, {**paths, "training.max_steps": 2})
     return folder
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [path.stem for path in CONFIGS])
+@pytest.mark.parametrize(
+    ("trained_alone", "name"),
+    [
+        *(("thinc", path.stem) for path in CONFIGS["thinc"]),
+        *(
+            pytest.param("torch", path.stem, marks=pytest.mark.torch)
+            for path in CONFIGS["torch"]
+        ),
+    ],
+    indirect=["trained_alone"],
+)
 def test_spacy_train_needs_no_code(trained_alone, name):
     nlp = spacy.load(trained_alone / name / "model-last")
     encode = nlp.config["components"]["tok2vec"]["model"]["encode"]

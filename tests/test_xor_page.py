@@ -6,7 +6,7 @@ import pytest
 
 from .conftest import ROOT, load_script
 
-pytest.importorskip("torch")
+pytestmark = pytest.mark.torch
 
 PAGE = ROOT / "docs" / "xor-limitation.md"
 

@@ -219,8 +219,10 @@ def test_word_vectors_are_no_parameters_but_their_projection_is():
     assert count_embedding_parameters(nlp) == HASHED - MIX + WIDTH * 5 + mix
 
 
+@pytest.mark.torch
 def test_parameters_of_torch_count_once_and_frozen_too():
-    torch = pytest.importorskip("torch")
+    import torch
+
     module = torch.nn.Linear(3, 4)
     module.bias.requires_grad = False
     twice: Model = chain(PyTorchWrapper(module), Linear(2, 4), PyTorchWrapper(module))

@@ -18,7 +18,7 @@ from spacy_hashembeds.layers import selfattention
 
 from ..toy_encoders import make_tok2vec
 
-pytest.importorskip("torch")
+pytestmark = pytest.mark.torch
 
 TEXTS = ["Anna met Carl in Rome", "", "Rome"]
 

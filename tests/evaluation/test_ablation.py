@@ -16,7 +16,6 @@ TEST = ["Anna|PER met Carl+Brown|PER in New+York+City|LOC", "Rome|LOC", "Oslo sl
 
 @pytest.fixture(scope="module")
 def nlp() -> Language:
-    pytest.importorskip("torch")
     nlp = spacy.blank("en")
     classifier = "spacy-hashembeds.TokenClassifier.v1"
     tok2vec = make_tok2vec("AttBiLSTMEncoder", 40)
@@ -42,6 +41,7 @@ def classify_by_a_part(nlp: Language, columns: slice) -> list[Example]:
     return examples
 
 
+@pytest.mark.torch
 def test_a_part_alone_scores_as_with_weights_for_it_alone(nlp):
     golds = [example.reference for example in make_examples(nlp, TEST)]
     options = {"train": golds, "samples": 10, "show_progress": False}
@@ -65,6 +65,7 @@ def test_a_part_alone_scores_as_with_weights_for_it_alone(nlp):
     assert " alone<" not in whole.to_html()
 
 
+@pytest.mark.torch
 def test_a_pipeline_may_keep_its_attention(nlp):
     copy = spacy.blank("en").from_config(nlp.config).from_bytes(nlp.to_bytes())
     copy.add_pipe("attention_weights")

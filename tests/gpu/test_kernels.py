@@ -1,6 +1,5 @@
 """The kernels against plain numpy."""
 
-import shutil
 import subprocess
 from dataclasses import replace
 
@@ -14,6 +13,8 @@ from spacy_hashembeds.acceleration import installation
 from spacy_hashembeds.hashing.murmur import find_rows
 from spacy_hashembeds.kernels import cuda
 from spacy_hashembeds.kernels.rows import Hashing, Hybrid, Lookup, Table
+
+from ..left_out import find_nvcc
 
 shared = settings(
     suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=25
@@ -341,12 +342,9 @@ def test_chunks_grow_with_the_batch():
 
 
 def compile_cuda(*options: str) -> None:
-    nvcc = shutil.which("nvcc")
-    if nvcc is None:
-        pytest.skip("nvcc is not there to compile the kernels")
     options = ("-std=c++17", "-Werror", "all-warnings", *options)
     sources = ("-include", str(cuda.HEADER), str(cuda.SOURCE))
-    subprocess.run([nvcc, *options, *sources], check=True)
+    subprocess.run([find_nvcc(), *options, *sources], check=True)
 
 
 @pytest.mark.parametrize("code", ["sm_80", "sm_90"])

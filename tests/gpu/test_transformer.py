@@ -4,10 +4,10 @@ import numpy
 import pytest
 from thinc.api import Adam, fix_random_seed
 
-pytest.importorskip("torch")
-
 from ..layers.lstms import make_batch
 from ..layers.transformers import make_layer, randomise
+
+pytestmark = pytest.mark.torch
 
 #: One of them is read in spans.
 LENGTHS = [3, 0, 40, 1, 16]

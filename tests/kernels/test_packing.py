@@ -97,8 +97,10 @@ def test_a_long_sequence_is_alone():
     assert len(packing.rows) == 5000 + 15 * 20
 
 
+@pytest.mark.torch
 def test_packing_is_pytorch_s():
-    torch = pytest.importorskip("torch")
+    import torch
+
     lengths = [3, 1, 4, 1, 5]
     tokens = [torch.tensor(part) for part in split(np.arange(14), lengths)]
     theirs = torch.nn.utils.rnn.pack_sequence(tokens, enforce_sorted=False)

@@ -25,8 +25,10 @@ def build(seed=0) -> Model:
     return model
 
 
+@pytest.mark.torch
 def test_it_is_pytorch_s():
-    torch = pytest.importorskip("torch")
+    import torch
+
     ours, theirs = build(), torch.nn.BatchNorm1d(3)
     names = {
         "weight": "G",

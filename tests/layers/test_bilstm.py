@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from thinc.api import Adam, fix_random_seed
+from thinc.compat import torch
 
 from spacy_hashembeds.layers import bilstm
 from spacy_hashembeds.layers.bilstm import DIRECTIONS, BiLSTM
@@ -14,7 +15,7 @@ from .lstms import (
     run,
 )
 
-torch = pytest.importorskip("torch")
+pytestmark = pytest.mark.torch
 
 LENGTHS = [3, 0, 7, 1, 7]
 SHAPES = [(depth, is_crossed) for depth in (1, 2, 3) for is_crossed in (False, True)]

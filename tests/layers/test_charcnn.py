@@ -100,11 +100,13 @@ def test_gradients_equal_finite_differences(name):
     np.testing.assert_allclose(model.get_grad(name), 2 * expected, atol=1e-4)
 
 
+@pytest.mark.torch
 @settings(max_examples=30)
 @given(words=st.lists(TEXT, min_size=1, max_size=8), padding=st.integers(0, 9))
 def test_it_is_pytorch_s(words, padding):
     """However many zeros are behind the words."""
-    torch = pytest.importorskip("torch")
+    import torch
+
     model = build()
     params = {
         name: torch.tensor(model.get_param(name), requires_grad=True)

@@ -132,8 +132,10 @@ def test_gradients_equal_finite_differences(kind):
         np.testing.assert_allclose(model.get_grad(name), gradient, atol=1e-4)
 
 
+@pytest.mark.torch
 def test_gradients_equal_pytorchs(kind):
-    torch = pytest.importorskip("torch")
+    import torch
+
     model, codes = build(kind), make_codes(kind)
     params = {
         name: torch.tensor(param, requires_grad=True)

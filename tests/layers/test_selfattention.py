@@ -3,13 +3,14 @@
 import numpy as np
 import pytest
 from thinc.api import fix_random_seed
+from thinc.compat import torch
 
 from spacy_hashembeds.layers import selfattention
 from spacy_hashembeds.layers.selfattention import SelfAttention, find_weights
 
 from .lstms import assert_gradients_are_right, concatenate, make_batch, run
 
-torch = pytest.importorskip("torch")
+pytestmark = pytest.mark.torch
 
 LENGTHS = [3, 0, 7, 1, 7]
 

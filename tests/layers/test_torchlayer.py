@@ -5,12 +5,13 @@ from collections.abc import Iterator
 
 import pytest
 from thinc.api import fix_random_seed
+from thinc.compat import torch
 
 from spacy_hashembeds.layers.bilstm import BiLSTM
 
 from .lstms import make_batch
 
-torch = pytest.importorskip("torch")
+pytestmark = pytest.mark.torch
 
 
 @pytest.fixture

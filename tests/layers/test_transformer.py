@@ -11,10 +11,9 @@ from spacy_hashembeds.layers import transformer
 from spacy_hashembeds.layers.transformer import NORMS, find_shapes
 
 from .lstms import assert_gradients_are_right, concatenate, make_batch, run
-
-pytest.importorskip("torch")
-
 from .transformers import make_layer, randomise, run_twin
+
+pytestmark = pytest.mark.torch
 
 LENGTHS = [3, 0, 7, 1, 16, 7]
 

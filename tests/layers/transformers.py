@@ -1,7 +1,7 @@
 """PyTorch's own Transformer, with the weights of ours."""
 
 import numpy as np
-import torch
+from thinc.compat import torch
 
 from spacy_hashembeds.layers.transformer import NORMS, Transformer
 
@@ -26,14 +26,13 @@ def randomise(model, seed=1) -> None:
         model.set_param(name, (drawn + name.startswith("G_")).astype("f"))
 
 
-class Twin(torch.nn.Module):
+class Twin:
     """What PyTorch makes of the same sizes and weights, without dropout.
 
     A batch is padded to its longest Doc.
     """
 
     def __init__(self, model):
-        super().__init__()
         width, norm = model.get_dim("nO"), model.attrs["norm"]
         layer = torch.nn.TransformerEncoderLayer(
             width,
@@ -61,7 +60,7 @@ class Twin(torch.nn.Module):
         for name, parameter in self.named.items():
             parameter.data = torch.tensor(model.get_param(name))
 
-    def forward(self, Xs):
+    def __call__(self, Xs):
         longest = max(map(len, Xs))
         X = torch.nn.utils.rnn.pad_sequence(Xs, batch_first=True)
         X = X + self.positions.weight[:longest]

@@ -17,7 +17,7 @@ from spacy_hashembeds.layers import torchlayer
 
 from ...toy_encoders import make_tok2vec
 
-pytest.importorskip("torch")
+pytestmark = pytest.mark.torch
 
 ENCODERS = {
     "BiLSTMEncoder": BiLSTMEncoder,

@@ -8,7 +8,7 @@ from spacy_hashembeds.layers.columns import leaving_alone
 
 from ...toy_encoders import make_tok2vec
 
-pytest.importorskip("torch")
+pytestmark = pytest.mark.torch
 
 TWICE = ["BiLSTMEncoder", "AttBiLSTMEncoder"]
 

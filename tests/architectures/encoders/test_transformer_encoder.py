@@ -15,7 +15,7 @@ from spacy_hashembeds.layers import torchlayer
 
 from ...toy_encoders import make_tok2vec
 
-pytest.importorskip("torch")
+pytestmark = pytest.mark.torch
 
 #: That of the embeddings of `make_tok2vec` too.
 WIDTH = 12

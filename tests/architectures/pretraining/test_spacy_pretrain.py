@@ -4,7 +4,6 @@ Weights that are not loaded, or not all of them, would go unnoticed: the pipelin
 from its first weights and scores a little less.
 """
 
-import importlib.util
 import json
 from pathlib import Path
 from typing import Any
@@ -64,13 +63,13 @@ ENCODERS: dict[str, dict[str, Any]] = {
     "cross": {**LSTMS, "@architectures": "spacy-hashembeds.CrossBiLSTMEncoder.v1"},
     "att": {**LSTMS, "@architectures": "spacy-hashembeds.AttBiLSTMEncoder.v1"},
 }
-needs_torch = pytest.mark.skipif(
-    importlib.util.find_spec("torch") is None, reason="needs PyTorch"
-)
 PAIRS = [
     *((embedder, "windows") for embedder in EMBEDDERS),
     ("spacy", "spacy"),
-    *(pytest.param("hash", e, marks=needs_torch) for e in ("bilstm", "cross", "att")),
+    *(
+        pytest.param("hash", encoder, marks=pytest.mark.torch)
+        for encoder in ("bilstm", "cross", "att")
+    ),
 ]
 
 #: The weights of the pretrained component when a pipeline has been initialised.
