@@ -20,8 +20,6 @@ cdef extern from "mixing.h" nogil:
         const float* shift
         size_t nO
         size_t nP
-        size_t between_outputs
-        size_t between_pieces
 
     void c_finish_rows "finish_rows"(
         float* Y, const float* mixed, size_t n, Mixing m, cbool adds, float* best
@@ -128,7 +126,7 @@ cdef int require(bint holds) except -1:
 
 
 # see compiled.py
-INTERFACE = 1
+INTERFACE = 2
 
 
 cdef uint64_t draw_secret():
@@ -145,7 +143,6 @@ cdef Mixing describe_mixing(
     const float[::1] scale,
     const float[::1] shift,
     size_t width,
-    bint pieces_first,
 ) except *:
     cdef Mixing mixing
     cdef size_t nO = scale.shape[0]
@@ -153,8 +150,6 @@ cdef Mixing describe_mixing(
     require(<size_t>bias.shape[0] == width and width > 0 and width % nO == 0)
     mixing.bias, mixing.scale, mixing.shift = &bias[0], &scale[0], &shift[0]
     mixing.nO, mixing.nP = nO, width // nO
-    mixing.between_outputs = 1 if pieces_first else mixing.nP
-    mixing.between_pieces = nO if pieces_first else 1
     return mixing
 
 
@@ -164,12 +159,9 @@ def finish_rows(
     const float[::1] bias,
     const float[::1] scale,
     const float[::1] shift,
-    bint pieces_first,
     bint adds,
 ):
-    cdef Mixing mixing = describe_mixing(
-        bias, scale, shift, mixed.shape[1], pieces_first
-    )
+    cdef Mixing mixing = describe_mixing(bias, scale, shift, mixed.shape[1])
     cdef vector[float] best
     cdef size_t n = Y.shape[0]
     require(<size_t>mixed.shape[0] == n and <size_t>Y.shape[1] == mixing.nO)
@@ -187,7 +179,7 @@ def begin_rows(
     const float[::1] scale,
     const float[::1] shift,
 ):
-    cdef Mixing mixing = describe_mixing(bias, scale, shift, mixed.shape[1], True)
+    cdef Mixing mixing = describe_mixing(bias, scale, shift, mixed.shape[1])
     cdef size_t n = Y.shape[0], nO = mixing.nO
     require(<size_t>mixed.shape[0] == n and <size_t>Y.shape[1] == nO)
     require(mixing.nP <= 256)  # which is counted in bytes
@@ -215,7 +207,7 @@ def backprop_rows(
 ):
     cdef size_t n = dY.shape[0], width = d_bias.shape[0]
     # of the bias and the shift nothing but their shape is needed
-    cdef Mixing mixing = describe_mixing(d_bias, scale, d_shift, width, True)
+    cdef Mixing mixing = describe_mixing(d_bias, scale, d_shift, width)
     cdef size_t nO = mixing.nO
     require(<size_t>dY.shape[1] == nO and <size_t>d_scale.shape[0] == nO)
     require(<size_t>which.shape[0] == n and <size_t>which.shape[1] == nO)
@@ -319,7 +311,7 @@ def embed_folded(
     const float[::1] scale,
     const float[::1] shift,
 ):
-    cdef Mixing mixing = describe_mixing(bias, scale, shift, F.shape[1], True)
+    cdef Mixing mixing = describe_mixing(bias, scale, shift, F.shape[1])
     cdef size_t n = keys.shape[0], n_columns = keys.shape[1]
     require(<size_t>columns.shape[0] >= n_columns * sizeof(Column))
     require(0 < n < 2**31 and 0 < n_columns <= MAX_COLUMNS)

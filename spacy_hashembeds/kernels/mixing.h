@@ -16,15 +16,13 @@ const int LANES = 16;
 
 const float EPSILON = 1e-8f;  // Thinc's
 
-// Maxout's bias and the layer normalisation, and how numbers lie in a row.
+// Maxout's bias and the layer normalisation. Rows have the pieces outside: (nP, nO).
 struct Mixing {
     const float* bias;   // as the numbers of a row
     const float* scale;  // (nO,)
     const float* shift;  // (nO,)
     size_t nO;
     size_t nP;
-    size_t between_outputs;  // 1, or nP with the pieces inside
-    size_t between_pieces;   // nO, or 1 with the pieces inside
 };
 
 // Sum a term for each i < n.
@@ -44,15 +42,11 @@ INLINE float sum(size_t n, Term term) {
 // Whether a piece takes the place of the best so far: a larger one, and what is no number.
 INLINE bool is_better(float x, float best) { return x > best || x != x; }
 
-INLINE void take_maximum(float* best, const float* mixed, const Mixing& m,
-                         size_t between_outputs) {
-    for (size_t o = 0; o < m.nO; ++o) {
-        const size_t i = o * between_outputs;
-        best[o] = mixed[i] + m.bias[i];
-    }
+INLINE void take_maximum(float* best, const float* mixed, const Mixing& m) {
+    for (size_t o = 0; o < m.nO; ++o) best[o] = mixed[o] + m.bias[o];
     for (size_t p = 1; p < m.nP; ++p)
         for (size_t o = 0; o < m.nO; ++o) {
-            const size_t i = o * between_outputs + p * m.between_pieces;
+            const size_t i = o + p * m.nO;
             const float x = mixed[i] + m.bias[i];
             best[o] = is_better(x, best[o]) ? x : best[o];
         }
@@ -67,7 +61,7 @@ INLINE void find_maximum(float* best, uint8_t* which, const float* mixed,
     }
     for (size_t p = 1; p < m.nP; ++p)
         for (size_t o = 0; o < m.nO; ++o) {
-            const size_t i = o + p * m.between_pieces;
+            const size_t i = o + p * m.nO;
             const float x = mixed[i] + m.bias[i];
             const bool is_more = is_better(x, best[o]);
             best[o] = is_more ? x : best[o];
@@ -89,10 +83,7 @@ INLINE float standardize(float* x, size_t n) {
 // Finish one row in prediction. best is room for nO numbers, and may be Y itself.
 INLINE void finish_row(float* Y, float* best, const float* mixed, const Mixing& m,
                        bool adds) {
-    if (m.between_outputs == 1)
-        take_maximum(best, mixed, m, 1);
-    else
-        take_maximum(best, mixed, m, m.between_outputs);
+    take_maximum(best, mixed, m);
     standardize(best, m.nO);
     if (adds)
         for (size_t o = 0; o < m.nO; ++o) Y[o] += best[o] * m.scale[o] + m.shift[o];

@@ -35,21 +35,14 @@ def pieces_first(W: NDArray, b: NDArray) -> tuple[NDArray, NDArray]:
 class Norm(NamedTuple):
     """What comes after the product of a Maxout layer that normalises, or its gradients.
 
-    bias (NDArray): Maxout's bias. *Shape:* `(nP * nO,)`.
+    bias (NDArray): Maxout's bias, with the pieces outside. *Shape:* `(nP * nO,)`.
     scale (NDArray): The scale of the layer normalisation. *Shape:* `(nO,)`.
     shift (NDArray): Its shift. *Shape:* `(nO,)`.
-    is_laid_out (bool): Whether the pieces are outside.
     """
 
     bias: NDArray
     scale: NDArray
     shift: NDArray
-    is_laid_out: bool = True
-
-    @property
-    def arrays(self) -> tuple[NDArray, NDArray, NDArray]:
-        """The bias, the scale and the shift."""
-        return self[:3]
 
     @property
     def n_pieces(self) -> int:
@@ -58,15 +51,11 @@ class Norm(NamedTuple):
 
     def split_pieces(self, mixed: NDArray) -> NDArray:
         """Tell Maxout's pieces apart. *Shape:* `(n, nP * nO)` to `(n, nP, nO)`."""
-        nO, nP = len(self.scale), self.n_pieces
-        if self.is_laid_out:
-            return mixed.reshape(-1, nP, nO)
-        return mixed.reshape(-1, nO, nP).transpose(0, 2, 1)
+        return mixed.reshape(-1, self.n_pieces, len(self.scale))
 
     def make_zeros(self) -> "Norm":
         """Make gradients to add to."""
-        bias, scale, shift = map(np.zeros_like, self.arrays)
-        return Norm(bias, scale, shift)
+        return Norm(*map(np.zeros_like, self))
 
 
 def finish(mixed: NDArray, norm: Norm) -> NDArray:
@@ -75,7 +64,7 @@ def finish(mixed: NDArray, norm: Norm) -> NDArray:
     mixed (NDArray): The products, which are written over. *Shape:* `(n, nP * nO)`.
     RETURNS (NDArray): *Shape:* `(n, nO)`.
     """
-    kernels = compiled.take(mixed, *norm.arrays)
+    kernels = compiled.take(mixed, *norm)
     if kernels is None:
         return _finish(mixed, norm)
     Y = np.empty((len(mixed), len(norm.scale)), dtype="float32")
@@ -85,7 +74,7 @@ def finish(mixed: NDArray, norm: Norm) -> NDArray:
 
 def add_finished(mixed: NDArray, norm: Norm, Y: NDArray) -> None:
     """Do the same, and add it to rows. *Shape:* `(n, nO)`."""
-    kernels = compiled.take(mixed, Y, *norm.arrays)
+    kernels = compiled.take(mixed, Y, *norm)
     if kernels is None:
         Y += _finish(mixed, norm)
     else:
@@ -102,11 +91,11 @@ def begin_finish(
 ) -> tuple[NDArray, Callable[[NDArray, Norm], NDArray]]:
     """Do the same as `finish` in training.
 
-    norm (Norm): Laid out. Its scale is held.
+    norm (Norm): Its scale is held.
     RETURNS (tuple): The output, and what takes its gradient back: it adds to the
         gradients of the norm that it is given, and returns that of mixed.
     """
-    kernels = compiled.take(mixed, *norm.arrays)
+    kernels = compiled.take(mixed, *norm)
     if kernels is not None and norm.n_pieces <= MOST_PIECES:
         return _begin_finish_compiled(kernels, mixed, norm)
     mixed += norm.bias
@@ -129,15 +118,15 @@ def _begin_finish_compiled(
 ) -> tuple[NDArray, Callable[[NDArray, Norm], NDArray]]:
     scale = norm.scale
     Y = np.empty((len(mixed), len(scale)), dtype="float32")
-    saved = kernels.begin_rows(Y, mixed, *norm.arrays)
+    saved = kernels.begin_rows(Y, mixed, *norm)
 
     def backprop(dY: NDArray, gradients: Norm) -> NDArray:
         dY = compiled.lay_out(dY, "float32")
-        is_in_place = compiled.take(*gradients.arrays) is not None
+        is_in_place = compiled.take(*gradients) is not None
         sums = gradients if is_in_place else gradients.make_zeros()
-        d_mixed = kernels.backprop_rows(dY, *saved, scale, *sums.arrays)
+        d_mixed = kernels.backprop_rows(dY, *saved, scale, *sums)
         if not is_in_place:
-            for array, summed in zip(gradients.arrays, sums.arrays, strict=True):
+            for array, summed in zip(gradients, sums, strict=True):
                 array += summed
         return d_mixed
 

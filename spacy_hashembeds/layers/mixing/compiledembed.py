@@ -44,8 +44,7 @@ def predict(mixer: Mixer, folded: FoldedTables, keys: NDArray) -> NDArray | None
     columns = _get_columns(mixer, folded)
     if columns is None:
         return None
-    bias, scale, shift, _ = folded.norm
-    return compiled.kernels.embed_folded(folded.F, columns, keys, bias, scale, shift)
+    return compiled.kernels.embed_folded(folded.F, columns, keys, *folded.norm)
 
 
 def _get_columns(mixer: Mixer, folded: FoldedTables) -> NDArray | None:

@@ -1,5 +1,7 @@
 """Columns of strangers' layers, mixed with ours: with rows, weighted, and without."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -188,5 +190,5 @@ def test_a_column_may_predict_with_another_mixer_when_it_is_checked():
     first = outer.columns[0]
     functions = first.functions._replace(check=check)
     columns = [Column(first.model, functions), *outer.columns[1:]]
-    Y, _ = mixedembed.forward(outer._replace(columns=columns), Fold(), keys, False)
+    Y, _ = mixedembed.forward(replace(outer, columns=columns), Fold(), keys, False)
     assert_close(Y, reference.predict(keys))
