@@ -65,7 +65,8 @@ def make_page(readme: str, source: str | None) -> str:
 class BuildKernels(build_ext):
     """Compiles the kernels, with the compiler's own options.
 
-    What is optional, as they are, is left out where that fails.
+    What is optional, as they are, is left out where that fails, unless somebody asks
+    for nothing else.
     """
 
     def build_extension(self, ext: Extension) -> None:
@@ -73,13 +74,15 @@ class BuildKernels(build_ext):
 
         RAISES (CompileError): If Cython is not there, or can't translate them.
         """
+        ext.optional = "build_ext" not in self.distribution.commands
+        built = Path(self.get_ext_fullpath(ext.name))
+        built.unlink(missing_ok=True)
+        check_cython()
         try:
             self._compile(ext)
         except Exception:
             # one that was compiled of other sources should not be taken for it
-            built = Path(self.get_ext_fullpath(ext.name))
-            for folder in (built.parent, KERNELS):
-                (folder / built.name).unlink(missing_ok=True)
+            (KERNELS / built.name).unlink(missing_ok=True)
             raise
 
     def _compile(self, ext: Extension) -> None:
@@ -90,13 +93,26 @@ class BuildKernels(build_ext):
         super().build_extension(ext)
 
 
+def check_cython() -> None:
+    """Check that Cython is there: without pip, or its isolation, it may not be.
+
+    RAISES (CompileError): If it is not.
+    """
+    try:
+        import Cython  # noqa: F401
+    except ImportError as error:
+        raise CompileError(
+            f"can't import Cython ({error}). Run `pip install --no-deps --editable .`, "
+            "which brings it along, or `pip install cython` first. Kernels that were "
+            "compiled before are left as they are."
+        ) from error
+
+
 def translate(ext: Extension) -> list[str]:
     """Translate Cython to C++. RETURNS (list[str]): The files."""
-    try:
-        from Cython.Build import cythonize
-        from Cython.Compiler.Errors import CompileError as CythonError
-    except ImportError as error:  # built without isolation
-        raise CompileError(f"can't import Cython: {error}") from error
+    from Cython.Build import cythonize
+    from Cython.Compiler.Errors import CompileError as CythonError
+
     # headers that are copied there are copied again only if they look newer
     shutil.rmtree(TRANSLATED, ignore_errors=True)
     try:

@@ -1,6 +1,8 @@
 """Dictionaries of n-grams: counted, handed out, saved."""
 
 import pickle
+import re
+import tracemalloc
 from collections import Counter
 
 import numpy as np
@@ -21,6 +23,7 @@ from spacy_hashembeds.dictionaries import (
 from spacy_hashembeds.hashing.lsh import find_ngrams
 from spacy_hashembeds.layers.symboltaker import find_symbol_takers
 
+from .conftest import ROOT
 from .kernels.test_ngrams import list_ngrams
 from .toy_classifiers import (
     get_scores,
@@ -209,6 +212,24 @@ def test_the_counter_s_memory_is_bounded(monkeypatch):
         assert len(counter._keys) <= 80
         assert counter._n_gathered < 100
     assert counter.get_most_frequent().tolist() == list(range(10))
+
+
+def test_an_ngram_takes_as_many_bytes_as_the_docs_say(monkeypatch):
+    monkeypatch.setattr(dictionaries, "_GATHERED", 1)
+    max_ngrams = 20_000
+    counter, state = NgramCounter(max_ngrams), np.random.default_rng(0)
+    tracemalloc.start()
+    try:
+        for _ in range(17):  # more than eight times as many
+            counter.add(state.integers(2**60, size=max_ngrams // 2, dtype="uint64"))
+            counter.add(state.integers(2**60, size=max_ngrams // 2, dtype="uint64"))
+        counter.get_most_frequent()
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    page = (ROOT / "docs" / "reference.md").read_text(encoding="utf8")
+    (said,) = re.findall(r"in about (\d+) bytes each", page)
+    assert peak / (8 * max_ngrams) == pytest.approx(int(said), rel=0.2)
 
 
 def test_a_kind_of_ngrams_reads_docs():

@@ -1,7 +1,10 @@
 """What is packed, and what a package index shows."""
 
+import os
+import shutil
 import subprocess
 import sys
+import sysconfig
 import tarfile
 from email import message_from_bytes
 from email.message import Message
@@ -89,3 +92,76 @@ def test_the_index_shows_no_link_that_leads_nowhere(sdist, script):
     assert "](docs/" in README.read_text(encoding="utf8")
     assert "](docs/" not in page
     assert "](benchmarks/" not in page
+
+
+# Compiling kernels by hand
+
+KERNEL = "_compiled" + sysconfig.get_config_var("EXT_SUFFIX")
+
+
+@pytest.fixture
+def checkout(tmp_path):
+    """What setup.py needs, with a kernel that was compiled before."""
+    pytest.importorskip("setuptools")
+    for name in ("setup.py", "setup.cfg", "README.md"):
+        shutil.copy(ROOT / name, tmp_path)
+    folder = tmp_path / "spacy_hashembeds/kernels"
+    folder.mkdir(parents=True)
+    (folder / "_compiled.pyx").touch()
+    (folder / KERNEL).write_text("compiled before")
+    return tmp_path
+
+
+def build(checkout, command, cython):
+    """Run setup.py where Cython is a folder of its own."""
+    (checkout / "path/Cython/Compiler").mkdir(parents=True)
+    for name, text in cython.items():
+        (checkout / "path/Cython" / name).write_text(text)
+    return subprocess.run(
+        [sys.executable, "setup.py", *command.split()],
+        cwd=checkout,
+        env={**os.environ, "PYTHONPATH": str(checkout / "path")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+NO_CYTHON = {"__init__.py": "raise ImportError('none here')"}
+#: One that finds an error in the sources.
+CYTHON = {
+    "__init__.py": "",
+    "Build.py": "def cythonize(*args, **kwargs): raise ValueError('no such syntax')",
+    "Compiler/Errors.py": "class CompileError(Exception): pass",
+}
+
+
+def test_without_cython_kernels_that_are_there_stay(checkout):
+    result = build(checkout, "build_ext --inplace", NO_CYTHON)
+    assert result.returncode == 1
+    assert "can't import Cython (none here)" in result.stderr
+    assert "Run `pip install --no-deps --editable .`" in result.stderr
+    kernel = checkout / "spacy_hashembeds/kernels" / KERNEL
+    assert kernel.read_text() == "compiled before"
+
+
+def test_kernels_of_other_sources_are_removed(checkout):
+    result = build(checkout, "build_ext --inplace", CYTHON)
+    assert result.returncode == 1
+    assert "no such syntax" in result.stderr
+    assert not (checkout / "spacy_hashembeds/kernels" / KERNEL).exists()
+
+
+@pytest.mark.parametrize("cython", [NO_CYTHON, CYTHON])
+def test_kernels_are_optional_where_all_is_installed(checkout, cython):
+    """And none that an earlier build has left are installed in their place."""
+    command = "build --build-lib built --build-temp temporary"
+    left = checkout / "built/spacy_hashembeds/kernels" / KERNEL
+    left.parent.mkdir(parents=True)
+    left.write_text("left")
+    result = build(checkout, command, cython)
+    assert result.returncode == 0, result.stderr
+    assert 'building extension "spacy_hashembeds.kernels._compiled" failed' in (
+        result.stderr
+    )
+    assert not left.exists()
