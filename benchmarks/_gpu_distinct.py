@@ -1,8 +1,7 @@
 """What embedding each distinct token once could save on a GPU. Imports no spaCy."""
 
-from collections.abc import Callable
 from functools import partial
-from typing import Any, cast
+from typing import cast
 
 import numpy
 from thinc.api import LayerNorm, Maxout, Model
@@ -64,16 +63,12 @@ def make_embedders(device: Device, sizes: Sizes) -> dict[str, tuple[Embedder, bo
     columns = [cast(Column, find_column(table)) for table in ours.tables]
     mixer = Mixer(columns, *mixers, dropout=None)
 
-    def embed(keys: Array, is_train: bool) -> tuple[Array, Callable[[Array], object]]:
-        return gpumixedembed.forward(mixer, keys, is_train)
-
-    def predict(keys: Array, is_train: bool) -> Any:
-        return gpumixedembed.forward(mixer, keys, is_train)[0]
-
+    embed = partial(gpumixedembed.forward, mixer)
+    mixed = Embedder(embed, sizes.width, ours.tables)
     return {
         "tables_train": (ours, True),
-        "embedder_train": (Embedder(embed, sizes.width, ours.tables), True),
-        "embedder_predict": (Embedder(predict, sizes.width, ours.tables), False),
+        "embedder_train": (mixed, True),
+        "embedder_predict": (mixed, False),
     }
 
 

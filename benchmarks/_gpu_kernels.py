@@ -1,6 +1,6 @@
 """The kernels by themselves, and the limit: a copy. Imports no spaCy."""
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from typing import Any
 
@@ -8,7 +8,7 @@ import numpy
 from numpy.typing import NDArray
 from wasabi import msg
 
-from spacy_hashembeds.kernels.cuda import gather_rows, scatter_rows, sum_rows
+from spacy_hashembeds.kernels.cuda import gather_rows, scatter_rows
 from spacy_hashembeds.kernels.rows import Array, Table
 
 from ._gpu_data import (
@@ -33,7 +33,6 @@ from ._gpu_roofline import Traffic, count_gather, count_scatter, describe_roofli
 from ._timing import Maker, Schedule
 
 GATHER = "gather_rows"
-SUM = "sum_rows"
 SCATTER = {True: "scatter_rows, fixed order", False: "scatter_rows, atomic"}
 
 Makers = dict[str, Maker[Array]]
@@ -73,11 +72,12 @@ def measure_kernels(
     """
     l2_bytes = device.describe()["l2_bytes"]
     results = []
-    for kind, tables, makers, draw in _make_all(device, sizes):
+    for kind, tables, draw in _make_all(device, sizes):
+        makers = make_kernels(device, tables)
         for n_tokens in sizes.tokens:
             msg.text(f"kernels: {kind} tables, {n_tokens} tokens")
             samples = draw_samples(draw, n_tokens, sizes.samples)
-            agreement = check_kernels(device, tables, samples[0], makers)
+            agreement = check_kernels(device, tables, samples[0])
             on_device = [device.array(keys) for keys in samples]
             times = time_both_ways(device, makers, on_device, schedule)
             traffic = count_traffic(tables, samples)
@@ -96,8 +96,8 @@ def measure_kernels(
     return results
 
 
-def make_plain(device: Device, tables: Tables) -> Makers:
-    """Make the kernels of training: those of plain tables, forward and backward."""
+def make_kernels(device: Device, tables: Tables) -> Makers:
+    """Make the kernels, forward and backward."""
     gradients = [Table(table.array.copy(), table.finder) for table in tables.tables]
     n_columns = len(tables.tables) * tables.width
 
@@ -122,75 +122,12 @@ def make_plain(device: Device, tables: Tables) -> Makers:
     return {GATHER: lambda: prepare_gather, **scatter}
 
 
-def make_folded(device: Device, tables: Tables) -> Makers:
-    """Make the kernel of prediction: that of folded tables."""
-    bias = device.array(_draw_numbers((tables.width,)))
-    return {SUM: lambda: lambda keys: lambda: sum_rows(keys, tables.tables, bias)}
+def check_kernels(device: Device, tables: Tables, keys: NDArray) -> dict[str, float]:
+    """Compare what the kernels compute with sums in double precision on the CPU.
 
-
-def check_kernels(
-    device: Device, tables: Tables, keys: NDArray, names: Collection[str]
-) -> dict[str, float]:
-    """Compare what kernels compute with sums in double precision on the CPU.
-
-    names (Collection[str]): Which kernels.
     RAISES (RuntimeError): If one is off.
     RETURNS (dict[str, float]): For each the largest difference, relative.
     """
-    differences: dict[str, float] = {}
-    if SUM in names:
-        differences |= _check_sum(device, tables, keys)
-    if GATHER in names:
-        differences |= _check_plain(device, tables, keys)
-    return differences
-
-
-def count_traffic(tables: Tables, samples: Sequence[NDArray]) -> dict[str, Traffic]:
-    """Count the bytes that each kernel moves, on the average of samples."""
-    width, n_tables = tables.width, len(tables.values)
-    found = [tables.find_rows(keys) for keys in samples]
-    traffic = {
-        GATHER: [
-            count_gather(rows, width, n_sums=n_tables, has_pairs=True) for rows in found
-        ],
-        SUM: [count_gather(rows, width, n_sums=1, has_pairs=False) for rows in found],
-    }
-    for is_fixed, name in SCATTER.items():
-        traffic[name] = [
-            count_scatter(rows, width, is_in_order=is_fixed) for rows in found
-        ]
-    return {
-        name: Traffic(
-            minimal=sum(one.minimal for one in each) // len(each),
-            touched=sum(one.touched for one in each) // len(each),
-        )
-        for name, each in traffic.items()
-    }
-
-
-def _make_all(
-    device: Device, sizes: Sizes
-) -> Iterator[tuple[str, Tables, Makers, Draw]]:
-    """Make tables of each kind, one after the other: the large ones take gigabytes."""
-    kinds: list[tuple[str, Sequence[int], Draw]] = [
-        ("usual", sizes.rows, draw_text_keys),
-        ("large", sizes.large_rows, draw_distinct_keys),
-    ]
-    for kind, rows, draw in kinds:
-        plain = make_tables(device, rows, sizes.width)
-        yield kind, plain, make_plain(device, plain), draw
-        folded = make_tables(device, rows, sizes.width * sizes.pieces)
-        yield kind, folded, make_folded(device, folded), draw
-
-
-def _check_sum(device: Device, tables: Tables, keys: NDArray) -> dict[str, float]:
-    bias = _draw_numbers((tables.width,))
-    out = sum_rows(device.array(keys), tables.tables, device.array(bias))
-    expected = sum(tables.sum_rows(keys), start=bias)
-    return {SUM: compare(SUM, device.get(out), expected)}
-
-
-def _check_plain(device: Device, tables: Tables, keys: NDArray) -> dict[str, float]:
     d_out = _draw_numbers((len(keys), len(tables.values) * tables.width))
     # what is not written stays as it is, and is seen
     out = device.array(numpy.full_like(d_out, numpy.nan))
@@ -207,6 +144,34 @@ def _check_plain(device: Device, tables: Tables, keys: NDArray) -> dict[str, flo
             for gradient, values in zip(gradients, wanted, strict=True)
         )
     return differences
+
+
+def count_traffic(tables: Tables, samples: Sequence[NDArray]) -> dict[str, Traffic]:
+    """Count the bytes that each kernel moves, on the average of samples."""
+    width = tables.width
+    found = [tables.find_rows(keys) for keys in samples]
+    traffic = {GATHER: [count_gather(rows, width) for rows in found]}
+    for is_fixed, name in SCATTER.items():
+        traffic[name] = [
+            count_scatter(rows, width, is_in_order=is_fixed) for rows in found
+        ]
+    return {
+        name: Traffic(
+            minimal=sum(one.minimal for one in each) // len(each),
+            touched=sum(one.touched for one in each) // len(each),
+        )
+        for name, each in traffic.items()
+    }
+
+
+def _make_all(device: Device, sizes: Sizes) -> Iterator[tuple[str, Tables, Draw]]:
+    """Make tables of each kind, one after the other: the large ones take gigabytes."""
+    kinds: list[tuple[str, Sequence[int], Draw]] = [
+        ("usual", sizes.rows, draw_text_keys),
+        ("large", sizes.large_rows, draw_distinct_keys),
+    ]
+    for kind, rows, draw in kinds:
+        yield kind, make_tables(device, rows, sizes.width), draw
 
 
 def _draw_numbers(shape: tuple[int, ...]) -> Any:

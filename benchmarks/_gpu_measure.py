@@ -32,8 +32,7 @@ class Sizes:
 
     tokens (tuple[int, ...]): The tokens of a batch.
     width (int): The width of each table.
-    pieces (int): Linear pieces of the Maxout layer: folded tables are `width * pieces`
-        wide.
+    pieces (int): Linear pieces of the Maxout layer.
     rows (tuple[int, ...]): The rows of tables as usual: spaCy's own. They fit in L2.
     large_rows (tuple[int, ...]): The rows of tables that are far larger than L2.
     samples (int): How many batches take turns.

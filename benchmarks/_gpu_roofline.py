@@ -25,24 +25,18 @@ class Traffic:
     touched: int
 
 
-def count_gather(
-    rows: Sequence[NDArray], width: int, *, n_sums: int, has_pairs: bool
-) -> Traffic:
-    """Count the bytes of summing rows, in `gather_rows` and `sum_rows`.
+def count_gather(rows: Sequence[NDArray], width: int) -> Traffic:
+    """Count the bytes of summing rows, in `gather_rows`.
 
-    Each key is read (8 bytes), and each sum written (4 bytes a number), with the pairs
-    for the backward pass (8 bytes) where there are some. At least each distinct row is
-    read once; if nothing is kept, each row of each token.
+    Each key is read (8 bytes), and each sum (4 bytes a number) and each pair for the
+    backward pass (8 bytes) written. At least each distinct row is read once; if nothing
+    is kept, each row of each token.
 
     rows (Sequence[NDArray]): For each table the rows of tokens. *Shape:* `(n, hashes)`.
-    n_sums (int): The sums of a token: one for each table, or one.
-    has_pairs (bool): Whether rows are written too, as pairs.
     """
     n, n_slots = len(rows[0]), _count_slots(rows)
     row_bytes = 4 * width
-    fixed = 8 * n * len(rows) + row_bytes * n * n_sums
-    if has_pairs:
-        fixed += 8 * n * n_slots
+    fixed = (8 + row_bytes) * n * len(rows) + 8 * n * n_slots
     return Traffic(
         minimal=fixed + row_bytes * _count_distinct(rows),
         touched=fixed + row_bytes * n * n_slots,

@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 from time import perf_counter
 from types import SimpleNamespace
@@ -19,7 +20,6 @@ from benchmarks import (
     _embedders,
     _gpu_data,
     _gpu_device,
-    _gpu_distinct,
     _gpu_kernels,
     _gpu_measure,
     _gpu_pipelines,
@@ -189,12 +189,8 @@ def test_a_copy_is_measured_read_and_written(results):
 
 def test_each_kernel_has_a_roofline_at_each_size(results):
     kernels = ["gather_rows", "scatter_rows, fixed order", "scatter_rows, atomic"]
-    found = [(r["kernel"], r["tables"], r["tokens"]) for r in results["kernels"]]
-    expected = []
-    for tables in ("usual", "large"):
-        expected += [(k, tables, n) for n in TINY.tokens for k in kernels]
-        expected += [("sum_rows", tables, n) for n in TINY.tokens]
-    assert found == expected
+    found = [(r["tables"], r["tokens"], r["kernel"]) for r in results["kernels"]]
+    assert found == list(product(("usual", "large"), TINY.tokens, kernels))
     for row in results["kernels"]:
         assert 0 <= row["agreement"] < 1e-5
         assert row["clock"] == "queued"
@@ -204,8 +200,7 @@ def test_each_kernel_has_a_roofline_at_each_size(results):
         moved = row["percent_of_copy"] / 100 * results["copy"]["gb_per_s"]
         assert moved == pytest.approx(row["minimal_bytes"] / row["queued"]["ms"] / 1e6)
         rows = TINY.rows if row["tables"] == "usual" else TINY.large_rows
-        width = TINY.width * (TINY.pieces if row["kernel"] == "sum_rows" else 1)
-        assert row["tables_bytes"] == sum(rows) * width * 4
+        assert row["tables_bytes"] == sum(rows) * TINY.width * 4
         assert row["tables_fit_in_l2"] is (row["tables"] == "usual")
 
 
@@ -416,12 +411,9 @@ def test_bytes_counted_by_hand():
     rows = [numpy.array([[0, 1], [0, 0], [4, 1]]), numpy.array([[2], [2], [2]])]
     keys, sums, pairs = 3 * 2 * 8, 3 * 2 * 8, 3 * 3 * 8
     distinct, all_rows = 4 * 8, 9 * 8
-    count = _gpu_roofline.count_gather
-    traffic = count(rows, 2, n_sums=2, has_pairs=True)
+    traffic = _gpu_roofline.count_gather(rows, 2)
     assert traffic.minimal == keys + sums + pairs + distinct
     assert traffic.touched == keys + sums + pairs + all_rows
-    traffic = count(rows, 2, n_sums=1, has_pairs=False)
-    assert traffic.minimal == keys + 3 * 8 + distinct
     fixed = _gpu_roofline.count_scatter(rows, 2, is_in_order=True)
     atomic = _gpu_roofline.count_scatter(rows, 2, is_in_order=False)
     assert fixed.minimal == atomic.minimal == pairs + sums + 2 * distinct
@@ -451,7 +443,7 @@ def test_bytes_counted_one_by_one(n, hashes, width, seed):
                 read |= cells
                 touched += len(cells)
     written = sums
-    traffic = _gpu_roofline.count_gather(rows, width, n_sums=len(rows), has_pairs=True)
+    traffic = _gpu_roofline.count_gather(rows, width)
     others = 8 * n * len(rows) + 4 * len(written) + 8 * len(pairs)
     assert traffic.minimal == others + 4 * len(read)
     assert traffic.touched == others + 4 * touched
@@ -522,27 +514,24 @@ def test_gradients_are_added_up_as_by_numpy(device):
         numpy.testing.assert_allclose(added[i], expected, rtol=1e-12, atol=1e-12)
 
 
-@pytest.mark.parametrize("name", ["gather_rows", "sum_rows", "scatter_rows"])
+@pytest.mark.parametrize("name", ["gather_rows", "scatter_rows"])
 def test_wrong_kernels_are_not_timed(device, monkeypatch, name):
     tables = _gpu_data.make_tables(device, TINY.rows, TINY.width)
     keys = _gpu_data.draw_text_keys(9, numpy.random.default_rng(0))
-    names = ("gather_rows", "sum_rows")
-    assert max(_gpu_kernels.check_kernels(device, tables, keys, names).values()) < 1e-5
+    assert max(_gpu_kernels.check_kernels(device, tables, keys).values()) < 1e-5
     kernel = getattr(cuda, name)
 
     def spoil(*args):
         result = kernel(*args)
         if name == "gather_rows":
             args[2][-1, -1] = numpy.nan
-        elif name == "sum_rows":
-            result[0, 0] += 0.1
         elif not cuda.is_deterministic():
             args[2][-1].array[0, 0] += 0.1
         return result
 
     monkeypatch.setattr(_gpu_kernels, name, spoil)
     with pytest.raises(RuntimeError, match=f"result of '{name}.*' should be within"):
-        _gpu_kernels.check_kernels(device, tables, keys, names)
+        _gpu_kernels.check_kernels(device, tables, keys)
 
 
 def test_wrong_tables_are_not_timed(device, monkeypatch):
@@ -557,15 +546,6 @@ def test_wrong_tables_are_not_timed(device, monkeypatch):
     monkeypatch.setattr(_gpu_tables, "embed_tables", spoil)
     with pytest.raises(RuntimeError, match="result of 'ours' should be within"):
         _gpu_tables.compare_embedders(device, stock, keys)
-
-
-def test_distinct_embedders_agree(device):
-    """Folded tables give what plain tables, Maxout and normalisation give."""
-    embedders = _gpu_distinct.make_embedders(device, TINY)
-    keys = _gpu_data.draw_text_keys(9, numpy.random.default_rng(0))
-    plain, _ = embedders["embedder_train"][0].embed(keys, False)
-    folded = embedders["embedder_predict"][0].embed(keys, False)
-    numpy.testing.assert_allclose(folded, plain, atol=1e-5)
 
 
 # the command
@@ -626,7 +606,7 @@ def test_results_are_written_after_each_part(
 
 def test_goals_are_checked_where_something_was_measured():
     assert gpu.check_goals({}) == []
-    kernel = {"kernel": "sum_rows", "tokens": 1000, "tables": "large"}
+    kernel = {"kernel": "gather_rows", "tokens": 1000, "tables": "large"}
     ratio = {"train": {"times_as_fast_as_thinc": {"called": 5.0}}}
     goals = gpu.check_goals(
         {

@@ -118,10 +118,6 @@ BUILDERS = {
 }
 
 
-#: Those that no kernel embeds: on a GPU layer after layer, and so never folded.
-WITHOUT_KERNELS = {"weighted, side by side"}
-
-
 def get_nodes(model, *names) -> list[Model]:
     return [node for node in model.walk() if node.name in names]
 

@@ -85,35 +85,23 @@ def gather_rows(
     RETURNS (Array): The rows that were summed, paired with their places, to be given to
         `scatter_rows`. *Shape:* `(n * rows of a token,)`, uint64.
     """
-    n_pairs = len(keys) * sum(table.finder.num_hashes for table in tables)
+    columns, n_slots = describe(tables)
+    n, width = len(keys), tables[0].array.shape[1]
+    n_pairs = n * n_slots
     if n_pairs >= 2**32:
         raise ValueError(
             f"A batch should have less than {2**32} rows to sum, but has {n_pairs}, of "
-            f"{len(keys)} tokens. Make smaller batches."
+            f"{n} tokens. Make smaller batches."
         )
     pairs = get_array_module(keys).empty(n_pairs, dtype="uint64")
-    _gather(keys, tables, out, 1, pairs=pairs, weights=weights, scale=scale)
+    size = _find_vector_size([out, scale], tables)
+    args = (
+        *(out, pairs, keys, weights, scale, columns),
+        *(np.uint32(len(tables)), np.uint32(n_slots)),
+        *(np.uint64(n), np.uint32(width // size), np.uint32(out.shape[1] // size)),
+    )
+    _launch("gather_sum", size, -(-n // _TILE), args)
     return pairs
-
-
-def sum_rows(
-    keys: Array,
-    tables: Sequence[Table],
-    bias: Array,
-    *,
-    weights: Array | None = None,
-) -> Array:
-    """Sum the rows of each token's keys in all tables, and a bias.
-
-    keys (Array): A column for each table. *Shape:* `(n, tables)`, uint64, contiguous.
-    tables (Sequence[Table]): The tables, all of the same width, at most 64.
-    bias (Array): *Shape:* `(width,)`, float32.
-    weights (Array, optional): As `gather_rows` takes them.
-    RETURNS (Array): *Shape:* `(n, width)`, float32.
-    """
-    out = get_array_module(keys).empty((len(keys), len(bias)), dtype="float32")
-    _gather(keys, tables, out, len(tables), weights=weights, bias=bias)
-    return out
 
 
 def scatter_rows(
@@ -154,28 +142,6 @@ def _get_module() -> Any:
     cupy = import_module("cupy")
     code = "".join(path.read_text(encoding="utf8") for path in (HEADER, SOURCE))
     return cupy.RawModule(code=code, options=("-std=c++17",))
-
-
-def _gather(
-    keys: Array,
-    tables: Sequence[Table],
-    out: Array,
-    tables_per_sum: int,
-    *,
-    pairs: Array | None = None,
-    weights: Array | None = None,
-    bias: Array | None = None,
-    scale: Array | None = None,
-) -> None:
-    columns, n_slots = describe(tables)
-    n, width = len(keys), tables[0].array.shape[1]
-    size = _find_vector_size([out, bias, scale], tables)
-    args = (
-        *(out, pairs, keys, weights, bias, scale, columns, np.uint32(len(tables))),
-        *(np.uint32(n_slots), np.uint32(tables_per_sum), np.uint64(n)),
-        *(np.uint32(width // size), np.uint32(out.shape[1] // size)),
-    )
-    _launch("gather_sum", size, -(-n // _TILE), args)
 
 
 def _scatter_in_order(

@@ -57,25 +57,21 @@ __device__ inline uint32 get_row(uint64 pair) { return (uint32)(pair >> 32); }
 
 __device__ inline uint32 get_place(uint64 pair) { return (uint32)pair; }
 
-// Sum the rows of each token: those of each column apart, or those of all columns
-// (columns_per_sum is 1 or n_columns). A block does a tile of tokens after another:
-// it finds their rows, keeps them in shared memory, and sums.
+// Sum the rows of each token, those of each column apart. A block does a tile of tokens
+// after another: it finds their rows, keeps them in shared memory, and sums.
 //
 // out     (n, out_stride)
-// pairs   (n * n_slots,), or null: the rows found, for the backward pass
+// pairs   (n * n_slots,): the rows found, for the backward pass
 // keys    (n, n_columns)
 // weights (n * n_slots,), or null: what each row is multiplied with
-// bias    (n_sums * width,), or null: what the sums begin with
-// scale   (n_sums * width,), or null: what they are multiplied with
+// scale   (n_columns * width,), or null: what the sums are multiplied with
 template <typename Vector>
 __device__ inline void gather_sum(
     Vector* __restrict__ out, uint64* __restrict__ pairs,
     const uint64* __restrict__ keys, const float* __restrict__ weights,
-    const Vector* __restrict__ bias, const Vector* __restrict__ scale,
-    const Columns& columns, uint32 n_columns, uint32 n_slots, uint32 columns_per_sum,
-    uint64 n, uint32 width, uint32 out_stride) {
+    const Vector* __restrict__ scale, const Columns& columns, uint32 n_columns,
+    uint32 n_slots, uint64 n, uint32 width, uint32 out_stride) {
     __shared__ uint32 rows[TILE * MAX_COLUMNS * MAX_HASHES];
-    const uint32 n_sums = n_columns / columns_per_sum;
     for (uint64 start = (uint64)blockIdx.x * TILE; start < n;
          start += (uint64)gridDim.x * TILE) {
         const uint32 n_tile = n - start < TILE ? (uint32)(n - start) : TILE;
@@ -86,32 +82,26 @@ __device__ inline void gather_sum(
                       rows + token * n_slots + column.first_slot);
         }
         __syncthreads();
-        if (pairs)
-            for (uint32 i = threadIdx.x; i < n_tile * n_slots; i += blockDim.x)
-                pairs[start * n_slots + i] = make_pair(rows[i], start * n_slots + i);
-        for (uint32 i = threadIdx.x; i < n_tile * n_sums * width; i += blockDim.x) {
+        for (uint32 i = threadIdx.x; i < n_tile * n_slots; i += blockDim.x)
+            pairs[start * n_slots + i] = make_pair(rows[i], start * n_slots + i);
+        for (uint32 i = threadIdx.x; i < n_tile * n_columns * width; i += blockDim.x) {
             const uint32 place = i / width, v = i - place * width;
-            const uint32 token = place / n_sums, which = place - token * n_sums;
+            const uint32 token = place / n_columns, c = place - token * n_columns;
+            const Column& column = columns.column[c];
+            const Vector* table = (const Vector*)column.table;
+            const uint32 slot = token * n_slots + column.first_slot;
             Vector sum;
-            if (bias)
-                sum = bias[which * width + v];
-            else
-                set_zero(sum);
-            for (uint32 c = 0; c < columns_per_sum; ++c) {
-                const Column& column = columns.column[which * columns_per_sum + c];
-                const Vector* table = (const Vector*)column.table;
-                const uint32 slot = token * n_slots + column.first_slot;
+            set_zero(sum);
 #pragma unroll 4
-                for (uint32 k = 0; k < column.num_hashes; ++k) {
-                    if (rows[slot + k] == NO_ROW) continue;
-                    const uint64 row = rows[slot + k] - column.first_row;
-                    Vector x = table[row * width + v];
-                    if (weights) multiply(x, weights[start * n_slots + slot + k]);
-                    add(sum, x);
-                }
+            for (uint32 k = 0; k < column.num_hashes; ++k) {
+                if (rows[slot + k] == NO_ROW) continue;
+                const uint64 row = rows[slot + k] - column.first_row;
+                Vector x = table[row * width + v];
+                if (weights) multiply(x, weights[start * n_slots + slot + k]);
+                add(sum, x);
             }
-            if (scale) multiply(sum, scale[which * width + v]);
-            out[(start + token) * out_stride + which * width + v] = sum;
+            if (scale) multiply(sum, scale[c * width + v]);
+            out[(start + token) * out_stride + c * width + v] = sum;
         }
         __syncthreads();  // before the next tile's rows overwrite these
     }
@@ -265,11 +255,10 @@ __device__ inline void scatter_atomically(
 #define KERNELS(Vector)                                                                \
     extern "C" __global__ void gather_sum_##Vector(                                    \
         Vector* out, uint64* pairs, const uint64* keys, const float* weights,          \
-        const Vector* bias, const Vector* scale, const SHARED_ARGUMENT Columns columns, \
-        uint32 n_columns, uint32 n_slots, uint32 columns_per_sum, uint64 n,            \
-        uint32 width, uint32 out_stride) {                                             \
-        gather_sum(out, pairs, keys, weights, bias, scale, columns, n_columns,         \
-                   n_slots, columns_per_sum, n, width, out_stride);                    \
+        const Vector* scale, const SHARED_ARGUMENT Columns columns, uint32 n_columns,  \
+        uint32 n_slots, uint64 n, uint32 width, uint32 out_stride) {                   \
+        gather_sum(out, pairs, keys, weights, scale, columns, n_columns, n_slots, n,   \
+                   width, out_stride);                                                 \
     }                                                                                  \
     extern "C" __global__ void sum_runs_##Vector(                                      \
         const uint64* pairs, const Vector* d_out, const float* weights,                \

@@ -27,7 +27,7 @@ def pieces_first(W: NDArray, b: NDArray) -> tuple[NDArray, NDArray]:
     RETURNS (tuple): *Shapes:* `(nP * nO, nI)` and `(nP * nO,)`.
     """
     nO, nP, nI = W.shape
-    # copies, also with one piece: who keeps a backward pass shall not hold the weights
+    # copies, also with one piece: optimizers change the weights in place
     rows = W.transpose(1, 0, 2).copy()
     return rows.reshape(nP * nO, nI), b.T.copy().reshape(-1)
 

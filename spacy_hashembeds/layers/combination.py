@@ -1,12 +1,14 @@
 """Ways to put the weighted components of a hash embedding together.
 
-To those who fold tables, all ways are one: a weighted sum of rows of a table. For
-components side by side it has a block for each hash, and for the weights themselves a
-row each that has 1 in their place.
+To those who fold tables, on the CPU, all ways are one: a weighted sum of rows of a
+table. For components side by side it has a block for each hash, and for the weights
+themselves a row each that has 1 in their place.
 """
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
+
+import numpy as np
 
 #: Those that there are: components are added up, or stand side by side.
 COMBINE = ("sum", "concat")
@@ -69,32 +71,32 @@ class Combination(NamedTuple):
         n_rows = nV if self.combine == "sum" else nV * self.num_hashes
         return n_rows + self.num_hashes * self.append_weights
 
-    def make_table(self, E: Any, xp: Any) -> Any:
+    def make_table(self, E: Any) -> Any:
         """Make the table that vectors are weighted sums of rows of.
 
         E (Any): The components. *Shape:* `(nV, nE)`.
         RETURNS (Any): *Shape:* `(rows, nO)`, float32.
         """
         if self.combine == "concat":
-            E = xp.kron(xp.eye(self.num_hashes, dtype="f"), E)
+            E = np.kron(np.eye(self.num_hashes, dtype="f"), E)
         if self.append_weights:
             width = E.shape[1]
-            E = xp.pad(E, ((0, 0), (0, self.num_hashes)))
-            rest = xp.eye(self.num_hashes, E.shape[1], k=width, dtype="f")
-            E = xp.concatenate([E, rest])
+            E = np.pad(E, ((0, 0), (0, self.num_hashes)))
+            rest = np.eye(self.num_hashes, E.shape[1], k=width, dtype="f")
+            E = np.concatenate([E, rest])
         return E
 
-    def find_rows(self, rows: Any, weights: Any, nV: int, xp: Any) -> tuple[Any, Any]:
+    def find_rows(self, rows: Any, weights: Any, nV: int) -> tuple[Any, Any]:
         """Find the rows of this table that make up vectors, and their weights.
 
         rows (Any): The components of each key. *Shape:* `(n, num_hashes)`, unsigned.
         weights (Any): Of the same shape, float32.
         """
-        places = xp.arange(self.num_hashes, dtype="uint32")
+        places = np.arange(self.num_hashes, dtype="uint32")
         if self.combine == "concat":
             rows, nV = rows + places * nV, nV * self.num_hashes
         if self.append_weights:
-            appended = xp.tile(places + nV, (len(rows), 1))
-            rows = xp.concatenate([rows, appended], axis=1)
-            weights = xp.concatenate([weights, weights], axis=1)
+            appended = np.tile(places + nV, (len(rows), 1))
+            rows = np.concatenate([rows, appended], axis=1)
+            weights = np.concatenate([weights, weights], axis=1)
         return rows.astype("uint32", copy=False), weights

@@ -82,10 +82,9 @@ def embed_tables(
     n_columns = sum(table.model.get_dim("nO") for table in tables)
     X = ops.alloc2f(len(keys), n_columns + n_more, zeros=False)
     scale = _draw_dropout(tables) if is_train else None
-    weighed = weigh_keys(tables, keys)
+    weighed = _weigh_keys(tables, keys)
     weights = weighed.weights
     pairs = gather_rows(weighed.keys, arrays, X, weights=weights, scale=scale)
-    del arrays  # of the weights themselves nothing is held for the backward pass
 
     def backprop(dX: Array) -> None:
         dX = ops.as_contig(dX, dtype="float32")
@@ -102,7 +101,7 @@ def embed_tables(
     return X, backprop
 
 
-def weigh_keys(tables: Sequence[GpuTable], keys: Array) -> Weighed:
+def _weigh_keys(tables: Sequence[GpuTable], keys: Array) -> Weighed:
     """Weigh the rows of all tables, those of a token side by side.
 
     keys (Array): A column for each table. *Shape:* `(n, tables)`, uint64, contiguous.

@@ -302,7 +302,7 @@ def find_weighted_rows(model: Model, ids: Ints1d) -> tuple[Ints2d, Floats2d]:
     rows, weight_rows = cast(Any, find_rows(model, ids))
     weights = peek(model, "P").take(weight_rows[:, 0], axis=0)
     combination, nV = _get_combination(model), model.get_dim("nV")
-    return combination.find_rows(rows, weights, nV, model.ops.xp)
+    return combination.find_rows(rows, weights, nV)
 
 
 def count_table_rows(model: Model) -> int:
@@ -312,8 +312,7 @@ def count_table_rows(model: Model) -> int:
 
 def make_table(model: Model) -> Floats2d:
     """Make the table whose rows are summed. *Shape:* `(rows, nO)`, float32."""
-    table = _get_combination(model).make_table(get_table(model), model.ops.xp)
-    return cast(Floats2d, table)
+    return cast(Floats2d, _get_combination(model).make_table(get_table(model)))
 
 
 offer_column(

@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 from spacy.vocab import Vocab
 from thinc.api import (
     Adam,
+    LayerNorm,
+    Maxout,
     Model,
     fix_random_seed,
     set_dropout_rate,
@@ -22,15 +24,20 @@ from spacy_hashembeds.architectures.encoders.maxout_window_encoder import (
     MaxoutWindowEncoder,
 )
 from spacy_hashembeds.kernels import cuda
-from spacy_hashembeds.layers.mixing import folding
+from spacy_hashembeds.layers.hashembed import HashEmbed
+from spacy_hashembeds.layers.mixing import mixedembed
+from spacy_hashembeds.layers.mixing.column import find_column
+from spacy_hashembeds.layers.mixing.folding import Fold
+from spacy_hashembeds.layers.mixing.mixer import Mixer
+from spacy_hashembeds.layers.weightedhashembed import WeightedHashEmbed
 
 from ..toy_embedders import (
     BUILDERS,
     CHANGES,
-    WITHOUT_KERNELS,
     assert_close,
     assert_gradients_close,
     build_hash,
+    change_in_place,
     get_gradients,
     get_nodes,
     get_weights,
@@ -60,31 +67,18 @@ def predict(gpu, model, docs) -> np.ndarray:
     return np.concatenate([gpu.get(Y) for Y in model.predict(docs)])
 
 
-def is_folded(model) -> bool:
-    return model.attrs["fold"].cached is not None
-
-
-@pytest.fixture
-def has_kernels(request) -> bool:
-    return request.node.callspec.id.split("-")[1] not in WITHOUT_KERNELS
-
-
 @shared
-@example(lengths=[6], seed=0, limit="256")  # one token more: tiles, and threads
-@example(lengths=[7], seed=0, limit="0")
-@example(lengths=[8], seed=0, limit="256")
-@example(lengths=[255], seed=0, limit="0")
-@example(lengths=[256], seed=0, limit="256")
-@given(lengths=LENGTHS, seed=st.integers(0, 99), limit=st.sampled_from(["0", "256"]))
-def test_predictions_equal_those_of_the_cpu(
-    gpu, model, vocab, has_kernels, lengths, seed, limit, monkeypatch
-):
-    monkeypatch.setenv(folding.LIMIT_NAME, limit)
+@example(lengths=[6], seed=0)  # one token more: tiles, and threads
+@example(lengths=[7], seed=0)
+@example(lengths=[8], seed=0)
+@example(lengths=[255], seed=0)
+@example(lengths=[256], seed=0)
+@given(lengths=LENGTHS, seed=st.integers(0, 99))
+def test_predictions_equal_those_of_the_cpu(gpu, model, vocab, lengths, seed):
     docs = make_docs(vocab, [*lengths, 1], seed)
     on_gpu = gpu.copy(model)
     expected = np.concatenate(model.predict(docs))
     assert_close(predict(gpu, on_gpu, docs), expected)
-    assert is_folded(on_gpu) == (has_kernels and limit == "256")
     assert [len(Y) for Y in on_gpu.predict(docs)] == [len(doc) for doc in docs]
 
 
@@ -131,17 +125,17 @@ def test_no_tokens(gpu, model, vocab):
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_folded_tables_are_never_stale(gpu, model, vocab, has_kernels, change):
+def test_predictions_follow_every_change(gpu, model, vocab, change):
+    """Nothing is cached: see `frozenparams.py`."""
     docs = make_docs(vocab, [60])
     on_gpu = gpu.copy(model)
     before = predict(gpu, on_gpu, docs)
-    assert is_folded(on_gpu) == has_kernels
+    assert on_gpu.attrs["fold"].cached is None
     change(on_gpu, docs)
     expected = np.concatenate(gpu.copy_back(on_gpu).predict(docs))
     assert not np.allclose(expected, before, atol=1e-3), "the change changes nothing"
     for _ in range(2):
         assert_close(predict(gpu, on_gpu, docs), expected)
-    assert is_folded(on_gpu) == has_kernels
 
 
 def test_weights_held_from_before_can_be_changed(gpu, model, vocab):
@@ -154,7 +148,31 @@ def test_weights_held_from_before_can_be_changed(gpu, model, vocab):
             view *= factor
         expected = np.concatenate(gpu.copy_back(on_gpu).predict(docs))
         assert_close(predict(gpu, on_gpu, docs), expected)
-        assert not is_folded(on_gpu)
+
+
+def test_columns_that_no_kernel_embeds_go_beside(gpu):
+    """Those that have rows too, and what comes after them."""
+    fix_random_seed(0)
+    layers = [
+        HashEmbed(4, 6, seed=1),
+        WeightedHashEmbed(3, 7, nK=9, seed=2, combine="concat"),
+        HashEmbed(5, 8, seed=3),
+    ]
+    width = sum(layer.initialize().get_dim("nO") for layer in layers)
+    mixing = [Maxout(5, width, nP=2).initialize(), LayerNorm(5).initialize()]
+    model: Model = Model("layers", forward=None, layers=[*layers, *mixing])
+    keys = np.arange(60, dtype="uint64").reshape(20, 3) % 9
+    dY = np.random.default_rng(0).normal(size=(20, 5)).astype("f")
+    results = []
+    for copied in (model.copy(), gpu.copy(model)):
+        mixer = Mixer([*map(find_column, copied.layers[:3])], *copied.layers[3:], None)
+        assert mixedembed.can_embed(mixer)
+        Y, backprop = mixedembed.forward(mixer, Fold(), keys, True)
+        backprop(copied.layers[0].ops.asarray(dY))
+        results.append([gpu.get(array) for array in (Y, *get_gradients(copied))])
+    (expected, *expected_grads), (actual, *grads) = results
+    assert_close(actual, expected)
+    assert_gradients_close(grads, expected_grads)
 
 
 @pytest.mark.gpu
@@ -175,25 +193,13 @@ def test_weights_shared_with_torch_can_be_changed(vocab):
     assert not np.allclose(predict(Gpu(model.ops), model, docs), before, atol=1e-3)
 
 
-def test_folded_tables_are_made_once(gpu, vocab, monkeypatch):
-    model = gpu.copy(build_hash(vocab))
-    made = []
-    fold = folding.fold
-    monkeypatch.setattr(folding, "fold", lambda *a: made.append(1) or fold(*a))
-    for seed in range(4):
-        predict(gpu, model, make_docs(vocab, [5, 90], seed))
-    assert made == [1]
-
-
-def test_copies_do_not_share_folded_tables(gpu, model, vocab):
+def test_copies_share_no_weights(gpu, model, vocab):
     docs = make_docs(vocab, [60])
     on_gpu = gpu.copy(model)
     expected = predict(gpu, on_gpu, docs)
     assert len(on_gpu.to_bytes()) == len(model.to_bytes()), "nothing more is saved"
     for copied in (copy.deepcopy(on_gpu), pickle.loads(pickle.dumps(on_gpu))):
-        assert not is_folded(copied)
-        for node, name in get_weights(copied):
-            node.get_param(name)[...] *= -1.5
+        change_in_place(copied, docs)
         assert not np.allclose(predict(gpu, copied, docs), expected, atol=1e-3)
         assert_close(predict(gpu, on_gpu, docs), expected)
 

@@ -7,9 +7,9 @@ offers nothing):
     offer_column(forward, ColumnFunctions(find_rows=find_rows))
 
 Every column can embed the distinct values of a batch once. One whose vectors are sums
-of rows of the layer's table, weighted or not, can say which rows: its table is then
-multiplied with what comes next once and for all (see `folding.py`). Kernels for GPUs
-find the rows if it says how.
+of rows of the layer's table, weighted or not, can say which rows: on the CPU its table
+is then multiplied with what comes next once and for all (see `folding.py`). Kernels for
+GPUs find the rows if it says how.
 """
 
 from collections.abc import Callable
@@ -25,10 +25,6 @@ from ..table import get_table
 Array = Any
 
 Backprop = Callable[[Array], object]
-
-
-def backprop_nothing(dY: Array) -> None:
-    """Go back from a prediction."""
 
 
 def _check_nothing(model: Model) -> None:

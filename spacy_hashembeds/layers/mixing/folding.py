@@ -8,7 +8,8 @@ are no sums of rows go beside.
 
 Folded tables take `nP` times the memory of the tables (14.4 MB for spaCy's usual ones),
 and some milliseconds to make. They are made when weights are first used to predict, and
-cached until these change: see `derived.py`.
+cached until somebody gets at these: see `derived.py`. On a GPU there are none: see
+`gpumixedembed.py`.
 """
 
 import os

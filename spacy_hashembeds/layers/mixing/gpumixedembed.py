@@ -22,10 +22,9 @@ def can_embed(mixer: Mixer) -> bool:
 
     The columns that they embed have to come first, and be of one width.
     """
-    columns, others = _split_columns(mixer)
+    columns, _ = _split_columns(mixer)
     is_one_width = len({column.width for column in columns}) == 1
-    fits = is_one_width and len(columns) <= MAX_COLUMNS
-    return fits and not any(column.has_rows for column in others)
+    return is_one_width and len(columns) <= MAX_COLUMNS
 
 
 def forward(

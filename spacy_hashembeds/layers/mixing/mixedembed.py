@@ -11,7 +11,7 @@ from ...kernels.distinct import MAX_COLUMNS
 from ...kernels.threads import one_thread
 from ..frozenparams import make_writeable
 from . import compiledembed, cpumixedembed, gpumixedembed
-from .column import Array, backprop_nothing
+from .column import Array
 from .folding import Fold, FoldedTables
 from .mixer import Mixer
 
@@ -42,7 +42,7 @@ def forward(
     if is_used_by(mixer.maxout.ops):
         return gpumixedembed.forward(mixer, keys, is_train)
     if not is_train:
-        return _predict(mixer, fold.get(mixer), keys), backprop_nothing
+        return _predict(mixer, fold.get(mixer), keys), lambda dY: None
     for layer in mixer.folded:
         make_writeable(layer)
     with one_thread():
