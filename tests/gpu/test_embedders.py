@@ -141,13 +141,15 @@ def test_predictions_follow_every_change(gpu, model, vocab, change):
 def test_weights_held_from_before_can_be_changed(gpu, model, vocab):
     docs = make_docs(vocab, [60])
     on_gpu = gpu.copy(model)
-    predict(gpu, on_gpu, docs)
     views = [node.get_param(name)[...] for node, name in get_weights(on_gpu)]
+    before = predict(gpu, on_gpu, docs)
     for factor in (2.0, -1.0):
         for view in views:
             view *= factor
-        expected = np.concatenate(gpu.copy_back(on_gpu).predict(docs))
-        assert_close(predict(gpu, on_gpu, docs), expected)
+        changed = predict(gpu, on_gpu, docs)  # and nobody has asked the model
+        assert not np.allclose(changed, before, atol=1e-3)
+        assert_close(changed, np.concatenate(gpu.copy_back(on_gpu).predict(docs)))
+        before = changed
 
 
 def test_columns_that_no_kernel_embeds_go_beside(gpu):
