@@ -8,6 +8,7 @@ import pytest
 import spacy
 from spacy.language import Language
 from spacy.lookups import Lookups
+from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.util import registry
 from spacy.vocab import Vocab
@@ -93,6 +94,14 @@ def test_nothing_is_read_before_and_no_more_than_the_limit(nlp):
     assert len(read) == 7
 
 
+def test_the_predicted_side_is_counted_which_is_what_the_layer_is_given(nlp):
+    gold = Doc(nlp.vocab, words=["ab", "c"], spaces=[True, False])
+    predicted = Doc(nlp.vocab, words=["a", "b", "c"], spaces=[False, True, False])
+    examples = [Example(predicted, gold)]
+    count_symbols(nlp, examples, min_freq=1)
+    assert initialize(nlp, examples) == {"a", "b", "c"}
+
+
 def test_the_last_call_counts(nlp):
     count_symbols(nlp, make_examples(nlp, ["x"]), min_freq=1)
     count_symbols(nlp, make_examples(nlp), min_freq=2)
@@ -125,6 +134,16 @@ def test_only_layers_that_wait_are_given_symbols(nlp, tmp_path):
     examples = make_examples(nlp)
     nlp.initialize(lambda: examples)
     assert (get_symbols(nlp), get_symbols(nlp, "other")) == ([{"a"}], [{"q"}])
+
+
+def test_components_that_are_disabled_and_trained_wait_for_nothing(nlp):
+    count_symbols(nlp, make_examples(nlp), min_freq=2)
+    initialize(nlp)
+    with (
+        nlp.select_pipes(disable="tok2vec"),
+        pytest.raises(ValueError, match="'nlp' should have an embedder that waits"),
+    ):
+        count_symbols(nlp, make_examples(nlp))
 
 
 # Norms

@@ -158,6 +158,15 @@ def test_long_texts_beside_short_ones():
     np.testing.assert_array_equal(whole, np.concatenate([parts[0], [0], parts[1]]))
 
 
+def test_sums_of_large_scores_do_not_hide_small_differences():
+    """What all tags of a token have in common decides nothing."""
+    differences = np.random.default_rng(0).normal(size=(3000, 9)) / 1000
+    scores = (differences - 16).astype("float32")
+    lengths = np.array([3000])
+    tags = search(scores, lengths)
+    np.testing.assert_array_equal(tags, search(scores.astype("d") + 16, lengths))
+
+
 @pytest.mark.parametrize("decoding", DECODERS)
 def test_texts_without_tokens(decoding):
     lengths = np.array([0, 2, 0])

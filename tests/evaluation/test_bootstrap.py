@@ -188,6 +188,16 @@ def test_p_values_are_those_of_all_exchanges():
         assert score.p_value == pytest.approx(extreme[i] / 2**10, abs=0.015)
 
 
+def test_differences_that_are_equal_but_for_rounding_are_as_large():
+    """Of sixteen exchanges, in eight the precisions differ by 7/24, as they do here."""
+    ours = [(2, 0, 0), (1, 0, 0), (1, 2, 0), (1, 1, 0)]  # 5 / 8
+    theirs = [(0, 0, 2), (1, 2, 0), (1, 2, 0), (0, 0, 1)]  # 2 / 6
+    counts = [np.array(rows)[:, None] for rows in (ours, theirs)]
+    [found] = compare_scores(*counts, samples=5000, seed=0)
+    assert found.p.difference == pytest.approx(7 / 24)
+    assert found.p.p_value == pytest.approx(8 / 16, abs=0.03)
+
+
 def test_p_values_of_equals_are_uniform():
     rng = np.random.default_rng(11)
     p_values = []
@@ -299,6 +309,24 @@ def test_the_interval_of_a_mean_is_that_of_drawing_one_by_one():
     intervals = bootstrap_mean(counts, samples=4000, seed=0)
     found = np.array([intervals.p, intervals.r, intervals.f])
     assert found == pytest.approx(expected, abs=0.01)
+
+
+def test_things_that_no_document_has_score_0_in_a_mean():
+    rng = np.random.default_rng(3)
+    ours, theirs = (rng.integers(1, 4, size=(20, 2, 3)) for _ in range(2))
+    settings = {"samples": 50, "seed": 0}
+    alone = compare_means(ours, theirs, **settings)
+    found = compare_means(ours, theirs, absent=2, **settings)
+    mean, half = (bootstrap_mean(ours, absent=n, **settings) for n in (0, 2))
+    assert alone is not None
+    assert found is not None
+    for key in "prf":
+        whole, part = getattr(alone, key), getattr(found, key)
+        assert part.difference == pytest.approx(whole.difference / 2)
+        assert part.interval == pytest.approx(np.array(whole.interval) / 2)
+        assert part.p_value == whole.p_value
+        interval = np.array(getattr(mean, key)) / 2
+        assert getattr(half, key) == pytest.approx(interval)
 
 
 def test_a_mean_without_gold_things_has_no_interval():

@@ -136,6 +136,8 @@ def test_a_label_that_only_gold_docs_have_is_missed():
         (False, {"a": 0.5, "b": 0.49}, {"a": 0.0, "b": 1.0}, ("b", "a")),
         (False, {"a": 0.9, "b": 0.9}, {"b": 1.0}, ("b", "b")),  # a is unknown
         (False, {"a": 0.1, "b": 0.1}, {"a": 0.0, "b": 0.0}, ("", "")),
+        (False, {"a": 0.9, "b": 0.9}, {"a": 0.1, "b": 0.0}, ("a", "ab")),  # as spaCy
+        (True, {"a": 0.9, "b": 0.3}, {"a": 0.1, "b": 0.0}, ("a", "a")),
         (False, {"a": 0.9}, {}, None),
         (False, {}, {"a": 1.0, "b": 1.0}, ("ab", "")),
     ],

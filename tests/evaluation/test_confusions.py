@@ -167,6 +167,17 @@ def test_an_example_without_sentences_is_cut_to_what_is_near():
     assert example.text[mark.start : mark.end] == "w100"
 
 
+def test_an_entity_that_is_cut_in_two_is_not_marked():
+    ents = ["O"] * 100 + ["B-X"] + ["O"] * 28 + ["B-Y", "B-Z", "I-Z"] + ["O"] * 68
+    doc = Doc(Vocab(), words=["w"] * 200, ents=ents)
+    matches = Matches(missed=(("X", 100, 101),), spurious=(("Z", 130, 132),))
+    missed = next(c for c in count((doc, matches)) if c.error == "missed")
+    (example,) = missed.examples
+    assert len(example.text.split()) == 61  # up to the first token of Z
+    assert [mark.label for mark in example.gold] == ["X", "Y"]
+    assert example.predicted == []
+
+
 def test_a_very_long_sentence_is_cut_to_what_is_near():
     doc = toy_ner.make_doc(" ".join(f"w{i}|T{i}" for i in range(201)))
     for token in doc:

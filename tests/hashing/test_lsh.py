@@ -16,6 +16,7 @@ from spacy_hashembeds.hashing.lsh import (
     OPEN_CIRCLE,
     Ngrams,
     find_bits,
+    find_in_order,
     find_ngrams,
     find_rows,
     make_planes,
@@ -86,6 +87,17 @@ def test_what_is_left_out_is_left_out_of_each_word():
     ngrams = Ngrams(np.arange(6, dtype="uint64"), np.array([2, 0, 3, 1]))
     chosen = ngrams.select(np.array([True, False, False, True, True, False]))
     assert (chosen.keys.tolist(), chosen.lengths.tolist()) == ([0, 3, 4], [1, 0, 2, 0])
+
+
+@pytest.mark.parametrize("n", [0, 1, 900, 3000])
+def test_keys_are_found_among_some_in_order(n):
+    state = np.random.default_rng(0)
+    counted = np.unique(state.integers(2**64, size=500, dtype="uint64"))
+    # some are among them, and some are there more than once
+    others = np.array([0, 2**64 - 1], dtype="uint64")
+    keys = state.choice(np.concatenate([counted[::2], others]), n)
+    places = find_in_order(counted, keys)
+    np.testing.assert_array_equal(places, np.searchsorted(counted, keys))
 
 
 # Bits

@@ -68,6 +68,7 @@ def test_millions_take_little_work_and_reach_all_rows(tried):
     assert 180_000 < found < 200_000
 
 
-def test_hashes_that_are_equal_count_once():
+def test_hashes_that_are_equal_count_once(tried):
     hashes = np.repeat(np.arange(7, dtype="uint32"), 100_000)
     assert count_reached_rows(hashes, 10**6) == 7
+    assert tried == [7]

@@ -65,7 +65,8 @@ def test_gradients_are_those_of_numpy(nO, nP):
         with compiled.using(kernels):
             Y, backprop = begin_finish(mixed.copy(), norm)
             gradients = norm.make_zeros()
-            gradients.scale[...] = 1  # added to
+            for number, gradient in enumerate(gradients[:3], start=1):
+                gradient[...] = number  # added to
             d_mixed = backprop(dY, gradients)
             found.append((Y, d_mixed, *gradients))
     for ours, expected in zip(*found, strict=True):
@@ -82,6 +83,17 @@ def test_more_pieces_than_a_byte_counts_are_left_to_numpy():
         assert backprop(Y, norm.make_zeros()).shape == mixed.shape
     assert noted.names == ["finish_rows"]
     np.testing.assert_allclose(finished, Y, atol=1e-5)
+
+
+def test_kernels_take_arrays_of_float32_without_gaps():
+    plain = np.ones((4, 2), dtype="f")
+    with compiled.using(KERNELS):
+        assert compiled.take() is compiled.take(plain, plain[:2]) is KERNELS
+        for other in (plain.astype("d"), plain[::2], plain.T):
+            assert compiled.take(other) is None
+            assert compiled.take(plain, other) is compiled.take(other, plain) is None
+    with compiled.using(None):
+        assert compiled.take(plain) is None
 
 
 @both_paths

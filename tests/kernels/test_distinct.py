@@ -19,16 +19,20 @@ sizes = st.integers(1, 40)
 values = st.one_of(st.integers(0, 3), st.integers(0, 2**64 - 1))
 
 
-@given(hnp.arrays("uint64", sizes, elements=values))
-def test_values_are_distinct_and_give_the_keys_back(keys):
-    found = find_distinct(keys)
+@both_paths
+@given(keys=hnp.arrays("uint64", sizes, elements=values))
+def test_values_are_distinct_and_give_the_keys_back(kernels, keys):
+    with compiled.using(kernels):
+        found = find_distinct(keys)
     assert sorted(found.values.tolist()) == sorted(set(keys.tolist()))
     np.testing.assert_array_equal(found.values[found.copies], keys)
 
 
-@given(hnp.arrays("uint64", st.tuples(sizes, st.integers(1, 6)), elements=values))
-def test_rows_are_distinct_and_give_the_rows_back(rows):
-    found = find_distinct_rows(rows)
+@both_paths
+@given(rows=hnp.arrays("uint64", st.tuples(sizes, st.integers(1, 6)), elements=values))
+def test_rows_are_distinct_and_give_the_rows_back(kernels, rows):
+    with compiled.using(kernels):
+        found = find_distinct_rows(rows)
     assert len(found.values) == len({tuple(row) for row in rows.tolist()})
     np.testing.assert_array_equal(found.values[found.copies], rows)
 
@@ -67,20 +71,24 @@ def test_rows_of_another_byte_order(kernels):
         assert find_distinct_rows(rows).copies.tolist() == [0, 1, 0]
 
 
-def test_rows_of_another_layout():
+@both_paths
+def test_rows_of_another_layout(kernels):
     rows = np.arange(12, dtype="uint64").reshape(3, 4).T
-    found = find_distinct_rows(rows)
+    with compiled.using(kernels):
+        found = find_distinct_rows(rows)
     np.testing.assert_array_equal(found.values[found.copies], rows)
 
 
-@given(hnp.arrays("uint64", sizes, elements=values), st.integers(1, 5))
-def test_gather_backpropagates_share(keys, width):
+@both_paths
+@given(keys=hnp.arrays("uint64", sizes, elements=values), width=st.integers(1, 5))
+def test_gather_backpropagates_share(kernels, keys, width):
     """<share(Y), dY> = <Y, gather(dY)> for all Y and dY."""
     found = find_distinct(keys)
     state = np.random.default_rng(0)
     Y = state.normal(size=(len(found.values), width)).astype("f")
     dY = state.normal(size=(len(keys), width)).astype("f")
-    shared, gathered = found.share(Y), found.gather(dY)
+    with compiled.using(kernels):
+        shared, gathered = found.share(Y), found.gather(dY)
     assert (shared.shape, gathered.shape) == (dY.shape, Y.shape)
     np.testing.assert_allclose((shared * dY).sum(), (Y * gathered).sum(), rtol=1e-3)
     np.testing.assert_array_equal(
@@ -88,22 +96,27 @@ def test_gather_backpropagates_share(keys, width):
     )
 
 
+@both_paths
 @given(
-    hnp.arrays(
-        "float32", st.tuples(sizes, st.integers(2, 5)), elements=st.floats(width=32)
+    X=hnp.arrays(
+        "float32",
+        st.tuples(sizes, st.integers(2, 5)),
+        elements=st.floats(width=32) | st.sampled_from([0.0, -0.0]),
     )
 )
-def test_equal_rows_of_numbers_are_found(X):
+def test_equal_rows_of_numbers_are_found(kernels, X):
     """Bit for bit: -0.0 is not 0.0, and what is no number equals itself."""
     rows = [row.tobytes() for row in X]
-    n_distinct = len(set(rows))
-    found = find_equal_rows(X, most=n_distinct)
+    n_distinct, n_beginnings = len(set(rows)), len({row.tobytes() for row in X[:, :2]})
+    with compiled.using(kernels):
+        found = find_equal_rows(X, most=n_distinct)
+        none = find_equal_rows(X, most=n_beginnings - 1)
+    assert none is None
     if found is None:
-        assert len({row.tobytes() for row in X[:, :2]}) < n_distinct
+        assert n_beginnings < n_distinct
     else:
         assert len(found.values) == n_distinct
         assert [row.tobytes() for row in found.share(found.values)] == rows
-    assert find_equal_rows(X, most=len({row.tobytes() for row in X[:, :2]}) - 1) is None
 
 
 def test_rows_that_two_numbers_do_not_tell_apart():

@@ -57,6 +57,15 @@ def test_normalisation_equals_thinc(n, nO, seed):
     np.testing.assert_allclose(d_b, layer.get_grad("b"), rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.parametrize("nP", [1, 3])
+def test_weights_are_copied_whatever_the_layout(nP):
+    """Who keeps a backward pass shall not hold the weights."""
+    W, b = np.ones((2, nP, 4), dtype="f"), np.ones((2, nP), dtype="f")
+    for copied, weights in zip(pieces_first(W, b), (W, b), strict=True):
+        assert copied.flags.c_contiguous
+        assert not np.shares_memory(copied, weights)
+
+
 @pytest.mark.parametrize("function", [begin_maximum, maximum])
 def test_inputs_are_left_alone(function):
     Y = np.random.default_rng(0).normal(size=(4, 3, 5)).astype("f")

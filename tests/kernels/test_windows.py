@@ -20,24 +20,29 @@ from .paths import both_paths
 OPS = NumpyOps()
 
 
-@given(st.integers(1, 9), st.integers(1, 5), st.integers(0, 3))
-def test_windows_equal_thinc(n, width, window_size):
+@both_paths
+@given(n=st.integers(1, 9), width=st.integers(1, 5), window_size=st.integers(0, 3))
+def test_windows_equal_thinc(kernels, n, width, window_size):
     state = np.random.default_rng(0)
     X = state.normal(size=(n, width)).astype("f")
     padded = OPS.flatten([X], pad=window_size)
     rows = np.arange(window_size, window_size + n)
-    windows = copy_windows(padded, rows, window_size)
+    with compiled.using(kernels):
+        windows = copy_windows(padded, rows, window_size)
     np.testing.assert_array_equal(windows, OPS.seq2col(X, window_size))
     dY = state.normal(size=windows.shape).astype("f")
     dX = np.ones_like(padded)
-    add_windows(dX, rows, window_size, dY)
+    with compiled.using(kernels):
+        add_windows(dX, rows, window_size, dY)
     expected = OPS.backprop_seq2col(dY, window_size) + 1
     np.testing.assert_allclose(dX[rows], expected, atol=1e-5)
 
 
-def test_windows_are_no_view_in_which_rows_overlap():
+@both_paths
+def test_windows_are_no_view_in_which_rows_overlap(kernels):
     """numpy 2.0 to 2.2 leave products of such views to a plain loop."""
-    windows = copy_windows(np.ones((6, 3), dtype="f"), np.arange(1, 5), 1)
+    with compiled.using(kernels):
+        windows = copy_windows(np.ones((6, 3), dtype="f"), np.arange(1, 5), 1)
     assert windows.flags.c_contiguous
     assert windows.strides == (9 * 4, 4)
 

@@ -207,6 +207,16 @@ def test_characters_begin_as_long_as_their_types():
     assert lengths.mean() == pytest.approx(1, abs=0.1)
 
 
+def test_kernels_begin_by_what_they_see_of_a_word():
+    """Each is as one unit of a dense layer (Glorot and Bengio 2010)."""
+    model = CharCNN(25, num_kernels=20, ngram_size=3).initialize()
+    for length in (1, 2, 3):
+        W = model.get_param(f"W{length}")
+        bound = (6 / (length * (25 + 4) + 20)) ** 0.5
+        assert 0.95 * bound < abs(W).max() <= bound
+    assert not model.get_param("b").any()
+
+
 def test_equal_seeds_give_equal_weights():
     assert build().to_bytes() == build().to_bytes()
     fix_random_seed(1)

@@ -32,6 +32,18 @@ def test_masks_are_thincs_to_the_bit(rate, shape, kernels):
     assert np.random.random_sample() == following
 
 
+@both_paths
+def test_what_is_drawn_next_to_the_rate_is_dropped_if_it_is_below(kernels):
+    fix_random_seed(1)
+    drawn = np.random.random_sample()
+    assert drawn < 0.5  # so that there are numbers between it and the next it could be
+    for rate in (np.nextafter(drawn, 0), drawn, np.nextafter(drawn, 1)):
+        fix_random_seed(1)
+        with compiled.using(kernels):
+            mask = draw_mask(Dropout(float(rate)), (1,))
+        assert (mask[0] == 0) == (drawn < rate)
+
+
 def test_nothing_is_drawn_where_nothing_is_dropped():
     layer = Dropout(0.5)
     layer.attrs["is_enabled"] = False

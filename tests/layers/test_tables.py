@@ -123,11 +123,29 @@ def test_dropout_drops_whole_dimensions_and_only_in_training(build):
     kept = Y.any(axis=0)
     assert 0 < kept.sum() < 4
     numpy.testing.assert_allclose(Y[:, kept], clean[:, kept] * 2, rtol=1e-6)
-    dY = numpy.ones_like(Y)
-    backprop(dY)
-    assert (dY == 1).all(), "the gradient that came in was changed"
-    assert not model.get_grad("E")[:, ~kept].any()
-    assert model.get_grad("E")[:, kept].any()
+    dY = numpy.random.default_rng(0).normal(size=Y.shape).astype("f")
+    given = dY.copy()
+    backprop(given)
+    numpy.testing.assert_array_equal(given, dY)  # left as it was
+    dE = model.get_grad("E").copy()
+    assert not dE[:, ~kept].any()
+    model.set_grad("E", numpy.zeros_like(dE))
+    model(IDS, is_train=False)[1](dY)
+    numpy.testing.assert_allclose(dE[:, kept], 2 * model.get_grad("E")[:, kept])
+
+
+@pytest.mark.parametrize(
+    "other", [numpy.asfortranarray, lambda gradient: gradient.astype("float64")]
+)
+def test_a_gradient_of_another_kind_is_added_to(build, other):
+    """Somebody may have set it: kernels can't add to it in place."""
+    model = build().initialize()
+    Y, backprop = model.begin_update(IDS)
+    backprop(Y)
+    once = model.get_grad("E").copy()
+    model.set_grad("E", other(once))
+    backprop(Y)
+    numpy.testing.assert_allclose(model.get_grad("E"), 2 * once, rtol=1e-6)
 
 
 def test_column_of_a_matrix(build):
