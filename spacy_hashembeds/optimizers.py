@@ -65,7 +65,7 @@ class OnePassAdam(Optimizer):
             **self._get_rates(key, lr_scale),
             clip=clip,
         )
-        return weights, gradient
+        return w[...], gradient  # another view, as Thinc gives one
 
     def _is_covered(
         self, key: KeyT, weights: Any, gradient: Any, lr_scale: float

@@ -1,13 +1,13 @@
 """Keep the codes of words that were met lately, in bounded memory."""
 
 from collections.abc import Callable
-from operator import is_
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import locks
+from .identity import are_same
 
 #: The most memory that the codes of a cache take.
 MAX_BYTES = 2**20
@@ -67,7 +67,7 @@ class CodeCache:
         RETURNS (NDArray): *Shape:* `(n, width)`.
         """
         table = self._kept
-        if table is None or not _are_same(table.settings, settings):
+        if table is None or not are_same(table.settings, settings):
             codes = compute(keys)
             self._kept = table = _make_table(settings, codes)
             _keep(table, keys, codes)
@@ -78,10 +78,6 @@ class CodeCache:
             codes[missing] = found = compute(keys[missing])
             _keep(table, keys[missing], found)
         return codes
-
-
-def _are_same(settings: tuple, others: tuple) -> bool:
-    return len(settings) == len(others) and all(map(is_, settings, others))
 
 
 def _make_table(settings: tuple, codes: NDArray) -> _Table:

@@ -2,6 +2,7 @@
 
 import os
 import threading
+from contextlib import suppress
 from typing import Any
 
 
@@ -14,11 +15,16 @@ def make_lock() -> Any:
     one that was made last first.
     """
     lock = threading.RLock()
+
+    def take() -> None:
+        while True:
+            with suppress(KeyboardInterrupt):  # or the fork would go on without
+                lock.acquire()
+                return
+
     if hasattr(os, "register_at_fork"):  # not on Windows, which has no fork
         os.register_at_fork(
-            before=lock.acquire,
-            after_in_parent=lock.release,
-            after_in_child=lock.release,
+            before=take, after_in_parent=lock.release, after_in_child=lock.release
         )
     return lock
 

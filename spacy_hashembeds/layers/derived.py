@@ -21,6 +21,7 @@ class Derived(Generic[_T]):
 
     def __init__(self) -> None:
         self._params: FrozenParams | None = None
+        self._key: Sequence[Model] = ()
 
     def __reduce__(self) -> tuple:
         return type(self), ()
@@ -30,33 +31,43 @@ class Derived(Generic[_T]):
         """What is cached, for as long as nobody got at the parameters."""
         return None if self._params is None else self._params.value
 
-    def find(self, models: Sequence[Model]) -> _T | None:
-        """Find what is cached, if the layers still have the parameters it is of."""
+    def find(self, models: Sequence[Model], key: Sequence[Model] = ()) -> _T | None:
+        """Find what is cached, if the layers still have the parameters it is of.
+
+        models (Sequence[Model]): The layers.
+        key (Sequence[Model]): Others on which it depends by their order.
+        """
         params = self._params
-        if params is None:
+        if params is None or self._key != key:
             return None
         value: _T | None = params.value  # before another thread may release it
         return value if params.are_current(models) else None
 
     def get_or_compute(
-        self, models: Sequence[Model], compute: Callable[[], _T]
+        self,
+        models: Sequence[Model],
+        compute: Callable[[], _T],
+        key: Sequence[Model] = (),
     ) -> _T | None:
-        """Get what is cached, or compute it on one thread.
+        """Get what is cached, or compute it on one thread: see `find`.
 
-        models (Sequence[Model]): The layers.
         compute (Callable[[], _T]): Checks their parameters, and computes it from them.
         RETURNS (_T, optional): None if their parameters can't be frozen.
         """
-        found = self.find(models)
+        found = self.find(models, key)
         if found is not None or not can_freeze(models):
             return found
         # the first computes, and others wait: it takes less time than without
         with locks.frozen_params:
-            found = self.find(models)
-            return self._compute(models, compute) if found is None else found
+            found = self.find(models, key)
+            if found is None:
+                self._params, self._key = FrozenParams(models), key
+                found = self._compute(self._params, models, compute)
+            return found
 
-    def _compute(self, models: Sequence[Model], compute: Callable[[], _T]) -> _T | None:
-        self._params = params = FrozenParams(models)
+    def _compute(
+        self, params: FrozenParams, models: Sequence[Model], compute: Callable[[], _T]
+    ) -> _T | None:
         try:
             with one_thread():
                 value = compute()

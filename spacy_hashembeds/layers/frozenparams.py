@@ -12,12 +12,11 @@ What can't be seen is a write to memory itself: by C code that does not ask, or 
 another view of an array that somebody made before it was frozen.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from itertools import chain
-from operator import is_
 from typing import Any
-from weakref import WeakValueDictionary, ref
+from weakref import WeakSet, ref
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,15 +24,17 @@ from thinc.api import Model
 from thinc.backends import ParamServer
 
 from ..kernels import locks
+from ..kernels.identity import are_same
 
 # Who has frozen an array, by its id. They hold it, so that the id stays its own.
-_holders: WeakValueDictionary[int, "FrozenParams"] = WeakValueDictionary()
+_holders: dict[int, "WeakSet[FrozenParams]"] = {}
 
 
 class FrozenParams:
     """The parameters of some layers, read-only until somebody gets at one of them.
 
-    Neither copied nor pickled with a store: there it is None, as if it were not there.
+    Whatever is interrupted, by Ctrl-C for instance, leaves either proxies, by which the
+    next access releases the rest, or arrays that are writeable, which are seen.
 
     models (Sequence[Model]): Layers for which `can_freeze` is true.
     value (Any): What was computed from them. None once they are released.
@@ -41,84 +42,97 @@ class FrozenParams:
 
     def __init__(self, models: Sequence[Model]) -> None:
         stores = [model._params for model in models]
-        # not the stores: they hold this, and go when their models are let go
-        self._stores = {m.id: ref(s) for m, s in zip(models, stores, strict=True)}
+        # they hold this by their proxies, and go when their models are let go
+        self._stores = [ref(store) for store in stores]
+        self._parts: list[NDArray] = []
         self._made_read_only: list[NDArray] = []
         self.value: Any = None
         with locks.frozen_params:
+            _forget_dead_holders()
             for store in stores:
-                if isinstance(store.proxy, FrozenParams):
-                    store.proxy.release()
-                store.proxy = self
-                _replace_unpickled(store)
-            self._arrays = list(_list_arrays(stores))
+                if isinstance(store.proxy, Proxy):
+                    store.proxy.params.release()
+                store.proxy = Proxy(self, store)
+            _replace_unpickled(stores)
+            self._arrays = _list_arrays(stores)
             for array in self._arrays:
                 self._freeze(array)
-
-    def __reduce__(self) -> tuple:
-        return type(None), ()
-
-    def __del__(self) -> None:
-        self._thaw()  # others may have the arrays
 
     def are_current(self, models: Sequence[Model]) -> bool:
         """Tell whether these layers still have just these parameters, frozen."""
         stores = [model._params for model in models]
-        return [store.proxy for store in stores] == [self] * len(stores) and all(
-            map(is_, self._arrays, _list_arrays(stores))
+        params = [getattr(store.proxy, "params", None) for store in stores]
+        arrays = _list_arrays(stores)
+        return (
+            params == [self] * len(params)
+            and are_same(arrays, self._arrays)
+            and not any(array.flags.writeable for array in arrays)
         )
 
     def release(self) -> None:
         """Let everybody at the parameters again."""
         with locks.frozen_params:
-            for reference in self._stores.values():
-                store = reference()
-                if store is not None and store.proxy is self:
-                    store.proxy = None
             self.value = None
-            self._thaw()
+            for part in self._parts:
+                for holder in _holders.pop(id(part), ()):
+                    if holder is not self:
+                        holder.release()  # of other layers, which have the very array
+            for part in self._made_read_only:
+                with suppress(ValueError):  # if somebody else has made its base so too
+                    part.flags.writeable = True
+            for reference in self._stores:
+                store = reference()
+                if store is not None and getattr(store.proxy, "params", None) is self:
+                    store.proxy = None
+            self._parts.clear()
+            self._made_read_only.clear()
 
     def _freeze(self, array: NDArray) -> None:
+        # what it is a view of comes first, as it has to where they are released
         for part in reversed(_list_bases(array)):
-            holder = _holders.get(id(part))
-            if holder is not None and holder is not self:
-                holder.release()  # of other layers, which have the very array
+            self._parts.append(part)
+            _holders.setdefault(id(part), WeakSet()).add(self)
             if part.flags.writeable:
-                part.flags.writeable = False
                 self._made_read_only.append(part)
-                _holders[id(part)] = self
+                part.flags.writeable = False
 
-    def _thaw(self) -> None:
-        # what an array is a view of comes before it, and has to be writeable first
-        for part in self._made_read_only:
-            _holders.pop(id(part), None)
-            with suppress(ValueError):  # if somebody else has made that read-only
-                part.flags.writeable = True
-        self._made_read_only.clear()
 
-    def _release_store(self, model_id: int) -> ParamServer:
-        self.release()
-        store = self._stores[model_id]()
+class Proxy:
+    """What Thinc asks whenever somebody gets or sets something of one store.
+
+    Neither copied nor pickled with the store: then it is None, as if it was not there.
+
+    params (FrozenParams): What is released then.
+    """
+
+    def __init__(self, params: FrozenParams, store: ParamServer) -> None:
+        self.params = params
+        self._store = ref(store)
+
+    def __reduce__(self) -> tuple:
+        return type(None), ()
+
+    def _release(self) -> ParamServer:
+        self.params.release()
+        store = self._store()
         assert store is not None, "it is in use"
         return store
 
-    # What Thinc asks of a proxy:
-
     def get_param(self, model_id: int, name: str) -> Any:
         """Give a parameter, which the caller may change or keep."""
-        return self._release_store(model_id)._params[model_id, name]
+        return self._release()._params[model_id, name]
 
     def set_param(self, model_id: int, name: str, value: Any) -> None:
         """Let a parameter be replaced."""
-        self.release()
+        self._release()
 
     def set_grad(self, model_id: int, name: str, value: Any) -> None:
         """Replace a gradient."""
-        self._release_store(model_id).set_grad(model_id, name, value)
+        self._release().set_grad(model_id, name, value)
 
     def inc_grad(self, model_id: int, name: str, value: Any) -> None:
         """Add to a gradient."""
-        self._release_store(model_id).inc_grad(model_id, name, value)
+        self._release().inc_grad(model_id, name, value)
 
 
 def can_freeze(models: Sequence[Model]) -> bool:
@@ -129,21 +143,51 @@ def can_freeze(models: Sequence[Model]) -> bool:
     """
     stores = [model._params for model in models]
     return all(
-        type(store) is ParamServer and isinstance(store.proxy, FrozenParams | None)
+        type(store) is ParamServer and isinstance(store.proxy, Proxy | None)
         for store in stores
     ) and all(map(_is_own, _list_arrays(stores)))
 
 
-def _list_arrays(stores: Sequence[ParamServer]) -> Iterator[Any]:
-    return chain.from_iterable(store._params.values() for store in stores)
+def _forget_dead_holders() -> None:
+    for key in [key for key, holders in _holders.items() if not holders]:
+        del _holders[key]
 
 
-def _replace_unpickled(store: ParamServer) -> None:
+def make_writeable(model: Model) -> None:
+    """Let an optimizer at the parameters of all layers.
+
+    They are read-only where a layer was pickled while they were frozen, and where a
+    layer that has the very arrays was let go.
+    """
+    for node in model.walk():
+        store = node._params
+        for (_, name), array in list(store._params.items()):
+            # CuPy's arrays have no such flag; and optimizers ask a proxy
+            if store.proxy is None and not getattr(array.flags, "writeable", True):
+                _make_array_writeable(node, name, array)
+
+
+def _make_array_writeable(node: Model, name: str, array: Any) -> None:
+    for holder in list(_holders.get(id(array), ())):
+        holder.release()
+    if not array.flags.writeable:
+        node.set_param(name, array.copy())
+
+
+def _list_arrays(stores: Sequence[ParamServer]) -> list[Any]:
+    return list(chain.from_iterable([store._params.values() for store in stores]))
+
+
+def _replace_unpickled(stores: Sequence[ParamServer]) -> None:
     """Replace arrays that numpy has unpickled to bytes: they would stay read-only."""
-    for key, array in store._params.items():
-        if array.flags.writeable and type(_list_bases(array)[-1].base) is bytes:
-            store._params[key] = array.copy()
-            array.flags.writeable = False  # for whoever has kept it
+    copies: dict[int, Any] = {}
+    for store in stores:
+        for key, array in store._params.items():
+            if id(array) in copies or (array.flags.writeable and _is_unpickled(array)):
+                if id(array) not in copies:
+                    copies[id(array)] = array.copy()
+                store._params[key] = copies[id(array)]
+                array.flags.writeable = False  # for whoever has kept it
 
 
 def _list_bases(array: Any) -> list[NDArray]:
@@ -155,31 +199,24 @@ def _list_bases(array: Any) -> list[NDArray]:
     return parts
 
 
+def _get_owner(array: NDArray) -> Any:
+    """Get what owns the memory of an array, or None if it is one of numpy's."""
+    owner: Any = _list_bases(array)[-1].base
+    return owner.obj if isinstance(owner, memoryview) else owner
+
+
+def _is_unpickled(array: Any) -> bool:
+    return type(_get_owner(array)) in (bytes, bytearray)
+
+
 def _is_own(array: Any) -> bool:
     """Tell whether nobody can write to the memory of an array but through numpy's."""
     if not isinstance(array, np.ndarray):
         return False
+    owner = _get_owner(array)
+    if owner is None or type(owner) in (bytes, bytearray):
+        return True
+    # a file that is mapped for reading
     parts = _list_bases(array)
-    owner: Any = parts[-1].base
-    # numpy unpickles to arrays that rest on bytes
-    buffer = owner.obj if isinstance(owner, memoryview) else owner
-    is_numpys = buffer is None or type(buffer) in (bytes, bytearray)
-    return is_numpys or not any(part.flags.writeable for part in parts)
-
-
-def make_writeable(model: Model) -> None:
-    """Let an optimizer at the parameters of a layer.
-
-    They are read-only if the layer was pickled while they were frozen, and if another
-    layer has the very arrays.
-    """
-    store = model._params
-    if store.proxy is not None:
-        return  # optimizers ask it
-    for (_, name), array in list(store._params.items()):
-        if not getattr(array.flags, "writeable", True):  # CuPy's have no such flag
-            holder = _holders.get(id(array))
-            if holder is None:
-                model.set_param(name, array.copy())
-            else:
-                holder.release()
+    is_mapped = any(isinstance(part, np.memmap) for part in parts)
+    return is_mapped and not any(part.flags.writeable for part in parts)

@@ -1,7 +1,6 @@
 """Read the parameters of a layer, and check them when they arrive."""
 
-from collections.abc import Callable, Sequence
-from operator import is_
+from collections.abc import Callable
 from typing import Any, cast
 from weakref import WeakKeyDictionary
 
@@ -10,7 +9,8 @@ from numpy.typing import NDArray
 from thinc.api import Model
 from thinc.backends import ParamServer
 
-from .frozenparams import FrozenParams
+from ..kernels.identity import are_same
+from .frozenparams import Proxy
 
 # What was found in order: the parameters of each store, and attributes.
 _checked: WeakKeyDictionary[ParamServer, tuple] = WeakKeyDictionary()
@@ -23,7 +23,7 @@ def peek(model: Model, name: str) -> NDArray:
     """
     store = model._params
     key = (model.id, name)
-    if isinstance(store.proxy, FrozenParams) and key in store._params:
+    if isinstance(store.proxy, Proxy) and key in store._params:
         return cast(NDArray, store._params[key])
     return cast(NDArray, model.get_param(name))
 
@@ -38,7 +38,7 @@ def check_once(model: Model, check: Callable[[Model], None], *attrs: Any) -> Non
         their place, it is called anew.
     """
     store = model._params
-    if not (store.proxy is None or isinstance(store.proxy, FrozenParams)):
+    if not (store.proxy is None or isinstance(store.proxy, Proxy)):
         check(model)  # what comes from elsewhere can be other arrays each time
         return
     state = (*store._params.values(), *attrs)
@@ -48,15 +48,6 @@ def check_once(model: Model, check: Callable[[Model], None], *attrs: Any) -> Non
     if not are_same(checked, state, _is_same_memory):
         check(model)
     _checked[store] = state
-
-
-def are_same(
-    old: Sequence[Any],
-    new: Sequence[Any],
-    is_same: Callable[[Any, Any], bool] = is_,
-) -> bool:
-    """Tell whether things are the very things that were there before."""
-    return len(old) == len(new) and all(map(is_same, old, new))
 
 
 def _is_same_memory(old: Any, new: Any) -> bool:

@@ -121,14 +121,10 @@ class LaidOut(Derived[list[Weights]]):
 
         RAISES (ValueError): If they can't be those of their layers.
         """
+        models = [layer for c in convolutions for layer in (c.maxout, c.layernorm)]
         compute = partial(_lay_out_all, convolutions)
-        weights = self.get_or_compute(list_mixing(convolutions), compute)
+        weights = self.get_or_compute(models, compute)
         return compute() if weights is None else weights
-
-
-def list_mixing(convolutions: Sequence[Convolution]) -> list[Model]:
-    """List the layers that have parameters."""
-    return [layer for c in convolutions for layer in (c.maxout, c.layernorm)]
 
 
 def check_all(convolutions: Sequence[Convolution]) -> None:

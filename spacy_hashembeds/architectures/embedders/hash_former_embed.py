@@ -18,6 +18,7 @@ from ...checks import MAX_WIDTH, check_attributes, check_integers, check_types
 from ...kernels.distinct import find_distinct
 from ...layers.embcompressor import check_weights as check_emb
 from ...layers.embcompressor import forward as emb_forward
+from ...layers.frozenparams import make_writeable
 from ...layers.lshhasher import MAX_ROWS
 from ...layers.lshhasher import forward as lsh_forward
 from ...layers.md5hasher import forward as md5_forward
@@ -287,6 +288,8 @@ def forward(
         # Thinc's Maxout and LayerNorm can't backpropagate through zero rows.
         width = model.get_dim("nO")
         return [model.ops.alloc2f(0, width) for _ in docs], lambda dY: []
+    if is_train:
+        make_writeable(model)
     parts = model.attrs["parts"].get(model, find_parts)
     mixer = None if parts is None else parts.get_mixer(docs)
     if mixer is None or not mixedembed.can_embed(mixer):

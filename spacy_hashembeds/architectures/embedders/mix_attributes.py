@@ -37,6 +37,7 @@ from thinc.layers.with_array import forward as with_array_forward
 from thinc.types import Floats2d, Ragged
 
 from ...layers.checks import REMEDY, check_gradient
+from ...layers.frozenparams import make_writeable
 from ...layers.mixing import mixedembed
 from ...layers.mixing.column import Column, ColumnFunctions, find_column
 from ...layers.mixing.folding import Fold
@@ -132,6 +133,8 @@ def forward(
         # Thinc's Maxout and LayerNorm can't backpropagate through zero rows.
         width = model.get_dim("nO")
         return [model.ops.alloc2f(0, width) for _ in docs], lambda dY: []
+    if is_train:
+        make_writeable(model)
     parts = model.attrs["parts"].get(model, find_parts)
     if parts is None:
         return forward_reference(model, docs, is_train)

@@ -24,7 +24,6 @@ from ...layers.windowencoder import (
     begin_update,
     check_all,
     lay_rows,
-    list_mixing,
     predict,
 )
 
@@ -70,6 +69,8 @@ def forward(
     if is_list and not any(len(X) for X in Xs):
         # Thinc's layers don't agree on the shape of nothing.
         return Xs, lambda dYs: dYs
+    if is_train:
+        make_writeable(model)
     convolutions = None
     if is_list and isinstance(model.ops, NumpyOps):
         convolutions = model.attrs["convolutions"].get(model, find_convolutions)
@@ -94,8 +95,6 @@ def _forward_cpu(
             X = predict(weights, X, rows)
         return cast(OutT, split(X, sizes)), lambda dYs: dYs
     check_all(convolutions)
-    for layer in list_mixing(convolutions):
-        make_writeable(layer)
     backprops = []
     with one_thread():
         for layers, computed in zip(convolutions, rows, strict=True):

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...kernels import compiled
+from ...kernels.identity import are_same
 from ...kernels.rows import Finder, Hashing, Table, describe
-from ..params import are_same
 from .folding import FoldedTables
 from .mixer import Mixer
 

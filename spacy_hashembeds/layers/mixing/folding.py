@@ -61,20 +61,34 @@ class FoldedTables:
 
 
 class Fold(Derived[FoldedTables]):
-    """Keeps the folded tables of a layer."""
+    """Caches the folded tables of a layer."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._awaiting: NDArray | None = None
+
+    def expect_update(self, mixer: Mixer) -> None:
+        """Don't fold for the next prediction, unless an optimizer comes before it.
+
+        To fold takes longer than to embed the batch of a training step, which is all
+        that annotating components predict before the optimizer comes.
+        """
+        self._awaiting = peek(mixer.layernorm, "b")
 
     def get(self, mixer: Mixer) -> FoldedTables | None:
         """Get the folded tables, or None if they can't be used this time.
 
         RAISES (ValueError): If weights or attributes can't be those of their layers.
         """
-        found = self.find(mixer.folded)
+        found = self.find(mixer.folded, mixer.embedding)
         if found is not None:
             return found
         mixer.check()
-        if not _is_worth_it(mixer):
+        # optimizers set each parameter anew, if only another view of it
+        awaiting, self._awaiting = self._awaiting, None
+        if awaiting is peek(mixer.layernorm, "b") or not _is_worth_it(mixer):
             return None
-        return self.get_or_compute(mixer.folded, lambda: fold(mixer))
+        return self.get_or_compute(mixer.folded, lambda: fold(mixer), mixer.embedding)
 
 
 def fold(mixer: Mixer) -> FoldedTables:

@@ -9,7 +9,6 @@ from thinc.api import NumpyOps
 from ...kernels.cuda import is_used_by
 from ...kernels.distinct import MAX_COLUMNS
 from ...kernels.threads import one_thread
-from ..frozenparams import make_writeable
 from . import compiledembed, cpumixedembed, gpumixedembed
 from .column import Array
 from .folding import Fold, FoldedTables
@@ -43,8 +42,7 @@ def forward(
         return gpumixedembed.forward(mixer, keys, is_train)
     if not is_train:
         return _predict(mixer, fold.get(mixer), keys), lambda dY: None
-    for layer in mixer.folded:
-        make_writeable(layer)
+    fold.expect_update(mixer)
     with one_thread():
         Y, backprop_tokens = cpumixedembed.begin_update(mixer, keys)
 

@@ -37,6 +37,11 @@ class Mixer:
         check_maxout(self.maxout, self.layernorm, nI=n_inputs)
 
     @cached_property
+    def embedding(self) -> list[Model]:
+        """The layers of the columns."""
+        return [column.model for column in self.columns]
+
+    @cached_property
     def folded(self) -> list[Model]:
         """The layers whose parameters are folded."""
         models = [column.model for column in self.columns if column.has_rows]
