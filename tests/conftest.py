@@ -14,11 +14,17 @@ from typing import Any
 
 import pytest
 from hypothesis import settings
+from spacy.lang.en import English
+from spacy.lang.tokenizer_exceptions import BASE_EXCEPTIONS
 from spacy.tokens import Doc, DocBin
 from spacy.training import biluo_tags_to_spans, iob_to_biluo
 from spacy.util import load_config
 from spacy.vocab import Vocab
 
+from spacy_hashembeds.acceleration.timing import (
+    measure_speeds,
+    measure_words_per_second,
+)
 from spacy_hashembeds.corpora.datasets import prepare_dataset
 from spacy_hashembeds.corpora.demo import make_demo_corpus
 from spacy_hashembeds.experiments.configs import SHIPPED
@@ -47,6 +53,19 @@ SMALL_TRIAL: dict[str, Any] = {
     "training.eval_frequency": 20,
     "training.optimizer.learn_rate": 0.01,
 }
+
+
+@pytest.fixture(scope="session", autouse=True)
+def one_round() -> None:
+    """Time pipelines once: more rounds steady a median, which no test looks at."""
+    for measure in (measure_speeds, measure_words_per_second):
+        measure.__kwdefaults__["rounds"] = 1
+
+
+@pytest.fixture(scope="session", autouse=True)
+def few_exceptions() -> None:
+    """Have English without contractions: to read them takes most of the time."""
+    English.Defaults.tokenizer_exceptions = BASE_EXCEPTIONS
 
 
 @pytest.fixture(scope="session")
