@@ -1,5 +1,6 @@
 """Dictionaries of n-grams: counted, handed out, saved."""
 
+import copy
 import pickle
 import re
 import tracemalloc
@@ -14,7 +15,10 @@ from spacy.util import load_model_from_config, registry
 from thinc.api import Config
 
 from spacy_hashembeds import dictionaries
-from spacy_hashembeds.architectures.classifiers.dictionary import NgramKind
+from spacy_hashembeds.architectures.classifiers.dictionary import (
+    NgramKind,
+    NgramSource,
+)
 from spacy_hashembeds.dictionaries import (
     NgramCounter,
     create_count_character_ngrams,
@@ -129,6 +133,12 @@ def test_members_share_one_reading_and_are_forgotten_about_it(reads):
         assert member.attrs["ngram_source"].get_ngrams is None
 
 
+def test_a_copy_of_a_classifier_waits_too_but_none_from_a_pickle():
+    source = NgramSource(NgramKind("LOWER", False, 2), lambda kind: None)
+    assert copy.deepcopy(source) == source
+    assert pickle.loads(pickle.dumps(source)) == NgramSource(source.kind)
+
+
 def test_other_words_are_another_reading(reads):
     config = make_config(num_models=2, **WEIGHTED)
     config["*"]["other"] = make_config(**WEIGHTED, ngram_size=1)
@@ -230,6 +240,18 @@ def test_an_ngram_takes_as_many_bytes_as_the_docs_say(monkeypatch):
     page = (ROOT / "docs" / "reference.md").read_text(encoding="utf8")
     (said,) = re.findall(r"in about (\d+) bytes each", page)
     assert peak / (8 * max_ngrams) == pytest.approx(int(said), rel=0.2)
+
+
+def test_what_may_become_frequent_is_not_forgotten(monkeypatch):
+    """Of more than eight times as many as are wanted, four times as many stay."""
+    monkeypatch.setattr(dictionaries, "_GATHERED", 1)
+    counter = NgramCounter(2)
+    keys = np.arange(17, dtype="uint64")
+    counter.add(np.repeat(keys, 30 - keys.astype("int64")))
+    # the eighth, which stays with its 23, and the ninth, whose 22 are forgotten
+    counter.add(np.repeat(keys[7:9], 10))
+    # there are 30 of the first, and 29 of the next
+    assert counter.get_most_frequent().tolist() == [0, 7]
 
 
 def test_a_kind_of_ngrams_reads_docs():

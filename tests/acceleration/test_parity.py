@@ -18,6 +18,9 @@ from spacy_hashembeds.acceleration.parity import (
     make_texts,
     make_texts_for,
 )
+from spacy_hashembeds.architectures.encoders.maxout_window_encoder import (
+    forward as encode_windows,
+)
 
 NUMBERS = count()
 TEXTS = ["Anna lives in Paris", "", "Rome"]
@@ -94,6 +97,76 @@ def test_objects_without_equality_do_not_matter():
     assert compare(set_object, lambda doc: set_object(doc)).texts == 3
 
 
+@pytest.mark.parametrize(
+    ("annotate", "name"),
+    [
+        (lambda token: setattr(token, "norm_", "x"), "NORM"),
+        (lambda token: setattr(token, "lemma_", "x"), "LEMMA"),
+        (lambda token: setattr(token, "tag_", "x"), "TAG"),
+        (lambda token: setattr(token, "pos_", "VERB"), "POS"),
+        (lambda token: token.set_morph("A=b"), "MORPH"),
+        (lambda token: setattr(token, "head", token.doc[0]), "HEAD"),
+        (lambda token: setattr(token, "dep_", "x"), "DEP"),
+        (lambda token: setattr(token, "is_sent_start", True), "SENT_START"),
+        (lambda token: token.doc.set_ents([], default="outside"), "ENT_IOB"),
+        (lambda token: setattr(token, "ent_type_", "x"), "ENT_TYPE"),
+        (lambda token: setattr(token, "ent_id_", "x"), "ENT_ID"),
+        (lambda token: setattr(token, "ent_kb_id_", "x"), "ENT_KB_ID"),
+    ],
+)
+def test_all_annotation_of_tokens_is_compared(annotate, name):
+    def annotate_last(doc):
+        if len(doc) > 1:
+            annotate(doc[-1])
+
+    assert compare(annotate_last, lambda doc: annotate_last(doc)).texts == 3
+    for pair in ((annotate_last, len), (len, annotate_last)):
+        with pytest.raises(ValueError, match=f": {name} of 'Anna lives in Paris' is "):
+            compare(*pair)
+
+
+def set_tensor(doc, shape=(1, 2)):
+    doc.tensor = numpy.ones(shape, dtype="f")
+
+
+def set_span_twice(doc):
+    set_span(doc)
+    doc.spans["sc"].append(doc.spans["sc"][0])
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "name"),
+    [
+        (set_cats, lambda doc: setattr(doc, "cats", {"A": 0.5, "B": 0.0}), "cats"),
+        (set_cats, lambda doc: None, "cats"),
+        (set_span, set_span_twice, "spans"),
+        (set_tensor, lambda doc: setattr(doc, "tensor", 2 * doc.tensor), "tensor"),
+        # what numpy would spread over the rows
+        (set_tensor, lambda doc: set_tensor(doc, (3, 2)), "tensor"),
+        (set_tensor, lambda doc: None, "tensor"),
+        (set_cats, lambda doc: set_cats(doc, math.nan), "cats"),
+    ],
+)
+def test_what_is_there_in_one_alone_is_a_difference(before, after, name):
+    for pair in ((before, after), (after, before)):
+        with pytest.raises(ValueError, match=f": {name} of 'Anna lives in Paris' is "):
+            compare(*pair)
+
+
+def test_scores_that_are_no_numbers_in_both_are_alike():
+    def set_nan(doc):
+        set_cats(doc, math.nan)
+
+    assert compare(set_nan, lambda doc: set_nan(doc)).texts == 3
+
+
+def test_as_many_docs_are_kept_as_there_is_time_for(monkeypatch):
+    monkeypatch.setattr(parity, "SAMPLE_SIZE", 5)
+    texts = ["Anna lives", "", "in Paris", "Rome", "Oslo"] + ["x"] * BATCH_SIZE
+    sample = compare(set_tag, lambda doc: set_tag(doc), texts).sample
+    assert [doc.text for doc in sample] == texts[:4]
+
+
 def test_differences_are_found_in_later_batches_too():
     def set_last(doc):
         set_tag(doc, "V" if doc.text == "Berta" else "N")
@@ -139,6 +212,41 @@ def test_the_largest_difference_may_be_in_any_batch():
     for batches in ([*texts, "Berta"], ["Berta", *texts]):
         found = compare_pipelines(before, after, batches).max_relative_diff
         assert found == pytest.approx(5e-6)
+
+
+def make_tree(name: str, forward) -> Model:
+    """A Tok2Vec in a model of a component, whose nodes do all the same."""
+    embed = Model("embed", forward, layers=[Model(name, forward)])
+    encode = Model("encode", forward)
+    refs = {"embed": embed, "encode": encode}
+    tok2vec = Model("tok2vec", forward, layers=[embed, encode], refs=refs)
+    return Model("model", forward, layers=[tok2vec, Model("output", forward)])
+
+
+def get_node(model: Model, name: str) -> Model:
+    return next(node for node in model.walk() if node.name == name)
+
+
+@pytest.mark.parametrize(
+    ("changed", "forward", "compared"),
+    [
+        ([], None, []),
+        (["output"], len, ["output"]),
+        (["inner"], len, ["inner"]),
+        # layers inside of one that is compared are not, and a Tok2Vec is as a whole
+        (["embed", "inner"], len, ["embed", "tok2vec"]),
+        (["encode"], encode_windows, ["tok2vec"]),  # which reads no Docs itself
+        (["encode"], len, ["encode", "tok2vec"]),
+    ],
+)
+def test_the_topmost_layers_that_compute_otherwise_are_compared(
+    changed, forward, compared
+):
+    old, new = (make_tree("inner", id) for _ in range(2))
+    for name in changed:
+        get_node(new, name)._func = forward
+    pairs = list(parity._find_changed(old, new))
+    assert pairs == [(get_node(old, name), get_node(new, name)) for name in compared]
 
 
 def test_vectors_are_compared_by_the_share_of_the_largest_number():

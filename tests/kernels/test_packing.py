@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from spacy_hashembeds.kernels import packing as module
@@ -80,6 +80,7 @@ def test_each_sequence_is_reversed_in_its_place(lengths, size, is_padded):
 
 
 @given(st.lists(st.integers(1, 500), max_size=400))
+@example([9] * 400)
 def test_blocks_have_sequences_of_similar_length(lengths):
     lengths = sorted(lengths, reverse=True)
     cuts = [0, *cut(lengths), len(lengths)]

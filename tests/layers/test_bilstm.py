@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from thinc.api import Adam, fix_random_seed
+from thinc.api import Adam, NumpyOps, fix_random_seed
 from thinc.compat import torch
 
 from spacy_hashembeds.layers import bilstm
@@ -205,6 +205,15 @@ def test_weights_begin_as_is_said():
                 assert len({gate.tobytes() for gate in np.split(weights, 4)}) == 4
             expected = np.repeat([0, 1, 0, 0], 32)
             np.testing.assert_array_equal(b, expected)
+
+
+def test_all_orthogonal_matrices_are_as_likely():
+    """A QR decomposition by itself prefers signs."""
+    fix_random_seed(0)
+    drawn = [bilstm.draw_orthogonal(NumpyOps(), 2, 2) for _ in range(200)]
+    for place in ((0, 0), (0, 1), (1, 1)):
+        assert 70 < sum(Q[place] > 0 for Q in drawn) < 130
+    assert 70 < sum(np.linalg.det(Q) > 0 for Q in drawn) < 130
 
 
 def test_averages_of_the_optimizer_are_used():

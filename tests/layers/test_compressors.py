@@ -227,6 +227,13 @@ def test_no_axis_correlates_with_equal_bits():
     assert not model.get_grad("W").any()
 
 
+def test_how_long_an_axis_is_makes_no_difference():
+    model, codes = build("proj"), make_codes("proj")
+    expected = model.predict(codes)
+    model.set_param("W", model.get_param("W") * np.float32(2**-16))
+    np.testing.assert_allclose(model.predict(codes), expected, rtol=1e-5, atol=1e-6)
+
+
 def test_an_axis_of_equal_numbers_is_no_division_by_zero():
     model = build("proj")
     model.set_param("W", np.full((WIDTH, N_BITS), 0.5, dtype="f"))

@@ -152,6 +152,8 @@ def test_numbers_are_dropped_at_three_places(norm, place):
     (Y,), _ = model.begin_update([X])
     assert 0.15 < share_dropped(Y) < 0.35
     assert len({row.tobytes() for row in Y}) == 16  # each token for itself
+    # and each once: what was there before the numbers were added is left
+    assert {len(np.unique(row.round(3))) for row in Y} == {2}
     np.testing.assert_allclose(model.predict([X])[0], 0, atol=1e-3)
 
 

@@ -64,6 +64,14 @@ def test_it_learns_and_comes_back(arguments, tmp_path):
         assert get_scores(loaded, TEXTS) == scores
 
 
+def test_rows_without_weights_begin_near_zero():
+    """N-grams that training has not shown must not matter."""
+    nlp = make_pipeline(make_config(**TRICK))
+    nlp.initialize(lambda: make_examples(nlp))
+    (embed,) = get_nodes(nlp.get_pipe("textcat").model, "hashembed")
+    assert 0.009 < abs(embed.get_param("E")).max() <= 0.01
+
+
 def make_independent_examples(nlp, n=80, seed=0):
     """Texts with any of the labels, some of which are missing."""
     examples = []
