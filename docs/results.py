@@ -12,6 +12,8 @@ from pathlib import Path
 from statistics import fmean, stdev
 from typing import Any
 
+from scipy.stats import t as student
+
 from spacy_hashembeds.evaluation.scorer import KINDS, LENGTHS
 from spacy_hashembeds.evaluation.tasks import NER, TEXTCAT
 from spacy_hashembeds.experiments.results import (
@@ -95,15 +97,13 @@ AGAIN = {
     for embedder, variant in ((HASH, "steps2400"), (LOOKUP, "steps2400"))
 }
 
-#: How many standard errors means of so many seeds each have to be apart, to differ at 5
-#: percent: Student's t of both deviations; of a normal for one seed, which has none.
-QUANTILES = {1: 1.960, 3: 2.776, 5: 2.306}
+#: For how many seeds each it is said how far means have to be apart.
+NUMBERS_OF_SEEDS = (1, 2, 3, 5)
 
 #: What is tested against each other: names, and which trials these are.
 PAIRED = {
     **EQUAL_SIZES,
     **{variant: (name, "2,400 steps") for variant, name in NOISE.items()},
-    **{a: (f"{NOISE[v]}, again", "2,400 steps") for v, a in AGAIN.items()},
 }
 
 TAGS, TRANSITIONS = "`token_ner`", "`ner`"
@@ -304,14 +304,15 @@ def make_noise_table(groups: Groups) -> str:
 
 def make_limit_table(groups: Groups) -> str:
     """Make a table of how far means over seeds have to be apart to differ."""
-    header = ("corpus", "trainings", "deviation", *map(_name_seeds, QUANTILES))
+    header = ("corpus", "trainings", "deviation", *map(_name_seeds, NUMBERS_OF_SEEDS))
     rows = []
     for dataset in CORPORA:
         samples = [list(_list_f1(groups, dataset, v).values()) for v in NOISE]
         samples = [f1 for f1 in samples if len(f1) > 1]
         if samples:
             deviation = pool_deviations(samples)
-            limits = [t * (2 / n) ** 0.5 * deviation for n, t in QUANTILES.items()]
+            t = student.ppf(0.975, sum(len(f1) - 1 for f1 in samples))
+            limits = [t * (2 / n) ** 0.5 * deviation for n in NUMBERS_OF_SEEDS]
             figures = map(_format_points, (deviation, *limits))
             rows.append((CORPORA[dataset], str(sum(map(len, samples))), *figures))
     return format_table(header, rows)
