@@ -6,6 +6,7 @@ import os
 import shutil
 import stat
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from itertools import islice
 from pathlib import Path
@@ -14,11 +15,18 @@ from typing import Any
 
 import pytest
 from hypothesis import settings
+from spacy.lang.en import English
+from spacy.lang.en.tokenizer_exceptions import TOKENIZER_EXCEPTIONS
+from spacy.lang.tokenizer_exceptions import BASE_EXCEPTIONS
 from spacy.tokens import Doc, DocBin
 from spacy.training import biluo_tags_to_spans, iob_to_biluo
 from spacy.util import load_config
 from spacy.vocab import Vocab
 
+from spacy_hashembeds.acceleration.timing import (
+    measure_speeds,
+    measure_words_per_second,
+)
 from spacy_hashembeds.corpora.datasets import prepare_dataset
 from spacy_hashembeds.corpora.demo import make_demo_corpus
 from spacy_hashembeds.experiments.configs import SHIPPED
@@ -49,6 +57,34 @@ SMALL_TRIAL: dict[str, Any] = {
 }
 
 
+@pytest.fixture(scope="session", autouse=True)
+def one_round() -> None:
+    """Time pipelines once: more rounds steady a median, which no test looks at."""
+    for measure in (measure_speeds, measure_words_per_second):
+        measure.__kwdefaults__["rounds"] = 1
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_contractions() -> None:
+    """Have English without contractions: a pipeline is made in a fifth of the time."""
+    English.Defaults.tokenizer_exceptions = BASE_EXCEPTIONS
+
+
+@contextmanager
+def with_contractions() -> Iterator[None]:
+    """Have English as it is."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(English.Defaults, "tokenizer_exceptions", TOKENIZER_EXCEPTIONS)
+        yield
+
+
+@pytest.fixture
+def contractions() -> Iterator[None]:
+    """Have English as it is, for tests of tokens."""
+    with with_contractions():
+        yield
+
+
 @pytest.fixture(scope="session")
 def data_dir() -> Path:
     """The real corpora: `SPACY_HASHEMBEDS_DATA`, else a folder beside the checkout."""
@@ -65,7 +101,8 @@ def prepare_real(data_dir, tmp_path_factory) -> Callable[[str], Path]:
     @cache
     def prepare(name: str) -> Path:
         folder = tmp_path_factory.mktemp(name)
-        prepare_dataset(name, data_dir, folder)
+        with with_contractions():
+            prepare_dataset(name, data_dir, folder)
         return folder
 
     return prepare
