@@ -39,6 +39,7 @@ from .toy_benchmarks import (
     assert_timing,
     assert_writes,
     make_watch,
+    small_steps,
 )
 
 ROWS = [50, 40, 30, 20]
@@ -67,9 +68,10 @@ def embedding_results(corpus) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def pipeline_results(corpus) -> dict[str, Any]:
-    return pipeline.measure_pipelines(
-        corpus, ONCE, docs=20, updates=1, training_steps=40
-    )
+    with small_steps():
+        return pipeline.measure_pipelines(
+            corpus, ONCE, docs=20, updates=1, training_steps=40
+        )
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ from benchmarks import _recognizers, recognizers
 from benchmarks._data import Corpus, load_corpus
 from benchmarks._pipelines import annotate, strip
 
-from .toy_benchmarks import ONCE, assert_timing, assert_writes
+from .toy_benchmarks import ONCE, assert_timing, assert_writes, small_steps
 
 NAMES = ["ner", "token_ner, greedy", "token_ner, viterbi"]
 
@@ -20,9 +20,10 @@ def corpus(tiny_corpus) -> Corpus:
 
 @pytest.fixture(scope="module")
 def results(corpus) -> dict[str, Any]:
-    return recognizers.measure_recognizers(
-        corpus, ONCE, docs=20, updates=1, training_steps=40
-    )
+    with small_steps():
+        return recognizers.measure_recognizers(
+            corpus, ONCE, docs=20, updates=1, training_steps=40
+        )
 
 
 def test_components_are_timed_in_prediction_and_training(results):

@@ -1,13 +1,14 @@
 """What the tests of all benchmarks share: a machine, a schedule, and what to expect."""
 
 import json
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import pytest
 from matplotlib.image import imread
 
-from benchmarks import _command
+from benchmarks import _command, _pipelines
 from benchmarks._timing import Schedule
 
 ONCE = Schedule(blocks=1, rounds=1)
@@ -30,6 +31,14 @@ def make_watch(machine: dict[str, Any] = BUSY):
         yield {**machine}
 
     return watch
+
+
+@contextmanager
+def small_steps() -> Iterator[None]:
+    """Train contenders on fewer words a step: steps make entities found, not words."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_pipelines, "BATCH_WORDS", 200)
+        yield
 
 
 def assert_timing(timing: dict[str, Any], times: int = 1) -> None:

@@ -67,6 +67,13 @@ class FakeTraining:
 
 @pytest.fixture
 def training(trained_root, monkeypatch) -> FakeTraining:
+    """Training without work, and no work after it: `trained_root` has had both."""
+
+    def time(loaders, docs, rounds):
+        return dict.fromkeys(loaders, 123.0)
+
+    monkeypatch.setattr(run_module, "evaluate_pipeline", lambda *_, **__: {"f": 0.5})
+    monkeypatch.setattr(run_module, "measure_words_per_second", time)
     fake = FakeTraining(make_trial(trained_root).output / "model-best")
     monkeypatch.setattr(run_module, "run_command", fake)
     return fake
