@@ -6,6 +6,7 @@ import os
 import shutil
 import stat
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from itertools import islice
 from pathlib import Path
@@ -15,6 +16,7 @@ from typing import Any
 import pytest
 from hypothesis import settings
 from spacy.lang.en import English
+from spacy.lang.en.tokenizer_exceptions import TOKENIZER_EXCEPTIONS
 from spacy.lang.tokenizer_exceptions import BASE_EXCEPTIONS
 from spacy.tokens import Doc, DocBin
 from spacy.training import biluo_tags_to_spans, iob_to_biluo
@@ -63,9 +65,24 @@ def one_round() -> None:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def few_exceptions() -> None:
-    """Have English without contractions: to read them takes most of the time."""
+def no_contractions() -> None:
+    """Have English without contractions: a pipeline is made in a fifth of the time."""
     English.Defaults.tokenizer_exceptions = BASE_EXCEPTIONS
+
+
+@contextmanager
+def with_contractions() -> Iterator[None]:
+    """Have English as it is."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(English.Defaults, "tokenizer_exceptions", TOKENIZER_EXCEPTIONS)
+        yield
+
+
+@pytest.fixture
+def contractions() -> Iterator[None]:
+    """Have English as it is, for tests of tokens."""
+    with with_contractions():
+        yield
 
 
 @pytest.fixture(scope="session")
@@ -84,7 +101,8 @@ def prepare_real(data_dir, tmp_path_factory) -> Callable[[str], Path]:
     @cache
     def prepare(name: str) -> Path:
         folder = tmp_path_factory.mktemp(name)
-        prepare_dataset(name, data_dir, folder)
+        with with_contractions():
+            prepare_dataset(name, data_dir, folder)
         return folder
 
     return prepare

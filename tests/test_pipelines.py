@@ -20,10 +20,7 @@ from .conftest import TORCH_CONFIGS, find_configs
 from .processes import annotate_spawned, load_package, train_alone
 
 # Those of text classifiers are in test_textcat_pipelines.py.
-CONFIGS = {
-    "thinc": find_configs("ner") + find_configs("token_ner"),
-    "torch": TORCH_CONFIGS,
-}
+CONFIGS = find_configs("ner") + find_configs("token_ner")
 #: What each is trained with to find any entities at all.
 EMBEDDERS = {
     "multi_embed": {"initialize.before_init.min_freq": 2},
@@ -142,36 +139,39 @@ def trained(request, tiny_corpus, tmp_path_factory):
     return train_small(config, tiny_corpus, output, **EMBEDDERS[request.param])
 
 
-@pytest.fixture(scope="module")
-def trained_alone(request, tiny_corpus, tmp_path_factory):
-    """A folder with a pipeline of each config that needs PyTorch, or of the others."""
-    folder = tmp_path_factory.mktemp("alone")
+def train_each_alone(configs, tiny_corpus, folder):
     paths = {f"paths.{split}": f"{tiny_corpus}/{split}.spacy" for split in SPLITS}
-    train_alone(CONFIGS[request.param], folder, {**paths, "training.max_steps": 2})
+    train_alone(configs, folder, {**paths, "training.max_steps": 2})
     return folder
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("trained_alone", "name"),
-    [
-        *(("thinc", path.stem) for path in CONFIGS["thinc"]),
-        *(
-            pytest.param("torch", path.stem, marks=pytest.mark.torch)
-            for path in CONFIGS["torch"]
-        ),
-    ],
-    indirect=["trained_alone"],
-)
-def test_spacy_train_needs_no_code(trained_alone, name):
-    nlp = spacy.load(trained_alone / name / "model-last")
+@pytest.fixture(scope="module")
+def trained_alone(tiny_corpus, tmp_path_factory):
+    """A folder with a pipeline of each config."""
+    return train_each_alone(CONFIGS, tiny_corpus, tmp_path_factory.mktemp("alone"))
+
+
+def check_features(nlp):
     encode = nlp.config["components"]["tok2vec"]["model"]["encode"]
     features = get_features(nlp, [nlp.make_doc("a b")])
     assert features.shape == (2, encode["width"])
-    if name.startswith("bilstm"):
+    return encode
+
+
+@pytest.mark.slow
+@pytest.mark.torch
+def test_spacy_train_needs_no_code_for_lstms(tiny_corpus, tmp_path):
+    train_each_alone(TORCH_CONFIGS, tiny_corpus, tmp_path)
+    for path in TORCH_CONFIGS:
+        encode = check_features(spacy.load(tmp_path / path.stem / "model-last"))
         assert (encode["width"], encode["depth"]) == (200, 2)
-        return
-    assert encode["width"] == 96
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [path.stem for path in CONFIGS])
+def test_spacy_train_needs_no_code(trained_alone, name):
+    nlp = spacy.load(trained_alone / name / "model-last")
+    assert check_features(nlp)["width"] == 96
     depth = 4 if name == "pretrain_ner" else 8
     assert (
         len(nlp.get_pipe("tok2vec").model.get_ref("encode").layers[0].layers) == depth

@@ -156,6 +156,7 @@ def test_a_trained_pipeline_is_measured_with_its_own_tables(trained_root):
     assert advice["lookup"] in advice["lookup_options"]
 
 
+@pytest.mark.usefixtures("contractions")
 def test_tokens_are_those_that_training_would_see(tmp_path):
     nlp = spacy.blank("en")
     gold = Doc(nlp.vocab, words=["do", "n't!"], spaces=[False, False])

@@ -224,6 +224,7 @@ def test_attributes_that_say_nothing_are_left_out_with_their_rows(base, tmp_path
     toys.build(made)
 
 
+@pytest.mark.usefixtures("contractions")
 def test_tokens_are_those_of_the_config_s_language(tmp_path, base):
     doc = Doc(Vocab(), words=["don't"] * 1, spaces=[False])
     many = Doc(Vocab(), words=[f"w{i}" for i in range(98)], spaces=[True] * 98)

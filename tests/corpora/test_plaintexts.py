@@ -17,6 +17,7 @@ def read(paths, nlp) -> list[list[str]]:
     return [[token.text for token in doc] for doc in read_text_docs(paths, nlp)]
 
 
+@pytest.mark.usefixtures("contractions")
 def test_files_of_all_kinds_are_read_in_order(tmp_path, nlp):
     lines = tmp_path / "a.txt"
     lines.write_text("Don't go.\n\nHere  we are\r\n", encoding="utf8")

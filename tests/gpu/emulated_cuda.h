@@ -1,12 +1,12 @@
-// Just enough CUDA to compile embed.cu for the CPU and to run its kernels as a GPU would:
-// block after block, each with a thread for each thread and a barrier between them.
+// Just enough CUDA to compile embed.cu for the CPU and to run its kernels: block after
+// block, whose threads take turns, each from one barrier to the next. So nothing depends on
+// chance, nor on who else has work for the CPU.
 
-#include <atomic>
-#include <barrier>
 #include <cstddef>
-#include <optional>
-#include <thread>
+#include <functional>
+#include <memory>
 #include <type_traits>
+#include <ucontext.h>
 #include <utility>
 #include <vector>
 
@@ -25,45 +25,70 @@ struct Index {
     unsigned int x;
 };
 
-thread_local Index threadIdx;
-Index blockIdx, blockDim, gridDim;
-std::barrier<>* block_barrier;
+Index threadIdx, blockIdx, blockDim, gridDim;
 
-inline void __syncthreads() { block_barrier->arrive_and_wait(); }
+struct Thread {
+    ucontext_t context;
+    std::unique_ptr<char[]> stack;
+    bool is_done;
+};
 
-inline float atomicAdd(float* sum, float x) {
-    return std::atomic_ref<float>(*sum).fetch_add(x);
-}
+Thread* running;
+ucontext_t turns;
+// what each thread of the kernel does
+std::function<void()> work;
+
+// Leaves the others their turns. It goes on when all of them wait, or are done.
+inline void __syncthreads() { swapcontext(&running->context, &turns); }
+
+inline float atomicAdd(float* sum, float x) { return std::exchange(*sum, *sum + x); }
 
 template <typename... Arguments, std::size_t... I>
 void call(void (*kernel)(Arguments...), void** arguments, std::index_sequence<I...>) {
     kernel(*static_cast<std::remove_reference_t<Arguments>*>(arguments[I])...);
 }
 
+inline void run_thread() {
+    work();
+    running->is_done = true;
+}
+
+inline void start(Thread& thread) {
+    constexpr std::size_t stack_size = 1 << 18;
+    if (!thread.stack) thread.stack.reset(new char[stack_size]);
+    getcontext(&thread.context);
+    thread.context.uc_stack.ss_sp = thread.stack.get();
+    thread.context.uc_stack.ss_size = stack_size;
+    thread.context.uc_link = &turns;
+    thread.is_done = false;
+    makecontext(&thread.context, run_thread, 0);
+}
+
+// Gives each thread of a block its turns, from the first to the last or the other way round:
+// where a barrier is missing, somebody comes too early either way.
+inline void run_block(std::vector<Thread>& threads, bool from_last) {
+    for (std::size_t n_left = threads.size(); n_left;)
+        for (std::size_t turn = 0; turn < threads.size(); ++turn) {
+            threadIdx.x = from_last ? threads.size() - 1 - turn : turn;
+            running = &threads[threadIdx.x];
+            if (running->is_done) continue;
+            swapcontext(&turns, &running->context);
+            n_left -= running->is_done;
+        }
+}
+
 // Takes an array of pointers to arguments, as cuLaunchKernel does.
 template <typename... Arguments>
 void launch(void (*kernel)(Arguments...), unsigned int n_blocks, unsigned int n_threads,
             void** arguments) {
+    work = [=] { call(kernel, arguments, std::index_sequence_for<Arguments...>()); };
     gridDim.x = n_blocks;
     blockDim.x = n_threads;
-    blockIdx.x = 0;
-    // a barrier for each block, since threads that are done leave it
-    std::optional<std::barrier<>> within(n_threads);
-    block_barrier = &*within;
-    std::barrier between(n_threads, [&]() noexcept {
-        ++blockIdx.x;
-        within.emplace(n_threads);
-    });
-    std::vector<std::jthread> threads;
-    for (unsigned int thread = 0; thread < n_threads; ++thread)
-        threads.emplace_back([&, thread] {
-            threadIdx.x = thread;
-            while (blockIdx.x < n_blocks) {
-                call(kernel, arguments, std::index_sequence_for<Arguments...>());
-                block_barrier->arrive_and_drop();
-                between.arrive_and_wait();
-            }
-        });
+    std::vector<Thread> threads(n_threads);
+    for (blockIdx.x = 0; blockIdx.x < n_blocks; ++blockIdx.x) {
+        for (Thread& thread : threads) start(thread);
+        run_block(threads, blockIdx.x % 2);
+    }
 }
 
 // Says how large each argument is, and returns how many there are.

@@ -20,6 +20,8 @@ from spacy_hashembeds.architectures.pretraining.pretrain_shuffle_random import (
 )
 from spacy_hashembeds.kernels.corruption import INTACT, RANDOM, SHUFFLED
 
+from ...conftest import with_contractions
+
 NAME = "spacy-hashembeds.PretrainShuffleRandom.v1"
 
 #: All that embedders read of a token.
@@ -38,7 +40,8 @@ TEXTS = [
 @pytest.fixture(scope="module")
 def nlp():
     """A tokenizer that gives tokens norms of their own, and some words vectors."""
-    nlp = spacy.blank("en")
+    with with_contractions():
+        nlp = spacy.blank("en")
     nlp.vocab.reset_vectors(width=3)
     for i, word in enumerate(["do", "York", "the"], start=1):
         nlp.vocab.set_vector(word, np.full(3, i, dtype="f"))
