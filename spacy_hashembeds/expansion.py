@@ -12,7 +12,10 @@ MAX_VALUES = 5_000
 _Place = tuple[str, str | None]
 
 #: As confection reads them: `$$` is no variable, but a dollar sign.
-_VARIABLE = re.compile(r"\$\$|\$\{([^}]+)\}")
+_VARIABLE = re.compile(r"\$\$|\$\{([^${}]+)\}")
+
+# A text counts as one value more for each so many characters.
+_LONG = 1_000
 
 
 class ExpansionError(ValueError):
@@ -30,23 +33,28 @@ def check_variables(config: Mapping[str, Any]) -> None:
     """
     values = _find_values(config)
     parts = {place: [*_find_parts(place, values)] for place in values}
+    own = {place: _measure(value) for place, value in values.items()}
     sizes: dict[_Place, int] = {}
     try:
         for place in TopologicalSorter(parts).static_order():
-            sizes[place] = 1 + sum(sizes[part] for part in parts[place])
+            sizes[place] = own[place] + sum(sizes[part] for part in parts[place])
     except CycleError as error:
         place = next(place for place in error.args[1] if place[1] is not None)
         raise ExpansionError(
             f"the variable at {_name(place)} stands for something that it stands in "
             "itself. Write out what is meant."
         ) from None
-    if sizes["", None] > len(values) + MAX_VALUES:
+    if sizes["", None] > sum(own.values()) + MAX_VALUES:
         largest = max((p for p in sizes if p[1] is not None), key=sizes.__getitem__)
         raise ExpansionError(
             f"its variables stand for more than {MAX_VALUES:,} values, each counted "
             f"whenever it is named, and that at {_name(largest)} for most of them. "
             "Write out what is meant."
         )
+
+
+def _measure(value: Any) -> int:
+    return 1 + (len(value) // _LONG if isinstance(value, str) else 0)
 
 
 def _find_values(config: Mapping[str, Any]) -> dict[_Place, Any]:

@@ -5,7 +5,7 @@ from spacy.util import load_config_from_str
 
 from spacy_hashembeds.analysis.pipelines import load_pipeline
 from spacy_hashembeds.configuration.base import read_base
-from spacy_hashembeds.expansion import MAX_VALUES, check_variables
+from spacy_hashembeds.expansion import MAX_VALUES, ExpansionError, check_variables
 from spacy_hashembeds.experiments.configs import SHIPPED
 from spacy_hashembeds.experiments.sweep import plan_sweep
 from spacy_hashembeds.experiments.trial import Trial, load_trial_config
@@ -147,3 +147,14 @@ def test_settings_that_are_changed_are_counted(tmp_path):
     trial = make_trial(tmp_path, **{"nlp.after_creation": "${x.a3}" * 10})
     with pytest.raises(ValueError, match=r"base.cfg' .* at \[nlp\] after_creation"):
         load_trial_config(trial)
+
+
+def test_long_texts_count_as_many_values():
+    lines = "\n".join(f"k{i} = ${{x.a}}" for i in range(100))
+    check_variables(read(f'[x]\na = "{"b" * 40_000}"\n{lines}\n'))
+    with pytest.raises(ExpansionError, match="more than 5,000 values"):
+        check_variables(read(f'[x]\na = "{"b" * 60_000}"\n{lines}\n'))
+
+
+def test_variables_that_do_not_end_are_read_in_one_pass():
+    check_variables({"x": {"a": "${" * 2_000_000}})

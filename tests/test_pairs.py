@@ -22,9 +22,28 @@ from .conftest import ROOT, load_script, make_trial
 LOOKUP, FEWER = ("multi_embed", "equal"), ("multi_fewer_hash_embed", "equal")
 
 
-@pytest.fixture(scope="module")
-def pairs() -> ModuleType:
-    return load_script(ROOT / "docs/pairs.py")
+@pytest.fixture
+def pairs(monkeypatch) -> ModuleType:
+    """The script, content with one seed."""
+    script = load_script(ROOT / "docs/pairs.py")
+    monkeypatch.setattr(script, "FEWEST_SEEDS", 1)
+    return script
+
+
+def test_pairs_of_few_seeds_are_left_out(metrics, tmp_path):
+    script = load_script(ROOT / "docs/pairs.py")
+    for n_seeds in (1, 2):
+        groups = _write_pair(tmp_path, n_seeds, metrics)
+        assert script.compare_pairs(groups) == []
+    (found,) = script.compare_pairs(_write_pair(tmp_path, 3, metrics))
+    assert found["seeds"] == [0, 1, 2]
+
+
+def _write_pair(folder, n_seeds, metrics):
+    for seed in range(n_seeds):
+        for variant in (LOOKUP, FEWER):
+            write(folder, variant, seed, metrics, **{COUNTS: make_counts(1, 2)})
+    return read_results(folder)
 
 
 def write(

@@ -12,6 +12,9 @@ from ..files import quote
 
 Key = TypeVar("Key", bound=Hashable)
 
+#: No counts are unpacked to more: some seven million documents'.
+MAX_BYTES = 2**28
+
 
 def tabulate_counts(
     documents: Sequence[Mapping[Key, Sequence[int]]],
@@ -55,12 +58,16 @@ def unpack_counts(text: str, n_things: int) -> np.ndarray:
     RETURNS (ndarray): The counts, shape (n_documents, n_things, 3), dtype int32.
     """
     try:
-        data = zlib.decompress(base64.b64decode(text))
-        return np.frombuffer(data, "<i4").astype("int32").reshape(-1, n_things, 3)
-    except (binascii.Error, zlib.error, ValueError) as error:
+        packed = zlib.decompressobj()
+        data = packed.decompress(base64.b64decode(text, validate=True), MAX_BYTES)
+        counts = np.frombuffer(data, "<i4").astype("int32").reshape(-1, n_things, 3)
+        if not packed.eof or packed.unused_data or (counts < 0).any():
+            raise ValueError("they go on, or are negative")
+        return counts
+    except (TypeError, binascii.Error, zlib.error, ValueError) as error:
         raise ValueError(
             f"The counts of documents should be as `pack_counts` writes those of "
-            f"{n_things} things, but are {quote(text)}. Run the trial again."
+            f"{n_things} things, but are {quote(str(text))}. Run the trial again."
         ) from error
 
 

@@ -183,7 +183,7 @@ def _replace_unpickled(stores: Sequence[ParamServer]) -> None:
     copies: dict[int, Any] = {}
     for store in stores:
         for key, array in store._params.items():
-            if id(array) in copies or (array.flags.writeable and _is_unpickled(array)):
+            if id(array) in copies or _is_unpickled(array):
                 if id(array) not in copies:
                     copies[id(array)] = array.copy()
                 store._params[key] = copies[id(array)]
@@ -206,7 +206,8 @@ def _get_owner(array: NDArray) -> Any:
 
 
 def _is_unpickled(array: Any) -> bool:
-    return type(_get_owner(array)) in (bytes, bytearray)
+    owner = type(_get_owner(array))
+    return owner is bytearray or (owner is bytes and array.flags.writeable)
 
 
 def _is_own(array: Any) -> bool:

@@ -1,9 +1,13 @@
+import base64
+import zlib
+
 import hypothesis.strategies as st
 import numpy as np
 import pytest
 from hypothesis import example, given
 from spacy.scorer import PRFScore
 
+from spacy_hashembeds.evaluation import counts as counts_module
 from spacy_hashembeds.evaluation.counts import (
     pack_counts,
     score_counts,
@@ -61,10 +65,29 @@ def test_most_documents_take_a_few_bytes():
     assert len(pack_counts(counts)) < 1000
 
 
-@pytest.mark.parametrize("damage", [lambda text: text[:-8], lambda _: "no base64"])
+DAMAGES = [
+    lambda text: text[:-8],
+    lambda text: f"{text[:9]}\n{text[9:]}",
+    lambda _: "no base64",
+    lambda _: 7,
+    lambda _: pack_counts(np.full((4, 3, 3), -1, dtype="int32")),
+    lambda _: base64.b64encode(zlib.compress(bytes(36)) + b"more").decode(),
+]
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
 def test_packed_counts_that_are_damaged_are_refused(damage):
     text = pack_counts(np.ones((4, 3, 3), dtype="int32"))
     with pytest.raises(ValueError, match="those of 3 things, but are '"):
         unpack_counts(damage(text), 3)
     with pytest.raises(ValueError, match="those of 5 things"):
         unpack_counts(text, 5)
+
+
+def test_counts_that_unpack_to_too_much_are_refused(monkeypatch):
+    text = pack_counts(np.zeros((4, 3, 3), dtype="int32"))
+    monkeypatch.setattr(counts_module, "MAX_BYTES", 4 * 36)
+    assert unpack_counts(text, 3).shape == (4, 3, 3)
+    monkeypatch.setattr(counts_module, "MAX_BYTES", 3 * 36)
+    with pytest.raises(ValueError, match="those of 3 things"):
+        unpack_counts(text, 3)

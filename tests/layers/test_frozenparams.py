@@ -284,6 +284,19 @@ def test_memory_that_others_can_write_to_is_not_frozen(model, tmp_path):
         memory.unlink()
 
 
+def test_arrays_in_a_bytearray_that_somebody_has_are_replaced(model):
+    memory = bytearray(np.ones((3, 2), dtype="f").tobytes())
+    for is_writeable in (True, False):
+        W = np.frombuffer(memory, dtype="f").reshape(3, 2)
+        W.flags.writeable = is_writeable
+        model.set_param("W", W)
+        params = freeze(model)
+        memory[:] = bytes(24)
+        assert params.are_current([model])
+        assert (model.get_param("W") == 1).all()
+        memory[:] = np.ones((3, 2), dtype="f").tobytes()
+
+
 def test_other_kinds_of_arrays_and_stores_are_not_frozen(model):
     model._params.proxy = object()
     assert not can_freeze([model])
