@@ -568,6 +568,7 @@ def test_configs_give_all_of_it(docs, block):
     assert [lsh.attrs[k] for k in ("ngram_size", "lsh_seed", "form")] == [3, 7, "NFC"]
     assert md5.attrs["md5_key"] == "secret"
     update(model, docs, make_gradient(model.predict(docs)))
+    model.finish_update(Adam(0.1))  # without, the next prediction would not be folded
     again = registry.resolve(config)["model"].from_bytes(model.to_bytes())
     for Y, expected in zip(again.predict(docs), model.predict(docs), strict=True):
         np.testing.assert_array_equal(Y, expected)
