@@ -136,6 +136,12 @@ def test_only_layers_that_wait_are_given_symbols(nlp, tmp_path):
     assert (get_symbols(nlp), get_symbols(nlp, "other")) == ([{"a"}], [{"q"}])
 
 
+def test_components_without_a_model_wait_for_nothing(nlp):
+    nlp.add_pipe("sentencizer", first=True)
+    count_symbols(nlp, make_examples(nlp), min_freq=2)
+    assert initialize(nlp) == {"a"}
+
+
 def test_components_that_are_disabled_and_trained_wait_for_nothing(nlp):
     count_symbols(nlp, make_examples(nlp), min_freq=2)
     initialize(nlp)

@@ -242,6 +242,13 @@ def test_an_ngram_takes_as_many_bytes_as_the_docs_say(monkeypatch):
     assert peak / (8 * max_ngrams) == pytest.approx(int(said), rel=0.2)
 
 
+def test_the_counter_finds_the_most_frequent_of_many():
+    counter, state = NgramCounter(50), np.random.default_rng(0)
+    keys = state.permutation(390).astype("uint64")
+    counter.add(np.repeat(keys, np.arange(1, 391)))
+    assert counter.get_most_frequent().tolist() == sorted(keys[-50:].tolist())
+
+
 def test_what_may_become_frequent_is_not_forgotten(monkeypatch):
     """Of more than eight times as many as are wanted, four times as many stay."""
     monkeypatch.setattr(dictionaries, "_GATHERED", 1)
@@ -339,6 +346,16 @@ def test_character_ngrams_are_counted_once_for_each_kind(reads):
     reads.clear()
     make_tok2vec().initialize()
     assert len(reads) == 2
+
+
+@pytest.mark.parametrize(
+    "make", [make_tok2vec, lambda: make_pipeline(make_config(**WEIGHTED))]
+)
+def test_components_without_a_model_need_no_ngrams(reads, make):
+    nlp = make()
+    nlp.add_pipe("sentencizer", first=True)
+    nlp.initialize(lambda: make_examples(nlp))
+    assert reads
 
 
 def test_only_so_many_docs_are_read_for_character_ngrams(reads):

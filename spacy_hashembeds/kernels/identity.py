@@ -1,7 +1,7 @@
 """Tell whether things are the very things that were there before."""
 
-from collections.abc import Callable, Sequence
-from operator import is_
+from collections.abc import Callable, Iterable, Sequence
+from operator import getitem, is_
 from typing import Any
 
 
@@ -12,3 +12,29 @@ def are_same(
 ) -> bool:
     """Tell whether there are as many things, and each is the same as before."""
     return len(old) == len(new) and all(map(is_same, old, new))
+
+
+class Snapshot:
+    """The values of some dicts, to tell later whether they still have them.
+
+    dicts (Iterable[dict]): Whose values are compared by identity.
+    """
+
+    def __init__(self, dicts: Iterable[dict]) -> None:
+        self._dicts = list(dicts)
+        self._sizes = list(map(len, self._dicts))
+        entries = [(each, key) for each in self._dicts for key in each]
+        # side by side, so that no Python is run for each
+        self._owners = [each for each, _ in entries]
+        self._keys = [key for _, key in entries]
+        self.values = list(map(getitem, self._owners, self._keys))
+
+    def is_current(self) -> bool:
+        """Tell whether all dicts have the very values that they had."""
+        values = map(getitem, self._owners, self._keys)
+        try:
+            return all(map(is_, values, self.values)) and (
+                list(map(len, self._dicts)) == self._sizes
+            )
+        except KeyError:
+            return False

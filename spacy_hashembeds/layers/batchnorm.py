@@ -58,7 +58,7 @@ def forward(
 
 
 def init(model: Model[InT, OutT], X: InT | None = None, Y: OutT | None = None) -> None:
-    if X is not None and model.has_dim("nO") is None:
+    if X is not None:
         model.set_dim("nO", get_width(X))
         model.set_dim("nI", get_width(X))
     zeros = model.ops.alloc1f(model.get_dim("nO"))

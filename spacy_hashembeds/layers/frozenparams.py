@@ -14,7 +14,7 @@ another view of an array that somebody made before it was frozen.
 
 from collections.abc import Sequence
 from contextlib import suppress
-from itertools import chain
+from operator import attrgetter
 from typing import Any
 from weakref import WeakSet, ref
 
@@ -24,7 +24,11 @@ from thinc.api import Model
 from thinc.backends import ParamServer
 
 from ..kernels import locks
-from ..kernels.identity import are_same
+from ..kernels.identity import Snapshot
+
+_get_token = attrgetter("_params.proxy.token")
+_get_params = attrgetter("_params._params")
+_get_writeable = attrgetter("flags.writeable")
 
 # Who has frozen an array, by its id. They hold it, so that the id stays its own.
 _holders: dict[int, "WeakSet[FrozenParams]"] = {}
@@ -53,20 +57,22 @@ class FrozenParams:
                 if isinstance(store.proxy, Proxy):
                     store.proxy.params.release()
                 store.proxy = Proxy(self, store)
+            self._tokens = list(map(_get_token, models))
             _replace_unpickled(stores)
-            self._arrays = _list_arrays(stores)
-            for array in self._arrays:
+            self._arrays = Snapshot(map(_get_params, models))
+            for array in self._arrays.values:
                 self._freeze(array)
 
     def are_current(self, models: Sequence[Model]) -> bool:
         """Tell whether these layers still have just these parameters, frozen."""
-        stores = [model._params for model in models]
-        params = [getattr(store.proxy, "params", None) for store in stores]
-        arrays = _list_arrays(stores)
+        try:
+            tokens = list(map(_get_token, models))
+        except AttributeError:  # a proxy is gone
+            return False
         return (
-            params == [self] * len(params)
-            and are_same(arrays, self._arrays)
-            and not any(array.flags.writeable for array in arrays)
+            tokens == self._tokens
+            and self._arrays.is_current()
+            and not any(map(_get_writeable, self._arrays.values))
         )
 
     def release(self) -> None:
@@ -103,10 +109,12 @@ class Proxy:
     Neither copied nor pickled with the store: then it is None, as if it was not there.
 
     params (FrozenParams): What is released then.
+    token (object): Stands for this proxy where a reference to it would be a circle.
     """
 
     def __init__(self, params: FrozenParams, store: ParamServer) -> None:
         self.params = params
+        self.token = object()
         self._store = ref(store)
 
     def __reduce__(self) -> tuple:
@@ -145,7 +153,7 @@ def can_freeze(models: Sequence[Model]) -> bool:
     return all(
         type(store) is ParamServer and isinstance(store.proxy, Proxy | None)
         for store in stores
-    ) and all(map(_is_own, _list_arrays(stores)))
+    ) and all(_is_own(array) for store in stores for array in store._params.values())
 
 
 def _forget_dead_holders() -> None:
@@ -172,10 +180,6 @@ def _make_array_writeable(node: Model, name: str, array: Any) -> None:
         holder.release()
     if not array.flags.writeable:
         node.set_param(name, array.copy())
-
-
-def _list_arrays(stores: Sequence[ParamServer]) -> list[Any]:
-    return list(chain.from_iterable([store._params.values() for store in stores]))
 
 
 def _replace_unpickled(stores: Sequence[ParamServer]) -> None:

@@ -129,7 +129,7 @@ def look_up(ops: Ops, ids: Any, symbols: NDArray, *, unk: int) -> Any:
     RETURNS (Any): *Shape:* `(n, 1)`, uint32.
     """
     if len(symbols) == 0:
-        return ops.alloc2i(len(ids), 1, dtype="uint32") + ops.xp.uint32(unk)
+        return ops.alloc2i(len(ids), 1, dtype="uint32")  # where `unk` is 0
     keys: Any = ops.as_contig(ids, dtype="uint64")
     found = numpy.searchsorted(symbols, keys)
     found = numpy.minimum(found, len(symbols) - 1)

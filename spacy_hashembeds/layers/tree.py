@@ -5,7 +5,7 @@ replaced any of them: by `with_nvtx_range`, for instance, which leaves the name.
 """
 
 from collections.abc import Callable
-from operator import attrgetter, is_
+from operator import attrgetter, getitem, is_
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from thinc.api import Model
@@ -16,6 +16,9 @@ from thinc.layers.layernorm import forward as layernorm_forward
 from thinc.layers.maxout import forward as maxout_forward
 
 _T = TypeVar("_T")
+
+# Attributes of nodes: what spaCy's FeatureExtractor reads, and Thinc's array_getitem.
+_WATCHED = ("columns", "index")
 
 
 class UnexpectedNodeError(Exception):
@@ -43,17 +46,18 @@ class _Tree(NamedTuple, Generic[_T]):
     layers: list[list[Model]]
     below: list[Model]
     functions: list[Callable]
-    cutters: list[Model]
-    indices: list[Any]
+    attrs: list[dict[str, Any]]
+    names: list[str]
+    values: list[Any]
     found: _T | None
 
     def is_current(self, root: Model) -> bool:
-        """Tell whether nodes compute, and have the layers, that they did then."""
+        """Tell whether nodes compute, have the layers, and read, what they did then."""
         return (
             root._layers == self.top
             and list(map(_get_layers, self.parents)) == self.layers
             and list(map(_get_function, self.below)) == self.functions
-            and all(map(is_, map(_get_index, self.cutters), self.indices))
+            and all(map(is_, map(getitem, self.attrs, self.names), self.values))
         )
 
 
@@ -75,7 +79,7 @@ class TreeCache(Generic[_T]):
         """Get what a function finds in a model, or None if it finds a stranger's node.
 
         find (Callable[[Model], _T]): Raises an `UnexpectedNodeError` then. It looks
-            at nothing but functions, layers, and indices of columns, and returns
+            at nothing but functions, layers, and which columns nodes read, and returns
             nothing that holds the root.
         """
         tree = self._tree
@@ -89,20 +93,17 @@ def _look(root: Model, find: Callable[[Model], _T]) -> _Tree[_T]:
     parents = [node for node in below if node._layers]
     layers = [list(node._layers) for node in parents]
     functions = list(map(_get_function, below))
-    cutters = [node for node in below if "index" in node.attrs]
-    indices = list(map(_get_index, cutters))
+    watched = [(n.attrs, name) for n in below for name in _WATCHED if name in n.attrs]
+    attrs, names = [each for each, _ in watched], [name for _, name in watched]
+    values = list(map(getitem, attrs, names))
     try:
         found = find(root)
     except UnexpectedNodeError:
         found = None
-    return _Tree(top, parents, layers, below, functions, cutters, indices, found)
+    return _Tree(top, parents, layers, below, functions, attrs, names, values, found)
 
 
 _get_layers, _get_function = attrgetter("_layers"), attrgetter("_func")
-
-
-def _get_index(node: Model) -> Any:
-    return node.attrs.get("index")
 
 
 def expect(model: Model, forward: Callable, n_layers: int | None = None) -> list[Model]:
@@ -132,6 +133,6 @@ def expect_column(model: Model, column: int) -> Model:
     """Find the layer that is given one column of a matrix of integers."""
     getitem, layer = expect(model, chain_forward, 2)
     expect(getitem, getitem_forward, 0)
-    if _get_index(getitem) != (slice(0, None), column):
+    if getitem.attrs.get("index") != (slice(0, None), column):
         raise UnexpectedNodeError(getitem.name)
     return layer

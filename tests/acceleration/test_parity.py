@@ -191,27 +191,45 @@ def compare_layers(old: float, new: float) -> float:
     return parity._compare_outputs("ner", make_layer(old), make_layer(new), docs, docs)
 
 
+def make_with_layers(**changes) -> LoadedPipeline:
+    """A pipeline of components that do nothing, with layers that give 1 and a change.
+
+    changes (Callable[[Doc], float]): That of each component, by its name.
+    """
+    nlp = spacy.blank("en")
+    for name, change in changes.items():
+        add_with_layer(nlp, name, change)
+    return LoadedPipeline(nlp, get_current_ops())
+
+
+def add_with_layer(nlp: Language, name: str, change) -> None:
+    def forward(model, docs, is_train):
+        return [numpy.full((len(doc), 1), 1 + change(doc)) for doc in docs], None
+
+    def annotate(doc):
+        return doc
+
+    factory = f"annotate{next(NUMBERS)}"
+    Language.component(factory, func=annotate)
+    annotate.model = Model("numbers", forward)
+    nlp.add_pipe(factory, name=name)
+
+
 def test_the_largest_difference_may_be_in_any_batch():
-    def make_with_layer(change) -> LoadedPipeline:
-        def forward(model, docs, is_train):
-            return [numpy.full((len(doc), 1), 1 + change(doc)) for doc in docs], None
-
-        def annotate(doc):
-            return doc
-
-        name = f"annotate{next(NUMBERS)}"
-        Language.component(name, func=annotate)
-        annotate.model = Model("numbers", forward)
-        nlp = spacy.blank("en")
-        nlp.add_pipe(name, name="annotate")
-        return LoadedPipeline(nlp, get_current_ops())
-
-    before = make_with_layer(lambda doc: 0)
-    after = make_with_layer(lambda doc: 5e-6 if doc.text == "Berta" else 1e-6)
+    before = make_with_layers(a=lambda doc: 0)
+    after = make_with_layers(a=lambda doc: 5e-6 if doc.text == "Berta" else 1e-6)
     texts = ["Anna"] * BATCH_SIZE
     for batches in ([*texts, "Berta"], ["Berta", *texts]):
         found = compare_pipelines(before, after, batches).max_relative_diff
         assert found == pytest.approx(5e-6)
+
+
+def test_the_layers_of_all_components_are_compared():
+    before = make_with_layers(a=lambda doc: 0, b=lambda doc: 0)
+    for name, other in (("a", "b"), ("b", "a")):
+        after = make_with_layers(**{name: lambda doc: 1e-4, other: lambda doc: 0})
+        with pytest.raises(ValueError, match=f"'numbers' in component '{name}' differ"):
+            compare_pipelines(before, after, TEXTS)
 
 
 def make_tree(name: str, forward) -> Model:

@@ -94,6 +94,11 @@ def numeric_gradient(loss, arguments, which, step=1e-6):
     return gradient
 
 
+def test_an_input_of_another_width_is_refused():
+    with pytest.raises(ValueError, match="'nO' for model 'batchnorm' from 4 to 3"):
+        BatchNorm(4).initialize(X=make_batch())
+
+
 def test_the_running_variance_is_the_unbiased_one():
     model = BatchNorm(momentum=1.0).initialize(X=make_batch())
     model.begin_update(np.array([[1, 0, 5], [3, 0, 9]], dtype="f"))

@@ -91,6 +91,12 @@ def test_only_the_ngrams_that_were_counted_count():
     assert (everything_else == 255).all()
 
 
+@pytest.mark.parametrize("word", WORDS)
+def test_all_ngrams_that_were_counted_count(word):
+    counted, other = make_counted([word, "zebra"]), make_lsh()
+    np.testing.assert_array_equal(counted.predict([word]), other.predict([word]))
+
+
 def test_ngrams_that_were_set_can_not_be_changed_any_more():
     model, ngrams = LSHHasher(), np.array([1, 2, 3], dtype="uint64")
     set_ngrams(model, ngrams)

@@ -42,7 +42,6 @@ from ...layers.mixing import mixedembed
 from ...layers.mixing.column import Column, ColumnFunctions, find_column
 from ...layers.mixing.folding import Fold
 from ...layers.mixing.mixer import Mixer
-from ...layers.params import check_once
 from ...layers.tree import (
     TreeCache,
     UnexpectedNodeError,
@@ -135,10 +134,9 @@ def forward(
         return [model.ops.alloc2f(0, width) for _ in docs], lambda dY: []
     if is_train:
         make_writeable(model)
-    parts = model.attrs["parts"].get(model, find_parts)
+    parts = model.attrs["parts"].get(model, _find_checked_parts)
     if parts is None:
         return forward_reference(model, docs, is_train)
-    check_columns(parts.extractor, len(parts.mixer.columns))
     mixer = parts.get_mixer(docs)
     if not mixedembed.can_embed(mixer):
         return forward_reference(model, docs, is_train)
@@ -211,6 +209,12 @@ def find_parts(model: Model[InT, OutT]) -> Parts:
     return Parts(extractor, Mixer(_expect_columns(columns), *layers), vectors)
 
 
+def _find_checked_parts(model: Model[InT, OutT]) -> Parts:
+    parts = find_parts(model)
+    check_columns(parts.extractor, len(parts.mixer.columns))
+    return parts
+
+
 def _expect_columns(model: Model[Ragged, Ragged]) -> list[Column]:
     (concatenated,) = expect(model, with_array_forward, 1)
     # Thinc concatenates nothing where there is only one column
@@ -226,17 +230,12 @@ def _expect_columns(model: Model[Ragged, Ragged]) -> list[Column]:
 
 
 def check_columns(extractor: Model, n_columns: int) -> None:
-    """Check what attributes are read, once it arrives.
+    """Check what attributes are read.
 
     extractor (Model): spaCy's FeatureExtractor.
     n_columns (int): How many there should be.
     RAISES (ValueError): If they can't be the layer's.
     """
-    check = partial(_check_columns, n_columns)
-    check_once(extractor, check, extractor.attrs["columns"], n_columns)
-
-
-def _check_columns(n_columns: int, extractor: Model) -> None:
     attrs = extractor.attrs["columns"]
     is_list = isinstance(attrs, list) and len(attrs) == n_columns
     if not is_list or not all(map(_is_attribute, attrs)):

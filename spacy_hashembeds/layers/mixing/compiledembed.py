@@ -6,14 +6,13 @@ columns whose vectors are sums of rows without weights, as the kernels for GPUs 
 them; mixers with others are left to numpy.
 """
 
-from itertools import chain
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...kernels import compiled
-from ...kernels.identity import are_same
+from ...kernels.identity import Snapshot
 from ...kernels.rows import Finder, Hashing, Table, describe
 from .folding import FoldedTables
 from .mixer import Mixer
@@ -22,13 +21,14 @@ from .mixer import Mixer
 class Description(NamedTuple):
     """What the kernel is told of folded tables.
 
-    attrs (list): The attributes of the columns' layers, which say how rows are found.
+    attrs (Snapshot): The attributes of the columns' layers, which say how rows are
+        found.
     tables (list[Table], optional): What is described, and whose memory is read. None if
         the kernel can't embed the columns.
     columns (NDArray, optional): The bytes of the kernel's structs.
     """
 
-    attrs: list[Any]
+    attrs: Snapshot
     tables: list[Table] | None
     columns: NDArray | None
 
@@ -49,16 +49,15 @@ def predict(mixer: Mixer, folded: FoldedTables, keys: NDArray) -> NDArray | None
 
 def _get_columns(mixer: Mixer, folded: FoldedTables) -> NDArray | None:
     """Get what the kernel is told, as long as nobody sets other attributes."""
-    values = [column.model.attrs.values() for column in mixer.columns]
-    attrs = list(chain.from_iterable(values))
     kept = folded.description.kept
-    if kept is None or not are_same(kept.attrs, attrs):
-        kept = _describe(mixer, folded, attrs)
+    if kept is None or not kept.attrs.is_current():
+        kept = _describe(mixer, folded)
         folded.description.kept = kept
     return kept.columns
 
 
-def _describe(mixer: Mixer, folded: FoldedTables, attrs: list[Any]) -> Description:
+def _describe(mixer: Mixer, folded: FoldedTables) -> Description:
+    attrs = Snapshot(model.attrs for model in mixer.embedding)
     for column in mixer.columns:
         column.check()
     starts = [*map(int, folded.starts.values()), len(folded.F)]
