@@ -13,9 +13,9 @@ from spacy.util import load_config, load_model_from_config, registry
 from thinc.api import Config
 
 from spacy_hashembeds.callbacks import create_count_symbols
-from spacy_hashembeds.experiments.configs import SHIPPED
 from spacy_hashembeds.layers.symboltaker import find_symbol_takers
 from spacy_hashembeds.symbols import count_values, cut_symbols, save_symbols
+from tests.configs import CONFIGS
 
 TEXTS = ["a a b", "a c", "Zz"]
 
@@ -47,7 +47,7 @@ def reader():
 
 def build_nlp(corpora=("train",), embedder="multi_embed", **overrides):
     config = load_config(
-        SHIPPED / f"{embedder}.cfg",
+        CONFIGS / f"{embedder}.cfg",
         overrides={
             "paths.train": "absent",
             "paths.dev": "absent",
@@ -234,7 +234,7 @@ def test_norms_are_those_of_the_initialised_pipeline(reader):
 
 def test_layers_of_several_components_share_one_pass(reader):
     config = load_config(
-        SHIPPED / "multi_embed.cfg",
+        CONFIGS / "multi_embed.cfg",
         overrides={
             "paths.train": "absent",
             "paths.dev": "absent",

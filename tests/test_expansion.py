@@ -3,13 +3,13 @@
 import pytest
 from spacy.util import load_config_from_str
 
+from lab.trials.sweep import plan_sweep
+from lab.trials.trial import Trial, load_trial_config
 from spacy_hashembeds.analysis.pipelines import load_pipeline
 from spacy_hashembeds.configuration.base import read_base
 from spacy_hashembeds.expansion import MAX_VALUES, ExpansionError, check_variables
-from spacy_hashembeds.experiments.configs import SHIPPED
-from spacy_hashembeds.experiments.sweep import plan_sweep
-from spacy_hashembeds.experiments.trial import Trial, load_trial_config
 from spacy_hashembeds.loading import load_config, load_trained
+from tests.configs import CONFIGS
 
 PIPELINE = '[paths]\n[nlp]\nlang = "en"\npipeline = []\n[components]\n[training]\n'
 
@@ -89,7 +89,7 @@ def test_what_has_no_end_is_refused(text, place):
         check_variables(read(text))
 
 
-@pytest.mark.parametrize("path", sorted(SHIPPED.glob("*.cfg")), ids=lambda p: p.stem)
+@pytest.mark.parametrize("path", sorted(CONFIGS.glob("*.cfg")), ids=lambda p: p.stem)
 def test_our_configs_are_taken(path):
     assert load_config(path).interpolate()
 

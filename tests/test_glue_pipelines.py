@@ -16,10 +16,10 @@ from spacy.training.initialize import init_nlp
 from spacy.training.pretrain import pretrain
 from spacy.util import load_config, load_model_from_config, registry
 
-from spacy_hashembeds.corpora.datasets import prepare_dataset
-from spacy_hashembeds.corpora.glue import GLUE
+from lab.corpora.datasets import prepare_dataset
+from lab.corpora.glue import GLUE
 from spacy_hashembeds.evaluation.glue import METRICS
-from spacy_hashembeds.experiments.configs import SHIPPED
+from tests.configs import CONFIGS
 
 from .conftest import GLUE_CONFIGS
 from .toy_glue import make_config, write_assets
@@ -180,14 +180,14 @@ def test_the_large_one_has_the_sizes_and_rates_of_the_paper():
 def test_the_small_one_trains_as_it_is(task, tmp_path):
     overrides = get_overrides(tmp_path, task)
     overrides |= {"training.max_steps": 3, "training.eval_frequency": 2}
-    train(SHIPPED / "glue_small.cfg", tmp_path / "out", overrides=overrides)
+    train(CONFIGS / "glue_small.cfg", tmp_path / "out", overrides=overrides)
     nlp = spacy.load(tmp_path / "out" / "model-last")
     assert set(nlp("the boat is old\na house is red .").cats) == set(GLUE[task].labels)
 
 
 @pytest.mark.torch
 def test_the_large_one_can_be_made():
-    config = load_config(SHIPPED / "glue_base.cfg")
+    config = load_config(CONFIGS / "glue_base.cfg")
     nlp = load_model_from_config(config, auto_fill=True)
     assert nlp.pipe_names == ["tok2vec", "textcat"]
     registry.resolve({"pretraining": nlp.config.interpolate()["pretraining"]})

@@ -11,9 +11,9 @@ import spacy
 
 from fuzz.target import Part, Target
 from fuzz.targets.texts import _use_docs
+from lab.vectors.rawtext import tokenize
 from spacy_hashembeds.checks import check_attributes, check_integers
 from spacy_hashembeds.symbols import load_symbols
-from spacy_hashembeds.vectors.rawtext import tokenize
 
 _WHOLE = b"whole"
 

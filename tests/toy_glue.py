@@ -7,8 +7,8 @@ from typing import Any
 
 from spacy.util import load_config
 
-from spacy_hashembeds.corpora.glue import GLUE
-from spacy_hashembeds.experiments.configs import SHIPPED
+from lab.corpora.glue import GLUE
+from tests.configs import CONFIGS
 
 HEADERS = {
     "cola": "",
@@ -79,7 +79,7 @@ def write_assets(folder: Path, task: str, n: int = 120) -> Path:
 
 def make_config(name: str, folder: Path) -> Path:
     """A shipped config with small layers in the place of a HashFormer."""
-    config: dict[str, Any] = load_config(SHIPPED / f"{name}.cfg", interpolate=False)
+    config: dict[str, Any] = load_config(CONFIGS / f"{name}.cfg", interpolate=False)
     tok2vec = config["components"]["tok2vec"]["model"]
     tok2vec["embed"] = {
         "@architectures": "spacy-hashembeds.MultiFewerHashEmbed.v1",

@@ -12,7 +12,7 @@ from spacy.training import Corpus
 from spacy.vocab import Vocab
 from thinc.api import fix_random_seed
 
-from spacy_hashembeds.experiments.trial import Trial
+from lab.trials.trial import Trial
 
 LABELS = ("sports", "money", "weather")
 

@@ -11,8 +11,8 @@ import srsly
 from spacy.tokens import DocBin
 from spacy.vocab import Vocab
 
-from spacy_hashembeds.experiments.grid import Grid, read_grid
-from spacy_hashembeds.experiments.sweep import plan_sweep
+from lab.trials.grid import Grid, read_grid
+from lab.trials.sweep import plan_sweep
 
 from ..damage_bytes import damage_lines, one_of
 from ..damage_text import damage_yaml

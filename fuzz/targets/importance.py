@@ -1,11 +1,11 @@
-"""What `spacy hashembeds importance` has listed (.json), as `report` reads it."""
+"""What `python -m lab importance` has listed (.json), as `report` reads it."""
 
 import json
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
-from spacy_hashembeds.report.hash_embeddings.importance import make_importance_table
+from lab.papers.hash_embeddings.importance import make_importance_table
 
 from ..damage_text import damage_json
 from ..target import Part, Target

@@ -6,9 +6,9 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
-from spacy_hashembeds.report.tables import Table
-from spacy_hashembeds.report.why_attention.chunking import make_chunk_table
-from spacy_hashembeds.report.why_attention.heatmaps import Heads, read_attention
+from lab.papers.tables import Table
+from lab.papers.why_attention.chunking import make_chunk_table
+from lab.papers.why_attention.heatmaps import Heads, read_attention
 
 from ..damage_text import damage_json
 from ..target import Part, Target

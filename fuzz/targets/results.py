@@ -12,22 +12,22 @@ import spacy
 from spacy.tokens import DocBin
 from spacy.vocab import Vocab
 
-from spacy_hashembeds.acceleration.timing import Speed
-from spacy_hashembeds.evaluation.categories import SCORES
-from spacy_hashembeds.experiments import comparison
-from spacy_hashembeds.experiments.results import (
+from lab.papers.findings import make_overview, make_seed_table
+from lab.papers.hash_embeddings import tables as hash_embeddings
+from lab.papers.hashformers import tables as hashformers
+from lab.papers.missing import find_missing
+from lab.papers.tables import Table, make_trial_tables
+from lab.papers.why_attention import tables as why_attention
+from lab.papers.why_attention.layouts import NAMES
+from lab.trials.results import (
     Groups,
     estimate_score,
     read_results,
     select_task,
 )
-from spacy_hashembeds.report.findings import make_overview, make_seed_table
-from spacy_hashembeds.report.hash_embeddings import tables as hash_embeddings
-from spacy_hashembeds.report.hashformers import tables as hashformers
-from spacy_hashembeds.report.missing import find_missing
-from spacy_hashembeds.report.tables import Table, make_trial_tables
-from spacy_hashembeds.report.why_attention import tables as why_attention
-from spacy_hashembeds.report.why_attention.layouts import NAMES
+from spacy_hashembeds.acceleration.timing import Speed
+from spacy_hashembeds.comparison import comparison
+from spacy_hashembeds.evaluation.categories import SCORES
 
 from ..damage_text import damage_json
 from ..target import Part, Target

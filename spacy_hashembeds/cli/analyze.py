@@ -24,12 +24,8 @@ def analyze_cli(
     ),
     dev: Path | None = Opt(None, "--dev", help="The development corpus."),
     test: Path | None = Opt(None, "--test", help="The test corpus."),
-    config: str | None = Opt(
-        None,
-        "--config",
-        "-c",
-        help="The config whose embedding tables to measure: a .cfg file, or a name "
-        "such as multi_embed.",
+    config: Path | None = Opt(
+        None, "--config", "-c", help="The config whose embedding tables to measure."
     ),
     model: str | None = Opt(
         None,
@@ -72,18 +68,16 @@ def analyze_cli(
     from ..analysis.corpus import analyze_corpus
     from ..analysis.summary import summarize
     from ..display import show
-    from ..experiments.configs import locate_config
     from ..files import check_target, write_json
 
     overrides = read_overrides(ctx.args)
     try:
-        config_path = None if config is None else locate_config(config)
-        check_target(output, [train, dev, test, config_path, model, vectors])
+        check_target(output, [train, dev, test, config, model, vectors])
         data = analyze_corpus(
             train,
             dev=dev,
             test=test,
-            config=config_path,
+            config=config,
             model=model,
             vectors=vectors,
             overrides=overrides,

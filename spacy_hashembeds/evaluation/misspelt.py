@@ -1,7 +1,7 @@
 """What is lost where entities are misspelt.
 
 A pipeline reads a copy of the gold corpus in which the same tokens have other words, as
-`spacy hashembeds misspell` makes it. What it finds is scored against the gold corpus:
+`python -m lab misspell` makes it. What it finds is scored against the gold corpus:
 an entity that training has shown counts as seen, though its misspelling never was.
 """
 
@@ -53,7 +53,7 @@ def read_misspelt(
                 f"'{misspelt.name}', the misspelt corpus, should have the documents, "
                 f"tokens and entities of the gold corpus '{gold}', but differs in "
                 f"document {number}, counted from 0 and without empty ones. Make it of "
-                "that corpus with `spacy hashembeds misspell`."
+                "that corpus with `python -m lab misspell`."
             )
     return copies
 

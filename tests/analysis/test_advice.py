@@ -4,17 +4,17 @@ import pytest
 import spacy
 from spacy.tokens import Doc
 
-from spacy_hashembeds.analysis.advice import advise
-from spacy_hashembeds.analysis.embedders import HashTable
-from spacy_hashembeds.analysis.features import Vocabulary, collect_vocabulary
-from spacy_hashembeds.analysis.reasons import MEASURED_F1, format_bound
-from spacy_hashembeds.experiments.results import (
+from lab.papers.layouts import FEWER
+from lab.papers.printed import get_printed
+from lab.trials.results import (
     TrialKey,
     estimate_score,
     read_results,
 )
-from spacy_hashembeds.report.layouts import FEWER
-from spacy_hashembeds.report.printed import get_printed
+from spacy_hashembeds.analysis.advice import advise
+from spacy_hashembeds.analysis.embedders import HashTable
+from spacy_hashembeds.analysis.features import Vocabulary, collect_vocabulary
+from spacy_hashembeds.analysis.reasons import MEASURED_F1, format_bound
 
 from ..conftest import ROOT
 
@@ -91,7 +91,7 @@ def test_the_least_min_freq_that_trains_the_row_for_unknown_values(train):
 def test_what_was_measured_says_what_to_begin_with(train):
     advice = advise({"train": train}, ["NORM"], width=8)
     text = find_reason(advice.reasons, "Begin with spacy-hashembeds.MultiEmbed.v1 ")
-    groups = read_results(ROOT / "docs" / "results")
+    groups = read_results(ROOT / "lab" / "results")
     embedders = ("multi_embed", "multi_hash_embed")
     for embedder, printed in zip(embedders, MEASURED_F1, strict=True):
         measured = groups[TrialKey("wnut17", embedder, "steps2400")]

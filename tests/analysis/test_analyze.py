@@ -16,9 +16,9 @@ from typer.testing import CliRunner
 import spacy_hashembeds.cli  # noqa: F401
 from spacy_hashembeds.analysis.analyze import Analysis, analyze
 from spacy_hashembeds.analysis.corpus import analyze_corpus
-from spacy_hashembeds.experiments.configs import SHIPPED
+from tests.configs import CONFIGS
 
-CONFIG = SHIPPED / "multi_fewer_hash_embed.cfg"
+CONFIG = CONFIGS / "multi_fewer_hash_embed.cfg"
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ import spacy
 from spacy.tokens import Doc, DocBin, Span
 
 from spacy_hashembeds.analysis.corpus import analyze_corpus
-from spacy_hashembeds.experiments.configs import SHIPPED
+from tests.configs import CONFIGS
 
 # Tables 4, 5 and 6 of the report, but for its slips: Spanish norms
 # (it prints the number of words), and its ways of rounding.
@@ -33,7 +33,7 @@ MEANS = {
     "wnut17": (0.582, 18.48, 1.60),
     "anem": (0.657, 25.71, 1.49),
 }
-CONFIG = SHIPPED / "multi_embed.cfg"
+CONFIG = CONFIGS / "multi_embed.cfg"
 LANGS = {"conll2002_es": "es", "wnut17": "en", "anem": "en"}
 
 
@@ -86,7 +86,7 @@ def test_everything_is_there_and_is_json(corpus):
     data = analyze_corpus(
         corpus / "train.spacy",
         dev=corpus / "dev.spacy",
-        config=SHIPPED / "multi_fewer_hash_embed.cfg",
+        config=CONFIGS / "multi_fewer_hash_embed.cfg",
     )
     assert json.loads(json.dumps(data, allow_nan=False)) == data
     assert data["lang"] == "en"
@@ -191,7 +191,7 @@ def test_tokens_unknown_to_vectors(corpus, tmp_path):
 
 def test_empty_splits(corpus):
     empty = corpus / "empty.spacy"
-    for config in (None, *sorted(SHIPPED.glob("multi*embed.cfg"))):
+    for config in (None, *sorted(CONFIGS.glob("multi*embed.cfg"))):
         data = analyze_corpus(empty, dev=empty, config=config)
         assert data["splits"]["train"]["documents"] == 0
         assert data["features"]["NORM"]["values"] == 0

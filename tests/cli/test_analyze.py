@@ -12,7 +12,7 @@ from typer.testing import CliRunner, Result
 import spacy_hashembeds.cli  # noqa: F401
 from spacy_hashembeds.analysis.corpus import analyze_corpus
 from spacy_hashembeds.corpora.splits import SPLITS
-from spacy_hashembeds.experiments.configs import SHIPPED
+from tests.configs import CONFIGS
 
 
 def run(*args: str | Path) -> Result:
@@ -30,7 +30,7 @@ def squeeze(text: str) -> str:
 
 def test_everything_is_printed_and_saved(tiny_corpus, tmp_path):
     train, dev = tiny_corpus / "train.spacy", tiny_corpus / "dev.spacy"
-    config = SHIPPED / "multi_fewer_hash_embed.cfg"
+    config = CONFIGS / "multi_fewer_hash_embed.cfg"
     output = tmp_path / "made" / "analysis.json"
     result = run(train, "--dev", dev, "--config", config, "-o", output)
     assert result.exit_code == 0, result.output
@@ -69,7 +69,7 @@ def test_lookup_tables_and_vectors(tiny_corpus, tmp_path):
     nlp.vocab.set_vector("the", np.ones(2, dtype="float32"))
     nlp.to_disk(tmp_path / "vectors")
     train = tiny_corpus / "train.spacy"
-    config = SHIPPED / "multi_embed.cfg"
+    config = CONFIGS / "multi_embed.cfg"
     settings = ["--vectors", tmp_path / "vectors", "--bound", "0.2"]
     result = run(train, "--config", config, *settings)
     assert result.exit_code == 0, result.output
@@ -87,7 +87,7 @@ def test_lookup_tables_and_vectors(tiny_corpus, tmp_path):
 
 def test_weighted_tables_and_parameters(tiny_corpus):
     train, dev = tiny_corpus / "train.spacy", tiny_corpus / "dev.spacy"
-    config = SHIPPED / "multi_weighted_hash_embed.cfg"
+    config = CONFIGS / "multi_weighted_hash_embed.cfg"
     result = run(train, "--dev", dev, "--config", config)
     assert result.exit_code == 0, result.output
     data = analyze_corpus(train, dev=dev, config=config)
@@ -130,7 +130,7 @@ def test_a_screen_of_80_columns_is_wide_enough(prepare_real, config):
 
 def test_the_language_of_the_norms_is_named(tiny_corpus):
     train = tiny_corpus / "train.spacy"
-    config = SHIPPED / "multi_embed.cfg"
+    config = CONFIGS / "multi_embed.cfg"
     for args, lang in (
         ([], "'xx', unless --nlp.lang is given"),
         (["--nlp.lang", "de"], "'de'."),
@@ -203,7 +203,7 @@ def test_settings_of_the_config_are_changed_as_in_training(tiny_corpus, capfd):
     overrides = {rows.removeprefix("--"): [70, 50, 30, 20]}
     result = run(train, "-c", "multi_hash_embed", "--json", rows, "[70,50,30,20]")
     assert result.exit_code == 0, result.output
-    config = SHIPPED / "multi_hash_embed.cfg"
+    config = CONFIGS / "multi_hash_embed.cfg"
     data = analyze_corpus(train, config=config, overrides=overrides)
     assert json.loads(capfd.readouterr().out) == data
     assert [t["rows"] for t in data["embedders"][0]["tables"]] == [70, 50, 30, 20]

@@ -11,7 +11,7 @@ from typer.testing import CliRunner, Result
 
 import spacy_hashembeds.cli  # noqa: F401
 from spacy_hashembeds.configuration.configure import configure
-from spacy_hashembeds.experiments.configs import SHIPPED
+from tests.configs import CONFIGS
 
 from ..configuration import toy_configs as toys
 
@@ -151,7 +151,7 @@ def test_a_config_that_comes_with_us_is_known_by_its_name(tmp_path, monkeypatch)
     assert result.exit_code == 0, result.output
     embed = load_config("mine.cfg")["components"]["tok2vec"]["model"]["embed"]
     assert embed["@architectures"] == "spacy-hashembeds.MultiEmbed.v1"
-    assert load_config("mine.cfg") == load_config(SHIPPED / "multi_embed.cfg")
+    assert load_config("mine.cfg") == load_config(CONFIGS / "multi_embed.cfg")
 
 
 def test_a_name_of_nothing_is_refused_with_those_there_are(tmp_path, monkeypatch):

@@ -19,16 +19,16 @@ from typer.testing import CliRunner, Result
 from wasabi import msg
 
 import spacy_hashembeds.cli  # noqa: F401
+from lab.tests.trials.test_results import write_seeds
+from lab.vectors.rawtext import RAW_FILES
 from spacy_hashembeds.acceleration.conversion import OUR_EMBED
 from spacy_hashembeds.cli import hashembeds_cli
 from spacy_hashembeds.cli._output import Screen, name_output
 from spacy_hashembeds.cli.evaluate import name_outputs
-from spacy_hashembeds.experiments.configs import SHIPPED
-from spacy_hashembeds.vectors.rawtext import RAW_FILES
+from tests.configs import CONFIGS
 
 from .. import toy_ner
 from ..conftest import make_trial
-from ..experiments.test_results import write_seeds
 
 
 @pytest.fixture
@@ -42,7 +42,7 @@ def folder(tmp_path, monkeypatch) -> Path:
     (tmp_path / "raw").mkdir()
     for name in RAW_FILES:
         (tmp_path / "raw" / name).write_text("kept in!\n")
-    shutil.copy(SHIPPED / "spacy_stock.cfg", tmp_path / "base.cfg")
+    shutil.copy(CONFIGS / "spacy_stock.cfg", tmp_path / "base.cfg")
     (tmp_path / "text.txt").write_text("a b c\n" * 3)
     return tmp_path
 

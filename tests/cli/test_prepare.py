@@ -8,8 +8,8 @@ from spacy.tokens import DocBin
 from spacy.vocab import Vocab
 from typer.testing import CliRunner, Result
 
+from lab.corpora.datasets import DATASETS
 from spacy_hashembeds.cli import hashembeds_cli, prepare
-from spacy_hashembeds.corpora.datasets import DATASETS
 
 from ..toy_glue import write_assets
 

@@ -7,8 +7,8 @@ from spacy.cli._util import app
 from typer.testing import CliRunner, Result
 
 import spacy_hashembeds.cli  # noqa: F401
-from spacy_hashembeds.cli import _progress, floret
-from spacy_hashembeds.vectors.rawtext import RAW_FILES
+from lab.cli import _progress, floret
+from lab.vectors.rawtext import RAW_FILES
 
 from .. import toy_ner
 

@@ -13,7 +13,7 @@ from spacy.tokens import Doc
 from typer.testing import CliRunner, Result
 
 import spacy_hashembeds.cli  # noqa: F401
-from spacy_hashembeds.analysis.attention import list_attention
+from lab.attention.attention import list_attention
 from spacy_hashembeds.layers import selfattention
 
 from ..toy_encoders import make_tok2vec

@@ -18,18 +18,18 @@ from spacy.util import load_config
 from typer.testing import CliRunner
 
 import spacy_hashembeds.cli  # noqa: F401
+from lab.trials.run_trial import run_trial
 from spacy_hashembeds import evaluate
 from spacy_hashembeds.acceleration.in_memory import accelerate
 from spacy_hashembeds.configuration.configure import configure
 from spacy_hashembeds.evaluation.tasks import NER, find_task
-from spacy_hashembeds.experiments.configs import SHIPPED
-from spacy_hashembeds.experiments.run_trial import run_trial
+from tests.configs import CONFIGS
 
 from ..conftest import make_trial
 from ..processes import annotate_spawned, load_package
 
 TEXTS = ["Anna of Zotech said so .", "", "b"]
-CONFIG = SHIPPED / "token_ner.cfg"
+CONFIG = CONFIGS / "token_ner.cfg"
 SMALL = {
     "components.tok2vec.model.encode.width": 32,
     "components.tok2vec.model.encode.depth": 1,

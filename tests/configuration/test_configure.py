@@ -7,7 +7,7 @@ from spacy.vocab import Vocab
 
 from spacy_hashembeds.analysis.corpus import analyze_corpus
 from spacy_hashembeds.configuration.configure import configure
-from spacy_hashembeds.experiments.configs import SHIPPED
+from tests.configs import CONFIGS
 
 from . import toy_configs as toys
 
@@ -696,7 +696,7 @@ def test_vectors_that_are_asked_for_but_not_named_are_warned_of(base):
 
 
 def test_our_own_configs_are_changed_into_each_other(tmp_path):
-    base = SHIPPED / "multi_embed.cfg"
+    base = CONFIGS / "multi_embed.cfg"
     made = configure(base)
     assert get_changed(made) >= {f"[{EMBED}] @architectures"}
     assert "# The report's training section" in made.text

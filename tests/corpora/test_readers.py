@@ -11,7 +11,7 @@ from spacy.training.loop import train
 from spacy.util import registry
 from thinc.api import Config
 
-from spacy_hashembeds.corpora.datasets import prepare_files
+from lab.corpora.datasets import prepare_files
 from spacy_hashembeds.corpora.readers import (
     create_anem_reader,
     create_archaeology_reader,

@@ -10,9 +10,6 @@ from spacy.training import Example
 from spacy.training.initialize import init_nlp
 from spacy.training.loop import train
 from spacy.util import registry
-from thinc.api import Config
-
-from spacy_hashembeds.corpora import rows
 from spacy_hashembeds.corpora.textreaders import (
     create_ag_news_reader,
     create_amazon_full_reader,
@@ -23,6 +20,9 @@ from spacy_hashembeds.corpora.textreaders import (
     create_yelp_full_reader,
     create_yelp_polarity_reader,
 )
+from thinc.api import Config
+
+from spacy_hashembeds.corpora import rows
 
 NAMES = ("AGNews", "DBPedia", "YelpPolarity", "YelpFull", "YahooAnswers", "AmazonFull")
 NAMES += ("AmazonPolarity", "LabelledTexts")

@@ -14,7 +14,7 @@ from spacy.language import Language
 from spacy.training import Example
 from spacy.util import registry
 
-from spacy_hashembeds.corpora.glue import GLUE
+from lab.corpora.glue import GLUE
 from spacy_hashembeds.evaluation.glue import METRICS, make_glue_scorer, score_glue
 
 NLP = spacy.blank("en")

@@ -3,8 +3,8 @@ import spacy
 from spacy.tokens import Doc
 from spacy.training import Example
 
+from lab.corpora.misspellings import misspell
 from spacy_hashembeds import evaluate
-from spacy_hashembeds.corpora.misspellings import misspell
 from spacy_hashembeds.evaluation.evaluation import Evaluation
 from spacy_hashembeds.evaluation.in_depth import evaluate_in_depth
 from spacy_hashembeds.evaluation.scorer import KINDS
@@ -137,7 +137,7 @@ def test_what_is_no_copy_is_refused_before_the_work(
 ):
     calls = toy_ner.record_calls(monkeypatch)
     message = rf"'misspelt', the misspelt .* 'examples', .* in document {number}, .*"
-    message += "`spacy hashembeds misspell`"
+    message += "`python -m lab misspell`"
     with pytest.raises(ValueError, match=message):
         evaluate(nlp, golds, train=train, misspelt=map(toy_ner.make_doc, texts))
     assert calls == []

@@ -1,0 +1,307 @@
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from functools import partial
+from pathlib import Path
+
+import pytest
+from spacy.cli._util import app
+from typer.testing import CliRunner, Result
+
+import spacy_hashembeds.cli  # noqa: F401
+from lab.trials import executors
+from lab.trials import run_trial as run_module
+from lab.trials.trial import identify
+from spacy_hashembeds.files import write_json
+from tests.conftest import SMALL_TRIAL, make_trial
+
+SMALL = json.dumps(SMALL_TRIAL)
+
+# Its first trial is the one that was run in the project.
+GRID = f"""
+datasets: [demo]
+seeds: [0, 1]
+trials:
+  - {{embedder: multi_fewer_hash_embed, overrides: {SMALL}}}
+  - {{embedder: multi_fewer_hash_embed, variant: wide, overrides: {SMALL}}}
+"""
+FOLDER = "demo/multi_fewer_hash_embed"
+
+
+def run(*args: str) -> Result:
+    return CliRunner().invoke(app, ["hashembeds", "sweep", *args])
+
+
+@pytest.fixture
+def in_project(project, monkeypatch) -> Path:
+    """A project with a grid, of which one trial was run, as the working directory."""
+    monkeypatch.chdir(project)
+    Path("grid.yml").write_text(GRID)
+    return project
+
+
+class FakeExecutor:
+    """Stands in for both executors: pretends to run trials, one by one."""
+
+    def __init__(self, done: dict):
+        self.done = done
+        self.settings: dict[str, object] = {}
+        self.errors: dict[str, str] = {}
+        self.ran: list[str] = []
+
+    def __call__(self, function, items, *, on_start, on_wait, **settings):
+        self.settings = settings
+        for trial in items:
+            on_start(trial)
+            on_wait()
+            if self.errors.get(trial.name) == "interrupt":
+                raise KeyboardInterrupt
+            self.ran.append(trial.name)
+            if trial.name not in self.errors:
+                write_json(trial.metrics, {**self.done, **identify(trial)})
+            yield trial, self.errors.get(trial.name)
+
+
+@pytest.fixture
+def executor(in_project, monkeypatch) -> FakeExecutor:
+    fake = FakeExecutor(json.loads(make_trial(in_project).metrics.read_text()))
+    for name in ("local", "ray"):
+        run_ = partial(fake, name=name)
+        attribute = {"local": "run_local", "ray": "run_on_ray"}[name]
+        monkeypatch.setattr(executors, attribute, run_)
+    monkeypatch.setattr(executors, "import_ray", lambda: None)
+    return fake
+
+
+def clean(text: str) -> str:
+    """Undo the colours."""
+    return re.sub(r"\x1b\[[\d;]*m", "", text)
+
+
+def squeeze(text: str) -> str:
+    """Undo the colours, and the wrapping of long messages."""
+    return " ".join(clean(text).split())
+
+
+def test_a_dry_run_lists_what_is_done_and_what_is_not(executor):
+    failure = Path("training", FOLDER, "wide/seed0/failure.json")
+    write_json(failure, {"error": "ValueError: no"})
+    result = run("grid.yml", "--dry-run")
+    assert result.exit_code == 0, result.output
+    lines = [line.split() for line in clean(result.output).splitlines()]
+    assert lines[0][-2:] == ["done", f"{FOLDER}/default/seed0"]
+    assert lines[1][-3:] == ["to", "run", f"{FOLDER}/wide/seed0"]
+    assert lines[2] == ["Failed", "before:", "ValueError:", "no"]
+    assert lines[3][-3:] == ["to", "run", f"{FOLDER}/default/seed1"]
+    assert lines[4][-3:] == ["to", "run", f"{FOLDER}/wide/seed1"]
+    assert "1 done, 3 to run" in result.output
+    assert executor.ran == []
+
+
+def test_a_dry_run_says_where_versions_are_why(executor, in_project):
+    path = make_trial(in_project).metrics
+    metrics = json.loads(path.read_text())
+    metrics["versions"]["spacy"] = "3.8.0"
+    path.write_text(json.dumps(metrics))
+    result = run("grid.yml", "--dry-run")
+    assert result.exit_code == 0, result.output
+    shown = squeeze(result.output)
+    why = "Done before, under other versions: spacy was '3.8.0', and is "
+    assert shown.count(why) == 1
+    assert f"to run {FOLDER}/default/seed0 {why}" in shown
+
+
+def test_a_sweep_runs_what_is_not_done(executor):
+    result = run("grid.yml", "--jobs", "3")
+    assert result.exit_code == 0, result.output
+    names = ["wide/seed0", "default/seed1", "wide/seed1"]
+    assert executor.ran == [f"{FOLDER}/{name}" for name in names]
+    assert executor.settings == {"name": "local", "jobs": 3}
+    assert "1 done before, 3 to run" in result.output
+    dev, test = (100 * s["ents_f"] for s in executor.done["scores"].values())
+    for i, name in enumerate(names, start=1):
+        line = f"{FOLDER}/{name} F1 dev {dev:.1f}, test {test:.1f}, in 0 s [{i}/3"
+        assert line in clean(result.output)
+    assert re.search(r"\[1/3, about \d+ s left\]", result.output)
+    assert "[3/3]" in result.output
+    assert "All 4 trials are done" in result.output
+    executor.ran.clear()
+    result = run("grid.yml")
+    assert result.exit_code == 0, result.output
+    assert executor.ran == []
+    assert "4 done before, 0 to run" in result.output
+
+
+@pytest.mark.parametrize(
+    ("args", "settings"),
+    [
+        ([], {"name": "local", "jobs": 1}),
+        (["--executor", "ray"], {"name": "ray", "jobs": None, "num_gpus": 0}),
+        (
+            ["--executor", "ray", "-j", "5", "--gpu-id", "0"],
+            {"name": "ray", "jobs": 5, "num_gpus": 1},
+        ),
+    ],
+)
+def test_executors(executor, args, settings):
+    # Seed 0 was run on the CPU.
+    result = run("grid.yml", "--seeds", "1", *args)
+    assert result.exit_code == 0, result.output
+    assert executor.settings == settings
+    metrics = json.loads(Path("metrics", FOLDER, "wide/seed1.json").read_text())
+    assert metrics["gpu_id"] == (0 if "--gpu-id" in args else -1)
+
+
+def test_only_force_replaces_results_of_other_settings(executor, in_project):
+    path = make_trial(in_project).metrics
+    before = path.read_bytes()
+    Path("grid.yml").write_text(
+        GRID.replace('"training.max_steps": 40', '"training.max_steps": 41')
+    )
+    for options in ([], ["--dry-run"]):
+        result = run("grid.yml", *options)
+        assert result.exit_code == 1
+        assert "Can't run the sweep" in result.output
+        shown = squeeze(result.output)
+        assert "training.max_steps was 40, and is 41" in shown
+        assert "replace what is there with --force" in shown
+    assert path.read_bytes() == before
+    assert executor.ran == []
+    result = run("grid.yml", "--force")
+    assert result.exit_code == 0, result.output
+    assert len(executor.ran) == 4
+
+
+def test_a_grid_that_comes_with_us_is_found_by_name(executor):
+    result = run("main", "--dry-run")
+    assert result.exit_code == 1
+    assert "no training corpus of wnut17, anem" in squeeze(result.output)
+    result = run("mein")
+    assert "There is no grid 'mein': no file 'configs/grids/mein.yml'" in squeeze(
+        result.output
+    )
+
+
+def test_a_part_of_the_grid(executor):
+    part = ["--datasets", "demo", "--embedders", "multi_fewer_hash_embed"]
+    assert run("grid.yml", *part, "--variants", "wide", "--seeds", "1").exit_code == 0
+    assert executor.ran == [f"{FOLDER}/wide/seed1"]
+    assert run("grid.yml", "--variants", "wide, default").exit_code == 0
+    assert len(executor.ran) == 3
+    result = run("grid.yml", "--variants", "wide", "--seeds", "1")
+    assert "The trial is done" in result.output
+
+
+def test_a_split_with_nothing_to_score_does_not_end_the_sweep(executor):
+    executor.done["scores"]["dev"]["ents_f"] = None  # neither gold nor predicted
+    result = run("grid.yml")
+    assert result.exit_code == 0, result.output
+    assert "F1 dev none, test " in result.output
+    assert len(executor.ran) == 3
+
+
+def test_failures_are_named_at_the_end(executor):
+    name = f"{FOLDER}/default/seed1"
+    executor.errors = {name: "RuntimeError: `spacy train` failed"}
+    result = run("grid.yml")
+    assert result.exit_code == 1
+    assert isinstance(result.exception, SystemExit)
+    assert len(executor.ran) == 3
+    assert f"{name} failed after 0 s [2/3" in clean(result.output)
+    end = squeeze(result.output.split(f"Failed: {name}")[1])
+    log = f"training/{name}/trial.log"
+    assert end.startswith(f"RuntimeError: `spacy train` failed. Its log: {log}")
+    assert "1 of 3 failed" in end
+    assert "The same command tries them again." in end
+    # It does.
+    executor.errors.clear()
+    executor.ran.clear()
+    assert run("grid.yml").exit_code == 0
+    assert executor.ran == [name]
+
+
+def test_an_interrupted_sweep_says_how_to_go_on(executor):
+    executor.errors = {f"{FOLDER}/default/seed1": "interrupt"}
+    result = run("grid.yml")
+    assert result.exit_code == 130
+    assert "Interrupted: 1 of 3 have ended" in result.output
+    assert "The same command goes on from here." in result.output
+    executor.errors.clear()
+    assert run("grid.yml").exit_code == 0
+    assert executor.ran == [
+        f"{FOLDER}/{name}" for name in ("wide/seed0", "default/seed1", "wide/seed1")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (["none.yml"], "There is no grid 'none.yml'."),
+        (["broken.yml"], "'broken.yml' is no grid of trials. Invalid YAML"),
+        (["grid.yml", "--seeds", "0,x"], "--seeds should be numbers, but has 'x'."),
+        (["grid.yml", "--seeds", "5"], "5 is not in the grid. Its seeds are: 0, 1."),
+        (
+            ["grid.yml", "--executor", "slurm"],
+            "--executor should be 'local' or 'ray', but is 'slurm'.",
+        ),
+        (
+            ["grid.yml", "--executor", "ray", "--gpu-id", "1"],
+            "--gpu-id should be 0 or -1 with --executor ray, but is 1",
+        ),
+        (["grid.yml", "--gpu-id", "0"], "'gpu_id' is 0, but CuPy is not"),
+        (["grid.yml", "--gpu-id", "-2"], "'gpu_id' should be the number of a GPU, or"),
+        (["other.yml"], "There is no training corpus of anem. Make it with `spacy"),
+    ],
+)
+def test_errors_are_told_without_a_traceback(executor, monkeypatch, args, message):
+    monkeypatch.setattr(run_module, "gpu_is_available", lambda: False)
+    Path("broken.yml").write_text("trials: [")
+    Path("other.yml").write_text(GRID.replace("[demo]", "[demo, anem]"))
+    result = run(*args)
+    assert result.exit_code == 1
+    assert isinstance(result.exception, SystemExit)
+    assert "Can't run the sweep" in result.output
+    assert message in squeeze(result.output)
+    assert executor.ran == []
+
+
+def test_without_ray_only_ray_is_missing(in_project, monkeypatch):
+    monkeypatch.setitem(sys.modules, "ray", None)
+    result = run("grid.yml", "--executor", "ray", "--dry-run")
+    assert result.exit_code == 1
+    assert "pip install 'spacy-hashembeds[ray]'" in squeeze(result.output)
+
+
+# For real
+
+
+@pytest.mark.slow
+def test_a_killed_sweep_goes_on_where_it_stopped(in_project):
+    metrics = Path("metrics", FOLDER, "wide/seed0.json")
+    training = Path("training", FOLDER, "wide/seed0")
+    command = [sys.executable, "-m", "spacy", "hashembeds", "sweep", "grid.yml"]
+    command += ["--seeds", "0", "--jobs", "2"]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
+        end = time.monotonic() + 100
+        while not (training / "train.log").exists():
+            assert process.poll() is None
+            assert time.monotonic() < end
+            time.sleep(0.05)
+        os.kill(process.pid, signal.SIGKILL)
+    assert not metrics.exists()
+    done = make_trial(in_project).metrics
+    before = done.read_bytes()
+    result = subprocess.run(command, capture_output=True, text=True)
+    assert result.returncode == 0, result.stdout
+    assert "1 done before, 1 to run" in result.stdout
+    assert done.read_bytes() == before
+    # The variants differ in name only, and a trial comes out the same in a worker.
+    scores = json.loads(metrics.read_text())["scores"]
+    assert scores == json.loads(before)["scores"]
+    log = (training / "trial.log").read_text(encoding="utf8")
+    assert log.count(f"{FOLDER}/wide/seed0\n") >= 2  # both attempts
+    assert "ENTS_F" in log
