@@ -249,7 +249,7 @@ class WordColumn(NamedTuple):
         """Find the rows of keys, of which some may be equal: see `ColumnFunctions`."""
         distinct = find_distinct(keys)
         words = Words(vocabs, distinct.values.reshape(-1, 1))
-        return distinct.share(self.hashing.predict(words))
+        return distinct.gather(self.hashing.predict(words))
 
 
 class Parts(NamedTuple):
@@ -257,12 +257,12 @@ class Parts(NamedTuple):
 
     columns (list[WordColumn]): For each attribute what embeds it.
     vectors (Model, optional): spaCy's StaticVectors.
-    mixer (MaxoutLayers): Mixes their vectors.
+    maxout (MaxoutLayers): Mixes their vectors.
     """
 
     columns: list[WordColumn]
     vectors: Model | None
-    mixer: MaxoutLayers
+    maxout: MaxoutLayers
 
     def get_mixer(self, docs: InT) -> Mixer:
         """Give the layers that compute together."""
@@ -271,7 +271,7 @@ class Parts(NamedTuple):
         if self.vectors is not None:
             embed = partial(embed_vectors, vocabs[0])
             columns.append(Column(self.vectors, ColumnFunctions(embed=embed)))
-        return Mixer(columns, *self.mixer)
+        return Mixer(columns, *self.maxout)
 
     def read_keys(self, docs: InT) -> Array:
         """Read the keys of all tokens. *Shape:* `(n, columns)`, uint64."""
