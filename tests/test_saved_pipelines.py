@@ -1,7 +1,7 @@
 """Pipelines that an earlier version saved: they load, and predict what they did.
 
-saved_pipelines.zip has a pipeline for each of the configs of systems of ours, trained for
-three steps with layers as small as can be, and what it predicted of `TEXTS`.
+saved_pipelines.zip has one for each config of a system of ours, trained for three steps
+with layers as small as can be, and what it predicted of `TEXTS`.
 """
 
 import zipfile
