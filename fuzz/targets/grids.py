@@ -28,6 +28,7 @@ _GRID = """\
 # two embedders, and one wider
 datasets: [demo]
 seeds: [0, 1]
+overrides: {training.patience: 100}
 vectors:
   none:
     demo: assets/none
@@ -91,6 +92,7 @@ def _expand(data: Any) -> Iterator[tuple[str, dict[str, Any]]]:
         if dataset not in entry.get("datasets", known):
             continue
         settings = {
+            **data.get("overrides", {}),
             **entry.get("overrides", {}),
             **entry.get("per_dataset", {}).get(dataset, {}),
         }

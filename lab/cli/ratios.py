@@ -1,7 +1,8 @@
 """`python -m lab ratios`."""
 
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from spacy.cli._util import Arg, Opt
 
@@ -18,9 +19,6 @@ from spacy_hashembeds.cli._output import JSON, QUIET, name_output, print_json
 from spacy_hashembeds.cli._progress import show_progress
 
 from ._app import lab_cli
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
 
 # How much of a name is shown, from its end.
 _MAX_NAME = 26
@@ -57,8 +55,8 @@ def ratios_cli(
     """Set pipelines beside a baseline: parameters, size, score and speed.
 
     The ratios are those of HashFormers (Xue and Aletras 2022). Scores and speed need a
-    corpus. For trials, `python -m lab compare` has the same, and F1 on seen and
-    unseen entities.
+    corpus. For trials, `spacy hashembeds compare` has the same, and F1 on seen
+    and unseen entities.
     """
     from wasabi import msg
 
@@ -69,7 +67,10 @@ def ratios_cli(
     try:
         check_targets([output], [*models, corpus])
         comparison = compare_pipelines(
-            models, corpus, score=score, progress=_show_progress
+            models,
+            corpus,
+            score=score,
+            progress=partial(show_progress, title="Timing", unit="rounds"),
         )
         if as_json:
             print_json(comparison)
@@ -80,10 +81,6 @@ def ratios_cli(
             msg.good(f"Saved the comparison to {output}")
     except (OSError, ValueError, ImportError) as e:
         msg.fail("Can't compare the pipelines", describe(e), exits=1)
-
-
-def _show_progress(rounds: "Sequence[int]") -> "Iterable[int]":
-    return show_progress(rounds, "Timing", unit="rounds")
 
 
 def _print_comparison(comparison: dict[str, Any]) -> None:

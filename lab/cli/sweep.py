@@ -1,6 +1,6 @@
 """`python -m lab sweep`."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
 from spacy.cli._util import Arg, Opt
@@ -12,10 +12,7 @@ from spacy_hashembeds.cli._progress import hide_progress
 from ._app import lab_cli
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from ..trials.progress import Finished, Progress
-    from ..trials.sweep import Executor, Plan
+    from ..trials.sweep import Ended, Executor, Plan
 
 
 @lab_cli.command("sweep")
@@ -62,12 +59,12 @@ def sweep_cli(
     from ..trials.sweep import plan_sweep
 
     try:
-        run = _make_executor(executor, jobs, gpu_id)
+        run = _make_executor(executor, jobs, gpu_id, force)
         chosen = read_grid(locate_grid(grid)).narrow(
             datasets=_split(datasets),
             embedders=_split(embedders),
             variants=_split(variants),
-            seeds=[_read_seed(seed) for seed in _split(seeds)],
+            seeds=[int(n) if n.isdecimal() else n for n in _split(seeds)],
         )
         plan = plan_sweep(chosen.expand(gpu_id=gpu_id), force=force)
     except (ImportError, OSError, ValueError) as e:
@@ -82,49 +79,33 @@ def _split(names: str) -> list[str]:
     return [name.strip() for name in names.split(",") if name.strip()]
 
 
-def _read_seed(seed: str) -> int:
-    try:
-        return int(seed)
-    except ValueError:
-        raise ValueError(f"--seeds should be numbers, but has '{seed}'.") from None
-
-
-def _make_executor(name: str, jobs: int | None, gpu_id: int) -> "Executor":
+def _make_executor(name: str, jobs: int | None, gpu_id: int, force: bool) -> "Executor":
     from functools import partial
 
-    from ..trials.executors import import_ray, run_local, run_on_ray
     from ..trials.run_trial import check_gpu
+    from ..trials.sweep import import_ray, run_here, run_on_ray
 
     if name == "local":
         check_gpu(gpu_id)
-        return partial(run_local, jobs=jobs or 1)
-    if name == "ray":
-        if gpu_id > 0:
-            raise ValueError(
-                f"--gpu-id should be 0 or -1 with --executor ray, but is {gpu_id}: Ray "
-                "shows each trial one GPU of its own, which is number 0 there."
-            )
-        import_ray()  # now, or its absence shows after all else was checked
-        return partial(run_on_ray, jobs=jobs, num_gpus=int(gpu_id >= 0))
-    raise ValueError(f"--executor should be 'local' or 'ray', but is '{name}'.")
+        return partial(run_here, force=force, jobs=jobs or 1)
+    if name != "ray":
+        raise ValueError(f"--executor should be 'local' or 'ray', but is '{name}'.")
+    if gpu_id > 0:
+        raise ValueError(
+            f"--gpu-id should be 0 or -1 with --executor ray, but is {gpu_id}: Ray "
+            "shows each trial one GPU of its own, which is number 0 there."
+        )
+    import_ray()  # now, or its absence shows after all else was checked
+    return partial(run_on_ray, force=force, jobs=jobs, num_gpus=int(gpu_id >= 0))
 
 
 def _print_plan(plan: "Plan") -> None:
     from wasabi import msg
 
-    from ..trials.recorded import find_upgrades
-
-    for trial, _ in plan.done:
+    for trial in plan.done:
         msg.good(f"done    {trial.name}")
-    for trial, identity, error in plan.pending:
-        if error is None:
-            msg.text(f"- to run  {trial.name}")
-            if upgrades := find_upgrades(trial, identity):
-                msg.text(f"Done before, under other versions: {upgrades}.")
-        else:
-            style = "fail"  # but it is no error of this command, for stderr
-            cause = f"Failed before: {error}"
-            msg.text(f"to run  {trial.name}", cause, color=style, icon=style)
+    for trial, differences in plan.pending:
+        msg.text(f"- to run  {trial.name}", "; ".join(differences))
     msg.info(f"{len(plan.done)} done, {len(plan.pending)} to run")
 
 
@@ -134,87 +115,49 @@ def _run(plan: "Plan", executor: "Executor") -> None:
 
     from ..trials.sweep import get_log, run_sweep
 
-    total = len(plan.pending)
+    total, ended = len(plan.pending), []
     msg.info(f"{len(plan.done)} done before, {total} to run")
-    # No bar where nobody looks at it; one line for each trial, everywhere.
-    layout = "{n}/{total} {bar:20} {elapsed}{postfix}"
-    bar: tqdm[Any] = tqdm(
-        total=total, disable=hide_progress(), bar_format=layout, leave=False
-    )
-    n_ended = 0
-
-    def show(progress: "Progress") -> None:
-        nonlocal n_ended
-        left = _format_left(progress)
-        for ended in progress.finished[n_ended:]:
-            n_ended += 1
-            bar.write(f"{_format_ended(ended)} [{n_ended}/{total}{left}]")
-        bar.n = n_ended
-        bar.set_postfix_str(f"{len(progress.running)} running{left}", refresh=True)
-
     try:
-        with bar:
-            finished = run_sweep(plan, executor=executor, on_progress=show)
+        # No bar where nobody looks at it; one line for each trial, everywhere.
+        with tqdm(
+            total=total, unit="trial", disable=hide_progress(), leave=False
+        ) as bar:
+            for each in run_sweep([trial for trial, _ in plan.pending], executor):
+                ended.append(each)
+                bar.write(f"{_format_ended(each)} [{len(ended)}/{total}]")
+                bar.update()
     except KeyboardInterrupt:
         msg.warn(
-            f"Interrupted: {n_ended} of {total} have ended",
+            f"Interrupted: {len(ended)} of {total} have ended",
             "The same command goes on from here.",
         )
         raise typer.Exit(130) from None
     except (OSError, ValueError) as e:
         msg.fail("The sweep was stopped", describe(e), exits=1)
-    failed = [ended for ended in finished if ended.error is not None]
-    for ended in failed:
-        log = get_log(ended.trial)
-        cause = str(ended.error).rstrip(".")
-        msg.fail(f"Failed: {ended.trial.name}", f"{cause}. Its log: {log}")
+    failed = [each for each in ended if each.error is not None]
+    for trial, _, error in failed:
+        msg.fail(f"Failed: {trial.name}", f"{error}. Its log: {get_log(trial)}")
     if failed:
         msg.fail(
             f"{len(failed)} of {total} failed",
             "The same command tries them again.",
             exits=1,
         )
-    n_done = total + len(plan.done)
-    msg.good("The trial is done" if n_done == 1 else f"All {n_done} trials are done")
+    msg.good(f"{total + len(plan.done)} of {total + len(plan.done)} trials are done")
 
 
-def _format_left(progress: "Progress") -> str:
-    seconds = progress.estimate_seconds_left()
-    if seconds is None or not (progress.running or progress.waiting):
-        return ""
-    return f", about {_format_seconds(seconds)} left"
-
-
-def _format_ended(ended: "Finished") -> str:
+def _format_ended(ended: "Ended") -> str:
     from wasabi import Printer
 
+    from spacy_hashembeds.cli._layout import format_score
+    from spacy_hashembeds.files import read_json
+
     printer = Printer(no_print=True)
-    took = _format_seconds(ended.seconds)
-    if ended.results is None:
-        return f"{printer.fail(ended.trial.name)} failed after {took}"
-    scores = _format_scores(ended.results)
-    return f"{printer.good(ended.trial.name)} {scores}, in {took}"
-
-
-def _format_scores(results: "Mapping[str, Any]") -> str:
-    from spacy_hashembeds.comparison.metrics import get_task
-    from spacy_hashembeds.evaluation.categories import name_accuracy
-    from spacy_hashembeds.evaluation.tasks import TEXTCAT
-
-    splits = results["scores"]
-    name, key = "F1", "ents_f"
-    if get_task(results) == TEXTCAT:
-        name, key = name_accuracy(next(iter(splits.values()))), "cats_acc"
-    scores = (f"{split} {_format(score[key])}" for split, score in splits.items())
-    return f"{name} {', '.join(scores)}"
-
-
-def _format(score: float | None) -> str:
-    return "none" if score is None else f"{100 * score:.1f}"
-
-
-def _format_seconds(seconds: float) -> str:
-    minutes, hours = seconds / 60, seconds / 3600
-    if minutes < 1:
-        return f"{seconds:.0f} s"
-    return f"{minutes:.0f} min" if hours < 1 else f"{hours:.1f} h"
+    trial, seconds, error = ended
+    if error is not None:
+        return f"{printer.fail(trial.name)} failed after {seconds:,.0f} s"
+    splits = read_json(trial.metrics)["scores"]
+    key = "cats_acc" if "cats_acc" in next(iter(splits.values())) else "ents_f"
+    scores = [f"{split} {format_score(each[key])}" for split, each in splits.items()]
+    name = printer.good(trial.name)
+    return f"{name} {key}: {', '.join(scores)}, in {seconds:,.0f} s"

@@ -12,9 +12,6 @@ from spacy_hashembeds.cli._overrides import TAKE_OVERRIDES, read_overrides
 
 from ._app import lab_cli
 
-# The header of a table, its rows, and how its columns are aligned.
-_Listed = tuple[tuple[str, ...], list[tuple[str, ...]], str]
-
 
 @lab_cli.command("trial", context_settings=TAKE_OVERRIDES)
 def trial_cli(
@@ -60,8 +57,7 @@ def trial_cli(
         )
         metrics, is_new = run_trial(trial, force=force, on_output=typer.echo)
     except (OSError, ValueError, RuntimeError) as e:
-        notes = getattr(e, "__notes__", [])
-        msg.fail("The trial failed", "\n".join([describe(e), *notes]), exits=1)
+        msg.fail("The trial failed", describe(e), exits=1)
     if as_json:
         print_json(metrics)
     else:
@@ -74,46 +70,32 @@ def trial_cli(
 
 def _print_metrics(metrics: dict[str, Any], title: str) -> None:
     from spacy_hashembeds.comparison.metrics import get_task
+    from spacy_hashembeds.evaluation.categories import name_accuracy
+    from spacy_hashembeds.evaluation.scorer import KINDS
     from spacy_hashembeds.evaluation.tasks import TEXTCAT
 
-    make = _list_categories if get_task(metrics) == TEXTCAT else _list_entities
-    header, rows, aligns = make(metrics["scores"])
-    sizes, timings = metrics["sizes"], metrics["timings"]
+    sizes, timings, splits = (metrics[key] for key in ("sizes", "timings", "scores"))
     legend = (
         f"Scores in percent. {timings['words_per_second']:,.0f} words/s, trained in "
         f"{timings['train_seconds']:,.0f} s, {sizes['bytes_on_disk'] / 1e6:.2f} MB on "
         f"disk, {sizes['embedding_parameters']:,} parameters in the embedder."
     )
-    print_table(title, legend, header, rows, aligns=aligns)
-
-
-def _list_entities(splits: dict[str, Any]) -> _Listed:
-    from spacy_hashembeds.evaluation.scorer import KINDS
-
+    if get_task(metrics) == TEXTCAT:
+        accuracy = name_accuracy(next(iter(splits.values()))).capitalize()
+        scored = {"documents": "cats"}
+        keys = {"acc": accuracy, "macro_f": "Macro F", "micro_f": "Micro F"}
+    else:
+        scored = {f"{kind} entities": prefix for kind, prefix in KINDS.items()}
+        keys = {"p": "P", "r": "R", "f": "F"}
     rows = [
         (
             split,
-            kind,
+            what,
             f"{scores[f'{prefix}_support']:,}",
-            *(format_score(scores[f"{prefix}_{key}"]) for key in "prf"),
+            *(format_score(scores[f"{prefix}_{key}"]) for key in keys),
         )
         for split, scores in splits.items()
-        for kind, prefix in KINDS.items()
+        for what, prefix in scored.items()
     ]
-    return ("Split", "Entities", "Number", "P", "R", "F"), rows, "ll"
-
-
-def _list_categories(splits: dict[str, Any]) -> _Listed:
-    from spacy_hashembeds.evaluation.categories import name_accuracy
-
-    keys = ("cats_acc", "cats_macro_f", "cats_micro_f")
-    rows = [
-        (
-            split,
-            f"{scores['cats_support']:,}",
-            *(format_score(scores[key]) for key in keys),
-        )
-        for split, scores in splits.items()
-    ]
-    accuracy = name_accuracy(next(iter(splits.values()))).capitalize()
-    return ("Split", "Documents", accuracy, "Macro F", "Micro F"), rows, "l"
+    header = ("Split", "Scored", "Number", *keys.values())
+    print_table(title, legend, header, rows, aligns="ll")

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from textwrap import shorten
 from typing import Any, NamedTuple
@@ -11,10 +11,9 @@ import srsly
 
 from spacy_hashembeds.files import quote
 
-from .aliases import check_aliases
 from .trial import Trial
 
-_GRID_KEYS = ("datasets", "seeds", "vectors", "trials")
+_GRID_KEYS = ("datasets", "seeds", "overrides", "vectors", "trials")
 _ENTRY_KEYS = ("embedder", "variant", "datasets", "overrides", "per_dataset", "vectors")
 
 _VECTORS = "paths.vectors"
@@ -85,25 +84,26 @@ class Grid:
         datasets: Sequence[str] = (),
         embedders: Sequence[str] = (),
         variants: Sequence[str] = (),
-        seeds: Sequence[int] = (),
+        seeds: Sequence[int | str] = (),
     ) -> "Grid":
         """Keep a part. What is empty is not narrowed.
 
         RAISES (ValueError): If a name or seed is not in the grid, or nothing is left.
         """
-        rows = self.rows
         _check_choice("datasets", datasets, self.datasets)
-        _check_choice("embedders", embedders, [row.embedder for row in rows])
-        _check_choice("variants", variants, [row.variant for row in rows])
+        _check_choice("embedders", embedders, [row.embedder for row in self.rows])
+        _check_choice("variants", variants, [row.variant for row in self.rows])
         _check_choice("seeds", seeds, self.seeds)
-        if embedders:
-            rows = [row for row in rows if row.embedder in embedders]
-        if variants:
-            rows = [row for row in rows if row.variant in variants]
-        grid = Grid(
+        grid = replace(
+            self,
             datasets=[name for name in self.datasets if name in (datasets or [name])],
             seeds=[seed for seed in self.seeds if seed in (seeds or [seed])],
-            rows=rows,
+            rows=[
+                row
+                for row in self.rows
+                if row.embedder in (embedders or [row.embedder])
+                and row.variant in (variants or [row.variant])
+            ],
         )
         if not grid.expand():
             raise ValueError("No trial of the grid is all that was chosen.")
@@ -120,9 +120,8 @@ def read_grid(path: str | Path) -> Grid:
     if not path.is_file():
         raise FileNotFoundError(f"There is no grid '{path}'.")
     try:
-        check_aliases(path)
         return _read_grid(srsly.read_yaml(path))
-    except (OverflowError, ValueError) as e:
+    except (OverflowError, RecursionError, ValueError) as e:
         # YAML's own errors quote whatever is wrong.
         message = shorten(str(e), _MAX_MESSAGE)
         raise ValueError(f"'{path}' is no grid of trials. {message}") from e
@@ -132,16 +131,8 @@ def _read_grid(data: Any) -> Grid:
     _check_keys("The file", data, known=_GRID_KEYS, required=("datasets", "trials"))
     datasets = _read_list("'datasets'", data["datasets"], str)
     seeds = _read_list("'seeds'", data.get("seeds", [0]), int)
-    vectors = _read_vectors(data.get("vectors", {}), datasets)
-    rows = [
-        _read_row(f"Trial {i}", entry, datasets, vectors)
-        for i, entry in enumerate(_read_list("'trials'", data["trials"], dict), start=1)
-    ]
-    _check_unique(rows)
-    return Grid(datasets=datasets, seeds=seeds, rows=rows)
-
-
-def _check_unique(rows: Sequence[Row]) -> None:
+    entries = _read_list("'trials'", data["trials"], dict)
+    rows = [_read_row(f"Trial {i}", e, data) for i, e in enumerate(entries, start=1)]
     names = Counter((r.embedder, r.variant, name) for r in rows for name in r.overrides)
     for (embedder, variant, dataset), n in names.items():
         if n > 1:
@@ -149,50 +140,42 @@ def _check_unique(rows: Sequence[Row]) -> None:
                 f"{embedder} has the variant '{variant}' {n} times for {dataset}. "
                 "Give other overrides another 'variant'."
             )
+    return Grid(datasets=datasets, seeds=seeds, rows=rows)
 
 
-def _read_vectors(vectors: Any, datasets: list[str]) -> dict[str, dict[str, str]]:
-    _check_mapping("'vectors'", vectors)
-    for kind, paths in vectors.items():
-        _check_keys(f"'vectors.{kind}'", paths, known=datasets)
-        for dataset, path in paths.items():
-            if not isinstance(path, str):
-                raise ValueError(
-                    f"'vectors.{kind}.{dataset}' should be a folder or a package, "
-                    f"but is {quote(path)}."
-                )
-    return vectors
-
-
-def _read_row(
-    where: str, entry: Any, datasets: list[str], vectors: Mapping[str, Any]
-) -> Row:
+def _read_row(where: str, entry: Any, grid: Mapping[str, Any]) -> Row:
     _check_keys(where, entry, known=_ENTRY_KEYS, required=("embedder",))
     embedder, variant = entry["embedder"], entry.get("variant", "default")
     where = f"{where} ({embedder}, {variant})"
     if not isinstance(embedder, str) or not isinstance(variant, str):
         raise ValueError(f"{where} should have text as 'embedder' and 'variant'.")
-    names = _read_list(f"'datasets' of {where}", entry.get("datasets", datasets), str)
-    _check_choice("datasets", names, datasets)
-    parts = {name: [entry.get("overrides", {})] for name in names}
-    if "per_dataset" in entry:
-        _add(f"'per_dataset' of {where}", parts, entry["per_dataset"])
+    known = grid["datasets"]
+    names = _read_list(f"'datasets' of {where}", entry.get("datasets", known), str)
+    _check_choice("datasets", names, known)
+    own = entry.get("per_dataset", {name: {} for name in names})
+    # a dataset that is left out is hardly meant to be
+    _check_keys(f"'per_dataset' of {where}", own, known=names, required=names)
+    vectors: dict[str, Overrides] = {name: {} for name in names}
     if "vectors" in entry:
-        kind = entry["vectors"]
-        _check_choice("vectors", [kind], list(vectors))
-        paths = {name: {_VECTORS: path} for name, path in vectors[kind].items()}
-        used = {name: paths[name] for name in names if name in paths}
-        _add(f"'vectors.{kind}', which {where} uses,", parts, used)
-        for part in parts.values():
-            part.append({_USE_VECTORS: True})
-    return Row(embedder, variant, {n: _flatten(where, parts[n]) for n in names})
+        vectors = _read_vectors(where, entry["vectors"], names, grid)
+    shared = [grid.get("overrides", {}), entry.get("overrides", {})]
+    overrides = {
+        name: _flatten(where, [*shared, own[name], vectors[name]]) for name in names
+    }
+    return Row(embedder, variant, overrides)
 
 
-def _add(where: str, parts: dict[str, list[Any]], by_dataset: Any) -> None:
-    """Add what stands for each dataset. One that is left out is hardly meant to be."""
-    _check_keys(where, by_dataset, known=list(parts), required=list(parts))
-    for name, part in by_dataset.items():
-        parts[name].append(part)
+def _read_vectors(
+    where: str, kind: Any, names: Sequence[str], grid: Mapping[str, Any]
+) -> dict[str, Overrides]:
+    kinds = grid.get("vectors", {})
+    _check_mapping("'vectors'", kinds)
+    _check_choice("vectors", [kind], list(kinds))
+    where = f"'vectors.{kind}', which {where} uses,"
+    _check_keys(where, kinds[kind], known=grid["datasets"], required=names)
+    for name in names:
+        _read_list(f"'vectors.{kind}.{name}'", [kinds[kind][name]], str)
+    return {name: {_VECTORS: kinds[kind][name], _USE_VECTORS: True} for name in names}
 
 
 def _flatten(where: str, parts: Sequence[Any]) -> Overrides:
@@ -226,10 +209,7 @@ def _read_list(where: str, values: Any, kind: type) -> list[Any]:
             raise ValueError(
                 f"{where} should hold {kind.__name__}, not {quote(value)}."
             )
-    # of trials, variants should differ: see `_check_unique`
-    counts: Mapping[Any, int] = {} if kind is dict else Counter(values)
-    for value, n in counts.items():
-        if n > 1:
+        if values.count(value) > 1:
             raise ValueError(f"{where} has {quote(value)} twice.")
     return values
 

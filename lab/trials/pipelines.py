@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -50,17 +51,24 @@ def compare_pipelines(
     RAISES (ValueError): If there are fewer than two pipelines, one or the corpus can't
         be read, or the corpus has no token; if the score is none that a pipeline has,
         or it has to be named, or is, but there is no corpus.
-    RETURNS (dict[str, Any]): The name of the "score", None without a corpus, as are
-        "machine" and "disturbances", which are those of `compare_trials`; and the
-        "rows". Each has a "name" that tells it from the others, and the pipeline as it
-        was given, its "model"; "score", None where the corpus has nothing to score;
-        "pipeline_parameters", "embedding_parameters" with their part
-        "mixing_parameters", both None where no embedding can be told from the rest,
-        and "vector_values", the numbers in word vectors, which no component trains;
-        "bytes_on_disk"; the `Ratios`; and with a corpus "words_per_second",
-        "words_per_second_quartiles" and "times_as_fast".
+    RETURNS (dict[str, Any]): The name of the "score", "machine" and "disturbances" as
+        `compare_trials` has them, all None without a corpus; and the "rows". Each has a
+        "name" that tells it from the others, its "model" and "score"; sizes, of which
+        "embedding_parameters" and "mixing_parameters" are None where no embedding can
+        be told from the rest, and "vector_values" are numbers that no component trains;
+        the `Ratios`; and with a corpus "words_per_second", their quartiles, and
+        "times_as_fast".
     """
-    _check(models, corpus, score)
+    if len(models) < 2:
+        raise ValueError(
+            "There should be a pipeline and others to set beside it, but there is "
+            f"{quote(list(models))} alone."
+        )
+    if score is not None and corpus is None:
+        raise ValueError(
+            f"'score' is {quote(score)}, but there is no corpus to score pipelines on. "
+            "Name one (--corpus), or leave 'score' out."
+        )
     docs = [] if corpus is None else list(read_docs(corpus, Vocab()))
     rows: Rows = []
     for model, name in zip(models, name_models(models), strict=True):
@@ -88,21 +96,18 @@ def compare_pipelines(
 
 
 def name_models(models: Sequence[str]) -> list[str]:
-    """Name pipelines by the part of their paths that tells them apart.
+    """Name pipelines by the part of their paths that tells them apart, if there is one.
 
     models (Sequence[str]): The pipelines, names or folders.
-    RETURNS (list[str]): What is left of each without the folders that all begin with,
-        and those that all end in; all of it where nothing would be left.
     """
     paths = [Path(model).parts for model in models]
     if any(len(parts) < 2 for parts in paths):
         return list(models)
-    first = _count_common(paths)
-    last = _count_common([parts[first:][::-1] for parts in paths])
-    middles = [parts[first : len(parts) - last] for parts in paths]
-    if not all(middles):
-        return list(models)
-    return [Path(*parts).as_posix() for parts in middles]
+    for _ in range(2):  # without the folders that all begin with, or all end in
+        columns = zip(*paths, strict=False)
+        n = len([*takewhile(lambda parts: len({*parts}) == 1, columns)])
+        paths = [parts[n:][::-1] for parts in paths]
+    return ["/".join(parts) for parts in paths] if all(paths) else list(models)
 
 
 def choose_score(nlp: Language) -> str:
@@ -121,19 +126,6 @@ def choose_score(nlp: Language) -> str:
             f"{found} in training. Scores are such as ents_f, cats_macro_f or tag_acc."
         )
     return names[0]
-
-
-def _check(models: Sequence[str], corpus: Path | None, score: str | None) -> None:
-    if len(models) < 2:
-        raise ValueError(
-            "There should be a pipeline and others to set beside it, but there is "
-            f"{quote(list(models))} alone."
-        )
-    if score is not None and corpus is None:
-        raise ValueError(
-            f"'score' is {quote(score)}, but there is no corpus to score pipelines on. "
-            "Name one (--corpus), or leave 'score' out."
-        )
 
 
 @contextmanager
@@ -167,13 +159,3 @@ def _get_score(nlp: Language, model: str, corpus: Path, name: str) -> float | No
             f"name on '{corpus}', only {', '.join(known)}."
         )
     return scores[name]
-
-
-def _count_common(paths: Sequence[Sequence[str]]) -> int:
-    """Count the first parts that all paths have in common."""
-    n = 0
-    for parts in zip(*paths, strict=False):
-        if len(set(parts)) > 1:
-            break
-        n += 1
-    return n

@@ -1,128 +1,84 @@
 """What is recorded of a trial already, and whether a run may replace it."""
 
 import json
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
 
 from spacy_hashembeds.files import quote, read_json
 
 from .trial import Trial
 
-#: What to do about results that are not to be lost.
-REMEDY = (
-    "A run would replace them and their pipelines. Give your settings another variant, "
-    "or replace what is there with --force."
-)
 
+class Recorded(NamedTuple):
+    """What is recorded of a trial.
 
-def read_done(trial: Trial, identity: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Read the results of a trial that is done.
-
-    identity (Mapping[str, Any]): What `identify` says of the trial now.
-    RETURNS (dict[str, Any], optional): None if it has no results, or if they came from
-        another config, corpus or version, or can't be read.
+    results (dict[str, Any], optional): Its results. None if it is not done: if there
+        are none, or they came from something else.
+    differences (list[str]): What differs now, if there are results.
     """
-    try:
-        metrics = _read_recorded(trial)
-    except ValueError:
-        return None
-    return None if metrics is None or _find_changed(metrics, identity) else metrics
+
+    results: dict[str, Any] | None
+    differences: list[str]
 
 
-def check_settings(trial: Trial, identity: Mapping[str, Any]) -> None:
-    """Refuse to replace results of other settings, and the pipeline beside them.
+def read_recorded(
+    trial: Trial, identity: Mapping[str, Any], *, force: bool = False
+) -> Recorded:
+    """Read what is recorded of a trial, and refuse to have results of other settings
+    replaced, and the pipeline beside them.
 
     Those that can't be read may be of any. Those that came from other versions of
     packages may be replaced: the settings are the same, and a sweep goes on after an
     upgrade.
 
     identity (Mapping[str, Any]): What `identify` says of the trial now.
+    force (bool): Have any results replaced.
     RAISES (FileExistsError): If there are such results. Says what differs.
     """
-    objection = find_objection(trial, identity)
-    if objection is not None:
-        raise FileExistsError(f"{objection}. {REMEDY}")
-
-
-def find_objection(trial: Trial, identity: Mapping[str, Any]) -> str | None:
-    """Say why results are not to be replaced by those of a trial, if they are not."""
     try:
-        recorded = _read_recorded(trial)
-    except ValueError as e:
-        return f"'{trial.metrics}' has results that can't be read ({e})"
-    differences = [] if recorded is None else list(_compare(recorded, identity))
-    if not differences:
-        return None
-    return f"'{trial.metrics}' has results of other settings: {'; '.join(differences)}"
-
-
-def find_upgrades(trial: Trial, identity: Mapping[str, Any]) -> str | None:
-    """Say which versions have changed, if they alone are why a trial runs again."""
-    try:
-        recorded = _read_recorded(trial)
-    except ValueError:
-        return None
-    if recorded is None or _find_changed(recorded, identity) != ["versions"]:
-        return None
-    return "; ".join(_compare_value("versions", recorded, identity))
-
-
-def _read_recorded(trial: Trial) -> dict[str, Any] | None:
-    try:
-        return read_json(trial.metrics)
+        results = read_json(trial.metrics)
     except FileNotFoundError:
-        return None
+        return Recorded(None, [])
+    except ValueError as e:
+        differences, is_upgrade = [f"they can't be read ({e})"], False
+    else:
+        differences = list(_compare(results, identity))
+        if not differences:
+            return Recorded(results, [])
+        is_upgrade = all(name.startswith("versions.") for name in differences)
+    if not (is_upgrade or force):
+        raise FileExistsError(
+            f"'{trial.metrics}' has results of other settings: "
+            f"{'; '.join(differences)}. A run would replace them and their pipelines. "
+            "Give your settings another variant, or replace what is there with --force."
+        )
+    return Recorded(None, differences)
 
 
-def _find_changed(
-    recorded: Mapping[str, Any], identity: Mapping[str, Any]
-) -> list[str]:
-    return [key for key in identity if not _is_same(key, recorded, identity)]
+def _compare(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
+    was, now = (_flatten(each, new.keys()) for each in (old, new))
+    for key in {**now, **was}:
+        if key in was and key in now and _to_json(was[key]) == _to_json(now[key]):
+            continue
+        before, after = (
+            quote(each[key]) if key in each else "not set" for each in (was, now)
+        )
+        # a hash says nothing, and what is shown of long values may be alike
+        if "hash" in key or before == after:
+            yield f"{key} was another"
+        else:
+            yield f"{key} was {before}, and is {after}"
 
 
-def _is_same(key: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
-    is_in_both = key in old and key in new
-    return is_in_both and _to_json(old[key]) == _to_json(new[key])
+def _flatten(data: Mapping[str, Any], keys: Iterable[str]) -> dict[str, Any]:
+    """Name what is one level down: `versions.spacy`."""
+    flat: dict[str, Any] = {}
+    for key in (key for key in keys if key in data):
+        inner = data[key] if isinstance(data[key], Mapping) else {"": data[key]}
+        flat |= {f"{key}.{name}".strip("."): value for name, value in inner.items()}
+    return flat
 
 
 def _to_json(value: Any) -> str:
     # What was recorded has been JSON, where tuples are lists.
     return json.dumps(value, sort_keys=True)
-
-
-def _compare(recorded: Mapping[str, Any], identity: Mapping[str, Any]) -> Iterator[str]:
-    changed = _find_changed(recorded, identity)
-    for key in changed:
-        if key == "corpus_hashes":
-            yield "the corpus was another"
-        elif key == "vectors_hash":
-            yield "the vectors were others"
-        elif key == "weights_hash":
-            yield "the pretrained weights were others"
-        elif key == "config_hash":
-            if "overrides" not in changed:  # which the hash is of too
-                yield "the config was another"
-        elif key != "versions":
-            yield from _compare_value(key, recorded, identity)
-
-
-def _compare_value(
-    key: str, old: Mapping[str, Any], new: Mapping[str, Any]
-) -> Iterator[str]:
-    was, is_now = old.get(key), new[key]
-    if isinstance(was, Mapping) and isinstance(is_now, Mapping):
-        for inner in sorted({*was, *is_now}):
-            if not _is_same(inner, was, is_now):
-                yield _describe(inner, was, is_now)
-    else:
-        yield _describe(key, old, new)
-
-
-def _describe(key: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
-    was, is_now = (
-        quote(each[key]) if key in each else "not set" for each in (old, new)
-    )
-    # of values too long to be shown, what is shown may be alike
-    return (
-        f"{key} was another" if was == is_now else f"{key} was {was}, and is {is_now}"
-    )

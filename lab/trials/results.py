@@ -57,18 +57,16 @@ class Result:
     task (str): What was scored: entities, "ner", or categories of documents, "textcat".
     overrides (Mapping[str, Any]): The config settings that the variant changes.
     corpus_hashes (Mapping[str, str]): The hash of each split's file.
-    scores (Mapping[str, Mapping[str, float | None]]): For each split, the scores
-        `ents_p`, `ents_seen_f` and so on, or `cats_acc`, `cats_macro_f` and so on, 0
-        to 1. None where there are no such entities, or no documents.
+    scores (Mapping[str, Mapping[str, float | None]]): For each split, scores from 0 to
+        1 by spaCy's names. None where there are no such entities, or no documents.
     parts (Mapping[str, Parts]): For each split, the scores of each type and of each
         length of entities. Those by length are not there in earlier trials.
     embedding_parameters (int): Trained numbers in the embedder.
     mixing_parameters (int, optional): Those among them that mix the columns of its
-        tables, if that was recorded.
-    pipeline_parameters (int, optional): Trained numbers in the whole pipeline, if that
-        was recorded.
+        tables. None, as what is below, where an earlier trial has not recorded it.
+    pipeline_parameters (int, optional): Trained numbers in the whole pipeline.
     bytes_on_disk (int): Size of the saved pipeline.
-    words_per_second (float, optional): How fast it predicted, if that was recorded.
+    words_per_second (float, optional): How fast it predicted.
     """
 
     path: Path
@@ -112,21 +110,16 @@ def read_results(folder: str | Path) -> dict[TrialKey, list[Result]]:
         `<dataset>/<embedder>/<variant>/seed<N>.json`. Other files are left alone.
     RAISES (FileNotFoundError): If there is no such folder, or no result at this level.
     RAISES (ValueError): If a file is damaged, lies under the name of another trial, or
-        if results that would be averaged or compared can't be: seeds with
-        different overrides or sizes, or trials of one dataset on different files.
+        if results that would be averaged or compared can't be.
     RETURNS (dict[TrialKey, list[Result]]): The results, in order of their seeds.
     """
     folder = Path(folder)
-    if not folder.is_dir():
-        raise FileNotFoundError(
-            f"There is no folder '{folder}'. Give the folder 'metrics' that "
-            "`python -m lab trial` writes its results to."
-        )
     paths = [path for path in folder.glob("*/*/*/seed*.json") if _is_result(path)]
     if not paths:
+        nothing = "are no results in" if folder.is_dir() else "is no folder"
         raise FileNotFoundError(
-            f"There are no results in '{folder}': it should hold files "
-            f"DATASET/EMBEDDER/VARIANT/seedN.json.{_hint_at_level(folder)}"
+            f"There {nothing} '{folder}'. Give the folder 'metrics' that `python -m "
+            "lab trial` writes to, with files DATASET/EMBEDDER/VARIANT/seedN.json."
         )
     results = sorted(map(_read_result, paths), key=lambda r: (r.key, r.seed))
     groups: dict[TrialKey, list[Result]] = {}
@@ -148,15 +141,13 @@ def find_misnamed(folder: str | Path) -> list[Path]:
     """Find the files that lie among results, but that `read_results` leaves alone.
 
     folder (str | Path): The folder of results.
-    RETURNS (list[Path]): JSON files whose name is not `seed<N>.json`. Hidden ones,
-        which are still being written, are not among them, nor is what other commands
-        write beside results: `importance.json`, `attention.json`, `ablation.json`.
+    RETURNS (list[Path]): JSON files whose name is not `seed<N>.json`, but hidden ones,
+        which are still being written, and what other commands write beside results.
     """
     return sorted(
         path
-        for path in Path(folder).glob("*/*/*/*.json")
+        for path in Path(folder).glob("*/*/*/[!.]*.json")
         if not (_is_result(path) or path.name in _BESIDE)
-        and not path.name.startswith(".")
     )
 
 
@@ -189,15 +180,6 @@ def estimate_score(
 
 def _is_result(path: Path) -> bool:
     return re.fullmatch(r"seed[0-9]+", path.stem) is not None
-
-
-def _hint_at_level(folder: Path) -> str:
-    """Say which folder is meant, where results lie at another level."""
-    for between in ("", "*/", "*/*/", "*/*/*/*/"):
-        for path in folder.resolve().glob(f"{between}seed*.json"):
-            if _is_result(path) and len(path.parents) > 4:
-                return f" Give the folder above its datasets: '{path.parents[3]}'."
-    return " Give the folder 'metrics' that `python -m lab trial` writes to."
 
 
 def _read_result(path: Path) -> Result:
@@ -266,30 +248,17 @@ def _check_alike(groups: Groups) -> None:
     for (dataset, *_), results in groups.items():
         for result in results:
             first = first_of.setdefault(dataset, result)
-            if result.task != results[0].task:
-                raise ValueError(
-                    f"'{result.path}' and '{results[0].path}' should differ by their "
-                    "seed alone, but one has scores of entities and the other of "
-                    "categories. The config changed in between: run the older trial "
-                    "again, with --force."
-                )
             if result.corpus_hashes != first.corpus_hashes:
                 raise ValueError(
                     f"'{result.path}' and '{first.path}' are results on different "
                     f"files of {dataset}. Run the older trial again, with --force."
                 )
-            if result.overrides != results[0].overrides:
-                raise ValueError(
-                    f"'{result.path}' and '{results[0].path}' should differ by their "
-                    "seed alone, but their overrides are "
-                    f"{quote(result.overrides)} and {quote(results[0].overrides)}. "
-                    "Give one a variant of its own."
-                )
-            if result.embedding_parameters != results[0].embedding_parameters:
-                raise ValueError(
-                    f"'{result.path}' and '{results[0].path}' should differ by their "
-                    "seed alone, but their embedders have "
-                    f"{result.embedding_parameters:,} and "
-                    f"{results[0].embedding_parameters:,} parameters. The config "
-                    "changed in between: run the older trial again, with --force."
-                )
+            for name in ("task", "overrides", "embedding_parameters"):
+                ours, theirs = getattr(result, name), getattr(results[0], name)
+                if ours != theirs:
+                    raise ValueError(
+                        f"'{result.path}' and '{results[0].path}' should differ by "
+                        f"their seed alone, but '{name}' is {quote(ours)} and "
+                        f"{quote(theirs)}. Give one a variant of its own, or, where "
+                        "the config changed, run the older trial again, with --force."
+                    )

@@ -3,11 +3,8 @@
 import json
 import os
 import platform
-import re
 import sys
-import textwrap
-from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import partial
 from time import perf_counter
@@ -34,19 +31,10 @@ from spacy_hashembeds.files import write_json
 from spacy_hashembeds.loading import load_config
 
 from .processes import locked, run_command
-from .recorded import check_settings, find_upgrades, read_done
-from .trial import (
-    Trial,
-    get_overrides,
-    hash_corpus,
-    identify,
-    load_trial_config,
-)
+from .recorded import read_recorded
+from .trial import Trial, get_overrides, identify
 
-# What is kept of the output of `spacy train`, to find in it why it failed.
-_N_LAST_LINES = 100
-
-# Characters of it that are shown, or of what spaCy says of a config.
+# Characters that are shown of what spaCy says of a config.
 _MAX_CAUSE = 500
 
 
@@ -58,44 +46,40 @@ def run_trial(
 ) -> tuple[dict[str, Any], bool]:
     """Train, evaluate and record a trial, unless that is done.
 
-    Pipelines go to `training/`, results to `metrics/`. Earlier results of the same
-    name are removed before training, which overwrites their pipeline, unless they are
-    of other settings or can't be read. The new ones are written last, and whole: a
-    trial that was interrupted leaves none, and starts again. A second process that is
-    told to run the same trial waits for the first to end.
+    Results are written last, and whole, and earlier ones are removed before training,
+    which overwrites their pipeline: a trial that was interrupted leaves none, and
+    starts again. A second process that is told to run the same trial waits for the
+    first to end.
 
-    force (bool): Replace such results too, and their pipeline.
+    force (bool): Replace results of other settings, or that can't be read.
     on_output (Callable[[str], None]): Called with each line that `spacy train` prints,
-        and before with why we wait, or run what was done under other versions.
-    RAISES (FileNotFoundError): If the config or a split of the corpus is missing.
-    RAISES (FileExistsError): If there are results that are not to be replaced (see
-        `check_settings`).
+        and before with why we wait, or replace earlier results.
+    RAISES (OSError): If the config or a split of the corpus is missing, or there are
+        results that are not to be replaced (see `read_recorded`).
     RAISES (ValueError): If the language of the corpus is unknown, if the config can't
         be used (see `check_config`), or if there is no GPU for it.
-    RAISES (RuntimeError): If training fails; says why, and in a note where its log is.
-        Or if the corpus changed meanwhile.
+    RAISES (RuntimeError): If training fails; says why, and where its log is. Or if the
+        corpus changed meanwhile.
     RETURNS (tuple[dict[str, Any], bool]): The results: what identifies the trial, the
         scores on each split but train (see `evaluate_pipeline`), timings and sizes,
         those of each embedding table among them (see `TableSize`). And whether they
         are new: False if the trial was done before.
     """
-    identity = identify(trial)
     wait = partial(on_output, "Another process runs this trial: waiting for its end.")
+    identify(trial)  # or there would be a folder for a trial that can't be run
     with locked(trial.output / "trial.lock", on_wait=wait) as lock:
-        done = read_done(trial, identity)
-        if done is not None:
-            return done, False
-        identity = identify(trial)  # anew: we may have waited for hours
+        identity = identify(trial)
+        recorded = read_recorded(trial, identity, force=force)
+        if recorded.results is not None:
+            return recorded.results, False
         check_gpu(trial.gpu_id)
-        if not force:
-            check_settings(trial, identity)
         check_config(trial)
-        if upgrades := find_upgrades(trial, identity):
-            on_output(f"Done before, under other versions: {upgrades}.")
+        if recorded.differences:
+            on_output(f"Replaces earlier results: {'; '.join(recorded.differences)}.")
         trial.metrics.unlink(missing_ok=True)  # their pipeline is about to go
         train_seconds = _train(trial, on_output, lock)
         metrics = {**identity, **_measure(trial, train_seconds)}
-        if hash_corpus(trial) != identity["corpus_hashes"]:
+        if identify(trial)["corpus_hashes"] != identity["corpus_hashes"]:
             raise RuntimeError(
                 f"The corpus {trial.dataset} changed while the trial ran. Run it again."
             )
@@ -119,32 +103,13 @@ def _train(trial: Trial, on_output: Callable[[str], None], lock: int) -> float:
     for key, value in overrides.items():
         # Text too: spaCy would take "10" for a number, and "--x" for another setting.
         command += [f"--{key}", json.dumps(value, default=str)]
-    log = trial.output / "train.log"
-    lines: deque[str] = deque(maxlen=_N_LAST_LINES)
-
-    def note(line: str) -> None:
-        lines.append(line.strip())
-        on_output(line)
-
+    path = trial.output / "train.log"
     start = perf_counter()
-    returncode = run_command(command, log=log, on_output=note, pass_fds=(lock,))
-    if returncode != 0:
-        cause = _find_cause(returncode, lines).rstrip(".")
-        error = RuntimeError(f"`spacy train` failed: {cause}.")
-        error.add_note(f"Its output is in '{log}'.")
-        raise error
+    with path.open("w", encoding="utf8") as log:
+        cause = run_command(command, log, on_output=on_output, pass_fds=(lock,))
+    if cause is not None:
+        raise RuntimeError(f"`spacy train` failed: {cause}. Its output is in '{path}'.")
     return perf_counter() - start
-
-
-def _find_cause(returncode: int, lines: Iterable[str]) -> str:
-    """Find the line of a log that says why the process ended."""
-    if returncode < 0:
-        return f"it was killed by signal {-returncode}"
-    told = [line for line in lines if line]
-    # Warnings may follow an exception, and its message may have several lines.
-    exceptions = [line for line in told if re.match(r"[\w.]+(Error|Exception)\b", line)]
-    last = (exceptions or told or [f"its exit code is {returncode}"])[-1]
-    return textwrap.shorten(last, _MAX_CAUSE)
 
 
 def _measure(trial: Trial, train_seconds: float) -> dict[str, Any]:
@@ -196,47 +161,31 @@ def check_config(trial: Trial) -> None:
 
     RAISES (ValueError): If a setting is unknown, a value or the language can't be used,
         vectors are to be used but not given, or it is not to be told what to score.
-        Names the trial and its overrides.
     """
     try:
-        _check_paths(trial)
         _check_parts(trial)
     except (ValueError, ImportError) as e:  # the latter for an unknown language
-        overrides = ", ".join(trial.overrides)
-        which = f", which overrides {overrides}," if overrides else ""
-        cause = _describe(e)[:_MAX_CAUSE]
-        message = f"The config of {trial.name}{which} can't be used. {cause}"
-        raise ValueError(message) from e
-
-
-def _describe(error: Exception) -> str:
-    if isinstance(error, ConfigValidationError) and error.errors:
-        # Its own text holds the whole config.
-        return " ".join(
-            f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}."
-            for fault in error.errors
-        )
-    return str(error).strip()
-
-
-def _check_paths(trial: Trial) -> None:
-    config = load_config(trial.config)
-    if "paths" not in config:
-        raise ValueError("It has no section [paths], in which a trial sets the corpus.")
-    known = config["paths"].keys() | DEFAULT_CONFIG["paths"].keys()
-    for key in trial.overrides:
-        # Another one would be set, and nothing would use it.
-        if key.startswith("paths.") and key.removeprefix("paths.") not in known:
-            raise ValueError(f"It has no '{key}', only {', '.join(sorted(known))}.")
+        cause = str(e).strip()
+        if isinstance(e, ConfigValidationError) and e.errors:
+            # its own text holds the whole config
+            faults = (f"{'.'.join(map(str, x['loc']))}: {x['msg']}." for x in e.errors)
+            cause = " ".join(faults)
+        overrides = ", ".join(trial.overrides) or "nothing"
+        raise ValueError(
+            f"The config {trial.embedder}, which overrides {overrides}, can't be used. "
+            f"{cause[:_MAX_CAUSE]}"
+        ) from e
 
 
 def _check_parts(trial: Trial) -> None:
-    config = load_trial_config(trial)
-    config["paths"] |= {split: str(path) for split, path in trial.corpus.items()}
-    for section in ("nlp", "training", "initialize"):
-        # spaCy itself drops a setting that it doesn't know.
-        for key in config.get(section, {}).keys() - DEFAULT_CONFIG[section].keys():
-            raise ValueError(f"spaCy has no setting '{section}.{key}'.")
+    paths = {f"paths.{split}": str(path) for split, path in trial.corpus.items()}
+    config = load_config(trial.config, {**paths, **get_overrides(trial)})
+    own = {"paths": load_config(trial.config)["paths"].keys() | trial.corpus.keys()}
+    for section in ("nlp", "training", "initialize", "paths"):
+        # spaCy itself drops a setting that it doesn't know
+        known = DEFAULT_CONFIG[section].keys() | own.get(section, set())
+        for key in config.get(section, {}).keys() - known:
+            raise ValueError(f"There is no setting '{section}.{key}'.")
     nlp = load_model_from_config(config, auto_fill=True)
     config = nlp.config.interpolate()
     registry.resolve(config["training"], schema=ConfigSchemaTraining)

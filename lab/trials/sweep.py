@@ -1,68 +1,59 @@
 """A sweep: run the trials of a grid that are not done, side by side."""
 
 import json
-import traceback
-from collections.abc import Callable, Generator, Iterable, Sequence
-from contextlib import closing, redirect_stderr, redirect_stdout
-from dataclasses import dataclass
-from datetime import UTC, datetime
-from functools import partial
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import AbstractContextManager, contextmanager, suppress
+from dataclasses import asdict
+from functools import cache, partial
 from pathlib import Path
+from subprocess import Popen
+from threading import Event
 from time import monotonic
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
-from spacy_hashembeds.files import read_json, write_json
+from .processes import run_command
+from .recorded import read_recorded
+from .run_trial import check_config
+from .trial import Trial, hash_files, identify
 
-from .progress import Finished, Progress, Results
-from .recorded import REMEDY, find_objection, read_done
-from .run_trial import check_config, run_trial
-from .trial import Identifier, Trial, list_files, say_where
+#: What the libraries that multiply matrices read when they are loaded.
+THREAD_VARIABLES = tuple(
+    f"{library}_THREADS"
+    for library in ("OMP_NUM", "OPENBLAS_NUM", "MKL_NUM", "BLIS_NUM", "VECLIB_MAXIMUM")
+)
 
-#: Characters of an error that are shown.
-_MAX_ERROR = 500
+#: Reasons why a sweep can't be run, as many as are told.
+_MAX_TOLD = 5
 
-#: Trials with results that are not to be replaced, as many as are named.
-_MAX_NAMED = 5
+#: Runs a trial, and says what went wrong, if anything did.
+Run = Callable[[Trial], str | None]
 
-
-class Executor(Protocol):
-    """Calls a function for each item, as `executors.run_local` does."""
-
-    def __call__(  # noqa: D102
-        self,
-        function: Callable[[Trial], object],
-        items: Sequence[Trial],
-        *,
-        on_start: Callable[[Trial], None],
-        on_wait: Callable[[], None],
-    ) -> Generator[tuple[Trial, str | None], None, None]: ...
+#: A block in which trials can be run, and how many at once.
+Executor = Callable[[], AbstractContextManager[tuple[Run, int]]]
 
 
-class Pending(NamedTuple):
-    """A trial that is not done.
-
-    identity (dict[str, Any]): What its results will depend on; see `identify`.
-    error (str, optional): What went wrong when a sweep last ran it.
-    """
-
-    trial: Trial
-    identity: dict[str, Any]
-    error: str | None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Plan:
+class Plan(NamedTuple):
     """What a sweep has to do.
 
-    done (Sequence[tuple[Trial, Results]]): Trials with results that fit.
-    pending (Sequence[Pending]): The others, in the order to run them. Trials that
-        failed before are among them: a sweep tries them again.
-    force (bool): Whether to replace results of other settings.
+    done (list[Trial]): Trials with results that fit.
+    pending (list[tuple[Trial, list[str]]]): The others, and what differs from the
+        results that each will replace.
     """
 
-    done: Sequence[tuple[Trial, Results]]
-    pending: Sequence[Pending]
-    force: bool = False
+    done: list[Trial]
+    pending: list[tuple[Trial, list[str]]]
+
+
+class Ended(NamedTuple):
+    """A trial that a sweep has run, how long it took, and why it failed, if it did."""
+
+    trial: Trial
+    seconds: float
+    error: str | None
 
 
 def plan_sweep(trials: Sequence[Trial], *, force: bool = False) -> Plan:
@@ -70,149 +61,114 @@ def plan_sweep(trials: Sequence[Trial], *, force: bool = False) -> Plan:
 
     force (bool): Replace results of other settings, or that can't be read, and their
         pipelines.
-    RAISES (FileNotFoundError): If a config, or a split of a corpus, is missing.
-    RAISES (FileExistsError): If there are results of other settings, or that can't be
-        read, without force.
-    RAISES (ValueError): If the language of a corpus is unknown, or a config with its
-        overrides can't be used.
+    RAISES (ValueError): If a config or a split of a corpus is missing, there are
+        results of other settings, without force, the language of a corpus is unknown,
+        or a config with its overrides can't be used. Names several such trials at once.
     """
-    _check_corpora(trials)
-    done, pending = [], []
-    identifier = Identifier()
-    for trial in trials:
-        try:
-            identity = identifier.identify(trial)
-        except ValueError as e:
-            raise ValueError(f"{trial.name} can't be run. {str(e).strip()}") from e
-        results = read_done(trial, identity)
-        if results is not None:
-            done.append((trial, results))
-        else:
-            pending.append(Pending(trial, identity, _read_failure(trial)))
-    if not force:
-        _check_settings(pending)
-    check_configs(trial for trial, *_ in pending)
-    return Plan(done=done, pending=pending, force=force)
-
-
-def _check_settings(pending: Iterable[Pending]) -> None:
-    """Name the trials whose results are not to be replaced."""
-    objections = [
-        objection
-        for trial, identity, _ in pending
-        if (objection := find_objection(trial, identity)) is not None
-    ]
-    if objections:
-        more = len(objections) - _MAX_NAMED
-        named = objections[:_MAX_NAMED] + ([f"And {more} more"] if more > 0 else [])
-        raise FileExistsError(f"{'. '.join(named)}. {REMEDY}")
-
-
-def _check_corpora(trials: Iterable[Trial]) -> None:
-    """Name all datasets that are missing at once, rather than the first."""
-    missing: dict[str, Trial] = {}
-    there: dict[str, Trial] = {}
-    for trial in trials:
-        train = trial.corpus["train"]
-        (there if list_files(train) else missing)[trial.dataset] = trial
-    if missing:
-        commands = [
-            f"`spacy hashembeds prepare {name} -o {trial.corpus['train'].parent}`"
-            for name, trial in missing.items()
-        ]
-        choice = f", or leave it out: --datasets {','.join(there)}" if there else ""
-        raise FileNotFoundError(
-            f"There is no training corpus of {', '.join(missing)}. "
-            f"Make it with {', '.join(commands)}{choice}. "
-            f"{say_where(next(iter(missing.values())))}"
-        )
-
-
-def check_configs(trials: Iterable[Trial]) -> None:
-    """Make the pipelines of trials, untrained, to find what is wrong with overrides.
-
-    Each embedder is made once with the same overrides, in a fraction of a second.
-
-    RAISES (ValueError): If one can't be used; see `check_config`.
-    """
+    plan = Plan([], [])
+    problems: dict[str, Trial] = {}
+    hash_once = cache(hash_files)
     checked = set()
     for trial in trials:
-        key = trial.config, json.dumps(trial.overrides, sort_keys=True, default=str)
-        if key in checked:
-            continue
-        checked.add(key)
-        check_config(trial)
+        try:
+            identity = identify(trial, hash_once)
+            results, differences = read_recorded(trial, identity, force=force)
+            if results is not None:
+                plan.done.append(trial)
+                continue
+            plan.pending.append((trial, differences))
+            # a pipeline is made in a fraction of a second: once for all seeds
+            key = trial.config, json.dumps(trial.overrides, sort_keys=True, default=str)
+            if key not in checked:
+                checked.add(key)
+                check_config(trial)
+        except (OSError, ValueError) as e:
+            problems.setdefault(str(e).strip(), trial)
+    if problems:
+        told = [f"{trial.name} can't be run. {e}" for e, trial in problems.items()]
+        more = [f"And {len(told) - _MAX_TOLD} more."] if len(told) > _MAX_TOLD else []
+        raise ValueError("\n".join(told[:_MAX_TOLD] + more))
+    return plan
 
 
-def run_sweep(
-    plan: Plan,
-    *,
-    executor: Executor,
-    on_progress: Callable[[Progress], None] = lambda progress: None,
-) -> list[Finished]:
-    """Run the trials of a plan that are not done.
+def run_sweep(trials: Sequence[Trial], executor: Executor) -> Iterator[Ended]:
+    """Run trials, each in a process of its own, and go on where some fail.
 
-    A trial that fails is recorded in `failure.json`, beside the log `trial.log` in its
-    folder for pipelines, and the others go on.
-
-    executor (Executor): Runs the trials: `executors.run_local` or `run_on_ray`, with
-        their own arguments given.
-    on_progress (Callable[[Progress], None]): Called when a trial starts or ends, and
-        about every second.
-    RETURNS (list[Finished]): The trials that ran, in the order in which they ended.
+    executor (Executor): `run_here` or `run_on_ray`, with their arguments given.
+    RAISES (OSError): If a log can't be written.
+    YIELDS (Ended): Each trial when it has ended.
     """
-    trials = [pending.trial for pending in plan.pending]
-    identities = {trial.name: identity for trial, identity, _ in plan.pending}
-    progress = Progress(waiting=list(trials))
-    for trial, results in plan.done:
-        progress.learn(trial, results["timings"]["train_seconds"])
-
-    def on_start(trial: Trial) -> None:
-        progress.waiting.remove(trial)
-        progress.running[trial.name] = trial, monotonic()
-        on_progress(progress)
-
-    def on_wait() -> None:
-        on_progress(progress)
-
-    with closing(
-        executor(
-            partial(attempt_trial, force=plan.force),
-            trials,
-            on_start=on_start,
-            on_wait=on_wait,
-        )
-    ) as calls:
-        for trial, error in calls:
-            _, start = progress.running.pop(trial.name)
-            seconds = monotonic() - start
-            finished = _finish(trial, identities[trial.name], seconds, error)
-            progress.finished.append(finished)
-            if finished.error is None:
-                progress.learn(trial, seconds)
-            on_progress(progress)
-    return progress.finished
+    with executor() as (run, jobs):
+        pool = ThreadPoolExecutor(jobs)
+        try:
+            futures = [pool.submit(_time, run, trial) for trial in trials]
+            for future in as_completed(futures):
+                yield future.result()
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
 
 
-def attempt_trial(trial: Trial, *, force: bool = False) -> None:
-    """Run a trial in a worker. All that it prints, and its traceback, go to its log.
+def _time(run: Run, trial: Trial) -> Ended:
+    start = monotonic()
+    error = run(trial)
+    return Ended(trial, monotonic() - start, error)
+
+
+@contextmanager
+def run_here(*, force: bool, jobs: int) -> Iterator[tuple[Run, int]]:
+    """Run trials on this machine; those that run at the end of the block are killed.
 
     force (bool): Replace results of other settings.
+    jobs (int): How many to run at once. With more than one, each has one thread for
+        matrix products, unless the environment says how many.
     """
-    path = get_log(trial)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    # Appended, since another process may be running the same trial.
-    with (
-        path.open("a", encoding="utf8", buffering=1) as log,
-        redirect_stdout(log),
-        redirect_stderr(log),
-    ):
-        log.write(f"{_now()} {trial.name}\n")
-        try:
-            run_trial(trial, force=force, on_output=lambda line: print(line, file=log))
-        except Exception:
-            traceback.print_exc()
-            raise
+    started: list[Popen] = []
+    is_over = Event()
+
+    def note(process: Popen) -> None:
+        started.append(process)
+        if is_over.is_set():
+            _kill(process)
+
+    run = partial(_run_alone, folder=Path.cwd(), force=force, on_start=note)
+    try:
+        yield partial(run, one_thread=jobs > 1), jobs
+    finally:
+        is_over.set()
+        for process in started:
+            _kill(process)
+
+
+def _kill(process: Popen) -> None:
+    """Kill what runs a trial, if it still does, and the training that it started."""
+    if process.poll() is None:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+
+
+def _run_alone(
+    trial: Trial,
+    *,
+    folder: Path,
+    force: bool,
+    one_thread: bool = True,
+    on_start: Callable[[Popen], None] = lambda process: None,
+) -> str | None:
+    """Run a trial in a session of its own. All that it prints goes to its log."""
+    settings = json.dumps([{**asdict(trial), "root": str(trial.root)}, force])
+    log = folder / get_log(trial)
+    log.parent.mkdir(parents=True, exist_ok=True)
+    environment = dict.fromkeys(THREAD_VARIABLES, "1") if one_thread else {}
+    # appended, since another process may be running the same trial
+    with log.open("a", encoding="utf8") as file:
+        return run_command(
+            [sys.executable, "-m", "lab.trials", settings],
+            file,
+            on_start=on_start,
+            env={**environment, **os.environ, **_find_us()},
+            cwd=folder,
+            start_new_session=True,
+        )
 
 
 def get_log(trial: Trial) -> Path:
@@ -220,36 +176,62 @@ def get_log(trial: Trial) -> Path:
     return trial.output / "trial.log"
 
 
-def _finish(
-    trial: Trial, identity: dict[str, Any], seconds: float, error: str | None
-) -> Finished:
-    """Record a failure, or remove the record of an earlier one."""
-    results = read_done(trial, identity) if error is None else None
-    if results is not None:
-        _get_failure(trial).unlink(missing_ok=True)
-        return Finished(trial, seconds, results, None)
-    error = error or "Its config, corpus or packages changed while it ran."
-    failure = {
-        "trial": trial.name,
-        "error": error,
-        "log": str(get_log(trial)),
-        "finished": _now(),
-    }
-    write_json(_get_failure(trial), failure)
-    return Finished(trial, seconds, None, error)
+def _find_us() -> dict[str, str]:
+    """Have Python find this package in other processes, wherever it was started."""
+    paths = [str(Path(__file__).parents[2]), os.environ.get("PYTHONPATH", "")]
+    return {"PYTHONPATH": os.pathsep.join(filter(None, paths))}
 
 
-def _get_failure(trial: Trial) -> Path:
-    return trial.output / "failure.json"
+@contextmanager
+def run_on_ray(
+    *, force: bool, jobs: int | None, num_gpus: int
+) -> Iterator[tuple[Run, int]]:
+    """Run trials on a Ray cluster: the one that Ray finds (RAY_ADDRESS), else its own.
 
+    Each has one CPU and one thread, in a folder of the same path as ours, which the
+    nodes must share. Where its worker or node dies, it is tried once more.
 
-def _read_failure(trial: Trial) -> str | None:
+    force (bool): Replace results of other settings.
+    jobs (int, optional): How many to run at once. Default: all that there is room for.
+    num_gpus (int): GPUs that each trial needs. Ray shows it no others.
+    RAISES (ValueError): If the cluster has no room for any.
+    """
+    ray = import_ray()
+    if is_ours := not ray.is_initialized():
+        ray.init(log_to_driver=False, logging_level="ERROR")
+    needs = {"num_cpus": 1, "num_gpus": num_gpus, "max_calls": 1, "max_retries": 1}
+    call = ray.remote(**needs, runtime_env={"env_vars": _find_us()})(_run_alone)
+    started = []
+
+    def run(trial: Trial) -> str | None:
+        reference = call.remote(trial, folder=Path.cwd(), force=force)
+        started.append(reference)
+        try:
+            return ray.get(reference)
+        except ray.exceptions.RayError as e:
+            return f"{type(e).__name__}: {e}".strip()
+
     try:
-        error = read_json(_get_failure(trial))["error"]
-    except (FileNotFoundError, ValueError, KeyError):
-        return None  # not there, or not ours
-    return str(error)[:_MAX_ERROR]
+        unit = "GPU" if num_gpus else "CPU"
+        room = int(ray.cluster_resources().get(unit, 0))
+        if not room:  # Ray would wait for ever
+            raise ValueError(
+                f"Each trial needs a {unit}, but the Ray cluster has none."
+            )
+        yield run, jobs or room
+    finally:
+        for reference in started:
+            ray.cancel(reference, force=True)
+        if is_ours:
+            ray.shutdown()
 
 
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds")
+def import_ray() -> Any:
+    """Import Ray, or raise an ImportError that names the extra."""
+    try:
+        import ray
+    except ImportError as e:
+        raise ImportError(
+            "Sweeps on a cluster need Ray: pip install 'spacy-hashembeds[ray]'."
+        ) from e
+    return ray

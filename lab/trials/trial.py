@@ -1,15 +1,13 @@
 """What a trial is: a config trained on a corpus from a seed, and its results."""
 
 import hashlib
-import json
 import platform
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, NamedTuple
-from uuid import uuid4
+from typing import Any
 
 import numpy as np
 from spacy.training.corpus import FILE_TYPE
@@ -24,12 +22,9 @@ from .configs import find_config
 
 #: Settings that are the trial's own, and what to give instead.
 _OWN_SETTINGS = {
-    "training.seed": "'seed'",
-    "system.seed": "'seed'",  # which training.seed would win over
-    "paths.train": "another 'dataset'",
-    "paths.dev": "another 'dataset'",
-    "corpora.train.path": "another 'dataset'",
-    "corpora.dev.path": "another 'dataset'",
+    **dict.fromkeys(("training.seed", "system.seed"), "'seed'"),
+    **dict.fromkeys(("paths.train", "paths.dev"), "another 'dataset'"),
+    **dict.fromkeys(("corpora.train.path", "corpora.dev.path"), "another 'dataset'"),
 }
 
 PACKAGES = ("spacy-hashembeds", "spacy", "thinc", "numpy")
@@ -78,10 +73,11 @@ class Trial:
                 f"'gpu_id' should be the number of a GPU, or -1 for the CPU, but is "
                 f"{self.gpu_id}."
             )
-        for setting, instead in _OWN_SETTINGS.items():
-            if setting in self.overrides:
+        for setting in self.overrides:
+            if setting in _OWN_SETTINGS:
                 raise ValueError(
-                    f"The trial itself sets {setting}: give {instead} instead."
+                    f"The trial itself sets {setting}: give {_OWN_SETTINGS[setting]} "
+                    "instead."
                 )
 
     @property
@@ -107,171 +103,13 @@ class Trial:
 
     @property
     def output(self) -> Path:
-        """The folder for pipelines and the log of `spacy train`."""
+        """The folder for pipelines and logs."""
         return self.root / "training" / self.name
 
     @property
     def metrics(self) -> Path:
         """The JSON file of results, which is there once the trial is done."""
         return self.root / "metrics" / f"{self.name}.json"
-
-
-def identify(trial: Trial) -> dict[str, Any]:
-    """Say all that the results of a trial depend on, as JSON data.
-
-    RAISES (FileNotFoundError): If the config or a split of the corpus is missing.
-    RAISES (ValueError): If the language of the corpus is unknown, if there are no such
-        vectors, or none in them, or if there are no such weights to begin with, or they
-        would not be used.
-    """
-    return Identifier().identify(trial)
-
-
-class _Config(NamedTuple):
-    """What matters of a config, whatever the seed: a mark stands for that.
-
-    text (str): The config, with variables.
-    vectors (str, optional): The vectors to use, if any.
-    weights (str, optional): The weights to begin with, if any.
-    """
-
-    text: str
-    vectors: str | None
-    weights: str | None
-
-
-class Identifier:
-    """Does what `identify` does, for many trials of few configs and corpora.
-
-    What it has read it does not read again, though it may have changed.
-    """
-
-    def __init__(self) -> None:
-        self._mark = uuid4().hex  # is in no config
-        self._known: dict[tuple, Any] = {}
-        self._versions = {
-            "python": platform.python_version(),
-            **{package: version(package) for package in PACKAGES},
-        }
-
-    def identify(self, trial: Trial) -> dict[str, Any]:
-        """Say all that the results of a trial depend on: see `identify`."""
-        corpus_hashes = self._know(_identify_corpus, trial, trial.root, trial.dataset)
-        overrides = json.dumps(trial.overrides, default=str)
-        about = (trial, trial.config, trial.dataset, overrides)
-        text, vectors, weights = self._know(self._read_config, *about)
-        text = text.replace(json.dumps(self._mark), str(trial.seed))
-        return {
-            "dataset": trial.dataset,
-            "embedder": trial.embedder,
-            "variant": trial.variant,
-            "seed": trial.seed,
-            "gpu_id": trial.gpu_id,
-            "overrides": dict(trial.overrides),
-            "config_hash": hashlib.sha256(text.encode("utf8")).hexdigest(),
-            "corpus_hashes": corpus_hashes,
-            **self._identify_files(_hash_vectors, vectors, trial.seed),
-            **self._identify_files(_hash_weights, weights, trial.seed),
-            "versions": self._versions,
-        }
-
-    def _know(self, find: Callable[[Any], Any], about: Any, *key: Any) -> Any:
-        """Find something out, unless that was done for something of the same key."""
-        if (find, *key) not in self._known:
-            self._known[find, *key] = find(about)
-        return self._known[find, *key]
-
-    def _read_config(self, trial: Trial) -> _Config:
-        config = load_config(
-            trial.config, {**get_overrides(trial), "training.seed": self._mark}
-        )
-        plain = config.interpolate()
-        initialize = plain.get("initialize", {})
-        weights = initialize.get("init_tok2vec")
-        if weights and not plain.get("pretraining"):
-            raise ValueError(
-                f"'initialize.init_tok2vec' is '{weights}', but the config has no "
-                "section [pretraining]: spaCy would leave the weights out without a "
-                "word. Take the config that `spacy pretrain` was run with."
-            )
-        text = config.to_str(interpolate=False)
-        return _Config(text, initialize.get("vectors"), weights)
-
-    def _identify_files(
-        self, hash_files: Callable[[str], dict[str, str]], name: str | None, seed: int
-    ) -> dict[str, str]:
-        """Hash the files that a config names, if it names any."""
-        if not name:
-            return {}
-        name = str(name).replace(self._mark, str(seed))
-        return self._know(hash_files, name, name)
-
-
-def _identify_corpus(trial: Trial) -> dict[str, str]:
-    for path in trial.corpus.values():
-        if not list_files(path):
-            raise FileNotFoundError(
-                f"There is no '{path}'. Make it with "
-                f"`spacy hashembeds prepare {trial.dataset} -o {path.parent}`. "
-                f"{say_where(trial)}"
-            )
-    return hash_corpus(trial)
-
-
-def say_where(trial: Trial) -> str:
-    """Say where files of a trial are looked for: its folder may be a wrong one."""
-    return (
-        f"It was looked for in '{trial.root.absolute()}': run the command in the "
-        "folder that corpus/ is in."
-    )
-
-
-def hash_corpus(trial: Trial) -> dict[str, str]:
-    """Hash the files of each split."""
-    return {
-        split: _hash_files(list_files(path)) for split, path in trial.corpus.items()
-    }
-
-
-def list_files(split: Path) -> list[Path]:
-    """List the files of a split: a large one is a folder, a missing one has none."""
-    return [split] if split.is_file() else sorted(split.glob(f"*{FILE_TYPE}"))
-
-
-def _hash_vectors(name: str) -> dict[str, str]:
-    """Hash the vectors of a config: they may change under their name."""
-    path = get_package_path(name) if is_package(name) else Path(name)
-    # A package has its pipeline in a folder of its own.
-    files = sorted([*path.glob("vocab/*"), *path.glob("*/vocab/*")])
-    if not files:
-        raise ValueError(
-            "'paths.vectors' should be a folder made by `spacy init vectors`, or a "
-            f"package installed by `spacy download`, but '{name}' is neither. Make it "
-            "(docs/vectors.md), or leave out the variants with vectors."
-        )
-    # spaCy would only warn of a pipeline that has none.
-    tables = [np.load(file, mmap_mode="r") for file in files if file.name == "vectors"]
-    if not any(table.size for table in tables):
-        raise ValueError(f"'paths.vectors' is '{name}', which has no vectors.")
-    return {"vectors_hash": _hash_files(files)}
-
-
-def _hash_weights(name: str) -> dict[str, str]:
-    """Hash the weights that a config has training begin with."""
-    path = Path(name)
-    if not path.is_file():
-        raise ValueError(
-            "'initialize.init_tok2vec' should be a file of weights, but there is no "
-            f"file '{name}'. Make it with `spacy pretrain` (docs/pretraining.md)."
-        )
-    return {"weights_hash": _hash_files([path])}
-
-
-def _hash_files(paths: Iterable[Path]) -> str:
-    hashed = hashlib.sha256()
-    for path in paths:
-        hashed.update(path.read_bytes())
-    return hashed.hexdigest()
 
 
 def load_trial_config(trial: Trial) -> Config:
@@ -293,7 +131,96 @@ def get_overrides(trial: Trial) -> dict[str, Any]:
         if trial.dataset not in DATASETS:
             raise ValueError(
                 f"The language of corpus '{trial.dataset}' is unknown. Say which it "
-                "is with the override --nlp.lang, e.g. --nlp.lang de."
+                "is with the override nlp.lang, e.g. --nlp.lang de."
             )
         overrides["nlp.lang"] = DATASETS[trial.dataset].lang
     return overrides
+
+
+def hash_files(paths: Sequence[Path]) -> str:
+    """Hash files, one after the other."""
+    hashed = hashlib.sha256()
+    for path in paths:
+        hashed.update(path.read_bytes())
+    return hashed.hexdigest()
+
+
+def identify(
+    trial: Trial, hash_files: Callable[[Sequence[Path]], str] = hash_files
+) -> dict[str, Any]:
+    """Say all that the results of a trial depend on, as JSON data.
+
+    hash_files (Callable[[Sequence[Path]], str]): Something that remembers, where many
+        trials have the same files.
+    RAISES (FileNotFoundError): If the config or a split of the corpus is missing.
+    RAISES (ValueError): If the language of the corpus is unknown, if there are no such
+        vectors, or none in them, or if there are no such weights to begin with, or they
+        would not be used.
+    """
+    corpus = {split: _list_split(trial, split) for split in trial.corpus}
+    config = load_trial_config(trial)
+    plain = config.interpolate()
+    named = {"vectors_hash": _list_vectors(plain), "weights_hash": _list_weights(plain)}
+    text = config.to_str(interpolate=False)
+    return {
+        "dataset": trial.dataset,
+        "embedder": trial.embedder,
+        "variant": trial.variant,
+        "seed": trial.seed,
+        "gpu_id": trial.gpu_id,
+        "overrides": dict(trial.overrides),
+        "config_hash": hashlib.sha256(text.encode("utf8")).hexdigest(),
+        "corpus_hashes": {split: hash_files(files) for split, files in corpus.items()},
+        **{key: hash_files(files) for key, files in named.items() if files},
+        "versions": {
+            "python": platform.python_version(),
+            **{package: version(package) for package in PACKAGES},
+        },
+    }
+
+
+def _list_split(trial: Trial, split: str) -> tuple[Path, ...]:
+    """List the files of a split: a large one is a folder."""
+    path = trial.corpus[split]
+    files = [path] if path.is_file() else sorted(path.glob(f"*{FILE_TYPE}"))
+    if not files:
+        ours = f"python -m lab prepare {trial.dataset} -o {path.parent}"
+        command = ours if trial.dataset in DATASETS else "spacy hashembeds prepare"
+        raise FileNotFoundError(
+            f"There is no '{path}'. Make it with `{command}`. "
+            f"It was looked for in '{trial.root.absolute()}': run the command in the "
+            "folder that corpus/ is in."
+        )
+    return tuple(files)
+
+
+def _list_vectors(config: Config) -> tuple[Path, ...]:
+    """List the files of the vectors that a config uses, if it does."""
+    if not (name := config.get("initialize", {}).get("vectors")):
+        return ()
+    path = get_package_path(name) if is_package(name) else Path(name)
+    # a package has its pipeline in a folder of its own
+    files = sorted([*path.glob("vocab/*"), *path.glob("*/vocab/*")])
+    # spaCy would only warn of a pipeline that has none
+    tables = [np.load(file, mmap_mode="r") for file in files if file.name == "vectors"]
+    if not any(table.size for table in tables):
+        raise ValueError(
+            "'paths.vectors' should be a folder made by `spacy init vectors`, or a "
+            f"package installed by `spacy download`, but '{name}' has no vectors. Make "
+            "them (docs/vectors.md), or leave out the variants with vectors."
+        )
+    return tuple(files)
+
+
+def _list_weights(config: Config) -> tuple[Path, ...]:
+    """List the file of the weights that training begins with, if there are any."""
+    if not (name := config.get("initialize", {}).get("init_tok2vec")):
+        return ()
+    if not (config.get("pretraining") and Path(name).is_file()):
+        # without the section, spaCy would leave the weights out without a word
+        raise ValueError(
+            f"'initialize.init_tok2vec' is '{name}', but should be a file of weights "
+            "made by `spacy pretrain` (docs/pretraining.md), and the config one with "
+            "a section [pretraining], as it was run with."
+        )
+    return (Path(name),)

@@ -1,4 +1,3 @@
-import fcntl
 import os
 import subprocess
 import sys
@@ -8,9 +7,25 @@ import pytest
 from lab.trials.processes import locked, run_command
 
 
-def run_python(code: str, log, on_output, **settings) -> int:
-    command = [sys.executable, "-c", code]
-    return run_command(command, log=log, on_output=on_output, **settings)
+@pytest.fixture
+def run(tmp_path):
+    """Run Python code with a log, which must have what was passed on."""
+
+    def run(code: str, on_output=lambda line: None, **settings) -> str | None:
+        lines: list[str] = []
+
+        def note(line: str) -> None:
+            lines.append(line)
+            on_output(line)
+
+        path = tmp_path / "log"
+        with path.open("w", encoding="utf8") as log:
+            command = [sys.executable, "-c", code]
+            cause = run_command(command, log, on_output=note, **settings)
+        assert path.read_text(encoding="utf8").splitlines() == lines
+        return cause
+
+    return run
 
 
 def is_locked(path) -> bool:
@@ -27,23 +42,14 @@ except BlockingIOError:
     return returncode == 3
 
 
-def test_output_is_logged_and_passed_on(tmp_path):
+def test_output_is_logged_and_passed_on(run):
     lines: list[str] = []
-    code = "import sys; print('né'); print('wrong', file=sys.stderr); sys.exit(4)"
-    assert run_python(code, tmp_path / "log", lines.append) == 4
-    assert sorted(lines) == ["né", "wrong"]
-    logged = (tmp_path / "log").read_text(encoding="utf8")
-    assert logged.splitlines() == lines
+    code = r"import sys; print('né'); sys.stdout.buffer.write(b'20 \xb0C\n'); "
+    assert run(code + "print('wrong', file=sys.stderr)", lines.append) is None
+    assert sorted(lines) == ["20 \N{REPLACEMENT CHARACTER}C", "né", "wrong"]
 
 
-def test_output_that_is_no_text_is_logged_too(tmp_path):
-    lines: list[str] = []
-    code = r"import sys; sys.stdout.buffer.write(b'20 \xb0C\nmore\n')"
-    assert run_python(code, tmp_path / "log", lines.append) == 0
-    assert lines == ["20 \N{REPLACEMENT CHARACTER}C", "more"]
-
-
-def test_output_comes_as_it_is_printed(tmp_path):
+def test_output_comes_as_it_is_printed(run, tmp_path):
     answer = tmp_path / "answer"
     code = f"""
 import pathlib, time
@@ -52,11 +58,37 @@ while not pathlib.Path({str(answer)!r}).exists():
     time.sleep(0.05)
 """
     # It would never end if its first line were to come after its end.
-    assert run_python(code, tmp_path / "log", lambda line: answer.touch()) == 0
+    assert run(code, lambda line: answer.touch()) is None
 
 
-def test_a_command_that_nobody_waits_for_is_killed(tmp_path):
-    code = "import os, time; print(os.getpid()); time.sleep(300)"
+@pytest.mark.parametrize(
+    ("end", "lines", "cause"),
+    [
+        (
+            "exit(1)",
+            ["Traceback", "  File", "ValueError: no GPU."],
+            "ValueError: no GPU",
+        ),
+        (
+            "exit(1)",
+            ["a.b.CUDAError: x", "more", "", "UserWarning: y"],
+            "a.b.CUDAError: x",
+        ),
+        ("exit(1)", ["KeyError: 1", "During handling", "OSError: 2"], "OSError: 2"),
+        ("exit(1)", ["✘ Config", "dropout  is no number", " "], "dropout is no number"),
+        ("exit(1)", ["Error " + "a " * 500], "Error " + "a " * 244 + "[...]"),
+        ("kill(getpid(), 9)", ["0   200   1.0"], "it was killed by signal 9"),
+        ("exit(3)", [], "its exit code is 3"),
+    ],
+)
+def test_the_cause_of_a_failure_is_in_the_last_lines(run, end, lines, cause):
+    found = run(
+        f"from os import *; from sys import exit; print({chr(10).join(lines)!r}); {end}"
+    )
+    assert found == cause
+
+
+def test_a_command_that_nobody_waits_for_is_killed(run):
     pids: list[int] = []
 
     def interrupt(line: str) -> None:
@@ -64,7 +96,7 @@ def test_a_command_that_nobody_waits_for_is_killed(tmp_path):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        run_python(code, tmp_path / "log", interrupt)
+        run("import os, time; print(os.getpid()); time.sleep(300)", interrupt)
     with pytest.raises(ProcessLookupError):
         os.kill(pids[0], 0)
 
@@ -98,12 +130,12 @@ def test_a_command_holds_the_lock_that_it_inherits(tmp_path):
             assert is_locked(path)
 
 
-def test_commands_get_the_files_that_are_passed_to_them(tmp_path):
-    code = "import fcntl, sys; fcntl.fcntl(int(sys.argv[1]), fcntl.F_GETFD)"
-    with locked(tmp_path / "lock", on_wait=lambda: None) as lock:
-        assert fcntl.fcntl(lock, fcntl.F_GETFD) & fcntl.FD_CLOEXEC
-        command = [sys.executable, "-c", code, str(lock)]
-        log = tmp_path / "log"
-        arguments = {"log": log, "on_output": lambda line: None}
-        assert run_command(command, pass_fds=(lock,), **arguments) == 0
-        assert run_command(command, **arguments) == 1
+def test_on_windows_it_says_where_to_run_trials(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "platform", "win32")
+    with (
+        pytest.raises(
+            OSError, match=r"Linux or macOS, but this is Windows\. Run them in"
+        ),
+        locked(tmp_path / "lock", on_wait=lambda: None),
+    ):
+        pass

@@ -9,20 +9,18 @@ from typing import Any
 
 import pytest
 import spacy
-from spacy.cli._util import app
 from spacy.util import load_config
 from typer.testing import CliRunner
 
-import spacy_hashembeds.cli  # noqa: F401
-from lab.cli import sweep
+from lab.cli import lab_cli, sweep
 from lab.trials import run_trial as run_module
-from lab.trials.progress import Finished
 from lab.trials.results import read_results
 from lab.trials.run_trial import check_config, run_trial
-from lab.trials.sweep import plan_sweep
+from lab.trials.sweep import Ended, plan_sweep
 from lab.trials.trial import Trial
 from spacy_hashembeds.acceleration.timing import Speed
 from spacy_hashembeds.analysis.sizes import count_pipeline_parameters
+from spacy_hashembeds.cli import hashembeds_cli
 from spacy_hashembeds.comparison import comparison
 from spacy_hashembeds.comparison.comparison import compare_trials
 from spacy_hashembeds.comparison.metrics import read_metrics
@@ -82,8 +80,8 @@ def run_done(trial: Trial, monkeypatch) -> str:
     monkeypatch.chdir(trial.root)
     monkeypatch.setattr(run_module, "run_command", None)
     settings = [str(x) for k, v in trial.overrides.items() for x in (f"--{k}", v)]
-    command = ["hashembeds", "trial", trial.dataset, trial.embedder, *settings]
-    result = CliRunner().invoke(app, command)
+    command = ["trial", trial.dataset, trial.embedder, *settings]
+    result = CliRunner().invoke(lab_cli, command)
     assert result.exit_code == 0, result.output
     return re.sub(r"\x1b\[[\d;]*m", "", result.output)
 
@@ -101,12 +99,12 @@ def done(trial, tmp_path, monkeypatch) -> Trial:
 def test_the_command_prints_scores_of_documents(done, metrics, monkeypatch):
     output = run_done(done, monkeypatch)
     rows = [re.split(" {2,}", line.strip()) for line in output.splitlines()]
-    header = ["Split", "Documents", "Accuracy", "Macro F", "Micro F"]
+    header = ["Split", "Scored", "Number", "Accuracy", "Macro F", "Micro F"]
     assert header in rows
     keys = ("cats_acc", "cats_macro_f", "cats_micro_f")
     for split, scores in metrics["scores"].items():
         percents = [f"{100 * scores[key]:.1f}" for key in keys]
-        assert [split, str(scores["cats_support"]), *percents] in rows
+        assert [split, "documents", str(scores["cats_support"]), *percents] in rows
     assert max(map(len, output.splitlines())) <= 80
 
 
@@ -118,16 +116,15 @@ def test_several_labels_must_all_match(done, monkeypatch):
     scores["cats_acc"] = None
     done.metrics.write_text(json.dumps(metrics))
     output = run_done(done, monkeypatch)
-    assert re.search(r"Split +Documents +Exact match +Macro F", output)
-    assert re.search(r"test +7 +- ", output)
+    assert re.search(r"Split +Scored +Number +Exact match +Macro F", output)
+    assert re.search(r"test +documents +7 +- ", output)
 
 
 @pytest.mark.slow
 def test_a_sweep_tells_accuracy(trial, metrics):
-    ended = Finished(trial=trial, seconds=3.0, results=metrics, error=None)
     dev, test = (100 * scores["cats_acc"] for scores in metrics["scores"].values())
-    line = sweep._format_ended(ended)
-    assert line.endswith(f" accuracy dev {dev:.1f}, test {test:.1f}, in 3 s")
+    line = sweep._format_ended(Ended(trial, 3.0, None))
+    assert line.endswith(f" cats_acc: dev {dev:.1f}, test {test:.1f}, in 3 s")
 
 
 @pytest.mark.slow
@@ -182,9 +179,8 @@ def test_the_command_compares_them(
         path.write_text(json.dumps(data))
     files = {"-o": tmp_path / "c.json", "--chart": tmp_path / "c.png"}
     options = [str(part) for pair in files.items() for part in pair]
-    command = ["hashembeds", "compare", *map(str, paths)]
-    corpus = str(trial.corpus["test"])
-    result = CliRunner().invoke(app, [*command, "--corpus", corpus, *options])
+    command = ["compare", *map(str, paths), "--corpus", str(trial.corpus["test"])]
+    result = CliRunner().invoke(hashembeds_cli, [*command, *options])
     assert result.exit_code == 0, result.output
     rows = [re.split(" {2,}", line.strip()) for line in result.output.splitlines()]
     macro, micro = (
@@ -206,7 +202,7 @@ def test_a_split_may_be_a_folder_of_files(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"There is no '.*train\.spacy'"):
         run_trial(trial)
     write(train / "0001.spacy", make_docs(TRAIN[5:]))
-    with pytest.raises(FileNotFoundError, match=r"no config 'textcat_none'"):
+    with pytest.raises(ValueError, match=r"no '.*textcat_none\.cfg'"):
         plan_sweep([replace(trial, embedder="textcat_none")])  # but a corpus
     write(train / "0000.spacy", make_docs(TRAIN[:5]))
     write(tmp_path / "corpus/texts/test.spacy/0000.spacy", make_docs(TEST))
@@ -222,6 +218,6 @@ def test_a_config_that_does_not_say_what_to_score_is_refused(tmp_path):
     config["nlp"]["pipeline"].append("entity_ruler")
     config["components"]["entity_ruler"] = {"factory": "entity_ruler"}
     config.to_disk(trial.config)
-    message = r"texts/textcat/default/seed0.* can't be used\. .* sets both: 'entity_rul"
+    message = r"The config textcat, .* can't be used\. .* sets both: 'entity_rul"
     with pytest.raises(ValueError, match=message):
         check_config(trial)
