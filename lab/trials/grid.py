@@ -146,9 +146,9 @@ def _read_grid(data: Any) -> Grid:
 def _read_row(where: str, entry: Any, grid: Mapping[str, Any]) -> Row:
     _check_keys(where, entry, known=_ENTRY_KEYS, required=("embedder",))
     embedder, variant = entry["embedder"], entry.get("variant", "default")
-    where = f"{where} ({embedder}, {variant})"
     if not isinstance(embedder, str) or not isinstance(variant, str):
         raise ValueError(f"{where} should have text as 'embedder' and 'variant'.")
+    where = f"{where} ({embedder}, {variant})"
     known = grid["datasets"]
     names = _read_list(f"'datasets' of {where}", entry.get("datasets", known), str)
     _check_choice("datasets", names, known)

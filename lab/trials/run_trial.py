@@ -35,7 +35,7 @@ from .recorded import read_recorded
 from .trial import Trial, get_overrides, identify
 
 # Characters that are shown of what spaCy says of a config.
-_MAX_CAUSE = 500
+_MAX_CAUSE = 250
 
 
 def run_trial(

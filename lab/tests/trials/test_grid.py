@@ -189,7 +189,7 @@ def grid(trials="[{embedder: a}]", **settings) -> str:
         (grid("[{embeder: a}]"), "vectors, but has 'embeder' and lacks embedder."),
         (
             grid("[{embedder: 1}]"),
-            "Trial 1 (1, default) should have text as 'embedder'",
+            "Trial 1 should have text as 'embedder'",
         ),
         (
             grid("[{embedder: a, datasets: [z]}]"),
