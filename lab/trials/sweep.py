@@ -5,11 +5,12 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import asdict
 from functools import cache, partial
 from pathlib import Path
+from queue import SimpleQueue
 from subprocess import Popen
 from threading import Event
 from time import monotonic
@@ -100,10 +101,13 @@ def run_sweep(trials: Sequence[Trial], executor: Executor) -> Iterator[Ended]:
     """
     with executor() as (run, jobs):
         pool = ThreadPoolExecutor(jobs)
+        # unlike `as_completed`, it stands two interrupts in a row
+        ended: SimpleQueue[Future] = SimpleQueue()
         try:
-            futures = [pool.submit(_time, run, trial) for trial in trials]
-            for future in as_completed(futures):
-                yield future.result()
+            for trial in trials:
+                pool.submit(_time, run, trial).add_done_callback(ended.put)
+            for _ in trials:
+                yield ended.get().result()
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
 
