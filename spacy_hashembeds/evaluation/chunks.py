@@ -2,6 +2,9 @@
 
 The tags are those of sequence labelling without types (Li, Fu and Ma, "Why Attention?"
 2020, §4.6). A predicted tag is that of the predicted entity that the token is in.
+
+In an ablation, the pipeline runs once more for each part of its encoder's output, with
+zeros in the place of all others, and is not trained for it (the same, table 5).
 """
 
 from collections.abc import Iterable, Mapping
@@ -10,9 +13,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from spacy.training import Example
+from thinc.api import Model
 
-from .matching import Matches, SpanKey
-from .scorer import ALL, match_entities
+from ..architectures.encoders.parts import find_layer, find_parts
+from ..layers.columns import leaving_alone
+from .scorer import ALL, Matches, SpanKey, match_entities
+from .sources import Inputs, Source
 
 #: The tags, as they are numbered here.
 CHUNKS = ("O", "S", "B", "I", "E")
@@ -73,6 +79,36 @@ def tag_tokens(n_tokens: int, spans: Iterable[SpanKey]) -> NDArray[np.int64]:
         if end - start == 1:
             tags[start] = _SINGLE
     return tags
+
+
+def find_ablated(source: Source) -> Model:
+    """Find the layer whose parts are left alone.
+
+    source (Source): A pipeline.
+    RAISES (ValueError): If it is none, or has no such layer, or several.
+    """
+    if not source.is_pipeline:
+        raise ValueError(
+            "'ablation' (--ablation) runs a pipeline with parts of its encoder alone, "
+            f"but '{source.name}' are predictions. Give the pipeline that made them."
+        )
+    return find_layer(source.docs)
+
+
+def ablate(layer: Model, inputs: Inputs) -> dict[str, Mapping[str, Mapping[str, Any]]]:
+    """Score chunk tags with each part of the output alone.
+
+    layer (Model): From `find_ablated`.
+    inputs (Inputs): With its pipeline.
+    RETURNS (dict[str, dict]): By the name of the part, see `find_parts`, the scores of
+        `score_chunks`.
+    """
+    scores = {}
+    for name, columns in find_parts(layer).items():
+        with leaving_alone(layer, columns):
+            part = Source(name=f"{name} alone", docs=inputs.predictions.docs)
+            scores[name] = score_chunks(inputs.predict(part))
+    return scores
 
 
 def _count(tags: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -1,4 +1,4 @@
-"""Scores that give credit to entities that are nearly right.
+"""Scores that give credit to entities that are nearly right, and averages over types.
 
 The four schemes of SemEval 2013, task 9.1 (Segura-Bedmar et al. 2013), as nervaluate
 has them: of each entity they ask that
@@ -21,11 +21,17 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from .matching import Matches, SpanKey
+import numpy as np
+
+from .scorer import Matches, SpanKey
 
 #: What may become of an entity, in the order of their abbreviations at SemEval: COR,
 #: INC, PAR, MIS, SPU.
 OUTCOMES = ("correct", "incorrect", "partial", "missed", "spurious")
+
+#: "micro" counts entities of all types together; "macro" is the mean of the types'
+#: scores, and "weighted" that with each type as often as it has gold entities.
+AVERAGES = ("micro", "macro", "weighted")
 
 _IsRight = Callable[[SpanKey, SpanKey], bool]
 
@@ -60,7 +66,7 @@ def count_outcomes(
     free = sorted(golds, key=_get_bounds)
     counts: Counter[str] = Counter()
     for key in sorted(predicted, key=lambda key: (key not in all_golds, *key[1:])):
-        gold = _choose(_find_overlapping(free, key), key, is_right)
+        gold = _choose(free, key, is_right)
         if gold is None:
             counts["spurious"] += 1
         else:
@@ -96,25 +102,19 @@ class SchemeCounter:
     """
 
     def __init__(self) -> None:
-        self._totals: dict[tuple[str, str, str | None], Counter[str]] = defaultdict(
-            Counter
-        )
+        # by prefix, scheme, and type, or "" for all
+        self._totals: dict[tuple[str, str], dict[str, Counter[str]]] = defaultdict(dict)
 
     def add(self, views: Mapping[str, Matches]) -> None:
-        """Count the entities of one doc.
-
-        views (Mapping[str, Matches]): What `match_entities` returns.
-        """
+        """Count the entities of one doc, of which `match_entities` gives the views."""
         for prefix, matches in views.items():
-            golds = (*matches.correct, *matches.missed)
-            predicted = (*matches.correct, *matches.spurious)
-            of_gold, of_predicted = _group(golds), _group(predicted)
+            of_gold = _group((*matches.correct, *matches.missed))
+            of_predicted = _group((*matches.correct, *matches.spurious))
             for label in of_gold | of_predicted:
+                both = of_gold.get(label, []), of_predicted.get(label, [])
                 for scheme in SCHEMES:
-                    counts = count_outcomes(
-                        of_gold.get(label, []), of_predicted.get(label, []), scheme
-                    )
-                    self._totals[prefix, scheme, label].update(counts)
+                    totals = self._totals[prefix, scheme].setdefault(label, Counter())
+                    totals.update(count_outcomes(*both, scheme))
 
     def summarize(self, prefix: str) -> dict[str, Any]:
         """Score what was counted.
@@ -126,20 +126,43 @@ class SchemeCounter:
         return {scheme: self._score(prefix, scheme) for scheme in SCHEMES}
 
     def _score(self, prefix: str, scheme: str) -> dict[str, Any] | None:
-        total = score_outcomes(self._totals[prefix, scheme, None])
-        if total is None:
-            return None
-        labels = {key[2] for key in self._totals if key[:2] == (prefix, scheme)}
-        per_type = {
-            label: score_outcomes(self._totals[prefix, scheme, label])
-            for label in sorted(label for label in labels if label is not None)
-        }
-        return {**total, "per_type": per_type}
+        totals = self._totals[prefix, scheme]
+        scores = {label: score_outcomes(totals[label]) for label in sorted(totals)}
+        total = scores.pop("", None)
+        return total and {**total, "per_type": scores}
 
 
-def _group(keys: Sequence[SpanKey]) -> dict[str | None, list[SpanKey]]:
-    """Group entities by type, and all of them under None, if there are any."""
-    groups: dict[str | None, list[SpanKey]] = {None: list(keys)} if keys else {}
+def average_types(strict: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """Average the scores of types, as seqeval's `classification_report` does.
+
+    Types are all that are gold or predicted, as there. One that is never predicted has
+    precision 0, and one that is never gold recall 0: seqeval's `zero_division=0`, and
+    spaCy's rule.
+
+    strict (Mapping[str, Any], optional): What `SchemeCounter` makes of the scheme
+        "strict", or None where there is nothing to average.
+    RETURNS (dict[str, Any], optional): For each of `AVERAGES` `p`, `r` and `f`, 0 to 1.
+    """
+    if strict is None:
+        return None
+    types = strict["per_type"].values()
+    scores = np.array([[score[key] for key in "prf"] for score in types])
+    gold = ("correct", "incorrect", "missed")
+    supports = np.array([sum(score[key] for key in gold) for score in types])
+    averages = (
+        [strict[key] for key in "prf"],
+        scores.mean(axis=0).tolist(),
+        (supports / max(supports.sum(), 1) @ scores).tolist(),
+    )
+    return {
+        name: dict(zip("prf", values, strict=True))
+        for name, values in zip(AVERAGES, averages, strict=True)
+    }
+
+
+def _group(keys: Sequence[SpanKey]) -> dict[str, list[SpanKey]]:
+    """Group entities by type, and all of them under "", if there are any."""
+    groups: dict[str, list[SpanKey]] = {"": list(keys)} if keys else {}
     for key in keys:
         groups.setdefault(key[0], []).append(key)
     return groups
@@ -149,19 +172,16 @@ def _get_bounds(key: SpanKey) -> tuple[int, int]:
     return key[1:]
 
 
-def _find_overlapping(golds: list[SpanKey], key: SpanKey) -> list[SpanKey]:
-    """Give the gold entities, sorted, that share a token with a prediction."""
-    _, start, end = key
-    first = bisect_right(golds, start, key=lambda gold: gold[2])
-    return golds[first : bisect_left(golds, end, lo=first, key=lambda gold: gold[1])]
-
-
 def _choose(
-    golds: Sequence[SpanKey], key: SpanKey, is_right: _IsRight
+    free: Sequence[SpanKey], key: SpanKey, is_right: _IsRight
 ) -> SpanKey | None:
+    """Choose among the gold entities, sorted, that share a token with a prediction."""
+    first = bisect_right(free, key[1], key=lambda gold: gold[2])
+    last = bisect_left(free, key[2], lo=first, key=lambda gold: gold[1])
+
     def rank(gold: SpanKey) -> tuple[bool, int]:
         if not is_right(gold, key):
             return True, 0
         return False, abs(gold[1] - key[1]) + abs(gold[2] - key[2])
 
-    return min(golds, key=rank, default=None)
+    return min(free[first:last], key=rank, default=None)

@@ -1,6 +1,8 @@
 """What there is to evaluate in a pipeline: entities, or the categories of documents."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 
 from spacy.language import Language
 from spacy.pipeline import TextCategorizer
@@ -9,18 +11,36 @@ from spacy.tokens import Doc
 from spacy.training import Example
 
 from ..components.text_regressor import TextRegressor
-from .categories import Classes
-from .predictions import get_reference
+from .sources import get_reference
 
 #: Named entities, and categories of documents. Named after spaCy's components.
 NER, TEXTCAT = "ner", "textcat"
 
-
-_REMEDY = "Leave one of them out."
 _SAY = "Say which to evaluate with 'task' (--task): 'ner' or 'textcat'."
 
 
-def find_task(nlp: Language, *, remedy: str = _REMEDY) -> str:
+@dataclass(frozen=True, kw_only=True)
+class Classes:
+    """What a text classifier may predict.
+
+    labels (Sequence[str]): Its labels.
+    exclusive (bool): Whether it predicts one label for each document, that of the
+        highest score, as spaCy's `textcat`, or any number, as `textcat_multilabel`.
+    threshold (float): The least score of a predicted label, where labels are not
+        exclusive.
+    """
+
+    labels: Sequence[str]
+    exclusive: bool
+    threshold: float = 0.5
+
+    @cached_property
+    def known(self) -> frozenset[str]:
+        """The labels, to look one up."""
+        return frozenset(self.labels)
+
+
+def find_task(nlp: Language, *, remedy: str = "Leave one of them out.") -> str:
     """Say what a pipeline is to be evaluated on, by its components.
 
     nlp (Language): The pipeline.

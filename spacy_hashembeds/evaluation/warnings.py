@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
-from .sharing import LONG
+from .groups import LONG
 
 
-def find_warnings(evaluation: Mapping[str, Any]) -> list[str]:
+def find_warnings_of_entities(evaluation: Mapping[str, Any]) -> list[str]:
     """Say why figures are missing or 0, or too good, where it may be a mistake.
 
     evaluation (Mapping[str, Any]): What `evaluate` returns, without warnings.

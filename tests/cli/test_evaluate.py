@@ -9,8 +9,11 @@ from spacy.cli._util import app
 from typer.testing import CliRunner
 
 import spacy_hashembeds.cli  # noqa: F401
-from spacy_hashembeds.evaluation.in_depth import evaluate_in_depth
-from spacy_hashembeds.evaluation.scores import COUNTS, evaluate_pipeline
+from spacy_hashembeds.evaluation.evaluate import (
+    COUNTS,
+    evaluate_in_depth,
+    evaluate_pipeline,
+)
 
 from .. import toy_ner
 

@@ -12,14 +12,13 @@ from spacy.training import Example
 from spacy.vocab import Vocab
 
 from spacy_hashembeds.evaluation.categories import (
-    Classes,
     Judgement,
     judge,
     name_accuracy,
     score_categories,
 )
-from spacy_hashembeds.evaluation.scores import evaluate_pipeline
-from spacy_hashembeds.evaluation.tasks import find_classes, find_task
+from spacy_hashembeds.evaluation.evaluate import evaluate_pipeline
+from spacy_hashembeds.evaluation.tasks import Classes, find_classes, find_task
 
 from ..toy_textcat import TEST, TRAIN, make_classifier, make_docs, train_textcat, write
 

@@ -17,11 +17,13 @@ from spacy.tokens import Doc
 from spacy.training import Corpus
 from spacy.vocab import Vocab
 
-from spacy_hashembeds.evaluation import misclassified
-from spacy_hashembeds.evaluation.category_csv import COLUMNS
-from spacy_hashembeds.evaluation.evaluate import evaluate
-from spacy_hashembeds.evaluation.in_depth import evaluate_in_depth
-from spacy_hashembeds.evaluation.scores import evaluate_pipeline
+from spacy_hashembeds.evaluation import categories
+from spacy_hashembeds.evaluation.evaluate import (
+    evaluate,
+    evaluate_in_depth,
+    evaluate_pipeline,
+)
+from spacy_hashembeds.evaluation.spreadsheet import OF_CATEGORIES
 
 from .. import toy_ner
 from ..toy_textcat import LABELS, TEST, TRAIN, make_doc, make_docs, train_textcat, write
@@ -245,7 +247,7 @@ def test_a_corpus_without_categories_is_told(nlp):
     assert evaluation["cats_acc"] is None
     assert warning in evaluation.to_markdown()
     assert warning in Page(evaluation._repr_html_()).text
-    assert evaluation.to_csv().splitlines() == [",".join(COLUMNS)]
+    assert evaluation.to_csv().splitlines() == [",".join(OF_CATEGORIES)]
     assert repr(evaluation) == "<Evaluation of en_pipeline: accuracy - on 0 documents>"
 
 
@@ -297,7 +299,7 @@ def test_all_forms_have_the_scores(evaluation, tmp_path):
     for title in titles:
         assert any(title in heading for heading in headings)
     page = Page(evaluation.to_html())
-    for text in (accuracy[:-1], "Accuracy is the share", "Compared with the other"):
+    for text in (accuracy[:-1], "Accuracy is the share", "Against"):
         assert text in page.text
     ids = {attrs["id"] for _, attrs in page.tags if "id" in attrs}
     links = {a["href"][1:] for tag, a in page.tags if tag == "a" and "href" in a}
@@ -424,7 +426,7 @@ def test_labels_that_no_document_has_cost_next_to_nothing():
 
 
 def test_there_is_no_matrix_of_more_labels_than_anybody_reads(monkeypatch):
-    monkeypatch.setattr(misclassified, "MAX_MATRIX", 1)
+    monkeypatch.setattr(categories, "MAX_MATRIX", 1)
     docs = make_scored({"a": 1.0, "b": 0.0}, {"a": 0.0, "b": 1.0})
     evaluation = evaluate(docs, docs, samples=10)
     assert evaluation["matrix"] is None

@@ -18,9 +18,8 @@ from spacy.scorer import Scorer
 from spacy.tokens import Doc
 from spacy.training import Example
 
+from spacy_hashembeds.evaluation.evaluate import evaluate_in_depth, evaluate_pipeline
 from spacy_hashembeds.evaluation.groups import GROUPINGS
-from spacy_hashembeds.evaluation.in_depth import evaluate_in_depth
-from spacy_hashembeds.evaluation.scores import evaluate_pipeline
 
 from .. import toy_ner
 

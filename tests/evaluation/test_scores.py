@@ -4,8 +4,8 @@ import pytest
 from spacy.cli.evaluate import evaluate as spacy_evaluate
 
 from spacy_hashembeds.evaluation.counts import score_counts, unpack_counts
+from spacy_hashembeds.evaluation.evaluate import COUNTS, evaluate_pipeline
 from spacy_hashembeds.evaluation.scorer import KINDS
-from spacy_hashembeds.evaluation.scores import COUNTS, evaluate_pipeline
 
 from .. import toy_ner
 
