@@ -69,8 +69,7 @@ class Difference:
     """How the score of one pipeline differs from that of another.
 
     difference (float): The first minus the second, -1 to 1.
-    interval (tuple[float, float], optional): Its lower and upper bound, from a paired
-        bootstrap. None as in `Scores`.
+    interval (Interval, optional): Of a paired bootstrap. None as in `Scores`.
     p_value (float): Two-sided, from approximate randomization.
     """
 
@@ -157,11 +156,10 @@ def compare_scores(
     pipelines were alike, it would not matter which of them made which prediction, so
     their predictions are exchanged in each document with probability 1/2, `samples`
     times, and p is how often the difference comes out at least as large as it is, in
-    either direction, the data themselves counted in. It is chosen over the bootstrap
-    for the test because it assumes nothing about how an F1 is distributed, and its
-    errors do not exceed the stated level in small samples, where a bootstrap's do.
-    Since it gives no interval, that comes from a paired bootstrap: the same
-    documents are drawn for both. On the edge of significance the two may disagree.
+    either direction, the data themselves counted in. Unlike a bootstrap's, its errors
+    do not exceed the stated level in small samples. Since it gives no interval, that
+    comes from a paired bootstrap: the same documents are drawn for both. On the edge of
+    significance the two may disagree.
 
     ours (ndarray): The first pipeline's counts, as for `bootstrap_scores`.
     theirs (ndarray): The second one's on the same documents, in the same shape.
@@ -192,7 +190,7 @@ def bootstrap_mean(counts: np.ndarray, *, absent: int = 0, **options: Any) -> Sc
     if not _can_mean_be_drawn(counts)[0]:
         return NONE
     rows, times = _find_distinct(counts)
-    score = partial(_average_draws, is_gold=_find_gold(counts), absent=absent)
+    score = partial(_average, absent=absent, is_gold=_find_gold(counts))
     return _bound(_resample(rows, times, score, draws)[:, 0])
 
 
@@ -211,7 +209,7 @@ def compare_means(
     if not is_gold.any():
         return None
     score = partial(_average, absent=absent)
-    score_draws = partial(_average_draws, is_gold=is_gold, absent=absent)
+    score_draws = partial(score, is_gold=is_gold)
     can_be_drawn = _can_mean_be_drawn(ours)
     return _compare(ours, theirs, score, score_draws, can_be_drawn, Draws(**options))[0]
 
@@ -329,20 +327,16 @@ def _score_draws(sums: np.ndarray) -> np.ndarray:
     return scores
 
 
-def _average(sums: np.ndarray, absent: int) -> np.ndarray:
-    """Average the scores of things, and of absent ones, shape (..., 1, 3)."""
-    scores = np.nan_to_num(score_counts(sums))
-    return scores.sum(axis=-2, keepdims=True) / (scores.shape[-2] + absent)
+def _average(sums: np.ndarray, absent: int, is_gold: Any = False) -> np.ndarray:
+    """Average the scores of things, and of absent ones, shape (..., 1, 3).
 
-
-def _average_draws(sums: np.ndarray, is_gold: np.ndarray, absent: int) -> np.ndarray:
-    """Average the scores of draws, but of things whose gold ones are not drawn."""
-    is_drawn = (~is_gold | (count_gold(sums) > 0))[..., None]
-    scores = np.nan_to_num(score_counts(sums)) * is_drawn
+    Those are left out that `is_gold` says to be gold, and that these sums lack.
+    """
+    is_there = (~np.asarray(is_gold) | (count_gold(sums) > 0))[..., None]
+    scores = np.nan_to_num(score_counts(sums)) * is_there
     with np.errstate(invalid="ignore"):
-        return scores.sum(axis=-2, keepdims=True) / (
-            is_drawn.sum(axis=-2, keepdims=True) + absent
-        )
+        n_things = is_there.sum(axis=-2, keepdims=True) + absent
+        return scores.sum(axis=-2, keepdims=True) / n_things
 
 
 def _find_gold(counts: np.ndarray) -> Any:

@@ -24,11 +24,10 @@ from .bootstrap import (
     name_intervals,
 )
 from .confusions import ErrorCounter, find_wrong_labels
-from .counts import Counts, Run, add_counts, describe_counts, make_counts
+from .counts import Counts, Run, describe_counts, make_counts
 from .groups import count_shared, identify
 from .sources import Inputs, Source, get_reference
 from .tasks import Classes, find_classes
-from .warnings import find_warnings_of_categories
 
 #: Averages over labels: "macro" is the mean of the labels' scores, and "micro" counts
 #: the labels of all documents together.
@@ -111,16 +110,15 @@ class CategoryRun(Run):
         setting = {SUPPORT: len(self.documents), EXCLUSIVE: self.classes.exclusive}
         if not self.documents:
             return {**dict.fromkeys((*SCORES, "cats_per_type")), **setting}
-        totals = add_counts(self.documents)
-        per_type = {label: describe_counts(totals[label]) for label in labels}
+        per_type = {label: describe_counts(self.totals[label]) for label in labels}
         each = [[score[key] for key in "prf"] for score in per_type.values()]
         macro = np.array(each).reshape(-1, 3).mean(axis=0).tolist()
         averages = {
             "macro": dict(zip("prf", macro, strict=True)),
-            "micro": describe_counts(totals[MICRO]),
+            "micro": describe_counts(self.totals[MICRO]),
         }
         return {
-            "cats_acc": totals[ACCURACY][0] / len(self.documents),
+            "cats_acc": self.totals[ACCURACY][0] / len(self.documents),
             **{
                 f"cats_{name}_{k}": averages[name][k]
                 for name in AVERAGES
@@ -209,7 +207,7 @@ def evaluate_categories(inputs: Inputs) -> dict[str, Any]:
         "confusions": ours.errors.rank(),
     }
     _add_intervals(evaluation, ours, occurring, draws)
-    return {**evaluation, "warnings": find_warnings_of_categories(evaluation)}
+    return evaluation
 
 
 def _run(source: Source, inputs: Inputs) -> CategoryRun:

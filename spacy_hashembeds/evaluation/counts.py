@@ -49,6 +49,7 @@ class Run(ABC):
     n_read (int): How many documents there were.
     numbers (list[int]): Which of them are annotated, from 0.
     documents (list[Counts]): The counts of each of these.
+    totals (Counts): Their sums.
     """
 
     def __init__(self, examples: Iterable[Example]) -> None:
@@ -61,6 +62,7 @@ class Run(ABC):
             if counts is not None:
                 self.numbers.append(number)
                 self.documents.append(counts)
+        self.totals = add_counts(self.documents)
 
     @abstractmethod
     def count(self, number: int, example: Example) -> Counts | None:

@@ -15,7 +15,7 @@ from .bootstrap import (
     describe_differences,
     name_intervals,
 )
-from .chunks import ChunkCounter, ablate, find_ablated
+from .chunks import ablate, count_chunks, find_ablated, summarize_chunks
 from .confusions import ErrorCounter, find_wrong_entities
 from .counts import Counts, Run, add_counts, describe_counts
 from .groups import (
@@ -35,7 +35,6 @@ from .scorer import (
     summarize_counts,
 )
 from .sources import Inputs, Source, find_golds, get_reference, read_misspelt
-from .warnings import find_warnings_of_entities
 
 #: The keys of all entities, the seen and the unseen ones.
 TOTALS = {kind: (prefix, "", None) for kind, prefix in KINDS.items()}
@@ -55,7 +54,7 @@ class EntityRun(Run):
     scores (dict[str, Any]): Those of `score_seen_unseen`.
     errors (ErrorCounter): The errors.
     schemes (SchemeCounter): What the entities are under each scheme.
-    chunks (ChunkCounter): The tokens by chunk tag.
+    chunks (dict[str, dict]): What `summarize_chunks` makes of their tokens.
     """
 
     def __init__(
@@ -67,9 +66,9 @@ class EntityRun(Run):
         self._knowledge, self._golds = knowledge, golds
         self.errors = ErrorCounter()
         self.schemes = SchemeCounter()
-        self.chunks = ChunkCounter()
+        self._chunks: list[Counts] = []
         super().__init__(examples)
-        self.totals = add_counts(self.documents)
+        self.chunks = summarize_chunks(add_counts(self._chunks))
         self.scores = summarize_counts(self.totals)
 
     def count(self, number: int, example: Example) -> Counts | None:
@@ -85,7 +84,7 @@ class EntityRun(Run):
             return None
         self.errors.add(find_wrong_entities(number, example.reference, views[ALL]))
         self.schemes.add(views)
-        self.chunks.add(example, views[ALL])
+        self._chunks.append(count_chunks(example, views[ALL]))
         counts = count_matches(views)
         found = set(views[ALL].correct)
         for ent in gold.ents:
@@ -127,7 +126,7 @@ def evaluate_entities(inputs: Inputs) -> dict[str, Any]:
     parts = ablate(layer, inputs) if layer is not None else {}
     schemes = {kind: ours.schemes.summarize(KINDS[kind]) for kind in KINDS}
     references = map(get_reference, inputs.gold.docs)
-    evaluation = {
+    return {
         "setting": {
             **inputs.describe(ours),
             "train_entities": len(knowledge.entities),
@@ -143,7 +142,6 @@ def evaluate_entities(inputs: Inputs) -> dict[str, Any]:
         "chunks": _describe_chunks(ours, theirs, parts),
         "confusions": ours.errors.rank(),
     }
-    return {**evaluation, "warnings": find_warnings_of_entities(evaluation)}
 
 
 def _make_key(ent: Span) -> tuple[str, int, int]:
@@ -196,14 +194,14 @@ def _describe_groups(
 def _describe_chunks(
     ours: EntityRun, theirs: EntityRun | None, parts: Mapping[str, Mapping[str, Any]]
 ) -> dict[str, dict[str, Any]]:
-    other = theirs.chunks.score() if theirs else {}
+    other = theirs.chunks if theirs else {}
     return {
         tag: {
             **score,
             "other": other[tag]["recall"] if other else None,
             "parts": {name: scores[tag]["recall"] for name, scores in parts.items()},
         }
-        for tag, score in ours.chunks.score().items()
+        for tag, score in ours.chunks.items()
     }
 
 

@@ -1,12 +1,9 @@
 """What a pipeline scores, how sure that is, and what is wrong with it."""
 
-from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from spacy.language import Language
-from spacy.tokens import Doc
 from spacy.vocab import Vocab
 from thinc.api import require_gpu
 
@@ -23,7 +20,7 @@ from .sources import (
     LAYOUT,
     Corpus,
     Inputs,
-    Source,
+    Predictions,
     load_source,
     name_corpus,
     name_predictions,
@@ -31,17 +28,18 @@ from .sources import (
     read_source,
 )
 from .tasks import TEXTCAT, choose_task, find_classes, find_task
+from .warnings import find_warnings
 
 #: What each document has of right and wrong entities, beside their scores.
 COUNTS = "ents_counts"
 
 
 def evaluate(
-    nlp: Language | Iterable[Doc],
+    nlp: Predictions,
     examples: Corpus,
     *,
     train: Corpus | None = None,
-    against: Language | Iterable[Doc] | None = None,
+    against: Predictions | None = None,
     task: str | None = None,
     ablation: bool = False,
     misspelt: Corpus | None = None,
@@ -91,19 +89,27 @@ def evaluate(
         no encoder for `ablation`, or `misspelt` is no copy of `examples`.
     RETURNS (Evaluation): All that was found: see `Evaluation`.
     """
-    draws = Draws(samples=samples, seed=seed, show_progress=show_progress)
-    predictions = name_predictions(nlp, "nlp")
-    gold = name_corpus(examples, "examples")
-    return _evaluate(
-        task,
-        predictions=predictions,
-        gold=gold,
+    inputs = Inputs(
+        draws=Draws(samples=samples, seed=seed, show_progress=show_progress),
+        predictions=name_predictions(nlp, "nlp"),
+        gold=name_corpus(examples, "examples"),
         train=None if train is None else name_corpus(train, "train"),
         against=None if against is None else name_predictions(against, "against"),
         ablation=ablation,
         misspelt=None if misspelt is None else name_corpus(misspelt, "misspelt"),
-        draws=draws,
     )
+    inputs = replace(inputs, gold=replace(inputs.gold, docs=list(inputs.gold.docs)))
+    sources = (inputs.predictions, inputs.against)
+    pipelines = [each.docs for each in sources if each and each.is_pipeline]
+    is_of_categories = choose_task(task, pipelines, inputs.gold.docs) == TEXTCAT
+    for name in ("ablation", "misspelt"):
+        if is_of_categories and getattr(inputs, name):
+            raise ValueError(
+                f"'{name}' (--{name}) is of entities, but what is scored are the "
+                "categories of documents. Leave it out."
+            )
+    data = (evaluate_categories if is_of_categories else evaluate_entities)(inputs)
+    return Evaluation({**data, "warnings": find_warnings(data)})
 
 
 def evaluate_in_depth(
@@ -112,15 +118,11 @@ def evaluate_in_depth(
     train: str | Path | None = None,
     *,
     against: str | Path | None = None,
-    task: str | None = None,
-    ablation: bool = False,
     misspelt: str | Path | None = None,
     layout: ColumnFormat | None = None,
     predicted_column: int | None = None,
-    samples: int = 5000,
-    seed: int = 0,
     use_gpu: int = -1,
-    show_progress: bool = True,
+    **options: Any,
 ) -> Evaluation:
     """Evaluate a pipeline, or its predictions, as `evaluate` does, given their files.
 
@@ -139,30 +141,26 @@ def evaluate_in_depth(
         None: the word first, the tag last, white space between.
     predicted_column (int, optional): The column of the tag in files of predictions,
         where it is another than in those of the corpora.
-    use_gpu (int): The GPU's number, or -1 for the CPU. The others are as there.
+    use_gpu (int): The GPU's number, or -1 for the CPU.
+    options: The others of `evaluate`.
     RAISES (FileNotFoundError): If a corpus is missing.
-    RAISES (ValueError): If a corpus can't be read, predictions have other words than
-        the gold corpus, there is no such GPU, `samples` is not 1 to 1,000,000, or
-        `evaluate` raises it.
+    RAISES (ValueError): If there is no such GPU, or `evaluate` raises it.
     RAISES (OSError): If there is no such pipeline.
     RETURNS (Evaluation): All that was found.
     """
-    draws = Draws(samples=samples, seed=seed, show_progress=show_progress)
     if use_gpu >= 0:
         require_gpu(use_gpu)
     layout = layout or LAYOUT
     tag = layout.tag if predicted_column is None else predicted_column
     of_predictions = replace(layout, tag=tag)
     # Both are loaded first: a wrong name should not cost a run.
-    return _evaluate(
-        task,
-        predictions=load_source(model, of_predictions),
-        gold=read_source(test, layout),
+    return evaluate(
+        load_source(model, of_predictions),
+        read_source(test, layout),
         train=None if train is None else read_source(train, layout),
         against=None if against is None else load_source(against, of_predictions),
-        ablation=ablation,
         misspelt=None if misspelt is None else read_source(misspelt, layout),
-        draws=draws,
+        **options,
     )
 
 
@@ -199,19 +197,3 @@ def evaluate_pipeline(
     # a vocab of its own: the pipeline's would keep every word of the corpus
     run = EntityRun(examples, learn_training_set(read_docs(train, Vocab())))
     return {**run.scores, COUNTS: pack_counts(run.stack(list(TOTALS.values())))}
-
-
-def _evaluate(task: str | None, *, gold: Source, **settings: Any) -> Evaluation:
-    """Evaluate what is named, see `Inputs`."""
-    inputs = Inputs(gold=replace(gold, docs=list(gold.docs)), **settings)
-    sources = (inputs.predictions, inputs.against)
-    pipelines = [each.docs for each in sources if each and each.is_pipeline]
-    if choose_task(task, pipelines, inputs.gold.docs) != TEXTCAT:
-        return Evaluation(evaluate_entities(inputs))
-    for name in ("ablation", "misspelt"):
-        if getattr(inputs, name):
-            raise ValueError(
-                f"'{name}' (--{name}) is of entities, but what is scored are the "
-                "categories of documents. Leave it out."
-            )
-    return Evaluation(evaluate_categories(inputs))

@@ -21,34 +21,8 @@ SUFFIXES = (".json", ".html", ".md", ".csv")
 class Evaluation(Mapping[str, Any]):
     """All that an evaluation has found, as `evaluate` returns it.
 
-    A mapping of JSON data: `dict(evaluation)` is what a `.json` file holds. Of
-    entities:
-
-    - The scores of `score_seen_unseen`, beside each `p`, `r` and `f` its interval (see
-      `bootstrap_scores`): `ents_p_interval` and, in each type, `p_interval`.
-    - "setting": what was evaluated, and how; with "shared", see `count_shared`.
-    - "averages": for "all", "seen" and "unseen" entities, averages over types (see
-      `average_types`).
-    - "schemes": for each of these, scores that give credit to what is nearly right (see
-      `SchemeCounter.summarize`).
-    - "groups": for each of `GROUPINGS` its groups.
-    - "chunks": for each of `CHUNKS` how many tokens have it, their recall, that of the
-      other model, and with `ablation` that with each part of the encoder alone.
-    - "confusions": see `ErrorCounter.rank` and `find_wrong_entities`.
-    - "comparison": None, or the other model and, for "all", "seen" and "unseen"
-      entities, its scores and the differences (see `compare_scores`); under "per_type"
-      and "per_length" those of all entities of each type and length.
-    - "misspelt": None, or the misspelt "corpus" and, in the same form, the scores that
-      the pipeline has there, and what is lost.
-    - "warnings": sentences, where figures may not be what they seem.
-
-    Of categories:
-
-    - The scores of `CategoryRun.score`, with intervals likewise.
-    - "setting", and "warnings".
-    - "matrix": see `CategoryRun.make_matrix`.
-    - "comparison": None, or the other model and, for each score, the difference.
-    - "confusions": see `ErrorCounter.rank` and `find_wrong_labels`.
+    A mapping of JSON data: `dict(evaluation)` is what a `.json` file holds. Its keys
+    are listed in docs/evaluate.md.
 
     data (Mapping[str, Any]): The data.
     """
@@ -86,7 +60,7 @@ class Evaluation(Mapping[str, Any]):
         """RETURNS (list[Table]): The tables that the command prints."""
         sections = make_sections(self)
         tables = (table for section in sections for table in section.tables)
-        return [table.to_text() for table in tables if table.is_text]
+        return [table.to_text() for table in tables if table.shown != "page"]
 
     def describe_draws(self) -> str | None:
         """RETURNS (str, optional): What the intervals are, if there are any."""

@@ -13,7 +13,7 @@ from spacy.displacy.render import EntityRenderer
 
 from ..controls import show_controls
 from ..html_templates import make_environment
-from .tables import Cell, Change, Range, Score, Table, make_sections
+from .tables import Change, Range, Score, Share, Table, make_sections
 
 #: Kinds of errors that are shown with their texts; all are listed.
 N_SHOWN = 20
@@ -99,7 +99,7 @@ def _format_cell(cell: Any) -> Any:
         return "" if cell.value is None else _sign(cell.value)
     if isinstance(cell, Range):
         return " to ".join(map(_sign, cell.bounds or ()))
-    if isinstance(cell, Cell):
+    if isinstance(cell, Share):
         color = f"background-color: rgba(31, 95, 153, {0.5 * cell.share:.2f})"
         return Markup('<span style="{}">{}</span>').format(color, cell.number)
     return cell

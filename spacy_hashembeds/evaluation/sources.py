@@ -22,8 +22,6 @@ from ..loading import load_trained
 from .bootstrap import CONFIDENCE, Draws
 from .counts import Run
 
-Corpus = Iterable[Doc | Example] | str | Path
-
 #: How files with one token a line are laid out, unless somebody says otherwise.
 LAYOUT = ColumnFormat(comments=True)
 
@@ -56,16 +54,7 @@ class Source:
 
 @dataclass(frozen=True, kw_only=True)
 class Inputs:
-    """What is to be evaluated, and how.
-
-    predictions (Source): A pipeline, or predicted docs.
-    gold (Source): The gold docs, in a list.
-    train (Source, optional): The docs of the training set.
-    against (Source, optional): A second pipeline, or its predicted docs.
-    ablation (bool): Whether to run the pipeline with each part of its encoder alone.
-    misspelt (Source, optional): A misspelt copy of the gold docs.
-    draws (Draws): How to draw, and whether to show how far it is.
-    """
+    """What is to be evaluated, and how: the arguments of `evaluate`, named."""
 
     predictions: Source
     gold: Source
@@ -106,11 +95,18 @@ class Inputs:
         }
 
 
-def name_predictions(source: Any, argument: str) -> Source:
+# What may be given in their place.
+Predictions = Language | Iterable[Doc] | Source
+Corpus = Iterable[Doc | Example] | str | Path | Source
+
+
+def name_predictions(source: Predictions, argument: str) -> Source:
     """Name a pipeline, or predicted docs.
 
     RAISES (TypeError): If it is neither.
     """
+    if isinstance(source, Source):
+        return source
     if isinstance(source, Language):
         return Source(name=f"{source.lang}_{source.meta['name']}", docs=source)
     if isinstance(source, str | Path) or not isinstance(source, Iterable):
@@ -126,6 +122,8 @@ def name_corpus(source: Corpus, argument: str) -> Source:
 
     RAISES (TypeError): If it is neither.
     """
+    if isinstance(source, Source):
+        return source
     if isinstance(source, str | Path):
         return read_source(source, LAYOUT)
     check_items("Docs or Examples, or their file", **{argument: source})

@@ -1,6 +1,6 @@
 """The tables of an evaluation, in the order in which they are shown."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -12,7 +12,7 @@ from .schemes import OUTCOMES
 from .scorer import KINDS
 
 #: Columns of a terminal, and the spaces between those of a table.
-WIDTH, GAP = 80, 3
+_WIDTH, _GAP = 80, 3
 
 #: Confusions that are listed, and labels of a matrix that fits a terminal; JSON and the
 #: page have more.
@@ -48,13 +48,11 @@ class Range(NamedTuple):
     bounds: Sequence[float] | None
 
     def __str__(self) -> str:
-        if self.bounds is None:
-            return "-"
-        return "..".join(f"{x * 100:.1f}" for x in self.bounds)
+        return "..".join(f"{x * 100:.1f}" for x in self.bounds or ()) or "-"
 
 
-class Cell(NamedTuple):
-    """A count in a matrix, and the share that it is of the largest one."""
+class Share(NamedTuple):
+    """A number, and the share that it is of the largest one of its table."""
 
     number: int
     share: float
@@ -63,18 +61,19 @@ class Cell(NamedTuple):
         return str(self.number)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Table:
     """A table of scores, counts and words.
 
     title (str): What is in it.
-    legend (str, optional): What there is to know about it.
     header (Sequence[str]): Its columns.
     rows (Sequence[Sequence[Any]]): Its rows: text, numbers, and the types above.
     aligns (str): "l" or "r" for each of the first columns; the others are to the right.
+    legend (str, optional): What there is to know about it.
     ranges (str): The columns, of one letter, whose bounds are columns where it is text.
-    is_text (bool): Whether it stands in the terminal and in Markdown.
-    is_html (bool): Whether it stands on the page.
+    cut (int, optional): The longest header where it is text.
+    shown (str): Where it stands: in "text", that is, in the terminal and in Markdown,
+        on the "page", or in "all" of them.
     """
 
     title: str
@@ -83,8 +82,8 @@ class Table:
     aligns: str = "l"
     legend: str | None = None
     ranges: str = ""
-    is_text: bool = True
-    is_html: bool = True
+    cut: int | None = None
+    shown: str = "all"
 
     def to_text(self) -> TextTable:
         """RETURNS (TextTable): The table with text in all of its cells."""
@@ -92,18 +91,16 @@ class Table:
         rows = [
             (*row, *(_get_range(row[place]) for place in places)) for row in self.rows
         ]
-        header = (*self.header, *(f"{name} from-to" for name in self.ranges))
+        header = (
+            *(_cut(name, self.cut or len(name)) for name in self.header),
+            *(f"{name} from-to" for name in self.ranges),
+        )
         text = [tuple(map(str, row)) for row in rows]
         return TextTable(self.title, self.legend, header, text, self.aligns)
 
 
 class Section(NamedTuple):
-    """A part of the page.
-
-    name (str): What it is called.
-    about (str): What there is to know about it.
-    tables (Sequence[Table]): Its tables, those that have rows.
-    """
+    """A part of the page: its name, what there is to know about it, and its tables."""
 
     name: str
     about: str
@@ -111,6 +108,10 @@ class Section(NamedTuple):
 
 
 _ABOUT = {
+    "Scores": "In percent. {scores} Small figures are {confidence:.0%} intervals over "
+    "documents ({samples:,} draws, seed {seed}): they say how far a score would move "
+    "on other documents of the same kind, for this pipeline as it is. They don't say "
+    "what training it again would give.",
     "Comparison": "The difference is these predictions minus the others, in points; "
     "its interval is from the same draws of documents for both. p is the two-sided "
     "probability of a difference at least as large if it did not matter which of the "
@@ -127,19 +128,15 @@ _ABOUT = {
     "Exact: the bounds, whatever the type. Partial: as exact, but an overlap counts "
     "half. Ent_type: the type, and some token shared.",
     "Groups": "Every gold entity is in one group of each table. There is no precision "
-    "here: a wrong prediction belongs to no group. The same follows by type, with the "
-    "number of gold entities.",
+    "here: a wrong prediction belongs to no group.",
     "Chunks": "Recall of tokens, in percent.",
     "Errors": "The texts are the first errors of each kind in the corpus.",
 }
-_OF_ENTITIES = (
-    "An entity is seen if its exact text stands as an entity in the training corpus."
-)
-_OF_INTERVALS = (
-    "Small figures are {confidence:.0%} intervals over documents ({samples:,} draws, "
-    "seed {seed}): they say how far a score would move on other documents of the same "
-    "kind, for this pipeline as it is. They don't say what training it again would "
-    "give."
+_ENTITIES = "An entity is seen if its text stands as an entity in the training corpus."
+_CATEGORIES = (
+    "Accuracy is the share of documents that get their label; exact match, that of "
+    "documents that get all of their labels and no other. Macro is the mean of the "
+    "labels' scores, and micro counts the labels of all documents together."
 )
 
 
@@ -151,122 +148,101 @@ def make_sections(evaluation: Mapping[str, Any]) -> list[Section]:
     """
     is_of_entities = "schemes" in evaluation
     make = _show_entities if is_of_entities else _show_categories
-    about = _OF_ENTITIES if is_of_entities else _describe_categories(evaluation)
-    intervals = _OF_INTERVALS.format(**evaluation["setting"])
-    found = {**_ABOUT, "Scores": f"In percent. {about} {intervals}"}
-    sections = [
-        Section(name, found.get(name, ""), [table for table in tables if table.rows])
-        for name, tables in make(evaluation).items()
-    ]
+    texts = {"scores": _ENTITIES if is_of_entities else _CATEGORIES}
+    sections = []
+    for name, tables in make(evaluation).items():
+        about = _ABOUT.get(name, "").format(**evaluation["setting"], **texts)
+        sections.append(Section(name, about, [table for table in tables if table.rows]))
     return [each for each in sections if each.tables or each.name == "Errors"]
 
 
-def _show_entities(evaluation: Mapping[str, Any]) -> dict[str, list[Table]]:
+def _show_entities(evaluation: Mapping[str, Any]) -> dict[str, Iterable[Table]]:
+    totals = [
+        (kind.title(), *_get_scores(evaluation, f"{prefix}_", "support"))
+        for kind, prefix in KINDS.items()
+    ]
+    header = ("", *"PRF", "Support")
     return {
-        "Scores": [_show_scores(evaluation)],
-        "Comparison": _show_comparison(evaluation),
-        "Misspelt": _show_misspelt(evaluation),
+        "Scores": [Table("Entities", header, totals, ranges="PRF")],
+        "Comparison": _compare_kinds(evaluation, "comparison"),
+        "Misspelt": _compare_kinds(evaluation, "misspelt"),
         "Types": _show_division(evaluation, "type", "Type"),
         "Lengths": _show_division(evaluation, "length", "Tokens"),
         "Averages": [_show_averages(evaluation)],
         "Schemes": [_show_schemes(evaluation)],
-        "Groups": list(_show_groups(evaluation)),
-        "Chunks": [_show_chunks(evaluation), _show_parts(evaluation)],
-        "Errors": [_list_confusions(evaluation, ("gold", "predicted", "error"))],
+        "Groups": _show_groups(evaluation),
+        "Chunks": _show_chunks(evaluation),
+        "Errors": [_list_confusions(evaluation, "gold", "predicted", "error")],
     }
 
 
-def _show_categories(evaluation: Mapping[str, Any]) -> dict[str, list[Table]]:
+def _show_categories(evaluation: Mapping[str, Any]) -> dict[str, Iterable[Table]]:
+    of_labels = [
+        (label, *_get_scores(score, "", "support"))
+        for label, score in (evaluation["cats_per_type"] or {}).items()
+    ]
+    header = ("Label", *"PRF", "Support")
     return {
-        "Scores": [_show_category_scores(evaluation)],
-        "Comparison": _show_category_comparison(evaluation),
-        "Labels": [_show_labels(evaluation)],
-        "Matrix": _show_matrix(evaluation),
-        "Errors": [_list_confusions(evaluation, ("gold", "predicted"))],
+        "Scores": [_show_averages_of_labels(evaluation)],
+        "Comparison": _compare_averages_of_labels(evaluation),
+        "Labels": [Table("Categories by label", header, of_labels, ranges="F")],
+        "Matrix": _show_matrix(evaluation["matrix"]),
+        "Errors": [_list_confusions(evaluation, "gold", "predicted")],
     }
 
 
 # Entities.
 
 
-def _show_scores(evaluation: Mapping[str, Any]) -> Table:
-    rows = [
-        (kind.title(), *_get_scores(evaluation, f"{prefix}_", "support"))
-        for kind, prefix in KINDS.items()
-    ]
-    header = ("", *"PRF", "Support")
-    return Table(title="Entities", header=header, rows=rows, ranges="PRF")
-
-
-def _show_comparison(evaluation: Mapping[str, Any]) -> list[Table]:
-    comparison = evaluation["comparison"]
+def _compare_kinds(evaluation: Mapping[str, Any], key: str) -> Iterator[Table]:
+    """Compare with another pipeline, or with itself on the misspelt corpus."""
+    comparison = evaluation[key]
     if comparison is None:
-        return []
-    rows = _list_differences(evaluation, comparison)
-    return [_make_comparison(f"Against {comparison['model']}", ("", ""), rows)]
-
-
-def _show_misspelt(evaluation: Mapping[str, Any]) -> list[Table]:
-    misspelt = evaluation["misspelt"]
-    if misspelt is None:
-        return []
-    rows = _list_differences(evaluation, misspelt)
-    legend = "entities are seen or unseen by the words of the gold corpus"
-    title = f"Against itself on {misspelt['corpus']}"
-    return [_make_comparison(title, ("", ""), rows, other="Misspelt", legend=legend)]
-
-
-def _list_differences(
-    evaluation: Mapping[str, Any], comparison: Mapping[str, Any]
-) -> list[Sequence[Any]]:
-    return [
+        return
+    rows = [
         (
             kind.title(),
-            key.upper(),
-            *_show_difference(evaluation[f"{prefix}_{key}"], comparison[kind][key]),
+            letter.upper(),
+            *_subtract(evaluation[f"{prefix}_{letter}"], comparison[kind][letter]),
         )
         for kind, prefix in KINDS.items()
         if comparison[kind] is not None
-        for key in "prf"
+        for letter in "prf"
     ]
+    other, legend = "Other", None
+    title = f"Against {comparison.get('model')}"
+    if key == "misspelt":
+        title, other = f"Against itself on {comparison['corpus']}", "Misspelt"
+        legend = "entities are seen or unseen by the words of the gold corpus"
+    header = ("", "", "This", other, *_DIFFERENCE)
+    yield Table(title, header, rows, "ll", legend)
 
 
 def _show_division(
     evaluation: Mapping[str, Any], division: str, heading: str
-) -> list[Table]:
+) -> Iterator[Table]:
     """Show the scores of each type or length, for each kind of entities."""
     key, comparison = f"per_{division}", evaluation["comparison"]
-    of_all = evaluation[f"ents_{key}"] or {}
-    names = sorted(of_all)  # lengths too
+    parts = {kind: evaluation[f"{KINDS[kind]}_{key}"] or {} for kind in KINDS}
     rows = [
-        (name, kind.title(), *_get_scores(scores.get(name, {}), "", "support"))
-        for name in names
-        for kind, prefix in KINDS.items()
-        for scores in [evaluation[f"{prefix}_{key}"] or {}]
+        (name, kind.title(), *_get_scores(parts[kind].get(name, {}), "", "support"))
+        for name in sorted(parts["all"])
+        for kind in KINDS
     ]
-    is_length = division == "length"
-    tables = [
-        Table(
-            title=f"Entities by {division}",
-            legend="a prediction is as long as it is, right or wrong" * is_length
-            or None,
-            header=(heading, "", *"PRF", "Support"),
-            rows=rows,
-            aligns="ll",
-            ranges="F",
-        )
-    ]
+    legend = None
+    if division == "length":
+        legend = "a prediction is as long as it is, right or wrong"
+    header = (heading, "", *"PRF", "Support")
+    yield Table(f"Entities by {division}", header, rows, "ll", legend, ranges="F")
     if comparison is not None:
         differences = [
-            (name, *_show_difference(of_all[name]["f"], row["f"]))
+            (name, *_subtract(parts["all"][name]["f"], row["f"]))
             for name, row in comparison[key].items()
             if row is not None
         ]
         title = f"By {division}, against {comparison['model']}"
-        tables.append(
-            _make_comparison(title, (division.title(),), differences, letter=" F")
-        )
-    return tables
+        header = (division.title(), "This F", "Other F", *_DIFFERENCE)
+        yield Table(title, header, differences)
 
 
 def _show_averages(evaluation: Mapping[str, Any]) -> Table:
@@ -275,8 +251,7 @@ def _show_averages(evaluation: Mapping[str, Any]) -> Table:
         for kind in _find_kinds(evaluation)
         for name, score in evaluation["averages"][kind].items()
     ]
-    header = ("", "Average", *"PRF")
-    return Table(title="Averages over types", header=header, rows=rows, aligns="ll")
+    return Table("Averages over types", ("", "Average", *"PRF"), rows, "ll")
 
 
 def _show_schemes(evaluation: Mapping[str, Any]) -> Table:
@@ -287,13 +262,9 @@ def _show_schemes(evaluation: Mapping[str, Any]) -> Table:
     ]
     names = {"COR": "correct", "INC": "incorrect", "PAR": "partly correct"}
     names |= {"MIS": "missed", "SPU": "spurious"}
-    return Table(
-        title="Schemes of matching",
-        legend=", ".join(f"{short} {name}" for short, name in names.items()),
-        header=("", "Scheme", *"PRF", *names),
-        rows=rows,
-        aligns="ll",
-    )
+    legend = ", ".join(f"{short} {name}" for short, name in names.items())
+    header = ("", "Scheme", *"PRF", *names)
+    return Table("Schemes of matching", header, rows, "ll", legend)
 
 
 def _find_kinds(evaluation: Mapping[str, Any]) -> list[str]:
@@ -303,82 +274,65 @@ def _find_kinds(evaluation: Mapping[str, Any]) -> list[str]:
 
 def _show_groups(evaluation: Mapping[str, Any]) -> Iterator[Table]:
     for name, groups in evaluation["groups"].items():
-        grouping = GROUPINGS[name]
-        shown = [grouping.groups[group["group"]] for group in groups]
+        title, texts = GROUPINGS[name].title, GROUPINGS[name].groups
         rows = [
-            (text, Score(group["recall"], group["interval"]), group["support"])
-            for text, group in zip(shown, groups, strict=True)
+            (
+                texts[each["group"]],
+                Score(each["recall"], each["interval"]),
+                each["support"],
+            )
+            for each in groups
         ]
-        yield Table(
-            title=grouping.title, header=("", "R", "Support"), rows=rows, ranges="R"
-        )
+        yield Table(title, ("", "R", "Support"), rows, ranges="R")
+        cells = [
+            {
+                label: f"{(part['recall'] or 0) * 100:.1f} of {part['support']}"
+                for label, part in each["per_type"].items()
+                if part["support"]
+            }
+            for each in groups
+        ]
         by_type = [
-            (label, *(_show_part(group["per_type"][label]) for group in groups))
+            (label, *(column.get(label, "") for column in cells))
             for label in groups[0]["per_type"]
         ]
-        title = f"{grouping.title}, by type"
-        yield Table(title=title, header=("Type", *shown), rows=by_type, is_text=False)
+        header = ("Type", *(text for text, *_ in rows))
+        yield Table(f"{title}, by type", header, by_type, shown="page")
 
 
-def _show_part(part: Mapping[str, Any]) -> str:
-    if not part["support"]:
-        return ""
-    return f"{part['recall'] * 100:.1f} of {part['support']}"
-
-
-def _show_chunks(evaluation: Mapping[str, Any]) -> Table:
-    others = ["other"] if evaluation["comparison"] is not None else []
+def _show_chunks(evaluation: Mapping[str, Any]) -> Iterator[Table]:
+    chunks, parts = evaluation["chunks"], evaluation["setting"]["parts"]
+    others = {} if evaluation["comparison"] is None else {"Other R": "other"}
+    keys = {"R": "recall", **others}
     rows = [
-        (tag, *(Score(chunk[key]) for key in ("recall", *others)), chunk["support"])
-        for tag, chunk in evaluation["chunks"].items()
+        (tag, *(Score(chunk[key]) for key in keys.values()), chunk["support"])
+        for tag, chunk in chunks.items()
     ]
-    return Table(
-        title="Tokens by chunk tag",
-        legend="outside, single token, begin, inside and end of an entity of any type",
-        header=("Tag", "R", *(["Other R"] if others else []), "Support"),
-        rows=rows,
-    )
+    legend = "outside, single token, begin, inside and end of an entity of any type"
+    header = ("Tag", *keys, "Support")
+    yield Table("Tokens by chunk tag", header, rows, legend=legend)
+    if parts:
+        alone = [
+            (tag, Score(chunk["recall"]), *_subtract_parts(chunk))
+            for tag, chunk in chunks.items()
+        ]
+        legend = "difference in recall, with zeros in place of all other parts"
+        header = ("Tag", "R", *parts)
+        yield Table("Parts of the encoder alone", header, alone, legend=legend)
 
 
-def _show_parts(evaluation: Mapping[str, Any]) -> Table:
-    parts = evaluation["setting"]["parts"]
-    rows = [
-        (tag, Score(chunk["recall"]), *(_subtract(chunk, part) for part in parts))
-        for tag, chunk in evaluation["chunks"].items()
-    ]
-    return Table(
-        title="Parts of the encoder alone",
-        legend="difference in recall, with zeros in place of all other parts",
-        header=("Tag", "R", *parts),
-        rows=rows if parts else [],
-    )
-
-
-def _subtract(chunk: Mapping[str, Any], part: str) -> Change:
-    recall = chunk["recall"]
-    return Change(None if recall is None else chunk["parts"][part] - recall)
+def _subtract_parts(chunk: Mapping[str, Any]) -> list[Change]:
+    whole = chunk["recall"]
+    parts = chunk["parts"].values()
+    return [Change(None if whole is None else part - whole) for part in parts]
 
 
 # Categories.
 
 
-def _describe_categories(evaluation: Mapping[str, Any]) -> str:
-    if evaluation["cats_exclusive"]:
-        accuracy = "Accuracy is the share of documents that get their label."
-    else:
-        accuracy = (
-            "Exact match is the share of documents that get all of their labels and no "
-            "other."
-        )
-    return (
-        f"{accuracy} Macro is the mean of the labels' scores, and micro counts the "
-        "labels of all documents together."
-    )
-
-
-def _show_category_scores(evaluation: Mapping[str, Any]) -> Table:
+def _show_averages_of_labels(evaluation: Mapping[str, Any]) -> Table:
+    # precision, recall and F1 of the accuracy are equal
     accuracy = Score(evaluation["cats_acc"], evaluation["cats_acc_interval"])
-    # precision, recall and F1 of it are equal
     rows: list[Sequence[Any]] = [
         (name_accuracy(evaluation).capitalize(), "", "", accuracy)
     ]
@@ -388,78 +342,55 @@ def _show_category_scores(evaluation: Mapping[str, Any]) -> Table:
     threshold = evaluation["setting"]["threshold"]
     if threshold is not None:
         legend += f". Labels are predicted from a score of {threshold} on"
-    header = ("", *"PRF")
-    return Table(
-        title="Categories", legend=legend, header=header, rows=rows, ranges="PRF"
-    )
+    return Table("Categories", ("", *"PRF"), rows, legend=legend, ranges="PRF")
 
 
-def _show_category_comparison(evaluation: Mapping[str, Any]) -> list[Table]:
+def _compare_averages_of_labels(evaluation: Mapping[str, Any]) -> Iterator[Table]:
     comparison = evaluation["comparison"]
     if comparison is None:
-        return []
-    accuracy = name_accuracy(evaluation).capitalize()
-    names = {"cats_acc": (accuracy, "")} | {
-        f"cats_{average}_{key}": (average.title(), key.upper())
-        for average in AVERAGES
-        for key in "prf"
-    }
+        return
+    names = {"cats_acc": (name_accuracy(evaluation).capitalize(), "")}
+    for average in AVERAGES:
+        names |= {f"cats_{average}_{k}": (average.title(), k.upper()) for k in "prf"}
     rows = [
-        (*name, *_show_difference(evaluation[key], comparison[key]))
+        (*name, *_subtract(evaluation[key], comparison[key]))
         for key, name in names.items()
         if comparison[key] is not None
     ]
-    return [_make_comparison(f"Against {comparison['model']}", ("", ""), rows)]
+    header = ("", "", "This", "Other", *_DIFFERENCE)
+    yield Table(f"Against {comparison['model']}", header, rows, "ll")
 
 
-def _show_labels(evaluation: Mapping[str, Any]) -> Table:
-    rows = [
-        (label, *_get_scores(score, "", "support"))
-        for label, score in (evaluation["cats_per_type"] or {}).items()
-    ]
-    header = ("Label", *"PRF", "Support")
-    return Table(title="Categories by label", header=header, rows=rows, ranges="F")
-
-
-def _show_matrix(evaluation: Mapping[str, Any]) -> list[Table]:
-    """Show the matrix on the page, and where it fits, and is cut, in the terminal."""
-    matrix = evaluation["matrix"]
+def _show_matrix(matrix: Mapping[str, Any] | None) -> Iterator[Table]:
     if matrix is None:
-        return []
+        return
     labels = [show_controls(label) for label in matrix["labels"]]
     most = max(map(max, matrix["counts"])) or 1
+    nones = ["none"] if any(matrix["unpredicted"]) else []
+    counted = zip(labels, matrix["counts"], matrix["unpredicted"], strict=True)
     rows = [
-        [label, *(Cell(count, count / most) for count in counts)]
-        for label, counts in zip(labels, matrix["counts"], strict=True)
-    ]
-    nones = []
-    if any(matrix["unpredicted"]):
-        nones = ["none"]
-        for row, count in zip(rows, matrix["unpredicted"], strict=True):
-            row.append(count)
-    title = "Confusion matrix"
-    legend = "A row for each gold label, a column for each predicted one"
-    room = (WIDTH - max(map(len, labels))) // (len(labels) + 1) - GAP
-    cut = [_cut(label, max(_LEAST_LABEL, room)) for label in labels]
-    is_small = len(labels) <= _N_LABELS
-    page, text = (
-        Table(
-            title=title,
-            legend=legend,
-            header=("Gold", *names, *nones),
-            rows=rows,
-            is_text=names is cut and is_small,
-            is_html=names is not cut,
+        (
+            label,
+            *(Share(n, n / most) for n in counts),
+            *([unpredicted] if nones else []),
         )
-        for names in (labels, cut)
+        for label, counts, unpredicted in counted
+    ]
+    room = (_WIDTH - max(map(len, labels))) // (len(labels) + 1) - _GAP
+    yield Table(
+        "Confusion matrix",
+        ("Gold", *labels, *nones),
+        rows,
+        legend="A row for each gold label, a column for each predicted one",
+        cut=max(_LEAST_LABEL, room),
+        shown="all" if len(labels) <= _N_LABELS else "page",
     )
-    return [page, text]
 
 
 # Both.
 
 
-def _list_confusions(evaluation: Mapping[str, Any], keys: Sequence[str]) -> Table:
+def _list_confusions(evaluation: Mapping[str, Any], *keys: str) -> Table:
     confusions = evaluation["confusions"]
     shown = confusions[:_N_CONFUSIONS]
     rows = [
@@ -467,35 +398,26 @@ def _list_confusions(evaluation: Mapping[str, Any], keys: Sequence[str]) -> Tabl
         for each in shown
     ]
     header = (*(key.capitalize() for key in keys), "Count")
-    room = _QUOTED
-    if "error" in keys:
-        columns = zip(header, *rows, strict=True)
-        taken = sum(max(map(len, column)) + GAP for column in columns)
-        room = max(_LEAST_QUOTED, WIDTH - taken)
+    columns = zip(header, *rows, strict=True)
+    room = _WIDTH - sum(max(map(len, column)) + _GAP for column in columns)
     quoted = [
         (*row, _quote(each["examples"][0], room))
         for row, each in zip(rows, shown, strict=True)
     ]
-    return Table(
-        title=f"Confusions ({len(rows)} of {len(confusions)} kinds)",
-        header=(*header, "For example"),
-        rows=quoted,
-        aligns=f"{'l' * len(keys)}rl",
-        is_html=False,
-    )
+    title = f"Confusions ({len(rows)} of {len(confusions)} kinds)"
+    header = (*header, "For example")
+    return Table(title, header, quoted, f"{'l' * len(keys)}rl", shown="text")
 
 
 def _quote(example: Mapping[str, Any], room: int) -> str:
-    """Give an error's surroundings in one line, a wrong entity in brackets."""
+    """Give a text in one line; an entity in brackets, in what surrounds it."""
     text = example["text"]
-    marks = [
-        mark
-        for mark in (*example["gold"], *example["predicted"])
-        if not isinstance(mark, str) and mark["is_error"]
-    ]
-    if not marks:
-        return _cut(" ".join(show_controls(text).split()), room)
-    start, end = min(m["start"] for m in marks), max(m["end"] for m in marks)
+    marks = [*example["gold"], *example["predicted"]]
+    if not marks or isinstance(marks[0], str):
+        return _cut(" ".join(show_controls(text).split()), _QUOTED)
+    room = max(_LEAST_QUOTED, room)
+    wrong = [mark for mark in marks if mark["is_error"]]
+    start, end = min(m["start"] for m in wrong), max(m["end"] for m in wrong)
     before, error, after = (
         show_controls(part) for part in (text[:start], text[start:end], text[end:])
     )
@@ -524,22 +446,11 @@ def _get_range(cell: Any) -> Any:
     return Range(cell.interval) if isinstance(cell, Score) else cell
 
 
-def _show_difference(this: float | None, row: Mapping[str, Any]) -> tuple[Any, ...]:
-    """Show a score, another pipeline's, and a `Difference`."""
+#: The columns of a `Difference`, behind those of two scores.
+_DIFFERENCE = ("Difference", "From-to", "p")
+
+
+def _subtract(this: float | None, row: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Show a score, another pipeline's, and the `Difference`."""
     change, bounds = Change(row["difference"]), Range(row["interval"])
     return Score(this), Score(row["other"]), change, bounds, f"{row['p_value']:.4f}"
-
-
-def _make_comparison(
-    title: str,
-    names: Sequence[str],
-    rows: Sequence[Sequence[Any]],
-    *,
-    other: str = "Other",
-    letter: str = "",
-    legend: str | None = None,
-) -> Table:
-    scores = (f"This{letter}", f"{other}{letter}")
-    header = (*names, *scores, "Difference", "From-to", "p")
-    aligns = "l" * len(names)
-    return Table(title=title, legend=legend, header=header, rows=rows, aligns=aligns)
