@@ -13,7 +13,7 @@ from spacy.displacy.render import EntityRenderer
 
 from ..controls import show_controls
 from ..html_templates import make_environment
-from .tables import Change, Range, Score, Share, Table, make_sections
+from .tables import Change, Range, Score, Table, make_sections
 
 #: Kinds of errors that are shown with their texts; all are listed.
 N_SHOWN = 20
@@ -90,19 +90,18 @@ def _sign(value: float) -> str:
     return f"{value * 100:+.1f}".replace("-", "−")  # noqa: RUF001
 
 
-def _format_cell(cell: Any) -> Any:
+def _format_cell(cell: Any) -> str:
     """Give the content of a cell, with fewer places than where there is text alone."""
     if isinstance(cell, Score):
-        small = "–".join(map(_percent, cell.interval or ()))  # noqa: RUF001
-        return Markup("{} <small>{}</small>").format(_percent(cell.value), small)
+        if cell.interval is None:
+            return _percent(cell.value)
+        bounds = "–".join(map(_percent, cell.interval))  # noqa: RUF001
+        return Markup("{} <small>{}</small>").format(_percent(cell.value), bounds)
     if isinstance(cell, Change):
         return "" if cell.value is None else _sign(cell.value)
     if isinstance(cell, Range):
         return " to ".join(map(_sign, cell.bounds or ()))
-    if isinstance(cell, Share):
-        color = f"background-color: rgba(31, 95, 153, {0.5 * cell.share:.2f})"
-        return Markup('<span style="{}">{}</span>').format(color, cell.number)
-    return cell
+    return str(cell)
 
 
 def _plot(table: Table) -> tuple[str, Sequence[Markup]] | None:
