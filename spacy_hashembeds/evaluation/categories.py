@@ -51,11 +51,7 @@ MAX_MATRIX = 500
 
 
 class Judgement(NamedTuple):
-    """The labels of one document.
-
-    gold (frozenset[str]): Those that it has.
-    predicted (frozenset[str]): Those that it is said to have.
-    """
+    """The labels that one document has, and those that it is said to have."""
 
     gold: frozenset[str]
     predicted: frozenset[str]
@@ -64,8 +60,6 @@ class Judgement(NamedTuple):
 class CategoryRun(Run):
     """Counts labels of documents, and notes which are wrong.
 
-    examples (Iterable[Example]): Predicted and gold docs; read once, at once.
-    classes (Classes): What may be predicted.
     RAISES (ValueError): If a gold doc has several labels where they are exclusive.
 
     It has then, beside what a `Run` has:
@@ -151,13 +145,7 @@ class CategoryRun(Run):
 
 
 def score_categories(examples: Iterable[Example], classes: Classes) -> dict[str, Any]:
-    """Score the categories of documents.
-
-    examples (Iterable[Example]): Predicted and gold docs; read once.
-    classes (Classes): What may be predicted.
-    RAISES (ValueError): If a gold doc has several labels where they are exclusive.
-    RETURNS (dict[str, Any]): See `CategoryRun.score`.
-    """
+    """Score the categories of documents: see `CategoryRun`, and its `score`."""
     run = CategoryRun(examples, classes)
     return run.score(run.list_labels())
 
@@ -288,11 +276,9 @@ def check_numbers(
 ) -> Iterator[Example]:
     """Refuse numbers that would count as if they were a label, or none.
 
-    examples (Iterable[Example]): Predicted and gold docs; read once.
     model (str): What errors call the predictions.
     test (str): What they call the gold corpus.
     RAISES (ValueError): If a score is NaN or infinite, or a gold number not 0 to 1.
-    YIELDS (Example): The examples.
     """
     for number, example in enumerate(examples):
         where = f"document {number}, counted from 0, has"
@@ -323,8 +309,6 @@ def judge(example: Example, classes: Classes) -> Judgement | None:
     Of labels that are not exclusive, only those count that the gold doc has an entry
     for, be it 0: as in spaCy, others are unknown.
 
-    example (Example): A predicted and a gold doc.
-    classes (Classes): What may be predicted.
     RAISES (ValueError): If there are several gold labels where they are exclusive.
     RETURNS (Judgement, optional): None if nothing is known of the doc: if the gold doc
         has no entry, or no label where it should have one.

@@ -29,8 +29,6 @@ _OUTSIDE, _SINGLE, _BEGIN, _INSIDE, _END = range(len(CHUNKS))
 def count_chunks(example: Example, matches: Matches) -> Counts:
     """Count the tokens of a doc, but for those whose annotation is missing.
 
-    example (Example): The doc.
-    matches (Matches): Its entities, all of them.
     RETURNS (Counts): For each of `CHUNKS` the tokens that have it and get it, and those
         that have it and don't.
     """
@@ -82,10 +80,9 @@ def tag_tokens(n_tokens: int, spans: Iterable[SpanKey]) -> NDArray[np.int64]:
 
 
 def find_ablated(source: Source) -> Model:
-    """Find the layer whose parts are left alone.
+    """Find the layer of a pipeline whose parts are left alone.
 
-    source (Source): A pipeline.
-    RAISES (ValueError): If it is none, or has no such layer, or several.
+    RAISES (ValueError): If it is no pipeline, or has no such layer, or several.
     """
     if not source.is_pipeline:
         raise ValueError(
@@ -96,13 +93,7 @@ def find_ablated(source: Source) -> Model:
 
 
 def ablate(layer: Model, inputs: Inputs) -> dict[str, Mapping[str, Mapping[str, Any]]]:
-    """Score chunk tags with each part of the output alone.
-
-    layer (Model): From `find_ablated`.
-    inputs (Inputs): With its pipeline.
-    RETURNS (dict[str, dict]): By the name of the part, see `find_parts`, the scores of
-        `score_chunks`.
-    """
+    """Score chunk tags with each part of a layer's output alone: see `find_parts`."""
     scores = {}
     for name, columns in find_parts(layer).items():
         with leaving_alone(layer, columns):

@@ -28,10 +28,7 @@ _SHOWN = 600
 
 
 class ErrorCounter:
-    """Counts errors doc by doc, and keeps some of each kind.
-
-    examples (int): How many of each kind to keep.
-    """
+    """Counts errors doc by doc, and keeps so many examples of each kind."""
 
     def __init__(self, *, examples: int = 5) -> None:
         self._n_examples = examples
@@ -75,15 +72,10 @@ def find_wrong_labels(
     *,
     exclusive: bool,
 ) -> Errors:
-    """Find the wrong labels of one document.
+    """Find the wrong labels of one document, given its number, from 0.
 
     Those that exclude each other are paired; of others nobody knows which.
 
-    document (int): Its number, from 0.
-    doc (Doc): It.
-    gold (frozenset[str]): Its gold labels.
-    predicted (frozenset[str]): Its predicted ones.
-    exclusive (bool): Whether they exclude each other.
     YIELDS (tuple[Kind, Callable]): The error, and what shows the "document", its "text"
         or the beginning of a long one, and all of its "gold" and "predicted" labels.
     """
@@ -101,14 +93,11 @@ def find_wrong_labels(
 
 
 def find_wrong_entities(document: int, gold: Doc, matches: Matches) -> Errors:
-    """Find the wrong entities of one doc.
+    """Find the wrong entities of one doc, given its number, from 0, and the gold doc.
 
     An "error" is "missed" (nothing predicted there), "spurious" (nothing gold there),
     "type" (right bounds), "boundary" (right type), or "type and boundary".
 
-    document (int): Its number, from 0.
-    gold (Doc): The gold doc.
-    matches (Matches): Its entities, all of them.
     YIELDS (tuple[Kind, Callable]): The error, and what shows it: the "document"; the
         "text" of its sentence, or the surroundings where sentences are not annotated or
         very long; and the "gold" and "predicted" entities in it, each with its first
@@ -129,8 +118,6 @@ def pair_errors(missed: Sequence[SpanKey], spurious: Sequence[SpanKey]) -> list[
     one type; each at most once. So a gold entity predicted in two parts is one boundary
     error and one spurious entity.
 
-    missed (Sequence[SpanKey]): Gold entities, none overlapping another.
-    spurious (Sequence[SpanKey]): Predicted entities.
     RETURNS (list[Pair]): Every entity once, in the order of the text.
     """
     pairs: list[Pair] = []
@@ -193,14 +180,10 @@ class _Surroundings:
         matches = self._matches
         return _sort([*matches.correct, *matches.spurious, *matches.ignored])
 
-    @cached_property
-    def _has_sentences(self) -> bool:
-        return self._doc.has_annotation("SENT_START")
-
     def _find_window(self, start: int, end: int) -> Span:
         """Give the sentences that tokens stand in, or what is near."""
         doc = self._doc
-        if self._has_sentences:
+        if doc.has_annotation("SENT_START"):
             sentences = doc[doc[start].sent.start : doc[end - 1].sent.end]
             if len(sentences) <= _LONGEST:
                 return sentences

@@ -87,7 +87,7 @@ class Run(ABC):
 def pack_counts(counts: np.ndarray) -> str:
     """Write the counts of documents as text, to be kept in JSON.
 
-    counts (ndarray): Shape (n_documents, n_things, 3), as `Run.stack` gives them.
+    counts (ndarray): As `Run.stack` gives them.
     RETURNS (str): Base64 of the numbers in order, as little-endian int32, compressed by
         zlib. Most are 0: they take one or two bytes for each document.
     """
@@ -97,7 +97,6 @@ def pack_counts(counts: np.ndarray) -> str:
 def unpack_counts(text: str, n_things: int) -> np.ndarray:
     """Read the counts of documents that `pack_counts` wrote.
 
-    text (str): What it gave.
     n_things (int): How many things were counted in each document.
     RAISES (ValueError): If the text is damaged.
     RETURNS (ndarray): The counts, shape (n_documents, n_things, 3), dtype int32.

@@ -37,11 +37,7 @@ class TrainingKnowledge:
 
 @dataclass(frozen=True, kw_only=True)
 class Grouping:
-    """One way to divide entities.
-
-    title (str): What it divides them by.
-    groups (Mapping[str, str]): Its groups in order, each with a description.
-    """
+    """One way to divide entities: its title, and its groups, each with a text."""
 
     title: str
     groups: Mapping[str, str]
@@ -84,11 +80,7 @@ GROUPINGS: Mapping[str, Grouping] = {
 
 
 def learn_training_set(docs: Iterable[Doc]) -> TrainingKnowledge:
-    """Note the entities, tokens and documents of a training set, in one pass.
-
-    docs (Iterable[Doc]): Its annotated docs.
-    RETURNS (TrainingKnowledge): What was noted.
-    """
+    """Note the entities, tokens and documents of a training set, in one pass."""
     entities: dict[str, Counter[str]] = {}
     tokens: Counter[str] = Counter()
     documents: set[bytes] = set()
@@ -108,7 +100,6 @@ def identify(doc: Doc) -> bytes:
 def count_shared(docs: Iterable[Doc], train: Set[bytes]) -> dict[str, int]:
     """Count the documents that stand in the training set too, whatever their entities.
 
-    docs (Iterable[Doc]): The gold docs.
     train (Set[bytes]): What `identify` gives of each doc of the training set.
     RETURNS (dict[str, int]): How many "documents" do, of whatever length; how many
         "long_documents", of `LONG` tokens or more; and "of_long_documents", how many of
@@ -130,8 +121,6 @@ def group_entity(ent: Span, knowledge: TrainingKnowledge) -> dict[str, str]:
     three ask whether a token stood anywhere in the training text, not whether it stood
     in an entity, since an embedding learns a token wherever it stands.
 
-    ent (Span): The entity, in the gold doc.
-    knowledge (TrainingKnowledge): From `learn_training_set`.
     RETURNS (dict[str, str]): The group's name for each grouping's name.
     """
     labels = knowledge.entities.get(ent.text, {})

@@ -52,13 +52,10 @@ SCHEMES: Mapping[str, _IsRight] = {
 def count_outcomes(
     golds: Sequence[SpanKey], predicted: Sequence[SpanKey], scheme: str
 ) -> Counter[str]:
-    """Count what becomes of the entities of one doc, or of those of one type.
+    """Count the `OUTCOMES` of the entities of one doc, or of those of one type.
 
-    golds (Sequence[SpanKey]): Gold entities, none overlapping another.
-    predicted (Sequence[SpanKey]): Predicted entities. Where they overlap, as they may
-        after alignment, those that are right in all choose first.
-    scheme (str): One of `SCHEMES`.
-    RETURNS (Counter[str]): How often each of `OUTCOMES` occurs.
+    Where predictions overlap, as they may after alignment, those that are right in all
+    choose first.
     """
     is_right = SCHEMES[scheme]
     otherwise = "partial" if scheme == "partial" else "incorrect"
@@ -79,7 +76,6 @@ def count_outcomes(
 def score_outcomes(counts: Mapping[str, int]) -> dict[str, float | int] | None:
     """Score what became of entities, with SemEval's formulas.
 
-    counts (Mapping[str, int]): How often each of `OUTCOMES` occurs.
     RETURNS (dict[str, float | int], optional): `p`, `r` and `f`, 0 to 1, and the
         counts. Where a denominator is 0, so is the score; None where all counts are.
     """
@@ -111,15 +107,17 @@ class SchemeCounter:
             of_gold = _group((*matches.correct, *matches.missed))
             of_predicted = _group((*matches.correct, *matches.spurious))
             for label in of_gold | of_predicted:
-                both = of_gold.get(label, []), of_predicted.get(label, [])
+                golds, found = of_gold.get(label, []), of_predicted.get(label, [])
                 for scheme in SCHEMES:
                     totals = self._totals[prefix, scheme].setdefault(label, Counter())
-                    totals.update(count_outcomes(*both, scheme))
+                    if golds == found:  # as in most docs
+                        totals["correct"] += len(golds)
+                    else:
+                        totals.update(count_outcomes(golds, found, scheme))
 
     def summarize(self, prefix: str) -> dict[str, Any]:
-        """Score what was counted.
+        """Score what was counted of a view.
 
-        prefix (str): Of the view.
         RETURNS (dict[str, Any]): For each scheme None, where there is nothing to score,
             or the scores of `score_outcomes`, and those of each type in `per_type`.
         """
@@ -139,8 +137,7 @@ def average_types(strict: Mapping[str, Any] | None) -> dict[str, Any] | None:
     precision 0, and one that is never gold recall 0: seqeval's `zero_division=0`, and
     spaCy's rule.
 
-    strict (Mapping[str, Any], optional): What `SchemeCounter` makes of the scheme
-        "strict", or None where there is nothing to average.
+    strict (Mapping[str, Any], optional): The scores of the scheme "strict".
     RETURNS (dict[str, Any], optional): For each of `AVERAGES` `p`, `r` and `f`, 0 to 1.
     """
     if strict is None:

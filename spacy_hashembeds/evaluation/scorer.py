@@ -77,10 +77,7 @@ class Matches:
 
 
 class SeenUnseenNERScorer:
-    """Scores seen and unseen entities, reading the training set when first called.
-
-    train (Path, optional): The training set, a `.spacy` file or a folder of them.
-    """
+    """Scores seen and unseen entities, reading the training set when first called."""
 
     def __init__(self, train: Path | None) -> None:
         self.train = train
@@ -166,7 +163,6 @@ def match_spans(
         token of the gold doc is empty, its first token being its end.
     golds (Sequence[SpanKey]): Gold entities.
     missing (ndarray): Whether each token's annotation is missing, shape (n_tokens,).
-    RETURNS (Matches): Each entity once.
     """
     unmatched = dict.fromkeys(golds)
     correct, spurious, ignored = [], [], []
@@ -188,9 +184,8 @@ def match_spans(
 
 
 def count_matches(views: Mapping[str, Matches]) -> Counts:
-    """Count the entities of one doc.
+    """Count the entities of one doc, of which `match_entities` gives the views.
 
-    views (Mapping[str, Matches]): What `match_entities` returns.
     RETURNS (Counts): Under a prefix, a length or "", and a type or None: all entities
         of the prefix, those of each length, and those of each type.
     """
@@ -208,11 +203,7 @@ def count_matches(views: Mapping[str, Matches]) -> Counts:
 
 
 def summarize_counts(totals: Mapping[Any, Sequence[int]]) -> dict[str, Any]:
-    """Score what was counted in all docs: see `score_seen_unseen`.
-
-    totals (Mapping[Any, Sequence[int]]): The sums of what `count_matches` returns.
-    RETURNS (dict[str, Any]): The scores.
-    """
+    """Score the sums of what `count_matches` counts: see `score_seen_unseen`."""
     scores: dict[str, Any] = {}
     nothing = {**dict.fromkeys("prf"), "support": 0}
     for prefix in KINDS.values():
@@ -259,7 +250,7 @@ def _gold_views(
     """Give the doc as it stands in the test set and in its two copies.
 
     YIELDS (tuple[str, list[SpanKey], ndarray]): The scores' prefix, the gold
-        entities, and whether each token is missing, shape (n_tokens,).
+        entities, and whether each token is missing.
     """
     missing = gold.to_array(["ENT_IOB"]).reshape(-1) == 0
     seen_missing, unseen_missing = missing.copy(), missing.copy()

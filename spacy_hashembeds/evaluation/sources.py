@@ -37,11 +37,7 @@ _N_SHOWN = 5
 
 @dataclass(frozen=True, kw_only=True)
 class Source:
-    """Docs, or a pipeline that makes some, with the name that is shown for them.
-
-    name (str): The name.
-    docs (Language | Iterable[Doc | Example]): The docs, or the pipeline.
-    """
+    """Docs, or a pipeline that makes some, with the name that is shown for them."""
 
     name: str
     docs: Any
@@ -164,10 +160,8 @@ def predict_examples(
     the predicted side and nothing else: entities that stand there from before would
     bind a pipeline's `ner`.
 
-    nlp (Language): The pipeline.
     golds (Iterable[Doc | Example]): The gold docs; read once. Those without tokens are
         left out.
-    YIELDS (Example): Predicted and gold docs, in order.
     """
     examples = _make_examples(nlp, golds)
     inputs = ((example.predicted, example) for example in examples)
@@ -181,13 +175,9 @@ def pair_examples(
 ) -> Iterator[Example]:
     """Put predicted docs beside the gold docs that have the same words.
 
-    predicted (Iterable[Doc]): The docs with predicted entities; read once.
-    golds (Iterable[Doc | Example]): The gold docs; read once. Docs without tokens are
-        left out on both sides.
-    name (str): What errors call the predictions.
-    gold (str): What they call the gold corpus.
+    Docs without tokens are left out on both sides. Errors call them `name` and `gold`.
+
     RAISES (ValueError): Where the words differ, or there are more docs on one side.
-    YIELDS (Example): Predicted and gold docs, in order.
     """
     pairs = zip_longest(filter(len, map(_check_doc, predicted)), find_golds(golds))
     for number, (theirs, ours) in enumerate(pairs):

@@ -168,8 +168,8 @@ def _show_entities(evaluation: Mapping[str, Any]) -> dict[str, Iterable[Table]]:
         "Misspelt": _compare_kinds(evaluation, "misspelt"),
         "Types": _show_division(evaluation, "type", "Type"),
         "Lengths": _show_division(evaluation, "length", "Tokens"),
-        "Averages": [_show_averages(evaluation)],
-        "Schemes": [_show_schemes(evaluation)],
+        "Averages": [_show_by_kind(evaluation, "averages", "Averages over types")],
+        "Schemes": [_show_by_kind(evaluation, "schemes", "Schemes of matching")],
         "Groups": _show_groups(evaluation),
         "Chunks": _show_chunks(evaluation),
         "Errors": [_list_confusions(evaluation, "gold", "predicted", "error")],
@@ -245,31 +245,21 @@ def _show_division(
         yield Table(title, header, differences)
 
 
-def _show_averages(evaluation: Mapping[str, Any]) -> Table:
+def _show_by_kind(evaluation: Mapping[str, Any], key: str, title: str) -> Table:
+    """Show averages or schemes, for the kinds of which there are gold entities."""
+    outcomes = OUTCOMES if key == "schemes" else ()
+    kinds = [kind for kind in KINDS if evaluation[f"{KINDS[kind]}_support"]]
     rows = [
-        (kind.title(), name, *_get_scores(score))
-        for kind in _find_kinds(evaluation)
-        for name, score in evaluation["averages"][kind].items()
+        (kind.title(), name, *_get_scores(score), *(score[n] for n in outcomes))
+        for kind in kinds
+        for name, score in evaluation[key][kind].items()
     ]
-    return Table("Averages over types", ("", "Average", *"PRF"), rows, "ll")
-
-
-def _show_schemes(evaluation: Mapping[str, Any]) -> Table:
-    rows = [
-        (kind.title(), scheme, *_get_scores(score), *(score[n] for n in OUTCOMES))
-        for kind in _find_kinds(evaluation)
-        for scheme, score in evaluation["schemes"][kind].items()
-    ]
+    if not outcomes:
+        return Table(title, ("", "Average", *"PRF"), rows, "ll")
     names = {"COR": "correct", "INC": "incorrect", "PAR": "partly correct"}
     names |= {"MIS": "missed", "SPU": "spurious"}
     legend = ", ".join(f"{short} {name}" for short, name in names.items())
-    header = ("", "Scheme", *"PRF", *names)
-    return Table("Schemes of matching", header, rows, "ll", legend)
-
-
-def _find_kinds(evaluation: Mapping[str, Any]) -> list[str]:
-    """Give the kinds of which there are gold entities."""
-    return [kind for kind, prefix in KINDS.items() if evaluation[f"{prefix}_support"]]
+    return Table(title, ("", "Scheme", *"PRF", *names), rows, "ll", legend)
 
 
 def _show_groups(evaluation: Mapping[str, Any]) -> Iterator[Table]:

@@ -43,13 +43,14 @@ class Classes:
 def find_task(nlp: Language, *, remedy: str = "Leave one of them out.") -> str:
     """Say what a pipeline is to be evaluated on, by its components.
 
-    nlp (Language): The pipeline.
     remedy (str): What to do about a pipeline that sets both, for the error.
     RAISES (ValueError): If it sets both entities and categories.
     RETURNS (str): "textcat" if it has a text classifier of spaCy's, else "ner": any
         component may set entities.
     """
-    classifiers, others = _find_classifiers(nlp), _find_components(nlp, "doc.ents")
+    classifiers = _find_classifiers(nlp)
+    assigns = {name: nlp.get_pipe_meta(name).assigns for name in nlp.pipe_names}
+    others = [name for name, attributes in assigns.items() if "doc.ents" in attributes]
     if classifiers and others:
         raise ValueError(
             "A pipeline should set entities or categories, but this one sets both: "
@@ -64,11 +65,9 @@ def choose_task(
     """Say what is to be evaluated.
 
     task (str, optional): "ner" or "textcat", if somebody has said it.
-    pipelines (Sequence[Language]): The pipelines that are evaluated.
     golds (Iterable[Doc | Example]): The gold docs, which are asked where there are no
         pipelines.
     RAISES (ValueError): If it is another task, or can't be told.
-    RETURNS (str): "ner" or "textcat".
     """
     if task is not None:
         if task not in (NER, TEXTCAT):
@@ -86,10 +85,8 @@ def choose_task(
 def find_classes(nlp: Language) -> Classes:
     """Say what the text classifier of a pipeline may predict.
 
-    nlp (Language): The pipeline.
     RAISES (ValueError): If it has none of spaCy's, or several, or one that predicts
         numbers, as `text_regressor` does.
-    RETURNS (Classes): Its labels, and when it predicts them.
     """
     names = _find_classifiers(nlp)
     if len(names) != 1:
@@ -126,13 +123,6 @@ def _find_annotated(docs: Iterable[Doc]) -> set[str]:
 
 def _find_classifiers(nlp: Language) -> list[str]:
     return [name for name, pipe in nlp.pipeline if isinstance(pipe, TextCategorizer)]
-
-
-def _find_components(nlp: Language, attribute: str) -> list[str]:
-    """Find the components that say that they set an attribute."""
-    return [
-        name for name in nlp.pipe_names if attribute in nlp.get_pipe_meta(name).assigns
-    ]
 
 
 def _list(names: list[str]) -> str:
