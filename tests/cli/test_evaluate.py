@@ -122,16 +122,6 @@ def test_documents_without_annotation_are_told_beside_the_draws(folder):
     assert "draws of the 1 document with entity annotation, of 2 in all, " in output
 
 
-def test_other_labels_and_a_comparison_of_nothing_are_called_out(folder):
-    toy_ner.make_ruler({"and": "MISC", "saw": "ACT"}, None).to_disk(folder / "model")
-    output = " ".join(run(folder).output.split())
-    assert re.search("model' predicts ACT, MISC, and '.*' has LOC, PER", output)
-    toy_ner.write(folder / "test.spacy", [toy_ner.make_doc("nobody and no place")])
-    output = " ".join(run(folder, "--against", str(folder / "model")).output.split())
-    assert "There is not one gold entity in the 1 document of" in output
-    assert re.search("There is no comparison with '.*model', since", output)
-
-
 def test_arguments_in_the_wrong_order_are_called_out(folder):
     args = [str(folder / name) for name in ("test.spacy", "model", "train.spacy")]
     command = ["hashembeds", "evaluate", *args[:2], "--train", args[2]]

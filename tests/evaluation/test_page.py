@@ -8,6 +8,7 @@ import pytest
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
+from spacy_hashembeds import evaluate as evaluate_in_memory
 from spacy_hashembeds.evaluation.evaluate import evaluate_in_depth
 from spacy_hashembeds.evaluation.page import render
 
@@ -97,6 +98,23 @@ def test_all_figures_are_on_the_page(evaluation):
         assert str(confusion["count"]) in figures
         for example in confusion["examples"]:
             assert example["text"].split()[0] in page.text
+
+
+def test_all_tables_of_the_terminal_are_on_the_page(tmp_path):
+    docs = toy_ner.make_test_docs()
+    options = {"train": docs, "misspelt": docs, "samples": 50, "show_progress": False}
+    nlp = toy_ner.make_ruler({"Anna": "PER", "Oslo": "LOC"}, None)
+    evaluation = evaluate_in_memory(nlp, docs, against=nlp, **options)
+    page = Page(evaluation.to_html())
+    *tables, confusions = evaluation.make_tables()
+    assert confusions.title.startswith("Confusions")
+    assert len(tables) > 10
+    headings = [line for line in page.text.splitlines() if line]
+    for table in tables:
+        assert table.title in headings
+        assert {row[0] for row in table.rows} <= set(headings)
+    # and there the groups are divided by type
+    assert sum(heading.endswith(", by type") for heading in headings) == 3
 
 
 def test_errors_are_highlighted_among_other_entities(tmp_path):
