@@ -635,3 +635,11 @@ def test_there_is_no_matrix_of_more_labels_than_anybody_reads(monkeypatch):
     evaluation = evaluate(docs, docs, samples=10)
     assert evaluation["matrix"] is None
     assert "Confusion matrix" not in evaluation.to_html()
+
+
+@pytest.mark.parametrize("options", [{"ablation": True}, {"misspelt": ()}])
+def test_what_is_of_entities_is_refused(nlp, options):
+    docs = make_docs(TEST)
+    (name,) = options
+    with pytest.raises(ValueError, match=rf"'{name}' \(--{name}\) is of entities"):
+        evaluate(nlp, docs, **options)

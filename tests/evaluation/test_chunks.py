@@ -195,12 +195,3 @@ def test_a_pipeline_of_another_encoder_is_refused_before_the_work():
     golds = [toy_ner.make_doc(text) for text in TEST]
     with pytest.raises(ValueError, match="one BiLSTM encoder of ours"):
         evaluate(pipeline, golds, train=golds, ablation=True)
-
-
-def test_categories_have_no_chunks():
-    nlp = spacy.blank("en")
-    nlp.add_pipe("textcat")
-    docs = [nlp.make_doc("a")]
-    docs[0].cats = {"A": 1.0, "B": 0.0}
-    with pytest.raises(ValueError, match=r"'ablation' .* is of entities"):
-        evaluate(nlp, docs, ablation=True)

@@ -389,14 +389,6 @@ def test_what_is_counted_in_each_document_adds_up_to_the_scores(tmp_path, train,
 
 
 @pytest.mark.parametrize("name", ["test.spacy", "train.spacy"])
-def test_a_missing_corpus_is_refused_with_its_path(tmp_path, train, test, name):
-    toy_ner.make_ruler({"Oslo": "LOC"}, None).to_disk(tmp_path / "model")
-    (tmp_path / name).unlink()
-    with pytest.raises(FileNotFoundError, match=f"no file or folder .*{name}"):
-        evaluate_pipeline(tmp_path / "model", test, train)
-
-
-@pytest.mark.parametrize("name", ["test.spacy", "train.spacy"])
 def test_a_damaged_corpus_is_refused_with_its_path(tmp_path, train, test, name):
     toy_ner.make_ruler({"Oslo": "LOC"}, None).to_disk(tmp_path / "model")
     data = (tmp_path / name).read_bytes()

@@ -219,12 +219,3 @@ def test_predictions_read_nothing(golds, train, copies):
     message = r"'misspelt' \(--misspelt\) is read by .* 'predictions' are predictions"
     with pytest.raises(ValueError, match=message):
         evaluate(golds, golds, train=train, misspelt=copies)
-
-
-def test_categories_are_not_misspelt():
-    nlp = spacy.blank("en")
-    nlp.add_pipe("textcat")
-    docs = [nlp.make_doc("a")]
-    docs[0].cats = {"A": 1.0, "B": 0.0}
-    with pytest.raises(ValueError, match=r"'misspelt' .* is of entities"):
-        evaluate(nlp, docs, misspelt=docs)
