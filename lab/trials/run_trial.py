@@ -28,7 +28,7 @@ from spacy_hashembeds.analysis.sizes import (
     count_pipeline_parameters,
 )
 from spacy_hashembeds.corpora.docbin import read_docs
-from spacy_hashembeds.evaluation.scores import evaluate_pipeline
+from spacy_hashembeds.evaluation.evaluate import evaluate_pipeline
 from spacy_hashembeds.evaluation.tasks import TEXTCAT, find_classes, find_task
 from spacy_hashembeds.files import write_json
 from spacy_hashembeds.loading import load_config

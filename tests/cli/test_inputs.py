@@ -8,7 +8,7 @@ from spacy.cli._util import app
 from typer.testing import CliRunner, Result
 
 import spacy_hashembeds.cli  # noqa: F401
-from spacy_hashembeds.evaluation import in_depth
+from spacy_hashembeds.evaluation import evaluate
 
 from .. import toy_ner
 from ..conftest import make_trial
@@ -133,7 +133,7 @@ def test_a_place_where_nothing_can_be_written_is_named(folder, command, output):
 
 
 def test_an_evaluation_that_can_not_be_saved_is_not_made(folder, monkeypatch):
-    monkeypatch.setattr(in_depth, "evaluate_sources", None)
+    monkeypatch.setattr(evaluate, "load_source", None)
     result = run("evaluate m v.spacy -t v.spacy -o a.html -o gold.csv/x.json")
     assert result.exit_code == 1
     assert isinstance(result.exception, SystemExit)

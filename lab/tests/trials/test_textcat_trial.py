@@ -26,7 +26,7 @@ from spacy_hashembeds.analysis.sizes import count_pipeline_parameters
 from spacy_hashembeds.comparison import comparison
 from spacy_hashembeds.comparison.comparison import compare_trials
 from spacy_hashembeds.comparison.metrics import read_metrics
-from spacy_hashembeds.evaluation.scores import evaluate_pipeline
+from spacy_hashembeds.evaluation.evaluate import evaluate_pipeline
 from tests.toy_textcat import TEST, TRAIN, make_docs, write, write_project
 
 

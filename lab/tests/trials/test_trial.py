@@ -34,7 +34,7 @@ from spacy_hashembeds.analysis.sizes import (
     count_pipeline_parameters,
 )
 from spacy_hashembeds.corpora.docbin import read_docs
-from spacy_hashembeds.evaluation.scores import evaluate_pipeline
+from spacy_hashembeds.evaluation.evaluate import evaluate_pipeline
 from spacy_hashembeds.files import write_json
 from tests.conftest import SMALL_TRIAL, make_trial
 

@@ -1,15 +1,87 @@
 import pytest
 import spacy
 from spacy.tokens import Doc
-from spacy.training import Example
+from spacy.training import Corpus, Example
 
 from lab.corpora.misspellings import misspell
 from spacy_hashembeds import evaluate
+from spacy_hashembeds.evaluation.evaluate import evaluate_in_depth
 from spacy_hashembeds.evaluation.evaluation import Evaluation
-from spacy_hashembeds.evaluation.in_depth import evaluate_in_depth
 from spacy_hashembeds.evaluation.scorer import KINDS
+from spacy_hashembeds.evaluation.sources import pair_examples, predict_examples
 
 from .. import toy_ner
+
+# Predictions.
+
+
+@pytest.fixture
+def ruler():
+    return toy_ner.make_ruler({"Oslo": "LOC"}, None)
+
+
+def get_ents(doc: Doc) -> list[tuple[str, str]]:
+    return [(ent.text, ent.label_) for ent in doc.ents]
+
+
+def test_examples_are_those_of_spacy_evaluate(ruler, tmp_path):
+    path = toy_ner.write(tmp_path / "test.spacy", toy_ner.make_test_docs())
+    expected = list(Corpus(path)(ruler))
+    found = list(predict_examples(ruler, toy_ner.make_test_docs()))
+    assert len(found) == len(expected)
+    for example, other in zip(found, expected, strict=True):
+        tokens = [[t.text_with_ws for t in x.predicted] for x in (example, other)]
+        assert tokens[0] == tokens[1]
+        assert get_ents(example.reference) == get_ents(other.reference)
+        assert get_ents(example.predicted) == get_ents(ruler(other.predicted))
+
+
+def test_an_example_gives_its_tokens_and_nothing_else(ruler):
+    gold = toy_ner.make_doc("Emil|PER in Oslo|LOC")
+    before = Doc(ruler.vocab, words=["Emil", "in", "Oslo"], ents=["O", "O", "B-PER"])
+    given = Example(before, gold)
+    (example,) = predict_examples(ruler, iter([given]))
+    assert get_ents(example.predicted) == [("Oslo", "LOC")]
+    assert example.reference is gold
+    assert given.predicted is before
+    assert get_ents(before) == [("Oslo", "PER")]
+
+
+def test_docs_without_tokens_are_left_out(ruler):
+    empty = Doc(ruler.vocab)
+    golds = [empty, toy_ner.make_doc("Oslo|LOC"), Example(Doc(ruler.vocab), empty)]
+    assert len(list(predict_examples(ruler, golds))) == 1
+    predicted = [toy_ner.make_doc("Oslo"), empty]
+    (example,) = pair_examples(predicted, golds, name="theirs", gold="ours")
+    assert example.predicted is predicted[0]
+    assert example.reference is golds[1]
+
+
+@pytest.mark.parametrize(
+    ("predicted", "message"),
+    [
+        (["one two", "three for"], "differ in document 1 from word 1 on: 'for' inst"),
+        (
+            ["one two", "three"],
+            "in document 1 from word 1 on: its end instead of 'four",
+        ),
+        (
+            ["one two three"],
+            "differ in document 0 from word 2 on: 'three' instead of i",
+        ),
+        (["one two"], r"end before its document 1 \('three four'\)"),
+        (["one two", "three four", "five"], r"go on where it ends, .* 2 \('five'\)"),
+        ([], r"end before its document 0 \('one two'\)"),
+    ],
+)
+def test_the_first_difference_in_words_is_named(predicted, message):
+    golds = [toy_ner.make_doc("one|PER two"), spacy.blank("en")("three four")]
+    docs = [toy_ner.make_doc(text) for text in predicted]
+    with pytest.raises(ValueError, match=f"'theirs' should have .*'ours'.*{message}"):
+        list(pair_examples(docs, golds, name="theirs", gold="ours"))
+
+
+# A misspelt copy.
 
 OPTIONS = {"samples": 50, "show_progress": False}
 
@@ -118,7 +190,7 @@ def test_nothing_is_lost_where_there_is_nothing(nlp, train):
     for golds in ([], [Doc(nlp.vocab)], [toy_ner.make_doc("nobody sings")]):
         evaluation = evaluate(nlp, golds, train=train, misspelt=golds, **OPTIONS)
         assert [evaluation["misspelt"][kind] for kind in KINDS] == [None] * 3
-        assert "Misspelt" not in str(evaluation)
+        assert "Against itself" not in str(evaluation)
         assert "<h2>Misspelt</h2>" not in evaluation.to_html()
 
 
@@ -147,12 +219,3 @@ def test_predictions_read_nothing(golds, train, copies):
     message = r"'misspelt' \(--misspelt\) is read by .* 'predictions' are predictions"
     with pytest.raises(ValueError, match=message):
         evaluate(golds, golds, train=train, misspelt=copies)
-
-
-def test_categories_are_not_misspelt():
-    nlp = spacy.blank("en")
-    nlp.add_pipe("textcat")
-    docs = [nlp.make_doc("a")]
-    docs[0].cats = {"A": 1.0, "B": 0.0}
-    with pytest.raises(ValueError, match=r"'misspelt' .* is of entities"):
-        evaluate(nlp, docs, misspelt=docs)
