@@ -9,12 +9,10 @@ from typing import Any
 
 import pytest
 import spacy
-from spacy.cli._util import app
 from spacy.util import load_config
 from typer.testing import CliRunner
 
-import spacy_hashembeds.cli  # noqa: F401
-from lab.cli import sweep
+from lab.cli import lab_cli, sweep
 from lab.trials import run_trial as run_module
 from lab.trials.progress import Finished
 from lab.trials.results import read_results
@@ -23,6 +21,7 @@ from lab.trials.sweep import plan_sweep
 from lab.trials.trial import Trial
 from spacy_hashembeds.acceleration.timing import Speed
 from spacy_hashembeds.analysis.sizes import count_pipeline_parameters
+from spacy_hashembeds.cli import hashembeds_cli
 from spacy_hashembeds.comparison import comparison
 from spacy_hashembeds.comparison.comparison import compare_trials
 from spacy_hashembeds.comparison.metrics import read_metrics
@@ -82,8 +81,8 @@ def run_done(trial: Trial, monkeypatch) -> str:
     monkeypatch.chdir(trial.root)
     monkeypatch.setattr(run_module, "run_command", None)
     settings = [str(x) for k, v in trial.overrides.items() for x in (f"--{k}", v)]
-    command = ["hashembeds", "trial", trial.dataset, trial.embedder, *settings]
-    result = CliRunner().invoke(app, command)
+    command = ["trial", trial.dataset, trial.embedder, *settings]
+    result = CliRunner().invoke(lab_cli, command)
     assert result.exit_code == 0, result.output
     return re.sub(r"\x1b\[[\d;]*m", "", result.output)
 
@@ -182,9 +181,11 @@ def test_the_command_compares_them(
         path.write_text(json.dumps(data))
     files = {"-o": tmp_path / "c.json", "--chart": tmp_path / "c.png"}
     options = [str(part) for pair in files.items() for part in pair]
-    command = ["hashembeds", "compare", *map(str, paths)]
+    command = ["compare", *map(str, paths)]
     corpus = str(trial.corpus["test"])
-    result = CliRunner().invoke(app, [*command, "--corpus", corpus, *options])
+    result = CliRunner().invoke(
+        hashembeds_cli, [*command, "--corpus", corpus, *options]
+    )
     assert result.exit_code == 0, result.output
     rows = [re.split(" {2,}", line.strip()) for line in result.output.splitlines()]
     macro, micro = (

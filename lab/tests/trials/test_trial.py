@@ -643,7 +643,7 @@ def test_without_a_gpu(project, training, monkeypatch):
 def test_a_missing_split(project, split):
     trial = make_trial(project)
     trial.corpus[split].unlink()
-    message = rf"no '.*{split}\.spacy'.*hashembeds prepare demo -o .*corpus/demo`"
+    message = rf"no '.*{split}\.spacy'.*python -m lab prepare demo -o .*corpus/demo`"
     with pytest.raises(FileNotFoundError, match=message):
         run_trial(trial)
 
