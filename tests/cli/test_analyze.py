@@ -121,7 +121,7 @@ def test_weighted_tables_and_parameters(tiny_corpus):
 def test_a_screen_of_80_columns_is_wide_enough(prepare_real, config):
     paths = {s: prepare_real("wnut17") / f"{s}.spacy" for s in SPLITS}
     train, dev, test = paths.values()
-    options = ["--dev", dev, "--test", test, "-c", config]
+    options = ["--dev", dev, "--test", test, "-c", CONFIGS / f"{config}.cfg"]
     result = run(train, *options)
     assert result.exit_code == 0, result.output
     lines = re.sub(r"\x1b\[[\d;]*m", "", result.output).splitlines()

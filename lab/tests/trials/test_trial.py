@@ -745,3 +745,13 @@ def test_a_config_that_changed_while_a_trial_waited(project, training, monkeypat
     monkeypatch.setattr(run_module, "locked", locked_for_long)
     metrics, _ = run_trial(trial)
     assert metrics["config_hash"] == identify(trial)["config_hash"]
+
+
+def test_a_trial_of_token_ner_runs(tiny_corpus, tmp_path):
+    (tmp_path / "corpus").mkdir()
+    (tmp_path / "corpus" / "demo").symlink_to(tiny_corpus)
+    trial = make_trial(tmp_path, embedder="token_ner")
+    results, is_new = run_trial(trial)
+    assert is_new
+    assert results["scores"]["test"]["ents_f"] > 0.3
+    assert results["scores"]["test"]["ents_unseen_support"] > 0
