@@ -57,8 +57,8 @@ def ratios_cli(
     """Set pipelines beside a baseline: parameters, size, score and speed.
 
     The ratios are those of HashFormers (Xue and Aletras 2022). Scores and speed need a
-    corpus. For trials, `python -m lab compare` has the same, and F1 on seen and
-    unseen entities.
+    corpus. For trials, `spacy hashembeds compare` has the same, and F1 on seen
+    and unseen entities.
     """
     from wasabi import msg
 

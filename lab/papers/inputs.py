@@ -60,6 +60,6 @@ def find_corpora(root: str | Path | None) -> Path:
     if root is not None and not Path(root).is_dir():
         raise FileNotFoundError(
             f"'corpus_root' should be a folder of prepared corpora, but there is no "
-            f"'{root}'. `spacy hashembeds prepare` makes them."
+            f"'{root}'. `python -m lab prepare` makes them."
         )
     return Path("corpus" if root is None else root)

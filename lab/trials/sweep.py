@@ -117,7 +117,7 @@ def _check_corpora(trials: Iterable[Trial]) -> None:
         (there if list_files(train) else missing)[trial.dataset] = trial
     if missing:
         commands = [
-            f"`spacy hashembeds prepare {name} -o {trial.corpus['train'].parent}`"
+            f"`python -m lab prepare {name} -o {trial.corpus['train'].parent}`"
             for name, trial in missing.items()
         ]
         choice = f", or leave it out: --datasets {','.join(there)}" if there else ""

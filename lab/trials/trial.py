@@ -212,7 +212,7 @@ def _identify_corpus(trial: Trial) -> dict[str, str]:
         if not list_files(path):
             raise FileNotFoundError(
                 f"There is no '{path}'. Make it with "
-                f"`spacy hashembeds prepare {trial.dataset} -o {path.parent}`. "
+                f"`python -m lab prepare {trial.dataset} -o {path.parent}`. "
                 f"{say_where(trial)}"
             )
     return hash_corpus(trial)

@@ -6,13 +6,12 @@ from typing import Any
 import numpy
 import pytest
 import spacy
-from spacy.cli._util import app
 from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.vectors import Vectors
 from typer.testing import CliRunner, Result
 
-import spacy_hashembeds.cli  # noqa: F401
+from lab.cli import lab_cli
 from spacy_hashembeds.acceleration import machine
 from spacy_hashembeds.analysis.sizes import (
     count_embedding_parameters,
@@ -46,7 +45,7 @@ def corpus(trained_root) -> Path:
 
 
 def run(*args: str | Path) -> Result:
-    return CliRunner().invoke(app, ["hashembeds", "ratios", *map(str, args)])
+    return CliRunner().invoke(lab_cli, ["ratios", *map(str, args)])
 
 
 def get_tables(text: str) -> list[list[list[str]]]:

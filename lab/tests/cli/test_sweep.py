@@ -9,15 +9,14 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from spacy.cli._util import app
 from typer.testing import CliRunner, Result
 
-import spacy_hashembeds.cli  # noqa: F401
+from lab.cli import lab_cli
 from lab.trials import executors
 from lab.trials import run_trial as run_module
 from lab.trials.trial import identify
 from spacy_hashembeds.files import write_json
-from tests.conftest import SMALL_TRIAL, make_trial
+from tests.conftest import ROOT, SMALL_TRIAL, make_trial
 
 SMALL = json.dumps(SMALL_TRIAL)
 
@@ -33,7 +32,7 @@ FOLDER = "demo/multi_fewer_hash_embed"
 
 
 def run(*args: str) -> Result:
-    return CliRunner().invoke(app, ["hashembeds", "sweep", *args])
+    return CliRunner().invoke(lab_cli, ["sweep", *args])
 
 
 @pytest.fixture
@@ -254,7 +253,7 @@ def test_an_interrupted_sweep_says_how_to_go_on(executor):
         ),
         (["grid.yml", "--gpu-id", "0"], "'gpu_id' is 0, but CuPy is not"),
         (["grid.yml", "--gpu-id", "-2"], "'gpu_id' should be the number of a GPU, or"),
-        (["other.yml"], "There is no training corpus of anem. Make it with `spacy"),
+        (["other.yml"], "no training corpus of anem. Make it with `python -m lab p"),
     ],
 )
 def test_errors_are_told_without_a_traceback(executor, monkeypatch, args, message):
@@ -283,9 +282,10 @@ def test_without_ray_only_ray_is_missing(in_project, monkeypatch):
 def test_a_killed_sweep_goes_on_where_it_stopped(in_project):
     metrics = Path("metrics", FOLDER, "wide/seed0.json")
     training = Path("training", FOLDER, "wide/seed0")
-    command = [sys.executable, "-m", "spacy", "hashembeds", "sweep", "grid.yml"]
+    command = [sys.executable, "-m", "lab", "sweep", "grid.yml"]
     command += ["--seeds", "0", "--jobs", "2"]
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, env=env) as process:
         end = time.monotonic() + 100
         while not (training / "train.log").exists():
             assert process.poll() is None
@@ -295,7 +295,7 @@ def test_a_killed_sweep_goes_on_where_it_stopped(in_project):
     assert not metrics.exists()
     done = make_trial(in_project).metrics
     before = done.read_bytes()
-    result = subprocess.run(command, capture_output=True, text=True)
+    result = subprocess.run(command, capture_output=True, text=True, env=env)
     assert result.returncode == 0, result.stdout
     assert "1 done before, 1 to run" in result.stdout
     assert done.read_bytes() == before

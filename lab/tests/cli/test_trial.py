@@ -5,10 +5,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from spacy.cli._util import app
 from typer.testing import CliRunner, Result
 
-import spacy_hashembeds.cli  # noqa: F401
+from lab.cli import lab_cli
 from lab.trials import run_trial as run_module
 from tests.conftest import SMALL_TRIAL, make_trial
 
@@ -19,7 +18,7 @@ TRIAL = ["demo", "multi_fewer_hash_embed", *SETTINGS]
 
 
 def run(*args: str) -> Result:
-    return CliRunner().invoke(app, ["hashembeds", "trial", *args])
+    return CliRunner().invoke(lab_cli, ["trial", *args])
 
 
 @pytest.fixture

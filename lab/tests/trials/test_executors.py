@@ -244,7 +244,7 @@ def test_nothing_outlives_us(tmp_path):
     path = tmp_path / "long"
     code = f"""
         from pathlib import Path
-        from tests.experiments.test_executors import run_local, start, work_for_long
+        from lab.tests.trials.test_executors import run_local, start, work_for_long
         if __name__ == "__main__":
             list(start(run_local, work_for_long, [Path({str(path)!r})]))
     """

@@ -9,12 +9,11 @@ from typing import Any
 
 import pytest
 import spacy
-from spacy.cli._util import app
+from spacy.cli.init_config import init_config
 from spacy.util import load_config
 from typer.testing import CliRunner
 
-import spacy_hashembeds.cli  # noqa: F401
-from lab.cli import sweep
+from lab.cli import lab_cli, sweep
 from lab.trials import run_trial as run_module
 from lab.trials.progress import Finished
 from lab.trials.results import read_results
@@ -23,11 +22,30 @@ from lab.trials.sweep import plan_sweep
 from lab.trials.trial import Trial
 from spacy_hashembeds.acceleration.timing import Speed
 from spacy_hashembeds.analysis.sizes import count_pipeline_parameters
+from spacy_hashembeds.cli import hashembeds_cli
 from spacy_hashembeds.comparison import comparison
 from spacy_hashembeds.comparison.comparison import compare_trials
 from spacy_hashembeds.comparison.metrics import read_metrics
 from spacy_hashembeds.evaluation.evaluate import evaluate_pipeline
-from tests.toy_textcat import TEST, TRAIN, make_docs, write, write_project
+from tests.toy_textcat import TEST, TRAIN, make_docs, write
+
+
+def write_project(root: Path, *, exclusive: bool = True) -> Trial:
+    """Write the corpus and the config of a trial."""
+    for split, pairs in (("train", TRAIN), ("dev", TRAIN[::2]), ("test", TEST)):
+        write(root / f"corpus/texts/{split}.spacy", make_docs(pairs))
+    factory = "textcat" if exclusive else "textcat_multilabel"
+    config = root / f"configs/{factory}.cfg"
+    config.parent.mkdir(parents=True, exist_ok=True)
+    init_config(pipeline=[factory], silent=True).to_disk(config)
+    overrides = {
+        "nlp.lang": "en",
+        f"components.{factory}.model.length": 256,
+        "training.max_steps": 20,
+        "training.eval_frequency": 10,
+        "training.optimizer.learn_rate": 0.05,
+    }
+    return Trial(dataset="texts", embedder=factory, overrides=overrides, root=root)
 
 
 @pytest.fixture(scope="module")
@@ -82,8 +100,8 @@ def run_done(trial: Trial, monkeypatch) -> str:
     monkeypatch.chdir(trial.root)
     monkeypatch.setattr(run_module, "run_command", None)
     settings = [str(x) for k, v in trial.overrides.items() for x in (f"--{k}", v)]
-    command = ["hashembeds", "trial", trial.dataset, trial.embedder, *settings]
-    result = CliRunner().invoke(app, command)
+    command = ["trial", trial.dataset, trial.embedder, *settings]
+    result = CliRunner().invoke(lab_cli, command)
     assert result.exit_code == 0, result.output
     return re.sub(r"\x1b\[[\d;]*m", "", result.output)
 
@@ -182,9 +200,11 @@ def test_the_command_compares_them(
         path.write_text(json.dumps(data))
     files = {"-o": tmp_path / "c.json", "--chart": tmp_path / "c.png"}
     options = [str(part) for pair in files.items() for part in pair]
-    command = ["hashembeds", "compare", *map(str, paths)]
+    command = ["compare", *map(str, paths)]
     corpus = str(trial.corpus["test"])
-    result = CliRunner().invoke(app, [*command, "--corpus", corpus, *options])
+    result = CliRunner().invoke(
+        hashembeds_cli, [*command, "--corpus", corpus, *options]
+    )
     assert result.exit_code == 0, result.output
     rows = [re.split(" {2,}", line.strip()) for line in result.output.splitlines()]
     macro, micro = (

@@ -643,7 +643,7 @@ def test_without_a_gpu(project, training, monkeypatch):
 def test_a_missing_split(project, split):
     trial = make_trial(project)
     trial.corpus[split].unlink()
-    message = rf"no '.*{split}\.spacy'.*hashembeds prepare demo -o .*corpus/demo`"
+    message = rf"no '.*{split}\.spacy'.*python -m lab prepare demo -o .*corpus/demo`"
     with pytest.raises(FileNotFoundError, match=message):
         run_trial(trial)
 
@@ -745,3 +745,13 @@ def test_a_config_that_changed_while_a_trial_waited(project, training, monkeypat
     monkeypatch.setattr(run_module, "locked", locked_for_long)
     metrics, _ = run_trial(trial)
     assert metrics["config_hash"] == identify(trial)["config_hash"]
+
+
+def test_a_trial_of_token_ner_runs(tiny_corpus, tmp_path):
+    (tmp_path / "corpus").mkdir()
+    (tmp_path / "corpus" / "demo").symlink_to(tiny_corpus)
+    trial = make_trial(tmp_path, embedder="token_ner")
+    results, is_new = run_trial(trial)
+    assert is_new
+    assert results["scores"]["test"]["ents_f"] > 0.3
+    assert results["scores"]["test"]["ents_unseen_support"] > 0
