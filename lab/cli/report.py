@@ -80,6 +80,5 @@ def report_cli(
         msg.warn("Skipped files that are not named seedN.json", names)
     msg.good(
         f"Wrote {output} from {page.n_results} results",
-        f"{page.differences}; "
-        f"{len(page.missing)} variants are missing on some dataset.",
+        f"{page.differences}; {page.n_missing} variants are missing on some dataset.",
     )

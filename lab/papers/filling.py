@@ -13,7 +13,7 @@ from ..trials.results import (
     estimate_score,
 )
 from .corpora import Counted
-from .paper import Paper, Trials, parse_trials
+from .paper import Paper, get_trials
 from .tables import Row, Source, Table, compare
 
 
@@ -44,7 +44,7 @@ class Measured:
 
     def get_results(self, dataset: str, trials: str) -> Sequence[Result]:
         """Get the results of EMBEDDER/VARIANT on a dataset, if there are any."""
-        return self.groups.get(TrialKey(dataset, *parse_trials(trials)), ())
+        return self.groups.get(TrialKey(dataset, *trials.split("/")), ())
 
 
 #: A row that is to be filled: its stub, its key in what is printed, and what its
@@ -101,7 +101,7 @@ def fill_systems(paper: Paper, table: str, measured: Measured) -> Table:
     """
     systems = paper.tables[table]["systems"]
     there = sort_trials(paper, measured.groups)
-    others = [str(Trials(*key[1:])) for key in there if key.dataset in paper.datasets]
+    others = [get_trials(key) for key in there if key.dataset in paper.datasets]
     pairs = [(key, systems.get(key)) for key in paper.get_rows(table)]
     named = dict.fromkeys([*paper.trials, *others])
     pairs += [("", trials) for trials in named if trials not in systems.values()]
@@ -110,8 +110,7 @@ def fill_systems(paper: Paper, table: str, measured: Measured) -> Table:
         if trials is None:
             blanks.append(((key, ""), key, None))
         else:
-            names = parse_trials(trials)
-            stub = (paper.name_trials(names), " ".join(names))
+            stub = (paper.name_trials(trials), trials.replace("/", " "))
             blanks.append((stub, key, {"trials": trials}))
     return fill_table(paper, table, measured, blanks)
 
@@ -127,7 +126,7 @@ def make_overview(paper: Paper, measured: Measured) -> Table:
         (
             (paper.name_dataset(key.dataset), *key[1:]),
             "",
-            {"dataset": key.dataset, "trials": "/".join(key[1:])},
+            {"dataset": key.dataset, "trials": get_trials(key)},
         )
         for key in sort_trials(paper, measured.groups)
     ]
@@ -141,43 +140,36 @@ def make_overview(paper: Paper, measured: Measured) -> Table:
 
 
 def sort_trials(paper: Paper, groups: Iterable[TrialKey]) -> list[TrialKey]:
-    """Order trials by dataset and by what was trained, as the paper's tables do."""
+    """Order trials by dataset and by what was trained, as the paper's tables do.
+
+    What has neither a name nor a place in a table comes last.
+    """
+    columns = (column for table in paper.tables for column in paper.get_columns(table))
+    in_columns = (column.source.get("trials", "") for column in columns)
+    known = dict.fromkeys([*paper.trials, *in_columns, *paper.needed])
+    trials = {name: place for place, name in enumerate(known)}
     datasets = {name: place for place, name in enumerate(paper.datasets)}
-    trials = {name: place for place, name in enumerate(list_trials(paper))}
 
     def order(key: TrialKey) -> tuple[object, ...]:
         return (
             datasets.get(key.dataset, len(datasets)),
             key.dataset,
-            trials.get("/".join(key[1:]), len(trials)),
+            trials.get(get_trials(key), len(trials)),
             key.embedder,
             # rows20 before rows100
-            [int(part) if part.isdigit() else part for part in _split(key.variant)],
+            [
+                int(part) if part.isdecimal() else part
+                for part in re.split(r"(\d+)", key.variant)
+            ],
         )
 
     return sorted(groups, key=order)
-
-
-def list_trials(paper: Paper) -> list[str]:
-    """List the trials that have a name, or a place in a table, in the paper's order."""
-    columns = (
-        column.source["trials"]
-        for table in paper.tables
-        for column in paper.get_columns(table)
-        if "trials" in column.source
-    )
-    return list(dict.fromkeys([*paper.trials, *columns, *paper.needed]))
-
-
-def _split(variant: str) -> list[str]:
-    return re.split(r"(\d+)", variant)
 
 
 def _measure(results: Sequence[Result], size: str) -> Estimate | None:
     """Average a size, which needs no deviation. Bytes are counted in millions."""
     if size == "seeds":
         return Estimate(mean=len(results))
-    mean = estimate(getattr(result, size) for result in results)
-    if mean is None:
-        return None
-    return Estimate(mean=mean.mean / 1e6 if size == "bytes_on_disk" else mean.mean)
+    unit = 1e6 if size == "bytes_on_disk" else 1
+    average = estimate(getattr(result, size) for result in results)
+    return average and Estimate(mean=average.mean / unit)

@@ -12,20 +12,11 @@ from typing import Any
 from ..trials.results import IMPORTANCE
 from .filling import Measured, fill_datasets, fill_systems, make_overview
 from .listings import find_listings, get_part, read_listing
-from .paper import Paper
+from .paper import Paper, get_trials
 from .sizes import make_sizes
 from .tables import Row, Sections, Table
 
 _KEYS = ("largest", "smallest")
-
-_TRIALS = "ag_news_small/hash_ngram_textcat/dictionary"
-
-#: An example of what makes such a list.
-IMPORTANCE_COMMAND = (
-    f"python -m lab importance training/{_TRIALS}/seed0/model-best "
-    "--texts corpus/ag_news_small/train.spacy "
-    f"-o metrics/{_TRIALS}/{IMPORTANCE}"
-)
 
 #: What the paper writes between the words of an n-gram.
 _BETWEEN = "_"
@@ -48,8 +39,6 @@ def fill(paper: Paper, measured: Measured, results: Path) -> Sections:
             fill_datasets(paper, "2", measured),
             fill_systems(paper, "3", measured),
             make_importance_table(paper, results),
-            "Of our own pipelines, table 4 has those that are listed in "
-            f"`{IMPORTANCE}` beside their results:\n\n```\n{IMPORTANCE_COMMAND}\n```",
         ],
     }
 
@@ -69,7 +58,7 @@ def make_importance_table(paper: Paper, results: Path) -> Table:
     ]
     for key, path in find_listings(results, IMPORTANCE):
         for table in read_importance(path):
-            name = f"{paper.name_trials(key[1:])}: {table['attr']}"
+            name = f"{paper.name_trials(get_trials(key))}: {table['attr']}"
             if table["ngram_size"] > 1:
                 name += f", 1 to {table['ngram_size']} words"
             rows.append(_make_row(paper.name_dataset(key.dataset), name, table))

@@ -17,7 +17,7 @@ from ..trials.configs import find_config
 from ..trials.results import Estimate, Groups, Result
 from .filling import Blank, Measured, fill_table, make_overview, sort_trials
 from .missing import Grids
-from .paper import Paper
+from .paper import Paper, get_trials
 from .tables import Cell, Row, Sections, Source, Table, divide
 
 _EMBEDDER = "hash_former_embed"
@@ -44,7 +44,7 @@ def select_trials(paper: Paper, groups: Groups, grids: Grids) -> Groups:
         key: results
         for key, results in groups.items()
         if key.embedder == _EMBEDDER
-        or ("/".join(key[1:]) in paper.trials and key.dataset in datasets)
+        or (get_trials(key) in paper.trials and key.dataset in datasets)
     }
 
 
@@ -79,7 +79,7 @@ def make_ratio_table(paper: Paper, measured: Measured) -> Table:
     columns = paper.get_columns("ratios")
     rows = []
     for key in sort_trials(paper, measured.groups):
-        trials = "/".join(key[1:])
+        trials = get_trials(key)
         own, baseline = (
             measured.get_results(key.dataset, each) for each in (trials, BASELINE)
         )

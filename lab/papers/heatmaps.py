@@ -16,7 +16,7 @@ from spacy_hashembeds.files import quote
 from ..attention.attention import MAX_TOKENS
 from ..trials.results import ATTENTION
 from .listings import find_listings, get_part, read_listing
-from .paper import Paper
+from .paper import Paper, get_trials
 from .tables import Figure
 
 #: How wide a figure may be, how much room labels take, and a token if there is any, in
@@ -61,8 +61,8 @@ def show_attention(paper: Paper, results: Path) -> list[Figure]:
         Figure(
             name=f"attention{number}",
             caption=(
-                f"What each head of {paper.name_trials(key[1:])} attends to, trained "
-                f"on {paper.name_dataset(key.dataset)} (the component "
+                f"What each head of {paper.name_trials(get_trials(key))} attends to, "
+                f"trained on {paper.name_dataset(key.dataset)} (the component "
                 f"{heads.component})."
             ),
             draw=partial(_draw, heads),

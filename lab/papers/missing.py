@@ -2,35 +2,18 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 
 from ..trials.configs import locate_grid
 from ..trials.grid import Grid, read_grid
 from ..trials.results import Groups, TrialKey
-from .paper import Paper, Trials, parse_trials
-from .tables import Table
+from .paper import Paper, get_trials
+from .tables import Row, Table
 
 #: How many seeds the report averages over (section 5), and we for other papers too.
 SEEDS = 3
 
 #: The grids of a paper by name, the first ones before others.
 Grids = Mapping[str, Grid]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Missing:
-    """A variant with fewer than `SEEDS` seeds on some datasets.
-
-    trials (Trials): The config and the name of its overrides.
-    datasets (str): The names of such datasets, with the number of seeds where some are.
-    tables (str): The tables that it fills, or what else it is for.
-    command (str): The command that runs it on all of these datasets.
-    """
-
-    trials: Trials
-    datasets: str
-    tables: str
-    command: str
 
 
 def read_grids(paper: Paper) -> Grids:
@@ -43,44 +26,53 @@ def read_grids(paper: Paper) -> Grids:
 
 def find_missing(
     paper: Paper, groups: Groups, tables: Iterable[Table], grids: Grids
-) -> list[Missing]:
-    """Find the trials that are not there `SEEDS` times.
+) -> Table:
+    """List the trials that are not there `SEEDS` times.
 
     paper (Paper): The paper.
     groups (Groups): What `read_results` returns.
     tables (Iterable[Table]): Its tables.
     grids (Grids): Its grids.
-    RETURNS (list[Missing]): A line for each variant, in order of the tables, or of the
-        grid all of whose trials belong to the paper.
+    RETURNS (Table): Texts, a row for each variant, in order of the tables, or of the
+        grid all of whose trials belong to the paper: on which datasets there are fewer,
+        what they are for, and the command that runs them there.
     """
-    seeds: dict[Trials, dict[str, int]] = defaultdict(dict)
-    numbers: dict[Trials, set[int]] = defaultdict(set)
-    for key, filled in _find_needed(paper, tables, grids).items():
-        n = len(groups.get(key, ()))
-        if n < SEEDS:
-            trials = Trials(*key[1:])
-            seeds[trials][key.dataset] = n
-            numbers[trials] |= filled
-    return [
-        Missing(
-            trials=trials,
-            datasets=_describe(paper, counts),
-            tables=", ".join(map(str, sorted(numbers[trials]))) or paper.untabled,
-            command=_make_command(paper, trials, counts, grids),
-        )
-        for trials, counts in seeds.items()
-    ]
+    needed = _find_needed(paper, tables, grids)
+    fewer = {key: n for key in needed if (n := len(groups.get(key, ()))) < SEEDS}
+    rows = []
+    for trials in dict.fromkeys(map(get_trials, fewer)):
+        seeds = {key.dataset: fewer[key] for key in fewer if get_trials(key) == trials}
+        embedder, variant = trials.split("/")
+        keys = [TrialKey(dataset, embedder, variant) for dataset in seeds]
+        numbers = sorted({number for key in keys for number in needed[key]})
+        tables_of_it = ", ".join(map(str, numbers)) or paper.untabled
+        command = _make_command(paper, embedder, variant, seeds, grids)
+        names = _describe(paper, seeds)
+        rows.append(Row(stub=(embedder, variant, names, tables_of_it, command)))
+    return Table(
+        title="Trials to run",
+        caption="The command of each line runs them, from the project's folder.",
+        stub=("Embedder", "Variant", "Datasets", "For tables", "Command"),
+        columns=[],
+        rows=rows,
+    )
 
 
-def find_unplanned(paper: Paper, grids: Grids) -> list[str]:
-    """Find the datasets of a paper that its grid has no trials on, by their names.
+def describe_unplanned(paper: Paper, grids: Grids) -> list[str]:
+    """Say which datasets of a paper its grid has no trials on, as Markdown.
 
-    RETURNS (list[str]): None if no grid has all of the paper's trials.
+    RETURNS (list[str]): Nothing if there are none, or no grid has all of its trials.
     """
     if paper.whole is None:
         return []
     planned = grids[paper.whole].datasets
-    return [name for key, name in paper.datasets.items() if key not in planned]
+    names = [name for key, name in paper.datasets.items() if key not in planned]
+    if not names:
+        return []
+    return [
+        f"The grid `{paper.whole}` has no trials on {', '.join(names)}. To run some, "
+        f"add what is missing to a copy of it, `configs/grids/{paper.whole}.yml`."
+    ]
 
 
 def _find_needed(
@@ -102,7 +94,7 @@ def _find_needed(
     needed = {key: filled[key] for key in filled if key.dataset in paper.datasets}
     for trials in paper.needed:
         for dataset in paper.datasets:
-            needed.setdefault(TrialKey(dataset, *parse_trials(trials)), set())
+            needed.setdefault(TrialKey(dataset, *trials.split("/")), set())
     return needed
 
 
@@ -111,7 +103,7 @@ def _find_keys(table: Table) -> Iterator[TrialKey]:
         for cell in row.cells.values():
             for name in ("trials", "baseline"):
                 if name in cell.source:
-                    trials = parse_trials(cell.source[name])
+                    trials = cell.source[name].split("/")
                     yield TrialKey(cell.source["dataset"], *trials)
 
 
@@ -126,17 +118,17 @@ def _describe(paper: Paper, seeds: Mapping[str, int]) -> str:
 
 
 def _make_command(
-    paper: Paper, trials: Trials, missing: Iterable[str], grids: Grids
+    paper: Paper, embedder: str, variant: str, missing: Iterable[str], grids: Grids
 ) -> str:
     planned = {
         name: {dataset for row in rows for dataset in row.overrides}
         for name, grid in grids.items()
-        if (rows := [row for row in grid.rows if row[:2] == trials])
+        if (rows := [row for row in grid.rows if row[:2] == (embedder, variant)])
     }
-    name = next(iter(planned), paper.grids[0])
-    command = f"python -m lab sweep {name}"
+    grid = next(iter(planned), paper.grids[0])
+    command = f"python -m lab sweep {grid}"
     datasets = [dataset for dataset in paper.datasets if dataset in missing]
-    if not planned.get(name, set()) <= set(datasets):
-        chosen = [dataset for dataset in datasets if dataset in planned[name]]
+    if not planned.get(grid, set()) <= set(datasets):
+        chosen = [dataset for dataset in datasets if dataset in planned[grid]]
         command += f" --datasets {','.join(chosen or datasets)}"
-    return f"{command} --embedders {trials.embedder} --variants {trials.variant}"
+    return f"{command} --embedders {embedder} --variants {variant}"

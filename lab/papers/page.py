@@ -28,7 +28,7 @@ from ..trials.results import (
 from . import hash_embeddings, hashformers, multi_hash_embeddings, why_attention
 from .corpora import count_corpora, find_corpora
 from .filling import Measured
-from .missing import SEEDS, Missing, find_missing, find_unplanned, read_grids
+from .missing import SEEDS, describe_unplanned, find_missing, read_grids
 from .paper import PAPERS, REPORT, Paper, read_paper
 from .tables import (
     FORMATS,
@@ -69,8 +69,7 @@ class Page:
     source (Path): The folder of results.
     n_results (int): How many of its results are shown.
     sections (Sections): Its tables and figures, under their headings.
-    missing (Sequence[Missing]): The trials that are still to be run.
-    unplanned (Sequence[str]): The paper's datasets that its grid has no trials on.
+    n_missing (int): How many variants have fewer seeds than they should.
     misnamed (Sequence[Path]): Files among the results that were skipped for their name.
     """
 
@@ -78,8 +77,7 @@ class Page:
     source: Path
     n_results: int
     sections: Sections
-    missing: Sequence[Missing]
-    unplanned: Sequence[str]
+    n_missing: int
     misnamed: Sequence[Path]
 
     @property
@@ -99,18 +97,6 @@ class Page:
             return self.paper.incomparable
         tables = [table for table in self.tables if table.number is not None]
         return describe_differences(tables, self.paper.called)
-
-    @property
-    def hint(self) -> str:
-        """How to have trials on those datasets that its grid has none on: Markdown."""
-        if not self.unplanned:
-            return ""
-        grid = self.paper.whole
-        return (
-            f"The grid `{grid}` has no trials on {', '.join(self.unplanned)}. To run "
-            "some, add what is missing to a copy of it, "
-            f"`configs/grids/{grid}.yml`."
-        )
 
     @property
     def intro(self) -> list[str]:
@@ -158,13 +144,18 @@ def make_page(
     counted = count_corpora(about, root, on_progress)
     measured = Measured(groups=groups, counted=counted)
     sections = FILL[paper](about, measured, Path(results))
+    missing = find_missing(about, groups, _find_blocks(sections, Table), grids)
+    section = [
+        f"We average over {SEEDS} seeds. What has fewer on some dataset:",
+        missing,
+        *describe_unplanned(about, grids),
+    ]
     return Page(
         paper=about,
         source=Path(results),
         n_results=_count(groups),
-        sections=sections,
-        missing=find_missing(about, groups, _find_blocks(sections, Table), grids),
-        unplanned=find_unplanned(about, grids),
+        sections={**sections, "Missing trials": section},
+        n_missing=len(missing.rows),
         misnamed=find_misnamed(results),
     )
 
@@ -200,7 +191,7 @@ def write_page(
             for name, path in paths.items()
         }
     template = _make_environment().get_template(f"page{suffix}.jinja")
-    text = template.render(page=page, links=links, n_seeds=SEEDS)
+    text = template.render(page=page, links=links)
     # halves of surrogate pairs, which names of files and JSON may hold, as escapes
     encoded = text.encode("utf8", errors="backslashreplace")
     # all is ready before anything is replaced: a page shows its own pictures
@@ -258,6 +249,7 @@ def _make_environment() -> Environment:
         code=markdown.code,
         link=markdown.link,
         prose=lambda text: Markup(prose.render(text)),
+        inline=lambda text: Markup(prose.renderInline(text)),
     )
     environment.tests["text"] = lambda block: isinstance(block, str)
     environment.tests["table"] = lambda block: isinstance(block, Table)

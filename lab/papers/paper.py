@@ -5,9 +5,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
-from typing import Any, NamedTuple
+from typing import Any
 
-from ..trials.results import Estimate
+from ..trials.results import Estimate, TrialKey
 from .tables import Column, Row, Source, Table
 
 #: The papers, by the names that the command's `--paper` has for them.
@@ -19,23 +19,9 @@ REPORT = PAPERS[0]
 _COLUMN_KEYS = ("label", "group", "kind")
 
 
-class Trials(NamedTuple):
-    """What is trained with several seeds. As text it is EMBEDDER/VARIANT.
-
-    embedder (str): The config.
-    variant (str): The name of its overrides.
-    """
-
-    embedder: str
-    variant: str
-
-    def __str__(self) -> str:
-        return "/".join(self)
-
-
-def parse_trials(text: str) -> Trials:
-    """Read EMBEDDER/VARIANT."""
-    return Trials(*text.split("/"))
+def get_trials(key: TrialKey) -> str:
+    """Get what was trained on whichever dataset: EMBEDDER/VARIANT."""
+    return f"{key.embedder}/{key.variant}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,9 +116,9 @@ class Paper:
         """Name a dataset: as the paper does, if it is one of the paper's."""
         return self.datasets.get(dataset, dataset)
 
-    def name_trials(self, trials: tuple[str, str]) -> str:
-        """Name trials: by their config and variant, if they have no other name."""
-        return self.trials.get("/".join(trials), " ".join(trials))
+    def name_trials(self, trials: str) -> str:
+        """Name EMBEDDER/VARIANT: by both, if it has no other name."""
+        return self.trials.get(trials, trials.replace("/", " "))
 
     def find_printed(self, source: Source) -> Estimate | None:
         """Look up a score of trials, in the first table with a row for each dataset."""

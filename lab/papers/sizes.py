@@ -15,7 +15,7 @@ from spacy_hashembeds.charts import import_figure, render_png
 from ..trials.results import Estimate, Groups, estimate, estimate_score
 from .bars import STYLES
 from .filling import sort_trials
-from .paper import Paper, parse_trials
+from .paper import Paper, get_trials
 from .tables import Figure
 
 _WIDTH = 3
@@ -90,7 +90,7 @@ def find_points(paper: Paper, groups: Groups) -> Points:
         accuracy = estimate_score(groups[key], "test", "cats_acc")
         # a logarithm has no place for an embedding without parameters
         if accuracy is not None and size is not None and size.mean > 0:
-            name = "/".join(key[1:]).removesuffix(_FIFTH)
+            name = get_trials(key).removesuffix(_FIFTH)
             points = panels[key.dataset].setdefault(name, [])
             points.append(Point(size.mean, accuracy))
             points.sort(key=lambda point: point.parameters)
@@ -127,9 +127,7 @@ def _draw(
         axes.set_title(paper.name_dataset(dataset), fontsize=10, parse_math=False)
     for axes in grid[len(ours) :]:
         axes.remove()
-    names = {
-        paper.name_trials(parse_trials(name)): style for name, style in styles.items()
-    }
+    names = {paper.name_trials(name): style for name, style in styles.items()}
     _add_legend(figure, names, has_printed=any(printed.values()))
     return render_png(figure)
 

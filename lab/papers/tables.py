@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import ROUND_FLOOR, Decimal
 from typing import NamedTuple
 
@@ -226,8 +226,9 @@ def relative_error_increase(
     """
     if f is None or baseline is None or baseline.mean == 1:
         return None
-    ratio = divide(_subtract_from_one(f), _subtract_from_one(baseline))
-    return Estimate(mean=ratio.mean - 1, deviation=ratio.deviation, n=ratio.n)
+    error, base_error = (replace(each, mean=1 - each.mean) for each in (f, baseline))
+    ratio = divide(error, base_error)
+    return replace(ratio, mean=ratio.mean - 1)
 
 
 def divide(dividend: Estimate, divisor: Estimate) -> Estimate:
@@ -262,10 +263,6 @@ def _get_n(first: Estimate, second: Estimate) -> int | None:
     if first.n is None or second.n is None:
         return None
     return min(first.n, second.n)
-
-
-def _subtract_from_one(value: Estimate) -> Estimate:
-    return Estimate(mean=1 - value.mean, deviation=value.deviation, n=value.n)
 
 
 def _differs(ours: Estimate, printed: Estimate, kind: str) -> bool:

@@ -16,7 +16,6 @@ from spacy_hashembeds.files import quote
 
 from ..trials.results import (
     ABLATION,
-    ATTENTION,
     Estimate,
     Groups,
     PartScore,
@@ -27,23 +26,8 @@ from .filling import Blank, Measured, fill_systems, fill_table, make_overview
 from .heatmaps import show_attention
 from .listings import find_listings, get_part, read_listing
 from .missing import Grids
-from .paper import Paper
+from .paper import Paper, get_trials
 from .tables import Cell, Column, Row, Sections, Source, Table
-
-_ATT, _BASELINE = (f"wnut17/bilstm_char_cnn/{name}" for name in ("att", "baseline"))
-
-#: An example of what makes the parts of table 5, and of the heat maps: the sentence is
-#: that of the paper's figure 1b.
-ABLATION_COMMAND = (
-    f"spacy hashembeds evaluate training/{_ATT}/seed0/model-best "
-    "corpus/wnut17/dev.spacy --train corpus/wnut17/train.spacy --ablation "
-    f"--against training/{_BASELINE}/seed0/model-best -o metrics/{_ATT}/{ABLATION}"
-)
-ATTENTION_COMMAND = (
-    f"python -m lab attention training/{_ATT}/seed0/model-best "
-    '"President Clinton will host a meeting at the White house Saturday with Israeli '
-    f'and Palestinian negotiators" -o metrics/{_ATT}/{ATTENTION}'
-)
 
 #: Columns of table 5 beside those of parts.
 _SUPPORT, _WHOLE, _OTHER = "support", "whole", "other"
@@ -55,11 +39,8 @@ _PARTS = {"3": "type", "4": "length"}
 def select_trials(paper: Paper, groups: Groups, grids: Grids) -> Groups:
     """Keep the trials that have a name in the paper's tables, or are of its grid."""
     planned = {row[:2] for grid in grids.values() for row in grid.rows}
-    return {
-        key: results
-        for key, results in groups.items()
-        if key[1:] in planned or "/".join(key[1:]) in paper.trials
-    }
+    chosen = {*planned, *(tuple(trials.split("/")) for trials in paper.trials)}
+    return {key: results for key, results in groups.items() if key[1:] in chosen}
 
 
 def fill(paper: Paper, measured: Measured, results: Path) -> Sections:
@@ -81,14 +62,11 @@ def fill(paper: Paper, measured: Measured, results: Path) -> Sections:
             fill_table(paper, "2", measured, splits),
             *(_fill_changes(paper, table, measured) for table in _PARTS),
             make_chunk_table(paper, results),
-            "Of our own pipelines, table 5 has those that are evaluated in "
-            f"`{ABLATION}` beside their results:\n\n```\n{ABLATION_COMMAND}\n```",
         ],
         "Figure 2: heat maps of attention": [
             paper.figures["attention"]["caption"],
             *show_attention(paper, results),
-            f"There is a figure for each `{ATTENTION}` beside results:\n\n"
-            f"```\n{ATTENTION_COMMAND}\n```",
+            paper.figures["attention"]["note"],
         ],
     }
 
@@ -174,10 +152,10 @@ def make_chunk_table(paper: Paper, results: Path) -> Table:
     """
     tags = paper.get_rows("5")
     *columns, other = paper.get_columns("5")
-    stub = (f"{paper.datasets['ontonotes']}, dev", "the paper's Att-BiLSTM-CNN")
+    name = f"{paper.datasets['ontonotes']}, dev"
     rows = [
         Row(
-            stub=(*stub, tag),
+            stub=(name, "the paper's Att-BiLSTM-CNN", tag),
             cells={
                 key: Cell(printed=paper.get_printed("5", tag, key)) for key in tags[tag]
             },
@@ -193,7 +171,9 @@ def make_chunk_table(paper: Paper, results: Path) -> Table:
             parts = [part for part in cells if part not in (*known, _OTHER)]
             columns += [Column(key=p, label=p, kind=other.kind) for p in parts]
             known.update(parts)
-            rows.append(Row(stub=(name, paper.name_trials(key[1:]), tag), cells=cells))
+            rows.append(
+                Row(stub=(name, paper.name_trials(get_trials(key)), tag), cells=cells)
+            )
     columns.append(other)
     empty = {column.key: Cell() for column in columns}
     rows = [replace(row, cells={**empty, **row.cells}) for row in rows]

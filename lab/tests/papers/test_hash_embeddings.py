@@ -4,11 +4,7 @@ import pytest
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
-from lab.papers.hash_embeddings import (
-    IMPORTANCE_COMMAND,
-    make_importance_table,
-    read_importance,
-)
+from lab.papers.hash_embeddings import make_importance_table, read_importance
 from lab.papers.paper import read_paper
 from lab.papers.sizes import find_points, make_sizes
 from lab.trials.results import read_results
@@ -54,7 +50,7 @@ def test_each_table_of_weights_has_a_row(tmp_path):
 
 
 def test_the_command_writes_where_it_is_read(tmp_path):
-    output = IMPORTANCE_COMMAND.split(" -o ")[1]
+    (output,) = re.findall(" -o (.*)`", " ".join(PAPER.tables["4"]["notes"]))
     write_beside(tmp_path / output, {"tables": [make_importance("a")]})
     assert len(list_importance(tmp_path / "metrics")) == 3
 

@@ -8,12 +8,7 @@ from matplotlib.figure import Figure
 
 from lab.papers.heatmaps import read_attention, show_attention
 from lab.papers.paper import read_paper
-from lab.papers.why_attention import (
-    ABLATION_COMMAND,
-    ATTENTION_COMMAND,
-    make_chunk_table,
-    read_ablation,
-)
+from lab.papers.why_attention import make_chunk_table, read_ablation
 from lab.trials.results import Estimate
 
 from .trials import (
@@ -164,8 +159,10 @@ def test_other_parts_have_columns_of_their_own(tmp_path):
 
 
 def test_the_commands_write_where_it_is_read(tmp_path):
-    write_beside(tmp_path / ABLATION_COMMAND.split(" -o ")[1], make_ablation())
-    write_beside(tmp_path / ATTENTION_COMMAND.split(" -o ")[1], make_attention())
+    (ablation,) = re.findall(" -o (.*)`", " ".join(PAPER.tables["5"]["notes"]))
+    (attention,) = re.findall(" -o (.*)`", PAPER.figures["attention"]["note"])
+    write_beside(tmp_path / ablation, make_ablation())
+    write_beside(tmp_path / attention, make_attention())
     assert len(make_chunk_table(PAPER, tmp_path / "metrics").rows) == 10
     assert len(show_attention(PAPER, tmp_path / "metrics")) == 1
 
