@@ -122,14 +122,11 @@ def make_overview(paper: Paper, measured: Measured) -> Table:
     measured (Measured): The trials.
     RETURNS (Table): A row for each dataset, embedder and variant.
     """
-    blanks = [
-        (
-            (paper.name_dataset(key.dataset), *key[1:]),
-            "",
-            {"dataset": key.dataset, "trials": get_trials(key)},
-        )
-        for key in sort_trials(paper, measured.groups)
-    ]
+    blanks: list[Blank] = []
+    for key in sort_trials(paper, measured.groups):
+        stub = (paper.name_dataset(key.dataset), *key[1:])
+        source = {"dataset": key.dataset, "trials": get_trials(key)}
+        blanks.append((stub, "", source))
 
     def find(source: Source) -> Estimate | None:
         # how many seeds has a column of its own

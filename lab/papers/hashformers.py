@@ -7,6 +7,7 @@ Pre-trained Transformers". Its figures are of other tasks than ours: none are co
 import math
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -80,21 +81,15 @@ def make_ratio_table(paper: Paper, measured: Measured) -> Table:
     rows = []
     for key in sort_trials(paper, measured.groups):
         trials = get_trials(key)
-        own, baseline = (
-            measured.get_results(key.dataset, each) for each in (trials, BASELINE)
-        )
-        sizes = _compute_sizes(own, baseline)
         model = paper.same.get(trials, "")
+        ours = _compute_sizes(measured, key.dataset, trials)
         cells = {}
         for column in columns:
-            source = {**column.source, "dataset": key.dataset}
-            printed = column.source.get("printed", "")
-            cells[column.key] = Cell(
-                ours=_divide(measured, {**source, "trials": trials})
-                if {"score", "size"} & source.keys()
-                else sizes[column.key],
-                printed=paper.get_printed("2", model, printed),
-            )
+            source = {**column.source, "dataset": key.dataset, "trials": trials}
+            if "score" in source or "size" in source:
+                ours[column.key] = _divide(measured, source)
+            printed = paper.get_printed("2", model, source.get("printed", ""))
+            cells[column.key] = Cell(ours=ours[column.key], printed=printed)
         stub = (paper.name_dataset(key.dataset), paper.trials.get(trials, key.variant))
         rows.append(Row(stub=stub, cells=cells))
     return paper.make_table("ratios", rows, columns)
@@ -106,13 +101,14 @@ def make_count_table(paper: Paper) -> Table:
     for name, model in paper.get_rows("counts").items():
         printed = paper.get_printed("2", model["model"], "embedding")
         assert printed is not None
-        found = find_rows(printed.mean)
+        millions = printed.mean
+        found = find_rows(millions)
         stub = (
             name,
             model["formula"],
             f"{model['rows']:,}",
             f"{_WIDTH * model['rows']:,}",
-            _write_millions(printed.mean),
+            f"{millions:g}M" if millions >= 1 else f"{1000 * millions:g}K",
             f"{found[0]:,}" if len(found) == 1 else f"{found[0]:,} to {found[-1]:,}",
         )
         rows.append(Row(stub=stub))
@@ -142,17 +138,10 @@ def make_hyperparameter_tables(paper: Paper) -> list[Table]:
         settings = load_config(find_config(_CONFIG)).interpolate()
     tables = []
     for table in "45":
-        rows = [
-            Row(
-                stub=(
-                    name,
-                    row["printed"],
-                    _find(settings, row["setting"]),
-                    row["setting"],
-                )
-            )
-            for name, row in paper.get_rows(table).items()
-        ]
+        rows = []
+        for name, row in paper.get_rows(table).items():
+            key = row["setting"]
+            rows.append(Row(stub=(name, row["printed"], _find(settings, key), key)))
         tables.append(paper.make_table(table, rows))
     return tables
 
@@ -177,17 +166,13 @@ def _divide(measured: Measured, source: Source) -> Estimate | None:
 
 
 def _compute_sizes(
-    own: Sequence[Result], baseline: Sequence[Result]
-) -> Mapping[str, Estimate | None]:
-    model = _measure(own)
-    ratios = compute_ratios(model, _measure(baseline))
-    figures = {
-        "tables": model.table_parameters,
-        "pcr_all": ratios.pcr_all,
-        "pcr_emb": ratios.pcr_emb,
-        "pcr_tables": ratios.pcr_tables,
-        "poep": ratios.poep,
-    }
+    measured: Measured, dataset: str, trials: str
+) -> dict[str, Estimate | None]:
+    model, baseline = (
+        _measure(measured.get_results(dataset, each)) for each in (trials, BASELINE)
+    )
+    ratios = compute_ratios(model, baseline)
+    figures = {**asdict(ratios), "tables": model.table_parameters}
     return {
         key: None if value is None else Estimate(mean=value)
         for key, value in figures.items()
@@ -207,10 +192,6 @@ def _measure(results: Sequence[Result]) -> Measures:
         embedding_parameters=get("embedding_parameters"),
         mixing_parameters=get("mixing_parameters"),
     )
-
-
-def _write_millions(millions: float) -> str:
-    return f"{millions:g}M" if millions >= 1 else f"{1000 * millions:g}K"
 
 
 def _find(settings: Any, key: str) -> str:

@@ -145,7 +145,7 @@ def make_page(
     measured = Measured(groups=groups, counted=counted)
     sections = FILL[paper](about, measured, Path(results))
     missing = find_missing(about, groups, _find_blocks(sections, Table), grids)
-    section = [
+    section: list[Table | Figure | str] = [
         f"We average over {SEEDS} seeds. What has fewer on some dataset:",
         missing,
         *describe_unplanned(about, grids),

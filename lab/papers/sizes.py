@@ -7,7 +7,7 @@ one shows how a hash vector is made.
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
-from itertools import cycle
+from itertools import chain, cycle
 from typing import Any, NamedTuple
 
 from spacy_hashembeds.charts import import_figure, render_png
@@ -23,19 +23,7 @@ _WIDTH = 3
 #: The ending of variants with about a fifth of the parameters.
 _FIFTH = "_fifth"
 
-# As in the figures of the report, hash embeddings are blue; all others of the paper are
-# orange. Squares have a dictionary, and what is dark has dense layers. Whatever has no
-# style here gets one of the rest in turn.
-_HASHED, _OTHER = ([style["color"] for style in each] for each in STYLES.values())
-_STYLES = {
-    "hash_ngram_textcat/default": {"color": _HASHED[1], "marker": "o"},
-    "hash_ngram_textcat/dictionary_linear": {"color": _HASHED[1], "marker": "s"},
-    "hash_ngram_textcat/dictionary": {"color": _HASHED[0], "marker": "s"},
-    "hash_ngram_ensemble/default": {"color": _HASHED[0], "marker": "*"},
-    "hash_ngram_textcat/hashing_trick": {"color": _OTHER[1], "marker": "o"},
-    "hash_ngram_textcat/standard_linear": {"color": _OTHER[1], "marker": "s"},
-    "hash_ngram_textcat/standard": {"color": _OTHER[0], "marker": "s"},
-}
+#: Whatever has no style in the paper's data gets one of these in turn.
 _MORE_STYLES = [
     {"color": color, "marker": marker}
     for marker, color in zip("^vPXd<>", cycle(("#777777", "#222222")), strict=False)
@@ -102,40 +90,44 @@ def _find_printed(paper: Paper, dataset: str) -> dict[str, Point]:
 
     It does not say which sizes it chose for those with a dictionary.
     """
-    found = {}
-    for name, (column, size) in paper.figures["parameters"]["printed"].items():
-        accuracy = paper.get_printed("2", dataset, column)
-        if accuracy is not None:
-            found[name] = Point(size, accuracy)
-    return found
+    return {
+        name: Point(size, accuracy)
+        for name, (column, size) in paper.figures["parameters"]["printed"].items()
+        if (accuracy := paper.get_printed("2", dataset, column)) is not None
+    }
 
 
 def _draw(
     paper: Paper, ours: Points, printed: Mapping[str, Mapping[str, Point]]
 ) -> bytes:
-    styles = _choose_styles(
-        dict.fromkeys(name for each in ours.values() for name in each)
-    )
+    styles = _choose_styles(paper, chain(*ours.values()))
     n_columns = min(_WIDTH, len(ours))
     n_rows = -(-len(ours) // n_columns)
-    figure = import_figure()(
-        figsize=(max(6.0, 4 * n_columns), 0.8 + 3 * n_rows), layout="constrained"
-    )
+    size = (max(6.0, 4 * n_columns), 0.8 + 3 * n_rows)
+    figure = import_figure()(figsize=size, layout="constrained")
     grid = list(figure.subplots(n_rows, n_columns, squeeze=False).flat)
     for axes, (dataset, series) in zip(grid, ours.items(), strict=False):
         _draw_panel(axes, series, printed[dataset], styles)
         axes.set_title(paper.name_dataset(dataset), fontsize=10, parse_math=False)
     for axes in grid[len(ours) :]:
         axes.remove()
-    names = {paper.name_trials(name): style for name, style in styles.items()}
-    _add_legend(figure, names, has_printed=any(printed.values()))
+    shown = {paper.name_trials(name): styles[name] for name in chain(*ours.values())}
+    _add_legend(figure, shown, has_printed=any(printed.values()))
     return render_png(figure)
 
 
-def _choose_styles(names: Iterable[str]) -> dict[str, dict[str, str]]:
-    others = [name for name in names if name not in _STYLES]
-    more = dict(zip(others, cycle(_MORE_STYLES), strict=False))
-    return {name: (_STYLES | more)[name] for name in names}
+def _choose_styles(paper: Paper, names: Iterable[str]) -> dict[str, dict[str, str]]:
+    """Choose a colour and a marker for each embedding, and for what is printed.
+
+    As in the figures of the report, hash embeddings are blue; all others of the paper
+    are orange. Squares have a dictionary, and what is dark has dense layers.
+    """
+    styles = {
+        name: {"color": STYLES[kind][place]["color"], "marker": marker}
+        for name, (kind, place, marker) in paper.figures["parameters"]["styles"].items()
+    }
+    others = (name for name in dict.fromkeys(names) if name not in styles)
+    return styles | dict(zip(others, cycle(_MORE_STYLES), strict=False))
 
 
 def _draw_panel(
@@ -157,13 +149,12 @@ def _draw_panel(
             **styles[name],
         )
     for name, (parameters, accuracy) in printed.items():
-        color = {"markeredgecolor": _STYLES[name]["color"]}
-        axes.plot([parameters], [100 * accuracy.mean], **_DIAMOND, **color)
+        edge = {"markeredgecolor": styles[name]["color"]}
+        axes.plot([parameters], [100 * accuracy.mean], **_DIAMOND, **edge)
     axes.set_xlabel("Parameters of the embedding", fontsize=8)
     axes.set_ylabel("Accuracy (%)", fontsize=8)
     axes.tick_params(labelsize=8)
-    points = [*printed.values(), *(point for each in ours.values() for point in each)]
-    sizes = [point.parameters for point in points]
+    sizes = [point.parameters for point in chain(*ours.values(), printed.values())]
     # a single size has a width of its own too
     axes.set_xlim(min(sizes) / 2, 2 * max(sizes))
     axes.margins(y=0.12)

@@ -5,7 +5,7 @@ Its Remedies in the Case of NER". Table 5 is read from what `evaluate --ablation
 writes, and figure 2 from what `python -m lab attention` does.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -74,38 +74,19 @@ def fill(paper: Paper, measured: Measured, results: Path) -> Sections:
 def _fill_changes(paper: Paper, table: str, measured: Measured) -> Table:
     """Fill table 3 or 4, with a row for each type or length of each dataset."""
     kind = _PARTS[table]
-    names = {
-        dataset: LENGTHS if kind == "length" else _find_types(paper, measured, dataset)
-        for dataset in paper.datasets
-    }
-    blanks: list[Blank] = [
-        (
-            (paper.datasets[dataset], name),
-            f"{dataset} {name}",
-            {"dataset": dataset, kind: name},
-        )
-        for dataset in paper.datasets
-        for name in names[dataset]
-    ]
+    blanks: list[Blank] = []
+    for dataset, title in paper.datasets.items():
+        types = _find_types(paper, measured, dataset)
+        for name in LENGTHS if kind == "length" else types:
+            source = {"dataset": dataset, kind: name}
+            blanks.append(((title, name), f"{dataset} {name}", source))
 
     def find(source: Source) -> Estimate | None:
         dataset, name = source["dataset"], source[kind]
         if "trials" not in source:
-            # all trials on a dataset have the same entities
-            supports = (
-                scores[name].support
-                for result in _iterate_results(paper, measured, dataset)
-                if name in (scores := _get_scores(result, kind))
-            )
-            support = next(supports, None)
-            return None if support is None else Estimate(mean=support)
+            return _count(_iterate_results(paper, measured, dataset), kind, name)
         ours, baseline = (
-            {
-                result.seed: score.f
-                for result in measured.get_results(dataset, source[trials])
-                if (score := _get_scores(result, kind).get(name))
-                and score.f is not None
-            }
+            _get_f1(measured.get_results(dataset, source[trials]), kind, name)
             for trials in ("trials", "baseline")
         )
         # how much more it has than the baseline with the same seed
@@ -113,6 +94,18 @@ def _fill_changes(paper: Paper, table: str, measured: Measured) -> Table:
         return estimate(ours[seed] - baseline[seed] for seed in seeds)
 
     return fill_table(paper, table, measured, blanks, find=find)
+
+
+def _count(results: Iterable[Result], kind: str, name: str) -> Estimate | None:
+    """Count entities: all trials on a dataset have the same."""
+    parts = (_get_scores(result, kind).get(name) for result in results)
+    return next((Estimate(mean=part.support) for part in parts if part), None)
+
+
+def _get_f1(results: Iterable[Result], kind: str, name: str) -> dict[int, float]:
+    """Get the F1 of a type or a length with each seed that has one."""
+    parts = {result.seed: _get_scores(result, kind).get(name) for result in results}
+    return {seed: part.f for seed, part in parts.items() if part and part.f is not None}
 
 
 def _find_types(paper: Paper, measured: Measured, dataset: str) -> list[str]:
