@@ -1,6 +1,7 @@
 """What the prepared corpora of a paper hold."""
 
 from collections.abc import Callable, Mapping
+from itertools import chain
 from pathlib import Path
 
 import spacy
@@ -67,8 +68,7 @@ def count_corpora(
     RAISES (ValueError): If a file can't be read.
     RETURNS (Counted): The figures of each dataset.
     """
-    columns = (column for name in paper.tables for column in paper.get_columns(name))
-    if not any("count" in column.source for column in columns):
+    if not any("count" in column.source for column in chain(*paper.columns.values())):
         return {}
     count = _count_entities if paper.task == NER else _count_categories
     counted = {}

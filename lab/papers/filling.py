@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 
 from ..trials.results import (
     Estimate,
@@ -69,7 +70,7 @@ def fill_table(
     find (Callable, optional): Finds a figure of ours. None: as `measured` does.
     RETURNS (Table): The table.
     """
-    columns = paper.get_columns(table)
+    columns = paper.columns[table]
     rows = []
     for stub, key, common in blanks:
         cells = {}
@@ -141,7 +142,7 @@ def sort_trials(paper: Paper, groups: Iterable[TrialKey]) -> list[TrialKey]:
 
     What has neither a name nor a place in a table comes last.
     """
-    columns = (column for table in paper.tables for column in paper.get_columns(table))
+    columns = chain(*paper.columns.values())
     in_columns = (column.source.get("trials", "") for column in columns)
     known = dict.fromkeys([*paper.trials, *in_columns, *paper.needed])
     trials = {name: place for place, name in enumerate(known)}

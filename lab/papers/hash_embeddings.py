@@ -23,14 +23,7 @@ _BETWEEN = "_"
 
 
 def fill(paper: Paper, measured: Measured, results: Path) -> Sections:
-    """Fill the paper's tables, and draw accuracy against parameters.
-
-    paper (Paper): The paper.
-    measured (Measured): The trials, and what the corpora hold.
-    results (Path): The folder of results.
-    RAISES (ValueError): If a list of what is important can't be read.
-    RETURNS (Sections): What its page shows.
-    """
+    """Fill the paper's tables, and draw accuracy against parameters."""
     return {
         "Overview": [make_overview(paper, measured)],
         "Accuracy and parameters": [make_sizes(paper, measured.groups)],

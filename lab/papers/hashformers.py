@@ -50,14 +50,7 @@ def select_trials(paper: Paper, groups: Groups, grids: Grids) -> Groups:
 
 
 def fill(paper: Paper, measured: Measured, results: Path) -> Sections:
-    """Set our trials beside each other, and above what the paper prints.
-
-    paper (Paper): The paper.
-    measured (Measured): The trials.
-    results (Path): The folder of results.
-    RAISES (ValueError): If the config of the paper's size can't be read.
-    RETURNS (Sections): What its page shows.
-    """
+    """Set our trials beside each other, and above what the paper prints."""
     return {
         "Our trials": [
             make_overview(paper, measured),
@@ -77,7 +70,7 @@ def make_ratio_table(paper: Paper, measured: Measured) -> Table:
     RETURNS (Table): A row for each dataset, embedder and variant. What the paper prints
         of the same model stands beside it, and is of other tasks.
     """
-    columns = paper.get_columns("ratios")
+    columns = paper.columns["ratios"]
     rows = []
     for key in sort_trials(paper, measured.groups):
         trials = get_trials(key)

@@ -34,13 +34,7 @@ _ABLATIONS = {
 
 
 def fill(paper: Paper, measured: Measured, results: Path) -> Sections:
-    """Fill the report's tables and figures, and what we found beyond them.
-
-    paper (Paper): The report.
-    measured (Measured): The trials, and what the corpora hold.
-    results (Path): The folder of results.
-    RETURNS (Sections): What its page shows.
-    """
+    """Fill the report's tables and figures, and what we found beyond them."""
     numbers = sorted(map(int, filter(str.isdigit, paper.tables)))
     tables = {str(number): _fill(paper, str(number), measured) for number in numbers}
     return {

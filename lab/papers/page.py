@@ -2,7 +2,7 @@
 
 import os
 from base64 import b64encode
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import groupby
@@ -46,8 +46,9 @@ _Block = TypeVar("_Block", Table, Figure)
 
 _TASKS = {NER: "named entities", TEXTCAT: "text classifiers"}
 
-#: What makes the sections of each page.
-FILL = {
+#: What fills each paper's tables and figures with what was measured, and with what
+#: other commands have written to the folder of results, if that can be read.
+FILL: Mapping[str, Callable[[Paper, Measured, Path], Sections]] = {
     "multi-hash-embeddings": multi_hash_embeddings.fill,
     "hash-embeddings": hash_embeddings.fill,
     "why-attention": why_attention.fill,

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from importlib.resources import files
 from typing import Any
 
@@ -81,16 +81,10 @@ class Paper:
         """Get what is printed in each row of a table, in the paper's order."""
         return self.tables[table].get("rows", {})
 
-    def get_columns(self, table: str) -> list[Column]:
-        """Get the columns of a table, and what fills them."""
-        layout = self.tables[table]
-        columns = []
-        for key, values in layout.get("columns", {}).items():
-            shown = {name: values[name] for name in _COLUMN_KEYS if name in values}
-            source = {k: v for k, v in values.items() if k not in _COLUMN_KEYS}
-            kind = {"kind": layout.get("kind", "score")}
-            columns.append(Column(key=key, source=source, **{**kind, **shown}))
-        return columns
+    @cached_property
+    def columns(self) -> Mapping[str, list[Column]]:
+        """The columns of each table, and what fills them."""
+        return {name: _read_columns(layout) for name, layout in self.tables.items()}
 
     def make_table(
         self, table: str, rows: Iterable[Row], columns: Sequence[Column] | None = None
@@ -99,7 +93,7 @@ class Paper:
 
         table (str): The table's number, or its name.
         rows (Iterable[Row]): The rows.
-        columns (Sequence[Column], optional): None: those of `get_columns`.
+        columns (Sequence[Column], optional): None: those of the data.
         """
         layout = self.tables[table]
         return Table(
@@ -107,7 +101,7 @@ class Paper:
             title=layout.get("title", f"Table {table}"),
             caption=layout["caption"],
             stub=layout.get("stub", [""]),
-            columns=self.get_columns(table) if columns is None else columns,
+            columns=self.columns[table] if columns is None else columns,
             rows=list(rows),
             notes=layout.get("notes", []),
         )
@@ -126,10 +120,20 @@ class Paper:
         for table in self.tables:
             rows = self.get_rows(table)
             if source["dataset"] in rows:
-                for column in self.get_columns(table):
+                for column in self.columns[table]:
                     if column.source == wanted:
                         return self.get_printed(table, source["dataset"], column.key)
         return None
+
+
+def _read_columns(layout: Mapping[str, Any]) -> list[Column]:
+    columns = []
+    for key, values in layout.get("columns", {}).items():
+        shown = {name: values[name] for name in _COLUMN_KEYS if name in values}
+        source = {k: v for k, v in values.items() if k not in _COLUMN_KEYS}
+        kind = {"kind": layout.get("kind", "score")}
+        columns.append(Column(key=key, source=source, **{**kind, **shown}))
+    return columns
 
 
 @cache

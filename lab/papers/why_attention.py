@@ -44,14 +44,7 @@ def select_trials(paper: Paper, groups: Groups, grids: Grids) -> Groups:
 
 
 def fill(paper: Paper, measured: Measured, results: Path) -> Sections:
-    """Fill the paper's tables, and draw its figure 2.
-
-    paper (Paper): The paper.
-    measured (Measured): The trials, and what the corpora hold.
-    results (Path): The folder of results.
-    RAISES (ValueError): If what other commands have written there can't be read.
-    RETURNS (Sections): What its page shows.
-    """
+    """Fill the paper's tables, and draw its figure 2."""
     splits: list[Blank] = [
         ((name,), name, {"split": name}) for name in paper.get_rows("2")
     ]
@@ -144,7 +137,7 @@ def make_chunk_table(paper: Paper, results: Path) -> Table:
     RETURNS (Table): The paper's rows, and a row for each chunk tag of each file.
     """
     tags = paper.get_rows("5")
-    *columns, other = paper.get_columns("5")
+    *columns, other = paper.columns["5"]
     name = f"{paper.datasets['ontonotes']}, dev"
     rows = [
         Row(
