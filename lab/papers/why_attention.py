@@ -180,7 +180,8 @@ def read_ablation(paper: Paper, path: Path) -> tuple[str, dict[str, dict[str, Ce
     def read(content: dict[str, Any]) -> tuple[str, dict[str, dict[str, Cell]]]:
         setting = get_part(content, "setting", dict)
         parts = get_part(setting, "parts", list)
-        if not parts or not all(isinstance(part, str) for part in parts):
+        names = [part for part in parts if isinstance(part, str)]
+        if not parts or names != parts or {_SUPPORT, _WHOLE, _OTHER} & {*names}:
             raise ValueError(f"'parts' should be names of parts, but is {quote(parts)}")
         chunks = get_part(content, "chunks", dict)
         corpus = Path(get_part(setting, "test", str)).stem

@@ -184,6 +184,7 @@ def test_names_of_parts_are_not_quoted_at_length(tmp_path):
         # an evaluation without --ablation
         ({**make_ablation(), "setting": {"parts": []}}, "'parts' should be names of"),
         ({**make_ablation(), "setting": {"parts": [1]}}, "'parts' should be names of"),
+        ({**make_ablation(), "setting": {"parts": ["whole"]}}, "'parts' should be"),
         ({**make_ablation(), "chunks": {"O": {}}}, "'support' is None"),
         (make_ablation(support=-1), "'support' is -1"),
         (make_ablation(support=True), "'support' is True"),
