@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from lab.papers.layouts import FEWER, HASH, LOOKUP
+from lab.papers.multi_hash_embeddings import FEWER, HASH, LOOKUP
 from lab.trials.results import (
     Groups,
     Result,

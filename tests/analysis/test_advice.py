@@ -4,8 +4,8 @@ import pytest
 import spacy
 from spacy.tokens import Doc
 
-from lab.papers.layouts import FEWER
-from lab.papers.printed import get_printed
+from lab.papers.multi_hash_embeddings import FEWER
+from lab.papers.paper import read_paper
 from lab.trials.results import (
     TrialKey,
     estimate_score,
@@ -122,7 +122,10 @@ def test_of_equal_min_freqs_nothing_is_chosen_by_chance():
 
 def test_the_report_said_so():
     for table, dataset, difference in ((15, "anem", 0.11), (16, "conll2002_nl", -0.04)):
-        one, ten = (get_printed(table, dataset, f"me_{freq}") for freq in (1, 10))
+        one, ten = (
+            read_paper().get_printed(str(table), dataset, f"me_{freq}")
+            for freq in (1, 10)
+        )
         assert one.mean - ten.mean == pytest.approx(difference)
 
 
