@@ -7,7 +7,6 @@ from pathlib import Path
 import spacy
 from spacy.vocab import Vocab
 
-from spacy_hashembeds.analysis.embedders import HashTable
 from spacy_hashembeds.analysis.features import (
     Vocabulary,
     VocabularyCounter,
@@ -15,6 +14,7 @@ from spacy_hashembeds.analysis.features import (
 )
 from spacy_hashembeds.analysis.statistics import SeenUnseenCounter, StatisticsCounter
 from spacy_hashembeds.analysis.tables import measure_hash_table
+from spacy_hashembeds.architectures.embedders.tables import HashTable
 from spacy_hashembeds.corpora.docbin import read_docs
 from spacy_hashembeds.corpora.entities import entity_texts
 
@@ -188,13 +188,12 @@ def _count_train(path: Path, vocab: Vocab) -> tuple[dict[str, float], set[str]]:
 
 
 def _count_collisions(vocabulary: Vocabulary) -> dict[str, float]:
-    norms, _ = vocabulary.count_values("NORM")
     figures: dict[str, float] = {}
     for seed in (8, 9):
         table = HashTable(attr="NORM", rows=5000, num_hashes=1, seed=seed, width=96)
-        measures = measure_hash_table(table, norms)
-        figures[f"reached_{seed}"] = measures.rows_reached_by_hash[0]
-        figures[f"sharing_{seed}"] = measures.sharing_row_by_hash[0]
+        measures = measure_hash_table(table, {"train": vocabulary})
+        figures[f"reached_{seed}"] = measures["rows_reached_by_hash"][0]
+        figures[f"sharing_{seed}"] = measures["sharing_row_by_hash"][0]
     return figures
 
 

@@ -10,26 +10,22 @@ from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.vocab import Vocab
 
+from ..architectures.embedders.descriptions import get_descriptions
 from ..corpora.docbin import read_docs
 from .advice import BOUND, advise
-from .embedders import Embedder, HashTable, LookupTable, Table, find_embedders
+from .embedders import Embedder, find_code_columns, find_embedders, give_symbols
 from .features import Vocabulary, VocabularyCounter, count_features
-from .hybrid import measure_hybrid_table
-from .hybrid_table import HybridTable
-from .parameters import measure_size
 from .pipelines import (
     ConfigSource,
     ModelSource,
     Overrides,
-    give_symbols,
     load_pipeline,
     load_vectors,
     name_source,
 )
 from .statistics import SeenUnseenCounter, StatisticsCounter
-from .tables import measure_hash_table, measure_lookup_table, measure_words
-from .weighted import measure_weighted_table
-from .word_codes import find_code_columns, measure_codes
+from .tables import measure_table, measure_words
+from .word_codes import measure_codes
 
 #: The attributes that spaCy embeds by default, and table 4 counts.
 ATTRS = ("NORM", "PREFIX", "SUFFIX", "SHAPE")
@@ -80,10 +76,10 @@ def analyze_corpus(
     RAISES (ImportError): If there is no such language.
     RETURNS (dict[str, Any]): "lang"; "splits" (table 5: see `CorpusStatistics`);
         "features" (table 4: see `FeatureCounts`); "entities" (table 6: `SeenUnseen`,
-        and "per_type"); "embedders" ("component", "has_vectors", "tables": `TableSize`
-        and `HashMeasures`, `LookupMeasures` or `WeightedMeasures`, "words":
-        `WordMeasures`); "codes" (`CodeMeasures`: what has these in the place of rows);
-        "advice" (for each embedder "component" and `Advice`). Ready for JSON.
+        and "per_type"); "embedders" ("component", "has_vectors", "tables": see
+        `measure_table`, "words": `WordMeasures`); "codes" ("component", and what
+        `measure_codes` tells of what has codes in the place of rows); "advice" (for
+        each embedder "component" and `Advice`). Ready for JSON.
     """
     _check_arguments(config, model, bound)
     nlp = load_pipeline(config=config, model=model, overrides=overrides or {})
@@ -91,15 +87,7 @@ def analyze_corpus(
     embedders, columns = find_embedders(nlp), list(find_code_columns(nlp))
     source_name = name_source(config=config, model=model)
     if source_name and not embedders and not columns:
-        raise ValueError(
-            f"{source_name} has no embedding with a table for each attribute, "
-            "such as spacy.MultiHashEmbed.v2, spacy.HashEmbedCNN.v2, "
-            "spacy-hashembeds.MultiFewerHashEmbed.v1, spacy-hashembeds.MultiEmbed.v1 "
-            "or spacy-hashembeds.MultiWeightedHashEmbed.v1, or with codes, as "
-            "spacy-hashembeds.HashFormerEmbed.v1 "
-            f"(components: {', '.join(nlp.pipe_names) or 'none'}). Leave it out to "
-            "analyse the corpus alone."
-        )
+        raise ValueError(_refuse(source_name, nlp))
     of_tables = (table.attr for embedder in embedders for table in embedder.tables)
     of_codes = (column.attr for _, column in columns)
     attrs = dict.fromkeys([*ATTRS, *of_tables, *of_codes])
@@ -109,22 +97,33 @@ def analyze_corpus(
         if corpus is not None:
             docs = _read(corpus, split, nlp.vocab)
             splits.read(split, docs if progress is None else progress(docs, split))
-    embedders = [
-        give_symbols(embedder, nlp, splits.vocabularies["train"])
-        for embedder in embedders
-    ]
+    vocabularies, vocabulary = splits.vocabularies, splits.vocabularies["train"]
+    embedders = [give_symbols(embedder, nlp, vocabulary) for embedder in embedders]
+    measured = [_measure(embedder, vocabularies) for embedder in embedders]
     return {
         "lang": nlp.lang,
         "splits": splits.statistics,
-        "features": _to_data(count_features(splits.vocabularies["train"])),
+        "features": _to_data(count_features(vocabulary)),
         "entities": splits.entities,
-        "embedders": [_measure(e, splits.vocabularies) for e in embedders],
+        "embedders": measured,
         "codes": [
-            asdict(measure_codes(nlp, name, column, splits.vocabularies["train"]))
+            {"component": name, **measure_codes(nlp.vocab, column, vocabulary)}
             for name, column in columns
         ],
-        "advice": _advise(embedders, splits.vocabularies, bound),
+        "advice": _advise(measured, vocabularies, bound),
     }
+
+
+def _refuse(source_name: str, nlp: Language) -> str:
+    ours = get_descriptions()
+    of_tables = ", ".join(d.architecture for d in ours if d.tables)
+    of_codes = ", ".join(d.architecture for d in ours if d.find_columns)
+    return (
+        f"{source_name} has no embedding with a table for each attribute, such as "
+        f"spacy.MultiHashEmbed.v2, spacy.HashEmbedCNN.v2, {of_tables}, or with codes, "
+        f"as {of_codes} (components: {', '.join(nlp.pipe_names) or 'none'}). Leave it "
+        "out to analyse the corpus alone."
+    )
 
 
 def _read(corpus: CorpusSource, split: str, vocab: Vocab) -> Iterator[Doc]:
@@ -196,46 +195,30 @@ def _measure(
     return {
         "component": embedder.component,
         "has_vectors": embedder.has_vectors,
-        "tables": [_measure_table(table, vocabularies) for table in embedder.tables],
+        "tables": [measure_table(table, vocabularies) for table in embedder.tables],
         "words": asdict(measure_words(embedder.tables, vocabularies["train"])),
     }
 
 
-def _measure_table(
-    table: Table, vocabularies: Mapping[str, Vocabulary]
-) -> dict[str, Any]:
-    values, _ = vocabularies["train"].count_values(table.attr)
-    measures: Any
-    if isinstance(table, HashTable):
-        measures = measure_hash_table(table, values)
-    elif isinstance(table, LookupTable):
-        measures = measure_lookup_table(table, vocabularies)
-    elif isinstance(table, HybridTable):
-        measures = measure_hybrid_table(table, vocabularies)
-    else:
-        measures = measure_weighted_table(table, vocabularies)
-    return {**asdict(measure_size(table, len(values))), **asdict(measures)}
-
-
 def _advise(
-    embedders: Sequence[Embedder],
+    embedders: Sequence[dict[str, Any]],
     vocabularies: Mapping[str, Vocabulary],
     bound: float,
 ) -> list[dict[str, Any]]:
-    """Advise on each embedder, or on the default attributes if there is none."""
+    """Advise on each embedder, or on the default attributes if there is none.
+
+    embedders (Sequence[dict[str, Any]]): What was measured of them.
+    """
     if not embedders:
         advice = advise(vocabularies, ATTRS, width=WIDTH, bound=bound)
         return [{"component": None, **asdict(advice)}]
     found = []
     for embedder in embedders:
-        advice = advise(
-            vocabularies,
-            list(dict.fromkeys(table.attr for table in embedder.tables)),
-            width=embedder.tables[0].width,
-            bound=bound,
-            tables=embedder.tables,
-        )
-        found.append({"component": embedder.component, **asdict(advice)})
+        tables = embedder["tables"]
+        attrs = list(dict.fromkeys(table["attr"] for table in tables))
+        width = tables[0]["width"]
+        advice = advise(vocabularies, attrs, width=width, bound=bound, tables=tables)
+        found.append({"component": embedder["component"], **asdict(advice)})
     return found
 
 

@@ -8,23 +8,8 @@ from thinc.api import Model, PyTorchShim
 from thinc.layers.layernorm import forward as layernorm_forward
 from thinc.layers.maxout import forward as maxout_forward
 
-from ..architectures.embedders import (
-    hash_former_embed,
-    multi_embed,
-    multi_fewer_hash_embed,
-    multi_hybrid_embed,
-    multi_weighted_hash_embed,
-)
+from ..architectures.embedders.descriptions import get_descriptions
 from ..layers.sumngrams import forward as sum_ngrams_forward
-
-# Our embedding layers, which need no tok2vec around them.
-_NAMES = (
-    hash_former_embed.NAME,
-    multi_embed.NAME,
-    multi_fewer_hash_embed.NAME,
-    multi_hybrid_embed.NAME,
-    multi_weighted_hash_embed.NAME,
-)
 
 # Thinc's layer in spaCy's bag of words, which has a row of weights for each n-gram's
 # hash, and in it one for each class.
@@ -64,8 +49,8 @@ def _find_torch_sizes(nodes: Iterable[Model]) -> dict[int, int]:
 def find_embeddings(nlp: Language) -> list[Model]:
     """Find the embedding layers of a pipeline, whichever component they are in.
 
-    RETURNS (list[Model]): What tok2vec layers name as their "embed", our own embedding
-        layers wherever they are, and those of n-grams.
+    RETURNS (list[Model]): What tok2vec layers name as their "embed", the embedders that
+        have descriptions wherever they are, and those of n-grams.
     """
     found = {
         embedding.id: embedding
@@ -77,13 +62,14 @@ def find_embeddings(nlp: Language) -> list[Model]:
 
 def find_embeddings_in(model: Model) -> list[Model]:
     """Find the embedding layers of one component: see `find_embeddings`."""
+    names = {description.name for description in get_descriptions()}
     found: dict[int, Model] = {}
     for node in model.walk():
         if node.has_ref("embed"):
             found[node.get_ref("embed").id] = node.get_ref("embed")
         elif node._func is sum_ngrams_forward:
             found[node.layers[0].id] = node.layers[0]
-        elif node.name in _NAMES:
+        elif node.name in names:
             found[node.id] = node
     return list(found.values())
 

@@ -1,12 +1,31 @@
-"""How the tables of an embedding layer would serve a vocabulary."""
+"""How large the tables of an embedder are, and how they would serve a vocabulary."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from spacy.language import Language
+from thinc.api import Model
 
-from ..hashing.collisions import expected_colliding, expected_rows_reached
+from ..architectures.classifiers.hash_ngram_textcat import KEY as NGRAMS
+from ..architectures.embedders.descriptions import find_table_kinds
+from ..architectures.embedders.tables import (
+    HashTable,
+    HybridTable,
+    LookupTable,
+    Table,
+    WeightedTable,
+)
+from ..corpora.docbin import read_examples
+from ..hashing.collisions import (
+    expected_colliding,
+    expected_rows_reached,
+    expected_sharing_codes,
+)
+from ..layers.sumngrams import forward as sum_ngrams_forward
 from .codes import (
     DEGENERATE_SEED,
     SOUND_SEED,
@@ -14,67 +33,13 @@ from .codes import (
     count_sharing_sums,
     join_codes,
 )
-from .embedders import HashTable, LookupTable, Table, WeightedTable
-from .features import Vocabulary
+from .embedders import find_embedders
+from .features import Vocabulary, collect_vocabulary
 
-
-@dataclass(frozen=True, kw_only=True)
-class HashMeasures:
-    """What the values of a vocabulary get from a hash table, and what to expect.
-
-    attr, rows, num_hashes, seed: See `HashTable`.
-    parameters (int): Rows times width.
-    values (int): Distinct values.
-    load (float): Values for each row.
-    rows_never_reached (int): Rows that no value gets.
-    expected_rows_never_reached (float): From a uniform hash function.
-    rows_reached_by_hash (list[int]): Rows that any value gets from each hash.
-    sharing_row_by_hash (list[int]): Values that share their row with another, under
-        each hash alone.
-    expected_sharing_row (float): The same, from one uniform hash function.
-    sharing_code (int): Values that share all their rows with another, in any order, so
-        that the table can't tell them apart.
-    expected_sharing_code (float): From uniform hash functions.
-    with_sound_seed (HashMeasures, optional): If the seed is the degenerate one, what
-        the same table would give with another.
-    """
-
-    attr: str
-    rows: int
-    num_hashes: int
-    seed: int
-    parameters: int
-    values: int
-    load: float
-    rows_never_reached: int
-    expected_rows_never_reached: float
-    rows_reached_by_hash: list[int]
-    sharing_row_by_hash: list[int]
-    expected_sharing_row: float
-    sharing_code: int
-    expected_sharing_code: float
-    with_sound_seed: "HashMeasures | None"
-
-
-@dataclass(frozen=True, kw_only=True)
-class LookupMeasures:
-    """What the values of a vocabulary get from a lookup table.
-
-    attr (str): The attribute.
-    rows (int): Rows, one more than symbols.
-    parameters (int): Rows times width.
-    values (int): Distinct values.
-    unknown_values (int): Values that share the row for unknown ones.
-    unknown_share (dict[str, float]): For each split, the share of its tokens that get
-        this row, 0 to 1.
-    """
-
-    attr: str
-    rows: int
-    parameters: int
-    values: int
-    unknown_values: int
-    unknown_share: dict[str, float]
+#: What was measured, by its names, ready for JSON.
+Measures = dict[str, Any]
+#: For each split what it holds, "train" among them, whose values are counted.
+Vocabularies = Mapping[str, Vocabulary]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,73 +57,203 @@ class WordMeasures:
     sharing_codes: int
 
 
-def measure_hash_table(table: HashTable, values: NDArray) -> HashMeasures:
-    """Measure a hash table on the distinct values of its attribute.
+def measure_size(table: Table, n_values: int | None) -> Measures:
+    """Count the parameters of a table.
 
-    values (NDArray): *Shape:* `(n,)`, uint64.
+    n_values (int, optional): How many distinct values the training corpus has for it,
+        if that is known.
+    RETURNS (Measures): "attr": what it embeds, an attribute, or "n-grams" of words.
+        "kind". "rows" and their "width". "parameters", and these by its "parts".
+        "standard": the parameters that a standard embedding of this width would have,
+        which has a row for each value: "vocabulary", one of the training vocabulary,
+        unless of n-grams, which nobody counts; for a weighted table "importance_rows",
+        one with as many rows as there are of weights (K·d), with which Svenstrup et al.
+        (2017, §3) compare.
     """
-    code = table.find_code(values)
-    n_values, rows, num_hashes = len(values), table.rows, table.num_hashes
-    sound = None
-    if table.seed == DEGENERATE_SEED:
-        sound = measure_hash_table(replace(table, seed=SOUND_SEED), values)
-    return HashMeasures(
-        attr=table.attr,
-        rows=rows,
-        num_hashes=num_hashes,
-        seed=table.seed,
-        parameters=rows * table.width,
-        values=n_values,
-        load=n_values / rows,
-        rows_never_reached=rows - len(np.unique(code)),
-        expected_rows_never_reached=rows
-        - expected_rows_reached(n_values, rows, num_hashes),
-        rows_reached_by_hash=[len(np.unique(column)) for column in code.T],
-        sharing_row_by_hash=[count_sharing(c.reshape(-1, 1)) for c in code.T],
-        expected_sharing_row=expected_colliding(n_values, rows, 1),
-        sharing_code=count_sharing_sums(code),
-        expected_sharing_code=expected_colliding(n_values, rows, num_hashes),
-        with_sound_seed=sound,
-    )
+    standard = {} if n_values is None else {"vocabulary": n_values * table.width}
+    if isinstance(table, WeightedTable):
+        standard["importance_rows"] = table.importance_rows * table.width
+    return {
+        **_get(table, "attr", "kind", "rows", "width"),
+        "parameters": sum(table.parts.values()),
+        "parts": table.parts,
+        "standard": standard,
+    }
 
 
-def measure_lookup_table(
-    table: LookupTable, vocabularies: Mapping[str, Vocabulary]
-) -> LookupMeasures:
-    """Measure a lookup table on the splits of a corpus.
+def measure_sizes(nlp: Language, train: Path) -> list[Measures]:
+    """Count the parameters of each embedding table of a trained pipeline.
 
-    vocabularies (Mapping[str, Vocabulary]): For each split, "train" among them, whose
-        values are counted.
+    train (Path): The training corpus, a `.spacy` file or a folder of them. It is read
+        if there is a table.
+    RETURNS (list[Measures]): For each table its "component" and what `measure_size`
+        tells: those that `find_embedders` finds, and those of n-grams.
+    """
+    of_ngrams = [
+        {"component": name, **measure_size(table, None)}
+        for name, table in _find_ngram_tables(nlp)
+    ]
+    embedders = find_embedders(nlp)
+    attrs = {table.attr for embedder in embedders for table in embedder.tables}
+    if not attrs:
+        return of_ngrams
+    docs = (example.predicted for example in read_examples(train, nlp))
+    vocabulary = collect_vocabulary(docs, sorted(attrs))
+    n_values = {attr: len(vocabulary.count_values(attr)[0]) for attr in attrs}
+    return of_ngrams + [
+        {"component": embedder.component, **measure_size(table, n_values[table.attr])}
+        for embedder in embedders
+        for table in embedder.tables
+    ]
+
+
+def _find_ngram_tables(nlp: Language) -> Iterator[tuple[str, Table]]:
+    """Find the tables of n-gram classifiers, with the names of their components."""
+    kinds = find_table_kinds()
+    for name, pipe in nlp.pipeline:
+        model = getattr(pipe, "model", None)
+        for node in model.walk() if isinstance(model, Model) else ():
+            if node._func is sum_ngrams_forward:
+                yield name, kinds[node.layers[0].name].read(node.layers[0], NGRAMS)
+
+
+def measure_table(table: Table, vocabularies: Vocabularies) -> Measures:
+    """Measure a table, which has its symbols, on the splits of a corpus.
+
+    RETURNS (Measures): What `measure_size` tells, and what the function of its kind, or
+        that for any kind.
     """
     values, _ = vocabularies["train"].count_values(table.attr)
-    return LookupMeasures(
-        attr=table.attr,
-        rows=table.rows,
-        parameters=table.rows * table.width,
-        values=len(values),
-        unknown_values=int(_are_unknown(table, values).sum()),
-        unknown_share=measure_unknown(table, vocabularies),
-    )
+    measure = _MEASURES.get(table.kind, measure_any_table)
+    return {**measure_size(table, len(values)), **measure(table, vocabularies)}
+
+
+def measure_any_table(table: Table, vocabularies: Vocabularies) -> Measures:
+    """Measure a table of any kind.
+
+    RETURNS (Measures): "values": distinct values. "sharing_code": those that have the
+        vector of another.
+    """
+    values, _ = vocabularies["train"].count_values(table.attr)
+    return {
+        "values": len(values),
+        "sharing_code": count_sharing(table.identify(values)),
+    }
+
+
+def measure_hash_table(table: HashTable, vocabularies: Vocabularies) -> Measures:
+    """Measure a table whose rows are chosen by hashing.
+
+    RETURNS (Measures): "values": distinct values. "load": values for each row.
+        "rows_never_reached": rows that no value gets. "rows_reached_by_hash": rows that
+        any value gets, from each hash. "sharing_row_by_hash": values that share their
+        row with another, under each hash alone. "sharing_code": values that share all
+        their rows with another, in any order, so that the table can't tell them apart.
+        What to expect of uniform hash functions begins with "expected_".
+        "with_sound_seed": if the seed is the degenerate one, what the same table would
+        give with another, or None.
+    """
+    values, _ = vocabularies["train"].count_values(table.attr)
+    code, rows, num_hashes = table.find_code(values), table.rows, table.num_hashes
+    reached = expected_rows_reached(len(values), rows, num_hashes)
+    return {
+        **_describe_hashing(table, values, code),
+        "parameters": rows * table.width,
+        "expected_rows_never_reached": rows - reached,
+        "sharing_row_by_hash": [count_sharing(c.reshape(-1, 1)) for c in code.T],
+        "expected_sharing_row": expected_colliding(len(values), rows, 1),
+        "sharing_code": count_sharing_sums(code),
+        "expected_sharing_code": expected_colliding(len(values), rows, num_hashes),
+        "with_sound_seed": _measure_with_sound_seed(table, vocabularies),
+    }
+
+
+def measure_weighted_table(
+    table: WeightedTable, vocabularies: Vocabularies
+) -> Measures:
+    """Measure a table of component vectors, and of weights for them.
+
+    RETURNS (Measures): As of a hash table: "values", and of component vectors "load",
+        "rows_never_reached" and "rows_reached_by_hash". "sharing_components": values
+        that share all component vectors with another, in any order, so that only
+        weights tell them apart. "sharing_weights": values that share their row of
+        weights with another. "sharing_code": values that share both, the component
+        vectors in the same order, so that the table can't tell them apart; and what to
+        expect of uniform hash functions. "unknown_share": if symbols have rows of
+        weights, what `measure_unknown` tells. "with_sound_seed".
+    """
+    values, _ = vocabularies["train"].count_values(table.attr)
+    code = table.find_code(values)
+    components, weights = code[:, :-1], code[:, -1:]
+    has_symbols = table.hashed_weights is None
+    return {
+        **_describe_hashing(table, values, components),
+        **_get(table, "same_hash", "importance_rows"),
+        "sharing_components": count_sharing_sums(components),
+        "sharing_weights": count_sharing(weights),
+        "sharing_code": count_sharing(code),
+        "expected_sharing_code": _expect_sharing(table, weights),
+        "unknown_share": measure_unknown(table, vocabularies) if has_symbols else {},
+        "with_sound_seed": _measure_with_sound_seed(table, vocabularies),
+    }
+
+
+def measure_lookup_table(table: LookupTable, vocabularies: Vocabularies) -> Measures:
+    """Measure a table with a row for each known symbol.
+
+    RETURNS (Measures): "values": distinct values. "unknown_values": those that share
+        the row for unknown ones. "unknown_share": what `measure_unknown` tells.
+    """
+    values, _ = vocabularies["train"].count_values(table.attr)
+    return {
+        "values": len(values),
+        "unknown_values": int(_are_unknown(table, values).sum()),
+        "unknown_share": measure_unknown(table, vocabularies),
+    }
+
+
+def measure_hybrid_table(table: HybridTable, vocabularies: Vocabularies) -> Measures:
+    """Measure a table with rows of their own for frequent symbols.
+
+    RETURNS (Measures): "values": distinct values. "hashed_values": those that have no
+        row of their own. "rows_never_reached": rows that no value gets. "sharing_code":
+        hashed values that share all rows with another, in any order, so that the table
+        can't tell them apart; and what to expect of uniform hash functions.
+        "hashed_share": for each split, the share of its tokens whose value is hashed, 0
+        to 1.
+    """
+    values, _ = vocabularies["train"].count_values(table.attr)
+    code, is_hashed = table.find_code(values), table.are_hashed(values)
+    n_hashed = int(is_hashed.sum())
+    return {
+        **_get(table, "own_rows", "num_hashes", "seed"),
+        "values": len(values),
+        "hashed_values": n_hashed,
+        "rows_never_reached": table.rows - len(np.unique(code[code < table.rows])),
+        "sharing_code": count_sharing_sums(code[is_hashed]),
+        "expected_sharing_code": expected_colliding(
+            n_hashed, table.rows - table.own_rows, table.num_hashes
+        ),
+        "hashed_share": _share_tokens(table, vocabularies, table.are_hashed),
+    }
+
+
+_MEASURES: dict[str, Callable[[Any, Vocabularies], Measures]] = {
+    HashTable.kind: measure_hash_table,
+    HybridTable.kind: measure_hybrid_table,
+    LookupTable.kind: measure_lookup_table,
+    WeightedTable.kind: measure_weighted_table,
+}
 
 
 def measure_unknown(
-    table: LookupTable | WeightedTable, vocabularies: Mapping[str, Vocabulary]
+    table: LookupTable | WeightedTable, vocabularies: Vocabularies
 ) -> dict[str, float]:
     """Measure the tokens of each split whose value is no symbol of a table.
 
     RETURNS (dict[str, float]): Their share of all tokens, 0 to 1.
     """
-    shares = {}
-    for split, vocabulary in vocabularies.items():
-        values, counts = vocabulary.count_values(table.attr)
-        unknown = counts[_are_unknown(table, values)].sum()
-        shares[split] = float(unknown / max(counts.sum(), 1))
-    return shares
-
-
-def _are_unknown(table: LookupTable | WeightedTable, values: NDArray) -> NDArray:
-    is_unknown: NDArray = table.find_code(values)[:, -1] == 0
-    return is_unknown
+    return _share_tokens(table, vocabularies, lambda v: _are_unknown(table, v))
 
 
 def measure_words(tables: Sequence[Table], vocabulary: Vocabulary) -> WordMeasures:
@@ -176,3 +271,51 @@ def measure_words(tables: Sequence[Table], vocabulary: Vocabulary) -> WordMeasur
         same_attributes=count_sharing(attributes),
         sharing_codes=sharing,
     )
+
+
+def _get(table: Table, *names: str) -> Measures:
+    return {name: getattr(table, name) for name in names}
+
+
+def _describe_hashing(
+    table: HashTable | WeightedTable, values: NDArray, code: NDArray
+) -> Measures:
+    return {
+        **_get(table, "attr", "rows", "num_hashes", "seed"),
+        "values": len(values),
+        "load": len(values) / table.rows,
+        "rows_never_reached": table.rows - len(np.unique(code)),
+        "rows_reached_by_hash": [len(np.unique(column)) for column in code.T],
+    }
+
+
+def _measure_with_sound_seed(
+    table: HashTable | WeightedTable, vocabularies: Vocabularies
+) -> Measures | None:
+    if table.seed != DEGENERATE_SEED:
+        return None
+    return _MEASURES[table.kind](replace(table, seed=SOUND_SEED), vocabularies)
+
+
+def _expect_sharing(table: WeightedTable, weights: NDArray) -> float:
+    """Expect values to share weights and components, as many as share none for sure."""
+    components = 1 if table.same_hash else table.rows**table.num_hashes
+    if table.hashed_weights is None:  # a symbol shares its row with no other value
+        return expected_sharing_codes(int((weights == 0).sum()), components)
+    return expected_sharing_codes(len(weights), components * table.hashed_weights)
+
+
+def _are_unknown(table: LookupTable | WeightedTable, values: NDArray) -> NDArray:
+    is_unknown: NDArray = table.find_code(values)[:, -1] == 0
+    return is_unknown
+
+
+def _share_tokens(
+    table: Table, vocabularies: Vocabularies, tell: Callable[[NDArray], NDArray]
+) -> dict[str, float]:
+    """Give the share of each split's tokens with values that a function tells."""
+    shares = {}
+    for split, vocabulary in vocabularies.items():
+        values, counts = vocabulary.count_values(table.attr)
+        shares[split] = float(counts[tell(values)].sum() / max(counts.sum(), 1))
+    return shares

@@ -5,14 +5,13 @@ import pytest
 import spacy
 from spacy.language import Language
 
-from spacy_hashembeds.analysis.embedders import (
-    Embedder,
+from spacy_hashembeds.analysis.embedders import Embedder, find_embedders
+from spacy_hashembeds.architectures.embedders.tables import (
     HashTable,
+    HybridTable,
     LookupTable,
     WeightedTable,
-    find_embedders,
 )
-from spacy_hashembeds.analysis.hybrid_table import HybridTable
 from spacy_hashembeds.layers import hybridembed, weightedhashembed
 from spacy_hashembeds.layers.hybridembed import HybridEmbed
 from spacy_hashembeds.layers.symbolembed import SymbolEmbed, find_rows, set_symbols
@@ -93,7 +92,7 @@ def test_tables_of_our_hash_embedding():
 
 def test_tables_of_our_lookup_embedding():
     nlp = make("spacy-hashembeds.MultiEmbed.v1", **TWO)
-    expected = [LookupTable(attr=a, width=8, symbols=None) for a in ("NORM", "SHAPE")]
+    expected = [LookupTable.make(a, 8, None) for a in ("NORM", "SHAPE")]
     assert find_embedders(nlp)[0].tables == expected
     for layer in find_symbol_takers(nlp.get_pipe("tok2vec").model):
         set_symbols(layer, np.array([5, 3], dtype="uint64"))
@@ -177,10 +176,10 @@ def test_lookup_codes_part_words_as_the_layer_does():
     set_symbols(layer, np.array([2, 7, 9], dtype="uint64"))
     layer.initialize()
     values = np.array([0, 2, 3, 7, 9, 100, 2**63], dtype="uint64")
-    table = LookupTable(attr="NORM", width=4, symbols=layer.attrs["symbols"])
+    table = LookupTable.make("NORM", 4, layer.attrs["symbols"])
     code = table.find_code(values)
     np.testing.assert_array_equal(code, find_rows(layer, values))
-    empty = LookupTable(attr="NORM", width=4, symbols=values[:0])
+    empty = LookupTable.make("NORM", 4, values[:0])
     assert empty.find_code(values).tolist() == [[0]] * len(values)
     assert table.find_code(values[:0]).shape == (0, 1)
 

@@ -177,7 +177,7 @@ def test_a_corpus_alone_and_an_empty_one(tiny_corpus, tmp_path):
         (["{train}", "--nlp.lang", "qq"], "Can't import language qq"),
         (["{train}", "--nlp.lang", "5"], "Can't import language 5"),
         (["{train}", "--training.seed", "1"], "but a corpus alone has none"),
-        (["{train}", "-c", "multi"], "There is no config 'multi': no file"),
+        (["{train}", "-c", "multi"], "There is no config 'multi'"),
         (["{train}", "--bound", "2"], "'bound' should be above 0 and below 1"),
         (["{train}", "-o", "{train}/out.json"], "{train}"),
     ],
@@ -201,9 +201,9 @@ def test_settings_of_the_config_are_changed_as_in_training(tiny_corpus, capfd):
     train = tiny_corpus / "train.spacy"
     rows = "--components.tok2vec.model.embed.rows"
     overrides = {rows.removeprefix("--"): [70, 50, 30, 20]}
-    result = run(train, "-c", "multi_hash_embed", "--json", rows, "[70,50,30,20]")
-    assert result.exit_code == 0, result.output
     config = CONFIGS / "multi_hash_embed.cfg"
+    result = run(train, "-c", config, "--json", rows, "[70,50,30,20]")
+    assert result.exit_code == 0, result.output
     data = analyze_corpus(train, config=config, overrides=overrides)
     assert json.loads(capfd.readouterr().out) == data
     assert [t["rows"] for t in data["embedders"][0]["tables"]] == [70, 50, 30, 20]
