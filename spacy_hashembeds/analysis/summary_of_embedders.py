@@ -22,7 +22,7 @@ _HASHING = ("seed", "rows", "num_hashes", "values", "load")
 def show_embedder(embedder: dict[str, Any]) -> Iterator[Part]:
     """Say how large the tables of an embedder are, and how they serve a corpus.
 
-    embedder (dict[str, Any]): One of the "embedders" of `analyze_corpus`.
+    embedder (dict[str, Any]): One of the "embedders" of `analyze`.
     """
     yield from _show_sizes(embedder)
     kinds = [table["kind"] for table in embedder["tables"]]
@@ -37,7 +37,7 @@ def show_embedder(embedder: dict[str, Any]) -> Iterator[Part]:
 def show_codes(codes: Sequence[dict[str, Any]]) -> Iterator[Table]:
     """Say how large what has codes in the place of rows is, and how it serves a corpus.
 
-    codes (Sequence[dict[str, Any]]): The "codes" of `analyze_corpus`.
+    codes (Sequence[dict[str, Any]]): The "codes" of `analyze`.
     """
     for component in dict.fromkeys(column["component"] for column in codes):
         yield Table(
