@@ -12,9 +12,9 @@ from spacy_hashembeds.analysis.features import (
     VocabularyCounter,
     count_features,
 )
+from spacy_hashembeds.analysis.measures import measure_hash_table
 from spacy_hashembeds.analysis.statistics import SeenUnseenCounter, StatisticsCounter
-from spacy_hashembeds.analysis.tables import measure_hash_table
-from spacy_hashembeds.architectures.embedders.tables import HashTable
+from spacy_hashembeds.architectures.embedders.table_kinds import HashTable
 from spacy_hashembeds.corpora.docbin import read_docs
 from spacy_hashembeds.corpora.entities import entity_texts
 

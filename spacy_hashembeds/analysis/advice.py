@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .features import Vocabulary
+from .measures import Measures
 from .options import (
     AttributeUse,
     HashOption,
@@ -22,7 +23,6 @@ from .reasons import (
     describe_seeds,
     describe_size,
 )
-from .tables import Measures
 
 #: How many of an attribute's values may share their whole code, as a share of them.
 BOUND = 0.001

@@ -21,6 +21,7 @@ from ..display import Part, Shown
 from .advice import BOUND, advise
 from .embedders import Embedder, find_code_columns, find_embedders, give_symbols
 from .features import Vocabulary, VocabularyCounter, count_features
+from .measures import measure_codes, measure_table, measure_words
 from .pipelines import (
     LANG,
     ConfigSource,
@@ -32,8 +33,6 @@ from .pipelines import (
 )
 from .statistics import SeenUnseenCounter, StatisticsCounter
 from .summary import summarize
-from .tables import measure_table, measure_words
-from .word_codes import measure_codes
 
 #: The attributes that spaCy embeds by default, and table 4 counts.
 ATTRS = ("NORM", "PREFIX", "SUFFIX", "SHAPE")

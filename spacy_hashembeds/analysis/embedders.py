@@ -9,12 +9,12 @@ from spacy.util import walk_dict
 from thinc.api import Model
 
 from ..architectures.embedders.descriptions import find_table_kinds, get_descriptions
-from ..architectures.embedders.tables import Table
+from ..architectures.embedders.table_kinds import Table
 from ..checks import check_attributes
 from ..layers.symboltaker import Symbols
 from ..symbols import load_symbols
 from .features import Vocabulary
-from .sizes import find_embeddings_in
+from .sizes import find_embeddings_in, find_models
 
 COUNT_SYMBOLS = "spacy-hashembeds.count_symbols.v1"
 
@@ -41,7 +41,7 @@ def find_embedders(nlp: Language) -> list[Embedder]:
     descriptions say so. A layer that several components share is there once.
     """
     found: dict[int, Embedder] = {}
-    for name, model in _find_models(nlp):
+    for name, model in find_models(nlp):
         for layer in find_embeddings_in(model):
             tables = _find_tables(layer)
             if tables and layer.id not in found:
@@ -50,13 +50,6 @@ def find_embedders(nlp: Language) -> list[Embedder]:
                     component=name, tables=tables, has_vectors=vectors
                 )
     return list(found.values())
-
-
-def _find_models(nlp: Language) -> Iterator[tuple[str, Model]]:
-    for name, pipe in nlp.pipeline:
-        model = getattr(pipe, "model", None)
-        if isinstance(model, Model):
-            yield name, model
 
 
 def _find_tables(layer: Model) -> list[Table]:
@@ -77,7 +70,7 @@ def _find_tables(layer: Model) -> list[Table]:
 def find_code_columns(nlp: Language) -> Iterator[tuple[str, Any]]:
     """Find what embeds attributes by codes, with the names of components."""
     finders = {d.name: d.find_columns for d in get_descriptions() if d.find_columns}
-    for name, model in _find_models(nlp):
+    for name, model in find_models(nlp):
         for node in model.walk():
             if node.name in finders:
                 yield from ((name, column) for column in finders[node.name](node))

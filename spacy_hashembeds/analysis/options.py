@@ -6,13 +6,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..architectures.embedders.tables import HashTable, LookupTable
+from ..architectures.embedders.table_kinds import HashTable, LookupTable
 from ..hashing.collisions import expected_colliding, fewest_rows
 from ..hashing.murmur import MAX_HASHES
 from ..kernels.distinct import find_distinct_rows
 from .codes import SOUND_SEED, count_sharing, count_sharing_sums, find_known
 from .features import Vocabulary
-from .tables import measure_lookup_table, measure_words
+from .measures import measure_lookup_table, measure_words
 
 MIN_FREQS = (1, 2, 3, 5, 10, 20)
 

@@ -10,11 +10,11 @@ from ..architectures.embedders import (
     multi_weighted_hash_embed,
 )
 from ..architectures.embedders.descriptions import get_descriptions
-from ..architectures.embedders.tables import HashTable, WeightedTable
+from ..architectures.embedders.table_kinds import HashTable, WeightedTable
 from ..hashing.murmur import MAX_HASHES
 from .codes import SOUND_SEED
+from .measures import Measures
 from .options import MAX_ROWS, AttributeUse, HashOption, LookupOption
-from .tables import Measures
 
 _HASHING = multi_fewer_hash_embed.DESCRIPTION.architecture
 _LOOKUP = multi_embed.DESCRIPTION.architecture

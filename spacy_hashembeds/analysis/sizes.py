@@ -54,7 +54,7 @@ def find_embeddings(nlp: Language) -> list[Model]:
     """
     found = {
         embedding.id: embedding
-        for model in _get_models(nlp)
+        for _, model in find_models(nlp)
         for embedding in find_embeddings_in(model)
     }
     return list(found.values())
@@ -106,17 +106,18 @@ def count_pipeline_parameters(nlp: Language) -> int:
 
     Word vectors are not among them: they belong to the vocab, and nothing trains them.
     """
-    return count_parameters(_get_models(nlp))
+    return count_parameters(model for _, model in find_models(nlp))
 
 
 def _find_linear(nlp: Language) -> Iterator[Model]:
-    for model in _get_models(nlp):
+    for _, model in find_models(nlp):
         yield from (node for node in model.walk() if node.name == _LINEAR)
 
 
-def _get_models(nlp: Language) -> list[Model]:
-    models = (getattr(pipe, "model", None) for _, pipe in nlp.pipeline)
-    return [model for model in models if isinstance(model, Model)]
+def find_models(nlp: Language) -> list[tuple[str, Model]]:
+    """Find the models of a pipeline, each with the name of its component."""
+    models = [(name, getattr(pipe, "model", None)) for name, pipe in nlp.pipeline]
+    return [(name, model) for name, model in models if isinstance(model, Model)]
 
 
 def bytes_on_disk(path: str | Path) -> int:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from ..architectures.embedders.tables import (
+from ..architectures.embedders.table_kinds import (
     HashTable,
     HybridTable,
     LookupTable,

@@ -18,8 +18,15 @@ from ..architectures.embedders.descriptions import (
 from .base import Base, read_base
 from .draft import Change, Draft, check_block
 from .embedders import EXPLAIN_DEFAULT, EXPLAIN_SMALL, write_embedder
-from .models import find_embedders, find_left, put_in_encoders, write_out_models
+from .models import (
+    find_embedders,
+    find_left,
+    put_in_encoders,
+    write_out_models,
+    write_out_variables,
+)
 from .pretrained import check_pretrained, find_pretrained
+from .replaced import REPLACED, find_attributes
 from .scorer import put_in_scorer
 from .surroundings import (
     complete_training,
@@ -29,9 +36,7 @@ from .surroundings import (
     put_in_symbol_counting,
     warn_of_vectors,
 )
-from .tables import REPLACED, find_attributes
 from .text import edit_text
-from .variables import write_out_variables
 from .vocabulary import Progress, read_vocabulary
 
 

@@ -13,7 +13,7 @@ from ..analysis.reasons import format_bound
 from ..architectures.embedders.descriptions import EmbedderDescription
 from ..checks import check_attributes
 from ..hashing.murmur import MAX_HASHES
-from .tables import Tables, read_tables
+from .replaced import Tables, read_tables
 
 EXPLAIN_DEFAULT = "The default: --train would have it chosen by the training corpus."
 EXPLAIN_SMALL = "The default: the training corpus is too small to choose by."

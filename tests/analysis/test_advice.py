@@ -13,9 +13,9 @@ from lab.trials.results import (
 )
 from spacy_hashembeds.analysis.advice import advise
 from spacy_hashembeds.analysis.features import Vocabulary, collect_vocabulary
+from spacy_hashembeds.analysis.measures import Measures, measure_table
 from spacy_hashembeds.analysis.reasons import MEASURED_F1, format_bound
-from spacy_hashembeds.analysis.tables import Measures, measure_table
-from spacy_hashembeds.architectures.embedders.tables import HashTable
+from spacy_hashembeds.architectures.embedders.table_kinds import HashTable
 
 from ..conftest import ROOT
 

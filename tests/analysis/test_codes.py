@@ -14,7 +14,7 @@ from spacy_hashembeds.analysis.codes import (
     find_known,
     join_codes,
 )
-from spacy_hashembeds.architectures.embedders.tables import HashTable
+from spacy_hashembeds.architectures.embedders.table_kinds import HashTable
 from spacy_hashembeds.layers import hashembed
 
 KEYS = np.random.default_rng(0).integers(2**63, size=1000, dtype="uint64")

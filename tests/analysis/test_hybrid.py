@@ -6,8 +6,8 @@ import spacy
 from spacy.tokens import Doc
 
 from spacy_hashembeds.analysis.features import Vocabulary, collect_vocabulary
-from spacy_hashembeds.analysis.tables import measure_table, measure_words
-from spacy_hashembeds.architectures.embedders.tables import HybridTable
+from spacy_hashembeds.analysis.measures import measure_table, measure_words
+from spacy_hashembeds.architectures.embedders.table_kinds import HybridTable
 from spacy_hashembeds.layers.symboltaker import Symbols
 
 

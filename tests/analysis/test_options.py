@@ -11,7 +11,7 @@ from spacy_hashembeds.analysis.options import (
     find_lookup_options,
     measure_attributes,
 )
-from spacy_hashembeds.architectures.embedders.tables import HashTable
+from spacy_hashembeds.architectures.embedders.table_kinds import HashTable
 from spacy_hashembeds.symbols import count_values, cut_symbols
 
 ATTRS = ["NORM", "SHAPE"]

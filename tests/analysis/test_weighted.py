@@ -7,8 +7,8 @@ from spacy.tokens import Doc
 
 from spacy_hashembeds.analysis.advice import advise
 from spacy_hashembeds.analysis.features import Vocabulary, collect_vocabulary
-from spacy_hashembeds.analysis.tables import Measures, measure_table, measure_words
-from spacy_hashembeds.architectures.embedders.tables import WeightedTable
+from spacy_hashembeds.analysis.measures import Measures, measure_table, measure_words
+from spacy_hashembeds.architectures.embedders.table_kinds import WeightedTable
 
 
 def make_table(**settings) -> WeightedTable:

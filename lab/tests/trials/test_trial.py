@@ -26,13 +26,13 @@ from lab.trials.processes import locked
 from lab.trials.recorded import find_objection, read_done
 from lab.trials.run_trial import check_gpu, run_trial
 from lab.trials.trial import Trial, identify
+from spacy_hashembeds.analysis.measures import measure_sizes
 from spacy_hashembeds.analysis.sizes import (
     bytes_on_disk,
     count_embedding_parameters,
     count_mixing_parameters,
     count_pipeline_parameters,
 )
-from spacy_hashembeds.analysis.tables import measure_sizes
 from spacy_hashembeds.corpora.docbin import read_docs
 from spacy_hashembeds.evaluation.scores import evaluate_pipeline
 from spacy_hashembeds.files import write_json

@@ -19,7 +19,7 @@ import catalogue
 from thinc.api import Model
 
 if TYPE_CHECKING:
-    from .tables import Table
+    from .table_kinds import Table
 
 EMBEDDERS = catalogue.create("spacy_hashembeds", "embedders", entry_points=True)
 

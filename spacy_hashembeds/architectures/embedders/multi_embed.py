@@ -16,7 +16,7 @@ from ...layers.symbolembed import SymbolEmbed
 from .descriptions import EmbedderDescription
 from .mix_attributes import mix_attributes
 from .symbol_source import wait_for_symbols
-from .tables import LookupTable
+from .table_kinds import LookupTable
 
 NAME = "multi_embed"
 

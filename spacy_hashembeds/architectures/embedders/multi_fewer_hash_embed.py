@@ -7,7 +7,7 @@ from ...hashing.murmur import MAX_HASHES
 from ...layers.hashembed import HashEmbed
 from .descriptions import EmbedderDescription
 from .mix_attributes import mix_attributes
-from .tables import HashTable
+from .table_kinds import HashTable
 
 NAME = "multi_fewer_hash_embed"
 

@@ -17,7 +17,7 @@ from ...layers.hybridembed import HybridEmbed
 from .descriptions import EmbedderDescription
 from .mix_attributes import mix_attributes
 from .symbol_source import wait_for_symbols
-from .tables import HybridTable
+from .table_kinds import HybridTable
 
 NAME = "multi_hybrid_embed"
 

@@ -20,7 +20,7 @@ from ...layers.weightedhashembed import MAX_COMPONENTS, WeightedHashEmbed
 from .descriptions import EmbedderDescription
 from .mix_attributes import mix_attributes
 from .symbol_source import wait_for_symbols
-from .tables import WeightedTable
+from .table_kinds import WeightedTable
 
 NAME = "multi_weighted_hash_embed"
 

@@ -14,7 +14,7 @@ from thinc.layers.array_getitem import ints_getitem
 from spacy_hashembeds.architectures.embedders.descriptions import EmbedderDescription
 from spacy_hashembeds.architectures.embedders.mix_attributes import mix_attributes
 from spacy_hashembeds.architectures.embedders.symbol_source import wait_for_symbols
-from spacy_hashembeds.architectures.embedders.tables import SymbolTable
+from spacy_hashembeds.architectures.embedders.table_kinds import SymbolTable
 from spacy_hashembeds.layers.symboltaker import Symbols, SymbolTaker
 
 

@@ -33,17 +33,18 @@ import json, sys
 import spacy
 from spacy.training import Example
 from spacy.util import load_model_from_config
-from spacy_hashembeds import accelerate, analyze
+from spacy_hashembeds import analyze
 from spacy_hashembeds.acceleration.accelerate import accelerate_folder
 from spacy_hashembeds.analysis.sizes import count_embedding_parameters
-from spacy_hashembeds.analysis.tables import measure_sizes
+from spacy_hashembeds.analysis.measures import measure_sizes
 from spacy_hashembeds.configuration.configure import configure
 from spacy_hashembeds.corpora.docbin import read_examples
 
 base, train, symbols = sys.argv[1:]
 made = configure(base, embedder="toy_embed", train=train, encoder=False, blas=False)
 config = made.config.interpolate()
-again = configure(base, embedder="toy_embed").config.interpolate()
+open("made.cfg", "w").write(made.text)
+back = configure("made.cfg", embedder="multi_fewer_hash_embed").config.interpolate()
 analysis = analyze(train, config=config)
 config["initialize"]["before_init"] = None
 config["components"]["tok2vec"]["model"]["embed"]["tables"] = symbols
@@ -58,7 +59,8 @@ print(json.dumps({
     "config": config["components"]["tok2vec"]["model"]["embed"],
     "changes": [change.why for change in made.changes],
     "callback": made.config["initialize"]["before_init"],
-    "again": again["components"]["tok2vec"]["model"]["embed"]["@architectures"],
+    "back": back["components"]["tok2vec"]["model"]["embed"]["@architectures"],
+    "callback_back": back["initialize"]["before_init"],
     "analysis": analysis,
     "shown": str(analysis),
     "sizes": measure_sizes(nlp, train),
@@ -107,15 +109,18 @@ def used(folder) -> dict:
 
 def test_config_puts_in_an_embedder_of_another_package(folder, used):
     embed = used["config"]
-    assert embed["@architectures"] == used["again"] == "toy.ToyEmbed.v1"
-    assert set(embed) == {"@architectures", "width", "attrs", "rows", *EXTRA}
+    assert embed["@architectures"] == "toy.ToyEmbed.v1"
+    arguments = {"width", "attrs", "rows", "tables", "include_static_vectors"}
+    assert set(embed) == {"@architectures", *arguments}
     (why,) = [why for why in used["changes"] if "in turns" in why]
     assert why.startswith("In place of spacy.MultiHashEmbed.v2: rows in turns")
     assert used["callback"]["@callbacks"] == "spacy-hashembeds.count_symbols.v1"
     assert "toy_embed" in run(folder, "-m", "spacy", "hashembeds", "config", "--help")
 
 
-EXTRA = ("tables", "include_static_vectors")
+def test_config_takes_an_embedder_of_another_package_out(used):
+    assert used["back"] == "spacy-hashembeds.MultiFewerHashEmbed.v1"
+    assert used["callback_back"] is None
 
 
 def test_analyze_measures_an_embedder_of_another_package(used):

@@ -5,8 +5,8 @@ from spacy.strings import StringStore
 from spacy.tokens import Doc
 
 from spacy_hashembeds.analysis.features import Vocabulary, collect_vocabulary
-from spacy_hashembeds.analysis.tables import Measures, measure_table, measure_words
-from spacy_hashembeds.architectures.embedders.tables import HashTable, LookupTable
+from spacy_hashembeds.analysis.measures import Measures, measure_table, measure_words
+from spacy_hashembeds.architectures.embedders.table_kinds import HashTable, LookupTable
 from spacy_hashembeds.corpora.docbin import read_docs
 
 NORMS = np.array([StringStore().add(f"word{i}") for i in range(50_000)], dtype="uint64")

@@ -8,11 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from spacy.language import Language
+from spacy.vocab import Vocab
 from thinc.api import Model
 
 from ..architectures.classifiers.hash_ngram_textcat import KEY as NGRAMS
 from ..architectures.embedders.descriptions import find_table_kinds
-from ..architectures.embedders.tables import (
+from ..architectures.embedders.distinct_words import Words
+from ..architectures.embedders.hash_former_embed import WordColumn
+from ..architectures.embedders.table_kinds import (
     HashTable,
     HybridTable,
     LookupTable,
@@ -25,6 +28,7 @@ from ..hashing.collisions import (
     expected_rows_reached,
     expected_sharing_codes,
 )
+from ..layers.lshhasher import takes_ngrams
 from ..layers.sumngrams import forward as sum_ngrams_forward
 from .codes import (
     DEGENERATE_SEED,
@@ -35,6 +39,7 @@ from .codes import (
 )
 from .embedders import find_embedders
 from .features import Vocabulary, collect_vocabulary
+from .sizes import count_parameters, find_models
 
 #: What was measured, by its names, ready for JSON.
 Measures = dict[str, Any]
@@ -110,9 +115,8 @@ def measure_sizes(nlp: Language, train: Path) -> list[Measures]:
 def _find_ngram_tables(nlp: Language) -> Iterator[tuple[str, Table]]:
     """Find the tables of n-gram classifiers, with the names of their components."""
     kinds = find_table_kinds()
-    for name, pipe in nlp.pipeline:
-        model = getattr(pipe, "model", None)
-        for node in model.walk() if isinstance(model, Model) else ():
+    for name, model in find_models(nlp):
+        for node in model.walk():
             if node._func is sum_ngrams_forward:
                 yield name, kinds[node.layers[0].name].read(node.layers[0], NGRAMS)
 
@@ -256,6 +260,36 @@ def measure_unknown(
     return _share_tokens(table, vocabularies, lambda v: _are_unknown(table, v))
 
 
+def measure_codes(vocab: Vocab, column: WordColumn, train: Vocabulary) -> Measures:
+    """Measure what an embedder makes of an attribute by codes, and of a vocabulary.
+
+    vocab (Vocab): That of the pipeline, which has the vocabulary's texts.
+    column (WordColumn): One of the embedder's.
+    train (Vocabulary): What the training corpus holds.
+    RETURNS (Measures): "attr": the attribute. "hasher", "compressor": the names
+        of the layers that hash it, and make vectors of codes. "bits": those of a code,
+        None if it is a row. "rows": how many there are, None if a code has bits.
+        "width": of a vector. "parameters": those of the compressor. "values": distinct
+        values in the training corpus. "sharing_code": those that share all bits with
+        another, or their row, so that they can't be told apart; None if the n-grams
+        that count are not known yet.
+    """
+    (hasher,), compressor = column.hashing.layers, column.compressor
+    values, _ = train.count_values(column.attr)
+    rows = column.hashing.maybe_get_dim("nV")
+    return {
+        "attr": column.attr,
+        "hasher": hasher.name,
+        "compressor": compressor.name,
+        "bits": hasher.get_dim("nO") if rows is None else None,
+        "rows": rows,
+        "width": compressor.get_dim("nO"),
+        "parameters": _count_parameters(compressor),
+        "values": len(values),
+        "sharing_code": _count_sharing(vocab, hasher, values),
+    }
+
+
 def measure_words(tables: Sequence[Table], vocabulary: Vocabulary) -> WordMeasures:
     """Count the words of a vocabulary that tables can't tell apart."""
     attributes = vocabulary.get_words([table.attr for table in tables])[:, 1:]
@@ -319,3 +353,17 @@ def _share_tokens(
         values, counts = vocabulary.count_values(table.attr)
         shares[split] = float(counts[tell(values)].sum() / max(counts.sum(), 1))
     return shares
+
+
+def _count_parameters(compressor: Model) -> int:
+    """Count parameters, also where there are none yet, as in a config."""
+    is_new = not any(n.has_param(p) for n in compressor.walk() for p in n.param_names)
+    return count_parameters([compressor.copy().initialize() if is_new else compressor])
+
+
+def _count_sharing(vocab: Vocab, hasher: Model, values: NDArray) -> int | None:
+    if takes_ngrams(hasher) and hasher.attrs["ngrams"] is None:
+        return None
+    words = Words([vocab], values.reshape(-1, 1))
+    codes: NDArray[np.integer] = hasher.predict(words.read_texts())
+    return count_sharing(codes.astype("uint64"))
