@@ -11,6 +11,7 @@ from thinc.api import Model
 from ..architectures.embedders.descriptions import find_table_kinds, get_descriptions
 from ..architectures.embedders.table_kinds import Table
 from ..checks import check_attributes
+from ..layers import symboltaker
 from ..layers.symboltaker import Symbols
 from ..symbols import load_symbols
 from .features import Vocabulary
@@ -24,14 +25,21 @@ class Embedder:
     """An embedding layer of a pipeline.
 
     component (str): The name of its component.
-    tables (Sequence[Table]): In the order of the layer.
+    layers (Sequence[tuple[str, Model]]): What each of those that have a table embeds,
+        and the layer, in order.
     has_vectors (bool): Whether it mixes in word vectors, which may tell apart words
         that the tables don't.
     """
 
     component: str
-    tables: Sequence[Table]
+    layers: Sequence[tuple[str, Model]]
     has_vectors: bool
+
+    @property
+    def tables(self) -> list[Table]:
+        """The tables of its layers."""
+        kinds = find_table_kinds()
+        return [kinds[layer.name].read(layer, attr) for attr, layer in self.layers]
 
 
 def find_embedders(nlp: Language) -> list[Embedder]:
@@ -43,28 +51,24 @@ def find_embedders(nlp: Language) -> list[Embedder]:
     found: dict[int, Embedder] = {}
     for name, model in find_models(nlp):
         for layer in find_embeddings_in(model):
-            tables = _find_tables(layer)
-            if tables and layer.id not in found:
+            layers = _find_layers(layer)
+            if layers and layer.id not in found:
                 vectors = any(node.name == "static_vectors" for node in layer.walk())
                 found[layer.id] = Embedder(
-                    component=name, tables=tables, has_vectors=vectors
+                    component=name, layers=layers, has_vectors=vectors
                 )
     return list(found.values())
 
 
-def _find_tables(layer: Model) -> list[Table]:
-    """Find the tables of a layer, or none if it is no embedding by attributes alone."""
+def _find_layers(layer: Model) -> list[tuple[str, Model]]:
+    """Find what has tables in a layer, if it is an embedding by attributes alone."""
     nodes = list(layer.walk())
     extractors = [node for node in nodes if node.name == "extract_features"]
     is_known = len(extractors) == 1 and all(node.name != "charembed" for node in nodes)
     if not is_known:
         return []
     kinds, attrs = find_table_kinds(), check_attributes(extractors[0].attrs["columns"])
-    return [
-        kinds[node.name].read(node, attrs[node.attrs["column"]])
-        for node in nodes
-        if node.name in kinds
-    ]
+    return [(attrs[node.attrs["column"]], node) for node in nodes if node.name in kinds]
 
 
 def find_code_columns(nlp: Language) -> Iterator[tuple[str, Any]]:
@@ -77,38 +81,40 @@ def find_code_columns(nlp: Language) -> Iterator[tuple[str, Any]]:
 
 
 def give_symbols(embedder: Embedder, nlp: Language, train: Vocabulary) -> Embedder:
-    """Give tables the symbols that initialising the pipeline would give them.
+    """Give layers the symbols that initialising the pipeline would give them.
 
     train (Vocabulary): What the training corpus holds.
     RAISES (OSError): If the file in the argument `tables` is not there.
-    RAISES (ValueError): If the config says nowhere which symbols get a row, or a table
-        has no rows for them.
+    RAISES (ValueError): If the config says nowhere which symbols get a row, or a layer
+        refuses them.
+    RETURNS (Embedder): The embedder with copies of these layers.
     """
-    tables = [
-        table.with_symbols(_find_symbols(embedder, table, nlp, train))
-        if table.needs_symbols
-        else table
-        for table in embedder.tables
-    ]
-    return replace(embedder, tables=tables)
+    layers = []
+    for attr, layer in embedder.layers:
+        if "symbol_taker" in layer.attrs and layer.attrs["symbols"] is None:
+            symbols = _find_symbols(embedder, attr, nlp, train)
+            layer = layer.copy()
+            symboltaker.give_symbols(layer, symbols)
+        layers.append((attr, layer))
+    return replace(embedder, layers=layers)
 
 
 def _find_symbols(
-    embedder: Embedder, table: Table, nlp: Language, train: Vocabulary
+    embedder: Embedder, attr: str, nlp: Language, train: Vocabulary
 ) -> Symbols:
     config = nlp.config.interpolate()
     settings = walk_dict(config["components"][embedder.component])
     for path in (value for keys, value in settings if keys[-1] == "tables" and value):
-        found = load_symbols(path).get_table(table.attr)
+        found = load_symbols(path).get_table(attr)
         return Symbols(found.symbols, found.rare)
     callback = config["initialize"].get("before_init") or {}
     if callback.get("@callbacks") != COUNT_SYMBOLS:
         raise ValueError(
-            f"The table for {table.attr} in '{embedder.component}' has no "
+            f"The table for {attr} in '{embedder.component}' has no "
             "symbols, and the config does not say where they come from. Set "
             f'[initialize.before_init] to @callbacks = "{COUNT_SYMBOLS}", or the '
             "argument `tables` to a file made by `spacy hashembeds tables`."
         )
-    values, counts = train.count_values(table.attr)
+    values, counts = train.count_values(attr)
     is_frequent = counts >= callback.get("min_freq", 10)
     return Symbols(values[is_frequent], values[~is_frequent])

@@ -108,19 +108,16 @@ def test_tables_of_our_weighted_embedding():
         )
         for attr, rows, seed, weights in (("NORM", 50, 31, 70), ("SHAPE", 20, 32, 40))
     ]
-    assert [table.needs_symbols for table in embedder.tables] == [False, False]
 
 
 def test_symbols_of_our_weighted_embedding():
     nlp = make("spacy-hashembeds.MultiWeightedHashEmbed.v1", **ROWS)
-    assert [table.needs_symbols for table in find_embedders(nlp)[0].tables] == [
-        True
-    ] * 2
+    assert [t.importance_rows for t in find_embedders(nlp)[0].tables] == [1, 1]
     for layer in find_symbol_takers(nlp.get_pipe("tok2vec").model):
         give_symbols(layer, Symbols(np.array([5, 3], dtype="uint64")))
     for table in find_embedders(nlp)[0].tables:
         np.testing.assert_array_equal(table.symbols, [3, 5])
-        assert (table.importance_rows, table.needs_symbols) == (3, False)
+        assert table.importance_rows == 3
 
 
 def test_tables_of_our_hybrid_embedding():
@@ -134,14 +131,9 @@ def test_tables_of_our_hybrid_embedding():
     symbols = Symbols(*np.array([[5, 3], [7, 8]], dtype="uint64"))
     for layer in find_symbol_takers(nlp.get_pipe("tok2vec").model):
         give_symbols(layer, symbols)
-    for table, (attr, rows, seed) in zip(
-        find_embedders(nlp)[0].tables, names, strict=True
-    ):
+    for table in find_embedders(nlp)[0].tables:
         np.testing.assert_array_equal(table.symbols, [3, 5])
-        assert not table.needs_symbols
-        given = HybridTable(attr=attr, rows=rows, width=8, num_hashes=3, seed=seed)
-        assert given.needs_symbols
-        assert given.with_symbols(symbols).rows == table.rows < 9
+        assert table.rows < 9
 
 
 def test_word_vectors_are_noted():

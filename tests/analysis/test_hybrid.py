@@ -8,7 +8,8 @@ from spacy.tokens import Doc
 from spacy_hashembeds.analysis.features import Vocabulary, collect_vocabulary
 from spacy_hashembeds.analysis.measures import measure_table, measure_words
 from spacy_hashembeds.architectures.embedders.table_kinds import HybridTable
-from spacy_hashembeds.layers.symboltaker import Symbols
+from spacy_hashembeds.layers.hybridembed import HybridEmbed
+from spacy_hashembeds.layers.symboltaker import Symbols, give_symbols
 
 
 def collect(text: str) -> Vocabulary:
@@ -17,10 +18,12 @@ def collect(text: str) -> Vocabulary:
 
 
 def make_table(vocabulary: Vocabulary, *, min_freq: int, **settings) -> HybridTable:
-    defaults = {"attr": "NORM", "rows": 5000, "width": 96, "num_hashes": 2, "seed": 9}
+    defaults = {"rows": 5000, "key": "NORM", "num_hashes": 2, "seed": 9}
     values, counts = vocabulary.count_values("NORM")
     symbols = Symbols(values[counts >= min_freq], values[counts < min_freq])
-    return HybridTable(**{**defaults, **settings}).with_symbols(symbols)
+    layer = HybridEmbed(96, **{**defaults, **settings})
+    give_symbols(layer, symbols)
+    return HybridTable.read(layer, "NORM")
 
 
 def test_one_hashed_row_counted_by_hand():

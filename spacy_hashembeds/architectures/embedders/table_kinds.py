@@ -1,6 +1,6 @@
 """The kinds of tables that embed an attribute: their sizes, and the rows of values."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar, Self
 
 import numpy as np
@@ -9,8 +9,7 @@ from thinc.api import Model
 
 from ...hashing.murmur import MAX_HASHES, find_rows
 from ...kernels.sums import NUMPY_OPS
-from ...layers.hybridembed import HybridEmbed
-from ...layers.symboltaker import Symbols, give_symbols, look_up
+from ...layers.symboltaker import look_up
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,18 +51,6 @@ class Table:
         """Its parameters, by what they are."""
         return {"rows": self.rows * self.width}
 
-    @property
-    def needs_symbols(self) -> bool:
-        """Whether it has not got the symbols of the training corpus yet."""
-        return False
-
-    def with_symbols(self, symbols: Symbols) -> Self:
-        """Give the table that the layer will have with symbols.
-
-        RAISES (ValueError): If the layer refuses them.
-        """
-        raise NotImplementedError
-
 
 @dataclass(frozen=True, kw_only=True)
 class HashTable(Table):
@@ -95,26 +82,16 @@ class HashTable(Table):
 
 
 @dataclass(frozen=True, kw_only=True)
-class SymbolTable(Table):
-    """A table with rows for symbols of the training corpus.
+class LookupTable(Table):
+    """A table with a row for each known symbol, and one for all others.
 
     symbols (NDArray, optional): The symbols in ascending order, None if the table has
         not got them yet. *Shape:* `(n,)`, uint64.
     """
 
-    symbols: NDArray | None = None
-
-    @property
-    def needs_symbols(self) -> bool:
-        """Whether it has not got the symbols of the training corpus yet."""
-        return self.symbols is None
-
-
-@dataclass(frozen=True, kw_only=True)
-class LookupTable(SymbolTable):
-    """A table with a row for each known symbol, and one for all others."""
-
     kind = "lookup"
+
+    symbols: NDArray | None
 
     @classmethod
     def read(cls, layer: Model, attr: str) -> Self:
@@ -129,10 +106,6 @@ class LookupTable(SymbolTable):
     def find_code(self, values: NDArray) -> NDArray:
         """Number the rows of values, unknown ones 0. *Shape:* `(n, 1)`, uint64."""
         return _look_up(values, self.symbols, unk=0)
-
-    def with_symbols(self, symbols: Symbols) -> Self:
-        """Give the table that the layer will have with symbols."""
-        return self.make(self.attr, self.width, np.sort(symbols.frequent))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -186,15 +159,6 @@ class WeightedTable(Table):
             "weights": self.importance_rows * self.num_hashes,
         }
 
-    @property
-    def needs_symbols(self) -> bool:
-        """Whether it has not got the symbols of the training corpus yet."""
-        return self.hashed_weights is None and self.symbols is None
-
-    def with_symbols(self, symbols: Symbols) -> Self:
-        """Give the table that the layer will have with symbols."""
-        return replace(self, symbols=np.sort(symbols.frequent))
-
     def find_code(self, values: NDArray) -> NDArray:
         """Find the component vectors of values, and their rows of weights, the last.
 
@@ -221,19 +185,22 @@ class WeightedTable(Table):
 
 
 @dataclass(frozen=True, kw_only=True)
-class HybridTable(SymbolTable):
+class HybridTable(Table):
     """A table with a row for each frequent symbol, and hashed rows for all others.
 
     As long as it has no symbols, its rows are the most that it may have.
 
     num_hashes (int): How many rows each value gets that is not frequent.
     seed (int): Of the hash function.
+    symbols (NDArray, optional): The frequent symbols in ascending order, None if the
+        table has not got them yet. *Shape:* `(n,)`, uint64.
     """
 
     kind = "hybrid"
 
     num_hashes: int
     seed: int
+    symbols: NDArray | None = None
 
     @classmethod
     def read(cls, layer: Model, attr: str) -> Self:
@@ -257,18 +224,6 @@ class HybridTable(SymbolTable):
         """The parameters of its two parts."""
         own = self.own_rows * self.width
         return {"own": own, "hashed": self.rows * self.width - own}
-
-    def with_symbols(self, symbols: Symbols) -> Self:
-        """Give the table that the layer will have with symbols."""
-        layer: Model = HybridEmbed(
-            self.width,
-            self.rows,
-            key=self.attr,
-            num_hashes=self.num_hashes,
-            seed=self.seed,
-        )
-        give_symbols(layer, symbols)
-        return self.read(layer, self.attr)
 
     def are_hashed(self, values: NDArray) -> NDArray:
         """Tell which values have no row of their own. *Shape:* `(n,)`, bool."""

@@ -14,7 +14,7 @@ from thinc.layers.array_getitem import ints_getitem
 from spacy_hashembeds.architectures.embedders.descriptions import EmbedderDescription
 from spacy_hashembeds.architectures.embedders.mix_attributes import mix_attributes
 from spacy_hashembeds.architectures.embedders.symbol_source import wait_for_symbols
-from spacy_hashembeds.architectures.embedders.table_kinds import SymbolTable
+from spacy_hashembeds.architectures.embedders.table_kinds import Table
 from spacy_hashembeds.layers.symboltaker import Symbols, SymbolTaker
 
 
@@ -88,17 +88,15 @@ def find_rows(ids: Any, symbols: np.ndarray, rows: int) -> np.ndarray:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ToyTable(SymbolTable):
+class ToyTable(Table):
     kind = "toy"
+
+    symbols: np.ndarray | None
 
     @classmethod
     def read(cls, layer: Model, attr: str) -> Self:
         rows, width = layer.get_dim("nV"), layer.get_dim("nO")
         return cls(attr=attr, rows=rows, width=width, symbols=layer.attrs["symbols"])
-
-    def with_symbols(self, symbols: Symbols) -> Self:
-        sizes = {"attr": self.attr, "rows": self.rows, "width": self.width}
-        return type(self)(**sizes, symbols=np.sort(symbols.frequent))
 
     def find_code(self, values: np.ndarray) -> np.ndarray:
         assert self.symbols is not None

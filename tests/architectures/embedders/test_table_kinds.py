@@ -73,8 +73,7 @@ def test_hybrid_codes_part_words_as_the_layer_does(num_hashes, n_symbols):
     layer.initialize()
     E = layer.get_param("E")
     E[...] = np.random.default_rng(0).integers(2**20, size=E.shape)  # sums are exact
-    table = HybridTable(attr="NORM", rows=9, width=4, num_hashes=num_hashes, seed=11)
-    table = table.with_symbols(symbols)
+    table = HybridTable.read(layer, "NORM")
     code = table.find_code(values)
     np.testing.assert_array_equal(code, hybridembed.find_rows(layer, values))
     assert table.find_code(values[:0]).shape == (0, num_hashes)
