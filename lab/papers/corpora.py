@@ -6,14 +6,14 @@ from pathlib import Path
 
 import spacy
 
-from spacy_hashembeds.analysis.embedders import HashTable
 from spacy_hashembeds.analysis.features import (
     Vocabulary,
     VocabularyCounter,
     count_features,
 )
+from spacy_hashembeds.analysis.measures import measure_hash_table
 from spacy_hashembeds.analysis.statistics import SeenUnseenCounter, StatisticsCounter
-from spacy_hashembeds.analysis.tables import measure_hash_table
+from spacy_hashembeds.architectures.embedders.table_kinds import HashTable
 from spacy_hashembeds.corpora.docbin import read_categories, read_docs
 from spacy_hashembeds.corpora.entities import entity_texts
 from spacy_hashembeds.evaluation.tasks import NER
@@ -116,12 +116,11 @@ def _count_words(vocabulary: Vocabulary) -> dict[str, float]:
     figures: dict[str, float] = {
         name: feature.values for name, feature in count_features(vocabulary).items()
     }
-    norms, _ = vocabulary.count_values("NORM")
     for seed in (8, 9):
         table = HashTable(attr="NORM", rows=5000, num_hashes=1, seed=seed, width=96)
-        measures = measure_hash_table(table, norms)
-        figures[f"reached_{seed}"] = measures.rows_reached_by_hash[0]
-        figures[f"sharing_{seed}"] = measures.sharing_row_by_hash[0]
+        measures = measure_hash_table(table, {"train": vocabulary})
+        figures[f"reached_{seed}"] = measures["rows_reached_by_hash"][0]
+        figures[f"sharing_{seed}"] = measures["sharing_row_by_hash"][0]
     return figures
 
 

@@ -20,7 +20,7 @@ from thinc.api import ConfigValidationError
 from thinc.util import gpu_is_available
 
 from spacy_hashembeds.acceleration.timing import measure_words_per_second
-from spacy_hashembeds.analysis.parameters import measure_sizes
+from spacy_hashembeds.analysis.measures import measure_sizes
 from spacy_hashembeds.analysis.sizes import (
     bytes_on_disk,
     count_embedding_parameters,

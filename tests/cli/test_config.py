@@ -12,6 +12,7 @@ from typer.testing import CliRunner, Result
 import spacy_hashembeds.cli  # noqa: F401
 from spacy_hashembeds.configuration.configure import configure
 
+from ..configs import CONFIGS
 from ..configuration import toy_configs as toys
 
 
@@ -143,6 +144,16 @@ def test_errors_are_told_without_a_traceback(
     assert message in squeeze(result.stderr)
     assert len(result.stderr) < 3000
     assert not (tmp_path / "new.cfg").exists()
+
+
+def test_a_config_that_has_all_of_it_stays_as_it_is(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    base = CONFIGS / "multi_embed.cfg"
+    result = run(base, "-o", "mine.cfg", "--embedder", "multi_embed")
+    assert result.exit_code == 0, result.output
+    embed = load_config("mine.cfg")["components"]["tok2vec"]["model"]["embed"]
+    assert embed["@architectures"] == "spacy-hashembeds.MultiEmbed.v1"
+    assert load_config("mine.cfg") == load_config(base)
 
 
 def test_a_config_is_read_from_standard_input(tmp_path):

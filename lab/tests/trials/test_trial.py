@@ -26,7 +26,7 @@ from lab.trials.processes import locked
 from lab.trials.recorded import find_objection, read_done
 from lab.trials.run_trial import check_gpu, run_trial
 from lab.trials.trial import Trial, identify
-from spacy_hashembeds.analysis.parameters import measure_sizes
+from spacy_hashembeds.analysis.measures import measure_sizes
 from spacy_hashembeds.analysis.sizes import (
     bytes_on_disk,
     count_embedding_parameters,

@@ -8,7 +8,7 @@ from spacy.tokens import Doc, DocBin
 from spacy.training import Example
 
 from spacy_hashembeds import count_symbols
-from spacy_hashembeds.analysis.parameters import measure_sizes
+from spacy_hashembeds.analysis.measures import measure_sizes
 from spacy_hashembeds.analysis.sizes import count_embedding_parameters
 from spacy_hashembeds.layers.symboltaker import find_symbol_takers
 
