@@ -135,7 +135,7 @@ JUDGED = {
         "file not named",
     ),
     "too long": (make_target(_talk, at_load=True), "opaque error", "message too long"),
-    "opaque": (make_target(_stumble), "opaque error", "TypeError in spacy_hashembeds"),
+    "opaque": (make_target(_stumble), "opaque error", "TypeError in lab.vectors"),
     "unusable": (make_target(_fail_in_fuzzer), "opaque error", "_use_docs"),
     "theirs": (make_target(_have_spacy_fail), "error of spaCy's or Thinc's", "spacy."),
     "same": (make_target(_answer_the_same), "same answer", ""),

@@ -9,4 +9,7 @@ lab_cli = typer.Typer(
     name="python -m lab",
     help="Reproduce papers, and compare embedders over seeds.",
     no_args_is_help=True,
+    # as spaCy shows its own
+    add_completion=False,
+    rich_markup_mode=None,
 )

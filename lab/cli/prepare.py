@@ -47,9 +47,13 @@ def prepare_cli(
     """
     from wasabi import msg
 
+    from spacy_hashembeds.corpora.splits import SPLITS
+    from spacy_hashembeds.files import check_targets
+
     from ..corpora.datasets import prepare_dataset
 
     try:
+        check_targets([output / f"{split}.spacy" for split in SPLITS])
         paths = prepare_dataset(dataset, assets, output, progress=show_documents)
     except (OSError, ValueError) as e:
         msg.fail("Can't prepare the corpus", describe(e), exits=1)

@@ -1,9 +1,7 @@
 """`python -m lab report`."""
 
-from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
 
 from spacy.cli._util import Arg, Opt
 
@@ -67,42 +65,20 @@ def report_cli(
 
     from spacy_hashembeds.files import check_targets, choose_suffix
 
-    from ..papers.pages import SUFFIXES
+    from ..papers.page import SUFFIXES, make_page, write_page
 
-    make, write = _find_paper(paper)
     try:
         choose_suffix(output, SUFFIXES)
         # no input, which end in .json and .spacy; and may well be in their folder
         check_targets([output, None if figures is None else figures / "figure1.png"])
-        report = make(results, corpus_root=corpus_root, on_progress=msg.info)
-        write(report, output, figures=figures)
+        page = make_page(results, paper, corpus_root=corpus_root, on_progress=msg.info)
+        write_page(page, output, figures=figures)
     except (OSError, ValueError, ImportError) as e:
         msg.fail("Can't make the report", describe(e), exits=1)
-    if report.misnamed:
-        names = ", ".join(map(str, report.misnamed))
+    if page.misnamed:
+        names = ", ".join(map(str, page.misnamed))
         msg.warn("Skipped files that are not named seedN.json", names)
     msg.good(
-        f"Wrote {output} from {report.n_results} results",
-        f"{report.differences}; "
-        f"{len(report.missing)} variants are missing on some dataset.",
+        f"Wrote {output} from {page.n_results} results",
+        f"{page.differences}; {page.n_missing} variants are missing on some dataset.",
     )
-
-
-def _find_paper(paper: PaperName) -> tuple[Callable[..., Any], Callable[..., None]]:
-    """Find what makes the page of a paper, and what writes it."""
-    if paper == PaperName.hash_embeddings:
-        from ..papers.hash_embeddings.page import make_page, write_hash_embeddings
-
-        return make_page, write_hash_embeddings
-    if paper == PaperName.why_attention:
-        from ..papers.why_attention import page
-
-        return page.make_page, page.write_why_attention
-    if paper == PaperName.hashformers:
-        from ..papers.hashformers.page import make_page as make_hashformers
-        from ..papers.hashformers.page import write_hashformers
-
-        return make_hashformers, write_hashformers
-    from ..papers.report import make_report, write_report
-
-    return make_report, write_report

@@ -1,7 +1,7 @@
-"""Real corpora made into `train.spacy`, `dev.spacy` and `test.spacy`.
+"""Published corpora made into `train.spacy`, `dev.spacy` and `test.spacy`.
 
 They are those of the report "Multi hash embeddings in spaCy", corpora for text
-classification (`textdatasets`), and your own files.
+classification (`textdatasets`), and the tasks of GLUE (`gluedatasets`).
 """
 
 import math

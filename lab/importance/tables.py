@@ -8,7 +8,6 @@ known to the layer that reads them from Docs, which stands before it in the same
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Protocol
 
 from numpy.typing import NDArray
 from spacy.attrs import IDS
@@ -33,40 +32,22 @@ from spacy_hashembeds.layers.weightedhashembed import check_weights
 _TEXTS = {name for name in IDS if hasattr(Token, f"{name.lower()}_")} - {"ENT_IOB"}
 
 
-class KeyReader(Protocol):
-    """What the keys of a table stand for. Readers of the same keys are equal."""
-
-    @property
-    def attr(self) -> str:
-        """The token attribute that a word is known by, e.g. "NORM"."""
-
-    @property
-    def ngram_size(self) -> int:
-        """How many words a key stands for at most."""
-
-    @property
-    def has_unknown(self) -> bool:
-        """Whether keys that a dictionary does not have are embedded, with weights that
-        they share. Else they are left out.
-        """
-
-    def read(self, doc: Doc) -> NDArray:
-        """Read the keys of a Doc as the model does. *Shape:* `(n,)`, uint64."""
-
-    def spell(self, doc: Doc) -> list[str]:
-        """Give the text of each key that `read` reads."""
-
-
 @dataclass(frozen=True)
 class Attribute:
-    """Keys that are the values of a token attribute: see `KeyReader`."""
+    """Keys that are the values of a token attribute.
+
+    attr (str): The token attribute that a word is known by, e.g. "NORM".
+    ngram_size (int): How many words a key stands for at most.
+    has_unknown (bool): Whether keys that a dictionary does not have are embedded, with
+        weights that they share. Else they are left out.
+    """
 
     attr: str
     ngram_size: int = 1
     has_unknown: bool = True
 
     def read(self, doc: Doc) -> NDArray:
-        """Read the value of each token."""
+        """Read the value of each token, as the model does. *Shape:* `(n,)`, uint64."""
         return doc.to_array([IDS[self.attr]]).reshape(-1)
 
     def spell(self, doc: Doc) -> list[str]:
@@ -77,7 +58,7 @@ class Attribute:
 
 @dataclass(frozen=True)
 class WordNgrams:
-    """Keys that are sequences of words, hashed: see `KeyReader`.
+    """Keys that are sequences of words, hashed. See `Attribute` too.
 
     include_punctuation (bool): Whether punctuation and white space are words too.
     """
@@ -106,6 +87,10 @@ class WordNgrams:
         return extract_words(
             self.attr, include_punctuation=self.include_punctuation
         ).predict([doc])
+
+
+#: What the keys of a table stand for. Readers of the same keys are equal.
+KeyReader = Attribute | WordNgrams
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -21,11 +21,10 @@ from spacy.tokens import Doc, DocBin
 from spacy.vocab import Vocab
 
 from lab.corpora.misspellings import misspell
+from spacy_hashembeds.evaluation.entities import EntityRun
 from spacy_hashembeds.evaluation.groups import TrainingKnowledge, learn_training_set
-from spacy_hashembeds.evaluation.misspelt import find_golds
-from spacy_hashembeds.evaluation.predictions import predict_examples
-from spacy_hashembeds.evaluation.runs import Run
 from spacy_hashembeds.evaluation.scorer import KINDS
+from spacy_hashembeds.evaluation.sources import find_golds, predict_examples
 from spacy_hashembeds.loading import load_trained
 
 MISSPELLINGS = Path(__file__).with_name("misspellings.json")
@@ -85,7 +84,7 @@ def _score(
     nlp: Language, docs: list[Doc], golds: list[Doc], knowledge: TrainingKnowledge
 ) -> Scores:
     """Score what a pipeline finds in docs, which are the gold docs or copies."""
-    scores = Run(predict_examples(nlp, docs), knowledge, golds).scores
+    scores = EntityRun(predict_examples(nlp, docs), knowledge, golds).scores
     return {
         kind: {key: scores[f"{prefix}_{key}"] for key in "prf"}
         for kind, prefix in KINDS.items()

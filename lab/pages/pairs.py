@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from lab.papers.layouts import FEWER, HASH, LOOKUP
+from lab.papers.multi_hash_embeddings import FEWER, HASH, LOOKUP
 from lab.trials.results import (
     Groups,
     Result,
@@ -27,8 +27,8 @@ from lab.trials.results import (
 from spacy_hashembeds.comparison.metrics import read_metrics
 from spacy_hashembeds.evaluation.bootstrap import adjust_p_values, compare_scores
 from spacy_hashembeds.evaluation.counts import unpack_counts
+from spacy_hashembeds.evaluation.evaluate import COUNTS
 from spacy_hashembeds.evaluation.scorer import KINDS
-from spacy_hashembeds.evaluation.scores import COUNTS
 
 FOLDER = Path(__file__).parents[1] / "results"
 PAIRS = Path(__file__).with_name("pairs.json")

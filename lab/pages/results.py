@@ -14,15 +14,14 @@ from typing import Any
 
 from scipy.stats import t as student
 
-from lab.papers.layouts import (
+from lab.papers.multi_hash_embeddings import (
     FEWER,
     HASH,
     LOOKUP,
     SEED_9,
-    Source,
     name_variant,
 )
-from lab.papers.printed import find_printed
+from lab.papers.paper import read_paper
 from lab.trials.results import (
     Estimate,
     Groups,
@@ -273,8 +272,9 @@ def make_row(key: TrialKey, groups: Groups) -> Sequence[str]:
     results = groups[key]
     ours = {kind: f"{prefix}_f" for kind, prefix in KINDS.items()}
     f1 = {k: format_f1(estimate_score(results, "test", f)) for k, f in ours.items()}
+    source = {"dataset": key.dataset, "trials": f"{key.embedder}/{key.variant}"}
     printed = {
-        kind: find_printed(key.dataset, Source(key.embedder, key.variant, "test", f))
+        kind: read_paper().find_printed({**source, "score": f"test/{f}"})
         for kind, f in ours.items()
     }
     return (

@@ -1,180 +1,134 @@
 """Which trials of a paper are still to be run."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
-from itertools import product
+from collections.abc import Iterable, Iterator, Mapping
 
-from ..trials.grid import Grid
+from ..trials.configs import locate_grid
+from ..trials.grid import Grid, read_grid
 from ..trials.results import Groups, TrialKey
-from .layouts import (
-    ABLATION_DATASETS,
-    ABLATIONS,
-    DATASET_NAMES,
-    FEWER,
-    HASH,
-    LAYOUTS,
-    SEED_9,
-)
+from .paper import Paper, get_trials
+from .tables import Row, Table
 
 #: How many seeds the report averages over (section 5), and we for other papers too.
 SEEDS = 3
 
-#: For each trial, the tables that need it.
-Needed = Mapping[TrialKey, Iterable[int]]
-
-_VARIANT_GRIDS = {
-    "rows20": "rows",
-    "rows10": "rows",
-    "min_freq5": "min_freq",
-    "min_freq1": "min_freq",
-    **{variant: "features" for variant in ABLATIONS if variant != "default"},
-}
+#: The grids of a paper by name, the first ones before others.
+Grids = Mapping[str, Grid]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Missing:
-    """A variant with fewer than `SEEDS` seeds on some datasets.
+def read_grids(paper: Paper) -> Grids:
+    """Read the grids that have a paper's trials: ours, or those of this project.
 
-    embedder (str): The config.
-    variant (str): The name of its overrides.
-    seeds (Mapping[str, int]): For each such dataset, how many seeds are there.
-    tables (tuple[int, ...]): The tables that it fills. Empty for what is our own
-        alone, such as the report's comparison of hash seeds.
-    grid (str): The grid that `python -m lab sweep` runs it from.
-    names (Mapping[str, str]): The names of all datasets of the paper.
+    RAISES (ValueError): If one can't be read.
     """
-
-    embedder: str
-    variant: str
-    seeds: Mapping[str, int]
-    tables: tuple[int, ...]
-    grid: str
-    names: Mapping[str, str]
-
-    @property
-    def command(self) -> str:
-        """The command that runs it on all of these datasets."""
-        command = f"python -m lab sweep {self.grid}"
-        if len(self.seeds) < len(self.names):
-            datasets = [dataset for dataset in self.names if dataset in self.seeds]
-            command += f" --datasets {','.join(datasets)}"
-        return f"{command} --embedders {self.embedder} --variants {self.variant}"
-
-    @property
-    def datasets(self) -> str:
-        """These datasets by their names, with the number of seeds where some are."""
-        if len(self.names) > 1 and self.seeds == dict.fromkeys(self.names, 0):
-            return f"all {len(self.names)}"
-        return ", ".join(
-            name + (f" ({n} of {SEEDS} seeds there)" if n else "")
-            for dataset, name in self.names.items()
-            if (n := self.seeds.get(dataset)) is not None
-        )
+    return {name: read_grid(locate_grid(name)) for name in paper.grids}
 
 
-def find_missing(groups: Groups) -> list[Missing]:
-    """Find the trials that the report has and that are not there three times.
+def find_missing(
+    paper: Paper, groups: Groups, tables: Iterable[Table], grids: Grids
+) -> Table:
+    """List the trials that are not there `SEEDS` times.
 
+    paper (Paper): The paper.
     groups (Groups): What `read_results` returns.
-    RETURNS (list[Missing]): A line for each variant, in order of the tables.
+    tables (Iterable[Table]): Its tables.
+    grids (Grids): Its grids.
+    RETURNS (Table): Texts, a row for each variant, in order of the tables, or of the
+        grid all of whose trials belong to the paper: on which datasets there are fewer,
+        what they are for, and the command that runs them there.
     """
-    return find_fewer(_find_needed(), groups, names=DATASET_NAMES, get_grid=_get_grid)
+    needed = _find_needed(paper, tables, grids)
+    fewer = {key: n for key in needed if (n := len(groups.get(key, ()))) < SEEDS}
+    rows = []
+    for trials in dict.fromkeys(map(get_trials, fewer)):
+        seeds = {key.dataset: fewer[key] for key in fewer if get_trials(key) == trials}
+        embedder, variant = trials.split("/")
+        keys = [TrialKey(dataset, embedder, variant) for dataset in seeds]
+        numbers = sorted({number for key in keys for number in needed[key]})
+        tables_of_it = ", ".join(map(str, numbers)) or paper.untabled
+        command = _make_command(paper, embedder, variant, seeds, grids)
+        names = _describe(paper, seeds)
+        rows.append(Row(stub=(embedder, variant, names, tables_of_it, command)))
+    return Table(
+        title="Trials to run",
+        caption="The command of each line runs them, from the project's folder.",
+        stub=("Embedder", "Variant", "Datasets", "For tables", "Command"),
+        columns=[],
+        rows=rows,
+    )
 
 
-def find_fewer(
-    needed: Needed,
-    groups: Groups,
-    *,
-    names: Mapping[str, str],
-    get_grid: Callable[[str, str], str],
-) -> list[Missing]:
-    """Find the trials that are not there `SEEDS` times.
+def describe_unplanned(paper: Paper, grids: Grids) -> list[str]:
+    """Say which datasets of a paper its grid has no trials on, as Markdown.
 
-    needed (Needed): The trials that should be there.
-    groups (Groups): What `read_results` returns.
-    names (Mapping[str, str]): The names of all datasets of the paper.
-    get_grid (Callable[[str, str], str]): Gives the grid of an embedder and a variant.
-    RETURNS (list[Missing]): A line for each variant, in the order of `needed`.
+    RETURNS (list[str]): Nothing if there are none, or no grid has all of its trials.
     """
-    seeds: dict[tuple[str, str], dict[str, int]] = defaultdict(dict)
-    tables: dict[tuple[str, str], set[int]] = defaultdict(set)
-    for key, numbers in needed.items():
-        n = len(groups.get(key, ()))
-        if n < SEEDS:
-            variant = (key.embedder, key.variant)
-            seeds[variant][key.dataset] = n
-            tables[variant].update(numbers)
+    if paper.whole is None:
+        return []
+    planned = grids[paper.whole].datasets
+    names = [name for key, name in paper.datasets.items() if key not in planned]
+    if not names:
+        return []
     return [
-        Missing(
-            embedder=embedder,
-            variant=variant,
-            seeds=counts,
-            tables=tuple(sorted(tables[embedder, variant])),
-            grid=get_grid(embedder, variant),
-            names=names,
-        )
-        for (embedder, variant), counts in seeds.items()
+        f"The grid `{paper.whole}` has no trials on {', '.join(names)}. To run some, "
+        f"add what is missing to a copy of it, `configs/grids/{paper.whole}.yml`."
     ]
 
 
-def find_missing_of_grid(
-    groups: Groups,
-    grid: Grid,
-    name: str,
-    *,
-    names: Mapping[str, str],
-    get_tables: Callable[[str, str], Iterable[int]],
-) -> list[Missing]:
-    """Find the trials of a grid that are not there `SEEDS` times.
-
-    groups (Groups): What `read_results` returns.
-    grid (Grid): The grid.
-    name (str): Its name.
-    names (Mapping[str, str]): The names of all datasets of the paper.
-    get_tables (Callable[[str, str], Iterable[int]]): Gives the tables that an embedder
-        and a variant fill.
-    RETURNS (list[Missing]): A line for each variant, in the grid's order.
-    """
-    datasets = {key: names[key] for key in names if key in grid.datasets}
-    needed = {
-        TrialKey(dataset, row.embedder, row.variant): get_tables(
-            row.embedder, row.variant
-        )
-        for row in grid.rows
-        for dataset in datasets
-        if dataset in row.overrides
-    }
-    return find_fewer(needed, groups, names=datasets, get_grid=lambda *trials: name)
-
-
-def find_unplanned(grid: Grid, names: Mapping[str, str]) -> list[str]:
-    """Find the datasets of a paper that a grid has no trials on, by their names.
-
-    grid (Grid): The grid.
-    names (Mapping[str, str]): The names of all datasets of the paper.
-    """
-    return [name for key, name in names.items() if key not in grid.datasets]
-
-
-def _get_grid(embedder: str, variant: str) -> str:
-    if variant.endswith(("vectors", "fasttext")):
-        return "vectors"
-    if embedder == FEWER:
-        return "num_hashes"
-    return _VARIANT_GRIDS.get(variant, "main")
-
-
-def _find_needed() -> dict[TrialKey, set[int]]:
-    needed: dict[TrialKey, set[int]] = defaultdict(set)
-    for layout in LAYOUTS:
-        for dataset, column in product(layout.datasets, layout.columns):
-            key = TrialKey(dataset, column.source.embedder, column.source.variant)
-            needed[key].add(layout.number)
-    for number, dataset in ABLATION_DATASETS.items():
-        for variant in ABLATIONS:
-            needed[TrialKey(dataset, HASH, variant)].add(number)
-    # our own comparison of hash seeds
-    for dataset in DATASET_NAMES:
-        needed[TrialKey(dataset, FEWER, SEED_9)] = set()
+def _find_needed(
+    paper: Paper, tables: Iterable[Table], grids: Grids
+) -> dict[TrialKey, set[int]]:
+    """Find the trials that should be there, and the tables that need each."""
+    filled: dict[TrialKey, set[int]] = defaultdict(set)
+    for table in tables:
+        if table.number is not None:
+            for key in _find_keys(table):
+                filled[key].add(table.number)
+    if paper.whole is not None:
+        planned = [
+            TrialKey(dataset, row.embedder, row.variant)
+            for row in grids[paper.whole].rows
+            for dataset in row.overrides
+        ]
+        filled = {key: filled[key] for key in planned}
+    needed = {key: filled[key] for key in filled if key.dataset in paper.datasets}
+    for trials in paper.needed:
+        for dataset in paper.datasets:
+            needed.setdefault(TrialKey(dataset, *trials.split("/")), set())
     return needed
+
+
+def _find_keys(table: Table) -> Iterator[TrialKey]:
+    for row in table.rows:
+        for cell in row.cells.values():
+            for name in ("trials", "baseline"):
+                if name in cell.source:
+                    trials = cell.source[name].split("/")
+                    yield TrialKey(cell.source["dataset"], *trials)
+
+
+def _describe(paper: Paper, seeds: Mapping[str, int]) -> str:
+    if seeds == dict.fromkeys(paper.datasets, 0):
+        return f"all {len(seeds)}"
+    return ", ".join(
+        name + (f" ({n} of {SEEDS} seeds there)" if n else "")
+        for dataset, name in paper.datasets.items()
+        if (n := seeds.get(dataset)) is not None
+    )
+
+
+def _make_command(
+    paper: Paper, embedder: str, variant: str, missing: Iterable[str], grids: Grids
+) -> str:
+    planned = {
+        name: {dataset for row in rows for dataset in row.overrides}
+        for name, grid in grids.items()
+        if (rows := [row for row in grid.rows if row[:2] == (embedder, variant)])
+    }
+    grid = next(iter(planned), paper.grids[0])
+    command = f"python -m lab sweep {grid}"
+    datasets = [dataset for dataset in paper.datasets if dataset in missing]
+    if not planned.get(grid, set()) <= set(datasets):
+        chosen = [dataset for dataset in datasets if dataset in planned[grid]]
+        command += f" --datasets {','.join(chosen or datasets)}"
+    return f"{command} --embedders {embedder} --variants {variant}"

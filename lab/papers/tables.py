@@ -1,29 +1,49 @@
-"""The tables of the report "Multi hash embeddings in spaCy", as data.
-
-Each cell holds our figure and the report's own (`printed_tables.json`). The tables of
-other papers are made of the same parts.
-"""
+"""Tables of figures, ours beside what a paper prints, and how the two are compared."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from decimal import ROUND_FLOOR, Decimal
+from typing import NamedTuple
 
-from spacy_hashembeds.evaluation.scorer import KINDS
+from ..trials.results import Estimate
 
-from ..trials.results import Estimate, Groups, TrialKey, estimate_score
-from .layouts import (
-    ABLATION_DATASETS,
-    ABLATIONS,
-    COUNTS,
-    FEATURES,
-    HASH,
-    LAYOUTS,
-    Column,
-    Layout,
-    Source,
-    TrialColumn,
-)
-from .printed import REPORT, Paper, get_caption, get_notes, get_printed
+
+class Format(NamedTuple):
+    """How figures of one kind are written.
+
+    ours (str): The format of our mean: scores have one place more than the report's.
+    printed (str): The format of the paper's.
+    rounding (float): Half of the last place that the paper prints of a score. 0 for
+        what is counted.
+    factor (int): 100 for fractions that are written as percents.
+    """
+
+    ours: str
+    printed: str
+    rounding: float = 0
+    factor: int = 1
+
+
+#: The kinds of figures: scores of papers that print percents, tenths of them or
+#: hundredths, changes of such scores, changes as fractions, and what is counted.
+FORMATS = {
+    "score": Format(".1f", ".0f", 0.005, 100),
+    "exact": Format(".1f", ".1f", 0.0005, 100),
+    "fine": Format(".2f", ".2f", 0.00005, 100),
+    "change": Format("+.1f", "+.0f", 0.005, 100),
+    "exact_change": Format("+.1f", "+.1f", 0.0005, 100),
+    "fine_change": Format("+.2f", "+.2f", 0.00005, 100),
+    "percent": Format("+.0%", "+.0%", 0.005),
+    "count": Format(",.0f", ",.0f"),
+    "decimal": Format(".2f", "g"),
+    "tenths": Format(".1f", ".1f"),
+    "thousands": Format(",.3f", ",.1f"),
+}
+
+#: What a figure is of: the "dataset", the "trials" (EMBEDDER/VARIANT), and which
+#: "score" (SPLIT/NAME) or "size" of theirs, or else what "count" of the dataset.
+Source = Mapping[str, str]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,11 +53,31 @@ class Cell:
     ours (Estimate, optional): None where there is no trial, or nothing to score.
     printed (Estimate, optional): None where the paper has no figure.
     differs (bool): Whether they differ by more than chance and rounding explain.
+    source (Source): What our figure is of, if there is a place to find it in.
     """
 
     ours: Estimate | None = None
     printed: Estimate | None = None
     differs: bool = False
+    source: Source = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Column:
+    """A column of a table.
+
+    key (str): Its name in the paper's data.
+    label (str): Its heading.
+    group (str): The heading above it and its neighbours, or "".
+    kind (str): What its figures are, one of `FORMATS`.
+    source (Source): What its figures have in common.
+    """
+
+    key: str
+    label: str
+    group: str = ""
+    kind: str = "score"
+    source: Source = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,198 +90,125 @@ class Row:
     """
 
     stub: tuple[str, ...]
-    cells: Mapping[str, Cell]
+    cells: Mapping[str, Cell] = field(default_factory=dict)
     has_ours: bool = True
 
 
 @dataclass(frozen=True, kw_only=True)
 class Table:
-    """A table, to be written as HTML or Markdown or drawn.
+    """A table, to be written or drawn. One of texts has nothing but a stub.
 
+    number (int, optional): The paper's number of it. None for one of our own.
     title (str): E.g. "Table 7".
     caption (str): What it shows.
-    stub (tuple[str, ...]): Headings of the columns that say what a row is of.
+    stub (Sequence[str]): Headings of the columns that say what a row is of.
     columns (Sequence[Column]): The columns of figures.
     rows (Sequence[Row]): The rows.
     notes (Sequence[str]): Footnotes.
     """
 
+    number: int | None = None
     title: str
     caption: str
-    stub: tuple[str, ...]
+    stub: Sequence[str]
     columns: Sequence[Column]
     rows: Sequence[Row]
     notes: Sequence[str] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
-class TextTable:
-    """A table of texts.
+class Figure:
+    """A figure of a page.
 
-    title (str): E.g. "Table 4".
+    name (str): The name of its file, without `.png`.
     caption (str): What it shows.
-    headings (Sequence[str]): The headings of the columns.
-    rows (Sequence[Sequence[str]]): A text for each column.
-    notes (Sequence[str]): Footnotes.
+    draw (Callable[[], bytes], optional): Draws it, as a PNG file, with matplotlib
+        (extra: report). None where there is nothing to draw yet.
     """
 
-    title: str
+    name: str
     caption: str
-    headings: Sequence[str]
-    rows: Sequence[Sequence[str]]
-    notes: Sequence[str]
+    draw: Callable[[], bytes] | None
 
 
-def make_trial_tables(groups: Groups) -> dict[int, Table]:
-    """Fill the tables that trials fill: all but 4, 5 and 6.
-
-    groups (Groups): What `read_results` returns.
-    RETURNS (dict[int, Table]): The tables by the report's number.
-    """
-    tables = {layout.number: fill_layout(layout, groups) for layout in LAYOUTS}
-    for number, dataset in ABLATION_DATASETS.items():
-        tables[number] = _make_ablation(number, dataset, groups)
-    return dict(sorted(tables.items()))
-
-
-def make_table(
-    number: int,
-    stub: tuple[str, ...],
-    columns: Sequence[Column],
-    rows: Sequence[Row],
-    paper: Paper = REPORT,
-) -> Table:
-    """Make one of a paper's tables, with its caption and notes.
-
-    number (int): The paper's number of it.
-    stub (tuple[str, ...]): Headings of the columns that say what a row is of.
-    columns (Sequence[Column]): The columns of figures.
-    rows (Sequence[Row]): The rows.
-    paper (Paper): The paper.
-    RETURNS (Table): The table.
-    """
-    return Table(
-        title=f"Table {number}",
-        caption=get_caption(number, paper),
-        stub=stub,
-        columns=columns,
-        rows=rows,
-        notes=get_notes(number, paper),
-    )
-
-
-def make_text_table(
-    number: int, headings: Sequence[str], rows: Sequence[Sequence[str]], paper: Paper
-) -> TextTable:
-    """Make one of a paper's tables of texts, with its caption and notes.
-
-    number (int): The paper's number of it.
-    headings (Sequence[str]): The headings of the columns.
-    rows (Sequence[Sequence[str]]): A text for each column.
-    paper (Paper): The paper.
-    RETURNS (TextTable): The table.
-    """
-    return TextTable(
-        title=f"Table {number}",
-        caption=get_caption(number, paper),
-        headings=headings,
-        rows=rows,
-        notes=get_notes(number, paper),
-    )
-
-
-def fill_layout(layout: Layout, groups: Groups, paper: Paper = REPORT) -> Table:
-    """Fill a table that has a row for each dataset.
-
-    layout (Layout): The table.
-    groups (Groups): What `read_results` returns.
-    paper (Paper): The paper whose table it is.
-    RETURNS (Table): The table.
-    """
-    rows = []
-    for dataset in layout.datasets:
-        cells = {}
-        for column in layout.columns:
-            printed = get_printed(layout.number, dataset, column.key, paper)
-            ours = estimate_source(groups, dataset, column.source)
-            cells[column.key] = compare(ours, printed, paper)
-        rows.append(Row(stub=(paper.datasets[dataset],), cells=cells))
-    return make_table(layout.number, ("",), layout.columns, rows, paper)
+#: What a page shows under each of its headings: text is Markdown.
+Sections = Mapping[str, Sequence[Table | Figure | str]]
 
 
 def compare(
-    ours: Estimate | None, printed: Estimate | None, paper: Paper = REPORT
+    ours: Estimate | None,
+    printed: Estimate | None,
+    kind: str = "score",
+    source: Source | None = None,
 ) -> Cell:
-    """Set two means side by side, and see whether they differ by more than chance.
+    """Set two figures side by side, and see whether they differ by more than chance.
 
-    They do if |ours - printed| > 2 sqrt(sd_ours^2 + sd_printed^2), the deviations being
-    those of single seeds, divided by n. With three seeds on both sides this is Welch's
-    t beyond 2.83, which chance exceeds about once in 20 comparisons; where a deviation
-    is unknown, more often: see docs/report.md.
+    Means do if |ours - printed| > 2 sqrt(sd_ours^2 + sd_printed^2), the deviations
+    being those of single seeds, divided by n. With three seeds on both sides this is
+    Welch's t beyond 2.83, which chance exceeds about once in 20 comparisons; where a
+    deviation is unknown, more often: see docs/report.md.
 
     The printed deviation counts as half of the last printed place at least, since it
-    and its mean are rounded: 0.005 in the report.
-    A deviation that is unknown (one seed, or none printed) is taken to be the other
-    one; where both are, no difference is marked.
+    and its mean are rounded. A deviation that is unknown (one seed, or none printed) is
+    taken to be the other one; where both are, no difference is marked.
 
-    ours (Estimate, optional): Our mean.
-    printed (Estimate, optional): The paper's mean.
-    paper (Paper): The paper.
+    What is counted should be equal, to the last place printed.
+
+    ours (Estimate, optional): Our figure.
+    printed (Estimate, optional): The paper's.
+    kind (str): What they are, one of `FORMATS`.
+    source (Source, optional): What ours is of.
     RETURNS (Cell): Both, and whether they differ.
     """
     differs = False
     if ours is not None and printed is not None:
-        deviations = _get_deviations(ours, printed, paper.rounding)
-        distance = abs(ours.mean - printed.mean)
-        differs = bool(deviations) and distance > 2 * math.hypot(*deviations)
-    return Cell(ours=ours, printed=printed, differs=differs)
-
-
-def find_compared(tables: Iterable[Table], *, counts: bool) -> list[Cell]:
-    """Find the cells that have both our figure and the report's, each figure once.
-
-    Several tables show the same trials: table 10 repeats MultiEmbed's scores of table
-    9. Where the report prints different figures for them, each is one.
-
-    tables (Iterable[Table]): The tables.
-    counts (bool): Whether to find what is counted in corpora, or else the scores.
-    RETURNS (list[Cell]): The first cell of each figure.
-    """
-    found: dict[object, Cell] = {}
-    for table in tables:
-        for row in table.rows:
-            for column in table.columns:
-                cell = row.cells[column.key]
-                if cell.ours is None or cell.printed is None:
-                    continue
-                if counts == (column.kind in COUNTS):
-                    source: object = (table.title, column.key)
-                    if isinstance(column, TrialColumn):
-                        source = column.source
-                    found.setdefault((row.stub, source, cell.printed.mean), cell)
-    return list(found.values())
+        differs = (_differs if FORMATS[kind].rounding else _counts_differ)(
+            ours, printed, kind
+        )
+    return Cell(ours=ours, printed=printed, differs=differs, source=source or {})
 
 
 def describe_differences(tables: Iterable[Table], name: str) -> str:
     """Say how many of the figures that both have differ, scores and counts apart.
 
     tables (Iterable[Table]): The tables.
-    name (str): Which paper's they are, e.g. "the report".
+    name (str): Whose they are, e.g. "the report".
     RETURNS (str): A sentence, without its full stop.
     """
-    kinds = {"scores": False, "counts of the corpora": True}
-    tables = list(tables)
-    compared = {
-        kind: find_compared(tables, counts=counts) for kind, counts in kinds.items()
-    }
+    scores, counts = find_compared(tables)
     parts = [
-        f"{sum(cell.differs for cell in cells)} of {len(cells)} {kind}"
-        for kind, cells in compared.items()
+        f"{sum(cell.differs for cell in cells)} of {len(cells)} {what}"
+        for what, cells in (("scores", scores), ("counts of the corpora", counts))
         if cells
     ]
     if not parts:
         return f"No figure can be compared with {name}'s"
     return f"{' and '.join(parts)} differ from {name}"
+
+
+def find_compared(tables: Iterable[Table]) -> tuple[list[Cell], list[Cell]]:
+    """Find the cells that have both our figure and the paper's, each figure once.
+
+    Several tables show the same trials: table 10 of the report repeats the scores of
+    MultiEmbed in its table 9. Where a paper prints different figures for them, each is
+    one.
+
+    tables (Iterable[Table]): The tables.
+    RETURNS (tuple[list[Cell], list[Cell]]): The first cell of each figure: scores, and
+        what is counted in corpora.
+    """
+    scores: dict[object, Cell] = {}
+    counts: dict[object, Cell] = {}
+    for table in tables:
+        for row in table.rows:
+            for column in table.columns:
+                cell = row.cells[column.key]
+                if cell.ours is not None and cell.printed is not None:
+                    source: object = tuple(sorted(cell.source.items()))
+                    place = source or (table.title, row.stub, column.key)
+                    found = scores if FORMATS[column.kind].rounding else counts
+                    found.setdefault((place, cell.printed.mean), cell)
+    return list(scores.values()), list(counts.values())
 
 
 def relative_error_increase(
@@ -273,58 +240,45 @@ def divide(dividend: Estimate, divisor: Estimate) -> Estimate:
         of them has none.
     """
     ratio = dividend.mean / divisor.mean
-    n = min(dividend.n or 0, divisor.n or 0)
     deviation = None
     if dividend.deviation is not None and divisor.deviation is not None:
         distance = math.hypot(dividend.deviation, ratio * divisor.deviation)
         deviation = distance / divisor.mean
-    return Estimate(mean=ratio, deviation=deviation, n=n)
+    return Estimate(mean=ratio, deviation=deviation, n=_get_n(dividend, divisor))
 
 
-def estimate_source(groups: Groups, dataset: str, source: Source) -> Estimate | None:
-    """Average the score that a column shows of a dataset.
-
-    groups (Groups): What `read_results` returns.
-    dataset (str): The dataset.
-    source (Source): The trials and their score.
-    RETURNS (Estimate, optional): None if there are no such trials.
-    """
-    embedder, variant, split, score = source
-    results = groups.get(TrialKey(dataset, embedder, variant), ())
-    return estimate_score(results, split, score)
+def subtract(minuend: Estimate | None, subtrahend: Estimate | None) -> Estimate | None:
+    """Subtract one mean over seeds from another one, of seeds that have no pairs."""
+    if minuend is None or subtrahend is None:
+        return None
+    deviation = None
+    if minuend.deviation is not None and subtrahend.deviation is not None:
+        deviation = math.hypot(minuend.deviation, subtrahend.deviation)
+    mean = minuend.mean - subtrahend.mean
+    return Estimate(mean=mean, deviation=deviation, n=_get_n(minuend, subtrahend))
 
 
-def _get_deviations(
-    ours: Estimate, printed: Estimate, rounding: float
-) -> tuple[float, ...]:
+def _get_n(first: Estimate, second: Estimate) -> int | None:
+    """Say how many seeds both have, if they are means over seeds."""
+    if first.n is None or second.n is None:
+        return None
+    return min(first.n, second.n)
+
+
+def _differs(ours: Estimate, printed: Estimate, kind: str) -> bool:
     own, theirs = ours.deviation, printed.deviation
+    theirs = own if theirs is None else theirs
     if theirs is None:
-        theirs = own
-    if theirs is None:
-        return ()
-    theirs = max(theirs, rounding)
-    return (theirs if own is None else own, theirs)
+        return False
+    theirs = max(theirs, FORMATS[kind].rounding)
+    own = theirs if own is None else own
+    return abs(ours.mean - printed.mean) > 2 * math.hypot(own, theirs)
 
 
-def _make_ablation(number: int, dataset: str, groups: Groups) -> Table:
-    rows = []
-    for variant, features in ABLATIONS.items():
-        cells = {}
-        for kind, prefix in KINDS.items():
-            source = Source(HASH, variant, "test", f"{prefix}_f")
-            f = estimate_source(groups, dataset, source)
-            baseline = estimate_source(
-                groups, dataset, source._replace(variant="default")
-            )
-            increase = relative_error_increase(f, baseline)
-            cells[kind] = compare(increase, get_printed(number, variant, kind))
-        stub = tuple("✓" if feature in features else "" for feature in FEATURES)
-        rows.append(Row(stub=stub, cells=cells))
-    group = "Relative Error (F1-score)"
-    columns = [
-        Column(key=kind, label=kind.title(), group=group, kind="percent")
-        for kind in KINDS
-    ]
-    # all others are compared with the first row, as the report has it
-    rows[0] = replace(rows[0], cells={kind: Cell() for kind in KINDS})
-    return make_table(number, FEATURES, columns, rows)
+def _counts_differ(ours: Estimate, printed: Estimate, kind: str) -> bool:
+    own, theirs = Decimal(str(ours.mean)), Decimal(str(printed.mean))
+    if kind == "thousands":
+        # as the paper has them: cut off after a tenth, not rounded
+        own = own.quantize(Decimal("0.1"), ROUND_FLOOR)
+    half = Decimal(5).scaleb(int(theirs.as_tuple().exponent) - 1)
+    return abs(own - theirs) > half

@@ -6,8 +6,7 @@ from math import ceil
 from spacy.util import load_config
 
 from lab.corpora.datasets import DATASETS
-from lab.corpora.glue import GLUE
-from spacy_hashembeds.evaluation.glue import METRICS
+from spacy_hashembeds.evaluation.glue import LABELS, METRICS
 from tests.conftest import GLUE_CONFIGS, ROOT
 
 PAGE = (ROOT / "docs" / "glue.md").read_text(encoding="utf8")
@@ -32,8 +31,8 @@ def test_labels_and_files_of_each_task_are_named():
         for task, labels, folder, files in rows
     }
     assert named == {
-        task: (layout.labels, DATASETS[f"glue_{task}"].files)
-        for task, layout in GLUE.items()
+        task: (labels, DATASETS[f"glue_{task}"].files)
+        for task, labels in LABELS.items()
     }
 
 
@@ -59,7 +58,7 @@ def test_steps_are_computed_as_it_says():
         task: [int(number.replace(",", "")) for number in numbers]
         for task, *numbers in re.findall(pattern, PAGE, re.M)
     }
-    assert table.keys() == GLUE.keys()
+    assert table.keys() == LABELS.keys()
     for n_texts, total, warmup, _ in table.values():
         assert total == 5 * ceil(0.95 * n_texts / 32)
         assert warmup == round(0.06 * total)

@@ -15,7 +15,7 @@ from lab.trials.results import read_results
 from spacy_hashembeds import evaluate
 from spacy_hashembeds.evaluation.bootstrap import adjust_p_values
 from spacy_hashembeds.evaluation.counts import pack_counts
-from spacy_hashembeds.evaluation.scores import COUNTS, evaluate_pipeline
+from spacy_hashembeds.evaluation.evaluate import COUNTS, evaluate_pipeline
 from tests import toy_ner
 from tests.conftest import make_trial
 

@@ -13,12 +13,15 @@ from typing import Any
 import pytest
 from weasel.util.config import load_project_config
 
+from lab.corpora.dataset import FETCH
 from lab.corpora.datasets import DATASETS
 from lab.trials.configs import CONFIGS
 from lab.trials.grid import read_grid
 from lab.vectors.rawtext import RAW_FILES
-from spacy_hashembeds.corpora.splits import FETCH
 from tests.conftest import ROOT, find_configs
+
+#: A command of the package or the lab, from its name on.
+OURS = "(?:spacy hashembeds|lab) (.*)"
 
 
 @pytest.fixture(scope="module")
@@ -46,10 +49,10 @@ def assets(config) -> dict[str, dict[str, Any]]:
 
 
 def get_commands(config: dict[str, Any]) -> list[list[str]]:
-    """The `spacy hashembeds` commands of all scripts, from the command's name on."""
-    lines = [line.split() for c in config["commands"] for line in c["script"]]
-    prefix = ["python", "-m", "spacy", "hashembeds"]
-    return [line[len(prefix) :] for line in lines if line[: len(prefix)] == prefix]
+    """Our commands of all scripts, from the command's name on."""
+    lines = [line for c in config["commands"] for line in c["script"]]
+    found = (re.fullmatch(f"python -m {OURS}", line) for line in lines)
+    return [match[1].split() for match in found if match]
 
 
 def test_the_assets_are_the_files_of_the_datasets(assets):
@@ -108,10 +111,8 @@ def test_what_is_compared_is_the_output_of_trials(config):
             assert set(metrics) <= outputs
 
 
-def run_dry(
-    folder: Path, *args: str, pattern: str = "spacy hashembeds (.*)"
-) -> list[str]:
-    """Let spaCy say what `spacy project run` would run, after `hashembeds`."""
+def run_dry(folder: Path, *args: str, pattern: str = OURS) -> list[str]:
+    """Let spaCy say what `spacy project run` would run, from our command's name on."""
     command = [sys.executable, "-m", "spacy", "project", "run", *args, "--dry"]
     result = subprocess.run(command, capture_output=True, text=True, cwd=folder)
     assert result.returncode == 0, result.stdout + result.stderr

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from scipy.stats import t as student
 
-from lab.papers.report import make_report, write_report
+from lab.papers.page import make_page, write_page
 from lab.trials.results import (
     ABLATION,
     ATTENTION,
@@ -270,7 +270,7 @@ def test_every_file_is_a_result():
 
 
 def test_the_report_is_filled_from_them(tmp_path):
-    report = make_report(FOLDER)
-    write_report(report, tmp_path / "report.html")
+    report = make_page(FOLDER)
+    write_page(report, tmp_path / "report.html")
     assert report.n_results == sum(map(len, read_entities().values()))
     assert "CoNLL nl" in (tmp_path / "report.html").read_text(encoding="utf8")

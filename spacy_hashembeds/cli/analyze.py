@@ -65,15 +65,14 @@ def analyze_cli(
     """
     from wasabi import msg
 
-    from ..analysis.corpus import analyze_corpus
-    from ..analysis.summary import summarize
+    from ..analysis.analyze import analyze
     from ..display import show
     from ..files import check_target, write_json
 
     overrides = read_overrides(ctx.args)
     try:
         check_target(output, [train, dev, test, config, model, vectors])
-        data = analyze_corpus(
+        data = analyze(
             train,
             dev=dev,
             test=test,
@@ -87,7 +86,7 @@ def analyze_cli(
         if as_json:
             print_json(data)
         else:
-            show(summarize(data), msg)
+            show(data.get_parts(), msg)
         if output is not None:
             write_json(output, data)
             msg.good(f"Saved the analysis to {output}")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from spacy.cli._util import Arg, Opt
 
+from ..architectures.embedders.descriptions import list_names
 from ._app import describe, hashembeds_cli
 from ._output import QUIET, name_output
 from ._progress import show_progress
@@ -35,8 +36,7 @@ def config_cli(
         "multi_fewer_hash_embed",
         "--embedder",
         "-e",
-        help="Embedder to put in: multi_fewer_hash_embed, multi_embed, "
-        "multi_hybrid_embed, multi_weighted_hash_embed or hash_former_embed.",
+        help=f"Embedder to put in: {', '.join(list_names())}.",
     ),
     train: Path | None = Opt(
         None,

@@ -71,10 +71,11 @@ def prepare_files(
     dev (Path): The file of the development split.
     test (Path): The file of the test split, if there is one.
     lang (str): Code of the language, e.g. "en".
-    output (Path): The folder to write to, as for `prepare_dataset`.
+    output (Path): The folder to write to, made if need be. Files of earlier splits in
+        it are replaced only after every split could be read and written.
     layout (ColumnFormat): How the files are laid out. None: as
         `spacy-hashembeds.IOBCorpus.v1` has it by default.
-    progress (Progress): As for `prepare_dataset`.
+    progress (Progress): Wraps the documents of each split as they are read.
     RETURNS (dict[str, Path]): The file of each split.
     RAISES (ValueError): An unknown language, a test split of other files that would
         stay in the output, or, with file and line, what cannot be parsed.
@@ -103,7 +104,7 @@ def prepare_texts(
         is, drawn as in `hold_out`.
     test (Path): The file of the test split, if there is one.
     lang (str): Code of the language, e.g. "en".
-    output (Path): The folder to write to, as for `prepare_dataset`.
+    output (Path): The folder to write to, as for `prepare_files`.
     layout (TextFormat): How the files are laid out. None: as
         `spacy-hashembeds.LabelledTextsCorpus.v1` has it by default.
     progress (Progress): Wraps the texts of each split as they are read, and the labels.

@@ -15,7 +15,6 @@ from typer.testing import CliRunner
 
 import spacy_hashembeds.cli  # noqa: F401
 from spacy_hashembeds.analysis.analyze import Analysis, analyze
-from spacy_hashembeds.analysis.corpus import analyze_corpus
 from tests.configs import CONFIGS
 
 CONFIG = CONFIGS / "multi_fewer_hash_embed.cfg"
@@ -37,7 +36,7 @@ def docs(files) -> dict[str, list[Doc]]:
 
 @pytest.fixture(scope="module")
 def expected(files) -> dict:
-    return analyze_corpus(**files, overrides={"nlp.lang": "en"})
+    return analyze(**files, overrides={"nlp.lang": "en"})
 
 
 def make_examples(docs: list[Doc]) -> list[Example]:

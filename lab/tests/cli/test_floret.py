@@ -1,18 +1,17 @@
 from pathlib import Path
 
 import pytest
-from spacy.cli._util import app
 from typer.testing import CliRunner, Result
 
-import spacy_hashembeds.cli  # noqa: F401
+from lab.cli import lab_cli
 from lab.vectors.floret import train_floret
 
 SETTINGS = ["--dim", "4", "--bucket", "50", "--min-count", "1", "--epochs", "1"]
 
 
 def run(*args: str | Path) -> Result:
-    command = ["hashembeds", "floret", *map(str, args)]
-    return CliRunner().invoke(app, command)
+    command = ["floret", *map(str, args)]
+    return CliRunner().invoke(lab_cli, command)
 
 
 @pytest.fixture

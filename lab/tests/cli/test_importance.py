@@ -7,16 +7,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 import spacy
-from spacy.cli._util import app
 from typer.testing import CliRunner, Result
 
-import spacy_hashembeds.cli  # noqa: F401
+from lab.cli import lab_cli
 from lab.importance.importance import list_importance
 from tests.toy_weighted import TEXTS, get_layers, make_pipeline, set_weights
 
 
 def run(*args: str | Path) -> Result:
-    return CliRunner().invoke(app, ["hashembeds", "importance", *map(str, args)])
+    return CliRunner().invoke(lab_cli, ["importance", *map(str, args)])
 
 
 def check_failure(result: Result, message: str) -> None:

@@ -1,16 +1,16 @@
 from pathlib import Path
 
 import pytest
-from spacy.cli._util import app
 from typer.testing import CliRunner, Result
 
-import spacy_hashembeds.cli  # noqa: F401
+from lab.cli import lab_cli
 from lab.corpora.misspellings import misspell
+from spacy_hashembeds.cli import hashembeds_cli
 from tests import toy_ner
 
 
 def run(*args: str | Path) -> Result:
-    return CliRunner().invoke(app, ["hashembeds", *map(str, args)])
+    return CliRunner().invoke(lab_cli, ["misspell", *map(str, args)])
 
 
 @pytest.fixture
@@ -26,7 +26,7 @@ def read_words(path: Path) -> list[list[str]]:
 
 def test_a_copy_is_written_and_evaluated(folder):
     test, output = folder / "test.spacy", folder / "misspelt.spacy"
-    result = run("misspell", test, "-o", output, "--seed", "3")
+    result = run(test, "-o", output, "--seed", "3")
     assert result.exit_code == 0, result.output
     printed = " ".join(result.output.split())
     assert "Misspelt 14 of 14 entities in 8 documents, seed 3" in printed
@@ -35,7 +35,8 @@ def test_a_copy_is_written_and_evaluated(folder):
     assert read_words(output) == [[token.text for token in doc] for doc in copies]
     toy_ner.make_ruler({"Anna": "PER", "Oslo": "LOC"}, None).to_disk(folder / "m")
     command = ["evaluate", folder / "m", test, "-t", folder / "train.spacy"]
-    result = run(*command, "--misspelt", output)
+    command += ["--misspelt", output]
+    result = CliRunner().invoke(hashembeds_cli, [*map(str, command)])
     assert result.exit_code == 0, result.output
     assert f"Against itself on {output}" in result.output
     header = ["This", "Misspelt", "Difference", "From-to", "p"]
@@ -44,13 +45,13 @@ def test_a_copy_is_written_and_evaluated(folder):
 
 def test_the_seed_is_0_by_default(folder):
     outputs = [folder / name for name in ("a.spacy", "b.spacy")]
-    run("misspell", folder / "test.spacy", "-o", outputs[0])
-    run("misspell", folder / "test.spacy", "-o", outputs[1], "-s", "0")
+    run(folder / "test.spacy", "-o", outputs[0])
+    run(folder / "test.spacy", "-o", outputs[1], "-s", "0")
     assert read_words(outputs[0]) == read_words(outputs[1])
 
 
 def test_a_missing_corpus_is_named_and_nothing_written(folder):
-    result = run("misspell", folder / "gone.spacy", "-o", folder / "a.spacy")
+    result = run(folder / "gone.spacy", "-o", folder / "a.spacy")
     assert result.exit_code == 1
     said = " ".join(result.output.split())
     assert "Can't misspell the corpus" in said
@@ -60,6 +61,6 @@ def test_a_missing_corpus_is_named_and_nothing_written(folder):
 
 def test_a_corpus_is_not_replaced_by_its_copy(folder):
     before = (folder / "test.spacy").read_bytes()
-    result = run("misspell", folder / "test.spacy", "-o", folder / "test.spacy")
+    result = run(folder / "test.spacy", "-o", folder / "test.spacy")
     assert result.exit_code == 1
     assert (folder / "test.spacy").read_bytes() == before

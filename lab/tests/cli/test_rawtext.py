@@ -1,18 +1,17 @@
 from pathlib import Path
 
 import pytest
-from spacy.cli._util import app
 from spacy.tokens import Doc, DocBin
 from spacy.vocab import Vocab
 from typer.testing import CliRunner, Result
 
-import spacy_hashembeds.cli  # noqa: F401
+from lab.cli import lab_cli
 from lab.vectors.rawtext import RAW_FILES
 
 
 def run(*args: str | Path) -> Result:
-    command = ["hashembeds", "rawtext", *map(str, args)]
-    return CliRunner().invoke(app, command)
+    command = ["rawtext", *map(str, args)]
+    return CliRunner().invoke(lab_cli, command)
 
 
 @pytest.fixture

@@ -1,26 +1,22 @@
-import os
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from shutil import copytree
 
 import pytest
-from spacy import blank
 from spacy.tokens import Doc, DocBin
+from spacy.training.converters import conll_ner_to_docs
 from spacy.vocab import Vocab
 
-from lab.corpora.datasets import prepare_dataset, prepare_files
+from lab.corpora.datasets import ANEM, ARCHAEOLOGY, WNUT17, prepare_dataset
 from spacy_hashembeds.analysis.statistics import (
     corpus_statistics,
     count_seen_unseen,
 )
-from spacy_hashembeds.corpora.columns import ColumnFormat
+from spacy_hashembeds.corpora.columns import ColumnFormat, read_documents
 from spacy_hashembeds.corpora.entities import entity_texts
+from spacy_hashembeds.corpora.readers import make_doc
 
 from .test_ontonotes import part, rows
-
-TEXT = "Zoë B-PER\nslept O\n\nYes O\n"
 
 
 def load(path: Path) -> list[Doc]:
@@ -29,15 +25,6 @@ def load(path: Path) -> list[Doc]:
 
 def contents(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.glob("*")}
-
-
-@pytest.fixture
-def files(tmp_path: Path) -> dict[str, Path]:
-    paths = {}
-    for split in ("train", "dev", "test"):
-        paths[split] = tmp_path / f"{split}.iob"
-        paths[split].write_text(f"{split} B-PER\n\n{TEXT}", encoding="utf-8")
-    return paths
 
 
 @pytest.fixture
@@ -108,6 +95,28 @@ def test_archaeology_is_split_by_tenths(prepare_real: Callable[[str], Path]):
     assert {count.classes for count in counts.values()} == {6}
 
 
+@pytest.mark.parametrize(
+    ("layout", "name"),
+    [
+        (WNUT17, "wnut17/emerging.dev.conll"),
+        (ColumnFormat(), "conll2002/esp.testb"),
+        (ANEM, "anem/AnEM.test"),
+        (ARCHAEOLOGY, "archaeo/1.bio"),
+    ],
+)
+def test_real_files_are_read_as_spacy_converts_them(
+    layout: ColumnFormat, name: str, data_dir: Path
+):
+    text = (data_dir / name).read_text(encoding="utf-8")
+    converted = conll_ner_to_docs(text, n_sents=1, no_print=True)
+    expected = DocBin(attrs=["ENT_IOB", "ENT_TYPE", "SENT_START"], docs=converted)
+    vocab = Vocab()
+    docs = (make_doc(vocab, doc) for doc in read_documents(data_dir / name, layout))
+    found = DocBin(attrs=["ENT_IOB", "ENT_TYPE", "SENT_START"], docs=docs)
+    assert len(found) == len(expected)
+    assert [a.tolist() for a in found.tokens] == [a.tolist() for a in expected.tokens]
+
+
 # Datasets of a few lines
 
 
@@ -168,106 +177,6 @@ def test_an_unknown_dataset(tmp_path: Path, output: Path):
         prepare_dataset("conll2003", tmp_path, output)
 
 
-# Own files
-
-
-def test_own_files(files: dict[str, Path], output: Path):
-    paths = prepare_files(**files, lang="en", output=output)
-    assert paths == {split: output / f"{split}.spacy" for split in files}
-    assert contents(output).keys() == {"train.spacy", "dev.spacy", "test.spacy"}
-    for split, path in paths.items():
-        assert [doc.text.split() for doc in load(path)] == [
-            [split],
-            ["Zoë", "slept"],
-            ["Yes"],
-        ]
-        assert all(doc.has_unknown_spaces for doc in load(path))
-
-
-def test_own_layout(tmp_path: Path, output: Path):
-    file = tmp_path / "own.tsv"
-    file.write_text("O\tNew York\n")
-    layout = ColumnFormat(separator="\t", word=1, tag=0)
-    paths = prepare_files(train=file, dev=file, lang="en", output=output, layout=layout)
-    assert list(paths) == ["train", "dev"]
-    assert [token.text for doc in load(paths["dev"]) for token in doc] == ["New York"]
-
-
-def test_norms_are_those_of_the_language(tmp_path: Path, output: Path):
-    file = tmp_path / "own.iob"
-    file.write_text("लड़कियों O\n", encoding="utf-8")
-    norms = {}
-    for lang in ("hi", "xx"):
-        paths = prepare_files(train=file, dev=file, lang=lang, output=output)
-        norms[lang] = load(paths["train"])[0][0].norm_
-    assert norms["hi"] == blank("hi")("लड़कियों")[0].norm_
-    assert norms["hi"] != norms["xx"]
-
-
-def test_languages_that_need_a_tokenizer_package_work(
-    files: dict[str, Path], output: Path
-):
-    assert prepare_files(**files, lang="ja", output=output)
-
-
-def test_an_unknown_language(files: dict[str, Path], output: Path):
-    with pytest.raises(ValueError, match=r"'lang' should be .* but is 'klingon'"):
-        prepare_files(**files, lang="klingon", output=output)
-    assert not output.exists()
-
-
-def test_a_missing_own_file(files: dict[str, Path], tmp_path: Path, output: Path):
-    with pytest.raises(FileNotFoundError, match=r"no file .*gone.*'dev' names"):
-        prepare_files(
-            **files | {"dev": tmp_path / "gone"},  # type: ignore[arg-type]
-            lang="en",
-            output=output,
-        )
-
-
-def test_a_test_split_of_other_files_does_not_stay(
-    files: dict[str, Path], output: Path
-):
-    prepare_files(**files, lang="en", output=output)
-    before = contents(output)
-    with pytest.raises(
-        ValueError, match=r"'test' is .*test\.spacy' exists .* Give a test"
-    ):
-        prepare_files(train=files["train"], dev=files["dev"], lang="en", output=output)
-    assert contents(output) == before
-
-
-# Whole or not at all
-
-
-@pytest.mark.parametrize("split", ["train", "dev", "test"])
-def test_an_error_leaves_no_file(files: dict[str, Path], output: Path, split: str):
-    with files[split].open("a") as file:
-        file.write("broken\n")
-    with pytest.raises(ValueError, match=rf"{split}\.iob:7: expected at least 2"):
-        prepare_files(**files, lang="en", output=output)
-    assert contents(output) == {}
-
-
-@pytest.mark.parametrize("split", ["train", "dev", "test"])
-def test_an_error_keeps_earlier_files(files: dict[str, Path], output: Path, split: str):
-    prepare_files(**files, lang="en", output=output)
-    before = contents(output)
-    for path in files.values():
-        path.write_text("Other O\n")
-    files[split].write_bytes(b"Other O\n\xff O\n")
-    with pytest.raises(ValueError, match=rf"{split}\.iob:2: not utf-8 text"):
-        prepare_files(**files, lang="en", output=output)
-    assert contents(output) == before
-
-
-def test_an_empty_split_is_refused(files: dict[str, Path], output: Path):
-    files["dev"].write_text("\n")
-    with pytest.raises(ValueError, match="not a sentence in the dev split"):
-        prepare_files(**files, lang="en", output=output)
-    assert contents(output) == {}
-
-
 def test_an_error_in_a_dataset_keeps_earlier_files(ontonotes: Path, tmp_path: Path):
     output = tmp_path / "output"
     prepare_dataset("ontonotes", ontonotes, output)
@@ -278,28 +187,6 @@ def test_an_error_in_a_dataset_keeps_earlier_files(ontonotes: Path, tmp_path: Pa
     with pytest.raises(ValueError, match=r"development/x\.v4_gold_conll:1: "):
         prepare_dataset("ontonotes", broken, output)
     assert contents(output) == before
-
-
-# The same bytes every time
-
-PREPARE = """
-import sys
-from spacy_hashembeds.corpora.datasets import prepare_files
-file, output = sys.argv[1:]
-prepare_files(train=file, dev=file, lang="en", output=output)
-"""
-
-
-def test_files_are_the_same_to_the_byte(files: dict[str, Path], tmp_path: Path):
-    found = []
-    for seed in ("1", "2"):
-        output = tmp_path / seed
-        command = [sys.executable, "-c", PREPARE, str(files["train"]), str(output)]
-        env = os.environ | {"PYTHONHASHSEED": seed}
-        subprocess.run(command, check=True, env=env)
-        found.append(contents(output))
-    assert found[0] == found[1]
-    assert found[0].keys() == {"train.spacy", "dev.spacy"}
 
 
 def test_the_shuffled_split_is_the_same_every_time(tmp_path: Path):

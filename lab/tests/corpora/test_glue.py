@@ -7,21 +7,12 @@ import hypothesis.strategies as st
 import pytest
 import spacy
 from hypothesis import HealthCheck, given, settings
-from spacy.language import Language
-from spacy.tokens import Doc
-from spacy.util import registry
-from spacy_hashembeds.corpora.textreaders import create_glue_reader
 
 from lab.corpora.glue import GLUE, join_pair, read_glue
-from tests.toy_glue import HEADERS, MNLI_DEV, make_row, write_rows, write_task
+from lab.tests.toy_glue import HEADERS, MNLI_DEV, make_row, write_rows, write_task
 
 PAIRS = sorted(task for task in GLUE if len(GLUE[task].sentences) == 2)
 HAS_HEADER = sorted(set(GLUE) - {"cola"})
-
-
-@pytest.fixture(scope="module")
-def nlp() -> Language:
-    return spacy.blank("en")
 
 
 def read_texts(path: Path, task: str) -> list[str]:
@@ -90,18 +81,19 @@ def test_lines_end_where_bytes_say_so(tmp_path):
     assert read_texts(path, "qqp") == ["One\x85two\u2028\rthree?\nFour?"]
 
 
-# Examples.
+# Pairs.
 
 
 @pytest.mark.parametrize("task", PAIRS)
-def test_a_token_stands_between_the_sentences_of_a_pair(task, tmp_path, nlp):
+def test_a_token_stands_between_the_sentences_of_a_pair(task, tmp_path):
+    nlp = spacy.blank("en")
     path = write_task(tmp_path / "train.tsv", task, n=6)
-    for example in create_glue_reader(path=path, task=task)(nlp):
-        for doc in (example.reference, example.predicted, nlp(example.text)):
-            (place,) = (token.i for token in doc if token.text == "\n")
-            first, second = example.text.split("\n")
-            assert doc[:place].text == first
-            assert doc[place + 1 :].text == second
+    for text in read_texts(path, task):
+        doc = nlp(text)
+        (place,) = (token.i for token in doc if token.text == "\n")
+        first, second = text.split("\n")
+        assert doc[:place].text == first
+        assert doc[place + 1 :].text == second
 
 
 @pytest.mark.parametrize("lang", ["en", "de", "xx", "zh"])
@@ -114,32 +106,10 @@ def test_the_separator_is_a_token_in_other_languages_too(lang, first, second):
     assert [token.text for token in doc].count("\n") == 1
 
 
-def test_examples_have_gold_labels_alone(tmp_path, nlp):
-    path = write_task(tmp_path / "train.tsv", "stsb", n=12)
-    examples = list(create_glue_reader(path=path, task="stsb", limit=7)(nlp))
-    assert len(examples) == 7
-    golds = [example.reference.cats["similarity"] for example in examples]
+def test_golds_of_similarity_are_fifths(tmp_path):
+    path = write_task(tmp_path / "train.tsv", "stsb", n=7)
+    golds = [labelled.cats["similarity"] for labelled in read_glue(path, "stsb")]
     assert golds == pytest.approx([0.0, 0.2, 0.4, 0.6, 0.8, 1.0, 0.0])
-    assert all(example.predicted.cats == {} for example in examples)
-    assert all(isinstance(example.predicted, Doc) for example in examples)
-
-
-def test_it_is_registered_and_reads_anew_for_each_pass(tmp_path, nlp):
-    path = write_task(tmp_path / "train.tsv", "wnli", n=4)
-    create = registry.readers.get("spacy-hashembeds.GLUECorpus.v1")
-    read = create(path=path, task="wnli")
-    assert [len(list(read(nlp))) for _ in range(2)] == [4, 4]
-
-
-def test_arguments_are_checked_before_anything_is_read(tmp_path):
-    with pytest.raises(ValueError, match=r"'task' should be 'cola' or .*'sst2'.*'SST'"):
-        create_glue_reader(path=tmp_path, task="SST")
-    with pytest.raises(ValueError, match="'path' should be the file to read, but is N"):
-        create_glue_reader(path=None, task="sst2")
-    with pytest.raises(ValueError, match=r"'path' should be a file, but .* a folder"):
-        create_glue_reader(path=tmp_path, task="sst2")
-    with pytest.raises(FileNotFoundError, match=r"no file or folder '.*train\.tsv'"):
-        create_glue_reader(path=tmp_path / "train.tsv", task="sst2")
 
 
 # What is refused.

@@ -9,7 +9,8 @@ from spacy.training import Corpus
 
 from lab.corpora.datasets import DATASETS, prepare_dataset
 from lab.corpora.glue import GLUE
-from tests.toy_glue import write_assets
+from lab.tests.toy_glue import write_assets
+from spacy_hashembeds.evaluation.glue import LABELS
 
 
 def load(path: Path) -> list[Doc]:
@@ -30,7 +31,7 @@ def test_what_is_published_for_development_is_the_test(task, tmp_path):
     }
     texts = {split: {doc.text for doc in found} for split, found in docs.items()}
     assert not texts["train"] & texts["dev"]
-    assert list(docs["test"][0].cats) == list(GLUE[task].labels)
+    assert list(docs["test"][0].cats) == list(LABELS[task])
 
 
 def test_pairs_and_scores_are_saved_as_they_are(tmp_path):

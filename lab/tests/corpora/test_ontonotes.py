@@ -1,11 +1,9 @@
 from pathlib import Path
 
 import pytest
-import spacy
 
 from lab.corpora.ontonotes import read_ontonotes
 from spacy_hashembeds.corpora.columns import Sentence, tags_to_spans
-from spacy_hashembeds.corpora.readers import create_ontonotes_reader
 
 
 def rows(*names: str, part: int = 0) -> str:
@@ -68,26 +66,19 @@ def test_a_part_without_tokens_is_no_document(tmp_path: Path):
 
 
 def test_the_files_of_a_folder_are_read_in_order(folder: Path):
-    examples = list(create_ontonotes_reader(path=folder)(spacy.blank("en")))
-    assert [eg.reference.text.split()[0] for eg in examples] == ["First", "The", "Yes"]
-    red_sea, *_, paris = examples[1].reference.ents
-    assert (red_sea.text, red_sea.label_) == ("The Red Sea", "WORK_OF_ART")
-    assert (paris.text, paris.label_) == ("Paris", "GPE")
-    assert [sent.text.split()[0] for sent in examples[1].reference.sents] == [
-        "The",
-        "Ann",
-    ]
+    documents = list(read_ontonotes(folder))
+    assert [document[0].words[0] for document in documents] == ["First", "The", "Yes"]
 
 
-def test_a_single_file_and_a_limit(folder: Path):
-    reader = create_ontonotes_reader(path=folder / "b/x.v4_gold_conll", limit=1)
-    assert len(list(reader(spacy.blank("en")))) == 1
+def test_a_single_file(folder: Path):
+    documents = read_ontonotes(folder / "b/x.v4_gold_conll")
+    assert [document[0].words[0] for document in documents] == ["The", "Yes"]
 
 
 def test_a_folder_without_gold_files(tmp_path: Path):
     (tmp_path / "x.conll").write_text(TEXT)
     with pytest.raises(FileNotFoundError, match=r"'_gold_conll' in .* CoNLL-2012"):
-        create_ontonotes_reader(path=tmp_path)
+        next(read_ontonotes(tmp_path))
 
 
 @pytest.mark.parametrize(

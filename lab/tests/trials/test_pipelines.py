@@ -23,7 +23,7 @@ from spacy_hashembeds.analysis.sizes import (
     count_mixing_parameters,
     count_pipeline_parameters,
 )
-from spacy_hashembeds.evaluation.scores import evaluate_pipeline
+from spacy_hashembeds.evaluation.evaluate import evaluate_pipeline
 from tests.conftest import make_trial
 
 #: An organisation of the demo corpus, in its test set.

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import spacy
+from spacy.cli.init_config import init_config
 from spacy.util import load_config
 from typer.testing import CliRunner
 
@@ -24,8 +25,26 @@ from spacy_hashembeds.cli import hashembeds_cli
 from spacy_hashembeds.comparison import comparison
 from spacy_hashembeds.comparison.comparison import compare_trials
 from spacy_hashembeds.comparison.metrics import read_metrics
-from spacy_hashembeds.evaluation.scores import evaluate_pipeline
-from tests.toy_textcat import TEST, TRAIN, make_docs, write, write_project
+from spacy_hashembeds.evaluation.evaluate import evaluate_pipeline
+from tests.toy_textcat import TEST, TRAIN, make_docs, write
+
+
+def write_project(root: Path, *, exclusive: bool = True) -> Trial:
+    """Write the corpus and the config of a trial."""
+    for split, pairs in (("train", TRAIN), ("dev", TRAIN[::2]), ("test", TEST)):
+        write(root / f"corpus/texts/{split}.spacy", make_docs(pairs))
+    factory = "textcat" if exclusive else "textcat_multilabel"
+    config = root / f"configs/{factory}.cfg"
+    config.parent.mkdir(parents=True, exist_ok=True)
+    init_config(pipeline=[factory], silent=True).to_disk(config)
+    overrides = {
+        "nlp.lang": "en",
+        f"components.{factory}.model.length": 256,
+        "training.max_steps": 20,
+        "training.eval_frequency": 10,
+        "training.optimizer.learn_rate": 0.05,
+    }
+    return Trial(dataset="texts", embedder=factory, overrides=overrides, root=root)
 
 
 @pytest.fixture(scope="module")

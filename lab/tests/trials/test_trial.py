@@ -22,7 +22,7 @@ from lab.trials.configs import CONFIGS
 from lab.trials.processes import locked
 from lab.trials.run_trial import check_gpu, run_trial
 from lab.trials.trial import Trial, identify
-from spacy_hashembeds.analysis.parameters import measure_sizes
+from spacy_hashembeds.analysis.measures import measure_sizes
 from spacy_hashembeds.analysis.sizes import (
     bytes_on_disk,
     count_embedding_parameters,
@@ -30,7 +30,7 @@ from spacy_hashembeds.analysis.sizes import (
     count_pipeline_parameters,
 )
 from spacy_hashembeds.corpora.docbin import read_docs
-from spacy_hashembeds.evaluation.scores import evaluate_pipeline
+from spacy_hashembeds.evaluation.evaluate import evaluate_pipeline
 from tests.conftest import SMALL_TRIAL, make_trial
 
 pytestmark = pytest.mark.slow
@@ -526,3 +526,13 @@ def test_a_corpus_that_changes_while_a_trial_runs(project, training, monkeypatch
     with pytest.raises(RuntimeError, match="corpus demo changed while the trial ran"):
         run_trial(trial)
     assert not trial.metrics.exists()
+
+
+def test_a_trial_of_token_ner_runs(tiny_corpus, tmp_path):
+    (tmp_path / "corpus").mkdir()
+    (tmp_path / "corpus" / "demo").symlink_to(tiny_corpus)
+    trial = make_trial(tmp_path, embedder="token_ner")
+    results, is_new = run_trial(trial)
+    assert is_new
+    assert results["scores"]["test"]["ents_f"] > 0.3
+    assert results["scores"]["test"]["ents_unseen_support"] > 0

@@ -34,6 +34,7 @@ from ...layers.tree import (
     expect_maxout,
 )
 from .character_ngrams import NgramSource, give_ngrams
+from .descriptions import EmbedderDescription
 from .distinct_words import (
     TEXT_ATTRIBUTES,
     Words,
@@ -371,3 +372,23 @@ def _expect_column(words: Model) -> WordColumn:
 def _find_maxout(model: Model[InT, OutT]) -> MaxoutLayers:
     (maxout,) = expect(model.layers[1], with_array_forward, 1)
     return expect_maxout(maxout)
+
+
+DESCRIPTION = EmbedderDescription(
+    name=NAME,
+    architecture="spacy-hashembeds.HashFormerEmbed.v1",
+    purpose="codes of words, in which similar spellings agree, and no rows at all.",
+    find_columns=find_columns,
+    is_of_text=True,
+    blocks={
+        "hashers": (
+            "spacy-hashembeds.LSHHasher.v1",
+            "128 bits for each attribute, of which similar spellings have most in "
+            "common.",
+        ),
+        "compressors": (
+            "spacy-hashembeds.ProjCompressor.v1",
+            "128 parameters for each dimension, whatever the number of words.",
+        ),
+    },
+)
