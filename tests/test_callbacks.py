@@ -57,6 +57,7 @@ def build_nlp(corpora=("train",), embedder="multi_embed", **overrides):
             **overrides,
         },
     )
+    config["corpora"] = {"dev": {"@readers": "test.CountingReader.v1"}}
     for name in corpora:
         config["corpora"][name] = {"@readers": "test.CountingReader.v1"}
     return load_model_from_config(config, auto_fill=True)
@@ -243,7 +244,9 @@ def test_layers_of_several_components_share_one_pass(reader):
             "initialize.before_init.min_freq": 1,
         },
     )
-    config["corpora"]["train"] = {"@readers": "test.CountingReader.v1"}
+    config["corpora"] = {
+        split: {"@readers": "test.CountingReader.v1"} for split in ("train", "dev")
+    }
     config["components"]["other"] = deepcopy(config["components"]["tok2vec"])
     config["components"]["other"]["model"]["embed"]["attrs"] = ["SHAPE", "NORM"]
     del config["components"]["ner"]
