@@ -8,7 +8,7 @@ GPU_PYTHON ?= 3.12
 PYTEST = OMP_NUM_THREADS=1 $(BIN)/pytest --numprocesses auto --dist worksteal
 KERNELS = $(wildcard spacy_hashembeds/kernels/*.h spacy_hashembeds/kernels/*.pyx)
 
-.PHONY: demo test test-numpy test-torch test-all lint bench wheels gpu-wheels fuzz
+.PHONY: demo test test-lab test-numpy test-torch test-all lint bench wheels gpu-wheels fuzz
 
 demo: $(VENV)/ready
 	$(BIN)/spacy project run demo
@@ -16,13 +16,16 @@ demo: $(VENV)/ready
 test: $(VENV)/ready
 	$(PYTEST) $(FLAGS)
 
-# The same without compiled kernels.
+test-lab: $(VENV)/ready
+	$(PYTEST) lab/tests $(FLAGS)
+
+# The package's without compiled kernels.
 test-numpy: $(VENV)/ready
 	SPACY_HASHEMBEDS_COMPILED=0 $(PYTEST) $(FLAGS)
 
 # Those that need PyTorch, which it installs: CONTRIBUTING.md says which build.
 test-torch: $(VENV)/torch-ready
-	$(PYTEST) -m torch $(FLAGS)
+	$(PYTEST) tests lab/tests -m torch $(FLAGS)
 
 test-all: $(BIN)/nox
 	$(BIN)/nox

@@ -1,4 +1,4 @@
-"""`make test-all`: the suite with every Python, and with the oldest requirements.
+"""`make test-all`: both suites with every Python, and with the oldest requirements.
 
 `make wheels`: a wheel with compiled kernels for every Python.
 """
@@ -30,13 +30,13 @@ UNHEARD = ("-W", "ignore::ResourceWarning")
 
 @nox.session(python=PYTHONS)
 def newest(session: nox.Session) -> None:
-    """Run the suite with the newest versions that setup.cfg allows."""
+    """Run both suites with the newest versions that setup.cfg allows."""
     run_suite(session, constraints=(), options=())
 
 
 @nox.session(python=PYTHONS[0])
 def oldest(session: nox.Session) -> None:
-    """Run the suite with the oldest versions that setup.cfg allows."""
+    """Run both suites with the oldest versions that setup.cfg allows."""
     extras = SETUP["options.extras_require"]
     ranges = [SETUP["options"]["install_requires"]]
     ranges += [extras[name] for name in ("floret", "glue", "ray", "report")]
@@ -79,7 +79,7 @@ def run_suite(
         session.install("--constraint", str(pins), f"{wheel}[test]")
         copy_without_source(session, copy)
         with session.chdir(copy):
-            session.run("pytest", *options, *session.posargs)
+            session.run("pytest", "tests", "lab/tests", *options, *session.posargs)
 
 
 def copy_without_source(session: nox.Session, folder: Path) -> None:

@@ -5,9 +5,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from spacy_hashembeds.experiments.machine import describe_machine
+from spacy_hashembeds.acceleration.machine import describe_machine
+from spacy_hashembeds.charts import import_figure, make_whiskers
 from spacy_hashembeds.files import replacing
-from spacy_hashembeds.report.charts import import_figure, make_whiskers
 
 from ._embedders import (
     MULTI_EMBED,

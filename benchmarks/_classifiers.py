@@ -11,7 +11,7 @@ from spacy.util import get_lang_class, load_config
 from spacy.vocab import Vocab
 from thinc.api import Model, fix_random_seed
 
-from spacy_hashembeds.experiments.configs import SHIPPED
+from lab.trials.configs import CONFIGS
 
 from ._pipelines import make_examples
 
@@ -49,7 +49,7 @@ def make_classifier(name: str, docs: Sequence[Doc]) -> Language:
 
 def build_classifier(name: str, vocab: Vocab) -> Language:
     """Build a pipeline of a text classifier, without labels or weights."""
-    config = load_config(SHIPPED / f"{_CONFIGS[name]}.cfg")
+    config = load_config(CONFIGS / f"{_CONFIGS[name]}.cfg")
     component = config["components"]["textcat"]
     if name == ENSEMBLE:
         component["model"] = deepcopy(DEFAULT_SINGLE_TEXTCAT_MODEL)

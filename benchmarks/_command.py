@@ -7,7 +7,7 @@ from typing import Any
 
 from wasabi import msg
 
-from spacy_hashembeds.experiments.machine import (
+from spacy_hashembeds.acceleration.machine import (
     Spread,
     find_disturbances,
     find_other_work,

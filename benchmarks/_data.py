@@ -11,7 +11,7 @@ from spacy.training import biluo_tags_to_spans, iob_to_biluo
 from spacy.vocab import Vocab
 from wasabi import msg
 
-from spacy_hashembeds.corpora.demo import make_demo_corpus
+from lab.corpora.demo import make_demo_corpus
 from spacy_hashembeds.corpora.docbin import read_docs
 
 ROOT = Path(__file__).parent.parent
@@ -61,7 +61,7 @@ def load_corpus(path: Path = CORPUS) -> Corpus:
         msg.warn(
             f"There is no '{path}': measuring on the demo corpus.",
             "Make it with `spacy project assets` and "
-            "`spacy hashembeds prepare wnut17 -o corpus/wnut17`.",
+            "`python -m lab prepare wnut17 -o corpus/wnut17`.",
         )
         name = "demo"
         docs = list(_make_demo_docs(vocab))

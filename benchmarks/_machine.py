@@ -18,7 +18,7 @@ from spacy_hashembeds.acceleration.installation import (
     find_processor,
     is_parser_profiled,
 )
-from spacy_hashembeds.experiments.machine import get_load
+from spacy_hashembeds.acceleration.machine import get_load
 
 # torch itself is optional, and its types take mypy a minute to read
 Torch = Any

@@ -11,7 +11,7 @@ from spacy.vocab import Vocab
 from thinc.api import fix_random_seed
 from wasabi import msg
 
-from spacy_hashembeds.experiments.configs import SHIPPED
+from lab.trials.configs import CONFIGS
 from spacy_hashembeds.kernels import compiled
 
 from ._data import batch_by_words
@@ -55,7 +55,7 @@ def make_pipeline(name: str, vocab: Vocab) -> Language:
 
     name (str): The name of the contender.
     """
-    config = load_config(SHIPPED / "multi_hash_embed.cfg")
+    config = load_config(CONFIGS / "multi_hash_embed.cfg")
     tok2vec = config["components"]["tok2vec"]["model"]
     layers = _LAYERS[SPACY if name in (SPACY, SPACY_BLAS) else OURS]
     for part, architecture in layers.items():

@@ -7,7 +7,7 @@ from spacy.tokens import Doc
 from spacy.util import load_config
 from spacy.vocab import Vocab
 
-from spacy_hashembeds.experiments.configs import SHIPPED
+from lab.trials.configs import CONFIGS
 
 from ._pipelines import OURS_BLAS, make_pipeline, make_trained, train
 
@@ -28,7 +28,7 @@ def build_recognizer(name: str, vocab: Vocab) -> Language:
     if name == NER:
         return nlp
     config = nlp.config.copy()
-    component = load_config(SHIPPED / "token_ner.cfg")["components"]["token_ner"]
+    component = load_config(CONFIGS / "token_ner.cfg")["components"]["token_ner"]
     component["decoding"] = _DECODINGS[name]
     component["model"]["tok2vec"] = config["components"].pop("ner")["model"]["tok2vec"]
     config["components"]["token_ner"] = component

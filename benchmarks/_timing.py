@@ -7,7 +7,7 @@ from statistics import median, quantiles
 from time import perf_counter
 from typing import Any, Generic, TypeVar
 
-from spacy_hashembeds.experiments.machine import Spread
+from spacy_hashembeds.acceleration.machine import Spread
 from spacy_hashembeds.kernels import compiled
 
 SampleT = TypeVar("SampleT")

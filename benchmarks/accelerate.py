@@ -19,7 +19,7 @@ from wasabi import msg
 
 from spacy_hashembeds.acceleration.accelerate import accelerate_folder
 from spacy_hashembeds.acceleration.blas import use_fastest_blas
-from spacy_hashembeds.experiments.machine import Spread
+from spacy_hashembeds.acceleration.machine import Spread
 from spacy_hashembeds.loading import load_trained
 
 from ._charts import describe, describe_sizes, draw_accelerate
@@ -114,7 +114,7 @@ def check_splits(corpus: Path) -> None:
         if not path.is_file():
             raise FileNotFoundError(
                 f"There is no '{path}'. Make it with `spacy project assets` and "
-                "`spacy hashembeds prepare wnut17 -o corpus/wnut17`, or name another "
+                "`python -m lab prepare wnut17 -o corpus/wnut17`, or name another "
                 "folder with --corpus."
             )
 

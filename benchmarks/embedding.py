@@ -10,7 +10,7 @@ from typing import Any
 import typer
 from wasabi import msg
 
-from spacy_hashembeds.experiments.machine import Spread
+from spacy_hashembeds.acceleration.machine import Spread
 
 from ._agreement import compare_gradients, compare_outputs
 from ._charts import draw_embedding

@@ -11,7 +11,7 @@ import typer
 from thinc.api import Model
 from wasabi import msg
 
-from spacy_hashembeds.experiments.machine import Spread
+from spacy_hashembeds.acceleration.machine import Spread
 
 from ._charts import draw_encoders
 from ._command import run_benchmark

@@ -13,7 +13,7 @@ import typer
 from thinc.api import Model, fix_random_seed
 from wasabi import msg
 
-from spacy_hashembeds.experiments.machine import Spread
+from spacy_hashembeds.acceleration.machine import Spread
 
 from ._command import run_benchmark
 from ._data import RESULTS

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import typer
 from wasabi import msg
 
-from spacy_hashembeds.experiments.machine import Spread
+from spacy_hashembeds.acceleration.machine import Spread
 
 from ._command import run_benchmark
 from ._data import (

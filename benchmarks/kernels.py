@@ -13,7 +13,7 @@ import typer
 from thinc.api import Dropout
 from wasabi import msg
 
-from spacy_hashembeds.experiments.machine import Spread
+from spacy_hashembeds.acceleration.machine import Spread
 from spacy_hashembeds.kernels import compiled
 from spacy_hashembeds.kernels.distinct import find_distinct_rows
 from spacy_hashembeds.kernels.mixing import Norm, begin_finish, finish

@@ -13,7 +13,7 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from wasabi import msg
 
-from spacy_hashembeds.experiments.machine import Spread
+from spacy_hashembeds.acceleration.machine import Spread
 
 from ._charts import draw_pipeline, find_timings
 from ._command import run_benchmark

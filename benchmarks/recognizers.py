@@ -11,7 +11,7 @@ import typer
 from spacy.language import Language
 from wasabi import msg
 
-from spacy_hashembeds.experiments.machine import Spread
+from spacy_hashembeds.acceleration.machine import Spread
 
 from ._charts import draw_recognizers
 from ._command import run_benchmark

@@ -13,7 +13,7 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from wasabi import msg
 
-from spacy_hashembeds.experiments.machine import Spread
+from spacy_hashembeds.acceleration.machine import Spread
 
 from ._charts import draw_textcat
 from ._classifiers import (
@@ -117,7 +117,7 @@ def load_texts(path: Path) -> Corpus:
     if not path.exists():
         raise FileNotFoundError(
             f"There is no '{path}'. Make it with `spacy project assets` and "
-            "`spacy hashembeds prepare ag_news_small -o corpus/ag_news_small`, or "
+            "`python -m lab prepare ag_news_small -o corpus/ag_news_small`, or "
             "name another file with --corpus."
         )
     corpus = load_corpus(path)

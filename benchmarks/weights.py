@@ -11,7 +11,7 @@ import typer
 from spacy.tokens import Doc
 from wasabi import msg
 
-from spacy_hashembeds.experiments.machine import Spread
+from spacy_hashembeds.acceleration.machine import Spread
 
 from ._charts import draw_weights
 from ._command import run_benchmark

@@ -140,4 +140,4 @@ def _is_fuzzers(frame: FrameType) -> bool:
 
 
 def _is_ours(frame: FrameType) -> bool:
-    return _get_module(frame).split(".")[0] == "spacy_hashembeds"
+    return _get_module(frame).split(".")[0] in ("spacy_hashembeds", "lab")

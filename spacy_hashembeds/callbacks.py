@@ -35,8 +35,8 @@ def create_count_symbols(
 ) -> Callable[[Language], None]:
     """Have the symbols of a corpus counted for every embedder that waits for them.
 
-    These are `MultiEmbed`, `MultiHybridEmbed` and `MultiWeightedHashEmbed` layers that
-    have no file.
+    These are embedders with an argument `tables`, such as `MultiEmbed`, that have no
+    file there.
 
     For `[initialize.before_init]`. The counting itself happens when the first such
     layer is initialised, once for all of them: only then are the lookups and the
@@ -84,8 +84,8 @@ def count_symbols(
 ) -> None:
     """Have the symbols of docs counted for every embedder that waits for them.
 
-    These are `MultiEmbed`, `MultiHybridEmbed` and `MultiWeightedHashEmbed` layers that
-    have no file.
+    These are embedders with an argument `tables`, such as `MultiEmbed`, that have no
+    file there.
 
     For training without a config: call it before `nlp.initialize`, with the same
     components enabled. It does what the callback `spacy-hashembeds.count_symbols.v1`

@@ -23,22 +23,17 @@ from spacy.training import biluo_tags_to_spans, iob_to_biluo
 from spacy.util import load_config
 from spacy.vocab import Vocab
 
+from lab.corpora.datasets import prepare_dataset
+from lab.corpora.demo import make_demo_corpus
+from lab.trials.run_trial import run_trial
+from lab.trials.trial import Trial
 from spacy_hashembeds.acceleration.timing import (
     measure_speeds,
     measure_words_per_second,
 )
-from spacy_hashembeds.corpora.datasets import prepare_dataset
-from spacy_hashembeds.corpora.demo import make_demo_corpus
-from spacy_hashembeds.experiments.configs import SHIPPED
-from spacy_hashembeds.experiments.run_trial import run_trial
-from spacy_hashembeds.experiments.trial import Trial
+from tests.configs import CONFIGS
 
-from .left_out import (  # noqa: F401 pytest finds its hooks here
-    NO_CORPORA,
-    pytest_collection_modifyitems,
-    pytest_sessionfinish,
-    pytest_terminal_summary,
-)
+from .left_out import NO_CORPORA
 
 # The same examples in every run: a failure can be repeated, and floats don't surprise.
 settings.register_profile("repeatable", derandomize=True, deadline=None)
@@ -128,7 +123,7 @@ def tiny_corpus(tmp_path_factory) -> Path:
 def trained_root(tiny_corpus, tmp_path_factory) -> Path:
     """A project in which one small trial was run, to read only."""
     root = tmp_path_factory.mktemp("project")
-    shutil.copytree(SHIPPED, root / "configs")
+    shutil.copytree(CONFIGS, root / "configs")
     shutil.copytree(tiny_corpus, root / "corpus" / "demo")
     run_trial(make_trial(root))
     return root
@@ -179,17 +174,17 @@ def find_configs(component: str) -> list[Path]:
     """
     return [
         path
-        for path in sorted(SHIPPED.glob("*.cfg"))
+        for path in sorted(CONFIGS.glob("*.cfg"))
         if component in load_config(path, interpolate=False)["nlp"]["pipeline"]
         and path not in TORCH_CONFIGS + GLUE_CONFIGS
     ]
 
 
 #: Those with LSTMs.
-TORCH_CONFIGS = sorted(SHIPPED.glob("bilstm_*.cfg"))
+TORCH_CONFIGS = sorted(CONFIGS.glob("bilstm_*.cfg"))
 
 #: Those with a Transformer, scored by GLUE's metrics: see test_glue_pipelines.py.
-GLUE_CONFIGS = sorted(SHIPPED.glob("glue_*.cfg"))
+GLUE_CONFIGS = sorted(CONFIGS.glob("glue_*.cfg"))
 
 
 def make_trial(root: Path, **settings: Any) -> Trial:

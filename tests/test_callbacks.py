@@ -13,9 +13,9 @@ from spacy.util import load_config, load_model_from_config, registry
 from thinc.api import Config
 
 from spacy_hashembeds.callbacks import create_count_symbols
-from spacy_hashembeds.experiments.configs import SHIPPED
 from spacy_hashembeds.layers.symboltaker import find_symbol_takers
 from spacy_hashembeds.symbols import count_values, cut_symbols, save_symbols
+from tests.configs import CONFIGS
 
 TEXTS = ["a a b", "a c", "Zz"]
 
@@ -47,7 +47,7 @@ def reader():
 
 def build_nlp(corpora=("train",), embedder="multi_embed", **overrides):
     config = load_config(
-        SHIPPED / f"{embedder}.cfg",
+        CONFIGS / f"{embedder}.cfg",
         overrides={
             "paths.train": "absent",
             "paths.dev": "absent",
@@ -57,6 +57,7 @@ def build_nlp(corpora=("train",), embedder="multi_embed", **overrides):
             **overrides,
         },
     )
+    config["corpora"] = {"dev": {"@readers": "test.CountingReader.v1"}}
     for name in corpora:
         config["corpora"][name] = {"@readers": "test.CountingReader.v1"}
     return load_model_from_config(config, auto_fill=True)
@@ -234,7 +235,7 @@ def test_norms_are_those_of_the_initialised_pipeline(reader):
 
 def test_layers_of_several_components_share_one_pass(reader):
     config = load_config(
-        SHIPPED / "multi_embed.cfg",
+        CONFIGS / "multi_embed.cfg",
         overrides={
             "paths.train": "absent",
             "paths.dev": "absent",
@@ -243,7 +244,9 @@ def test_layers_of_several_components_share_one_pass(reader):
             "initialize.before_init.min_freq": 1,
         },
     )
-    config["corpora"]["train"] = {"@readers": "test.CountingReader.v1"}
+    config["corpora"] = {
+        split: {"@readers": "test.CountingReader.v1"} for split in ("train", "dev")
+    }
     config["components"]["other"] = deepcopy(config["components"]["tok2vec"])
     config["components"]["other"]["model"]["embed"]["attrs"] = ["SHAPE", "NORM"]
     del config["components"]["ner"]

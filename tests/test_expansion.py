@@ -6,10 +6,8 @@ from spacy.util import load_config_from_str
 from spacy_hashembeds.analysis.pipelines import load_pipeline
 from spacy_hashembeds.configuration.base import read_base
 from spacy_hashembeds.expansion import MAX_VALUES, ExpansionError, check_variables
-from spacy_hashembeds.experiments.configs import SHIPPED
-from spacy_hashembeds.experiments.sweep import plan_sweep
-from spacy_hashembeds.experiments.trial import Trial, load_trial_config
 from spacy_hashembeds.loading import load_config, load_trained
+from tests.configs import CONFIGS
 
 PIPELINE = '[paths]\n[nlp]\nlang = "en"\npipeline = []\n[components]\n[training]\n'
 
@@ -89,7 +87,7 @@ def test_what_has_no_end_is_refused(text, place):
         check_variables(read(text))
 
 
-@pytest.mark.parametrize("path", sorted(SHIPPED.glob("*.cfg")), ids=lambda p: p.stem)
+@pytest.mark.parametrize("path", sorted(CONFIGS.glob("*.cfg")), ids=lambda p: p.stem)
 def test_our_configs_are_taken(path):
     assert load_config(path).interpolate()
 
@@ -98,19 +96,8 @@ def test_our_configs_are_taken(path):
 
 
 def make_folder(folder, text):
-    for split in ("train", "dev"):
-        path = folder / "corpus" / "toy" / f"{split}.spacy"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.touch()
-    (folder / "configs").mkdir()
-    for path in (folder / "configs" / "base.cfg", folder / "config.cfg"):
-        path.write_text(PIPELINE + text, encoding="utf8")
+    (folder / "config.cfg").write_text(PIPELINE + text, encoding="utf8")
     (folder / "meta.json").write_text("{}")
-
-
-def make_trial(folder, **overrides):
-    overrides = {"nlp.lang": "en", **overrides}
-    return Trial(dataset="toy", embedder="base", root=folder, overrides=overrides)
 
 
 READERS = {
@@ -122,7 +109,6 @@ READERS = {
         config=read((folder / "config.cfg").read_text()), model=None, overrides={}
     ),
     "accelerate": load_trained,
-    "sweep": lambda folder: plan_sweep([make_trial(folder)]),
 }
 
 
@@ -139,14 +125,6 @@ def test_a_pipeline_with_such_a_config_is_not_called_damaged(tmp_path):
     match = f"^'{tmp_path / 'config.cfg'}' should be a spaCy config, but its variables"
     with pytest.raises(ValueError, match=match):
         load_trained(tmp_path)
-
-
-def test_settings_that_are_changed_are_counted(tmp_path):
-    make_folder(tmp_path, nest_values(3))
-    load_trial_config(make_trial(tmp_path))
-    trial = make_trial(tmp_path, **{"nlp.after_creation": "${x.a3}" * 10})
-    with pytest.raises(ValueError, match=r"base.cfg' .* at \[nlp\] after_creation"):
-        load_trial_config(trial)
 
 
 def test_long_texts_count_as_many_values():

@@ -86,6 +86,13 @@ def test_the_sdist_holds_all_that_git_has(sdist):
     assert tracked - set(sdist) == set()
 
 
+def test_the_sdist_holds_what_the_wheel_does_not(sdist, tmp_path):
+    command = [sys.executable, "setup.py", "-q", "build_py", "--build-lib", tmp_path]
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+    assert [path.name for path in tmp_path.iterdir()] == ["spacy_hashembeds"]
+    assert {"lab/__main__.py", "configs/multi_embed.cfg"} <= set(sdist)
+
+
 def test_the_index_shows_no_link_that_leads_nowhere(sdist, script):
     metadata: Message = message_from_bytes(sdist["PKG-INFO"])
     assert metadata["Description-Content-Type"] == "text/markdown"

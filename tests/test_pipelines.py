@@ -13,14 +13,14 @@ from spacy.tokens import Doc, DocBin
 from spacy.training import Example
 from spacy.util import load_config
 
-from spacy_hashembeds.experiments.configs import SHIPPED
 from spacy_hashembeds.layers.symboltaker import find_symbol_takers
+from tests.configs import CONFIGS
 
 from .conftest import TORCH_CONFIGS, find_configs
 from .processes import annotate_spawned, load_package, train_alone
 
 # Those of text classifiers are in test_textcat_pipelines.py.
-CONFIGS = find_configs("ner") + find_configs("token_ner")
+NER_CONFIGS = find_configs("ner") + find_configs("token_ner")
 #: What each is trained with to find any entities at all.
 EMBEDDERS = {
     "multi_embed": {"initialize.before_init.min_freq": 2},
@@ -135,7 +135,7 @@ def train_small(config, tiny_corpus, output, **overrides):
 def trained(request, tiny_corpus, tmp_path_factory):
     """A trained pipeline's folder."""
     output = tmp_path_factory.mktemp(request.param)
-    config = SHIPPED / f"{request.param}.cfg"
+    config = CONFIGS / f"{request.param}.cfg"
     return train_small(config, tiny_corpus, output, **EMBEDDERS[request.param])
 
 
@@ -148,7 +148,7 @@ def train_each_alone(configs, tiny_corpus, folder):
 @pytest.fixture(scope="module")
 def trained_alone(tiny_corpus, tmp_path_factory):
     """A folder with a pipeline of each config."""
-    return train_each_alone(CONFIGS, tiny_corpus, tmp_path_factory.mktemp("alone"))
+    return train_each_alone(NER_CONFIGS, tiny_corpus, tmp_path_factory.mktemp("alone"))
 
 
 def check_features(nlp):
@@ -168,7 +168,7 @@ def test_spacy_train_needs_no_code_for_lstms(tiny_corpus, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [path.stem for path in CONFIGS])
+@pytest.mark.parametrize("name", [path.stem for path in NER_CONFIGS])
 def test_spacy_train_needs_no_code(trained_alone, name):
     nlp = spacy.load(trained_alone / name / "model-last")
     assert check_features(nlp)["width"] == 96
@@ -180,7 +180,7 @@ def test_spacy_train_needs_no_code(trained_alone, name):
 
 def test_the_stock_pipeline_is_what_spacy_writes_but_deeper():
     written = init_config(lang="en", pipeline=["ner"], optimize="efficiency", gpu=False)
-    stock = load_config(SHIPPED / "spacy_stock.cfg", interpolate=False)
+    stock = load_config(CONFIGS / "spacy_stock.cfg", interpolate=False)
     stock["components"]["tok2vec"]["model"]["encode"]["depth"] = 4
     assert stock["nlp"].items() <= written["nlp"].items()
     assert "after_pipeline_creation" not in stock["nlp"]
@@ -233,7 +233,7 @@ def test_listings_of_the_report(listing, tiny_corpus, vectors, tmp_path):
 
     What makes it full is ours: corpora, batches and, for lookup, the callback.
     """
-    config = load_config(SHIPPED / "multi_embed.cfg", interpolate=False)
+    config = load_config(CONFIGS / "multi_embed.cfg", interpolate=False)
     for section in (LISTING_1, listing):
         printed = parse_sections(section)
         for path, settings in printed.items():
@@ -287,7 +287,7 @@ def test_trained_weights_differ_from_initial_ones(trained, tiny_corpus):
 
 
 def test_equal_seeds_give_equal_models(trained, tiny_corpus, tmp_path):
-    config = SHIPPED / f"{trained.parent.name.rstrip('0123456789')}.cfg"
+    config = CONFIGS / f"{trained.parent.name.rstrip('0123456789')}.cfg"
     again = train_small(config, tiny_corpus, tmp_path, **EMBEDDERS[config.stem])
     first, second = spacy.load(trained), spacy.load(again)
     for name in ("tok2vec", "ner"):
@@ -298,7 +298,7 @@ def test_equal_seeds_give_equal_models(trained, tiny_corpus, tmp_path):
 
 def test_symbol_tables_travel_once(tiny_corpus, tmp_path):
     path = train_small(
-        SHIPPED / "multi_embed.cfg",
+        CONFIGS / "multi_embed.cfg",
         tiny_corpus,
         tmp_path,
         **{"initialize.before_init.min_freq": 2},

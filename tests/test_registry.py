@@ -12,12 +12,12 @@ from spacy.util import registry
 from .conftest import ROOT
 
 ENTRY_POINTS = list(distribution("spacy-hashembeds").entry_points)
-# The group of commands is for spaCy's own use.
+# The group of commands is for spaCy's own use, that of embedders for ours.
 REGISTERED = [
     entry_point
     for entry_point in ENTRY_POINTS
     if entry_point.group.startswith(("spacy_", "thinc_"))
-    and entry_point.group != "spacy_cli"
+    and entry_point.group not in ("spacy_cli", "spacy_hashembeds_embedders")
 ]
 OWN_PREFIX = "spacy-hashembeds."
 # Registered names, but for those of factories, end in a version.
@@ -55,7 +55,7 @@ def test_the_metadata_is_there():
 
 @pytest.mark.parametrize("entry_point", ENTRY_POINTS, ids=get_id)
 def test_it_resolves(entry_point):
-    assert callable(entry_point.load())
+    assert entry_point.load() is not None
 
 
 @pytest.mark.parametrize("entry_point", REGISTERED, ids=get_id)

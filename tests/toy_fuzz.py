@@ -11,9 +11,9 @@ import spacy
 
 from fuzz.target import Part, Target
 from fuzz.targets.texts import _use_docs
+from lab.vectors.rawtext import tokenize
 from spacy_hashembeds.checks import check_attributes, check_integers
 from spacy_hashembeds.symbols import load_symbols
-from spacy_hashembeds.vectors.rawtext import tokenize
 
 _WHOLE = b"whole"
 
@@ -135,7 +135,7 @@ JUDGED = {
         "file not named",
     ),
     "too long": (make_target(_talk, at_load=True), "opaque error", "message too long"),
-    "opaque": (make_target(_stumble), "opaque error", "TypeError in spacy_hashembeds"),
+    "opaque": (make_target(_stumble), "opaque error", "TypeError in lab.vectors"),
     "unusable": (make_target(_fail_in_fuzzer), "opaque error", "_use_docs"),
     "theirs": (make_target(_have_spacy_fail), "error of spaCy's or Thinc's", "spacy."),
     "same": (make_target(_answer_the_same), "same answer", ""),

@@ -1,18 +1,15 @@
-"""A small corpus of categories, pipelines for it, and trials of them."""
+"""A small corpus of categories, and pipelines for it."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import spacy
-from spacy.cli.init_config import init_config
 from spacy.language import Language
 from spacy.tokens import Doc, DocBin
 from spacy.training import Corpus
 from spacy.vocab import Vocab
 from thinc.api import fix_random_seed
-
-from spacy_hashembeds.experiments.trial import Trial
 
 LABELS = ("sports", "money", "weather")
 
@@ -85,21 +82,3 @@ def make_classifier(
     for label in labels:
         pipe.add_label(label)  # type: ignore[attr-defined]
     return nlp
-
-
-def write_project(root: Path, *, exclusive: bool = True) -> Trial:
-    """Write the corpus and the config of a trial."""
-    for split, pairs in (("train", TRAIN), ("dev", TRAIN[::2]), ("test", TEST)):
-        write(root / f"corpus/texts/{split}.spacy", make_docs(pairs))
-    factory = "textcat" if exclusive else "textcat_multilabel"
-    config = root / f"configs/{factory}.cfg"
-    config.parent.mkdir(parents=True, exist_ok=True)
-    init_config(pipeline=[factory], silent=True).to_disk(config)
-    overrides = {
-        "nlp.lang": "en",
-        f"components.{factory}.model.length": 256,
-        "training.max_steps": 20,
-        "training.eval_frequency": 10,
-        "training.optimizer.learn_rate": 0.05,
-    }
-    return Trial(dataset="texts", embedder=factory, overrides=overrides, root=root)

@@ -9,28 +9,14 @@ from .grids import GRID
 from .importance import IMPORTANCE
 from .labelled import LABELLED
 from .listings import ABLATION, ATTENTION
-from .pipelines import (
-    HASH_FORMER_ALONE_PIPELINE,
-    HASH_FORMER_PIPELINE,
-    HASH_PIPELINE,
-    HYBRID_PIPELINE,
-    LOOKUP_PIPELINE,
-    WEIGHTED_PIPELINE,
-    WEIGHTED_SYMBOLS_PIPELINE,
-)
+from .pipelines import PIPELINES
 from .recognizers import RECOGNIZER
 from .results import COMPARISON, RESULTS
 from .symbols import SYMBOLS
 from .texts import COLUMNS, ONTONOTES, RAW_TEXT
 
 _ALL = (
-    HASH_PIPELINE,
-    LOOKUP_PIPELINE,
-    WEIGHTED_PIPELINE,
-    WEIGHTED_SYMBOLS_PIPELINE,
-    HYBRID_PIPELINE,
-    HASH_FORMER_PIPELINE,
-    HASH_FORMER_ALONE_PIPELINE,
+    *PIPELINES,
     NGRAM_CLASSIFIER,
     DICTIONARY_CLASSIFIER,
     ENSEMBLE,

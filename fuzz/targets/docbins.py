@@ -12,10 +12,10 @@ from spacy.strings import StringStore
 from spacy.tokens import Doc, DocBin
 from spacy.vocab import Vocab
 
+from lab.corpora.misspellings import misspell
 from spacy_hashembeds.analysis.statistics import corpus_statistics
 from spacy_hashembeds.corpora.docbin import read_docs
 from spacy_hashembeds.corpora.entities import entity_texts
-from spacy_hashembeds.corpora.misspellings import misspell
 
 from ..damage_values import damage_value
 from ..target import Part, Target

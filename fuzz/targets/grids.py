@@ -11,8 +11,8 @@ import srsly
 from spacy.tokens import DocBin
 from spacy.vocab import Vocab
 
-from spacy_hashembeds.experiments.grid import Grid, read_grid
-from spacy_hashembeds.experiments.sweep import plan_sweep
+from lab.trials.grid import Grid, read_grid
+from lab.trials.sweep import plan_sweep
 
 from ..damage_bytes import damage_lines, one_of
 from ..damage_text import damage_yaml
@@ -28,6 +28,7 @@ _GRID = """\
 # two embedders, and one wider
 datasets: [demo]
 seeds: [0, 1]
+overrides: {training.patience: 100}
 vectors:
   none:
     demo: assets/none
@@ -91,6 +92,7 @@ def _expand(data: Any) -> Iterator[tuple[str, dict[str, Any]]]:
         if dataset not in entry.get("datasets", known):
             continue
         settings = {
+            **data.get("overrides", {}),
             **entry.get("overrides", {}),
             **entry.get("per_dataset", {}).get(dataset, {}),
         }

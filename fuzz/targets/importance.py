@@ -1,11 +1,12 @@
-"""What `spacy hashembeds importance` has listed (.json), as `report` reads it."""
+"""What `python -m lab importance` has listed (.json), as `report` reads it."""
 
 import json
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
-from spacy_hashembeds.report.hash_embeddings.importance import make_importance_table
+from lab.papers.hash_embeddings import make_importance_table
+from lab.papers.paper import read_paper
 
 from ..damage_text import damage_json
 from ..target import Part, Target
@@ -46,7 +47,7 @@ def _make(folder: Path) -> None:
 
 
 def _load(folder: Path, part: Part) -> Any:
-    return make_importance_table(folder / "metrics")
+    return make_importance_table(read_paper("hash-embeddings"), folder / "metrics")
 
 
 def _find_fault(part: Part, original: bytes, damaged: bytes, answer: Any) -> str | None:

@@ -12,14 +12,9 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-import spacy
-from spacy.training import Example
-
-from spacy_hashembeds.corpora.readers import Reader
-from spacy_hashembeds.corpora.textreaders import (
-    create_ag_news_reader,
-    create_labelled_texts_reader,
-)
+from lab.corpora.published import AG_NEWS, read_published
+from spacy_hashembeds.corpora.labelled import TextFormat, read_labelled
+from spacy_hashembeds.corpora.texts import LabelledText
 
 from ..damage_bytes import damage_lines
 from ..damage_text import damage_json
@@ -30,10 +25,10 @@ from .material import get_texts
 Found = tuple[str, dict[str, float]]
 
 _CLASSES = ("World", "Sports", "Business", "Sci/Tech")
-_READERS: Mapping[str, Callable[..., Reader]] = {
-    "test.csv": create_ag_news_reader,
-    "own.csv": partial(create_labelled_texts_reader, label_column="topic"),
-    "own.jsonl": create_labelled_texts_reader,
+_READERS: Mapping[str, Callable[[Path], Iterator[LabelledText]]] = {
+    "test.csv": partial(read_published, layout=AG_NEWS),
+    "own.csv": partial(read_labelled, layout=TextFormat(label="topic")),
+    "own.jsonl": partial(read_labelled, layout=TextFormat()),
 }
 
 # A field, in quotation marks or not, and what ends it.
@@ -60,13 +55,13 @@ def _make(folder: Path) -> None:
         (folder / name).write_text("\n".join(content) + "\n", encoding="utf8")
 
 
-def _load(folder: Path, part: Part) -> list[Example]:
+def _load(folder: Path, part: Part) -> list[LabelledText]:
     name = "test.csv" if part.path == "classes.txt" else part.path
-    return list(_READERS[name](path=folder / name)(spacy.blank("xx")))
+    return list(_READERS[name](folder / name))
 
 
-def _use(examples: list[Example]) -> list[Found]:
-    return [(eg.reference.text, dict(eg.reference.cats)) for eg in examples]
+def _use(texts: list[LabelledText]) -> list[Found]:
+    return [(text, dict(cats)) for text, cats in texts]
 
 
 def _find_fault(

@@ -6,9 +6,10 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
-from spacy_hashembeds.report.tables import Table
-from spacy_hashembeds.report.why_attention.chunking import make_chunk_table
-from spacy_hashembeds.report.why_attention.heatmaps import Heads, read_attention
+from lab.papers.heatmaps import Heads, read_attention
+from lab.papers.paper import read_paper
+from lab.papers.tables import Table
+from lab.papers.why_attention import make_chunk_table
 
 from ..damage_text import damage_json
 from ..target import Part, Target
@@ -47,7 +48,7 @@ def _write(path: Path, data: Any) -> None:
 
 
 def _load_ablation(folder: Path, part: Part) -> Table:
-    return make_chunk_table(folder / "metrics")
+    return make_chunk_table(read_paper("why-attention"), folder / "metrics")
 
 
 def _load_attention(folder: Path, part: Part) -> list[Heads]:

@@ -18,6 +18,11 @@ from spacy_hashembeds.architectures.embedders.character_ngrams import (
     NgramSource,
     find_ngram_waiters,
 )
+from spacy_hashembeds.architectures.embedders.descriptions import (
+    EmbedderDescription,
+    get_descriptions,
+)
+from spacy_hashembeds.configuration.embedders import write_embedder
 from spacy_hashembeds.layers.symboltaker import (
     Symbols,
     find_symbol_takers,
@@ -258,14 +263,27 @@ def _make_target(name: str, embed: dict[str, Any]) -> Target:
     )
 
 
-HASH_PIPELINE = _make_target("hash_pipeline", _HASH)
-LOOKUP_PIPELINE = _make_target("lookup_pipeline", _LOOKUP)
-WEIGHTED_PIPELINE = _make_target(
-    "weighted_pipeline", {**_WEIGHTED, "importance_rows": [99, 50, 50, 50]}
-)
-WEIGHTED_SYMBOLS_PIPELINE = _make_target("weighted_symbols_pipeline", _WEIGHTED)
-HYBRID_PIPELINE = _make_target("hybrid_pipeline", _HYBRID)
-HASH_FORMER_PIPELINE = _make_target("hash_former_pipeline", _HASH_FORMER)
-HASH_FORMER_ALONE_PIPELINE = _make_target(
-    "hash_former_alone_pipeline", _HASH_FORMER_ALONE
-)
+def _put_in(description: EmbedderDescription) -> dict[str, Any]:
+    """Put an embedder in the place of another, as `config` does."""
+    arguments = ("width", "attrs", "rows", "include_static_vectors")
+    block = {key: _HASH[key] for key in arguments}
+    block["@architectures"] = "spacy.MultiHashEmbed.v2"
+    return write_embedder("", block, block, description, None, is_pretrained=False)[0]
+
+
+_EMBEDS = {
+    "hash": _HASH,
+    "lookup": _LOOKUP,
+    "weighted": {**_WEIGHTED, "importance_rows": [99, 50, 50, 50]},
+    "weighted_symbols": _WEIGHTED,
+    "hybrid": _HYBRID,
+    "hash_former": _HASH_FORMER,
+    "hash_former_alone": _HASH_FORMER_ALONE,
+}
+_KNOWN = {embed["@architectures"] for embed in _EMBEDS.values()}
+_OTHERS = [d for d in get_descriptions() if d.architecture not in _KNOWN]
+
+PIPELINES = [
+    _make_target(f"{name}_pipeline", embed)
+    for name, embed in {**_EMBEDS, **{d.name: _put_in(d) for d in _OTHERS}}.items()
+]

@@ -12,22 +12,19 @@ import spacy
 from spacy.tokens import DocBin
 from spacy.vocab import Vocab
 
-from spacy_hashembeds.acceleration.timing import Speed
-from spacy_hashembeds.evaluation.categories import SCORES
-from spacy_hashembeds.experiments import comparison
-from spacy_hashembeds.experiments.results import (
+from lab.papers.filling import Measured
+from lab.papers.page import FILL
+from lab.papers.paper import read_paper
+from lab.papers.tables import Table
+from lab.trials.results import (
     Groups,
     estimate_score,
     read_results,
     select_task,
 )
-from spacy_hashembeds.report.findings import make_overview, make_seed_table
-from spacy_hashembeds.report.hash_embeddings import tables as hash_embeddings
-from spacy_hashembeds.report.hashformers import tables as hashformers
-from spacy_hashembeds.report.missing import find_missing
-from spacy_hashembeds.report.tables import Table, make_trial_tables
-from spacy_hashembeds.report.why_attention import tables as why_attention
-from spacy_hashembeds.report.why_attention.layouts import NAMES
+from spacy_hashembeds.acceleration.timing import Speed
+from spacy_hashembeds.comparison import comparison
+from spacy_hashembeds.evaluation.categories import SCORES
 
 from ..damage_text import damage_json
 from ..target import Part, Target
@@ -106,23 +103,21 @@ def _load_results(folder: Path, part: Part) -> Groups:
 
 def _use_results(groups: Groups) -> Any:
     """Fill all papers' tables, and average the scores of text classifiers."""
-    entities, texts = select_task(groups, "ner"), select_task(groups, "textcat")
-    tables = [make_overview(entities), make_seed_table(entities)]
-    tables += make_trial_tables(entities).values()
-    tables += hash_embeddings.make_trial_tables(texts).values()
-    tables.append(hash_embeddings.make_overview(texts))
-    tables += why_attention.make_trial_tables(entities).values()
-    encoders = {key: entities[key] for key in entities if key[1:] in NAMES}
-    tables.append(why_attention.make_overview(encoders, list(NAMES)))
-    codes = hashformers.select_trials(entities)
-    tables += [hashformers.make_overview(codes), hashformers.make_ratio_table(codes)]
-    find_missing(entities)
+    cells = []
+    for paper, fill in FILL.items():
+        about = read_paper(paper)
+        measured = Measured(groups=select_task(groups, about.task))
+        # there is no such folder, and so nothing beside the results
+        for blocks in fill(about, measured, Path("none")).values():
+            cells += [
+                list(_read_cells(block)) for block in blocks if isinstance(block, Table)
+            ]
     averages = [
         estimate_score(results, "test", score)
-        for results in texts.values()
+        for results in select_task(groups, "textcat").values()
         for score in SCORES
     ]
-    return [list(_read_cells(table)) for table in tables], averages
+    return cells, averages
 
 
 def _read_cells(table: Table) -> Iterator[tuple[Any, ...]]:

@@ -6,23 +6,18 @@ with what a second, plain reader finds in the file.
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from functools import partial
 from pathlib import Path
 from typing import Any
 
-import spacy
 from spacy.tokens import Doc
 from spacy.training import biluo_tags_to_spans, iob_to_biluo
 from spacy.vocab import Vocab
 
-from spacy_hashembeds.corpora.readers import (
-    Reader,
-    create_conll2002_reader,
-    create_iob_reader,
-    create_ontonotes_reader,
-    create_wnut17_reader,
-)
-from spacy_hashembeds.vectors.rawtext import RAW_FILES, write_raw_text
+from lab.corpora.datasets import WNUT17
+from lab.corpora.ontonotes import read_ontonotes
+from lab.vectors.rawtext import RAW_FILES, write_raw_text
+from spacy_hashembeds.corpora.columns import ColumnFormat, read_documents
+from spacy_hashembeds.corpora.readers import make_doc
 
 from ..damage_bytes import damage_lines
 from ..target import Part, Target
@@ -32,10 +27,10 @@ from .material import get_texts, read_sentences
 Pairs = list[tuple[str, str]]
 
 _BLANKS = " \t"
-_READERS: Mapping[str, Callable[..., Reader]] = {
-    "wnut17.conll": create_wnut17_reader,
-    "own.iob": create_iob_reader,
-    "conll2002.nl": partial(create_conll2002_reader, group="document"),
+_LAYOUTS: Mapping[str, ColumnFormat] = {
+    "wnut17.conll": WNUT17,
+    "own.iob": ColumnFormat(comments=True),
+    "conll2002.nl": ColumnFormat(group="document"),
 }
 
 
@@ -56,8 +51,8 @@ def _make_columns(folder: Path) -> None:
 
 
 def _load_columns(folder: Path, part: Part) -> list[Doc]:
-    reader = _READERS[part.path](path=folder / part.path)
-    return [example.reference for example in reader(spacy.blank("xx"))]
+    documents = read_documents(folder / part.path, _LAYOUTS[part.path])
+    return [make_doc(Vocab(), document) for document in documents]
 
 
 def _find_fault_of_columns(
@@ -111,8 +106,8 @@ def _make_ontonotes(folder: Path) -> None:
 
 
 def _load_ontonotes(folder: Path, part: Part) -> list[Doc]:
-    reader = create_ontonotes_reader(path=folder / part.path)
-    return [example.reference for example in reader(spacy.blank("xx"))]
+    documents = read_ontonotes(folder / part.path)
+    return [make_doc(Vocab(), document) for document in documents]
 
 
 def _find_fault_of_ontonotes(
@@ -224,7 +219,7 @@ def _make_target(
 
 COLUMNS = _make_target(
     "columns",
-    tuple(_READERS),
+    tuple(_LAYOUTS),
     _make_columns,
     _load_columns,
     _use_docs,

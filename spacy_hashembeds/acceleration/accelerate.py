@@ -61,8 +61,8 @@ def accelerate_folder(
         texts are made up, of words that the pipeline knows and others, and an empty
         one if it takes that.
     blas (bool): Whether the pipeline is to choose the fastest BLAS when it is loaded.
-    force (bool): Whether to replace a pipeline that is in `output` already. Whenever
-        this is killed, the old one or the new one is there.
+    force (bool): Whether to replace a pipeline that is in `output` already, once the
+        new one is complete.
     rounds (int): How often to time both pipelines, in turns.
     progress (Progress): Wraps the texts while they are compared, and the rounds.
     RAISES (OSError): If there is no such pipeline, or something in `output` that is

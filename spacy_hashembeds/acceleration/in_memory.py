@@ -8,7 +8,7 @@ patterns from there, but not from bytes.
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from copy import deepcopy
-from dataclasses import fields
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ from .accelerate import check_convertible, check_texts, compare, keeping_ops
 from .blas import use_fastest_blas
 from .conversion import BLAS, convert_config
 from .parity import LoadedPipeline, has_weights, make_texts_for
-from .result import AcceleratedPipeline
+from .result import Acceleration
 
 #: What a copy shares with the original, or has of another config.
 _NOT_COPIED = ("vocab", "tokenizer", "meta", "config")
@@ -38,7 +38,7 @@ def accelerate(
     *,
     blas: bool = True,
     rounds: int = 7,
-) -> AcceleratedPipeline:
+) -> Acceleration:
     """Make a faster pipeline of one in memory, check it and time it.
 
     The counterpart of `spacy hashembeds accelerate`. The new pipeline is given back
@@ -65,7 +65,7 @@ def accelerate(
     RAISES (TypeError): If an argument is of another type.
     RAISES (ValueError): If `rounds` is below 1, if nothing can be converted, if the
         pipeline can't be made anew, or if the new one differs.
-    RETURNS (AcceleratedPipeline): The new pipeline, as `nlp`, and what was done.
+    RETURNS (Acceleration): The new pipeline, as `nlp`, and what was done.
     """
     check_pipeline(nlp)
     check_texts(texts)
@@ -92,8 +92,7 @@ def accelerate(
             blas=blas,
             rounds=rounds,
         )
-    values = {field.name: getattr(done, field.name) for field in fields(done)}
-    return AcceleratedPipeline(**values, nlp=after.nlp)
+    return replace(done, nlp=after.nlp)
 
 
 def _check_state(nlp: Language) -> None:

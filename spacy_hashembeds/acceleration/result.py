@@ -31,6 +31,8 @@ class Acceleration(Shown):
     max_relative_diff: float
     #: Tokens a second in `nlp.pipe`, "before" and "after".
     words_per_second: dict[str, float]
+    #: The new pipeline, where it was made in memory.
+    nlp: Language | None = field(default=None, repr=False)
 
     def get_parts(self) -> Iterator[Part]:
         """Say what was converted, what was not, that it is the same, and how fast."""
@@ -63,11 +65,3 @@ class Acceleration(Shown):
             ],
         )
         yield Bars({"Before": before, "After": after}, "words/s")
-
-
-@dataclass(frozen=True)
-class AcceleratedPipeline(Acceleration):
-    """A pipeline that was accelerated in memory, with what was done and came of it."""
-
-    #: The new pipeline.
-    nlp: Language = field(repr=False)

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .embedders import HashTable, Table, WeightedTable
 from .features import Vocabulary
+from .measures import Measures
 from .options import (
     AttributeUse,
     HashOption,
@@ -23,8 +23,6 @@ from .reasons import (
     describe_seeds,
     describe_size,
 )
-from .tables import HashMeasures, measure_hash_table
-from .weighted import WeightedMeasures, measure_weighted_table
 
 #: How many of an attribute's values may share their whole code, as a share of them.
 BOUND = 0.001
@@ -69,7 +67,7 @@ def advise(
     *,
     width: int,
     bound: float = BOUND,
-    tables: Sequence[Table] = (),
+    tables: Sequence[Measures] = (),
 ) -> Advice:
     """Advise on rows, hashes, attributes and `min_freq`.
 
@@ -82,7 +80,7 @@ def advise(
     width (int): The width of the tables.
     bound (float): How many of an attribute's values may share their whole code, as a
         share of them.
-    tables (Sequence[Table]): The tables there are, if any.
+    tables (Sequence[Measures]): What was measured of the tables there are, if any.
     """
     train = vocabularies["train"]
     uses = measure_attributes(vocabularies, attrs) if len(train.words) else []
@@ -108,7 +106,7 @@ def advise(
             *describe_size(n_words, FEWEST_WORDS),
             *describe_default(lookup),
             *describe_hashing(hashing, kept, bound, tables),
-            *describe_seeds(_measure_hashing(tables, train)),
+            *describe_seeds(tables if len(train.words) else ()),
             *describe_lookup(lookup, lookups, kept),
             *describe_attributes(uses if is_enough else []),
         ],
@@ -126,19 +124,3 @@ def _choose_lookup(options: Sequence[LookupOption]) -> LookupOption | None:
         return sum(s["train"] for s in option.unknown_share), option.parameters
 
     return min(trained, key=rank, default=None)
-
-
-def _measure_hashing(
-    tables: Sequence[Table], vocabulary: Vocabulary
-) -> list[HashMeasures | WeightedMeasures]:
-    hashing = [
-        table for table in tables if isinstance(table, HashTable | WeightedTable)
-    ]
-    if not len(vocabulary.words):
-        return []
-    return [
-        measure_hash_table(table, vocabulary.count_values(table.attr)[0])
-        if isinstance(table, HashTable)
-        else measure_weighted_table(table, {"train": vocabulary})
-        for table in hashing
-    ]

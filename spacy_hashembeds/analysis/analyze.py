@@ -1,6 +1,10 @@
-"""An analysis in Python: of what is in memory or on disk, shown in notebooks."""
+"""What a corpus holds, and what the tables of an embedder make of it.
 
-from collections.abc import Iterable, Mapping
+Of what is in memory or on disk, shown in notebooks.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
@@ -8,13 +12,39 @@ from typing import Any
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
+from spacy.vocab import Vocab
 
+from ..architectures.embedders.descriptions import get_descriptions
 from ..checks import check_items, check_types
+from ..corpora.docbin import read_docs
 from ..display import Part, Shown
-from .advice import BOUND
-from .corpus import CorpusSource, analyze_corpus
-from .pipelines import LANG, ConfigSource, ModelSource, Overrides
+from .advice import BOUND, advise
+from .embedders import Embedder, find_code_columns, find_embedders, give_symbols
+from .features import Vocabulary, VocabularyCounter, count_features
+from .measures import measure_codes, measure_table, measure_words
+from .pipelines import (
+    LANG,
+    ConfigSource,
+    ModelSource,
+    Overrides,
+    load_pipeline,
+    load_vectors,
+    name_source,
+)
+from .statistics import SeenUnseenCounter, StatisticsCounter
 from .summary import summarize
+
+#: The attributes that spaCy embeds by default, and table 4 counts.
+ATTRS = ("NORM", "PREFIX", "SUFFIX", "SHAPE")
+
+#: The width to count parameters with where there is no embedder: spaCy's default.
+WIDTH = 96
+
+#: A corpus: a `.spacy` file, a folder of them, or gold docs in memory.
+CorpusSource = str | Path | Iterable[Doc | Example]
+
+#: Takes the docs of a split and the split's name, and hands the docs on.
+Progress = Callable[[Iterator[Doc], str], Iterable[Doc]]
 
 
 class Analysis(Shown, dict[str, Any]):
@@ -38,17 +68,21 @@ def analyze(
     vectors: ModelSource | None = None,
     overrides: Overrides | None = None,
     bound: float = BOUND,
+    progress: Progress | None = None,
 ) -> Analysis:
     """Analyse a corpus, and the embedding tables of a pipeline on it.
 
-    What `spacy hashembeds analyze` does: see docs/analyze.md.
+    What `spacy hashembeds analyze` does: see docs/analyze.md. Memory grows with the
+    distinct words of the corpus.
 
     train (str | Path | Iterable[Doc | Example]): The training corpus: gold Docs, or
         Examples, whose reference side counts; or a `.spacy` file, or a folder of them.
-        Read once, as the others; a generator is used up.
+        Read once, as the others; a generator is used up. Words are read anew by the
+        pipeline.
     dev, test (str | Path | Iterable[Doc | Example], optional): The other splits.
     config (Config | dict | str | Path, optional): A config for training, or its file.
-        Its pipeline is built, but not initialised.
+        Its pipeline is built, but not initialised: the norms are those without
+        [initialize.lookups].
     model (Language | str | Path, optional): A trained pipeline instead, or its name or
         folder.
     vectors (Language | str | Path, optional): A pipeline with word vectors, to look
@@ -58,11 +92,17 @@ def analyze(
         by default those of the first Doc in `train`, or of "xx" for a file.
     bound (float): How many of an attribute's values may share their whole code within
         the lower limit for hash tables, as a share of them, above 0 and below 1.
+    progress (Callable, optional): Wraps the docs of each split as they are read.
     RAISES (OSError): If a file or pipeline is not there.
     RAISES (TypeError): If an argument is of another type.
     RAISES (ValueError): If one can't be used, or arguments contradict each other.
     RAISES (ImportError): If there is no such language.
-    RETURNS (Analysis): A dict, with the keys that `analyze_corpus` tells.
+    RETURNS (Analysis): "lang"; "splits" (table 5: see `CorpusStatistics`); "features"
+        (table 4: see `FeatureCounts`); "entities" (table 6: `SeenUnseen`, and
+        "per_type"); "embedders" ("component", "has_vectors", "tables": see
+        `measure_table`, "words": `WordMeasures`); "codes" ("component", and what
+        `measure_codes` tells of what has codes in the place of rows); "advice" (for
+        each embedder "component" and `Advice`).
     """
     _check_corpora(train, dev=dev, test=test)
     pipeline = "a pipeline (Language), or its name or folder"
@@ -70,21 +110,42 @@ def analyze(
     check_types(str | Path | dict | None, "a config, or its file", config=config)
     check_types(Mapping | None, "a dict of settings", overrides=overrides)
     check_types(int | float, "a number above 0 and below 1", bound=bound)
+    _check_arguments(config, model, bound)
     has_no_language = not overrides and config is None and model is None
     if has_no_language and not isinstance(train, str | Path):
         train, lang = _find_language(train)
         overrides = {LANG: lang} if lang else None
+    nlp = load_pipeline(config=config, model=model, overrides=overrides or {})
+    source = load_vectors(vectors, nlp)
+    embedders, columns = find_embedders(nlp), list(find_code_columns(nlp))
+    source_name = name_source(config=config, model=model)
+    if source_name and not embedders and not columns:
+        raise ValueError(_refuse(source_name, nlp))
+    of_tables = (table.attr for embedder in embedders for table in embedder.tables)
+    of_codes = (column.attr for _, column in columns)
+    attrs = dict.fromkeys([*ATTRS, *of_tables, *of_codes])
+    corpora = {"train": train, "dev": dev, "test": test}
+    splits = _Splits(nlp, list(attrs), source)
+    for split, corpus in corpora.items():
+        if corpus is not None:
+            docs = _read(corpus, split, nlp.vocab)
+            splits.read(split, docs if progress is None else progress(docs, split))
+    vocabularies, vocabulary = splits.vocabularies, splits.vocabularies["train"]
+    embedders = [give_symbols(embedder, nlp, vocabulary) for embedder in embedders]
+    measured = [_measure(embedder, vocabularies) for embedder in embedders]
     return Analysis(
-        analyze_corpus(
-            train,
-            dev=dev,
-            test=test,
-            config=config,
-            model=model,
-            vectors=vectors,
-            overrides=overrides,
-            bound=bound,
-        )
+        {
+            "lang": nlp.lang,
+            "splits": splits.statistics,
+            "features": _to_data(count_features(vocabulary)),
+            "entities": splits.entities,
+            "embedders": measured,
+            "codes": [
+                {"component": name, **measure_codes(nlp.vocab, column, vocabulary)}
+                for name, column in columns
+            ],
+            "advice": _advise(measured, vocabularies, bound),
+        }
     )
 
 
@@ -104,3 +165,115 @@ def _find_language(
     doc = getattr(first[0], "reference", first[0]) if first else None
     lang = doc.vocab.lang if isinstance(doc, Doc) else None
     return chain(first, remaining), lang or None
+
+
+def _refuse(source_name: str, nlp: Language) -> str:
+    ours = get_descriptions()
+    of_tables = ", ".join(d.architecture for d in ours if d.tables)
+    of_codes = ", ".join(d.architecture for d in ours if d.find_columns)
+    return (
+        f"{source_name} has no embedding with a table for each attribute, such as "
+        f"spacy.MultiHashEmbed.v2, spacy.HashEmbedCNN.v2, {of_tables}, or with codes, "
+        f"as {of_codes} (components: {', '.join(nlp.pipe_names) or 'none'}). Leave it "
+        "out to analyse the corpus alone."
+    )
+
+
+def _read(corpus: CorpusSource, split: str, vocab: Vocab) -> Iterator[Doc]:
+    if isinstance(corpus, str | Path):
+        yield from read_docs(corpus, vocab)
+        return
+    for item in corpus:
+        doc = item.reference if isinstance(item, Example) else item
+        if not isinstance(doc, Doc):
+            raise ValueError(
+                f"'{split}' should be a path, or hold Docs or Examples, but holds a "
+                f"{type(item).__name__}. Give a list of Docs."
+            )
+        yield doc
+
+
+class _Splits:
+    """Counts splits as they are read, "train" first."""
+
+    def __init__(self, nlp: Language, attrs: list[str], vectors: Vocab | None) -> None:
+        self._nlp, self._attrs, self._vectors = nlp, attrs, vectors
+        self._train_texts: set[str] = set()
+        self.statistics: dict[str, Any] = {}
+        self.entities: dict[str, Any] = {}
+        self.vocabularies: dict[str, Vocabulary] = {}
+
+    def read(self, split: str, docs: Iterable[Doc]) -> None:
+        statistics, entities = StatisticsCounter(), SeenUnseenCounter(self._train_texts)
+        vocabulary = VocabularyCounter(self._attrs)
+        for doc in docs:
+            if split == "train":
+                self._train_texts.update(ent.text for ent in doc.ents)
+            statistics.add(doc)
+            entities.add(doc)
+            vocabulary.add(_predict(self._nlp, doc))
+        self.statistics[split] = asdict(statistics.get(self._vectors))
+        self.vocabularies[split] = vocabulary.get()
+        if split != "train":
+            per_type = _to_data(entities.get_per_type())
+            self.entities[split] = {**asdict(entities.get()), "per_type": per_type}
+
+
+def _predict(nlp: Language, gold: Doc) -> Doc:
+    """Make the doc that a pipeline would see in training, as spaCy's Corpus does."""
+    if not gold.has_unknown_spaces:
+        return nlp.make_doc(gold.text)
+    return Doc(nlp.vocab, words=[token.text for token in gold])
+
+
+def _check_arguments(
+    config: ConfigSource | None, model: ModelSource | None, bound: float
+) -> None:
+    if config is not None and model is not None:
+        names = (name_source(config=config), name_source(model=model))
+        raise ValueError(
+            f"There should be a config or a model, but both came: {names[0]} and "
+            f"{names[1]}. Analyse them one after the other."
+        )
+    if not 0 < bound < 1:
+        raise ValueError(
+            f"'bound' should be above 0 and below 1, but is {bound}: it is the share "
+            "of values that may collide."
+        )
+
+
+def _measure(
+    embedder: Embedder, vocabularies: Mapping[str, Vocabulary]
+) -> dict[str, Any]:
+    return {
+        "component": embedder.component,
+        "has_vectors": embedder.has_vectors,
+        "tables": [measure_table(table, vocabularies) for table in embedder.tables],
+        "words": asdict(measure_words(embedder.tables, vocabularies["train"])),
+    }
+
+
+def _advise(
+    embedders: Sequence[dict[str, Any]],
+    vocabularies: Mapping[str, Vocabulary],
+    bound: float,
+) -> list[dict[str, Any]]:
+    """Advise on each embedder, or on the default attributes if there is none.
+
+    embedders (Sequence[dict[str, Any]]): What was measured of them.
+    """
+    if not embedders:
+        advice = advise(vocabularies, ATTRS, width=WIDTH, bound=bound)
+        return [{"component": None, **asdict(advice)}]
+    found = []
+    for embedder in embedders:
+        tables = embedder["tables"]
+        attrs = list(dict.fromkeys(table["attr"] for table in tables))
+        width = tables[0]["width"]
+        advice = advise(vocabularies, attrs, width=width, bound=bound, tables=tables)
+        found.append({"component": embedder["component"], **asdict(advice)})
+    return found
+
+
+def _to_data(records: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: asdict(record) for key, record in records.items()}

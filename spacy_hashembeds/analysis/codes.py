@@ -1,30 +1,17 @@
-"""Which rows of a hash table values get, and which values can't be told apart."""
+"""Codes of values, and which values can't be told apart by them."""
 
 from collections.abc import Iterable
-from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..hashing.murmur import find_rows
 from ..kernels.distinct import MAX_COLUMNS, find_distinct_rows
-from ..kernels.sums import NUMPY_OPS
 
 #: With a seed that equals the length of the hashed key, 8 bytes, the two halves of
 #: MurmurHash3_x64_128 are twice and three times the same number. So hash 1 is always
 #: even, and hashes 1 and 3 come from one number, 2 and 4 from another.
 DEGENERATE_SEED = 8
 SOUND_SEED = 9
-
-
-def find_code(values: NDArray, *, rows: int, num_hashes: int, seed: int) -> NDArray:
-    """Find the rows of each value, as `HashEmbed` does.
-
-    values (NDArray): *Shape:* `(n,)`, uint64.
-    RETURNS (NDArray): *Shape:* `(n, num_hashes)`, uint64, in the order of the hashes.
-    """
-    found = find_rows(NUMPY_OPS, values, seed=seed, num_hashes=num_hashes, rows=rows)
-    return cast(NDArray, found.astype("uint64"))
 
 
 def find_known(values: NDArray, known: NDArray) -> NDArray:

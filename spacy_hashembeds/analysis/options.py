@@ -6,13 +6,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ..architectures.embedders.table_kinds import HashTable, LookupTable
 from ..hashing.collisions import expected_colliding, fewest_rows
 from ..hashing.murmur import MAX_HASHES
 from ..kernels.distinct import find_distinct_rows
 from .codes import SOUND_SEED, count_sharing, count_sharing_sums, find_known
-from .embedders import HashTable, LookupTable
 from .features import Vocabulary
-from .tables import measure_lookup_table, measure_words
+from .measures import measure_lookup_table, measure_words
 
 MIN_FREQS = (1, 2, 3, 5, 10, 20)
 
@@ -116,19 +116,16 @@ def find_lookup_options(
     """
     options = []
     for min_freq in MIN_FREQS:
-        tables = [
-            measure_lookup_table(
-                cut_table(vocabularies["train"], attr, width, min_freq), vocabularies
-            )
-            for attr in attrs
-        ]
+        train = vocabularies["train"]
+        tables = [cut_table(train, attr, width, min_freq) for attr in attrs]
+        measured = [measure_lookup_table(table, vocabularies) for table in tables]
         options.append(
             LookupOption(
                 min_freq=min_freq,
                 rows=[table.rows for table in tables],
-                parameters=sum(table.parameters for table in tables),
-                unknown_values=[table.unknown_values for table in tables],
-                unknown_share=[table.unknown_share for table in tables],
+                parameters=sum(table.rows * table.width for table in tables),
+                unknown_values=[of_table["unknown_values"] for of_table in measured],
+                unknown_share=[of_table["unknown_share"] for of_table in measured],
             )
         )
     return options
@@ -139,7 +136,7 @@ def cut_table(
 ) -> LookupTable:
     """Make the lookup table that `cut_symbols` would make."""
     values, counts = vocabulary.count_values(attr)
-    return LookupTable(attr=attr, width=width, symbols=values[counts >= min_freq])
+    return LookupTable.make(attr, width, values[counts >= min_freq])
 
 
 def measure_attributes(

@@ -1,24 +1,17 @@
 """The pipeline that a corpus is analysed for."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import spacy
 from spacy.language import Language
-from spacy.util import dot_to_dict, load_config, load_model_from_config, walk_dict
+from spacy.util import dot_to_dict, load_config, load_model_from_config
 from spacy.vocab import Vocab
 from thinc.api import Config
 
 from ..expansion import check_variables
-from ..layers.symboltaker import Symbols
 from ..loading import load_trained
-from ..symbols import load_symbols
-from .embedders import Embedder, HashTable, LookupTable, Table, WeightedTable
-from .features import Vocabulary
-from .hybrid_table import HybridTable
 
 #: A config, or its file.
 ConfigSource = str | Path | dict[str, Any]
@@ -27,10 +20,7 @@ ModelSource = str | Path | Language
 #: Config settings, with dotted keys as `spacy train` takes them.
 Overrides = Mapping[str, Any]
 
-_TableOfSymbols = LookupTable | WeightedTable | HybridTable
-
 LANG = "nlp.lang"
-COUNT_SYMBOLS = "spacy-hashembeds.count_symbols.v1"
 
 
 def name_source(
@@ -122,47 +112,3 @@ def load_vectors(vectors: ModelSource | None, nlp: Language) -> Vocab | None:
             "one with `spacy init vectors`."
         )
     return vocab
-
-
-def give_symbols(embedder: Embedder, nlp: Language, train: Vocabulary) -> Embedder:
-    """Give tables the symbols that initialising the pipeline would give them.
-
-    train (Vocabulary): What the training corpus holds.
-    RAISES (OSError): If the file in the argument `tables` is not there.
-    RAISES (ValueError): If the config says nowhere which symbols get a row, or a table
-        has no rows for them.
-    """
-    tables = [
-        table
-        if isinstance(table, HashTable) or not table.needs_symbols
-        else _give_table(table, _find_symbols(embedder, table, nlp, train))
-        for table in embedder.tables
-    ]
-    return replace(embedder, tables=tables)
-
-
-def _give_table(table: _TableOfSymbols, symbols: Symbols) -> Table:
-    if isinstance(table, HybridTable):
-        return table.with_symbols(symbols)
-    return replace(table, symbols=np.sort(symbols.frequent))
-
-
-def _find_symbols(
-    embedder: Embedder, table: _TableOfSymbols, nlp: Language, train: Vocabulary
-) -> Symbols:
-    config = nlp.config.interpolate()
-    settings = walk_dict(config["components"][embedder.component])
-    for path in (value for keys, value in settings if keys[-1] == "tables" and value):
-        found = load_symbols(path).get_table(table.attr)
-        return Symbols(found.symbols, found.rare)
-    callback = config["initialize"].get("before_init") or {}
-    if callback.get("@callbacks") != COUNT_SYMBOLS:
-        raise ValueError(
-            f"The table for {table.attr} in '{embedder.component}' has no "
-            "symbols, and the config does not say where they come from. Set "
-            f'[initialize.before_init] to @callbacks = "{COUNT_SYMBOLS}", or the '
-            "argument `tables` to a file made by `spacy hashembeds tables`."
-        )
-    values, counts = train.count_values(table.attr)
-    is_frequent = counts >= callback.get("min_freq", 10)
-    return Symbols(values[is_frequent], values[~is_frequent])

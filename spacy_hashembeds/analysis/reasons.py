@@ -4,17 +4,21 @@ from collections.abc import Collection, Sequence
 
 import numpy as np
 
+from ..architectures.embedders import (
+    multi_embed,
+    multi_fewer_hash_embed,
+    multi_weighted_hash_embed,
+)
+from ..architectures.embedders.descriptions import get_descriptions
+from ..architectures.embedders.table_kinds import HashTable, WeightedTable
 from ..hashing.murmur import MAX_HASHES
 from .codes import SOUND_SEED
-from .embedders import HashTable, Table
+from .measures import Measures
 from .options import MAX_ROWS, AttributeUse, HashOption, LookupOption
-from .tables import HashMeasures
-from .weighted import WeightedMeasures
 
-_HASHING = "spacy-hashembeds.MultiFewerHashEmbed.v1"
-_LOOKUP = "spacy-hashembeds.MultiEmbed.v1"
-_HYBRID = "spacy-hashembeds.MultiHybridEmbed.v1"
-_WEIGHTED = "spacy-hashembeds.MultiWeightedHashEmbed.v1"
+_HASHING = multi_fewer_hash_embed.DESCRIPTION.architecture
+_LOOKUP = multi_embed.DESCRIPTION.architecture
+_WEIGHTED = multi_weighted_hash_embed.DESCRIPTION.architecture
 
 #: Distinct norms for each row in the smallest table that the report trained with:
 #: Spanish, 10% rows, 23,710 norms in 263 rows (table 1; appendix A.1).
@@ -45,14 +49,14 @@ def describe_hashing(
     limit: HashOption | None,
     attrs: Sequence[str],
     bound: float,
-    tables: Sequence[Table],
+    tables: Sequence[Measures],
 ) -> list[str]:
     """Recommend hashes, and say what the least memory is, and why not to use it.
 
     limit (HashOption, optional): The tables with the least memory.
     attrs (Sequence[str]): Their attributes.
     bound (float): What they keep to.
-    tables (Sequence[Table]): The tables there are, if any.
+    tables (Sequence[Measures]): What was measured of the tables there are, if any.
     """
     if limit is None:
         return []
@@ -80,17 +84,10 @@ def describe_hashing(
     ]
 
 
-def describe_seeds(measures: Sequence[HashMeasures | WeightedMeasures]) -> list[str]:
-    """Say which tables have a poor seed, and what it costs.
-
-    measures (Sequence[HashMeasures | WeightedMeasures]): What was measured of the
-        tables there are.
-    """
-    return [
-        _describe_seed(table, table.with_sound_seed)
-        for table in measures
-        if table.with_sound_seed is not None
-    ]
+def describe_seeds(tables: Sequence[Measures]) -> list[str]:
+    """Say which of the tables there are have a poor seed, and what it costs."""
+    poor = [table for table in tables if table.get("with_sound_seed")]
+    return [_describe_seed(table, table["with_sound_seed"]) for table in poor]
 
 
 def describe_lookup(
@@ -134,14 +131,15 @@ def describe_default(chosen: LookupOption | None) -> list[str]:
     if chosen is None:
         return []
     lookup, hashing = MEASURED_F1
+    others = {d.not_better: d.architecture for d in get_descriptions() if d.not_better}
+    named = " nor ".join(f"{what} ({name})" for what, name in sorted(others.items()))
     return [
         f"Begin with {_LOOKUP} where nearly all entities are new, as in the test of "
         "WNUT 2017: with half of the parameters it scored better there than spaCy's 4 "
         f"hashes (F1 {lookup} to {hashing}, means of eight seeds). On AnEM and Spanish "
         "CoNLL 2002 it was level with hashing in tables of equal size, with one seed. "
         "Where many entities stand in the training data and tables are to "
-        "be small, hashing scored better, and it needs no symbols. Neither importance "
-        f"weights ({_WEIGHTED}) nor rows of their own beside hashed ones ({_HYBRID}) "
+        f"be small, hashing scored better, and it needs no symbols. Neither {named} "
         "were shown to be worth more than plain hashing. All of it: docs/results.md.",
     ]
 
@@ -179,14 +177,15 @@ def format_bound(share: float) -> str:
 
 
 def _recommend_rows(
-    limit: HashOption, attrs: Sequence[str], tables: Sequence[Table]
+    limit: HashOption, attrs: Sequence[str], tables: Sequence[Measures]
 ) -> str:
     """Recommend the rows there are, or spaCy's, but none below the limit."""
     least = dict(zip(attrs, limit.rows, strict=True))
-    used = [t for t in tables if isinstance(t, HashTable) and t.attr in least]
-    short = [table.attr for table in used if table.rows < least[table.attr]]
+    hashed = [(t["attr"], t["rows"]) for t in tables if t["kind"] == HashTable.kind]
+    used = [(attr, n) for attr, n in hashed if attr in least]
+    short = [attr for attr, n in used if n < least[attr]]
     if used:
-        rows = ", ".join(f"{table.attr} {table.rows:,}" for table in used)
+        rows = ", ".join(f"{attr} {n:,}" for attr, n in used)
         start = f"the rows there are ({rows})"
     else:
         start = (
@@ -197,8 +196,8 @@ def _recommend_rows(
     return f"{start}{more}. Take fewer only as your development score allows"
 
 
-def _compare_size(limit: HashOption, tables: Sequence[Table]) -> str:
-    now = sum(t.rows * t.width for t in tables if isinstance(t, HashTable))
+def _compare_size(limit: HashOption, tables: Sequence[Measures]) -> str:
+    now = sum(t["parameters"] for t in tables if t["kind"] == HashTable.kind)
     if not now:
         return ""
     return (
@@ -206,21 +205,20 @@ def _compare_size(limit: HashOption, tables: Sequence[Table]) -> str:
     )
 
 
-def _describe_seed(
-    poor: HashMeasures | WeightedMeasures, sound: HashMeasures | WeightedMeasures
-) -> str:
-    is_weighted = isinstance(poor, WeightedMeasures)
+def _describe_seed(poor: Measures, sound: Measures) -> str:
+    is_weighted = poor["kind"] == WeightedTable.kind
     rows = "component vectors" if is_weighted else "rows"
     shared = "their component vectors and weights" if is_weighted else "all their rows"
     return (
-        f"{poor.attr} is hashed with seed {poor.seed}, a poor one: it is the length "
-        "of the hashed key in bytes, which makes hash 1 always even, and lets hash 3 "
-        "depend on hash 1, and hash 4 on hash 2. Here hash 1 reaches "
-        f"{poor.rows_reached_by_hash[0]:,} of {poor.rows:,} {rows} (seed {sound.seed}: "
-        f"{sound.rows_reached_by_hash[0]:,}), and {poor.sharing_code:,} of "
-        f"{poor.values:,} values share {shared} with another (seed {sound.seed}: "
-        f"{sound.sharing_code:,}). For a pipeline that you train anew, use "
-        f"{_WEIGHTED if is_weighted else _HASHING} with seed = {sound.seed}."
+        f"{poor['attr']} is hashed with seed {poor['seed']}, a poor one: it is the "
+        "length of the hashed key in bytes, which makes hash 1 always even, and lets "
+        "hash 3 depend on hash 1, and hash 4 on hash 2. Here hash 1 reaches "
+        f"{poor['rows_reached_by_hash'][0]:,} of {poor['rows']:,} {rows} (seed "
+        f"{SOUND_SEED}: {sound['rows_reached_by_hash'][0]:,}), and "
+        f"{poor['sharing_code']:,} of {poor['values']:,} values share {shared} with "
+        f"another (seed {SOUND_SEED}: {sound['sharing_code']:,}). For a pipeline that "
+        f"you train anew, use {_WEIGHTED if is_weighted else _HASHING} with seed = "
+        f"{SOUND_SEED}."
     )
 
 

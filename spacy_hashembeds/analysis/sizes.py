@@ -8,23 +8,8 @@ from thinc.api import Model, PyTorchShim
 from thinc.layers.layernorm import forward as layernorm_forward
 from thinc.layers.maxout import forward as maxout_forward
 
-from ..architectures.embedders import (
-    hash_former_embed,
-    multi_embed,
-    multi_fewer_hash_embed,
-    multi_hybrid_embed,
-    multi_weighted_hash_embed,
-)
+from ..architectures.embedders.descriptions import get_descriptions
 from ..layers.sumngrams import forward as sum_ngrams_forward
-
-# Our embedding layers, which need no tok2vec around them.
-_NAMES = (
-    hash_former_embed.NAME,
-    multi_embed.NAME,
-    multi_fewer_hash_embed.NAME,
-    multi_hybrid_embed.NAME,
-    multi_weighted_hash_embed.NAME,
-)
 
 # Thinc's layer in spaCy's bag of words, which has a row of weights for each n-gram's
 # hash, and in it one for each class.
@@ -64,12 +49,12 @@ def _find_torch_sizes(nodes: Iterable[Model]) -> dict[int, int]:
 def find_embeddings(nlp: Language) -> list[Model]:
     """Find the embedding layers of a pipeline, whichever component they are in.
 
-    RETURNS (list[Model]): What tok2vec layers name as their "embed", our own embedding
-        layers wherever they are, and those of n-grams.
+    RETURNS (list[Model]): What tok2vec layers name as their "embed", the embedders that
+        have descriptions wherever they are, and those of n-grams.
     """
     found = {
         embedding.id: embedding
-        for model in _get_models(nlp)
+        for _, model in find_models(nlp)
         for embedding in find_embeddings_in(model)
     }
     return list(found.values())
@@ -77,13 +62,14 @@ def find_embeddings(nlp: Language) -> list[Model]:
 
 def find_embeddings_in(model: Model) -> list[Model]:
     """Find the embedding layers of one component: see `find_embeddings`."""
+    names = {description.name for description in get_descriptions()}
     found: dict[int, Model] = {}
     for node in model.walk():
         if node.has_ref("embed"):
             found[node.get_ref("embed").id] = node.get_ref("embed")
         elif node._func is sum_ngrams_forward:
             found[node.layers[0].id] = node.layers[0]
-        elif node.name in _NAMES:
+        elif node.name in names:
             found[node.id] = node
     return list(found.values())
 
@@ -120,17 +106,18 @@ def count_pipeline_parameters(nlp: Language) -> int:
 
     Word vectors are not among them: they belong to the vocab, and nothing trains them.
     """
-    return count_parameters(_get_models(nlp))
+    return count_parameters(model for _, model in find_models(nlp))
 
 
 def _find_linear(nlp: Language) -> Iterator[Model]:
-    for model in _get_models(nlp):
+    for _, model in find_models(nlp):
         yield from (node for node in model.walk() if node.name == _LINEAR)
 
 
-def _get_models(nlp: Language) -> list[Model]:
-    models = (getattr(pipe, "model", None) for _, pipe in nlp.pipeline)
-    return [model for model in models if isinstance(model, Model)]
+def find_models(nlp: Language) -> list[tuple[str, Model]]:
+    """Find the models of a pipeline, each with the name of its component."""
+    models = [(name, getattr(pipe, "model", None)) for name, pipe in nlp.pipeline]
+    return [(name, model) for name, model in models if isinstance(model, Model)]
 
 
 def bytes_on_disk(path: str | Path) -> int:

@@ -24,7 +24,7 @@ _COUNTS = {
 def summarize(data: dict[str, Any]) -> Iterator[Part]:
     """Say what an analysis counted, what there is to choose from, and advice.
 
-    data (dict[str, Any]): From `analyze_corpus`.
+    data (dict[str, Any]): From `analyze`.
     """
     yield from _show_corpus(data)
     for embedder in data["embedders"]:

@@ -1,25 +1,35 @@
 """The embedding tables of a pipeline as `spacy hashembeds analyze` prints them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from ..architectures.embedders.table_kinds import (
+    HashTable,
+    HybridTable,
+    LookupTable,
+    WeightedTable,
+)
 from ..display import Part, Sentence, Table, format_fields, format_percent
 
 _PARTS = ("hasher", "compressor")
 _OF_CODES = ("bits", "rows", "width", "parameters", "values", "sharing_code")
 
+#: What is shown of each table that is hashed, and where it stands.
+_OF_HASHING = ("Attribute", "Seed", "Rows", "Hashes", "Values", "Values/row")
+_HASHING = ("seed", "rows", "num_hashes", "values", "load")
+
 
 def show_embedder(embedder: dict[str, Any]) -> Iterator[Part]:
     """Say how large the tables of an embedder are, and how they serve a corpus.
 
-    embedder (dict[str, Any]): One of the "embedders" of `analyze_corpus`.
+    embedder (dict[str, Any]): One of the "embedders" of `analyze`.
     """
-    kinds = {"hash": _show_hash_tables, "lookup": _show_lookup_tables}
-    kinds |= {"weighted": _show_weighted_tables, "hybrid": _show_hybrid_tables}
     yield from _show_sizes(embedder)
-    for kind, show_tables in kinds.items():
+    kinds = [table["kind"] for table in embedder["tables"]]
+    for kind in dict.fromkeys([*_SHOW, *kinds]):
         tables = [table for table in embedder["tables"] if table["kind"] == kind]
         if tables:
+            show_tables = _SHOW.get(kind, _show_any_tables)
             yield from show_tables(embedder["component"], tables)
     yield _show_words(embedder)
 
@@ -27,7 +37,7 @@ def show_embedder(embedder: dict[str, Any]) -> Iterator[Part]:
 def show_codes(codes: Sequence[dict[str, Any]]) -> Iterator[Table]:
     """Say how large what has codes in the place of rows is, and how it serves a corpus.
 
-    codes (Sequence[dict[str, Any]]): The "codes" of `analyze_corpus`.
+    codes (Sequence[dict[str, Any]]): The "codes" of `analyze`.
     """
     for component in dict.fromkeys(column["component"] for column in codes):
         yield Table(
@@ -81,21 +91,32 @@ def _compare(parameters: int, standard: int) -> tuple[str, str]:
     return f"{standard:,}", share
 
 
+def _show_any_tables(
+    component: str, tables: Sequence[dict[str, Any]]
+) -> Iterator[Table]:
+    yield Table(
+        f"Tables of '{component}', of kind '{tables[0]['kind']}'",
+        "Shared: values of the training corpus that have the vector of another.",
+        ("Attribute", "Rows", "Values", "Shared"),
+        [
+            (table["attr"], *format_fields(table, "rows", "values", "sharing_code"))
+            for table in tables
+        ],
+    )
+
+
 def _show_hash_tables(
     component: str, tables: Sequence[dict[str, Any]]
 ) -> Iterator[Table]:
-    """Show two tables, of rows and of values, with a line for another seed if a
-    table's own is poor.
-    """
-    named = [pair for table in tables for pair in _name_seeds(table)]
+    named = _name_seeds(tables)
     yield Table(
         f"Hash tables of '{component}'",
         "On the training corpus; in brackets what to expect of ideal hashing.",
-        ("Attribute", "Seed", "Rows", "Hashes", "Values", "Values/row", "Unused rows"),
+        (*_OF_HASHING, "Unused rows"),
         [
             (
                 name,
-                *format_fields(table, "seed", "rows", "num_hashes", "values", "load"),
+                *format_fields(table, *_HASHING),
                 _expect(
                     table["rows_never_reached"], table["expected_rows_never_reached"]
                 ),
@@ -119,11 +140,16 @@ def _show_hash_tables(
     )
 
 
-def _name_seeds(table: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
-    other = table["with_sound_seed"]
+def _name_seeds(tables: Sequence[dict[str, Any]]) -> list[tuple[str, dict[str, Any]]]:
+    """Name tables, and after one whose seed is poor what it would be with another."""
     return [
-        (table["attr"], table),
-        *([] if other is None else [("  instead:", other)]),
+        (name, measures)
+        for table in tables
+        for name, measures in (
+            (table["attr"], table),
+            ("  instead:", table["with_sound_seed"]),
+        )
+        if measures is not None
     ]
 
 
@@ -140,20 +166,21 @@ def _show_lookup_tables(
             (
                 table["attr"],
                 *format_fields(table, "rows", "parameters", "values", "unknown_values"),
-                *(format_percent(table["unknown_share"][split]) for split in splits),
+                *_show_shares(table, "unknown_share"),
             )
             for table in tables
         ],
     )
 
 
+def _show_shares(table: dict[str, Any], key: str) -> list[str]:
+    return [format_percent(share) for share in table[key].values()]
+
+
 def _show_weighted_tables(
     component: str, tables: Sequence[dict[str, Any]]
 ) -> Iterator[Table]:
-    """Show three tables, of parameters, of rows and of values, the latter with a line
-    for another seed if a table's own is poor.
-    """
-    named = [pair for table in tables for pair in _name_seeds(table)]
+    named = _name_seeds(tables)
     splits = list(tables[0]["unknown_share"])
     yield Table(
         f"Component vectors and weights in '{component}'",
@@ -173,13 +200,9 @@ def _show_weighted_tables(
     yield Table(
         f"Weighted tables of '{component}'",
         "On the training corpus. Rows are those of component vectors.",
-        ("Attribute", "Seed", "Rows", "Hashes", "Values", "Values/row", "Unused rows"),
+        (*_OF_HASHING, "Unused rows"),
         [
-            (
-                name,
-                *format_fields(table, "seed", "rows", "num_hashes", "values", "load"),
-                *format_fields(table, "rows_never_reached"),
-            )
+            (name, *format_fields(table, *_HASHING, "rows_never_reached"))
             for name, table in named
         ],
     )
@@ -196,7 +219,7 @@ def _show_weighted_tables(
                 name,
                 *format_fields(table, "sharing_components", "sharing_weights"),
                 _expect(table["sharing_code"], table["expected_sharing_code"]),
-                *(format_percent(table["unknown_share"][split]) for split in splits),
+                *_show_shares(table, "unknown_share"),
             )
             for name, table in named
         ],
@@ -221,11 +244,19 @@ def _show_hybrid_tables(
                 f"{table['rows'] - table['own_rows']:,}",
                 *format_fields(table, "num_hashes", "hashed_values"),
                 _expect(table["sharing_code"], table["expected_sharing_code"]),
-                *(format_percent(table["hashed_share"][split]) for split in splits),
+                *_show_shares(table, "hashed_share"),
             )
             for table in tables
         ],
     )
+
+
+_SHOW: dict[str, Callable[[str, Sequence[dict[str, Any]]], Iterator[Table]]] = {
+    HashTable.kind: _show_hash_tables,
+    LookupTable.kind: _show_lookup_tables,
+    WeightedTable.kind: _show_weighted_tables,
+    HybridTable.kind: _show_hybrid_tables,
+}
 
 
 def _show_words(embedder: dict[str, Any]) -> Sentence:

@@ -2,11 +2,13 @@
 
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ._progress import show_progress
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from spacy.tokens import Doc
 
 #: The most words of a sentence or text that are shown, and characters of each.
@@ -14,6 +16,11 @@ _N_SHOWN = 30
 
 #: The most labels that are counted in a row of their own.
 _N_LABELS = 30
+
+
+def show_documents(documents: "Iterator[Any]", split: str) -> "Iterable[Any]":
+    """Show how many documents of a split have been converted."""
+    return show_progress(documents, f"Converting {split}", unit="documents")
 
 
 def show_prepared(paths: dict[str, Path]) -> None:

@@ -24,12 +24,8 @@ def analyze_cli(
     ),
     dev: Path | None = Opt(None, "--dev", help="The development corpus."),
     test: Path | None = Opt(None, "--test", help="The test corpus."),
-    config: str | None = Opt(
-        None,
-        "--config",
-        "-c",
-        help="The config whose embedding tables to measure: a .cfg file, or a name "
-        "such as multi_embed.",
+    config: Path | None = Opt(
+        None, "--config", "-c", help="The config whose embedding tables to measure."
     ),
     model: str | None = Opt(
         None,
@@ -69,21 +65,18 @@ def analyze_cli(
     """
     from wasabi import msg
 
-    from ..analysis.corpus import analyze_corpus
-    from ..analysis.summary import summarize
+    from ..analysis.analyze import analyze
     from ..display import show
-    from ..experiments.configs import locate_config
     from ..files import check_target, write_json
 
     overrides = read_overrides(ctx.args)
     try:
-        config_path = None if config is None else locate_config(config)
-        check_target(output, [train, dev, test, config_path, model, vectors])
-        data = analyze_corpus(
+        check_target(output, [train, dev, test, config, model, vectors])
+        data = analyze(
             train,
             dev=dev,
             test=test,
-            config=config_path,
+            config=config,
             model=model,
             vectors=vectors,
             overrides=overrides,
@@ -93,7 +86,7 @@ def analyze_cli(
         if as_json:
             print_json(data)
         else:
-            show(summarize(data), msg)
+            show(data.get_parts(), msg)
         if output is not None:
             write_json(output, data)
             msg.good(f"Saved the analysis to {output}")

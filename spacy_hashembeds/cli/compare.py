@@ -63,9 +63,10 @@ def compare_cli(
     """
     from wasabi import msg
 
-    from ..experiments.comparison import compare_trials, find_models
+    from ..charts import check_chart
+    from ..comparison.chart import draw_comparison
+    from ..comparison.comparison import compare_trials, find_models
     from ..files import check_targets, write_json
-    from ..report.charts import check_chart, draw_comparison
 
     try:
         inputs = [*metrics, corpus, *find_models(metrics)]
@@ -97,8 +98,8 @@ def _show_progress(rounds: "Sequence[int]") -> "Iterable[int]":
 def _print_comparison(comparison: dict[str, Any]) -> None:
     from wasabi import msg
 
-    from ..experiments.comparison import is_of_categories, name_score
-    from ..experiments.machine import describe_machine
+    from ..acceleration.machine import describe_machine
+    from ..comparison.comparison import is_of_categories, name_score
 
     rows = comparison["rows"]
     make = _list_categories if is_of_categories(comparison) else _list_entities
@@ -138,7 +139,7 @@ def _list_entities(comparison: dict[str, Any]) -> _Listed:
 
 
 def _list_categories(comparison: dict[str, Any]) -> _Listed:
-    from ..experiments.comparison import name_accuracies
+    from ..comparison.comparison import name_accuracies
 
     rows = comparison["rows"]
     accuracy = name_accuracies(comparison).capitalize()

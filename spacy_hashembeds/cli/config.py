@@ -1,12 +1,12 @@
 """`spacy hashembeds config`."""
 
-import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from spacy.cli._util import Arg, Opt
 
+from ..architectures.embedders.descriptions import list_names
 from ._app import describe, hashembeds_cli
 from ._output import QUIET, name_output
 from ._progress import show_progress
@@ -21,9 +21,8 @@ if TYPE_CHECKING:
 def config_cli(
     base: str = Arg(
         ...,
-        help="Config to start from: a .cfg file, the folder or package of a saved "
-        "pipeline, or the name of a config that comes with us, such as multi_embed; - "
-        "is standard input.",
+        help="Config to start from: a .cfg file, or the folder or package of a saved "
+        "pipeline; - is standard input.",
     ),
     output: Path = Opt(
         ...,
@@ -37,8 +36,7 @@ def config_cli(
         "multi_fewer_hash_embed",
         "--embedder",
         "-e",
-        help="Embedder to put in: multi_fewer_hash_embed, multi_embed, "
-        "multi_hybrid_embed, multi_weighted_hash_embed or hash_former_embed.",
+        help=f"Embedder to put in: {', '.join(list_names())}.",
     ),
     train: Path | None = Opt(
         None,
@@ -76,7 +74,7 @@ def config_cli(
     from ..files import replacing
 
     try:
-        base = _find_base(base)
+        base = "/dev/stdin" if base == "-" else base
         check_output(output, base=base, train=train, force=force)
         made = configure(
             base,
@@ -94,19 +92,6 @@ def config_cli(
     for warning in made.warnings:
         msg.warn(warning)
     _print_summary(made, output, train)
-
-
-def _find_base(base: str) -> str:
-    """Find a config that comes with us by its name, if nothing else has it."""
-    from spacy.util import is_package
-
-    from ..experiments.configs import locate_config
-
-    if base == "-":
-        return "/dev/stdin"
-    if not base or os.path.lexists(base) or is_package(base):
-        return base
-    return str(locate_config(base))
 
 
 def _print_summary(made: "Configured", output: Path, train: Path | None) -> None:

@@ -1,18 +1,13 @@
 """`spacy hashembeds evaluate`."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import typer
 from spacy.cli._util import Arg, Opt
 
 from ._app import describe, hashembeds_cli
 from ._columns import ENCODING, GROUP, SEPARATOR, TAG_COLUMN, WORD_COLUMN
-from ._layout import print_table
 from ._output import JSON, QUIET, is_quiet, name_output, print_json
-
-if TYPE_CHECKING:
-    from ..evaluation.evaluation import Evaluation
 
 
 def name_outputs(ctx: typer.Context, paths: list[Path]) -> list[Path]:
@@ -122,7 +117,8 @@ def evaluate_cli(
 
     from ..controls import show_controls
     from ..corpora.columns import ColumnFormat
-    from ..evaluation.in_depth import evaluate_in_depth
+    from ..display import Sentence, show
+    from ..evaluation.evaluate import evaluate_in_depth
     from ..files import check_targets
 
     try:
@@ -152,7 +148,9 @@ def evaluate_cli(
         if as_json:
             print_json(dict(evaluation))
         else:
-            _print_tables(evaluation)
+            draws = evaluation.describe_draws()
+            show(evaluation.make_tables(), msg)
+            show([Sentence(draws, "info")] if draws else [], msg)
         for warning in evaluation["warnings"]:
             msg.warn(show_controls(warning))
         for path in output:
@@ -160,15 +158,3 @@ def evaluate_cli(
             msg.good(f"Saved the evaluation to {path}")
     except (ImportError, OSError, ValueError) as e:
         msg.fail("Can't evaluate the pipeline", describe(e), exits=1)
-
-
-def _print_tables(evaluation: "Evaluation") -> None:
-    from wasabi import msg
-
-    for table in evaluation.make_tables():
-        print_table(
-            table.title, table.legend, table.header, table.rows, aligns=table.aligns
-        )
-    draws = evaluation.describe_draws()
-    if draws is not None:
-        msg.info(draws)

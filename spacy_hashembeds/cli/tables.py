@@ -48,8 +48,8 @@ def tables_cli(
     The norms of tokens are those of a blank pipeline. Where [initialize] has lookups,
     use the callback, which counts with the pipeline itself.
 
-    Name the file in the argument `tables` of `spacy-hashembeds.MultiEmbed.v1`,
-    `MultiHybridEmbed.v1` or `MultiWeightedHashEmbed.v1`. Without a file, the callback
+    Name the file in the argument `tables` of the embedder, such as
+    `spacy-hashembeds.MultiEmbed.v1`. Without a file, the callback
     `spacy-hashembeds.count_symbols.v1` does the same while `spacy train` initialises
     the pipeline.
     """

@@ -2,11 +2,14 @@
 
 import os
 import re
+from collections.abc import Mapping
 from configparser import Error as ConfigParserError
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from spacy.util import (
+    get_lang_class,
     get_model_meta,
     get_package_path,
     is_package,
@@ -14,8 +17,9 @@ from spacy.util import (
 )
 from thinc.api import Config
 
+from ..acceleration.conversion import find_architectures
 from ..expansion import check_variables
-from .contents import check_contents
+from ..files import quote
 
 _CONFIG, _META = "config.cfg", "meta.json"
 _DEFAULT = re.compile(r"^\s*\[DEFAULT\]", re.MULTILINE)
@@ -57,7 +61,7 @@ def read_base(base: str | Path) -> Base:
             + _describe(error, text)
         ) from error
     try:
-        check_contents(plain)
+        _check_contents(plain)
     except ValueError as error:
         raise ValueError(f"'{path}' {error}") from error
     return Base(path, text, config)
@@ -132,3 +136,59 @@ def _find_in_folder(folder: Path) -> Path:
         f"The folder '{folder}' should be a saved pipeline, but has no {_CONFIG}."
         f"{remedy}"
     )
+
+
+def _check_contents(config: Config) -> None:
+    """Check that what we look at in a config is what spaCy would take there.
+
+    config (Config): The config, without variables.
+    RAISES (ValueError): If something is not. Does not name the file.
+    """
+    for section in ("nlp", "components"):
+        if not config.get(section):
+            raise ValueError(
+                f"should be the config of a pipeline, but has nothing in [{section}]. "
+                "Make one with `spacy init config`."
+            )
+    _check_language(config["nlp"].get("lang"))
+    for name, component in config["components"].items():
+        _check("components", name, component, dict, "a section")
+    for place, block in find_architectures(config).items():
+        _check(place, "@architectures", block["@architectures"], str, "a name")
+    _check_training(config.get("training", {}))
+
+
+def _check_language(lang: Any) -> None:
+    if not lang:
+        raise ValueError(
+            "should say which language the pipeline is for, as 'lang' in [nlp]: norms "
+            "depend on it."
+        )
+    try:
+        get_lang_class(lang)
+    # a name may be that of something else in spaCy, or of no type for names
+    except (ImportError, AttributeError, TypeError) as error:
+        raise ValueError(
+            "should have the code of a language that spaCy knows as 'lang' in [nlp], "
+            f"such as 'en', or 'xx' where there is none, but has {quote(lang)}. If "
+            "code of yours brings the language, install it as a package."
+        ) from error
+
+
+def _check_training(training: Mapping[str, Any]) -> None:
+    frozen = training.get("frozen_components", [])
+    _check("training", "frozen_components", frozen, list, "a list of names")
+    weights = training.get("score_weights") or {}
+    _check("training", "score_weights", weights, dict, "a section")
+    for name, weight in weights.items():
+        number = (int, float, type(None))
+        _check("training.score_weights", name, weight, number, "a number")
+
+
+def _check(
+    section: str, key: str, value: Any, kind: type | tuple[type, ...], what: str
+) -> None:
+    if not isinstance(value, kind):
+        raise ValueError(
+            f"should have {what} as '{key}' in [{section}], but has {quote(value)}."
+        )

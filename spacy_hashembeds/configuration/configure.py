@@ -10,11 +10,23 @@ from thinc.api import Config
 
 from ..acceleration.conversion import find_architectures
 from ..analysis.advice import Advice, advise
+from ..architectures.embedders.descriptions import (
+    EmbedderDescription,
+    get_description,
+    get_descriptions,
+)
 from .base import Base, read_base
 from .draft import Change, Draft, check_block
-from .embedders import Embedder, get_embedder, write_embedder
-from .models import find_embedders, find_left, put_in_encoders, write_out_models
+from .embedders import EXPLAIN_DEFAULT, EXPLAIN_SMALL, write_embedder
+from .models import (
+    find_embedders,
+    find_left,
+    put_in_encoders,
+    write_out_models,
+    write_out_variables,
+)
 from .pretrained import check_pretrained, find_pretrained
+from .replaced import REPLACED, find_attributes
 from .scorer import put_in_scorer
 from .surroundings import (
     complete_training,
@@ -22,20 +34,10 @@ from .surroundings import (
     put_in_ngram_counting,
     put_in_path,
     put_in_symbol_counting,
-    remove_counting,
     warn_of_vectors,
 )
-from .tables import EXPLAIN_DEFAULT, EXPLAIN_SMALL, HASH_FORMER, find_attributes
 from .text import edit_text
-from .variables import write_out_variables
 from .vocabulary import Progress, read_vocabulary
-
-_REPLACEABLE = (
-    "spacy.MultiHashEmbed, spacy.HashEmbedCNN, spacy.CharacterEmbed, "
-    "spacy-hashembeds.MultiFewerHashEmbed, spacy-hashembeds.MultiEmbed, "
-    "spacy-hashembeds.MultiHybridEmbed, spacy-hashembeds.MultiWeightedHashEmbed and "
-    "spacy-hashembeds.HashFormerEmbed"
-)
 
 
 @dataclass(frozen=True)
@@ -70,7 +72,7 @@ def configure(
     base (str | Path): The config: a `.cfg` file, or the folder or package of a saved
         pipeline. Components that are sourced or frozen keep their
         models.
-    embedder (str): The embedder to put in, a name of `EMBEDDERS`.
+    embedder (str): The embedder to put in, by the name of its description.
     train (str | Path, optional): The training corpus, a `.spacy` file or a folder of
         them, by which `analyze` advises attributes, hashes, `min_freq` and a lower
         limit for rows. Without it these stay as they are, or are the defaults.
@@ -83,7 +85,7 @@ def configure(
         config.
     RETURNS (Configured): The new config, and what was changed in it.
     """
-    chosen = get_embedder(embedder)
+    chosen = get_description(embedder)
     read = read_base(base)
     draft = Draft(read.config)
     for name, why in find_left(read.config).items():
@@ -130,16 +132,17 @@ def _edit_text(base: Base, draft: Draft) -> str:
 def _describe_models(base: Base) -> str:
     models = find_architectures(base.config)
     found = "; ".join(f"{p}: {b['@architectures']}" for p, b in models.items())
+    known = ", ".join([*REPLACED, *(d.architecture for d in get_descriptions())])
     return (
         f"'{base.path}' should have an embedder that ours can take the place of "
-        f"({_REPLACEABLE}), but has none ({found or 'no model at all'})."
+        f"({known}), but has none ({found or 'no model at all'})."
     )
 
 
 def _advise(
     draft: Draft,
     found: Mapping[str, Mapping[str, Any]],
-    embedder: Embedder,
+    embedder: EmbedderDescription,
     train: str | Path | None,
     progress: Progress | None,
 ) -> dict[str, Advice]:
@@ -149,8 +152,7 @@ def _advise(
     if train is None:
         return {}
     attrs = {
-        path: find_attributes(path, block, embedder.architecture)
-        for path, block in found.items()
+        path: find_attributes(path, block, embedder) for path, block in found.items()
     }
     together = list(dict.fromkeys(name for names in attrs.values() for name in names))
     vocabulary = read_vocabulary(train, draft.interpolate(), together, progress)
@@ -163,7 +165,7 @@ def _advise(
 def _put_in_embedders(
     draft: Draft,
     found: Mapping[str, Mapping[str, Any]],
-    embedder: Embedder,
+    embedder: EmbedderDescription,
     advice: Mapping[str, Advice],
     pretrained: Collection[str],
 ) -> None:
@@ -181,19 +183,20 @@ def _put_in_embedders(
 def _put_in_counting(
     draft: Draft,
     found: Mapping[str, Mapping[str, Any]],
-    embedder: Embedder,
+    embedder: EmbedderDescription,
     advice: Mapping[str, Advice],
 ) -> None:
     """Have the training corpus counted for the embedder that was put in, if need be."""
     places = list(found)
-    if embedder.has_symbols:
-        widths = {p: embedder.get_symbol_width(draft.resolve(p)) for p in places}
-        put_in_symbol_counting(draft, places, *_choose_min_freq(advice, widths))
-    elif embedder.has_ngrams:
-        known = [p for p, b in found.items() if b["@architectures"] == HASH_FORMER]
-        put_in_ngram_counting(draft, places, known)
+    if embedder.symbol_width is not None:
+        widths = {p: embedder.symbol_width(draft.resolve(p)) for p in places}
+        waiting = [
+            p for p in places if widths[p] and not draft.resolve(p).get("tables")
+        ]
+        put_in_symbol_counting(draft, waiting, *_choose_min_freq(advice, widths))
     else:
-        remove_counting(draft)
+        known = [p for p, b in found.items() if embedder.is_named(b["@architectures"])]
+        put_in_ngram_counting(draft, places, known)
 
 
 def _choose_min_freq(

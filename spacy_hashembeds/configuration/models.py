@@ -3,6 +3,8 @@
 import json
 import re
 from collections.abc import Iterator, Mapping
+from copy import deepcopy
+from itertools import accumulate
 from typing import Any
 
 from confection import VARIABLE_RE
@@ -16,7 +18,7 @@ from ..acceleration.conversion import (
     write_out_cnn,
 )
 from .draft import Draft, check_block
-from .tables import is_replaced
+from .replaced import is_replaced
 
 _CNN = re.compile(r"spacy(-legacy)?\.HashEmbedCNN\.v[12]")
 _ENCODER = re.compile(r"spacy(-legacy)?\.MaxoutWindowEncoder\.v[12]")
@@ -54,6 +56,25 @@ def find_left(config: Config) -> dict[str, str]:
         elif name in frozen:
             left[name] = "it is among [training] frozen_components"
     return left
+
+
+def write_out_variables(draft: Draft) -> None:
+    """Write out the blocks that variables stand for, if they hold a layer to replace.
+
+    What stands in a component that may change is left: there it is changed for all.
+    """
+    left = find_left(draft.config)
+    for path, block in find_architectures(draft.config).items():
+        is_left = path.split(".")[1] in left
+        while not is_left and is_put_in(block["@architectures"]):
+            place = _find_variable(draft, path)
+            if place is None or _is_changed_elsewhere(draft, place, left):
+                break
+            draft.replace(
+                place,
+                deepcopy(draft.get(_get_target(draft, place))),
+                {None: f"In place of {draft.get(place)}, to be changed here alone."},
+            )
 
 
 def write_out_models(draft: Draft) -> None:
@@ -171,3 +192,23 @@ def _renew_tok2vec(draft: Draft, path: str) -> None:
             f"In place of {block['@architectures']}, which hands all Docs to the "
             "encoder in one array.",
         )
+
+
+def _find_variable(draft: Draft, path: str) -> str | None:
+    """Find the place above a model, or its own, where a variable stands for it."""
+    places = accumulate(path.split("."), "{}.{}".format)
+    return next((p for p in places if isinstance(draft.get(p), str)), None)
+
+
+def _get_target(draft: Draft, place: str) -> str:
+    """Get the section that a variable stands for, which may be one itself."""
+    value: Any = draft.get(place)
+    while isinstance(value, str):
+        place = value[2:-1].replace(":", ".")
+        value = draft.get(place)
+    return place
+
+
+def _is_changed_elsewhere(draft: Draft, place: str, left: dict[str, str]) -> bool:
+    section, _, rest = _get_target(draft, place).partition(".")
+    return section == "components" and rest.split(".")[0] not in left

@@ -4,9 +4,11 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ..acceleration.conversion import OUR_EMBED
+from ..architectures.embedders.descriptions import (
+    EmbedderDescription,
+    get_descriptions,
+)
 from .draft import Draft
-from .embedders import EMBEDDERS, Embedder
-from .tables import is_same
 
 _WEIGHTS = "[initialize] init_tok2vec"
 
@@ -25,7 +27,9 @@ def find_pretrained(draft: Draft, places: Iterable[str]) -> list[str]:
 
 
 def check_pretrained(
-    draft: Draft, pretrained: Mapping[str, Mapping[str, Any]], embedder: Embedder
+    draft: Draft,
+    pretrained: Mapping[str, Mapping[str, Any]],
+    embedder: EmbedderDescription,
 ) -> None:
     """Check that weights fit the embedder that is to be put in, and warn of them.
 
@@ -50,17 +54,20 @@ def _find_weights(draft: Draft) -> str | None:
     return section.get("init_tok2vec", default) or None
 
 
-def _fits(block: Mapping[str, Any], embedder: Embedder) -> bool:
+def _fits(block: Mapping[str, Any], embedder: EmbedderDescription) -> bool:
     name = block["@architectures"]
-    if is_same(name, embedder.architecture):
+    if embedder.is_named(name):
         return True
     return embedder.architecture == OUR_EMBED and ".MultiHashEmbed." in name
 
 
 def _refuse(
-    place: str, block: Mapping[str, Any], embedder: Embedder, weights: str | None
+    place: str,
+    block: Mapping[str, Any],
+    embedder: EmbedderDescription,
+    weights: str | None,
 ) -> str:
-    fitting = [n for n, other in EMBEDDERS.items() if _fits(block, other)]
+    fitting = [d.name for d in get_descriptions() if _fits(block, d)]
     instead = f", or put in {fitting[0]} (--embedder)" if fitting else ""
     return (
         f"{embedder.architecture} can't be put into [{place}]: {_WEIGHTS} names "

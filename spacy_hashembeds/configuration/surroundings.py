@@ -1,18 +1,20 @@
 """What stands around the models: callbacks, and the path of the corpus."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from spacy.util import dot_to_object
 
 from ..acceleration.conversion import BLAS
-from ..analysis.pipelines import COUNT_SYMBOLS
+from ..analysis.embedders import COUNT_SYMBOLS
 from .draft import Draft
-from .tables import HASHER
 
 #: The default of the callback, and what the report used.
 _MIN_FREQ = 10
+
+#: The layer whose n-grams are counted.
+_HASHER = "spacy-hashembeds.LSHHasher.v1"
 
 COUNT_NGRAMS = "spacy-hashembeds.count_character_ngrams.v1"
 #: What each callback of ours counts.
@@ -45,17 +47,16 @@ def put_in_blas(draft: Draft) -> None:
 
 
 def put_in_symbol_counting(
-    draft: Draft, places: list[str], min_freq: int | None, why: str
+    draft: Draft, waiting: list[str], min_freq: int | None, why: str
 ) -> None:
     """Have the symbols of the training corpus counted for embedders that need them.
 
-    places (list[str]): Where these embedders stand.
+    waiting (list[str]): Where these embedders stand.
     min_freq (int, optional): How often a symbol must be seen to have a row. Default:
         what the config says, or the callback's default.
     why (str): The reason for that number.
     RAISES (ValueError): If another callback stands in the only place for it.
     """
-    waiting = [place for place in places if _needs_symbols(draft.resolve(place))]
     if not waiting:
         return
     other = _find_other_callback(draft)
@@ -71,14 +72,6 @@ def put_in_symbol_counting(
     )
 
 
-def _needs_symbols(block: Mapping[str, Any]) -> bool:
-    """Say whether the symbols of an embedder are to be counted.
-
-    They may come from a file, or be hashed to the weights of a MultiWeightedHashEmbed.
-    """
-    return not block.get("tables") and block.get("importance_rows") is None
-
-
 def put_in_ngram_counting(
     draft: Draft, places: Sequence[str], known: Sequence[str]
 ) -> None:
@@ -89,7 +82,7 @@ def put_in_ngram_counting(
     places (Sequence[str]): Where their embedders stand.
     known (Sequence[str]): Where these stood before. Their hashers stay as they are.
     """
-    hashers = {place: _find_hashers(draft, place) for place in places}
+    hashers = {place: list(_find_hashers(draft, place)) for place in places}
     if not any(hashers.values()):
         remove_counting(draft)
         return
@@ -115,14 +108,15 @@ def put_in_ngram_counting(
                 draft.set(hasher, "max_ngrams", None, reason)
 
 
-def _find_hashers(draft: Draft, place: str) -> list[str]:
+def _find_hashers(draft: Draft, place: str) -> Iterator[str]:
     """Find the sections of hashers for which n-grams are to be counted."""
-    section = f"{place}.hashers"
-    return [
-        f"{section}.{attr}"
-        for attr, block in draft.resolve(section).items()
-        if block["@architectures"] == HASHER and block.get("max_ngrams", 1) is not None
-    ]
+    block = draft.resolve(place)
+    for key, value in block.items():
+        if isinstance(value, Mapping):
+            yield from _find_hashers(draft, f"{place}.{key}")
+    is_hasher = block.get("@architectures") == _HASHER
+    if is_hasher and block.get("max_ngrams", 1) is not None:
+        yield place
 
 
 def _find_other_callback(draft: Draft) -> str | None:

@@ -1,10 +1,10 @@
-"""Corpus readers for real datasets in their published format.
+"""Corpus readers for your own files.
 
 Each can stand in `[corpora.train]` of a config, where it reads the file anew for every
-pass. Those of a corpus with one layout differ from `create_iob_reader` in that alone.
+pass.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -15,83 +15,11 @@ from spacy.training import Example
 from spacy.vocab import Vocab
 
 from .columns import ColumnFormat, Document, read_documents, tags_to_spans
-from .lines import check_file, check_path
-from .ontonotes import ontonotes_files, read_ontonotes
+from .labelled import TextFormat, read_labelled
+from .lines import check_file, check_is_regular
+from .texts import make_text_examples
 
 Reader = Callable[[Language], Iterator[Example]]
-
-WNUT17 = ColumnFormat(separator="\t")
-ANEM = ColumnFormat(separator="\t", tag=3)
-ARCHAEOLOGY = ColumnFormat()
-
-
-def create_wnut17_reader(*, path: Path | None, limit: int = 0) -> Reader:
-    """Read a file of WNUT 2017 (emerging entities): token and BIO tag, tab between.
-
-    path (Path): The file, e.g. wnut17train.conll.
-    limit (int): Stop after as many documents. 0: read all.
-    RETURNS (Callable): Makes one `Example` of each sentence, given `nlp`.
-    RAISES: As `create_iob_reader`.
-    """
-    return _make_reader(path, WNUT17, limit)
-
-
-def create_conll2002_reader(
-    *, path: Path | None, group: str = "sentence", limit: int = 0
-) -> Reader:
-    """Read a file of CoNLL 2002 in UTF-8: token, part of speech if any, BIO tag,
-    white space between.
-
-    path (Path): The file, e.g. esp.train or ned.train.
-    group (str): What becomes one document: each "sentence", or each "document", told
-        apart by `-DOCSTART-` lines, which only the Dutch files have. The report reads
-        Spanish by sentence, Dutch by document. Whole documents show a model more
-        context, but leave few texts to a batch.
-    limit (int): Stop after as many documents. 0: read all.
-    RETURNS (Callable): Makes `Example` objects, given `nlp`.
-    RAISES: As `create_iob_reader`.
-    """
-    return _make_reader(path, ColumnFormat(group=group), limit)
-
-
-def create_anem_reader(*, path: Path | None, limit: int = 0) -> Reader:
-    """Read a file of AnEM (anatomical entity mention): token, first and last character,
-    BIO tag, tabs between.
-
-    path (Path): The file, e.g. AnEM.train.
-    limit (int): Stop after as many documents. 0: read all.
-    RETURNS (Callable): Makes one `Example` of each sentence, given `nlp`.
-    RAISES: As `create_iob_reader`.
-    """
-    return _make_reader(path, ANEM, limit)
-
-
-def create_archaeology_reader(*, path: Path | None, limit: int = 0) -> Reader:
-    """Read a file of the Dutch archaeology corpus: token, part of speech, morphemes if
-    any, BIO tag, white space between.
-
-    path (Path): The file, e.g. 1.bio.
-    limit (int): Stop after as many documents. 0: read all.
-    RETURNS (Callable): Makes one `Example` of each sentence, given `nlp`.
-    RAISES: As `create_iob_reader`.
-    """
-    return _make_reader(path, ARCHAEOLOGY, limit)
-
-
-def create_ontonotes_reader(*, path: Path | None, limit: int = 0) -> Reader:
-    """Read OntoNotes 5 in the format of CoNLL-2012, from your own licensed copy. Labels
-    are kept as they are.
-
-    path (Path): A file, or a folder: all `*_gold_conll` files in it and below are read
-        in the order of their paths, whatever their language.
-    limit (int): Stop after as many documents. 0: read all.
-    RETURNS (Callable): Makes one `Example` of each part of a document, given `nlp`.
-    RAISES (ValueError): No path; later, with file and line, what cannot be parsed.
-    RAISES (FileNotFoundError): No such file or folder, or a folder without such files.
-    """
-    path = check_path(path)
-    ontonotes_files(path)
-    return partial(_read_examples, partial(read_ontonotes, path), limit)
 
 
 def create_iob_reader(
@@ -130,7 +58,52 @@ def create_iob_reader(
         group=group,
         comments=True,
     )
-    return _make_reader(path, layout, limit)
+    read = partial(read_documents, check_file(path), layout)
+    return partial(_read_examples, read, limit)
+
+
+def create_labelled_texts_reader(
+    *,
+    path: Path | None,
+    text_columns: Sequence[str] = ("text",),
+    label_column: str = "label",
+    labels: Sequence[str] | None = None,
+    separator: str | None = None,
+    encoding: str = "utf-8",
+    limit: int = 0,
+) -> Reader:
+    r"""Read your own texts with labels: a JSON object a line (.jsonl, .ndjson), or CSV.
+
+    path (Path): The file.
+    text_columns (Sequence[str]): The columns that hold text, which are put together
+        with blanks between: keys of objects, or names in the first line of a CSV file.
+        Where these and `label_column` are numbers, such as ["1", "2"] and "0", the file
+        has no line of names, and its columns count from 0, or, if negative, from the
+        end.
+    label_column (str): The column of the label. In JSONL it may hold a list of labels
+        too, for `textcat_multilabel`, or an object with 1 or 0, true or false, for each
+        label, as spaCy's `cats`.
+    labels (Sequence[str]): All labels of the corpus. None (default): those of this
+        file, for which it is read once more. Give them where the files of train and dev
+        differ in theirs, or are large.
+    separator (str): What stands between the columns of CSV, one character. None
+        (default): "\t" in .tsv files, else a comma.
+    encoding (str): Encoding of the file, one that extends ASCII.
+    limit (int): Stop after as many texts. 0: read all.
+    RETURNS (Callable): Makes one `Example` of each text, given `nlp`, with a number for
+        each label in `reference.cats`: 0.0 for those that the text has not.
+    RAISES (ValueError): No path, a setting that cannot be, or a pipe where there are no
+        `labels`; later, with file and line, what cannot be parsed.
+    RAISES (FileNotFoundError): No such file.
+    """
+    layout = TextFormat(
+        text=text_columns, label=label_column, separator=separator, encoding=encoding
+    )
+    path = check_file(path)
+    if labels is None:
+        check_is_regular(path)
+    read = partial(read_labelled, path, layout, labels)
+    return partial(make_text_examples, read, limit)
 
 
 def make_doc(vocab: Vocab, document: Document) -> Doc:
@@ -154,11 +127,6 @@ def make_doc(vocab: Vocab, document: Document) -> Doc:
         offset += len(sentence.words)
     doc.set_ents(ents)
     return doc
-
-
-def _make_reader(path: Path | None, layout: ColumnFormat, limit: int) -> Reader:
-    path = check_file(path)
-    return partial(_read_examples, partial(read_documents, path, layout), limit)
 
 
 def _read_examples(

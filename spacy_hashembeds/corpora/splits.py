@@ -1,4 +1,4 @@
-"""What a dataset is, and its splits written as `.spacy` files."""
+"""The splits of a corpus, written as `.spacy` files."""
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -23,12 +23,6 @@ Progress = Callable[[Iterator[Any], str], Iterable[Any]]
 SPLITS = ("train", "dev", "test")
 SEED = 42
 
-#: What is missing is fetched by our project.yml, which a wheel does not hold.
-FETCH = (
-    "Fetch it with 'spacy project assets' in a clone of the sources of "
-    "spacy-hashembeds, which have the project.yml for it"
-)
-
 #: The most docs of a file: a file is in memory as a whole when it is written or read.
 MAX_DOCS = 120_000
 
@@ -46,26 +40,6 @@ class Task:
     unit: str
     prepare: Callable[[str], Callable[[Any], Doc]]
     attrs: tuple[str, ...] = tuple(ALL_ATTRS)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Dataset:
-    """A corpus and how it is split.
-
-    name (str): Its name in `DATASETS` and on the command line.
-    lang (str): Code of its language.
-    files (tuple[str, ...]): The files or folders it is made of, below the assets.
-    split (Callable): Reads these files into splits, each an iterator of documents.
-    task (Task): What it is annotated for.
-    remedy (str): How to come by a missing file.
-    """
-
-    name: str
-    lang: str
-    files: tuple[str, ...]
-    split: Callable[[list[Path]], Splits]
-    task: Task
-    remedy: str = FETCH
 
 
 def check_own_files(output: Path, **files: Path | None) -> dict[str, Path]:

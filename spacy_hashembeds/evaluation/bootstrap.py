@@ -5,39 +5,63 @@ its author and its casing, so they are no independent draws. The trained pipelin
 held fixed: nothing here says what another training seed would give.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
+from tqdm import tqdm  # type: ignore[import-untyped]
 
-from .counts import average, average_draws, count_gold, score_counts
-from .draws import Blocks, Score, count_as_large, find_distinct, resample
+from ..checks import check_integers, check_types
+from .counts import count_gold, score_counts
 
 #: The share of draws between the bounds of an interval.
 CONFIDENCE = 0.95
 
-#: Draws of scores that are in memory at a time.
-_DRAWN = 16_000_000
+#: The most draws. Bounds are steady long before, and draws are kept in memory.
+MAX_SAMPLES = 1_000_000
+
+#: Cells of a matrix, of weights or of sums, that are in memory at a time, and draws of
+#: scores.
+_CELLS, _DRAWN = 4_000_000, 16_000_000
 
 Interval = tuple[float, float]
 
+# Scores sums of counts, shape (..., n_things, 3), for each draw on its own.
+_Score = Callable[[np.ndarray], np.ndarray]
 
-@dataclass(frozen=True, kw_only=True)
-class ScoreIntervals:
-    """Intervals of one precision, recall and F1, each as lower and upper bound, 0 to 1.
 
-    None where there is nothing to draw from: where fewer than two documents have gold
-    entities, and where the score is the same in every draw, as one of 0 or 1 is.
+class Scores(NamedTuple):
+    """What is said of one precision, recall and F1.
 
-    p (tuple[float, float], optional): Of precision.
-    r (tuple[float, float], optional): Of recall.
-    f (tuple[float, float], optional): Of F1.
+    Intervals are None where there is nothing to draw from: where fewer than two
+    documents have gold entities, and where the score is the same in every draw, as one
+    of 0 or 1 is.
     """
 
-    p: Interval | None
-    r: Interval | None
-    f: Interval | None
+    p: Any
+    r: Any
+    f: Any
+
+
+#: No intervals.
+NONE = Scores(None, None, None)
+
+
+def name_intervals(intervals: Scores | None, prefix: str = "") -> dict[str, Any]:
+    """Name intervals after their scores: "p_interval" and so on, behind a prefix."""
+    return {f"{prefix}{key}_interval": getattr(intervals, key, None) for key in "prf"}
+
+
+def describe_differences(
+    differences: Scores | None, others: Mapping[str, Any], prefix: str = ""
+) -> dict[str, dict[str, Any]] | None:
+    """Put what a `Difference` holds beside the "other" score, under p, r and f."""
+    return differences and {
+        key: {"other": others[f"{prefix}{key}"], **asdict(difference)}
+        for key, difference in zip("prf", differences, strict=True)
+    }
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,8 +69,7 @@ class Difference:
     """How the score of one pipeline differs from that of another.
 
     difference (float): The first minus the second, -1 to 1.
-    interval (tuple[float, float], optional): Its lower and upper bound, from a paired
-        bootstrap. None as in `ScoreIntervals`.
+    interval (Interval, optional): Of a paired bootstrap. None as in `Scores`.
     p_value (float): Two-sided, from approximate randomization.
     """
 
@@ -56,22 +79,45 @@ class Difference:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ScoreDifferences:
-    """Differences of precision, recall and F1.
+class Draws:
+    """How to draw.
 
-    p (Difference): Of precision.
-    r (Difference): Of recall.
-    f (Difference): Of F1.
+    samples (int): How often.
+    seed (int): What they are drawn by. Equal seeds give equal results.
+    show_progress (bool): Whether to show on stderr how far it is, where that is a
+        terminal.
+    RAISES (TypeError): If a number is of another type.
+    RAISES (ValueError): If `samples` is not 1 to 1,000,000, or `seed` is negative.
     """
 
-    p: Difference
-    r: Difference
-    f: Difference
+    samples: int
+    seed: int
+    show_progress: bool = False
+
+    def __post_init__(self) -> None:
+        check_types(int, "an integer", samples=self.samples, seed=self.seed)
+        check_integers(1, MAX_SAMPLES, samples=self.samples)
+        check_integers(0, seed=self.seed)
+
+    def split(self, title: str, width: int) -> Iterator[int]:
+        """Give the sizes of blocks of draws, of which each draw has that many cells."""
+        size = max(1, _CELLS // max(1, width))
+        with self._make_bar(desc=title, total=self.samples) as bar:
+            for i in range(0, self.samples, size):
+                n_draws = min(size, self.samples - i)
+                yield n_draws
+                bar.update(n_draws)
+
+    def show(self, docs: Any, title: str, total: int | None = None) -> Any:
+        """Hand docs on, and show how far that is."""
+        return self._make_bar(docs, desc=title, total=total, unit=" docs")
+
+    def _make_bar(self, *args: Any, **settings: Any) -> Any:
+        disable = None if self.show_progress else True
+        return tqdm(*args, leave=False, disable=disable, **settings)
 
 
-def bootstrap_scores(
-    counts: np.ndarray, *, samples: int, seed: int, show_progress: bool = False
-) -> list[ScoreIntervals]:
+def bootstrap_scores(counts: np.ndarray, **options: Any) -> list[Scores]:
     """Give each score its percentile bootstrap interval over documents.
 
     As many documents as there are get drawn with replacement, `samples` times, and each
@@ -82,82 +128,54 @@ def bootstrap_scores(
 
     counts (ndarray): True positives, false positives and false negatives of each
         document for each thing scored, shape (n_documents, n_things, 3).
-    samples (int): How often to draw, up to `MAX_SAMPLES`. 5000 give bounds that are
-        steady to about one hundredth of the interval's width.
-    seed (int): Equal seeds give equal intervals.
-    show_progress (bool): Whether to show on stderr how far it is, where that is a
-        terminal.
+    options: Those of `Draws`. 5000 samples give bounds that are steady to about one
+        hundredth of the interval's width.
     RAISES (ValueError): If there is no sample to draw, or too many.
-    RETURNS (list[ScoreIntervals]): For each thing.
+    RETURNS (list[Scores]): For each thing its intervals, 0 to 1.
     """
-    blocks = Blocks(samples, "Drawing documents", show_progress)
-    rows, times = find_distinct(counts)
-    intervals = [ScoreIntervals(p=None, r=None, f=None)] * counts.shape[1]
+    draws = Draws(**options)
+    rows, times = _find_distinct(counts)
+    intervals = [NONE] * counts.shape[1]
     drawable = np.flatnonzero(_can_be_drawn(counts))
-    size = max(1, _DRAWN // (3 * samples))
+    size = max(1, _DRAWN // (3 * draws.samples))
     for i in range(0, len(drawable), size):
         things = drawable[i : i + size]
         # the same documents are drawn for all things
-        draws = resample(rows[:, things], times, _score_draws, blocks, seed)
+        drawn = _resample(rows[:, things], times, _score_draws, draws)
         for j, thing in enumerate(things):
-            intervals[thing] = ScoreIntervals(**_bound(draws[:, j]))
+            intervals[thing] = _bound(drawn[:, j])
     return intervals
 
 
 def compare_scores(
-    ours: np.ndarray,
-    theirs: np.ndarray,
-    *,
-    samples: int,
-    seed: int,
-    show_progress: bool = False,
-) -> list[ScoreDifferences | None]:
+    ours: np.ndarray, theirs: np.ndarray, **options: Any
+) -> list[Scores | None]:
     """Test whether two pipelines score differently on the same documents.
 
     The p-value is that of approximate randomization (Noreen 1989; Yeh 2000): if the
     pipelines were alike, it would not matter which of them made which prediction, so
     their predictions are exchanged in each document with probability 1/2, `samples`
     times, and p is how often the difference comes out at least as large as it is, in
-    either direction, the data themselves counted in. It is chosen over the bootstrap
-    for the test because it assumes nothing about how an F1 is distributed, and its
-    errors do not exceed the stated level in small samples, where a bootstrap's do.
-    Since it gives no interval, that comes from a paired bootstrap: the same
-    documents are drawn for both. On the edge of significance the two may disagree.
+    either direction, the data themselves counted in. Unlike a bootstrap's, its errors
+    do not exceed the stated level in small samples. Since it gives no interval, that
+    comes from a paired bootstrap: the same documents are drawn for both. On the edge of
+    significance the two may disagree.
 
-    ours (ndarray): The first pipeline's true positives, false positives and false
-        negatives, shape (n_documents, n_things, 3).
+    ours (ndarray): The first pipeline's counts, as for `bootstrap_scores`.
     theirs (ndarray): The second one's on the same documents, in the same shape.
-    samples (int): How often to exchange, and to draw, up to `MAX_SAMPLES`. The least
-        p-value is 1 / (samples + 1).
-    seed (int): Equal seeds give equal results.
-    show_progress (bool): As in `bootstrap_scores`.
+    options: Those of `Draws`. The least p-value is 1 / (samples + 1).
     RAISES (ValueError): If shapes differ, or there is no sample to draw, or too many.
-    RETURNS (list[ScoreDifferences | None]): For each thing. None where there are no
-        gold entities.
+    RETURNS (list[Scores | None]): For each thing its `Difference`s. None where there
+        are no gold entities.
     """
-    options = _Options(samples=samples, seed=seed, show_progress=show_progress)
-    measured, p_values, draws = _compare(
-        ours, theirs, score_counts, _score_draws, options
+    compared = _compare(
+        ours, theirs, score_counts, _score_draws, _can_be_drawn(ours), Draws(**options)
     )
-    can_be_drawn = _can_be_drawn(ours)
-    return [
-        ScoreDifferences(
-            **_describe(measured[i], p_values[i], draws[:, i], is_bounded=bounded)
-        )
-        if count_gold(ours[:, i]).any()
-        else None
-        for i, bounded in enumerate(can_be_drawn)
-    ]
+    pairs = zip(compared, _find_gold(ours), strict=True)
+    return [each if is_there else None for each, is_there in pairs]
 
 
-def bootstrap_mean(
-    counts: np.ndarray,
-    *,
-    samples: int,
-    seed: int,
-    absent: int = 0,
-    show_progress: bool = False,
-) -> ScoreIntervals:
+def bootstrap_mean(counts: np.ndarray, *, absent: int = 0, **options: Any) -> Scores:
     """Give the mean over things its interval, as `bootstrap_scores` does for each.
 
     It is the macro average, in which a score with nothing to divide by is 0. Of the
@@ -166,42 +184,34 @@ def bootstrap_mean(
 
     counts (ndarray): As for `bootstrap_scores`.
     absent (int): How many things more there are, which no document has: they score 0.
-    RETURNS (ScoreIntervals): Of the mean.
+    RETURNS (Scores): The intervals of the mean.
     """
-    blocks = Blocks(samples, "Drawing documents", show_progress)
-    rows, times = find_distinct(counts)
-    if not _can_mean_be_drawn(counts):
-        return ScoreIntervals(p=None, r=None, f=None)
-    is_gold = count_gold(counts).sum(axis=0) > 0
-    score = partial(average_draws, is_gold=is_gold, absent=absent)
-    return ScoreIntervals(**_bound(resample(rows, times, score, blocks, seed)))
+    draws = Draws(**options)
+    if not _can_mean_be_drawn(counts)[0]:
+        return NONE
+    rows, times = _find_distinct(counts)
+    score = partial(_average, absent=absent, is_gold=_find_gold(counts))
+    return _bound(_resample(rows, times, score, draws)[:, 0])
 
 
 def compare_means(
-    ours: np.ndarray,
-    theirs: np.ndarray,
-    *,
-    samples: int,
-    seed: int,
-    absent: int = 0,
-    show_progress: bool = False,
-) -> ScoreDifferences | None:
+    ours: np.ndarray, theirs: np.ndarray, *, absent: int = 0, **options: Any
+) -> Scores | None:
     """Test whether the means over things of two pipelines differ.
 
     ours (ndarray): As for `compare_scores`.
     theirs (ndarray): Likewise.
     absent (int): As for `bootstrap_mean`.
     RAISES (ValueError): As there.
-    RETURNS (ScoreDifferences, optional): None where there is no gold thing.
+    RETURNS (Scores, optional): The `Difference`s; None where there is no gold thing.
     """
-    if not count_gold(ours).any():
+    is_gold = _find_gold(ours)
+    if not is_gold.any():
         return None
-    options = _Options(samples=samples, seed=seed, show_progress=show_progress)
-    is_gold = count_gold(ours).sum(axis=0) > 0
-    score = partial(average, absent=absent)
-    score_draws = partial(average_draws, is_gold=is_gold, absent=absent)
-    found = _compare(ours, theirs, score, score_draws, options)
-    return ScoreDifferences(**_describe(*found, is_bounded=_can_mean_be_drawn(ours)))
+    score = partial(_average, absent=absent)
+    score_draws = partial(score, is_gold=is_gold)
+    can_be_drawn = _can_mean_be_drawn(ours)
+    return _compare(ours, theirs, score, score_draws, can_be_drawn, Draws(**options))[0]
 
 
 def adjust_p_values(p_values: Sequence[float]) -> list[float]:
@@ -221,56 +231,89 @@ def adjust_p_values(p_values: Sequence[float]) -> list[float]:
     return adjusted
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Options:
-    samples: int
-    seed: int
-    show_progress: bool
-
-    def make_blocks(self, title: str) -> Blocks:
-        return Blocks(self.samples, title, self.show_progress)
-
-
 def _compare(
     ours: np.ndarray,
     theirs: np.ndarray,
-    score: Score,
-    score_draws: Score,
-    options: "_Options",
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Give differences, their p-values, and the differences of draws."""
+    score: _Score,
+    score_draws: _Score,
+    can_be_drawn: np.ndarray,
+    draws: Draws,
+) -> list[Scores]:
     if ours.shape != theirs.shape:
         raise ValueError(
             "'ours' and 'theirs' should count the same things in the same documents, "
             f"but their shapes are {ours.shape} and {theirs.shape}."
         )
-    blocks = options.make_blocks("Exchanging predictions")
-    n_as_large = count_as_large(ours, theirs, score, blocks, options.seed)
-    rows, times = find_distinct(np.stack([ours, theirs], axis=1))
-    blocks = options.make_blocks("Drawing documents for both")
+    differences = score(ours.sum(axis=0)) - score(theirs.sum(axis=0))
+    p_values = _exchange(ours, theirs, score, draws)
+    rows, times = _find_distinct(np.stack([ours, theirs], axis=1))
 
     def subtract(sums: np.ndarray) -> np.ndarray:
         return score_draws(sums[:, 0]) - score_draws(sums[:, 1])
 
-    return (
-        score(ours.sum(axis=0)) - score(theirs.sum(axis=0)),
-        (n_as_large + 1) / (options.samples + 1),
-        resample(rows, times, subtract, blocks, options.seed),
-    )
-
-
-def _describe(
-    measured: np.ndarray, p_values: np.ndarray, draws: np.ndarray, *, is_bounded: bool
-) -> dict[str, Difference]:
-    bounds = _bound(draws) if is_bounded else dict.fromkeys("prf")
-    return {
-        key: Difference(
-            difference=float(measured[i]),
-            interval=bounds[key],
-            p_value=float(p_values[i]),
+    drawn = _resample(rows, times, subtract, draws, " for both")
+    intervals = [
+        _bound(drawn[:, i]) if can else NONE for i, can in enumerate(can_be_drawn)
+    ]
+    return [
+        Scores(
+            *(
+                Difference(difference=float(d), interval=interval, p_value=float(p))
+                for d, interval, p in zip(*rows, strict=True)
+            )
         )
-        for i, key in enumerate("prf")
-    }
+        for rows in zip(differences, intervals, p_values, strict=True)
+    ]
+
+
+def _exchange(
+    ours: np.ndarray, theirs: np.ndarray, score: _Score, draws: Draws
+) -> np.ndarray:
+    """Give the p-values of differences, from predictions exchanged by document."""
+    sums = [counts.sum(axis=0, keepdims=True) for counts in (ours, theirs)]
+    measured = np.abs(score(sums[0]) - score(sums[1]))
+    rows, times = _find_distinct(theirs - ours)
+    gains = _flatten(rows)
+    rng = np.random.default_rng(draws.seed)
+    n_as_large = np.ones(measured.shape[1:], dtype="int64")
+    for n_draws in draws.split("Exchanging predictions", max(gains.shape)):
+        swaps = rng.binomial(times, 0.5, size=(n_draws, len(gains)))
+        exchanged = swaps.astype("float64") @ gains
+        exchanged = exchanged.reshape(n_draws, *ours.shape[1:])
+        differences = score(sums[0] + exchanged) - score(sums[1] - exchanged)
+        # Equal differences may differ by rounding.
+        n_as_large += (np.abs(differences) >= measured - 1e-12).sum(axis=0)
+    return n_as_large / (draws.samples + 1)
+
+
+def _resample(
+    rows: np.ndarray, times: np.ndarray, score: _Score, draws: Draws, of: str = ""
+) -> np.ndarray:
+    """Score documents drawn with replacement, as many as there are.
+
+    Documents with equal counts are alike here, so that it is enough to draw how often
+    each distinct row comes up.
+    """
+    if not len(rows):
+        return score(np.zeros((draws.samples, *rows.shape[1:])))
+    flat, n_documents = _flatten(rows), times.sum()
+    rng = np.random.default_rng(draws.seed)
+    scores = []
+    for n_draws in draws.split(f"Drawing documents{of}", max(flat.shape)):
+        weights = rng.multinomial(n_documents, times / n_documents, n_draws)
+        sums = weights.astype("float64") @ flat
+        scores.append(score(sums.reshape(n_draws, *rows.shape[1:])))
+    return np.concatenate(scores)
+
+
+def _find_distinct(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Give the distinct counts of documents, and how often each is there."""
+    rows, times = np.unique(_flatten(counts), axis=0, return_counts=True)
+    return rows.astype("float64").reshape(len(rows), *counts.shape[1:]), times
+
+
+def _flatten(rows: np.ndarray) -> np.ndarray:
+    return rows.reshape(len(rows), int(np.prod(rows.shape[1:])))
 
 
 def _score_draws(sums: np.ndarray) -> np.ndarray:
@@ -284,24 +327,40 @@ def _score_draws(sums: np.ndarray) -> np.ndarray:
     return scores
 
 
-def _can_be_drawn(counts: np.ndarray) -> np.ndarray:
+def _average(sums: np.ndarray, absent: int, is_gold: Any = False) -> np.ndarray:
+    """Average the scores of things, and of absent ones, shape (..., 1, 3).
+
+    Those are left out that `is_gold` says to be gold, and that these sums lack.
+    """
+    is_there = (~np.asarray(is_gold) | (count_gold(sums) > 0))[..., None]
+    scores = np.nan_to_num(score_counts(sums)) * is_there
+    with np.errstate(invalid="ignore"):
+        n_things = is_there.sum(axis=-2, keepdims=True) + absent
+        return scores.sum(axis=-2, keepdims=True) / n_things
+
+
+def _find_gold(counts: np.ndarray) -> Any:
+    return count_gold(counts).any(axis=0)
+
+
+def _can_be_drawn(counts: np.ndarray) -> Any:
     """Say of which things at least two documents have gold entities."""
     return (count_gold(counts) > 0).sum(axis=0) >= 2
 
 
-def _can_mean_be_drawn(counts: np.ndarray) -> bool:
-    return bool(_can_be_drawn(counts.sum(axis=1, keepdims=True)).any())
+def _can_mean_be_drawn(counts: np.ndarray) -> np.ndarray:
+    return _can_be_drawn(counts.sum(axis=1, keepdims=True))
 
 
-def _bound(draws: np.ndarray) -> dict[str, Interval | None]:
+def _bound(drawn: np.ndarray) -> Scores:
     """Bound the draws of one thing's three scores, shape (samples, 3)."""
-    return {key: _bound_score(draws[:, i]) for i, key in enumerate("prf")}
+    return Scores(*map(_bound_score, drawn.T))
 
 
-def _bound_score(draws: np.ndarray) -> Interval | None:
-    draws = draws[~np.isnan(draws)]
-    if len(draws) == 0 or draws.min() == draws.max():
+def _bound_score(drawn: np.ndarray) -> Interval | None:
+    drawn = drawn[~np.isnan(drawn)]
+    if len(drawn) == 0 or drawn.min() == drawn.max():
         return None
     tail = (1 - CONFIDENCE) / 2
-    lower, upper = np.quantile(draws, [tail, 1 - tail])
+    lower, upper = np.quantile(drawn, [tail, 1 - tail])
     return float(lower), float(upper)

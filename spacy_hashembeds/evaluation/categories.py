@@ -5,9 +5,9 @@ The figures are those of scikit-learn's `accuracy_score` and `f1_score`, and of 
 pipeline's, and counts a document without gold category as a wrong prediction.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import asdict
 from math import isfinite
 from typing import Any, NamedTuple
 
@@ -15,7 +15,19 @@ import numpy as np
 from spacy.training import Example
 
 from ..files import quote
-from .counts import score_counts
+from .bootstrap import (
+    bootstrap_mean,
+    bootstrap_scores,
+    compare_means,
+    compare_scores,
+    describe_differences,
+    name_intervals,
+)
+from .confusions import ErrorCounter, find_wrong_labels
+from .counts import Counts, Run, describe_counts, make_counts
+from .groups import count_shared, identify
+from .sources import Inputs, Source, get_reference
+from .tasks import Classes, find_classes
 
 #: Averages over labels: "macro" is the mean of the labels' scores, and "micro" counts
 #: the labels of all documents together.
@@ -29,56 +41,234 @@ SCORES = (
 
 SUPPORT, EXCLUSIVE = "cats_support", "cats_exclusive"
 
+#: What is counted in each document beside its labels: all of these together, and
+#: whether they are all right, of which precision, recall and F1 are the accuracy.
+MICRO, ACCURACY = ("micro",), ("accuracy",)
 
-@dataclass(frozen=True, kw_only=True)
-class Classes:
-    """What a text classifier may predict.
-
-    labels (Sequence[str]): Its labels.
-    exclusive (bool): Whether it predicts one label for each document, that of the
-        highest score, as spaCy's `textcat`, or any number, as `textcat_multilabel`.
-    threshold (float): The least score of a predicted label, where labels are not
-        exclusive.
-    """
-
-    labels: Sequence[str]
-    exclusive: bool
-    threshold: float = 0.5
-
-    @cached_property
-    def known(self) -> frozenset[str]:
-        """The labels, to look one up."""
-        return frozenset(self.labels)
+#: The most labels of a matrix, which has a cell for each two, nearly all of them 0.
+#: Those that are not stand among the errors too.
+MAX_MATRIX = 500
 
 
 class Judgement(NamedTuple):
-    """The labels of one document.
-
-    gold (frozenset[str]): Those that it has.
-    predicted (frozenset[str]): Those that it is said to have.
-    """
+    """The labels that one document has, and those that it is said to have."""
 
     gold: frozenset[str]
     predicted: frozenset[str]
 
-    @property
-    def is_right(self) -> bool:
-        """Whether all labels are right, and none is missing."""
-        return self.gold == self.predicted
+
+class CategoryRun(Run):
+    """Counts labels of documents, and notes which are wrong.
+
+    RAISES (ValueError): If a gold doc has several labels where they are exclusive.
+
+    It has then, beside what a `Run` has:
+
+    judgements (list[Judgement]): What was found in each document.
+    errors (ErrorCounter): The wrong labels.
+    """
+
+    def __init__(self, examples: Iterable[Example], classes: Classes) -> None:
+        self.classes = classes
+        self.judgements: list[Judgement] = []
+        self.errors = ErrorCounter()
+        super().__init__(examples)
+
+    def count(self, number: int, example: Example) -> Counts | None:
+        """Count the labels of one document, if something is known of it."""
+        judgement = judge(example, self.classes)
+        if judgement is None:
+            return None
+        self.judgements.append(judgement)
+        exclusive = self.classes.exclusive
+        doc = example.reference
+        self.errors.add(find_wrong_labels(number, doc, *judgement, exclusive=exclusive))
+        return count_labels(judgement)
+
+    def list_labels(self) -> list[str]:
+        """List the labels of the classifier, then those that only gold docs have."""
+        gold = frozenset().union(*(judgement.gold for judgement in self.judgements))
+        return [*self.classes.labels, *sorted(gold.difference(self.classes.labels))]
+
+    def score(self, labels: Sequence[str]) -> dict[str, Any]:
+        """Score all documents.
+
+        labels (Sequence[str]): The labels to score, see `list_labels`.
+        RETURNS (dict[str, Any]): "cats_acc", the share of documents whose labels are
+            all right; "cats_macro_p" and so on, for each of `AVERAGES` precision,
+            recall and F1; "cats_per_type", for each label `p`, `r`, `f` and how many
+            gold docs have it, `support`. All 0 to 1, 0 where there is nothing to divide
+            by, and None without documents. "cats_support", how many documents there
+            are; and "cats_exclusive", whether labels are.
+        """
+        setting = {SUPPORT: len(self.documents), EXCLUSIVE: self.classes.exclusive}
+        if not self.documents:
+            return {**dict.fromkeys((*SCORES, "cats_per_type")), **setting}
+        per_type = {label: describe_counts(self.totals[label]) for label in labels}
+        each = [[score[key] for key in "prf"] for score in per_type.values()]
+        macro = np.array(each).reshape(-1, 3).mean(axis=0).tolist()
+        averages = {
+            "macro": dict(zip("prf", macro, strict=True)),
+            "micro": describe_counts(self.totals[MICRO]),
+        }
+        return {
+            "cats_acc": self.totals[ACCURACY][0] / len(self.documents),
+            **{
+                f"cats_{name}_{k}": averages[name][k]
+                for name in AVERAGES
+                for k in "prf"
+            },
+            "cats_per_type": per_type,
+            **setting,
+        }
+
+    def make_matrix(self, labels: Iterable[str]) -> dict[str, Any] | None:
+        """Count how often each label is taken for each other, where they are exclusive.
+
+        labels (Iterable[str]): In order; those that are gold or predicted are kept.
+        RETURNS (dict[str, Any], optional): "labels"; "counts", a row for each gold
+            label and in it a column for each predicted one, as scikit-learn's
+            `confusion_matrix`; and "unpredicted", for each gold label how many
+            documents got none. None without labels, of more than `MAX_MATRIX`, and
+            where a document may have several.
+        """
+        found = set(self.list_keys())
+        labels = [label for label in labels if label in found]
+        if not self.classes.exclusive or not 0 < len(labels) <= MAX_MATRIX:
+            return None
+        pairs = Counter((*gold, *(other or [None])) for gold, other in self.judgements)
+        return {
+            "labels": labels,
+            "counts": [[pairs[gold, other] for other in labels] for gold in labels],
+            "unpredicted": [pairs[gold, None] for gold in labels],
+        }
 
 
 def score_categories(examples: Iterable[Example], classes: Classes) -> dict[str, Any]:
-    """Score the categories of documents.
+    """Score the categories of documents: see `CategoryRun`, and its `score`."""
+    run = CategoryRun(examples, classes)
+    return run.score(run.list_labels())
 
-    examples (Iterable[Example]): Predicted and gold docs; read once.
-    classes (Classes): What may be predicted.
-    RAISES (ValueError): If a gold doc has several labels where they are exclusive.
-    RETURNS (dict[str, Any]): See `summarize_judgements`.
+
+def evaluate_categories(inputs: Inputs) -> dict[str, Any]:
+    """Evaluate categories of documents: see `evaluate`.
+
+    RAISES (ValueError): If a gold doc has several labels where they are exclusive, or
+        two pipelines are not scored on the same docs, or `check_numbers` refuses some.
+    RETURNS (dict[str, Any]): What an `Evaluation` of categories holds.
     """
-    judged = (judge(example, classes) for example in examples)
-    judgements = [each for each in judged if each is not None]
-    labels = list_labels(judgements, classes)
-    return summarize_judgements(judgements, classes, labels)
+    sources = [source for source in (inputs.predictions, inputs.against) if source]
+    runs = [_run(source, inputs) for source in sources]
+    ours, *others = runs
+    labels = list(dict.fromkeys(label for run in runs for label in run.list_labels()))
+    # of others there may be thousands, which nothing is to be drawn of
+    found = {key for run in runs for key in run.list_keys()}
+    occurring = [label for label in labels if label in found]
+    shared = None
+    if inputs.train is not None:
+        known = set(map(identify, inputs.read_train()))
+        shared = count_shared(map(get_reference, inputs.gold.docs), known)
+    draws = asdict(inputs.draws)
+    comparison = None
+    if inputs.against is not None:
+        compared = _compare(ours, others[0], labels, occurring, draws)
+        comparison = {"model": inputs.against.name, **compared}
+    evaluation = {
+        "setting": {
+            **inputs.describe(ours),
+            "labels": sorted(ours.classes.labels),
+            "threshold": _get_threshold(ours.classes),
+            "assumed": [
+                {
+                    "model": source.name,
+                    "exclusive": run.classes.exclusive,
+                    "threshold": _get_threshold(run.classes),
+                }
+                for source, run in zip(sources, runs, strict=True)
+                if not source.is_pipeline
+            ],
+            "shared": shared,
+        },
+        **ours.score(labels),
+        "matrix": ours.make_matrix(labels),
+        "comparison": comparison,
+        "confusions": ours.errors.rank(),
+    }
+    _add_intervals(evaluation, ours, occurring, draws)
+    return evaluation
+
+
+def _run(source: Source, inputs: Inputs) -> CategoryRun:
+    """Run a pipeline, or read predictions.
+
+    Where there is no pipeline to ask, labels are exclusive if each gold doc with
+    categories has one.
+    """
+    if source.is_pipeline:
+        classes = find_classes(source.docs)
+    else:
+        source = Source(name=source.name, docs=list(source.docs))
+        predicted = (label for doc in source.docs for label in getattr(doc, "cats", ()))
+        golds = (get_reference(doc).cats for doc in inputs.gold.docs)
+        n_labels = [sum(value > 0 for value in cats.values()) for cats in golds if cats]
+        exclusive = all(n == 1 for n in n_labels)
+        classes = Classes(labels=list(dict.fromkeys(predicted)), exclusive=exclusive)
+    names = {"model": source.name, "test": inputs.gold.name}
+    return CategoryRun(check_numbers(inputs.predict(source), **names), classes)
+
+
+def _get_threshold(classes: Classes) -> float | None:
+    return None if classes.exclusive else classes.threshold
+
+
+def _add_intervals(
+    evaluation: dict[str, Any],
+    run: CategoryRun,
+    occurring: Sequence[str],
+    draws: dict[str, Any],
+) -> None:
+    counts = run.stack([*occurring, MICRO, ACCURACY])
+    *intervals, micro, accuracy = bootstrap_scores(counts, **draws)
+    per_type = evaluation["cats_per_type"] or {}
+    absent = len(per_type) - len(occurring)
+    macro = bootstrap_mean(counts[:, :-2], absent=absent, **draws)
+    evaluation["cats_acc_interval"] = accuracy.f
+    evaluation |= name_intervals(macro, "cats_macro_")
+    evaluation |= name_intervals(micro, "cats_micro_")
+    of_labels = dict(zip(occurring, intervals, strict=True))
+    for label, score in per_type.items():
+        score.update(name_intervals(of_labels.get(label)))
+
+
+def _compare(
+    ours: CategoryRun,
+    theirs: CategoryRun,
+    labels: Sequence[str],
+    occurring: Sequence[str],
+    draws: dict[str, Any],
+) -> dict[str, Any]:
+    if ours.numbers != theirs.numbers:
+        raise ValueError(
+            "Both pipelines should be scored on the same documents, but one has labels "
+            "that exclude each other, and leaves out those without a label. Give all "
+            "documents of the gold corpus a label, or compare pipelines of one kind."
+        )
+    of_labels, of_all = (
+        [run.stack(keys) for run in (ours, theirs)]
+        for keys in (occurring, [MICRO, ACCURACY])
+    )
+    absent = len(labels) - len(occurring)
+    micro, accuracy = compare_scores(*of_all, **draws)
+    found = {"macro": compare_means(*of_labels, absent=absent, **draws), "micro": micro}
+    scores = theirs.score(labels)
+    of_accuracy = describe_differences(
+        accuracy, dict.fromkeys("prf", scores["cats_acc"])
+    )
+    compared = {"cats_acc": of_accuracy and of_accuracy["f"]}
+    for average, differences in found.items():
+        rows = describe_differences(differences, scores, f"cats_{average}_") or {}
+        compared |= {f"cats_{average}_{key}": rows.get(key) for key in "prf"}
+    return compared
 
 
 def check_numbers(
@@ -86,11 +276,9 @@ def check_numbers(
 ) -> Iterator[Example]:
     """Refuse numbers that would count as if they were a label, or none.
 
-    examples (Iterable[Example]): Predicted and gold docs; read once.
     model (str): What errors call the predictions.
     test (str): What they call the gold corpus.
     RAISES (ValueError): If a score is NaN or infinite, or a gold number not 0 to 1.
-    YIELDS (Example): The examples.
     """
     for number, example in enumerate(examples):
         where = f"document {number}, counted from 0, has"
@@ -121,8 +309,6 @@ def judge(example: Example, classes: Classes) -> Judgement | None:
     Of labels that are not exclusive, only those count that the gold doc has an entry
     for, be it 0: as in spaCy, others are unknown.
 
-    example (Example): A predicted and a gold doc.
-    classes (Classes): What may be predicted.
     RAISES (ValueError): If there are several gold labels where they are exclusive.
     RETURNS (Judgement, optional): None if nothing is known of the doc: if the gold doc
         has no entry, or no label where it should have one.
@@ -143,68 +329,19 @@ def judge(example: Example, classes: Classes) -> Judgement | None:
     return Judgement(gold, frozenset(best)) if gold else None
 
 
-def count_labels(judgement: Judgement) -> dict[str, list[int]]:
-    """Give true positives, false positives and false negatives of each label."""
+def count_labels(judgement: Judgement) -> Counts:
+    """Count the labels of one document, by their names, and `MICRO` and `ACCURACY`."""
     gold, predicted = judgement
-    return {
-        label: [
-            int(label in gold & predicted),
-            int(label in predicted - gold),
-            int(label in gold - predicted),
-        ]
-        for label in gold | predicted
-    }
-
-
-def list_labels(judgements: Iterable[Judgement], classes: Classes) -> list[str]:
-    """List the labels of a classifier, and then those that only gold docs have."""
-    gold = frozenset().union(*(judgement.gold for judgement in judgements))
-    return [*classes.labels, *sorted(gold.difference(classes.labels))]
-
-
-def summarize_judgements(
-    judgements: Sequence[Judgement], classes: Classes, labels: Sequence[str]
-) -> dict[str, Any]:
-    """Score documents.
-
-    judgements (Sequence[Judgement]): Of each document of which something is known.
-    classes (Classes): What may be predicted.
-    labels (Sequence[str]): The labels to score, see `list_labels`.
-    RETURNS (dict[str, Any]): "cats_acc", the share of documents whose labels are all
-        right; "cats_macro_p" and so on, for each of `AVERAGES` precision, recall and
-        F1; "cats_per_type", for each label `p`, `r`, `f` and how many gold docs have
-        it, `support`. All 0 to 1, 0 where there is nothing to divide by, and None
-        without documents. "cats_support", how many documents there are; and
-        "cats_exclusive", whether labels are.
-    """
-    counts = np.zeros((len(labels), 3), dtype="int64")
-    places = {label: i for i, label in enumerate(labels)}
-    for judgement in judgements:
-        for label, outcomes in count_labels(judgement).items():
-            counts[places[label]] += outcomes
-    setting = {SUPPORT: len(judgements), EXCLUSIVE: classes.exclusive}
-    if not judgements:
-        return {**dict.fromkeys((*SCORES, "cats_per_type")), **setting}
-    scores = np.nan_to_num(score_counts(counts))
-    return {
-        "cats_acc": sum(each.is_right for each in judgements) / len(judgements),
-        **_name("cats_macro_", scores.mean(axis=0)),
-        **_name("cats_micro_", np.nan_to_num(score_counts(counts.sum(axis=0)))),
-        "cats_per_type": {
-            label: {**_name("", score), "support": int(tp + fn)}
-            for label, score, (tp, _, fn) in zip(labels, scores, counts, strict=True)
-        },
-        **setting,
-    }
+    counts = make_counts()
+    for i, labels in enumerate((gold & predicted, predicted - gold, gold - predicted)):
+        counts[MICRO][i] = len(labels)
+        for label in labels:
+            counts[label][i] = 1
+    is_right = gold == predicted
+    counts[ACCURACY] = [int(is_right), int(not is_right), int(not is_right)]
+    return counts
 
 
 def name_accuracy(scores: Mapping[str, Any]) -> str:
     """Say what "cats_acc" is: of several labels, all must be right."""
     return "accuracy" if scores[EXCLUSIVE] else "exact match"
-
-
-def _name(prefix: str, scores: np.ndarray) -> dict[str, float]:
-    return {
-        f"{prefix}{key}": score
-        for key, score in zip("prf", scores.tolist(), strict=True)
-    }

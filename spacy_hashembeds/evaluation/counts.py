@@ -1,48 +1,93 @@
-"""Counts of right and wrong entities, document by document."""
+"""Right and wrong entities or labels, counted document by document, and their scores.
+
+What is counted has a key; what it counts are true positives, false positives and false
+negatives.
+"""
 
 import base64
 import binascii
 import zlib
-from collections.abc import Hashable, Mapping, Sequence
-from typing import TypeVar
+from abc import ABC, abstractmethod
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
+from spacy.training import Example
 
 from ..files import quote
 
-Key = TypeVar("Key", bound=Hashable)
+Counts = defaultdict[Any, list[int]]
 
 #: No counts are unpacked to more: some seven million documents'.
 MAX_BYTES = 2**28
 
 
-def tabulate_counts(
-    documents: Sequence[Mapping[Key, Sequence[int]]],
-) -> tuple[list[Key], np.ndarray]:
-    """Make one array of what was counted in each document.
+def make_counts() -> Counts:
+    """RETURNS (Counts): Counts of nothing, to add to."""
+    return defaultdict(lambda: [0, 0, 0])
 
-    documents (Sequence[Mapping[Key, Sequence[int]]]): For each document true positives,
-        false positives and false negatives under whatever they are counted for. What
-        is left out counts 0.
-    RETURNS (tuple[list[Key], ndarray]): What is counted for, in the order of first
-        sight, and the counts, shape (n_documents, n_keys, 3), dtype int32.
-    """
-    columns: dict[Key, int] = {}
+
+def add_counts(documents: Iterable[Mapping[Any, Sequence[int]]]) -> Counts:
+    """RETURNS (Counts): The sums of the counts of all documents."""
+    totals = make_counts()
     for document in documents:
-        for key in document:
-            columns.setdefault(key, len(columns))
-    counts = np.zeros((len(documents), len(columns), 3), dtype="int32")
-    for row, document in zip(counts, documents, strict=True):
         for key, outcomes in document.items():
-            row[columns[key]] = outcomes
-    return list(columns), counts
+            total = totals[key]
+            for i, n in enumerate(outcomes):
+                total[i] += n
+    return totals
+
+
+class Run(ABC):
+    """Counts what examples hold, in one pass.
+
+    examples (Iterable[Example]): Predicted and gold docs; read once, at once.
+
+    It has then:
+
+    n_read (int): How many documents there were.
+    numbers (list[int]): Which of them are annotated, from 0.
+    documents (list[Counts]): The counts of each of these.
+    totals (Counts): Their sums.
+    """
+
+    def __init__(self, examples: Iterable[Example]) -> None:
+        self.n_read = 0
+        self.numbers: list[int] = []
+        self.documents: list[Counts] = []
+        for number, example in enumerate(examples):
+            self.n_read += 1
+            counts = self.count(number, example)
+            if counts is not None:
+                self.numbers.append(number)
+                self.documents.append(counts)
+        self.totals = add_counts(self.documents)
+
+    @abstractmethod
+    def count(self, number: int, example: Example) -> Counts | None:
+        """Count one document, and note what else there is; None without annotation."""
+
+    def stack(self, keys: Sequence[Hashable]) -> np.ndarray:
+        """Give the counts of each document, shape (n_documents, n_keys, 3)."""
+        counts = np.zeros((len(self.documents), len(keys), 3), dtype="int32")
+        columns = {key: i for i, key in enumerate(keys)}
+        for row, document in zip(counts, self.documents, strict=True):
+            for key, outcomes in document.items():
+                if key in columns:
+                    row[columns[key]] = outcomes
+        return counts
+
+    def list_keys(self) -> list[Any]:
+        """List what there is something to count of, in the order of first sight."""
+        found = (item for doc in self.documents for item in doc.items())
+        return list(dict.fromkeys(key for key, outcomes in found if any(outcomes)))
 
 
 def pack_counts(counts: np.ndarray) -> str:
     """Write the counts of documents as text, to be kept in JSON.
 
-    counts (ndarray): Shape (n_documents, n_things, 3), as `Run.stack_totals` gives
-        them.
+    counts (ndarray): As `Run.stack` gives them.
     RETURNS (str): Base64 of the numbers in order, as little-endian int32, compressed by
         zlib. Most are 0: they take one or two bytes for each document.
     """
@@ -52,7 +97,6 @@ def pack_counts(counts: np.ndarray) -> str:
 def unpack_counts(text: str, n_things: int) -> np.ndarray:
     """Read the counts of documents that `pack_counts` wrote.
 
-    text (str): What it gave.
     n_things (int): How many things were counted in each document.
     RAISES (ValueError): If the text is damaged.
     RETURNS (ndarray): The counts, shape (n_documents, n_things, 3), dtype int32.
@@ -71,7 +115,7 @@ def unpack_counts(text: str, n_things: int) -> np.ndarray:
         ) from error
 
 
-def score_counts(counts: np.ndarray) -> np.ndarray:
+def score_counts(counts: Any) -> np.ndarray:
     """Score counts with the formulas of `spacy.scorer.PRFScore`.
 
     counts (ndarray): True positives, false positives and false negatives, shape
@@ -88,20 +132,13 @@ def score_counts(counts: np.ndarray) -> np.ndarray:
     return scores
 
 
+def describe_counts(outcomes: Sequence[int]) -> dict[str, Any]:
+    """Give the `p`, `r` and `f` of one thing, 0 of nothing, and its `support`."""
+    scores = np.nan_to_num(score_counts(outcomes)).tolist()
+    support = int(outcomes[0] + outcomes[2])
+    return {**dict(zip("prf", scores, strict=True)), "support": support}
+
+
 def count_gold(counts: np.ndarray) -> np.ndarray:
-    """Count the gold entities: the found and the missed ones. *Shape:* (...)."""
+    """Count the gold ones: the found and the missed. *Shape:* (...)."""
     return counts[..., 0] + counts[..., 2]
-
-
-def average(sums: np.ndarray, absent: int) -> np.ndarray:
-    """Average the scores of things, shape (..., n_things, 3), and of absent ones."""
-    scores = np.nan_to_num(score_counts(sums))
-    return scores.sum(axis=-2) / (scores.shape[-2] + absent)
-
-
-def average_draws(sums: np.ndarray, is_gold: np.ndarray, absent: int) -> np.ndarray:
-    """Average the scores of draws, but of things whose gold ones are not drawn."""
-    is_drawn = ~is_gold | (count_gold(sums) > 0)
-    scores = np.nan_to_num(score_counts(sums)) * is_drawn[..., None]
-    with np.errstate(invalid="ignore"):
-        return scores.sum(axis=-2) / (is_drawn.sum(axis=-1, keepdims=True) + absent)

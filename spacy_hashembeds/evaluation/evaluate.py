@@ -1,23 +1,45 @@
 """What a pipeline scores, how sure that is, and what is wrong with it."""
 
-from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
-from spacy.language import Language
-from spacy.tokens import Doc
+from spacy.vocab import Vocab
+from thinc.api import require_gpu
 
-from .evaluate_categories import evaluate_categories
-from .evaluate_entities import evaluate_entities
-from .evaluation import CATEGORIES, ENTITIES, Evaluation
-from .sources import Corpus, Options, Source, name_corpus, name_predictions
-from .tasks import NER, choose_task
+from ..corpora.columns import ColumnFormat
+from ..corpora.docbin import read_docs
+from ..loading import load_trained
+from .bootstrap import Draws
+from .categories import check_numbers, evaluate_categories, score_categories
+from .counts import pack_counts
+from .entities import TOTALS, EntityRun, evaluate_entities
+from .evaluation import Evaluation
+from .groups import learn_training_set
+from .sources import (
+    LAYOUT,
+    Corpus,
+    Inputs,
+    Predictions,
+    load_source,
+    name_corpus,
+    name_predictions,
+    predict_examples,
+    read_source,
+)
+from .tasks import TEXTCAT, choose_task, find_classes, find_task
+from .warnings import find_warnings
+
+#: What each document has of right and wrong entities, beside their scores.
+COUNTS = "ents_counts"
 
 
 def evaluate(
-    nlp: Language | Iterable[Doc],
+    nlp: Predictions,
     examples: Corpus,
     *,
     train: Corpus | None = None,
-    against: Language | Iterable[Doc] | None = None,
+    against: Predictions | None = None,
     task: str | None = None,
     ablation: bool = False,
     misspelt: Corpus | None = None,
@@ -67,62 +89,111 @@ def evaluate(
         no encoder for `ablation`, or `misspelt` is no copy of `examples`.
     RETURNS (Evaluation): All that was found: see `Evaluation`.
     """
-    return evaluate_sources(
-        name_predictions(nlp, "nlp"),
-        name_corpus(examples, "examples"),
-        None if train is None else name_corpus(train, "train"),
+    inputs = Inputs(
+        draws=Draws(samples=samples, seed=seed, show_progress=show_progress),
+        predictions=name_predictions(nlp, "nlp"),
+        gold=name_corpus(examples, "examples"),
+        train=None if train is None else name_corpus(train, "train"),
         against=None if against is None else name_predictions(against, "against"),
-        task=task,
         ablation=ablation,
         misspelt=None if misspelt is None else name_corpus(misspelt, "misspelt"),
-        options=Options(samples=samples, seed=seed, show_progress=show_progress),
     )
-
-
-def evaluate_sources(
-    predictions: Source,
-    gold: Source,
-    train: Source | None,
-    *,
-    against: Source | None,
-    task: str | None,
-    ablation: bool,
-    misspelt: Source | None,
-    options: Options,
-) -> Evaluation:
-    """Evaluate predictions: see `evaluate`, of which this is the core.
-
-    predictions (Source): A pipeline, or predicted docs.
-    gold (Source): The gold docs.
-    train (Source, optional): The docs of the training set.
-    against (Source, optional): A second pipeline, or its predicted docs.
-    task (str, optional): What to score.
-    ablation (bool): Whether to run with each part of the encoder alone.
-    misspelt (Source, optional): A misspelt copy of the gold docs.
-    options (Options): How to evaluate.
-    """
-    sources = [predictions] if against is None else [predictions, against]
-    pipelines = [each.docs for each in sources if isinstance(each.docs, Language)]
-    golds = list(gold.docs)
-    if choose_task(task, pipelines, golds) == NER:
-        data = evaluate_entities(
-            predictions,
-            gold,
-            train,
-            golds=golds,
-            against=against,
-            ablation=ablation,
-            misspelt=misspelt,
-            options=options,
-        )
-        return Evaluation(data, ENTITIES)
-    for name, is_given in (("ablation", ablation), ("misspelt", misspelt is not None)):
-        if is_given:
+    inputs = replace(inputs, gold=replace(inputs.gold, docs=list(inputs.gold.docs)))
+    sources = (inputs.predictions, inputs.against)
+    pipelines = [each.docs for each in sources if each and each.is_pipeline]
+    is_of_categories = choose_task(task, pipelines, inputs.gold.docs) == TEXTCAT
+    for name in ("ablation", "misspelt"):
+        if is_of_categories and getattr(inputs, name):
             raise ValueError(
                 f"'{name}' (--{name}) is of entities, but what is scored are the "
                 "categories of documents. Leave it out."
             )
-    data = evaluate_categories(
-        predictions, gold, train, golds=golds, against=against, options=options
+    data = (evaluate_categories if is_of_categories else evaluate_entities)(inputs)
+    return Evaluation({**data, "warnings": find_warnings(data)})
+
+
+def evaluate_in_depth(
+    model: str | Path,
+    test: str | Path,
+    train: str | Path | None = None,
+    *,
+    against: str | Path | None = None,
+    misspelt: str | Path | None = None,
+    layout: ColumnFormat | None = None,
+    predicted_column: int | None = None,
+    use_gpu: int = -1,
+    **options: Any,
+) -> Evaluation:
+    """Evaluate a pipeline, or its predictions, as `evaluate` does, given their files.
+
+    The scores that `evaluate_pipeline` gives are here too, under the same keys.
+
+    model (str | Path): A pipeline's package name or folder, or the file of its
+        predictions, which is laid out as those of the corpora.
+    test (str | Path): The gold corpus: a `.spacy` file or a folder of them, or a file
+        with one token a line.
+    train (str | Path, optional): The training corpus, likewise. Categories are scored
+        without it.
+    against (str | Path, optional): A second pipeline, or the file of its predictions,
+        to compare the first one with.
+    misspelt (str | Path, optional): A misspelt copy of the gold corpus, likewise.
+    layout (ColumnFormat, optional): How files with one token a line are laid out.
+        None: the word first, the tag last, white space between.
+    predicted_column (int, optional): The column of the tag in files of predictions,
+        where it is another than in those of the corpora.
+    use_gpu (int): The GPU's number, or -1 for the CPU.
+    options: The others of `evaluate`.
+    RAISES (FileNotFoundError): If a corpus is missing.
+    RAISES (ValueError): If there is no such GPU, or `evaluate` raises it.
+    RAISES (OSError): If there is no such pipeline.
+    RETURNS (Evaluation): All that was found.
+    """
+    if use_gpu >= 0:
+        require_gpu(use_gpu)
+    layout = layout or LAYOUT
+    tag = layout.tag if predicted_column is None else predicted_column
+    of_predictions = replace(layout, tag=tag)
+    # Both are loaded first: a wrong name should not cost a run.
+    return evaluate(
+        load_source(model, of_predictions),
+        read_source(test, layout),
+        train=None if train is None else read_source(train, layout),
+        against=None if against is None else load_source(against, of_predictions),
+        misspelt=None if misspelt is None else read_source(misspelt, layout),
+        **options,
     )
-    return Evaluation(data, CATEGORIES)
+
+
+def evaluate_pipeline(
+    model: str | Path, test: str | Path, train: str | Path, *, use_gpu: int = -1
+) -> dict[str, Any]:
+    """Score a pipeline on a corpus.
+
+    One with a text classifier is scored on categories, any other on entities: all,
+    seen and unseen in training. The pipeline runs once, on the examples that `spacy
+    evaluate` would make. Its own scorers are not asked, so any pipeline that sets
+    `doc.ents` will do.
+
+    model (str | Path): A pipeline's package name or folder.
+    test (str | Path): The gold corpus, a `.spacy` file or a folder of them.
+    train (str | Path): The pipeline's training corpus, likewise, by which entities are
+        seen or unseen.
+    use_gpu (int): The GPU's number, or -1 for the CPU.
+    RAISES (FileNotFoundError): If a corpus is missing.
+    RAISES (ValueError): If a corpus can't be read, the pipeline is a file, or sets both
+        entities and categories, or there is no such GPU.
+    RAISES (OSError): If there is no such pipeline.
+    RETURNS (dict[str, Any]): The scores of `score_seen_unseen`, and as `ents_counts`
+        what a paired test needs: the counts of `TOTALS`, by `pack_counts`. Or the
+        scores of `score_categories`.
+    """
+    if use_gpu >= 0:
+        require_gpu(use_gpu)
+    nlp = load_trained(model)
+    examples = predict_examples(nlp, read_docs(test, nlp.vocab))
+    if find_task(nlp) == TEXTCAT:
+        examples = check_numbers(examples, model=str(model), test=str(test))
+        return score_categories(examples, find_classes(nlp))
+    # a vocab of its own: the pipeline's would keep every word of the corpus
+    run = EntityRun(examples, learn_training_set(read_docs(train, Vocab())))
+    return {**run.scores, COUNTS: pack_counts(run.stack(list(TOTALS.values())))}

@@ -1,106 +1,34 @@
 """An evaluation: its data, and the forms in which it can be shown and saved."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
+from .. import markdown
 from ..checks import check_types
+from ..controls import show_controls
+from ..display import Table
 from ..files import choose_suffix, replacing, write_json
-from . import (
-    category_csv,
-    category_page,
-    category_tables,
-    page,
-    table_of_scores,
-    tables,
-)
-from .table import Table, format_percent
+from .categories import name_accuracy
+from .page import describe_setting, name_title, render
+from .spreadsheet import to_csv
+from .tables import Score, make_sections
 
 #: How files are written, by their suffix.
 SUFFIXES = (".json", ".html", ".md", ".csv")
 
 
-class View(NamedTuple):
-    """How an evaluation is shown.
-
-    title (str): What was evaluated.
-    annotation (str): What documents are annotated with.
-    support (str): The key of how many there are, and what they are, for people.
-    score (str): The key of the score that stands for all, and its name.
-    """
-
-    title: str
-    annotation: str
-    support: tuple[str, str]
-    score: tuple[str, str]
-    make_tables: Callable[[Mapping[str, Any]], list[Table]]
-    render_page: Callable[[Mapping[str, Any]], str]
-    render_part: Callable[[Mapping[str, Any]], str]
-    to_csv: Callable[[Mapping[str, Any]], str]
-
-
-ENTITIES = View(
-    title="Named entities, evaluated",
-    annotation="entity",
-    support=("ents_support", "entities"),
-    score=("ents_f", "F1"),
-    make_tables=tables.make_tables,
-    render_page=page.render_page,
-    render_part=page.render_part,
-    to_csv=table_of_scores.to_csv,
-)
-CATEGORIES = View(
-    title="Categories of documents, evaluated",
-    annotation="category",
-    support=("cats_support", "documents"),
-    score=("cats_acc", "accuracy"),
-    make_tables=category_tables.make_tables,
-    render_page=category_page.render_page,
-    render_part=category_page.render_part,
-    to_csv=category_csv.to_csv,
-)
-
-
 class Evaluation(Mapping[str, Any]):
     """All that an evaluation has found, as `evaluate` returns it.
 
-    A mapping of JSON data: `dict(evaluation)` is what a `.json` file holds. Of
-    entities:
-
-    - The scores of `score_seen_unseen`, beside each `p`, `r` and `f` its interval (see
-      `bootstrap_scores`): `ents_p_interval` and, in each type, `p_interval`.
-    - "setting": what was evaluated, and how; with "shared", see `Sharing`.
-    - "averages": for "all", "seen" and "unseen" entities, averages over types (see
-      `average_types`).
-    - "schemes": for each of these, scores that give credit to what is nearly right (see
-      `SchemeCounter.summarize`).
-    - "groups": for each of `GROUPINGS` its groups.
-    - "chunks": for each of `CHUNKS` how many tokens have it, their recall, that of the
-      other model, and with `ablation` that with each part of the encoder alone.
-    - "confusions": see `Confusion`.
-    - "comparison": None, or the other model and, for "all", "seen" and "unseen"
-      entities, its scores and the differences (see `compare_scores`); under "per_type"
-      and "per_length" those of all entities of each type and length.
-    - "misspelt": None, or the misspelt "corpus" and, in the same form, the scores that
-      the pipeline has there, and what is lost.
-    - "warnings": sentences, where figures may not be what they seem.
-
-    Of categories:
-
-    - The scores of `summarize_judgements`, with intervals likewise.
-    - "setting", and "warnings".
-    - "matrix": see `make_matrix`; None where a document may have several labels,
-      and of more than 500 labels.
-    - "comparison": None, or the other model and, for each score, the difference.
-    - "confusions": see `Misclassifications.rank`.
+    A mapping of JSON data: `dict(evaluation)` is what a `.json` file holds. Its keys
+    are listed in docs/evaluate.md.
 
     data (Mapping[str, Any]): The data.
-    view (View): How it is shown.
     """
 
-    def __init__(self, data: Mapping[str, Any], view: View = ENTITIES) -> None:
+    def __init__(self, data: Mapping[str, Any]) -> None:
         self._data = dict(data)
-        self._view = view
 
     def __getitem__(self, key: str) -> Any:
         return self._data[key]
@@ -112,46 +40,66 @@ class Evaluation(Mapping[str, Any]):
         return len(self._data)
 
     def __repr__(self) -> str:
-        (key, score), (of_support, things) = self._view.score, self._view.support
-        value, name = format_percent(self[key]), self["setting"]["model"]
-        return (
-            f"<Evaluation of {name}: {score} {value} on {self[of_support]:,} {things}>"
-        )
+        if "schemes" in self:
+            score, support = f"F1 {Score(self['ents_f'])}", self["ents_support"]
+            things = "entities"
+        else:
+            score = f"{name_accuracy(self)} {Score(self['cats_acc'])}"
+            support, things = self["cats_support"], "documents"
+        name = self["setting"]["model"]
+        return f"<Evaluation of {name}: {score} on {support:,} {things}>"
 
     def __str__(self) -> str:
         return self.to_markdown()
 
     def _repr_html_(self) -> str:
         """RETURNS (str): The page as a part of a notebook."""
-        return self._view.render_part(self)
+        return render(self, is_page=False)
 
     def make_tables(self) -> list[Table]:
         """RETURNS (list[Table]): The tables that the command prints."""
-        return self._view.make_tables(self)
+        sections = make_sections(self)
+        tables = (table for section in sections for table in section.tables)
+        return [table.to_text() for table in tables if table.shown != "page"]
 
     def describe_draws(self) -> str | None:
         """RETURNS (str, optional): What the intervals are, if there are any."""
-        return tables.describe_draws(self["setting"], self._view.annotation)
+        setting = self["setting"]
+        drawn, read = setting["documents"], setting["documents_read"]
+        if not drawn:
+            return None
+        documents = f"{drawn:,} document{'s' * (drawn != 1)}"
+        annotation = "entity" if "schemes" in self else "category"
+        annotated = f" with {annotation} annotation, of {read:,} in all"
+        return (
+            f"Intervals hold {setting['confidence']:.0%} of {setting['samples']:,} "
+            f"draws of the {documents}{annotated * (drawn < read)}, seed "
+            f"{setting['seed']}"
+        )
 
     def to_html(self) -> str:
         """RETURNS (str): One HTML page that needs no other file and no script."""
-        return self._view.render_page(self)
+        return render(self, is_page=True)
 
     def to_markdown(self) -> str:
         """RETURNS (str): The tables that the command prints, in Markdown."""
-        return tables.to_markdown(
-            self,
-            title=self._view.title,
-            tables=self.make_tables(),
-            draws=self.describe_draws(),
-        )
+        named = describe_setting(self)
+        lines = [f"- {key}: {markdown.code(name)}" for key, name in named.items()]
+        blocks = [f"# {name_title(self)}", "\n".join(lines)]
+        blocks += [f"**{markdown.escape(text)}**" for text in self["warnings"]]
+        for table in self.make_tables():
+            legend = [] if table.legend is None else [markdown.escape(table.legend)]
+            blocks += [f"## {markdown.escape(table.title)}", *legend, _format(table)]
+        draws = self.describe_draws()
+        blocks += [] if draws is None else [f"{draws}."]
+        return show_controls("\n\n".join(blocks) + "\n")
 
     def to_csv(self) -> str:
         """RETURNS (str): The scores as one table, a row for each kind of entities,
-        scheme, and average or type: see `table_of_scores`. Of categories, a row for the
-        accuracy and each average and label: see `category_csv`.
+        scheme, and average or type: see `OF_ENTITIES`. Of categories, a row for the
+        accuracy and each average and label: see `OF_CATEGORIES`.
         """
-        return self._view.to_csv(self)
+        return to_csv(self)
 
     def write(self, path: str | Path) -> None:
         """Write a file, whole or not at all.
@@ -172,3 +120,10 @@ class Evaluation(Mapping[str, Any]):
         with replacing(path) as temporary:
             # names of files may hold bytes that are no text
             temporary.write_text(text, encoding="utf8", errors="backslashreplace")
+
+
+def _format(table: Table) -> str:
+    rules = [":--" if align == "l" else "--:" for align in table.all_aligns]
+    rows = [map(markdown.escape, row) for row in (table.header, *table.rows)]
+    lines = [f"| {' | '.join(row)} |" for row in rows]
+    return "\n".join([lines[0], f"| {' | '.join(rules)} |", *lines[1:]])

@@ -4,6 +4,7 @@ The main one of each task is that of Xue and Aletras, "HashFormers" (2022), §4.
 """
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from math import isfinite
 from typing import Any
 
@@ -11,8 +12,25 @@ import numpy as np
 from spacy.training import Example
 
 from ..checks import check_choice
-from ..corpora.glue import GLUE, SIMILARITY
 from ..files import quote
+
+#: The one label of STS-B. Its value in `Doc.cats` is a fifth of the published score.
+SIMILARITY = "similarity"
+
+_ENTAILMENT = ("not_entailment", "entailment")
+
+#: The labels of each task in `Doc.cats`; of two, the positive one is last.
+LABELS: Mapping[str, tuple[str, ...]] = {
+    "cola": ("unacceptable", "acceptable"),
+    "sst2": ("negative", "positive"),
+    "mrpc": ("not_equivalent", "equivalent"),
+    "qqp": ("not_duplicate", "duplicate"),
+    "stsb": (SIMILARITY,),
+    "mnli": ("entailment", "neutral", "contradiction"),
+    "qnli": _ENTAILMENT,
+    "rte": _ENTAILMENT,
+    "wnli": _ENTAILMENT,
+}
 
 #: The metrics of each task; first the one that results are compared by.
 METRICS: Mapping[str, tuple[str, ...]] = {
@@ -28,7 +46,7 @@ METRICS: Mapping[str, tuple[str, ...]] = {
 }
 
 
-def make_glue_scorer(*, task: str) -> "GlueScorer":
+def make_glue_scorer(*, task: str) -> Callable[..., dict[str, float | None]]:
     """Build the scorer `spacy-hashembeds.glue_scorer.v1`.
 
         [components.textcat.scorer]
@@ -40,39 +58,18 @@ def make_glue_scorer(*, task: str) -> "GlueScorer":
         cats_score = null
 
     task (str): "cola", "sst2", "mrpc", "qqp", "stsb", "mnli", "qnli", "rte" or "wnli".
-    RETURNS (GlueScorer): The scorer, called with examples. It needs the extra `glue`
-        when it scores, and not before, so that a trained pipeline loads without it.
-        `spacy train` scores first after its first step.
+    RETURNS (Callable): The scorer, `score_glue`, called with examples. It needs the
+        extra `glue` when it scores, and not before, so that a trained pipeline loads
+        without it. `spacy train` scores first after its first step.
     RAISES (ValueError): Another task.
     """
-    return GlueScorer(task)
+    check_choice(tuple(METRICS), task=task)
+    return partial(score_glue, task=task)
 
 
-class GlueScorer:
-    """Scores `Doc.cats` by the metrics of a task of GLUE.
-
-    task (str): The task.
-    RAISES (ValueError): If it is not one of `METRICS`.
-    """
-
-    def __init__(self, task: str) -> None:
-        check_choice(tuple(METRICS), task=task)
-        self.task = task
-
-    def __call__(
-        self, examples: Iterable[Example], **kwargs: Any
-    ) -> dict[str, float | None]:
-        """Score examples: see `score_glue`.
-
-        examples (Iterable[Example]): Predicted and gold docs; read once.
-        kwargs: The component's settings, which spaCy passes to every scorer; unused.
-        RAISES: As `score_glue`.
-        RETURNS (dict[str, float | None]): The scores.
-        """
-        return score_glue(examples, self.task)
-
-
-def score_glue(examples: Iterable[Example], task: str) -> dict[str, float | None]:
+def score_glue(
+    examples: Iterable[Example], task: str, **kwargs: Any
+) -> dict[str, float | None]:
     """Score predictions by the metrics of a task.
 
     A class is predicted if it has the highest number in `Doc.cats`. Gold docs without
@@ -80,6 +77,7 @@ def score_glue(examples: Iterable[Example], task: str) -> dict[str, float | None
 
     examples (Iterable[Example]): Predicted and gold docs; read once.
     task (str): One of `METRICS`.
+    kwargs: The component's settings, which spaCy passes to every scorer; unused.
     RAISES (ImportError): If scikit-learn is not installed.
     RAISES (ValueError): If gold or predicted docs lack a label of the task, gold ones
         have none or several of its classes, or a number is NaN or infinite.
@@ -90,33 +88,33 @@ def score_glue(examples: Iterable[Example], task: str) -> dict[str, float | None
         numbers, are equal. None if there was nothing to score.
     """
     compute = _import_metrics()
-    names = METRICS[task]
-    golds, predictions = _gather(examples, task)
-    scores: dict[str, float | None] = {
-        name: float(compute[name](golds, predictions)) if len(golds) else None
-        for name in names
-    }
-    named = {f"glue_{name}": score for name, score in scores.items()}
-    return {"glue_score": scores[names[0]], **named}
-
-
-def _gather(examples: Iterable[Example], task: str) -> tuple[np.ndarray, np.ndarray]:
-    """Give the numbers of gold and predicted classes; of STS-B, the numbers."""
-    labels = GLUE[task].labels
-    pairs = []
-    for example in examples:
-        if example.reference.cats:
-            gold = _pick(example.reference.cats, labels, task, "gold")
-            predicted = _pick(example.predicted.cats, labels, task, "predicted")
-            pairs.append((_get_gold(gold, labels), _get_prediction(predicted, labels)))
+    pairs = [_read(example, task) for example in examples if example.reference.cats]
     golds, predictions = np.array(pairs, dtype="float64").reshape(-1, 2).T
-    return golds, predictions
+    scores = {
+        f"glue_{name}": float(compute[name](golds, predictions)) if pairs else None
+        for name in METRICS[task]
+    }
+    return {"glue_score": next(iter(scores.values())), **scores}
 
 
-def _pick(
-    cats: Mapping[str, float], labels: tuple[str, ...], task: str, kind: str
-) -> list[float]:
+def _read(example: Example, task: str) -> tuple[float, float]:
+    """Give the numbers of the gold and the predicted class; of STS-B, the numbers."""
+    gold = _pick(example.reference.cats, task, "gold")
+    predicted = _pick(example.predicted.cats, task, "predicted")
+    if task == "stsb":
+        return gold[0], predicted[0]
+    chosen = [i for i, value in enumerate(gold) if value > 0]
+    if len(chosen) != 1:
+        raise ValueError(
+            f"A gold doc should have one of the classes {quote(list(LABELS[task]))}, "
+            f"but has {len(chosen)}: their numbers in doc.cats are {quote(gold)}."
+        )
+    return chosen[0], int(np.argmax(predicted))
+
+
+def _pick(cats: Mapping[str, float], task: str, kind: str) -> list[float]:
     """Pick the numbers of a task's labels, in their order."""
+    labels = LABELS[task]
     missing = [label for label in labels if label not in cats]
     if missing:
         raise ValueError(
@@ -138,22 +136,6 @@ def _is_finite(value: Any) -> bool:
         return isinstance(value, int | float) and isfinite(value)
     except OverflowError:  # of an integer beyond all floats
         return False
-
-
-def _get_gold(values: list[float], labels: tuple[str, ...]) -> float:
-    if labels == (SIMILARITY,):
-        return values[0]
-    chosen = [i for i, value in enumerate(values) if value > 0]
-    if len(chosen) != 1:
-        raise ValueError(
-            f"A gold doc should have one of the classes {quote(list(labels))}, but has "
-            f"{len(chosen)}: their numbers in doc.cats are {quote(values)}."
-        )
-    return chosen[0]
-
-
-def _get_prediction(values: list[float], labels: tuple[str, ...]) -> float:
-    return values[0] if labels == (SIMILARITY,) else int(np.argmax(values))
 
 
 _Metric = Callable[[np.ndarray, np.ndarray], float]

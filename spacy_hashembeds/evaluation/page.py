@@ -1,19 +1,24 @@
-"""An evaluation of entities as HTML: a page to read and print, or a part of one."""
+"""An evaluation as HTML: a page to read and print, or a part of one."""
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from hashlib import blake2b
 from itertools import cycle
+from math import ceil
 from typing import Any
 
+from jinja2 import PackageLoader
 from markupsafe import Markup, escape
 from spacy.displacy.render import EntityRenderer
 
-from .groups import GROUPINGS
-from .rendering import find_scale, render
-from .schemes import OUTCOMES
-from .scorer import KINDS
+from ..controls import show_controls
+from ..html_templates import make_environment
+from .tables import Change, Range, Score, Table, make_sections
 
-#: Kinds of errors that are shown with their sentences; all are listed.
+#: Kinds of errors that are shown with their texts; all are listed.
 N_SHOWN = 20
+
+_HEADINGS = {"P": "Precision", "R": "Recall", "F": "F1"}
 
 # For types that displaCy has no colour for.
 _COLORS = ("#9fd3f5", "#f7c59f", "#cdd3dd", "#d9c2f0", "#f5e38c", "#f2b5c4", "#a9ddd3")
@@ -24,63 +29,137 @@ _ENTITY = (
 )
 
 
-def render_page(evaluation: Mapping[str, Any]) -> str:
-    """Render an evaluation as one HTML page that needs no other file and no script.
+def render(evaluation: Mapping[str, Any], *, is_page: bool) -> str:
+    """Render an evaluation as one page that needs no other file, or as a part of one.
+
+    A part has a style for itself alone, and its anchors are those of no other
+    evaluation.
 
     evaluation (Mapping[str, Any]): What `evaluate` returns. All text of it is escaped.
-    RETURNS (str): The page.
+    is_page (bool): Whether it is a page.
+    RETURNS (str): The page, or a `style` and a `div`.
     """
-    return _render(evaluation, is_page=True)
-
-
-def render_part(evaluation: Mapping[str, Any]) -> str:
-    """Render an evaluation as a part of a page that holds other things.
-
-    Its style is for itself alone, and its anchors are those of no other evaluation.
-
-    evaluation (Mapping[str, Any]): What `evaluate` returns. All text of it is escaped.
-    RETURNS (str): A `style` and a `div`.
-    """
-    return _render(evaluation, is_page=False)
-
-
-def _render(evaluation: Mapping[str, Any], *, is_page: bool) -> str:
-    comparison, misspelt = (evaluation[key] or {} for key in ("comparison", "misspelt"))
-    compared = [comparison[kind] for kind in KINDS if comparison.get(kind)]
-    lost = [misspelt[kind] for kind in KINDS if misspelt.get(kind)]
-    return render(
-        "evaluation.html.jinja",
-        evaluation,
+    environment = make_environment(PackageLoader(__package__ or ""))
+    environment.filters.update(cell=_format_cell, percent=_percent)
+    page = environment.get_template("evaluation.html.jinja").render(
+        evaluation=evaluation,
         is_page=is_page,
-        kinds=KINDS,
-        groupings=GROUPINGS,
-        outcomes=OUTCOMES,
-        labels=sorted(evaluation["ents_per_type"] or {}),
-        n_errors=sum(confusion["count"] for confusion in evaluation["confusions"]),
+        anchor="" if is_page else _make_anchor(evaluation),
+        title=name_title(evaluation),
+        named=describe_setting(evaluation),
+        sections=make_sections(evaluation),
+        headings=_HEADINGS,
+        plot=_plot,
+        n_errors=sum(each["count"] for each in evaluation["confusions"]),
         n_shown=N_SHOWN,
-        is_compared=bool(compared),
-        is_misspelt=bool(lost),
-        scale=find_scale(row for rows in compared for row in rows.values()),
-        scale_of_lost=find_scale(row for rows in lost for row in rows.values()),
-        scale_of_parts=find_scale(
-            rows["f"]
-            for division in ("per_type", "per_length")
-            for rows in comparison.get(division, {}).values()
-            if rows is not None
-        ),
-        highlight=_Highlighter(evaluation),
+        highlight=_Highlighter(evaluation.get("ents_per_type") or {}),
+    )
+    # at the end, since entities stand at certain characters of a text
+    return show_controls(page)
+
+
+def name_title(evaluation: Mapping[str, Any]) -> str:
+    """Say what was evaluated."""
+    things = "Named entities" if "schemes" in evaluation else "Categories of documents"
+    return f"{things}, evaluated"
+
+
+def describe_setting(evaluation: Mapping[str, Any]) -> dict[str, str]:
+    """Name the predictions and the corpora, those that there are."""
+    setting = evaluation["setting"]
+    named = {
+        "Predictions": setting["model"],
+        "Against": (evaluation["comparison"] or {}).get("model"),
+        "Gold corpus": setting["test"],
+        "Misspelt corpus": (evaluation.get("misspelt") or {}).get("corpus"),
+        "Training corpus": setting["train"],
+    }
+    return {key: name for key, name in named.items() if name is not None}
+
+
+def _make_anchor(evaluation: Mapping[str, Any]) -> str:
+    data = json.dumps(dict(evaluation), sort_keys=True).encode("utf8")
+    return f"hashembeds-{blake2b(data, digest_size=6).hexdigest()}-"
+
+
+def _percent(value: float | None) -> str:
+    return "–" if value is None else f"{value * 100:.1f}"  # noqa: RUF001
+
+
+def _sign(value: float) -> str:
+    return f"{value * 100:+.1f}".replace("-", "−")  # noqa: RUF001
+
+
+def _format_cell(cell: Any) -> str:
+    """Give the content of a cell, with fewer places than where there is text alone."""
+    if isinstance(cell, Score):
+        if cell.interval is None:
+            return _percent(cell.value)
+        bounds = "–".join(map(_percent, cell.interval))  # noqa: RUF001
+        return Markup("{} <small>{}</small>").format(_percent(cell.value), bounds)
+    if isinstance(cell, Change):
+        return "" if cell.value is None else _sign(cell.value)
+    if isinstance(cell, Range):
+        return " to ".join(map(_sign, cell.bounds or ()))
+    return str(cell)
+
+
+def _plot(table: Table) -> tuple[str, Sequence[Markup]] | None:
+    """Draw the last scores with intervals of a table, or its differences."""
+    if table.ranges:
+        name = table.ranges[-1]
+        scores = [row[table.header.index(name)] for row in table.rows]
+        drawn = [_draw_whisker(each.value, each.interval) for each in scores]
+        return f"{_HEADINGS[name]}, 0 to 100", drawn
+    if "Difference" not in table.header:
+        return None
+    place = table.header.index("Difference")
+    pairs = [(row[place].value, row[place + 1].bounds) for row in table.rows]
+    scale = _find_scale(pairs)
+    drawn = [_draw_whisker(*pair, -scale, scale) for pair in pairs]
+    return f"−{_percent(scale)} to +{_percent(scale)}", drawn  # noqa: RUF001
+
+
+def _find_scale(pairs: Iterable[tuple[float, Sequence[float] | None]]) -> float:
+    """Give the least multiple of 5 points that no difference or bound exceeds."""
+    values = [0.05, *(x for value, bounds in pairs for x in (value, *(bounds or ())))]
+    return ceil(max(map(abs, values)) * 20 - 1e-9) / 20
+
+
+def _draw_whisker(
+    value: float | None,
+    interval: Sequence[float] | None,
+    low: float = 0.0,
+    high: float = 1.0,
+) -> Markup:
+    """Draw a figure as a dot on a line from `low` to `high`, its interval as a bar."""
+
+    def place(x: float) -> str:
+        return f"{4 + 152 * (x - low) / (high - low):.1f}"
+
+    shapes = ['<line class="axis" x1="4" x2="156" y1="8" y2="8"/>']
+    if low < 0 < high:
+        zero = place(0)
+        shapes.append(f'<line class="zero" x1="{zero}" x2="{zero}" y1="1" y2="15"/>')
+    if interval is not None:
+        start, end = (place(bound) for bound in interval)
+        shapes.append(f'<line class="bar" x1="{start}" x2="{end}" y1="8" y2="8"/>')
+    if value is not None:
+        shapes.append(f'<circle cx="{place(value)}" cy="8" r="2.5"/>')
+    return Markup(
+        f'<svg viewBox="0 0 160 16" aria-hidden="true">{"".join(shapes)}</svg>'
     )
 
 
 class _Highlighter:
     """Marks entities in a text as displaCy does, those of an error more strongly."""
 
-    def __init__(self, evaluation: Mapping[str, Any]) -> None:
+    def __init__(self, types: Iterable[str]) -> None:
         self._renderer = EntityRenderer({"template": _ENTITY})
         colors = cycle(_COLORS)
         self._colors = {
             label: self._renderer.colors.get(label.upper()) or next(colors)
-            for label in sorted(evaluation["ents_per_type"] or {})
+            for label in sorted(types)
         }
 
     def __call__(self, text: str, marks: list[dict[str, Any]]) -> Markup:

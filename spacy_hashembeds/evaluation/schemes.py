@@ -1,4 +1,4 @@
-"""Scores that give credit to entities that are nearly right.
+"""Scores that give credit to entities that are nearly right, and averages over types.
 
 The four schemes of SemEval 2013, task 9.1 (Segura-Bedmar et al. 2013), as nervaluate
 has them: of each entity they ask that
@@ -21,11 +21,17 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from .matching import Matches, SpanKey
+import numpy as np
+
+from .scorer import Matches, SpanKey
 
 #: What may become of an entity, in the order of their abbreviations at SemEval: COR,
 #: INC, PAR, MIS, SPU.
 OUTCOMES = ("correct", "incorrect", "partial", "missed", "spurious")
+
+#: "micro" counts entities of all types together; "macro" is the mean of the types'
+#: scores, and "weighted" that with each type as often as it has gold entities.
+AVERAGES = ("micro", "macro", "weighted")
 
 _IsRight = Callable[[SpanKey, SpanKey], bool]
 
@@ -46,13 +52,10 @@ SCHEMES: Mapping[str, _IsRight] = {
 def count_outcomes(
     golds: Sequence[SpanKey], predicted: Sequence[SpanKey], scheme: str
 ) -> Counter[str]:
-    """Count what becomes of the entities of one doc, or of those of one type.
+    """Count the `OUTCOMES` of the entities of one doc, or of those of one type.
 
-    golds (Sequence[SpanKey]): Gold entities, none overlapping another.
-    predicted (Sequence[SpanKey]): Predicted entities. Where they overlap, as they may
-        after alignment, those that are right in all choose first.
-    scheme (str): One of `SCHEMES`.
-    RETURNS (Counter[str]): How often each of `OUTCOMES` occurs.
+    Where predictions overlap, as they may after alignment, those that are right in all
+    choose first.
     """
     is_right = SCHEMES[scheme]
     otherwise = "partial" if scheme == "partial" else "incorrect"
@@ -60,7 +63,7 @@ def count_outcomes(
     free = sorted(golds, key=_get_bounds)
     counts: Counter[str] = Counter()
     for key in sorted(predicted, key=lambda key: (key not in all_golds, *key[1:])):
-        gold = _choose(_find_overlapping(free, key), key, is_right)
+        gold = _choose(free, key, is_right)
         if gold is None:
             counts["spurious"] += 1
         else:
@@ -73,7 +76,6 @@ def count_outcomes(
 def score_outcomes(counts: Mapping[str, int]) -> dict[str, float | int] | None:
     """Score what became of entities, with SemEval's formulas.
 
-    counts (Mapping[str, int]): How often each of `OUTCOMES` occurs.
     RETURNS (dict[str, float | int], optional): `p`, `r` and `f`, 0 to 1, and the
         counts. Where a denominator is 0, so is the score; None where all counts are.
     """
@@ -96,50 +98,68 @@ class SchemeCounter:
     """
 
     def __init__(self) -> None:
-        self._totals: dict[tuple[str, str, str | None], Counter[str]] = defaultdict(
-            Counter
-        )
+        # by prefix, scheme, and type, or "" for all
+        self._totals: dict[tuple[str, str], dict[str, Counter[str]]] = defaultdict(dict)
 
     def add(self, views: Mapping[str, Matches]) -> None:
-        """Count the entities of one doc.
-
-        views (Mapping[str, Matches]): What `match_entities` returns.
-        """
+        """Count the entities of one doc, of which `match_entities` gives the views."""
         for prefix, matches in views.items():
-            golds = (*matches.correct, *matches.missed)
-            predicted = (*matches.correct, *matches.spurious)
-            of_gold, of_predicted = _group(golds), _group(predicted)
+            of_gold = _group((*matches.correct, *matches.missed))
+            of_predicted = _group((*matches.correct, *matches.spurious))
             for label in of_gold | of_predicted:
+                golds, found = of_gold.get(label, []), of_predicted.get(label, [])
                 for scheme in SCHEMES:
-                    counts = count_outcomes(
-                        of_gold.get(label, []), of_predicted.get(label, []), scheme
-                    )
-                    self._totals[prefix, scheme, label].update(counts)
+                    totals = self._totals[prefix, scheme].setdefault(label, Counter())
+                    if golds == found:  # as in most docs
+                        totals["correct"] += len(golds)
+                    else:
+                        totals.update(count_outcomes(golds, found, scheme))
 
     def summarize(self, prefix: str) -> dict[str, Any]:
-        """Score what was counted.
+        """Score what was counted of a view.
 
-        prefix (str): Of the view.
         RETURNS (dict[str, Any]): For each scheme None, where there is nothing to score,
             or the scores of `score_outcomes`, and those of each type in `per_type`.
         """
         return {scheme: self._score(prefix, scheme) for scheme in SCHEMES}
 
     def _score(self, prefix: str, scheme: str) -> dict[str, Any] | None:
-        total = score_outcomes(self._totals[prefix, scheme, None])
-        if total is None:
-            return None
-        labels = {key[2] for key in self._totals if key[:2] == (prefix, scheme)}
-        per_type = {
-            label: score_outcomes(self._totals[prefix, scheme, label])
-            for label in sorted(label for label in labels if label is not None)
-        }
-        return {**total, "per_type": per_type}
+        totals = self._totals[prefix, scheme]
+        scores = {label: score_outcomes(totals[label]) for label in sorted(totals)}
+        total = scores.pop("", None)
+        return total and {**total, "per_type": scores}
 
 
-def _group(keys: Sequence[SpanKey]) -> dict[str | None, list[SpanKey]]:
-    """Group entities by type, and all of them under None, if there are any."""
-    groups: dict[str | None, list[SpanKey]] = {None: list(keys)} if keys else {}
+def average_types(strict: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """Average the scores of types, as seqeval's `classification_report` does.
+
+    Types are all that are gold or predicted, as there. One that is never predicted has
+    precision 0, and one that is never gold recall 0: seqeval's `zero_division=0`, and
+    spaCy's rule.
+
+    strict (Mapping[str, Any], optional): The scores of the scheme "strict".
+    RETURNS (dict[str, Any], optional): For each of `AVERAGES` `p`, `r` and `f`, 0 to 1.
+    """
+    if strict is None:
+        return None
+    types = strict["per_type"].values()
+    scores = np.array([[score[key] for key in "prf"] for score in types])
+    gold = ("correct", "incorrect", "missed")
+    supports = np.array([sum(score[key] for key in gold) for score in types])
+    averages = (
+        [strict[key] for key in "prf"],
+        scores.mean(axis=0).tolist(),
+        (supports / max(supports.sum(), 1) @ scores).tolist(),
+    )
+    return {
+        name: dict(zip("prf", values, strict=True))
+        for name, values in zip(AVERAGES, averages, strict=True)
+    }
+
+
+def _group(keys: Sequence[SpanKey]) -> dict[str, list[SpanKey]]:
+    """Group entities by type, and all of them under "", if there are any."""
+    groups: dict[str, list[SpanKey]] = {"": list(keys)} if keys else {}
     for key in keys:
         groups.setdefault(key[0], []).append(key)
     return groups
@@ -149,19 +169,16 @@ def _get_bounds(key: SpanKey) -> tuple[int, int]:
     return key[1:]
 
 
-def _find_overlapping(golds: list[SpanKey], key: SpanKey) -> list[SpanKey]:
-    """Give the gold entities, sorted, that share a token with a prediction."""
-    _, start, end = key
-    first = bisect_right(golds, start, key=lambda gold: gold[2])
-    return golds[first : bisect_left(golds, end, lo=first, key=lambda gold: gold[1])]
-
-
 def _choose(
-    golds: Sequence[SpanKey], key: SpanKey, is_right: _IsRight
+    free: Sequence[SpanKey], key: SpanKey, is_right: _IsRight
 ) -> SpanKey | None:
+    """Choose among the gold entities, sorted, that share a token with a prediction."""
+    first = bisect_right(free, key[1], key=lambda gold: gold[2])
+    last = bisect_left(free, key[2], lo=first, key=lambda gold: gold[1])
+
     def rank(gold: SpanKey) -> tuple[bool, int]:
         if not is_right(gold, key):
             return True, 0
         return False, abs(gold[1] - key[1]) + abs(gold[2] - key[2])
 
-    return min(golds, key=rank, default=None)
+    return min(free[first:last], key=rank, default=None)

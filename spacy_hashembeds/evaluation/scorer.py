@@ -11,18 +11,20 @@ a missing token is ignored, but one on plain tokens outside every gold entity is
 a false positive in both copies. Recall does divide up.
 """
 
-from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from spacy.scorer import PRFScore
 from spacy.tokens import Doc
 from spacy.training import Example
 
 from ..corpora.entities import read_entity_texts
-from .matching import Matches, SpanKey, match_spans
+from .counts import Counts, add_counts, describe_counts, make_counts
+
+# Label, first token, token after the last, in the gold doc's tokens.
+SpanKey = tuple[str, int, int]
 
 ALL, SEEN, UNSEEN = "ents", "ents_seen", "ents_unseen"
 KINDS = {"all": ALL, "seen": SEEN, "unseen": UNSEEN}
@@ -57,11 +59,25 @@ def make_seen_unseen_ner_scorer(*, train: Path | None) -> "SeenUnseenNERScorer":
     return SeenUnseenNERScorer(train)
 
 
-class SeenUnseenNERScorer:
-    """Scores seen and unseen entities, reading the training set when first called.
+@dataclass(frozen=True, kw_only=True)
+class Matches:
+    """The entities of one doc, divided as `spacy.scorer.get_ner_prf` counts them.
 
-    train (Path, optional): The training set, a `.spacy` file or a folder of them.
+    correct (tuple[SpanKey, ...]): Predicted, with the type and bounds of a gold entity.
+    spurious (tuple[SpanKey, ...]): Predicted otherwise: false positives.
+    ignored (tuple[SpanKey, ...]): Predicted on tokens whose annotation is missing, or
+        on none of the gold doc's tokens: neither right nor wrong.
+    missed (tuple[SpanKey, ...]): Gold and not predicted: false negatives.
     """
+
+    correct: tuple[SpanKey, ...] = ()
+    spurious: tuple[SpanKey, ...] = ()
+    ignored: tuple[SpanKey, ...] = ()
+    missed: tuple[SpanKey, ...] = ()
+
+
+class SeenUnseenNERScorer:
+    """Scores seen and unseen entities, reading the training set when first called."""
 
     def __init__(self, train: Path | None) -> None:
         self.train = train
@@ -110,9 +126,8 @@ def score_seen_unseen(
     kwargs: The component's settings, which spaCy passes to every scorer; unused.
     RETURNS (dict[str, Any]): The scores.
     """
-    return summarize_matches(
-        match_entities(example, train_texts) for example in examples
-    )
+    docs = (match_entities(example, train_texts) for example in examples)
+    return summarize_counts(add_counts(map(count_matches, docs)))
 
 
 def match_entities(
@@ -139,20 +154,75 @@ def match_entities(
     }
 
 
-def summarize_matches(docs: Iterable[Mapping[str, Matches]]) -> dict[str, Any]:
-    """Score what was matched in each doc: see `score_seen_unseen`.
+def match_spans(
+    predicted: Sequence[SpanKey], golds: Sequence[SpanKey], missing: np.ndarray
+) -> Matches:
+    """Divide the entities of one doc as `spacy.scorer.get_ner_prf` does.
 
-    docs (Iterable[Mapping[str, Matches]]): For each doc what `match_entities` returns;
-        read once.
-    RETURNS (dict[str, Any]): The scores.
+    predicted (Sequence[SpanKey]): Predicted entities; one that is aligned with no
+        token of the gold doc is empty, its first token being its end.
+    golds (Sequence[SpanKey]): Gold entities.
+    missing (ndarray): Whether each token's annotation is missing, shape (n_tokens,).
     """
-    counts = {prefix: _Counts() for prefix in KINDS.values()}
-    for doc in docs:
-        for prefix, matches in doc.items():
-            counts[prefix].add(matches)
+    unmatched = dict.fromkeys(golds)
+    correct, spurious, ignored = [], [], []
+    for key in predicted:
+        _, start, end = key
+        if start == end or missing[start:end].any():
+            ignored.append(key)
+        elif key in unmatched:
+            correct.append(key)
+            del unmatched[key]
+        else:
+            spurious.append(key)
+    return Matches(
+        correct=tuple(correct),
+        spurious=tuple(spurious),
+        ignored=tuple(ignored),
+        missed=tuple(unmatched),
+    )
+
+
+def count_matches(views: Mapping[str, Matches]) -> Counts:
+    """Count the entities of one doc, of which `match_entities` gives the views.
+
+    RETURNS (Counts): Under a prefix, a length or "", and a type or None: all entities
+        of the prefix, those of each length, and those of each type.
+    """
+    counts = make_counts()
+    for prefix, matches in views.items():
+        outcomes = (matches.correct, matches.spurious, matches.missed)
+        for i, keys in enumerate(outcomes):
+            for label, start, end in keys:
+                counts[prefix, "", None][i] += 1
+                counts[prefix, "", label][i] += 1
+                counts[prefix, find_length(start, end), None][i] += 1
+        for label, _, _ in matches.ignored:
+            counts[prefix, "", label]  # spaCy lists a type even if its spans are
+    return counts
+
+
+def summarize_counts(totals: Mapping[Any, Sequence[int]]) -> dict[str, Any]:
+    """Score the sums of what `count_matches` counts: see `score_seen_unseen`."""
     scores: dict[str, Any] = {}
-    for prefix, counted in counts.items():
-        scores.update(counted.summarize(prefix))
+    nothing = {**dict.fromkeys("prf"), "support": 0}
+    for prefix in KINDS.values():
+        if (prefix, "", None) not in totals:
+            names = (*nothing, "per_type", "per_length")
+            scores |= {f"{prefix}_{name}": nothing.get(name) for name in names}
+            continue
+        total = describe_counts(totals[prefix, "", None])
+        scores |= {f"{prefix}_{key}": value for key, value in total.items()}
+        scores[f"{prefix}_per_type"] = {
+            label: describe_counts(totals[prefix, "", label])
+            for found, _, label in totals
+            if found == prefix and label is not None
+        }
+        of_length = {n: totals.get((prefix, n, None)) for n in LENGTHS}
+        scores[f"{prefix}_per_length"] = {
+            length: describe_counts(counts) if counts else nothing.copy()
+            for length, counts in of_length.items()
+        }
     return scores
 
 
@@ -180,7 +250,7 @@ def _gold_views(
     """Give the doc as it stands in the test set and in its two copies.
 
     YIELDS (tuple[str, list[SpanKey], ndarray]): The scores' prefix, the gold
-        entities, and whether each token is missing, shape (n_tokens,).
+        entities, and whether each token is missing.
     """
     missing = gold.to_array(["ENT_IOB"]).reshape(-1) == 0
     seen_missing, unseen_missing = missing.copy(), missing.copy()
@@ -197,59 +267,3 @@ def _gold_views(
     yield ALL, seen + unseen, missing
     yield SEEN, seen, seen_missing
     yield UNSEEN, unseen, unseen_missing
-
-
-class _Counts:
-    """Counts of one kind of entities, by type and by length."""
-
-    def __init__(self) -> None:
-        self._per_type: defaultdict[str, PRFScore] = defaultdict(PRFScore)
-        self._per_length = {length: PRFScore() for length in LENGTHS}
-
-    def add(self, matches: Matches) -> None:
-        """Count the entities of a doc."""
-        for key in matches.correct:
-            for score in self._find(*key):
-                score.tp += 1
-        for key in matches.spurious:
-            for score in self._find(*key):
-                score.fp += 1
-        for key in matches.missed:
-            for score in self._find(*key):
-                score.fn += 1
-        for label, _, _ in matches.ignored:
-            self._per_type[label]  # spaCy lists a type even if its spans are ignored
-
-    def summarize(self, prefix: str) -> dict[str, Any]:
-        """Score what was counted, under keys with this prefix."""
-        total = sum(self._per_type.values(), PRFScore())
-        if not len(total):
-            names = ("p", "r", "f", "per_type", "per_length")
-            return {
-                **dict.fromkeys(f"{prefix}_{name}" for name in names),
-                f"{prefix}_support": 0,
-            }
-        return {
-            f"{prefix}_p": total.precision,
-            f"{prefix}_r": total.recall,
-            f"{prefix}_f": total.fscore,
-            f"{prefix}_per_type": {
-                label: _score(counts) for label, counts in self._per_type.items()
-            },
-            f"{prefix}_per_length": {
-                length: _score(counts) if len(counts) else {**_NOTHING, "support": 0}
-                for length, counts in self._per_length.items()
-            },
-            f"{prefix}_support": total.tp + total.fn,
-        }
-
-    def _find(self, label: str, start: int, end: int) -> tuple[PRFScore, PRFScore]:
-        return self._per_type[label], self._per_length[find_length(start, end)]
-
-
-#: What is scored of nothing. Of types spaCy has zeros.
-_NOTHING: dict[str, None] = dict.fromkeys("prf")
-
-
-def _score(counts: PRFScore) -> dict[str, Any]:
-    return {**counts.to_dict(), "support": counts.tp + counts.fn}

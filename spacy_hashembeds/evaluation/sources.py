@@ -1,71 +1,108 @@
-"""What is evaluated: docs, or pipelines that make some, and how it is done."""
+"""What is evaluated: gold docs, and predictions beside them, made here or elsewhere."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from spacy.language import Language
 from spacy.tokens import Doc
+from spacy.training import Corpus as DocBinCorpus
 from spacy.training import Example
+from spacy.training.corpus import FILE_TYPE
 from spacy.vocab import Vocab
-from tqdm import tqdm  # type: ignore[import-untyped]
 
-from ..checks import check_integers, check_items, check_types
+from ..checks import check_items
 from ..corpora.annotated import read_annotated
 from ..corpora.columns import ColumnFormat
-from .draws import MAX_SAMPLES
-from .predictions import pair_examples, predict_examples
+from ..files import quote
+from ..loading import load_trained
+from .bootstrap import CONFIDENCE, Draws
+from .counts import Run
 
-Corpus = Iterable[Doc | Example] | str | Path
+#: How files with one token a line are laid out, unless somebody says otherwise.
+LAYOUT = ColumnFormat(comments=True)
+
+# Files of a pipeline, which somebody may give instead of its folder.
+_OF_PIPELINES = frozenset({".cfg", ".json", ".gz", ".whl", ".zip"})
+
+# What a misspelt copy has of each token as the gold corpus has it.
+_SHARED: list[int | str] = ["ENT_IOB", "ENT_TYPE"]
+
+# Words of a doc that an error shows.
+_N_SHOWN = 5
 
 
 @dataclass(frozen=True, kw_only=True)
 class Source:
-    """Docs, or a pipeline that makes some, with the name that is shown for them.
-
-    name (str): The name.
-    docs (Language | Iterable[Doc | Example]): The docs, or the pipeline.
-    """
+    """Docs, or a pipeline that makes some, with the name that is shown for them."""
 
     name: str
     docs: Any
 
+    @property
+    def is_pipeline(self) -> bool:
+        """Whether it is a pipeline."""
+        return isinstance(self.docs, Language)
+
 
 @dataclass(frozen=True, kw_only=True)
-class Options:
-    """How to evaluate.
+class Inputs:
+    """What is to be evaluated, and how: the arguments of `evaluate`, named."""
 
-    samples (int): How often the bootstrap and the test of significance draw.
-    seed (int): What they draw by.
-    show_progress (bool): Whether to show on stderr how far it is, where that is a
-        terminal.
-    RAISES (TypeError): If a number is of another type.
-    RAISES (ValueError): If `samples` is not 1 to 1,000,000, or `seed` is negative.
-    """
+    predictions: Source
+    gold: Source
+    train: Source | None
+    against: Source | None
+    ablation: bool
+    misspelt: Source | None
+    draws: Draws
 
-    samples: int
-    seed: int
-    show_progress: bool
+    def predict(self, source: Source) -> Iterable[Example]:
+        """Put predictions beside the gold docs."""
+        golds, name = self.gold.docs, self.gold.name
+        examples = (
+            predict_examples(source.docs, golds)
+            if source.is_pipeline
+            else pair_examples(source.docs, golds, name=source.name, gold=name)
+        )
+        title = f"Evaluating {source.name}"
+        return self.draws.show(examples, title, total=len(golds))
 
-    def __post_init__(self) -> None:
-        draws = {"samples": self.samples, "seed": self.seed}
-        check_types(int, "an integer", **draws)
-        check_integers(1, MAX_SAMPLES, samples=self.samples)
-        check_integers(0, seed=self.seed)
+    def read_train(self) -> Iterator[Doc]:
+        """Read the gold docs of the training set."""
+        assert self.train is not None
+        title = f"Reading {self.train.name}"
+        return map(get_reference, self.draws.show(self.train.docs, title))
 
-    def show(self, docs: Iterable[Any], title: str, total: int | None = None) -> Any:
-        """Hand docs on, and show how far that is."""
-        disable = None if self.show_progress else True
-        settings = {"unit": " docs", "leave": False, "disable": disable}
-        return tqdm(docs, desc=title, total=total, **settings)
+    def describe(self, run: Run) -> dict[str, Any]:
+        """Describe what was evaluated, and how."""
+        return {
+            "model": self.predictions.name,
+            "test": self.gold.name,
+            "train": None if self.train is None else self.train.name,
+            "documents": len(run.documents),
+            "documents_read": run.n_read,
+            "confidence": CONFIDENCE,
+            "samples": self.draws.samples,
+            "seed": self.draws.seed,
+        }
 
 
-def name_predictions(source: Any, argument: str) -> Source:
+# What may be given in their place.
+Predictions = Language | Iterable[Doc] | Source
+Corpus = Iterable[Doc | Example] | str | Path | Source
+
+
+def name_predictions(source: Predictions, argument: str) -> Source:
     """Name a pipeline, or predicted docs.
 
     RAISES (TypeError): If it is neither.
     """
+    if isinstance(source, Source):
+        return source
     if isinstance(source, Language):
         return Source(name=f"{source.lang}_{source.meta['name']}", docs=source)
     if isinstance(source, str | Path) or not isinstance(source, Iterable):
@@ -81,15 +118,167 @@ def name_corpus(source: Corpus, argument: str) -> Source:
 
     RAISES (TypeError): If it is neither.
     """
-    if not isinstance(source, str | Path):
-        check_items("Docs or Examples, or their file", **{argument: source})
-        return Source(name=argument, docs=source)
-    docs = read_annotated(source, Vocab(), layout=ColumnFormat(comments=True))
-    return Source(name=str(source), docs=docs)
+    if isinstance(source, Source):
+        return source
+    if isinstance(source, str | Path):
+        return read_source(source, LAYOUT)
+    check_items("Docs or Examples, or their file", **{argument: source})
+    return Source(name=argument, docs=source)
 
 
-def predict(source: Source, golds: list[Doc | Example], gold: str) -> Iterator[Example]:
-    """Put predictions beside the gold docs, whose name is `gold`."""
-    if isinstance(source.docs, Language):
-        return predict_examples(source.docs, golds)
-    return pair_examples(source.docs, golds, name=source.name, gold=gold)
+def read_source(corpus: str | Path, layout: ColumnFormat) -> Source:
+    """Name the docs of a file."""
+    return Source(name=str(corpus), docs=read_annotated(corpus, Vocab(), layout=layout))
+
+
+def load_source(model: str | Path, layout: ColumnFormat) -> Source:
+    """Load a pipeline, or name the docs of a file of predictions.
+
+    RAISES (OSError): If there is no such pipeline.
+    RAISES (ValueError): If it is a file of a pipeline.
+    """
+    path = Path(model)
+    if _holds_predictions(path):
+        return read_source(model, layout)
+    if path.is_file():
+        raise ValueError(
+            f"'{model}' should be a pipeline, a package name or a folder, or a file of "
+            f"predictions, but ends in {path.suffix}, as files of pipelines do. Give "
+            "the folder that `spacy train` wrote, model-best; or give a file of "
+            "predictions another name, such as "
+            f"'{path.with_suffix('.iob')}'."
+        )
+    return Source(name=str(model), docs=load_trained(model))
+
+
+def predict_examples(
+    nlp: Language, golds: Iterable[Doc | Example]
+) -> Iterator[Example]:
+    """Run a pipeline on the examples that `spacy evaluate` would make.
+
+    Nothing that is given is changed. Of an `Example`, the pipeline gets the tokens of
+    the predicted side and nothing else: entities that stand there from before would
+    bind a pipeline's `ner`.
+
+    golds (Iterable[Doc | Example]): The gold docs; read once. Those without tokens are
+        left out.
+    """
+    examples = _make_examples(nlp, golds)
+    inputs = ((example.predicted, example) for example in examples)
+    for doc, example in nlp.pipe(inputs, as_tuples=True):
+        example.predicted = doc
+        yield example
+
+
+def pair_examples(
+    predicted: Iterable[Doc], golds: Iterable[Doc | Example], *, name: str, gold: str
+) -> Iterator[Example]:
+    """Put predicted docs beside the gold docs that have the same words.
+
+    Docs without tokens are left out on both sides. Errors call them `name` and `gold`.
+
+    RAISES (ValueError): Where the words differ, or there are more docs on one side.
+    """
+    pairs = zip_longest(filter(len, map(_check_doc, predicted)), find_golds(golds))
+    for number, (theirs, ours) in enumerate(pairs):
+        words = [[] if doc is None else [t.text for t in doc] for doc in (theirs, ours)]
+        if words[0] != words[1]:
+            raise ValueError(
+                f"The predictions '{name}' should have the documents and words of the "
+                f"gold corpus '{gold}', but {_describe(number, *words)}. Documents and "
+                "words are counted from 0, and documents without words left out."
+            )
+        yield Example(theirs, ours)
+
+
+def read_misspelt(inputs: Inputs) -> Inputs | None:
+    """Read a copy of the gold corpus in which the same tokens have other words.
+
+    RAISES (ValueError): If the copy has not the documents, tokens and entities of the
+        gold corpus, or there is no pipeline to read it.
+    RETURNS (Inputs, optional): The same with the copy as gold corpus, if there is one.
+    """
+    gold, misspelt, reader = inputs.gold, inputs.misspelt, inputs.predictions
+    if misspelt is None:
+        return None
+    if not reader.is_pipeline:
+        raise ValueError(
+            "'misspelt' (--misspelt) is read by a pipeline once more, but "
+            f"'{reader.name}' are predictions. Give the pipeline that made them, or "
+            "evaluate predictions of the misspelt corpus against that corpus."
+        )
+    copies = [doc for doc in misspelt.docs if len(get_reference(doc))]
+    pairs = zip_longest(map(get_reference, copies), find_golds(gold.docs))
+    for number, (copy, reference) in enumerate(pairs):
+        if copy is None or reference is None or not _are_alike(copy, reference):
+            raise ValueError(
+                f"'{misspelt.name}', the misspelt corpus, should have the documents, "
+                f"tokens and entities of the gold corpus '{gold.name}', but differs in "
+                f"document {number}, counted from 0 and without empty ones. Make it of "
+                "that corpus with `python -m lab misspell`."
+            )
+    return replace(inputs, gold=replace(misspelt, docs=copies))
+
+
+def find_golds(golds: Iterable[Doc | Example]) -> list[Doc]:
+    """Give the gold docs that have tokens: those of which there are examples."""
+    return [doc for doc in map(get_reference, golds) if len(doc)]
+
+
+def get_reference(gold: Doc | Example) -> Doc:
+    """Give the gold doc.
+
+    RAISES (TypeError): If it is neither a Doc nor an Example.
+    """
+    return gold.reference if isinstance(gold, Example) else _check_doc(gold)
+
+
+def _holds_predictions(path: Path) -> bool:
+    if path.is_dir():
+        is_pipeline = (path / "meta.json").is_file()
+        return not is_pipeline and any(path.glob(f"*{FILE_TYPE}"))
+    return path.exists() and path.suffix not in _OF_PIPELINES
+
+
+def _make_examples(nlp: Language, golds: Iterable[Doc | Example]) -> Iterator[Example]:
+    corpus = DocBinCorpus("")
+    for gold in golds:
+        reference = get_reference(gold)
+        if not isinstance(gold, Example):
+            yield from corpus.make_examples(nlp, [reference])
+        elif len(reference):
+            words = [token.text for token in gold.predicted]
+            spaces = [bool(token.whitespace_) for token in gold.predicted]
+            yield Example(Doc(nlp.vocab, words=words, spaces=spaces), reference)
+
+
+def _are_alike(copy: Doc, gold: Doc) -> bool:
+    return np.array_equal(copy.to_array(_SHARED), gold.to_array(_SHARED))
+
+
+def _check_doc(doc: Any) -> Doc:
+    if not isinstance(doc, Doc):
+        raise TypeError(
+            "Corpora should hold Docs or Examples, and predictions Docs, but there is "
+            f"one of type {type(doc).__name__}. A single Doc should stand in a list."
+        )
+    return doc
+
+
+def _describe(number: int, theirs: list[str], ours: list[str]) -> str:
+    """Say where the words of a doc differ first; no words mean no doc."""
+    if not theirs:
+        return f"end before its document {number} ({_show(ours, 0)})"
+    if not ours:
+        return f"go on where it ends, with document {number} ({_show(theirs, 0)})"
+    pairs = zip_longest(theirs, ours)
+    place = next(i for i, (word, other) in enumerate(pairs) if word != other)
+    return (
+        f"differ in document {number} from word {place} on: {_show(theirs, place)} "
+        f"instead of {_show(ours, place)}"
+    )
+
+
+def _show(words: list[str], place: int) -> str:
+    shown = words[place : place + _N_SHOWN]
+    return quote(" ".join(shown)) if shown else "its end"

@@ -1,235 +1,413 @@
-"""The tables of an evaluation, as they are printed and as Markdown has them."""
+"""The tables of an evaluation, in the order in which they are shown."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
-from .. import markdown
 from ..controls import show_controls
+from ..display import Table as TextTable
+from .categories import AVERAGES, name_accuracy
 from .groups import GROUPINGS
-from .part_tables import (
-    show_chunks,
-    show_differences,
-    show_lengths,
-    show_parts,
-    show_types,
-)
 from .schemes import OUTCOMES
 from .scorer import KINDS
-from .table import (
-    GAP,
-    WIDTH,
-    Table,
-    format_difference,
-    format_percent,
-    format_range,
+
+#: Columns of a terminal, and the spaces between those of a table.
+_WIDTH, _GAP = 80, 3
+
+#: Confusions that are listed, and labels of a matrix that fits a terminal; JSON and the
+#: page have more.
+_N_CONFUSIONS, _N_LABELS = 10, 10
+
+#: The fewest characters of a text that are shown, and of a label above a column; and
+#: how many of a document with a wrong label.
+_LEAST_QUOTED, _LEAST_LABEL, _QUOTED = 20, 4, 34
+
+
+class Score(NamedTuple):
+    """A share of 0 to 1, None where nothing was counted, and its bounds."""
+
+    value: float | None
+    interval: Sequence[float] | None = None
+
+    def __str__(self) -> str:
+        return "-" if self.value is None else f"{self.value * 100:.2f}"
+
+
+class Change(NamedTuple):
+    """A difference of shares, -1 to 1, None where there is none."""
+
+    value: float | None
+
+    def __str__(self) -> str:
+        return "-" if self.value is None else f"{self.value * 100:+.2f}"
+
+
+class Range(NamedTuple):
+    """Bounds of shares, which are not known to more than a place or so."""
+
+    bounds: Sequence[float] | None
+
+    def __str__(self) -> str:
+        return "..".join(f"{x * 100:.1f}" for x in self.bounds or ()) or "-"
+
+
+class Share(NamedTuple):
+    """A number, and the share that it is of the largest one of its table."""
+
+    number: int
+    share: float
+
+    def __str__(self) -> str:
+        return str(self.number)
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of scores, counts and words.
+
+    title (str): What is in it.
+    header (Sequence[str]): Its columns.
+    rows (Sequence[Sequence[Any]]): Its rows: text, numbers, and the types above.
+    aligns (str): "l" or "r" for each of the first columns; the others are to the right.
+    legend (str, optional): What there is to know about it.
+    ranges (str): The columns, of one letter, whose bounds are columns where it is text.
+    cut (int, optional): The longest header where it is text.
+    shown (str): Where it stands: in "text", that is, in the terminal and in Markdown,
+        on the "page", or in "all" of them.
+    """
+
+    title: str
+    header: Sequence[str]
+    rows: Sequence[Sequence[Any]]
+    aligns: str = "l"
+    legend: str | None = None
+    ranges: str = ""
+    cut: int | None = None
+    shown: str = "all"
+
+    def to_text(self) -> TextTable:
+        """RETURNS (TextTable): The table with text in all of its cells."""
+        places = [self.header.index(name) for name in self.ranges]
+        rows = [
+            (*row, *(_get_range(row[place]) for place in places)) for row in self.rows
+        ]
+        header = (
+            *(_cut(name, self.cut or len(name)) for name in self.header),
+            *(f"{name} from-to" for name in self.ranges),
+        )
+        text = [tuple(map(str, row)) for row in rows]
+        return TextTable(self.title, self.legend, header, text, self.aligns)
+
+
+class Section(NamedTuple):
+    """A part of the page: its name, what there is to know about it, and its tables."""
+
+    name: str
+    about: str
+    tables: Sequence[Table]
+
+
+_ABOUT = {
+    "Scores": "In percent. {scores} Small figures are {confidence:.0%} intervals over "
+    "documents ({samples:,} draws, seed {seed}): they say how far a score would move "
+    "on other documents of the same kind, for this pipeline as it is. They don't say "
+    "what training it again would give.",
+    "Comparison": "The difference is these predictions minus the others, in points; "
+    "its interval is from the same draws of documents for both. p is the two-sided "
+    "probability of a difference at least as large if it did not matter which of the "
+    "two made which prediction (approximate randomization by document).",
+    "Misspelt": "What the same pipeline scores where it reads a misspelt copy of the "
+    "gold corpus, and what is lost there, in points. Interval and p are those of two "
+    "pipelines that are compared: drawn by document.",
+    "Lengths": "In tokens.",
+    "Averages": "In percent. Micro counts the entities of all types together; macro is "
+    "the mean of the types' scores, and weighted that with each type as often as it "
+    "has gold entities. A score with nothing to divide by is 0.",
+    "Schemes": "Scores in percent that give credit to what is nearly right, as defined "
+    "for SemEval 2013, task 9.1. Strict: type and bounds must be right, as above. "
+    "Exact: the bounds, whatever the type. Partial: as exact, but an overlap counts "
+    "half. Ent_type: the type, and some token shared.",
+    "Groups": "Every gold entity is in one group of each table. There is no precision "
+    "here: a wrong prediction belongs to no group.",
+    "Chunks": "Recall of tokens, in percent.",
+    "Errors": "The texts are the first errors of each kind in the corpus.",
+}
+_ENTITIES = "An entity is seen if its text stands as an entity in the training corpus."
+_CATEGORIES = (
+    "Accuracy is the share of documents that get their label; exact match, that of "
+    "documents that get all of their labels and no other. Macro is the mean of the "
+    "labels' scores, and micro counts the labels of all documents together."
 )
 
-#: Confusions that are shown; the JSON and the page have more.
-_N_CONFUSIONS = 10
 
-#: The fewest characters of a text that are shown.
-_LEAST_QUOTED = 20
-
-
-def make_tables(evaluation: Mapping[str, Any]) -> list[Table]:
-    """Show an evaluation as tables, those that have rows.
+def make_sections(evaluation: Mapping[str, Any]) -> list[Section]:
+    """Show an evaluation as sections with tables, those that have rows.
 
     evaluation (Mapping[str, Any]): What `evaluate` returns.
-    RETURNS (list[Table]): The tables.
+    RETURNS (list[Section]): The sections.
     """
-    tables = [
-        _show_scores(evaluation),
-        *_show_comparison(evaluation),
-        *_show_misspelt(evaluation),
-        show_types(evaluation),
-        *show_differences(evaluation, "per_type", "type"),
-        show_lengths(evaluation),
-        *show_differences(evaluation, "per_length", "length"),
-        _show_averages(evaluation),
-        _show_schemes(evaluation),
-        *_show_groups(evaluation),
-        show_chunks(evaluation),
-        *show_parts(evaluation),
-        _show_confusions(evaluation),
+    is_of_entities = "schemes" in evaluation
+    make = _show_entities if is_of_entities else _show_categories
+    texts = {"scores": _ENTITIES if is_of_entities else _CATEGORIES}
+    sections = []
+    for name, tables in make(evaluation).items():
+        about = _ABOUT.get(name, "").format(**evaluation["setting"], **texts)
+        sections.append(Section(name, about, [table for table in tables if table.rows]))
+    return [each for each in sections if each.tables or each.name == "Errors"]
+
+
+def _show_entities(evaluation: Mapping[str, Any]) -> dict[str, Iterable[Table]]:
+    totals = [
+        (kind.title(), *_get_scores(evaluation, f"{prefix}_", "support"))
+        for kind, prefix in KINDS.items()
     ]
-    return [table for table in tables if table.rows]
+    header = ("", *"PRF", "Support")
+    return {
+        "Scores": [Table("Entities", header, totals, ranges="PRF")],
+        "Comparison": _compare_kinds(evaluation, "comparison"),
+        "Misspelt": _compare_kinds(evaluation, "misspelt"),
+        "Types": _show_division(evaluation, "type", "Type"),
+        "Lengths": _show_division(evaluation, "length", "Tokens"),
+        "Averages": [_show_by_kind(evaluation, "averages", "Averages over types")],
+        "Schemes": [_show_by_kind(evaluation, "schemes", "Schemes of matching")],
+        "Groups": _show_groups(evaluation),
+        "Chunks": _show_chunks(evaluation),
+        "Errors": [_list_confusions(evaluation, "gold", "predicted", "error")],
+    }
 
 
-def describe_draws(setting: Mapping[str, Any], annotation: str) -> str | None:
-    """Say what the intervals are, if there are any.
-
-    setting (Mapping[str, Any]): The "setting" of an evaluation.
-    annotation (str): What documents are annotated with.
-    """
-    drawn, read = setting["documents"], setting["documents_read"]
-    if not drawn:
-        return None
-    documents = f"{drawn:,} document{'s' * (drawn != 1)}"
-    annotated = f" with {annotation} annotation, of {read:,} in all" * (drawn < read)
-    return (
-        f"Intervals hold {setting['confidence']:.0%} of {setting['samples']:,} "
-        f"draws of the {documents}{annotated}, seed {setting['seed']}"
-    )
-
-
-def to_markdown(
-    evaluation: Mapping[str, Any],
-    *,
-    title: str,
-    tables: Sequence[Table],
-    draws: str | None,
-) -> str:
-    """Show an evaluation in Markdown.
-
-    evaluation (Mapping[str, Any]): What `evaluate` returns.
-    title (str): What stands above it.
-    tables (Sequence[Table]): Its tables.
-    draws (str, optional): What the intervals are.
-    RETURNS (str): Its tables, and what was evaluated.
-    """
-    setting = evaluation["setting"]
-    named = {"Predictions": setting["model"], "Gold corpus": setting["test"]}
-    if setting["train"] is not None:
-        named["Training corpus"] = setting["train"]
-    lines = [f"- {key}: {markdown.code(name)}" for key, name in named.items()]
-    blocks = [f"# {title}", "\n".join(lines)]
-    blocks += [f"**{markdown.escape(text)}**" for text in evaluation["warnings"]]
-    for table in tables:
-        legend = [] if table.legend is None else [markdown.escape(table.legend)]
-        blocks += [f"## {markdown.escape(table.title)}", *legend, _format(table)]
-    blocks += [] if draws is None else [f"{draws}."]
-    return show_controls("\n\n".join(blocks) + "\n")
-
-
-def _format(table: Table) -> str:
-    aligns = table.aligns.ljust(len(table.header), "r")
-    rules = [":--" if align == "l" else "--:" for align in aligns]
-    rows = [map(markdown.escape, row) for row in (table.header, *table.rows)]
-    lines = [f"| {' | '.join(row)} |" for row in rows]
-    return "\n".join([lines[0], f"| {' | '.join(rules)} |", *lines[1:]])
-
-
-def _show_scores(evaluation: Mapping[str, Any]) -> Table:
-    rows = []
-    for kind, prefix in KINDS.items():
-        scores = [evaluation[f"{prefix}_{key}"] for key in "prf"]
-        ranges = [format_range(evaluation[f"{prefix}_{key}_interval"]) for key in "prf"]
-        support = str(evaluation[f"{prefix}_support"])
-        rows.append((kind.title(), *map(format_percent, scores), support, *ranges))
-    header = ("", *"PRF", "Support", "P from-to", "R from-to", "F from-to")
-    return Table("Entities", None, header, rows, "l")
-
-
-def _show_averages(evaluation: Mapping[str, Any]) -> Table:
-    rows = [
-        (kind.title(), name, *(format_percent(score[key]) for key in "prf"))
-        for kind in _find_kinds(evaluation)
-        for name, score in evaluation["averages"][kind].items()
+def _show_categories(evaluation: Mapping[str, Any]) -> dict[str, Iterable[Table]]:
+    of_labels = [
+        (label, *_get_scores(score, "", "support"))
+        for label, score in (evaluation["cats_per_type"] or {}).items()
     ]
-    return Table("Averages over types", None, ("", "Average", *"PRF"), rows, "ll")
+    header = ("Label", *"PRF", "Support")
+    return {
+        "Scores": [_show_averages_of_labels(evaluation)],
+        "Comparison": _compare_averages_of_labels(evaluation),
+        "Labels": [Table("Categories by label", header, of_labels, ranges="F")],
+        "Matrix": _show_matrix(evaluation["matrix"]),
+        "Errors": [_list_confusions(evaluation, "gold", "predicted")],
+    }
 
 
-def _show_schemes(evaluation: Mapping[str, Any]) -> Table:
-    rows = [
-        (
-            kind.title(),
-            scheme,
-            *(format_percent(score[key]) for key in "prf"),
-            *(str(score[name]) for name in OUTCOMES),
-        )
-        for kind in _find_kinds(evaluation)
-        for scheme, score in evaluation["schemes"][kind].items()
-    ]
-    names = {"COR": "correct", "INC": "incorrect", "PAR": "partly correct"}
-    names |= {"MIS": "missed", "SPU": "spurious"}
-    legend = ", ".join(f"{short} {name}" for short, name in names.items())
-    header = ("", "Scheme", *"PRF", *names)
-    return Table("Schemes of matching", legend, header, rows, "ll")
+# Entities.
 
 
-def _find_kinds(evaluation: Mapping[str, Any]) -> list[str]:
-    """Give the kinds of which there are gold entities."""
-    return [kind for kind, prefix in KINDS.items() if evaluation[f"{prefix}_support"]]
-
-
-def _show_comparison(evaluation: Mapping[str, Any]) -> Iterator[Table]:
-    comparison = evaluation["comparison"]
+def _compare_kinds(evaluation: Mapping[str, Any], key: str) -> Iterator[Table]:
+    """Compare with another pipeline, or with itself on the misspelt corpus."""
+    comparison = evaluation[key]
     if comparison is None:
         return
-    rows = _list_differences(evaluation, comparison)
-    header = ("", "", "This", "Other", "Difference", "From-to", "p")
-    yield Table(f"Against {comparison['model']}", None, header, rows, "ll")
-
-
-def _show_misspelt(evaluation: Mapping[str, Any]) -> Iterator[Table]:
-    misspelt = evaluation["misspelt"]
-    if misspelt is None:
-        return
-    rows = _list_differences(evaluation, misspelt)
-    header = ("", "", "This", "Misspelt", "Difference", "From-to", "p")
-    legend = "entities are seen or unseen by the words of the gold corpus"
-    yield Table(f"Against itself on {misspelt['corpus']}", legend, header, rows, "ll")
-
-
-def _list_differences(
-    evaluation: Mapping[str, Any], comparison: Mapping[str, Any]
-) -> list[Sequence[str]]:
-    return [
+    rows = [
         (
             kind.title(),
-            key.upper(),
-            format_percent(evaluation[f"{prefix}_{key}"]),
-            *format_difference(comparison[kind][key]),
+            letter.upper(),
+            *_subtract(evaluation[f"{prefix}_{letter}"], comparison[kind][letter]),
         )
         for kind, prefix in KINDS.items()
         if comparison[kind] is not None
-        for key in "prf"
+        for letter in "prf"
     ]
+    other, legend = "Other", None
+    title = f"Against {comparison.get('model')}"
+    if key == "misspelt":
+        title, other = f"Against itself on {comparison['corpus']}", "Misspelt"
+        legend = "entities are seen or unseen by the words of the gold corpus"
+    header = ("", "", "This", other, *_DIFFERENCE)
+    yield Table(title, header, rows, "ll", legend)
+
+
+def _show_division(
+    evaluation: Mapping[str, Any], division: str, heading: str
+) -> Iterator[Table]:
+    """Show the scores of each type or length, for each kind of entities."""
+    key, comparison = f"per_{division}", evaluation["comparison"]
+    parts = {kind: evaluation[f"{KINDS[kind]}_{key}"] or {} for kind in KINDS}
+    rows = [
+        (name, kind.title(), *_get_scores(parts[kind].get(name, {}), "", "support"))
+        for name in sorted(parts["all"])
+        for kind in KINDS
+    ]
+    legend = None
+    if division == "length":
+        legend = "a prediction is as long as it is, right or wrong"
+    header = (heading, "", *"PRF", "Support")
+    yield Table(f"Entities by {division}", header, rows, "ll", legend, ranges="F")
+    if comparison is not None:
+        differences = [
+            (name, *_subtract(parts["all"][name]["f"], row["f"]))
+            for name, row in comparison[key].items()
+            if row is not None
+        ]
+        title = f"By {division}, against {comparison['model']}"
+        header = (division.title(), "This F", "Other F", *_DIFFERENCE)
+        yield Table(title, header, differences)
+
+
+def _show_by_kind(evaluation: Mapping[str, Any], key: str, title: str) -> Table:
+    """Show averages or schemes, for the kinds of which there are gold entities."""
+    outcomes = OUTCOMES if key == "schemes" else ()
+    kinds = [kind for kind in KINDS if evaluation[f"{KINDS[kind]}_support"]]
+    rows = [
+        (kind.title(), name, *_get_scores(score), *(score[n] for n in outcomes))
+        for kind in kinds
+        for name, score in evaluation[key][kind].items()
+    ]
+    if not outcomes:
+        return Table(title, ("", "Average", *"PRF"), rows, "ll")
+    names = {"COR": "correct", "INC": "incorrect", "PAR": "partly correct"}
+    names |= {"MIS": "missed", "SPU": "spurious"}
+    legend = ", ".join(f"{short} {name}" for short, name in names.items())
+    return Table(title, ("", "Scheme", *"PRF", *names), rows, "ll", legend)
 
 
 def _show_groups(evaluation: Mapping[str, Any]) -> Iterator[Table]:
     for name, groups in evaluation["groups"].items():
-        grouping = GROUPINGS[name]
+        title, texts = GROUPINGS[name].title, GROUPINGS[name].groups
         rows = [
             (
-                grouping.groups[group["group"]],
-                format_percent(group["recall"]),
-                str(group["support"]),
-                format_range(group["interval"]),
+                texts[each["group"]],
+                Score(each["recall"], each["interval"]),
+                each["support"],
             )
-            for group in groups
+            for each in groups
         ]
-        yield Table(grouping.title, None, ("", "R", "Support", "R from-to"), rows, "l")
+        yield Table(title, ("", "R", "Support"), rows, ranges="R")
+        cells = [
+            {
+                label: f"{(part['recall'] or 0) * 100:.1f} of {part['support']}"
+                for label, part in each["per_type"].items()
+                if part["support"]
+            }
+            for each in groups
+        ]
+        by_type = [
+            (label, *(column.get(label, "") for column in cells))
+            for label in groups[0]["per_type"]
+        ]
+        header = ("Type", *(text for text, *_ in rows))
+        yield Table(f"{title}, by type", header, by_type, shown="page")
 
 
-def _show_confusions(evaluation: Mapping[str, Any]) -> Table:
-    confusions = evaluation["confusions"]
-    header = ("Gold", "Predicted", "Error", "Count", "For example")
+def _show_chunks(evaluation: Mapping[str, Any]) -> Iterator[Table]:
+    chunks, parts = evaluation["chunks"], evaluation["setting"]["parts"]
+    others = {} if evaluation["comparison"] is None else {"Other R": "other"}
+    keys = {"R": "recall", **others}
+    rows = [
+        (tag, *(Score(chunk[key]) for key in keys.values()), chunk["support"])
+        for tag, chunk in chunks.items()
+    ]
+    legend = "outside, single token, begin, inside and end of an entity of any type"
+    header = ("Tag", *keys, "Support")
+    yield Table("Tokens by chunk tag", header, rows, legend=legend)
+    if parts:
+        alone = [
+            (tag, Score(chunk["recall"]), *_subtract_parts(chunk))
+            for tag, chunk in chunks.items()
+        ]
+        legend = "difference in recall, with zeros in place of all other parts"
+        header = ("Tag", "R", *parts)
+        yield Table("Parts of the encoder alone", header, alone, legend=legend)
+
+
+def _subtract_parts(chunk: Mapping[str, Any]) -> list[Change]:
+    whole = chunk["recall"]
+    parts = chunk["parts"].values()
+    return [Change(None if whole is None else part - whole) for part in parts]
+
+
+# Categories.
+
+
+def _show_averages_of_labels(evaluation: Mapping[str, Any]) -> Table:
+    # precision, recall and F1 of the accuracy are equal
+    accuracy = Score(evaluation["cats_acc"], evaluation["cats_acc_interval"])
+    rows: list[Sequence[Any]] = [
+        (name_accuracy(evaluation).capitalize(), "", "", accuracy)
+    ]
+    for average in AVERAGES:
+        rows.append((average.title(), *_get_scores(evaluation, f"cats_{average}_")))
+    legend = f"Documents: {evaluation['cats_support']:,}"
+    threshold = evaluation["setting"]["threshold"]
+    if threshold is not None:
+        legend += f". Labels are predicted from a score of {threshold} on"
+    return Table("Categories", ("", *"PRF"), rows, legend=legend, ranges="PRF")
+
+
+def _compare_averages_of_labels(evaluation: Mapping[str, Any]) -> Iterator[Table]:
+    comparison = evaluation["comparison"]
+    if comparison is None:
+        return
+    names = {"cats_acc": (name_accuracy(evaluation).capitalize(), "")}
+    for average in AVERAGES:
+        names |= {f"cats_{average}_{k}": (average.title(), k.upper()) for k in "prf"}
+    rows = [
+        (*name, *_subtract(evaluation[key], comparison[key]))
+        for key, name in names.items()
+        if comparison[key] is not None
+    ]
+    header = ("", "", "This", "Other", *_DIFFERENCE)
+    yield Table(f"Against {comparison['model']}", header, rows, "ll")
+
+
+def _show_matrix(matrix: Mapping[str, Any] | None) -> Iterator[Table]:
+    if matrix is None:
+        return
+    labels = [show_controls(label) for label in matrix["labels"]]
+    most = max(map(max, matrix["counts"])) or 1
+    nones = ["none"] if any(matrix["unpredicted"]) else []
+    counted = zip(labels, matrix["counts"], matrix["unpredicted"], strict=True)
     rows = [
         (
-            show_controls(confusion["gold"] or "-"),
-            show_controls(confusion["predicted"] or "-"),
-            confusion["error"],
-            str(confusion["count"]),
+            label,
+            *(Share(n, n / most) for n in counts),
+            *([unpredicted] if nones else []),
         )
-        for confusion in confusions[:_N_CONFUSIONS]
+        for label, counts, unpredicted in counted
     ]
-    columns = zip(header, *rows, strict=False)
-    taken = sum(max(map(len, column)) + GAP for column in columns)
-    room = max(_LEAST_QUOTED, WIDTH - taken)
+    room = (_WIDTH - max(map(len, labels))) // (len(labels) + 1) - _GAP
+    yield Table(
+        "Confusion matrix",
+        ("Gold", *labels, *nones),
+        rows,
+        legend="A row for each gold label, a column for each predicted one",
+        cut=max(_LEAST_LABEL, room),
+        shown="all" if len(labels) <= _N_LABELS else "page",
+    )
+
+
+# Both.
+
+
+def _list_confusions(evaluation: Mapping[str, Any], *keys: str) -> Table:
+    confusions = evaluation["confusions"]
+    shown = confusions[:_N_CONFUSIONS]
+    rows = [
+        (*(show_controls(each[key] or "-") for key in keys), str(each["count"]))
+        for each in shown
+    ]
+    header = (*(key.capitalize() for key in keys), "Count")
+    columns = zip(header, *rows, strict=True)
+    room = _WIDTH - sum(max(map(len, column)) + _GAP for column in columns)
     quoted = [
-        (*row, _quote(confusion["examples"][0], room))
-        for row, confusion in zip(rows, confusions, strict=False)
+        (*row, _quote(each["examples"][0], room))
+        for row, each in zip(rows, shown, strict=True)
     ]
     title = f"Confusions ({len(rows)} of {len(confusions)} kinds)"
-    return Table(title, None, header, quoted, "lllrl")
+    header = (*header, "For example")
+    return Table(title, header, quoted, f"{'l' * len(keys)}rl", shown="text")
 
 
 def _quote(example: Mapping[str, Any], room: int) -> str:
-    """Give an error's surroundings in one line, the error itself in brackets."""
-    marks = [m for m in (*example["gold"], *example["predicted"]) if m["is_error"]]
-    start, end = min(m["start"] for m in marks), max(m["end"] for m in marks)
+    """Give a text in one line; an entity in brackets, in what surrounds it."""
     text = example["text"]
+    marks = [*example["gold"], *example["predicted"]]
+    if not marks or isinstance(marks[0], str):
+        return _cut(" ".join(show_controls(text).split()), _QUOTED)
+    room = max(_LEAST_QUOTED, room)
+    wrong = [mark for mark in marks if mark["is_error"]]
+    start, end = min(m["start"] for m in wrong), max(m["end"] for m in wrong)
     before, error, after = (
         show_controls(part) for part in (text[:start], text[start:end], text[end:])
     )
@@ -239,3 +417,30 @@ def _quote(example: Mapping[str, Any], room: int) -> str:
     margin = (room - 2 - len(error)) // 2
     before = before[max(0, len(before) - margin) :]
     return " ".join(f"{before}[{error}]{after[:margin]}".split())
+
+
+def _cut(text: str, length: int) -> str:
+    return text if len(text) <= length else f"{text[: length - 1]}…"
+
+
+def _get_scores(
+    scores: Mapping[str, Any], prefix: str = "", support: str | None = None
+) -> list[Any]:
+    """Get precision, recall and F1 with their intervals, and their support."""
+    names = [f"{prefix}{key}" for key in "prf"]
+    found = [Score(scores.get(name), scores.get(f"{name}_interval")) for name in names]
+    return [*found, scores.get(f"{prefix}{support}", 0)] if support else found
+
+
+def _get_range(cell: Any) -> Any:
+    return Range(cell.interval) if isinstance(cell, Score) else cell
+
+
+#: The columns of a `Difference`, behind those of two scores.
+_DIFFERENCE = ("Difference", "From-to", "p")
+
+
+def _subtract(this: float | None, row: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Show a score, another pipeline's, and the `Difference`."""
+    change, bounds = Change(row["difference"]), Range(row["interval"])
+    return Score(this), Score(row["other"]), change, bounds, f"{row['p_value']:.4f}"

@@ -1,6 +1,8 @@
 """What there is to evaluate in a pipeline: entities, or the categories of documents."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 
 from spacy.language import Language
 from spacy.pipeline import TextCategorizer
@@ -9,27 +11,46 @@ from spacy.tokens import Doc
 from spacy.training import Example
 
 from ..components.text_regressor import TextRegressor
-from .categories import Classes
-from .predictions import get_reference
+from .sources import get_reference
 
 #: Named entities, and categories of documents. Named after spaCy's components.
 NER, TEXTCAT = "ner", "textcat"
 
-
-_REMEDY = "Leave one of them out."
 _SAY = "Say which to evaluate with 'task' (--task): 'ner' or 'textcat'."
 
 
-def find_task(nlp: Language, *, remedy: str = _REMEDY) -> str:
+@dataclass(frozen=True, kw_only=True)
+class Classes:
+    """What a text classifier may predict.
+
+    labels (Sequence[str]): Its labels.
+    exclusive (bool): Whether it predicts one label for each document, that of the
+        highest score, as spaCy's `textcat`, or any number, as `textcat_multilabel`.
+    threshold (float): The least score of a predicted label, where labels are not
+        exclusive.
+    """
+
+    labels: Sequence[str]
+    exclusive: bool
+    threshold: float = 0.5
+
+    @cached_property
+    def known(self) -> frozenset[str]:
+        """The labels, to look one up."""
+        return frozenset(self.labels)
+
+
+def find_task(nlp: Language, *, remedy: str = "Leave one of them out.") -> str:
     """Say what a pipeline is to be evaluated on, by its components.
 
-    nlp (Language): The pipeline.
     remedy (str): What to do about a pipeline that sets both, for the error.
     RAISES (ValueError): If it sets both entities and categories.
     RETURNS (str): "textcat" if it has a text classifier of spaCy's, else "ner": any
         component may set entities.
     """
-    classifiers, others = _find_classifiers(nlp), _find_components(nlp, "doc.ents")
+    classifiers = _find_classifiers(nlp)
+    assigns = {name: nlp.get_pipe_meta(name).assigns for name in nlp.pipe_names}
+    others = [name for name, attributes in assigns.items() if "doc.ents" in attributes]
     if classifiers and others:
         raise ValueError(
             "A pipeline should set entities or categories, but this one sets both: "
@@ -44,11 +65,9 @@ def choose_task(
     """Say what is to be evaluated.
 
     task (str, optional): "ner" or "textcat", if somebody has said it.
-    pipelines (Sequence[Language]): The pipelines that are evaluated.
     golds (Iterable[Doc | Example]): The gold docs, which are asked where there are no
         pipelines.
     RAISES (ValueError): If it is another task, or can't be told.
-    RETURNS (str): "ner" or "textcat".
     """
     if task is not None:
         if task not in (NER, TEXTCAT):
@@ -66,10 +85,8 @@ def choose_task(
 def find_classes(nlp: Language) -> Classes:
     """Say what the text classifier of a pipeline may predict.
 
-    nlp (Language): The pipeline.
     RAISES (ValueError): If it has none of spaCy's, or several, or one that predicts
         numbers, as `text_regressor` does.
-    RETURNS (Classes): Its labels, and when it predicts them.
     """
     names = _find_classifiers(nlp)
     if len(names) != 1:
@@ -106,13 +123,6 @@ def _find_annotated(docs: Iterable[Doc]) -> set[str]:
 
 def _find_classifiers(nlp: Language) -> list[str]:
     return [name for name, pipe in nlp.pipeline if isinstance(pipe, TextCategorizer)]
-
-
-def _find_components(nlp: Language, attribute: str) -> list[str]:
-    """Find the components that say that they set an attribute."""
-    return [
-        name for name in nlp.pipe_names if attribute in nlp.get_pipe_meta(name).assigns
-    ]
 
 
 def _list(names: list[str]) -> str:

@@ -85,7 +85,7 @@ def _make_table(settings: tuple, codes: NDArray) -> _Table:
     n_fitting = max(_WAYS, MAX_BYTES // (width * codes.itemsize))
     n_words = min(MAX_WORDS, 2 ** (n_fitting.bit_length() - 1))
     n_sets = max(2, n_words // _WAYS)
-    # keys that belong to other sets are nobody's
+    # keys that belong to other sets have no code
     nobodys = np.arange(n_sets, dtype="uint64") ^ np.uint64(1)
     return _Table(
         settings,
@@ -119,7 +119,7 @@ def _keep(table: _Table, keys: NDArray, codes: NDArray) -> None:
     with locks.codes:
         places += (table.turns[sets[fits]] + numbers[fits]) % _WAYS
         kept = table.keys.reshape(-1)
-        # nobody's, until the code is there: what is interrupted leaves no wrong one
+        # no key until the code is there: what is interrupted leaves no wrong one
         kept[places] = sets[fits].astype("uint64") ^ np.uint64(1)
         table.codes[places] = codes[order]
         kept[places] = keys[order]

@@ -71,7 +71,7 @@ _FLOAT = np.dtype("float32")
 kernels: Any = load()
 
 
-def take(*arrays: NDArray) -> Any:
+def get_for(*arrays: NDArray) -> Any:
     """Get the kernels if they take these arrays, or None."""
     for array in arrays:
         flags = array.flags

@@ -1,4 +1,4 @@
-"""Compute something once for each distinct key, and share it out to the copies."""
+"""Compute something once for each distinct key, and gather it for the copies."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -30,12 +30,12 @@ class Distinct:
     values: NDArray
     copies: NDArray
 
-    def share(self, Y: NDArray) -> NDArray:
+    def gather(self, Y: NDArray) -> NDArray:
         """Give each key the row of its value. *Shape:* `(m, w)` to `(n, w)`."""
         return Y.take(self.copies, axis=0)
 
-    def gather(self, dY: NDArray) -> NDArray:
-        """Sum the rows of equal keys: backpropagates `share`.
+    def scatter_add(self, dY: NDArray) -> NDArray:
+        """Sum the rows of equal keys: backpropagates `gather`.
 
         *Shape:* `(n, w)` to `(m, w)`, float32.
         """
@@ -75,7 +75,7 @@ def find_distinct_rows(rows: NDArray) -> Distinct:
         mixed *= _MULTIPLIERS[column]
     firsts, copies = _find_copies(mixed)
     found = Distinct(rows[firsts], copies)
-    if np.array_equal(found.share(found.values), rows):
+    if np.array_equal(found.gather(found.values), rows):
         return found
     _, firsts, groups = np.unique(rows, axis=0, return_index=True, return_inverse=True)
     firsts, copies = _number_by_place(firsts, groups.reshape(-1))
@@ -95,15 +95,15 @@ def find_equal_rows(X: NDArray, most: int) -> Distinct | None:
     """
     if X.shape[1] < 2:
         return None
-    kernels = compiled.take(X)
+    kernels = compiled.get_for(X)
     if kernels is not None:
         return _find_equal_rows_compiled(kernels, X, most)
     firsts, copies = _find_copies(X[:, :2].copy().view("uint64")[:, 0])
     if len(firsts) > most:
         return None
     found = Distinct(X[firsts], copies)
-    shared = found.share(found.values)
-    return found if np.array_equal(shared.view("uint32"), X.view("uint32")) else None
+    gathered = found.gather(found.values)
+    return found if np.array_equal(gathered.view("uint32"), X.view("uint32")) else None
 
 
 def _find_compiled(rows: NDArray) -> tuple[NDArray, NDArray]:

@@ -64,7 +64,7 @@ def finish(mixed: NDArray, norm: Norm) -> NDArray:
     mixed (NDArray): The products, which are written over. *Shape:* `(n, nP * nO)`.
     RETURNS (NDArray): *Shape:* `(n, nO)`.
     """
-    kernels = compiled.take(mixed, *norm)
+    kernels = compiled.get_for(mixed, *norm)
     if kernels is None:
         return _finish(mixed, norm)
     Y = np.empty((len(mixed), len(norm.scale)), dtype="float32")
@@ -74,7 +74,7 @@ def finish(mixed: NDArray, norm: Norm) -> NDArray:
 
 def add_finished(mixed: NDArray, norm: Norm, Y: NDArray) -> None:
     """Do the same, and add it to rows. *Shape:* `(n, nO)`."""
-    kernels = compiled.take(mixed, Y, *norm)
+    kernels = compiled.get_for(mixed, Y, *norm)
     if kernels is None:
         Y += _finish(mixed, norm)
     else:
@@ -95,7 +95,7 @@ def begin_finish(
     RETURNS (tuple): The output, and what takes its gradient back: it adds to the
         gradients of the norm that it is given, and returns that of mixed.
     """
-    kernels = compiled.take(mixed, *norm)
+    kernels = compiled.get_for(mixed, *norm)
     if kernels is not None and norm.n_pieces <= MOST_PIECES:
         return _begin_finish_compiled(kernels, mixed, norm)
     mixed += norm.bias
@@ -122,7 +122,7 @@ def _begin_finish_compiled(
 
     def backprop(dY: NDArray, gradients: Norm) -> NDArray:
         dY = compiled.lay_out(dY, "float32")
-        is_in_place = compiled.take(*gradients) is not None
+        is_in_place = compiled.get_for(*gradients) is not None
         sums = gradients if is_in_place else gradients.make_zeros()
         d_mixed = kernels.backprop_rows(dY, *saved, scale, *sums)
         if not is_in_place:

@@ -20,7 +20,7 @@ def gather_add(table: NDArray, rows: NDArray) -> NDArray:
     RETURNS (NDArray): *Shape:* `(n, width)`, float32.
     """
     rows = _as_unsigned(rows)
-    kernels = compiled.take(table)
+    kernels = compiled.get_for(table)
     if kernels is not None:
         return kernels.gather_sums(table, rows)
     if not table.flags.behaved or len(rows) == 0:
@@ -40,7 +40,7 @@ def scatter_add(d_table: NDArray, rows: NDArray, d_sums: NDArray) -> None:
         before it are added.
     """
     d_sums = compiled.lay_out(d_sums, d_sums.dtype)
-    kernels = compiled.take(d_table, d_sums)
+    kernels = compiled.get_for(d_table, d_sums)
     if kernels is not None:
         kernels.scatter_sums(d_table, _as_unsigned(rows), d_sums)
         return

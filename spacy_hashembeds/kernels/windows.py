@@ -45,7 +45,7 @@ def copy_windows(X: NDArray, rows: NDArray, window_size: int) -> NDArray:
     rows (NDArray): Rows that have all their neighbours in X. *Shape:* `(m,)`.
     RETURNS (NDArray): *Shape:* `(m, (2 * window_size + 1) * w)`.
     """
-    kernels = compiled.take(X)
+    kernels = compiled.get_for(X)
     if kernels is not None:
         return kernels.copy_windows(X, compiled.lay_out(rows, "int64"), window_size)
     neighbours = np.arange(-window_size, window_size + 1)
@@ -62,7 +62,7 @@ def add_windows(
     rows (NDArray): The rows that were copied, each once. *Shape:* `(m,)`.
     d_windows (NDArray): *Shape:* `(m, (2 * window_size + 1) * w)`.
     """
-    kernels = compiled.take(dX, d_windows)
+    kernels = compiled.get_for(dX, d_windows)
     if kernels is not None:
         rows = compiled.lay_out(rows, "int64")
         kernels.add_windows(dX, rows, window_size, d_windows)

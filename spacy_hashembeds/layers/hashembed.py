@@ -13,7 +13,7 @@ from ..kernels.rows import Hashing
 from ..kernels.sums import gather_add
 from .checks import check_foreign, check_integer
 from .gputables import GpuTable, embed_ids
-from .mixing.column import ColumnFunctions, offer_column
+from .mixing.column import ColumnFunctions
 from .params import check_once
 from .table import check_table, finish_forward, finish_layer, get_table, init_table
 
@@ -60,7 +60,10 @@ def HashEmbed(
         init=partial(init_table, initializer),
         params={"E": None},
         dims={"nO": nO, "nV": nV, "nI": None},
-        attrs={"column": column, "seed": seed, "num_hashes": num_hashes},
+        attrs={
+            **{"column": column, "seed": seed, "num_hashes": num_hashes},
+            "column_functions": _COLUMN,
+        },
     )
     return finish_layer(model, column, dropout)
 
@@ -114,7 +117,6 @@ def get_finder(model: Model) -> Hashing:
     return Hashing(seed=model.attrs["seed"], num_hashes=model.attrs["num_hashes"])
 
 
-offer_column(
-    forward,
-    ColumnFunctions(check=check_weights, find_rows=find_rows, get_finder=get_finder),
+_COLUMN = ColumnFunctions(
+    forward, check=check_weights, find_rows=find_rows, get_finder=get_finder
 )

@@ -17,7 +17,7 @@ from ..kernels.sums import NUMPY_OPS
 from .checks import REMEDY, check_foreign, check_integer
 from .gputables import GpuCopy, GpuTable, embed_ids
 from .gradients import inc_table_grad
-from .mixing.column import ColumnFunctions, offer_column
+from .mixing.column import ColumnFunctions
 from .params import check_once
 from .symboltaker import (
     Symbols,
@@ -79,6 +79,7 @@ def HybridEmbed(
             **{"column": column, "key": key, "symbols": None, "rows": rows},
             **{"seed": seed, "num_hashes": num_hashes},
             "gpu_symbols": GpuCopy(),
+            "column_functions": _COLUMN,
             "symbol_taker": SymbolTaker(take_symbols),
         },
     )
@@ -257,13 +258,11 @@ def count_padded_rows(model: Model) -> int:
     return model.get_dim("nV") + 1
 
 
-offer_column(
+_COLUMN = ColumnFunctions(
     forward,
-    ColumnFunctions(
-        check=check_weights,
-        get_table=get_padded_table,
-        count_rows=count_padded_rows,
-        find_rows=find_rows,
-        get_finder=get_finder,
-    ),
+    check=check_weights,
+    get_table=get_padded_table,
+    count_rows=count_padded_rows,
+    find_rows=find_rows,
+    get_finder=get_finder,
 )

@@ -11,7 +11,7 @@ from ..kernels.cuda import is_used_by
 from ..kernels.rows import Lookup
 from .checks import check_foreign, check_integer
 from .gputables import GpuCopy, GpuTable, embed_ids
-from .mixing.column import ColumnFunctions, offer_column
+from .mixing.column import ColumnFunctions
 from .params import check_once
 from .symboltaker import (
     Symbols,
@@ -67,6 +67,7 @@ def SymbolEmbed(
         attrs={
             **{"column": column, "key": key, "unk": unk, "symbols": None},
             "gpu_symbols": GpuCopy(),
+            "column_functions": _COLUMN,
             "symbol_taker": SymbolTaker(take_symbols),
         },
     )
@@ -161,7 +162,6 @@ def get_finder(model: Model) -> Lookup:
     return Lookup(symbols=gpu_symbols, unk=model.attrs["unk"])
 
 
-offer_column(
-    forward,
-    ColumnFunctions(check=check_weights, find_rows=find_rows, get_finder=get_finder),
+_COLUMN = ColumnFunctions(
+    forward, check=check_weights, find_rows=find_rows, get_finder=get_finder
 )

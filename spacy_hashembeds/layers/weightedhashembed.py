@@ -14,7 +14,7 @@ from .checks import REMEDY, check_choice, check_foreign, check_integer, check_pa
 from .combination import COMBINE, Combination
 from .gputables import GpuCopy, GpuTable, Weighed, embed_ids
 from .gradients import inc_table_grad
-from .mixing.column import ColumnFunctions, offer_column
+from .mixing.column import ColumnFunctions
 from .params import check_once, peek
 from .symboltaker import (
     Symbols,
@@ -107,6 +107,7 @@ def WeightedHashEmbed(
             **{"column": column, "hash_seed": seed, "num_hashes": num_hashes},
             **{"same_hash": same_hash, "combine": combine},
             "append_weights": append_weights,
+            "column_functions": _COLUMN,
         },
     )
     if nK is not None:
@@ -315,14 +316,12 @@ def make_table(model: Model) -> Floats2d:
     return cast(Floats2d, _get_combination(model).make_table(get_table(model)))
 
 
-offer_column(
+_COLUMN = ColumnFunctions(
     forward,
-    ColumnFunctions(
-        check=check_weights,
-        get_table=make_table,
-        count_rows=count_table_rows,
-        find_weighted_rows=find_weighted_rows,
-        get_finder=get_finder,
-        weigh_keys=weigh_keys,
-    ),
+    check=check_weights,
+    get_table=make_table,
+    count_rows=count_table_rows,
+    find_weighted_rows=find_weighted_rows,
+    get_finder=get_finder,
+    weigh_keys=weigh_keys,
 )

@@ -14,7 +14,7 @@ from spacy_hashembeds.acceleration import conversion
 from spacy_hashembeds.acceleration.accelerate import accelerate_folder
 from spacy_hashembeds.acceleration.blas import NUMPY_BLAS_OPS
 from spacy_hashembeds.acceleration.in_memory import accelerate
-from spacy_hashembeds.acceleration.result import AcceleratedPipeline
+from spacy_hashembeds.acceleration.result import Acceleration
 
 from . import accelerate_pipelines as pipelines
 from .accelerate_pipelines import TEXTS, read_files
@@ -27,7 +27,7 @@ def make(name: str = "bare") -> Language:
     return nlp
 
 
-def convert(nlp: Language, texts=TEXTS, *, blas: bool = False) -> AcceleratedPipeline:
+def convert(nlp: Language, texts=TEXTS, *, blas: bool = False) -> Acceleration:
     return accelerate(nlp, texts, blas=blas, rounds=1)
 
 

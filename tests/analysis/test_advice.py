@@ -4,17 +4,18 @@ import pytest
 import spacy
 from spacy.tokens import Doc
 
-from spacy_hashembeds.analysis.advice import advise
-from spacy_hashembeds.analysis.embedders import HashTable
-from spacy_hashembeds.analysis.features import Vocabulary, collect_vocabulary
-from spacy_hashembeds.analysis.reasons import MEASURED_F1, format_bound
-from spacy_hashembeds.experiments.results import (
+from lab.papers.multi_hash_embeddings import FEWER
+from lab.papers.paper import read_paper
+from lab.trials.results import (
     TrialKey,
     estimate_score,
     read_results,
 )
-from spacy_hashembeds.report.layouts import FEWER
-from spacy_hashembeds.report.printed import get_printed
+from spacy_hashembeds.analysis.advice import advise
+from spacy_hashembeds.analysis.features import Vocabulary, collect_vocabulary
+from spacy_hashembeds.analysis.measures import Measures, measure_table
+from spacy_hashembeds.analysis.reasons import MEASURED_F1, format_bound
+from spacy_hashembeds.architectures.embedders.table_kinds import HashTable
 
 from ..conftest import ROOT
 
@@ -59,14 +60,14 @@ def test_the_least_memory_within_the_bound_is_a_limit_and_no_advice(train):
 
 def test_the_rows_there_are_stay_unless_they_are_too_few(train):
     table = HashTable(attr="NORM", rows=5000, width=8, num_hashes=4, seed=9)
-    advice = advise({"train": train}, ["NORM"], width=8, tables=[table])
+    advice = advise({"train": train}, ["NORM"], width=8, tables=[measure(table, train)])
     text = find_reason(advice.reasons, "To hash, ")
     assert "the rows there are (NORM 5,000). Take fewer" in text
     text = find_reason(advice.reasons, "The lower limit")
     times = 40_000 / advice.hashing.parameters
     assert f"(the present tables have 40,000, {times:.1f} times that)" in text
     few = HashTable(attr="NORM", rows=20, width=8, num_hashes=4, seed=9)
-    advice = advise({"train": train}, ["NORM"], width=8, tables=[few])
+    advice = advise({"train": train}, ["NORM"], width=8, tables=[measure(few, train)])
     text = find_reason(advice.reasons, "To hash, ")
     assert "(NORM 20), but more for NORM: see the lower limit." in text
 
@@ -91,7 +92,7 @@ def test_the_least_min_freq_that_trains_the_row_for_unknown_values(train):
 def test_what_was_measured_says_what_to_begin_with(train):
     advice = advise({"train": train}, ["NORM"], width=8)
     text = find_reason(advice.reasons, "Begin with spacy-hashembeds.MultiEmbed.v1 ")
-    groups = read_results(ROOT / "docs" / "results")
+    groups = read_results(ROOT / "lab" / "results")
     embedders = ("multi_embed", "multi_hash_embed")
     for embedder, printed in zip(embedders, MEASURED_F1, strict=True):
         measured = groups[TrialKey("wnut17", embedder, "steps2400")]
@@ -122,14 +123,19 @@ def test_of_equal_min_freqs_nothing_is_chosen_by_chance():
 
 def test_the_report_said_so():
     for table, dataset, difference in ((15, "anem", 0.11), (16, "conll2002_nl", -0.04)):
-        one, ten = (get_printed(table, dataset, f"me_{freq}") for freq in (1, 10))
+        one, ten = (
+            read_paper().get_printed(str(table), dataset, f"me_{freq}")
+            for freq in (1, 10)
+        )
         assert one.mean - ten.mean == pytest.approx(difference)
 
 
 @pytest.mark.parametrize("n_words", [1, 7, 99])
 def test_too_few_words_are_not_advised_on(n_words):
     small = collect(" ".join(f"w{i} w{i}" for i in range(n_words)))
-    advice = advise({"train": small}, ["NORM"], width=8, tables=[make_table(8)])
+    advice = advise(
+        {"train": small}, ["NORM"], width=8, tables=[measure(make_table(8), small)]
+    )
     assert advice.hashing is advice.lookup is None
     assert advice.hash_options == advice.lookup_options == []
     text = find_reason(advice.reasons, "The training corpus is too small to advise on")
@@ -146,17 +152,22 @@ def test_percentages_are_plain_digits():
         assert format_bound(share) == text
 
 
+def measure(table: HashTable, train: Vocabulary) -> Measures:
+    return measure_table(table, {"train": train})
+
+
 def make_table(seed: int) -> HashTable:
     return HashTable(attr="NORM", rows=100, width=8, num_hashes=1, seed=seed)
 
 
 def test_the_poor_seed_is_called_out_with_its_cost(train):
-    advice = advise({"train": train}, ["NORM"], width=8, tables=[make_table(8)])
+    poor, good = (measure(make_table(seed), train) for seed in (8, 10))
+    advice = advise({"train": train}, ["NORM"], width=8, tables=[poor])
     text = find_reason(advice.reasons, "NORM is hashed with seed 8")
     assert "hash 1 reaches 50 of 100 rows (seed 9: 100)" in text
     assert "2,000 of 2,000 values share" in text
     assert "with seed = 9" in text
-    sound = advise({"train": train}, ["NORM"], width=8, tables=[make_table(10)])
+    sound = advise({"train": train}, ["NORM"], width=8, tables=[good])
     assert not [reason for reason in sound.reasons if "seed 8" in reason]
 
 
@@ -171,6 +182,8 @@ def test_attributes_that_say_nothing_are_left_out(train):
 
 
 def test_there_is_no_advice_without_tokens():
-    advice = advise({"train": collect("")}, ATTRS, width=8, tables=[make_table(8)])
+    nothing = collect("")
+    tables = [measure(make_table(8), nothing)]
+    advice = advise({"train": nothing}, ATTRS, width=8, tables=tables)
     assert advice.hashing is advice.lookup is None
     assert advice.attributes == advice.hash_options == advice.reasons == []

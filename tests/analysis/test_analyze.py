@@ -15,10 +15,9 @@ from typer.testing import CliRunner
 
 import spacy_hashembeds.cli  # noqa: F401
 from spacy_hashembeds.analysis.analyze import Analysis, analyze
-from spacy_hashembeds.analysis.corpus import analyze_corpus
-from spacy_hashembeds.experiments.configs import SHIPPED
+from tests.configs import CONFIGS
 
-CONFIG = SHIPPED / "multi_fewer_hash_embed.cfg"
+CONFIG = CONFIGS / "multi_fewer_hash_embed.cfg"
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +36,7 @@ def docs(files) -> dict[str, list[Doc]]:
 
 @pytest.fixture(scope="module")
 def expected(files) -> dict:
-    return analyze_corpus(**files, overrides={"nlp.lang": "en"})
+    return analyze(**files, overrides={"nlp.lang": "en"})
 
 
 def make_examples(docs: list[Doc]) -> list[Example]:

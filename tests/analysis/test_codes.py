@@ -11,14 +11,19 @@ from spacy_hashembeds.analysis.codes import (
     DEGENERATE_SEED,
     count_sharing,
     count_sharing_sums,
-    find_code,
     find_known,
     join_codes,
 )
+from spacy_hashembeds.architectures.embedders.table_kinds import HashTable
 from spacy_hashembeds.layers import hashembed
 
 KEYS = np.random.default_rng(0).integers(2**63, size=1000, dtype="uint64")
 SMALL_CODES = st.lists(st.lists(st.integers(0, 2), min_size=3, max_size=3))
+
+
+def find_code(keys: np.ndarray, **settings: int) -> np.ndarray:
+    return HashTable(attr="NORM", width=2, **settings).find_code(keys)
+
 
 BITS = st.lists(st.integers(0, 1), min_size=3, max_size=3)
 

@@ -6,8 +6,8 @@ import pytest
 import spacy
 from spacy.tokens import Doc, DocBin, Span
 
-from spacy_hashembeds.analysis.corpus import analyze_corpus
-from spacy_hashembeds.experiments.configs import SHIPPED
+from spacy_hashembeds.analysis.analyze import analyze
+from tests.configs import CONFIGS
 
 # Tables 4, 5 and 6 of the report, but for its slips: Spanish norms
 # (it prints the number of words), and its ways of rounding.
@@ -33,7 +33,7 @@ MEANS = {
     "wnut17": (0.582, 18.48, 1.60),
     "anem": (0.657, 25.71, 1.49),
 }
-CONFIG = SHIPPED / "multi_embed.cfg"
+CONFIG = CONFIGS / "multi_embed.cfg"
 LANGS = {"conll2002_es": "es", "wnut17": "en", "anem": "en"}
 
 
@@ -41,7 +41,7 @@ LANGS = {"conll2002_es": "es", "wnut17": "en", "anem": "en"}
 def test_the_tables_of_the_report_come_out(prepare_real, name):
     folder = prepare_real(name)
     paths = {split: folder / f"{split}.spacy" for split in ("train", "dev", "test")}
-    data = analyze_corpus(**paths, overrides={"nlp.lang": LANGS[name]})
+    data = analyze(**paths, overrides={"nlp.lang": LANGS[name]})
     values, counts, entities = REPORT[name]
     features = data["features"]
     assert list(features) == ["NORM", "PREFIX", "SUFFIX", "SHAPE"]
@@ -62,7 +62,7 @@ def test_the_tables_of_the_report_come_out(prepare_real, name):
 
 def test_symbol_tables_have_the_sizes_of_the_report(prepare_real):
     train = prepare_real("wnut17") / "train.spacy"
-    data = analyze_corpus(train, config=CONFIG)
+    data = analyze(train, config=CONFIG)
     (embedder,) = data["embedders"]
     assert [table["rows"] - 1 for table in embedder["tables"]] == [687, 85, 743, 128]
     assert [f["at_least_10"] for f in data["features"].values()] == [687, 85, 743, 128]
@@ -83,10 +83,10 @@ def corpus(tmp_path: Path) -> Path:
 
 
 def test_everything_is_there_and_is_json(corpus):
-    data = analyze_corpus(
+    data = analyze(
         corpus / "train.spacy",
         dev=corpus / "dev.spacy",
-        config=SHIPPED / "multi_fewer_hash_embed.cfg",
+        config=CONFIGS / "multi_fewer_hash_embed.cfg",
     )
     assert json.loads(json.dumps(data, allow_nan=False)) == data
     assert data["lang"] == "en"
@@ -133,7 +133,7 @@ def test_everything_is_there_and_is_json(corpus):
 
 
 def test_without_a_pipeline_the_default_attributes_are_advised(corpus):
-    data = analyze_corpus(corpus / "train.spacy", bound=0.01)
+    data = analyze(corpus / "train.spacy", bound=0.01)
     assert data["lang"] == "xx"
     assert data["embedders"] == []
     (advice,) = data["advice"]
@@ -145,7 +145,7 @@ def test_without_a_pipeline_the_default_attributes_are_advised(corpus):
 def test_a_trained_pipeline_is_measured_with_its_own_tables(trained_root):
     corpus = trained_root / "corpus/demo"
     (model,) = trained_root.glob("training/**/model-best")
-    data = analyze_corpus(corpus / "train.spacy", model=model)
+    data = analyze(corpus / "train.spacy", model=model)
     tables = data["embedders"][0]["tables"]
     assert [table["rows"] for table in tables] == [500, 100, 200, 50]
     assert [table["num_hashes"] for table in tables] == [1] * 4
@@ -162,7 +162,7 @@ def test_tokens_are_those_that_training_would_see(tmp_path):
     gold = Doc(nlp.vocab, words=["do", "n't!"], spaces=[False, False])
     gold.ents = [Span(gold, 1, 2, "X")]
     DocBin(docs=[gold]).to_disk(tmp_path / "train.spacy")
-    data = analyze_corpus(tmp_path / "train.spacy", overrides={"nlp.lang": "en"})
+    data = analyze(tmp_path / "train.spacy", overrides={"nlp.lang": "en"})
     # counted in the gold doc; but "don't!" is tokenized as do, n't, !
     assert data["splits"]["train"]["tokens"] == 2
     assert data["features"]["NORM"]["values"] == 3
@@ -173,7 +173,7 @@ def test_norms_are_those_of_the_language(tmp_path):
     docs = [Doc(vocab, words=["किताब", "किताबें"])]
     DocBin(docs=docs).to_disk(tmp_path / "train.spacy")
     for overrides, values in ((None, 2), ({"nlp.lang": "hi"}, 1)):
-        data = analyze_corpus(tmp_path / "train.spacy", overrides=overrides)
+        data = analyze(tmp_path / "train.spacy", overrides=overrides)
         assert data["features"]["NORM"]["values"] == values
 
 
@@ -182,7 +182,7 @@ def test_tokens_unknown_to_vectors(corpus, tmp_path):
     for word in ("New", "calls"):
         nlp.vocab.set_vector(word, np.ones(3, dtype="float32"))
     nlp.to_disk(tmp_path / "vectors")
-    data = analyze_corpus(
+    data = analyze(
         corpus / "train.spacy", dev=corpus / "dev.spacy", vectors=tmp_path / "vectors"
     )
     assert data["splits"]["train"]["unknown"] == 2
@@ -191,8 +191,8 @@ def test_tokens_unknown_to_vectors(corpus, tmp_path):
 
 def test_empty_splits(corpus):
     empty = corpus / "empty.spacy"
-    for config in (None, *sorted(SHIPPED.glob("multi*embed.cfg"))):
-        data = analyze_corpus(empty, dev=empty, config=config)
+    for config in (None, *sorted(CONFIGS.glob("multi*embed.cfg"))):
+        data = analyze(empty, dev=empty, config=config)
         assert data["splits"]["train"]["documents"] == 0
         assert data["features"]["NORM"]["values"] == 0
         assert data["entities"]["dev"] == {"seen": 0, "unseen": 0, "per_type": {}}
@@ -208,7 +208,7 @@ def test_progress_sees_each_split_once(corpus):
             yield doc
 
     train, dev = corpus / "train.spacy", corpus / "dev.spacy"
-    analyze_corpus(train, dev=dev, progress=watch)
+    analyze(train, dev=dev, progress=watch)
     assert seen == [("train", 3), ("train", 0), ("train", 3), ("dev", 3)]
 
 
@@ -223,7 +223,7 @@ def test_progress_sees_each_split_once(corpus):
 )
 def test_wrong_arguments_are_refused(corpus, settings, message):
     with pytest.raises(ValueError, match=message):
-        analyze_corpus(corpus / "train.spacy", **settings)
+        analyze(corpus / "train.spacy", **settings)
 
 
 def test_pipelines_without_tables_are_refused(corpus, tmp_path):
@@ -232,4 +232,4 @@ def test_pipelines_without_tables_are_refused(corpus, tmp_path):
     nlp.to_disk(tmp_path / "model")
     message = r"'.*model' has no embedding .*components: sentencizer"
     with pytest.raises(ValueError, match=message):
-        analyze_corpus(corpus / "train.spacy", model=tmp_path / "model")
+        analyze(corpus / "train.spacy", model=tmp_path / "model")

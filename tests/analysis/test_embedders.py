@@ -5,23 +5,19 @@ import pytest
 import spacy
 from spacy.language import Language
 
-from spacy_hashembeds.analysis.embedders import (
-    Embedder,
+from spacy_hashembeds.analysis.embedders import Embedder, find_embedders
+from spacy_hashembeds.architectures.embedders.table_kinds import (
     HashTable,
+    HybridTable,
     LookupTable,
     WeightedTable,
-    find_embedders,
 )
-from spacy_hashembeds.analysis.hybrid_table import HybridTable
-from spacy_hashembeds.layers import hybridembed, weightedhashembed
-from spacy_hashembeds.layers.hybridembed import HybridEmbed
-from spacy_hashembeds.layers.symbolembed import SymbolEmbed, find_rows, set_symbols
+from spacy_hashembeds.layers.symbolembed import set_symbols
 from spacy_hashembeds.layers.symboltaker import (
     Symbols,
     find_symbol_takers,
     give_symbols,
 )
-from spacy_hashembeds.layers.weightedhashembed import WeightedHashEmbed
 
 CNN = {
     "width": 8,
@@ -93,7 +89,7 @@ def test_tables_of_our_hash_embedding():
 
 def test_tables_of_our_lookup_embedding():
     nlp = make("spacy-hashembeds.MultiEmbed.v1", **TWO)
-    expected = [LookupTable(attr=a, width=8, symbols=None) for a in ("NORM", "SHAPE")]
+    expected = [LookupTable.make(a, 8, None) for a in ("NORM", "SHAPE")]
     assert find_embedders(nlp)[0].tables == expected
     for layer in find_symbol_takers(nlp.get_pipe("tok2vec").model):
         set_symbols(layer, np.array([5, 3], dtype="uint64"))
@@ -112,19 +108,16 @@ def test_tables_of_our_weighted_embedding():
         )
         for attr, rows, seed, weights in (("NORM", 50, 31, 70), ("SHAPE", 20, 32, 40))
     ]
-    assert [table.needs_symbols for table in embedder.tables] == [False, False]
 
 
 def test_symbols_of_our_weighted_embedding():
     nlp = make("spacy-hashembeds.MultiWeightedHashEmbed.v1", **ROWS)
-    assert [table.needs_symbols for table in find_embedders(nlp)[0].tables] == [
-        True
-    ] * 2
+    assert [t.importance_rows for t in find_embedders(nlp)[0].tables] == [1, 1]
     for layer in find_symbol_takers(nlp.get_pipe("tok2vec").model):
         give_symbols(layer, Symbols(np.array([5, 3], dtype="uint64")))
     for table in find_embedders(nlp)[0].tables:
         np.testing.assert_array_equal(table.symbols, [3, 5])
-        assert (table.importance_rows, table.needs_symbols) == (3, False)
+        assert table.importance_rows == 3
 
 
 def test_tables_of_our_hybrid_embedding():
@@ -138,14 +131,9 @@ def test_tables_of_our_hybrid_embedding():
     symbols = Symbols(*np.array([[5, 3], [7, 8]], dtype="uint64"))
     for layer in find_symbol_takers(nlp.get_pipe("tok2vec").model):
         give_symbols(layer, symbols)
-    for table, (attr, rows, seed) in zip(
-        find_embedders(nlp)[0].tables, names, strict=True
-    ):
+    for table in find_embedders(nlp)[0].tables:
         np.testing.assert_array_equal(table.symbols, [3, 5])
-        assert not table.needs_symbols
-        given = HybridTable(attr=attr, rows=rows, width=8, num_hashes=3, seed=seed)
-        assert given.needs_symbols
-        assert given.with_symbols(symbols).rows == table.rows < 9
+        assert table.rows < 9
 
 
 def test_word_vectors_are_noted():
@@ -170,83 +158,3 @@ def test_saved_seeds_come_back(tmp_path):
     make(name, **ROWS, num_hashes=3, seed=21).to_disk(tmp_path)
     (embedder,) = find_embedders(spacy.load(tmp_path))
     assert embedder.tables == make_hash_tables("NORM SHAPE", [50, 20], 3, 21)
-
-
-def test_lookup_codes_part_words_as_the_layer_does():
-    layer = SymbolEmbed(4, key="NORM")
-    set_symbols(layer, np.array([2, 7, 9], dtype="uint64"))
-    layer.initialize()
-    values = np.array([0, 2, 3, 7, 9, 100, 2**63], dtype="uint64")
-    table = LookupTable(attr="NORM", width=4, symbols=layer.attrs["symbols"])
-    code = table.find_code(values)
-    np.testing.assert_array_equal(code, find_rows(layer, values))
-    empty = LookupTable(attr="NORM", width=4, symbols=values[:0])
-    assert empty.find_code(values).tolist() == [[0]] * len(values)
-    assert table.find_code(values[:0]).shape == (0, 1)
-
-
-def test_sums_have_no_order_of_rows():
-    table = HashTable(attr="NORM", rows=2, width=4, num_hashes=2, seed=9)
-    values = np.arange(50, dtype="uint64")
-    assert len(np.unique(table.find_code(values), axis=0)) == 4
-    assert len(np.unique(table.identify(values), axis=0)) == 3
-
-
-@pytest.mark.parametrize("same_hash", [False, True])
-@pytest.mark.parametrize("num_hashes", [1, 2, 4, 7])
-@pytest.mark.parametrize("n_weights", [40, None])
-def test_weighted_codes_part_words_as_the_layer_does(n_weights, num_hashes, same_hash):
-    settings = {"num_hashes": num_hashes, "seed": 11, "same_hash": same_hash}
-    layer = WeightedHashEmbed(4, 2, nK=n_weights, key="NORM", **settings)
-    values = np.array([*range(300), 2**63, 2**64 - 1], dtype="uint64")
-    if n_weights is None:
-        give_symbols(layer, Symbols(values[[2, 7, 300]]))
-    layer.initialize()
-    P = layer.get_param("P")
-    P[...] = np.random.default_rng(0).normal(size=P.shape)
-    table = WeightedTable(
-        **{"attr": "NORM", "rows": 2, "width": 4, "hashed_weights": n_weights},
-        **{"symbols": layer.attrs.get("symbols"), **settings},
-    )
-    rows, weights = weightedhashembed.find_rows(layer, values)
-    np.testing.assert_array_equal(table.find_code(values), np.hstack([rows, weights]))
-    assert table.find_code(values[:0]).shape == (0, num_hashes + 1)
-    # what the code says can't be told apart, has one vector, and nothing else has
-    vectors = np.round(layer.predict(values), 6)
-    codes = table.identify(values)
-    n_apart = len(np.unique(codes, axis=0))
-    assert len(np.unique(vectors, axis=0)) == n_apart < len(values)
-    assert len(np.unique(np.hstack([vectors, codes]), axis=0)) == n_apart
-
-
-@pytest.mark.parametrize("num_hashes", [1, 2, 4])
-@pytest.mark.parametrize("n_symbols", [0, 3])
-def test_hybrid_codes_part_words_as_the_layer_does(num_hashes, n_symbols):
-    layer = HybridEmbed(4, 9, key="NORM", num_hashes=num_hashes, seed=11)
-    values = np.array([*range(300), 2**63, 2**64 - 1], dtype="uint64")
-    symbols = Symbols(values[[2, 7, 300]][:n_symbols], values[10:290])
-    give_symbols(layer, symbols)
-    layer.initialize()
-    E = layer.get_param("E")
-    E[...] = np.random.default_rng(0).integers(2**20, size=E.shape)  # sums are exact
-    table = HybridTable(attr="NORM", rows=9, width=4, num_hashes=num_hashes, seed=11)
-    table = table.with_symbols(symbols)
-    code = table.find_code(values)
-    np.testing.assert_array_equal(code, hybridembed.find_rows(layer, values))
-    assert table.find_code(values[:0]).shape == (0, num_hashes)
-    assert sum(table.parts.values()) == layer.get_param("E").size
-    # what the code says can't be told apart, has one vector, and nothing else has
-    vectors, codes = layer.predict(values), table.identify(values)
-    n_apart = len(np.unique(codes, axis=0))
-    assert len(np.unique(vectors, axis=0)) == n_apart < len(values)
-    assert len(np.unique(np.hstack([vectors, codes]), axis=0)) == n_apart
-
-
-def test_parameters_of_weighted_tables_are_those_of_the_layer():
-    layer = WeightedHashEmbed(4, 6, nK=50, num_hashes=3, seed=9).initialize()
-    table = WeightedTable(
-        attr="NORM", rows=6, width=4, num_hashes=3, seed=9, hashed_weights=50
-    )
-    sizes = {"components": 6 * 4, "weights": 50 * 3}
-    assert table.parts == sizes
-    assert [layer.get_param(name).size for name in "EP"] == list(sizes.values())

@@ -3,7 +3,7 @@ import pytest
 import spacy
 from spacy.tokens import Doc
 
-from spacy_hashembeds.analysis.codes import count_sharing_sums, find_code
+from spacy_hashembeds.analysis.codes import count_sharing_sums
 from spacy_hashembeds.analysis.features import Vocabulary, collect_vocabulary
 from spacy_hashembeds.analysis.options import (
     MIN_FREQS,
@@ -11,6 +11,7 @@ from spacy_hashembeds.analysis.options import (
     find_lookup_options,
     measure_attributes,
 )
+from spacy_hashembeds.architectures.embedders.table_kinds import HashTable
 from spacy_hashembeds.symbols import count_values, cut_symbols
 
 ATTRS = ["NORM", "SHAPE"]
@@ -41,12 +42,9 @@ def test_hash_options_keep_to_the_bound(many, bound):
         assert option.values == [3000, len(many.count_values("SHAPE")[0])]
         for i, attr in enumerate(ATTRS):
             values, _ = many.count_values(attr)
-            code = find_code(
-                values,
-                rows=option.rows[i],
-                num_hashes=option.num_hashes,
-                seed=9 + i,
-            )
+            settings = {"num_hashes": option.num_hashes, "seed": 9 + i, "width": 10}
+            table = HashTable(attr=attr, rows=option.rows[i], **settings)
+            code = table.find_code(values)
             limit = bound * len(values)
             assert count_sharing_sums(code) == option.sharing_code[i] <= limit
             assert option.expected_sharing_code[i] <= limit

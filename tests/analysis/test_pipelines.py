@@ -8,17 +8,16 @@ from spacy.util import load_config
 from thinc.api import Config
 
 from spacy_hashembeds import count_symbols
-from spacy_hashembeds.analysis.embedders import find_embedders
+from spacy_hashembeds.analysis.embedders import find_embedders, give_symbols
 from spacy_hashembeds.analysis.features import collect_vocabulary
 from spacy_hashembeds.analysis.pipelines import (
-    give_symbols,
     load_pipeline,
     load_vectors,
 )
-from spacy_hashembeds.experiments.configs import SHIPPED
 from spacy_hashembeds.symbols import count_values, cut_symbols, save_symbols
+from tests.configs import CONFIGS
 
-LOOKUP = SHIPPED / "multi_embed.cfg"
+LOOKUP = CONFIGS / "multi_embed.cfg"
 ENCODE = "components.tok2vec.model.encode"
 ATTRS = ["NORM", "PREFIX", "SUFFIX", "SHAPE"]
 
@@ -120,7 +119,7 @@ def test_symbols_in_a_file_go_first(docs, tmp_path):
 def test_hybrid_tables_get_the_rows_that_training_would_give_them(docs, tmp_path):
     overrides = {"initialize.before_init.min_freq": 4}
     config = tmp_path / "config.cfg"
-    load_config(SHIPPED / "multi_hybrid_embed.cfg", overrides=overrides).to_disk(config)
+    load_config(CONFIGS / "multi_hybrid_embed.cfg", overrides=overrides).to_disk(config)
     nlp = load_pipeline(config=config, model=None, overrides={})
     (embedder,) = find_embedders(nlp)
     docs = [*docs, Doc(docs[0].vocab, words=["A", "b1", "?", "Xx"])]

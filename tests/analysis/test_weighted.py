@@ -6,10 +6,9 @@ import spacy
 from spacy.tokens import Doc
 
 from spacy_hashembeds.analysis.advice import advise
-from spacy_hashembeds.analysis.embedders import WeightedTable
 from spacy_hashembeds.analysis.features import Vocabulary, collect_vocabulary
-from spacy_hashembeds.analysis.tables import measure_words
-from spacy_hashembeds.analysis.weighted import WeightedMeasures, measure_weighted_table
+from spacy_hashembeds.analysis.measures import Measures, measure_table, measure_words
+from spacy_hashembeds.architectures.embedders.table_kinds import WeightedTable
 
 
 def make_table(**settings) -> WeightedTable:
@@ -28,37 +27,46 @@ def many() -> Vocabulary:
     return collect(" ".join(f"word{i}" for i in range(10_000)))
 
 
-def measure(table: WeightedTable, vocabulary: Vocabulary) -> WeightedMeasures:
-    return measure_weighted_table(table, {"train": vocabulary})
+def measure(table: WeightedTable, vocabulary: Vocabulary) -> Measures:
+    return measure_table(table, {"train": vocabulary})
 
 
 def test_one_row_counted_by_hand():
     words = collect("a b c")
     symbols = words.count_values("NORM")[0][:2]
     measures = measure(make_table(rows=1, symbols=symbols), words)
-    assert (measures.values, measures.load, measures.importance_rows) == (3, 3, 3)
-    assert measures.sharing_components == 3
+    assert (measures["values"], measures["load"], measures["importance_rows"]) == (
+        3,
+        3,
+        3,
+    )
+    assert measures["sharing_components"] == 3
     # each symbol has weights of its own, and one value is left
-    assert measures.sharing_weights == measures.sharing_code == 0
-    assert measures.expected_sharing_code == 0
-    assert measures.rows_never_reached == 0
-    assert measures.rows_reached_by_hash == [1, 1]
+    assert measures["sharing_weights"] == measures["sharing_code"] == 0
+    assert measures["expected_sharing_code"] == 0
+    assert measures["rows_never_reached"] == 0
+    assert measures["rows_reached_by_hash"] == [1, 1]
     together = measure(make_table(rows=1, symbols=symbols[:1]), words)
-    assert together.sharing_weights == together.sharing_code == 2
-    assert together.expected_sharing_code == pytest.approx(2)
+    assert together["sharing_weights"] == together["sharing_code"] == 2
+    assert together["expected_sharing_code"] == pytest.approx(2)
     nothing = measure(make_table(hashed_weights=5), collect(""))
-    assert nothing.values == nothing.sharing_code == nothing.expected_sharing_code == 0
-    assert nothing.rows_never_reached == 5000
+    assert (
+        nothing["values"]
+        == nothing["sharing_code"]
+        == nothing["expected_sharing_code"]
+        == 0
+    )
+    assert nothing["rows_never_reached"] == 5000
 
 
 def test_weights_tell_apart_what_shares_components(many):
     measures = measure(make_table(rows=70, hashed_weights=50_000), many)
-    assert measures.sharing_components > 9_000
-    assert 1000 < measures.sharing_weights < 2500
-    assert measures.sharing_code == pytest.approx(0, abs=5)
+    assert measures["sharing_components"] > 9_000
+    assert 1000 < measures["sharing_weights"] < 2500
+    assert measures["sharing_code"] == pytest.approx(0, abs=5)
     assert measure_words([make_table(rows=70)], many).sharing_codes > 8_000
     weighted = make_table(rows=70, hashed_weights=50_000)
-    assert measure_words([weighted], many).sharing_codes == measures.sharing_code
+    assert measure_words([weighted], many).sharing_codes == measures["sharing_code"]
 
 
 @pytest.mark.parametrize(
@@ -73,9 +81,9 @@ def test_weights_tell_apart_what_shares_components(many):
 def test_what_is_measured_is_near_what_is_expected(many, settings):
     # a seed far from 8: two hashes from those next to it are not quite independent
     measures = measure(make_table(**settings, seed=42), many)
-    assert measures.sharing_code > 1000
-    assert measures.sharing_code == pytest.approx(
-        measures.expected_sharing_code, rel=0.05
+    assert measures["sharing_code"] > 1000
+    assert measures["sharing_code"] == pytest.approx(
+        measures["expected_sharing_code"], rel=0.05
     )
 
 
@@ -83,21 +91,22 @@ def test_the_share_of_tokens_without_weights_of_their_own():
     train, dev = collect("a a a b b c"), collect("a x y y")
     values, counts = train.count_values("NORM")
     table = make_table(symbols=values[counts >= 2])
-    measures = measure_weighted_table(table, {"train": train, "dev": dev})
-    assert measures.unknown_share == pytest.approx({"train": 1 / 6, "dev": 3 / 4})
-    assert measure(make_table(hashed_weights=5), train).unknown_share == {}
+    measures = measure_table(table, {"train": train, "dev": dev})
+    assert measures["unknown_share"] == pytest.approx({"train": 1 / 6, "dev": 3 / 4})
+    assert measure(make_table(hashed_weights=5), train)["unknown_share"] == {}
 
 
 def test_a_poor_seed_is_told(many):
     table = make_table(seed=8, hashed_weights=20_000)
     measures = measure(table, many)
-    assert measures.rows_reached_by_hash[0] <= 2500
-    assert measures.with_sound_seed is not None
-    assert measures.with_sound_seed.rows_reached_by_hash[0] > 4000
-    reasons = advise({"train": many}, ["NORM"], width=96, tables=[table]).reasons
+    assert measures["rows_reached_by_hash"][0] <= 2500
+    assert measures["with_sound_seed"] is not None
+    assert measures["with_sound_seed"]["rows_reached_by_hash"][0] > 4000
+    reasons = advise({"train": many}, ["NORM"], width=96, tables=[measures]).reasons
     (poor,) = [reason for reason in reasons if "a poor one" in reason]
     assert "of 5,000 component vectors (seed 9: 4," in poor
     assert "share their component vectors and weights with another" in poor
     assert "use spacy-hashembeds.MultiWeightedHashEmbed.v1 with seed = 9." in poor
-    sound = advise({"train": many}, ["NORM"], width=96, tables=[make_table()]).reasons
+    measures = measure(make_table(), many)
+    sound = advise({"train": many}, ["NORM"], width=96, tables=[measures]).reasons
     assert not any("a poor one" in reason for reason in sound)

@@ -10,9 +10,9 @@ from spacy.tokens import Doc, DocBin
 from typer.testing import CliRunner, Result
 
 import spacy_hashembeds.cli  # noqa: F401
-from spacy_hashembeds.analysis.corpus import analyze_corpus
+from spacy_hashembeds.analysis.analyze import analyze
 from spacy_hashembeds.corpora.splits import SPLITS
-from spacy_hashembeds.experiments.configs import SHIPPED
+from tests.configs import CONFIGS
 
 
 def run(*args: str | Path) -> Result:
@@ -30,11 +30,11 @@ def squeeze(text: str) -> str:
 
 def test_everything_is_printed_and_saved(tiny_corpus, tmp_path):
     train, dev = tiny_corpus / "train.spacy", tiny_corpus / "dev.spacy"
-    config = SHIPPED / "multi_fewer_hash_embed.cfg"
+    config = CONFIGS / "multi_fewer_hash_embed.cfg"
     output = tmp_path / "made" / "analysis.json"
     result = run(train, "--dev", dev, "--config", config, "-o", output)
     assert result.exit_code == 0, result.output
-    data = analyze_corpus(train, dev=dev, config=config)
+    data = analyze(train, dev=dev, config=config)
     assert json.loads(output.read_text()) == data
     rows = get_rows(result.output)
     splits = data["splits"].values()
@@ -69,11 +69,11 @@ def test_lookup_tables_and_vectors(tiny_corpus, tmp_path):
     nlp.vocab.set_vector("the", np.ones(2, dtype="float32"))
     nlp.to_disk(tmp_path / "vectors")
     train = tiny_corpus / "train.spacy"
-    config = SHIPPED / "multi_embed.cfg"
+    config = CONFIGS / "multi_embed.cfg"
     settings = ["--vectors", tmp_path / "vectors", "--bound", "0.2"]
     result = run(train, "--config", config, *settings)
     assert result.exit_code == 0, result.output
-    data = analyze_corpus(train, config=config, vectors=tmp_path / "vectors", bound=0.2)
+    data = analyze(train, config=config, vectors=tmp_path / "vectors", bound=0.2)
     rows = get_rows(result.output)
     table = data["embedders"][0]["tables"][0]
     shares = [f"{100 * table['unknown_share']['train']:.1f}%"]
@@ -87,10 +87,10 @@ def test_lookup_tables_and_vectors(tiny_corpus, tmp_path):
 
 def test_weighted_tables_and_parameters(tiny_corpus):
     train, dev = tiny_corpus / "train.spacy", tiny_corpus / "dev.spacy"
-    config = SHIPPED / "multi_weighted_hash_embed.cfg"
+    config = CONFIGS / "multi_weighted_hash_embed.cfg"
     result = run(train, "--dev", dev, "--config", config)
     assert result.exit_code == 0, result.output
-    data = analyze_corpus(train, dev=dev, config=config)
+    data = analyze(train, dev=dev, config=config)
     rows = get_rows(result.output)
     tables = data["embedders"][0]["tables"]
     norm = tables[0]
@@ -121,7 +121,7 @@ def test_weighted_tables_and_parameters(tiny_corpus):
 def test_a_screen_of_80_columns_is_wide_enough(prepare_real, config):
     paths = {s: prepare_real("wnut17") / f"{s}.spacy" for s in SPLITS}
     train, dev, test = paths.values()
-    options = ["--dev", dev, "--test", test, "-c", config]
+    options = ["--dev", dev, "--test", test, "-c", CONFIGS / f"{config}.cfg"]
     result = run(train, *options)
     assert result.exit_code == 0, result.output
     lines = re.sub(r"\x1b\[[\d;]*m", "", result.output).splitlines()
@@ -130,7 +130,7 @@ def test_a_screen_of_80_columns_is_wide_enough(prepare_real, config):
 
 def test_the_language_of_the_norms_is_named(tiny_corpus):
     train = tiny_corpus / "train.spacy"
-    config = SHIPPED / "multi_embed.cfg"
+    config = CONFIGS / "multi_embed.cfg"
     for args, lang in (
         ([], "'xx', unless --nlp.lang is given"),
         (["--nlp.lang", "de"], "'de'."),
@@ -177,7 +177,7 @@ def test_a_corpus_alone_and_an_empty_one(tiny_corpus, tmp_path):
         (["{train}", "--nlp.lang", "qq"], "Can't import language qq"),
         (["{train}", "--nlp.lang", "5"], "Can't import language 5"),
         (["{train}", "--training.seed", "1"], "but a corpus alone has none"),
-        (["{train}", "-c", "multi"], "There is no config 'multi': no file"),
+        (["{train}", "-c", "multi"], "There is no config 'multi'"),
         (["{train}", "--bound", "2"], "'bound' should be above 0 and below 1"),
         (["{train}", "-o", "{train}/out.json"], "{train}"),
     ],
@@ -201,10 +201,10 @@ def test_settings_of_the_config_are_changed_as_in_training(tiny_corpus, capfd):
     train = tiny_corpus / "train.spacy"
     rows = "--components.tok2vec.model.embed.rows"
     overrides = {rows.removeprefix("--"): [70, 50, 30, 20]}
-    result = run(train, "-c", "multi_hash_embed", "--json", rows, "[70,50,30,20]")
+    config = CONFIGS / "multi_hash_embed.cfg"
+    result = run(train, "-c", config, "--json", rows, "[70,50,30,20]")
     assert result.exit_code == 0, result.output
-    config = SHIPPED / "multi_hash_embed.cfg"
-    data = analyze_corpus(train, config=config, overrides=overrides)
+    data = analyze(train, config=config, overrides=overrides)
     assert json.loads(capfd.readouterr().out) == data
     assert [t["rows"] for t in data["embedders"][0]["tables"]] == [70, 50, 30, 20]
 

@@ -9,7 +9,7 @@ from spacy.cli._util import app
 from typer.testing import CliRunner, Result
 
 import spacy_hashembeds.cli  # noqa: F401
-from spacy_hashembeds.experiments import machine
+from spacy_hashembeds.acceleration import machine
 
 from ..conftest import make_trial
 

@@ -11,8 +11,8 @@ from typer.testing import CliRunner, Result
 
 import spacy_hashembeds.cli  # noqa: F401
 from spacy_hashembeds.configuration.configure import configure
-from spacy_hashembeds.experiments.configs import SHIPPED
 
+from ..configs import CONFIGS
 from ..configuration import toy_configs as toys
 
 
@@ -121,6 +121,7 @@ def test_a_file_is_replaced_only_by_force(base):
     ("args", "message"),
     [
         (["gone.cfg"], "There is no config, no folder and no package 'gone.cfg'"),
+        (["multi_embed"], "no package 'multi_embed'. Give a .cfg file, as `spacy init"),
         (["{base}", "-e", "bert"], "There is no embedder 'bert' to put in"),
         (["{base}", "-t", "gone.spacy"], "There is no file or folder 'gone.spacy'"),
         (["{base}", "-t", "{base}"], "should be a .spacy file"),
@@ -145,22 +146,14 @@ def test_errors_are_told_without_a_traceback(
     assert not (tmp_path / "new.cfg").exists()
 
 
-def test_a_config_that_comes_with_us_is_known_by_its_name(tmp_path, monkeypatch):
+def test_a_config_that_has_all_of_it_stays_as_it_is(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    result = run("multi_embed", "-o", "mine.cfg", "--embedder", "multi_embed")
+    base = CONFIGS / "multi_embed.cfg"
+    result = run(base, "-o", "mine.cfg", "--embedder", "multi_embed")
     assert result.exit_code == 0, result.output
     embed = load_config("mine.cfg")["components"]["tok2vec"]["model"]["embed"]
     assert embed["@architectures"] == "spacy-hashembeds.MultiEmbed.v1"
-    assert load_config("mine.cfg") == load_config(SHIPPED / "multi_embed.cfg")
-
-
-def test_a_name_of_nothing_is_refused_with_those_there_are(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    result = run("gone", "-o", "mine.cfg")
-    assert result.exit_code == 1
-    assert "There is no config 'gone'" in squeeze(result.stderr)
-    assert "multi_embed, multi_fewer_hash_embed" in squeeze(result.stderr)
-    assert not Path("mine.cfg").exists()
+    assert load_config("mine.cfg") == load_config(base)
 
 
 def test_a_config_is_read_from_standard_input(tmp_path):

@@ -9,7 +9,7 @@ from spacy.cli._util import app
 from typer.testing import CliRunner, Result
 
 import spacy_hashembeds.cli  # noqa: F401
-from spacy_hashembeds.evaluation.in_depth import evaluate_in_depth
+from spacy_hashembeds.evaluation.evaluate import evaluate_in_depth
 
 from ..toy_textcat import TEST, TRAIN, make_docs, train_textcat, write
 

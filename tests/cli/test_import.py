@@ -24,8 +24,10 @@ def test_every_spacy_command_imports_our_commands_and_nothing_more():
     assert CLI in names
     foreign = {name for name in names if name.split(".")[0] != "spacy_hashembeds"}
     assert foreign == set()
-    ours = {n for n in names if n not in ("spacy_hashembeds", CLI)}
-    assert all(name.startswith(f"{CLI}.") for name in ours)
+    ours = {name for name in names if not name.startswith(CLI)}
+    # for the names of embedders in a help text; it imports none of them
+    descriptions = "spacy_hashembeds.architectures.embedders.descriptions"
+    assert all(f"{descriptions}.".startswith(f"{name}.") for name in ours)
 
 
 def test_importing_the_package_imports_nothing_but_what_python_brings():
@@ -45,7 +47,6 @@ def test_spacy_finds_our_commands_by_itself():
         "names = [command.name for command in app.registered_commands]"
     )
     assert names == {
-        *("accelerate", "analyze", "attention", "compare", "config", "doctor"),
-        *("evaluate", "floret", "importance", "misspell", "prepare", "ratios"),
-        *("rawtext", "report", "sweep", "tables", "trial"),
+        *("accelerate", "analyze", "compare", "config", "doctor", "evaluate"),
+        *("prepare", "tables"),
     }

@@ -1,12 +1,9 @@
 """Where commands write: standard output, and a screen that nobody reads any more."""
 
-import inspect
-import json
 import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
 
@@ -18,17 +15,15 @@ from thinc.api import Config
 from typer.testing import CliRunner, Result
 from wasabi import msg
 
-import spacy_hashembeds.cli  # noqa: F401
 from spacy_hashembeds.acceleration.conversion import OUR_EMBED
 from spacy_hashembeds.cli import hashembeds_cli
 from spacy_hashembeds.cli._output import Screen, name_output
 from spacy_hashembeds.cli.evaluate import name_outputs
-from spacy_hashembeds.experiments.configs import SHIPPED
-from spacy_hashembeds.vectors.rawtext import RAW_FILES
+from tests.configs import CONFIGS
 
 from .. import toy_ner
 from ..conftest import make_trial
-from ..experiments.test_results import write_seeds
+from .rules import StreamRules, check_alone, is_json
 
 
 @pytest.fixture
@@ -38,23 +33,8 @@ def folder(tmp_path, monkeypatch) -> Path:
     toy_ner.write_train(tmp_path / "train.spacy")
     toy_ner.write(tmp_path / "test.spacy", [toy_ner.make_doc("Anna|PER sings")])
     toy_ner.make_ruler({"Anna": "PER"}, None).to_disk(tmp_path / "model")
-    write_seeds(tmp_path / "metrics", "anem", "multi_embed", "default", [0.3, 0.3])
-    (tmp_path / "raw").mkdir()
-    for name in RAW_FILES:
-        (tmp_path / "raw" / name).write_text("kept in!\n")
-    shutil.copy(SHIPPED / "spacy_stock.cfg", tmp_path / "base.cfg")
-    (tmp_path / "text.txt").write_text("a b c\n" * 3)
+    shutil.copy(CONFIGS / "spacy_stock.cfg", tmp_path / "base.cfg")
     return tmp_path
-
-
-def is_json(data: bytes) -> bool:
-    return isinstance(json.loads(data), dict)
-
-
-def is_page(data: bytes) -> bool:
-    return data.lower().startswith(b"<!doctype html>") and data.rstrip().endswith(
-        b"</html>"
-    )
 
 
 def is_symbols(data: bytes) -> bool:
@@ -67,61 +47,33 @@ def is_config(data: bytes) -> bool:
     return embed["@architectures"] == OUR_EMBED
 
 
-def is_raw_text(data: bytes) -> bool:
-    return data == b"kept in !\n" * len(RAW_FILES)
-
-
-def is_corpus(data: bytes) -> bool:
-    return len(DocBin().from_bytes(data)) == len(toy_ner.TRAIN)
-
-
-def is_vectors(data: bytes) -> bool:
-    return data.startswith(b"50 4 4 5 2 ") and data.count(b"\n") == 51
-
-
 EVALUATE = "evaluate model test.spacy --train train.spacy"
-FLORET = "--dim 4 --bucket 50 --min-count 1 --epochs 1"
-COMMANDS = [
-    ("analyze train.spacy -o -", is_json),
-    (f"{EVALUATE} -o -", is_json),
-    ("config base.cfg -o -", is_config),
-    ("misspell train.spacy -o -", is_corpus),
-    ("ratios model model -o -", is_json),
-    ("rawtext raw -o -", is_raw_text),
-    (f"floret text.txt -o - {FLORET}", is_vectors),
-    ("report metrics -o -", is_page),
-    ("tables train.spacy -o - --lang en", is_symbols),
-]
 
 
 def invoke(command: str) -> Result:
     return CliRunner().invoke(app, ["hashembeds", *command.split()])
 
 
-def check_alone(command: str, is_right: Callable[[bytes], bool], capfdbinary) -> None:
-    """Check that a file alone goes to standard output, and words go elsewhere."""
-    result = invoke(command)
-    assert result.exit_code == 0, result.output
-    assert is_right(capfdbinary.readouterr().out)
-    assert result.stdout == ""
-    assert any(word in result.stderr for word in ("Saved", "Wrote"))
-
-
-@pytest.mark.parametrize(("command", "is_right"), COMMANDS)
-def test_files_go_to_standard_output_alone(folder, capfdbinary, command, is_right):
-    check_alone(command, is_right, capfdbinary)
-
-
-DATA = ["analyze train.spacy", "doctor", EVALUATE, "ratios model model"]
-
-
-@pytest.mark.parametrize("command", DATA)
-def test_json_is_alone_on_standard_output_and_replaces_tables(
-    folder, capfdbinary, command
-):
-    result = invoke(f"{command} --json")
-    assert is_json(capfdbinary.readouterr().out)
-    assert result.output == ""
+class TestStreams(StreamRules):
+    root = app
+    words = ("hashembeds",)
+    commands = hashembeds_cli
+    to_stdout = (
+        ("analyze train.spacy -o -", is_json),
+        (f"{EVALUATE} -o -", is_json),
+        ("config base.cfg -o -", is_config),
+        ("tables train.spacy -o - --lang en", is_symbols),
+    )
+    data = ("analyze train.spacy", "doctor", EVALUATE)
+    outputs = (
+        ("analyze", "output"),
+        ("compare", "output"),
+        ("compare", "chart"),
+        ("config", "output"),
+        ("evaluate", "output"),
+        ("tables", "output"),
+    )
+    callbacks = (name_output, name_outputs)
 
 
 def test_json_and_a_file_hold_the_same(folder, capfdbinary):
@@ -170,7 +122,8 @@ def test_quiet_leaves_warnings_and_errors(folder):
 
 @pytest.mark.parametrize("name", ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"])
 def test_standard_output_has_several_names(folder, capfdbinary, name):
-    check_alone(f"analyze train.spacy -o {name}", is_json, capfdbinary)
+    result = invoke(f"analyze train.spacy -o {name}")
+    check_alone(result, is_json, capfdbinary)
 
 
 def test_charts_go_to_standard_output_alone(trained_root, capfdbinary):
@@ -182,34 +135,6 @@ def test_charts_go_to_standard_output_alone(trained_root, capfdbinary):
     assert capfdbinary.readouterr().out.startswith(b"\x89PNG")
     assert result.stdout == ""
     assert "Embedders on demo" in result.stderr
-
-
-def find_outputs() -> Iterator[tuple[str, str, Callable | None]]:
-    for command in hashembeds_cli.registered_commands:
-        assert command.callback is not None
-        for name, parameter in inspect.signature(command.callback).parameters.items():
-            default = parameter.default
-            if "- is standard output" in (getattr(default, "help", None) or ""):
-                yield str(command.name), name, default.callback
-
-
-def test_every_file_that_a_command_writes_may_be_standard_output():
-    outputs = {(command, name): call for command, name, call in find_outputs()}
-    assert set(outputs.values()) == {name_output, name_outputs}
-    assert set(outputs) == {
-        ("analyze", "output"),
-        ("attention", "output"),
-        *(("compare", name) for name in ("output", "chart")),
-        ("config", "output"),
-        ("evaluate", "output"),
-        ("floret", "output"),
-        *(("importance", name) for name in ("output", "chart")),
-        ("misspell", "output"),
-        ("ratios", "output"),
-        ("rawtext", "output"),
-        ("report", "output"),
-        ("tables", "output"),
-    }
 
 
 @pytest.mark.parametrize(

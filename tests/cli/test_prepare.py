@@ -9,9 +9,6 @@ from spacy.vocab import Vocab
 from typer.testing import CliRunner, Result
 
 from spacy_hashembeds.cli import hashembeds_cli, prepare
-from spacy_hashembeds.corpora.datasets import DATASETS
-
-from ..toy_glue import write_assets
 
 
 def run(*args: str | Path) -> Result:
@@ -120,32 +117,6 @@ def test_own_texts_in_three_files(tmp_path: Path):
     assert find_row(result, "All")[1:] == ["6", "4", "2"]
 
 
-def test_a_dataset_for_text_classification(tmp_path: Path):
-    folder = tmp_path / "yelp_polarity"
-    folder.mkdir()
-    (folder / "train.csv").write_text('"1","Bad."\n"2","Good!"\n' * 20)
-    (folder / "test.csv").write_text('"1","So so."\n')
-    result = run("yelp_polarity", "-o", tmp_path / "output", "-a", tmp_path)
-    assert result.exit_code == 0, result.output
-    assert find_row(result, "All")[1:] == ["38", "2", "1"]
-    assert find_row(result, "negative") == ["19", "1", "1"]
-
-
-def test_a_dataset_is_converted_from_its_assets(tmp_path: Path):
-    files = DATASETS["wnut17"].files
-    texts = ("Ann\tB-person\n\t\nslept\tO\n", "Bo\tB-person\n", "Ann\tB-group\n")
-    for file, text in zip(files, texts, strict=True):
-        path = tmp_path / "own-assets" / file
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-    output = tmp_path / "output"
-    result = run("wnut17", "-o", output, "--assets", tmp_path / "own-assets")
-    assert result.exit_code == 0, result.output
-    assert find_row(result, "train") == ["2", "2", "2", "1", "0.50", "1", "0"]
-    assert find_row(result, "dev") == ["1", "1", "1", "1", "1.00", "0", "1"]
-    assert find_row(result, "test") == ["1", "1", "1", "1", "1.00", "1", "0"]
-
-
 GERMEVAL = """#\thttp://example.org/1 [2009-10-17]
 1\tAufgrund\tO\tO
 2\tdessen\tO\tO
@@ -207,16 +178,11 @@ def test_numbers_of_words_are_not_taken_for_words(tmp_path: Path):
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        (["wnut17", "-o", "{out}", "--assets", "{out}"], "'spacy project assets'"),
-        (["conll2003", "-o", "{out}"], "should be one of ['ag_news'"),
-        (["iob", "-o", "{out}"], "need --train, --dev and --lang"),
-        (["iob", "-o", "{out}", "--train", "{file}", "--dev", "{file}"], "--lang"),
-        (["texts", "-o", "{out}", "--train", "{file}"], "need --train and --lang"),
+        (["iob", "-o", "{out}", "-t", "{file}", "-l", "en"], "entities need --dev"),
         (
             ["texts", "-o", "{out}", "--train", "{file}", "-l", "en"],
             "own.iob:1: expected the columns 'text', 'label'",
         ),
-        (["wnut17", "-o", "{out}", "--train", "{file}"], "Use 'iob' or 'texts'"),
         (
             ["iob", "-o", "{out}", "--train", "{out}/x", "--dev", "{file}", "-l", "en"],
             "/x",
@@ -267,9 +233,22 @@ def test_errors_are_told_without_a_traceback(
     assert not output.exists() or not list(output.iterdir())
 
 
-def test_the_help_names_every_dataset():
-    help_text = run("--help").output
-    assert all(name in help_text for name in DATASETS)
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (
+            ["wnut17", "-t", "own.iob", "-l", "en"],
+            "'wnut17' is not one of",
+        ),
+        (["iob", "-t", "own.iob"], "Missing option '--lang'"),
+        (["texts", "-l", "en"], "Missing option '--train'"),
+    ],
+)
+def test_what_is_missing_is_asked_for(args: list[str], message: str, tmp_path: Path):
+    result = run(*args, "-o", tmp_path / "output")
+    assert result.exit_code == 2
+    # in a box
+    assert message in " ".join(result.output.replace("│", " ").split())
 
 
 def test_the_module_imports_next_to_nothing():
@@ -281,28 +260,3 @@ def test_the_module_imports_next_to_nothing():
     printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     for package in ("corpora", "analysis"):
         assert f"spacy_hashembeds.{package}" not in printed
-
-
-def test_numbers_are_shown_as_such(tmp_path: Path):
-    assets = write_assets(tmp_path / "assets", "stsb", n=60)
-    result = run("glue_stsb", "-o", tmp_path / "output", "--assets", assets)
-    assert result.exit_code == 0, result.output
-    assert "Texts with the label at 0.5 or more" in result.output
-    line = (assets / "glue/STS-B/train.tsv").read_text().splitlines()[1]
-    similarity = float(line.split("\t")[-1]) / 5
-    named = "similarity" if similarity == 1 else f"similarity {similarity:.2f}"
-    shown = f"[{named * bool(similarity)}]"
-    assert shown in " ".join(result.output.split())
-
-
-def test_pairs_of_glue_are_converted_and_shown_in_a_line(tmp_path: Path):
-    assets = write_assets(tmp_path / "assets", "mnli", n=60)
-    result = run("glue_mnli", "-o", tmp_path / "output", "--assets", assets)
-    assert result.exit_code == 0, result.output
-    assert find_row(result, "Texts")[-4:] == ["train", "dev", "test", "test_mismatched"]
-    assert find_row(result, "neutral") == ["19", "1", "10", "10"]
-    names = {path.name for path in (tmp_path / "output").iterdir()}
-    assert names == {f"{split}.spacy" for split in find_row(result, "Texts")[-4:]}
-    first = (assets / "glue/MNLI/train.tsv").read_text().splitlines()[1].split("\t")
-    shown = " ".join(result.output.split())
-    assert f"[entailment] {first[8]} {first[9]}" in shown

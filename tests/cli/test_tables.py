@@ -9,9 +9,9 @@ from spacy.util import load_config, load_model_from_config
 from typer.testing import CliRunner, Result
 
 import spacy_hashembeds.cli  # noqa: F401
-from spacy_hashembeds.experiments.configs import SHIPPED
 from spacy_hashembeds.layers.symboltaker import find_symbol_takers
 from spacy_hashembeds.symbols import load_symbols
+from tests.configs import CONFIGS
 
 
 def run(*args: str | Path) -> Result:
@@ -102,7 +102,7 @@ def test_the_file_works_as_tables_of_a_config(corpus, tmp_path, config):
         "components.tok2vec.model.encode.depth": 1,
         "components.tok2vec.model.embed.tables": str(output),
     }
-    path = SHIPPED / "multi_embed.cfg"
+    path = CONFIGS / "multi_embed.cfg"
     nlp = load_model_from_config(load_config(path, overrides=overrides), auto_fill=True)
     nlp.remove_pipe("ner")
     if config != "en":

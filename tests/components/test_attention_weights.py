@@ -1,19 +1,17 @@
-"""Attention weights, as a component keeps them and as a command shows them."""
+"""Attention weights, as a component keeps them in Docs."""
 
-import json
 import pickle
 
 import numpy as np
 import pytest
 import spacy
-from click import unstyle
-from spacy.cli._util import app
 from spacy.language import Language
 from spacy.tokens import Doc
-from typer.testing import CliRunner, Result
 
-import spacy_hashembeds.cli  # noqa: F401
-from spacy_hashembeds.analysis.attention import list_attention
+from spacy_hashembeds.architectures.encoders.attention import (
+    find_attending,
+    read_attention,
+)
 from spacy_hashembeds.layers import selfattention
 
 from ..toy_encoders import make_tok2vec
@@ -109,80 +107,18 @@ def test_a_pipeline_without_attention_is_named():
         nlp("Rome")
 
 
-def run(*args) -> Result:
-    return CliRunner().invoke(app, ["hashembeds", "attention", *map(str, args)])
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("attention")
-    make_pipeline().to_disk(folder / "att")
-    make_pipeline("CrossBiLSTMEncoder").to_disk(folder / "cross")
-    return folder
-
-
-def test_each_token_s_favourite_is_printed(folder):
-    result = run(folder / "att", TEXTS[0])
-    assert result.exit_code == 0, result.output
-    data = list_attention(spacy.load(folder / "att"), TEXTS[0])
-    rows = [line.split() for line in result.stdout.splitlines()]
-    head = np.array(data["components"][0]["heads"][0])
-    for i, token in enumerate(data["tokens"]):
-        (row,) = [row for row in rows if row[:1] == [token]]
-        favourite = data["tokens"][head[i].argmax()]
-        assert row[1:3] == [favourite, f"{100 * head[i].max():.0f}"]
-
-
-def test_long_and_blank_tokens_fit_a_terminal(folder):
-    result = run(folder / "att", "Internationalization  responsibilities\n\nx")
-    assert result.exit_code == 0, result.output
-    lines = unstyle(result.stdout).splitlines()
-    assert max(map(len, lines)) <= 80
-    tokens = [line.split("  ")[0] for line in filter(None, lines)][-5:]
-    assert tokens == ["Intern…", "' '", "respon…", "'\\n\\n'", "x"]
-
-
-def test_pages_and_json_have_all_weights(folder, tmp_path):
-    page, file = tmp_path / "page.html", tmp_path / "weights.json"
-    for output in (page, file):
-        result = run(folder / "att", "Rome has <b> & co", "-o", output, "-q")
-        assert result.exit_code == 0, result.output
-    data = json.loads(file.read_text(encoding="utf8"))
-    text = page.read_text(encoding="utf8")
-    n = len(data["tokens"])
-    assert text.count('<td style="background') == 5 * n * n
-    weight = data["components"][0]["heads"][3][1][2]
-    assert f'title="{100 * weight:.1f}"' in text
-    assert "<b>" not in text
-    assert "&lt;b" in text
-    assert "http" not in text
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("att", ""), "should have 1 to 200 tokens, but has 0"),
-        (("att", "a " * 201), "should have 1 to 200 tokens, but has 201"),
-        (("att", "a \udcff"), "'text' should be in UTF-8"),
-        (("cross", "Rome"), "AttBiLSTMEncoder.v1, but has none"),
-        (("att", "Rome", "-o", "x.png"), "'output' should end in .json or .html"),
-    ],
-)
-def test_what_can_not_be_shown_is_said(folder, arguments, message):
-    name, *others = arguments
-    result = run(folder / name, *others)
-    assert result.exit_code == 1
-    assert "".join(message.split()) in "".join(result.stderr.split())
-
-
 def test_a_copied_encoder_is_found():
     """As `replace_listeners` makes it, without references."""
     nlp = make_pipeline()
-    expected = list_attention(nlp, "a b")["components"][0]["heads"]
+    doc = nlp.make_doc("a b")
+    (tok2vec,) = find_attending(nlp).values()
+    (expected,) = read_attention(tok2vec, [doc])
     nlp.replace_listeners("tok2vec", "tagger", ["model.tok2vec"])
     nlp.remove_pipe("tok2vec")
-    (component,) = list_attention(nlp, "a b")["components"]
-    assert component == {"name": "tagger", "heads": expected}
+    ((name, copied),) = find_attending(nlp).items()
+    assert name == "tagger"
+    (weights,) = read_attention(copied, [doc])
+    np.testing.assert_array_equal(weights, expected)
 
 
 def test_several_encoders_of_a_component_are_told_apart():
@@ -196,8 +132,7 @@ def test_several_encoders_of_a_component_are_told_apart():
     }
     nlp.add_pipe("tagger", config={"model": model}).add_label("A")
     nlp.initialize()
-    components = list_attention(nlp, "a b")["components"]
-    assert [component["name"] for component in components] == ["tagger", "tagger 2"]
+    assert list(find_attending(nlp)) == ["tagger", "tagger 2"]
 
 
 def test_the_component_of_another_pipeline_is_refused():

@@ -22,27 +22,18 @@ from spacy_hashembeds import evaluate
 from spacy_hashembeds.acceleration.in_memory import accelerate
 from spacy_hashembeds.configuration.configure import configure
 from spacy_hashembeds.evaluation.tasks import NER, find_task
-from spacy_hashembeds.experiments.configs import SHIPPED
-from spacy_hashembeds.experiments.run_trial import run_trial
+from tests.configs import CONFIGS
 
-from ..conftest import make_trial
+from ..conftest import SMALL_TRIAL
 from ..processes import annotate_spawned, load_package
 
 TEXTS = ["Anna of Zotech said so .", "", "b"]
-CONFIG = SHIPPED / "token_ner.cfg"
-SMALL = {
-    "components.tok2vec.model.encode.width": 32,
-    "components.tok2vec.model.encode.depth": 1,
-    "components.tok2vec.model.embed.rows": [500, 100, 200, 50],
-    "training.max_steps": 40,
-    "training.eval_frequency": 20,
-    "training.optimizer.learn_rate": 0.01,
-}
+CONFIG = CONFIGS / "token_ner.cfg"
 
 
 def get_overrides(corpus: Path) -> dict[str, object]:
     paths = {f"paths.{split}": f"{corpus}/{split}.spacy" for split in ("train", "dev")}
-    return {**SMALL, **paths}
+    return {**SMALL_TRIAL, **paths}
 
 
 @pytest.fixture(scope="module")
@@ -195,16 +186,6 @@ def test_it_is_evaluated_as_ner_is(trained, tiny_corpus, tmp_path):
         *("--output", page),
     )
     assert "Entities" in page.read_text()
-
-
-def test_a_trial_of_it_runs(tiny_corpus, tmp_path):
-    (tmp_path / "corpus").mkdir()
-    (tmp_path / "corpus" / "demo").symlink_to(tiny_corpus)
-    trial = make_trial(tmp_path, embedder="token_ner", overrides=SMALL)
-    results, is_new = run_trial(trial)
-    assert is_new
-    assert results["scores"]["test"]["ents_f"] > 0.3
-    assert results["scores"]["test"]["ents_unseen_support"] > 0
 
 
 def test_its_scorer_may_be_that_of_unseen_entities():

@@ -5,9 +5,9 @@ from spacy.tokens import Doc, DocBin
 from spacy.util import dot_to_object, load_config
 from spacy.vocab import Vocab
 
-from spacy_hashembeds.analysis.corpus import analyze_corpus
+from spacy_hashembeds.analysis.analyze import analyze
 from spacy_hashembeds.configuration.configure import configure
-from spacy_hashembeds.experiments.configs import SHIPPED
+from tests.configs import CONFIGS
 
 from . import toy_configs as toys
 
@@ -118,7 +118,7 @@ def test_settings_are_what_analyze_advises(tiny_corpus, base):
     train = tiny_corpus / "train.spacy"
     few = "rows = [5000, 20, 2500, 2500]"
     toys.edit_base(base, ("rows = [5000, 1000, 2500, 2500]", few))
-    advice = analyze_corpus(train, config=base)["advice"][0]
+    advice = analyze(train, config=base)["advice"][0]
     hashed = configure(base, train=train).config
     embed = dot_to_object(hashed, EMBED)
     assert embed["num_hashes"] == advice["hashing"]["num_hashes"]
@@ -136,7 +136,7 @@ def test_a_hybrid_has_rows_for_symbols_and_for_others(tiny_corpus, base):
     train = tiny_corpus / "train.spacy"
     few = "rows = [5000, 20, 2500, 2500]"
     toys.edit_base(base, ("rows = [5000, 1000, 2500, 2500]", few))
-    advice = analyze_corpus(train, config=base)["advice"][0]
+    advice = analyze(train, config=base)["advice"][0]
     made = configure(base, train=train, embedder="multi_hybrid_embed")
     embed = dot_to_object(made.config, EMBED)
     assert embed["@architectures"] == toys.HYBRID
@@ -166,7 +166,7 @@ def test_weights_are_those_of_the_frequent_symbols(tiny_corpus, base):
     train = tiny_corpus / "train.spacy"
     few = "rows = [5000, 20, 2500, 2500]"
     toys.edit_base(base, ("rows = [5000, 1000, 2500, 2500]", few))
-    chosen = analyze_corpus(train, config=base)["advice"][0]["lookup"]
+    chosen = analyze(train, config=base)["advice"][0]["lookup"]
     made = configure(base, train=train, embedder="multi_weighted_hash_embed")
     embed = dot_to_object(made.config, EMBED)
     assert embed["@architectures"] == toys.WEIGHTED
@@ -696,7 +696,7 @@ def test_vectors_that_are_asked_for_but_not_named_are_warned_of(base):
 
 
 def test_our_own_configs_are_changed_into_each_other(tmp_path):
-    base = SHIPPED / "multi_embed.cfg"
+    base = CONFIGS / "multi_embed.cfg"
     made = configure(base)
     assert get_changed(made) >= {f"[{EMBED}] @architectures"}
     assert "# The report's training section" in made.text

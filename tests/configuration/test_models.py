@@ -411,5 +411,5 @@ def test_an_embedder_that_could_not_be_built_is_named(tmp_path, attrs, rows, err
 
 
 def test_unknown_embedders_are_refused_with_the_known_ones(tmp_path):
-    with pytest.raises(ValueError, match="There are: multi_fewer_hash_embed, multi_e"):
+    with pytest.raises(ValueError, match="There are: hash_former_embed, multi_e"):
         configure(tmp_path / "b.cfg", embedder="bert")

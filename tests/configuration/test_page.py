@@ -1,6 +1,9 @@
 """docs/config.md: what it shows is what the command writes."""
 
+import os
 import re
+import subprocess
+import sys
 from collections.abc import Callable
 from inspect import signature
 from shlex import split
@@ -9,8 +12,8 @@ from spacy.cli._util import app
 from typer.testing import CliRunner
 
 import spacy_hashembeds.cli  # noqa: F401
+from spacy_hashembeds.architectures.embedders.descriptions import list_names
 from spacy_hashembeds.cli import hashembeds_cli
-from spacy_hashembeds.configuration.embedders import EMBEDDERS
 
 from ..conftest import ROOT
 
@@ -21,9 +24,10 @@ def test_the_example_writes_what_the_page_shows(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     base, new = re.findall("```ini\n(.+?)```", PAGE, flags=re.DOTALL)
     (tmp_path / "base.cfg").write_text(base)
-    for command in re.findall(
-        r"^spacy hashembeds .*base\.cfg.*|.*demo -o.*", PAGE, re.M
-    ):
+    (corpus,) = re.findall(r"^python (-m lab .*demo -o.*)", PAGE, re.M)
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    subprocess.run([sys.executable, *split(corpus)], env=environment, check=True)
+    for command in re.findall(r"^spacy hashembeds .*base\.cfg.*", PAGE, re.M):
         result = CliRunner().invoke(app, split(command)[1:])
         assert result.exit_code == 0, result.output
     assert (tmp_path / "new.cfg").read_text() == new
@@ -37,7 +41,7 @@ def get_command() -> Callable:
 
 def test_the_page_and_the_help_name_every_embedder():
     said = signature(get_command()).parameters["embedder"].default.help
-    for name in EMBEDDERS:
+    for name in list_names():
         assert f"`{name}`" in PAGE
         assert name in said
 

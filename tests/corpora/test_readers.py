@@ -1,26 +1,25 @@
+import csv
+import json
+import os
 from pathlib import Path
 
 import pytest
 import spacy
 from spacy.language import Language
-from spacy.tokens import DocBin
 from spacy.training import Corpus, Example
-from spacy.training.converters import conll_ner_to_docs
 from spacy.training.initialize import init_nlp
 from spacy.training.loop import train
 from spacy.util import registry
 from thinc.api import Config
 
-from spacy_hashembeds.corpora.datasets import prepare_files
+from spacy_hashembeds.corpora import rows
+from spacy_hashembeds.corpora.own_files import prepare_files
 from spacy_hashembeds.corpora.readers import (
-    create_anem_reader,
-    create_archaeology_reader,
-    create_conll2002_reader,
     create_iob_reader,
-    create_wnut17_reader,
+    create_labelled_texts_reader,
 )
 
-NAMES = ("WNUT17", "CoNLL2002", "AnEM", "Archaeology", "OntoNotes", "IOB")
+NAMES = ("IOB", "LabelledTexts")
 
 TEXT = "Zoë B-PER\nslept O\nin O\nNew B-LOC\nYork I-LOC\n\nYes O\n"
 
@@ -35,6 +34,20 @@ def file(tmp_path: Path) -> Path:
     path = tmp_path / "corpus.iob"
     path.write_text(TEXT, encoding="utf-8")
     return path
+
+
+def write(folder: Path, name: str, text: str) -> Path:
+    path = folder / name
+    path.write_text(text, encoding="utf8")
+    return path
+
+
+def get_texts(examples: list[Example]) -> list[tuple[str, list[str]]]:
+    """Each text and its labels."""
+    return [
+        (eg.text, [label for label, value in eg.reference.cats.items() if value])
+        for eg in examples
+    ]
 
 
 def read_ents(example: Example) -> list[tuple[str, str]]:
@@ -69,7 +82,7 @@ def test_a_document_keeps_where_its_sentences_begin(tmp_path: Path, nlp: Languag
         "-DOCSTART- -DOCSTART- O\nDe Art O\nRode Adj B-ORG\n\nZee N I-ORG\nin Prep O\n"
         "-DOCSTART- -DOCSTART- O\nRome N B-LOC\n"
     )
-    first, second = create_conll2002_reader(path=path, group="document")(nlp)
+    first, second = create_iob_reader(path=path, group="document")(nlp)
     assert [sent.text.split() for sent in first.reference.sents] == [
         ["De", "Rode"],
         ["Zee", "in"],
@@ -114,21 +127,16 @@ def test_readers_check_their_path_when_made(name: str, tmp_path: Path):
         create(path=None)
     with pytest.raises(FileNotFoundError, match=r"no file or folder .*gone"):
         create(path=tmp_path / "gone")
-
-
-def test_a_folder_is_no_file(tmp_path: Path):
-    with pytest.raises(
-        ValueError, match=r"'path' should be a file, but .* is a folder"
-    ):
-        create_wnut17_reader(path=tmp_path)
+    with pytest.raises(ValueError, match=r"'path' should be a file, but .* a folder"):
+        create(path=tmp_path)
 
 
 def test_a_group_that_cannot_be(file: Path):
     with pytest.raises(ValueError, match="'group' should be one of"):
-        create_conll2002_reader(path=file, group="page")
+        create_iob_reader(path=file, group="page")
 
 
-CONFIG = """
+NER_CONFIG = """
 [paths]
 train = null
 
@@ -191,7 +199,7 @@ ents_f = 1.0
 
 def test_a_pipeline_trains_from_the_file_itself(file: Path):
     overrides = {"paths.train": str(file)}
-    config = Config().from_str(CONFIG, overrides=overrides)
+    config = Config().from_str(NER_CONFIG, overrides=overrides)
     default = Language.default_config.merge(config)
     nlp = init_nlp(default)
     assert set(nlp.get_pipe("ner").labels) == {"LOC", "PER"}
@@ -203,22 +211,316 @@ def test_a_pipeline_trains_from_the_file_itself(file: Path):
     ]
 
 
+# Texts with labels
+
+CSV = """title;body;topic;id
+First;"Some
+text; here";x/y;1
+Second;Ünïted;a.b;2
+"""
+BOTH = [("First Some\ntext; here", ["x/y"]), ("Second Ünïted", ["a.b"])]
+
+
+def test_own_csv_with_names_of_columns(tmp_path: Path, nlp: Language):
+    path = write(tmp_path, "own.csv", "\ufeff" + CSV)
+    reader = create_labelled_texts_reader(
+        path=path,
+        text_columns=["title", "body"],
+        label_column="topic",
+        separator=";",
+    )
+    examples = list(reader(nlp))
+    assert get_texts(examples) == BOTH
+    assert [eg.reference.cats for eg in examples] == [
+        {"a.b": 0.0, "x/y": 1.0},
+        {"a.b": 1.0, "x/y": 0.0},
+    ]
+
+
+@pytest.mark.parametrize("label", ["2", "-2"])
+def test_own_csv_without_names(label: str, tmp_path: Path, nlp: Language):
+    lines = CSV.split("\n", 1)[1].replace(";", "\t").replace("text\t", "text;")
+    path = tmp_path / "own.tsv"
+    path.write_bytes(lines.encode("latin-1"))
+    reader = create_labelled_texts_reader(
+        path=path, text_columns=["0", "1"], label_column=label, encoding="latin-1"
+    )
+    assert get_texts(list(reader(nlp))) == BOTH
+
+
+def test_own_jsonl(tmp_path: Path, nlp: Language):
+    text = '{"text": "a", "label": "x/y", "id": 1}\n\n{"label": 3, "text": "b"}\n'
+    path = write(tmp_path, "own.jsonl", text)
+    examples = list(create_labelled_texts_reader(path=path)(nlp))
+    assert get_texts(examples) == [("a", ["x/y"]), ("b", ["3"])]
+
+
+def test_lists_of_labels_and_cats(tmp_path: Path, nlp: Language):
+    lines = [
+        '{"text": "a", "label": ["y", "x"]}',
+        '{"text": "b", "label": []}',
+        '{"text": "c", "label": {"x": 0, "y": false, "z": true}}',
+        '{"text": "d", "label": {"x": 1, "y": 0.0, "z": 1.0}}',
+    ]
+    path = write(tmp_path, "own.ndjson", "\n".join(lines))
+    examples = list(create_labelled_texts_reader(path=path)(nlp))
+    assert [eg.reference.cats for eg in examples] == [
+        {"x": 1.0, "y": 1.0, "z": 0.0},
+        {"x": 0.0, "y": 0.0, "z": 0.0},
+        {"x": 0.0, "y": 0.0, "z": 1.0},
+        {"x": 1.0, "y": 0.0, "z": 1.0},
+    ]
+
+
+def test_labels_of_a_file_are_in_the_order_of_the_alphabet(
+    tmp_path: Path, nlp: Language
+):
+    path = write(tmp_path, "a.csv", "text,label\na,z\nb,x\nc,y\nd,x\n")
+    for example in create_labelled_texts_reader(path=path)(nlp):
+        assert list(example.reference.cats) == ["x", "y", "z"]
+
+
+def test_labels_that_are_given_are_all_there_are(tmp_path: Path, nlp: Language):
+    path = write(tmp_path, "own.csv", "text,label\na,x\nb,y\n")
+    (first, _) = create_labelled_texts_reader(path=path, labels=["z", "y", "x"])(nlp)
+    assert list(first.reference.cats.items()) == [("z", 0), ("y", 0), ("x", 1)]
+    with pytest.raises(ValueError, match=r"csv:3: the label 'y' is not among 'labels'"):
+        list(create_labelled_texts_reader(path=path, labels=["x"])(nlp))
+
+
 @pytest.mark.parametrize(
-    ("create", "name"),
+    ("name", "text", "message"),
     [
-        (create_wnut17_reader, "wnut17/emerging.dev.conll"),
-        (create_conll2002_reader, "conll2002/esp.testb"),
-        (create_anem_reader, "anem/AnEM.test"),
-        (create_archaeology_reader, "archaeo/1.bio"),
+        ("a.csv", "text,lable\na,x\n", ":1: expected the columns 'text', 'label'"),
+        ("a.csv", "text,label,text\na,x,b\n", ":1: expected the columns .* each once"),
+        (
+            "a.csv",
+            "text,label\na,x\nb\n",
+            ":3: expected 2 columns, as in the first",
+        ),
+        ("a.csv", "text,label\na, \n", ":2: expected a label"),
+        ("a.csv", "text,label\n  ,x\n", ":2: expected text in 'text', got"),
+        ("a.csv", "text,label\n", "a.csv: expected texts with labels, but there are"),
+        ("a.csv", "", "a.csv: expected rows of CSV"),
+        ("a.csv", 'text,label\n"a,x\n', ":2: the row that begins here is no CSV"),
+        (
+            "a.csv",
+            'text,label\n"a\nb",x\n\n"c,x\nd,x\n',
+            ":5: the row that begins here is no CSV",
+        ),
+        ("a.csv", 'text,label\n"a"b,x\n', ":2: the row .* is no CSV .*be doubled"),
+        ("a.csv", "text,label\na,x\na\0,x\n", ":3: NUL characters"),
+        ("a.csv", "\n\n", "a.csv: expected rows of CSV, but the file is empty"),
+        ("a.jsonl", "", "a.jsonl: expected texts with labels, but there are none"),
+        ("a.jsonl", "{}\n[]\n", ":1: expected the key 'text', got"),
+        ("a.jsonl", '{"text": "a"}', ":1: expected the key 'label'.*--label-column"),
+        ("a.jsonl", '{"text": 1, "label": "x"}', ":1: expected text in 'text'"),
+        ("a.jsonl", '{"text": "\\ud800", "label": "x"}', ":1: expected text in 'text'"),
+        (
+            "a.jsonl",
+            '\n{"text": "a", "label": null}',
+            ":2: expected a label.*None",
+        ),
+        ("a.jsonl", '{"text": "a", "label": true}', ":1: expected a label.* got True"),
+        ("a.jsonl", '{"text": "a", "label": ["x", 1]}', ":1: expected a label"),
+        (
+            "a.jsonl",
+            '{"text": "a", "label": {"x": 1, "y": 0.8}}',
+            ":1: expected 1 or 0, true or false, for the label 'y', got 0.8. spaCy's .*"
+            " say 1 of the labels that the text is to have, and 0 of others",
+        ),
+        ("a.jsonl", '{"text": "a", "label": {"x": 2}}', ":1: expected 1 or 0.*got 2"),
+        ("a.jsonl", '{"text": "a", "label": {"x": "1"}}', ":1: expected 1 or 0.*'1'"),
+        ("a.jsonl", '{"text": "a", "label": {"": 1}}', ":1: expected a label"),
+        ("a.jsonl", '{"text": "a", "label": [["x"]]}', ":1: expected a label"),
+        ("a.jsonl", '{"text": "a", "label": "\\udc00"}', ":1: expected a label"),
+        ("a.jsonl", '{"text": "a", "label": " "}', ":1: expected a label.* got ' '"),
+        ("a.jsonl", '{"text": "a", "label": ["x", " "]}', ":1: expected a label"),
+        (
+            "a.jsonl",
+            '{"text": "a", "label": {"x": 1, "x ": 0}}',
+            ":1: expected labels that differ, without the blanks",
+        ),
+        ("a.jsonl", '{"text": "a", "label": []}', "a.jsonl: .* but not one has any"),
+        ("a.jsonl", '{"text": "a", "label": {}}', "a.jsonl: .* but not one has any"),
+        ("a.jsonl", '{"text": "a"', ":1: expected a JSON object"),
+        ("a.jsonl", '{"text": "a", "text": "b"}', ":1: expected .*'text' twice"),
+        ("a.jsonl", "[" * 10**5, ":1: expected a JSON object, but it is nested too"),
     ],
 )
-def test_real_files_are_read_as_spacy_converts_them(
-    create, name: str, data_dir: Path, nlp: Language
+def test_errors_in_own_files(
+    name: str, text: str, message: str, tmp_path: Path, nlp: Language
 ):
-    text = (data_dir / name).read_text(encoding="utf-8")
-    converted = conll_ner_to_docs(text, n_sents=1, no_print=True)
-    expected = DocBin(attrs=["ENT_IOB", "ENT_TYPE", "SENT_START"], docs=converted)
-    docs = (example.reference for example in create(path=data_dir / name)(nlp))
-    found = DocBin(attrs=["ENT_IOB", "ENT_TYPE", "SENT_START"], docs=docs)
-    assert len(found) == len(expected)
-    assert [a.tolist() for a in found.tokens] == [a.tolist() for a in expected.tokens]
+    path = write(tmp_path, name, text)
+    with pytest.raises(ValueError, match=message):
+        list(create_labelled_texts_reader(path=path)(nlp))
+
+
+def test_bytes_of_another_encoding_are_found_on_their_line(tmp_path: Path, nlp):
+    path = tmp_path / "own.csv"
+    path.write_bytes(b"text,label\na,x\na\xff,x\n")
+    with pytest.raises(ValueError, match=r"own\.csv:3: not utf-8 text"):
+        list(create_labelled_texts_reader(path=path)(nlp))
+
+
+def test_long_fields(tmp_path: Path, nlp: Language, monkeypatch):
+    text = "word " * 40_000  # more than csv takes by default
+    path = write(tmp_path, "own.csv", f'text,label\n"{text}",x\n')
+    (example,) = create_labelled_texts_reader(path=path)(nlp)
+    assert len(example.reference) == 40_000
+    old = csv.field_size_limit(1000)
+    monkeypatch.setattr(rows, "MAX_TEXT", 1000)
+    try:
+        with pytest.raises(ValueError, match=r":2: .* none may be longer than 1,000"):
+            list(create_labelled_texts_reader(path=path)(nlp))
+    finally:
+        csv.field_size_limit(old)
+
+
+def test_texts_are_not_read_beyond_what_is_asked_for(tmp_path: Path, nlp: Language):
+    path = write(tmp_path, "own.csv", "text,label\na,x\nb,x\nbroken\n")
+    settings = {"path": path, "labels": ["x"]}
+    reader = create_labelled_texts_reader(limit=2, **settings)
+    assert [len(list(reader(nlp))) for _ in range(2)] == [2, 2]
+    with pytest.raises(ValueError, match=r"own\.csv:4: "):
+        list(create_labelled_texts_reader(limit=3, **settings)(nlp))
+
+
+def test_examples_of_texts_have_nothing_predicted(tmp_path: Path, nlp: Language):
+    path = write(tmp_path, "own.csv", "text,label\nDon't.,x\n")
+    (example,) = create_labelled_texts_reader(path=path)(nlp)
+    assert example.reference.cats == {"x": 1.0}
+    assert example.predicted.cats == {}
+    assert example.predicted.vocab is nlp.vocab
+    tokens = [t.norm_ for t in example.predicted]
+    assert tokens == [t.norm_ for t in nlp(example.text)]
+
+
+HALF = "ab " * 200_000
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "columns"),
+    [
+        ("a.csv", f"a,b,label\nx,y,z\n{HALF},{HALF},z\n", ["a", "b"]),
+        (
+            "a.jsonl",
+            f'{{"a": "x", "label": 1}}\n{{"a": "{HALF * 2}", "label": 1}}',
+            "a",
+        ),
+    ],
+)
+def test_texts_that_spacy_does_not_take(
+    name: str, text: str, columns: list[str], tmp_path: Path, nlp: Language
+):
+    path = write(tmp_path, name, text)
+    reader = create_labelled_texts_reader(path=path, text_columns=list(columns))
+    message = rf"{name}:\d: expected a text of 1,000,000 characters at most.*got 1,2"
+    with pytest.raises(ValueError, match=message):
+        list(reader(nlp))
+
+
+@pytest.mark.parametrize("names", ["0,1", "1,0", ",0,1"])
+def test_names_that_pandas_gives_are_no_text(names: str, tmp_path: Path, nlp: Language):
+    row = "9,x,a text" if names.startswith(",") else "x,a text"
+    path = write(tmp_path, "own.csv", f"{names}\n{row}\n")
+    settings = {"text_columns": ["-1"], "label_column": "-2"}
+    with pytest.raises(ValueError, match=r"csv:1: .* as pandas writes them.* Remove"):
+        list(create_labelled_texts_reader(path=path, **settings)(nlp))
+    write(tmp_path, "own.csv", f"{row}\n{names}\n")
+    assert len(list(create_labelled_texts_reader(path=path, **settings)(nlp))) == 2
+
+
+def test_labels_have_no_blanks_around_them(tmp_path: Path, nlp: Language):
+    objects = [" x", ["x ", "y"], {"\tx": 1}]
+    lines = [json.dumps({"text": "a", "label": label}) for label in objects]
+    path = write(tmp_path, "own.jsonl", "\n".join(lines))
+    examples = list(create_labelled_texts_reader(path=path)(nlp))
+    assert [labels for _, labels in get_texts(examples)] == [["x"], ["x", "y"], ["x"]]
+
+
+def test_a_pipe_is_not_read_for_its_labels(tmp_path: Path):
+    path = tmp_path / "own.csv"
+    os.mkfifo(path)
+    with pytest.raises(ValueError, match="is read twice, so it should be a file"):
+        create_labelled_texts_reader(path=path)
+    create_labelled_texts_reader(path=path, labels=["x"])
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"text_columns": "text"}, "'text' should be the names of one or more columns"),
+        ({"text_columns": []}, "'text' should be the names of one or more columns"),
+        ({"label_column": "text"}, "'text' and 'label' should be columns that differ"),
+        ({"separator": ""}, "'separator' should be one character"),
+        ({"separator": "||"}, "'separator' should be one character"),
+        ({"encoding": "utf-16"}, "'encoding' should be one that Python knows"),
+    ],
+)
+def test_settings_that_cannot_be(settings: dict, message: str, tmp_path: Path):
+    path = write(tmp_path, "own.csv", "text,label\na,x\n")
+    with pytest.raises(ValueError, match=message):
+        create_labelled_texts_reader(path=path, **settings)
+
+
+TEXTCAT_CONFIG = """
+[paths]
+train = null
+
+[corpora]
+
+[corpora.train]
+@readers = "spacy-hashembeds.LabelledTextsCorpus.v1"
+path = ${paths.train}
+text_columns = ["body"]
+label_column = "topic"
+
+[corpora.dev]
+@readers = "spacy-hashembeds.LabelledTextsCorpus.v1"
+path = ${paths.train}
+text_columns = ["body"]
+label_column = "topic"
+labels = ["sport", "sci/tech"]
+limit = 1
+
+[nlp]
+lang = "en"
+pipeline = ["textcat"]
+
+[components]
+
+[components.textcat]
+factory = "textcat"
+
+[components.textcat.model]
+@architectures = "spacy.TextCatBOW.v3"
+exclusive_classes = true
+ngram_size = 1
+no_output_layer = false
+length = 1000
+
+[training]
+max_steps = 20
+eval_frequency = 10
+train_corpus = "corpora.train"
+dev_corpus = "corpora.dev"
+
+[training.logger]
+@loggers = "spacy.ConsoleLogger.v3"
+console_output = false
+
+[training.score_weights]
+cats_score = 1.0
+"""
+
+
+def test_a_classifier_trains_from_the_file_itself(tmp_path: Path):
+    rows = ["a ball,sport", "an atom,sci/tech"] * 4
+    path = write(tmp_path, "own.csv", "\n".join(["body,topic", *rows]))
+    config = Config().from_str(TEXTCAT_CONFIG, overrides={"paths.train": str(path)})
+    nlp = init_nlp(Language.default_config.merge(config))
+    assert set(nlp.get_pipe("textcat").labels) == {"sport", "sci/tech"}
+    nlp, _ = train(nlp)
+    cats = nlp("a ball").cats
+    assert cats["sport"] > cats["sci/tech"]

@@ -4,7 +4,7 @@ from math import comb
 import numpy as np
 import pytest
 
-from spacy_hashembeds.evaluation import bootstrap, draws
+from spacy_hashembeds.evaluation import bootstrap
 from spacy_hashembeds.evaluation.bootstrap import (
     adjust_p_values,
     bootstrap_mean,
@@ -103,7 +103,7 @@ def test_results_do_not_depend_on_how_many_draws_are_in_memory(monkeypatch):
     arguments = {"samples": 100, "seed": 0}
     expected = bootstrap_scores(ours, **arguments)
     compared = compare_scores(ours, theirs, **arguments)
-    monkeypatch.setattr(draws, "_CELLS", 70)
+    monkeypatch.setattr(bootstrap, "_CELLS", 70)
     assert bootstrap_scores(ours, **arguments) == expected
     assert compare_scores(ours, theirs, **arguments) == compared
 
@@ -278,7 +278,7 @@ def test_things_that_do_not_fit_in_memory_together_get_the_same_draws(monkeypatc
     monkeypatch.setattr(bootstrap, "_DRAWN", 900)
     assert bootstrap_scores(counts, samples=100, seed=0) == together
     assert drawn == [900, 300]
-    assert together[2] == bootstrap.ScoreIntervals(p=None, r=None, f=None)
+    assert together[2] == bootstrap.NONE
     assert None not in (together[1].f, together[4].f)
 
 
@@ -333,7 +333,7 @@ def test_a_mean_without_gold_things_has_no_interval():
     counts = np.zeros((5, 2, 3), dtype=int)
     counts[:, 0, 1] = 1
     settings = {"samples": 20, "seed": 0}
-    nothing = bootstrap.ScoreIntervals(p=None, r=None, f=None)
+    nothing = bootstrap.NONE
     assert bootstrap_mean(counts, **settings) == nothing
     assert compare_means(counts, counts, **settings) is None
 

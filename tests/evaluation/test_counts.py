@@ -6,33 +6,49 @@ import numpy as np
 import pytest
 from hypothesis import example, given
 from spacy.scorer import PRFScore
+from spacy.tokens import Doc
+from spacy.training import Example
+from spacy.vocab import Vocab
 
 from spacy_hashembeds.evaluation import counts as counts_module
 from spacy_hashembeds.evaluation.counts import (
+    Run,
+    add_counts,
     pack_counts,
     score_counts,
-    tabulate_counts,
     unpack_counts,
 )
 
 
+class CategoriesAsCounts(Run):
+    """Counts what stands in the categories of gold docs."""
+
+    def count(self, number, example):
+        return example.reference.cats or None
+
+
+def count(*documents: dict) -> Run:
+    examples = [Example(Doc(Vocab()), Doc(Vocab())) for _ in documents]
+    for eg, document in zip(examples, documents, strict=True):
+        eg.reference.cats = document
+    return CategoriesAsCounts(examples)
+
+
 def test_counts_stand_in_their_documents_row_and_their_keys_column():
-    keys, counts = tabulate_counts(
-        [{"a": (1, 2, 3)}, {}, {"b": [4, 5, 6], "a": [7, 8, 9]}]
-    )
-    assert keys == ["a", "b"]
-    assert counts.tolist() == [
-        [[1, 2, 3], [0, 0, 0]],
-        [[0, 0, 0], [0, 0, 0]],
-        [[7, 8, 9], [4, 5, 6]],
+    run = count({"a": (1, 2, 3), "c": (0, 0, 0)}, {}, {"b": [4, 5, 6], "a": [7, 8, 9]})
+    assert (run.n_read, run.numbers) == (3, [0, 2])
+    assert run.list_keys() == ["a", "b"]  # c is seen, and none of it counted
+    assert run.stack(["b", "a"]).tolist() == [
+        [[0, 0, 0], [1, 2, 3]],
+        [[4, 5, 6], [7, 8, 9]],
     ]
+    totals = add_counts(run.documents)
+    assert totals == {"a": [8, 10, 12], "b": [4, 5, 6], "c": [0, 0, 0]}
 
 
-@pytest.mark.parametrize("documents", [[], [{}, {}]])
-def test_nothing_counted_makes_an_array_without_columns(documents):
-    keys, counts = tabulate_counts(documents)
-    assert keys == []
-    assert counts.shape == (len(documents), 0, 3)
+def test_nothing_counted_makes_an_array_without_columns():
+    assert count().stack([]).shape == (0, 0, 3)
+    assert count({"a": (0, 0, 0)}).stack(["b"]).tolist() == [[[0, 0, 0]]]
 
 
 @example([(0, 0, 0), (50, 0, 0), (0, 50, 0), (0, 0, 50), (50, 50, 50)])

@@ -9,12 +9,11 @@ from markdown_it import MarkdownIt
 from spacy.tokens import Doc
 from spacy.training import Example
 
-from spacy_hashembeds.evaluation.evaluate import evaluate
+from spacy_hashembeds.evaluation.evaluate import evaluate, evaluate_in_depth
 from spacy_hashembeds.evaluation.evaluation import Evaluation
-from spacy_hashembeds.evaluation.in_depth import evaluate_in_depth
-from spacy_hashembeds.evaluation.page import render_page, render_part
+from spacy_hashembeds.evaluation.page import render
 from spacy_hashembeds.evaluation.schemes import OUTCOMES, SCHEMES
-from spacy_hashembeds.evaluation.table_of_scores import COLUMNS
+from spacy_hashembeds.evaluation.spreadsheet import OF_ENTITIES
 
 from .. import toy_ner
 
@@ -184,14 +183,14 @@ def test_it_is_a_mapping_that_names_itself(evaluation):
     expected = f"<Evaluation of en_pipeline: F1 {f1} on {support} entities>"
     assert repr(evaluation) == expected
     assert str(evaluation) == evaluation.to_markdown()
-    assert evaluation.to_html() == render_page(evaluation)
-    assert evaluation._repr_html_() == render_part(evaluation)
+    assert evaluation.to_html() == render(evaluation, is_page=True)
+    assert evaluation._repr_html_() == render(evaluation, is_page=False)
 
 
 def test_csv_has_a_row_for_each_kind_scheme_and_type(evaluation):
     rows = list(csv.DictReader(StringIO(evaluation.to_csv())))
-    assert tuple(rows[0]) == COLUMNS
-    keys = [tuple(row[name] for name in COLUMNS[:4]) for row in rows]
+    assert tuple(rows[0]) == OF_ENTITIES
+    keys = [tuple(row[name] for name in OF_ENTITIES[:4]) for row in rows]
     assert len(set(keys)) == len(keys)
     types = {
         kind: {key[3] for key in keys if key[0] == kind} for kind in ("all", "seen")
@@ -290,7 +289,7 @@ def test_a_name_that_is_no_text_can_be_written(nlp, train, tmp_path):
 def test_nothing_to_score_has_all_forms(nlp, tmp_path):
     evaluation = evaluate(nlp, [], train=[], samples=10)
     assert evaluation["averages"] == dict.fromkeys(("all", "seen", "unseen"))
-    assert evaluation.to_csv().splitlines() == [",".join(COLUMNS)]
+    assert evaluation.to_csv().splitlines() == [",".join(OF_ENTITIES)]
     assert "holds no documents" in evaluation.to_markdown()
     assert "holds no documents" in evaluation._repr_html_()
     assert repr(evaluation) == "<Evaluation of en_pipeline: F1 - on 0 entities>"

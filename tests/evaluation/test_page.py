@@ -8,8 +8,9 @@ import pytest
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
-from spacy_hashembeds.evaluation.in_depth import evaluate_in_depth
-from spacy_hashembeds.evaluation.page import render_page, render_part
+from spacy_hashembeds import evaluate as evaluate_in_memory
+from spacy_hashembeds.evaluation.evaluate import evaluate_in_depth
+from spacy_hashembeds.evaluation.page import render
 
 from .. import toy_ner
 
@@ -72,7 +73,7 @@ def evaluation(evaluated):
 
 
 def test_the_page_needs_nothing_but_itself(evaluation):
-    page = render_page(evaluation)
+    page = render(evaluation, is_page=True)
     parsed = Page(page)
     assert {tag for tag, _ in parsed.tags}.isdisjoint(
         {"script", "link", "img", "iframe"}
@@ -85,7 +86,7 @@ def test_the_page_needs_nothing_but_itself(evaluation):
 
 
 def test_all_figures_are_on_the_page(evaluation):
-    page = Page(render_page(evaluation))
+    page = Page(render(evaluation, is_page=True))
     figures = page.text.split()
     for prefix in ("ents", "ents_seen", "ents_unseen"):
         for key in "prf":
@@ -99,9 +100,26 @@ def test_all_figures_are_on_the_page(evaluation):
             assert example["text"].split()[0] in page.text
 
 
+def test_all_tables_of_the_terminal_are_on_the_page(tmp_path):
+    docs = toy_ner.make_test_docs()
+    options = {"train": docs, "misspelt": docs, "samples": 50, "show_progress": False}
+    nlp = toy_ner.make_ruler({"Anna": "PER", "Oslo": "LOC"}, None)
+    evaluation = evaluate_in_memory(nlp, docs, against=nlp, **options)
+    page = Page(evaluation.to_html())
+    *tables, confusions = evaluation.make_tables()
+    assert confusions.title.startswith("Confusions")
+    assert len(tables) > 10
+    headings = [line for line in page.text.splitlines() if line]
+    for table in tables:
+        assert table.title in headings
+        assert {row[0] for row in table.rows} <= set(headings)
+    # and there the groups are divided by type
+    assert sum(heading.endswith(", by type") for heading in headings) == 3
+
+
 def test_errors_are_highlighted_among_other_entities(tmp_path):
     docs = [toy_ner.make_doc("Anna|PER saw Rome|LOC with Dora|PER")]
-    page = Page(render_page(evaluate(tmp_path, docs)))
+    page = Page(render(evaluate(tmp_path, docs), is_page=True))
     assert page.marks == [
         # Rome, gold and predicted
         *[("other", "Anna PER"), ("error", "Rome LOC"), ("other", "Dora PER")],
@@ -117,7 +135,7 @@ def test_texts_and_types_are_escaped(tmp_path):
     doc = Doc(Vocab(), words=words, ents=["B-<b>", "I-<b>", "O", "O", "O", "O"])
     evaluation = evaluate(tmp_path, [doc])
     evaluation["setting"]["model"] = "<script>model"
-    page = Page(render_page(evaluation))
+    page = Page(render(evaluation, is_page=True))
     assert {tag for tag, _ in page.tags}.isdisjoint({"script", "b", "i"})
     assert "<script>model" in page.text
     assert " x </mark> sings {{text}}" in page.text  # gold
@@ -128,7 +146,7 @@ def test_texts_and_types_are_escaped(tmp_path):
 
 def test_lines_of_a_text_stay_lines(tmp_path):
     doc = Doc(Vocab(), words=["Anna", "\n", "Dora"], ents=["B-PER", "O", "B-PER"])
-    page = Page(render_page(evaluate(tmp_path, [doc])))
+    page = Page(render(evaluate(tmp_path, [doc]), is_page=True))
     assert "br" in {tag for tag, _ in page.tags}
 
 
@@ -137,17 +155,18 @@ def test_overlapping_predictions_keep_the_error(evaluation):
     mark = {"start": 0, "end": 4, "label": "PER", "is_error": False}
     example["predicted"] = [mark, {**mark, "end": 3, "is_error": True}]
     evaluation["confusions"] = [evaluation["confusions"][0] | {"examples": [example]}]
-    page = Page(render_page(evaluation))
+    page = Page(render(evaluation, is_page=True))
     assert ("error", example["text"][:3] + " PER") in page.marks
     assert ("other", example["text"][:4] + " PER") not in page.marks
 
 
 @pytest.mark.parametrize("docs", [[], [toy_ner.make_doc("nobody is here")]])
 def test_a_corpus_without_entities_has_a_page(tmp_path, docs):
-    page = Page(render_page(evaluate(tmp_path, docs, against=tmp_path / "model")))
-    assert "There were no entities" in page.text
+    page = Page(
+        render(evaluate(tmp_path, docs, against=tmp_path / "model"), is_page=True)
+    )
     assert "There were no errors" in page.text
-    assert "Compared with" not in page.text
+    assert "By type, against" not in page.text
     assert ("a", {"href": "#comparison"}) not in page.tags
     assert "There is no comparison with" in page.text
 
@@ -155,20 +174,22 @@ def test_a_corpus_without_entities_has_a_page(tmp_path, docs):
 def test_warnings_stand_on_the_page_and_are_escaped(evaluation):
     assert evaluation["warnings"] == []
     evaluation["warnings"] = ["None of <b>these"]
-    page = Page(render_page(evaluation))
+    page = Page(render(evaluation, is_page=True))
     assert ("p", {"class": "warning"}) in page.tags
     assert "None of <b>these" in page.text
 
 
 def test_a_pipeline_without_errors_has_a_page(tmp_path):
-    page = Page(render_page(evaluate(tmp_path, [toy_ner.make_doc("Anna|PER")])))
+    page = Page(
+        render(evaluate(tmp_path, [toy_ner.make_doc("Anna|PER")]), is_page=True)
+    )
     assert "There were no errors" in page.text
-    assert "Compared with" not in page.text
+    assert "Against" not in page.text
 
 
 def test_only_the_most_frequent_kinds_show_sentences(evaluation, monkeypatch):
     monkeypatch.setattr("spacy_hashembeds.evaluation.page.N_SHOWN", 1)
-    page = Page(render_page(evaluation))
+    page = Page(render(evaluation, is_page=True))
     assert len(evaluation["confusions"]) > 1
     ids = {attrs["id"] for _, attrs in page.tags if "id" in attrs}
     assert "error-1" in ids
@@ -177,14 +198,14 @@ def test_only_the_most_frequent_kinds_show_sentences(evaluation, monkeypatch):
 
 def test_bars_stand_where_figures_are(tmp_path):
     evaluation = evaluate(tmp_path, [toy_ner.make_doc("Anna|PER Dora|PER")] * 3)
-    page = Page(render_page(evaluation))
+    page = Page(render(evaluation, is_page=True))
     places = [float(attrs["cx"]) for tag, attrs in page.tags if tag == "circle"]
     # From 4 to 156: F1 is 2/3, for all, then for Anna seen and Dora unseen.
     assert places[:3] == [pytest.approx(4 + 152 * x, abs=0.06) for x in (2 / 3, 1, 0)]
 
 
 def test_averages_and_schemes_are_on_the_page(evaluation):
-    page = Page(render_page(evaluation))
+    page = Page(render(evaluation, is_page=True))
     figures = page.text.split()
     macro = evaluation["averages"]["all"]["macro"]
     partial = evaluation["schemes"]["unseen"]["partial"]
@@ -194,7 +215,7 @@ def test_averages_and_schemes_are_on_the_page(evaluation):
 
 
 def test_a_phone_scrolls_no_page_but_tables(evaluation):
-    page = render_page(evaluation)
+    page = render(evaluation, is_page=True)
     tags = Page(page).tags
     assert ("meta", {"name": "viewport", "content": PHONE}) in tags
     # Each table stands alone in a box, which scrolls.
@@ -213,7 +234,7 @@ def test_a_phone_scrolls_no_page_but_tables(evaluation):
 
 
 def test_a_part_keeps_its_style_and_its_anchors_to_itself(evaluation):
-    part = render_part(evaluation)
+    part = render(evaluation, is_page=False)
     tags = Page(part).tags
     assert {tag for tag, _ in tags}.isdisjoint({"html", "head", "body", "script"})
     style = part[part.index("<style>") + 7 : part.index("</style>")]
@@ -227,7 +248,9 @@ def test_a_part_keeps_its_style_and_its_anchors_to_itself(evaluation):
     assert targets <= ids
     evaluation["setting"]["model"] = "another"
     others = {
-        attrs["id"] for _, attrs in Page(render_part(evaluation)).tags if "id" in attrs
+        attrs["id"]
+        for _, attrs in Page(render(evaluation, is_page=False)).tags
+        if "id" in attrs
     }
     assert len(others) == len(ids)
     assert others.isdisjoint(ids)

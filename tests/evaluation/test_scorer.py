@@ -4,6 +4,7 @@ import zlib
 from pathlib import Path
 
 import hypothesis.strategies as st
+import numpy as np
 import pytest
 import spacy
 from hypothesis import example, given, settings
@@ -19,6 +20,7 @@ from thinc.api import Config
 from spacy_hashembeds.corpora.entities import read_entity_texts
 from spacy_hashembeds.evaluation.scorer import (
     make_seen_unseen_ner_scorer,
+    match_spans,
     score_seen_unseen,
 )
 
@@ -36,6 +38,27 @@ def train(tmp_path: Path) -> Path:
 @pytest.fixture
 def dev(tmp_path: Path) -> Path:
     return toy_ner.write(tmp_path / "dev.spacy", toy_ner.make_test_docs())
+
+
+# What is right.
+
+GOLD = [("PER", 0, 2), ("LOC", 5, 6)]
+
+
+def test_each_entity_is_correct_spurious_ignored_or_missed():
+    missing = np.array([False] * 8 + [True])
+    predicted = [("PER", 0, 2), ("PER", 5, 6), ("LOC", 7, 9), ("LOC", 0, 0)]
+    matches = match_spans(predicted, GOLD, missing)
+    assert matches.correct == (("PER", 0, 2),)
+    assert matches.spurious == (("PER", 5, 6),)
+    assert matches.ignored == (("LOC", 7, 9), ("LOC", 0, 0))
+    assert matches.missed == (("LOC", 5, 6),)
+
+
+def test_a_gold_entity_is_found_but_once():
+    # Two predictions may be aligned with one gold token.
+    matches = match_spans([("PER", 0, 2)] * 2, GOLD, np.zeros(9, dtype=bool))
+    assert matches.correct == matches.spurious == (("PER", 0, 2),)
 
 
 # Equality with spaCy.

@@ -8,8 +8,8 @@ from spacy.vocab import Vocab
 
 from spacy_hashembeds.corpora.columns import ColumnFormat, read_documents
 from spacy_hashembeds.corpora.readers import make_doc
-from spacy_hashembeds.evaluation.in_depth import evaluate_in_depth
-from spacy_hashembeds.evaluation.sharing import count_shared, identify
+from spacy_hashembeds.evaluation.evaluate import evaluate_in_depth
+from spacy_hashembeds.evaluation.groups import count_shared, identify
 
 from .. import toy_ner
 
@@ -121,4 +121,4 @@ def test_of_real_corpora(data_dir, train, test, tag, n_shared, n_long):
 
     known = {identify(doc) for doc in read(train)}
     shared = count_shared(read(test), known)
-    assert (shared.documents, shared.long_documents) == (n_shared, n_long)
+    assert (shared["documents"], shared["long_documents"]) == (n_shared, n_long)

@@ -8,7 +8,7 @@ import spacy
 from spacy.tokens import Doc, DocBin
 from thinc.api import NumpyOps, get_current_ops, require_cpu, set_current_ops
 
-from spacy_hashembeds.experiments.run_trial import run_trial
+from lab.trials.run_trial import run_trial
 from spacy_hashembeds.kernels import cuda
 
 from ..conftest import make_trial

@@ -88,12 +88,14 @@ def test_more_pieces_than_a_byte_counts_are_left_to_numpy():
 def test_kernels_take_arrays_of_float32_without_gaps():
     plain = np.ones((4, 2), dtype="f")
     with compiled.using(KERNELS):
-        assert compiled.take() is compiled.take(plain, plain[:2]) is KERNELS
+        assert compiled.get_for() is compiled.get_for(plain, plain[:2]) is KERNELS
         for other in (plain.astype("d"), plain[::2], plain.T):
-            assert compiled.take(other) is None
-            assert compiled.take(plain, other) is compiled.take(other, plain) is None
+            assert compiled.get_for(other) is None
+            assert (
+                compiled.get_for(plain, other) is compiled.get_for(other, plain) is None
+            )
     with compiled.using(None):
-        assert compiled.take(plain) is None
+        assert compiled.get_for(plain) is None
 
 
 @both_paths

@@ -1,4 +1,4 @@
-"""Distinct keys, shared out and gathered."""
+"""Distinct keys, gathered for their copies and summed."""
 
 import numpy as np
 from hypothesis import given
@@ -88,11 +88,11 @@ def test_gather_backpropagates_share(kernels, keys, width):
     Y = state.normal(size=(len(found.values), width)).astype("f")
     dY = state.normal(size=(len(keys), width)).astype("f")
     with compiled.using(kernels):
-        shared, gathered = found.share(Y), found.gather(dY)
-    assert (shared.shape, gathered.shape) == (dY.shape, Y.shape)
-    np.testing.assert_allclose((shared * dY).sum(), (Y * gathered).sum(), rtol=1e-3)
+        gathered, summed = found.gather(Y), found.scatter_add(dY)
+    assert (gathered.shape, summed.shape) == (dY.shape, Y.shape)
+    np.testing.assert_allclose((gathered * dY).sum(), (Y * summed).sum(), rtol=1e-3)
     np.testing.assert_array_equal(
-        shared[found.copies == 0], Y[:1].repeat((found.copies == 0).sum(), axis=0)
+        gathered[found.copies == 0], Y[:1].repeat((found.copies == 0).sum(), axis=0)
     )
 
 
@@ -116,7 +116,7 @@ def test_equal_rows_of_numbers_are_found(kernels, X):
         assert n_beginnings < n_distinct
     else:
         assert len(found.values) == n_distinct
-        assert [row.tobytes() for row in found.share(found.values)] == rows
+        assert [row.tobytes() for row in found.gather(found.values)] == rows
 
 
 def test_rows_that_two_numbers_do_not_tell_apart():

@@ -34,6 +34,7 @@ from ...layers.tree import (
     expect_maxout,
 )
 from .character_ngrams import NgramSource, give_ngrams
+from .descriptions import EmbedderDescription
 from .distinct_words import (
     TEXT_ATTRIBUTES,
     Words,
@@ -249,7 +250,7 @@ class WordColumn(NamedTuple):
         """Find the rows of keys, of which some may be equal: see `ColumnFunctions`."""
         distinct = find_distinct(keys)
         words = Words(vocabs, distinct.values.reshape(-1, 1))
-        return distinct.share(self.hashing.predict(words))
+        return distinct.gather(self.hashing.predict(words))
 
 
 class Parts(NamedTuple):
@@ -257,12 +258,12 @@ class Parts(NamedTuple):
 
     columns (list[WordColumn]): For each attribute what embeds it.
     vectors (Model, optional): spaCy's StaticVectors.
-    mixer (MaxoutLayers): Mixes their vectors.
+    maxout (MaxoutLayers): Mixes their vectors.
     """
 
     columns: list[WordColumn]
     vectors: Model | None
-    mixer: MaxoutLayers
+    maxout: MaxoutLayers
 
     def get_mixer(self, docs: InT) -> Mixer:
         """Give the layers that compute together."""
@@ -271,7 +272,7 @@ class Parts(NamedTuple):
         if self.vectors is not None:
             embed = partial(embed_vectors, vocabs[0])
             columns.append(Column(self.vectors, ColumnFunctions(embed=embed)))
-        return Mixer(columns, *self.mixer)
+        return Mixer(columns, *self.maxout)
 
     def read_keys(self, docs: InT) -> Array:
         """Read the keys of all tokens. *Shape:* `(n, columns)`, uint64."""
@@ -371,3 +372,23 @@ def _expect_column(words: Model) -> WordColumn:
 def _find_maxout(model: Model[InT, OutT]) -> MaxoutLayers:
     (maxout,) = expect(model.layers[1], with_array_forward, 1)
     return expect_maxout(maxout)
+
+
+DESCRIPTION = EmbedderDescription(
+    name=NAME,
+    architecture="spacy-hashembeds.HashFormerEmbed.v1",
+    purpose="codes of words, in which similar spellings agree, and no rows at all.",
+    find_columns=find_columns,
+    is_of_text=True,
+    blocks={
+        "hashers": (
+            "spacy-hashembeds.LSHHasher.v1",
+            "128 bits for each attribute, of which similar spellings have most in "
+            "common.",
+        ),
+        "compressors": (
+            "spacy-hashembeds.ProjCompressor.v1",
+            "128 parameters for each dimension, whatever the number of words.",
+        ),
+    },
+)

@@ -1,3 +1,4 @@
+from operator import itemgetter
 from pathlib import Path
 
 from spacy.tokens import Doc
@@ -12,8 +13,10 @@ from ...checks import (
     check_integers,
 )
 from ...layers.symbolembed import SymbolEmbed
+from .descriptions import EmbedderDescription
 from .mix_attributes import mix_attributes
 from .symbol_source import wait_for_symbols
+from .table_kinds import LookupTable
 
 NAME = "multi_embed"
 
@@ -77,3 +80,14 @@ def MultiEmbed(
     )
     wait_for_symbols(model, tables)
     return model
+
+
+DESCRIPTION = EmbedderDescription(
+    name=NAME,
+    architecture="spacy-hashembeds.MultiEmbed.v1",
+    aliases=["spacy.MultiEmbed.v1"],
+    purpose="a row for each frequent symbol of the training corpus, one for all "
+    "others.",
+    tables={"symbolembed": LookupTable},
+    symbol_width=itemgetter("width"),
+)

@@ -1,3 +1,4 @@
+from operator import itemgetter
 from pathlib import Path
 
 from spacy.tokens import Doc
@@ -13,8 +14,10 @@ from ...checks import (
 )
 from ...hashing.murmur import MAX_HASHES
 from ...layers.hybridembed import HybridEmbed
+from .descriptions import EmbedderDescription
 from .mix_attributes import mix_attributes
 from .symbol_source import wait_for_symbols
+from .table_kinds import HybridTable
 
 NAME = "multi_hybrid_embed"
 
@@ -100,3 +103,15 @@ def MultiHybridEmbed(
     )
     wait_for_symbols(model, tables)
     return model
+
+
+DESCRIPTION = EmbedderDescription(
+    name=NAME,
+    architecture="spacy-hashembeds.MultiHybridEmbed.v1",
+    purpose="a row for each frequent symbol of the training corpus, hashed ones for "
+    "all others.",
+    tables={"hybridembed": HybridTable},
+    symbol_width=itemgetter("width"),
+    rows_for="symbols",
+    not_better="rows of their own beside hashed ones",
+)

@@ -1,4 +1,6 @@
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from spacy.tokens import Doc
 from thinc.api import Model
@@ -15,10 +17,14 @@ from ...checks import (
 )
 from ...layers.combination import COMBINE
 from ...layers.weightedhashembed import MAX_COMPONENTS, WeightedHashEmbed
+from .descriptions import EmbedderDescription
 from .mix_attributes import mix_attributes
 from .symbol_source import wait_for_symbols
+from .table_kinds import WeightedTable
 
 NAME = "multi_weighted_hash_embed"
+
+_NUM_HASHES = 2
 
 #: Far beyond what is of use, and where nothing overflows yet.
 LARGEST_WEIGHT = 100.0
@@ -30,7 +36,7 @@ def MultiWeightedHashEmbed(
     attrs: list[str | int],
     rows: list[int],
     importance_rows: list[int] | None = None,
-    num_hashes: int = 2,
+    num_hashes: int = _NUM_HASHES,
     same_hash: bool = False,
     combine: str = "sum",
     append_weights: bool = False,
@@ -158,3 +164,21 @@ def _check_no_tables(tables: str | Path | None) -> None:
             f"'tables' has symbols to choose weights by ({tables}), but with "
             "'importance_rows' they are chosen by hashing. Leave one of them out."
         )
+
+
+def _get_symbol_width(block: Mapping[str, Any]) -> int:
+    is_hashed = block.get("importance_rows") is not None
+    return 0 if is_hashed else block.get("num_hashes", _NUM_HASHES)
+
+
+DESCRIPTION = EmbedderDescription(
+    name=NAME,
+    architecture="spacy-hashembeds.MultiWeightedHashEmbed.v1",
+    purpose="hashed rows, and for each frequent symbol of the training corpus learned "
+    "weights of its own for them.",
+    tables={"weightedhashembed": WeightedTable},
+    symbol_width=_get_symbol_width,
+    why_hashes="As in the paper (Svenstrup et al. 2017), which found no use in more "
+    "than 3.",
+    not_better="importance weights",
+)

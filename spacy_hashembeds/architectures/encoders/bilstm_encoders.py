@@ -69,7 +69,7 @@ def AttBiLSTMEncoder(
 
     The first half of the output is what `BiLSTMEncoder` finds, the second what the
     heads take of it from all tokens of the Doc, its own among them. Time and memory for
-    the latter grow with the square of a Doc's length. `spacy hashembeds attention`
+    the latter grow with the square of a Doc's length. `python -m lab attention`
     shows what a trained encoder attends to.
 
     width (int): The width of the output. The LSTMs have half of it, and the heads have

@@ -1,10 +1,11 @@
 """What a layer can do for those who mix columns of keys, beside its forward function.
 
 A token has a key for each of its attributes. A layer that embeds one such column says
-how by its forward function (a layer that somebody has wrapped has another, and so
-offers nothing):
+how by an attribute, which is not saved with it:
 
-    offer_column(forward, ColumnFunctions(find_rows=find_rows))
+    attrs={"column_functions": ColumnFunctions(forward, find_rows=find_rows)}
+
+A layer that somebody has wrapped has another forward function, and so offers nothing.
 
 Every column can embed the distinct values of a batch once. One whose vectors are sums
 of rows of the layer's table, weighted or not, can say which rows: on the CPU its table
@@ -34,6 +35,7 @@ def _check_nothing(model: Model) -> None:
 class ColumnFunctions(NamedTuple):
     """What a layer does with a column of keys. Each function is given the layer first.
 
+    forward: The forward function of the layer that does so. None if nobody asks.
     embed: Embeds keys, each on its own: mostly the distinct ones of a batch. Given
         keys of shape `(m,)`, uint64, and whether in training, it returns vectors of
         shape `(m, nO)`, float32, and what takes their gradient to the parameters. By
@@ -50,6 +52,7 @@ class ColumnFunctions(NamedTuple):
     weigh_keys: Weighs these rows, on a GPU. None if their weights are 1.
     """
 
+    forward: Callable | None = None
     embed: Callable[[Model, Array, bool], tuple[Array, Backprop]] = Model.__call__
     check: Callable[[Model], None] = _check_nothing
     get_table: Callable[[Model], Array] = get_table
@@ -126,15 +129,9 @@ class Column(NamedTuple):
         return GpuTable(self.model, finder, self.functions.weigh_keys)
 
 
-_offers: dict[Callable, ColumnFunctions] = {}
-
-
-def offer_column(forward: Callable, functions: ColumnFunctions) -> None:
-    """Have layers with a certain forward function offer to embed columns."""
-    _offers[forward] = functions
-
-
 def find_column(model: Model) -> Column | None:
     """Find what a layer offers, or None if it offers nothing."""
-    functions = _offers.get(model._func)
-    return None if functions is None else Column(model, functions)
+    functions = model.attrs.get("column_functions")
+    if isinstance(functions, ColumnFunctions) and functions.forward is model._func:
+        return Column(model, functions)
+    return None

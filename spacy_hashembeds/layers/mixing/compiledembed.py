@@ -49,11 +49,10 @@ def predict(mixer: Mixer, folded: FoldedTables, keys: NDArray) -> NDArray | None
 
 def _get_columns(mixer: Mixer, folded: FoldedTables) -> NDArray | None:
     """Get what the kernel is told, as long as nobody sets other attributes."""
-    kept = folded.description.kept
-    if kept is None or not kept.attrs.is_current():
-        kept = _describe(mixer, folded)
-        folded.description.kept = kept
-    return kept.columns
+    described: Description | None = folded.description
+    if described is None or not described.attrs.is_current():
+        folded.description = described = _describe(mixer, folded)
+    return described.columns
 
 
 def _describe(mixer: Mixer, folded: FoldedTables) -> Description:

@@ -80,7 +80,7 @@ def predict(mixer: Mixer, folded: FoldedTables | None, keys: NDArray) -> NDArray
     tokens = find_distinct_rows(keys)
     W, norm = _lay_out(mixer)
     columns = _embed_columns(mixer, tokens, W, is_train=False)
-    return tokens.share(finish(_mix(columns), norm))
+    return tokens.gather(finish(_mix(columns), norm))
 
 
 def begin_update(mixer: Mixer, keys: NDArray) -> tuple[NDArray, Callable]:
@@ -94,17 +94,17 @@ def begin_update(mixer: Mixer, keys: NDArray) -> tuple[NDArray, Callable]:
     W, norm = _lay_out(mixer)
     columns = _embed_columns(mixer, tokens, W, is_train=True)
     Y, backprop_mixed = begin_finish(_mix(columns), norm)
-    Y, backprop_dropout = _begin_dropout(mixer, tokens.share(Y))
+    Y, backprop_dropout = _begin_dropout(mixer, tokens.gather(Y))
 
     def backprop(dY: NDArray) -> None:
-        dY = tokens.gather(backprop_dropout(dY))
+        dY = tokens.scatter_add(backprop_dropout(dY))
         gradients = norm.make_zeros()
         d_mixed = backprop_mixed(dY, gradients)
         inc_grad(mixer.layernorm, "G", gradients.scale)
         inc_grad(mixer.layernorm, "b", gradients.shift)
         dW = np.empty_like(W)
         for column, dW_column in zip(columns, mixer.split_columns(dW), strict=True):
-            d_product = column.keys.gather(d_mixed)
+            d_product = column.keys.scatter_add(d_mixed)
             np.matmul(d_product.T, column.X, out=dW_column)
             column.backprop(d_product @ column.W)
         inc_maxout_grads(mixer.maxout, dW, gradients.bias)
@@ -158,7 +158,7 @@ def _predict_folded(mixer: Mixer, folded: FoldedTables, keys: NDArray) -> NDArra
         return _finish(mixer, folded, _sum_rows(mixer, folded, keys), keys)
     tokens = find_distinct_rows(keys)
     mixed = _sum_distinct_rows(mixer, folded, tokens.values)
-    return tokens.share(_finish(mixer, folded, mixed, tokens.values))
+    return tokens.gather(_finish(mixer, folded, mixed, tokens.values))
 
 
 def _sum_rows(mixer: Mixer, folded: FoldedTables, keys: NDArray) -> NDArray:
@@ -222,5 +222,5 @@ def _finish(
     for i, W_column in folded.W.items():
         values = find_distinct(keys[:, i])
         X, _ = mixer.columns[i].embed(values.values, False)
-        mixed += values.share(X @ W_column.T)
+        mixed += values.gather(X @ W_column.T)
     return finish(mixed, folded.norm)

@@ -14,7 +14,7 @@ cached until somebody gets at these: see `derived.py`. On a GPU there are none: 
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -32,16 +32,6 @@ DEFAULT_LIMIT = "256"
 
 
 @dataclass
-class Kept:
-    """Something that is kept with folded tables.
-
-    kept (Any): Replaced as a whole, so that threads never see a part of it.
-    """
-
-    kept: Any = None
-
-
-@dataclass(frozen=True)
 class FoldedTables:
     """All tables in one, with Maxout's weights multiplied in.
 
@@ -50,14 +40,15 @@ class FoldedTables:
     W (dict[int, NDArray]): For each of the others Maxout's weights. *Shape:*
         `(nP * nO, width)`.
     norm (Norm): Maxout's bias, and the layer normalisation.
-    description (Kept): What was told to a compiled kernel: see `compiledembed.py`.
+    description (Any): What was told to a compiled kernel: see `compiledembed.py`.
+        Replaced as a whole, so that threads never see a part of it.
     """
 
     F: NDArray
     starts: dict[int, np.uint32]
     W: dict[int, NDArray]
     norm: Norm
-    description: Kept = field(default_factory=Kept)
+    description: Any = None
 
 
 class Fold(Derived[FoldedTables]):

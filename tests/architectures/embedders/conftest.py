@@ -18,7 +18,7 @@ from spacy.util import import_file, load_config
 from spacy.vocab import Vocab
 from thinc.api import Config
 
-from spacy_hashembeds.experiments.configs import SHIPPED
+from tests.configs import CONFIGS
 
 from ...conftest import ROOT
 
@@ -117,7 +117,7 @@ def paths(tiny_corpus, tables, vectors) -> dict[str, str]:
 
 def write_config(path: Path, change: Config, paths: dict[str, str]) -> Path:
     """Write a config of the project, but for size: with what the page changes."""
-    config = load_config(SHIPPED / "multi_embed.cfg", interpolate=False)
+    config = load_config(CONFIGS / "multi_embed.cfg", interpolate=False)
     config["paths"] = paths
     tok2vec = config["components"]["tok2vec"]["model"]
     tok2vec["embed"] = change["components"]["tok2vec"]["model"]["embed"]

@@ -17,7 +17,7 @@ from spacy_hashembeds.architectures.embedders.multi_embed import MultiEmbed
 from spacy_hashembeds.architectures.embedders.multi_fewer_hash_embed import (
     MultiFewerHashEmbed,
 )
-from spacy_hashembeds.experiments.configs import SHIPPED
+from tests.configs import CONFIGS
 
 from .conftest import MULTI_EMBED, MULTI_FEWER, NAMES, PROJECT, run
 
@@ -70,7 +70,7 @@ def test_commands_for_configs_ask_the_function_that_has_the_name(
             width=width, attrs=["NORM"], rows=[9], include_static_vectors=False
         )
 
-    config = load_config(SHIPPED / "multi_fewer_hash_embed.cfg", interpolate=False)
+    config = load_config(CONFIGS / "multi_fewer_hash_embed.cfg", interpolate=False)
     embed = {"@architectures": name, "width": 96}
     config["components"]["tok2vec"]["model"]["embed"] = embed
     for split in ("train", "dev"):

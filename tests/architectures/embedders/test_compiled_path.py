@@ -153,7 +153,7 @@ def test_the_memory_of_symbols_is_held(vocab):
     model, docs = build_lookup(vocab), make_docs(vocab)
     with compiled.using(KERNELS):
         predict(model, docs)
-    tables = model.attrs["fold"].cached.description.kept.tables
+    tables = model.attrs["fold"].cached.description.tables
     symbols = [n.attrs["symbols"] for n in get_nodes(model, "symbolembed")]
     for table, own in zip(tables, symbols, strict=True):
         assert table.finder.symbols is own

@@ -17,7 +17,7 @@ from spacy.util import load_config, registry
 from thinc.api import Config, Model
 from typer.testing import CliRunner, Result
 
-from spacy_hashembeds.experiments.configs import SHIPPED
+from tests.configs import CONFIGS
 
 pytestmark = pytest.mark.slow
 
@@ -97,7 +97,7 @@ def find_tok2vec(nlp: Language) -> Model:
 @pytest.fixture
 def config(tiny_corpus) -> Config:
     """The config that comes with us, with a small tok2vec, for a small corpus."""
-    config = load_config(SHIPPED / "pretrain_ner.cfg")
+    config = load_config(CONFIGS / "pretrain_ner.cfg")
     config["paths"] |= {
         "raw_text": str(tiny_corpus / "train.spacy"),
         "train": str(tiny_corpus / "train.spacy"),
@@ -217,7 +217,7 @@ def test_a_component_has_a_tok2vec_of_its_own(config, tmp_path, component):
 
 def test_the_config_that_comes_with_us(tiny_corpus, tmp_path):
     """As it is, with the commands at its top."""
-    text = (SHIPPED / "pretrain_ner.cfg").read_text(encoding="utf8")
+    text = (CONFIGS / "pretrain_ner.cfg").read_text(encoding="utf8")
     keep = '{"@callbacks":"test.keep_weights.v1"}'
     assert text.count("after_init = null") == 1
     shipped, weights = tmp_path / "pretrain_ner.cfg", tmp_path / "model-last.bin"

@@ -23,7 +23,6 @@ from spacy_hashembeds.layers.mixing.column import (
     Column,
     ColumnFunctions,
     find_column,
-    offer_column,
 )
 from spacy_hashembeds.layers.mixing.folding import Fold
 from spacy_hashembeds.layers.mixing.mixer import Mixer
@@ -53,7 +52,7 @@ def forward_weighted(model, values, is_train):
     return (E[rows] * weights[..., None]).sum(axis=1), backprop
 
 
-offer_column(forward_weighted, ColumnFunctions(find_weighted_rows=find_weighted_rows))
+WEIGHTED = ColumnFunctions(forward_weighted, find_weighted_rows=find_weighted_rows)
 
 
 def forward_beside(model, values, is_train):
@@ -62,17 +61,20 @@ def forward_beside(model, values, is_train):
     return Y, backprop
 
 
-offer_column(forward_beside, ColumnFunctions())
+BESIDE = ColumnFunctions(forward_beside)
 
 
 def build_weighted() -> Model:
     E = np.random.default_rng(0).normal(size=(5, 3)).astype("f")
-    return Model("weighted", forward_weighted, params={"E": E}, dims={"nO": 3})
+    attrs = {"column_functions": WEIGHTED}
+    params, dims = {"E": E}, {"nO": 3}
+    return Model("weighted", forward_weighted, params=params, dims=dims, attrs=attrs)
 
 
 def build_beside() -> Model:
     layer = Embed(2, 9).initialize()
-    return Model("beside", forward_beside, layers=[layer], dims={"nO": 2})
+    attrs = {"column_functions": BESIDE}
+    return Model("beside", forward_beside, layers=[layer], dims={"nO": 2}, attrs=attrs)
 
 
 def build_hash(num_hashes=3) -> Model:

@@ -1,0 +1,1 @@
+"""What reproduces the papers, and compares embedders over seeds."""

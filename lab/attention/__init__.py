@@ -1,0 +1,1 @@
+"""Attention weights of a pipeline, as tables and heat maps."""

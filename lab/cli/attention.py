@@ -1,0 +1,60 @@
+"""`python -m lab attention`."""
+
+from pathlib import Path
+
+from spacy.cli._util import Arg, Opt
+
+from spacy_hashembeds.cli._app import describe
+from spacy_hashembeds.cli._output import JSON, QUIET, name_output, print_json
+
+from ._app import lab_cli
+
+
+@lab_cli.command("attention")
+def attention_cli(
+    model: str = Arg(..., help="The pipeline: a package name or a folder."),
+    text: str = Arg(..., help="The text to look at; - is standard input."),
+    output: Path | None = Opt(
+        None,
+        "--output",
+        "-o",
+        help="The file to write: heat maps as .html, all weights as .json; - is "
+        "standard output, for JSON.",
+        dir_okay=False,
+        callback=name_output,
+    ),
+    as_json: bool = JSON,
+    quiet: bool = QUIET,
+) -> None:
+    """Show what a pipeline attends to in a text.
+
+    For pipelines with an AttBiLSTMEncoder: how much each of its heads takes of which
+    token, for each token.
+    """
+    import sys
+
+    from wasabi import msg
+
+    from spacy_hashembeds.display import show
+    from spacy_hashembeds.files import check_targets, choose_suffix
+    from spacy_hashembeds.loading import load_trained
+
+    from ..attention.attention import list_attention
+    from ..attention.files import SUFFIXES, write_attention
+    from ..attention.summary import summarize
+
+    try:
+        check_targets([output], [model])
+        if output is not None:
+            choose_suffix(output, SUFFIXES)
+        nlp = load_trained(model)
+        data = list_attention(nlp, sys.stdin.read() if text == "-" else text)
+        if as_json:
+            print_json(data)
+        else:
+            show(summarize(data), msg)
+        if output is not None:
+            write_attention(data, output)
+            msg.good(f"Saved the weights to {output}")
+    except (OSError, ValueError, ImportError) as e:
+        msg.fail("Can't show attention", describe(e), exits=1)

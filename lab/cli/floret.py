@@ -1,0 +1,96 @@
+"""`python -m lab floret`."""
+
+from pathlib import Path
+
+from spacy.cli._util import Arg, Opt
+
+from spacy_hashembeds.cli._app import describe
+from spacy_hashembeds.cli._output import QUIET, name_output
+from spacy_hashembeds.cli._progress import is_watched
+
+from ._app import lab_cli
+
+
+@lab_cli.command("floret")
+def floret_cli(
+    text: Path = Arg(
+        ..., help="UTF-8 text, tokenised, with one text a line.", dir_okay=False
+    ),
+    output: Path = Opt(
+        ...,
+        "--output",
+        "-o",
+        help="The file of vectors to write, .floret, or .vec in mode fasttext; - is "
+        "standard output.",
+        dir_okay=False,
+        callback=name_output,
+    ),
+    mode: str = Opt(
+        "floret", "--mode", "-m", help="What to train: 'floret' or 'fasttext'."
+    ),
+    model: str = Opt(
+        "skipgram", "--model", help="How to train it: 'skipgram' or 'cbow'."
+    ),
+    dim: int = Opt(100, "--dim", "-d", help="The width of the vectors."),
+    bucket: int = Opt(50_000, "--bucket", "-b", help="The rows of the table."),
+    hash_count: int = Opt(
+        2, "--hash-count", help="The rows of each word or n-gram, 1 to 4 (mode floret)."
+    ),
+    minn: int = Opt(4, "--minn", help="The shortest n-gram, in characters."),
+    maxn: int = Opt(5, "--maxn", help="The longest n-gram, in characters."),
+    min_count: int = Opt(
+        5, "--min-count", help="How often a word must be seen to be trained on."
+    ),
+    epochs: int = Opt(5, "--epochs", help="How often to go through the text."),
+    neg: int = Opt(5, "--neg", help="The number of negative examples for each word."),
+    lr: float = Opt(0.05, "--lr", help="The learning rate at the start."),
+    threads: int = Opt(
+        1,
+        "--threads",
+        help="How many threads to use; with more than one, results differ each time.",
+    ),
+    quiet: bool = QUIET,
+) -> None:
+    """Train word vectors on text with floret (extra: floret), for `spacy init vectors`.
+
+    In mode floret every word has a vector, known or not; in mode fasttext, those that
+    were trained on. With one thread the same text gives the same vectors.
+    """
+    from wasabi import msg
+
+    from spacy_hashembeds.files import check_target
+
+    from ..vectors.floret import train_floret
+
+    try:
+        check_target(output, [text])
+        trained = train_floret(
+            text,
+            output,
+            mode=mode,
+            model=model,
+            dim=dim,
+            bucket=bucket,
+            hash_count=hash_count,
+            minn=minn,
+            maxn=maxn,
+            min_count=min_count,
+            epochs=epochs,
+            neg=neg,
+            lr=lr,
+            threads=threads,
+            show_progress=is_watched(),
+        )
+    except (OSError, ValueError, RuntimeError, ImportError) as e:
+        msg.fail("Can't train the vectors", describe(e), exits=1)
+    if trained.inexact_word is not None:
+        msg.warn(
+            f"spaCy's vector of {trained.inexact_word!r} will differ a little",
+            "floret keeps a row of its own for the most frequent word and does not "
+            "save it. Break the text into shorter lines, so that no word is as "
+            "frequent as the ends of lines are.",
+        )
+    msg.info(f"Trained on {trained.tokens:,} tokens of {trained.words:,} words")
+    msg.good(f"Saved {trained.rows:,} rows of {dim} to {output}")
+    option = " --mode floret" if mode == "floret" else ""
+    msg.text(f"Next: spacy init vectors LANG {output} FOLDER{option}")

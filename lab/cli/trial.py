@@ -1,0 +1,101 @@
+"""`python -m lab trial`."""
+
+from typing import Any
+
+import typer
+from spacy.cli._util import Arg, Opt
+
+from spacy_hashembeds.cli._app import describe
+from spacy_hashembeds.cli._layout import format_score, print_table
+from spacy_hashembeds.cli._output import JSON, QUIET, print_json
+from spacy_hashembeds.cli._overrides import TAKE_OVERRIDES, read_overrides
+
+from ._app import lab_cli
+
+
+@lab_cli.command("trial", context_settings=TAKE_OVERRIDES)
+def trial_cli(
+    ctx: typer.Context,
+    dataset: str = Arg(..., help="The prepared corpus: the folder corpus/DATASET."),
+    embedder: str = Arg(..., help="The config, by its name, such as multi_embed."),
+    seed: int = Opt(
+        0, "--seed", "-s", help="The seed of initial weights and training."
+    ),
+    variant: str = Opt("default", "--variant", help="A name for the config overrides."),
+    gpu_id: int = Opt(-1, "--gpu-id", "-g", help="The GPU's ID, or -1 for the CPU."),
+    force: bool = Opt(
+        False,
+        "--force",
+        "-F",
+        help="Replace results of other settings, or that can't be read, and "
+        "their pipeline.",
+    ),
+    as_json: bool = JSON,
+    quiet: bool = QUIET,
+) -> None:
+    """Train a pipeline, evaluate it, and record it.
+
+    It is scored on seen and unseen entities, or on categories where the config has a
+    text classifier. Further options change the config, as for `spacy train`. The
+    results are one file, metrics/DATASET/EMBEDDER/VARIANT/seedSEED.json; a trial that
+    is done is not run again.
+    """
+    from wasabi import msg
+
+    from ..trials.run_trial import run_trial
+    from ..trials.trial import Trial
+
+    overrides = read_overrides(ctx.args)
+    try:
+        trial = Trial(
+            dataset=dataset,
+            embedder=embedder,
+            seed=seed,
+            variant=variant,
+            gpu_id=gpu_id,
+            overrides=overrides,
+        )
+        metrics, is_new = run_trial(trial, force=force, on_output=typer.echo)
+    except (OSError, ValueError, RuntimeError) as e:
+        msg.fail("The trial failed", describe(e), exits=1)
+    if as_json:
+        print_json(metrics)
+    else:
+        _print_metrics(metrics, trial.name)
+    if is_new:
+        msg.good(f"Saved results to {trial.metrics}")
+    else:
+        msg.info(f"Done before, nothing has changed: {trial.metrics}")
+
+
+def _print_metrics(metrics: dict[str, Any], title: str) -> None:
+    from spacy_hashembeds.comparison.metrics import get_task
+    from spacy_hashembeds.evaluation.categories import name_accuracy
+    from spacy_hashembeds.evaluation.scorer import KINDS
+    from spacy_hashembeds.evaluation.tasks import TEXTCAT
+
+    sizes, timings, splits = (metrics[key] for key in ("sizes", "timings", "scores"))
+    legend = (
+        f"Scores in percent. {timings['words_per_second']:,.0f} words/s, trained in "
+        f"{timings['train_seconds']:,.0f} s, {sizes['bytes_on_disk'] / 1e6:.2f} MB on "
+        f"disk, {sizes['embedding_parameters']:,} parameters in the embedder."
+    )
+    if get_task(metrics) == TEXTCAT:
+        accuracy = name_accuracy(next(iter(splits.values()))).capitalize()
+        scored = {"documents": "cats"}
+        keys = {"acc": accuracy, "macro_f": "Macro F", "micro_f": "Micro F"}
+    else:
+        scored = {f"{kind} entities": prefix for kind, prefix in KINDS.items()}
+        keys = {"p": "P", "r": "R", "f": "F"}
+    rows = [
+        (
+            split,
+            what,
+            f"{scores[f'{prefix}_support']:,}",
+            *(format_score(scores[f"{prefix}_{key}"]) for key in keys),
+        )
+        for split, scores in splits.items()
+        for what, prefix in scored.items()
+    ]
+    header = ("Split", "Scored", "Number", *keys.values())
+    print_table(title, legend, header, rows, aligns="ll")

@@ -1,0 +1,1 @@
+"""Published corpora, converted and split."""

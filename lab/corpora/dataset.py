@@ -1,0 +1,33 @@
+"""What a published corpus is."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from spacy_hashembeds.corpora.splits import Splits, Task
+
+#: What is missing is fetched by our project.yml, which a wheel does not hold.
+FETCH = (
+    "Fetch it with 'spacy project assets' in a clone of the sources of "
+    "spacy-hashembeds, which have the project.yml for it"
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dataset:
+    """A corpus and how it is split.
+
+    name (str): Its name in `DATASETS` and on the command line.
+    lang (str): Code of its language.
+    files (tuple[str, ...]): The files or folders it is made of, below the assets.
+    split (Callable): Reads these files into splits, each an iterator of documents.
+    task (Task): What it is annotated for.
+    remedy (str): How to come by a missing file.
+    """
+
+    name: str
+    lang: str
+    files: tuple[str, ...]
+    split: Callable[[list[Path]], Splits]
+    task: Task
+    remedy: str = FETCH

@@ -1,0 +1,218 @@
+"""The nine tasks of GLUE, read from the files that the benchmark distributes.
+
+Wang et al., "GLUE: A Multi-Task Benchmark and Analysis Platform for Natural Language
+Understanding" (2018). Tabs stand between columns, and nothing is quoted: a quotation
+mark is a character like any other.
+"""
+
+import re
+import warnings
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NoReturn
+
+from spacy_hashembeds.corpora.lines import check_length, decode_lines, fail
+from spacy_hashembeds.corpora.texts import LabelledText, make_cats
+from spacy_hashembeds.evaluation.glue import LABELS, SIMILARITY
+from spacy_hashembeds.files import quote
+
+#: Stands between the sentences of a pair: a token of its own to spaCy's tokenizers, and
+#: in no sentence, as each row is a line.
+PAIR_SEPARATOR = "\n"
+
+#: The most lines without all columns that are passed over, where a published file is
+#: known to have some. A file with more is another one, or damaged.
+_MAX_BROKEN = 100
+
+_MAX_SCORE = 5
+
+_HIDDEN = "GLUE keeps the labels of test.tsv: read dev.tsv in its place"
+
+
+@dataclass(frozen=True, kw_only=True)
+class GlueTask:
+    """A task, and how its files are laid out.
+
+    folder (str): The folder of its files.
+    sentences (tuple[str, ...]): The columns of the sentences: one, or those of a pair.
+    gold (str): The column of the label, or of the number to predict.
+    classes (Mapping[str, str]): The labels, by what the column has in their place.
+        Empty where it has numbers from 0 to 5.
+    columns (tuple[str, ...]): What the columns of a file without a header hold. Empty:
+        the first line names them.
+    has_broken_lines (bool): Whether the published files have rows that are broken.
+    """
+
+    folder: str
+    sentences: tuple[str, ...] = ("sentence1", "sentence2")
+    gold: str = "label"
+    classes: Mapping[str, str] = field(default_factory=dict)
+    columns: tuple[str, ...] = ()
+    has_broken_lines: bool = False
+
+
+def _by_number(task: str) -> dict[str, str]:
+    return {str(i): label for i, label in enumerate(LABELS[task])}
+
+
+def _by_name(task: str) -> dict[str, str]:
+    return {label: label for label in LABELS[task]}
+
+
+#: The tasks by their usual names.
+GLUE: Mapping[str, GlueTask] = {
+    "cola": GlueTask(
+        folder="CoLA",
+        sentences=("sentence",),
+        classes=_by_number("cola"),
+        columns=("source", "label", "original label", "sentence"),
+    ),
+    "sst2": GlueTask(
+        folder="SST-2",
+        sentences=("sentence",),
+        classes=_by_number("sst2"),
+    ),
+    "mrpc": GlueTask(
+        folder="MRPC",
+        sentences=("#1 String", "#2 String"),
+        gold="Quality",
+        classes=_by_number("mrpc"),
+    ),
+    "qqp": GlueTask(
+        folder="QQP",
+        sentences=("question1", "question2"),
+        gold="is_duplicate",
+        classes=_by_number("qqp"),
+        has_broken_lines=True,
+    ),
+    "stsb": GlueTask(folder="STS-B", gold="score"),
+    "mnli": GlueTask(
+        folder="MNLI",
+        gold="gold_label",
+        classes=_by_name("mnli"),
+    ),
+    "qnli": GlueTask(
+        folder="QNLI", sentences=("question", "sentence"), classes=_by_name("qnli")
+    ),
+    "rte": GlueTask(folder="RTE", classes=_by_name("rte")),
+    "wnli": GlueTask(folder="WNLI", classes=_by_number("wnli")),
+}
+
+
+def join_pair(first: str, second: str) -> str:
+    """Make the text of a pair of sentences, as models of pairs are trained on it.
+
+    first (str): One sentence.
+    second (str): The other one. Each should be a line, without line breaks.
+    RETURNS (str): The sentences, without the blanks around them, a line each.
+    """
+    return PAIR_SEPARATOR.join((first.strip(), second.strip()))
+
+
+def read_glue(path: Path, task: str) -> Iterator[LabelledText]:
+    """Read a file of a task, a line at a time.
+
+    path (Path): The file, train.tsv or dev.tsv, or those of MNLI and MRPC with other
+        names.
+    task (str): One of `GLUE`.
+    YIELDS (LabelledText): The sentence of each row, or the pair as `join_pair` makes
+        it, with 1.0 or 0.0 for each label; of STS-B, a fifth of the score.
+    RAISES (ValueError): Columns that are not the task's, or a row without all of them,
+        without a sentence, or with another label or number, as `path:line: …`.
+    WARNS (UserWarning): After the last row, how many broken lines were passed over, up
+        to 100: some releases of QQP have a few. Other tasks have none.
+    """
+    layout = GLUE[task]
+    broken: list[int] = []
+    is_empty = True
+    for line, row in _read_rows(path, layout, broken):
+        is_empty = False
+        text = PAIR_SEPARATOR.join(row[column].strip() for column in layout.sentences)
+        check_length(path, line, text)
+        yield LabelledText(text, _parse_gold(path, line, row[layout.gold], layout))
+    if is_empty:
+        raise ValueError(f"{path}: expected rows of {task}, but there are none.")
+    if broken:
+        warnings.warn(
+            f"{path}: {len(broken)} lines were passed over that have no two questions "
+            f"and a label, first line {broken[0]}. Some releases of QQP have a few.",
+            stacklevel=2,
+        )
+
+
+def _read_rows(
+    path: Path, layout: GlueTask, broken: list[int]
+) -> Iterator[tuple[int, dict[str, str]]]:
+    """Give the line of each row and its columns by their names; note broken lines."""
+    columns = layout.columns
+    for number, line in decode_lines(path, "utf-8"):
+        fields = line.rstrip("\r\n").split("\t")
+        if fields == [""]:
+            continue
+        if not columns:
+            _check_header(path, number, fields, layout)
+            columns = tuple(fields)
+            continue
+        is_short = len(fields) < len(columns)
+        row = dict(zip(columns, fields, strict=False))
+        empty = [name for name in layout.sentences if not row.get(name, "").strip()]
+        if layout.has_broken_lines and (is_short or empty):
+            broken.append(number)
+            if len(broken) <= _MAX_BROKEN:
+                continue
+        _check_row(path, number, fields, columns, layout)
+        if empty:
+            fail(path, number, f"expected text in the column {quote(empty[0])}, got ''")
+        yield number, row
+
+
+def _check_header(path: Path, number: int, fields: list[str], layout: GlueTask) -> None:
+    needed = (*layout.sentences, layout.gold)
+    wrong = [name for name in needed if fields.count(name) != 1]
+    if wrong:
+        hint = f". {_HIDDEN}" if wrong == [layout.gold] else ""
+        fail(
+            path,
+            number,
+            f"expected the columns {', '.join(map(quote, needed))} of {layout.folder}, "
+            f"each once, with tabs between, got {quote(fields)}{hint}",
+        )
+
+
+def _check_row(
+    path: Path,
+    number: int,
+    fields: list[str],
+    columns: tuple[str, ...],
+    layout: GlueTask,
+) -> None:
+    if len(fields) == len(columns):
+        return
+    where = "in this order" if layout.columns else "as the first line names them"
+    hint = f". {_HIDDEN}" if number == 1 else ""
+    fail(
+        path,
+        number,
+        f"expected {len(columns)} columns of {layout.folder}, {', '.join(columns)}, "
+        f"{where}, with tabs between, got {len(fields)}: {quote(fields)}{hint}",
+    )
+
+
+def _parse_gold(path: Path, line: int, text: str, layout: GlueTask) -> dict[str, float]:
+    if layout.classes:
+        if text not in layout.classes:
+            expected = " or ".join(map(quote, layout.classes))
+            _refuse_gold(path, line, text, layout, expected)
+        return make_cats(tuple(layout.classes.values()), [layout.classes[text]])
+    is_number = re.fullmatch(r"[0-9](\.[0-9]{1,20})?", text, re.ASCII) is not None
+    if not is_number or float(text) > _MAX_SCORE:
+        _refuse_gold(path, line, text, layout, f"a number from 0 to {_MAX_SCORE}")
+    return {SIMILARITY: float(text) / _MAX_SCORE}
+
+
+def _refuse_gold(
+    path: Path, line: int, text: str, layout: GlueTask, expected: str
+) -> NoReturn:
+    column = quote(layout.gold)
+    fail(path, line, f"expected {expected} in the column {column}, got {quote(text)}")

@@ -1,0 +1,219 @@
+"""Misspelt copies of a corpus: a random edit in each entity, everything else as it was.
+
+What a pipeline finds in such a copy says how much it leans on names as they are
+written: on rows of whole words, say, rather than on their characters or on what stands
+around them.
+"""
+
+from bisect import bisect
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate, pairwise
+from pathlib import Path
+from random import Random
+from typing import Any, TypeVar
+
+from spacy.tokens import Doc, DocBin, Span, SpanGroup, Token
+from spacy.tokens._serialize import ALL_ATTRS
+from spacy.vocab import Vocab
+
+from spacy_hashembeds.checks import check_integers
+from spacy_hashembeds.corpora.docbin import read_docs
+from spacy_hashembeds.files import replacing
+
+# All that DocBin saves of a token but its word.
+_ATTRS: list[int | str] = [name for name in ALL_ATTRS if name != "ORTH"]
+
+_Item = TypeVar("_Item")
+
+
+@dataclass(frozen=True, kw_only=True)
+class MisspeltCounts:
+    """What was written.
+
+    documents (int): Documents, with entities or without.
+    entities (int): The entities in them.
+    misspelt (int): Those that are misspelt: all but those without a token to edit.
+    """
+
+    documents: int
+    entities: int
+    misspelt: int
+
+
+def write_misspelt(
+    corpus: Path,
+    output: Path,
+    *,
+    seed: int = 0,
+    progress: Callable[[Iterable[Doc]], Iterable[Doc]] = lambda docs: docs,
+) -> MisspeltCounts:
+    """Write a misspelt copy of a corpus: see `misspell`.
+
+    corpus (Path): A `.spacy` file, or a folder of them.
+    output (Path): The `.spacy` file to write or replace, whole or not at all.
+    seed (int): What edits are drawn by.
+    progress (Callable): Takes the docs as they are read, and hands them on.
+    RAISES (FileNotFoundError): If there is no such corpus.
+    RAISES (ValueError): If it can't be read, or has no entity.
+    RETURNS (MisspeltCounts): What was written.
+    """
+    docs = list(progress(read_docs(corpus, Vocab())))
+    copies = misspell(docs, seed=seed)
+    ents = [ent.text for doc in docs for ent in doc.ents]
+    written = [ent.text for doc in copies for ent in doc.ents]
+    if not ents:
+        raise ValueError(
+            f"'{corpus}' should have entities to misspell, but its {len(docs):,} "
+            "documents have none. Give a corpus that is annotated for `ner`."
+        )
+    with replacing(output) as temporary:
+        DocBin(docs=copies).to_disk(temporary)
+    return MisspeltCounts(
+        documents=len(docs),
+        entities=len(ents),
+        misspelt=sum(a != b for a, b in zip(ents, written, strict=True)),
+    )
+
+
+def misspell(docs: Iterable[Doc], *, seed: int = 0) -> list[Doc]:
+    """Copy docs with one edit in each entity, as slips of a typist are.
+
+    A character is left out, put in, taken for another or swapped with the next one
+    (Damerau, "A technique for computer detection and correction of spelling errors",
+    1964), each as likely as the others where it is possible and gives another word.
+    Which of an entity's tokens it hits goes by their lengths, since any key may slip.
+    Letters that are put in come as often as they do in the corpus, and have the case of
+    the one in whose place, or before which, they stand. Characters are code points.
+
+    Tokens stay: none becomes empty, splits or joins, and none with white space in it is
+    touched. So spans do, and tags, categories, and all else that `DocBin` saves; of the
+    attribute NORM the misspelt words have their own. `user_data` is dropped, since it
+    may refer to characters by their place.
+
+    An edit depends on the seed, on the number of the document and the place of the
+    entity, and on the letters of the whole corpus; and on nothing else: not on the
+    pipeline, nor on versions of Python, numpy or spaCy.
+
+    docs (Iterable[Doc]): The docs, which are left as they are; all of one corpus. Read
+        once.
+    seed (int): What edits are drawn by. Other seeds give other misspellings: take
+        three, if a difference is to be told from the luck of the draw.
+    RAISES (ValueError): If the seed is no integer of 64 bits, 0 or more; if there are
+        entities, but no letters to put in.
+    RETURNS (list[Doc]): The copies, in order and of the same vocabs.
+    """
+    check_integers(0, 2**64 - 1, seed=seed)
+    docs = list(docs)
+    letters = _Letters(docs)
+    return [
+        _rewrite(doc, _misspell_entities(doc, letters, f"{seed} {number}"))
+        for number, doc in enumerate(docs)
+    ]
+
+
+class _Letters:
+    """The letters of a corpus, in lower case, with how often each stands there."""
+
+    def __init__(self, docs: Iterable[Doc]) -> None:
+        counts = Counter(c for doc in docs for c in doc.text.lower() if c.isalpha())
+        self._letters = sorted(counts)
+        self._ends = list(accumulate(counts[letter] for letter in self._letters))
+
+    def draw(self, random: Random) -> str:
+        if not self._letters:
+            raise ValueError(
+                "'docs' should hold letters to misspell entities with, but there is "
+                "none. Give a corpus of text."
+            )
+        return self._letters[bisect(self._ends, random.random() * self._ends[-1])]
+
+
+def _misspell_entities(doc: Doc, letters: _Letters, seed: str) -> dict[int, str]:
+    """Misspell a token of each entity: give new words by the tokens' places."""
+    words = {}
+    for ent in doc.ents:
+        # a stream of its own, so that what comes before an entity does not matter
+        random = Random(f"{seed} {ent.start}")
+        tokens = [token for token in ent if _is_editable(token) for _ in token.text]
+        if tokens:
+            token = _draw(tokens, random)
+            words[token.i] = _edit(token.text, letters.draw(random), random)
+    return words
+
+
+def _is_editable(token: Token) -> bool:
+    return not any(map(str.isspace, token.text))
+
+
+def _draw(items: Sequence[_Item], random: Random) -> _Item:
+    # Of Python's generator, random() alone is promised to stay what it is.
+    return items[int(random.random() * len(items))]
+
+
+def _edit(word: str, letter: str, random: Random) -> str:
+    """Draw an edit: first its kind, then its place."""
+    # places, and not the words that come of them: of a long one, these fill the memory
+    kinds = (
+        (_delete, range(len(word) if word[1:] else 0)),
+        (_insert, range(len(word) + 1)),
+        (_substitute, _find_substitutes(word, letter)),
+        (_transpose, [i for i, (a, b) in enumerate(pairwise(word)) if a != b]),
+    )
+    edit, places = _draw([kind for kind in kinds if kind[1]], random)
+    return edit(word, _draw(places, random), letter)
+
+
+def _delete(word: str, i: int, letter: str) -> str:
+    return word[:i] + word[i + 1 :]
+
+
+def _insert(word: str, i: int, letter: str) -> str:
+    neighbour = word[min(i, len(word) - 1)]
+    return word[:i] + _match_case(letter, neighbour) + word[i:]
+
+
+def _substitute(word: str, i: int, letter: str) -> str:
+    return word[:i] + _match_case(letter, word[i]) + word[i + 1 :]
+
+
+def _find_substitutes(word: str, letter: str) -> list[int]:
+    return [i for i, old in enumerate(word) if _match_case(letter, old) != old]
+
+
+def _transpose(word: str, i: int, letter: str) -> str:
+    return word[:i] + word[i + 1] + word[i] + word[i + 2 :]
+
+
+def _match_case(letter: str, neighbour: str) -> str:
+    upper = letter.upper()
+    # ß has no upper case of one character
+    return upper if neighbour.isupper() and len(upper) == 1 else letter
+
+
+def _rewrite(doc: Doc, words: Mapping[int, str]) -> Doc:
+    """Copy a doc with other words for some of its tokens."""
+    copy = Doc(
+        doc.vocab,
+        words=[words.get(token.i, token.text) for token in doc],
+        spaces=None
+        if doc.has_unknown_spaces
+        else [bool(token.whitespace_) for token in doc],
+    )
+    values: Any = doc.to_array(_ATTRS)
+    # Without a norm of its own, a token has that of its word, in any vocab.
+    values[list(words), _ATTRS.index("NORM")] = 0
+    copy.from_array(_ATTRS, values)
+    copy.cats = dict(doc.cats)
+    for key, group in doc.spans.items():
+        spans = [_move(span, copy) for span in group]
+        copy.spans[key] = SpanGroup(
+            copy, name=group.name, attrs=dict(group.attrs), spans=spans
+        )
+    return copy
+
+
+def _move(span: Span, doc: Doc) -> Span:
+    bounds = (span.start, span.end)
+    return Span(doc, *bounds, label=span.label, kb_id=span.kb_id, span_id=span.id)

@@ -1,0 +1,112 @@
+"""OntoNotes 5 in the format of CoNLL-2012, whose entities stand in brackets."""
+
+import re
+from collections.abc import Iterator
+from itertools import groupby
+from pathlib import Path
+
+from spacy_hashembeds.corpora.columns import Document, Sentence
+from spacy_hashembeds.corpora.lines import fail, read_lines
+from spacy_hashembeds.files import quote
+
+# A name is "(GPE)" in one row, or "(GPE*", then any "*", then "*)".
+_BRACKETS = re.compile(r"(?:\((?P<label>[^()*]+))?(?:\*|\*?(?P<close>\)))")
+_WORD, _NAME = 3, 10
+
+
+def ontonotes_files(path: Path) -> list[Path]:
+    """Find the files of OntoNotes.
+
+    path (Path): A file, or a folder.
+    RETURNS (list[Path]): The file, or the `*_gold_conll` files below the folder in the
+        order of their paths.
+    RAISES (FileNotFoundError): There is none below the folder.
+    """
+    if not path.is_dir():
+        return [path]
+    files = sorted(path.rglob("*_gold_conll"))
+    if not files:
+        raise FileNotFoundError(
+            f"There is no file whose name ends in '_gold_conll' in '{path}' or below. "
+            "OntoNotes 5 is read in the format of CoNLL-2012."
+        )
+    return files
+
+
+def read_ontonotes(path: Path) -> Iterator[Document]:
+    """Read a file of OntoNotes, or all of a folder, lazily. Labels are kept as is.
+
+    path (Path): As for `ontonotes_files`.
+    YIELDS (list[Sentence]): One document for each part of each document in a file, from
+        `#begin document` to `#end document`; its tags are BIO tags.
+    RAISES (FileNotFoundError): There is no file to read.
+    RAISES (ValueError): A line that cannot be parsed, or a document without end, as
+        `path:line: …`.
+    """
+    for file in ontonotes_files(path):
+        for part in _read_parts(file):
+            blocks = groupby(part, key=lambda numbered: not numbered[1].strip())
+            document = [_parse_names(file, rows) for blank, rows in blocks if not blank]
+            if document:
+                yield document
+
+
+def _read_parts(path: Path) -> Iterator[list[tuple[int, str]]]:
+    part: list[tuple[int, str]] | None = None
+    number = 0
+    for number, line in read_lines(path, "utf-8"):
+        begins = line.startswith("#begin document")
+        if part is None and begins:
+            part = []
+        elif part is not None and line.startswith("#end document"):
+            yield part
+            part = None
+        elif part is not None and not begins:
+            part.append((number, line))
+        elif line.strip():
+            expected = "#begin document" if part is None else "#end document"
+            fail(path, number, f"expected '{expected}' first, got {quote(line)}")
+    if part is not None:
+        fail(path, number, "the file ends within a document: it may be truncated")
+
+
+def _parse_names(path: Path, rows: Iterator[tuple[int, str]]) -> Sentence:
+    sentence = Sentence([], [])
+    label: str | None = None
+    number = 0
+    for number, line in rows:
+        columns = line.split()
+        if len(columns) <= _NAME:
+            fail(
+                path,
+                number,
+                f"expected more than {_NAME} columns, got {len(columns)}",
+            )
+        opens, closes = _parse_brackets(path, number, columns[_NAME], label)
+        label = opens or label
+        sentence.words.append(columns[_WORD])
+        sentence.tags.append(f"{'B' if opens else 'I'}-{label}" if label else "O")
+        label = None if closes else label
+    if label:
+        opened = quote(f"({label}*")
+        fail(path, number, f"the sentence ends within an entity, {opened}")
+    return sentence
+
+
+def _parse_brackets(
+    path: Path, number: int, name: str, label: str | None
+) -> tuple[str | None, bool]:
+    # label is that of the entity which is open.
+    parsed = _BRACKETS.fullmatch(name)
+    opens = parsed["label"] if parsed else None
+    closes = bool(parsed and parsed["close"])
+    nested = opens and label
+    stray = closes and not opens and not label
+    if not parsed or nested or stray:
+        fail(
+            path,
+            number,
+            f"expected '*', '(LABEL*', '(LABEL)' or '*)' in column {_NAME}, opened and "
+            f"closed in turn, got {quote(name)}",
+        )
+    return opens, closes

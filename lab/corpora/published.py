@@ -1,0 +1,126 @@
+"""The corpora for text classification of Zhang et al. (2015), as they were published.
+
+"Character-level Convolutional Networks for Text Classification": CSV without a header,
+the number of the class first, then one to three texts.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from spacy_hashembeds.corpora.lines import check_length, fail, read_lines
+from spacy_hashembeds.corpora.rows import read_rows
+from spacy_hashembeds.corpora.texts import LabelledText, make_cats
+from spacy_hashembeds.files import quote
+
+#: Names the classes, a line each, in a file beside those of the rows.
+CLASSES = "classes.txt"
+
+
+def _unescape(text: str) -> str:
+    return text.replace(r"\n", "\n").replace(r"\"", '"')
+
+
+def _unescape_ag_news(text: str) -> str:
+    # The published file has lost the n of most line breaks: what follows a backslash is
+    # the next word, but for a dollar sign.
+    return text.replace(r"\$", "$").replace("\\", "\n")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Published:
+    """How a corpus was published.
+
+    fields (tuple[str, ...]): What the columns after the class hold.
+    n_classes (int): How many classes there are.
+    labels (tuple[str, ...]): Their names, in the order of their numbers. Empty where a
+        file `classes.txt` was published with the rows, which has them.
+    unescape (Callable[[str], str]): Gives a field as it was before it was published.
+    """
+
+    fields: tuple[str, ...]
+    n_classes: int
+    labels: tuple[str, ...] = ()
+    unescape: Callable[[str], str] = _unescape
+
+
+_POLARITY = ("negative", "positive")
+_STARS = ("1", "2", "3", "4", "5")
+
+AG_NEWS = Published(
+    fields=("title", "description"), n_classes=4, unescape=_unescape_ag_news
+)
+DBPEDIA = Published(fields=("title", "abstract"), n_classes=14)
+YELP_POLARITY = Published(fields=("text",), n_classes=2, labels=_POLARITY)
+YELP_FULL = Published(fields=("text",), n_classes=5, labels=_STARS)
+YAHOO_ANSWERS = Published(
+    fields=("question title", "question content", "best answer"), n_classes=10
+)
+AMAZON_FULL = Published(fields=("title", "text"), n_classes=5, labels=_STARS)
+AMAZON_POLARITY = Published(fields=("title", "text"), n_classes=2, labels=_POLARITY)
+
+
+def read_published(path: Path, layout: Published) -> Iterator[LabelledText]:
+    """Read a file of rows. Nothing is read before the first text is asked for, and no
+    more than one row is kept.
+
+    path (Path): The file, with `classes.txt` beside it if the corpus has one.
+    layout (Published): How it was published.
+    YIELDS (LabelledText): The texts of each row, with blanks between; rows without any
+        text are passed over, as `spacy.Corpus.v1` passes over docs without tokens.
+    RAISES (ValueError): A row that can't be parsed, as `path:line: …`.
+    RAISES (FileNotFoundError): If the names of the classes are missing.
+    """
+    labels = layout.labels or read_classes(path.with_name(CLASSES), layout.n_classes)
+    width = 1 + len(layout.fields)
+    for line, row in read_rows(path):
+        if len(row) != width:
+            fail(
+                path,
+                line,
+                f"expected {width} columns, class, {', '.join(layout.fields)}, got "
+                f"{len(row)}: {quote(row)}",
+            )
+        label = labels[_parse_class(path, line, row[0], len(labels)) - 1]
+        text = " ".join(filter(None, map(layout.unescape, row[1:])))
+        check_length(path, line, text)
+        if text:
+            yield LabelledText(text, make_cats(labels, [label]))
+
+
+def read_classes(path: Path, n_classes: int) -> tuple[str, ...]:
+    """Read the names of classes, one a line.
+
+    path (Path): The file.
+    n_classes (int): How many there should be.
+    RETURNS (tuple[str, ...]): The names, in order.
+    RAISES (ValueError): If there are more, fewer, or one twice.
+    RAISES (FileNotFoundError): If there is no such file.
+    """
+    if not path.exists():
+        raise FileNotFoundError(
+            f"There is no '{path}', which names the classes. It was published with the "
+            "rows: put it beside them."
+        )
+    labels = tuple(
+        line.strip() for _, line in read_lines(path, "utf-8") if line.strip()
+    )
+    if len(labels) != n_classes or len(set(labels)) < n_classes:
+        raise ValueError(
+            f"{path}: expected the names of {n_classes} classes, one a line, got "
+            f"{len(labels)}: {quote(list(labels))}."
+        )
+    return labels
+
+
+def _parse_class(path: Path, line: int, text: str, n_classes: int) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) < 4) or not (
+        1 <= int(text) <= n_classes
+    ):
+        fail(
+            path,
+            line,
+            f"expected the number of a class, from 1 to {n_classes}, in the first "
+            f"column, got {quote(text)}",
+        )
+    return int(text)

@@ -1,0 +1,1 @@
+"""What importance weights a pipeline has learned."""

@@ -1,0 +1,261 @@
+"""The tables of importance weights in a pipeline, and what their keys are made of.
+
+A layer with such weights maps keys, whatever they stand for. What they stand for is
+known to the layer that reads them from Docs, which stands before it in the same chain:
+`_FINDERS` has an entry for each kind.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from numpy.typing import NDArray
+from spacy.attrs import IDS
+from spacy.language import Language
+from spacy.strings import StringStore
+from spacy.tokens import Doc, Token
+from spacy.util import walk_dict
+from thinc.api import Model
+from thinc.types import Ragged
+
+from spacy_hashembeds.architectures.classifiers.extract_words import (
+    check_words,
+    extract_words,
+)
+from spacy_hashembeds.architectures.embedders.mix_attributes import check_columns
+from spacy_hashembeds.checks import check_attributes
+from spacy_hashembeds.kernels.ngrams import hash_ngrams
+from spacy_hashembeds.layers.sumngrams import check_sizes
+from spacy_hashembeds.layers.weightedhashembed import check_weights
+
+#: Attributes whose values are hashes of text; those of others are numbers.
+_TEXTS = {name for name in IDS if hasattr(Token, f"{name.lower()}_")} - {"ENT_IOB"}
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """Keys that are the values of a token attribute.
+
+    attr (str): The token attribute that a word is known by, e.g. "NORM".
+    ngram_size (int): How many words a key stands for at most.
+    has_unknown (bool): Whether keys that a dictionary does not have are embedded, with
+        weights that they share. Else they are left out.
+    """
+
+    attr: str
+    ngram_size: int = 1
+    has_unknown: bool = True
+
+    def read(self, doc: Doc) -> NDArray:
+        """Read the value of each token, as the model does. *Shape:* `(n,)`, uint64."""
+        return doc.to_array([IDS[self.attr]]).reshape(-1)
+
+    def spell(self, doc: Doc) -> list[str]:
+        """Give the text of each value."""
+        names = (name_value(self.attr, v, doc.vocab.strings) for v in self.read(doc))
+        return ["" if name is None else name for name in names]
+
+
+@dataclass(frozen=True)
+class WordNgrams:
+    """Keys that are sequences of words, hashed. See `Attribute` too.
+
+    include_punctuation (bool): Whether punctuation and white space are words too.
+    """
+
+    attr: str
+    ngram_size: int
+    include_punctuation: bool
+    has_unknown: bool = False
+
+    def read(self, doc: Doc) -> NDArray:
+        """Hash all sequences, as `hash_ngrams` does."""
+        words = self._read_words(doc)
+        return hash_ngrams(words.dataXd, words.lengths, self.ngram_size).keys
+
+    def spell(self, doc: Doc) -> list[str]:
+        """Write their words with blanks between, in the same order."""
+        keys = self._read_words(doc).dataXd.tolist()
+        words = [name_value(self.attr, key, doc.vocab.strings) or "" for key in keys]
+        return [
+            " ".join(words[start:end])
+            for start in range(len(words))
+            for end in range(start + 1, min(start + self.ngram_size, len(words)) + 1)
+        ]
+
+    def _read_words(self, doc: Doc) -> Ragged:
+        return extract_words(
+            self.attr, include_punctuation=self.include_punctuation
+        ).predict([doc])
+
+
+#: What the keys of a table stand for. Readers of the same keys are equal.
+KeyReader = Attribute | WordNgrams
+
+
+@dataclass(frozen=True, kw_only=True)
+class ImportanceTable:
+    """A table of importance weights.
+
+    component (str): The component that it is in.
+    number (int): Which of its component that read the same keys, from 1.
+    reader (KeyReader): What its keys stand for.
+    layer (Model): The `WeightedHashEmbed` that has it.
+    """
+
+    component: str
+    number: int
+    reader: KeyReader
+    layer: Model
+
+    @property
+    def has_dictionary(self) -> bool:
+        """Whether a dictionary of symbols says which weights a key has."""
+        return "symbol_taker" in self.layer.attrs
+
+
+class KeyCounter:
+    """Counts the keys of Docs. Memory grows with distinct keys only.
+
+    reader (KeyReader): Reads them.
+    """
+
+    def __init__(self, reader: KeyReader) -> None:
+        self._reader = reader
+        self.counts: Counter[int] = Counter()
+        self.names: dict[int, str] = {}
+
+    def add(self, doc: Doc) -> None:
+        """Count the keys of a Doc, and note what they stand for."""
+        keys = self._reader.read(doc).tolist()
+        self.counts.update(keys)
+        if not self.names.keys() >= set(keys):
+            self.names.update(zip(keys, self._reader.spell(doc), strict=True))
+
+
+def name_value(attr: str, value: int, strings: StringStore) -> str | None:
+    """Give the text of an attribute's value, or None if nobody knows it.
+
+    attr (str): The name of the attribute.
+    value (int): As `Doc.to_array` gives it.
+    strings (StringStore): The strings of the pipeline.
+    """
+    if attr not in _TEXTS:
+        return str(value)
+    try:
+        return strings[value]
+    except KeyError:
+        return None
+
+
+def find_tables(nlp: Language) -> list[ImportanceTable]:
+    """Find the tables of all components, also of those that are disabled."""
+    tables: dict[int, ImportanceTable] = {}
+    numbers: Counter[tuple[str, KeyReader]] = Counter()
+    for name, pipe in nlp.components:
+        model = getattr(pipe, "model", None)
+        for reader, layer in _find(model) if isinstance(model, Model) else ():
+            if layer.id not in tables:
+                numbers[name, reader] += 1
+                tables[layer.id] = ImportanceTable(
+                    component=name,
+                    number=numbers[name, reader],
+                    reader=reader,
+                    layer=layer,
+                )
+    return list(tables.values())
+
+
+def choose_tables(nlp: Language, attr: str | None) -> list[ImportanceTable]:
+    """Find the tables of an attribute, or all.
+
+    RAISES (ValueError): If there are none, or a component was never initialised, or
+        weights or attributes of it are damaged.
+    """
+    tables = find_tables(nlp)
+    if not tables:
+        raise ValueError(
+            "The pipeline should have an embedding with importance weights, but has "
+            f"{_name_models(nlp)}. Train one with `@architectures = "
+            '"spacy-hashembeds.MultiWeightedHashEmbed.v1"`, or a text classifier with '
+            '"spacy-hashembeds.HashNgramTextCat.v1".'
+        )
+    for table in tables:
+        if not table.layer.has_param("P"):
+            raise ValueError(
+                f"The component '{table.component}' has no weights yet. Train the "
+                "pipeline first."
+            )
+        check_weights(table.layer)
+    chosen = [t for t in tables if attr is None or t.reader.attr == attr.upper()]
+    if not chosen:
+        known = ", ".join(sorted({table.reader.attr for table in tables}))
+        raise ValueError(
+            f"'attr' should be an attribute that has importance weights ({known}), but "
+            f"is {attr!r}."
+        )
+    return chosen
+
+
+def _name_models(nlp: Language) -> str:
+    """Name the embeddings that a pipeline has, or else its models."""
+    named = [
+        (value, "embed" in keys)
+        for keys, value in walk_dict(nlp.config["components"])
+        if keys[-1] == "@architectures"
+    ]
+    embeddings = [name for name, is_embedding in named if is_embedding]
+    names = embeddings or [name for name, _ in named]
+    return ", ".join(dict.fromkeys(names)) or "no model"
+
+
+def _find(model: Model) -> Iterator[tuple[KeyReader, Model]]:
+    """Find the layers with weights that stand behind a layer that reads keys."""
+    for chain in model.walk():
+        for extractor in chain.layers:
+            find = _FINDERS.get(extractor.name)
+            if find is not None:
+                yield from find(extractor, chain)
+
+
+def _find_attributes(
+    extractor: Model, chain: Model
+) -> Iterator[tuple[KeyReader, Model]]:
+    nodes = [node for node in chain.walk() if node.layers]
+    tables = [node for node in nodes if node.layers[0].name == "ints-getitem"]
+    found = [(table, layer) for table in tables for layer in _find_layers(table)]
+    if found:
+        check_columns(extractor, len(tables))
+    for table, layer in found:
+        (attr,) = check_attributes([extractor.attrs["columns"][_get_column(table)]])
+        yield Attribute(attr), layer
+
+
+def _get_column(table: Model) -> int:
+    """Say which column a table embeds. Not by its attribute, which is for show."""
+    return int(table.layers[0].attrs["index"][1])
+
+
+def _find_ngrams(extractor: Model, chain: Model) -> Iterator[tuple[KeyReader, Model]]:
+    for summing in chain.layers:
+        if summing.name.startswith("sum_ngrams"):
+            check_words(extractor)
+            check_sizes(summing)
+            reader = WordNgrams(
+                attr=extractor.attrs["attr"],
+                ngram_size=summing.attrs["ngram_size"],
+                include_punctuation=extractor.attrs["include_punctuation"],
+            )
+            yield from ((reader, layer) for layer in _find_layers(summing))
+
+
+def _find_layers(model: Model) -> list[Model]:
+    return [node for node in model.walk() if node.name == "weightedhashembed"]
+
+
+#: By the name of the layer that reads keys: what finds the layers with weights behind
+#: it, and says what their keys stand for.
+_FINDERS: dict[str, Callable[[Model, Model], Iterator[tuple[KeyReader, Model]]]] = {
+    "extract_features": _find_attributes,
+    "extract_words": _find_ngrams,
+}

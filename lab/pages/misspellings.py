@@ -1,0 +1,120 @@
+"""Run trained pipelines on test sets with misspelt entities, for results.md.
+
+    python -m lab.pages.misspellings FOLDER
+
+FOLDER is where trials or sweeps were run, with their `corpus`, `metrics` and
+`training`. Each pipeline on these corpora that is done reads the test set as it is, and
+misspelt by three seeds, the same for all pipelines. Its scores are written to
+misspellings.json, in place of those of the same corpus, variant and seed. Entities are
+seen or unseen by their words before they were misspelt.
+"""
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from spacy.language import Language
+from spacy.tokens import Doc, DocBin
+from spacy.vocab import Vocab
+
+from lab.corpora.misspellings import misspell
+from spacy_hashembeds.evaluation.entities import EntityRun
+from spacy_hashembeds.evaluation.groups import TrainingKnowledge, learn_training_set
+from spacy_hashembeds.evaluation.scorer import KINDS
+from spacy_hashembeds.evaluation.sources import find_golds, predict_examples
+from spacy_hashembeds.loading import load_trained
+
+MISSPELLINGS = Path(__file__).with_name("misspellings.json")
+
+DATASETS = ("wnut17", "conll2002_es")
+SEEDS = (0, 1, 2)
+
+Scores = dict[str, dict[str, float | None]]
+
+
+def measure(root: Path) -> Iterator[dict[str, Any]]:
+    """Run all pipelines that are done.
+
+    root (Path): The folder with `corpus`, `metrics` and `training`.
+    YIELDS (dict[str, Any]): Of a pipeline its `dataset`, `embedder`, `variant` and
+        `seed`; `scores`, the precision, recall and F1 of "all", "seen" and "unseen"
+        entities; and `misspelt`, the same for each misspelling of the test set.
+    """
+    for dataset in DATASETS:
+        models = find_pipelines(root, dataset)
+        if not models:
+            continue
+        train, test = (_read(root, dataset, split) for split in ("train", "test"))
+        knowledge, golds = learn_training_set(train), find_golds(test)
+        copies = [misspell(golds, seed=seed) for seed in SEEDS]
+        for model in models:
+            nlp = load_trained(model)
+            embedder, variant, seed = model.parts[-4:-1]
+            yield {
+                **{"dataset": dataset, "embedder": embedder, "variant": variant},
+                "seed": int(seed.removeprefix("seed")),
+                "scores": _score(nlp, golds, golds, knowledge),
+                "misspelt": [_score(nlp, docs, golds, knowledge) for docs in copies],
+            }
+
+
+def find_pipelines(root: Path, dataset: str) -> list[Path]:
+    """Find the pipelines on a corpus of which the results are there too."""
+    return [
+        model
+        for metrics in sorted((root / "metrics" / dataset).glob("*/*/seed*.json"))
+        if (model := _find_model(root, metrics)).is_dir()
+    ]
+
+
+def _find_model(root: Path, metrics: Path) -> Path:
+    name = metrics.relative_to(root / "metrics").with_suffix("")
+    return root / "training" / name / "model-best"
+
+
+def _read(root: Path, dataset: str, split: str) -> list[Doc]:
+    path = root / "corpus" / dataset / f"{split}.spacy"
+    return list(DocBin().from_disk(path).get_docs(Vocab()))
+
+
+def _score(
+    nlp: Language, docs: list[Doc], golds: list[Doc], knowledge: TrainingKnowledge
+) -> Scores:
+    """Score what a pipeline finds in docs, which are the gold docs or copies."""
+    scores = EntityRun(predict_examples(nlp, docs), knowledge, golds).scores
+    return {
+        kind: {key: scores[f"{prefix}_{key}"] for key in "prf"}
+        for kind, prefix in KINDS.items()
+        if scores[f"{prefix}_support"]
+    }
+
+
+def update(
+    old: Sequence[dict[str, Any]], new: Sequence[dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """Put new measurements in the place of old ones of the same pipelines."""
+    keys = ("dataset", "embedder", "variant", "seed")
+    both = {tuple(row[key] for key in keys): row for row in [*old, *new]}
+    return [both[key] for key in sorted(both)]
+
+
+def save(rows: Sequence[dict[str, Any]], path: Path = MISSPELLINGS) -> None:
+    """Save measurements, a pipeline on each line."""
+    lines = ",\n".join(json.dumps(row) for row in rows)
+    path.write_text(f"[\n{lines}\n]\n", encoding="utf8")
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path)
+    folder = parser.parse_args().folder
+    rows = []
+    if MISSPELLINGS.exists():
+        rows = json.loads(MISSPELLINGS.read_text(encoding="utf8"))
+    for row in measure(folder):
+        rows = update(rows, [row])
+        save(rows)  # at once, as a run is long
+    sys.stdout.write(f"Saved the scores of {len(rows)} pipelines to {MISSPELLINGS}\n")

@@ -1,0 +1,78 @@
+"""Draw pretraining.png: the loss of pretraining, from the logs in pretraining/.
+
+    python -m lab.pages.pretraining
+
+Each log is the `log.jsonl` that `spacy pretrain` writes beside the weights, under the
+name that the picture is to give it. Needs matplotlib (`pip install '.[report]'`).
+"""
+
+import json
+import math
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from spacy_hashembeds.charts import import_figure
+
+FOLDER = Path(__file__).with_name("pretraining")
+PICTURE = Path(__file__).parents[2] / "docs" / "pretraining.png"
+
+#: The loss of who knows nothing but how many tokens are intact, shuffled and random.
+GUESS = -sum(share * math.log(share) for share in (0.81, 0.1, 0.09))
+
+COLORS = ("#1b3a57", "#c8701a", "#3f7f4f", "#8a4f9e", "#5b8db8")
+
+#: Words seen so far, in millions, and the loss of a word since the last point, in nats.
+Curve = Sequence[tuple[float, float]]
+
+
+def read_curve(path: Path) -> Curve:
+    """Read the loss from a log, whose numbers are sums since pretraining began.
+
+    Of a log that several runs were written to, those count that went on from where
+    another ended (`--resume-path`), and else the last.
+    """
+    curve: list[tuple[float, float]] = []
+    before, words_before, loss_before = 0, 0, 0.0
+    for line in path.read_text(encoding="utf8").splitlines():
+        record = json.loads(line)
+        words, loss = record["nr_word"], record["loss"]
+        if words < words_before:
+            is_new = record["epoch"] == 0
+            before = 0 if is_new else before + words_before
+            curve = [] if is_new else curve
+            words_before, loss_before = 0, 0.0
+        if words > words_before:  # the record of model-last repeats the one before
+            per_word = (loss - loss_before) / (words - words_before)
+            curve.append(((before + words) / 1e6, per_word))
+        words_before, loss_before = words, loss
+    return curve
+
+
+def read_curves(folder: Path = FOLDER) -> dict[str, Curve]:
+    """Read all logs of a folder, by their names."""
+    return {path.stem: read_curve(path) for path in sorted(folder.glob("*.jsonl"))}
+
+
+def draw_curves(curves: Mapping[str, Curve], path: Path = PICTURE) -> None:
+    """Draw the loss by how many words have been seen."""
+    figure = import_figure()(figsize=(7, 4), layout="constrained")
+    panel = figure.subplots()
+    for (name, curve), color in zip(curves.items(), COLORS, strict=False):
+        words, losses = zip(*curve, strict=True)
+        panel.plot(words, losses, label=name, color=color, linewidth=1.2)
+    panel.axhline(GUESS, color="grey", linestyle="--", linewidth=1)
+    label = {"color": "grey", "fontsize": 8, "ha": "right", "va": "bottom"}
+    place = panel.get_yaxis_transform()  # from left to right a share of the panel
+    panel.text(0.99, GUESS, "knowing the shares alone", transform=place, **label)
+    panel.set_xlabel("Words seen (million)")
+    panel.set_ylabel("Loss of a word (nats)")
+    panel.grid(visible=True, alpha=0.3)
+    panel.legend(frameon=False)
+    figure.savefig(path, dpi=150, facecolor="white")
+
+
+if __name__ == "__main__":
+    found = read_curves()
+    draw_curves(found)
+    sys.stdout.write(f"Drew {PICTURE} from {len(found)} logs\n")

@@ -1,0 +1,237 @@
+"""Compute the tables of xor-limitation.md: `python -m lab.pages.xor_limitation`.
+
+Needs PyTorch (`pip install '.[torch]'`). The phrases are those of §3.3 and §3.4 of Li,
+Fu and Ma, "Why Attention? Analyze BiLSTM Deficiency and Its Remedies in the Case of
+NER" (2020).
+"""
+
+import random
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from statistics import fmean
+from typing import Any
+
+import numpy as np
+import spacy
+from spacy.language import Language
+from spacy.training import Example
+from spacy.util import minibatch
+from thinc.api import fix_random_seed
+
+from spacy_hashembeds.components.decoding import DECODERS
+from spacy_hashembeds.components.tags import encode_tags, number_tags
+
+Table = list[list[str]]
+Text = tuple[str, str | None]  # words, and the entity
+
+LABEL = "WORK_OF_ART"
+
+#: What is tagged is the whole phrase, or its word in the middle.
+PHRASES: dict[str, tuple[Text, ...]] = {
+    "whole": (
+        ("Key and Peele", "Key and Peele"),
+        ("You and I", "You and I"),
+        ("Key and I", None),
+        ("You and Peele", None),
+    ),
+    "middle": (("a m c", "m"), ("b m d", "m"), ("a m d", None), ("b m c", None)),
+}
+
+#: Encoders by their names in the tables.
+ENCODERS: dict[str, dict[str, Any]] = {
+    "BiLSTM (baseline)": {"@architectures": "spacy-hashembeds.BiLSTMEncoder.v1"},
+    "Cross-BiLSTM": {"@architectures": "spacy-hashembeds.CrossBiLSTMEncoder.v1"},
+    "Att-BiLSTM": {
+        "@architectures": "spacy-hashembeds.AttBiLSTMEncoder.v1",
+        "width": 80,  # half of it is the LSTMs', and half attention's
+    },
+    "spaCy's windows": {
+        "@architectures": "spacy.MaxoutWindowEncoder.v2",
+        "depth": 2,
+        "window_size": 1,
+        "maxout_pieces": 3,
+    },
+}
+
+WIDTH = 40
+UPDATES = 400
+LEARN_RATE = 0.03
+
+#: The generated corpus: so many words on each side of "and".
+N_NAMES = 30
+N_TRAIN, N_TEST = 600, 300
+EPOCHS = 25
+
+SEEDS = range(5)
+
+
+def make_pipeline(encoder: Mapping[str, Any], texts: Sequence[Text], seed: int) -> Any:
+    """Make a pipeline with `token_ner`.
+
+    RETURNS (tuple[Language, list[Example], Optimizer]): It, the examples of the texts,
+        and what to train it with.
+    """
+    fix_random_seed(seed)
+    nlp = spacy.blank("xx")
+    is_ours = str(encoder["@architectures"]).startswith("spacy-hashembeds")
+    embed = {
+        "@architectures": "spacy-hashembeds.MultiFewerHashEmbed.v1",
+        "width": WIDTH,
+        "attrs": ["NORM"],
+        "rows": [1000],
+        "include_static_vectors": False,
+    }
+    tok2vec = {
+        "@architectures": "spacy.Tok2Vec.v2",
+        "embed": embed,
+        "encode": {"width": WIDTH, **encoder, **({"dropout": 0.0} if is_ours else {})},
+    }
+    model = {"@architectures": "spacy-hashembeds.TokenClassifier.v1"}
+    nlp.add_pipe("token_ner", config={"model": {**model, "tok2vec": tok2vec}})
+    examples = [make_example(nlp, *text) for text in texts]
+    return nlp, examples, nlp.initialize(lambda: examples)
+
+
+def make_example(nlp: Language, text: str, entity: str | None) -> Example:
+    """Make an example of a text in which one stretch of words is an entity, or none."""
+    doc = nlp.make_doc(text)
+    start = f" {text} ".index(f" {entity} ") if entity else 0
+    spans = [(start, start + len(entity), LABEL)] if entity else []
+    return Example.from_dict(doc, {"entities": spans})
+
+
+def count_right(nlp: Language, examples: Sequence[Example]) -> dict[str, int]:
+    """Count the phrases whose middle has the right tag, and those that are all right.
+
+    RETURNS (dict[str, int]): The counts: "middle", and each way of decoding.
+    """
+    component: Any = nlp.get_pipe("token_ner")
+    probs = component.model.predict([nlp.make_doc(e.text) for e in examples])
+    numbers = number_tags(component.labels)
+    tags = [encode_tags(example.get_aligned_ner(), numbers) for example in examples]
+    middles = [int(np.argmax(of_phrase[1])) for of_phrase in probs]
+    counts = {"middle": sum(m == t[1] for m, t in zip(middles, tags, strict=True))}
+    truth = [example.reference.ents for example in examples]
+    for decoding in DECODERS:
+        component.decoding = decoding
+        docs = nlp.pipe(example.text for example in examples)
+        counts[decoding] = sum(
+            list(map(str, doc.ents)) == list(map(str, ents))
+            for doc, ents in zip(docs, truth, strict=True)
+        )
+    return counts
+
+
+def learn_phrases(
+    encoder: Mapping[str, Any], texts: Sequence[Text], seed: int
+) -> dict[str, int]:
+    """Train on four phrases, and give how many are right at the end."""
+    nlp, examples, optimizer = make_pipeline(encoder, texts, seed)
+    optimizer.learn_rate = LEARN_RATE
+    for _ in range(UPDATES):
+        nlp.update(examples, sgd=optimizer)
+    return count_right(nlp, examples)
+
+
+def tabulate_phrases() -> Table:
+    """Say of how many of four phrases each encoder learns the middle, and all.
+
+    A cell has the counts of all seeds, in their order.
+    """
+    columns = [(kind, count) for kind in PHRASES for count in ("middle", *DECODERS)]
+    header = ["encoder"]
+    for kind, count in columns:
+        what = "tags of the middle" if count == "middle" else f"phrases, {count}"
+        header.append(f"{kind}: {what}")
+    table = [header]
+    for name, encoder in ENCODERS.items():
+        right = {
+            kind: [learn_phrases(encoder, texts, seed) for seed in SEEDS]
+            for kind, texts in PHRASES.items()
+        }
+        cells = (" ".join(str(of[count]) for of in right[k]) for k, count in columns)
+        table.append([name, *cells])
+    return table
+
+
+def make_corpus(kind: str, seed: int) -> tuple[list[Text], list[Text]]:
+    """Make sentences with `x and y`, which is an entity if x and y are of one kind.
+
+    Each word on either side is of one of two kinds, which nothing shows but this.
+
+    kind (str): Whether the entity is the "whole" of it, or the "middle".
+    RETURNS (tuple[list[Text], list[Text]]): Those of training, and those of the test,
+        of which no pair was in training.
+    """
+    draw = random.Random(seed)
+    pairs = [(x, y) for x in range(N_NAMES) for y in range(N_NAMES)]
+    draw.shuffle(pairs)
+    texts = []
+    for x, y in pairs[: N_TRAIN + N_TEST]:
+        before, after = (
+            " ".join(draw.choices("we saw them with all of it".split(), k=k))
+            for k in draw.choices(range(3), k=2)
+        )
+        # a number of its own for each word; even ones are of one kind, odd of the other
+        phrase = f"x{x} and y{y}"
+        entity = phrase if kind == "whole" else "and"
+        text = f"{before} {phrase} {after}".strip()
+        texts.append((text, entity if x % 2 == y % 2 else None))
+    return texts[:N_TRAIN], texts[N_TRAIN:]
+
+
+def learn_corpus(encoder: Mapping[str, Any], kind: str, seed: int) -> dict[str, float]:
+    """Train on a generated corpus, and give F1 on its test for each way of decoding."""
+    train, test = make_corpus(kind, seed)
+    nlp, examples, optimizer = make_pipeline(encoder, train, seed)
+    optimizer.learn_rate = 0.003
+    for _ in range(EPOCHS):
+        random.Random(seed).shuffle(examples)
+        for batch in minibatch(examples, 16):
+            nlp.update(batch, sgd=optimizer)
+    scores = {}
+    for decoding in DECODERS:
+        component: Any = nlp.get_pipe("token_ner")
+        component.decoding = decoding
+        evaluated = nlp.evaluate([make_example(nlp, *text) for text in test])
+        scores[decoding] = evaluated["ents_f"]
+    return scores
+
+
+def tabulate_corpus() -> Table:
+    """Give F1 on pairs of words that were never seen together.
+
+    A cell has the mean over the seeds, and their lowest and highest.
+    """
+    columns = [(kind, decoding) for kind in PHRASES for decoding in DECODERS]
+    table = [["encoder", *(f"{kind}: {decoding}" for kind, decoding in columns)]]
+    for name, encoder in ENCODERS.items():
+        row = [name]
+        for kind in PHRASES:
+            runs = [learn_corpus(encoder, kind, seed) for seed in SEEDS]
+            for decoding in DECODERS:
+                f1 = [100 * run[decoding] for run in runs]
+                row.append(f"{fmean(f1):.1f} ({min(f1):.1f} to {max(f1):.1f})")
+        table.append(row)
+    return table
+
+
+def make_tables() -> Iterator[tuple[str, str]]:
+    """Make the tables of the page.
+
+    YIELDS (tuple[str, str]): The title of each, and the table in Markdown.
+    """
+    yield "Four phrases", to_markdown(tabulate_phrases())
+    yield "A generated corpus", to_markdown(tabulate_corpus())
+
+
+def to_markdown(table: Table) -> str:
+    """Write a table, header first, in Markdown."""
+    header, *body = table
+    lines = [header, ["---"] * len(header), *body]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+if __name__ == "__main__":
+    for title, markdown in make_tables():
+        sys.stdout.write(f"{title}\n\n{markdown}\n\n")

@@ -1,0 +1,144 @@
+"""What the prepared corpora of a paper hold."""
+
+from collections.abc import Callable, Mapping
+from itertools import chain
+from pathlib import Path
+
+import spacy
+
+from spacy_hashembeds.analysis.features import (
+    Vocabulary,
+    VocabularyCounter,
+    count_features,
+)
+from spacy_hashembeds.analysis.measures import measure_hash_table
+from spacy_hashembeds.analysis.statistics import SeenUnseenCounter, StatisticsCounter
+from spacy_hashembeds.architectures.embedders.table_kinds import HashTable
+from spacy_hashembeds.corpora.docbin import read_categories, read_docs
+from spacy_hashembeds.corpora.entities import entity_texts
+from spacy_hashembeds.evaluation.tasks import NER
+
+from ..corpora.datasets import DATASETS
+from .paper import Paper
+
+#: What was counted in each corpus, by the names that columns have for it. {} for
+#: corpora that are not there.
+Counted = Mapping[str, Mapping[str, float]]
+
+_SPLITS = ("train", "dev", "test")
+_ATTRIBUTES = ("NORM", "PREFIX", "SUFFIX", "SHAPE")
+_STATISTICS = (
+    "documents",
+    "tokens",
+    "classes",
+    "entities_per_document",
+    "document_length",
+    "entity_length",
+    "vocabulary",
+)
+
+
+def find_corpora(root: str | Path | None) -> Path:
+    """Find the folder of prepared corpora.
+
+    root (str | Path, optional): The folder. None: "corpus", which need not be there.
+    RAISES (FileNotFoundError): If a folder is named that is not there.
+    RETURNS (Path): The folder.
+    """
+    if root is not None and not Path(root).is_dir():
+        raise FileNotFoundError(
+            f"'corpus_root' should be a folder of prepared corpora, but there is no "
+            f"'{root}'. `python -m lab prepare` makes them."
+        )
+    return Path("corpus" if root is None else root)
+
+
+def count_corpora(
+    paper: Paper, root: Path, on_progress: Callable[[str], None] = lambda line: None
+) -> Counted:
+    """Count what a paper's corpora hold, if one of its tables says so.
+
+    Each file is read once, a doc at a time; only the distinct words and entity texts of
+    one corpus stay in memory.
+
+    paper (Paper): The paper.
+    root (Path): The folder of prepared corpora, with `<dataset>/train.spacy`,
+        `dev.spacy` and `test.spacy`.
+    on_progress (Callable[[str], None]): Called with each file that is read.
+    RAISES (ValueError): If a file can't be read.
+    RETURNS (Counted): The figures of each dataset.
+    """
+    if not any("count" in column.source for column in chain(*paper.columns.values())):
+        return {}
+    count = _count_entities if paper.task == NER else _count_categories
+    counted = {}
+    for dataset in paper.datasets:
+        paths = {split: root / dataset / f"{split}.spacy" for split in _SPLITS}
+        there = {split: path for split, path in paths.items() if path.exists()}
+        counted[dataset] = count(dataset, there, on_progress)
+    if not any(counted.values()):
+        on_progress(f"None of {paper.called}'s corpora in '{root}': no counts of them")
+    return counted
+
+
+def _count_entities(
+    dataset: str, paths: Mapping[str, Path], on_progress: Callable[[str], None]
+) -> dict[str, float]:
+    # norms, prefixes, suffixes and shapes are the language's own
+    vocab = spacy.blank(DATASETS[dataset].lang).vocab
+    figures: dict[str, float] = {}
+    texts: set[str] = set()
+    for split, path in paths.items():
+        on_progress(f"Counting {path}")
+        statistics, entities = StatisticsCounter(), SeenUnseenCounter(texts)
+        words = VocabularyCounter(_ATTRIBUTES)
+        for doc in read_docs(path, vocab):
+            statistics.add(doc)
+            if split == "train":
+                words.add(doc)
+                texts |= entity_texts([doc])
+            else:
+                entities.add(doc)
+        counts = statistics.get()
+        figures[f"{split}_tokens"] = counts.tokens / 1000
+        figures[f"{split}_entities"] = counts.entities / 1000
+        if split == "train":
+            figures |= {name: getattr(counts, name) for name in _STATISTICS}
+            figures |= _count_words(words.get())
+        elif "train" in paths:
+            seen = entities.get()
+            figures |= {f"{split}_seen": seen.seen, f"{split}_unseen": seen.unseen}
+    return figures
+
+
+def _count_words(vocabulary: Vocabulary) -> dict[str, float]:
+    """Count distinct values, and how norms fall into a table with either hash seed."""
+    figures: dict[str, float] = {
+        name: feature.values for name, feature in count_features(vocabulary).items()
+    }
+    for seed in (8, 9):
+        table = HashTable(attr="NORM", rows=5000, num_hashes=1, seed=seed, width=96)
+        measures = measure_hash_table(table, {"train": vocabulary})
+        figures[f"reached_{seed}"] = measures["rows_reached_by_hash"][0]
+        figures[f"sharing_{seed}"] = measures["sharing_row_by_hash"][0]
+    return figures
+
+
+def _count_categories(
+    dataset: str, paths: Mapping[str, Path], on_progress: Callable[[str], None]
+) -> dict[str, float]:
+    """Count texts. What the paper trains on is for development in part."""
+    if len(paths) < len(_SPLITS):
+        return {}
+    on_progress(f"Counting {paths['train'].parent}")
+    texts = dict.fromkeys(_SPLITS, 0)
+    labels: set[str] = set()
+    for split, path in paths.items():
+        for cats in read_categories(path):
+            texts[split] += 1
+            labels.update(cats)
+    return {
+        "train": texts["train"] + texts["dev"],
+        "test": texts["test"],
+        "classes": len(labels),
+    }

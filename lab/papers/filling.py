@@ -1,0 +1,173 @@
+"""Tables filled with the results of trials and with what corpora hold."""
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain
+
+from ..trials.results import (
+    Estimate,
+    Groups,
+    Result,
+    TrialKey,
+    estimate,
+    estimate_score,
+)
+from .corpora import Counted
+from .paper import Paper, get_trials
+from .tables import Row, Source, Table, compare
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measured:
+    """What there is to fill tables with.
+
+    groups (Groups): The trials of the paper.
+    counted (Counted): What its corpora hold.
+    """
+
+    groups: Groups = field(default_factory=dict)
+    counted: Counted = field(default_factory=dict)
+
+    def find(self, source: Source) -> Estimate | None:
+        """Find a figure of ours. None if it is not there, or has no source."""
+        if "count" in source:
+            figures = self.counted.get(source["dataset"], {})
+            parts = (source.get("split"), source["count"])
+            value = figures.get("_".join(part for part in parts if part))
+            return None if value is None else Estimate(mean=value)
+        if "trials" not in source:
+            return None
+        results = self.get_results(source["dataset"], source["trials"])
+        if "size" in source:
+            return _measure(results, source["size"])
+        return estimate_score(results, *source["score"].split("/"))
+
+    def get_results(self, dataset: str, trials: str) -> Sequence[Result]:
+        """Get the results of EMBEDDER/VARIANT on a dataset, if there are any."""
+        return self.groups.get(TrialKey(dataset, *trials.split("/")), ())
+
+
+#: A row that is to be filled: its stub, its key in what is printed, and what its
+#: figures have in common. None for a row that is the paper's alone.
+Blank = tuple[tuple[str, ...], str, Source | None]
+
+
+def fill_table(
+    paper: Paper,
+    table: str,
+    measured: Measured,
+    blanks: Iterable[Blank],
+    *,
+    find: Callable[[Source], Estimate | None] | None = None,
+) -> Table:
+    """Fill one of a paper's tables.
+
+    paper (Paper): The paper.
+    table (str): The table's number, or its name.
+    measured (Measured): What there is of ours.
+    blanks (Iterable[Blank]): Its rows.
+    find (Callable, optional): Finds a figure of ours. None: as `measured` does.
+    RETURNS (Table): The table.
+    """
+    columns = paper.columns[table]
+    rows = []
+    for stub, key, common in blanks:
+        cells = {}
+        for column in columns:
+            source = {} if common is None else {**common, **column.source}
+            ours = (find or measured.find)(source) if source else None
+            printed = paper.get_printed(table, key, column.key)
+            if not paper.get_rows(table) and ours is not None:
+                # a table of our own
+                printed = paper.find_printed(source)
+            cells[column.key] = compare(ours, printed, column.kind, source)
+        rows.append(Row(stub=stub, cells=cells, has_ours=common is not None))
+    return paper.make_table(table, rows, columns)
+
+
+def fill_datasets(paper: Paper, table: str, measured: Measured) -> Table:
+    """Fill a table that has a row for each dataset."""
+    blanks = [
+        ((paper.datasets[name],), name, {"dataset": name})
+        for name in paper.get_rows(table)
+    ]
+    return fill_table(paper, table, measured, blanks)
+
+
+def fill_systems(paper: Paper, table: str, measured: Measured) -> Table:
+    """Fill a table that has a row for each system, and one for each other one of ours.
+
+    Those that the paper cites have its figures alone.
+    """
+    systems = paper.tables[table]["systems"]
+    there = sort_trials(paper, measured.groups)
+    others = [get_trials(key) for key in there if key.dataset in paper.datasets]
+    pairs = [(key, systems.get(key)) for key in paper.get_rows(table)]
+    named = dict.fromkeys([*paper.trials, *others])
+    pairs += [("", trials) for trials in named if trials not in systems.values()]
+    blanks: list[Blank] = []
+    for key, trials in pairs:
+        if trials is None:
+            blanks.append(((key, ""), key, None))
+        else:
+            stub = (paper.name_trials(trials), trials.replace("/", " "))
+            blanks.append((stub, key, {"trials": trials}))
+    return fill_table(paper, table, measured, blanks)
+
+
+def make_overview(paper: Paper, measured: Measured) -> Table:
+    """Set all trials side by side.
+
+    paper (Paper): The paper.
+    measured (Measured): The trials.
+    RETURNS (Table): A row for each dataset, embedder and variant.
+    """
+    blanks: list[Blank] = []
+    for key in sort_trials(paper, measured.groups):
+        stub = (paper.name_dataset(key.dataset), *key[1:])
+        source = {"dataset": key.dataset, "trials": get_trials(key)}
+        blanks.append((stub, "", source))
+
+    def find(source: Source) -> Estimate | None:
+        # how many seeds has a column of its own
+        ours = measured.find(source)
+        return ours and replace(ours, n=None)
+
+    return fill_table(paper, "overview", measured, blanks, find=find)
+
+
+def sort_trials(paper: Paper, groups: Iterable[TrialKey]) -> list[TrialKey]:
+    """Order trials by dataset and by what was trained, as the paper's tables do.
+
+    What has neither a name nor a place in a table comes last.
+    """
+    columns = chain(*paper.columns.values())
+    in_columns = (column.source.get("trials", "") for column in columns)
+    known = dict.fromkeys([*paper.trials, *in_columns, *paper.needed])
+    trials = {name: place for place, name in enumerate(known)}
+    datasets = {name: place for place, name in enumerate(paper.datasets)}
+
+    def order(key: TrialKey) -> tuple[object, ...]:
+        return (
+            datasets.get(key.dataset, len(datasets)),
+            key.dataset,
+            trials.get(get_trials(key), len(trials)),
+            key.embedder,
+            # rows20 before rows100
+            [
+                int(part) if part.isdecimal() else part
+                for part in re.split(r"(\d+)", key.variant)
+            ],
+        )
+
+    return sorted(groups, key=order)
+
+
+def _measure(results: Sequence[Result], size: str) -> Estimate | None:
+    """Average a size, which needs no deviation. Bytes are counted in millions."""
+    if size == "seeds":
+        return Estimate(mean=len(results))
+    unit = 1e6 if size == "bytes_on_disk" else 1
+    average = estimate(getattr(result, size) for result in results)
+    return average and Estimate(mean=average.mean / unit)

@@ -1,0 +1,208 @@
+"""What is special to "HashFormers" (2022).
+
+Huiyin Xue and Nikolaos Aletras: "HashFormers: Towards Vocabulary-independent
+Pre-trained Transformers". Its figures are of other tasks than ours: none are compared.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from spacy_hashembeds.comparison.ratios import Measures, compute_ratios
+from spacy_hashembeds.loading import load_config
+
+from ..trials.configs import find_config
+from ..trials.results import Estimate, Groups, Result
+from .filling import Blank, Measured, fill_table, make_overview, sort_trials
+from .missing import Grids
+from .paper import Paper, get_trials
+from .tables import Cell, Row, Sections, Source, Table, divide
+
+_EMBEDDER = "hash_former_embed"
+
+#: What ours are compared with: the hash embedding of the default size.
+BASELINE = "multi_fewer_hash_embed/default"
+
+#: What the paper's models have in common: their width.
+_WIDTH = 768
+
+#: The config of the paper's size, whose settings stand beside its own.
+_CONFIG = "glue_base"
+
+
+def select_trials(paper: Paper, groups: Groups, grids: Grids) -> Groups:
+    """Keep the trials of HashFormers, and what they are compared with.
+
+    RETURNS (Groups): All variants of HashFormers, and the other trials that have names
+        here, on the datasets of the page and those that HashFormers were trained on.
+    """
+    datasets = {key.dataset for key in groups if key.embedder == _EMBEDDER}
+    datasets.update(paper.datasets)
+    return {
+        key: results
+        for key, results in groups.items()
+        if key.embedder == _EMBEDDER
+        or (get_trials(key) in paper.trials and key.dataset in datasets)
+    }
+
+
+def fill(paper: Paper, measured: Measured, results: Path) -> Sections:
+    """Set our trials beside each other, and above what the paper prints."""
+    return {
+        "Our trials": [
+            make_overview(paper, measured),
+            make_ratio_table(paper, measured),
+        ],
+        "The paper's tables": [
+            *(_make_printed_table(paper, table) for table in "123"),
+            make_count_table(paper),
+            *make_hyperparameter_tables(paper),
+        ],
+    }
+
+
+def make_ratio_table(paper: Paper, measured: Measured) -> Table:
+    """Set our trials beside the hash embedding of the default size.
+
+    RETURNS (Table): A row for each dataset, embedder and variant. What the paper prints
+        of the same model stands beside it, and is of other tasks.
+    """
+    columns = paper.columns["ratios"]
+    rows = []
+    for key in sort_trials(paper, measured.groups):
+        trials = get_trials(key)
+        model = paper.same.get(trials, "")
+        ours = _compute_sizes(measured, key.dataset, trials)
+        cells = {}
+        for column in columns:
+            source = {**column.source, "dataset": key.dataset, "trials": trials}
+            if "score" in source or "size" in source:
+                ours[column.key] = _divide(measured, source)
+            printed = paper.get_printed("2", model, source.get("printed", ""))
+            cells[column.key] = Cell(ours=ours[column.key], printed=printed)
+        stub = (paper.name_dataset(key.dataset), paper.trials.get(trials, key.variant))
+        rows.append(Row(stub=stub, cells=cells))
+    return paper.make_table("ratios", rows, columns)
+
+
+def make_count_table(paper: Paper) -> Table:
+    """Set the parameters of embeddings by formula beside those printed."""
+    rows = []
+    for name, model in paper.get_rows("counts").items():
+        printed = paper.get_printed("2", model["model"], "embedding")
+        assert printed is not None
+        millions = printed.mean
+        found = find_rows(millions)
+        stub = (
+            name,
+            model["formula"],
+            f"{model['rows']:,}",
+            f"{_WIDTH * model['rows']:,}",
+            f"{millions:g}M" if millions >= 1 else f"{1000 * millions:g}K",
+            f"{found[0]:,}" if len(found) == 1 else f"{found[0]:,} to {found[-1]:,}",
+        )
+        rows.append(Row(stub=stub))
+    return paper.make_table("counts", rows)
+
+
+def find_rows(millions: float) -> range:
+    """Find the numbers of rows that a printed number of parameters may stand for.
+
+    millions (float): As printed: below a million to a tenth of a thousand, and above to
+        one of a million.
+    """
+    half = 50 if millions < 1 else 50_000
+    low, high = (millions * 1e6 + sign * half for sign in (-1, 1))
+    return range(math.ceil(low / _WIDTH), math.floor(high / _WIDTH) + 1)
+
+
+def make_hyperparameter_tables(paper: Paper) -> list[Table]:
+    """Set the paper's hyperparameters beside those of our config.
+
+    RAISES (ValueError): If the config can't be read.
+    RETURNS (list[Table]): Tables 4 and 5. What the config does not set has no figure of
+        ours, and nothing has if there is no such config.
+    """
+    settings: Mapping[str, Any] = {}
+    with suppress(FileNotFoundError):
+        settings = load_config(find_config(_CONFIG)).interpolate()
+    tables = []
+    for table in "45":
+        rows = []
+        for name, row in paper.get_rows(table).items():
+            key = row["setting"]
+            rows.append(Row(stub=(name, row["printed"], _find(settings, key), key)))
+        tables.append(paper.make_table(table, rows))
+    return tables
+
+
+def _make_printed_table(paper: Paper, table: str) -> Table:
+    blanks: list[Blank] = [
+        ((paper.models[model],), model, None) for model in paper.get_rows(table)
+    ]
+    return fill_table(paper, table, Measured(), blanks)
+
+
+def _divide(measured: Measured, source: Source) -> Estimate | None:
+    """Divide a score or a speed by the baseline's."""
+    own = measured.find(source)
+    baseline = measured.find({**source, "trials": BASELINE})
+    if own is None or baseline is None or baseline.mean <= 0:
+        return None
+    if "score" in source and source["trials"] == BASELINE:
+        # which no chance keeps from being all of itself
+        return Estimate(mean=1)
+    return divide(own, baseline)
+
+
+def _compute_sizes(
+    measured: Measured, dataset: str, trials: str
+) -> dict[str, Estimate | None]:
+    model, baseline = (
+        _measure(measured.get_results(dataset, each)) for each in (trials, BASELINE)
+    )
+    ratios = compute_ratios(model, baseline)
+    figures = {**asdict(ratios), "tables": model.table_parameters}
+    return {
+        key: None if value is None else Estimate(mean=value)
+        for key, value in figures.items()
+    }
+
+
+def _measure(results: Sequence[Result]) -> Measures:
+    """Give the sizes of trials that differ by their seed alone."""
+
+    def get(name: str) -> int | None:
+        values = (getattr(result, name) for result in results)
+        return next((value for value in values if value is not None), None)
+
+    return Measures(
+        score=None,
+        pipeline_parameters=get("pipeline_parameters"),
+        embedding_parameters=get("embedding_parameters"),
+        mixing_parameters=get("mixing_parameters"),
+    )
+
+
+def _find(settings: Any, key: str) -> str:
+    """Say what a config sets: of a function, its name and its arguments."""
+    for part in key.split("."):
+        settings = settings.get(part) if isinstance(settings, Mapping) else None
+    return _describe(settings)
+
+
+def _describe(value: Any) -> str:
+    if value is None:
+        return "\N{EN DASH}"
+    if isinstance(value, Mapping):
+        name = next((name for key, name in value.items() if key.startswith("@")), "")
+        settings = (
+            f"{key} = {_describe(setting)}"
+            for key, setting in value.items()
+            if not key.startswith("@")
+        )
+        return f"{name} ({', '.join(settings)})"
+    return f"{value:g}" if isinstance(value, int | float) else str(value)

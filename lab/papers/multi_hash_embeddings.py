@@ -1,0 +1,133 @@
+"""What is special to the report "Multi hash embeddings in spaCy" (2022)."""
+
+from pathlib import Path
+
+from spacy_hashembeds.evaluation.scorer import KINDS
+
+from ..trials.results import Estimate, TrialKey
+from .bars import make_bars
+from .filling import Measured, fill_datasets, fill_table, make_overview, sort_trials
+from .paper import Paper
+from .tables import (
+    Cell,
+    Row,
+    Sections,
+    Source,
+    Table,
+    relative_error_increase,
+    subtract,
+)
+
+HASH, FEWER, LOOKUP = "multi_hash_embed", "multi_fewer_hash_embed", "multi_embed"
+
+#: The variant of FEWER that hashes with seed 9 where the default has 8.
+SEED_9 = "seed9"
+
+#: Tables 2 and 3: each variant and the features that it keeps.
+_ABLATIONS = {
+    "default": ("NORM", "PREFIX", "SUFFIX", "SHAPE"),
+    "norm_prefix_suffix": ("NORM", "PREFIX", "SUFFIX"),
+    "norm_prefix": ("NORM", "PREFIX"),
+    "norm": ("NORM",),
+    "orth": ("ORTH",),
+}
+
+
+def fill(paper: Paper, measured: Measured, results: Path) -> Sections:
+    """Fill the report's tables and figures, and what we found beyond them."""
+    numbers = sorted(map(int, filter(str.isdigit, paper.tables)))
+    tables = {str(number): _fill(paper, str(number), measured) for number in numbers}
+    return {
+        "Findings of our own": [
+            make_seed_table(paper, measured),
+            _make_collision_table(paper, measured),
+        ],
+        "Overview": [make_overview(paper, measured)],
+        "Figures": [
+            "Bars are ours, with lines of one deviation up and down where there is "
+            "more than one seed. Diamonds are the report's, with its deviations.",
+            *make_bars(paper.figures, tables),
+        ],
+        "Tables": list(tables.values()),
+    }
+
+
+def make_seed_table(paper: Paper, measured: Measured) -> Table:
+    """Compare hash seeds 8 and 9 with one hash, on every dataset that has both.
+
+    RETURNS (Table): For each kind of entities the F1 with either seed, and how much
+        more it is with seed 9, marked where that is beyond two deviations.
+    """
+    rows = []
+    for key in sort_trials(paper, measured.groups):
+        if key[1:] == (FEWER, SEED_9):
+            for kind, prefix in KINDS.items():
+                cells = _compare_seeds(measured, key, f"test/{prefix}_f")
+                rows.append(
+                    Row(stub=(paper.name_dataset(key.dataset), kind), cells=cells)
+                )
+    return paper.make_table("seeds", rows)
+
+
+def name_variant(base: str, suffix: str) -> str:
+    """Name a variant with word vectors.
+
+    base (str): The variant without vectors, e.g. "rows100".
+    suffix (str): Which vectors, e.g. "vectors", or "" for none.
+    RETURNS (str): E.g. "rows100_vectors", or "vectors" for "default".
+    """
+    if not suffix:
+        return base
+    return suffix if base == "default" else f"{base}_{suffix}"
+
+
+def _fill(paper: Paper, table: str, measured: Measured) -> Table:
+    if paper.tables[table].get("kind") == "percent":
+        return _fill_ablation(paper, table, measured)
+    return fill_datasets(paper, table, measured)
+
+
+def _fill_ablation(paper: Paper, table: str, measured: Measured) -> Table:
+    """Fill table 2 or 3: how much larger errors are than those of the first row."""
+    features = paper.tables[table]["stub"]
+    blanks = []
+    for variant, kept in _ABLATIONS.items():
+        stub = tuple("✓" if feature in kept else "" for feature in features)
+        trials = {"trials": f"{HASH}/{variant}", "baseline": f"{HASH}/default"}
+        blanks.append((stub, variant, trials))
+
+    def find(source: Source) -> Estimate | None:
+        if source["trials"] == source["baseline"]:
+            return None
+        baseline = measured.find({**source, "trials": source["baseline"]})
+        return relative_error_increase(measured.find(source), baseline)
+
+    return fill_table(paper, table, measured, blanks, find=find)
+
+
+def _compare_seeds(measured: Measured, key: TrialKey, score: str) -> dict[str, Cell]:
+    eight, nine = (
+        measured.find(
+            {"dataset": key.dataset, "trials": f"{FEWER}/{variant}", "score": score}
+        )
+        for variant in ("default", SEED_9)
+    )
+    change = subtract(nine, eight)
+    differs = False
+    if change is not None and change.deviation is not None:
+        differs = abs(change.mean) > 2 * change.deviation
+    return {
+        "seed8": Cell(ours=eight),
+        "seed9": Cell(ours=nine),
+        "change": Cell(ours=change, differs=differs),
+    }
+
+
+def _make_collision_table(paper: Paper, measured: Measured) -> Table:
+    """Say how the training norms fall into a table with either hash seed."""
+    blanks = [
+        ((name,), "", {"dataset": dataset})
+        for dataset, name in paper.datasets.items()
+        if "NORM" in measured.counted.get(dataset, {})
+    ]
+    return fill_table(paper, "collisions", measured, blanks)

@@ -1,0 +1,146 @@
+"""What a paper prints, and what fills its tables: data, one file here for each."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache, cached_property
+from importlib.resources import files
+from typing import Any
+
+from ..trials.results import Estimate, TrialKey
+from .tables import Column, Row, Source, Table
+
+#: The papers, by the names that the command's `--paper` has for them.
+PAPERS = ("multi-hash-embeddings", "hash-embeddings", "why-attention", "hashformers")
+
+#: The one that is meant where none is named: "Multi hash embeddings in spaCy".
+REPORT = PAPERS[0]
+
+_COLUMN_KEYS = ("label", "group", "kind")
+
+
+def get_trials(key: TrialKey) -> str:
+    """Get what was trained on whichever dataset: EMBEDDER/VARIANT."""
+    return f"{key.embedder}/{key.variant}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Paper:
+    """A paper whose tables are filled.
+
+    name (str): One of `PAPERS`.
+    source, about (str): Where its figures are from, and how they are written down.
+    title (str): Its title.
+    called (str): What it is called on its page: "the paper", or "the report".
+    task (str): What is trained: "ner" or "textcat".
+    intro (Sequence[str]): What its page says first: Markdown, with fields.
+    datasets (Mapping[str, str]): Its names for the datasets, in its order.
+    trials (Mapping[str, str]): The names of trials that have one, in the order of rows.
+    grids (Sequence[str]): The grids that have its trials, the first ones before others.
+    whole (str, optional): The one of these all of whose trials belong to it. None if
+        those of its tables do.
+    needed (Sequence[str]): Trials that belong to it beside those.
+    untabled (str): What trials are for that fill none of its numbered tables.
+    tables (Mapping[str, Mapping[str, Any]]): By number or name, each table's "caption",
+        "notes", "columns", what is printed as its "rows", and so on.
+    figures (Mapping[str, Mapping[str, Any]]): By number or name, what figures show.
+    models (Mapping[str, str]): The names of rows that are the paper's alone.
+    same (Mapping[str, str]): For trials the row of the same model.
+    seeds (int): How many seeds it averages over, where it prints a deviation.
+    incomparable (str): Why its figures and ours are not compared, if they are not.
+    """
+
+    name: str
+    source: str
+    about: str
+    title: str
+    called: str
+    task: str
+    intro: Sequence[str]
+    datasets: Mapping[str, str]
+    trials: Mapping[str, str]
+    grids: Sequence[str]
+    whole: str | None = None
+    needed: Sequence[str] = ()
+    untabled: str
+    tables: Mapping[str, Mapping[str, Any]]
+    figures: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    models: Mapping[str, str] = field(default_factory=dict)
+    same: Mapping[str, str] = field(default_factory=dict)
+    seeds: int = 3
+    incomparable: str = ""
+
+    def get_printed(self, table: str, row: str, column: str) -> Estimate | None:
+        """Look up a figure. None if the paper prints none."""
+        value = self.get_rows(table).get(row, {}).get(column)
+        if isinstance(value, list):
+            return Estimate(mean=value[0], deviation=value[1], n=self.seeds)
+        return None if value is None else Estimate(mean=value)
+
+    def get_rows(self, table: str) -> Mapping[str, Mapping[str, Any]]:
+        """Get what is printed in each row of a table, in the paper's order."""
+        return self.tables[table].get("rows", {})
+
+    @cached_property
+    def columns(self) -> Mapping[str, list[Column]]:
+        """The columns of each table, and what fills them."""
+        return {name: _read_columns(layout) for name, layout in self.tables.items()}
+
+    def make_table(
+        self, table: str, rows: Iterable[Row], columns: Sequence[Column] | None = None
+    ) -> Table:
+        """Make one of its tables, with caption and notes.
+
+        table (str): The table's number, or its name.
+        rows (Iterable[Row]): The rows.
+        columns (Sequence[Column], optional): None: those of the data.
+        """
+        layout = self.tables[table]
+        return Table(
+            number=int(table) if table.isdigit() else None,
+            title=layout.get("title", f"Table {table}"),
+            caption=layout["caption"],
+            stub=layout.get("stub", [""]),
+            columns=self.columns[table] if columns is None else columns,
+            rows=list(rows),
+            notes=layout.get("notes", []),
+        )
+
+    def name_dataset(self, dataset: str) -> str:
+        """Name a dataset: as the paper does, if it is one of the paper's."""
+        return self.datasets.get(dataset, dataset)
+
+    def name_trials(self, trials: str) -> str:
+        """Name EMBEDDER/VARIANT: by both, if it has no other name."""
+        return self.trials.get(trials, trials.replace("/", " "))
+
+    def find_printed(self, source: Source) -> Estimate | None:
+        """Look up a score of trials, in the first table with a row for each dataset."""
+        wanted = {key: source.get(key) for key in ("trials", "score")}
+        for table in self.tables:
+            rows = self.get_rows(table)
+            if source["dataset"] in rows:
+                for column in self.columns[table]:
+                    if column.source == wanted:
+                        return self.get_printed(table, source["dataset"], column.key)
+        return None
+
+
+def _read_columns(layout: Mapping[str, Any]) -> list[Column]:
+    columns = []
+    for key, values in layout.get("columns", {}).items():
+        shown = {name: values[name] for name in _COLUMN_KEYS if name in values}
+        source = {k: v for k, v in values.items() if k not in _COLUMN_KEYS}
+        kind = {"kind": layout.get("kind", "score")}
+        columns.append(Column(key=key, source=source, **{**kind, **shown}))
+    return columns
+
+
+@cache
+def read_paper(name: str = REPORT) -> Paper:
+    """Read the data of a paper.
+
+    name (str): One of `PAPERS`.
+    """
+    path = files(__package__).joinpath("data", f"{name}.json")
+    return Paper(name=name, **json.loads(path.read_text(encoding="utf8")))

@@ -1,0 +1,284 @@
+"""Tables of figures, ours beside what a paper prints, and how the two are compared."""
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from decimal import ROUND_FLOOR, Decimal
+from typing import NamedTuple
+
+from ..trials.results import Estimate
+
+
+class Format(NamedTuple):
+    """How figures of one kind are written.
+
+    ours (str): The format of our mean: scores have one place more than the report's.
+    printed (str): The format of the paper's.
+    rounding (float): Half of the last place that the paper prints of a score. 0 for
+        what is counted.
+    factor (int): 100 for fractions that are written as percents.
+    """
+
+    ours: str
+    printed: str
+    rounding: float = 0
+    factor: int = 1
+
+
+#: The kinds of figures: scores of papers that print percents, tenths of them or
+#: hundredths, changes of such scores, changes as fractions, and what is counted.
+FORMATS = {
+    "score": Format(".1f", ".0f", 0.005, 100),
+    "exact": Format(".1f", ".1f", 0.0005, 100),
+    "fine": Format(".2f", ".2f", 0.00005, 100),
+    "change": Format("+.1f", "+.0f", 0.005, 100),
+    "exact_change": Format("+.1f", "+.1f", 0.0005, 100),
+    "fine_change": Format("+.2f", "+.2f", 0.00005, 100),
+    "percent": Format("+.0%", "+.0%", 0.005),
+    "count": Format(",.0f", ",.0f"),
+    "decimal": Format(".2f", "g"),
+    "tenths": Format(".1f", ".1f"),
+    "thousands": Format(",.3f", ",.1f"),
+}
+
+#: What a figure is of: the "dataset", the "trials" (EMBEDDER/VARIANT), and which
+#: "score" (SPLIT/NAME) or "size" of theirs, or else what "count" of the dataset.
+Source = Mapping[str, str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cell:
+    """A figure of ours beside the paper's.
+
+    ours (Estimate, optional): None where there is no trial, or nothing to score.
+    printed (Estimate, optional): None where the paper has no figure.
+    differs (bool): Whether they differ by more than chance and rounding explain.
+    source (Source): What our figure is of, if there is a place to find it in.
+    """
+
+    ours: Estimate | None = None
+    printed: Estimate | None = None
+    differs: bool = False
+    source: Source = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Column:
+    """A column of a table.
+
+    key (str): Its name in the paper's data.
+    label (str): Its heading.
+    group (str): The heading above it and its neighbours, or "".
+    kind (str): What its figures are, one of `FORMATS`.
+    source (Source): What its figures have in common.
+    """
+
+    key: str
+    label: str
+    group: str = ""
+    kind: str = "score"
+    source: Source = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """A row of a table.
+
+    stub (tuple[str, ...]): What the row is of, under the headings of the stub.
+    cells (Mapping[str, Cell]): The cell of each column, by the column's key.
+    has_ours (bool): Whether there may be figures of ours in it.
+    """
+
+    stub: tuple[str, ...]
+    cells: Mapping[str, Cell] = field(default_factory=dict)
+    has_ours: bool = True
+
+
+@dataclass(frozen=True, kw_only=True)
+class Table:
+    """A table, to be written or drawn. One of texts has nothing but a stub.
+
+    number (int, optional): The paper's number of it. None for one of our own.
+    title (str): E.g. "Table 7".
+    caption (str): What it shows.
+    stub (Sequence[str]): Headings of the columns that say what a row is of.
+    columns (Sequence[Column]): The columns of figures.
+    rows (Sequence[Row]): The rows.
+    notes (Sequence[str]): Footnotes.
+    """
+
+    number: int | None = None
+    title: str
+    caption: str
+    stub: Sequence[str]
+    columns: Sequence[Column]
+    rows: Sequence[Row]
+    notes: Sequence[str] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Figure:
+    """A figure of a page.
+
+    name (str): The name of its file, without `.png`.
+    caption (str): What it shows.
+    draw (Callable[[], bytes], optional): Draws it, as a PNG file, with matplotlib
+        (extra: report). None where there is nothing to draw yet.
+    """
+
+    name: str
+    caption: str
+    draw: Callable[[], bytes] | None
+
+
+#: What a page shows under each of its headings: text is Markdown.
+Sections = Mapping[str, Sequence[Table | Figure | str]]
+
+
+def compare(
+    ours: Estimate | None,
+    printed: Estimate | None,
+    kind: str = "score",
+    source: Source | None = None,
+) -> Cell:
+    """Set two figures side by side, and see whether they differ by more than chance.
+
+    Means do if |ours - printed| > 2 sqrt(sd_ours^2 + sd_printed^2), the deviations
+    being those of single seeds, divided by n. With three seeds on both sides this is
+    Welch's t beyond 2.83, which chance exceeds about once in 20 comparisons; where a
+    deviation is unknown, more often: see docs/report.md.
+
+    The printed deviation counts as half of the last printed place at least, since it
+    and its mean are rounded. A deviation that is unknown (one seed, or none printed) is
+    taken to be the other one; where both are, no difference is marked.
+
+    What is counted should be equal, to the last place printed.
+
+    ours (Estimate, optional): Our figure.
+    printed (Estimate, optional): The paper's.
+    kind (str): What they are, one of `FORMATS`.
+    source (Source, optional): What ours is of.
+    RETURNS (Cell): Both, and whether they differ.
+    """
+    differs = False
+    if ours is not None and printed is not None:
+        differs = (_differs if FORMATS[kind].rounding else _counts_differ)(
+            ours, printed, kind
+        )
+    return Cell(ours=ours, printed=printed, differs=differs, source=source or {})
+
+
+def describe_differences(tables: Iterable[Table], name: str) -> str:
+    """Say how many of the figures that both have differ, scores and counts apart.
+
+    tables (Iterable[Table]): The tables.
+    name (str): Whose they are, e.g. "the report".
+    RETURNS (str): A sentence, without its full stop.
+    """
+    scores, counts = find_compared(tables)
+    parts = [
+        f"{sum(cell.differs for cell in cells)} of {len(cells)} {what}"
+        for what, cells in (("scores", scores), ("counts of the corpora", counts))
+        if cells
+    ]
+    if not parts:
+        return f"No figure can be compared with {name}'s"
+    return f"{' and '.join(parts)} differ from {name}"
+
+
+def find_compared(tables: Iterable[Table]) -> tuple[list[Cell], list[Cell]]:
+    """Find the cells that have both our figure and the paper's, each figure once.
+
+    Several tables show the same trials: table 10 of the report repeats the scores of
+    MultiEmbed in its table 9. Where a paper prints different figures for them, each is
+    one.
+
+    tables (Iterable[Table]): The tables.
+    RETURNS (tuple[list[Cell], list[Cell]]): The first cell of each figure: scores, and
+        what is counted in corpora.
+    """
+    scores: dict[object, Cell] = {}
+    counts: dict[object, Cell] = {}
+    for table in tables:
+        for row in table.rows:
+            for column in table.columns:
+                cell = row.cells[column.key]
+                if cell.ours is not None and cell.printed is not None:
+                    source: object = tuple(sorted(cell.source.items()))
+                    place = source or (table.title, row.stub, column.key)
+                    found = scores if FORMATS[column.kind].rounding else counts
+                    found.setdefault((place, cell.printed.mean), cell)
+    return list(scores.values()), list(counts.values())
+
+
+def relative_error_increase(
+    f: Estimate | None, baseline: Estimate | None
+) -> Estimate | None:
+    """How much larger an error is than the baseline's: e / e0 - 1, with e = 1 - F.
+
+    The report (section 5.3, tables 2 and 3) prints no formula. This one gives each of
+    its percentages from F1 scores of two decimals.
+
+    f (Estimate, optional): The F1 score, 0 to 1.
+    baseline (Estimate, optional): The F1 score with all features.
+    RETURNS (Estimate, optional): The increase as a fraction. Its deviation is that of a
+        quotient, to first order. None if a score is, or if the baseline has no error.
+    """
+    if f is None or baseline is None or baseline.mean == 1:
+        return None
+    error, base_error = (replace(each, mean=1 - each.mean) for each in (f, baseline))
+    ratio = divide(error, base_error)
+    return replace(ratio, mean=ratio.mean - 1)
+
+
+def divide(dividend: Estimate, divisor: Estimate) -> Estimate:
+    """Divide one mean over seeds by another one, of seeds that have no pairs.
+
+    dividend (Estimate): The one.
+    divisor (Estimate): The other, which is not 0.
+    RETURNS (Estimate): Its deviation is that of a quotient, to first order. None if one
+        of them has none.
+    """
+    ratio = dividend.mean / divisor.mean
+    deviation = None
+    if dividend.deviation is not None and divisor.deviation is not None:
+        distance = math.hypot(dividend.deviation, ratio * divisor.deviation)
+        deviation = distance / divisor.mean
+    return Estimate(mean=ratio, deviation=deviation, n=_get_n(dividend, divisor))
+
+
+def subtract(minuend: Estimate | None, subtrahend: Estimate | None) -> Estimate | None:
+    """Subtract one mean over seeds from another one, of seeds that have no pairs."""
+    if minuend is None or subtrahend is None:
+        return None
+    deviation = None
+    if minuend.deviation is not None and subtrahend.deviation is not None:
+        deviation = math.hypot(minuend.deviation, subtrahend.deviation)
+    mean = minuend.mean - subtrahend.mean
+    return Estimate(mean=mean, deviation=deviation, n=_get_n(minuend, subtrahend))
+
+
+def _get_n(first: Estimate, second: Estimate) -> int | None:
+    """Say how many seeds both have, if they are means over seeds."""
+    if first.n is None or second.n is None:
+        return None
+    return min(first.n, second.n)
+
+
+def _differs(ours: Estimate, printed: Estimate, kind: str) -> bool:
+    own, theirs = ours.deviation, printed.deviation
+    theirs = own if theirs is None else theirs
+    if theirs is None:
+        return False
+    theirs = max(theirs, FORMATS[kind].rounding)
+    own = theirs if own is None else own
+    return abs(ours.mean - printed.mean) > 2 * math.hypot(own, theirs)
+
+
+def _counts_differ(ours: Estimate, printed: Estimate, kind: str) -> bool:
+    own, theirs = Decimal(str(ours.mean)), Decimal(str(printed.mean))
+    if kind == "thousands":
+        # as the paper has them: cut off after a tenth, not rounded
+        own = own.quantize(Decimal("0.1"), ROUND_FLOOR)
+    half = Decimal(5).scaleb(int(theirs.as_tuple().exponent) - 1)
+    return abs(own - theirs) > half

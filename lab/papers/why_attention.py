@@ -1,0 +1,222 @@
+"""What is special to "Why Attention?" (2020).
+
+Peng-Hsuan Li, Tsu-Jui Fu and Wei-Yun Ma: "Why Attention? Analyze BiLSTM Deficiency and
+Its Remedies in the Case of NER". Table 5 is read from what `evaluate --ablation`
+writes, and figure 2 from what `python -m lab attention` does.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from spacy_hashembeds.comparison.metrics import MAX_COUNT
+from spacy_hashembeds.evaluation.scorer import LENGTHS
+from spacy_hashembeds.files import quote
+
+from ..trials.results import (
+    ABLATION,
+    Estimate,
+    Groups,
+    PartScore,
+    Result,
+    estimate,
+)
+from .filling import Blank, Measured, fill_systems, fill_table, make_overview
+from .heatmaps import show_attention
+from .listings import find_listings, get_part, read_listing
+from .missing import Grids
+from .paper import Paper, get_trials
+from .tables import Cell, Column, Row, Sections, Source, Table
+
+#: Columns of table 5 beside those of parts.
+_SUPPORT, _WHOLE, _OTHER = "support", "whole", "other"
+
+#: The kinds of parts of entities in tables 3 and 4.
+_PARTS = {"3": "type", "4": "length"}
+
+
+def select_trials(paper: Paper, groups: Groups, grids: Grids) -> Groups:
+    """Keep the trials that have a name in the paper's tables, or are of its grid."""
+    planned = {row[:2] for grid in grids.values() for row in grid.rows}
+    chosen = {*planned, *(tuple(trials.split("/")) for trials in paper.trials)}
+    return {key: results for key, results in groups.items() if key[1:] in chosen}
+
+
+def fill(paper: Paper, measured: Measured, results: Path) -> Sections:
+    """Fill the paper's tables, and draw its figure 2."""
+    splits: list[Blank] = [
+        ((name,), name, {"split": name}) for name in paper.get_rows("2")
+    ]
+    return {
+        "Overview": [make_overview(paper, measured)],
+        "Tables": [
+            fill_systems(paper, "1", measured),
+            fill_table(paper, "2", measured, splits),
+            *(_fill_changes(paper, table, measured) for table in _PARTS),
+            make_chunk_table(paper, results),
+        ],
+        "Figure 2: heat maps of attention": [
+            paper.figures["attention"]["caption"],
+            *show_attention(paper, results),
+            paper.figures["attention"]["note"],
+        ],
+    }
+
+
+def _fill_changes(paper: Paper, table: str, measured: Measured) -> Table:
+    """Fill table 3 or 4, with a row for each type or length of each dataset."""
+    kind = _PARTS[table]
+    blanks: list[Blank] = []
+    for dataset, title in paper.datasets.items():
+        types = _find_types(paper, measured, dataset)
+        for name in LENGTHS if kind == "length" else types:
+            source = {"dataset": dataset, kind: name}
+            blanks.append(((title, name), f"{dataset} {name}", source))
+
+    def find(source: Source) -> Estimate | None:
+        dataset, name = source["dataset"], source[kind]
+        if "trials" not in source:
+            return _count(_iterate_results(paper, measured, dataset), kind, name)
+        ours, baseline = (
+            _get_f1(measured.get_results(dataset, source[trials]), kind, name)
+            for trials in ("trials", "baseline")
+        )
+        # how much more it has than the baseline with the same seed
+        seeds = sorted(ours.keys() & baseline.keys())
+        return estimate(ours[seed] - baseline[seed] for seed in seeds)
+
+    return fill_table(paper, table, measured, blanks, find=find)
+
+
+def _count(results: Iterable[Result], kind: str, name: str) -> Estimate | None:
+    """Count entities: all trials on a dataset have the same."""
+    parts = (_get_scores(result, kind).get(name) for result in results)
+    return next((Estimate(mean=part.support) for part in parts if part), None)
+
+
+def _get_f1(results: Iterable[Result], kind: str, name: str) -> dict[int, float]:
+    """Get the F1 of a type or a length with each seed that has one."""
+    parts = {result.seed: _get_scores(result, kind).get(name) for result in results}
+    return {seed: part.f for seed, part in parts.items() if part and part.f is not None}
+
+
+def _find_types(paper: Paper, measured: Measured, dataset: str) -> list[str]:
+    """Find the types of a dataset: those that the paper prints, and all of ours."""
+    prefix = f"{dataset} "
+    keys = paper.get_rows("3")
+    printed = {key.removeprefix(prefix) for key in keys if key.startswith(prefix)}
+    ours = {
+        name
+        for result in _iterate_results(paper, measured, dataset)
+        for name, score in _get_scores(result, "type").items()
+        if score.support
+    }
+    return sorted(printed | ours)
+
+
+def _iterate_results(
+    paper: Paper, measured: Measured, dataset: str
+) -> Iterator[Result]:
+    for trials in paper.trials:
+        yield from measured.get_results(dataset, trials)
+
+
+def _get_scores(result: Result, part: str) -> Mapping[str, PartScore]:
+    """Get what a trial has recorded by type or by length: nothing, if it is old."""
+    return result.parts.get("test", {}).get(part, {})
+
+
+def make_chunk_table(paper: Paper, results: Path) -> Table:
+    """Set what parts of our encoders do below what the paper prints.
+
+    paper (Paper): The paper.
+    results (Path): The folder of results. Evaluations that belong to trials are beside
+        them: `<dataset>/<embedder>/<variant>/ablation.json`.
+    RAISES (ValueError): If such a file can't be read.
+    RETURNS (Table): The paper's rows, and a row for each chunk tag of each file.
+    """
+    tags = paper.get_rows("5")
+    *columns, other = paper.columns["5"]
+    name = f"{paper.datasets['ontonotes']}, dev"
+    rows = [
+        Row(
+            stub=(name, "the paper's Att-BiLSTM-CNN", tag),
+            cells={
+                key: Cell(printed=paper.get_printed("5", tag, key)) for key in tags[tag]
+            },
+            has_ours=False,
+        )
+        for tag in tags
+    ]
+    known = {column.key for column in columns}
+    for key, path in find_listings(results, ABLATION):
+        corpus, chunks = read_ablation(paper, path)
+        name = f"{paper.name_dataset(key.dataset)}, {corpus}"
+        for tag, cells in chunks.items():
+            parts = [part for part in cells if part not in (*known, _OTHER)]
+            columns += [Column(key=p, label=p, kind=other.kind) for p in parts]
+            known.update(parts)
+            rows.append(
+                Row(stub=(name, paper.name_trials(get_trials(key)), tag), cells=cells)
+            )
+    columns.append(other)
+    empty = {column.key: Cell() for column in columns}
+    rows = [replace(row, cells={**empty, **row.cells}) for row in rows]
+    return paper.make_table("5", rows, columns)
+
+
+def read_ablation(paper: Paper, path: Path) -> tuple[str, dict[str, dict[str, Cell]]]:
+    """Read how many tokens get their chunk tag, with parts of an encoder alone.
+
+    paper (Paper): The paper, which has the tags.
+    path (Path): The JSON file.
+    RAISES (ValueError): If it is damaged or of another kind.
+    RETURNS (tuple[str, dict[str, dict[str, Cell]]]): The name of the corpus, e.g.
+        "dev", and the cells of each tag: how many tokens have it, the share of these
+        that get it, and how much more or less they are with each part alone.
+    """
+
+    def read(content: dict[str, Any]) -> tuple[str, dict[str, dict[str, Cell]]]:
+        setting = get_part(content, "setting", dict)
+        parts = get_part(setting, "parts", list)
+        names = [part for part in parts if isinstance(part, str)]
+        if not parts or names != parts or {_SUPPORT, _WHOLE, _OTHER} & {*names}:
+            raise ValueError(f"'parts' should be names of parts, but is {quote(parts)}")
+        chunks = get_part(content, "chunks", dict)
+        corpus = Path(get_part(setting, "test", str)).stem
+        return corpus, {
+            tag: _read_chunk(get_part(chunks, tag, dict), parts)
+            for tag in paper.get_rows("5")
+        }
+
+    return read_listing(path, "spacy hashembeds evaluate --ablation", read)
+
+
+def _read_chunk(content: dict[str, Any], parts: list[str]) -> dict[str, Cell]:
+    support = get_part(content, "support", int)
+    if not 0 <= support <= MAX_COUNT:
+        raise ValueError(f"'support' is {quote(support)}")
+    whole = _read_recall(content, "recall")
+    alone = get_part(content, "parts", dict)
+    recalls = {part: _read_recall(alone, part) for part in parts}
+    recalls[_OTHER] = _read_recall(content, "other")
+    cells = {part: _make_cell(recall, whole) for part, recall in recalls.items()}
+    cells[_SUPPORT] = Cell(ours=Estimate(mean=support))
+    cells[_WHOLE] = _make_cell(whole, 0.0)
+    return cells
+
+
+def _make_cell(recall: float | None, whole: float | None) -> Cell:
+    if recall is None or whole is None:
+        return Cell()
+    return Cell(ours=Estimate(mean=recall - whole))
+
+
+def _read_recall(content: dict[str, Any], key: str) -> float | None:
+    if key not in content:
+        raise ValueError(f"{quote(key)} is not there")
+    recall = get_part(content, key, (float, int, type(None)))
+    if recall is not None and not 0 <= recall <= 1:
+        raise ValueError(f"{quote(key)} is {quote(recall)}")
+    return recall

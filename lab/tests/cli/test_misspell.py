@@ -1,0 +1,66 @@
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from lab.cli import lab_cli
+from lab.corpora.misspellings import misspell
+from spacy_hashembeds.cli import hashembeds_cli
+from tests import toy_ner
+
+
+def run(*args: str | Path) -> Result:
+    return CliRunner().invoke(lab_cli, ["misspell", *map(str, args)])
+
+
+@pytest.fixture
+def folder(tmp_path) -> Path:
+    toy_ner.write_train(tmp_path / "train.spacy")
+    toy_ner.write(tmp_path / "test.spacy", map(toy_ner.make_doc, toy_ner.TEST))
+    return tmp_path
+
+
+def read_words(path: Path) -> list[list[str]]:
+    return [[token.text for token in doc] for doc in toy_ner.read(path)]
+
+
+def test_a_copy_is_written_and_evaluated(folder):
+    test, output = folder / "test.spacy", folder / "misspelt.spacy"
+    result = run(test, "-o", output, "--seed", "3")
+    assert result.exit_code == 0, result.output
+    printed = " ".join(result.output.split())
+    assert "Misspelt 14 of 14 entities in 8 documents, seed 3" in printed
+    assert f"Saved the copy to {output}" in printed
+    copies = misspell(toy_ner.read(test), seed=3)
+    assert read_words(output) == [[token.text for token in doc] for doc in copies]
+    toy_ner.make_ruler({"Anna": "PER", "Oslo": "LOC"}, None).to_disk(folder / "m")
+    command = ["evaluate", folder / "m", test, "-t", folder / "train.spacy"]
+    command += ["--misspelt", output]
+    result = CliRunner().invoke(hashembeds_cli, [*map(str, command)])
+    assert result.exit_code == 0, result.output
+    assert f"Against itself on {output}" in result.output
+    header = ["This", "Misspelt", "Difference", "From-to", "p"]
+    assert header in [line.split() for line in result.output.splitlines()]
+
+
+def test_the_seed_is_0_by_default(folder):
+    outputs = [folder / name for name in ("a.spacy", "b.spacy")]
+    run(folder / "test.spacy", "-o", outputs[0])
+    run(folder / "test.spacy", "-o", outputs[1], "-s", "0")
+    assert read_words(outputs[0]) == read_words(outputs[1])
+
+
+def test_a_missing_corpus_is_named_and_nothing_written(folder):
+    result = run(folder / "gone.spacy", "-o", folder / "a.spacy")
+    assert result.exit_code == 1
+    said = " ".join(result.output.split())
+    assert "Can't misspell the corpus" in said
+    assert "There is no file or folder" in said
+    assert not (folder / "a.spacy").exists()
+
+
+def test_a_corpus_is_not_replaced_by_its_copy(folder):
+    before = (folder / "test.spacy").read_bytes()
+    result = run(folder / "test.spacy", "-o", folder / "test.spacy")
+    assert result.exit_code == 1
+    assert (folder / "test.spacy").read_bytes() == before

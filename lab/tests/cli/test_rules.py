@@ -1,0 +1,152 @@
+"""What holds for all commands holds for `python -m lab` too."""
+
+from pathlib import Path
+
+import pytest
+from spacy.tokens import DocBin
+from typer.testing import CliRunner, Result
+
+from lab.cli import floret, lab_cli
+from lab.tests.trials.test_results import write_seeds
+from lab.vectors.rawtext import RAW_FILES
+from spacy_hashembeds.cli import _progress
+from spacy_hashembeds.cli._output import name_output
+from tests import toy_ner
+from tests.cli.rules import HelpRules, StreamRules, TargetRules, is_json
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch) -> Path:
+    """The current folder, with something to do for each command."""
+    monkeypatch.chdir(tmp_path)
+    toy_ner.write_train(tmp_path / "train.spacy")
+    toy_ner.make_ruler({"Anna": "PER"}, None).to_disk(tmp_path / "model")
+    write_seeds(tmp_path / "metrics", "anem", "multi_embed", "default", [0.3, 0.3])
+    (tmp_path / "raw").mkdir()
+    for name in RAW_FILES:
+        (tmp_path / "raw" / name).write_text("kept in!\n")
+    (tmp_path / "text.txt").write_text("a b c\n" * 3)
+    return tmp_path
+
+
+class TestHelp(HelpRules):
+    root = commands = lab_cli
+    with_json = ("attention", "importance", "ratios", "trial")
+    arguments = (
+        "dataset",
+        "embedder",
+        "folder",
+        "grid",
+        "model",
+        "models",
+        "results",
+        "corpus",
+        "text",
+    )
+
+
+def is_page(data: bytes) -> bool:
+    return data.lower().startswith(b"<!doctype html>") and data.rstrip().endswith(
+        b"</html>"
+    )
+
+
+def is_raw_text(data: bytes) -> bool:
+    return data == b"kept in !\n" * len(RAW_FILES)
+
+
+def is_corpus(data: bytes) -> bool:
+    return len(DocBin().from_bytes(data)) == len(toy_ner.TRAIN)
+
+
+def is_vectors(data: bytes) -> bool:
+    return data.startswith(b"50 4 4 5 2 ") and data.count(b"\n") == 51
+
+
+FLORET = "--dim 4 --bucket 50 --min-count 1 --epochs 1"
+
+
+class TestStreams(StreamRules):
+    root = commands = lab_cli
+    to_stdout = (
+        ("misspell train.spacy -o -", is_corpus),
+        ("ratios model model -o -", is_json),
+        ("rawtext raw -o -", is_raw_text),
+        (f"floret text.txt -o - {FLORET}", is_vectors),
+        ("report metrics -o -", is_page),
+    )
+    data = ("ratios model model",)
+    outputs = (
+        ("attention", "output"),
+        ("floret", "output"),
+        ("importance", "output"),
+        ("importance", "chart"),
+        ("misspell", "output"),
+        ("ratios", "output"),
+        ("rawtext", "output"),
+        ("report", "output"),
+    )
+    callbacks = (name_output,)
+
+
+class TestTargets(TargetRules):
+    root = commands = lab_cli
+    over_inputs = (
+        ("misspell train.spacy -o train.spacy", "train.spacy", "train.spacy"),
+        ("floret text.txt -o text.txt", "text.txt", "text.txt"),
+        ("ratios model model -o model/meta.json", "model/meta.json", "model"),
+        ("ratios model model -c train.spacy -o train.spacy", *["train.spacy"] * 2),
+        ("rawtext raw -o raw/redd.tok.uniq", "raw/redd.tok.uniq", "raw"),
+        (
+            "rawtext raw -o train.spacy --held-out train.spacy",
+            "train.spacy",
+            "train.spacy",
+        ),
+    )
+    elsewhere = (
+        "floret text.txt -o {}.floret",
+        "attention model Rome -o {}.html",
+        "importance model -o {}.json",
+        "ratios model model -o {}.json",
+        "rawtext raw -o {}.txt",
+        "report raw -o {}.html",
+        "misspell train.spacy -o {}.spacy",
+        "prepare demo -o {}",
+    )
+
+
+# Progress
+
+
+def invoke(command: str) -> Result:
+    result = CliRunner().invoke(lab_cli, command.split())
+    assert result.exit_code == 0, result.output
+    return result
+
+
+COMMANDS = [
+    ("prepare demo -o corpus", ["Converting train:", "Counting test:"]),
+    ("rawtext raw -o text.txt", [f"Tokenising {name}: 0 lines" for name in RAW_FILES]),
+]
+
+
+@pytest.mark.parametrize(("command", "titles"), COMMANDS)
+def test_progress_is_shown_on_a_screen(folder, monkeypatch, command, titles):
+    monkeypatch.setattr(_progress, "hide_progress", lambda: False)
+    result = invoke(command)
+    for title in titles:
+        assert title in result.stderr
+        assert title not in result.stdout
+
+
+@pytest.mark.parametrize("options", ["", " --quiet"])
+def test_progress_is_hidden_where_nobody_watches(folder, options):
+    for command, _ in COMMANDS:
+        assert invoke(command + options).stderr == ""
+
+
+@pytest.mark.parametrize("is_watched", [True, False])
+def test_floret_says_how_far_it_is(folder, monkeypatch, capfd, is_watched):
+    monkeypatch.setattr(floret, "is_watched", lambda: is_watched)
+    invoke(f"floret text.txt -o a.floret {FLORET}")
+    assert ("Progress: 100" in capfd.readouterr().err) == is_watched

@@ -1,0 +1,168 @@
+import json
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from lab.cli import lab_cli
+from lab.trials import run_trial as run_module
+from tests.conftest import SMALL_TRIAL, make_trial
+
+SETTINGS = [
+    part for key, value in SMALL_TRIAL.items() for part in (f"--{key}", str(value))
+]
+TRIAL = ["demo", "multi_fewer_hash_embed", *SETTINGS]
+
+
+def run(*args: str) -> Result:
+    return CliRunner().invoke(lab_cli, ["trial", *args])
+
+
+@pytest.fixture
+def in_project(project, monkeypatch) -> Path:
+    """A project in which one trial was run, as the working directory."""
+    monkeypatch.chdir(project)
+    return project
+
+
+@pytest.fixture
+def commands(in_project, monkeypatch) -> list[list[str]]:
+    """The trainings that were started, all of which fail."""
+    commands = []
+
+    def fail(command, log, **settings):
+        commands.append(command)
+        return "no space left"
+
+    monkeypatch.setattr(run_module, "run_command", fail)
+    return commands
+
+
+@pytest.mark.slow
+def test_a_trial_is_run_once_and_comes_out_the_same(in_project, monkeypatch):
+    recorded = json.loads(make_trial(in_project).metrics.read_text())
+    shutil.rmtree("metrics")
+    shutil.rmtree("training")
+    result = run(*TRIAL)
+    assert result.exit_code == 0, result.output
+    path = Path("metrics/demo/multi_fewer_hash_embed/default/seed0.json")
+    assert f"Saved results to {path}" in " ".join(result.output.split())
+    assert "ENTS_F" in result.output  # from `spacy train`, as it comes
+    metrics = json.loads(path.read_text())
+    assert Path(metrics["model"]).is_dir()
+    # The same as from Python, in another folder and another process.
+    for key in ("config_hash", "corpus_hashes", "overrides", "scores"):
+        assert metrics[key] == recorded[key]
+    result = run(*TRIAL)
+    assert result.exit_code == 0, result.output
+    assert "Done before, nothing has changed" in result.output
+    assert json.loads(path.read_text()) == metrics
+
+
+def test_scores_speed_and_size_are_printed(in_project, commands):
+    path = make_trial(in_project).metrics
+    metrics = json.loads(path.read_text())
+    metrics["scores"]["dev"] |= {"ents_f": None, "ents_support": 0}
+    path.write_text(json.dumps(metrics))
+    result = run(*TRIAL)
+    assert result.exit_code == 0, result.output
+    rows = [re.split(" {2,}", line.strip()) for line in result.output.splitlines()]
+    assert ["Split", "Scored", "Number", "P", "R", "F"] in rows
+    for kind, prefix in (("all", "ents"), ("unseen", "ents_unseen")):
+        scores = metrics["scores"]["test"]
+        percents = [f"{100 * scores[f'{prefix}_{key}']:.1f}" for key in "prf"]
+        support = str(scores[f"{prefix}_support"])
+        assert ["test", f"{kind} entities", support, *percents] in rows
+    assert any(
+        row[:3] == ["dev", "all entities", "0"] and row[-1] == "-" for row in rows
+    )
+    shown = " ".join(result.output.split())
+    assert f"{metrics['timings']['words_per_second']:,.0f} words/s" in shown
+    assert f"{metrics['sizes']['bytes_on_disk'] / 1e6:.2f} MB on disk" in shown
+    lines = re.sub(r"\x1b\[[\d;]*m", "", result.output).splitlines()
+    assert max(map(len, lines)) <= 80
+    assert commands == []
+
+
+def test_json_has_the_results_alone(in_project, commands, capfd):
+    result = run(*TRIAL, "--json")
+    assert result.exit_code == 0, result.output
+    printed = json.loads(capfd.readouterr().out)
+    assert printed == json.loads(make_trial(in_project).metrics.read_text())
+    assert result.stdout == ""
+    assert "Done before" in result.stderr
+
+
+def test_only_force_replaces_results_of_other_settings(in_project, commands):
+    path = make_trial(in_project).metrics
+    before = path.read_bytes()
+    other = [*TRIAL, "--training.dropout", "0.4"]
+    result = run(*other)
+    assert result.exit_code == 1
+    shown = " ".join(result.output.split())
+    assert "overrides.training.dropout was not set, and is 0.4" in shown
+    assert "another variant, or replace what is there with --force" in shown
+    run(*other, "--variant", "mild")
+    assert path.read_bytes() == before
+    assert len(commands) == 1
+    run(*other, "--force")
+    assert len(commands) == 2
+    assert not path.exists()
+
+
+def test_options_reach_the_training(commands):
+    options = ["--seed", "5", "--variant", "bare", "--training.dropout", "0.0"]
+    run("demo", "multi_embed", *options, "--nlp.lang=de")
+    (command,) = commands
+    config, _, output, *settings = command[command.index("train") + 1 :]
+    assert config == "configs/multi_embed.cfg"
+    assert output == "training/demo/multi_embed/bare/seed5"
+    pairs = dict(zip(settings[::2], settings[1::2], strict=True))
+    assert pairs == {
+        "--gpu-id": "-1",
+        "--paths.train": '"corpus/demo/train.spacy"',
+        "--paths.dev": '"corpus/demo/dev.spacy"',
+        "--training.seed": "5",
+        "--training.dropout": "0.0",
+        "--nlp.lang": '"de"',
+    }
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (["demo", "multi_emb"], "There is no 'configs/multi_emb.cfg'"),
+        (["none", "multi_embed"], "no 'corpus/none/train.spacy'. Make it with"),
+        (["demo", "multi_embed", "--training.max_step", "60"], "no setting 'training."),
+        (["demo", "multi_embed", "--nlp.lang", "xyz"], "Can't import language xyz"),
+        (["demo", "multi_embed", "--system.seed", "3"], "give 'seed' instead"),
+        (["demo", "multi_embed", "--gpu-id", "-2"], "'gpu_id' should be the number"),
+        (["own", "multi_embed"], "with the override nlp.lang"),
+        (
+            ["demo", "multi_embed"],
+            "`spacy train` failed: no space left. Its output is in "
+            "'training/demo/multi_embed/default/seed0/train.log'",
+        ),
+    ],
+)
+@pytest.mark.usefixtures("commands")
+def test_errors_are_told_without_a_traceback(in_project, args, message):
+    shutil.copytree("corpus/demo", "corpus/own")
+    result = run(*args)
+    assert result.exit_code == 1
+    assert isinstance(result.exception, SystemExit)
+    assert "The trial failed" in result.output
+    # Long messages are wrapped.
+    assert "".join(message.split()) in re.sub(r"\s", "", result.output)
+    done = list((in_project / "metrics").rglob("*.json"))
+    assert done == [make_trial(in_project).metrics]
+
+
+def test_an_option_that_is_no_setting_is_refused(in_project):
+    result = run("demo", "multi_embed", "--sede", "5")
+    assert result.exit_code == 1
+    assert isinstance(result.exception, SystemExit)
+    assert "--sede" in result.output
+    assert "Settings look like --training.dropout 0.2" in result.output

@@ -1,0 +1,145 @@
+from typing import Any
+
+import numpy as np
+import pytest
+from spacy.language import Language
+from spacy.strings import hash_string
+from spacy.tokens import Doc
+from thinc.api import Model, NumpyOps
+
+from lab.importance.importance import list_importance
+from lab.importance.tables import WordNgrams, find_tables
+from spacy_hashembeds.layers.symboltaker import (
+    Symbols,
+    find_symbol_takers,
+    give_symbols,
+)
+from tests import toy_classifiers
+from tests.toy_embedders import get_nodes
+
+
+def make_classifier(**options: Any) -> Language:
+    """Make a classifier, with the n-grams of "good film" in any dictionary."""
+    nlp = toy_classifiers.make_pipeline(toy_classifiers.make_config(**options))
+    reader = WordNgrams("LOWER", 2, include_punctuation=False)
+    for layer in find_symbol_takers(nlp.get_pipe("textcat").model):
+        give_symbols(layer, Symbols(np.sort(reader.read(nlp.make_doc("Good film")))))
+    nlp.initialize(lambda: toy_classifiers.make_examples(nlp))
+    return nlp
+
+
+def get_layers(nlp: Language) -> list[Model]:
+    return get_nodes(nlp.get_pipe("textcat").model, "weightedhashembed")
+
+
+def list_names(table: dict[str, Any]) -> list[str | None]:
+    rows = [*table["largest"], *table["smallest"]]
+    return [value["name"] for row in rows for value in row["values"]]
+
+
+def list_of(nlp: Language, *texts: str, **options: Any) -> list[dict[str, Any]]:
+    return list_importance(nlp, map(nlp.make_doc, texts), **options)["tables"]
+
+
+@pytest.mark.parametrize(
+    ("size", "names"),
+    [
+        (1, ["a", "b", "c"]),
+        (2, ["a", "a b", "b", "b c", "c"]),
+        (9, ["a", "a b", "a b c", "b", "b c", "c"]),
+    ],
+)
+def test_ngrams_are_spelt_in_the_order_of_their_keys(size, names):
+    nlp = toy_classifiers.make_pipeline(toy_classifiers.make_config())
+    doc = Doc(nlp.vocab, words=["A", "!", "b", " ", "C"])
+    reader = WordNgrams("LOWER", size, include_punctuation=False)
+    assert reader.spell(doc) == names
+    keys = reader.read(doc).tolist()
+    for name, key in zip(names, keys, strict=True):
+        words = np.array([hash_string(word) for word in name.split()], "uint64")
+        is_word = len(words) == 1
+        expected = words if is_word else NumpyOps().ngrams(len(words), words)
+        assert [key] == expected.tolist()
+    everything = WordNgrams("ORTH", 1, include_punctuation=True)
+    assert everything.spell(doc) == ["A", "!", "b", " ", "C"]
+
+
+def test_a_doc_without_words_has_no_ngrams():
+    nlp = toy_classifiers.make_pipeline(toy_classifiers.make_config())
+    reader = WordNgrams("LOWER", 2, include_punctuation=False)
+    for text in ("", "!!"):
+        doc = nlp.make_doc(text)
+        assert reader.spell(doc) == reader.read(doc).tolist() == []
+
+
+def test_a_classifier_is_asked_for_the_ngrams_that_it_reads():
+    nlp = make_classifier(ngram_size=3, attr="ORTH", include_punctuation=True)
+    (table,) = find_tables(nlp)
+    assert table.reader == WordNgrams("ORTH", 3, include_punctuation=True)
+    assert (table.component, table.has_dictionary) == ("textcat", False)
+
+
+def test_hashed_ngrams_are_those_of_the_texts():
+    nlp = make_classifier()
+    (layer,) = get_layers(nlp)
+    layer.set_param("P", np.ones_like(layer.get_param("P")))
+    (table,) = list_of(nlp, "A good film!", "good")
+    assert (table["attr"], table["ngram_size"], table["rows"]) == ("LOWER", 2, 500)
+    # all weights are equal: the most frequent first
+    assert list_names(table)[0] == "good"
+    assert set(list_names(table)) == {"a", "a good", "good", "good film", "film"}
+
+
+def test_ngrams_that_a_dictionary_lacks_are_left_out():
+    nlp = make_classifier(importance_rows=None)
+    (table,) = list_of(nlp, "a good film", "film")
+    assert set(list_names(table)) == {"good", "good film", "film"}
+    assert (table["rows"], table["values"], table["unknown"]) == (4, 3, None)
+
+
+def test_words_of_a_dictionary_have_names_and_sequences_have_none():
+    nlp = make_classifier(importance_rows=None)
+    (table,) = list_importance(nlp)["tables"]
+    assert set(list_names(table)) == {"good", "film", None}
+
+
+def test_what_matters_to_the_labels_is_more_important():
+    nlp = toy_classifiers.train(make_classifier(), epochs=20)
+    texts = [text for text, _ in toy_classifiers.make_texts()]
+    (table,) = list_of(nlp, *texts, top=4, min_count=10)
+    marks = {word for words in toy_classifiers.MARKS.values() for word in words}
+    assert {row["values"][0]["name"] for row in table["largest"]} == marks
+
+
+def test_each_member_of_an_ensemble_has_a_table():
+    nlp = make_classifier(num_models=3)
+    tables = list_of(nlp, "a good film")
+    assert [table["number"] for table in tables] == [1, 2, 3]
+    assert len({str(table["largest"]) for table in tables}) == 3
+
+
+@pytest.mark.parametrize(
+    ("layer", "name", "value"),
+    [
+        ("sum_ngrams(weightedhashembed)", "ngram_size", "a"),
+        ("sum_ngrams(weightedhashembed)", "longest", []),
+        ("extract_words", "attr", None),
+        ("extract_words", "include_punctuation", "x"),
+        ("weightedhashembed", "num_hashes", "a"),
+        ("weightedhashembed", "symbols", "x"),
+    ],
+)
+def test_damaged_attributes_are_refused(layer, name, value):
+    nlp = make_classifier(importance_rows=None)
+    (node,) = get_nodes(nlp.get_pipe("textcat").model, layer)
+    node.attrs[name] = value
+    with pytest.raises(ValueError, match=f"{name}.* should be"):
+        list_of(nlp, "good film")
+
+
+def test_attributes_that_no_layer_has_change_nothing():
+    nlp = make_classifier()
+    expected = list_of(nlp, "good film")
+    (node,) = get_nodes(nlp.get_pipe("textcat").model, "extract_words")
+    node.attrs["x"] = 1
+    assert list_of(nlp, "good film") == expected

@@ -1,0 +1,219 @@
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lab.papers.tables import (
+    Cell,
+    Column,
+    Row,
+    Table,
+    compare,
+    describe_differences,
+    find_compared,
+    relative_error_increase,
+    subtract,
+)
+from lab.trials.results import Estimate, estimate
+
+# F1 of two decimals that give the percentages of tables 2 and 3, found by search.
+ABLATIONS = [
+    ([0.70, 0.65, 0.61, 0.56, 0.55], [17, 30, 47, 50]),
+    ([0.95, 0.95, 0.91, 0.90, 0.87], [0, 80, 100, 160]),
+    ([0.66, 0.61, 0.57, 0.43, 0.45], [15, 26, 68, 62]),
+    ([0.50, 0.48, 0.45, 0.45, 0.40], [4, 10, 10, 20]),
+    ([0.74, 0.82, 0.86, 0.83, 0.83], [-31, -46, -35, -35]),
+    ([0.25, 0.23, 0.21, 0.16, 0.13], [3, 5, 12, 16]),
+]
+
+
+@pytest.mark.parametrize(
+    ("ours", "printed", "differs"),
+    [
+        # 2 sqrt(0.03^2 + 0.04^2) = 0.1
+        ((0.601, 0.03, 3), (0.50, 0.04), True),
+        ((0.599, 0.03, 3), (0.50, 0.04), False),
+        ((0.399, 0.03, 3), (0.50, 0.04), True),
+        # printed as 0.00: at least 0.005, so 0.01 apart is no difference
+        ((0.509, 0.0, 3), (0.50, 0.0), False),
+        ((0.511, 0.0, 3), (0.50, 0.0), True),
+        # one seed: the report's deviation stands in, 2 sqrt(2) 0.01 = 0.0283
+        ((0.528, None, 1), (0.50, 0.01), False),
+        ((0.529, None, 1), (0.50, 0.01), True),
+        # none printed: ours stands in
+        ((0.528, 0.01, 3), (0.50, None), False),
+        ((0.529, 0.01, 3), (0.50, None), True),
+        # neither: nothing to judge by
+        ((0.9, None, 1), (0.1, None), False),
+    ],
+)
+def test_differences_beyond_two_deviations_are_marked(ours, printed, differs):
+    mean, deviation, n = ours
+    own = Estimate(mean=mean, deviation=deviation, n=n)
+    theirs = Estimate(mean=printed[0], deviation=printed[1])
+    cell = compare(own, theirs)
+    assert (cell.ours, cell.printed) == (own, theirs)
+    assert cell.differs is differs
+
+
+@pytest.mark.parametrize(
+    ("n_ours", "prints_deviations", "expected"),
+    [
+        (3, True, (1 / 35, 1 / 20)),
+        (3, False, (1 / 15, 1 / 10)),
+        (1, True, (1 / 12, 1 / 6)),
+    ],
+)
+def test_chance_marks_as_often_as_is_said(n_ours, prints_deviations, expected):
+    """In docs/report.md and in the report itself."""
+    rng = np.random.default_rng(0)
+    for i, deviation in enumerate((0.01, 0.02)):
+        ours = rng.normal(0.5, deviation, (10_000, n_ours))
+        theirs = rng.normal(0.5, deviation, (10_000, 3))
+        marked = [
+            compare(
+                estimate(own),
+                Estimate(
+                    mean=round(np.mean(other), 2),
+                    deviation=round(np.std(other), 2) if prints_deviations else None,
+                ),
+            ).differs
+            for own, other in zip(ours.tolist(), theirs.tolist(), strict=True)
+        ]
+        assert np.mean(marked) == pytest.approx(expected[i], rel=0.25)
+
+
+def test_what_is_missing_differs_from_nothing():
+    value = Estimate(mean=0.5, deviation=0.1, n=3)
+    assert not compare(None, value).differs
+    assert not compare(value, None).differs
+    assert not compare(None, None).differs
+
+
+@given(*[st.floats(0, 1)] * 2, *[st.floats(0, 0.2)] * 2)
+def test_differing_is_symmetric_about_the_printed_value(mean, shift, own, theirs):
+    printed = Estimate(mean=mean, deviation=theirs)
+    up = Estimate(mean=mean + shift, deviation=own, n=3)
+    down = Estimate(mean=mean - shift, deviation=own, n=3)
+    expected = shift > 2 * math.sqrt(own**2 + max(theirs, 0.005) ** 2)
+    if not math.isclose(shift, 2 * math.hypot(own, max(theirs, 0.005)), rel_tol=1e-6):
+        assert compare(up, printed).differs is expected
+        assert compare(down, printed).differs is expected
+
+
+@pytest.mark.parametrize(
+    ("kind", "deviation", "mean", "differs"),
+    [
+        # ours stands in for the paper's: 2 sqrt(2) 0.002 = 0.00566
+        ("exact", 0.002, 0.9056, False),
+        ("exact", 0.002, 0.9057, True),
+        # printed to a tenth of a percent, or to a hundredth: 2 * 0.0005, 2 * 0.00005
+        ("exact", 0.0, 0.9009, False),
+        ("exact", 0.0, 0.8989, True),
+        ("fine", 0.0, 0.90009, False),
+        ("fine", 0.0, 0.90011, True),
+        ("exact_change", 0.0, 0.9009, False),
+        ("fine", None, 0.5, False),
+    ],
+)
+def test_differences_are_marked_to_the_place_that_is_printed(
+    kind, deviation, mean, differs
+):
+    ours = Estimate(mean=mean, deviation=deviation, n=3)
+    assert compare(ours, Estimate(mean=0.9), kind).differs == differs
+
+
+@pytest.mark.parametrize(
+    ("kind", "ours", "printed", "differs"),
+    [
+        ("count", 8323, 8323, False),
+        ("count", 8324, 8323, True),
+        # to the places printed
+        ("decimal", 2.2586, 2.25, True),
+        ("decimal", 2.2549, 2.25, False),
+        ("decimal", 706.08, 706, False),
+        ("decimal", 706.6, 706, True),
+        # cut off and not rounded
+        ("thousands", 23.299, 23.3, True),
+        ("thousands", 23.3, 23.3, False),
+        ("thousands", 23.399, 23.3, False),
+        ("thousands", 23.4, 23.3, True),
+    ],
+)
+def test_what_is_counted_is_equal_or_differs(kind, ours, printed, differs):
+    cell = compare(Estimate(mean=ours), Estimate(mean=printed), kind)
+    assert cell.differs == differs
+
+
+@pytest.mark.parametrize(("scores", "percentages"), ABLATIONS)
+def test_relative_errors_give_the_reports_percentages(scores, percentages):
+    baseline, *others = (Estimate(mean=score, n=3) for score in scores)
+    increases = [relative_error_increase(f, baseline) for f in others]
+    assert [round(100 * increase.mean) for increase in increases] == percentages
+
+
+def test_relative_errors_deviate_as_simulated():
+    rng = np.random.default_rng(0)
+    baseline = rng.normal(0.7, 0.02, 200_000)
+    scores = rng.normal(0.6, 0.01, 200_000)
+    simulated = np.std((1 - scores) / (1 - baseline) - 1)
+    increase = relative_error_increase(
+        Estimate(mean=0.6, deviation=0.01, n=3),
+        Estimate(mean=0.7, deviation=0.02, n=2),
+    )
+    assert increase.mean == pytest.approx(1 / 3)
+    assert increase.deviation == pytest.approx(simulated, rel=0.03)
+    assert increase.n == 2
+
+
+def test_relative_errors_of_what_is_not_there():
+    f = Estimate(mean=0.5, deviation=0.1, n=3)
+    assert relative_error_increase(None, f) is None
+    assert relative_error_increase(f, None) is None
+    assert relative_error_increase(f, Estimate(mean=1.0, deviation=0.0, n=3)) is None
+    alone = Estimate(mean=0.6, n=1)
+    assert relative_error_increase(f, alone) == Estimate(mean=0.25, deviation=None, n=1)
+
+
+def test_differences_of_means_deviate_as_both():
+    mean = Estimate(mean=0.5, deviation=0.03, n=3)
+    other = Estimate(mean=0.25, deviation=0.04, n=2)
+    expected = Estimate(mean=0.25, deviation=pytest.approx(0.05), n=2)
+    assert subtract(mean, other) == expected
+    one_seed = Estimate(mean=0.25, n=1)
+    assert subtract(mean, one_seed) == Estimate(mean=0.25, n=1)
+    assert subtract(None, mean) is subtract(mean, None) is None
+
+
+def make_table(title: str, *cells: Cell, kind: str = "score") -> Table:
+    columns = [Column(key="a", label="A", kind=kind)]
+    rows = [Row(stub=(str(i),), cells={"a": cell}) for i, cell in enumerate(cells)]
+    return Table(title=title, caption="", stub=[""], columns=columns, rows=rows)
+
+
+def make_cell(printed: float, source: str = "", *, differs: bool = False) -> Cell:
+    ours, theirs = Estimate(mean=0.5), Estimate(mean=printed)
+    named = {"trials": source} if source else {}
+    return Cell(ours=ours, printed=theirs, differs=differs, source=named)
+
+
+def test_what_is_compared_is_counted_once():
+    """But where a paper prints two figures for the same trials, both are."""
+    first = make_table("1", make_cell(0.4, "a", differs=True), make_cell(0.5, "b"))
+    again = make_table("2", make_cell(0.4, "a"), make_cell(0.3, "b"))
+    alone = make_table("3", Cell(ours=Estimate(mean=1)), Cell(printed=None))
+    tables = [first, again, alone]
+    scores, counts = find_compared(tables)
+    assert [cell.printed.mean for cell in scores] == [0.4, 0.5, 0.3]
+    assert counts == []
+    assert describe_differences(tables, "it") == "1 of 3 scores differ from it"
+    assert describe_differences([alone], "it") == "No figure can be compared with it's"
+
+
+def test_scores_and_counts_are_kept_apart():
+    scores = make_table("1", make_cell(0.4, differs=True), make_cell(0.4))
+    counts = make_table("2", make_cell(7, differs=True), kind="count")
+    expected = "1 of 2 scores and 1 of 1 counts of the corpora differ from the report"
+    assert describe_differences([scores, counts], "the report") == expected

@@ -1,0 +1,319 @@
+import re
+from itertools import pairwise
+
+import matplotlib.image
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+
+from lab.papers.heatmaps import read_attention, show_attention
+from lab.papers.paper import read_paper
+from lab.papers.why_attention import make_chunk_table, read_ablation
+from lab.trials.results import Estimate
+
+from .trials import (
+    fill,
+    get_row,
+    make_ablation,
+    make_attention,
+    write_beside,
+    write_f1,
+)
+
+NAME = "why-attention"
+PAPER = read_paper(NAME)
+
+#: The columns of tables 3 and 4 that compare an encoder with the baseline.
+COLUMNS = [
+    ("bilstm_char_cnn", "default", "baseline", "cross"),
+    ("bilstm_char_cnn", "att", "baseline", "att"),
+    ("bilstm_char_cnn", "floret", "baseline_floret", "floret_cross"),
+    ("bilstm_char_cnn", "att_floret", "baseline_floret", "floret_att"),
+    ("bilstm_token_ner", "default", "baseline", "hash_cross"),
+    ("bilstm_token_ner", "att", "baseline", "hash_att"),
+]
+
+
+@pytest.mark.parametrize(
+    ("values", "differs"),
+    [
+        # printed is 40.68 ± 1.78: 2 sqrt(0.0178^2 + 0.01^2) = 0.0408
+        ([0.3563, 0.3763], False),
+        ([0.3557, 0.3757], True),
+    ],
+)
+def test_f1_differs_beyond_both_deviations(values, differs, tmp_path):
+    write_f1(tmp_path, "wnut17", "bilstm_char_cnn/baseline", values)
+    table = fill(NAME, tmp_path)["1"]
+    cells = get_row(table, "Baseline-BiLSTM-CNN", "bilstm_char_cnn baseline")
+    assert cells["wnut17_f"].differs == differs
+
+
+@pytest.mark.parametrize(("embedder", "variant", "baseline", "column"), COLUMNS)
+def test_changes_are_to_the_baseline_of_the_same_family(
+    embedder, variant, baseline, column, tmp_path
+):
+    parts = [
+        {"type": {"group": (f, 5)}, "length": {"4+": (f + 0.25, 6)}}
+        for f in (0.5, 0.25)
+    ]
+    write_f1(tmp_path, "wnut17", f"{embedder}/{variant}", [0.5], parts=parts[0])
+    write_f1(tmp_path, "wnut17", f"{embedder}/{baseline}", [0.5], parts=parts[1])
+    tables = fill(NAME, tmp_path)
+    for number, name, support in ((3, "group", 5), (4, "4+", 6)):
+        cells = get_row(tables[str(number)], "WNUT 2017", name)
+        found = {key: cell.ours for key, cell in cells.items() if cell.ours}
+        change = Estimate(mean=0.25, n=1)
+        assert found == {"support": Estimate(mean=support), column: change}
+
+
+def test_changes_are_averaged_over_the_seeds_that_both_have(tmp_path):
+    family = "bilstm_char_cnn"
+    for seed, (cross, baseline) in enumerate(zip((0.5, 0.7), (0.4, 0.4), strict=True)):
+        for variant, f in (("default", cross), ("baseline", baseline)):
+            parts = {"type": {"location": (f, 3)}}
+            write_f1(
+                *(tmp_path, "wnut17", f"{family}/{variant}", [f]),
+                parts=parts,
+                first_seed=seed,
+            )
+    others = {"type": {"location": (0.9, 3)}}
+    write_f1(
+        *(tmp_path, "wnut17", f"{family}/default", [0.9]), parts=others, first_seed=2
+    )
+    cells = get_row(fill(NAME, tmp_path)["3"], "WNUT 2017", "location")
+    ours = cells["cross"].ours
+    assert ours.mean == pytest.approx(0.2)
+    assert (ours.deviation, ours.n) == (pytest.approx(0.1), 2)
+    # printed is +8.6, without a deviation: ours stands in
+    assert cells["cross"].printed == Estimate(mean=0.086)
+    assert not cells["cross"].differs
+
+
+def test_all_types_with_entities_are_there(tmp_path):
+    types = {"product": (0.5, 4), "group": (0.5, 3), "wrong": (0.0, 0)}
+    trials = "bilstm_token_ner/att"
+    write_f1(tmp_path, "wnut17", trials, [0.5], parts={"type": types})
+    write_f1(tmp_path, "conll2002_es", trials, [0.5], parts={"type": {"LOC": (0.5, 2)}})
+    rows = fill(NAME, tmp_path)["3"].rows
+    printed = ["corporation", "creative-work", "location"]
+    found = [name for dataset, name in (row.stub for row in rows[5:])]
+    assert found == [*sorted([*printed, "group", "product"]), "LOC"]
+
+
+def test_a_trial_without_scores_by_length_leaves_the_cell_empty(tmp_path):
+    types = {"type": {"location": (0.5, 3)}}
+    write_f1(tmp_path, "wnut17", "bilstm_char_cnn/att", [0.5], parts=types)
+    write_f1(tmp_path, "wnut17", "bilstm_char_cnn/baseline", [0.5], parts=types)
+    tables = fill(NAME, tmp_path)
+    cells = get_row(tables["3"], "WNUT 2017", "location")
+    assert cells["att"].ours == Estimate(mean=0, n=1)
+    cells = get_row(tables["4"], "WNUT 2017", "1")
+    assert not any(cell.ours for cell in cells.values())
+    assert cells["att"].printed == Estimate(mean=0.015)
+
+
+def test_the_paper_comes_first_as_it_is_printed(tmp_path):
+    table = make_chunk_table(PAPER, tmp_path)
+    assert [row.stub[2] for row in table.rows] == list("OSBIE")
+    assert [column.label for column in table.columns] == [
+        *("Tokens", "HC all", "H", "C all", "C1", "C2", "C3", "C4", "C5", "Baseline")
+    ]
+    for row in table.rows:
+        assert not row.has_ours
+        printed = [row.cells[column.key].printed for column in table.columns]
+        assert printed[0] is None
+        assert None not in printed[1:]
+    assert table.rows[3].cells["H"].printed.mean == -0.2818
+
+
+def test_ours_are_changes_of_the_recall_of_the_whole(tmp_path):
+    data = make_ablation()
+    data["chunks"]["I"].update(support=0, recall=None)
+    write_beside(tmp_path / "wnut17/bilstm_char_cnn/att/ablation.json", data)
+    write_beside(tmp_path / "a/mine/v/ablation.json", make_ablation(other=None))
+    table = make_chunk_table(PAPER, tmp_path)
+    mine, ours = table.rows[5:10], table.rows[10:]
+    assert [row.stub for row in mine] == [("a, dev", "mine v", tag) for tag in "OSBIE"]
+    assert ours[0].stub == ("WNUT 2017, dev", "Att-BiLSTM-CNN", "O")
+    found = {key: cell.ours and cell.ours.mean for key, cell in ours[0].cells.items()}
+    parts = {"H": 0.25, "C": None, "C1": -0.5}
+    more = dict.fromkeys([f"C{i}" for i in range(2, 6)])
+    whole = {"support": 7, "whole": 0.5}
+    assert found == {**whole, **parts, **more, "other": -0.25}
+    assert mine[0].cells["other"].ours is None
+    # nothing to find
+    found = {key: cell.ours and cell.ours.mean for key, cell in ours[3].cells.items()}
+    assert found == {**dict.fromkeys(found), "support": 0}
+
+
+def test_other_parts_have_columns_of_their_own(tmp_path):
+    data = make_ablation(parts={"forward": 0.25, "backward": 0.5})
+    data["setting"]["parts"] = ["forward", "backward"]
+    write_beside(tmp_path / "a/b/c/ablation.json", data)
+    table = make_chunk_table(PAPER, tmp_path)
+    labels = [column.label for column in table.columns]
+    assert labels[-3:] == ["forward", "backward", "Baseline"]
+    assert table.rows[-1].cells["forward"].ours.mean == -0.25
+    assert table.rows[0].cells["forward"].printed is None
+
+
+def test_the_commands_write_where_it_is_read(tmp_path):
+    (ablation,) = re.findall(" -o (.*)`", " ".join(PAPER.tables["5"]["notes"]))
+    (attention,) = re.findall(" -o (.*)`", PAPER.figures["attention"]["note"])
+    write_beside(tmp_path / ablation, make_ablation())
+    write_beside(tmp_path / attention, make_attention())
+    assert len(make_chunk_table(PAPER, tmp_path / "metrics").rows) == 10
+    assert len(show_attention(PAPER, tmp_path / "metrics")) == 1
+
+
+def test_names_of_parts_are_not_quoted_at_length(tmp_path):
+    data = make_ablation()
+    data["setting"]["parts"] = ["x" * 10**6]
+    path = write_beside(tmp_path / "ablation.json", data)
+    with pytest.raises(ValueError, match=r"'xxx.*' is not there") as error:
+        read_ablation(PAPER, path)
+    assert len(str(error.value)) < 500 + len(str(path))
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ({}, "'setting' is None"),
+        ({**make_ablation(), "chunks": None}, "'chunks' is None"),
+        # an evaluation without --ablation
+        ({**make_ablation(), "setting": {"parts": []}}, "'parts' should be names of"),
+        ({**make_ablation(), "setting": {"parts": [1]}}, "'parts' should be names of"),
+        ({**make_ablation(), "setting": {"parts": ["whole"]}}, "'parts' should be"),
+        ({**make_ablation(), "chunks": {"O": {}}}, "'support' is None"),
+        (make_ablation(support=-1), "'support' is -1"),
+        (make_ablation(support=True), "'support' is True"),
+        (make_ablation(recall=1.5), "'recall' is 1.5"),
+        (make_ablation(other="0.5"), "'other' is '0.5'"),
+        (make_ablation(parts={"H": 0.5, "C": 0.5}), "'C1' is not there"),
+        (make_ablation(parts={"H": -0.5}), "'H' is -0.5"),
+    ],
+)
+def test_what_is_no_ablation_is_refused(content, message, tmp_path):
+    path = write_beside(tmp_path / "a/b/c/ablation.json", content)
+    message = (
+        f"'{path}' should hold what `spacy hashembeds evaluate --ablation` writes, but "
+        f"is damaged or of another kind: {message}"
+    )
+    with pytest.raises(ValueError, match=re.escape(message)):
+        read_ablation(PAPER, path)
+    with pytest.raises(ValueError, match="Write it again, or remove it"):
+        make_chunk_table(PAPER, tmp_path)
+
+
+@pytest.fixture
+def drawn(monkeypatch) -> list[Figure]:
+    """The figures that were saved, to be looked into."""
+    figures = []
+    save = Figure.savefig
+    monkeypatch.setattr(
+        Figure,
+        "savefig",
+        lambda self, *a, **k: figures.append(self) or save(self, *a, **k),
+    )
+    return figures
+
+
+def test_a_panel_shows_what_a_head_attends_to(drawn, tmp_path):
+    path = tmp_path / "wnut17/bilstm_char_cnn/att/attention.json"
+    write_beside(path, make_attention())
+    (picture,) = show_attention(PAPER, tmp_path)
+    assert picture.draw().startswith(b"\x89PNG")
+    assert picture.caption == (
+        "What each head of Att-BiLSTM-CNN attends to, trained on WNUT 2017 (the "
+        "component tok2vec)."
+    )
+    (figure,) = drawn
+    first, second = figure.axes
+    assert [axes.get_title() for axes in figure.axes] == ["Head 1", "Head 2"]
+    for axes in figure.axes:
+        for labels in (axes.get_xticklabels(), axes.get_yticklabels()):
+            assert [label.get_text() for label in labels] == ["$", "_x_"]
+            assert not any(label.get_parse_math() for label in labels)
+    (image,) = first.images
+    # rows look, from above
+    assert image.get_array().tolist() == [[1.0, 0.0], [0.25, 0.75]]
+    assert image.origin == "upper"
+    # both panels have one scale, on which more is darker
+    assert image.get_clim() == second.images[0].get_clim() == (0, 1)
+    brightness = image.get_cmap()([0.0, 0.25, 0.75, 1.0])[:, :3].sum(axis=1)
+    assert all(lighter > darker for lighter, darker in pairwise(brightness))
+
+
+def test_each_component_of_each_file_has_a_picture(tmp_path):
+    assert show_attention(PAPER, tmp_path) == []
+    heads = make_attention()["components"][0]["heads"]
+    components = [{"name": name, "heads": heads} for name in ("one", "two")]
+    data = make_attention(components=components)
+    write_beside(tmp_path / "mine/b/c/attention.json", data)
+    write_beside(tmp_path / "wnut17/b/c/attention.json", make_attention())
+    captions = [picture.caption for picture in show_attention(PAPER, tmp_path)]
+    assert [caption.split("(")[1] for caption in captions] == [
+        "the component one).",
+        "the component two).",
+        "the component tok2vec).",
+    ]
+    assert "b c attends to, trained on mine" in captions[0]
+
+
+def test_long_texts_and_odd_tokens_fit(drawn, tmp_path):
+    n = 200
+    tokens = ["\n", "x" * 50, "\N{GRINNING FACE}", *"a" * (n - 3)]
+    heads = np.full((3, n, n), 1 / n).tolist()
+    data = make_attention(tokens=tokens, components=[{"name": "t", "heads": heads}])
+    path = write_beside(tmp_path / "a/b/c/attention.json", data)
+    (picture,) = show_attention(PAPER, tmp_path)
+    png = picture.draw()
+    (figure,) = drawn
+    assert figure.get_figwidth() <= 13
+    labels = [label.get_text() for label in figure.axes[0].get_yticklabels()]
+    assert labels[:2] == [r"'\n'", f"{'x' * 15}…"]
+    (tmp_path / "x.png").write_bytes(png)
+    assert matplotlib.image.imread(tmp_path / "x.png").shape[1] <= 13 * 150
+    assert read_attention(path)[0].tokens == tokens
+
+
+def make_heads(*rows: object) -> dict[str, object]:
+    return make_attention(components=[{"name": "t", "heads": [list(rows)]}])
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ({}, "'tokens' is None"),
+        (make_attention(tokens=[]), "'tokens' should be a list of texts, but is []"),
+        (make_attention(tokens=["a", 1]), "'tokens' should be a list of texts"),
+        (make_attention(tokens=["a"]), "'heads' should be matrices of 1 by 1 numbers"),
+        (make_attention(tokens=["a"] * 201), "there are 201 tokens, and not 1 to 200"),
+        (make_attention(components=None), "'components' is None"),
+        (make_attention(components=[{"heads": []}]), "'name' is None"),
+        (make_attention(components=[{"name": "a", "heads": []}]), "'heads' should be"),
+        (
+            make_attention(components=[{"name": "a", "heads": [[[1]]] * 65}]),
+            "there are 65 heads, more than 64",
+        ),
+        (make_heads([1, 0]), "'heads' should be"),
+        (make_heads([1, 0], [1]), "'heads' should be"),
+        (make_heads([1, 0], [0, 1.5]), "'heads' should be"),
+        (make_heads([1, 0], [0, -0.5]), "'heads' should be"),
+        (make_heads([1, 0], [0, "1"]), "'heads' should be"),
+        (make_heads([1, 0], [0, None]), "'heads' should be"),
+        # numpy would take it for a number
+        (make_heads([1, 0.5], [0, True]), "'heads' should be"),
+    ],
+)
+def test_what_is_no_attention_is_refused(content, message, tmp_path):
+    path = write_beside(tmp_path / "a/b/c/attention.json", content)
+    message = (
+        f"'{path}' should hold what `python -m lab attention` writes, but is "
+        f"damaged or of another kind: {message}"
+    )
+    with pytest.raises(ValueError, match=re.escape(message)):
+        read_attention(path)
+    with pytest.raises(ValueError, match="Write it again, or remove it"):
+        show_attention(PAPER, tmp_path)

@@ -1,0 +1,137 @@
+"""lab/pages/pairs.py: significance tests of the embedders of docs/results.md."""
+
+import json
+import shutil
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+import spacy
+
+from lab.trials.results import read_results
+from spacy_hashembeds import evaluate
+from spacy_hashembeds.evaluation.bootstrap import adjust_p_values
+from spacy_hashembeds.evaluation.counts import pack_counts
+from spacy_hashembeds.evaluation.evaluate import COUNTS, evaluate_pipeline
+from tests import toy_ner
+from tests.conftest import make_trial
+
+LOOKUP, FEWER = ("multi_embed", "equal"), ("multi_fewer_hash_embed", "equal")
+
+
+@pytest.fixture
+def pairs(monkeypatch) -> ModuleType:
+    """The script, content with one seed."""
+    script = import_module("lab.pages.pairs")
+    monkeypatch.setattr(script, "FEWEST_SEEDS", 1)
+    return script
+
+
+def test_pairs_of_few_seeds_are_left_out(metrics, tmp_path):
+    script = import_module("lab.pages.pairs")
+    for n_seeds in (1, 2):
+        groups = _write_pair(tmp_path, n_seeds, metrics)
+        assert script.compare_pairs(groups) == []
+    (found,) = script.compare_pairs(_write_pair(tmp_path, 3, metrics))
+    assert found["seeds"] == [0, 1, 2]
+
+
+def _write_pair(folder, n_seeds, metrics):
+    for seed in range(n_seeds):
+        for variant in (LOOKUP, FEWER):
+            write(folder, variant, seed, metrics, **{COUNTS: make_counts(1, 2)})
+    return read_results(folder)
+
+
+def write(
+    folder: Path, variant: tuple[str, str], seed: int, metrics: dict, **scores: Any
+) -> None:
+    """Write results under WNUT 2017's name, with other scores on the test set."""
+    names = dict(zip(("embedder", "variant"), variant, strict=True))
+    of_test = {**metrics["scores"]["test"], **scores}
+    changed = {"dataset": "wnut17", **names, "seed": seed, "scores": {"test": of_test}}
+    path = folder.joinpath("wnut17", *variant, f"seed{seed}.json")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps({**metrics, **changed}), encoding="utf8")
+
+
+@pytest.fixture
+def metrics(trained_root) -> dict[str, Any]:
+    return json.loads(make_trial(trained_root).metrics.read_text(encoding="utf8"))
+
+
+def make_counts(*found: int) -> str:
+    """Counts of documents with ten new entities each, of which so many were found."""
+    counts = np.zeros((len(found), 3, 3), dtype="int32")
+    counts[:, 0, 0] = counts[:, 2, 0] = found
+    counts[:, 0, 2] = counts[:, 2, 2] = 10 - np.array(found)
+    return pack_counts(counts)
+
+
+def test_pipelines_are_compared_as_by_evaluate(pairs, metrics, trained_root, tmp_path):
+    corpus = trained_root / "corpus" / "demo"
+    model = make_trial(trained_root).output / "model-best"
+    # one that finds less
+    nlp = spacy.load(shutil.copytree(model, tmp_path / "ruined"))
+    for node in nlp.get_pipe("tok2vec").model.walk():
+        if node.name == "layernorm":
+            node.set_param("G", node.get_param("G") * 0)
+    nlp.to_disk(tmp_path / "ruined")
+    paths = (corpus / "test.spacy", corpus / "train.spacy")
+    ruined = evaluate_pipeline(tmp_path / "ruined", *paths)
+    write(tmp_path / "results", LOOKUP, 1, metrics)
+    write(tmp_path / "results", FEWER, 1, metrics, **ruined)
+    (found,) = pairs.compare_pairs(read_results(tmp_path / "results"))
+    golds, train = map(toy_ner.read, paths)
+    expected = evaluate(spacy.load(model), golds, train=train, against=nlp)
+    for kind, difference in found["differences"].items():
+        f1 = expected["comparison"][kind]["f"]
+        assert difference["difference"] == pytest.approx(f1["difference"])
+        assert difference["p_value"] == f1["p_value"]
+    assert found["differences"]["all"]["difference"] > 0
+
+
+def test_seeds_that_both_have_are_taken_together(pairs, metrics, tmp_path):
+    for seed, found in enumerate([(0, 0), (5, 1), (7, 3), (9, 9)]):
+        write(tmp_path, LOOKUP, seed, metrics, **{COUNTS: make_counts(*found)})
+    for seed, found in ((1, (1, 1)), (2, (3, 1))):
+        write(tmp_path, FEWER, seed, metrics, **{COUNTS: make_counts(*found)})
+    groups = read_results(tmp_path)
+    (found,) = pairs.compare_pairs(groups)
+    assert found["dataset"] == "wnut17"
+    assert (found["first"], found["second"]) == (list(LOOKUP), list(FEWER))
+    assert found["seeds"] == [1, 2]
+    recall, other = 16 / 40, 6 / 40
+    f1, other_f1 = (2 * r / (1 + r) for r in (recall, other))
+    difference = found["differences"]["all"]["difference"]
+    assert difference == pytest.approx(f1 - other_f1)
+    # without seen entities the unseen are all: one test, not two
+    assert found["differences"]["seen"] is found["differences"]["unseen"] is None
+
+
+def test_trials_without_counts_are_left_out(pairs, metrics, tmp_path):
+    del metrics["scores"]["test"][COUNTS]
+    for variant in (LOOKUP, FEWER):
+        write(tmp_path, variant, 0, metrics)
+    assert pairs.compare_pairs(read_results(tmp_path)) == []
+    write(tmp_path, LOOKUP, 0, metrics, **{COUNTS: make_counts(1)})
+    assert pairs.compare_pairs(read_results(tmp_path)) == []
+    write(tmp_path, FEWER, 0, metrics, **{COUNTS: make_counts(2)})
+    assert len(pairs.compare_pairs(read_results(tmp_path))) == 1
+
+
+def test_p_values_are_adjusted_for_all_pairs(pairs, metrics, tmp_path):
+    rng = np.random.default_rng(0)
+    hybrid = ("multi_hybrid_embed", "equal")
+    for variant, most in ((LOOKUP, 10), (FEWER, 8), (hybrid, 5)):
+        counts = make_counts(*rng.integers(0, most, 30))
+        write(tmp_path, variant, 0, metrics, **{COUNTS: counts})
+    found = pairs.compare_pairs(read_results(tmp_path))
+    tests = [pair["differences"]["all"] for pair in found]
+    p_values = [test["p_value"] for test in tests]
+    assert len(set(p_values)) == 3  # lookup and hybrid with hashing, and each other
+    adjusted = [test["adjusted_p_value"] for test in tests]
+    assert adjusted == adjust_p_values(p_values) != p_values

@@ -1,0 +1,168 @@
+"""docs/pretraining.md: its example, its commands, and what draws its curves."""
+
+import json
+import re
+import shlex
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import pytest
+import srsly
+from spacy.cli._util import app
+from spacy.util import load_config
+from spacy.vocab import Vocab
+from thinc.api import Config
+from typer.testing import CliRunner
+
+from lab.trials.configs import CONFIGS
+from lab.vectors.rawtext import write_raw_text
+from spacy_hashembeds.corpora.docbin import read_docs
+from tests.conftest import ROOT
+
+PAGE = ROOT / "docs" / "pretraining.md"
+OBJECTIVE = "spacy-hashembeds.PretrainShuffleRandom.v1"
+
+
+def read_blocks(language: str) -> list[str]:
+    text = PAGE.read_text(encoding="utf8")
+    found = re.findall(r"^```(\w*)\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+    return [block for name, block in found if name == language]
+
+
+def find_command(start: str) -> list[str]:
+    """The one command of the page that begins so."""
+    lines = [line for block in read_blocks("") for line in block.splitlines()]
+    (line,) = (line for line in lines if line.startswith(start))
+    return shlex.split(line)
+
+
+@pytest.fixture(scope="module")
+def script() -> ModuleType:
+    """The script that draws the picture."""
+    return import_module("lab.pages.pretraining")
+
+
+# The example
+
+
+@pytest.mark.slow
+def test_ones_own_text_is_pretrained_on(tiny_corpus, tmp_path, monkeypatch):
+    """The page from top to bottom, but for the size of all."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "corpus").mkdir()
+    (tmp_path / "corpus" / "mine").symlink_to(tiny_corpus)
+    held_out = next(read_docs(tiny_corpus / "test.spacy", Vocab())).text
+    lines = ["A line that is new, and long enough", f" {held_out}  "]
+    Path("lines.txt").write_text("\n".join(lines), encoding="utf8")
+    (example,) = read_blocks("python")
+    exec(example, {})
+    texts = [record["text"] for record in srsly.read_jsonl("raw.jsonl")]
+    assert texts[0] == lines[0]
+    assert not any(held_out.strip() in text for text in texts)
+    assert len(texts) > 50  # the training data
+
+    write_config()
+    run(find_command("spacy init fill-config config.cfg"))
+    (block,) = read_blocks("ini")
+    text = Path("filled.cfg").read_text(encoding="utf8")
+    text, n = re.subn(r"\[pretraining\.objective\]\n(.+\n)+", block, text)
+    assert n == 1
+    Path("filled.cfg").write_text(text, encoding="utf8")
+    pretrain = find_command("spacy pretrain filled.cfg")
+    pretrain[pretrain.index("--pretraining.max_epochs") + 1] = "2"
+    run(pretrain)
+    assert len((Path("pretrained") / "log.jsonl").read_text().splitlines()) == 3
+    run([*find_command("spacy train filled.cfg"), "--training.max_steps", "2"])
+    assert (Path("training/mine/model-last") / "config.cfg").is_file()
+
+
+def write_config() -> None:
+    """A config of one's own: one that comes with us, with small layers."""
+    sizes = {
+        "components.tok2vec.model.encode.width": 8,
+        "components.tok2vec.model.encode.depth": 1,
+        "components.tok2vec.model.embed.rows": [100, 20, 50, 20],
+        "training.eval_frequency": 1,
+    }
+    config = load_config(CONFIGS / "multi_fewer_hash_embed.cfg", overrides=sizes)
+    config["nlp"].pop("after_pipeline_creation")
+    config.to_disk("config.cfg")
+
+
+def run(command: list[str]) -> None:
+    assert command[0] == "spacy"
+    result = CliRunner().invoke(app, command[1:])
+    assert result.exit_code == 0, result.output
+
+
+def test_settings_are_those_of_the_config_that_comes_with_us():
+    config = load_config(CONFIGS / "pretrain_ner.cfg")
+    assert config["pretraining"]["objective"]["@architectures"] == OBJECTIVE
+    (block,) = read_blocks("ini")
+    written = Config().from_str("[pretraining]\n" + block)["pretraining"]["objective"]
+    assert dict(written) == dict(config["pretraining"]["objective"])
+    text = PAGE.read_text(encoding="utf8")
+    for name, value in (("batcher.size", "3000"), ("dropout", r"0\.1")):
+        assert re.search(rf"`pretraining\.{name}` \| {value}\b", text)
+    assert config["pretraining"]["batcher"]["size"] == 3000
+    assert config["pretraining"]["dropout"] == 0.1
+
+
+def test_what_is_said_of_the_text_is_so(data_dir, prepare_real, tmp_path):
+    corpus = prepare_real("wnut17")
+    counts = write_raw_text(
+        data_dir / "wnut17-raw",
+        tmp_path / "raw.spacy",
+        held_out=[corpus / "dev.spacy", corpus / "test.spacy"],
+        added=[corpus / "train.spacy"],
+    )
+    text = " ".join(PAGE.read_text(encoding="utf8").split())
+    assert f"{counts.lines:,} texts of {counts.tokens:,} tokens" in text
+
+
+# The curves
+
+
+def write_log(path: Path, *records: tuple[int, float, int]) -> Path:
+    """A log as `spacy pretrain` writes it: words, loss, and epoch."""
+    path.parent.mkdir(exist_ok=True)
+    lines = [
+        {"nr_word": words, "loss": loss, "epoch_loss": 0.0, "epoch": epoch}
+        for words, loss, epoch in records
+    ]
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return path
+
+
+def test_a_point_is_what_came_since_the_last(script, tmp_path):
+    last = (3000, 1900.0, 2)
+    records = [(1000, 1100.0, 0), (2000, 1600.0, 1), last, last]
+    curve = script.read_curve(write_log(tmp_path / "log.jsonl", *records))
+    expected = [(0.001, 1.1), (0.002, 0.5), (0.003, 0.3)]
+    np.testing.assert_allclose(curve, expected)
+
+
+def test_a_run_that_goes_on_is_added_and_one_that_begins_anew_is_not(script, tmp_path):
+    first, more = [(1000, 1100.0, 0), (2000, 1600.0, 1)], (500, 200.0, 2)
+    curve = script.read_curve(write_log(tmp_path / "log.jsonl", *first, more))
+    np.testing.assert_allclose(curve[-1], (0.0025, 0.4))
+    assert len(curve) == 3
+    curve = script.read_curve(write_log(tmp_path / "log.jsonl", *first, (500, 200, 0)))
+    np.testing.assert_allclose(curve, [(0.0005, 0.4)])
+
+
+def test_curves_are_drawn(script, tmp_path):
+    write_log(tmp_path / "logs" / "one.jsonl", (1000, 1100.0, 0), (2000, 1600.0, 1))
+    write_log(tmp_path / "logs" / "two.jsonl", (1000, 900.0, 0))
+    curves = script.read_curves(tmp_path / "logs")
+    assert list(curves) == ["one", "two"]
+    script.draw_curves(curves, tmp_path / "curves.png")
+    assert (tmp_path / "curves.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_numbers_of_who_guesses_are_those_of_the_page(script):
+    text = PAGE.read_text(encoding="utf8")
+    assert f"{script.GUESS:.3f}, that of knowing" in text
+    assert f"{np.log(3):.3f}, ln 3" in text

@@ -1,0 +1,411 @@
+import re
+from pathlib import Path
+
+import pytest
+import srsly
+from spacy import blank
+
+from lab.trials.configs import CONFIGS
+from lab.trials.grid import Grid, read_grid
+from lab.trials.run_trial import check_config
+from lab.trials.trial import Trial
+from spacy_hashembeds.corpora.docbin import read_examples
+from spacy_hashembeds.symbols import count_values
+from tests.conftest import ROOT, TORCH_CONFIGS
+
+GRIDS = sorted((CONFIGS / "grids").glob("*.yml"))
+
+EMBED = "components.tok2vec.model.embed"
+
+# Symbols seen 10 times or more (NORM, PREFIX, SUFFIX, SHAPE), as docs/reference.md has
+# them for three; counted with `spacy hashembeds tables`.
+SYMBOLS = {
+    "wnut17": [687, 85, 743, 128],
+    "anem": [759, 82, 600, 74],
+    "conll2002_es": [2635, 80, 1147, 88],
+    "conll2002_nl": [1850, 77, 1070, 97],
+    "archaeology": [3134, 102, 1496, 175],
+}
+
+EXAMPLE = """
+datasets: [wnut17, anem]
+seeds: [0, 7]
+vectors:
+  spacy: {wnut17: en_core_web_lg, anem: assets/vectors/anem}
+trials:
+  - embedder: multi_embed
+  - embedder: multi_hash_embed
+    variant: small
+    overrides: {training.dropout: 0.2, training: {optimizer: {learn_rate: 1e-2}}}
+    per_dataset:
+      wnut17: {components.tok2vec.model.embed.rows: [1, 2, 3, 4]}
+      anem: {components: {tok2vec.model.embed.rows: [5, 6, 7, 8]}}
+  - embedder: multi_embed
+    variant: vectors
+    datasets: [anem]
+    vectors: spacy
+"""
+
+
+@pytest.fixture
+def read(tmp_path):
+    def read(text: str) -> Grid:
+        path = tmp_path / "grid.yml"
+        path.write_text(text)
+        return read_grid(path)
+
+    return read
+
+
+def names(trials: list[Trial]) -> list[str]:
+    return [trial.name for trial in trials]
+
+
+# What a grid says
+
+
+def test_trials_come_seed_by_seed_and_dataset_by_dataset(read):
+    assert names(read(EXAMPLE).expand()) == [
+        "wnut17/multi_embed/default/seed0",
+        "wnut17/multi_hash_embed/small/seed0",
+        "anem/multi_embed/default/seed0",
+        "anem/multi_hash_embed/small/seed0",
+        "anem/multi_embed/vectors/seed0",
+        "wnut17/multi_embed/default/seed7",
+        "wnut17/multi_hash_embed/small/seed7",
+        "anem/multi_embed/default/seed7",
+        "anem/multi_hash_embed/small/seed7",
+        "anem/multi_embed/vectors/seed7",
+    ]
+
+
+def test_overrides_are_those_of_the_trial_and_of_the_dataset(read):
+    trials = {trial.name: trial for trial in read(EXAMPLE).expand()}
+    assert trials["wnut17/multi_embed/default/seed0"].overrides == {}
+    for dataset, rows in {"wnut17": [1, 2, 3, 4], "anem": [5, 6, 7, 8]}.items():
+        assert trials[f"{dataset}/multi_hash_embed/small/seed7"].overrides == {
+            "training.dropout": 0.2,
+            "training.optimizer.learn_rate": 0.01,
+            f"{EMBED}.rows": rows,
+        }
+    assert trials["anem/multi_embed/vectors/seed0"].overrides == {
+        "paths.vectors": "assets/vectors/anem",
+        f"{EMBED}.include_static_vectors": True,
+    }
+
+
+def test_overrides_of_the_grid_are_those_of_all_its_trials(read):
+    overrides = "{nlp.lang: de, training: {dropout: 0}}"
+    trials = "[{embedder: a}, {embedder: b, overrides: {b.c: 1}}]"
+    rows = read(grid(trials, overrides=overrides)).rows
+    shared = {"nlp.lang": "de", "training.dropout": 0}
+    assert [row.overrides for row in rows] == [
+        {"x": shared, "y": shared},
+        {"x": {**shared, "b.c": 1}, "y": {**shared, "b.c": 1}},
+    ]
+
+
+def test_trials_have_the_folder_and_the_gpu(read, tmp_path):
+    (trial,) = read("{datasets: [demo], trials: [{embedder: multi_embed}]}").expand(
+        root=tmp_path, gpu_id=2
+    )
+    assert (trial.root, trial.gpu_id, trial.seed) == (tmp_path, 2, 0)
+
+
+@pytest.mark.parametrize(
+    ("choice", "left"),
+    [
+        ({}, 10),
+        ({"datasets": ["wnut17"]}, 4),
+        ({"seeds": [7]}, 5),
+        ({"embedders": ["multi_embed"]}, 6),
+        ({"variants": ["vectors", "small"]}, 6),
+        ({"variants": ["default"], "datasets": ["anem"], "seeds": [0]}, 1),
+    ],
+)
+def test_a_grid_can_be_narrowed(read, choice, left):
+    grid = read(EXAMPLE)
+    trials = grid.narrow(**choice).expand()
+    assert len(trials) == left
+    every = grid.expand()
+    assert trials == [trial for trial in every if trial in trials]
+    for name, values in choice.items():
+        assert {getattr(trial, name[:-1]) for trial in trials} == set(values)
+
+
+@pytest.mark.parametrize(
+    ("choice", "message"),
+    [
+        (
+            {"datasets": ["demo"]},
+            "'demo' is not in the grid. Its datasets are: wnut17,",
+        ),
+        ({"seeds": [1]}, "1 is not in the grid. Its seeds are: 0, 7."),
+        (
+            {"embedders": ["x"]},
+            "'x' .* Its embedders are: multi_embed, multi_hash_embed",
+        ),
+        ({"variants": ["x"]}, r"'x' .* Its variants are: default, small, vectors\."),
+        ({"variants": ["vectors"], "datasets": ["wnut17"]}, "No trial of the grid is"),
+    ],
+)
+def test_a_choice_of_nothing_is_an_error(read, choice, message):
+    with pytest.raises(ValueError, match=message):
+        read(EXAMPLE).narrow(**choice)
+
+
+# Mistakes
+
+
+def grid(trials="[{embedder: a}]", **settings) -> str:
+    """The text of a grid; what it has is given as YAML."""
+    settings = {"datasets": "[x, y]", "trials": trials, **settings}
+    return "\n".join(f"{key}: {value}" for key, value in settings.items())
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a: [", "is no grid of trials. Invalid YAML"),
+        ("", "The file should have keys and values, but is None"),
+        ("[a, b]", "The file should have keys and values, but is ['a', 'b']"),
+        (
+            "datasets: [x]",
+            "datasets, seeds, overrides, vectors, trials, but lacks trials.",
+        ),
+        (grid(seed="[1]"), "seeds, overrides, vectors, trials, but has 'seed'."),
+        (grid(datasets="[]"), "'datasets' should be a list of one or more, but is []"),
+        (grid(datasets="x"), "'datasets' should be a list of one or more, but is 'x'"),
+        (grid(datasets="[1]"), "'datasets' should hold str, not 1."),
+        (grid(datasets="[x, x]"), "'datasets' has 'x' twice."),
+        (grid(seeds="[]"), "'seeds' should be a list of one or more, but is []"),
+        (grid(seeds="['1']"), "'seeds' should hold int, not '1'."),
+        (grid(seeds="[true]"), "'seeds' should hold int, not True."),
+        (grid(seeds="[0, 0]"), "'seeds' has 0 twice."),
+        (grid("[]"), "'trials' should be a list of one or more, but is []"),
+        (grid("[a]"), "'trials' should hold dict, not 'a'."),
+        (grid("[{variant: b}]"), "Trial 1 should have the keys embedder, variant,"),
+        (grid("[{embedder: a}, {embeder: a}]"), "Trial 2 should have the keys"),
+        (grid("[{embeder: a}]"), "vectors, but has 'embeder' and lacks embedder."),
+        (
+            grid("[{embedder: 1}]"),
+            "Trial 1 should have text as 'embedder'",
+        ),
+        (
+            grid("[{embedder: a, datasets: [z]}]"),
+            "'z' is not in the grid. Its datasets are: x, y.",
+        ),
+        (
+            grid("[{embedder: a, datasets: []}]"),
+            "'datasets' of Trial 1 (a, default) sh",
+        ),
+        (
+            grid("[{embedder: a}, {embedder: a, datasets: [y], overrides: {b.c: 1}}]"),
+            "a has the variant 'default' 2 times for y. Give other overrides another",
+        ),
+        (
+            grid("[{embedder: a, per_dataset: {x: {b.c: 1}}}]"),
+            "'per_dataset' of Trial 1 (a, default) should have the keys x, y, but la",
+        ),
+        (
+            grid("[{embedder: a, datasets: [x], per_dataset: {x: {b.c: 1}, y: {}}}]"),
+            "(a, default) should have the keys x, but has 'y'.",
+        ),
+        (
+            grid("[{embedder: a, overrides: {dropout: 1}}]"),
+            "Trial 1 (a, default): 'dropout' is no setting; 'training.dropout' is.",
+        ),
+        (
+            grid("[{embedder: a, overrides: {b.c: 1, b: {c: 2}}}]"),
+            "Trial 1 (a, default) sets b.c 2 times.",
+        ),
+        (
+            grid(
+                "[{embedder: a, datasets: [x], overrides: {b.c: 1}, "
+                "per_dataset: {x: {b.c: 1}}}]"
+            ),
+            "Trial 1 (a, default) sets b.c 2 times.",
+        ),
+        (
+            grid("[{embedder: a, overrides: {training.score_weights: {}}}]"),
+            "Trial 1 (a, default): 'training.score_weights' is {}, which sets nothing.",
+        ),
+        (
+            grid("[{embedder: a, overrides: [b.c]}]"),
+            "What overrides in Trial 1 (a, default) should have keys and values, but",
+        ),
+        (
+            grid("[{embedder: a, vectors: lg}]"),
+            "'lg' is not in the grid. Its vectors are: none.",
+        ),
+        (
+            grid("[{embedder: a, vectors: lg}]", vectors="{lg: {x: b}}"),
+            "'vectors.lg', which Trial 1 (a, default) uses, should have the keys x, y, "
+            "but lacks y.",
+        ),
+        (
+            grid("[{embedder: a, vectors: lg}]", vectors="{lg: b}"),
+            "'vectors.lg', which Trial 1 (a, default) uses, should have keys and val",
+        ),
+        (
+            grid("[{embedder: a, vectors: lg}]", vectors="[lg]"),
+            "'vectors' should have keys and values, but is ['lg']",
+        ),
+        (
+            grid("[{embedder: a, vectors: lg}]", vectors="{lg: {x: 1, y: a}}"),
+            "'vectors.lg.x' should hold str, not 1",
+        ),
+        (
+            grid("[{embedder: a, overrides: {b.c: 1}}]", overrides="{b.c: 2}"),
+            "Trial 1 (a, default) sets b.c 2 times.",
+        ),
+    ],
+)
+def test_mistakes_are_named(read, tmp_path, text, message):
+    with pytest.raises(ValueError, match=re.escape(message)) as error:
+        read(text)
+    assert str(error.value).startswith(
+        f"'{tmp_path / 'grid.yml'}' is no grid of trials."
+    )
+
+
+def test_a_missing_file(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"There is no grid '.*none\.yml'"):
+        read_grid(tmp_path / "none.yml")
+
+
+# The grids of the report
+
+
+def test_there_is_a_grid_for_each_experiment():
+    assert [path.stem for path in GRIDS] == [
+        *("budgets", "encoders", "features", "floret", "hashformers", "main"),
+        *("min_freq", "ngrams", "noise", "num_hashes", "pretraining", "rows"),
+        "vectors",
+    ]
+
+
+def test_grids_agree_on_what_a_variant_is():
+    """Or one would overwrite the results of another."""
+    overrides: dict[str, object] = {}
+    for path in GRIDS:
+        for trial in read_grid(path).expand():
+            assert overrides.setdefault(trial.name, trial.overrides) == trial.overrides
+            assert trial.seed in range(8 if path.stem == "noise" else 3)
+            assert trial.config.parent.name == "configs"
+
+
+@pytest.mark.parametrize(
+    ("needs_torch", "n_at_least"),
+    [(False, 20), pytest.param(True, 4, marks=pytest.mark.torch)],
+)
+def test_overrides_name_settings_that_configs_have(needs_torch, n_at_least, tmp_path):
+    """Also those of trials that can't be run here, for want of corpora and vectors."""
+    vectors = tmp_path / "vectors"
+    vectors.touch()
+    trials = {}
+    for path in GRIDS:
+        for trial in read_grid(path).expand(root=ROOT):
+            overrides = dict(trial.overrides)
+            if "paths.vectors" in overrides:
+                overrides["paths.vectors"] = str(vectors)
+            settings = {"overrides": overrides, "dataset": "wnut17", "root": ROOT}
+            settings |= {"embedder": trial.embedder, "variant": trial.variant}
+            if (trial.config in TORCH_CONFIGS) is needs_torch:
+                trials[trial.embedder, trial.variant] = Trial(**settings)
+    assert len(trials) >= n_at_least
+    for trial in trials.values():
+        check_config(trial)
+
+
+def find(grid: str, variant: str) -> dict[str, object]:
+    """The rows of a variant on each dataset, in a grid."""
+    trials = read_grid(CONFIGS / "grids" / f"{grid}.yml").expand()
+    found = [trial for trial in trials if trial.variant == variant]
+    assert {trial.embedder for trial in found} == {"multi_hash_embed"}
+    return {trial.dataset: trial.overrides[f"{EMBED}.rows"] for trial in found}
+
+
+@pytest.mark.parametrize(
+    ("grid", "variant", "divisor"),
+    [
+        ("main", "rows100", 1),
+        ("rows", "rows100", 1),
+        ("rows", "rows20", 5),
+        ("rows", "rows10", 10),
+        ("vectors", "rows100_vectors", 1),
+        ("floret", "rows100_floret", 1),
+        ("floret", "rows10_floret", 10),
+    ],
+)
+def test_adjusted_rows_are_parts_of_the_symbols(grid, variant, divisor):
+    rows = find(grid, variant)
+    datasets = ["wnut17"] if grid == "floret" else list(SYMBOLS)
+    assert rows == {
+        name: [int(n / divisor) for n in SYMBOLS[name]] for name in datasets
+    }
+
+
+def test_ablated_features_take_their_rows_along():
+    usual = {"NORM": 5000, "PREFIX": 2500, "SUFFIX": 2500, "SHAPE": 2500, "ORTH": 5000}
+    for trial in read_grid(CONFIGS / "grids/features.yml").expand():
+        if trial.variant == "default":
+            assert trial.overrides == {}
+            continue
+        attrs = trial.overrides[f"{EMBED}.attrs"]
+        assert "_".join(attrs).lower() == trial.variant
+        expected = {f"{EMBED}.attrs": attrs}
+        if trial.embedder == "multi_hash_embed":
+            expected[f"{EMBED}.rows"] = [usual[attr] for attr in attrs]
+        assert trial.overrides == expected
+
+
+@pytest.mark.parametrize("path", GRIDS, ids=lambda path: path.stem)
+def test_variants_with_vectors_are_those_that_use_them(path: Path):
+    kinds = {"vectors": "spacy", "fasttext": "fasttext", "floret": "floret"}
+    data = srsly.read_yaml(path)
+    for entry in data["trials"]:
+        last = entry.get("variant", "default").split("_")[-1]
+        assert entry.get("vectors") == kinds.get(last)
+
+
+def test_symbols_of_archaeology_are_those_of_its_corpus(prepare_real):
+    """Those of the others are checked where symbols are counted."""
+    docs = (
+        example.predicted
+        for example in read_examples(
+            prepare_real("archaeology") / "train.spacy", blank("nl")
+        )
+    )
+    counts = count_values(docs, ["NORM", "PREFIX", "SUFFIX", "SHAPE"])
+    frequent = [sum(n >= 10 for n in counter.values()) for counter in counts.values()]
+    assert frequent == SYMBOLS["archaeology"]
+
+
+# Anchors and aliases
+
+
+def test_aliases_are_what_they_stand_for(read):
+    text = """
+datasets: &d [x, y]
+trials:
+- {embedder: a, datasets: *d, overrides: &o {b: {c: 1}}}
+- {embedder: b, overrides: &p {<<: *o, d.e: 2}}
+- {embedder: c, overrides: *p}
+"""
+    rows = {row.embedder: row.overrides["y"] for row in read(text).rows}
+    large = {"b.c": 1, "d.e": 2}
+    assert rows == {"a": {"b.c": 1}, "b": large, "c": large}
+
+
+def test_what_has_no_end_is_refused(read):
+    for trials in ("&t [*t]", "[{embedder: a, overrides: &o {b: *o}}]"):
+        with pytest.raises(ValueError, match=r"grid\.yml' is no grid of trials"):
+            read(f"datasets: [x]\ntrials: {trials}")
+
+
+def test_nothing_is_quoted_at_length(read, tmp_path):
+    for text in (f"datasets: {'x' * 10**5}\ntrials: 1", f"!!float {'x' * 10**5}"):
+        with pytest.raises(ValueError, match="is no grid of trials") as error:
+            read(text)
+        assert len(str(error.value)) < 550 + len(str(tmp_path))

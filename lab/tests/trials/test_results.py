@@ -1,0 +1,454 @@
+import json
+import re
+import statistics
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lab.trials.results import (
+    Estimate,
+    PartScore,
+    TrialKey,
+    estimate,
+    estimate_score,
+    find_misnamed,
+    read_results,
+    select_task,
+)
+from spacy_hashembeds.evaluation.categories import SCORES
+from tests.conftest import make_trial
+
+SETTING = {"cats_support": 20, "cats_exclusive": True, "cats_per_type": {}}
+
+
+SIZES = {"embedding_parameters": 1000, "bytes_on_disk": 2_500_000}
+
+TABLE = {
+    **{"component": "tok2vec", "attr": "NORM", "kind": "weighted", "rows": 5},
+    **{"width": 4, "parameters": 34, "parts": {"components": 20, "weights": 14}},
+    "standard": {"vocabulary": 60, "importance_rows": 28},
+}
+
+
+def write_result(
+    root: Path,
+    dataset: str,
+    embedder: str,
+    variant: str,
+    seed: int = 0,
+    scores: dict[str, dict[str, float]] | None = None,
+    **changes: Any,
+) -> Path:
+    """Write the results of a trial that was never run.
+
+    scores: For each split, scores such as ents_f; others are 0.5.
+    """
+    scores = {"dev": {}, "test": {}, **(scores or {})}
+    prefixes = ("ents", "ents_seen", "ents_unseen")
+    result = {
+        "dataset": dataset,
+        "embedder": embedder,
+        "variant": variant,
+        "seed": seed,
+        "model": "training/model-best",
+        "overrides": {},
+        "corpus_hashes": {"train": f"hash of {dataset}"},
+        "scores": {
+            split: {
+                **{f"{prefix}_{key}": 0.5 for prefix in prefixes for key in "prf"},
+                **{f"{prefix}_support": 10 for prefix in prefixes},
+                **values,
+            }
+            for split, values in scores.items()
+        },
+        "sizes": {"embedding_parameters": 1000, "bytes_on_disk": 2_500_000},
+        **changes,
+    }
+    path = root / dataset / embedder / variant / f"seed{seed}.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(result), encoding="utf8")
+    return path
+
+
+def write_categories(
+    root: Path,
+    dataset: str,
+    embedder: str,
+    variant: str,
+    seed: int = 0,
+    scores: Mapping[str, Any] | None = None,
+) -> Path:
+    """Write the results of a text classifier's trial: all is 0.5, or as given."""
+    path = write_result(root, dataset, embedder, variant, seed)
+    values = {**dict.fromkeys(SCORES, 0.5), **SETTING, **(scores or {})}
+    metrics = {
+        **json.loads(path.read_text()),
+        "scores": {"dev": values, "test": values},
+    }
+    path.write_text(json.dumps(metrics))
+    return path
+
+
+def write_seeds(
+    root: Path,
+    dataset: str,
+    embedder: str,
+    variant: str,
+    values: list[float],
+    split: str = "test",
+    score: str = "ents_f",
+) -> None:
+    """Write results that have one score, of each seed."""
+    for seed, value in enumerate(values):
+        scores = {split: {score: value}}
+        write_result(root, dataset, embedder, variant, seed, scores)
+
+
+def test_what_a_real_trial_wrote_is_read(trained_root):
+    trial = make_trial(trained_root)
+    recorded = json.loads(trial.metrics.read_text())
+    groups = read_results(trained_root / "metrics")
+    ((key, (result,)),) = groups.items()
+    assert key == ("demo", "multi_fewer_hash_embed", "default")
+    assert (result.seed, result.path) == (0, trial.metrics)
+    assert result.overrides == recorded["overrides"]
+    assert result.bytes_on_disk == recorded["sizes"]["bytes_on_disk"]
+    for split in ("dev", "test"):
+        for name, score in result.scores[split].items():
+            assert score == recorded["scores"][split][name]
+        assert len(result.scores[split]) == 9
+        for part, names in result.parts[split].items():
+            scores = recorded["scores"][split][f"ents_per_{part}"]
+            assert set(names) == set(scores)
+            for name, score in names.items():
+                assert score.support == scores[name]["support"]
+                assert score.f == (scores[name]["f"] if score.support else None)
+        assert sum(s.support for s in result.parts[split]["length"].values()) > 0
+    assert result.words_per_second == recorded["timings"]["words_per_second"]
+    sizes = recorded["sizes"]
+    assert result.pipeline_parameters == sizes["pipeline_parameters"]
+    assert result.mixing_parameters == sizes["mixing_parameters"]
+
+
+def test_seeds_are_grouped_in_order(tmp_path):
+    for seed in (10, 2, 0):
+        write_result(tmp_path, "anem", "multi_embed", "default", seed)
+    write_result(tmp_path, "anem", "multi_embed", "min_freq1", 7)
+    groups = read_results(tmp_path)
+    assert [r.seed for r in groups[TrialKey("anem", "multi_embed", "default")]] == [
+        0,
+        2,
+        10,
+    ]
+    assert len(groups) == 2
+
+
+def test_other_files_are_left_alone(tmp_path):
+    path = write_result(tmp_path, "anem", "multi_embed", "default")
+    (tmp_path / "anem/comparison.json").write_text("no result")
+    path.with_name("seed0.failed.json").write_text("no result")
+    path.with_name(".seed1-abc.json").write_text("half a result")
+    path.with_name("seeds.json").write_text("no result")
+    assert len(read_results(tmp_path)) == 1
+
+
+BESIDE = ("importance.json", "attention.json", "ablation.json")
+
+
+def test_files_skipped_for_their_names_are_found(tmp_path):
+    path = write_result(tmp_path, "anem", "multi_embed", "default")
+    (tmp_path / "anem/comparison.json").write_text("no result")
+    assert find_misnamed(tmp_path) == []
+    names = ("seed-1.json", "seed1 (copy).json", "seed\N{SUPERSCRIPT TWO}.json")
+    for name in (*names, ".seed1-abc.json", *BESIDE, "notes.txt"):
+        path.with_name(name).write_text("no result")
+    assert find_misnamed(tmp_path) == sorted(map(path.with_name, names))
+
+
+def test_no_results_and_no_folder_are_errors(tmp_path):
+    message = r"no results in '.*Give the folder 'metrics' .*VARIANT/seedN\.json\."
+    with pytest.raises(FileNotFoundError, match=message):
+        read_results(tmp_path)
+    with pytest.raises(FileNotFoundError, match=r"There is no folder '.*nowhere'"):
+        read_results(tmp_path / "nowhere")
+
+
+BROKEN = "should hold the results of a trial, but is damaged or of another kind"
+
+
+@pytest.mark.parametrize(
+    ("raw", "message"),
+    [
+        (b"", "Expecting value"),
+        (b"{}", "'dataset' should be text, but is None"),
+        (b'[{"dataset": "anem"}]', "it should be an object, but is"),
+        (b"null", "it should be an object, but is None"),
+        (b'{"dataset": ' + b"[" * 10**5 + b"]" * 10**5 + b"}", "nested too deeply"),
+        (b"\x89PNG\r\n\x1a\n\x00", "can't decode byte 0x89"),
+        (b'"' + b"x" * 10**7 + b'"', "it should be an object, but is 'xxx"),
+    ],
+    ids=["empty", "bare", "list", "null", "deep", "bytes", "long"],
+)
+def test_a_broken_file_is_refused_by_its_path(raw, message, tmp_path):
+    path = write_result(tmp_path, "anem", "multi_embed", "default")
+    path.write_bytes(raw)
+    with pytest.raises(ValueError, match=f"^'{path}' {BROKEN}: .*{message}") as error:
+        read_results(tmp_path)
+    assert len(str(error.value)) < 500 + len(str(path))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"dataset": ["anem"]}, r"'dataset' should be text, but is \['anem'\]"),
+        ({"variant": "x" * 10**6}, "but holds the results of 'anem/multi_embed/x"),
+        ({"seed": True}, "'seed' should be a whole number, but is True"),
+        ({"seed": "0"}, "'seed' should be a whole number, but is '0'"),
+        ({"seed": 10**400}, r"'seed' should be from 0 to 2\*\*53, but is 1000"),
+        ({"seed": float("inf")}, "it holds Infinity, which is no number in JSON"),
+        ({"overrides": [["a.b", 1]]}, "'overrides' should be an object, but is"),
+        ({"corpus_hashes": None}, "'corpus_hashes' should be an object"),
+        ({"scores": {}}, "'scores' should have a split or more"),
+        ({"scores": {"test": [0.5]}}, "'test' should be an object"),
+        ({"scores": {"test": {}}}, "'ents_support' should be a whole number"),
+        ({"sizes": {"embedding_parameters": -1}}, "'embedding_parameters' should be"),
+        ({"sizes": {"embedding_parameters": 1}}, "'bytes_on_disk' should be a whole"),
+        ({"sizes": {**SIZES, "pipeline_parameters": 0.5}}, "'pipeline_parameters' sho"),
+        ({"sizes": {**SIZES, "mixing_parameters": "9"}}, "'mixing_parameters' should"),
+        (
+            {"sizes": {**SIZES, "pipeline_parameters": 999}},
+            "'embedding_parameters' should be a part of the 999 'pipeline_parameters'",
+        ),
+        (
+            {"sizes": {**SIZES, "mixing_parameters": 1001}},
+            "'mixing_parameters' should be a part of the 1,000 'embedding_parameters', "
+            "but is 1,001",
+        ),
+        ({"model": None}, "'model' should be text"),
+    ],
+)
+def test_what_is_of_another_type_is_named(change, message, tmp_path):
+    path = write_result(tmp_path, "anem", "multi_embed", "default")
+    path.write_text(json.dumps({**json.loads(path.read_text()), **change}))
+    with pytest.raises(ValueError, match=message) as error:
+        read_results(tmp_path)
+    assert str(error.value).startswith(f"'{path}' should ")
+    assert len(str(error.value)) < 500 + len(str(path))
+
+
+def test_sizes_of_tables_are_read_where_a_trial_has_recorded_them(tmp_path):
+    write_result(tmp_path, "a", "b", "c", sizes={**SIZES, "tables": [TABLE]})
+    assert len(read_results(tmp_path)) == 1
+
+
+@pytest.mark.parametrize(
+    ("tables", "message"),
+    [
+        (None, "'tables' should be a list, but is None"),
+        ([TABLE, 5], r"'tables\[1\]' should be an object, but is 5"),
+        ([{**TABLE, "attr": None}], "'attr' should be text"),
+        ([{**TABLE, "parameters": -1}], "'parameters' should be from 0"),
+        ([{**TABLE, "parts": {"weights": 0.5}}], "'weights' should be a whole number"),
+        ([{**TABLE, "standard": []}], "'standard' should be an object"),
+    ],
+)
+def test_sizes_of_tables_that_can_not_be_are_refused(tables, message, tmp_path):
+    write_result(tmp_path, "a", "b", "c", sizes={**SIZES, "tables": tables})
+    with pytest.raises(ValueError, match=message):
+        read_results(tmp_path)
+
+
+@pytest.mark.parametrize("value", [1.5, -0.1, float("nan"), "text", None, [0.5]])
+def test_a_score_that_is_none_is_refused(value, tmp_path):
+    scores = {"test": {"ents_f": value}}
+    write_result(tmp_path, "anem", "multi_embed", "default", scores=scores)
+    with pytest.raises(ValueError, match=r"seed0\.json' should hold the results"):
+        read_results(tmp_path)
+
+
+def test_a_truncated_file_is_refused(tmp_path):
+    path = write_result(tmp_path, "anem", "multi_embed", "default")
+    path.write_text(path.read_text()[:-10])
+    with pytest.raises(ValueError, match=f"{BROKEN}.* Remove it and run its trial"):
+        read_results(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "change", [{"dataset": "wnut17"}, {"variant": "rows10"}, {"seed": 1}]
+)
+def test_a_result_under_another_name_is_refused(change, tmp_path):
+    path = write_result(tmp_path, "anem", "multi_embed", "default")
+    path.write_text(json.dumps({**json.loads(path.read_text()), **change}))
+    with pytest.raises(ValueError, match="should be named after its trial, but holds"):
+        read_results(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"overrides": {"a.b": 0}}, "'overrides' is {'a.b': 0} and {}. Give one a"),
+        ({"overrides": {"a.b": "x" * 10**6}}, "'overrides' is {'a.b': 'xx"),
+        ({"sizes": {**SIZES, "embedding_parameters": 3}}, "parameters' is 3 and 1000"),
+    ],
+)
+def test_what_can_not_be_averaged_is_refused(change, message, tmp_path):
+    for seed, changes in enumerate(({}, change)):
+        write_result(tmp_path, "anem", "multi_embed", "default", seed, **changes)
+    with pytest.raises(ValueError, match=re.escape(message)) as error:
+        read_results(tmp_path)
+    assert "should differ by their seed alone" in str(error.value)
+    assert len(str(error.value)) < 1000
+
+
+def test_what_can_not_be_compared_is_refused(tmp_path):
+    write_result(tmp_path, "anem", "multi_embed", "default")
+    write_result(tmp_path, "wnut17", "multi_embed", "default")
+    assert len(read_results(tmp_path)) == 2
+    write_result(
+        tmp_path, "anem", "multi_hash_embed", "default", corpus_hashes={"train": "x"}
+    )
+    with pytest.raises(ValueError, match="results on different files of anem"):
+        read_results(tmp_path)
+
+
+def test_scores_of_nothing_are_none(tmp_path):
+    """SpaCy has 0 for wrong predictions where there is nothing to find, or None."""
+    scores = {
+        "dev": {"ents_seen_support": 0, "ents_seen_f": 0.0},
+        "test": {"ents_seen_support": 0, "ents_seen_f": None},
+    }
+    write_result(tmp_path, "wnut17", "multi_embed", "default", scores=scores)
+    ((result,),) = read_results(tmp_path).values()
+    assert result.scores["dev"]["ents_seen_f"] is None
+    assert result.scores["test"]["ents_seen_f"] is None
+    assert result.scores["test"]["ents_unseen_f"] == 0.5
+    assert estimate_score([result], "test", "ents_seen_f") is None
+
+
+@given(st.lists(st.floats(0, 1), min_size=2, max_size=9))
+def test_the_deviation_is_of_the_seeds_divided_by_n(values):
+    result = estimate(values)
+    assert result is not None
+    assert result.mean == pytest.approx(np.mean(values))
+    assert result.deviation == pytest.approx(np.std(values, ddof=0), abs=1e-12)
+    assert result.deviation <= statistics.stdev(values) + 1e-12
+    assert result.n == len(values)
+
+
+def test_one_seed_has_no_deviation_and_none_no_mean():
+    assert estimate([0.25]) == Estimate(mean=0.25, deviation=None, n=1)
+    assert estimate([]) is None
+    assert estimate([0.5, None]) is None
+    assert estimate_score([], "test", "ents_f") is None
+
+
+def test_a_split_that_was_not_scored_has_no_mean(tmp_path):
+    path = write_result(tmp_path, "demo", "multi_embed", "default")
+    data = json.loads(path.read_text())
+    del data["scores"]["test"]
+    path.write_text(json.dumps(data))
+    ((result,),) = read_results(tmp_path).values()
+    assert estimate_score([result], "test", "ents_f") is None
+    assert estimate_score([result], "dev", "ents_f") == Estimate(mean=0.5, n=1)
+
+
+def test_trials_of_text_classifiers_are_read_and_told_apart(tmp_path):
+    for seed, accuracy in enumerate((0.75, 0.25)):
+        scores = {"cats_acc": accuracy}
+        write_categories(tmp_path, "ag_news", "ngrams", "default", seed, scores)
+    write_result(tmp_path, "anem", "multi_embed", "default")
+    groups = read_results(tmp_path)
+    ngrams = TrialKey("ag_news", "ngrams", "default")
+    assert list(select_task(groups, "textcat")) == [ngrams]
+    assert list(select_task(groups, "ner")) == [("anem", "multi_embed", "default")]
+    assert {result.task for result in groups[ngrams]} == {"textcat"}
+    accuracy = estimate_score(groups[ngrams], "test", "cats_acc")
+    assert accuracy == Estimate(mean=0.5, deviation=0.25, n=2)
+    assert groups[ngrams][0].scores["dev"].keys() == set(SCORES)
+
+
+def test_documents_that_are_not_there_have_no_score(tmp_path):
+    scores = {**dict.fromkeys(SCORES), "cats_support": 0}
+    write_categories(tmp_path, "ag_news", "ngrams", "default", scores=scores)
+    ((result,),) = read_results(tmp_path).values()
+    assert result.scores["test"]["cats_acc"] is None
+
+
+@pytest.mark.parametrize(
+    ("scores", "message"),
+    [
+        ({"cats_acc": 1.5}, "'cats_acc' should be from 0 to 1, but is 1.5"),
+        ({"cats_macro_f": None}, "'cats_macro_f' should be from 0 to 1, but is None"),
+        ({"cats_micro_p": "1"}, "'cats_micro_p' should be from 0 to 1, but is '1'"),
+        ({"cats_support": -1}, r"'cats_support' should be from 0 to 2\*\*53"),
+        ({"cats_support": None}, "'cats_support' should be a whole number"),
+        ({"cats_exclusive": 1}, "'cats_exclusive' should be true or false, but is 1"),
+        ({"ents_f": 0.5}, "entities or of categories, but has 'ents_f' and 'cats_"),
+    ],
+)
+def test_scores_of_categories_are_checked(scores, message, tmp_path):
+    write_categories(tmp_path, "ag_news", "ngrams", "default", scores=scores)
+    with pytest.raises(ValueError, match=f"{BROKEN}.*{message}"):
+        read_results(tmp_path)
+
+
+def test_splits_scored_on_different_things_are_refused(tmp_path):
+    path = write_result(tmp_path, "ag_news", "ngrams", "default")
+    metrics = json.loads(path.read_text())
+    metrics["scores"]["test"] = {**dict.fromkeys(SCORES, 0.5), **SETTING}
+    path.write_text(json.dumps(metrics))
+    message = "all splits should be scored on entities or all on categories, .*'ner'"
+    with pytest.raises(ValueError, match=f"{BROKEN}.*{message}"):
+        read_results(tmp_path)
+
+
+def test_seeds_scored_on_different_things_are_refused(tmp_path):
+    write_categories(tmp_path, "both", "ngrams", "default", 0)
+    write_result(tmp_path, "both", "ngrams", "default", 1)
+    with pytest.raises(ValueError, match="'task' is 'ner' and 'textcat'"):
+        read_results(tmp_path)
+
+
+def test_scores_by_type_and_length_need_not_be_there(tmp_path):
+    """Earlier trials have none by length; where nothing is found, spaCy has None."""
+    score = {"p": 0.0, "r": 0.0, "f": 0.25, "support": 3}
+    scores = {
+        "dev": {"ents_per_type": None},
+        "test": {"ents_per_type": {"PER": score, "LOC": {**score, "support": 0}}},
+    }
+    write_result(tmp_path, "wnut17", "multi_embed", "default", scores=scores)
+    ((result,),) = read_results(tmp_path).values()
+    assert result.parts["dev"] == {"type": {}, "length": {}}
+    types = {"PER": PartScore(0.25, 3), "LOC": PartScore(None, 0)}
+    assert result.parts["test"] == {"type": types, "length": {}}
+    assert (result.words_per_second, result.pipeline_parameters) == (None, None)
+    assert result.mixing_parameters is None
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("ents_per_type", [], "'ents_per_type' should be an object"),
+        ("ents_per_type", {"PER": None}, "'PER' should be an object"),
+        ("ents_per_length", {"1": {"f": 0.5}}, "'support' should be a whole number"),
+        ("ents_per_length", {"1": {"f": 1.5, "support": 2}}, "'f' should be from 0 to"),
+    ],
+)
+def test_scores_of_parts_that_can_not_be_are_refused(name, value, message, tmp_path):
+    scores = {"test": {name: value}}
+    write_result(tmp_path, "anem", "multi_embed", "default", scores=scores)
+    with pytest.raises(ValueError, match=message):
+        read_results(tmp_path)
+
+
+@pytest.mark.parametrize("speed", [-1, True, "fast", None, 10**400, 1e300])
+def test_a_speed_that_is_none_is_refused(speed, tmp_path):
+    timings = {"words_per_second": speed}
+    write_result(tmp_path, "anem", "multi_embed", "default", timings=timings)
+    with pytest.raises(ValueError, match="'words_per_second' should be a number from"):
+        read_results(tmp_path)

@@ -1,0 +1,242 @@
+"""Trials of text classifiers."""
+
+import json
+import re
+from dataclasses import replace
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pytest
+import spacy
+from spacy.cli.init_config import init_config
+from spacy.util import load_config
+from typer.testing import CliRunner
+
+from lab.cli import lab_cli, sweep
+from lab.trials import run_trial as run_module
+from lab.trials.results import read_results
+from lab.trials.run_trial import check_config, run_trial
+from lab.trials.sweep import Ended, plan_sweep
+from lab.trials.trial import Trial
+from spacy_hashembeds.acceleration.timing import Speed
+from spacy_hashembeds.analysis.sizes import count_pipeline_parameters
+from spacy_hashembeds.cli import hashembeds_cli
+from spacy_hashembeds.comparison import comparison
+from spacy_hashembeds.comparison.comparison import compare_trials
+from spacy_hashembeds.comparison.metrics import read_metrics
+from spacy_hashembeds.evaluation.evaluate import evaluate_pipeline
+from tests.toy_textcat import TEST, TRAIN, make_docs, write
+
+
+def write_project(root: Path, *, exclusive: bool = True) -> Trial:
+    """Write the corpus and the config of a trial."""
+    for split, pairs in (("train", TRAIN), ("dev", TRAIN[::2]), ("test", TEST)):
+        write(root / f"corpus/texts/{split}.spacy", make_docs(pairs))
+    factory = "textcat" if exclusive else "textcat_multilabel"
+    config = root / f"configs/{factory}.cfg"
+    config.parent.mkdir(parents=True, exist_ok=True)
+    init_config(pipeline=[factory], silent=True).to_disk(config)
+    overrides = {
+        "nlp.lang": "en",
+        f"components.{factory}.model.length": 256,
+        "training.max_steps": 20,
+        "training.eval_frequency": 10,
+        "training.optimizer.learn_rate": 0.05,
+    }
+    return Trial(dataset="texts", embedder=factory, overrides=overrides, root=root)
+
+
+@pytest.fixture(scope="module")
+def trial(tmp_path_factory) -> Trial:
+    """A trial of `textcat` that was run, to read only."""
+    trial = write_project(tmp_path_factory.mktemp("texts"))
+    run_trial(trial)
+    return trial
+
+
+@pytest.fixture
+def metrics(trial) -> dict[str, Any]:
+    return read_metrics(trial.metrics)
+
+
+@pytest.mark.slow
+def test_scores_are_those_of_the_best_pipeline(trial, metrics):
+    assert list(metrics["scores"]) == ["dev", "test"]
+    for split, scores in metrics["scores"].items():
+        args = (metrics["model"], trial.corpus[split], trial.corpus["train"])
+        assert scores == evaluate_pipeline(*args)
+    assert 0 < metrics["scores"]["test"]["cats_acc"] < 1  # else this would say little
+    assert metrics["scores"]["test"]["cats_support"] == len(TEST)
+    nlp = spacy.load(metrics["model"])
+    n_parameters = 3 * 256 + 3  # of nothing but the bag of words
+    assert count_pipeline_parameters(nlp) == n_parameters
+    assert metrics["sizes"]["embedding_parameters"] == n_parameters
+    assert metrics["timings"]["words_per_second"] > 0
+
+
+@pytest.mark.slow
+def test_the_best_pipeline_is_the_one_that_spacy_scores_best(trial, metrics):
+    """`spacy train` stops early, and keeps a pipeline, by the weights in the config."""
+    meta = json.loads((Path(metrics["model"]) / "meta.json").read_text())
+    dev = metrics["scores"]["dev"]
+    assert meta["performance"]["cats_score"] == pytest.approx(dev["cats_macro_f"])
+    log = (trial.output / "train.log").read_text()
+    steps = re.findall(r"^ *\d+ +\d+ +\S+ +\S+ +(\S+)$", log, flags=re.MULTILINE)
+    assert max(map(float, steps)) == pytest.approx(dev["cats_macro_f"], abs=0.006)
+
+
+@pytest.mark.slow
+def test_it_is_read_with_other_results(trial, metrics):
+    ((result,),) = read_results(trial.root / "metrics").values()
+    assert result.task == "textcat"
+    for split, scores in result.scores.items():
+        assert scores.items() <= metrics["scores"][split].items()
+
+
+def run_done(trial: Trial, monkeypatch) -> str:
+    """Run the command again, which prints what is done; give its plain lines."""
+    monkeypatch.chdir(trial.root)
+    monkeypatch.setattr(run_module, "run_command", None)
+    settings = [str(x) for k, v in trial.overrides.items() for x in (f"--{k}", v)]
+    command = ["trial", trial.dataset, trial.embedder, *settings]
+    result = CliRunner().invoke(lab_cli, command)
+    assert result.exit_code == 0, result.output
+    return re.sub(r"\x1b\[[\d;]*m", "", result.output)
+
+
+@pytest.fixture
+def done(trial, tmp_path, monkeypatch) -> Trial:
+    """The same trial in another folder, with its results."""
+    copied = write_project(tmp_path)
+    copied.metrics.parent.mkdir(parents=True)
+    copied.metrics.write_bytes(trial.metrics.read_bytes())
+    return copied
+
+
+@pytest.mark.slow
+def test_the_command_prints_scores_of_documents(done, metrics, monkeypatch):
+    output = run_done(done, monkeypatch)
+    rows = [re.split(" {2,}", line.strip()) for line in output.splitlines()]
+    header = ["Split", "Scored", "Number", "Accuracy", "Macro F", "Micro F"]
+    assert header in rows
+    keys = ("cats_acc", "cats_macro_f", "cats_micro_f")
+    for split, scores in metrics["scores"].items():
+        percents = [f"{100 * scores[key]:.1f}" for key in keys]
+        assert [split, "documents", str(scores["cats_support"]), *percents] in rows
+    assert max(map(len, output.splitlines())) <= 80
+
+
+@pytest.mark.slow
+def test_several_labels_must_all_match(done, monkeypatch):
+    metrics = json.loads(done.metrics.read_text())
+    for scores in metrics["scores"].values():
+        scores["cats_exclusive"] = False
+    scores["cats_acc"] = None
+    done.metrics.write_text(json.dumps(metrics))
+    output = run_done(done, monkeypatch)
+    assert re.search(r"Split +Scored +Number +Exact match +Macro F", output)
+    assert re.search(r"test +documents +7 +- ", output)
+
+
+@pytest.mark.slow
+def test_a_sweep_tells_accuracy(trial, metrics):
+    dev, test = (100 * scores["cats_acc"] for scores in metrics["scores"].values())
+    line = sweep._format_ended(Ended(trial, 3.0, None))
+    assert line.endswith(f" cats_acc: dev {dev:.1f}, test {test:.1f}, in 3 s")
+
+
+@pytest.mark.slow
+def test_a_comparison_has_the_scores_of_documents(trial, metrics):
+    (row,) = compare_trials([trial.metrics], trial.corpus["test"])["rows"]
+    scores = metrics["scores"]["test"]
+    assert {key: row[key] for key in ("accuracy", "macro_f", "micro_f")} == {
+        "accuracy": scores["cats_acc"],
+        "macro_f": scores["cats_macro_f"],
+        "micro_f": scores["cats_micro_f"],
+    }
+    assert (row["documents"], row["exclusive"]) == (len(TEST), True)
+    assert row["embedding_parameters"] == metrics["sizes"]["embedding_parameters"]
+    assert row["words_per_second"] > 0
+    assert "all" not in row
+
+
+@pytest.mark.slow
+def test_entities_and_categories_are_not_compared(trial, metrics, tmp_path):
+    prefixes = ("ents", "ents_seen", "ents_unseen")
+    scores = {f"{prefix}_{key}": 0.5 for prefix in prefixes for key in "prf"}
+    scores |= {f"{prefix}_support": 10 for prefix in prefixes}
+    other = tmp_path / "other.json"
+    other.write_text(json.dumps({**metrics, "scores": {"test": scores}}))
+    message = r"those of '.*other\.json' are of entities, and those of '.*seed0\.json'"
+    with pytest.raises(ValueError, match=message):
+        compare_trials([trial.metrics, other], trial.corpus["test"])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("exclusive", "name"), [(True, "Accuracy"), (False, "Exact match")]
+)
+def test_the_command_compares_them(
+    trial, metrics, tmp_path, monkeypatch, exclusive, name
+):
+    speed = Speed(1000.0, (990.0, 1010.0))
+    monkeypatch.setattr(
+        comparison,
+        "measure_speeds",
+        lambda loaders, *_, **__: dict.fromkeys(loaders, speed),
+    )
+    scores = {**metrics["scores"]["test"], "cats_exclusive": exclusive}
+    paths = [tmp_path / "one.json", tmp_path / "two.json"]
+    for path, accuracy in zip(paths, (0.123, None), strict=True):
+        changed = {
+            **scores,
+            "cats_acc": accuracy,
+            "cats_support": int(accuracy == 0.123),
+        }
+        data = {**metrics, "embedder": path.stem, "scores": {"test": changed}}
+        path.write_text(json.dumps(data))
+    files = {"-o": tmp_path / "c.json", "--chart": tmp_path / "c.png"}
+    options = [str(part) for pair in files.items() for part in pair]
+    command = ["compare", *map(str, paths), "--corpus", str(trial.corpus["test"])]
+    result = CliRunner().invoke(hashembeds_cli, [*command, *options])
+    assert result.exit_code == 0, result.output
+    rows = [re.split(" {2,}", line.strip()) for line in result.output.splitlines()]
+    macro, micro = (
+        f"{100 * scores[f'cats_{key}_f']:.1f}" for key in ("macro", "micro")
+    )
+    assert ["Embedder", name, "Macro F", "Micro F"] in rows
+    assert ["one", "12.3", macro, micro] in rows
+    assert ["two", "-", macro, micro] in rows
+    assert json.loads(files["-o"].read_text())["rows"][0]["accuracy"] == 0.123
+    assert files["--chart"].read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.slow
+def test_a_split_may_be_a_folder_of_files(tmp_path):
+    trial = write_project(tmp_path)
+    train = trial.corpus["train"]
+    for path in (train, trial.corpus["test"]):
+        path.unlink()
+    with pytest.raises(FileNotFoundError, match=r"There is no '.*train\.spacy'"):
+        run_trial(trial)
+    write(train / "0001.spacy", make_docs(TRAIN[5:]))
+    with pytest.raises(ValueError, match=r"no '.*textcat_none\.cfg'"):
+        plan_sweep([replace(trial, embedder="textcat_none")])  # but a corpus
+    write(train / "0000.spacy", make_docs(TRAIN[:5]))
+    write(tmp_path / "corpus/texts/test.spacy/0000.spacy", make_docs(TEST))
+    metrics, _ = run_trial(trial)
+    assert metrics["scores"]["test"]["cats_support"] == len(TEST)
+    data = b"".join((train / f"000{i}.spacy").read_bytes() for i in range(2))
+    assert metrics["corpus_hashes"]["train"] == sha256(data).hexdigest()
+
+
+def test_a_config_that_does_not_say_what_to_score_is_refused(tmp_path):
+    trial = write_project(tmp_path)
+    config = load_config(trial.config)
+    config["nlp"]["pipeline"].append("entity_ruler")
+    config["components"]["entity_ruler"] = {"factory": "entity_ruler"}
+    config.to_disk(trial.config)
+    message = r"The config textcat, .* can't be used\. .* sets both: 'entity_rul"
+    with pytest.raises(ValueError, match=message):
+        check_config(trial)

@@ -1,0 +1,320 @@
+"""Word vectors trained with floret, as spaCy gives them."""
+
+import resource
+import shutil
+import sys
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import floret
+import numpy as np
+import pytest
+import spacy
+from spacy.language import Language
+from spacy.training.initialize import convert_vectors, init_nlp
+from spacy.util import load_config
+
+from lab.corpora.demo import make_demo_corpus
+from lab.vectors.floret import train_floret
+from spacy_hashembeds.architectures.embedders.distinct_words import Words
+from spacy_hashembeds.corpora.docbin import read_examples
+from tests.conftest import find_configs
+
+# Small, and other than the defaults, so that each argument is seen to arrive.
+SETTINGS: dict[str, Any] = {
+    "model": "cbow",
+    "dim": 8,
+    "bucket": 500,
+    "hash_count": 3,
+    "minn": 2,
+    "maxn": 4,
+    "min_count": 2,
+    "epochs": 3,
+    "neg": 3,
+    "lr": 0.1,
+}
+
+# Text exports have five digits: half of the last, of a number up to 10.
+PRECISION = 5e-5
+
+CONFIGS = find_configs("ner")
+#: With vectors as they are, which no layer projects.
+UNPROJECTED = [path for path in CONFIGS if path.stem == "char_cnn"]
+PROJECTED = [path for path in CONFIGS if path not in UNPROJECTED]
+
+UNSEEN = ["Zyxwvu", "appletrees", "ox", "x", "<", "naïve", "😀😀", "Ünïcödé"]
+
+
+@pytest.fixture(scope="module")
+def text(tmp_path_factory) -> Path:
+    """The demo corpus's training sentences, one a line."""
+    path = tmp_path_factory.mktemp("text") / "text.txt"
+    lines = (" ".join(words) for words, _ in make_demo_corpus()["train"])
+    path.write_text("\n".join(lines) + "\n", encoding="utf8")
+    return path
+
+
+def train_with_floret(text: Path, mode: str) -> Any:
+    """The same training by floret itself."""
+    return floret.train_unsupervised(
+        str(text),
+        mode=mode,
+        model="cbow",
+        dim=8,
+        bucket=500,
+        hashCount=3,
+        minn=2,
+        maxn=4,
+        minCount=2,
+        epoch=3,
+        neg=3,
+        lr=0.1,
+        thread=1,
+        verbose=0,
+    )
+
+
+def load_vectors(path: Path, mode: str) -> Language:
+    """A blank pipeline with vectors, made as `spacy init vectors` makes it."""
+    nlp = spacy.blank("en")
+    mode = "floret" if mode == "floret" else "default"
+    convert_vectors(nlp, path, truncate=0, prune=-1, mode=mode)
+    return nlp
+
+
+def measure_differences(nlp: Language, trained: Any, words: list[str]) -> list[float]:
+    return [
+        float(np.abs(nlp.vocab[word].vector - trained.get_word_vector(word)).max())
+        for word in words
+    ]
+
+
+def test_spacy_gives_floret_s_vectors_to_seen_and_unseen_words(text, tmp_path):
+    output = tmp_path / "new" / "demo.floret"
+    result = train_floret(text, output, **SETTINGS)
+    trained = train_with_floret(text, "floret")
+    words, frequencies = trained.get_words(include_freq=True)
+    assert words[0] == "</s>"
+    assert not set(UNSEEN) & set(words)
+    nlp = load_vectors(output, "floret")
+    differences = measure_differences(nlp, trained, words[1:] + UNSEEN)
+    assert max(differences) < PRECISION
+    vectors = np.array([trained.get_word_vector(word) for word in words])
+    assert np.linalg.norm(vectors, axis=1).min() > 100 * PRECISION
+    assert (result.rows, result.words) == (500, len(words) - 1)
+    assert result.tokens == frequencies[1:].sum()
+    assert result.inexact_word is None
+
+
+def test_fasttext_vectors_are_those_of_the_words_in_the_text(text, tmp_path):
+    output = tmp_path / "demo.vec"
+    result = train_floret(text, output, mode="fasttext", **SETTINGS)
+    trained = train_with_floret(text, "fasttext")
+    words = [word for word in trained.words if word != "</s>"]
+    nlp = load_vectors(output, "fasttext")
+    assert max(measure_differences(nlp, trained, words)) < PRECISION
+    assert not any(nlp.vocab[word].has_vector for word in UNSEEN)
+    assert (result.rows, result.words) == (len(words) + 1, len(words))
+    assert result.inexact_word is None
+
+
+def test_one_thread_gives_the_same_bytes_every_time(text, tmp_path):
+    outputs = [tmp_path / f"{i}.floret" for i in range(2)]
+    for output in outputs:
+        train_floret(text, output, **SETTINGS)
+    first, second = (output.read_bytes() for output in outputs)
+    assert first == second
+
+
+def test_the_one_word_that_spacy_gives_otherwise_is_named(text, tmp_path):
+    # All on one line: no end of a line is as frequent as a word.
+    long = tmp_path / "long.txt"
+    long.write_text(text.read_text(encoding="utf8").replace("\n", " "))
+    output = tmp_path / "long.floret"
+    result = train_floret(long, output, **SETTINGS)
+    trained = train_with_floret(long, "floret")
+    words = [word for word in trained.words if word != "</s>"]
+    differences = measure_differences(load_vectors(output, "floret"), trained, words)
+    assert [
+        word
+        for word, difference in zip(words, differences, strict=True)
+        if difference > PRECISION
+    ] == [result.inexact_word]
+
+
+@pytest.mark.parametrize(("minn", "maxn"), [(1, 3), (0, 0)])
+def test_n_grams_that_are_refused_are_those_that_spacy_takes_otherwise(
+    text, tmp_path, minn, maxn
+):
+    settings = {**SETTINGS, "minn": minn, "maxn": maxn}
+    with pytest.raises(ValueError, match=f"'minn' .* from 2 .* {minn} and {maxn}"):
+        train_floret(text, tmp_path / "refused.floret", **settings)
+    assert not list(tmp_path.iterdir())
+
+    path = tmp_path / "floret.floret"
+    trained = floret.train_unsupervised(
+        str(text), mode="floret", minn=minn, maxn=maxn, dim=8, bucket=500, verbose=0
+    )
+    trained.save_floret_vectors(str(path))
+    nlp = load_vectors(path, "floret")
+    assert max(measure_differences(nlp, trained, ["of", "the"])) > 10 * PRECISION
+    # fastText's vectors are written out word by word.
+    train_floret(text, tmp_path / "fine.vec", mode="fasttext", **settings)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"mode": "bloom"}, "'mode' should be floret or fasttext, but is 'bloom'"),
+        ({"model": "glove"}, "'model' should be skipgram or cbow, but is 'glove'"),
+        ({"bucket": 0}, "'bucket' should be more than 0, but is 0"),
+        ({"dim": -1}, "'dim' should be more than 0, but is -1"),
+        ({"threads": 0}, "'threads' should be more than 0"),
+        ({"epochs": 0}, "'epochs' should be more than 0"),
+        ({"neg": 0}, "'neg' should be more than 0"),
+        ({"min_count": 0}, "'min_count' should be more than 0"),
+        ({"lr": float("nan")}, "'lr' should be more than 0, but is nan"),
+        ({"hash_count": 5}, "'hash_count' should be from 1 to 4, but is 5"),
+        ({"hash_count": 0}, "'hash_count' should be from 1 to 4, but is 0"),
+        ({"minn": 5, "maxn": 4}, "'minn' should be from 2 to 'maxn' .* 5 and 4"),
+        ({"min_count": 10**6}, "No word stands 1000000 times .* Lower 'min_count'"),
+    ],
+)
+def test_arguments_out_of_range_are_refused(text, tmp_path, settings, message):
+    output = tmp_path / "out.floret"
+    output.write_text("old")
+    with pytest.raises(ValueError, match=message):
+        train_floret(text, output, **{**SETTINGS, **settings})
+    assert output.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [output]
+
+
+@pytest.mark.parametrize("content", ["", "\n" * 50])
+def test_a_text_without_words_is_refused(tmp_path, content):
+    text = tmp_path / "empty.txt"
+    text.write_text(content)
+    with pytest.raises(ValueError, match=r"No word stands 2 times in .*empty\.txt"):
+        train_floret(text, tmp_path / "out.floret", **SETTINGS)
+    assert list(tmp_path.iterdir()) == [text]
+
+
+def test_a_text_that_cannot_be_read_is_named(tmp_path):
+    text = tmp_path / "text.txt"
+    with pytest.raises(FileNotFoundError, match=r"text\.txt', which 'text' names"):
+        train_floret(text, tmp_path / "out.floret")
+    text.write_bytes(b"good\nb\xe4d\n")
+    with pytest.raises(ValueError, match=r"text\.txt:2: not utf8 text"):
+        train_floret(text, tmp_path / "out.floret")
+    assert list(tmp_path.iterdir()) == [text]
+
+
+def test_a_training_that_diverges_writes_nothing(text, tmp_path):
+    with pytest.raises(RuntimeError, match=r"diverged .* at 'lr' 1e\+20\. Lower it"):
+        train_floret(text, tmp_path / "out.floret", **{**SETTINGS, "lr": 1e20})
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("mode", ["floret", "fasttext"])
+def test_a_file_that_floret_cannot_write_in_full_is_not_kept(text, tmp_path, mode):
+    # floret itself goes on as if nothing had happened
+    output = tmp_path / "vectors.floret"
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (200, hard))
+    try:
+        with pytest.raises(OSError, match=r"wrote only \d+ of .*'.*/vectors.floret'"):
+            train_floret(text, output, **SETTINGS, mode=mode)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_absence_of_floret_names_our_extra(text, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "floret", None)
+    with pytest.raises(ImportError, match=r"pip install 'spacy-hashembeds\[floret\]'"):
+        train_floret(text, tmp_path / "out.floret")
+
+
+@pytest.fixture(scope="module")
+def vectors(text, tmp_path_factory) -> dict[str, Path]:
+    """Pipelines with vectors, for paths.vectors."""
+    folder = tmp_path_factory.mktemp("vectors")
+    paths = {}
+    for mode in ("floret", "fasttext"):
+        paths[mode] = folder / mode
+        train_floret(text, folder / f"{mode}.txt", mode=mode, **SETTINGS)
+        load_vectors(folder / f"{mode}.txt", mode).to_disk(paths[mode])
+    return paths
+
+
+def initialize(config: Path, corpus: Path, vectors: str) -> Language:
+    """Do what `spacy train` does before it trains."""
+    overrides = {
+        "paths.train": str(corpus / "train.spacy"),
+        "paths.dev": str(corpus / "dev.spacy"),
+        "paths.vectors": vectors,
+        "components.tok2vec.model.embed.include_static_vectors": True,
+        "components.tok2vec.model.encode.depth": 1,
+    }
+    return init_nlp(load_config(config, overrides=overrides))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mode", ["floret", "fasttext"])
+@pytest.mark.parametrize("config", PROJECTED, ids=lambda path: path.stem)
+def test_every_embedder_trains_with_the_vectors(vectors, tiny_corpus, mode, config):
+    nlp = initialize(config, tiny_corpus, str(vectors[mode]))
+    layer = find_layer(nlp, "static_vectors")
+    assert layer.get_dim("nM") == SETTINGS["dim"]
+    before = layer.get_param("W").copy()
+    assert np.isfinite(update_twice(nlp, tiny_corpus))
+    assert (layer.get_param("W") != before).any()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mode", ["floret", "fasttext"])
+@pytest.mark.parametrize("config", UNPROJECTED, ids=lambda path: path.stem)
+def test_embedders_take_the_vectors_as_they_are(vectors, tiny_corpus, mode, config):
+    nlp = initialize(config, tiny_corpus, str(vectors[mode]))
+    layer = find_layer(nlp, "word_vectors")
+    doc = nlp.make_doc("Zyxwvu the")
+    vocab, keys = nlp.vocab, doc.to_array(["ORTH"]).reshape(-1, 1)
+    expected = np.stack([token.vector for token in doc])
+    np.testing.assert_array_equal(layer.predict(Words([vocab], keys)), expected)
+    assert expected.shape == (2, SETTINGS["dim"])
+    assert np.isfinite(update_twice(nlp, tiny_corpus))
+
+
+def find_layer(nlp, name):
+    nodes = nlp.get_pipe("tok2vec").model.walk()
+    (layer,) = (node for node in nodes if node.name == name)
+    return layer
+
+
+def update_twice(nlp, corpus) -> float:
+    """Give the loss: the parser's upper weights are zero until the first has ended."""
+    examples = list(islice(read_examples(corpus / "train.spacy", nlp), 20))
+    losses: dict[str, float] = {}
+    for _ in range(2):
+        nlp.update(examples, losses=losses)
+    return losses["ner"]
+
+
+def test_vectors_of_an_installed_package_are_found_by_its_name(
+    vectors, tiny_corpus, tmp_path, monkeypatch
+):
+    site = tmp_path / "site"
+    shutil.copytree(vectors["floret"], site / "en_tiny" / "data")
+    (site / "en_tiny" / "__init__.py").write_text(
+        "from pathlib import Path\n"
+        "from spacy import load as load_path\n"
+        "def load(**settings):\n"
+        "    return load_path(Path(__file__).with_name('data'), **settings)\n"
+    )
+    metadata = site / "en_tiny-0.0.0.dist-info" / "METADATA"
+    metadata.parent.mkdir()
+    metadata.write_text("Metadata-Version: 2.1\nName: en-tiny\nVersion: 0.0.0\n")
+    monkeypatch.syspath_prepend(site)
+    nlp = initialize(CONFIGS[0], tiny_corpus, "en_tiny")
+    packed = spacy.load(vectors["floret"]).vocab.vectors
+    np.testing.assert_array_equal(nlp.vocab.vectors.data, packed.data)

@@ -1,0 +1,42 @@
+"""Configs and grids by name: those of the project, and ours."""
+
+from pathlib import Path
+
+#: Ours. Those in the folder of this name in a project win over them.
+CONFIGS = Path(__file__).parents[2] / "configs"
+
+
+def find_config(name: str, root: Path = Path()) -> Path:
+    """Find the config of an embedder: `configs/NAME.cfg` of the project, else ours.
+
+    name (str): Its name, e.g. "multi_embed".
+    root (Path): The folder of the project.
+    RAISES (FileNotFoundError): If there is none. Lists those that there are.
+    RETURNS (Path): The file.
+    """
+    return _find(f"{name}.cfg", root / "configs", CONFIGS)
+
+
+def locate_grid(grid: str | Path, root: Path = Path()) -> Path:
+    """Take a path of a grid, or find `configs/grids/NAME.yml` as `find_config` does.
+
+    grid (str | Path): What ends in `.yml`, or names a folder, is a path.
+    RAISES (FileNotFoundError): If it is a name, and there is none of this name.
+    """
+    path = Path(grid)
+    if path.suffix == ".yml" or len(path.parts) > 1:
+        return path
+    return _find(f"{grid}.yml", root / "configs/grids", CONFIGS / "grids")
+
+
+def _find(file: str, theirs: Path, ours: Path) -> Path:
+    for folder in (theirs, ours):
+        if (folder / file).is_file():
+            return folder / file
+    files = [*theirs.glob(f"*{Path(file).suffix}"), *ours.glob(f"*{Path(file).suffix}")]
+    # hidden files are what a run that was killed had not written to the end
+    names = sorted({path.stem for path in files if not path.name.startswith(".")})
+    raise FileNotFoundError(
+        f"There is no '{theirs / file}', and none of this name that comes with "
+        f"spacy-hashembeds. There are: {', '.join(names)}."
+    )

@@ -1,0 +1,95 @@
+"""A command with its log, and a lock between processes."""
+
+import os
+import re
+import subprocess
+import sys
+import textwrap
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+if sys.platform != "win32":
+    import fcntl
+
+# What is kept of the output of a command, to find in it why it failed.
+_N_LAST_LINES = 100
+
+# Characters of it that are shown.
+_MAX_CAUSE = 500
+
+
+def run_command(
+    command: Sequence[str],
+    log: IO[str],
+    *,
+    on_start: Callable[[subprocess.Popen], None] = lambda process: None,
+    on_output: Callable[[str], None] = lambda line: None,
+    **settings: Any,
+) -> str | None:
+    """Run a command, copying its output to a log as it comes.
+
+    The command is killed if it can't be waited for, as upon an interrupt; if we are
+    killed ourselves, it ends when it next prints something.
+
+    log (IO[str]): The file to copy to. What is no UTF-8 is replaced.
+    on_start (Callable[[subprocess.Popen], None]): Called with the process.
+    on_output (Callable[[str], None]): Called with each line.
+    settings (Any): Further settings of `subprocess.Popen`.
+    RETURNS (str, optional): Why it failed, if it did: the line that says so.
+    """
+    lines: deque[str] = deque(maxlen=_N_LAST_LINES)
+    settings["env"] = {**settings.get("env", os.environ), "PYTHONUNBUFFERED": "1"}
+    settings |= {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+    settings |= {"encoding": "utf8", "errors": "replace"}
+    with subprocess.Popen(command, **settings) as process:
+        on_start(process)
+        try:
+            for line in process.stdout or ():
+                log.write(line)
+                lines.append(line.strip())
+                on_output(line.rstrip("\n"))
+        except BaseException:
+            process.kill()
+            raise
+    return _find_cause(process.returncode, lines) if process.returncode else None
+
+
+def _find_cause(returncode: int, lines: Sequence[str]) -> str:
+    """Find the line of a log that says why the process ended."""
+    if returncode < 0:
+        return f"it was killed by signal {-returncode}"
+    told = [line for line in lines if line]
+    # Warnings may follow an exception, and its message may have several lines.
+    exceptions = [line for line in told if re.match(r"[\w.]+(Error|Exception)\b", line)]
+    last = (exceptions or told or [f"its exit code is {returncode}"])[-1]
+    return textwrap.shorten(last, _MAX_CAUSE).rstrip(".")
+
+
+@contextmanager
+def locked(path: Path, *, on_wait: Callable[[], None]) -> Iterator[int]:
+    """Keep other processes, which lock the same file, out of a block.
+
+    The system lets go of the lock when all processes that hold it have ended, however
+    they did. The file stays: one that is removed could be locked twice.
+
+    path (Path): The file. It and its folder are made if needed.
+    on_wait (Callable[[], None]): Called once if another process has it locked.
+    RAISES (OSError): On Windows, where processes can't share a lock.
+    YIELDS (int): The lock's file descriptor. A process that inherits it holds the lock.
+    """
+    if sys.platform == "win32":
+        raise OSError(
+            "Trials and sweeps should run on Linux or macOS, but this is Windows. Run "
+            "them in WSL, or use `spacy train` and `spacy hashembeds evaluate`."
+        )
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            on_wait()
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield file.fileno()

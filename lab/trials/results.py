@@ -1,0 +1,264 @@
+"""The results of trials, read from a metrics folder and averaged over seeds."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean, pstdev
+from typing import Any, NamedTuple
+
+from spacy_hashembeds.comparison.metrics import PARTS, get_task, read_metrics
+from spacy_hashembeds.evaluation.categories import SCORES
+from spacy_hashembeds.evaluation.scorer import KINDS
+from spacy_hashembeds.evaluation.tasks import TEXTCAT
+from spacy_hashembeds.files import quote
+
+#: What `python -m lab importance` and `attention` have listed of a variant, and
+#: `evaluate --ablation` has measured, beside its results.
+IMPORTANCE, ATTENTION, ABLATION = "importance.json", "attention.json", "ablation.json"
+_BESIDE = (IMPORTANCE, ATTENTION, ABLATION)
+
+
+class TrialKey(NamedTuple):
+    """What trials that differ by nothing but their seed have in common.
+
+    dataset (str): The prepared corpus, e.g. "wnut17".
+    embedder (str): The config, e.g. "multi_embed".
+    variant (str): The name of its overrides, e.g. "default".
+    """
+
+    dataset: str
+    embedder: str
+    variant: str
+
+
+class PartScore(NamedTuple):
+    """The score of a part of the entities: of a type, or of a length.
+
+    f (float, optional): F1, 0 to 1. None where there are no such entities.
+    support (int): How many there are.
+    """
+
+    f: float | None
+    support: int
+
+
+#: For "type" and "length" the scores of each one that was recorded.
+Parts = Mapping[str, Mapping[str, PartScore]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Result:
+    """What one trial recorded, as far as the report needs it.
+
+    path (Path): The file it was read from.
+    key (TrialKey): What was trained.
+    seed (int): The seed.
+    task (str): What was scored: entities, "ner", or categories of documents, "textcat".
+    overrides (Mapping[str, Any]): The config settings that the variant changes.
+    corpus_hashes (Mapping[str, str]): The hash of each split's file.
+    scores (Mapping[str, Mapping[str, float | None]]): For each split, scores from 0 to
+        1 by spaCy's names. None where there are no such entities, or no documents.
+    parts (Mapping[str, Parts]): For each split, the scores of each type and of each
+        length of entities. Those by length are not there in earlier trials.
+    embedding_parameters (int): Trained numbers in the embedder.
+    mixing_parameters (int, optional): Those among them that mix the columns of its
+        tables. None, as what is below, where an earlier trial has not recorded it.
+    pipeline_parameters (int, optional): Trained numbers in the whole pipeline.
+    bytes_on_disk (int): Size of the saved pipeline.
+    words_per_second (float, optional): How fast it predicted.
+    """
+
+    path: Path
+    key: TrialKey
+    seed: int
+    task: str
+    overrides: Mapping[str, Any]
+    corpus_hashes: Mapping[str, str]
+    scores: Mapping[str, Mapping[str, float | None]]
+    parts: Mapping[str, Parts]
+    embedding_parameters: int
+    mixing_parameters: int | None
+    pipeline_parameters: int | None
+    bytes_on_disk: int
+    words_per_second: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Estimate:
+    """A mean over seeds, or a figure that has none.
+
+    mean (float): The mean.
+    deviation (float, optional): The standard deviation of the seeds' own figures (not
+        of the mean; divided by n, as the report does). None if unknown, as it is
+        for one seed.
+    n (int, optional): How many seeds. None for a figure that is no mean over seeds.
+    """
+
+    mean: float
+    deviation: float | None = None
+    n: int | None = None
+
+
+Groups = Mapping[TrialKey, Sequence[Result]]
+
+
+def read_results(folder: str | Path) -> dict[TrialKey, list[Result]]:
+    """Read all results in a metrics folder, grouped by what was trained.
+
+    folder (str | Path): The folder that `run_trial` writes to, with files
+        `<dataset>/<embedder>/<variant>/seed<N>.json`. Other files are left alone.
+    RAISES (FileNotFoundError): If there is no such folder, or no result at this level.
+    RAISES (ValueError): If a file is damaged, lies under the name of another trial, or
+        if results that would be averaged or compared can't be.
+    RETURNS (dict[TrialKey, list[Result]]): The results, in order of their seeds.
+    """
+    folder = Path(folder)
+    paths = [path for path in folder.glob("*/*/*/seed*.json") if _is_result(path)]
+    if not paths:
+        nothing = "are no results in" if folder.is_dir() else "is no folder"
+        raise FileNotFoundError(
+            f"There {nothing} '{folder}'. Give the folder 'metrics' that `python -m "
+            "lab trial` writes to, with files DATASET/EMBEDDER/VARIANT/seedN.json."
+        )
+    results = sorted(map(_read_result, paths), key=lambda r: (r.key, r.seed))
+    groups: dict[TrialKey, list[Result]] = {}
+    for result in results:
+        groups.setdefault(result.key, []).append(result)
+    _check_alike(groups)
+    return groups
+
+
+def select_task(groups: Groups, task: str) -> Groups:
+    """Keep the trials of one task: "ner" or "textcat".
+
+    groups (Groups): What `read_results` returns.
+    """
+    return {key: results for key, results in groups.items() if results[0].task == task}
+
+
+def find_misnamed(folder: str | Path) -> list[Path]:
+    """Find the files that lie among results, but that `read_results` leaves alone.
+
+    folder (str | Path): The folder of results.
+    RETURNS (list[Path]): JSON files whose name is not `seed<N>.json`, but hidden ones,
+        which are still being written, and what other commands write beside results.
+    """
+    return sorted(
+        path
+        for path in Path(folder).glob("*/*/*/[!.]*.json")
+        if not (_is_result(path) or path.name in _BESIDE)
+    )
+
+
+def estimate(values: Iterable[float | None]) -> Estimate | None:
+    """Average over seeds.
+
+    values (Iterable[float | None]): The figure of each seed.
+    RETURNS (Estimate, optional): None if there are no figures or if one is None.
+    """
+    figures = list(values)
+    known = [value for value in figures if value is not None]
+    if not known or len(known) < len(figures):
+        return None
+    deviation = pstdev(known) if len(known) > 1 else None
+    return Estimate(mean=fmean(known), deviation=deviation, n=len(known))
+
+
+def estimate_score(
+    results: Iterable[Result], split: str, score: str
+) -> Estimate | None:
+    """Average one score over seeds.
+
+    results (Iterable[Result]): The results of one group.
+    split (str): "dev" or "test".
+    score (str): A score's name, e.g. "ents_unseen_f".
+    RETURNS (Estimate, optional): None if there are no results, or nothing to score.
+    """
+    return estimate(result.scores.get(split, {}).get(score) for result in results)
+
+
+def _is_result(path: Path) -> bool:
+    return re.fullmatch(r"seed[0-9]+", path.stem) is not None
+
+
+def _read_result(path: Path) -> Result:
+    result = _make_result(path, read_metrics(path))
+    expected = (*path.parts[-4:-1], path.stem)
+    if (*result.key, f"seed{result.seed}") != expected:
+        raise ValueError(
+            f"'{path}' should be named after its trial, but holds the results of "
+            f"{quote('/'.join(result.key))}, seed {result.seed}. Move it back or "
+            "remove it."
+        )
+    return result
+
+
+def _make_result(path: Path, metrics: Mapping[str, Any]) -> Result:
+    return Result(
+        path=path,
+        key=TrialKey(metrics["dataset"], metrics["embedder"], metrics["variant"]),
+        seed=metrics["seed"],
+        task=get_task(metrics),
+        overrides=metrics["overrides"],
+        corpus_hashes=metrics["corpus_hashes"],
+        scores=_get_scores(metrics),
+        parts={
+            split: _get_parts(scores) for split, scores in metrics["scores"].items()
+        },
+        embedding_parameters=metrics["sizes"]["embedding_parameters"],
+        mixing_parameters=metrics["sizes"].get("mixing_parameters"),
+        pipeline_parameters=metrics["sizes"].get("pipeline_parameters"),
+        bytes_on_disk=metrics["sizes"]["bytes_on_disk"],
+        words_per_second=metrics.get("timings", {}).get("words_per_second"),
+    )
+
+
+def _get_scores(metrics: Mapping[str, Any]) -> dict[str, dict[str, float | None]]:
+    get = _get_categories if get_task(metrics) == TEXTCAT else _get_entities
+    return {split: get(scores) for split, scores in metrics["scores"].items()}
+
+
+def _get_categories(metrics: Mapping[str, Any]) -> dict[str, float | None]:
+    return {name: metrics.get(name) for name in SCORES}
+
+
+def _get_entities(metrics: Mapping[str, Any]) -> dict[str, float | None]:
+    scores: dict[str, float | None] = {}
+    for prefix in KINDS.values():
+        # spaCy scores wrong predictions with 0 even where there is nothing to find
+        is_there = metrics[f"{prefix}_support"] > 0
+        for name in (f"{prefix}_{key}" for key in "prf"):
+            scores[name] = metrics[name] if is_there else None
+    return scores
+
+
+def _get_parts(scores: Mapping[str, Any]) -> dict[str, dict[str, PartScore]]:
+    return {
+        part: {
+            name: PartScore(score["f"] if score["support"] else None, score["support"])
+            for name, score in (scores.get(key) or {}).items()
+        }
+        for part, key in PARTS.items()
+    }
+
+
+def _check_alike(groups: Groups) -> None:
+    first_of: dict[str, Result] = {}
+    for (dataset, *_), results in groups.items():
+        for result in results:
+            first = first_of.setdefault(dataset, result)
+            if result.corpus_hashes != first.corpus_hashes:
+                raise ValueError(
+                    f"'{result.path}' and '{first.path}' are results on different "
+                    f"files of {dataset}. Run the older trial again, with --force."
+                )
+            for name in ("task", "overrides", "embedding_parameters"):
+                ours, theirs = getattr(result, name), getattr(results[0], name)
+                if ours != theirs:
+                    raise ValueError(
+                        f"'{result.path}' and '{results[0].path}' should differ by "
+                        f"their seed alone, but '{name}' is {quote(ours)} and "
+                        f"{quote(theirs)}. Give one a variant of its own, or, where "
+                        "the config changed, run the older trial again, with --force."
+                    )

@@ -1,0 +1,203 @@
+"""Run a trial: train a pipeline, evaluate it, record it."""
+
+import json
+import os
+import platform
+import sys
+from collections.abc import Callable
+from datetime import UTC, datetime
+from functools import partial
+from time import perf_counter
+from typing import Any
+
+from spacy.language import DEFAULT_CONFIG, Language
+from spacy.schemas import ConfigSchemaInit, ConfigSchemaTraining
+from spacy.util import load_model, load_model_from_config, registry
+from thinc.api import ConfigValidationError
+from thinc.util import gpu_is_available
+
+from spacy_hashembeds.acceleration.timing import measure_words_per_second
+from spacy_hashembeds.analysis.measures import measure_sizes
+from spacy_hashembeds.analysis.sizes import (
+    bytes_on_disk,
+    count_embedding_parameters,
+    count_mixing_parameters,
+    count_pipeline_parameters,
+)
+from spacy_hashembeds.corpora.docbin import read_docs
+from spacy_hashembeds.evaluation.evaluate import evaluate_pipeline
+from spacy_hashembeds.evaluation.tasks import TEXTCAT, find_classes, find_task
+from spacy_hashembeds.files import write_json
+from spacy_hashembeds.loading import load_config
+
+from .processes import locked, run_command
+from .recorded import read_recorded
+from .trial import Trial, get_overrides, identify
+
+# Characters that are shown of what spaCy says of a config.
+_MAX_CAUSE = 250
+
+
+def run_trial(
+    trial: Trial,
+    *,
+    force: bool = False,
+    on_output: Callable[[str], None] = lambda line: None,
+) -> tuple[dict[str, Any], bool]:
+    """Train, evaluate and record a trial, unless that is done.
+
+    Results are written last, and whole, and earlier ones are removed before training,
+    which overwrites their pipeline: a trial that was interrupted leaves none, and
+    starts again. A second process that is told to run the same trial waits for the
+    first to end.
+
+    force (bool): Replace results of other settings, or that can't be read.
+    on_output (Callable[[str], None]): Called with each line that `spacy train` prints,
+        and before with why we wait, or replace earlier results.
+    RAISES (OSError): If the config or a split of the corpus is missing, or there are
+        results that are not to be replaced (see `read_recorded`).
+    RAISES (ValueError): If the language of the corpus is unknown, if the config can't
+        be used (see `check_config`), or if there is no GPU for it.
+    RAISES (RuntimeError): If training fails; says why, and where its log is. Or if the
+        corpus changed meanwhile.
+    RETURNS (tuple[dict[str, Any], bool]): The results: what identifies the trial, the
+        scores on each split but train (see `evaluate_pipeline`), timings and sizes,
+        those of each embedding table among them (see `TableSize`). And whether they
+        are new: False if the trial was done before.
+    """
+    wait = partial(on_output, "Another process runs this trial: waiting for its end.")
+    identify(trial)  # or there would be a folder for a trial that can't be run
+    with locked(trial.output / "trial.lock", on_wait=wait) as lock:
+        identity = identify(trial)
+        recorded = read_recorded(trial, identity, force=force)
+        if recorded.results is not None:
+            return recorded.results, False
+        check_gpu(trial.gpu_id)
+        check_config(trial)
+        if recorded.differences:
+            on_output(f"Replaces earlier results: {'; '.join(recorded.differences)}.")
+        trial.metrics.unlink(missing_ok=True)  # their pipeline is about to go
+        train_seconds = _train(trial, on_output, lock)
+        metrics = {**identity, **_measure(trial, train_seconds)}
+        if identify(trial)["corpus_hashes"] != identity["corpus_hashes"]:
+            raise RuntimeError(
+                f"The corpus {trial.dataset} changed while the trial ran. Run it again."
+            )
+        write_json(trial.metrics, metrics)
+        return metrics, True
+
+
+def _train(trial: Trial, on_output: Callable[[str], None], lock: int) -> float:
+    """Run `spacy train` in a process of its own; give its time in seconds.
+
+    It holds the lock too: should our process be killed, nobody else writes to the same
+    folder before `spacy train` has noticed.
+    """
+    overrides = {
+        "paths.train": trial.corpus["train"],
+        "paths.dev": trial.corpus["dev"],
+        **get_overrides(trial),
+    }
+    command = [sys.executable, "-m", "spacy", "train", str(trial.config)]
+    command += ["--output", str(trial.output), "--gpu-id", str(trial.gpu_id)]
+    for key, value in overrides.items():
+        # Text too: spaCy would take "10" for a number, and "--x" for another setting.
+        command += [f"--{key}", json.dumps(value, default=str)]
+    path = trial.output / "train.log"
+    start = perf_counter()
+    with path.open("w", encoding="utf8") as log:
+        cause = run_command(command, log, on_output=on_output, pass_fds=(lock,))
+    if cause is not None:
+        raise RuntimeError(f"`spacy train` failed: {cause}. Its output is in '{path}'.")
+    return perf_counter() - start
+
+
+def _measure(trial: Trial, train_seconds: float) -> dict[str, Any]:
+    """Score the best pipeline, time it and weigh it."""
+    model = trial.output / "model-best"
+    corpus = trial.corpus
+    held_out = [split for split in corpus if split != "train"]
+    scores = {
+        split: evaluate_pipeline(
+            model, corpus[split], corpus["train"], use_gpu=trial.gpu_id
+        )
+        for split in held_out
+    }
+    nlp = load_model(model)
+    docs = list(read_docs(corpus[held_out[-1]], nlp.vocab))
+    loaders = {"model": partial(load_model, model)}
+    speed = measure_words_per_second(loaders, docs, rounds=3)["model"]
+    return {
+        "finished": datetime.now(UTC).isoformat(timespec="seconds"),
+        "machine": f"{platform.machine()}, {os.cpu_count()} cores",
+        "model": str(model),
+        "scores": scores,
+        "timings": {"train_seconds": train_seconds, "words_per_second": speed},
+        "sizes": {
+            "embedding_parameters": count_embedding_parameters(nlp),
+            "mixing_parameters": count_mixing_parameters(nlp),
+            "tables": measure_sizes(nlp, corpus["train"]),
+            "pipeline_parameters": count_pipeline_parameters(nlp),
+            "bytes_on_disk": bytes_on_disk(model),
+        },
+    }
+
+
+def check_gpu(gpu_id: int) -> None:
+    """Check that there is a GPU, if one is to be used.
+
+    RAISES (ValueError): If there is none.
+    """
+    if gpu_id >= 0 and not gpu_is_available():
+        raise ValueError(
+            f"'gpu_id' is {gpu_id}, but CuPy is not installed here or finds no GPU. "
+            "Install it for your version of CUDA, e.g. pip install 'spacy[cuda12x]', "
+            "or train on the CPU: --gpu-id -1."
+        )
+
+
+def check_config(trial: Trial) -> None:
+    """Make the pipeline of a trial, untrained, to find what is wrong with its config.
+
+    RAISES (ValueError): If a setting is unknown, a value or the language can't be used,
+        vectors are to be used but not given, or it is not to be told what to score.
+    """
+    try:
+        _check_parts(trial)
+    except (ValueError, ImportError) as e:  # the latter for an unknown language
+        cause = str(e).strip()
+        if isinstance(e, ConfigValidationError) and e.errors:
+            # its own text holds the whole config
+            faults = (f"{'.'.join(map(str, x['loc']))}: {x['msg']}." for x in e.errors)
+            cause = " ".join(faults)
+        overrides = ", ".join(trial.overrides) or "nothing"
+        raise ValueError(
+            f"The config {trial.embedder}, which overrides {overrides}, can't be used. "
+            f"{cause[:_MAX_CAUSE]}"
+        ) from e
+
+
+def _check_parts(trial: Trial) -> None:
+    paths = {f"paths.{split}": str(path) for split, path in trial.corpus.items()}
+    config = load_config(trial.config, {**paths, **get_overrides(trial)})
+    own = {"paths": load_config(trial.config)["paths"].keys() | trial.corpus.keys()}
+    for section in ("nlp", "training", "initialize", "paths"):
+        # spaCy itself drops a setting that it doesn't know
+        known = DEFAULT_CONFIG[section].keys() | own.get(section, set())
+        for key in config.get(section, {}).keys() - known:
+            raise ValueError(f"There is no setting '{section}.{key}'.")
+    nlp = load_model_from_config(config, auto_fill=True)
+    config = nlp.config.interpolate()
+    registry.resolve(config["training"], schema=ConfigSchemaTraining)
+    registry.resolve(config["initialize"], schema=ConfigSchemaInit)
+    registry.resolve({"corpora": config["corpora"]})
+    if find_task(nlp) == TEXTCAT:
+        find_classes(nlp)  # the only ones, or scores would come out as errors
+    if _uses_vectors(nlp) and not config["initialize"]["vectors"]:
+        raise ValueError("It has include_static_vectors = true, but no paths.vectors.")
+
+
+def _uses_vectors(nlp: Language) -> bool:
+    models = [getattr(pipe, "model", None) for _, pipe in nlp.pipeline]
+    nodes = [node for model in models if model is not None for node in model.walk()]
+    return any(node.name == "static_vectors" for node in nodes)

@@ -1,0 +1,226 @@
+"""What a trial is: a config trained on a corpus from a seed, and its results."""
+
+import hashlib
+import platform
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from spacy.training.corpus import FILE_TYPE
+from spacy.util import get_package_path, is_package
+from thinc.api import Config
+
+from spacy_hashembeds.files import quote
+from spacy_hashembeds.loading import load_config
+
+from ..corpora.datasets import DATASETS
+from .configs import find_config
+
+#: Settings that are the trial's own, and what to give instead.
+_OWN_SETTINGS = {
+    **dict.fromkeys(("training.seed", "system.seed"), "'seed'"),
+    **dict.fromkeys(("paths.train", "paths.dev"), "another 'dataset'"),
+    **dict.fromkeys(("corpora.train.path", "corpora.dev.path"), "another 'dataset'"),
+}
+
+PACKAGES = ("spacy-hashembeds", "spacy", "thinc", "numpy")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trial:
+    """What one trial trains, on what.
+
+    dataset (str): A prepared corpus: the folder `corpus/<dataset>` with the files, or
+        folders of files, `train.spacy`, `dev.spacy` and, if there is one, `test.spacy`.
+    embedder (str): The name of a config: see `find_config`.
+    seed (int): The seed of initial weights and of training.
+    overrides (Mapping[str, Any]): Config settings to change, as `spacy train` takes
+        them, e.g. `{"training.max_steps": 400}`.
+    variant (str): A name for the overrides, which keeps their results apart.
+    gpu_id (int): The GPU, or -1 for the CPU.
+    root (Path): The folder of the project.
+    RAISES (ValueError): If a name can't be that of a file, if the seed is none that
+        numpy takes, if the GPU has no possible number, or if an override is a setting
+        that the trial makes itself.
+    """
+
+    dataset: str
+    embedder: str
+    seed: int = 0
+    overrides: Mapping[str, Any] = field(default_factory=dict)
+    variant: str = "default"
+    gpu_id: int = -1
+    root: Path = Path()
+
+    def __post_init__(self) -> None:
+        for name in ("dataset", "embedder", "variant"):
+            value = getattr(self, name)
+            if not re.fullmatch(r"\w[\w.-]{0,99}", value):
+                raise ValueError(
+                    f"'{name}' should be up to 100 letters, digits, '_', '-' and '.', "
+                    f"since files are named after it, but is {quote(value)}."
+                )
+        if not 0 <= self.seed < 2**32:
+            raise ValueError(
+                f"'seed' should be from 0 to {2**32 - 1}, but is {self.seed}."
+            )
+        if self.gpu_id < -1:
+            raise ValueError(
+                f"'gpu_id' should be the number of a GPU, or -1 for the CPU, but is "
+                f"{self.gpu_id}."
+            )
+        for setting in self.overrides:
+            if setting in _OWN_SETTINGS:
+                raise ValueError(
+                    f"The trial itself sets {setting}: give {_OWN_SETTINGS[setting]} "
+                    "instead."
+                )
+
+    @property
+    def name(self) -> str:
+        """What tells it from other trials: DATASET/EMBEDDER/VARIANT/seedSEED."""
+        return f"{self.dataset}/{self.embedder}/{self.variant}/seed{self.seed}"
+
+    @property
+    def config(self) -> Path:
+        """The config file.
+
+        RAISES (FileNotFoundError): If there is none of this name.
+        """
+        return find_config(self.embedder, self.root)
+
+    @property
+    def corpus(self) -> dict[str, Path]:
+        """The file of each split."""
+        folder = self.root / "corpus" / self.dataset
+        splits = {split: folder / f"{split}.spacy" for split in ("train", "dev")}
+        test = folder / "test.spacy"
+        return {**splits, "test": test} if test.exists() else splits
+
+    @property
+    def output(self) -> Path:
+        """The folder for pipelines and logs."""
+        return self.root / "training" / self.name
+
+    @property
+    def metrics(self) -> Path:
+        """The JSON file of results, which is there once the trial is done."""
+        return self.root / "metrics" / f"{self.name}.json"
+
+
+def load_trial_config(trial: Trial) -> Config:
+    """Load the config of a trial with its overrides, as `spacy train` does.
+
+    RAISES (ValueError): If the language of the corpus is unknown, or if a section that
+        an override names is not there.
+    """
+    return load_config(trial.config, overrides=get_overrides(trial))
+
+
+def get_overrides(trial: Trial) -> dict[str, Any]:
+    """Get all config settings that the trial changes but the paths of its corpus.
+
+    RAISES (ValueError): If the language of the corpus is unknown.
+    """
+    overrides = {"training.seed": trial.seed, **trial.overrides}
+    if "nlp.lang" not in overrides:
+        if trial.dataset not in DATASETS:
+            raise ValueError(
+                f"The language of corpus '{trial.dataset}' is unknown. Say which it "
+                "is with the override nlp.lang, e.g. --nlp.lang de."
+            )
+        overrides["nlp.lang"] = DATASETS[trial.dataset].lang
+    return overrides
+
+
+def hash_files(paths: Sequence[Path]) -> str:
+    """Hash files, one after the other."""
+    hashed = hashlib.sha256()
+    for path in paths:
+        hashed.update(path.read_bytes())
+    return hashed.hexdigest()
+
+
+def identify(
+    trial: Trial, hash_files: Callable[[Sequence[Path]], str] = hash_files
+) -> dict[str, Any]:
+    """Say all that the results of a trial depend on, as JSON data.
+
+    hash_files (Callable[[Sequence[Path]], str]): Something that remembers, where many
+        trials have the same files.
+    RAISES (FileNotFoundError): If the config or a split of the corpus is missing.
+    RAISES (ValueError): If the language of the corpus is unknown, if there are no such
+        vectors, or none in them, or if there are no such weights to begin with, or they
+        would not be used.
+    """
+    corpus = {split: _list_split(trial, split) for split in trial.corpus}
+    config = load_trial_config(trial)
+    plain = config.interpolate()
+    named = {"vectors_hash": _list_vectors(plain), "weights_hash": _list_weights(plain)}
+    text = config.to_str(interpolate=False)
+    return {
+        "dataset": trial.dataset,
+        "embedder": trial.embedder,
+        "variant": trial.variant,
+        "seed": trial.seed,
+        "gpu_id": trial.gpu_id,
+        "overrides": dict(trial.overrides),
+        "config_hash": hashlib.sha256(text.encode("utf8")).hexdigest(),
+        "corpus_hashes": {split: hash_files(files) for split, files in corpus.items()},
+        **{key: hash_files(files) for key, files in named.items() if files},
+        "versions": {
+            "python": platform.python_version(),
+            **{package: version(package) for package in PACKAGES},
+        },
+    }
+
+
+def _list_split(trial: Trial, split: str) -> tuple[Path, ...]:
+    """List the files of a split: a large one is a folder."""
+    path = trial.corpus[split]
+    files = [path] if path.is_file() else sorted(path.glob(f"*{FILE_TYPE}"))
+    if not files:
+        ours = f"python -m lab prepare {trial.dataset} -o {path.parent}"
+        command = ours if trial.dataset in DATASETS else "spacy hashembeds prepare"
+        raise FileNotFoundError(
+            f"There is no '{path}'. Make it with `{command}`. "
+            f"It was looked for in '{trial.root.absolute()}': run the command in the "
+            "folder that corpus/ is in."
+        )
+    return tuple(files)
+
+
+def _list_vectors(config: Config) -> tuple[Path, ...]:
+    """List the files of the vectors that a config uses, if it does."""
+    if not (name := config.get("initialize", {}).get("vectors")):
+        return ()
+    path = get_package_path(name) if is_package(name) else Path(name)
+    # a package has its pipeline in a folder of its own
+    files = sorted([*path.glob("vocab/*"), *path.glob("*/vocab/*")])
+    # spaCy would only warn of a pipeline that has none
+    tables = [np.load(file, mmap_mode="r") for file in files if file.name == "vectors"]
+    if not any(table.size for table in tables):
+        raise ValueError(
+            "'paths.vectors' should be a folder made by `spacy init vectors`, or a "
+            f"package installed by `spacy download`, but '{name}' has no vectors. Make "
+            "them (docs/vectors.md), or leave out the variants with vectors."
+        )
+    return tuple(files)
+
+
+def _list_weights(config: Config) -> tuple[Path, ...]:
+    """List the file of the weights that training begins with, if there are any."""
+    if not (name := config.get("initialize", {}).get("init_tok2vec")):
+        return ()
+    if not (config.get("pretraining") and Path(name).is_file()):
+        # without the section, spaCy would leave the weights out without a word
+        raise ValueError(
+            f"'initialize.init_tok2vec' is '{name}', but should be a file of weights "
+            "made by `spacy pretrain` (docs/pretraining.md), and the config one with "
+            "a section [pretraining], as it was run with."
+        )
+    return (Path(name),)

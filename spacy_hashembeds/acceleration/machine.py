@@ -1,0 +1,128 @@
+"""The machine that something is timed on, and whether it was idle meanwhile."""
+
+import os
+import platform
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+from .installation import count_cores, find_processor
+
+#: How much of a core other processes may keep busy, for each core of the machine.
+MAX_BUSY = 0.3
+#: How far apart quartiles may be, as a share of the median. On machines that had
+#: nothing else to do they were 1 to 5 percent apart.
+MAX_SPREAD = 0.15
+
+#: A median and the quartiles around it, in whatever unit.
+Spread = tuple[float, tuple[float, float]]
+
+_STAT = Path("/proc/stat")
+
+
+@contextmanager
+def watch_machine() -> Iterator[dict[str, Any]]:
+    """Describe the machine, and watch how busy others keep it while we work.
+
+    YIELDS (dict[str, Any]): "cpu", "cores", "python" and "load_at_start", the load
+        average of the last minute. After the work also "load_at_end", and
+        "other_cores_busy": how many cores others kept busy meanwhile, on average. None
+        where the system does not say.
+    """
+    machine = {
+        "cpu": find_processor(),
+        "cores": count_cores(),
+        "python": platform.python_version(),
+        "load_at_start": get_load(),
+    }
+    start, others = perf_counter(), _count_others_seconds()
+    yield machine
+    seconds, others_at_end = perf_counter() - start, _count_others_seconds()
+    machine["load_at_end"] = get_load()
+    machine["other_cores_busy"] = (
+        None
+        if others is None or others_at_end is None
+        else round(max(0.0, others_at_end - others) / seconds, 2)
+    )
+
+
+def get_load() -> float | None:
+    """Get the load average of the last minute: how many processes ran or waited.
+
+    RETURNS (float, optional): None where the system does not count it (Windows).
+    """
+    return round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else None
+
+
+def find_disturbances(
+    machine: Mapping[str, Any], baselines: Mapping[str, Spread]
+) -> list[str]:
+    """Find what speaks against timings: other work meanwhile, and times that vary.
+
+    machine (Mapping[str, Any]): What `watch_machine` gives, after the work.
+    baselines (Mapping[str, Spread]): What others are compared with, by its name.
+    RETURNS (list[str]): A sentence for each.
+    """
+    return [*find_other_work(machine), *_find_wide_spreads(baselines)]
+
+
+def find_other_work(machine: Mapping[str, Any]) -> Iterator[str]:
+    """Find whether other processes worked meanwhile: see `find_disturbances`."""
+    cores, busy, load = (
+        machine[key] for key in ("cores", "other_cores_busy", "load_at_start")
+    )
+    limit = MAX_BUSY * cores
+    if busy is not None and busy > limit:
+        yield (
+            f"Other processes kept {busy:.1f} of {cores} cores busy meanwhile, where "
+            f"up to {limit:.1f} does no harm."
+        )
+    # A load average remembers what we did before, such as training.
+    elif busy is None and load is not None and load > limit:
+        yield (
+            f"The load average was {load:.2f} at the start, where up to {limit:.1f} "
+            f"does no harm on {cores} cores."
+        )
+
+
+def describe_machine(machine: Mapping[str, Any]) -> str:
+    """Say what something was timed on.
+
+    machine (Mapping[str, Any]): What `watch_machine` gives, after the work.
+    RETURNS (str): Such as "Python 3.12.1, AMD EPYC; load 0.05 to 1.02, others 0.01
+        cores".
+    """
+    loads = (machine["load_at_start"], machine["load_at_end"])
+    parts = []
+    if known := [f"{load:.2f}" for load in loads if load is not None]:
+        parts.append(f"load {' to '.join(known)}")
+    if machine["other_cores_busy"] is not None:
+        parts.append(f"others {machine['other_cores_busy']:.2f} cores")
+    load = ", ".join(parts) or "load unknown"
+    return f"Python {machine['python']}, {machine['cpu']}; {load}"
+
+
+def _find_wide_spreads(baselines: Mapping[str, Spread]) -> Iterator[str]:
+    for name, (middle, (lower, upper)) in baselines.items():
+        spread = (upper - lower) / middle
+        if spread > MAX_SPREAD:
+            yield (
+                f"The quartiles of {name} are {100 * spread:.0f} percent of its "
+                f"median apart, where up to {100 * MAX_SPREAD:.0f} does no harm."
+            )
+
+
+def _count_others_seconds() -> float | None:
+    """Count the seconds that processors worked for others since the machine started.
+
+    For other virtual machines too: these steal time. None where there is no /proc.
+    """
+    if not _STAT.is_file():
+        return None
+    fields = [int(field) for field in _STAT.read_text("utf8").split()[1:9]]
+    user, nice, system, _idle, _iowait, irq, softirq, steal = fields
+    ticks = user + nice + system + irq + softirq + steal
+    own = sum(os.times()[:4])  # of our child processes too
+    return ticks / os.sysconf("SC_CLK_TCK") - own

@@ -1,0 +1,106 @@
+"""What there is to know of an embedder beside how it embeds, once for each.
+
+Every list of embedders is made of these descriptions: what commands take and errors
+name, what `config` puts in, what `analyze` finds and measures. One stands beside its
+architecture, and is found by an entry point, in this package as in any other:
+
+    [options.entry_points]
+    spacy_architectures =
+        toy.ToyEmbed.v1 = toy.embed:ToyEmbed
+    spacy_hashembeds_embedders =
+        toy_embed = toy.embed:DESCRIPTION
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+import catalogue
+from thinc.api import Model
+
+if TYPE_CHECKING:
+    from .table_kinds import Table
+
+EMBEDDERS = catalogue.create("spacy_hashembeds", "embedders", entry_points=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class EmbedderDescription:
+    """An embedder with the arguments `width` and `attrs`.
+
+    name (str): The name of its layer and of its entry point, by which commands know it.
+    architecture (str): Its registered name.
+    purpose (str): What `config` says that it is for.
+    aliases (Sequence[str]): Other names that it is registered under.
+    tables (Mapping[str, type[Table]]): Of which kind the table of a layer in it is, by
+        the layer's name. The layer has an attribute "column", and the model spaCy's
+        `FeatureExtractor`, which say what it embeds.
+    find_columns (Callable, optional): Finds what has codes of words in the place of
+        rows: see `WordColumn`.
+    is_of_text (bool): Whether it embeds only attributes that are text, each once.
+    symbol_width (Callable, optional): Says of its block how many parameters it has for
+        each symbol of the training corpus, which is counted for it; 0 if none is to be.
+        By default it needs none. It has the argument `tables` then, for a file of them.
+    rows_for (str): What is to have room in its `rows`, which `config` raises: "values"
+        for all that are hashed, "symbols" for those that have rows of their own beside
+        them. By default `config` keeps rows and hashes as they are.
+    why_hashes (str): Why to begin with the default of `num_hashes`, if `config` keeps
+        them.
+    blocks (Mapping[str, tuple[str, str]]): Arguments that take a block for each
+        attribute: for each what to put in, an architecture, and why.
+    not_better (str): What of it, as `analyze` shall say, was not shown to be worth more
+        than plain hashing.
+    """
+
+    name: str
+    architecture: str
+    purpose: str
+    aliases: Sequence[str] = ()
+    tables: Mapping[str, type["Table"]] = field(default_factory=dict)
+    find_columns: Callable[[Model], Sequence[Any]] | None = None
+    is_of_text: bool = False
+    symbol_width: Callable[[Mapping[str, Any]], int] | None = None
+    rows_for: Literal["", "values", "symbols"] = ""
+    why_hashes: str = ""
+    blocks: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    not_better: str = ""
+
+    def is_named(self, architecture: str) -> bool:
+        """Tell whether a name is one that it is registered under."""
+        return architecture in (self.architecture, *self.aliases)
+
+
+def list_names() -> list[str]:
+    """List what embedders are called, and import none of them."""
+    group = EMBEDDERS.entry_point_namespace
+    return sorted(catalogue.AVAILABLE_ENTRY_POINTS.select(group=group).names)
+
+
+def get_descriptions() -> list[EmbedderDescription]:
+    """Get the descriptions of all embedders, in the order of their names."""
+    return [description for _, description in sorted(EMBEDDERS.get_all().items())]
+
+
+def get_description(name: str) -> EmbedderDescription:
+    """Get the description of an embedder by its name.
+
+    RAISES (ValueError): If there is none.
+    """
+    for description in get_descriptions():
+        if description.name == name:
+            return description
+    raise ValueError(
+        f"There is no embedder '{name}' to put in. There are: "
+        f"{', '.join(list_names())}."
+    )
+
+
+def find_description(architecture: str) -> EmbedderDescription | None:
+    """Find the description of the embedder that is registered under a name."""
+    found = (d for d in get_descriptions() if d.is_named(architecture))
+    return next(found, None)
+
+
+def find_table_kinds() -> dict[str, type["Table"]]:
+    """Find of which kind the tables of layers are, by the names of layers."""
+    return {k: v for d in get_descriptions() for k, v in d.tables.items()}

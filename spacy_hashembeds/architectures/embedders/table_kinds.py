@@ -1,0 +1,268 @@
+"""The kinds of tables that embed an attribute: their sizes, and the rows of values."""
+
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from thinc.api import Model
+
+from ...hashing.murmur import MAX_HASHES, find_rows
+from ...kernels.sums import NUMPY_OPS
+from ...layers.symboltaker import look_up
+
+
+@dataclass(frozen=True, kw_only=True)
+class Table:
+    """A table that embeds an attribute, whose vectors are sums of its rows.
+
+    A kind of them is a class with a name, `kind`, with `read` and `find_code`, and what
+    differs of the rest.
+
+    attr (str): The attribute.
+    rows (int): Its rows.
+    width (int): Their width.
+    """
+
+    kind: ClassVar[str]
+
+    attr: str
+    rows: int
+    width: int
+
+    @classmethod
+    def read(cls, layer: Model, attr: str) -> Self:
+        """Read off a layer what there is to know of its table."""
+        raise NotImplementedError
+
+    def find_code(self, values: NDArray) -> NDArray:
+        """Find the rows of values. *Shapes:* `(n,)` to `(n, k)`, uint64."""
+        raise NotImplementedError
+
+    def identify(self, values: NDArray) -> NDArray:
+        """Give numbers that are equal where vectors are: sums know no order of rows.
+
+        RETURNS (NDArray): *Shape:* `(n, k)`, uint64.
+        """
+        return np.sort(self.find_code(values), axis=1)
+
+    @property
+    def parts(self) -> dict[str, int]:
+        """Its parameters, by what they are."""
+        return {"rows": self.rows * self.width}
+
+
+@dataclass(frozen=True, kw_only=True)
+class HashTable(Table):
+    """A table whose rows are chosen by hashing.
+
+    num_hashes (int): How many rows each value gets.
+    seed (int): Of the hash function.
+    """
+
+    kind = "hash"
+
+    num_hashes: int
+    seed: int
+
+    @classmethod
+    def read(cls, layer: Model, attr: str) -> Self:
+        """Read off a layer what there is to know of its table."""
+        return cls(
+            attr=attr,
+            rows=layer.get_dim("nV"),
+            width=layer.get_dim("nO"),
+            num_hashes=layer.attrs.get("num_hashes", MAX_HASHES),
+            seed=layer.attrs["seed"],
+        )
+
+    def find_code(self, values: NDArray) -> NDArray:
+        """Find the rows of values. *Shape:* `(n, num_hashes)`, uint64."""
+        return _hash(values, self.rows, self.num_hashes, self.seed)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LookupTable(Table):
+    """A table with a row for each known symbol, and one for all others.
+
+    symbols (NDArray, optional): The symbols in ascending order, None if the table has
+        not got them yet. *Shape:* `(n,)`, uint64.
+    """
+
+    kind = "lookup"
+
+    symbols: NDArray | None
+
+    @classmethod
+    def read(cls, layer: Model, attr: str) -> Self:
+        """Read off a layer what there is to know of its table."""
+        return cls.make(attr, layer.get_dim("nO"), layer.attrs["symbols"])
+
+    @classmethod
+    def make(cls, attr: str, width: int, symbols: NDArray | None) -> Self:
+        """Make a table with rows for symbols: see `LookupTable`."""
+        return cls(attr=attr, rows=_count_rows(symbols), width=width, symbols=symbols)
+
+    def find_code(self, values: NDArray) -> NDArray:
+        """Number the rows of values, unknown ones 0. *Shape:* `(n, 1)`, uint64."""
+        return _look_up(values, self.symbols, unk=0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class WeightedTable(Table):
+    """A table of component vectors chosen by hashing, and one of weights for them.
+
+    Its rows and their width are those of component vectors.
+
+    num_hashes (int): How many component vectors each value gets, and how many weights.
+    seed (int): Of the hash function.
+    same_hash (bool): Whether the row of weights chooses the component vectors too.
+    hashed_weights (int, optional): Rows of weights, if they are chosen by hashing. None
+        if symbols have a row each, and all other values one.
+    symbols (NDArray, optional): These symbols in ascending order, None if there are
+        none, or none yet. *Shape:* `(n,)`, uint64.
+    """
+
+    kind = "weighted"
+
+    num_hashes: int
+    seed: int
+    same_hash: bool = False
+    hashed_weights: int | None = None
+    symbols: NDArray | None = None
+
+    @classmethod
+    def read(cls, layer: Model, attr: str) -> Self:
+        """Read off a layer what there is to know of its table."""
+        has_symbols = "symbols" in layer.attrs
+        return cls(
+            attr=attr,
+            rows=layer.get_dim("nV"),
+            width=layer.get_dim("nE"),
+            num_hashes=layer.attrs["num_hashes"],
+            seed=layer.attrs["hash_seed"],
+            same_hash=layer.attrs["same_hash"],
+            hashed_weights=None if has_symbols else layer.get_dim("nK"),
+            symbols=layer.attrs.get("symbols"),
+        )
+
+    @property
+    def importance_rows(self) -> int:
+        """Rows of weights."""
+        return self.hashed_weights or _count_rows(self.symbols)
+
+    @property
+    def parts(self) -> dict[str, int]:
+        """The parameters of its two parts, B·d and K·k in the paper's letters."""
+        return {
+            "components": self.rows * self.width,
+            "weights": self.importance_rows * self.num_hashes,
+        }
+
+    def find_code(self, values: NDArray) -> NDArray:
+        """Find the component vectors of values, and their rows of weights, the last.
+
+        RETURNS (NDArray): *Shape:* `(n, num_hashes + 1)`, uint64.
+        """
+        weights = self._find_weights(values)
+        keys = weights[:, 0] if self.same_hash else values
+        components = _hash(keys, self.rows, self.num_hashes, self.seed)
+        return np.hstack([components, weights])
+
+    def identify(self, values: NDArray) -> NDArray:
+        """Give numbers that are equal where vectors are: weights know an order of rows.
+
+        RETURNS (NDArray): *Shape:* `(n, num_hashes + 1)`, uint64.
+        """
+        return self.find_code(values)
+
+    def _find_weights(self, values: NDArray) -> NDArray:
+        if self.hashed_weights is None:
+            return _look_up(values, self.symbols, unk=0)
+        # one hash more than there are components: independent of theirs
+        code = _hash(values, self.hashed_weights, self.num_hashes + 1, self.seed)
+        return code[:, -1:]
+
+
+@dataclass(frozen=True, kw_only=True)
+class HybridTable(Table):
+    """A table with a row for each frequent symbol, and hashed rows for all others.
+
+    As long as it has no symbols, its rows are the most that it may have.
+
+    num_hashes (int): How many rows each value gets that is not frequent.
+    seed (int): Of the hash function.
+    symbols (NDArray, optional): The frequent symbols in ascending order, None if the
+        table has not got them yet. *Shape:* `(n,)`, uint64.
+    """
+
+    kind = "hybrid"
+
+    num_hashes: int
+    seed: int
+    symbols: NDArray | None = None
+
+    @classmethod
+    def read(cls, layer: Model, attr: str) -> Self:
+        """Read off a layer what there is to know of its table."""
+        return cls(
+            attr=attr,
+            rows=layer.maybe_get_dim("nV") or layer.attrs["rows"],
+            width=layer.get_dim("nO"),
+            num_hashes=layer.attrs["num_hashes"],
+            seed=layer.attrs["seed"],
+            symbols=layer.attrs["symbols"],
+        )
+
+    @property
+    def own_rows(self) -> int:
+        """Rows that belong to a symbol each."""
+        return 0 if self.symbols is None else len(self.symbols)
+
+    @property
+    def parts(self) -> dict[str, int]:
+        """The parameters of its two parts."""
+        own = self.own_rows * self.width
+        return {"own": own, "hashed": self.rows * self.width - own}
+
+    def are_hashed(self, values: NDArray) -> NDArray:
+        """Tell which values have no row of their own. *Shape:* `(n,)`, bool."""
+        is_hashed: NDArray = self._find_own(values) == self.own_rows
+        return is_hashed
+
+    def _find_own(self, values: NDArray) -> NDArray:
+        """Find the rows that belong to values, and `own_rows` where none does."""
+        return _look_up(values, self.symbols, unk=self.own_rows)[:, 0]
+
+    def find_code(self, values: NDArray) -> NDArray:
+        """Find the rows of values, and of those with a row of their own no others.
+
+        RETURNS (NDArray): *Shape:* `(n, num_hashes)`, uint64. `rows` stands for none.
+        """
+        n_hashed = self.rows - self.own_rows
+        code = _hash(values, n_hashed, self.num_hashes, self.seed)
+        code += np.uint64(self.own_rows)
+        own = self._find_own(values)
+        has_own = own < self.own_rows
+        code[has_own] = self.rows
+        code[has_own, 0] = own[has_own]
+        return code
+
+
+def _hash(values: NDArray, rows: int, num_hashes: int, seed: int) -> NDArray:
+    """Find the rows of each value, as `HashEmbed` does, in the order of the hashes."""
+    found = find_rows(NUMPY_OPS, values, seed=seed, num_hashes=num_hashes, rows=rows)
+    code: NDArray = found.astype("uint64")
+    return code
+
+
+def _count_rows(symbols: NDArray | None) -> int:
+    """Count a row for each symbol, and one for all other values."""
+    return 1 if symbols is None else 1 + len(symbols)
+
+
+def _look_up(values: NDArray, symbols: NDArray | None, *, unk: int) -> NDArray:
+    """Number the rows of values. *Shape:* `(n, 1)`, uint64."""
+    known = np.zeros(0, "uint64") if symbols is None else symbols
+    rows: NDArray = look_up(NUMPY_OPS, values, known, unk=unk).astype("uint64")
+    return rows

@@ -1,0 +1,92 @@
+"""What charts have in common, drawn with matplotlib (extra: report)."""
+
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+#: Styles of bars, told apart in grey too, by lightness and hatching.
+BARS: tuple[dict[str, str], ...] = (
+    {"color": "#1b3a57"},
+    {"color": "#5b8db8"},
+    {"color": "#f2b872", "hatch": "//"},
+    {"color": "#f4f1ea", "hatch": ".."},
+)
+
+
+def import_figure() -> Any:
+    """Get matplotlib's class of figures.
+
+    RAISES (ImportError): If matplotlib is not installed.
+    RETURNS (type[Figure]): The class; its figures need no screen.
+    """
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as e:
+        raise ImportError(
+            "Charts need matplotlib: pip install 'spacy-hashembeds[report]'."
+        ) from e
+    return Figure
+
+
+def render_png(figure: Any) -> bytes:
+    """Render a figure for a page.
+
+    figure (Figure): What was drawn.
+    RETURNS (bytes): A PNG file.
+    """
+    file = BytesIO()
+    with ignoring_missing_glyphs():
+        figure.savefig(file, format="png", dpi=150, metadata={"Software": None})
+    return file.getvalue()
+
+
+@contextmanager
+def ignoring_missing_glyphs() -> Iterator[None]:
+    """Let a box stand for what the font lacks: emoji, for one."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph .* missing from")
+        yield
+
+
+def check_chart(path: str | Path) -> None:
+    """Check that a chart can be drawn to a file, before the work.
+
+    RAISES (ImportError): If matplotlib is not installed.
+    RAISES (ValueError): If it writes no files with this suffix.
+    """
+    suffixes = import_figure()().canvas.get_supported_filetypes()
+    suffix = Path(path).suffix.lower()[1:]
+    if suffix and suffix not in suffixes:
+        raise ValueError(
+            f"'chart' should end in .png, or in .svg or .pdf, but is '{path}'."
+        )
+
+
+def make_whiskers(
+    values: Sequence[float], quartiles: Sequence[Sequence[float]]
+) -> dict[str, Any]:
+    """Make the settings of horizontal bars with lines from quartile to quartile.
+
+    values (Sequence[float]): How long the bars are.
+    quartiles (Sequence[Sequence[float]]): The lower and the upper one of each.
+    RETURNS (dict[str, Any]): Arguments of matplotlib's `barh`.
+    """
+    pairs = list(zip(values, quartiles, strict=True))
+    # rounding may put a quartile that equals the value on its other side
+    below = [max(0.0, value - lower) for value, (lower, _) in pairs]
+    above = [max(0.0, upper - value) for value, (_, upper) in pairs]
+    style = {"ecolor": "#111111", "elinewidth": 1, "capsize": 3}
+    return {"xerr": [below, above], "error_kw": style}
+
+
+def remove_frame(axes: Any, *, ticks: str = "y") -> None:
+    """Leave only the lines that say something.
+
+    axes (Axes): What to clear.
+    ticks (str): The axis of names, which needs no ticks: "x" or "y".
+    """
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.tick_params(axis=ticks, length=0)

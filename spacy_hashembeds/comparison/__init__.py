@@ -1,0 +1,1 @@
+"""Trials side by side: scores, sizes and speed."""

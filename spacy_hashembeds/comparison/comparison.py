@@ -1,0 +1,307 @@
+"""Trials side by side: one table, one JSON, one chart."""
+
+import json
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from spacy.language import Language
+from spacy.tokens import Doc
+from spacy.vocab import Vocab
+from thinc.api import Ops, get_current_ops, set_current_ops
+
+from ..acceleration.accelerate import accelerate_folder
+from ..acceleration.conversion import find_convertible
+from ..acceleration.machine import find_disturbances, watch_machine
+from ..acceleration.timing import Speed, measure_speeds
+from ..analysis.sizes import bytes_on_disk
+from ..corpora.docbin import read_docs
+from ..evaluation.categories import EXCLUSIVE, SUPPORT, name_accuracy
+from ..evaluation.scorer import KINDS
+from ..evaluation.tasks import NER, TEXTCAT
+from ..files import quote
+from ..folders import temporary_folder
+from ..loading import load_config, load_trained
+from .metrics import get_task, read_metrics
+from .ratios import Measures, compute_ratios
+
+Rows = list[dict[str, Any]]
+
+#: Hands the rounds of timing on, and shows how far they are.
+ShowProgress = Callable[[Sequence[int]], Iterable[int]]
+
+
+def compare_trials(
+    metrics: Sequence[Path],
+    corpus: Path,
+    *,
+    accelerated: bool = False,
+    progress: ShowProgress = lambda rounds: rounds,
+) -> dict[str, Any]:
+    """Compare trials on one corpus, and time their pipelines against each other.
+
+    metrics (Sequence[Path]): The results of the trials, as `run_trial` writes them.
+        The pipelines that they name must still be there.
+    corpus (Path): The corpus to time the pipelines on, all in one run, in turns.
+    accelerated (bool): Whether to add each pipeline with spaCy's layers once more, as
+        `accelerate` makes it, checked for equal predictions on this corpus.
+    progress (Callable[[Sequence[int]], Iterable[int]]): Hands the rounds of timing on,
+        and shows how far they are.
+    RAISES (FileNotFoundError): If a file or a pipeline is missing.
+    RAISES (OSError): If there is no room for the accelerated pipelines, for a while.
+    RAISES (ValueError): If a file holds something else, or if the trials are of
+        different corpora, some of entities and some of categories, or none are given;
+        if there is nothing to accelerate, or predictions differ.
+    RETURNS (dict[str, Any]): "dataset"; "machine", as `watch_machine` describes it;
+        "disturbances", what speaks against the timings; and the "rows".
+        Each has a "name" that tells it from the others, its "embedder", "variant" and
+        "seed", and whether it is "accelerated"; for "all", "seen" and "unseen" entities
+        of the last split the scores "p", "r", "f" (0 to 1, None where there are no
+        entities) and their number "support", or for text classifiers "accuracy",
+        "macro_f" and "micro_f", the number of "documents", and whether labels are
+        "exclusive"; "embedding_parameters" with its part "mixing_parameters", and
+        "pipeline_parameters", None where earlier trials have not recorded them;
+        "bytes_on_disk", "words_per_second", "words_per_second_quartiles", and
+        "times_as_fast" as the first row; and beside the first row the `Ratios` "prr",
+        of F1 on all entities or of accuracy, "pcr_all", "pcr_emb", "pcr_tables" and
+        "poep".
+    """
+    trials = [_read_metrics(path) for path in metrics]
+    _check_corpora(metrics, trials)
+    _check_tasks(metrics, trials)
+    docs = list(read_docs(corpus, Vocab()))
+    rows = _name_rows([_make_row(trial) for trial in trials])
+    models = [Path(trial["model"]) for trial in trials]
+    with temporary_folder() as folder:
+        if accelerated:
+            rows, models = _add_accelerated(rows, models, docs, folder)
+        with watch_machine() as machine:
+            speeds = measure_models(models, docs, progress)
+    add_speeds(rows, speeds)
+    add_ratios(rows, [_get_score(row) for row in rows])
+    return {
+        "dataset": rows[0]["dataset"],
+        "machine": machine,
+        "disturbances": find_disturbances(machine, {rows[0]["name"]: speeds[0]}),
+        "rows": rows,
+    }
+
+
+def find_models(metrics: Sequence[Path]) -> list[Path]:
+    """Give the pipelines of trials, as `compare_trials` reads these.
+
+    metrics (Sequence[Path]): The results of the trials.
+    RAISES (FileNotFoundError): If a file or a pipeline is missing.
+    RAISES (ValueError): If a file holds something else.
+    """
+    return [Path(_read_metrics(path)["model"]) for path in metrics]
+
+
+def _check_corpora(
+    metrics: Sequence[str | Path], trials: Sequence[dict[str, Any]]
+) -> None:
+    """Refuse trials of several corpora, naming a file of each."""
+    if not trials:
+        raise ValueError("There should be trials to compare, but there are none.")
+    files = {
+        json.dumps(trial["corpus_hashes"]): f"'{path}' ({trial['dataset']})"
+        for path, trial in zip(metrics, trials, strict=True)
+    }
+    if len(files) > 1:
+        raise ValueError(
+            "Only trials of one corpus can be compared, but these are of "
+            f"{len(files)}: {', '.join(files.values())}."
+        )
+
+
+def _check_tasks(
+    metrics: Sequence[str | Path], trials: Sequence[dict[str, Any]]
+) -> None:
+    """Refuse trials that have no score in common, naming a file of each kind."""
+    files = {get_task(trial): path for path, trial in zip(metrics, trials, strict=True)}
+    if len(files) > 1:
+        raise ValueError(
+            "Only trials with the same scores can be compared, but those of "
+            f"'{files[NER]}' are of entities, and those of '{files[TEXTCAT]}' of "
+            "categories."
+        )
+
+
+def _read_metrics(path: Path) -> dict[str, Any]:
+    if path.is_dir():
+        example = min(path.rglob("*.json"), default=None)
+        raise ValueError(
+            f"'{path}' is a folder, and has no files of trials in it."
+            if example is None
+            else f"'{path}' is a folder: give the files of trials in it, such as "
+            f"'{example}'."
+        )
+    if not path.is_file():
+        raise FileNotFoundError(
+            f"There is no '{path}': run `python -m lab trial` first."
+        )
+    metrics = read_metrics(path)
+    model = metrics["model"]
+    # Unlike Path.is_dir, this is false of what can't be a path at all.
+    if not os.path.isdir(model):
+        raise FileNotFoundError(
+            f"The pipeline {quote(model)} of '{path}' is gone. Remove the file "
+            "and run its trial again."
+        )
+    return metrics
+
+
+def _add_accelerated(
+    rows: Rows, models: Sequence[Path], docs: Sequence[Doc], folder: Path
+) -> tuple[Rows, list[Path]]:
+    """Accelerate what can be, into a folder, each after what it is made of."""
+    all_rows: Rows = []
+    all_models = []
+    for number, (row, model) in enumerate(zip(rows, models, strict=True)):
+        all_rows.append(row)
+        all_models.append(model)
+        if find_convertible(load_config(model / "config.cfg")):
+            fast = folder / str(number)
+            accelerate_folder(model, fast, docs, rounds=1)
+            name, size = f"{row['name']} accelerated", bytes_on_disk(fast)
+            changes = {"name": name, "accelerated": True, "bytes_on_disk": size}
+            all_rows.append({**row, **changes})
+            all_models.append(fast)
+    if len(all_rows) == len(rows):
+        raise ValueError(
+            "There should be a pipeline with spaCy's layers to accelerate, but there "
+            f"is none among {', '.join(row['name'] for row in rows)}. Train one, such "
+            "as spacy_stock, or leave out --accelerate."
+        )
+    return all_rows, all_models
+
+
+def measure_models(
+    models: Sequence[str | Path], docs: Sequence[Doc], progress: ShowProgress
+) -> list[Speed]:
+    """Measure how fast saved pipelines annotate, side by side: see `measure_speeds`.
+
+    models (Sequence[str | Path]): The pipelines, names or folders.
+    docs (Sequence[Doc]): The docs to annotate.
+    progress (Callable[[Sequence[int]], Iterable[int]]): Hands the rounds of timing on,
+        and shows how far they are.
+    RAISES (ValueError): If there is no token to annotate.
+    RETURNS (list[Speed]): The speed of each pipeline.
+    """
+    ops = get_current_ops()
+    loaders = {str(i): partial(_load, model, ops) for i, model in enumerate(models)}
+    try:
+        speeds = measure_speeds(loaders, docs, progress=progress)
+    finally:
+        set_current_ops(ops)
+    return [speeds[name] for name in loaders]
+
+
+def _load(model: str | Path, ops: Ops) -> Language:
+    # A pipeline that was loaded before may have chosen a BLAS for the whole process.
+    set_current_ops(ops)
+    return load_trained(model)
+
+
+def _make_row(trial: Mapping[str, Any]) -> dict[str, Any]:
+    *_, scores = trial["scores"].values()
+    row = {key: trial[key] for key in ("dataset", "embedder", "variant", "seed")}
+    row["accelerated"] = False
+    row |= (_get_categories if get_task(trial) == TEXTCAT else _get_entities)(scores)
+    sizes = trial["sizes"]
+    row["embedding_parameters"] = sizes["embedding_parameters"]
+    row["mixing_parameters"] = sizes.get("mixing_parameters")
+    row["pipeline_parameters"] = sizes.get("pipeline_parameters")
+    row["bytes_on_disk"] = sizes["bytes_on_disk"]
+    return row
+
+
+def _get_entities(scores: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        kind: {key: scores[f"{prefix}_{key}"] for key in ("p", "r", "f", "support")}
+        for kind, prefix in KINDS.items()
+    }
+
+
+def _get_categories(scores: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "accuracy": scores["cats_acc"],
+        "macro_f": scores["cats_macro_f"],
+        "micro_f": scores["cats_micro_f"],
+        "documents": scores[SUPPORT],
+        "exclusive": scores[EXCLUSIVE],
+    }
+
+
+def is_of_categories(comparison: Mapping[str, Any]) -> bool:
+    """Say whether a comparison is one of text classifiers.
+
+    comparison (Mapping[str, Any]): What `compare_trials` returns.
+    """
+    return "accuracy" in comparison["rows"][0]
+
+
+def name_accuracies(comparison: Mapping[str, Any]) -> str:
+    """Say what the "accuracy" of text classifiers is, as `name_accuracy` does.
+
+    comparison (Mapping[str, Any]): What `compare_trials` returns.
+    """
+    # of documents that have one label each, accuracy is an exact match too
+    exclusive = all(row["exclusive"] for row in comparison["rows"])
+    return name_accuracy({EXCLUSIVE: exclusive})
+
+
+def name_score(comparison: Mapping[str, Any]) -> str:
+    """Say which score "prr" is of: F1, or of text classifiers their "accuracy".
+
+    comparison (Mapping[str, Any]): What `compare_trials` returns.
+    """
+    return name_accuracies(comparison) if is_of_categories(comparison) else "F1"
+
+
+def add_speeds(rows: Rows, speeds: Sequence[Speed]) -> None:
+    """Add its speed to each row, and how often it is that of the first one.
+
+    rows (list[dict[str, Any]]): The rows, which are changed.
+    speeds (Sequence[Speed]): The speed of each.
+    """
+    for row, speed in zip(rows, speeds, strict=True):
+        row["words_per_second"] = speed.median
+        row["words_per_second_quartiles"] = list(speed.quartiles)
+        row["times_as_fast"] = speed.median / speeds[0].median
+
+
+def add_ratios(rows: Rows, scores: Sequence[float | None]) -> None:
+    """Add to each row what its pipeline is beside that of the first one: its `Ratios`.
+
+    rows (list[dict[str, Any]]): The rows, with their parameters. They are changed.
+    scores (Sequence[float | None]): The score of each.
+    """
+    measures = [
+        Measures(
+            score=score,
+            pipeline_parameters=row["pipeline_parameters"],
+            embedding_parameters=row["embedding_parameters"],
+            mixing_parameters=row["mixing_parameters"],
+        )
+        for row, score in zip(rows, scores, strict=True)
+    ]
+    for row, measured in zip(rows, measures, strict=True):
+        row.update(asdict(compute_ratios(measured, measures[0])))
+
+
+def _get_score(row: Mapping[str, Any]) -> float | None:
+    return row["accuracy"] if "accuracy" in row else row["all"]["f"]
+
+
+def _name_rows(rows: Rows) -> Rows:
+    """Name trials by their embedder, and by variant and seed where these differ."""
+    differs = {key: len({row[key] for row in rows}) > 1 for key in ("variant", "seed")}
+    for row in rows:
+        row["name"] = row["embedder"]
+        row["name"] += f" {row['variant']}" if differs["variant"] else ""
+        row["name"] += f" seed {row['seed']}" if differs["seed"] else ""
+    return rows

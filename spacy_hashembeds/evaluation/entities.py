@@ -1,0 +1,228 @@
+"""What entities score, how sure that is, and what is wrong with them."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from spacy.tokens import Doc, Span
+from spacy.training import Example
+
+from .bootstrap import (
+    NONE,
+    Scores,
+    bootstrap_scores,
+    compare_scores,
+    describe_differences,
+    name_intervals,
+)
+from .chunks import ablate, count_chunks, find_ablated, summarize_chunks
+from .confusions import ErrorCounter, find_wrong_entities
+from .counts import Counts, Run, add_counts, describe_counts
+from .groups import (
+    GROUPINGS,
+    TrainingKnowledge,
+    count_shared,
+    group_entity,
+    learn_training_set,
+)
+from .schemes import SchemeCounter, average_types
+from .scorer import (
+    ALL,
+    KINDS,
+    LENGTHS,
+    count_matches,
+    match_entities,
+    summarize_counts,
+)
+from .sources import Inputs, Source, find_golds, get_reference, read_misspelt
+
+#: The keys of all entities, the seen and the unseen ones.
+TOTALS = {kind: (prefix, "", None) for kind, prefix in KINDS.items()}
+
+
+class EntityRun(Run):
+    """Counts entities, and notes what else there is.
+
+    examples (Iterable[Example]): Predicted and gold docs; read once, at once.
+    knowledge (TrainingKnowledge): What the training set has shown.
+    golds (Sequence[Doc], optional): For each example a gold doc with the same entities
+        on the same tokens, whose texts tell the seen ones from others. None: the
+        references of the examples.
+
+    It has then, beside what a `Run` has:
+
+    scores (dict[str, Any]): Those of `score_seen_unseen`.
+    errors (ErrorCounter): The errors.
+    schemes (SchemeCounter): What the entities are under each scheme.
+    chunks (dict[str, dict]): What `summarize_chunks` makes of their tokens.
+    """
+
+    def __init__(
+        self,
+        examples: Iterable[Example],
+        knowledge: TrainingKnowledge,
+        golds: Sequence[Doc] | None = None,
+    ) -> None:
+        self._knowledge, self._golds = knowledge, golds
+        self.errors = ErrorCounter()
+        self.schemes = SchemeCounter()
+        self._chunks: list[Counts] = []
+        super().__init__(examples)
+        self.chunks = summarize_chunks(add_counts(self._chunks))
+        self.scores = summarize_counts(self.totals)
+
+    def count(self, number: int, example: Example) -> Counts | None:
+        """Count the entities of one doc, if it is annotated.
+
+        RETURNS (Counts, optional): What `count_matches` counts; and under a grouping
+            and its group the gold entities, by type and all, found or missed.
+        """
+        golds = self._golds
+        gold = example.reference if golds is None else golds[number]
+        views = match_entities(example, self._knowledge.entities, gold)
+        if not views:
+            return None
+        self.errors.add(find_wrong_entities(number, example.reference, views[ALL]))
+        self.schemes.add(views)
+        self._chunks.append(count_chunks(example, views[ALL]))
+        counts = count_matches(views)
+        found = set(views[ALL].correct)
+        for ent in gold.ents:
+            i = 0 if _make_key(ent) in found else 2
+            for grouping, group in group_entity(ent, self._knowledge).items():
+                counts[grouping, group, None][i] += 1
+                counts[grouping, group, ent.label_][i] += 1
+        return counts
+
+
+def evaluate_entities(inputs: Inputs) -> dict[str, Any]:
+    """Evaluate entities: see `evaluate`.
+
+    RAISES (ValueError): If there is no training set, or nothing to leave alone, or what
+        is misspelt is no copy.
+    RETURNS (dict[str, Any]): What an `Evaluation` of entities holds.
+    """
+    if inputs.train is None:
+        raise ValueError(
+            "'train' should be the corpus that the pipeline was trained on (--train), "
+            "by which its entities are seen or unseen, but is None."
+        )
+    # what can't be done should not cost a run
+    layer = find_ablated(inputs.predictions) if inputs.ablation else None
+    misspelt = read_misspelt(inputs)
+    knowledge = learn_training_set(inputs.read_train())
+    ours = EntityRun(inputs.predict(inputs.predictions), knowledge)
+    keys, draws = ours.list_keys(), asdict(inputs.draws)
+    drawn = bootstrap_scores(ours.stack(keys), **draws)
+    intervals = dict(zip(keys, drawn, strict=True))
+    theirs, comparison, lost = None, None, None
+    if inputs.against is not None:
+        theirs = EntityRun(inputs.predict(inputs.against), knowledge)
+        comparison = {"model": inputs.against.name, **_compare(ours, theirs, draws)}
+    if misspelt is not None:
+        name, read = misspelt.gold.name, misspelt.predict(_name_reader(misspelt))
+        others = EntityRun(read, knowledge, find_golds(inputs.gold.docs))
+        lost = {"corpus": name, **_compare(ours, others, draws)}
+    parts = ablate(layer, inputs) if layer is not None else {}
+    schemes = {kind: ours.schemes.summarize(KINDS[kind]) for kind in KINDS}
+    references = map(get_reference, inputs.gold.docs)
+    return {
+        "setting": {
+            **inputs.describe(ours),
+            "train_entities": len(knowledge.entities),
+            "shared": count_shared(references, knowledge.documents),
+            "parts": list(parts),
+        },
+        **_add_intervals(ours.scores, intervals),
+        "averages": {kind: average_types(schemes[kind]["strict"]) for kind in KINDS},
+        "schemes": schemes,
+        "comparison": comparison,
+        "misspelt": lost,
+        "groups": _describe_groups(ours.totals, intervals),
+        "chunks": _describe_chunks(ours, theirs, parts),
+        "confusions": ours.errors.rank(),
+    }
+
+
+def _make_key(ent: Span) -> tuple[str, int, int]:
+    return ent.label_, ent.start, ent.end
+
+
+def _name_reader(misspelt: Inputs) -> Source:
+    """Say in the progress what the pipeline reads."""
+    reader = misspelt.predictions
+    return Source(name=f"{reader.name} on {misspelt.gold.name}", docs=reader.docs)
+
+
+def _add_intervals(
+    scores: dict[str, Any], intervals: Mapping[Any, Scores]
+) -> dict[str, Any]:
+    for prefix in KINDS.values():
+        scores |= name_intervals(intervals.get((prefix, "", None)), f"{prefix}_")
+        for label, score in (scores[f"{prefix}_per_type"] or {}).items():
+            score.update(name_intervals(intervals.get((prefix, "", label))))
+        for length, score in (scores[f"{prefix}_per_length"] or {}).items():
+            score.update(name_intervals(intervals.get((prefix, length, None))))
+    return scores
+
+
+def _describe_groups(
+    totals: Counts, intervals: Mapping[Any, Scores]
+) -> dict[str, list[dict[str, Any]]]:
+    types = sorted({label for name, _, label in totals if label and name in GROUPINGS})
+
+    def describe(*key: str | None) -> dict[str, Any]:
+        total = describe_counts(totals.get(key, (0, 0, 0)))
+        support = total["support"]
+        recall = total["r"] if support else None
+        interval = intervals.get(key, NONE).r
+        return {"support": support, "recall": recall, "interval": interval}
+
+    return {
+        name: [
+            {
+                "group": group,
+                **describe(name, group, None),
+                "per_type": {label: describe(name, group, label) for label in types},
+            }
+            for group in grouping.groups
+        ]
+        for name, grouping in GROUPINGS.items()
+    }
+
+
+def _describe_chunks(
+    ours: EntityRun, theirs: EntityRun | None, parts: Mapping[str, Mapping[str, Any]]
+) -> dict[str, dict[str, Any]]:
+    other = theirs.chunks if theirs else {}
+    return {
+        tag: {
+            **score,
+            "other": other[tag]["recall"] if other else None,
+            "parts": {name: scores[tag]["recall"] for name, scores in parts.items()},
+        }
+        for tag, score in ours.chunks.items()
+    }
+
+
+def _compare(
+    ours: EntityRun, theirs: EntityRun, draws: dict[str, Any]
+) -> dict[str, Any]:
+    """Compare kinds of entities, and the types and lengths of all of them."""
+
+    def compare(keys: Mapping[str, Any]) -> dict[str, Any]:
+        both = [run.stack(list(keys.values())) for run in (ours, theirs)]
+        others = {
+            name: describe_counts(theirs.totals[key]) for name, key in keys.items()
+        }
+        return {
+            name: describe_differences(found, others[name])
+            for name, found in zip(keys, compare_scores(*both, **draws), strict=True)
+        }
+
+    types = (run.scores[f"{ALL}_per_type"] or {} for run in (ours, theirs))
+    return {
+        **compare(TOTALS),
+        "per_type": compare({n: (ALL, "", n) for n in sorted(set().union(*types))}),
+        "per_length": compare({n: (ALL, n, None) for n in LENGTHS}),
+    }

@@ -1,0 +1,114 @@
+"""Scores as one table, to load into a spreadsheet or with pandas."""
+
+import csv
+from collections.abc import Iterator, Mapping
+from io import StringIO
+from typing import Any
+
+from ..controls import show_controls
+from . import categories, schemes
+from .schemes import OUTCOMES
+from .scorer import KINDS
+
+# What a spreadsheet takes for the beginning of a formula.
+_FORMULA = ("=", "+", "-", "@", "\t")
+
+_SCORES = {"p": "precision", "r": "recall", "f": "f1"}
+
+
+def _bound(*names: str) -> tuple[str, ...]:
+    return tuple(f"{name}_{bound}" for name in names for bound in ("low", "high"))
+
+
+#: Of entities, one row is about one of the kinds "all", "seen" and "unseen", under one
+#: scheme, and either an average, or a type. Scores are 0 to 1. Bounds stand beside the
+#: scores of the scheme "strict", but not beside macro and weighted averages, which have
+#: no outcomes either. Cells are empty where there is nothing to say.
+OF_ENTITIES = (
+    *("entities", "scheme", "average", "type", *_SCORES.values()),
+    *("support", *OUTCOMES, *_bound(*_SCORES.values())),
+)
+
+#: Of categories, one row is about the accuracy, an average, or a label.
+OF_CATEGORIES = (
+    *("average", "label", "accuracy", *_SCORES.values(), "support"),
+    *_bound("accuracy", *_SCORES.values()),
+)
+
+
+def to_csv(evaluation: Mapping[str, Any]) -> str:
+    """Write the scores of an evaluation as CSV, with names in the first line.
+
+    Names of types are for people and spreadsheets: control characters are escaped, and
+    before what would be a formula there is an apostrophe.
+
+    evaluation (Mapping[str, Any]): What `evaluate` returns.
+    RETURNS (str): The table.
+    """
+    is_of_entities = "schemes" in evaluation
+    text = StringIO()
+    columns = OF_ENTITIES if is_of_entities else OF_CATEGORIES
+    writer = csv.DictWriter(text, columns, lineterminator="\n")
+    writer.writeheader()
+    make_rows = _list_entities if is_of_entities else _list_categories
+    writer.writerows(make_rows(evaluation))
+    return text.getvalue()
+
+
+def _list_entities(evaluation: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    micro, *averages = schemes.AVERAGES
+    for kind, prefix in KINDS.items():
+        for scheme, total in evaluation["schemes"][kind].items():
+            if total is None:
+                continue
+            row = {"entities": kind, "scheme": scheme}
+            is_strict = scheme == "strict"
+            bounds = _name_bounds(evaluation, f"{prefix}_") if is_strict else {}
+            yield {**row, "average": micro, **_name_outcomes(total), **bounds}
+            for average in averages if is_strict else ():
+                scores = evaluation["averages"][kind][average]
+                yield {**row, "average": average, **_name_scores(scores)}
+            for label, score in total["per_type"].items():
+                if is_strict:
+                    bounds = _name_bounds(evaluation[f"{prefix}_per_type"][label])
+                outcomes = _name_outcomes(score)
+                yield {**row, "type": _neutralise(label), **outcomes, **bounds}
+
+
+def _list_categories(evaluation: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    support = evaluation[categories.SUPPORT]
+    if not support:
+        return
+    accuracy, bounds = evaluation["cats_acc"], evaluation["cats_acc_interval"] or ()
+    row = {"average": "accuracy", "accuracy": accuracy, "support": support}
+    yield {**row, **dict(zip(_bound("accuracy"), bounds, strict=False))}
+    for average in categories.AVERAGES:
+        prefix = f"cats_{average}_"
+        scores = _name_scores(evaluation, prefix) | _name_bounds(evaluation, prefix)
+        yield {"average": average, **scores}
+    for label, score in evaluation["cats_per_type"].items():
+        row = {"label": _neutralise(label), "support": score["support"]}
+        yield {**row, **_name_scores(score), **_name_bounds(score)}
+
+
+def _name_scores(scores: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    return {name: scores[f"{prefix}{key}"] for key, name in _SCORES.items()}
+
+
+def _name_outcomes(scores: Mapping[str, Any]) -> dict[str, Any]:
+    outcomes = {name: scores[name] for name in OUTCOMES}
+    support = sum(outcomes.values()) - outcomes["spurious"]
+    return {**_name_scores(scores), "support": support, **outcomes}
+
+
+def _name_bounds(scores: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    bounds: dict[str, Any] = {}
+    for key, name in _SCORES.items():
+        interval = scores[f"{prefix}{key}_interval"] or ()
+        bounds |= zip(_bound(name), interval, strict=False)
+    return bounds
+
+
+def _neutralise(label: str) -> str:
+    """Escape a name, and keep a spreadsheet from taking it for a formula."""
+    return show_controls(f"'{label}" if label.startswith(_FORMULA) else label)

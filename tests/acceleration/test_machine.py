@@ -1,0 +1,111 @@
+"""How busy a machine is, and what is said of it."""
+
+import json
+import os
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+from spacy_hashembeds.acceleration import machine as machine_module
+from spacy_hashembeds.acceleration.machine import (
+    describe_machine,
+    find_disturbances,
+    watch_machine,
+)
+
+IDLE: dict[str, Any] = {
+    "cores": 2,
+    "load_at_start": 0.1,
+    "load_at_end": 1.05,
+    "other_cores_busy": 0.04,
+}
+STEADY = {"spacy": (10.0, (9.5, 10.5))}
+
+
+def test_a_machine_is_described_as_json():
+    with watch_machine() as machine:
+        pass
+    assert json.loads(json.dumps(machine)) == machine
+    assert machine["cpu"]
+    assert machine["cores"] >= 1
+    assert machine["python"] == sys.version.split()[0]
+
+
+def write_stat(path, busy_seconds: float) -> None:
+    ticks = int(busy_seconds * os.sysconf("SC_CLK_TCK"))
+    # user, nice, system, idle, iowait, irq, softirq, steal, guest
+    path.write_text(f"cpu  {ticks} 0 0 9999 999 0 0 0 777 0\ncpu0 1 2 3\n")
+
+
+def test_what_others_do_is_what_processors_do_without_us(tmp_path, monkeypatch):
+    monkeypatch.setattr(machine_module, "_STAT", tmp_path / "stat")
+    write_stat(tmp_path / "stat", 100)
+    clock = iter([0.0, 10.0])
+    monkeypatch.setattr(machine_module, "perf_counter", lambda: next(clock))
+    own = iter([(1.0, 1.0, 0.0, 0.0, 0.0), (6.0, 2.0, 1.0, 1.0, 0.0)])
+    monkeypatch.setattr(machine_module.os, "times", lambda: next(own))
+    with watch_machine() as machine:
+        write_stat(tmp_path / "stat", 123)
+    # 23 seconds of work, 8 of them ours, in 10
+    assert machine["other_cores_busy"] == 1.5
+
+
+def test_our_own_work_is_not_that_of_others():
+    if not machine_module._STAT.is_file():
+        pytest.skip("the system does not say how busy its processors are")
+    before, own = machine_module._count_others_seconds(), sum(os.times()[:4])
+    busy = "import time\nwhile time.process_time() < 0.5: pass"
+    subprocess.run([sys.executable, "-c", busy], check=True)
+    assert sum(os.times()[:4]) - own > 0.4
+    # whatever others did: the clocks of the two tick in hundredths of a second
+    assert machine_module._count_others_seconds() - before > -0.1
+
+
+def test_without_proc_nobody_knows_what_others_do(tmp_path, monkeypatch):
+    monkeypatch.setattr(machine_module, "_STAT", tmp_path / "none")
+    with watch_machine() as machine:
+        pass
+    assert machine["other_cores_busy"] is None
+
+
+def test_an_idle_machine_is_not_disturbed():
+    assert find_disturbances(IDLE, STEADY) == []
+
+
+def test_other_work_is_a_disturbance():
+    (text,) = find_disturbances({**IDLE, "other_cores_busy": 0.7}, STEADY)
+    assert text == (
+        "Other processes kept 0.7 of 2 cores busy meanwhile, where up to 0.6 does no "
+        "harm."
+    )
+
+
+def test_loads_count_only_where_others_can_not_be_seen():
+    """They remember what we did before: the trainings of a demo."""
+    assert find_disturbances({**IDLE, "load_at_start": 1.9}, STEADY) == []
+    unseen = {**IDLE, "other_cores_busy": None}
+    assert find_disturbances(unseen, STEADY) == []
+    (text,) = find_disturbances({**unseen, "load_at_start": 1.9}, STEADY)
+    assert text.startswith("The load average was 1.90 at the start, where up to 0.6")
+    assert find_disturbances({**unseen, "load_at_start": None}, STEADY) == []
+
+
+def test_wide_quartiles_are_a_disturbance():
+    (text,) = find_disturbances(IDLE, {**STEADY, "ours": (51.0, (42.0, 55.0))})
+    assert text.startswith("The quartiles of ours are 25 percent of its median apart")
+
+
+@pytest.mark.parametrize(
+    ("changes", "text"),
+    [
+        ({}, "load 0.10 to 1.05, others 0.04 cores"),
+        ({"other_cores_busy": None}, "load 0.10 to 1.05"),
+        ({"other_cores_busy": None, "load_at_end": None}, "load 0.10"),
+        (dict.fromkeys(IDLE), "load unknown"),
+    ],
+)
+def test_machines_are_described(changes, text):
+    machine = {**IDLE, **changes, "python": "3.12.1", "cpu": "a CPU"}
+    assert describe_machine(machine) == f"Python 3.12.1, a CPU; {text}"

@@ -1,0 +1,168 @@
+"""Embedders take part by their descriptions alone, whichever package they are of."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from importlib.metadata import distribution
+from pathlib import Path
+
+import pytest
+from spacy.util import registry
+
+from spacy_hashembeds.architectures.embedders.descriptions import (
+    find_description,
+    get_description,
+    get_descriptions,
+    list_names,
+)
+
+from ...configuration import toy_configs as toys
+
+ENTRY_POINTS = """
+[spacy_architectures]
+toy.ToyEmbed.v1 = outside:ToyEmbed
+[spacy_hashembeds_embedders]
+toy_embed = outside:DESCRIPTION
+"""
+
+#: What people do with an embedder, in a process that finds the other package.
+USE = """
+import json, sys
+import spacy
+from spacy.training import Example
+from spacy.util import load_model_from_config
+from spacy_hashembeds import analyze
+from spacy_hashembeds.acceleration.accelerate import accelerate_folder
+from spacy_hashembeds.analysis.sizes import count_embedding_parameters
+from spacy_hashembeds.analysis.measures import measure_sizes
+from spacy_hashembeds.configuration.configure import configure
+from spacy_hashembeds.corpora.docbin import read_examples
+
+base, train, symbols = sys.argv[1:]
+made = configure(base, embedder="toy_embed", train=train, encoder=False, blas=False)
+config = made.config.interpolate()
+open("made.cfg", "w").write(made.text)
+back = configure("made.cfg", embedder="multi_fewer_hash_embed").config.interpolate()
+analysis = analyze(train, config=config)
+config["initialize"]["before_init"] = None
+config["components"]["tok2vec"]["model"]["embed"]["tables"] = symbols
+nlp = load_model_from_config(config, auto_fill=True)
+examples = list(read_examples(train, nlp))
+nlp.initialize(lambda: examples)
+nlp.update(examples)
+nlp.to_disk("trained")
+report = accelerate_folder("trained", "faster", ["Anna sees Paris"], rounds=1)
+embed = nlp.get_pipe("tok2vec").model.get_ref("embed")
+print(json.dumps({
+    "config": config["components"]["tok2vec"]["model"]["embed"],
+    "changes": [change.why for change in made.changes],
+    "callback": made.config["initialize"]["before_init"],
+    "back": back["components"]["tok2vec"]["model"]["embed"]["@architectures"],
+    "callback_back": back["initialize"]["before_init"],
+    "analysis": analysis,
+    "shown": str(analysis),
+    "sizes": measure_sizes(nlp, train),
+    "counted": count_embedding_parameters(nlp),
+    "held": sum(n.get_param(p).size for n in embed.walk() for p in n.param_names),
+    "report": [report.converted, report.left],
+    "faster": spacy.load("faster").config["components"]["tok2vec"]["model"],
+}))
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    """A folder with another package, installed, and a config and a corpus."""
+    folder = tmp_path_factory.mktemp("outside")
+    shutil.copy(Path(__file__).with_name("outside.py"), folder)
+    info = folder / "outside-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(
+        "Metadata-Version: 2.1\nName: outside\nVersion: 1.0\n"
+    )
+    (info / "entry_points.txt").write_text(ENTRY_POINTS)
+    toys.write_base(folder / "base.cfg", ["ner"])
+    toys.write_corpus(folder / "train.spacy")
+    return folder
+
+
+def run(folder: Path, *command: str) -> str:
+    paths = [str(folder), *filter(None, sys.path)]
+    done = subprocess.run(
+        [sys.executable, *command],
+        **{"cwd": folder, "capture_output": True, "text": True},
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(paths), "COLUMNS": "200"},
+    )
+    assert done.returncode == 0, done.stderr + done.stdout
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def used(folder) -> dict:
+    tables = ["tables", "train.spacy", "--output", "symbols.npz", "--lang", "en"]
+    run(folder, "-m", "spacy", "hashembeds", *tables, "--min-freq", "1")
+    output = run(folder, "-c", USE, "base.cfg", "train.spacy", "symbols.npz")
+    return json.loads(output.splitlines()[-1])
+
+
+def test_config_puts_in_an_embedder_of_another_package(folder, used):
+    embed = used["config"]
+    assert embed["@architectures"] == "toy.ToyEmbed.v1"
+    arguments = {"width", "attrs", "rows", "tables", "include_static_vectors"}
+    assert set(embed) == {"@architectures", *arguments}
+    (why,) = [why for why in used["changes"] if "in turns" in why]
+    assert why.startswith("In place of spacy.MultiHashEmbed.v2: rows in turns")
+    assert used["callback"]["@callbacks"] == "spacy-hashembeds.count_symbols.v1"
+    assert "toy_embed" in run(folder, "-m", "spacy", "hashembeds", "config", "--help")
+
+
+def test_config_takes_an_embedder_of_another_package_out(used):
+    assert used["back"] == "spacy-hashembeds.MultiFewerHashEmbed.v1"
+    assert used["callback_back"] is None
+
+
+def test_analyze_measures_an_embedder_of_another_package(used):
+    (embedder,) = used["analysis"]["embedders"]
+    assert embedder["component"] == "tok2vec"
+    for table in embedder["tables"]:
+        assert table["kind"] == "toy"
+        # no symbol is seen too rarely, and all others have the first row
+        assert table["sharing_code"] < table["values"] <= table["rows"]
+        assert table["parameters"] == table["rows"] * table["width"]
+    assert "Tables of 'tok2vec', of kind 'toy'" in used["shown"]
+
+
+def test_sizes_count_an_embedder_of_another_package(used):
+    assert [table["kind"] for table in used["sizes"]] == ["toy"] * len(
+        used["config"]["attrs"]
+    )
+    assert used["counted"] == used["held"] > sum(t["parameters"] for t in used["sizes"])
+
+
+def test_accelerate_leaves_an_embedder_of_another_package(used):
+    encode = "components.tok2vec.model.encode"
+    assert used["report"] == [[encode], {}]
+    names = {key: used["faster"][key]["@architectures"] for key in ("embed", "encode")}
+    assert names["embed"] == "toy.ToyEmbed.v1"
+    assert names["encode"] == "spacy-hashembeds.MaxoutWindowEncoder.v1"
+
+
+def test_each_of_ours_is_what_its_entry_point_and_its_architecture_are_called():
+    entry_points = distribution("spacy-hashembeds").entry_points
+    ours = entry_points.select(group="spacy_hashembeds_embedders")
+    for entry_point in ours:
+        description = entry_point.load()
+        assert description.name == entry_point.name
+        assert get_description(entry_point.name) == description
+        for name in (description.architecture, *description.aliases):
+            assert name in registry.architectures
+            assert find_description(name) == description
+    assert list_names() == [d.name for d in get_descriptions()]
+    assert find_description("spacy.MultiHashEmbed.v2") is None
+
+
+def test_the_error_names_what_there_is():
+    with pytest.raises(ValueError, match=r"no embedder 'x'.*multi_embed, multi_fewer"):
+        get_description("x")

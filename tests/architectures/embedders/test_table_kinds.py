@@ -1,0 +1,95 @@
+"""Codes of values, against what layers make of them."""
+
+import numpy as np
+import pytest
+
+from spacy_hashembeds.architectures.embedders.table_kinds import (
+    HashTable,
+    HybridTable,
+    LookupTable,
+    WeightedTable,
+)
+from spacy_hashembeds.layers import hybridembed, weightedhashembed
+from spacy_hashembeds.layers.hybridembed import HybridEmbed
+from spacy_hashembeds.layers.symbolembed import SymbolEmbed, find_rows, set_symbols
+from spacy_hashembeds.layers.symboltaker import Symbols, give_symbols
+from spacy_hashembeds.layers.weightedhashembed import WeightedHashEmbed
+
+
+def test_lookup_codes_part_words_as_the_layer_does():
+    layer = SymbolEmbed(4, key="NORM")
+    set_symbols(layer, np.array([2, 7, 9], dtype="uint64"))
+    layer.initialize()
+    values = np.array([0, 2, 3, 7, 9, 100, 2**63], dtype="uint64")
+    table = LookupTable.make("NORM", 4, layer.attrs["symbols"])
+    code = table.find_code(values)
+    np.testing.assert_array_equal(code, find_rows(layer, values))
+    empty = LookupTable.make("NORM", 4, values[:0])
+    assert empty.find_code(values).tolist() == [[0]] * len(values)
+    assert table.find_code(values[:0]).shape == (0, 1)
+
+
+def test_sums_have_no_order_of_rows():
+    table = HashTable(attr="NORM", rows=2, width=4, num_hashes=2, seed=9)
+    values = np.arange(50, dtype="uint64")
+    assert len(np.unique(table.find_code(values), axis=0)) == 4
+    assert len(np.unique(table.identify(values), axis=0)) == 3
+
+
+@pytest.mark.parametrize("same_hash", [False, True])
+@pytest.mark.parametrize("num_hashes", [1, 2, 4, 7])
+@pytest.mark.parametrize("n_weights", [40, None])
+def test_weighted_codes_part_words_as_the_layer_does(n_weights, num_hashes, same_hash):
+    settings = {"num_hashes": num_hashes, "seed": 11, "same_hash": same_hash}
+    layer = WeightedHashEmbed(4, 2, nK=n_weights, key="NORM", **settings)
+    values = np.array([*range(300), 2**63, 2**64 - 1], dtype="uint64")
+    if n_weights is None:
+        give_symbols(layer, Symbols(values[[2, 7, 300]]))
+    layer.initialize()
+    P = layer.get_param("P")
+    P[...] = np.random.default_rng(0).normal(size=P.shape)
+    table = WeightedTable(
+        **{"attr": "NORM", "rows": 2, "width": 4, "hashed_weights": n_weights},
+        **{"symbols": layer.attrs.get("symbols"), **settings},
+    )
+    rows, weights = weightedhashembed.find_rows(layer, values)
+    np.testing.assert_array_equal(table.find_code(values), np.hstack([rows, weights]))
+    assert table.find_code(values[:0]).shape == (0, num_hashes + 1)
+    # what the code says can't be told apart, has one vector, and nothing else has
+    vectors = np.round(layer.predict(values), 6)
+    codes = table.identify(values)
+    n_apart = len(np.unique(codes, axis=0))
+    assert len(np.unique(vectors, axis=0)) == n_apart < len(values)
+    assert len(np.unique(np.hstack([vectors, codes]), axis=0)) == n_apart
+
+
+@pytest.mark.parametrize("num_hashes", [1, 2, 4])
+@pytest.mark.parametrize("n_symbols", [0, 3])
+def test_hybrid_codes_part_words_as_the_layer_does(num_hashes, n_symbols):
+    layer = HybridEmbed(4, 9, key="NORM", num_hashes=num_hashes, seed=11)
+    values = np.array([*range(300), 2**63, 2**64 - 1], dtype="uint64")
+    symbols = Symbols(values[[2, 7, 300]][:n_symbols], values[10:290])
+    give_symbols(layer, symbols)
+    layer.initialize()
+    E = layer.get_param("E")
+    E[...] = np.random.default_rng(0).integers(2**20, size=E.shape)  # sums are exact
+    table = HybridTable.read(layer, "NORM")
+    code = table.find_code(values)
+    np.testing.assert_array_equal(code, hybridembed.find_rows(layer, values))
+    assert table.find_code(values[:0]).shape == (0, num_hashes)
+    assert sum(table.parts.values()) == layer.get_param("E").size
+    # what the code says can't be told apart, has one vector, and nothing else has
+    vectors, codes = layer.predict(values), table.identify(values)
+    n_apart = len(np.unique(codes, axis=0))
+    assert len(np.unique(vectors, axis=0)) == n_apart < len(values)
+    assert len(np.unique(np.hstack([vectors, codes]), axis=0)) == n_apart
+
+
+def test_parameters_of_weighted_tables_are_those_of_the_layer():
+    layer = WeightedHashEmbed(4, 6, nK=50, num_hashes=3, seed=9).initialize()
+    table = WeightedTable(
+        attr="NORM", rows=6, width=4, num_hashes=3, seed=9, hashed_weights=50
+    )
+    sizes = {"components": 6 * 4, "weights": 50 * 3}
+    assert table.parts == sizes
+    assert [layer.get_param(name).size for name in "EP"] == list(sizes.values())

@@ -1,0 +1,258 @@
+"""Own files, made into a corpus whole or not at all."""
+
+import os
+import subprocess
+import sys
+from collections import Counter
+from itertools import chain
+from pathlib import Path
+from random import Random
+
+import pytest
+from spacy import blank
+from spacy.tokens import Doc, DocBin
+from spacy.training import Corpus
+from spacy.vocab import Vocab
+
+from spacy_hashembeds.corpora import own_files, splits
+from spacy_hashembeds.corpora.columns import ColumnFormat
+from spacy_hashembeds.corpora.docbin import read_docs
+from spacy_hashembeds.corpora.own_files import prepare_files, prepare_texts
+from spacy_hashembeds.corpora.texts import LabelledText
+
+TEXT = "Zoë B-PER\nslept O\n\nYes O\n"
+
+
+def load(path: Path) -> list[Doc]:
+    return list(DocBin().from_disk(path).get_docs(Vocab()))
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.glob("*")}
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> dict[str, Path]:
+    paths = {}
+    for split in ("train", "dev", "test"):
+        paths[split] = tmp_path / f"{split}.iob"
+        paths[split].write_text(f"{split} B-PER\n\n{TEXT}", encoding="utf-8")
+    return paths
+
+
+@pytest.fixture
+def output(tmp_path: Path) -> Path:
+    return tmp_path / "made" / "output"
+
+
+def test_own_files(files: dict[str, Path], output: Path):
+    paths = prepare_files(**files, lang="en", output=output)
+    assert paths == {split: output / f"{split}.spacy" for split in files}
+    assert contents(output).keys() == {"train.spacy", "dev.spacy", "test.spacy"}
+    for split, path in paths.items():
+        assert [doc.text.split() for doc in load(path)] == [
+            [split],
+            ["Zoë", "slept"],
+            ["Yes"],
+        ]
+        assert all(doc.has_unknown_spaces for doc in load(path))
+
+
+def test_own_layout(tmp_path: Path, output: Path):
+    file = tmp_path / "own.tsv"
+    file.write_text("O\tNew York\n")
+    layout = ColumnFormat(separator="\t", word=1, tag=0)
+    paths = prepare_files(train=file, dev=file, lang="en", output=output, layout=layout)
+    assert list(paths) == ["train", "dev"]
+    assert [token.text for doc in load(paths["dev"]) for token in doc] == ["New York"]
+
+
+def test_norms_are_those_of_the_language(tmp_path: Path, output: Path):
+    file = tmp_path / "own.iob"
+    file.write_text("लड़कियों O\n", encoding="utf-8")
+    norms = {}
+    for lang in ("hi", "xx"):
+        paths = prepare_files(train=file, dev=file, lang=lang, output=output)
+        norms[lang] = load(paths["train"])[0][0].norm_
+    assert norms["hi"] == blank("hi")("लड़कियों")[0].norm_
+    assert norms["hi"] != norms["xx"]
+
+
+def test_languages_that_need_a_tokenizer_package_work(
+    files: dict[str, Path], output: Path
+):
+    assert prepare_files(**files, lang="ja", output=output)
+
+
+def test_an_unknown_language(files: dict[str, Path], output: Path):
+    with pytest.raises(ValueError, match=r"'lang' should be .* but is 'klingon'"):
+        prepare_files(**files, lang="klingon", output=output)
+    assert not output.exists()
+
+
+def test_a_missing_own_file(files: dict[str, Path], tmp_path: Path, output: Path):
+    with pytest.raises(FileNotFoundError, match=r"no file .*gone.*'dev' names"):
+        prepare_files(
+            **files | {"dev": tmp_path / "gone"},  # type: ignore[arg-type]
+            lang="en",
+            output=output,
+        )
+
+
+def test_a_test_split_of_other_files_does_not_stay(
+    files: dict[str, Path], output: Path
+):
+    prepare_files(**files, lang="en", output=output)
+    before = contents(output)
+    with pytest.raises(
+        ValueError, match=r"'test' is .*test\.spacy' exists .* Give a test"
+    ):
+        prepare_files(train=files["train"], dev=files["dev"], lang="en", output=output)
+    assert contents(output) == before
+
+
+@pytest.mark.parametrize("split", ["train", "dev", "test"])
+def test_an_error_leaves_no_file(files: dict[str, Path], output: Path, split: str):
+    with files[split].open("a") as file:
+        file.write("broken\n")
+    with pytest.raises(ValueError, match=rf"{split}\.iob:7: expected at least 2"):
+        prepare_files(**files, lang="en", output=output)
+    assert contents(output) == {}
+
+
+@pytest.mark.parametrize("split", ["train", "dev", "test"])
+def test_an_error_keeps_earlier_files(files: dict[str, Path], output: Path, split: str):
+    prepare_files(**files, lang="en", output=output)
+    before = contents(output)
+    for path in files.values():
+        path.write_text("Other O\n")
+    files[split].write_bytes(b"Other O\n\xff O\n")
+    with pytest.raises(ValueError, match=rf"{split}\.iob:2: not utf-8 text"):
+        prepare_files(**files, lang="en", output=output)
+    assert contents(output) == before
+
+
+def test_an_empty_split_is_refused(files: dict[str, Path], output: Path):
+    files["dev"].write_text("\n")
+    with pytest.raises(ValueError, match="not a sentence in the dev split"):
+        prepare_files(**files, lang="en", output=output)
+    assert contents(output) == {}
+
+
+# The same bytes every time
+
+PREPARE = """
+import sys
+from spacy_hashembeds.corpora.own_files import prepare_files
+file, output = sys.argv[1:]
+prepare_files(train=file, dev=file, lang="en", output=output)
+"""
+
+
+def test_files_are_the_same_to_the_byte(files: dict[str, Path], tmp_path: Path):
+    found = []
+    for seed in ("1", "2"):
+        output = tmp_path / seed
+        command = [sys.executable, "-c", PREPARE, str(files["train"]), str(output)]
+        env = os.environ | {"PYTHONHASHSEED": seed}
+        subprocess.run(command, check=True, env=env)
+        found.append(contents(output))
+    assert found[0] == found[1]
+    assert found[0].keys() == {"train.spacy", "dev.spacy"}
+
+
+# Texts with labels
+
+
+def test_a_text_of_each_few_with_the_same_label_is_held_out():
+    labels = [{"a": 1.0}] * 30 + [{"b": 1.0}] + [{"a": 1.0, "b": 1.0}] * 20
+    texts = [LabelledText(str(i), cats) for i, cats in enumerate(labels)]
+    held_out = own_files.hold_out(lambda: iter(texts), every=10)
+    dev, train = (
+        [int(labelled.text) for labelled in held_out[split]]
+        for split in ("dev", "train")
+    )
+    assert sorted([*dev, *train]) == list(range(51))
+    assert [sum(place // 10 == i for place in dev) for i in range(3)] == [1, 1, 1]
+    assert len(dev) == 5
+    assert 30 in train
+
+
+def hold_out(sets: list[tuple[str, ...]]) -> dict[str, list[tuple[str, ...]]]:
+    """Hold out one in ten of the texts that have these sets of labels."""
+    texts = [LabelledText(str(i), dict.fromkeys(s, 1.0)) for i, s in enumerate(sets)]
+    return {
+        split: [sets[int(labelled.text)] for labelled in held_out]
+        for split, held_out in own_files.hold_out(lambda: iter(texts), every=10).items()
+    }
+
+
+def test_many_combinations_of_labels_are_held_out_alike():
+    rng = Random(0)
+    labels = [f"label{i}" for i in range(40)]
+    sets = [tuple(rng.sample(labels, rng.randint(2, 5))) for _ in range(1900)]
+    sets += [()] * 100
+    rng.shuffle(sets)
+    held_out = hold_out(sets)
+    dev = held_out["dev"]
+    assert 195 <= len(dev) <= 200
+    assert len(dev) + len(held_out["train"]) == 2000
+    sizes = Counter(map(len, dev))
+    assert 3 <= sizes[0] <= 20
+    assert all(30 <= sizes[n] <= 65 for n in range(2, 6))
+    assert len(set(chain(*dev))) == 40
+
+
+def test_no_label_is_held_out_alone():
+    """Each of two hundred labels is there once, beside one that is frequent."""
+    held_out = hold_out([("frequent", str(i)) for i in range(200)])
+    assert held_out["dev"] == []
+    held_out = hold_out([("frequent", str(i // 2)) for i in range(200)])
+    assert 5 < len(held_out["dev"]) < 15
+    assert set(chain(*held_out["dev"])) <= set(chain(*held_out["train"]))
+
+
+@pytest.mark.parametrize("split", ["train", "dev"])
+def test_a_pipe_is_refused_before_the_work(split: str, tmp_path: Path):
+    paths = {"train": tmp_path / "train.csv", "dev": tmp_path / "dev.csv"}
+    for name, path in paths.items():
+        if name == split:
+            os.mkfifo(path)
+        else:
+            path.write_text("text,label\na,x\n")
+    with pytest.raises(ValueError, match=rf"{split}\.csv' is read twice, so it should"):
+        prepare_texts(**paths, lang="en", output=tmp_path / "made")
+
+
+def test_texts_without_a_label_are_refused(tmp_path: Path):
+    path = tmp_path / "own.jsonl"
+    path.write_text('{"text": "a", "label": []}\n' * 20)
+    with pytest.raises(ValueError, match=r"own\.jsonl: .* but not one has any\. Say"):
+        prepare_texts(train=path, lang="en", output=tmp_path / "made")
+    assert not (tmp_path / "made").exists()
+
+
+def test_large_splits_are_folders_of_files(tmp_path: Path, monkeypatch):
+    monkeypatch.setattr(splits, "MAX_DOCS", 60)
+    paths = {"train": tmp_path / "train.csv", "test": tmp_path / "test.csv"}
+    for path, n in zip(paths.values(), (160, 60), strict=True):
+        rows = [f"Title {i},{i % 4}" for i in range(n)]
+        path.write_text("\n".join(["text,label", *rows]))
+    output = tmp_path / "out"
+    for _ in range(2):  # a folder replaces the folder of before
+        made = prepare_texts(**paths, lang="en", output=output)
+        names = sorted(path.name for path in made["train"].iterdir())
+        assert names == [f"000{i}.spacy" for i in range(3)]
+        assert made["test"].is_file()  # 60 texts and no more
+        nlp = blank("en")
+        docs = [example.reference for example in Corpus(made["train"])(nlp)]
+        assert len(docs) == 144
+        assert [doc.text for doc in read_docs(made["train"], nlp.vocab)] == [
+            doc.text for doc in docs
+        ]
+    with pytest.raises(ValueError, match="the files of one corpus, but holds 3 splits"):
+        next(read_docs(output, nlp.vocab))
+    monkeypatch.setattr(splits, "MAX_DOCS", 5)
+    with pytest.raises(FileExistsError, match=r"dev\.spacy' should become a folder"):
+        prepare_texts(**paths, lang="en", output=output)
+    assert len(list(read_docs(made["train"], nlp.vocab))) == 144

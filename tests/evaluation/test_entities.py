@@ -1,0 +1,397 @@
+import json
+import os
+from pathlib import Path
+from threading import Thread
+
+import pytest
+import spacy
+from seqeval.metrics import (
+    classification_report,
+    f1_score,
+    precision_score,
+    recall_score,
+)
+from seqeval.scheme import IOB2
+from spacy.language import Language
+from spacy.pipeline import EntityRuler
+from spacy.scorer import Scorer
+from spacy.tokens import Doc
+from spacy.training import Example
+
+from spacy_hashembeds.evaluation.counts import score_counts, unpack_counts
+from spacy_hashembeds.evaluation.evaluate import (
+    COUNTS,
+    evaluate_in_depth,
+    evaluate_pipeline,
+)
+from spacy_hashembeds.evaluation.groups import GROUPINGS
+from spacy_hashembeds.evaluation.scorer import KINDS
+
+from .. import toy_ner
+
+PREFIXES = ("ents", "ents_seen", "ents_unseen")
+
+
+@pytest.fixture
+def train(tmp_path: Path) -> Path:
+    return toy_ner.write_train(tmp_path / "train.spacy")
+
+
+@pytest.fixture
+def test(tmp_path: Path) -> Path:
+    return toy_ner.write(tmp_path / "test.spacy", toy_ner.make_test_docs())
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    patterns = {
+        "Anna": "PER",
+        "Oslo": "LOC",
+        "Rome": "PER",
+        "in": "MISC",
+        "Dora": "PER",
+    }
+    toy_ner.make_ruler(patterns, None).to_disk(tmp_path / "model")
+    return tmp_path / "model"
+
+
+@pytest.fixture(scope="module")
+def demo(tiny_corpus, tmp_path_factory) -> dict[str, Path]:
+    """Two pipelines that know many names of the demo's test set, and some amiss."""
+    docs = toy_ner.read(tiny_corpus / "test.spacy")
+    ents = sorted({(ent.text, ent.label_) for doc in docs for ent in doc.ents})
+    folder = tmp_path_factory.mktemp("models")
+    for name, step in (("model", 5), ("worse", 2)):
+        known = {text: label for i, (text, label) in enumerate(ents) if i % step}
+        known.update(dict.fromkeys([text for text, _ in ents[::9]], "ORG"))
+        # Half a name, and no name at all.
+        known.update({text.split()[0]: label for text, label in ents[::6]})
+        known.update({"opens": "LOC", "Monday": "ORG", "saw": "PERSON", "of": "PERSON"})
+        toy_ner.make_ruler(known, None).to_disk(folder / name)
+    return {
+        "train": tiny_corpus / "train.spacy",
+        "test": tiny_corpus / "test.spacy",
+        "model": folder / "model",
+        "worse": folder / "worse",
+    }
+
+
+@pytest.fixture(scope="module")
+def evaluation(demo):
+    paths = (demo[name] for name in ("model", "test", "train"))
+    return evaluate_in_depth(*paths, against=demo["worse"], samples=500)
+
+
+def predict(nlp: Language, golds: list[Doc]) -> list[Example]:
+    return [
+        Example(nlp(Doc(nlp.vocab, [t.text for t in gold])), gold) for gold in golds
+    ]
+
+
+# Agreement.
+
+
+def test_scores_are_those_of_evaluate_pipeline(model, test, train):
+    scores = evaluate_pipeline(model, test, train)
+    evaluation = evaluate_in_depth(model, test, train, samples=50)
+    for prefix in PREFIXES:
+        for key in ("p", "r", "f", "support"):
+            assert evaluation[f"{prefix}_{key}"] == scores[f"{prefix}_{key}"]
+        for division in ("type", "length"):
+            for name, score in scores[f"{prefix}_per_{division}"].items():
+                found = evaluation[f"{prefix}_per_{division}"][name]
+                assert {key: found[key] for key in score} == score
+
+
+def test_scores_are_those_of_spacys_scorer(demo, evaluation):
+    examples = predict(spacy.load(demo["model"]), toy_ner.read(demo["test"]))
+    nlp = spacy.blank("en")
+    nlp.add_pipe("ner")
+    expected = Scorer(nlp).score(examples)
+    assert 0 < expected["ents_f"] < 1
+    assert toy_ner.without_support(evaluation, "ents") == {
+        key: expected[key] for key in ("ents_p", "ents_r", "ents_f", "ents_per_type")
+    }
+
+
+def test_scores_are_those_of_seqeval(demo, evaluation):
+    nlp = spacy.load(demo["model"])
+    examples = predict(nlp, toy_ner.read(demo["test"]))
+    gold = [write_iob2(example.reference) for example in examples]
+    predicted = [write_iob2(example.predicted) for example in examples]
+    strict = {"mode": "strict", "scheme": IOB2, "zero_division": 0}
+    scores = (precision_score, recall_score, f1_score)
+    for key, score in zip("prf", scores, strict=True):
+        expected = score(gold, predicted, **strict)
+        assert evaluation[f"ents_{key}"] == pytest.approx(expected, rel=1e-12)
+    report = classification_report(gold, predicted, output_dict=True, **strict)
+    names = {"p": "precision", "r": "recall", "f": "f1-score", "support": "support"}
+    for label, score in evaluation["ents_per_type"].items():
+        for ours, theirs in names.items():
+            assert score[ours] == pytest.approx(report[label][theirs], rel=1e-12)
+
+
+def write_iob2(doc: Doc) -> list[str]:
+    return [
+        f"{token.ent_iob_}-{token.ent_type_}" if token.ent_type_ else "O"
+        for token in doc
+    ]
+
+
+# Intervals and groups.
+
+
+def test_every_score_stands_within_its_interval(evaluation):
+    n_intervals = 0
+    for prefix in PREFIXES:
+        keys = (*"prf", "p_interval", "r_interval", "f_interval")
+        total = {key: evaluation[f"{prefix}_{key}"] for key in keys}
+        types, lengths = (evaluation[f"{prefix}_per_{n}"] for n in ("type", "length"))
+        for score in (total, *types.values(), *lengths.values()):
+            for key in "prf":
+                if score[f"{key}_interval"] is not None:
+                    low, high = score[f"{key}_interval"]
+                    assert low <= score[key] <= high
+                    assert low < high
+                    n_intervals += 1
+    # Three scores of 12 things: not all vary, and seen ones of a type are few.
+    assert n_intervals > 24
+
+
+def test_groups_divide_the_gold_entities_and_what_was_found(evaluation):
+    for name, groups in evaluation["groups"].items():
+        assert [group["group"] for group in groups] == list(GROUPINGS[name].groups)
+        assert_recall(groups, evaluation["ents_r"], evaluation["ents_support"])
+        for label, score in evaluation["ents_per_type"].items():
+            cells = [group["per_type"][label] for group in groups]
+            assert_recall(cells, score["r"], score["support"])
+
+
+def test_groups_of_knowledge_divide_the_seen_and_the_unseen(evaluation):
+    groups = evaluation["groups"]["knowledge"]
+    for prefix, part in (("ents_seen", groups[:2]), ("ents_unseen", groups[2:])):
+        support = evaluation[f"{prefix}_support"]
+        assert support > 0
+        assert_recall(part, evaluation[f"{prefix}_r"], support)
+
+
+def assert_recall(groups: list[dict], recall: float, support: int) -> None:
+    assert sum(group["support"] for group in groups) == support
+    found = sum(group["support"] * (group["recall"] or 0) for group in groups)
+    assert found == pytest.approx(recall * support)
+    assert all((group["recall"] is None) == (group["support"] == 0) for group in groups)
+
+
+def test_groups_of_a_small_corpus_are_as_counted_by_hand(model, tmp_path):
+    train = ["Anna|PER in Rome|LOC", "Dora|LOC"]
+    test = ["Anna|PER Dora|PER in Oslo|LOC", "Rome|PER Anna+Rome|PER Rome+Oslo|LOC"]
+    for name, texts in {"train": train, "test": test}.items():
+        docs = [toy_ner.make_doc(text) for text in texts]
+        toy_ner.write(tmp_path / f"{name}.spacy", docs)
+    paths = (tmp_path / "test.spacy", tmp_path / "train.spacy")
+    groups = evaluate_in_depth(model, *paths, samples=10)["groups"]["knowledge"]
+    found = {g["group"]: (g["support"], g["recall"]) for g in groups}
+    assert found == {
+        "same_type": (1, 1.0),
+        "other_type": (2, 1.0),
+        "tokens_seen": (1, 0.0),
+        "tokens_partly_seen": (1, 0.0),
+        "tokens_unseen": (1, 1.0),
+    }
+    assert groups[2]["per_type"]["LOC"] == {
+        "support": 0,
+        "recall": None,
+        "interval": None,
+    }
+
+
+def test_confusions_add_up_to_the_errors(demo, evaluation):
+    errors = evaluation["confusions"]
+    missed = sum(error["count"] for error in errors if error["gold"])
+    spurious = sum(error["count"] for error in errors if error["predicted"])
+    support = evaluation["ents_support"]
+    correct = round(evaluation["ents_r"] * support)
+    assert missed == support - correct
+    assert spurious == round(correct / evaluation["ents_p"]) - correct
+    assert {error["error"] for error in errors} >= {"missed", "spurious", "type"}
+    counts = [error["count"] for error in errors]
+    assert counts == sorted(counts, reverse=True)
+    golds = toy_ner.read(demo["test"])
+    for example in (example for error in errors for example in error["examples"]):
+        assert example["text"] in golds[example["document"]].text
+
+
+# Comparison.
+
+
+def test_the_other_pipeline_is_scored_and_subtracted(demo, evaluation):
+    scores = evaluate_pipeline(demo["worse"], demo["test"], demo["train"])
+    comparison = evaluation["comparison"]
+    assert comparison["model"] == str(demo["worse"])
+    for kind, prefix in zip(("all", "seen", "unseen"), PREFIXES, strict=True):
+        for key in "prf":
+            row = comparison[kind][key]
+            ours, theirs = evaluation[f"{prefix}_{key}"], scores[f"{prefix}_{key}"]
+            assert row["other"] == theirs
+            assert row["difference"] == pytest.approx(ours - theirs)
+            assert 0 < row["p_value"] <= 1
+    for division in ("per_type", "per_length"):
+        assert comparison[division].keys() == scores[f"ents_{division}"].keys()
+        for name, rows in comparison[division].items():
+            theirs = scores[f"ents_{division}"][name]
+            for key, row in (rows or {}).items():
+                ours = evaluation[f"ents_{division}"][name][key]
+                assert row["other"] == theirs[key]
+                assert row["difference"] == pytest.approx(ours - theirs[key])
+        rows = filter(None, comparison[division].values())
+        assert any(row["f"]["difference"] for row in rows)
+    recall = comparison["unseen"]["r"]
+    assert recall["interval"][0] > 0
+    assert recall["p_value"] < 0.05
+
+
+def test_a_pipeline_does_not_differ_from_itself(model, test, train):
+    evaluation = evaluate_in_depth(model, test, train, against=model, samples=50)
+    for kind in ("all", "seen", "unseen"):
+        for row in evaluation["comparison"][kind].values():
+            assert (row["difference"], row["p_value"]) == (0, 1)
+
+
+def test_kinds_without_gold_entities_are_not_compared(model, tmp_path, train):
+    docs = [toy_ner.make_doc("Emil|PER in Oslo|LOC"), toy_ner.make_doc("Oslo|LOC")]
+    test = toy_ner.write(tmp_path / "test.spacy", docs)
+    evaluation = evaluate_in_depth(model, test, train, against=model, samples=50)
+    assert evaluation["ents_seen_support"] == 0
+    assert evaluation["ents_seen_f_interval"] is None
+    assert evaluation["comparison"]["seen"] is None
+    assert evaluation["comparison"]["unseen"] is not None
+
+
+# Running.
+
+
+def test_each_pipeline_runs_once_over_each_doc(model, test, train, monkeypatch):
+    texts = [doc.text for doc in toy_ner.make_test_docs()]
+    annotated = toy_ner.record_calls(monkeypatch)
+    evaluate_in_depth(model, test, train, against=model, samples=10)
+    assert [doc.text for _, doc in annotated] == texts * 2
+    evaluate_pipeline(model, test, train)
+    assert [doc.text for _, doc in annotated] == texts * 3
+
+
+def test_documents_without_annotation_are_not_counted(model, test, train):
+    # One of the test docs has none.
+    setting = evaluate_in_depth(model, test, train, samples=10)["setting"]
+    assert setting["documents"] == len(toy_ner.make_test_docs()) - 1
+
+
+def test_equal_seeds_give_equal_evaluations_which_are_json(model, test, train):
+    first, again, other = (
+        json.dumps(
+            dict(
+                evaluate_in_depth(
+                    model, test, train, against=model, samples=99, seed=seed
+                )
+            ),
+            allow_nan=False,
+        )
+        for seed in (1, 1, 2)
+    )
+    assert first == again
+    assert first != other.replace('"seed": 2', '"seed": 1')
+
+
+@pytest.mark.parametrize("docs", [[], [Doc(spacy.blank("en").vocab)]])
+def test_an_empty_corpus_has_an_evaluation_without_scores(model, tmp_path, train, docs):
+    test = toy_ner.write(tmp_path / "test.spacy", docs)
+    evaluation = evaluate_in_depth(model, test, train, against=model, samples=10)
+    assert evaluation["ents_f"] is None
+    assert evaluation["ents_f_interval"] is None
+    assert evaluation["confusions"] == []
+    assert evaluation["comparison"]["all"] is None
+    assert {group["support"] for group in evaluation["groups"]["frequency"]} == {0}
+
+
+def test_an_empty_training_corpus_has_shown_nothing(model, test, tmp_path):
+    train = toy_ner.write(tmp_path / "empty.spacy", [])
+    evaluation = evaluate_in_depth(model, test, train, samples=10)
+    assert evaluation["ents_seen_support"] == 0
+    assert evaluation["groups"]["knowledge"][-1]["support"] > 0
+
+
+def test_predictions_are_told_from_pipelines(model, test, train, tmp_path):
+    (tmp_path / "shards").mkdir()
+    for number, doc in enumerate(toy_ner.make_test_docs()):
+        toy_ner.write(tmp_path / "shards" / f"{number:02}.spacy", [doc])
+    evaluation = evaluate_in_depth(tmp_path / "shards", test, train, samples=10)
+    assert evaluation["ents_f"] == 1
+    assert evaluate_in_depth(test, test, train, samples=10)["ents_f"] == 1
+    assert evaluate_in_depth(model, test, train, samples=10)["ents_f"] < 1
+    with pytest.raises(ValueError, match=r"config\.cfg' should be a pipeline"):
+        evaluate_in_depth(model / "config.cfg", test, train)
+    with pytest.raises(ValueError, match=r"Give the file that is meant"):
+        evaluate_in_depth(tmp_path, test, train)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes here")
+def test_predictions_may_come_through_a_pipe(train, tmp_path):
+    (tmp_path / "gold.iob").write_text("Anna B-PER\nsings O\n")
+    os.mkfifo(tmp_path / "pipe")
+    text = "Anna B-PER\nsings B-PER\n"
+    writer = Thread(target=(tmp_path / "pipe").write_text, args=(text,))
+    writer.start()
+    paths = (tmp_path / "pipe", tmp_path / "gold.iob", train)
+    evaluation = evaluate_in_depth(*paths, samples=10)
+    writer.join()
+    assert (evaluation["ents_p"], evaluation["ents_r"]) == (1 / 2, 1)
+
+
+def test_bad_arguments_are_refused_before_anything_runs(
+    model, test, train, monkeypatch
+):
+    monkeypatch.setattr(EntityRuler, "__call__", None)
+    with pytest.raises(ValueError, match="'samples' should be 1 to 1000000, but is 0"):
+        evaluate_in_depth(model, test, train, samples=0)
+    with pytest.raises(OSError, match="elsewhere"):
+        evaluate_in_depth(model, test, train, against="elsewhere")
+    with pytest.raises(FileNotFoundError, match=r"no file or folder .*missing\.spacy"):
+        evaluate_in_depth(model, test, test.with_name("missing.spacy"))
+
+
+# What trials record.
+
+
+def test_the_pipelines_own_scorer_and_its_lost_file_do_not_matter(
+    tmp_path, train, test
+):
+    lost = toy_ner.write_train(tmp_path / "lost.spacy")
+    toy_ner.make_ruler({"Oslo": "LOC"}, lost).to_disk(tmp_path / "model")
+    lost.unlink()
+    scores = evaluate_pipeline(str(tmp_path / "model"), str(test), str(train))
+    assert scores["ents_p"] == 1.0
+    assert scores["ents_seen_r"] == 0.0
+    assert 0 < scores["ents_unseen_r"] < 1
+
+
+def test_what_is_counted_in_each_document_adds_up_to_the_scores(tmp_path, train, test):
+    rules = {"Anna": "PER", "Oslo": "LOC", "Rome": "PER", "in": "LOC"}
+    toy_ner.make_ruler(rules, None).to_disk(tmp_path / "model")
+    scores = evaluate_pipeline(tmp_path / "model", test, train)
+    counts = unpack_counts(scores[COUNTS], len(KINDS))
+    # a row for each annotated document, in order
+    docs = [doc for doc in toy_ner.read(test) if doc.has_annotation("ENT_IOB")]
+    n_gold = counts[:, 0, 0] + counts[:, 0, 2]
+    assert n_gold.tolist() == [len(doc.ents) for doc in docs]
+    for prefix, total in zip(KINDS.values(), counts.sum(axis=0), strict=True):
+        measured = [scores[f"{prefix}_{key}"] for key in "prf"]
+        assert score_counts(total).tolist() == measured
+        assert total[0] + total[2] == scores[f"{prefix}_support"] > 0
+
+
+@pytest.mark.parametrize("name", ["test.spacy", "train.spacy"])
+def test_a_damaged_corpus_is_refused_with_its_path(tmp_path, train, test, name):
+    toy_ner.make_ruler({"Oslo": "LOC"}, None).to_disk(tmp_path / "model")
+    data = (tmp_path / name).read_bytes()
+    (tmp_path / name).write_bytes(data[: len(data) // 2])
+    with pytest.raises(ValueError, match=f"'.*{name}.*truncated"):
+        evaluate_pipeline(tmp_path / "model", test, train)
