@@ -96,6 +96,16 @@ AGAIN = {
     for embedder, variant in ((HASH, "steps2400"), (LOOKUP, "steps2400"))
 }
 
+#: What was changed about lookup with `min_freq` 2: see the grid `ladder`.
+LADDER = {
+    (LOOKUP, "steps2400"): "nothing",
+    (LOOKUP, "steps2400_averaged"): "averaged weights",
+    (LOOKUP, "dropout03"): "dropout 0.3",
+    (LOOKUP, "dropout03_averaged"): "dropout 0.3, averaged weights",
+    (LOOKUP, "window2"): "window 2",
+    (LOOKUP, "width192"): "width 192",
+}
+
 #: For how many seeds each it is said how far means have to be apart.
 NUMBERS_OF_SEEDS = (1, 2, 3, 5)
 
@@ -204,7 +214,7 @@ SERIES = {
 }
 #: Not what its series is: weights that begin elsewhere, and other numbers of hashes.
 NOT_DRAWN = {
-    *(FROM_ONE, (FEWER, "equal_to_proj"), *NOISE, *AGAIN.values()),
+    *(FROM_ONE, (FEWER, "equal_to_proj"), *NOISE, *AGAIN.values(), *LADDER),
     *((FEWER, name) for name in ("default", "hashes3", SEED_9)),
 }
 PICTURE = PAGE.with_suffix(".png")
@@ -227,7 +237,7 @@ def make_tables(
     RETURNS (dict[str, str]): The tables by their names in the page.
     """
     known = {*EMBEDDERS, *EQUAL_SIZES, *STARTS, *ENCODERS, *HASHFORMERS}
-    known |= {*PRETRAINED, *CLASSIFIERS, *NOISE, *AGAIN.values()}
+    known |= {*PRETRAINED, *CLASSIFIERS, *NOISE, *AGAIN.values(), *LADDER}
     for key in groups:
         if key.dataset not in {*CORPORA, *TEXT_CORPORA} or key[1:] not in known:
             raise ValueError(
@@ -238,6 +248,7 @@ def make_tables(
         "trials": make_trial_table(entities),
         "noise": make_noise_table(entities),
         "differences that count": make_limit_table(entities),
+        "one change at a time": make_ladder_table(entities),
         "equal sizes": make_size_table(entities),
         "where weights begin": make_start_table(entities),
         "pairs": make_pair_table(pairs),
@@ -369,6 +380,22 @@ def _format_repeated(groups: Groups, dataset: str, variant: tuple[str, str]) -> 
     second = _list_f1(groups, dataset, AGAIN[variant])
     apart = [abs(first[seed] - second[seed]) for seed in first.keys() & second.keys()]
     return _format_points(max(apart, default=None))
+
+
+def make_ladder_table(groups: Groups) -> str:
+    """Make a table of single changes, of three seeds each.
+
+    They are compared on development data: what is chosen by it is tested once.
+    """
+    header = ("change", "seeds", "F1 on development data")
+    rows = []
+    for variant, name in LADDER.items():
+        results = groups.get(TrialKey("wnut17", *variant), [])
+        first = [result for result in results if result.seed < 3]
+        if first:
+            score = format_f1(estimate_score(first, "dev", "ents_f"))
+            rows.append((name, str(len(first)), score))
+    return format_table(header, rows)
 
 
 def make_size_table(groups: Groups) -> str:
