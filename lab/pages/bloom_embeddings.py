@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 from spacy.strings import get_string_id
 from thinc.api import NumpyOps
 
+from .markdown import to_markdown
+
 Table = list[list[str]]
 
 WORDS = """apple strawberry orange juice drink smoothie eat fruit health wellness steak
@@ -182,13 +184,6 @@ def make_tables() -> Iterator[tuple[str, str]]:
     yield "How lucky that is", to_markdown(tabulate_luck())
     yield "What is learned", to_markdown(tabulate_losses())
     yield "HashEmbed", to_markdown(tabulate_hash_rows())
-
-
-def to_markdown(table: Table) -> str:
-    """Write a table, header first, in Markdown."""
-    header, *body = table
-    lines = [header, ["---"] * len(header), *body]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
 if __name__ == "__main__":

@@ -36,6 +36,8 @@ from spacy_hashembeds.charts import import_figure
 from spacy_hashembeds.evaluation.scorer import KINDS, LENGTHS
 from spacy_hashembeds.evaluation.tasks import NER, TEXTCAT
 
+from .markdown import to_markdown
+
 FOLDER = Path(__file__).parents[1] / "results"
 PAGE = Path(__file__).parents[2] / "docs" / "results.md"
 PAIRS = Path(__file__).with_name("pairs.json")
@@ -264,7 +266,7 @@ def make_tables(
 
 def make_trial_table(groups: Groups) -> str:
     """Make a table of all trials: F1 on the test set, and size."""
-    header: tuple[str, ...] = (
+    header = (
         "corpus",
         "embedder",
         "F1 all",
@@ -272,8 +274,10 @@ def make_trial_table(groups: Groups) -> str:
         "seen",
         "unseen",
         "report",
+        "seeds",
+        "embedding parameters",
+        "MB on disk",
     )
-    header += ("seeds", "embedding parameters", "MB on disk")
     keys = [TrialKey(d, *variant) for d in CORPORA for variant in EMBEDDERS]
     return format_table(header, [make_row(k, groups) for k in keys if k in groups])
 
@@ -304,7 +308,7 @@ def make_row(key: TrialKey, groups: Groups) -> Sequence[str]:
 
 def make_noise_table(groups: Groups) -> str:
     """Make a table of how far seeds of training are apart."""
-    header: tuple[str, ...] = (
+    header = (
         "corpus",
         "embedder",
         "seeds",
@@ -312,8 +316,8 @@ def make_noise_table(groups: Groups) -> str:
         "deviation",
         "lowest",
         "highest",
+        "the same seed again",
     )
-    header += ("the same seed again",)
     rows = [
         (
             CORPORA[dataset],
@@ -400,15 +404,16 @@ def make_ladder_table(groups: Groups) -> str:
 
 def make_size_table(groups: Groups) -> str:
     """Make a table of embedders with tables of equal size."""
-    header: tuple[str, ...] = (
+    header = (
         "corpus",
         "size of the tables",
         "embedder",
         "F1 all",
         "seen",
         "unseen",
+        "seeds",
+        "table parameters",
     )
-    header += ("seeds", "table parameters")
     rows = [
         (
             CORPORA[dataset],
@@ -489,7 +494,7 @@ def make_misspelling_table(rows: Sequence[Mapping[str, Any]]) -> str:
                 f"one to {__file__}."
             )
         groups.setdefault((row["dataset"], variant), []).append(row)
-    header: tuple[str, ...] = (
+    header = (
         "corpus",
         "embedding",
         "encoder",
@@ -497,9 +502,14 @@ def make_misspelling_table(rows: Sequence[Mapping[str, Any]]) -> str:
         "F1 all",
         "misspelt",
         "lost",
+        "recall seen",
+        "misspelt",
+        "lost",
+        "recall unseen",
+        "misspelt",
+        "lost",
+        "seeds",
     )
-    header += ("recall seen", "misspelt", "lost", "recall unseen", "misspelt", "lost")
-    header += ("seeds",)
     shown = [
         (
             CORPORA[dataset],
@@ -541,7 +551,7 @@ def read_misspellings(path: Path = MISSPELLINGS) -> list[dict[str, Any]]:
 
 def make_encoder_table(groups: Groups) -> str:
     """Make a table of encoders and NER components: F1, by length too, and size."""
-    header: tuple[str, ...] = (
+    header = (
         "corpus",
         "NER",
         "embedding",
@@ -549,9 +559,11 @@ def make_encoder_table(groups: Groups) -> str:
         "F1 all",
         "paper",
         "seen",
+        "unseen",
+        *(f"of {n}" for n in LENGTHS),
+        "seeds",
+        "pipeline parameters",
     )
-    header += ("unseen", *(f"of {n}" for n in LENGTHS), "seeds")
-    header += ("pipeline parameters",)
     rows = [
         (
             CORPORA[dataset],
@@ -606,15 +618,15 @@ def _format_count(count: int | None) -> str:
 
 def make_hashformer_table(groups: Groups) -> str:
     """Make a table of embeddings by codes, beside hash embeddings."""
-    header: tuple[str, ...] = (
+    header = (
         "corpus",
         "embedding",
         "F1 all",
         "seen",
         "unseen",
         "seeds",
+        "table parameters",
     )
-    header += ("table parameters",)
     rows = [
         (
             CORPORA[dataset],
@@ -766,8 +778,7 @@ def format_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Format a table as Markdown, if there is a trial to show."""
     if not rows:
         return "Not run yet."
-    lines = [header, ["---"] * len(header), *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    return to_markdown([header, *rows])
 
 
 def fill(page: str, tables: Mapping[str, str]) -> str:

@@ -21,6 +21,8 @@ from thinc.api import fix_random_seed
 from spacy_hashembeds.components.decoding import DECODERS
 from spacy_hashembeds.components.tags import encode_tags, number_tags
 
+from .markdown import to_markdown
+
 Table = list[list[str]]
 Text = tuple[str, str | None]  # words, and the entity
 
@@ -223,13 +225,6 @@ def make_tables() -> Iterator[tuple[str, str]]:
     """
     yield "Four phrases", to_markdown(tabulate_phrases())
     yield "A generated corpus", to_markdown(tabulate_corpus())
-
-
-def to_markdown(table: Table) -> str:
-    """Write a table, header first, in Markdown."""
-    header, *body = table
-    lines = [header, ["---"] * len(header), *body]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
 if __name__ == "__main__":

@@ -131,8 +131,8 @@ def expect_maxout(model: Model) -> MaxoutLayers:
 
 def expect_column(model: Model, column: int) -> Model:
     """Find the layer that is given one column of a matrix of integers."""
-    getitem, layer = expect(model, chain_forward, 2)
-    expect(getitem, getitem_forward, 0)
-    if getitem.attrs.get("index") != (slice(0, None), column):
-        raise UnexpectedNodeError(getitem.name)
+    selection, layer = expect(model, chain_forward, 2)
+    expect(selection, getitem_forward, 0)
+    if selection.attrs.get("index") != (slice(0, None), column):
+        raise UnexpectedNodeError(selection.name)
     return layer
