@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from spacy.cli._util import Arg, Opt
 
 from spacy_hashembeds.cli._app import describe
-from spacy_hashembeds.cli._output import JSON, QUIET, name_output, print_json
+from spacy_hashembeds.cli._output import CHART, JSON, QUIET, json_output, print_json
 from spacy_hashembeds.cli._progress import show_progress
 
 from ._app import lab_cli
@@ -37,21 +37,8 @@ def importance_cli(
         "--min-count",
         help="Leave out rows of weights of which the texts have no value so often.",
     ),
-    output: Path | None = Opt(
-        None,
-        "--output",
-        "-o",
-        help="The JSON file to write the lists to; - is standard output.",
-        dir_okay=False,
-        callback=name_output,
-    ),
-    chart: Path | None = Opt(
-        None,
-        "--chart",
-        help="The PNG file to draw a chart to; - is standard output.",
-        dir_okay=False,
-        callback=name_output,
-    ),
+    output: Path | None = json_output("the lists"),
+    chart: Path | None = CHART,
     as_json: bool = JSON,
     quiet: bool = QUIET,
 ) -> None:

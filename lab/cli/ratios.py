@@ -15,7 +15,7 @@ from spacy_hashembeds.cli._layout import (
     format_score,
     print_table,
 )
-from spacy_hashembeds.cli._output import JSON, QUIET, name_output, print_json
+from spacy_hashembeds.cli._output import JSON, QUIET, json_output, print_json
 from spacy_hashembeds.cli._progress import show_progress
 
 from ._app import lab_cli
@@ -41,14 +41,7 @@ def ratios_cli(
         help="The score to compare, by spaCy's name for it, such as ents_f. By default "
         "the one that the baseline was chosen by in training.",
     ),
-    output: Path | None = Opt(
-        None,
-        "--output",
-        "-o",
-        help="The JSON file to write the comparison to; - is standard output.",
-        dir_okay=False,
-        callback=name_output,
-    ),
+    output: Path | None = json_output("the comparison"),
     as_json: bool = JSON,
     quiet: bool = QUIET,
 ) -> None:

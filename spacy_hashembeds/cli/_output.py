@@ -195,3 +195,25 @@ def name_output(ctx: typer.Context, path: Path | None) -> Path | None:
     if find_descriptor(output) == 1:
         _take_standard_output(ctx)
     return output
+
+
+def json_output(what: str) -> Any:
+    """Make the option of a command that can write what it prints to a JSON file."""
+    return typer.Option(
+        None,
+        "--output",
+        "-o",
+        help=f"The JSON file to write {what} to; - is standard output.",
+        dir_okay=False,
+        callback=name_output,
+    )
+
+
+#: The option of every command that can draw a chart.
+CHART = typer.Option(
+    None,
+    "--chart",
+    help="The PNG file to draw a chart to; - is standard output.",
+    dir_okay=False,
+    callback=name_output,
+)

@@ -8,7 +8,7 @@ import typer
 from spacy.cli._util import Arg, Opt
 
 from ._app import describe, hashembeds_cli
-from ._output import JSON, QUIET, name_output, print_json
+from ._output import JSON, QUIET, json_output, print_json
 from ._overrides import TAKE_OVERRIDES, read_overrides
 from ._progress import show_progress
 
@@ -46,14 +46,7 @@ def analyze_cli(
         help="How many of an attribute's values may collide within the lower limit for "
         "hash tables, as a share of them.",
     ),
-    output: Path | None = Opt(
-        None,
-        "--output",
-        "-o",
-        help="The JSON file to write everything to; - is standard output.",
-        dir_okay=False,
-        callback=name_output,
-    ),
+    output: Path | None = json_output("everything"),
     as_json: bool = JSON,
     quiet: bool = QUIET,
 ) -> None:

@@ -14,7 +14,7 @@ from ._layout import (
     format_score,
     print_table,
 )
-from ._output import JSON, QUIET, name_output, print_json
+from ._output import CHART, JSON, QUIET, json_output, print_json
 from ._progress import show_progress
 
 if TYPE_CHECKING:
@@ -35,21 +35,8 @@ def compare_cli(
         help="Add each pipeline with spaCy's layers once more, accelerated and checked "
         "for equal predictions.",
     ),
-    output: Path | None = Opt(
-        None,
-        "--output",
-        "-o",
-        help="The JSON file to write the comparison to; - is standard output.",
-        dir_okay=False,
-        callback=name_output,
-    ),
-    chart: Path | None = Opt(
-        None,
-        "--chart",
-        help="The PNG file to draw a chart to; - is standard output.",
-        dir_okay=False,
-        callback=name_output,
-    ),
+    output: Path | None = json_output("the comparison"),
+    chart: Path | None = CHART,
     as_json: bool = JSON,
     quiet: bool = QUIET,
 ) -> None:
