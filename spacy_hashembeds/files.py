@@ -286,3 +286,10 @@ def _get_umask() -> int:
     umask = os.umask(0)
     os.umask(umask)
     return umask
+
+
+def bytes_on_disk(path: str | Path) -> int:
+    """Sum the sizes of a file, or of all files below a folder, in bytes."""
+    path = Path(path)
+    files = path.rglob("*") if path.is_dir() else [path]
+    return sum(file_.stat().st_size for file_ in files if file_.is_file())

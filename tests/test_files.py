@@ -10,6 +10,7 @@ import pytest
 
 from spacy_hashembeds.files import (
     MAX_QUOTED,
+    bytes_on_disk,
     check_target,
     check_targets,
     choose_suffix,
@@ -400,3 +401,12 @@ def test_other_forms_are_refused(name):
     message = rf"'output' should end in \.json, \.md or \.html, but is '{name}'"
     with pytest.raises(ValueError, match=message):
         choose_suffix(name, (".json", ".md", ".html"))
+
+
+def test_bytes_on_disk(tmp_path: Path):
+    (tmp_path / "a").write_bytes(b"12345")
+    (tmp_path / "folder" / "deeper").mkdir(parents=True)
+    (tmp_path / "folder" / "deeper" / "b").write_bytes(b"678")
+    assert bytes_on_disk(tmp_path) == 8
+    assert bytes_on_disk(str(tmp_path / "a")) == 5
+    assert bytes_on_disk(tmp_path / "folder") == 3

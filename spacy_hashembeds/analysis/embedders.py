@@ -2,20 +2,19 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from spacy.language import Language
 from spacy.util import walk_dict
 from thinc.api import Model
 
 from ..architectures.embedders.descriptions import find_table_kinds, get_descriptions
+from ..architectures.embedders.hash_former_embed import WordColumn
 from ..architectures.embedders.table_kinds import Table
 from ..checks import check_attributes
 from ..layers import symboltaker
 from ..layers.symboltaker import Symbols
 from ..symbols import load_symbols
 from .features import Vocabulary
-from .sizes import find_embeddings_in, find_models
 
 COUNT_SYMBOLS = "spacy-hashembeds.count_symbols.v1"
 
@@ -42,6 +41,25 @@ class Embedder:
         return [kinds[layer.name].read(layer, attr) for attr, layer in self.layers]
 
 
+def find_models(nlp: Language) -> list[tuple[str, Model]]:
+    """Find the models of a pipeline, each with the name of its component."""
+    models = [(name, getattr(pipe, "model", None)) for name, pipe in nlp.pipeline]
+    return [(name, model) for name, model in models if isinstance(model, Model)]
+
+
+def find_embeddings_in(model: Model) -> list[Model]:
+    """Find the embedding layers of a component: what tok2vec layers name as their
+    "embed", and the embedders that have descriptions wherever they are.
+    """
+    names = {description.name for description in get_descriptions()}
+    found = [
+        node.get_ref("embed") if node.has_ref("embed") else node
+        for node in model.walk()
+        if node.has_ref("embed") or node.name in names
+    ]
+    return list({layer.id: layer for layer in found}.values())
+
+
 def find_embedders(nlp: Language) -> list[Embedder]:
     """Find the embedding layers of a pipeline that have a table for each attribute.
 
@@ -50,28 +68,27 @@ def find_embedders(nlp: Language) -> list[Embedder]:
     """
     found: dict[int, Embedder] = {}
     for name, model in find_models(nlp):
-        for layer in find_embeddings_in(model):
-            layers = _find_layers(layer)
-            if layers and layer.id not in found:
-                vectors = any(node.name == "static_vectors" for node in layer.walk())
-                found[layer.id] = Embedder(
-                    component=name, layers=layers, has_vectors=vectors
+        for embedding in find_embeddings_in(model):
+            layers = _find_layers(embedding)
+            if layers and embedding.id not in found:
+                has_vectors = any(n.name == "static_vectors" for n in embedding.walk())
+                found[embedding.id] = Embedder(
+                    component=name, layers=layers, has_vectors=has_vectors
                 )
     return list(found.values())
 
 
-def _find_layers(layer: Model) -> list[tuple[str, Model]]:
+def _find_layers(embedding: Model) -> list[tuple[str, Model]]:
     """Find what has tables in a layer, if it is an embedding by attributes alone."""
-    nodes = list(layer.walk())
+    nodes = list(embedding.walk())
     extractors = [node for node in nodes if node.name == "extract_features"]
-    is_known = len(extractors) == 1 and all(node.name != "charembed" for node in nodes)
-    if not is_known:
+    if len(extractors) != 1 or any(node.name == "charembed" for node in nodes):
         return []
     kinds, attrs = find_table_kinds(), check_attributes(extractors[0].attrs["columns"])
     return [(attrs[node.attrs["column"]], node) for node in nodes if node.name in kinds]
 
 
-def find_code_columns(nlp: Language) -> Iterator[tuple[str, Any]]:
+def find_code_columns(nlp: Language) -> Iterator[tuple[str, WordColumn]]:
     """Find what embeds attributes by codes, with the names of components."""
     finders = {d.name: d.find_columns for d in get_descriptions() if d.find_columns}
     for name, model in find_models(nlp):
@@ -92,25 +109,25 @@ def give_symbols(embedder: Embedder, nlp: Language, train: Vocabulary) -> Embedd
     layers = []
     for attr, layer in embedder.layers:
         if "symbol_taker" in layer.attrs and layer.attrs["symbols"] is None:
-            symbols = _find_symbols(embedder, attr, nlp, train)
             layer = layer.copy()
+            symbols = _find_symbols(embedder.component, attr, nlp, train)
             symboltaker.give_symbols(layer, symbols)
         layers.append((attr, layer))
     return replace(embedder, layers=layers)
 
 
 def _find_symbols(
-    embedder: Embedder, attr: str, nlp: Language, train: Vocabulary
+    component: str, attr: str, nlp: Language, train: Vocabulary
 ) -> Symbols:
     config = nlp.config.interpolate()
-    settings = walk_dict(config["components"][embedder.component])
-    for path in (value for keys, value in settings if keys[-1] == "tables" and value):
-        found = load_symbols(path).get_table(attr)
-        return Symbols(found.symbols, found.rare)
+    for keys, path in walk_dict(config["components"][component]):
+        if keys[-1] == "tables" and path:
+            found = load_symbols(path).get_table(attr)
+            return Symbols(found.symbols, found.rare)
     callback = config["initialize"].get("before_init") or {}
     if callback.get("@callbacks") != COUNT_SYMBOLS:
         raise ValueError(
-            f"The table for {attr} in '{embedder.component}' has no "
+            f"The table for {attr} in '{component}' has no "
             "symbols, and the config does not say where they come from. Set "
             f'[initialize.before_init] to @callbacks = "{COUNT_SYMBOLS}", or the '
             "argument `tables` to a file made by `spacy hashembeds tables`."

@@ -12,7 +12,7 @@ from ..hashing.murmur import MAX_HASHES
 from ..kernels.distinct import find_distinct_rows
 from .codes import SOUND_SEED, count_sharing, count_sharing_sums, find_known
 from .features import Vocabulary
-from .measures import measure_lookup_table, measure_words
+from .measures import measure_table, measure_words
 
 MIN_FREQS = (1, 2, 3, 5, 10, 20)
 
@@ -118,7 +118,7 @@ def find_lookup_options(
     for min_freq in MIN_FREQS:
         train = vocabularies["train"]
         tables = [cut_table(train, attr, width, min_freq) for attr in attrs]
-        measured = [measure_lookup_table(table, vocabularies) for table in tables]
+        measured = [measure_table(table, vocabularies) for table in tables]
         options.append(
             LookupOption(
                 min_freq=min_freq,
@@ -208,7 +208,7 @@ def _describe(
             expected_colliding(len(v), table.rows, table.num_hashes)
             for table, v in pairs
         ],
-        words_sharing_codes=measure_words(tables, vocabulary).sharing_codes,
+        words_sharing_codes=measure_words(tables, vocabulary)["sharing_codes"],
     )
 
 

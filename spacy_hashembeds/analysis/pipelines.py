@@ -23,16 +23,9 @@ Overrides = Mapping[str, Any]
 LANG = "nlp.lang"
 
 
-def name_source(
-    *, config: ConfigSource | None = None, model: ModelSource | None = None
-) -> str | None:
-    """Give the name of a config or pipeline for errors, or None if there is neither."""
-    for argument, source in (("config", config), ("model", model)):
-        if isinstance(source, str | Path):
-            return f"'{source}'"
-        if source is not None:
-            return f"'{argument}'"
-    return None
+def name_source(argument: str, source: ConfigSource | ModelSource) -> str:
+    """Name a config or pipeline for errors, by its argument where it is in memory."""
+    return f"'{source if isinstance(source, str | Path) else argument}'"
 
 
 def load_pipeline(
@@ -52,23 +45,21 @@ def load_pipeline(
     """
     if config is not None:
         return _build(config, overrides)
-    if model is not None:
-        name = f"the pipeline {name_source(model=model)}"
-        _check_overrides(overrides, known=(), source=name)
-        return _load(model)
-    _check_overrides(overrides, known=(LANG,), source="a corpus alone")
-    return spacy.blank(str(overrides.get(LANG, "xx")))
-
-
-def _check_overrides(
-    overrides: Overrides, *, known: tuple[str, ...], source: str
-) -> None:
+    known = {LANG} if model is None else set()
     for key in overrides:
         if key not in known:
+            source = (
+                "a corpus alone"
+                if model is None
+                else f"the pipeline {name_source('model', model)}"
+            )
             raise ValueError(
                 f"'{key}' is a setting of a config, but {source} has none. Leave it "
                 "out, or give a config."
             )
+    if model is not None:
+        return _load(model)
+    return spacy.blank(str(overrides.get(LANG, "xx")))
 
 
 def _load(model: ModelSource) -> Language:
@@ -89,8 +80,8 @@ def _build(config: ConfigSource, overrides: Overrides) -> Language:
         # spaCy names no file, and lays its messages out over many lines.
         reason = " ".join(str(error).split())
         raise ValueError(
-            f"{name_source(config=config)} should be a spaCy config, but no pipeline "
-            f"can be built from it: {reason}"
+            f"{name_source('config', config)} should be a spaCy config, but no "
+            f"pipeline can be built from it: {reason}"
         ) from error
 
 
@@ -106,9 +97,8 @@ def load_vectors(vectors: ModelSource | None, nlp: Language) -> Vocab | None:
         return nlp.vocab if nlp.vocab.vectors.size else None
     vocab = _load(vectors).vocab
     if not vocab.vectors.size:
-        name = "'vectors'" if isinstance(vectors, Language) else f"'{vectors}'"
         raise ValueError(
-            f"{name} should be a pipeline with word vectors, but has none. Make "
-            "one with `spacy init vectors`."
+            f"{name_source('vectors', vectors)} should be a pipeline with word "
+            "vectors, but has none. Make one with `spacy init vectors`."
         )
     return vocab

@@ -126,32 +126,28 @@ def _print_statistics(paths: dict[str, Path]) -> None:
     from spacy.vocab import Vocab
     from wasabi import msg
 
-    from ..analysis.statistics import (
-        corpus_statistics,
-        count_seen_unseen,
-    )
+    from ..analysis.statistics import StatisticsCounter
     from ..corpora.docbin import read_docs
-    from ..corpora.entities import entity_texts
 
     rows = []
     train_texts: set[str] = set()
     for split, path in paths.items():
         read = read_docs(path, Vocab())
-        docs = list(show_progress(read, f"Counting {split}", unit="docs"))
-        counts = corpus_statistics(docs)
+        docs = show_progress(read, f"Counting {split}", unit="docs")
+        counter = StatisticsCounter(docs)
         if split == "train":
-            train_texts = entity_texts(docs)
-        entities = count_seen_unseen(train_texts, docs)
+            train_texts = counter.entity_texts
+        counts = counter.get_statistics() | counter.count_seen(train_texts)
         rows.append(
             (
                 split,
-                f"{counts.documents:,}",
-                f"{counts.tokens:,}",
-                f"{counts.vocabulary:,}",
-                f"{counts.classes:,}",
-                f"{counts.entities_per_document:.2f}",
-                f"{entities.seen:,}",
-                f"{entities.unseen:,}",
+                f"{counts['documents']:,}",
+                f"{counts['tokens']:,}",
+                f"{counts['vocabulary']:,}",
+                f"{counts['classes']:,}",
+                f"{counts['entities_per_document']:.2f}",
+                f"{counts['seen']:,}",
+                f"{counts['unseen']:,}",
             )
         )
     header = (
