@@ -1,6 +1,6 @@
 """An analysis as `spacy hashembeds analyze` prints it and a notebook shows it."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 
 from ..architectures.embedders import table_kinds as kinds
 from ..display import Heading, Part, Sentence, Table, format_fields
@@ -8,15 +8,7 @@ from ..hashing.murmur import MAX_HASHES
 from .measures import Measures
 from .options import MAX_ROWS
 from .reasons import format_bound
-from .tabulation import (
-    compare_size,
-    expect,
-    make_shares,
-    tabulate,
-)
-
-#: What was measured of tables of one kind.
-Tables = Sequence[Measures]
+from .tabulation import Records, compare_size, expect, make_shares, tabulate
 
 #: What is counted in each split, and how it is called.
 _COUNTS = {
@@ -117,7 +109,7 @@ def _show_embedder(embedder: Measures) -> Iterator[Part]:
     )
 
 
-def _show_any_tables(component: str, tables: Tables) -> Iterator[Table]:
+def _show_any_tables(component: str, tables: Records) -> Iterator[Table]:
     yield tabulate(
         f"Tables of '{component}', of kind '{tables[0]['kind']}'",
         "Shared: values of the training corpus that have the vector of another.",
@@ -126,7 +118,7 @@ def _show_any_tables(component: str, tables: Tables) -> Iterator[Table]:
     )
 
 
-def _add_sound_seeds(tables: Tables) -> Iterator[Measures]:
+def _add_sound_seeds(tables: Records) -> Iterator[Measures]:
     """Give tables, and after one whose seed is poor what it would be with another."""
     for table in tables:
         yield table
@@ -134,7 +126,7 @@ def _add_sound_seeds(tables: Tables) -> Iterator[Measures]:
             yield {**table["with_sound_seed"], "attr": "  instead:"}
 
 
-def _show_hash_tables(component: str, tables: Tables) -> Iterator[Table]:
+def _show_hash_tables(component: str, tables: Records) -> Iterator[Table]:
     yield tabulate(
         f"Hash tables of '{component}'",
         "On the training corpus; in brackets what to expect of ideal hashing.",
@@ -161,7 +153,7 @@ def _show_hash_tables(component: str, tables: Tables) -> Iterator[Table]:
     )
 
 
-def _show_lookup_tables(component: str, tables: Tables) -> Iterator[Table]:
+def _show_lookup_tables(component: str, tables: Records) -> Iterator[Table]:
     yield tabulate(
         f"Lookup tables of '{component}'",
         "Unknown values of the training corpus share one row; so does this share of "
@@ -172,7 +164,7 @@ def _show_lookup_tables(component: str, tables: Tables) -> Iterator[Table]:
     )
 
 
-def _show_weighted_tables(component: str, tables: Tables) -> Iterator[Table]:
+def _show_weighted_tables(component: str, tables: Records) -> Iterator[Table]:
     yield tabulate(
         f"Component vectors and weights in '{component}'",
         "Parameters of both. Standard: a table of this width with as many rows as "
@@ -201,7 +193,7 @@ def _show_weighted_tables(component: str, tables: Tables) -> Iterator[Table]:
     )
 
 
-def _show_hybrid_tables(component: str, tables: Tables) -> Iterator[Table]:
+def _show_hybrid_tables(component: str, tables: Records) -> Iterator[Table]:
     yield tabulate(
         f"Hybrid tables of '{component}'",
         "Rows: of frequent symbols, and of all others. Values: of the training corpus, "
@@ -214,7 +206,7 @@ def _show_hybrid_tables(component: str, tables: Tables) -> Iterator[Table]:
     )
 
 
-_SHOW: dict[str, Callable[[str, Tables], Iterator[Table]]] = {
+_SHOW: dict[str, Callable[[str, Records], Iterator[Table]]] = {
     kinds.HashTable.kind: _show_hash_tables,
     kinds.LookupTable.kind: _show_lookup_tables,
     kinds.WeightedTable.kind: _show_weighted_tables,
@@ -222,7 +214,7 @@ _SHOW: dict[str, Callable[[str, Tables], Iterator[Table]]] = {
 }
 
 
-def _show_codes(codes: Sequence[Measures]) -> Iterator[Table]:
+def _show_codes(codes: Records) -> Iterator[Table]:
     parts = ("hasher", "compressor")
     for component in dict.fromkeys(column["component"] for column in codes):
         yield tabulate(
@@ -258,15 +250,15 @@ def _show_options(advice: Measures) -> Iterator[Table]:
     out_of_reach = (
         f" Out of reach, with more than {MAX_ROWS:,} rows in a table: "
         f"{', '.join(missing)} hash{'es' * (missing != ['1'])}."
+        if missing
+        else ""
     )
     options = _mark(advice["hash_options"], advice["hashing"], "num_hashes")
     yield tabulate(
         f"Options for hashing{of}",
         f"The smallest tables of width {advice['width']} in which at most "
         f"{format_bound(advice['bound'])} of the values share all rows with another. "
-        f"Tables: {', '.join(advice['attrs'])}. * is the lower limit."
-        + out_of_reach
-        * bool(missing),
+        f"Tables: {', '.join(advice['attrs'])}. * is the lower limit." + out_of_reach,
         options,
         ("num_hashes", "rows", "parameters", "words_sharing_codes"),
     )
@@ -298,8 +290,6 @@ def _show_options(advice: Measures) -> Iterator[Table]:
     )
 
 
-def _mark(
-    options: Sequence[Measures], chosen: Measures | None, key: str
-) -> list[Measures]:
+def _mark(options: Records, chosen: Measures | None, key: str) -> Records:
     """Mark the option that was chosen with an asterisk."""
     return [{**o, key: f"{o[key]}{' *' * (o == chosen)}"} for o in options]

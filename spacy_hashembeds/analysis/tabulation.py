@@ -6,6 +6,8 @@ from functools import partial
 from ..display import Table, format_fields, format_percent
 from .measures import Measures
 
+Records = Sequence[Measures]
+
 #: Columns that are made of a record, by their titles.
 Columns = Mapping[str, Callable[[Measures], str]]
 
@@ -39,7 +41,7 @@ def tabulate(
     aligns: str = "l",
 ) -> Table:
     """Make a table with a row for each record: what it has under keys, and more."""
-    columns = {
+    columns: Columns = {
         **{_TITLES.get(key, key.capitalize()): partial(_show, key) for key in keys},
         **(more or {}),
     }
@@ -55,7 +57,7 @@ def _show(key: str, record: Measures) -> str:
     return " ".join(format_fields({"": number}, "")[0] for number in numbers)
 
 
-def make_shares(key: str, records: Sequence[Measures], title: str = "{}") -> Columns:
+def make_shares(key: str, records: Records, title: str = "{}") -> Columns:
     """Make columns of the shares that records have under a key for each split."""
 
     def show(split: str, record: Measures) -> str:
