@@ -21,17 +21,12 @@ COUNT_SYMBOLS = "spacy-hashembeds.count_symbols.v1"
 
 @dataclass(frozen=True, kw_only=True)
 class Embedder:
-    """An embedding layer of a pipeline.
-
-    component (str): The name of its component.
-    layers (Sequence[tuple[str, Model]]): What each of those that have a table embeds,
-        and the layer, in order.
-    has_vectors (bool): Whether it mixes in word vectors, which may tell apart words
-        that the tables don't.
-    """
+    """An embedding layer of a pipeline."""
 
     component: str
+    #: What each of those that have a table embeds, and the layer, in order.
     layers: Sequence[tuple[str, Model]]
+    #: Whether word vectors are mixed in, which may tell apart what the tables don't.
     has_vectors: bool
 
     @property

@@ -52,8 +52,6 @@ class Vocabulary:
             seen. *Shapes:* `(m,)`, uint64 and int64.
         """
         column = self.get_columns([attr])[:, 0]
-        if len(column) == 0:
-            return column, self.counts
         values, copies = np.unique(column, return_inverse=True)
         return values, _sum_by(copies, self.counts)
 

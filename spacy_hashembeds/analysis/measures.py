@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -37,6 +38,9 @@ from .features import Vocabulary
 Measures = dict[str, Any]
 #: For each split what it holds, "train" among them, whose values are counted.
 Vocabularies = Mapping[str, Vocabulary]
+
+# Gives the share of each split's tokens with values that a function tells.
+_Share = Callable[[Callable[[NDArray], NDArray]], dict[str, float]]
 
 
 def measure_size(table: Table, n_values: int | None) -> Measures:
@@ -92,31 +96,45 @@ def measure_table(table: Table, vocabularies: Vocabularies) -> Measures:
         split, the share of its tokens whose value is hashed, 0 to 1.
     """
     values, _ = vocabularies["train"].count_values(table.attr)
-    measures = _measure_kind(table, values, vocabularies)
-    return {**measure_size(table, len(values)), **measures}
+    share = partial(_share_tokens, vocabularies, table.attr)
+    return {
+        **measure_size(table, len(values)),
+        **_measure_kind(table, values, share),
+    }
 
 
-def _measure_kind(
-    table: Table, values: NDArray, vocabularies: Vocabularies
-) -> Measures:
+def _measure_kind(table: Table, values: NDArray, share: _Share) -> Measures:
     measure = _MEASURES.get(table.kind, _measure_any)
-    return {"values": len(values), **measure(table, values, vocabularies)}
+    return {"values": len(values), **measure(table, values, share)}
 
 
-def _measure_any(table: Table, values: NDArray, _: Vocabularies) -> Measures:
+def _measure_any(table: Table, values: NDArray, _: _Share) -> Measures:
     return {"sharing_code": count_sharing(table.identify(values))}
 
 
-def _measure_hash_table(
-    table: HashTable, values: NDArray, vocabularies: Vocabularies
+def _measure_hashing(
+    table: HashTable | WeightedTable, values: NDArray, share: _Share
 ) -> Measures:
+    code = table.find_code(values)[:, : table.num_hashes]
+    sound = replace(table, seed=SOUND_SEED)
+    is_poor = table.seed == DEGENERATE_SEED
+    return {
+        **_get(table, "attr", "rows", "num_hashes", "seed"),
+        "load": len(values) / table.rows,
+        "rows_never_reached": table.rows - len(np.unique(code)),
+        "rows_reached_by_hash": [len(np.unique(column)) for column in code.T],
+        "with_sound_seed": _measure_kind(sound, values, share) if is_poor else None,
+    }
+
+
+def _measure_hash(table: HashTable, values: NDArray, share: _Share) -> Measures:
     n, rows, num_hashes = len(values), table.rows, table.num_hashes
     code = table.find_code(values)
-    reached = expected_rows_reached(n, rows, num_hashes)
     return {
-        **_measure_hashing(table, values, code, vocabularies),
+        **_measure_hashing(table, values, share),
         "parameters": rows * table.width,
-        "expected_rows_never_reached": rows - reached,
+        "expected_rows_never_reached": rows
+        - expected_rows_reached(n, rows, num_hashes),
         "sharing_row_by_hash": [count_sharing(c.reshape(-1, 1)) for c in code.T],
         "expected_sharing_row": expected_colliding(n, rows, 1),
         "sharing_code": count_sharing_sums(code),
@@ -124,35 +142,30 @@ def _measure_hash_table(
     }
 
 
-def _measure_weighted_table(
-    table: WeightedTable, values: NDArray, vocabularies: Vocabularies
-) -> Measures:
+def _measure_weighted(table: WeightedTable, values: NDArray, share: _Share) -> Measures:
     code = table.find_code(values)
-    components, weights = code[:, :-1], code[:, -1:]
-    has_symbols = table.hashed_weights is None
+    weights = code[:, -1:]
+    unknown = {} if table.hashed_weights else share(partial(_are_unknown, table))
     return {
-        **_measure_hashing(table, values, components, vocabularies),
+        **_measure_hashing(table, values, share),
         **_get(table, "same_hash", "importance_rows"),
-        "sharing_components": count_sharing_sums(components),
+        "sharing_components": count_sharing_sums(code[:, :-1]),
         "sharing_weights": count_sharing(weights),
         "sharing_code": count_sharing(code),
         "expected_sharing_code": _expect_sharing(table, weights),
-        "unknown_share": _share_unknown(table, vocabularies) if has_symbols else {},
+        "unknown_share": unknown,
     }
 
 
-def _measure_lookup_table(
-    table: LookupTable, values: NDArray, vocabularies: Vocabularies
-) -> Measures:
+def _measure_lookup(table: LookupTable, values: NDArray, share: _Share) -> Measures:
+    are_unknown = partial(_are_unknown, table)
     return {
-        "unknown_values": int(_are_unknown(table, values).sum()),
-        "unknown_share": _share_unknown(table, vocabularies),
+        "unknown_values": int(are_unknown(values).sum()),
+        "unknown_share": share(are_unknown),
     }
 
 
-def _measure_hybrid_table(
-    table: HybridTable, values: NDArray, vocabularies: Vocabularies
-) -> Measures:
+def _measure_hybrid(table: HybridTable, values: NDArray, share: _Share) -> Measures:
     code, n_hashed = table.find_code(values), int(table.are_hashed(values).sum())
     return {
         **_get(table, "own_rows", "num_hashes", "seed"),
@@ -162,35 +175,16 @@ def _measure_hybrid_table(
         "expected_sharing_code": expected_colliding(
             n_hashed, table.rows - table.own_rows, table.num_hashes
         ),
-        "hashed_share": _share_tokens(table, vocabularies, table.are_hashed),
+        "hashed_share": share(table.are_hashed),
     }
 
 
-_MEASURES: dict[str, Callable[[Any, NDArray, Vocabularies], Measures]] = {
-    HashTable.kind: _measure_hash_table,
-    HybridTable.kind: _measure_hybrid_table,
-    LookupTable.kind: _measure_lookup_table,
-    WeightedTable.kind: _measure_weighted_table,
+_MEASURES: dict[str, Callable[[Any, NDArray, _Share], Measures]] = {
+    HashTable.kind: _measure_hash,
+    HybridTable.kind: _measure_hybrid,
+    LookupTable.kind: _measure_lookup,
+    WeightedTable.kind: _measure_weighted,
 }
-
-
-def _measure_hashing(
-    table: HashTable | WeightedTable,
-    values: NDArray,
-    code: NDArray,
-    vocabularies: Vocabularies,
-) -> Measures:
-    sound = replace(table, seed=SOUND_SEED)
-    is_sound = table.seed != DEGENERATE_SEED
-    return {
-        **_get(table, "attr", "rows", "num_hashes", "seed"),
-        "load": len(values) / table.rows,
-        "rows_never_reached": table.rows - len(np.unique(code)),
-        "rows_reached_by_hash": [len(np.unique(column)) for column in code.T],
-        "with_sound_seed": None
-        if is_sound
-        else _measure_kind(sound, values, vocabularies),
-    }
 
 
 def _expect_sharing(table: WeightedTable, weights: NDArray) -> float:
@@ -206,19 +200,13 @@ def _are_unknown(table: LookupTable | WeightedTable, values: NDArray) -> NDArray
     return is_unknown
 
 
-def _share_unknown(
-    table: LookupTable | WeightedTable, vocabularies: Vocabularies
-) -> dict[str, float]:
-    return _share_tokens(table, vocabularies, lambda v: _are_unknown(table, v))
-
-
 def _share_tokens(
-    table: Table, vocabularies: Vocabularies, tell: Callable[[NDArray], NDArray]
+    vocabularies: Vocabularies, attr: str, tell: Callable[[NDArray], NDArray]
 ) -> dict[str, float]:
     """Give the share of each split's tokens with values that a function tells."""
     shares = {}
     for split, vocabulary in vocabularies.items():
-        values, counts = vocabulary.count_values(table.attr)
+        values, counts = vocabulary.count_values(attr)
         shares[split] = float(counts[tell(values)].sum() / max(counts.sum(), 1))
     return shares
 
@@ -258,6 +246,11 @@ def measure_codes(vocab: Vocab, column: WordColumn, train: Vocabulary) -> Measur
     (hasher,), compressor = column.hashing.layers, column.compressor
     values, _ = train.count_values(column.attr)
     rows = column.hashing.maybe_get_dim("nV")
+    sharing = None
+    if not takes_ngrams(hasher) or hasher.attrs["ngrams"] is not None:
+        texts = Words([vocab], values.reshape(-1, 1)).read_texts()
+        codes: NDArray = hasher.predict(texts)
+        sharing = count_sharing(codes.astype("uint64"))
     return {
         "attr": column.attr,
         "hasher": hasher.name,
@@ -267,7 +260,7 @@ def measure_codes(vocab: Vocab, column: WordColumn, train: Vocabulary) -> Measur
         "width": compressor.get_dim("nO"),
         "parameters": _count_parameters(compressor),
         "values": len(values),
-        "sharing_code": _count_sharing(vocab, hasher, values),
+        "sharing_code": sharing,
     }
 
 
@@ -281,14 +274,6 @@ def _count_parameters(compressor: Model) -> int:
         for name in node.param_names
         if node.has_param(name)
     )
-
-
-def _count_sharing(vocab: Vocab, hasher: Model, values: NDArray) -> int | None:
-    if takes_ngrams(hasher) and hasher.attrs["ngrams"] is None:
-        return None
-    words = Words([vocab], values.reshape(-1, 1))
-    codes: NDArray[np.integer] = hasher.predict(words.read_texts())
-    return count_sharing(codes.astype("uint64"))
 
 
 def _get(table: Table, *names: str) -> Measures:

@@ -42,7 +42,8 @@ class StatisticsCounter:
     def get_statistics(self, vectors: Vocab | None = None) -> dict[str, Any]:
         """Give the counts so far: table 5 for one split. Means over nothing are 0.
 
-        vectors (Vocab, optional): The vocab whose vectors tokens are looked up in.
+        vectors (Vocab, optional): The vocab whose vectors tokens are looked up in, by
+            the attribute that they are made for. Floret vectors know every word.
         RETURNS (dict[str, Any]): "documents", "tokens" and "entities". "classes":
             distinct entity labels. "vocabulary": distinct tokens, by ORTH: case counts.
             "entities_per_document". "document_length", "entity_length": means, in
@@ -59,7 +60,9 @@ class StatisticsCounter:
             "entities_per_document": entities / max(self._documents, 1),
             "document_length": tokens / max(self._documents, 1),
             "entity_length": self._entity_tokens / max(entities, 1),
-            "unknown": None if vectors is None else count_unknown(self._words, vectors),
+            "unknown": None
+            if vectors is None
+            else sum(not vectors.has_vector(word) for word in self._words),
         }
 
     def count_seen(self, train_texts: Collection[str]) -> dict[str, Any]:
@@ -81,13 +84,3 @@ class StatisticsCounter:
             "unseen": sum(of_label["unseen"] for of_label in counts.values()),
             "per_type": counts,
         }
-
-
-def count_unknown(words: Iterable[str], vectors: Vocab) -> int:
-    """Count the words that vectors don't know.
-
-    words (Iterable[str]): Distinct tokens, as they are written.
-    vectors (Vocab): The vocab with the vectors. It looks a word up by the attribute
-        that they are made for, by default ORTH. Floret vectors know every word.
-    """
-    return sum(not vectors.has_vector(word) for word in words)

@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterator
 from ..architectures.embedders import table_kinds as kinds
 from ..display import Heading, Part, Sentence, Table, format_fields
 from ..hashing.murmur import MAX_HASHES
+from .advice import format_bound
 from .measures import Measures
 from .options import MAX_ROWS
-from .reasons import format_bound
 from .tabulation import Records, compare_size, expect, make_shares, tabulate
 
 #: What is counted in each split, and how it is called.

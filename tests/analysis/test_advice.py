@@ -11,10 +11,9 @@ from lab.trials.results import (
     estimate_score,
     read_results,
 )
-from spacy_hashembeds.analysis.advice import advise
+from spacy_hashembeds.analysis.advice import MEASURED_F1, advise, format_bound
 from spacy_hashembeds.analysis.features import Vocabulary, collect_vocabulary
 from spacy_hashembeds.analysis.measures import Measures, measure_table
-from spacy_hashembeds.analysis.reasons import MEASURED_F1, format_bound
 from spacy_hashembeds.architectures.embedders.table_kinds import HashTable
 
 from ..conftest import ROOT
