@@ -183,14 +183,20 @@ def render(parts: Iterable[Part]) -> str:
 
 
 def format_fields(record: dict[str, Any], *keys: str) -> list[str]:
-    """Format numbers: floats with two places, and what is not there as '-'."""
-    return [_format_number(record[key]) for key in keys]
+    """Format numbers, also several of a field: floats with two places, and what is not
+    there as '-'. Text stays as it is.
+    """
+    return [_format_field(record[key]) for key in keys]
 
 
-def _format_number(number: int | float | None) -> str:
-    if number is None:
+def _format_field(field: Any) -> str:
+    if isinstance(field, list):
+        return " ".join(map(_format_field, field))
+    if isinstance(field, str):
+        return field
+    if field is None:
         return "-"
-    return f"{number:,.2f}" if isinstance(number, float) else f"{number:,}"
+    return f"{field:,.2f}" if isinstance(field, float) else f"{field:,}"
 
 
 def format_percent(share: float | None) -> str:

@@ -45,14 +45,11 @@ def load_pipeline(
     """
     if config is not None:
         return _build(config, overrides)
-    known = {LANG} if model is None else set()
     for key in overrides:
-        if key not in known:
-            source = (
-                "a corpus alone"
-                if model is None
-                else f"the pipeline {name_source('model', model)}"
-            )
+        if model is not None or key != LANG:
+            source = "a corpus alone"
+            if model is not None:
+                source = f"the pipeline {name_source('model', model)}"
             raise ValueError(
                 f"'{key}' is a setting of a config, but {source} has none. Leave it "
                 "out, or give a config."

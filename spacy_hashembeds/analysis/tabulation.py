@@ -41,20 +41,13 @@ def tabulate(
     aligns: str = "l",
 ) -> Table:
     """Make a table with a row for each record: what it has under keys, and more."""
-    columns: Columns = {
-        **{_TITLES.get(key, key.capitalize()): partial(_show, key) for key in keys},
-        **(more or {}),
-    }
-    rows = [[show(record) for show in columns.values()] for record in records]
-    return Table(title, legend, list(columns), rows, aligns)
-
-
-def _show(key: str, record: Measures) -> str:
-    field = record[key]
-    if isinstance(field, str):
-        return field
-    numbers = field if isinstance(field, list) else [field]
-    return " ".join(format_fields({"": number}, "")[0] for number in numbers)
+    columns = more or {}
+    titles = [_TITLES.get(key, key.capitalize()) for key in keys]
+    rows = [
+        [*format_fields(record, *keys), *(show(record) for show in columns.values())]
+        for record in records
+    ]
+    return Table(title, legend, [*titles, *columns], rows, aligns)
 
 
 def make_shares(key: str, records: Records, title: str = "{}") -> Columns:

@@ -73,11 +73,8 @@ def tables_cli(
         save_symbols(output, symbols)
     except (OSError, ValueError, ImportError) as e:
         msg.fail("Can't count the symbols", describe(e), exits=1)
-    rows = [
-        (name, len(counts[name]), len(symbols.tables[name].symbols)) for name in names
-    ]
     msg.table(
-        rows,
+        [(name, len(counts[name]), len(symbols.get_symbols(name))) for name in names],
         header=("Attribute", "Distinct", f"Seen {min_freq} times or more"),
         aligns=("l", "r", "r"),
         divider=True,
