@@ -2,19 +2,14 @@
 
 import numpy as np
 import pytest
-import spacy
-from spacy.tokens import Doc
 
-from spacy_hashembeds.analysis.features import Vocabulary, collect_vocabulary
+from spacy_hashembeds.analysis.features import Vocabulary
 from spacy_hashembeds.analysis.measures import measure_table, measure_words
 from spacy_hashembeds.architectures.embedders.table_kinds import HybridTable
 from spacy_hashembeds.layers.hybridembed import HybridEmbed
 from spacy_hashembeds.layers.symboltaker import Symbols, give_symbols
 
-
-def collect(text: str) -> Vocabulary:
-    doc = Doc(spacy.blank("en").vocab, words=text.split())
-    return collect_vocabulary([doc], ["NORM"])
+from .words import collect
 
 
 def make_table(vocabulary: Vocabulary, *, min_freq: int, **settings) -> HybridTable:

@@ -9,6 +9,8 @@ from spacy_hashembeds.analysis.measures import Measures, measure_table, measure_
 from spacy_hashembeds.architectures.embedders.table_kinds import HashTable, LookupTable
 from spacy_hashembeds.corpora.docbin import read_docs
 
+from .words import collect
+
 NORMS = np.array([StringStore().add(f"word{i}") for i in range(50_000)], dtype="uint64")
 
 
@@ -21,12 +23,6 @@ def measure(table: HashTable, values: np.ndarray) -> Measures:
     words, counts = np.stack([values, values], axis=1), np.ones(len(values), "int64")
     vocabulary = Vocabulary(attrs=("NORM",), words=words, counts=counts)
     return measure_table(table, {"train": vocabulary})
-
-
-def collect(*texts: str):
-    vocab = spacy.blank("en").vocab
-    docs = [Doc(vocab, words=text.split()) for text in texts]
-    return collect_vocabulary(docs, ["NORM", "SHAPE"])
 
 
 def test_seed_8_halves_what_hash_1_reaches():
