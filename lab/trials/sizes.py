@@ -8,13 +8,13 @@ from thinc.api import Model, PyTorchShim
 from thinc.layers.layernorm import forward as layernorm_forward
 from thinc.layers.maxout import forward as maxout_forward
 
-from spacy_hashembeds.analysis.embedders import (
+from spacy_hashembeds.analysis.features import collect_vocabulary
+from spacy_hashembeds.analysis.measures import Measures, measure_size
+from spacy_hashembeds.analysis.pipelines import (
     find_embedders,
     find_embeddings_in,
     find_models,
 )
-from spacy_hashembeds.analysis.features import collect_vocabulary
-from spacy_hashembeds.analysis.measures import Measures, measure_size
 from spacy_hashembeds.architectures.classifiers.hash_ngram_textcat import KEY as NGRAMS
 from spacy_hashembeds.architectures.embedders.descriptions import find_table_kinds
 from spacy_hashembeds.corpora.docbin import read_examples
@@ -34,13 +34,16 @@ def measure_sizes(nlp: Language, train: Path) -> list[Measures]:
     train (Path): The training corpus, a `.spacy` file or a folder of them. It is read
         if there is a table.
     RETURNS (list[Measures]): For each table its "component" and what `measure_size`
-        tells: those that `find_embedders` finds, and those of n-grams.
+        tells: those that `find_embedders` finds, and those of n-grams, which nobody
+        counts, so that they have no "vocabulary".
     """
     kinds = find_table_kinds()
     of_ngrams = [
-        {"component": name, **measure_size(kinds[layer.name].read(layer, NGRAMS), None)}
+        {"component": name, **measure_size(kinds[layer.name].read(layer, NGRAMS), 0)}
         for name, layer in _find_ngram_layers(nlp)
     ]
+    for table in of_ngrams:
+        del table["standard"]["vocabulary"]
     embedders = find_embedders(nlp)
     attrs = {table.attr for embedder in embedders for table in embedder.tables}
     if not attrs:

@@ -19,7 +19,6 @@ from ..checks import check_items, check_types
 from ..corpora.docbin import read_docs
 from ..display import Part, Shown
 from .advice import BOUND, advise
-from .embedders import find_code_columns, find_embedders, give_symbols
 from .features import VocabularyCounter, count_features
 from .measures import (
     Measures,
@@ -33,6 +32,9 @@ from .pipelines import (
     ConfigSource,
     ModelSource,
     Overrides,
+    find_code_columns,
+    find_embedders,
+    give_symbols,
     load_pipeline,
     load_vectors,
     name_source,

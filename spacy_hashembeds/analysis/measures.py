@@ -43,20 +43,18 @@ Vocabularies = Mapping[str, Vocabulary]
 _Share = Callable[[Callable[[NDArray], NDArray]], dict[str, float]]
 
 
-def measure_size(table: Table, n_values: int | None) -> Measures:
+def measure_size(table: Table, n_values: int) -> Measures:
     """Count the parameters of a table.
 
-    n_values (int, optional): How many distinct values the training corpus has for it,
-        if that is known.
-    RETURNS (Measures): "attr": what it embeds, an attribute, or "n-grams" of words.
-        "kind". "rows" and their "width". "parameters", and these by its "parts".
-        "standard": the parameters that a standard embedding of this width would have,
-        which has a row for each value: "vocabulary", one of the training vocabulary,
-        unless of n-grams, which nobody counts; for a weighted table "importance_rows",
-        one with as many rows as there are of weights (K·d), with which Svenstrup et al.
-        (2017, §3) compare.
+    n_values (int): How many distinct values the training corpus has for it.
+    RETURNS (Measures): "attr": what it embeds. "kind". "rows" and their "width".
+        "parameters", and these by its "parts". "standard": the parameters that a
+        standard embedding of this width would have, which has a row for each value:
+        "vocabulary", one of the training vocabulary; for a weighted table
+        "importance_rows", one with as many rows as there are of weights (K·d), with
+        which Svenstrup et al. (2017, §3) compare.
     """
-    standard = {} if n_values is None else {"vocabulary": n_values * table.width}
+    standard = {"vocabulary": n_values * table.width}
     if isinstance(table, WeightedTable):
         standard["importance_rows"] = table.importance_rows * table.width
     return {

@@ -88,7 +88,7 @@ def find_hash_options(
                 num_hashes=num_hashes,
                 parameters=sum(of_table["parameters"] for of_table in measured),
                 words_sharing_codes=measure_words(tables, vocabulary)["sharing_codes"],
-                **_list(measured, *keys),
+                **_collect(measured, *keys),
             )
         )
     return options
@@ -127,13 +127,13 @@ def find_lookup_options(
             LookupOption(
                 min_freq=min_freq,
                 parameters=sum(of_table["parameters"] for of_table in measured),
-                **_list(measured, "rows", "unknown_values", "unknown_share"),
+                **_collect(measured, "rows", "unknown_values", "unknown_share"),
             )
         )
     return options
 
 
-def _list(measured: Sequence[Measures], *keys: str) -> dict[str, list[Any]]:
+def _collect(measured: Sequence[Measures], *keys: str) -> dict[str, list[Any]]:
     return {key: [of_table[key] for of_table in measured] for key in keys}
 
 
