@@ -125,10 +125,7 @@ def advise(
 
 def format_bound(share: float) -> str:
     """Format a share of 0 to 1 in percent, to three figures and in plain digits."""
-    percent = np.format_float_positional(
-        100 * share, precision=3, fractional=False, trim="-"
-    )
-    return f"{percent}%"
+    return np.format_float_positional(100 * share, 3, fractional=False, trim="-") + "%"
 
 
 def _say_where_to_begin() -> str:

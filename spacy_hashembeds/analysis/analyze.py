@@ -127,7 +127,7 @@ def analyze(
         overrides = {LANG: lang} if lang else None
     nlp = load_pipeline(config=config, model=model, overrides=overrides or {})
     vocab_of_vectors = load_vectors(vectors, nlp)
-    embedders, columns = find_embedders(nlp), list(find_code_columns(nlp))
+    embedders, columns = find_embedders(nlp), find_code_columns(nlp)
     for argument, source in {"config": config, "model": model}.items():
         if source is not None and not embedders and not columns:
             raise ValueError(_refuse(name_source(argument, source), nlp))

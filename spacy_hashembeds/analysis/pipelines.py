@@ -1,6 +1,6 @@
 """The pipeline that a corpus is analysed for, and its embedding layers."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -39,10 +39,7 @@ def name_source(argument: str, source: ConfigSource | ModelSource) -> str:
 
 
 def load_pipeline(
-    *,
-    config: ConfigSource | None,
-    model: ModelSource | None,
-    overrides: Overrides,
+    *, config: ConfigSource | None, model: ModelSource | None, overrides: Overrides
 ) -> Language:
     """Load a trained pipeline, build one from a config, or make a blank one.
 
@@ -74,10 +71,10 @@ def _load(model: ModelSource) -> Language:
 
 
 def _build(config: ConfigSource, overrides: Overrides) -> Language:
-    if isinstance(config, str | Path) and not Path(config).is_file():
-        raise FileNotFoundError(f"There is no config '{config}'.")
     try:
         if isinstance(config, str | Path):
+            if not Path(config).is_file():
+                raise FileNotFoundError(f"There is no config '{config}'.")
             loaded = load_config(config, overrides=dict(overrides))
         else:
             loaded = Config(config).merge(dot_to_dict(dict(overrides)))
@@ -175,13 +172,16 @@ def _find_layers(embedding: Model) -> list[tuple[str, Model]]:
     return [(attrs[node.attrs["column"]], node) for node in nodes if node.name in kinds]
 
 
-def find_code_columns(nlp: Language) -> Iterator[tuple[str, WordColumn]]:
+def find_code_columns(nlp: Language) -> list[tuple[str, WordColumn]]:
     """Find what embeds attributes by codes, with the names of components."""
     finders = {d.name: d.find_columns for d in get_descriptions() if d.find_columns}
-    for name, model in find_models(nlp):
-        for node in model.walk():
-            if node.name in finders:
-                yield from ((name, column) for column in finders[node.name](node))
+    return [
+        (name, column)
+        for name, model in find_models(nlp)
+        for node in model.walk()
+        if node.name in finders
+        for column in finders[node.name](node)
+    ]
 
 
 def give_symbols(embedder: Embedder, nlp: Language, train: Vocabulary) -> Embedder:
