@@ -92,9 +92,8 @@ def _show_embedder(embedder: Measures) -> Iterator[Part]:
         f"Parameters of '{component}'",
         "Standard: a table of this width with a row for each value of the training "
         "corpus. Share: of its parameters.",
-        [*tables, total],
-        ("attr", "kind", "rows", "width", "parameters"),
-        compare_size("vocabulary"),
+        compare_size([*tables, total], "vocabulary"),
+        ("attr", "kind", "rows", "width", "parameters", "standard", "share"),
         aligns="ll",
     )
     for kind in dict.fromkeys([*_SHOW, *(table["kind"] for table in tables)]):
@@ -169,9 +168,8 @@ def _show_weighted_tables(component: str, tables: Records) -> Iterator[Table]:
         f"Component vectors and weights in '{component}'",
         "Parameters of both. Standard: a table of this width with as many rows as "
         "there are of weights.",
-        [{**table, **table["parts"]} for table in tables],
-        ("attr", "importance_rows", "components", "weights"),
-        compare_size("importance_rows"),
+        [{**t, **t["parts"]} for t in compare_size(tables, "importance_rows")],
+        ("attr", "importance_rows", "components", "weights", "standard", "share"),
     )
     yield tabulate(
         f"Weighted tables of '{component}'",

@@ -1,6 +1,6 @@
 """Tables of what was measured, each column a number by its name."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 
 from ..display import Table, format_fields, format_percent
@@ -65,14 +65,9 @@ def expect(key: str) -> Callable[[Measures], str]:
     return lambda record: f"{record[key]:,} ({record[f'expected_{key}']:,.1f})"
 
 
-def compare_size(standard: str) -> Columns:
-    """Make columns of a standard embedding's parameters, and of the share of them."""
-
-    def share(table: Measures) -> str:
-        parameters = table["standard"][standard]
-        return format_percent(table["parameters"] / parameters if parameters else None)
-
-    return {
-        "Standard": lambda table: f"{table['standard'][standard]:,}",
-        "Share": share,
-    }
+def compare_size(tables: Records, standard: str) -> Iterator[Measures]:
+    """Give tables with a standard embedding's parameters, and the share of them."""
+    for table in tables:
+        n = table["standard"][standard]
+        share = format_percent(table["parameters"] / n if n else None)
+        yield {**table, "standard": n, "share": share}
