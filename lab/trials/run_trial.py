@@ -25,13 +25,13 @@ from spacy_hashembeds.analysis.sizes import (
     count_pipeline_parameters,
 )
 from spacy_hashembeds.corpora.docbin import read_docs
-from spacy_hashembeds.evaluation.evaluate import evaluate_pipeline
 from spacy_hashembeds.evaluation.tasks import TEXTCAT, find_classes, find_task
 from spacy_hashembeds.files import write_json
 from spacy_hashembeds.loading import load_config
 
 from .processes import locked, run_command
 from .recorded import read_recorded
+from .scores import evaluate_pipeline
 from .trial import Trial, get_overrides, identify
 
 # Characters that are shown of what spaCy says of a config.

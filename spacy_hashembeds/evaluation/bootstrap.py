@@ -5,7 +5,7 @@ its author and its casing, so they are no independent draws. The trained pipelin
 held fixed: nothing here says what another training seed would give.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any, NamedTuple
@@ -212,23 +212,6 @@ def compare_means(
     score_draws = partial(score, is_gold=is_gold)
     can_be_drawn = _can_mean_be_drawn(ours)
     return _compare(ours, theirs, score, score_draws, can_be_drawn, Draws(**options))[0]
-
-
-def adjust_p_values(p_values: Sequence[float]) -> list[float]:
-    """Correct p-values for their number, as Holm (1979) does.
-
-    Where nothing differs, one of them is below 0.05 in at most 5 percent of all
-    families of tests, however the tests depend on each other.
-
-    p_values (Sequence[float]): Those of all tests that are made together.
-    RETURNS (list[float]): The adjusted ones, in the same order.
-    """
-    n = len(p_values)
-    adjusted, largest = [0.0] * n, 0.0
-    for rank, i in enumerate(sorted(range(n), key=p_values.__getitem__)):
-        largest = max(largest, (n - rank) * p_values[i])
-        adjusted[i] = min(1.0, largest)
-    return adjusted
 
 
 def _compare(

@@ -6,7 +6,6 @@ import pytest
 
 from spacy_hashembeds.evaluation import bootstrap
 from spacy_hashembeds.evaluation.bootstrap import (
-    adjust_p_values,
     bootstrap_mean,
     bootstrap_scores,
     compare_means,
@@ -351,21 +350,3 @@ def test_the_test_of_accuracies_is_that_of_mcnemar(better, worse):
     assert differences.f.p_value == pytest.approx(min(1, 2 * tail), abs=0.01)
     assert differences.f == differences.p == differences.r
     assert differences.f.difference == pytest.approx((better - worse) / (n + 30))
-
-
-# Many tests.
-
-
-@pytest.mark.parametrize(
-    ("p_values", "expected"),
-    [
-        # that of Wikipedia's "Holm-Bonferroni method", and R's p.adjust(…, "holm")
-        ([0.01, 0.04, 0.03, 0.005], [0.03, 0.06, 0.06, 0.02]),
-        ([0.01, 0.02, 0.03, 0.04, 0.05], [0.05, 0.08, 0.09, 0.09, 0.09]),
-        ([0.6, 0.02, 0.9], [1.0, 0.06, 1.0]),
-        ([0.2], [0.2]),
-        ([], []),
-    ],
-)
-def test_p_values_are_adjusted_as_by_holm(p_values, expected):
-    assert adjust_p_values(p_values) == pytest.approx(expected)

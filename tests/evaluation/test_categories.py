@@ -23,6 +23,7 @@ from spacy.tokens import Doc
 from spacy.training import Corpus, Example
 from spacy.vocab import Vocab
 
+from lab.trials.scores import evaluate_pipeline
 from spacy_hashembeds.evaluation import categories
 from spacy_hashembeds.evaluation.categories import (
     Judgement,
@@ -30,11 +31,7 @@ from spacy_hashembeds.evaluation.categories import (
     name_accuracy,
     score_categories,
 )
-from spacy_hashembeds.evaluation.evaluate import (
-    evaluate,
-    evaluate_in_depth,
-    evaluate_pipeline,
-)
+from spacy_hashembeds.evaluation.evaluate import evaluate, evaluate_in_depth
 from spacy_hashembeds.evaluation.spreadsheet import OF_CATEGORIES
 from spacy_hashembeds.evaluation.tasks import Classes, find_classes, find_task
 

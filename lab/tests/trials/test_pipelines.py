@@ -16,6 +16,7 @@ from lab.trials.pipelines import (
     compare_pipelines,
     name_models,
 )
+from lab.trials.scores import evaluate_pipeline
 from spacy_hashembeds.acceleration.timing import Speed
 from spacy_hashembeds.analysis.sizes import (
     bytes_on_disk,
@@ -23,7 +24,6 @@ from spacy_hashembeds.analysis.sizes import (
     count_mixing_parameters,
     count_pipeline_parameters,
 )
-from spacy_hashembeds.evaluation.evaluate import evaluate_pipeline
 from tests.conftest import make_trial
 
 #: An organisation of the demo corpus, in its test set.

@@ -21,6 +21,7 @@ from lab.trials import trial as trial_module
 from lab.trials.configs import CONFIGS
 from lab.trials.processes import locked
 from lab.trials.run_trial import check_gpu, run_trial
+from lab.trials.scores import evaluate_pipeline
 from lab.trials.trial import Trial, identify
 from spacy_hashembeds.analysis.measures import measure_sizes
 from spacy_hashembeds.analysis.sizes import (
@@ -30,7 +31,6 @@ from spacy_hashembeds.analysis.sizes import (
     count_pipeline_parameters,
 )
 from spacy_hashembeds.corpora.docbin import read_docs
-from spacy_hashembeds.evaluation.evaluate import evaluate_pipeline
 from tests.conftest import SMALL_TRIAL, make_trial
 
 pytestmark = pytest.mark.slow
