@@ -11,7 +11,7 @@ from spacy.vocab import Vocab
 from thinc.api import require_gpu
 
 from spacy_hashembeds.corpora.docbin import read_docs
-from spacy_hashembeds.evaluation.categories import check_numbers, score_categories
+from spacy_hashembeds.evaluation.categories import CategoryRun, check_numbers
 from spacy_hashembeds.evaluation.entities import TOTALS, EntityRun
 from spacy_hashembeds.evaluation.groups import learn_training_set
 from spacy_hashembeds.evaluation.sources import predict_examples
@@ -47,7 +47,7 @@ def evaluate_pipeline(
     RAISES (OSError): If there is no such pipeline.
     RETURNS (dict[str, Any]): The scores of `score_seen_unseen`, and as `ents_counts`
         what a paired test needs: the counts of `TOTALS`, by `pack_counts`. Or the
-        scores of `score_categories`.
+        scores of a `CategoryRun`.
     """
     if use_gpu >= 0:
         require_gpu(use_gpu)
@@ -55,7 +55,8 @@ def evaluate_pipeline(
     examples = predict_examples(nlp, read_docs(test, nlp.vocab))
     if find_task(nlp) == TEXTCAT:
         examples = check_numbers(examples, model=str(model), test=str(test))
-        return score_categories(examples, find_classes(nlp))
+        categories = CategoryRun(examples, find_classes(nlp))
+        return categories.score(categories.list_labels())
     # a vocab of its own: the pipeline's would keep every word of the corpus
     run = EntityRun(examples, learn_training_set(read_docs(train, Vocab())))
     return {**run.scores, COUNTS: pack_counts(run.stack(list(TOTALS.values())))}

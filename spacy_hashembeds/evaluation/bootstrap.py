@@ -57,14 +57,14 @@ def name_intervals(intervals: Scores | None, prefix: str = "") -> dict[str, Any]
 def describe_differences(
     differences: Scores | None, others: Mapping[str, Any], prefix: str = ""
 ) -> dict[str, dict[str, Any]] | None:
-    """Put what a `Difference` holds beside the "other" score, under p, r and f."""
+    """Put what each `Difference` holds beside the "other" score."""
     return differences and {
         key: {"other": others[f"{prefix}{key}"], **asdict(difference)}
         for key, difference in zip("prf", differences, strict=True)
     }
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Difference:
     """How the score of one pipeline differs from that of another.
 
@@ -82,12 +82,10 @@ class Difference:
 class Draws:
     """How to draw.
 
-    samples (int): How often.
-    seed (int): What they are drawn by. Equal seeds give equal results.
+    samples (int): How often, 1 to 1,000,000.
+    seed (int): What they are drawn by, 0 or more. Equal seeds give equal results.
     show_progress (bool): Whether to show on stderr how far it is, where that is a
         terminal.
-    RAISES (TypeError): If a number is of another type.
-    RAISES (ValueError): If `samples` is not 1 to 1,000,000, or `seed` is negative.
     """
 
     samples: int
@@ -130,7 +128,6 @@ def bootstrap_scores(counts: np.ndarray, **options: Any) -> list[Scores]:
         document for each thing scored, shape (n_documents, n_things, 3).
     options: Those of `Draws`. 5000 samples give bounds that are steady to about one
         hundredth of the interval's width.
-    RAISES (ValueError): If there is no sample to draw, or too many.
     RETURNS (list[Scores]): For each thing its intervals, 0 to 1.
     """
     draws = Draws(**options)
@@ -164,7 +161,7 @@ def compare_scores(
     ours (ndarray): The first pipeline's counts, as for `bootstrap_scores`.
     theirs (ndarray): The second one's on the same documents, in the same shape.
     options: Those of `Draws`. The least p-value is 1 / (samples + 1).
-    RAISES (ValueError): If shapes differ, or there is no sample to draw, or too many.
+    RAISES (ValueError): If shapes differ.
     RETURNS (list[Scores | None]): For each thing its `Difference`s. None where there
         are no gold entities.
     """
@@ -187,7 +184,7 @@ def bootstrap_mean(counts: np.ndarray, *, absent: int = 0, **options: Any) -> Sc
     RETURNS (Scores): The intervals of the mean.
     """
     draws = Draws(**options)
-    if not _can_mean_be_drawn(counts)[0]:
+    if not _can_be_drawn(counts.sum(axis=1, keepdims=True))[0]:
         return NONE
     rows, times = _find_distinct(counts)
     score = partial(_average, absent=absent, is_gold=_find_gold(counts))
@@ -199,10 +196,8 @@ def compare_means(
 ) -> Scores | None:
     """Test whether the means over things of two pipelines differ.
 
-    ours (ndarray): As for `compare_scores`.
-    theirs (ndarray): Likewise.
-    absent (int): As for `bootstrap_mean`.
-    RAISES (ValueError): As there.
+    Arguments are those of `compare_scores` and `bootstrap_mean`.
+
     RETURNS (Scores, optional): The `Difference`s; None where there is no gold thing.
     """
     is_gold = _find_gold(ours)
@@ -210,7 +205,7 @@ def compare_means(
         return None
     score = partial(_average, absent=absent)
     score_draws = partial(score, is_gold=is_gold)
-    can_be_drawn = _can_mean_be_drawn(ours)
+    can_be_drawn = _can_be_drawn(ours.sum(axis=1, keepdims=True))
     return _compare(ours, theirs, score, score_draws, can_be_drawn, Draws(**options))[0]
 
 
@@ -239,13 +234,8 @@ def _compare(
         _bound(drawn[:, i]) if can else NONE for i, can in enumerate(can_be_drawn)
     ]
     return [
-        Scores(
-            *(
-                Difference(difference=float(d), interval=interval, p_value=float(p))
-                for d, interval, p in zip(*rows, strict=True)
-            )
-        )
-        for rows in zip(differences, intervals, p_values, strict=True)
+        Scores(*map(Difference, score.tolist(), bounds, p_value.tolist()))
+        for score, bounds, p_value in zip(differences, intervals, p_values, strict=True)
     ]
 
 
@@ -329,10 +319,6 @@ def _find_gold(counts: np.ndarray) -> Any:
 def _can_be_drawn(counts: np.ndarray) -> Any:
     """Say of which things at least two documents have gold entities."""
     return (count_gold(counts) > 0).sum(axis=0) >= 2
-
-
-def _can_mean_be_drawn(counts: np.ndarray) -> np.ndarray:
-    return _can_be_drawn(counts.sum(axis=1, keepdims=True))
 
 
 def _bound(drawn: np.ndarray) -> Scores:

@@ -7,7 +7,7 @@ pipeline's, and counts a document without gold category as a wrong prediction.
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from math import isfinite
 from typing import Any, NamedTuple
 
@@ -62,10 +62,8 @@ class CategoryRun(Run):
 
     RAISES (ValueError): If a gold doc has several labels where they are exclusive.
 
-    It has then, beside what a `Run` has:
-
-    judgements (list[Judgement]): What was found in each document.
-    errors (ErrorCounter): The wrong labels.
+    It has then, beside what a `Run` has, the `judgements` of the documents, and
+    `errors`, the wrong labels.
     """
 
     def __init__(self, examples: Iterable[Example], classes: Classes) -> None:
@@ -75,15 +73,27 @@ class CategoryRun(Run):
         super().__init__(examples)
 
     def count(self, number: int, example: Example) -> Counts | None:
-        """Count the labels of one document, if something is known of it."""
+        """Count the labels of one document, if something is known of it.
+
+        RETURNS (Counts, optional): Those of the labels, by their names, and of `MICRO`
+            and `ACCURACY`.
+        """
         judgement = judge(example, self.classes)
         if judgement is None:
             return None
         self.judgements.append(judgement)
-        exclusive = self.classes.exclusive
-        doc = example.reference
+        exclusive, doc = self.classes.exclusive, example.reference
         self.errors.add(find_wrong_labels(number, doc, *judgement, exclusive=exclusive))
-        return count_labels(judgement)
+        gold, predicted = judgement
+        counts = make_counts()
+        outcomes = (gold & predicted, predicted - gold, gold - predicted)
+        for i, labels in enumerate(outcomes):
+            counts[MICRO][i] = len(labels)
+            for label in labels:
+                counts[label][i] = 1
+        is_wrong = int(gold != predicted)
+        counts[ACCURACY] = [1 - is_wrong, is_wrong, is_wrong]
+        return counts
 
     def list_labels(self) -> list[str]:
         """List the labels of the classifier, then those that only gold docs have."""
@@ -91,9 +101,8 @@ class CategoryRun(Run):
         return [*self.classes.labels, *sorted(gold.difference(self.classes.labels))]
 
     def score(self, labels: Sequence[str]) -> dict[str, Any]:
-        """Score all documents.
+        """Score labels, such as those of `list_labels`.
 
-        labels (Sequence[str]): The labels to score, see `list_labels`.
         RETURNS (dict[str, Any]): "cats_acc", the share of documents whose labels are
             all right; "cats_macro_p" and so on, for each of `AVERAGES` precision,
             recall and F1; "cats_per_type", for each label `p`, `r`, `f` and how many
@@ -107,17 +116,11 @@ class CategoryRun(Run):
         per_type = {label: describe_counts(self.totals[label]) for label in labels}
         each = [[score[key] for key in "prf"] for score in per_type.values()]
         macro = np.array(each).reshape(-1, 3).mean(axis=0).tolist()
-        averages = {
-            "macro": dict(zip("prf", macro, strict=True)),
-            "micro": describe_counts(self.totals[MICRO]),
-        }
+        micro = describe_counts(self.totals[MICRO])
         return {
             "cats_acc": self.totals[ACCURACY][0] / len(self.documents),
-            **{
-                f"cats_{name}_{k}": averages[name][k]
-                for name in AVERAGES
-                for k in "prf"
-            },
+            **{f"cats_macro_{k}": v for k, v in zip("prf", macro, strict=True)},
+            **{f"cats_micro_{k}": micro[k] for k in "prf"},
             "cats_per_type": per_type,
             **setting,
         }
@@ -126,11 +129,9 @@ class CategoryRun(Run):
         """Count how often each label is taken for each other, where they are exclusive.
 
         labels (Iterable[str]): In order; those that are gold or predicted are kept.
-        RETURNS (dict[str, Any], optional): "labels"; "counts", a row for each gold
-            label and in it a column for each predicted one, as scikit-learn's
+        RETURNS (dict[str, Any], optional): "labels"; "counts", as scikit-learn's
             `confusion_matrix`; and "unpredicted", for each gold label how many
-            documents got none. None without labels, of more than `MAX_MATRIX`, and
-            where a document may have several.
+            documents got none. None without labels, and of more than `MAX_MATRIX`.
         """
         found = set(self.list_keys())
         labels = [label for label in labels if label in found]
@@ -144,18 +145,11 @@ class CategoryRun(Run):
         }
 
 
-def score_categories(examples: Iterable[Example], classes: Classes) -> dict[str, Any]:
-    """Score the categories of documents: see `CategoryRun`, and its `score`."""
-    run = CategoryRun(examples, classes)
-    return run.score(run.list_labels())
-
-
 def evaluate_categories(inputs: Inputs) -> dict[str, Any]:
-    """Evaluate categories of documents: see `evaluate`.
+    """Give what an `Evaluation` of categories holds: see `evaluate`.
 
     RAISES (ValueError): If a gold doc has several labels where they are exclusive, or
         two pipelines are not scored on the same docs, or `check_numbers` refuses some.
-    RETURNS (dict[str, Any]): What an `Evaluation` of categories holds.
     """
     sources = [source for source in (inputs.predictions, inputs.against) if source]
     runs = [_run(source, inputs) for source in sources]
@@ -173,7 +167,8 @@ def evaluate_categories(inputs: Inputs) -> dict[str, Any]:
     if inputs.against is not None:
         compared = _compare(ours, others[0], labels, occurring, draws)
         comparison = {"model": inputs.against.name, **compared}
-    evaluation = {
+    scores = ours.score(labels)
+    return {
         "setting": {
             **inputs.describe(ours),
             "labels": sorted(ours.classes.labels),
@@ -189,13 +184,12 @@ def evaluate_categories(inputs: Inputs) -> dict[str, Any]:
             ],
             "shared": shared,
         },
-        **ours.score(labels),
+        **scores,
         "matrix": ours.make_matrix(labels),
         "comparison": comparison,
         "confusions": ours.errors.rank(),
+        **_draw_intervals(scores["cats_per_type"] or {}, ours, occurring, draws),
     }
-    _add_intervals(evaluation, ours, occurring, draws)
-    return evaluation
 
 
 def _run(source: Source, inputs: Inputs) -> CategoryRun:
@@ -207,7 +201,7 @@ def _run(source: Source, inputs: Inputs) -> CategoryRun:
     if source.is_pipeline:
         classes = find_classes(source.docs)
     else:
-        source = Source(name=source.name, docs=list(source.docs))
+        source = replace(source, docs=list(source.docs))
         predicted = (label for doc in source.docs for label in getattr(doc, "cats", ()))
         golds = (get_reference(doc).cats for doc in inputs.gold.docs)
         n_labels = [sum(value > 0 for value in cats.values()) for cats in golds if cats]
@@ -221,23 +215,25 @@ def _get_threshold(classes: Classes) -> float | None:
     return None if classes.exclusive else classes.threshold
 
 
-def _add_intervals(
-    evaluation: dict[str, Any],
+def _draw_intervals(
+    per_type: Mapping[str, dict[str, Any]],
     run: CategoryRun,
     occurring: Sequence[str],
     draws: dict[str, Any],
-) -> None:
+) -> dict[str, Any]:
+    """Give the intervals of the averages, and add those of labels to their scores."""
     counts = run.stack([*occurring, MICRO, ACCURACY])
     *intervals, micro, accuracy = bootstrap_scores(counts, **draws)
-    per_type = evaluation["cats_per_type"] or {}
     absent = len(per_type) - len(occurring)
     macro = bootstrap_mean(counts[:, :-2], absent=absent, **draws)
-    evaluation["cats_acc_interval"] = accuracy.f
-    evaluation |= name_intervals(macro, "cats_macro_")
-    evaluation |= name_intervals(micro, "cats_micro_")
     of_labels = dict(zip(occurring, intervals, strict=True))
     for label, score in per_type.items():
-        score.update(name_intervals(of_labels.get(label)))
+        score |= name_intervals(of_labels.get(label))
+    return {
+        "cats_acc_interval": accuracy.f,
+        **name_intervals(macro, "cats_macro_"),
+        **name_intervals(micro, "cats_micro_"),
+    }
 
 
 def _compare(
@@ -327,19 +323,6 @@ def judge(example: Example, classes: Classes) -> Judgement | None:
         )
     best = [max(scores, key=scores.__getitem__)] if scores else []
     return Judgement(gold, frozenset(best)) if gold else None
-
-
-def count_labels(judgement: Judgement) -> Counts:
-    """Count the labels of one document, by their names, and `MICRO` and `ACCURACY`."""
-    gold, predicted = judgement
-    counts = make_counts()
-    for i, labels in enumerate((gold & predicted, predicted - gold, gold - predicted)):
-        counts[MICRO][i] = len(labels)
-        for label in labels:
-            counts[label][i] = 1
-    is_right = gold == predicted
-    counts[ACCURACY] = [int(is_right), int(not is_right), int(not is_right)]
-    return counts
 
 
 def name_accuracy(scores: Mapping[str, Any]) -> str:

@@ -33,8 +33,8 @@ def count_chunks(example: Example, matches: Matches) -> Counts:
         that have it and don't.
     """
     is_missing = example.reference.to_array(["ENT_IOB"]).reshape(-1) == 0
-    gold = tag_tokens(len(is_missing), (*matches.correct, *matches.missed))
-    predicted = tag_tokens(
+    gold = _tag_tokens(len(is_missing), (*matches.correct, *matches.missed))
+    predicted = _tag_tokens(
         len(is_missing), (*matches.ignored, *matches.spurious, *matches.correct)
     )
     counts = make_counts()
@@ -43,6 +43,19 @@ def count_chunks(example: Example, matches: Matches) -> Counts:
         for tag, n in zip(CHUNKS, found.tolist(), strict=True):
             counts[tag][i] = n
     return counts
+
+
+def _tag_tokens(n_tokens: int, spans: Iterable[SpanKey]) -> NDArray[np.int64]:
+    """Give each token of a doc the number of its chunk tag, shape `(n_tokens,)`."""
+    tags = np.full(n_tokens, _OUTSIDE)
+    for _, start, end in spans:
+        if start == end:  # aligned with none of the tokens
+            continue
+        tags[start:end] = _INSIDE
+        tags[start], tags[end - 1] = _BEGIN, _END
+        if end - start == 1:
+            tags[start] = _SINGLE
+    return tags
 
 
 def summarize_chunks(totals: Counts) -> dict[str, dict[str, float | None]]:
@@ -66,19 +79,6 @@ def score_chunks(examples: Iterable[Example]) -> Mapping[str, Mapping[str, Any]]
     )
 
 
-def tag_tokens(n_tokens: int, spans: Iterable[SpanKey]) -> NDArray[np.int64]:
-    """Give each token of a doc the number of its chunk tag, shape `(n_tokens,)`."""
-    tags = np.full(n_tokens, _OUTSIDE)
-    for _, start, end in spans:
-        if start == end:  # aligned with none of the tokens
-            continue
-        tags[start:end] = _INSIDE
-        tags[start], tags[end - 1] = _BEGIN, _END
-        if end - start == 1:
-            tags[start] = _SINGLE
-    return tags
-
-
 def find_ablated(source: Source) -> Model:
     """Find the layer of a pipeline whose parts are left alone.
 
@@ -97,6 +97,6 @@ def ablate(layer: Model, inputs: Inputs) -> dict[str, Mapping[str, Mapping[str, 
     scores = {}
     for name, columns in find_parts(layer).items():
         with leaving_alone(layer, columns):
-            part = Source(name=f"{name} alone", docs=inputs.predictions.docs)
-            scores[name] = score_chunks(inputs.predict(part))
+            examples = inputs.predict(inputs.predictions, f"{name} alone")
+            scores[name] = score_chunks(examples)
     return scores

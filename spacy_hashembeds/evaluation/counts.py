@@ -16,12 +16,12 @@ Counts = defaultdict[Any, list[int]]
 
 
 def make_counts() -> Counts:
-    """RETURNS (Counts): Counts of nothing, to add to."""
+    """Make counts of nothing, to add to."""
     return defaultdict(lambda: [0, 0, 0])
 
 
 def add_counts(documents: Iterable[Mapping[Any, Sequence[int]]]) -> Counts:
-    """RETURNS (Counts): The sums of the counts of all documents."""
+    """Sum the counts of all documents."""
     totals = make_counts()
     for document in documents:
         for key, outcomes in document.items():
@@ -36,12 +36,9 @@ class Run(ABC):
 
     examples (Iterable[Example]): Predicted and gold docs; read once, at once.
 
-    It has then:
-
-    n_read (int): How many documents there were.
-    numbers (list[int]): Which of them are annotated, from 0.
-    documents (list[Counts]): The counts of each of these.
-    totals (Counts): Their sums.
+    It has then `n_read`, how many documents there were; `numbers`, which of them are
+    annotated, from 0; `documents`, the counts of each of these; and `totals`, their
+    sums.
     """
 
     def __init__(self, examples: Iterable[Example]) -> None:
@@ -72,8 +69,7 @@ class Run(ABC):
 
     def list_keys(self) -> list[Any]:
         """List what there is something to count of, in the order of first sight."""
-        found = (item for doc in self.documents for item in doc.items())
-        return list(dict.fromkeys(key for key, outcomes in found if any(outcomes)))
+        return [key for key, outcomes in self.totals.items() if any(outcomes)]
 
 
 def score_counts(counts: Any) -> np.ndarray:

@@ -67,18 +67,15 @@ def evaluate(
     misspelt (Iterable[Doc | Example] | str | Path, optional): A copy of `examples` with
         other words for the same tokens, such as `misspell` makes, for the pipeline to
         read too: what is lost there? See docs/evaluate.md.
-    samples (int): How often the bootstrap and the test of significance draw.
-    seed (int): What they draw by. Equal seeds give equal results.
+    samples (int): How often the bootstrap and the test of significance draw, up to
+        1,000,000.
+    seed (int): What they draw by, 0 or more. Equal seeds give equal results.
     show_progress (bool): Whether to show on stderr how far it is, where that is a
         terminal.
-    RAISES (FileNotFoundError): If there is no such file.
-    RAISES (TypeError): If `nlp` or `against` is neither a pipeline nor Docs, or another
-        argument is of another type.
-    RAISES (ValueError): If a file can't be read, predictions have other words than the
-        gold docs, `samples` is not 1 to 1,000,000, or `seed` is negative; if there are
-        both entities and categories, or `train` is missing for entities; if there is
-        no encoder for `ablation`, or `misspelt` is no copy of `examples`.
-    RETURNS (Evaluation): All that was found: see `Evaluation`.
+    RAISES (ValueError): If predictions have other words than the gold docs; if there
+        are both entities and categories, or `train` is missing for entities; if there
+        is no encoder for `ablation`, or `misspelt` is no copy of `examples`.
+    RETURNS (Evaluation): All that was found: a mapping of JSON data.
     """
     inputs = Inputs(
         draws=Draws(samples=samples, seed=seed, show_progress=show_progress),
@@ -117,15 +114,10 @@ def evaluate_in_depth(
 ) -> Evaluation:
     """Evaluate a pipeline, or its predictions, as `evaluate` does, given their files.
 
-    model (str | Path): A pipeline's package name or folder, or the file of its
+    model, against (str | Path): A pipeline's package name or folder, or the file of its
         predictions, which is laid out as those of the corpora.
-    test (str | Path): The gold corpus: a `.spacy` file or a folder of them, or a file
-        with one token a line.
-    train (str | Path, optional): The training corpus, likewise. Categories are scored
-        without it.
-    against (str | Path, optional): A second pipeline, or the file of its predictions,
-        to compare the first one with.
-    misspelt (str | Path, optional): A misspelt copy of the gold corpus, likewise.
+    test, train, misspelt (str | Path): Corpora: `.spacy` files or folders of them, or
+        files with one token a line.
     layout (ColumnFormat, optional): How files with one token a line are laid out.
         None: the word first, the tag last, white space between.
     predicted_column (int, optional): The column of the tag in files of predictions,
@@ -133,9 +125,8 @@ def evaluate_in_depth(
     use_gpu (int): The GPU's number, or -1 for the CPU.
     options: The others of `evaluate`.
     RAISES (FileNotFoundError): If a corpus is missing.
-    RAISES (ValueError): If there is no such GPU, or `evaluate` raises it.
     RAISES (OSError): If there is no such pipeline.
-    RETURNS (Evaluation): All that was found.
+    RAISES (ValueError): If there is no such GPU, or `evaluate` raises it.
     """
     if use_gpu >= 0:
         require_gpu(use_gpu)
@@ -146,8 +137,8 @@ def evaluate_in_depth(
     return evaluate(
         load_source(model, of_predictions),
         read_source(test, layout),
-        train=None if train is None else read_source(train, layout),
+        train=train and read_source(train, layout),
         against=None if against is None else load_source(against, of_predictions),
-        misspelt=None if misspelt is None else read_source(misspelt, layout),
+        misspelt=misspelt and read_source(misspelt, layout),
         **options,
     )

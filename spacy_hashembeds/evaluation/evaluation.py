@@ -23,8 +23,6 @@ class Evaluation(Mapping[str, Any]):
 
     A mapping of JSON data: `dict(evaluation)` is what a `.json` file holds. Its keys
     are listed in docs/evaluate.md.
-
-    data (Mapping[str, Any]): The data.
     """
 
     def __init__(self, data: Mapping[str, Any]) -> None:
@@ -41,29 +39,26 @@ class Evaluation(Mapping[str, Any]):
 
     def __repr__(self) -> str:
         if "schemes" in self:
-            score, support = f"F1 {Score(self['ents_f'])}", self["ents_support"]
-            things = "entities"
+            score = f"F1 {Score(self['ents_f'])} on {self['ents_support']:,} entities"
         else:
             score = f"{name_accuracy(self)} {Score(self['cats_acc'])}"
-            support, things = self["cats_support"], "documents"
-        name = self["setting"]["model"]
-        return f"<Evaluation of {name}: {score} on {support:,} {things}>"
+            score += f" on {self['cats_support']:,} documents"
+        return f"<Evaluation of {self['setting']['model']}: {score}>"
 
     def __str__(self) -> str:
         return self.to_markdown()
 
     def _repr_html_(self) -> str:
-        """RETURNS (str): The page as a part of a notebook."""
+        """Render the page as a part of a notebook."""
         return render(self, is_page=False)
 
     def make_tables(self) -> list[Table]:
-        """RETURNS (list[Table]): The tables that the command prints."""
-        sections = make_sections(self)
-        tables = (table for section in sections for table in section.tables)
+        """Make the tables that the command prints."""
+        tables = (table for part in make_sections(self) for table in part.tables)
         return [table.to_text() for table in tables if table.shown != "page"]
 
     def describe_draws(self) -> str | None:
-        """RETURNS (str, optional): What the intervals are, if there are any."""
+        """Say what the intervals are, if there are any."""
         setting = self["setting"]
         drawn, read = setting["documents"], setting["documents_read"]
         if not drawn:
@@ -78,11 +73,11 @@ class Evaluation(Mapping[str, Any]):
         )
 
     def to_html(self) -> str:
-        """RETURNS (str): One HTML page that needs no other file and no script."""
+        """Render one HTML page that needs no other file and no script."""
         return render(self, is_page=True)
 
     def to_markdown(self) -> str:
-        """RETURNS (str): The tables that the command prints, in Markdown."""
+        """Write the tables that the command prints, in Markdown."""
         named = describe_setting(self)
         lines = [f"- {key}: {markdown.code(name)}" for key, name in named.items()]
         blocks = [f"# {name_title(self)}", "\n".join(lines)]
@@ -90,15 +85,12 @@ class Evaluation(Mapping[str, Any]):
         for table in self.make_tables():
             legend = [] if table.legend is None else [markdown.escape(table.legend)]
             blocks += [f"## {markdown.escape(table.title)}", *legend, _format(table)]
-        draws = self.describe_draws()
-        blocks += [] if draws is None else [f"{draws}."]
+        if draws := self.describe_draws():
+            blocks.append(f"{draws}.")
         return show_controls("\n\n".join(blocks) + "\n")
 
     def to_csv(self) -> str:
-        """RETURNS (str): The scores as one table, a row for each kind of entities,
-        scheme, and average or type: see `OF_ENTITIES`. Of categories, a row for the
-        accuracy and each average and label: see `OF_CATEGORIES`.
-        """
+        """Write the scores as one table: see `OF_ENTITIES`, and `OF_CATEGORIES`."""
         return to_csv(self)
 
     def write(self, path: str | Path) -> None:
@@ -106,9 +98,6 @@ class Evaluation(Mapping[str, Any]):
 
         path (str | Path): The file, of the form that its suffix names: see
             `SUFFIXES`. To an open file, such as `/dev/stdout`, JSON is written.
-        RAISES (OSError): If it can't be written.
-        RAISES (TypeError): If it is no path.
-        RAISES (ValueError): If the suffix is another.
         """
         check_types(str | Path, "the path of a file", path=path)
         suffix = choose_suffix(path, SUFFIXES)
