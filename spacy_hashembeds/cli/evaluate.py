@@ -15,7 +15,7 @@ def name_outputs(ctx: typer.Context, paths: list[Path]) -> list[Path]:
 
     The callback of an option that may be given several times.
     """
-    from ..evaluation.evaluation import SUFFIXES
+    from ..evaluation.evaluate import SUFFIXES
     from ..files import choose_suffix
 
     outputs = [output for path in paths if (output := name_output(ctx, path))]

@@ -66,11 +66,8 @@ def describe_differences(
 
 @dataclass(frozen=True)
 class Difference:
-    """How the score of one pipeline differs from that of another.
-
-    difference (float): The first minus the second, -1 to 1.
-    interval (Interval, optional): Of a paired bootstrap. None as in `Scores`.
-    p_value (float): Two-sided, from approximate randomization.
+    """How the score of one pipeline differs from that of another: the first minus the
+    second, its interval from a paired bootstrap, and the two-sided p-value.
     """
 
     difference: float
@@ -124,8 +121,8 @@ def bootstrap_scores(counts: np.ndarray, **options: Any) -> list[Scores]:
     for recall those without a gold entity. One that holds gold entities and no
     prediction has precision 0, as in spaCy.
 
-    counts (ndarray): True positives, false positives and false negatives of each
-        document for each thing scored, shape (n_documents, n_things, 3).
+    counts (ndarray): True and false positives and false negatives of each document for
+        each thing scored, shape (n_documents, n_things, 3).
     options: Those of `Draws`. 5000 samples give bounds that are steady to about one
         hundredth of the interval's width.
     RETURNS (list[Scores]): For each thing its intervals, 0 to 1.
@@ -158,8 +155,7 @@ def compare_scores(
     comes from a paired bootstrap: the same documents are drawn for both. On the edge of
     significance the two may disagree.
 
-    ours (ndarray): The first pipeline's counts, as for `bootstrap_scores`.
-    theirs (ndarray): The second one's on the same documents, in the same shape.
+    ours, theirs (ndarray): Counts on the same documents, as for `bootstrap_scores`.
     options: Those of `Draws`. The least p-value is 1 / (samples + 1).
     RAISES (ValueError): If shapes differ.
     RETURNS (list[Scores | None]): For each thing its `Difference`s. None where there
@@ -179,9 +175,7 @@ def bootstrap_mean(counts: np.ndarray, *, absent: int = 0, **options: Any) -> Sc
     things that have gold ones, a draw leaves out those of which it has none: it says
     nothing of how they would be found.
 
-    counts (ndarray): As for `bootstrap_scores`.
     absent (int): How many things more there are, which no document has: they score 0.
-    RETURNS (Scores): The intervals of the mean.
     """
     draws = Draws(**options)
     if not _can_be_drawn(counts.sum(axis=1, keepdims=True))[0]:
@@ -196,9 +190,7 @@ def compare_means(
 ) -> Scores | None:
     """Test whether the means over things of two pipelines differ.
 
-    Arguments are those of `compare_scores` and `bootstrap_mean`.
-
-    RETURNS (Scores, optional): The `Difference`s; None where there is no gold thing.
+    Arguments and result are as for `compare_scores`, `absent` as for `bootstrap_mean`.
     """
     is_gold = _find_gold(ours)
     if not is_gold.any():
@@ -262,10 +254,8 @@ def _exchange(
 def _resample(
     rows: np.ndarray, times: np.ndarray, score: _Score, draws: Draws, of: str = ""
 ) -> np.ndarray:
-    """Score documents drawn with replacement, as many as there are.
-
-    Documents with equal counts are alike here, so that it is enough to draw how often
-    each distinct row comes up.
+    """Score documents drawn with replacement, as many as there are: how often each
+    distinct row of counts comes up.
     """
     if not len(rows):
         return score(np.zeros((draws.samples, *rows.shape[1:])))

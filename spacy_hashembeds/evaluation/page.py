@@ -35,16 +35,14 @@ def render(evaluation: Mapping[str, Any], *, is_page: bool) -> str:
     A part is a `style` for itself alone and a `div`, and its anchors are those of no
     other evaluation. All text is escaped.
     """
-    anchor = ""
-    if not is_page:
-        data = json.dumps(dict(evaluation), sort_keys=True).encode("utf8")
-        anchor = f"hashembeds-{blake2b(data, digest_size=6).hexdigest()}-"
+    data = json.dumps(dict(evaluation), sort_keys=True).encode("utf8")
+    anchor = f"hashembeds-{blake2b(data, digest_size=6).hexdigest()}-"
     environment = make_environment(PackageLoader(__package__ or ""))
     environment.filters.update(cell=_format_cell, percent=_percent)
     page = environment.get_template("evaluation.html.jinja").render(
         evaluation=evaluation,
         is_page=is_page,
-        anchor=anchor,
+        anchor="" if is_page else anchor,
         title=name_title(evaluation),
         named=describe_setting(evaluation),
         sections=make_sections(evaluation),

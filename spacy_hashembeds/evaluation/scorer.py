@@ -115,7 +115,6 @@ def score_seen_unseen(
     nothing to count, gold or predicted. A predicted entity is as long as the gold
     tokens that it is aligned with.
 
-    examples (Iterable[Example]): Predicted and gold docs; read once.
     train_texts (Collection[str]): The texts of the training set's entities,
         preferably as a set.
     """
@@ -152,7 +151,7 @@ def match_spans(
 
     predicted (Sequence[SpanKey]): Predicted entities; one that is aligned with no
         token of the gold doc is empty, its first token being its end.
-    missing (ndarray): Whether each token's annotation is missing, shape (n_tokens,).
+    missing (ndarray): Whether each token lacks annotation, shape (n_tokens,).
     """
     unmatched = dict.fromkeys(golds)
     correct, spurious, ignored = [], [], []
@@ -225,11 +224,7 @@ def _align_predictions(example: Example) -> list[SpanKey]:
 def _gold_views(
     gold: Doc, train_texts: Collection[str]
 ) -> Iterator[tuple[str, list[SpanKey], np.ndarray]]:
-    """Give the doc as it stands in the test set and in its two copies.
-
-    YIELDS (tuple[str, list[SpanKey], ndarray]): The scores' prefix, the gold
-        entities, and whether each token is missing.
-    """
+    """Give prefix, gold entities and missing tokens of the doc and its two copies."""
     missing = gold.to_array(["ENT_IOB"]).reshape(-1) == 0
     kinds: dict[bool, list[SpanKey]] = {True: [], False: []}
     hidden = {is_seen: missing.copy() for is_seen in kinds}

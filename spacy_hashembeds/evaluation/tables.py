@@ -82,14 +82,13 @@ class Table:
     shown: str = "all"
 
     def to_text(self) -> TextTable:
-        """RETURNS (TextTable): The table with text in all of its cells."""
+        """Give the table with text in all of its cells."""
         header = [_cut(name, self.cut or len(name)) for name in self.header]
         header += [f"{name} from-to" for name in self.ranges]
         places = [self.header.index(name) for name in self.ranges]
-        bounds = [[_get_range(row[place]) for place in places] for row in self.rows]
         rows = [
-            tuple(map(str, (*row, *more)))
-            for row, more in zip(self.rows, bounds, strict=True)
+            tuple(map(str, (*row, *(_get_range(row[place]) for place in places))))
+            for row in self.rows
         ]
         return TextTable(self.title, self.legend, header, rows, self.aligns)
 
@@ -155,8 +154,8 @@ def _show_entities(evaluation: Mapping[str, Any]) -> dict[str, Iterable[Table]]:
     header = ("", *"PRF", "Support")
     return {
         "Scores": [Table("Entities", header, totals, ranges="PRF")],
-        "Comparison": _compare_kinds(evaluation, "comparison"),
-        "Misspelt": _compare_kinds(evaluation, "misspelt"),
+        "Comparison": _compare(evaluation, "comparison"),
+        "Misspelt": _compare(evaluation, "misspelt"),
         "Types": _show_division(evaluation, "type", "Type"),
         "Lengths": _show_division(evaluation, "length", "Tokens"),
         "Averages": [_show_by_kind(evaluation, "averages", "Averages over types")],
@@ -175,7 +174,7 @@ def _show_categories(evaluation: Mapping[str, Any]) -> dict[str, Iterable[Table]
     header = ("Label", *"PRF", "Support")
     return {
         "Scores": [_show_averages_of_labels(evaluation)],
-        "Comparison": _compare_averages_of_labels(evaluation),
+        "Comparison": _compare(evaluation, "comparison"),
         "Labels": [Table("Categories by label", header, of_labels, ranges="F")],
         "Matrix": _show_matrix(evaluation["matrix"]),
         "Errors": [_list_confusions(evaluation, "gold", "predicted")],
@@ -183,25 +182,6 @@ def _show_categories(evaluation: Mapping[str, Any]) -> dict[str, Iterable[Table]
 
 
 # Entities.
-
-
-def _compare_kinds(evaluation: Mapping[str, Any], key: str) -> Iterator[Table]:
-    """Compare with another pipeline, or with itself on the misspelt corpus."""
-    comparison = evaluation[key]
-    if comparison is None:
-        return
-    compared = [
-        ((kind.title(), letter.upper()), evaluation[f"{prefix}_{letter}"], row)
-        for kind, prefix in KINDS.items()
-        for letter, row in (comparison[kind] or {}).items()
-    ]
-    if key == "comparison":
-        yield _show_differences(f"Against {comparison['model']}", ("", ""), compared)
-    else:
-        title = f"Against itself on {comparison['corpus']}"
-        legend = "entities are seen or unseen by the words of the gold corpus"
-        names = ("This", "Misspelt")
-        yield _show_differences(title, ("", ""), compared, names, legend)
 
 
 def _show_division(
@@ -227,8 +207,8 @@ def _show_division(
             if row is not None
         ]
         title = f"By {division}, against {comparison['model']}"
-        names = ("This F", "Other F")
-        yield _show_differences(title, (division.title(),), compared, names)
+        columns = ("This F", "Other F")
+        yield _show_differences(title, (division.title(),), compared, columns)
 
 
 def _show_by_kind(evaluation: Mapping[str, Any], key: str, title: str) -> Table:
@@ -282,17 +262,16 @@ def _show_chunks(evaluation: Mapping[str, Any]) -> Iterator[Table]:
     yield Table("Tokens by chunk tag", header, rows, legend=legend)
     if parts:
         alone = [
-            (tag, Score(chunk["recall"]), *_subtract_parts(chunk))
+            [tag, Score(chunk["recall"])]
+            + [
+                Change(None if part is None else part - chunk["recall"])
+                for part in chunk["parts"].values()
+            ]
             for tag, chunk in chunks.items()
         ]
         legend = "difference in recall, with zeros in place of all other parts"
         header = ("Tag", "R", *parts)
         yield Table("Parts of the encoder alone", header, alone, legend=legend)
-
-
-def _subtract_parts(chunk: Mapping[str, Any]) -> list[Change]:
-    whole, parts = chunk["recall"], chunk["parts"].values()
-    return [Change(None if whole is None else part - whole) for part in parts]
 
 
 # Categories.
@@ -310,21 +289,6 @@ def _show_averages_of_labels(evaluation: Mapping[str, Any]) -> Table:
     if threshold is not None:
         legend += f". Labels are predicted from a score of {threshold} on"
     return Table("Categories", ("", *"PRF"), rows, legend=legend, ranges="PRF")
-
-
-def _compare_averages_of_labels(evaluation: Mapping[str, Any]) -> Iterator[Table]:
-    comparison = evaluation["comparison"]
-    if comparison is None:
-        return
-    names = {"cats_acc": (name_accuracy(evaluation).capitalize(), "")}
-    for average in AVERAGES:
-        names |= {f"cats_{average}_{k}": (average.title(), k.upper()) for k in "prf"}
-    compared = [
-        (name, evaluation[key], comparison[key])
-        for key, name in names.items()
-        if comparison[key] is not None
-    ]
-    yield _show_differences(f"Against {comparison['model']}", ("", ""), compared)
 
 
 def _show_matrix(matrix: Mapping[str, Any] | None) -> Iterator[Table]:
@@ -355,14 +319,41 @@ def _show_matrix(matrix: Mapping[str, Any] | None) -> Iterator[Table]:
 # Both.
 
 
+def _compare(evaluation: Mapping[str, Any], key: str) -> Iterator[Table]:
+    """Compare with another pipeline, or with itself on the misspelt corpus."""
+    comparison = evaluation[key]
+    if comparison is None:
+        return
+    if "schemes" in evaluation:
+        compared = [
+            ((kind.title(), k.upper()), evaluation[f"{prefix}_{k}"], row)
+            for kind, prefix in KINDS.items()
+            for k, row in (comparison[kind] or {}).items()
+        ]
+    else:
+        names = {"cats_acc": (name_accuracy(evaluation).capitalize(), "")}
+        for average in AVERAGES:
+            names |= {
+                f"cats_{average}_{k}": (average.title(), k.upper()) for k in "prf"
+            }
+        compared = [(names[k], evaluation[k], comparison[k]) for k in names]
+    if key == "comparison":
+        yield _show_differences(f"Against {comparison['model']}", ("", ""), compared)
+    else:
+        title = f"Against itself on {comparison['corpus']}"
+        legend = "entities are seen or unseen by the words of the gold corpus"
+        columns = ("This", "Misspelt")
+        yield _show_differences(title, ("", ""), compared, columns, legend)
+
+
 def _show_differences(
     title: str,
     headings: Sequence[str],
-    compared: Iterable[tuple[Sequence[str], float | None, Mapping[str, Any]]],
-    names: Sequence[str] = ("This", "Other"),
+    compared: Iterable[tuple[Sequence[str], float | None, Mapping[str, Any] | None]],
+    columns: Sequence[str] = ("This", "Other"),
     legend: str | None = None,
 ) -> Table:
-    """Show differences, each given as its first cells, our score, and its row."""
+    """Show differences: their first cells, our scores, and what was compared."""
     rows = [
         (
             *cells,
@@ -373,8 +364,9 @@ def _show_differences(
             f"{row['p_value']:.4f}",
         )
         for cells, this, row in compared
+        if row is not None
     ]
-    header = (*headings, *names, "Difference", "From-to", "p")
+    header = (*headings, *columns, "Difference", "From-to", "p")
     return Table(title, header, rows, "l" * len(headings), legend)
 
 
