@@ -26,7 +26,7 @@ from lab.trials.results import (
 )
 from lab.trials.scores import COUNTS, unpack_counts
 from spacy_hashembeds.comparison.metrics import read_metrics
-from spacy_hashembeds.evaluation.bootstrap import compare_scores
+from spacy_hashembeds.evaluation.bootstrap import Draws, compare_scores
 from spacy_hashembeds.evaluation.scorer import KINDS
 
 FOLDER = Path(__file__).parents[1] / "results"
@@ -91,8 +91,8 @@ def _compare(
     if len(seeds) < FEWEST_SEEDS:
         return None
     # each document's counts, of all seeds together
-    sums = (np.sum([of[seed] for seed in seeds], axis=0) for of in (ours, theirs))
-    scores = compare_scores(*sums, samples=SAMPLES, seed=0)
+    sums = [np.sum([of[seed] for seed in seeds], axis=0) for of in (ours, theirs)]
+    scores = compare_scores(sums[0], sums[1], Draws(samples=SAMPLES, seed=0))
     differences = dict(zip(KINDS, scores, strict=True))
     if differences["seen"] is None:  # the unseen are all, and one test is enough
         differences["unseen"] = None

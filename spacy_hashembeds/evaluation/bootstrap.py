@@ -112,7 +112,7 @@ class Draws:
         return tqdm(*args, leave=False, disable=disable, **settings)
 
 
-def bootstrap_scores(counts: np.ndarray, **options: Any) -> list[Scores]:
+def bootstrap_scores(counts: np.ndarray, draws: Draws) -> list[Scores]:
     """Give each score its percentile bootstrap interval over documents.
 
     As many documents as there are get drawn with replacement, `samples` times, and each
@@ -123,11 +123,10 @@ def bootstrap_scores(counts: np.ndarray, **options: Any) -> list[Scores]:
 
     counts (ndarray): True and false positives and false negatives of each document for
         each thing scored, shape (n_documents, n_things, 3).
-    options: Those of `Draws`. 5000 samples give bounds that are steady to about one
-        hundredth of the interval's width.
+    draws (Draws): 5000 give bounds that are steady to about one hundredth of the
+        interval's width.
     RETURNS (list[Scores]): For each thing its intervals, 0 to 1.
     """
-    draws = Draws(**options)
     rows, times = _find_distinct(counts)
     intervals = [NONE] * counts.shape[1]
     drawable = np.flatnonzero(_can_be_drawn(counts))
@@ -142,7 +141,7 @@ def bootstrap_scores(counts: np.ndarray, **options: Any) -> list[Scores]:
 
 
 def compare_scores(
-    ours: np.ndarray, theirs: np.ndarray, **options: Any
+    ours: np.ndarray, theirs: np.ndarray, draws: Draws
 ) -> list[Scores | None]:
     """Test whether two pipelines score differently on the same documents.
 
@@ -156,19 +155,18 @@ def compare_scores(
     significance the two may disagree.
 
     ours, theirs (ndarray): Counts on the same documents, as for `bootstrap_scores`.
-    options: Those of `Draws`. The least p-value is 1 / (samples + 1).
+    draws (Draws): The least p-value is 1 / (samples + 1).
     RAISES (ValueError): If shapes differ.
     RETURNS (list[Scores | None]): For each thing its `Difference`s. None where there
         are no gold entities.
     """
-    compared = _compare(
-        ours, theirs, score_counts, _score_draws, _can_be_drawn(ours), Draws(**options)
-    )
+    can_be_drawn = _can_be_drawn(ours)
+    compared = _compare(ours, theirs, score_counts, _score_draws, can_be_drawn, draws)
     pairs = zip(compared, _find_gold(ours), strict=True)
     return [each if is_there else None for each, is_there in pairs]
 
 
-def bootstrap_mean(counts: np.ndarray, *, absent: int = 0, **options: Any) -> Scores:
+def bootstrap_mean(counts: np.ndarray, draws: Draws, *, absent: int = 0) -> Scores:
     """Give the mean over things its interval, as `bootstrap_scores` does for each.
 
     It is the macro average, in which a score with nothing to divide by is 0. Of the
@@ -177,7 +175,6 @@ def bootstrap_mean(counts: np.ndarray, *, absent: int = 0, **options: Any) -> Sc
 
     absent (int): How many things more there are, which no document has: they score 0.
     """
-    draws = Draws(**options)
     if not _can_be_drawn(counts.sum(axis=1, keepdims=True))[0]:
         return NONE
     rows, times = _find_distinct(counts)
@@ -186,7 +183,7 @@ def bootstrap_mean(counts: np.ndarray, *, absent: int = 0, **options: Any) -> Sc
 
 
 def compare_means(
-    ours: np.ndarray, theirs: np.ndarray, *, absent: int = 0, **options: Any
+    ours: np.ndarray, theirs: np.ndarray, draws: Draws, *, absent: int = 0
 ) -> Scores | None:
     """Test whether the means over things of two pipelines differ.
 
@@ -198,7 +195,7 @@ def compare_means(
     score = partial(_average, absent=absent)
     score_draws = partial(score, is_gold=is_gold)
     can_be_drawn = _can_be_drawn(ours.sum(axis=1, keepdims=True))
-    return _compare(ours, theirs, score, score_draws, can_be_drawn, Draws(**options))[0]
+    return _compare(ours, theirs, score, score_draws, can_be_drawn, draws)[0]
 
 
 def _compare(
@@ -226,8 +223,8 @@ def _compare(
         _bound(drawn[:, i]) if can else NONE for i, can in enumerate(can_be_drawn)
     ]
     return [
-        Scores(*map(Difference, score.tolist(), bounds, p_value.tolist()))
-        for score, bounds, p_value in zip(differences, intervals, p_values, strict=True)
+        Scores(*map(Difference, each.tolist(), bounds, p_value.tolist()))
+        for each, bounds, p_value in zip(differences, intervals, p_values, strict=True)
     ]
 
 

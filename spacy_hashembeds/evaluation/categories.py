@@ -7,7 +7,7 @@ pipeline's, and counts a document without gold category as a wrong prediction.
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from math import isfinite
 from typing import Any, NamedTuple
 
@@ -16,6 +16,7 @@ from spacy.training import Example
 
 from ..files import quote
 from .bootstrap import (
+    Draws,
     bootstrap_mean,
     bootstrap_scores,
     compare_means,
@@ -162,10 +163,9 @@ def evaluate_categories(inputs: Inputs) -> dict[str, Any]:
     if inputs.train is not None:
         known = set(map(identify, inputs.read_train()))
         shared = count_shared(map(get_reference, inputs.gold.docs), known)
-    draws = asdict(inputs.draws)
     comparison = None
     if inputs.against is not None:
-        compared = _compare(ours, others[0], labels, occurring, draws)
+        compared = _compare(ours, others[0], labels, occurring, inputs.draws)
         comparison = {"model": inputs.against.name, **compared}
     scores = ours.score(labels)
     return {
@@ -188,7 +188,7 @@ def evaluate_categories(inputs: Inputs) -> dict[str, Any]:
         "matrix": ours.make_matrix(labels),
         "comparison": comparison,
         "confusions": ours.errors.rank(),
-        **_draw_intervals(scores["cats_per_type"] or {}, ours, occurring, draws),
+        **_draw_intervals(scores["cats_per_type"] or {}, ours, occurring, inputs.draws),
     }
 
 
@@ -219,13 +219,13 @@ def _draw_intervals(
     per_type: Mapping[str, dict[str, Any]],
     run: CategoryRun,
     occurring: Sequence[str],
-    draws: dict[str, Any],
+    draws: Draws,
 ) -> dict[str, Any]:
     """Give the intervals of the averages, and add those of labels to their scores."""
     counts = run.stack([*occurring, MICRO, ACCURACY])
-    *intervals, micro, accuracy = bootstrap_scores(counts, **draws)
+    *intervals, micro, accuracy = bootstrap_scores(counts, draws)
     absent = len(per_type) - len(occurring)
-    macro = bootstrap_mean(counts[:, :-2], absent=absent, **draws)
+    macro = bootstrap_mean(counts[:, :-2], draws, absent=absent)
     of_labels = dict(zip(occurring, intervals, strict=True))
     for label, score in per_type.items():
         score |= name_intervals(of_labels.get(label))
@@ -241,7 +241,7 @@ def _compare(
     theirs: CategoryRun,
     labels: Sequence[str],
     occurring: Sequence[str],
-    draws: dict[str, Any],
+    draws: Draws,
 ) -> dict[str, Any]:
     if ours.numbers != theirs.numbers:
         raise ValueError(
@@ -249,13 +249,11 @@ def _compare(
             "that exclude each other, and leaves out those without a label. Give all "
             "documents of the gold corpus a label, or compare pipelines of one kind."
         )
-    of_labels, of_all = (
-        [run.stack(keys) for run in (ours, theirs)]
-        for keys in (occurring, [MICRO, ACCURACY])
-    )
+    keys = [MICRO, ACCURACY]
+    micro, accuracy = compare_scores(ours.stack(keys), theirs.stack(keys), draws)
+    of_labels = ours.stack(occurring), theirs.stack(occurring)
     absent = len(labels) - len(occurring)
-    micro, accuracy = compare_scores(*of_all, **draws)
-    found = {"macro": compare_means(*of_labels, absent=absent, **draws), "micro": micro}
+    found = {"macro": compare_means(*of_labels, draws, absent=absent), "micro": micro}
     scores = theirs.score(labels)
     of_accuracy = describe_differences(
         accuracy, dict.fromkeys("prf", scores["cats_acc"])

@@ -1,7 +1,6 @@
 """What entities score, how sure that is, and what is wrong with them."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
 from typing import Any
 
 from spacy.tokens import Doc
@@ -9,6 +8,7 @@ from spacy.training import Example
 
 from .bootstrap import (
     NONE,
+    Draws,
     Scores,
     bootstrap_scores,
     compare_scores,
@@ -107,8 +107,8 @@ def evaluate_entities(inputs: Inputs) -> dict[str, Any]:
     misspelt = read_misspelt(inputs)
     knowledge = learn_training_set(inputs.read_train())
     ours = EntityRun(inputs.predict(inputs.predictions), knowledge)
-    keys, draws = ours.list_keys(), asdict(inputs.draws)
-    drawn = bootstrap_scores(ours.stack(keys), **draws)
+    keys, draws = ours.list_keys(), inputs.draws
+    drawn = bootstrap_scores(ours.stack(keys), draws)
     intervals = dict(zip(keys, drawn, strict=True))
     theirs, comparison, lost = None, None, None
     if inputs.against is not None:
@@ -184,18 +184,15 @@ def _describe_groups(
     }
 
 
-def _compare(
-    ours: EntityRun, theirs: EntityRun, draws: dict[str, Any]
-) -> dict[str, Any]:
+def _compare(ours: EntityRun, theirs: EntityRun, draws: Draws) -> dict[str, Any]:
     """Compare kinds of entities, and the types and lengths of all of them."""
 
     def compare(keys: Mapping[str, Any]) -> dict[str, Any]:
-        both = [run.stack(list(keys.values())) for run in (ours, theirs)]
+        things = list(keys.values())
+        compared = compare_scores(ours.stack(things), theirs.stack(things), draws)
         return {
             name: describe_differences(found, describe_counts(theirs.totals[key]))
-            for (name, key), found in zip(
-                keys.items(), compare_scores(*both, **draws), strict=True
-            )
+            for (name, key), found in zip(keys.items(), compared, strict=True)
         }
 
     types = (run.scores[f"{ALL}_per_type"] or {} for run in (ours, theirs))
