@@ -27,10 +27,8 @@ _OUTSIDE, _SINGLE, _BEGIN, _INSIDE, _END = range(len(CHUNKS))
 
 
 def count_chunks(example: Example, matches: Matches) -> Counts:
-    """Count the tokens of a doc, but for those whose annotation is missing.
-
-    RETURNS (Counts): For each of `CHUNKS` the tokens that have it and get it, and those
-        that have it and don't.
+    """Count the tokens of a doc, but for those whose annotation is missing: for each of
+    `CHUNKS` those that have it and get it, and those that have it and don't.
     """
     is_missing = example.reference.to_array(["ENT_IOB"]).reshape(-1) == 0
     gold = _tag_tokens(len(is_missing), (*matches.correct, *matches.missed))
@@ -59,10 +57,8 @@ def _tag_tokens(n_tokens: int, spans: Iterable[SpanKey]) -> NDArray[np.int64]:
 
 
 def summarize_chunks(totals: Counts) -> dict[str, dict[str, float | None]]:
-    """Score what `count_chunks` has counted in all docs.
-
-    RETURNS (dict[str, dict]): For each of `CHUNKS` its `support`, how many tokens
-        have it, and `recall`, the share of these that get it, or None.
+    """Score what `count_chunks` has counted in all docs: for each of `CHUNKS` how many
+    tokens have it, `support`, and the share of these that get it, `recall`, or None.
     """
     supports = {tag: totals[tag][0] + totals[tag][2] for tag in CHUNKS}
     return {
@@ -80,10 +76,7 @@ def score_chunks(examples: Iterable[Example]) -> Mapping[str, Mapping[str, Any]]
 
 
 def find_ablated(source: Source) -> Model:
-    """Find the layer of a pipeline whose parts are left alone.
-
-    RAISES (ValueError): If it is no pipeline, or has no such layer, or several.
-    """
+    """Find the layer of a pipeline whose parts are left alone, if there is just one."""
     if not source.is_pipeline:
         raise ValueError(
             "'ablation' (--ablation) runs a pipeline with parts of its encoder alone, "

@@ -1,9 +1,10 @@
 """What is taken for what, and where: entities, or the labels of documents."""
 
 from bisect import bisect_left
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
+from itertools import chain, zip_longest
 from typing import Any
 
 from spacy.tokens import Doc, Span
@@ -26,29 +27,28 @@ _MARGIN, _LONGEST = 30, 200
 #: Characters that are shown of a document with a wrong label.
 _SHOWN = 600
 
+#: Examples of each kind of error.
+_N_EXAMPLES = 5
+
 
 class ErrorCounter:
-    """Counts errors doc by doc, and keeps so many examples of each kind."""
+    """Counts errors doc by doc, and keeps the first examples of each kind."""
 
-    def __init__(self, *, examples: int = 5) -> None:
-        self._n_examples = examples
+    def __init__(self) -> None:
         self._counts: Counter[Kind] = Counter()
-        self._examples: dict[Kind, list[dict[str, Any]]] = {}
+        self._examples: defaultdict[Kind, list[dict[str, Any]]] = defaultdict(list)
 
     def add(self, errors: Errors) -> None:
         """Count the errors of one doc."""
         for kind, show in errors:
             self._counts[kind] += 1
-            examples = self._examples.setdefault(kind, [])
-            if len(examples) < self._n_examples:
-                examples.append(show())
+            if len(self._examples[kind]) < _N_EXAMPLES:
+                self._examples[kind].append(show())
 
     def rank(self) -> list[dict[str, Any]]:
-        """List what was counted, the most frequent first, and by name where equal.
-
-        RETURNS (list[dict[str, Any]]): For each kind of error the "gold" type or label,
-            and the "predicted" one, None where there is none; of entities the "error";
-            its "count"; and the first "examples" of it.
+        """List what was counted, the most frequent first, and by name where equal: the
+        "gold" type or label, and the "predicted" one, None where there is none; of
+        entities the "error"; its "count"; and the first "examples" of it.
         """
         ranked = sorted(
             self._counts.items(),
@@ -74,10 +74,9 @@ def find_wrong_labels(
 ) -> Errors:
     """Find the wrong labels of one document, given its number, from 0.
 
-    Those that exclude each other are paired; of others nobody knows which.
-
-    YIELDS (tuple[Kind, Callable]): The error, and what shows the "document", its "text"
-        or the beginning of a long one, and all of its "gold" and "predicted" labels.
+    Those that exclude each other are paired; of others nobody knows which. An error
+    shows the "document", its "text" or the beginning of a long one, and all of its
+    "gold" and "predicted" labels.
     """
     missed, wrong = sorted(gold - predicted), sorted(predicted - gold)
     text = doc.text if len(doc.text) <= _SHOWN else f"{doc.text[:_SHOWN]}…"
@@ -85,11 +84,10 @@ def find_wrong_labels(
     show: Callable[[], dict[str, Any]] = partial(
         dict, document=document, text=text, **labels
     )
-    if exclusive and missed and wrong:
-        yield (missed[0], wrong[0]), show
-        return
-    yield from (((label, None), show) for label in missed)
-    yield from (((None, label), show) for label in wrong)
+    pairs: Iterable[Kind] = zip_longest(missed, wrong)
+    if not exclusive:
+        pairs = chain(zip_longest(missed, ()), zip_longest((), wrong))
+    return ((pair, show) for pair in pairs)
 
 
 def find_wrong_entities(document: int, gold: Doc, matches: Matches) -> Errors:
@@ -98,11 +96,10 @@ def find_wrong_entities(document: int, gold: Doc, matches: Matches) -> Errors:
     An "error" is "missed" (nothing predicted there), "spurious" (nothing gold there),
     "type" (right bounds), "boundary" (right type), or "type and boundary".
 
-    YIELDS (tuple[Kind, Callable]): The error, and what shows it: the "document"; the
-        "text" of its sentence, or the surroundings where sentences are not annotated or
-        very long; and the "gold" and "predicted" entities in it, each with its first
-        character "start", the character "end" after its last, its "label", and whether
-        it "is_error": what the example is about.
+    It shows the "document"; the "text" of its sentence, or the surroundings where
+    sentences are not annotated or very long; and the "gold" and "predicted" entities in
+    it, each with its first character "start", the character "end" after its last, its
+    "label", and whether it "is_error": what the example is about.
     """
     golds = [(ent.label_, ent.start, ent.end) for ent in gold.ents]
     predicted = [*matches.correct, *matches.spurious, *matches.ignored]

@@ -83,12 +83,9 @@ def identify(doc: Doc) -> bytes:
 
 
 def count_shared(docs: Iterable[Doc], train: Set[bytes]) -> dict[str, int]:
-    """Count the documents that stand in the training set too, whatever their entities.
-
-    train (Set[bytes]): What `identify` gives of each doc of the training set.
-    RETURNS (dict[str, int]): How many "documents" do, of whatever length; how many
-        "long_documents", of `LONG` tokens or more; and "of_long_documents", how many of
-        this length there are.
+    """Count the documents that stand in the training set too, whatever their entities:
+    all "documents"; the "long_documents", of `LONG` tokens or more; and
+    "of_long_documents", how many of this length there are.
     """
     found = [(len(doc) >= LONG, identify(doc) in train) for doc in docs]
     return {

@@ -149,9 +149,8 @@ def match_spans(
 ) -> Matches:
     """Divide the entities of one doc as `spacy.scorer.get_ner_prf` does.
 
-    predicted (Sequence[SpanKey]): Predicted entities; one that is aligned with no
-        token of the gold doc is empty, its first token being its end.
-    missing (ndarray): Whether each token lacks annotation, shape (n_tokens,).
+    A predicted entity that is aligned with no token of the gold doc is empty. `missing`
+    says whether each token lacks annotation, shape (n_tokens,).
     """
     unmatched = dict.fromkeys(golds)
     correct, spurious, ignored = [], [], []
@@ -168,10 +167,9 @@ def match_spans(
 
 
 def count_matches(views: Mapping[str, Matches]) -> Counts:
-    """Count the entities of one doc, of which `match_entities` gives the views.
-
-    RETURNS (Counts): Under a prefix, a length or "", and a type or None: all entities
-        of the prefix, those of each length, and those of each type.
+    """Count the entities of one doc, of which `match_entities` gives the views: under a
+    prefix, a length or "", and a type or None all entities of the prefix, those of each
+    length, and those of each type.
     """
     counts = make_counts()
     for prefix, matches in views.items():

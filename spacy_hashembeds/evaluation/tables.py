@@ -148,8 +148,8 @@ def make_sections(evaluation: Mapping[str, Any]) -> list[Section]:
 
 def _show_entities(evaluation: Mapping[str, Any]) -> dict[str, Iterable[Table]]:
     totals = [
-        (kind.title(), *_get_scores(evaluation, f"{prefix}_", "support"))
-        for kind, prefix in KINDS.items()
+        (kind.title(), *_get_scores(evaluation, f"{p}_"), evaluation[f"{p}_support"])
+        for kind, p in KINDS.items()
     ]
     header = ("", *"PRF", "Support")
     return {
@@ -168,7 +168,7 @@ def _show_entities(evaluation: Mapping[str, Any]) -> dict[str, Iterable[Table]]:
 
 def _show_categories(evaluation: Mapping[str, Any]) -> dict[str, Iterable[Table]]:
     of_labels = [
-        (label, *_get_scores(score, "", "support"))
+        (label, *_get_scores(score), score["support"])
         for label, score in (evaluation["cats_per_type"] or {}).items()
     ]
     header = ("Label", *"PRF", "Support")
@@ -191,9 +191,9 @@ def _show_division(
     key, comparison = f"per_{division}", evaluation["comparison"]
     parts = {kind: evaluation[f"{KINDS[kind]}_{key}"] or {} for kind in KINDS}
     rows = [
-        (name, kind.title(), *_get_scores(parts[kind].get(name, {}), "", "support"))
+        (name, kind.title(), *_get_scores(score), score.get("support", 0))
         for name in sorted(parts["all"])
-        for kind in KINDS
+        for kind, score in ((kind, part.get(name, {})) for kind, part in parts.items())
     ]
     legend = None
     if division == "length":
@@ -413,13 +413,10 @@ def _cut(text: str, length: int) -> str:
     return text if len(text) <= length else f"{text[: length - 1]}…"
 
 
-def _get_scores(
-    scores: Mapping[str, Any], prefix: str = "", support: str | None = None
-) -> list[Any]:
-    """Get precision, recall and F1 with their intervals, and their support."""
+def _get_scores(scores: Mapping[str, Any], prefix: str = "") -> list[Score]:
+    """Get precision, recall and F1 with their intervals."""
     names = [f"{prefix}{key}" for key in "prf"]
-    found = [Score(scores.get(name), scores.get(f"{name}_interval")) for name in names]
-    return [*found, scores.get(f"{prefix}{support}", 0)] if support else found
+    return [Score(scores.get(name), scores.get(f"{name}_interval")) for name in names]
 
 
 def _get_range(cell: Any) -> Any:
