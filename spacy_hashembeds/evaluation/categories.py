@@ -35,10 +35,7 @@ from .tasks import Classes, find_classes
 AVERAGES = ("macro", "micro")
 
 #: All scores of a corpus, but those of each label.
-SCORES = (
-    "cats_acc",
-    *(f"cats_{average}_{key}" for average in AVERAGES for key in "prf"),
-)
+SCORES = ("cats_acc", *(f"cats_{name}_{key}" for name in AVERAGES for key in "prf"))
 
 SUPPORT, EXCLUSIVE = "cats_support", "cats_exclusive"
 
@@ -61,14 +58,13 @@ class Judgement(NamedTuple):
 class CategoryRun(Run):
     """Counts labels of documents, and notes which are wrong.
 
-    RAISES (ValueError): If a gold doc has several labels where they are exclusive.
-
     It has then, beside what a `Run` has, the `judgements` of the documents, and
     `errors`, the wrong labels.
     """
 
     def __init__(self, examples: Iterable[Example], classes: Classes) -> None:
         self.classes = classes
+        self.threshold = None if classes.exclusive else classes.threshold
         self.judgements: list[Judgement] = []
         self.errors = ErrorCounter()
         super().__init__(examples)
@@ -147,11 +143,7 @@ class CategoryRun(Run):
 
 
 def evaluate_categories(inputs: Inputs) -> dict[str, Any]:
-    """Give what an `Evaluation` of categories holds: see `evaluate`.
-
-    RAISES (ValueError): If a gold doc has several labels where they are exclusive, or
-        two pipelines are not scored on the same docs, or `check_numbers` refuses some.
-    """
+    """Give what an `Evaluation` of categories holds: see `evaluate`."""
     sources = [source for source in (inputs.predictions, inputs.against) if source]
     runs = [_run(source, inputs) for source in sources]
     ours, *others = runs
@@ -172,12 +164,12 @@ def evaluate_categories(inputs: Inputs) -> dict[str, Any]:
         "setting": {
             **inputs.describe(ours),
             "labels": sorted(ours.classes.labels),
-            "threshold": _get_threshold(ours.classes),
+            "threshold": ours.threshold,
             "assumed": [
                 {
                     "model": source.name,
                     "exclusive": run.classes.exclusive,
-                    "threshold": _get_threshold(run.classes),
+                    "threshold": run.threshold,
                 }
                 for source, run in zip(sources, runs, strict=True)
                 if not source.is_pipeline
@@ -209,10 +201,6 @@ def _run(source: Source, inputs: Inputs) -> CategoryRun:
         classes = Classes(labels=list(dict.fromkeys(predicted)), exclusive=exclusive)
     names = {"model": source.name, "test": inputs.gold.name}
     return CategoryRun(check_numbers(inputs.predict(source), **names), classes)
-
-
-def _get_threshold(classes: Classes) -> float | None:
-    return None if classes.exclusive else classes.threshold
 
 
 def _draw_intervals(
@@ -268,22 +256,19 @@ def _compare(
 def check_numbers(
     examples: Iterable[Example], *, model: str, test: str
 ) -> Iterator[Example]:
-    """Refuse numbers that would count as if they were a label, or none.
+    """Refuse numbers that would count as if they were a label, or none: a score that is
+    NaN or infinite, or a gold number that is not 0 to 1.
 
-    model (str): What errors call the predictions.
-    test (str): What they call the gold corpus.
-    RAISES (ValueError): If a score is NaN or infinite, or a gold number not 0 to 1.
+    model, test (str): What errors call the predictions and the gold corpus.
     """
     for number, example in enumerate(examples):
         where = f"document {number}, counted from 0, has"
-        wrong = _find(example.reference.cats, lambda value: 0 <= value <= 1)
-        if wrong:
+        if wrong := _find(example.reference.cats, lambda value: 0 <= value <= 1):
             raise ValueError(
                 f"The gold corpus '{test}' should have numbers from 0 to 1 in doc.cats,"
                 f" but {where} {wrong}. Correct it there."
             )
-        wrong = _find(example.predicted.cats, isfinite)
-        if wrong:
+        if wrong := _find(example.predicted.cats, isfinite):
             raise ValueError(
                 f"The scores of '{model}' should be numbers, but {where} {wrong}. Look "
                 "at the loss in training, which may have diverged, and at the weights "
@@ -303,7 +288,6 @@ def judge(example: Example, classes: Classes) -> Judgement | None:
     Of labels that are not exclusive, only those count that the gold doc has an entry
     for, be it 0: as in spaCy, others are unknown.
 
-    RAISES (ValueError): If there are several gold labels where they are exclusive.
     RETURNS (Judgement, optional): None if nothing is known of the doc: if the gold doc
         has no entry, or no label where it should have one.
     """

@@ -69,10 +69,8 @@ class EntityRun(Run):
         self.scores = summarize_counts(self.totals)
 
     def count(self, number: int, example: Example) -> Counts | None:
-        """Count the entities of one doc, if it is annotated.
-
-        RETURNS (Counts, optional): What `count_matches` counts; and under a grouping
-            and its group the gold entities, by type and all, found or missed.
+        """Count the entities of one doc, if it is annotated: what `count_matches` does;
+        and under a grouping and its group the gold ones, by type and all, found or not.
         """
         gold = example.reference if self._golds is None else self._golds[number]
         views = match_entities(example, self._knowledge.entities, gold)
@@ -92,11 +90,7 @@ class EntityRun(Run):
 
 
 def evaluate_entities(inputs: Inputs) -> dict[str, Any]:
-    """Give what an `Evaluation` of entities holds: see `evaluate`.
-
-    RAISES (ValueError): If there is no training set, or nothing to leave alone, or what
-        is misspelt is no copy.
-    """
+    """Give what an `Evaluation` of entities holds: see `evaluate`."""
     if inputs.train is None:
         raise ValueError(
             "'train' should be the corpus that the pipeline was trained on (--train), "

@@ -122,11 +122,7 @@ def read_source(corpus: str | Path, layout: ColumnFormat) -> Source:
 
 
 def load_source(model: str | Path, layout: ColumnFormat) -> Source:
-    """Load a pipeline, or name the docs of a file of predictions.
-
-    RAISES (OSError): If there is no such pipeline.
-    RAISES (ValueError): If it is a file of a pipeline.
-    """
+    """Load a pipeline, or name the docs of a file of predictions."""
     path = Path(model)
     if path.is_dir():
         is_pipeline = (path / "meta.json").is_file()
@@ -180,8 +176,6 @@ def pair_examples(
     """Put predicted docs beside the gold docs that have the same words.
 
     Docs without tokens are left out on both sides. Errors call them `name` and `gold`.
-
-    RAISES (ValueError): Where the words differ, or there are more docs on one side.
     """
     pairs = zip_longest(filter(len, map(_check_doc, predicted)), find_golds(golds))
     for number, (theirs, ours) in enumerate(pairs):
@@ -214,11 +208,8 @@ def _describe(number: int, theirs: list[str], ours: list[str]) -> str:
 
 
 def read_misspelt(inputs: Inputs) -> Inputs | None:
-    """Read a copy of the gold corpus in which the same tokens have other words.
-
-    RAISES (ValueError): If the copy has not the documents, tokens and entities of the
-        gold corpus, or there is no pipeline to read it.
-    RETURNS (Inputs, optional): The same with the copy as gold corpus, if there is one.
+    """Give the same with a misspelt copy as gold corpus, if there is one: one in which
+    the same tokens have other words, and the same entities.
     """
     gold, misspelt, reader = inputs.gold, inputs.misspelt, inputs.predictions
     if misspelt is None:

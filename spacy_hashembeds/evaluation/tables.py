@@ -190,11 +190,11 @@ def _show_division(
     """Show the scores of each type or length, for each kind of entities."""
     key, comparison = f"per_{division}", evaluation["comparison"]
     parts = {kind: evaluation[f"{KINDS[kind]}_{key}"] or {} for kind in KINDS}
-    rows = [
-        (name, kind.title(), *_get_scores(score), score.get("support", 0))
-        for name in sorted(parts["all"])
-        for kind, score in ((kind, part.get(name, {})) for kind, part in parts.items())
-    ]
+    rows = []
+    for name in sorted(parts["all"]):
+        for kind, part in parts.items():
+            scores = part.get(name, {"support": 0})
+            rows.append((name, kind.title(), *_get_scores(scores), scores["support"]))
     legend = None
     if division == "length":
         legend = "a prediction is as long as it is, right or wrong"

@@ -79,10 +79,8 @@ def choose_task(
 
 
 def find_classes(nlp: Language) -> Classes:
-    """Say what the text classifier of a pipeline may predict.
-
-    RAISES (ValueError): If it has none of spaCy's, or several, or one that predicts
-        numbers, as `text_regressor` does.
+    """Say what the text classifier of a pipeline may predict, if it has just one of
+    spaCy's, and none that predicts numbers, as `text_regressor` does.
     """
     names = _find_classifiers(nlp)
     if len(names) != 1:
