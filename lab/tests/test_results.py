@@ -21,7 +21,7 @@ from lab.trials.results import (
     read_results,
     select_task,
 )
-from spacy_hashembeds.evaluation.bootstrap import compare_scores
+from spacy_hashembeds.evaluation.bootstrap import Draws, compare_scores
 from spacy_hashembeds.evaluation.counts import score_counts
 from spacy_hashembeds.evaluation.tasks import NER
 from tests.conftest import ROOT
@@ -59,7 +59,7 @@ def test_the_pipelines_that_evaluate_compares_are_those_of_the_counts():
     )
     page = PAGE.with_name("evaluate.md").read_text(encoding="utf8")
     shown = [line.split() for line in page.splitlines()]
-    found = compare_scores(ours, theirs, samples=5000, seed=0)[0]
+    found = compare_scores(ours, theirs, Draws(samples=5000, seed=0))[0]
     both = [100 * score_counts(counts.sum(axis=0)[0]) for counts in (ours, theirs)]
     for key, score, other in zip("prf", *both, strict=True):
         tested = getattr(found, key)

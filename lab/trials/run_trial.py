@@ -18,13 +18,13 @@ from thinc.util import gpu_is_available
 
 from spacy_hashembeds.acceleration.timing import measure_words_per_second
 from spacy_hashembeds.corpora.docbin import read_docs
-from spacy_hashembeds.evaluation.evaluate import evaluate_pipeline
 from spacy_hashembeds.evaluation.tasks import TEXTCAT, find_classes, find_task
 from spacy_hashembeds.files import bytes_on_disk, write_json
 from spacy_hashembeds.loading import load_config
 
 from .processes import locked, run_command
 from .recorded import read_recorded
+from .scores import evaluate_pipeline
 from .sizes import (
     count_embedding_parameters,
     count_mixing_parameters,

@@ -21,6 +21,7 @@ from lab.trials import trial as trial_module
 from lab.trials.configs import CONFIGS
 from lab.trials.processes import locked
 from lab.trials.run_trial import check_gpu, run_trial
+from lab.trials.scores import evaluate_pipeline
 from lab.trials.sizes import (
     count_embedding_parameters,
     count_mixing_parameters,
@@ -29,7 +30,6 @@ from lab.trials.sizes import (
 )
 from lab.trials.trial import Trial, identify
 from spacy_hashembeds.corpora.docbin import read_docs
-from spacy_hashembeds.evaluation.evaluate import evaluate_pipeline
 from spacy_hashembeds.files import bytes_on_disk
 from tests.conftest import SMALL_TRIAL, make_trial
 
