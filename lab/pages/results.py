@@ -391,9 +391,10 @@ def _format_points(value: float | None) -> str:
 
 def format_f1(value: Estimate | None) -> str:
     """Format a score in percent with its deviation over the seeds, if it has one."""
+    mean = _format_points(None if value is None else value.mean)
     if value is None or value.deviation is None:
-        return _format_points(value and value.mean)
-    return f"{100 * value.mean:.1f} ± {100 * value.deviation:.1f}"
+        return mean
+    return f"{mean} ± {100 * value.deviation:.1f}"
 
 
 def format_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
