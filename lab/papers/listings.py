@@ -4,13 +4,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, ClassVar, Self, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from spacy_hashembeds.comparison.metrics import MAX_COUNT
-from spacy_hashembeds.files import quote, read_json
+from spacy_hashembeds.files import read_json
 
 from ..attention.attention import MAX_TOKENS
 from ..trials.results import ABLATION, ATTENTION, IMPORTANCE, TrialKey
+from ..validation import describe_error
 
 #: What chunks are tagged with: tokens outside of entities, single ones, and those that
 #: begin, are inside of, and end entities.
@@ -143,14 +144,9 @@ def read_listing(kind: type[_Listing], path: Path) -> _Listing:
     try:
         return kind.model_validate(read_json(path))
     except ValueError as error:
-        message: object = error
-        if isinstance(error, ValidationError):
-            first = error.errors()[0]
-            place = ".".join(map(str, first["loc"]))
-            message = f"{quote(place)}: {first['msg']}"
         raise ValueError(
             f"'{path}' should hold what `{kind.COMMAND}` writes, but is damaged or of "
-            f"another kind: {message}. Write it again, or remove it."
+            f"another kind: {describe_error(error)}. Write it again, or remove it."
         ) from error
 
 

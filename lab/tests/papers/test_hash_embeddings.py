@@ -66,7 +66,7 @@ def test_the_command_writes_where_it_is_read(tmp_path):
         (make_importance(), "'tables.0.largest.0.values': Value should have at least"),
         (
             make_importance("a", smallest=[{"values": [{}]}]),
-            "'tables.0.smallest.0.values.0': Value error, a value without",
+            "'tables.0.smallest.0.values.0': a value without",
         ),
         (
             make_importance("a", smallest=[{"values": [{"name": 5}]}]),
