@@ -7,10 +7,8 @@ from thinc.api import Model
 from thinc.types import Floats2d
 
 from ...checks import (
-    MAX_WIDTH,
     check_attributes,
     check_choice,
-    check_dropout,
     check_integers,
     check_rows,
     check_types,
@@ -18,7 +16,7 @@ from ...checks import (
 from ...layers.combination import COMBINE
 from ...layers.weightedhashembed import MAX_COMPONENTS, WeightedHashEmbed
 from .descriptions import EmbedderDescription
-from .mix_attributes import mix_attributes
+from .mix_attributes import check_seed, mix_attributes
 from .symbol_source import wait_for_symbols
 from .table_kinds import WeightedTable
 
@@ -55,9 +53,8 @@ def MultiWeightedHashEmbed(
     that are the symbol's own, or nearly: its importance parameters, which are learned.
     A table has `rows * width + importance_rows * num_hashes` parameters.
 
-    width (int): The width of the output and of the component vectors. Usual values are
-        64 to 300. Parameters and time grow with it, those of the Maxout layer with its
-        square.
+    width (int): The width of the output and of the component vectors, usually 64 to
+        300. Time grows with its square.
     attrs (list[str | int]): The token attributes to embed, each in tables of its own.
         The usual ones are NORM, PREFIX, SUFFIX and SHAPE.
     rows (list[int]): How many component vectors there are for each attribute, the
@@ -65,10 +62,8 @@ def MultiWeightedHashEmbed(
     importance_rows (list[int], optional): How many rows of weights there are for each
         attribute, the paper's K, chosen by hashing. They cost little: give ten times
         `rows` or more, so that few symbols share one. By default each frequent symbol
-        of the training corpus has one, and all others share one. Which symbols these
-        are comes from a callback that counts the training corpus
-        (`[initialize.before_init]` with `@callbacks =
-        "spacy-hashembeds.count_symbols.v1"`) or from a file.
+        of the training corpus has one, counted or read as for `MultiEmbed`, and all
+        others share one.
     num_hashes (int): Component vectors of each symbol, the paper's k, 1 to 100. The
         paper has 2, and finds no use in more than 3.
     same_hash (bool): Whether the row of weights, hashed again, chooses the components
@@ -82,17 +77,11 @@ def MultiWeightedHashEmbed(
         symbols have to earn their importance: those that training has not shown have
         hardly any. At 1 it begins as `MultiFewerHashEmbed`, and training moves weights
         little.
-    tables (str | Path, optional): A file of symbols, made by `spacy hashembeds tables`,
-        read when the pipeline is initialised and never again. It goes before the
-        callback. Not with `importance_rows`.
+    tables (str | Path, optional): As for `MultiEmbed`. Not with `importance_rows`.
     include_static_vectors (bool): Whether to mix in the pipeline's word vectors.
-    dropout (float, optional): The rate at the layer's dropout sites (after each
-        table, the projected vectors, and the Maxout layer) until a trainer sets its
-        own: `spacy train` replaces any number by [training] dropout. None leaves the
-        sites out, so that no dropout happens here whatever the trainer says.
-    seed (int): The hash seed of the first table; the others count up from it. The
-        default is not spaCy's 8, which reaches only half of the rows. Seeds are saved
-        with the weights, and come back with them.
+    dropout (float, optional): As for `MultiEmbed`.
+    seed (int): The hash seed of the first table, saved with the weights; the others
+        count up from it. spaCy's 8 reaches only half of the rows.
     maxout_pieces (int): Linear pieces of the Maxout layer that mixes the tables.
 
     RAISES (TypeError): If `same_hash` or `append_weights` is neither true nor false.
@@ -105,19 +94,21 @@ def MultiWeightedHashEmbed(
     (2017), §3 and §6.
     """
     names = check_attributes(attrs)
-    check_integers(1, MAX_WIDTH, width=width, maxout_pieces=maxout_pieces)
     check_integers(1, MAX_COMPONENTS, num_hashes=num_hashes)
-    # the seeds of all tables are unsigned 32-bit integers
-    check_integers(0, 2**32 - len(names), seed=seed)
+    check_seed(seed, len(names))
     check_rows(names, rows=rows)
     check_choice(COMBINE, combine=combine)
-    check_types(bool, "true or false", same_hash=same_hash)
-    check_types(bool, "true or false", append_weights=append_weights)
+    check_types(
+        bool, "true or false", same_hash=same_hash, append_weights=append_weights
+    )
     _check_weight(initial_weight)
-    check_dropout(dropout)
     if importance_rows is not None:
         check_rows(names, importance_rows=importance_rows)
-        _check_no_tables(tables)
+        if tables is not None:
+            raise ValueError(
+                f"'tables' has symbols to choose weights by ({tables}), but with "
+                "'importance_rows' they are chosen by hashing. Leave one of them out."
+            )
     embeds: list[Model] = [
         WeightedHashEmbed(
             width,
@@ -155,14 +146,6 @@ def _check_weight(initial_weight: float) -> None:
         raise ValueError(
             f"'initial_weight' should be a number from {-LARGEST_WEIGHT:g} to "
             f"{LARGEST_WEIGHT:g}, but is {initial_weight!r}. Usual ones are 0 and 1."
-        )
-
-
-def _check_no_tables(tables: str | Path | None) -> None:
-    if tables is not None:
-        raise ValueError(
-            f"'tables' has symbols to choose weights by ({tables}), but with "
-            "'importance_rows' they are chosen by hashing. Leave one of them out."
         )
 
 
