@@ -6,7 +6,7 @@ from thinc.types import Floats2d
 
 from ...checks import check_integers
 from ...layers.softvoting import soft_voting
-from .output import offer_labels
+from .dense import offer_labels
 
 #: The most classifiers that vote.
 MAX_MODELS = 1000

@@ -12,8 +12,7 @@ from ...checks import MAX_WIDTH, check_integers
 from ...layers.capitalisation import capitalisation
 from ...layers.charcnn import MAX_CHARS, CharCNN
 from ...layers.checks import check_integer, check_maxout
-from .distinct_words import Words, with_distinct_words
-from .word_layers import read_texts, word_vectors
+from .distinct_words import Words, read_texts, with_distinct_words, word_vectors
 
 InT = list[Doc]
 OutT = list[Floats2d]
@@ -33,11 +32,10 @@ def CharCNNEmbed(
     """Embed each token by its characters, its capitalisation, and what else is there.
 
     Characters go through convolutions, of which the maxima over the word are kept: see
-    `layers/charcnn.py`, which also says what there is for the characters of any script.
-    Four numbers say whether the word is upper case, upper-initial, lower case or mixed.
-    Beside them stand the word vectors, and what another embedder gives. All but the
-    latter is computed once for each distinct word of a batch. The defaults are the
-    paper's numbers.
+    `layers/charcnn.py`, also for characters of any script. Four numbers say whether the
+    word is upper case, upper-initial, lower case or mixed. Beside them stand the word
+    vectors, and what another embedder gives. All but the latter is computed once for
+    each distinct word of a batch. The defaults are the paper's numbers.
 
     width (int, optional): If given, a Maxout layer with layer normalisation mixes all
         to this width, as in `spacy.MultiHashEmbed.v2`: encoders such as
@@ -45,8 +43,7 @@ def CharCNNEmbed(
         paper, all stand side by side: `num_kernels * ngram_size + 4` numbers, 64 by
         default, and as many more as word vectors and `word` have.
     char_width (int): The width of the vectors of characters.
-    num_kernels (int): How many convolution kernels there are of each length. Time
-        grows with it.
+    num_kernels (int): How many convolution kernels there are of each length.
     ngram_size (int): How many characters the longest kernels see; there are some of
         each length from 1 on. At most `max_chars`.
     max_chars (int): How many characters of a word count, the first ones, 1 to 10,000.
@@ -78,14 +75,9 @@ def CharCNNEmbed(
     if width is not None:
         check_integers(1, MAX_WIDTH, width=width)
         mixer = Maxout(width, nP=maxout_pieces, normalize=True)
-    model: Model[InT, OutT] = Model(
-        "char_cnn_embed",
-        forward,
-        init=init,
-        layers=_combine(features, word, mixer),
-        dims={"nO": width},
-    )
-    return model
+    layers = _combine(features, word, mixer)
+    dims = {"nO": width}
+    return Model("char_cnn_embed", forward, init=init, layers=layers, dims=dims)
 
 
 def _combine(

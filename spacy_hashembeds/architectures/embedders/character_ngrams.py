@@ -70,18 +70,13 @@ def find_ngram_waiters(model: Model) -> list[Model]:
 
 
 def give_ngrams(model: Model, hashers: Sequence[tuple[str, Model]]) -> None:
-    """Give the hashers of an embedder the n-grams that count.
-
-    model (Model): The embedder, with an attribute "ngram_source".
-    hashers (Sequence[tuple[str, Model]]): For each attribute the hasher.
-    """
+    """Give the hashers of an embedder, one for each attribute, their n-grams."""
     get_ngrams = model.attrs["ngram_source"].get_ngrams
     if get_ngrams is None:
         return
     for attr, hasher in hashers:
         if takes_ngrams(hasher):
-            attrs = hasher.attrs
-            max_ngrams = attrs["ngram_taker"].max_ngrams
-            kind = (attr, attrs["ngram_size"], attrs["form"], max_ngrams)
-            set_ngrams(hasher, get_ngrams(CharacterNgrams(*kind)))
+            attrs, most = hasher.attrs, hasher.attrs["ngram_taker"].max_ngrams
+            kind = CharacterNgrams(attr, attrs["ngram_size"], attrs["form"], most)
+            set_ngrams(hasher, get_ngrams(kind))
     model.attrs["ngram_source"] = NgramSource()

@@ -87,7 +87,6 @@ def HashFormerEmbed(
         the compressor are the output: as in the paper, for a single attribute, before
         an encoder that normalises its input.
 
-    *Input:* `n` Docs. *Output:* for each a float32 array of shape `(tokens, width)`.
     RAISES (ValueError): If an argument is out of range; if an attribute is no text, or
         has no hasher or no compressor; if without `maxout_pieces` there are several
         vectors to mix; when initialised, if n-grams are to be counted and were not, or
