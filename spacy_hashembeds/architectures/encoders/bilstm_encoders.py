@@ -47,15 +47,8 @@ def CrossBiLSTMEncoder(*, width: int, depth: int = 2, dropout: float = 0.35) -> 
     Each LSTM above the first layer reads what both directions below have found: with a
     `depth` of 2 or more, any pattern of both sides of a token can be learned.
 
-    width (int): The width of the output, an even number, as for `BiLSTMEncoder`.
-    depth (int): The LSTMs of each direction, likewise. With 1 there is nothing to
-        cross.
-    dropout (float): As for `BiLSTMEncoder`.
-
-    *Input and output:* for each Doc a float32 array of shape `(tokens, nI)` and
-    `(tokens, width)`.
-    RAISES (ValueError): As `BiLSTMEncoder`.
-    RAISES (ImportError): If there is no PyTorch.
+    Arguments, input, output and errors are those of `BiLSTMEncoder`. With a `depth` of
+    1 there is nothing to cross.
 
     Source: as for `BiLSTMEncoder`, §3.5.
     """
@@ -75,14 +68,9 @@ def AttBiLSTMEncoder(
     width (int): The width of the output. The LSTMs have half of it, and the heads have
         equal parts of the other half: 4 and `2 * num_heads` should divide it. The paper
         has 400.
-    depth (int): As for `BiLSTMEncoder`.
     num_heads (int): The heads. The paper has 5, and says what it saw each of them do.
-    dropout (float): As for `BiLSTMEncoder`. Attention weights are not dropped.
 
-    *Input and output:* for each Doc a float32 array of shape `(tokens, nI)` and
-    `(tokens, width)`.
-    RAISES (ValueError): As `BiLSTMEncoder`.
-    RAISES (ImportError): If there is no PyTorch.
+    All else is as for `BiLSTMEncoder`. Attention weights are not dropped.
 
     Source: as for `BiLSTMEncoder`, §3.6. It prints `d_p / 5` for the width of a head,
     which does not fit its matrices: `d_h / 5` does.

@@ -45,10 +45,9 @@ def TransformerEncoder(
         BERT-base has 12; parts of 16 to 64 numbers are usual.
     hidden_width (int, optional): The width between the two dense layers of each layer.
         By default, as in BERT, four times `width`.
-    norm (str): "pre" normalises what each sublayer reads, "post" what it leaves, as
-        BERT and HashFormers do. "post" has to begin with a learning rate near 0 (the
-        schedule `warmup_linear.v1`), more so the deeper it is; "pre" learns with any of
-        spaCy's usual settings.
+    norm (str): "pre" normalises what each sublayer reads, and learns with any of
+        spaCy's usual settings; "post" what it leaves, as BERT and HashFormers do. It
+        has to begin with a learning rate near 0 (the schedule `warmup_linear.v1`).
     max_length (int): How many positions have a vector of their own. Docs with more
         tokens are read in overlapping spans of so many. BERT has 512. Time and memory
         grow with the square of a Doc's length up to here, and from here on in
@@ -64,9 +63,8 @@ def TransformerEncoder(
         likewise.
 
     *Input and output:* for each Doc a float32 array of shape `(tokens, width)`.
-    RAISES (ValueError): If an argument is out of its bounds; when it is initialised, if
-        the embeddings have another width; later, if weights are loaded that can't be
-        the layer's.
+    RAISES (ValueError): If an argument is out of its bounds; later, if the embeddings
+        have another width, or weights can't be the layer's.
     RAISES (ImportError): If there is no PyTorch.
 
     Source: Xue and Aletras, "HashFormers: Towards Vocabulary-independent Pre-trained
