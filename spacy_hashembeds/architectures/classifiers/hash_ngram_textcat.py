@@ -84,11 +84,7 @@ def HashNgramTextCat(
         when initialised, if there is no dictionary and one is needed.
 
     Source: Tito Svenstrup et al., "Hash Embeddings for Efficient Word Representations"
-    (2017), §5.1 to §5.4. Weights begin as in the code that its authors published,
-    normal with deviation 0.0005, but the table uniform in ±0.1, and not normal with
-    deviation 0.1. Weights are not appended to vectors, as that code does by default.
-    An n-gram's rows of the table are chosen by hashing it, and not its row of weights
-    (the paper's D_1). Case is lost with LOWER; the paper's table 4 has it, as ORTH.
+    (2017), §5.1 to §5.4. What is not as there: docs/textcat.md.
     """
     check_integers(1, MAX_NGRAM_SIZE, ngram_size=ngram_size)
     check_integers(1, MAX_WIDTH, width=width, hidden_width=hidden_width)

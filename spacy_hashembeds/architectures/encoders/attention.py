@@ -14,11 +14,10 @@ from ...layers import selfattention
 
 
 def find_attending(nlp: Language) -> dict[str, Model]:
-    """Find what has an encoder that attends.
+    """Find each `spacy.Tok2Vec.v2` whose encoder attends, by its component's name.
 
-    RETURNS (dict[str, Model]): By the name of the component its `spacy.Tok2Vec.v2`; if
-        it has several, the others by that name and a number from 2 on. Components that
-        listen to another one are not among them.
+    If a component has several, the others have a number from 2 on behind its name.
+    Those that listen to another component are not among them.
     """
     found = {}
     for name, component in nlp.pipeline:

@@ -8,23 +8,18 @@ from thinc.api import Model
 
 from ...layers import bilstm, selfattention
 
-#: What the parts are called: hidden states, what all heads find, and what one finds.
-HIDDEN, CONTEXT = "H", "C"
-
 _LSTMS = (bilstm.forward, bilstm.forward_crossed)
 
 
 def find_layer(nlp: Language) -> Model:
     """Find the layer that gives the output of a pipeline's BiLSTM encoder.
 
-    One that nobody listens to any more, as `replace_listeners` leaves it, does not
-    count.
-
     RAISES (ValueError): If there is none, or more than one.
     """
     layers = [
         layer
         for _, component in nlp.pipeline
+        # `replace_listeners` leaves encoders that nobody listens to
         if not isinstance(component, Tok2Vec) or component.listeners
         for layer in _find_layers(getattr(component, "model", None))
     ]
@@ -61,14 +56,10 @@ def find_parts(layer: Model) -> dict[str, slice]:
     """
     nO = layer.get_dim("nO")
     if layer._func in _LSTMS:
-        middle = nO // 2
-        return dict(
-            zip(bilstm.DIRECTIONS, (slice(0, middle), slice(middle, nO)), strict=True)
-        )
+        forward, backward = bilstm.DIRECTIONS
+        return {forward: slice(0, nO // 2), backward: slice(nO // 2, nO)}
     nI, n_heads = layer.get_dim("nI"), layer.attrs["num_heads"]
     width = nI // n_heads
-    heads = {
-        f"{CONTEXT}{i + 1}": slice(nI + i * width, nI + (i + 1) * width)
-        for i in range(n_heads)
-    }
-    return {HIDDEN: slice(0, nI), CONTEXT: slice(nI, nO), **heads}
+    starts = range(nI, nI + n_heads * width, width)
+    heads = {f"C{i}": slice(a, a + width) for i, a in enumerate(starts, start=1)}
+    return {"H": slice(0, nI), "C": slice(nI, nO), **heads}

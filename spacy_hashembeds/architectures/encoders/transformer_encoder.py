@@ -30,9 +30,8 @@ def TransformerEncoder(
     """Encode context with a Transformer: each token looks at all others of its Doc.
 
     That of BERT, on which HashFormers stand, over the embeddings of any embedder. With
-    `norm = "post"` it is BERT's down to its initialisation. What BERT and HashFormers
-    add to all tokens alike (the vector of a segment, that of "no special token") is
-    left out, since those of the positions can hold it; so are special tokens.
+    `norm = "post"` it is BERT's down to its initialisation, but for special tokens and
+    vectors that are added to all tokens alike.
 
     It has no preference for neighbours, and has to learn one: trained on a few thousand
     sentences alone, expect less of it than of `MaxoutWindowEncoder`. BERT and

@@ -52,9 +52,8 @@ def PretrainShuffleRandom(
 
     Source: Xue and Aletras, "HashFormers: Towards Vocabulary-independent Pre-trained
     Transformers" (2022), §3.6, after Yamaguchi et al., "Frustratingly Simple
-    Pretraining Alternatives to Masked Language Modeling" (2021). Their code shuffles
-    all texts of a batch by one permutation, counts a word that is replaced by itself as
-    shuffled, and draws random words from a vocabulary, all of which are equally likely.
+    Pretraining Alternatives to Masked Language Modeling" (2021). What their code does
+    otherwise: docs/reference.md.
     """
     check_shares(shuffle=shuffle, random=random)
     if not shuffle and not random:
