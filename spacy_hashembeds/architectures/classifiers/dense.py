@@ -15,12 +15,7 @@ from thinc.layers.softmax import forward as softmax_forward
 from thinc.layers.with_array import forward as with_array_forward
 from thinc.types import Floats2d
 
-from ...layers.checks import (
-    check_choice,
-    check_integer,
-    check_number,
-    check_param,
-)
+from ...layers.checks import check_choice, check_integer, check_number, check_param
 from ...layers.params import check_once
 
 InT = list[Doc]
@@ -29,6 +24,8 @@ OutT = Floats2d
 #: The bias of a label that is added to a softmax: it begins with next to no share of
 #: the scores. spaCy's own models have -5000, from where no training brings it back.
 UNLIKELY = -10.0
+
+_SETTINGS = ("softmax_temperature", "softmax_normalize")
 
 
 def score_labels(
@@ -88,7 +85,8 @@ def forward(
         if node._func in (linear_forward, relu_forward):
             check_once(node, _check_dense, *_get_dims(node))
         elif node._func is softmax_forward:
-            check_once(node, _check_softmax, *_get_dims(node), *_get_settings(node))
+            settings = [node.attrs[name] for name in _SETTINGS]
+            check_once(node, _check_softmax, *_get_dims(node), *settings)
     for layer in model.layers:
         if layer._func is with_array_forward:
             check_integer(layer, "pad", 0, 0)
@@ -109,8 +107,3 @@ def _check_softmax(model: Model) -> None:
 def _get_dims(model: Model) -> tuple[Any, Any]:
     """Get the sizes; None where the layer was never initialised."""
     return model.maybe_get_dim("nO"), model.maybe_get_dim("nI")
-
-
-def _get_settings(softmax: Model) -> tuple:
-    attrs = softmax.attrs
-    return attrs["softmax_temperature"], attrs["softmax_normalize"]

@@ -87,9 +87,8 @@ def _combine(
 ) -> list[Model]:
     """Put the features and the vectors of `word` side by side, and mix them if asked.
 
-    Without `word` they are the same for all copies of a word, and mixed once for each.
-    How many layers there are says which: `find_word` and `find_mixer` go by it, since
-    a copy of a model, as `replace_listeners` makes it, has no references.
+    Without `word`, each distinct word is mixed once. `find_word` and `find_mixer` go by
+    the number of layers: a copy, as `replace_listeners` makes it, has no references.
     """
     if mixer is None:
         words = with_distinct_words(features)
@@ -105,7 +104,7 @@ def forward(
     model: Model[InT, OutT], docs: InT, is_train: bool
 ) -> tuple[OutT, Callable[[OutT], InT]]:
     if not any(len(doc) for doc in docs):
-        # Thinc's layers don't take batches without rows, and spaCy's embedders neither
+        # Thinc's layers and spaCy's embedders don't take batches without rows
         nO = model.get_dim("nO")
         return [model.ops.alloc2f(0, nO) for _ in docs], lambda dYs: []
     mixer = find_mixer(model)
@@ -137,13 +136,11 @@ def init(model: Model[InT, OutT], X: InT | None = None, Y: OutT | None = None) -
 
 
 def find_word(model: Model[InT, OutT]) -> Model[InT, OutT] | None:
-    """Find the other embedder, if there is one."""
     embed = model.layers[0]
     return embed.layers[1] if embed._func is concatenate_forward else None
 
 
 def find_mixer(model: Model[InT, OutT]) -> Model[Floats2d, Floats2d] | None:
-    """Find the Maxout layer and what normalises it, if there are any."""
     if len(model.layers) == 1:
         return None
     if len(model.layers) == 3:  # behind the vectors of `word`

@@ -15,7 +15,7 @@ from spacy.vocab import Vocab
 from thinc.api import Model
 from thinc.types import Floats2d
 
-from ...kernels.distinct import Distinct, find_distinct, find_distinct_rows
+from ...kernels.distinct import Distinct, find_distinct_rows
 from ...layers.checks import check_choice
 from ...layers.gradients import scatter_rows
 from ...layers.params import check_once
@@ -133,11 +133,15 @@ def _find_distinct(model: Model[InT, OutT], docs: Sequence[Doc]) -> Distinct:
         attrs = [get_attribute(model)]
     elif (key_attr := intify_attr(get_key_attr(docs[0].vocab))) != ORTH:
         attrs.append(key_attr)
-    keys = np.concatenate([doc.to_array(attrs).reshape(-1) for doc in docs])
-    if len(attrs) > 1:
-        return find_distinct_rows(keys.reshape(-1, len(attrs)))
-    distinct = find_distinct(keys)
-    return Distinct(distinct.values.reshape(-1, 1), distinct.copies)
+    return find_distinct_rows(read_keys(docs, attrs))
+
+
+def read_keys(docs: Sequence[Doc], attrs: Sequence[int | str]) -> NDArray:
+    """Read attributes of all tokens. *Shape:* `(n, columns)`, uint64."""
+    # names take longer, for each Doc
+    attr_ids: list[int | str] = [intify_attr(attr) for attr in attrs]
+    keys = np.concatenate([doc.to_array(attr_ids) for doc in docs])
+    return keys.reshape(-1, len(attr_ids))
 
 
 def get_attribute(model: Model[InT, OutT]) -> int:

@@ -206,7 +206,7 @@ class WordColumn(NamedTuple):
     """The layers that embed an attribute.
 
     words (Model): What runs the others once for each distinct word.
-    hashing (Model): The hasher, and what it was given lately.
+    hashing (Model): The hasher, and codes that it gave lately.
     compressor (Model): What makes vectors of codes.
     """
 

@@ -10,8 +10,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple, cast
 
-import numpy as np
-from numpy.typing import NDArray
 from spacy.attrs import IDS, intify_attr
 from spacy.ml.featureextractor import FeatureExtractor
 from spacy.ml.featureextractor import forward as extract_forward
@@ -51,6 +49,7 @@ from ...layers.tree import (
     expect_column,
     expect_maxout,
 )
+from .distinct_words import read_keys
 from .static_vectors import get_key_attr, get_vectors_width, make_column
 
 InT = list[Doc]
@@ -247,14 +246,6 @@ def _is_attribute(attr: Any) -> bool:
     is_known = isinstance(attr, str) and bool(intify_attr(attr))
     # True is an integer too, and the number 0 stands for no attribute
     return is_known or (type(attr) is int and attr > 0 and attr in IDS.values())
-
-
-def read_keys(docs: Sequence[Doc], attrs: Sequence[int | str]) -> NDArray:
-    """Read attributes of all tokens. *Shape:* `(n, columns)`, uint64."""
-    # names take longer, for each Doc
-    attr_ids: list[int | str] = [intify_attr(attr) for attr in attrs]
-    keys = np.concatenate([doc.to_array(attr_ids) for doc in docs])
-    return keys.reshape(-1, len(attr_ids))
 
 
 def check_seed(seed: int, n_tables: int) -> None:

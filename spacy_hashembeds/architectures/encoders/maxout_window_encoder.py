@@ -114,10 +114,6 @@ def _forward_cpu(
 
 
 def _check_attributes(model: Model, convolutions: list[Convolution]) -> None:
-    """Check attributes once they arrive.
-
-    RAISES (ValueError): If they can't be the layers'.
-    """
     for layers in convolutions:
         layers.check_attributes()
     # so many rows of zeros between Docs that none sees another
