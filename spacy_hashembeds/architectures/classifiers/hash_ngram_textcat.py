@@ -76,9 +76,9 @@ def HashNgramTextCat(
     nO (int | None): The number of labels. `textcat` sets it.
 
     With a dictionary (`rows` or `importance_rows` null), n-grams that are not in it are
-    left out. It comes from a callback that counts the training corpus
-    (`[initialize.before_init]` with `@callbacks = "spacy-hashembeds.count_ngrams.v1"`),
-    and is saved with the pipeline. [training] dropout changes nothing.
+    left out. A callback counts it (`[initialize.before_init]` with `@callbacks =
+    "spacy-hashembeds.count_ngrams.v1"`), and it is saved with the pipeline. [training]
+    dropout changes nothing.
 
     RAISES (ValueError): If an argument is out of range, or does not go with another;
         when initialised, if there is no dictionary and one is needed.

@@ -11,6 +11,9 @@ from .dense import offer_labels
 #: The most classifiers that vote.
 MAX_MODELS = 1000
 
+#: What layers that hash call their seeds.
+_SEEDS = {"seed", "hash_seed"}
+
 
 def TextCatVotingEnsemble(
     *members: Model[list[Doc], Floats2d], num_models: int
@@ -32,7 +35,15 @@ def TextCatVotingEnsemble(
     Source: Tito Svenstrup et al., "Hash Embeddings for Efficient Word Representations"
     (2017), §5.5.
     """
-    _check_members(members)
+    kinds = {member.attrs.get("multi_label") for member in members}
+    if len(kinds) != 1 or None in kinds:
+        raise ValueError(
+            "The members of TextCatVotingEnsemble should be one or more text "
+            "classifiers with the same 'exclusive_classes', but are "
+            f"{', '.join(m.name for m in members) or 'none'}. Add a section "
+            "[….model.*.member] with "
+            '`@architectures = "spacy-hashembeds.HashNgramTextCat.v1"`.'
+        )
     check_integers(len(members), MAX_MODELS, num_models=num_models)
     voters = [members[i % len(members)].copy() for i in range(num_models)]
     _choose_seeds(voters)
@@ -49,19 +60,3 @@ def _choose_seeds(voters: list[Model]) -> None:
             while node.attrs[name] in taken:
                 node.attrs[name] = (node.attrs[name] + 1) % 2**32
             taken.add(node.attrs[name])
-
-
-#: What layers that hash call their seeds.
-_SEEDS = {"seed", "hash_seed"}
-
-
-def _check_members(members: tuple[Model, ...]) -> None:
-    kinds = {member.attrs.get("multi_label") for member in members}
-    if len(kinds) != 1 or None in kinds:
-        raise ValueError(
-            "The members of TextCatVotingEnsemble should be one or more text "
-            "classifiers with the same 'exclusive_classes', but are "
-            f"{', '.join(m.name for m in members) or 'none'}. Add a section "
-            "[….model.*.member] with "
-            '`@architectures = "spacy-hashembeds.HashNgramTextCat.v1"`.'
-        )

@@ -103,9 +103,8 @@ def HashFormerEmbed(
     ]
     widths = [column.get_dim("nO") for column in inputs]
     if include_static_vectors:
-        inputs.append(
-            chain(StaticVectors(width, dropout=0.0), cast(Any, ragged2list()))
-        )
+        vectors = StaticVectors(width, dropout=0.0)
+        inputs.append(chain(vectors, cast(Any, ragged2list())))
         widths.append(width)
     layers: list[Model] = [concatenate(*inputs)]
     if maxout_pieces is not None:
@@ -166,7 +165,7 @@ def _check_blocks(names: Sequence[str], **arguments: Mapping[str, Model]) -> Non
                     f"'{argument}.{name}' should be a layer, such as those of "
                     f"@architectures, but is of type {type(block).__name__}."
                 )
-        if len({id(block) for block in blocks.values()}) < len(blocks):
+        if len(set(map(id, blocks.values()))) < len(blocks):
             raise ValueError(
                 f"'{argument}' should have a layer of its own for each of 'attrs', but "
                 "has one twice. Build another."

@@ -93,7 +93,6 @@ def mix_attributes(
 ) -> Model[InT, OutT]:
     """Embed several attributes of each token and mix them to one vector.
 
-    name (str): The name of the layer.
     attrs (Sequence[str]): The attributes, a column of features each.
     tables (Sequence[Model]): For each attribute the layer that embeds its column.
     width (int): The width of the projected vectors and of the output.
@@ -136,7 +135,7 @@ def mix_attributes(
 def forward(
     model: Model[InT, OutT], docs: InT, is_train: bool
 ) -> tuple[OutT, Callable[[OutT], InT]]:
-    return embed_tokens(model, docs, is_train, _find_checked_parts)
+    return embed_tokens(model, docs, is_train, find_parts)
 
 
 def embed_tokens(
@@ -187,6 +186,7 @@ def find_parts(model: Model[InT, OutT]) -> Parts:
     """Find the layers in the tree.
 
     RAISES (UnexpectedNodeError): If a node is not as `mix_attributes` made it.
+    RAISES (ValueError): If the attributes that are read can't be the layer's.
     """
     if len(model.layers) not in (3, 5):
         raise UnexpectedNodeError(model.name)
@@ -197,18 +197,13 @@ def find_parts(model: Model[InT, OutT]) -> Parts:
         features, vectors = expect(inputs[0], concatenate_forward, 2)
         expect(vectors, vectors_forward, 0)
         inputs = expect(features, chain_forward, 3)
-    extractor, to_ragged, columns = inputs
+    extractor, to_ragged, embed = inputs
     expect(extractor, extract_forward, 0)
     expect(to_ragged, list2ragged_forward, 0)
     (mixing,) = expect(mixer, with_array_forward, 1)
-    layers = expect_maxout(mixing)
-    return Parts(extractor, Mixer(_expect_columns(columns), *layers), vectors)
-
-
-def _find_checked_parts(model: Model[InT, OutT]) -> Parts:
-    parts = find_parts(model)
-    check_columns(parts.extractor, len(parts.mixer.columns))
-    return parts
+    layers, columns = expect_maxout(mixing), _expect_columns(embed)
+    check_columns(extractor, len(columns))
+    return Parts(extractor, Mixer(columns, *layers), vectors)
 
 
 def _expect_columns(model: Model[Ragged, Ragged]) -> list[Column]:
@@ -226,11 +221,9 @@ def _expect_columns(model: Model[Ragged, Ragged]) -> list[Column]:
 
 
 def check_columns(extractor: Model, n_columns: int) -> None:
-    """Check what attributes are read.
+    """Check that spaCy's FeatureExtractor reads so many attributes, all of them known.
 
-    extractor (Model): spaCy's FeatureExtractor.
-    n_columns (int): How many there should be.
-    RAISES (ValueError): If they can't be the layer's.
+    RAISES (ValueError): If it doesn't.
     """
     attrs = extractor.attrs["columns"]
     is_list = isinstance(attrs, list) and len(attrs) == n_columns
@@ -249,8 +242,5 @@ def _is_attribute(attr: Any) -> bool:
 
 
 def check_seed(seed: int, n_tables: int) -> None:
-    """Check a hash seed from which tables count up to others.
-
-    RAISES (ValueError): If not all are unsigned 32-bit integers.
-    """
+    """Check that the hash seeds of all tables are unsigned 32-bit integers."""
     check_integers(0, 2**32 - n_tables, seed=seed)

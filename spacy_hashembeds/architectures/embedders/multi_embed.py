@@ -68,8 +68,7 @@ def MultiEmbed(
         dropout=dropout,
         include_static_vectors=include_static_vectors,
     )
-    wait_for_symbols(model, tables)
-    return model
+    return wait_for_symbols(model, tables)
 
 
 DESCRIPTION = EmbedderDescription(

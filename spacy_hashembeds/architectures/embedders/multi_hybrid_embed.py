@@ -77,8 +77,7 @@ def MultiHybridEmbed(
         dropout=dropout,
         include_static_vectors=include_static_vectors,
     )
-    wait_for_symbols(model, tables)
-    return model
+    return wait_for_symbols(model, tables)
 
 
 DESCRIPTION = EmbedderDescription(

@@ -135,9 +135,7 @@ def MultiWeightedHashEmbed(
         dropout=dropout,
         include_static_vectors=include_static_vectors,
     )
-    if importance_rows is None:
-        wait_for_symbols(model, tables)
-    return model
+    return wait_for_symbols(model, tables) if importance_rows is None else model
 
 
 def _check_weight(initial_weight: float) -> None:

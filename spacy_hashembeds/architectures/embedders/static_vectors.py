@@ -60,10 +60,7 @@ def get_key_attr(vocab: Vocab) -> str | int:
 
 
 def get_vectors_width(vocab: Vocab) -> int:
-    """Get the width of the vectors that are to be included.
-
-    RAISES (ValueError): If there are none.
-    """
+    """Get the width of the vectors that are to be included, of which there must be."""
     width: int = vocab.vectors.shape[1]
     if not width:
         raise ValueError(

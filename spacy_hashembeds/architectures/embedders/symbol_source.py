@@ -32,7 +32,7 @@ class SymbolSource:
         return replace(self)
 
 
-def wait_for_symbols(model: Model, tables: str | Path | None) -> None:
+def wait_for_symbols(model: Model, tables: str | Path | None) -> Model:
     """Have an embedder hand symbols to its layers before it is initialised.
 
     tables (str | Path, optional): A file made by `spacy hashembeds tables`. Without
@@ -41,6 +41,7 @@ def wait_for_symbols(model: Model, tables: str | Path | None) -> None:
     get_tables = None if tables is None else partial(load_symbols, tables)
     model.attrs["symbol_source"] = SymbolSource(get_tables)
     model.init = partial(init, model.init)
+    return model
 
 
 def find_symbol_waiters(model: Model) -> list[Model]:

@@ -14,11 +14,10 @@ Encoder = Model[list[Floats2d], list[Floats2d]]
 def BiLSTMEncoder(*, width: int, depth: int = 2, dropout: float = 0.35) -> Encoder:
     """Encode context with LSTMs from either end that know nothing of each other.
 
-    The baseline of the paper, whose directions meet in the layer above alone: patterns
-    that take both sides of a token at once are beyond it (the "XOR limitation"). Take
-    `CrossBiLSTMEncoder` or `AttBiLSTMEncoder` unless you want to compare. Not to be
-    confused with stacked bidirectional LSTMs, such as `spacy.TorchBiLSTMEncoder.v1`:
-    those are crossed.
+    The baseline of the paper: patterns that take both sides of a token at once are
+    beyond it (the "XOR limitation"). Take `CrossBiLSTMEncoder` or `AttBiLSTMEncoder`
+    unless you want to compare. Stacked bidirectional LSTMs, such as
+    `spacy.TorchBiLSTMEncoder.v1`, are crossed.
 
     width (int): The width of the output, an even number: half of it is of each
         direction. The paper has 200. That of the input is the embedding's.
@@ -31,8 +30,8 @@ def BiLSTMEncoder(*, width: int, depth: int = 2, dropout: float = 0.35) -> Encod
 
     *Input and output:* for each Doc a float32 array of shape `(tokens, nI)` and
     `(tokens, width)`.
-    RAISES (ValueError): If an argument is out of its bounds; later, if weights are
-        loaded that can't be the layer's.
+    RAISES (ValueError): If an argument is out of its bounds; later, if weights that are
+        loaded can't be the layer's.
     RAISES (ImportError): If there is no PyTorch.
 
     Source: Li, Fu and Ma, "Why Attention? Analyze BiLSTM Deficiency and Its Remedies in
@@ -45,10 +44,8 @@ def CrossBiLSTMEncoder(*, width: int, depth: int = 2, dropout: float = 0.35) -> 
     """Encode context with LSTMs from either end that read each other's findings.
 
     Each LSTM above the first layer reads what both directions below have found: with a
-    `depth` of 2 or more, any pattern of both sides of a token can be learned.
-
-    Arguments, input, output and errors are those of `BiLSTMEncoder`. With a `depth` of
-    1 there is nothing to cross.
+    `depth` of 2 or more, any pattern of both sides of a token can be learned. With 1
+    there is nothing to cross. All else is as for `BiLSTMEncoder`.
 
     Source: as for `BiLSTMEncoder`, §3.5.
     """

@@ -37,9 +37,8 @@ def TransformerEncoder(
     sentences alone, expect less of it than of `MaxoutWindowEncoder`. BERT and
     HashFormers are pretrained, as `spacy pretrain` does it.
 
-    width (int): The width of input and output. Set that of the embedder to the same
-        number. BERT-base has 768.
-    depth (int): The layers, 1 to 100. BERT-base has 12. Time grows with it.
+    width (int): The width of input and output: that of the embedder. BERT-base has 768.
+    depth (int): The layers, 1 to 100. BERT-base has 12.
     num_heads (int): The heads of each layer, which share the width in equal parts.
         BERT-base has 12; parts of 16 to 64 numbers are usual.
     hidden_width (int, optional): The width between the two dense layers of each layer.
@@ -58,8 +57,7 @@ def TransformerEncoder(
     dropout (float): The share of numbers that are dropped in training, 0 to 1: from the
         embeddings with their positions, and from what each sublayer finds. Appendix A
         of the paper has 0.1. `training.dropout` does not change it.
-    attention_dropout (float): The share of attention weights that are dropped, 0 to 1,
-        likewise.
+    attention_dropout (float): The share of attention weights, likewise.
 
     *Input and output:* for each Doc a float32 array of shape `(tokens, width)`.
     RAISES (ValueError): If an argument is out of its bounds; later, if the embeddings

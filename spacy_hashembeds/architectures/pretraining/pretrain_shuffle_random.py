@@ -26,18 +26,15 @@ def PretrainShuffleRandom(
     """Have `spacy pretrain` teach a tok2vec to tell which words are out of place.
 
     Some words of a text are replaced by others of the same text ("shuffled"), some by
-    words of other texts ("random"). For each token an affine layer and a softmax tell
-    from its vector whether the word is intact, shuffled or random. No vocabulary is
-    predicted, so the objective is cheap and is for embedders of any words.
+    words of the other texts of the batch ("random"): have it hold many
+    (`pretraining.batcher`). For each token an affine layer and a softmax tell from its
+    vector whether the word is intact, shuffled or random. No vocabulary is predicted,
+    so the objective is cheap and is for embedders of any words.
 
-    The other texts are those of the batch: have it hold many (`pretraining.batcher`).
-    In a batch of a single text no word is random. A word is replaced with all that an
-    embedder reads of it, its norm and its vector among them, but for the white space
-    behind it. One that is replaced by a word of the same text (ORTH) is intact.
-    Annotation, as of a tagger, is not kept.
-
-    What is drawn follows `training.seed`. The dropout of the tok2vec, and of its output
-    before the affine layer, is `pretraining.dropout`.
+    A word is replaced with all that an embedder reads of it, its norm and its vector
+    among them, but for the white space behind it. One that is replaced by the same word
+    (ORTH) is intact. Annotation, as of a tagger, is not kept. Draws follow
+    `training.seed`; `pretraining.dropout` is that of the tok2vec and of its output.
 
     shuffle (float): The share of tokens that are shuffled, below 1. The paper does not
         say; 0.1 is that of its authors' earlier code. With more, less context is left
