@@ -19,10 +19,10 @@ _MOST_ROWS = 2**62
 
 
 def code_collision_probability(values: int, rows: int, num_hashes: int) -> float:
-    """Give the probability that a value shares its whole code with another.
+    """Give the exact probability that a value shares its whole code with another.
 
-    It is exact. For many rows and few collisions it is near k! V / n^k: k! times what
-    the report's §3.2 has, since orders of the same rows collide.
+    For many rows and few collisions it is near k! V / n^k: k! times what the report's
+    §3.2 has, since orders of the same rows collide.
 
     values (int): How many distinct values there are, V.
     rows (int): Rows of the table, n.

@@ -95,9 +95,8 @@ def _sum_by_word(values: NDArray, lengths: NDArray) -> NDArray:
 
 
 def find_bits(ngrams: Ngrams, num_bits: int, seed: int) -> NDArray:
-    """Say on which sides of random hyperplanes words lie.
+    """Say on which sides of `num_bits` random hyperplanes words lie.
 
-    num_bits (int): How many hyperplanes there are, 1 or more.
     seed (int): Other seeds are other hyperplanes. An unsigned 64-bit integer.
     RETURNS (NDArray): For each word a 1 where the product of its counts of n-grams and
         the hyperplane is 0 or more, eight to a byte, the first bit the highest.
@@ -119,7 +118,6 @@ def find_bits(ngrams: Ngrams, num_bits: int, seed: int) -> NDArray:
 def make_planes(keys: NDArray, num_bits: int, seed: int) -> NDArray:
     """Generate the components that hyperplanes have for n-grams.
 
-    keys (NDArray): The n-grams. *Shape:* `(n,)`, uint64.
     RETURNS (NDArray): As if drawn from the normal distribution, times 1000 and rounded,
         so that sums are exact. *Shape:* `(n, num_bits)`, float32.
     """
@@ -138,8 +136,6 @@ def find_rows(
     These are rotations of one, which is generated: that of row i has for an n-gram what
     stands i places behind the n-gram's own on a circle of random numbers.
 
-    n_rows (int): How many vectors there are, 1 or more.
-    seed (int): Other seeds are other vectors.
     counted (NDArray, optional): The n-grams that count, in ascending order: each has
         its own place. If None, any n-gram has one of 65,536, or more for more rows.
     RETURNS (NDArray): *Shape:* `(words,)`, uint32. 0 for words without n-grams.

@@ -24,10 +24,9 @@ def TextCatVotingEnsemble(
     is trained for itself: what is averaged are scores alone.
 
     members (Model): One or more `HashNgramTextCat`, with the same labels.
-    num_models (int): How many classifiers vote. They are copies of `members` in turn,
-        with initial weights of their own, and with the hash seeds of the members or, if
-        one before has it already, the next that is free. The paper has 10, and 1000
-        are the most. Time and memory grow with it.
+    num_models (int): How many classifiers vote, 1000 at most; the paper has 10. They
+        are copies of `members` in turn, with initial weights and hash seeds of their
+        own: those of the members, or the next that are free.
 
     RAISES (ValueError): If there are no members, more than `num_models`, or some whose
         classes exclude each other beside others whose don't.

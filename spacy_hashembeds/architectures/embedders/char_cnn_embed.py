@@ -38,9 +38,8 @@ def CharCNNEmbed(
     each distinct word of a batch. The defaults are the paper's numbers.
 
     width (int, optional): If given, a Maxout layer with layer normalisation mixes all
-        to this width, as in `spacy.MultiHashEmbed.v2`: encoders such as
-        `MaxoutWindowEncoder` take no other width than their own. If None, as in the
-        paper, all stand side by side: `num_kernels * ngram_size + 4` numbers, 64 by
+        to this width, as encoders such as `MaxoutWindowEncoder` need it. If None, as in
+        the paper, all stand side by side: `num_kernels * ngram_size + 4` numbers, 64 by
         default, and as many more as word vectors and `word` have.
     char_width (int): The width of the vectors of characters.
     num_kernels (int): How many convolution kernels there are of each length.

@@ -1,7 +1,7 @@
-"""What there is to know of an embedder beside how it embeds, once for each.
+"""What there is to know of an embedder beside how it embeds.
 
 Every list of embedders is made of these descriptions: what commands take and errors
-name, what `config` puts in, what `analyze` finds and measures. One stands beside its
+name, what `config` puts in, what `analyze` measures. One stands beside its
 architecture, and is found by an entry point, in this package as in any other:
 
     [options.entry_points]

@@ -87,10 +87,9 @@ def HashFormerEmbed(
         the compressor are the output: as in the paper, for a single attribute, before
         an encoder that normalises its input.
 
-    RAISES (ValueError): If an argument is out of range; if an attribute is no text, or
-        has no hasher or no compressor; if without `maxout_pieces` there are several
-        vectors to mix; when initialised, if n-grams are to be counted and were not, or
-        if there are no vectors to include.
+    RAISES (ValueError): If an argument is out of range or does not go with another; if
+        an attribute is no text; when initialised, if n-grams are to be counted and were
+        not, or there are no vectors to include.
 
     Source: Xue and Aletras, "HashFormers: Towards Vocabulary-independent Pre-trained
     Transformers" (2022), §3.
@@ -302,7 +301,7 @@ def find_parts(model: Model[InT, OutT]) -> Parts:
     """Find the layers in the tree.
 
     RAISES (UnexpectedNodeError): If a node is not as `HashFormerEmbed` made it, or
-        there is nothing that mixes.
+        nothing mixes.
     """
     if len(model.layers) != 2:
         raise UnexpectedNodeError(model.name)

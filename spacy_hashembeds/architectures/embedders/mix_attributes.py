@@ -144,10 +144,10 @@ def embed_tokens(
     is_train: bool,
     find: Callable[[Model], Any],
 ) -> tuple[OutT, Callable[[OutT], InT]]:
-    """Embed all tokens together, or where that can't be done, layer after layer.
+    """Embed all tokens together.
 
-    Layers run one after the other, as in spaCy's `MultiHashEmbed`, where somebody has
-    wrapped or replaced one, or where there are no kernels.
+    Where somebody has wrapped or replaced a layer, or there are no kernels, layers run
+    one after the other, as in spaCy's `MultiHashEmbed`.
 
     model (Model): An embedder with the attributes "fold" and "parts".
     find (Callable[[Model], Any]): Finds the layers in its tree: see `Parts`.

@@ -45,9 +45,8 @@ def MultiHybridEmbed(
     seed (int): The hash seed of the first table, saved with the weights; the others
         count up from it.
 
-    RAISES (ValueError): If an argument is out of range, an attribute unknown, or
-        `rows` and `attrs` differ in length; when initialised, if no symbols are there,
-        the file can't be used, or there are too few rows for the frequent symbols.
+    RAISES (ValueError): As `MultiEmbed`, or if there are too few rows for the frequent
+        symbols when it is initialised.
 
     Source: Miranda et al., "Multi hash embeddings in spaCy", §3, whose two kinds of
     tables these are in one.

@@ -53,10 +53,8 @@ def MultiWeightedHashEmbed(
     that are the symbol's own, or nearly: its importance parameters, which are learned.
     A table has `rows * width + importance_rows * num_hashes` parameters.
 
-    width (int): The width of the output and of the component vectors, usually 64 to
-        300. Time grows with its square.
-    attrs (list[str | int]): The token attributes to embed, each in tables of its own.
-        The usual ones are NORM, PREFIX, SUFFIX and SHAPE.
+    Arguments that are not here are as for `MultiEmbed`.
+
     rows (list[int]): How many component vectors there are for each attribute, the
         paper's B.
     importance_rows (list[int], optional): How many rows of weights there are for each
@@ -68,8 +66,8 @@ def MultiWeightedHashEmbed(
         paper has 2, and finds no use in more than 3.
     same_hash (bool): Whether the row of weights, hashed again, chooses the components
         too. So it was in the paper's experiments; symbols with equal weights are then
-        the same. The paper's authors found the default better (§6): weights and
-        components are chosen independently, and hardly any two symbols are the same.
+        the same. Its authors found the default better (§6): weights and components are
+        chosen independently, and hardly any two symbols are the same.
     combine (str): "sum" adds the weighted components up. "concat" puts them side by
         side, so that the Maxout layer is `num_hashes` times as large.
     append_weights (bool): Whether to mix in the weights themselves too.
@@ -78,17 +76,12 @@ def MultiWeightedHashEmbed(
         hardly any. At 1 it begins as `MultiFewerHashEmbed`, and training moves weights
         little.
     tables (str | Path, optional): As for `MultiEmbed`. Not with `importance_rows`.
-    include_static_vectors (bool): Whether to mix in the pipeline's word vectors.
-    dropout (float, optional): As for `MultiEmbed`.
     seed (int): The hash seed of the first table, saved with the weights; the others
         count up from it. spaCy's 8 reaches only half of the rows.
-    maxout_pieces (int): Linear pieces of the Maxout layer that mixes the tables.
 
     RAISES (TypeError): If `same_hash` or `append_weights` is neither true nor false.
-    RAISES (ValueError): If an argument is out of range or an attribute unknown, if
-        `attrs`, `rows` and `importance_rows` differ in length, or if `tables` has no
-        use; when initialised, if symbols are needed and not there, or the file can't be
-        used.
+    RAISES (ValueError): If an argument is out of range or does not go with another;
+        when initialised, if symbols are needed and not there, or the file is no good.
 
     Source: Tito Svenstrup et al., "Hash Embeddings for Efficient Word Representations"
     (2017), §3 and §6.

@@ -52,8 +52,8 @@ def TransformerEncoder(
         proportion. With fewer, what is learned of the last positions needs less text.
     stride (int, optional): From the start of a span to that of the next, 1 to
         `max_length`; half of that by default. The output for a token is of the span in
-        which it is furthest away from the nearest end. With less, tokens have more of
-        their surroundings, and a long Doc takes longer, by `max_length / stride`.
+        which it is furthest from the nearest end. With less, tokens have more of their
+        surroundings, and a long Doc takes longer, by `max_length / stride`.
     dropout (float): The share of numbers that are dropped in training, 0 to 1: from the
         embeddings with their positions, and from what each sublayer finds. Appendix A
         of the paper has 0.1. `training.dropout` does not change it.
