@@ -16,8 +16,8 @@ from spacy_hashembeds.corpora.columns import (
     Sentence,
     read_documents,
 )
-from spacy_hashembeds.corpora.own_files import NER
 from spacy_hashembeds.corpora.splits import (
+    NER,
     SEED,
     SPLITS,
     Progress,

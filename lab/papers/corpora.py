@@ -14,8 +14,7 @@ from spacy_hashembeds.analysis.features import (
 from spacy_hashembeds.analysis.measures import measure_hash_table
 from spacy_hashembeds.analysis.statistics import SeenUnseenCounter, StatisticsCounter
 from spacy_hashembeds.architectures.embedders.table_kinds import HashTable
-from spacy_hashembeds.corpora.docbin import read_categories, read_docs
-from spacy_hashembeds.corpora.entities import entity_texts
+from spacy_hashembeds.corpora.docbin import entity_texts, read_categories, read_docs
 from spacy_hashembeds.evaluation.tasks import NER
 
 from ..corpora.datasets import DATASETS

@@ -13,7 +13,7 @@ from spacy_hashembeds.analysis.statistics import (
     count_seen_unseen,
     count_unknown,
 )
-from spacy_hashembeds.corpora.entities import entity_texts
+from spacy_hashembeds.corpora.docbin import entity_texts
 
 
 @pytest.fixture

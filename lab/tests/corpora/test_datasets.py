@@ -12,9 +12,8 @@ from spacy_hashembeds.analysis.statistics import (
     corpus_statistics,
     count_seen_unseen,
 )
-from spacy_hashembeds.corpora.columns import ColumnFormat, read_documents
-from spacy_hashembeds.corpora.entities import entity_texts
-from spacy_hashembeds.corpora.readers import make_doc
+from spacy_hashembeds.corpora.columns import ColumnFormat, make_doc, read_documents
+from spacy_hashembeds.corpora.docbin import entity_texts
 
 from .test_ontonotes import part, rows
 
