@@ -236,7 +236,7 @@ def test_a_failed_save_keeps_the_old_file(tmp_path):
     save_symbols(path, tables)
     whole = path.read_bytes()
     broken = SymbolTable(numpy.array([print], dtype=object), numpy.array([1]))
-    with pytest.raises(ValueError, match=r"NORM: object of shape \(1,\)"):
+    with pytest.raises(ValueError, match=r"NORM: symbols object of shape \(1,\)"):
         save_symbols(path, SymbolTables({"NORM": broken}, lang="en", min_freq=1))
     assert path.read_bytes() == whole
     assert list(tmp_path.iterdir()) == [path]

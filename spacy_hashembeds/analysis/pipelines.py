@@ -10,8 +10,7 @@ from spacy.util import dot_to_dict, load_config, load_model_from_config
 from spacy.vocab import Vocab
 from thinc.api import Config
 
-from ..expansion import check_variables
-from ..loading import load_trained
+from ..loading import check_variables, load_trained
 
 #: A config, or its file.
 ConfigSource = str | Path | dict[str, Any]

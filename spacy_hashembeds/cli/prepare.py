@@ -77,12 +77,12 @@ def prepare_cli(
     from ..corpora.columns import ColumnFormat
     from ..corpora.labelled import TextFormat
     from ..corpora.splits import SPLITS, prepare_files
-    from ..files import check_target
+    from ..files import check_targets
 
     separator = separator and separator.replace(r"\t", "\t")
     try:
-        for split in SPLITS:
-            check_target(output / f"{split}.spacy", [train, dev, test])
+        outputs = [output / f"{split}.spacy" for split in SPLITS]
+        check_targets(outputs, [train, dev, test])
         layout = (
             ColumnFormat(
                 separator=separator,
