@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import chain, groupby, pairwise
 from operator import attrgetter
 from pathlib import Path
-from typing import NamedTuple, NoReturn
+from typing import NamedTuple
 
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
@@ -49,19 +49,11 @@ class _Block(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class ColumnFormat:
-    r"""How a column file is laid out. Lines that hold nothing but white space
-    stand between sentences, `-DOCSTART-` lines between documents.
+    """How a column file is laid out: the settings of `spacy-hashembeds.IOBCorpus.v1`,
+    checked.
 
-    separator (str): What stands between columns, e.g. "\t" where a word may hold a
-        space. None: any run of spaces and tabs.
-    word (int): Column of the token, from 0; negative counts from the end.
-    tag (int): Column of the entity tag.
-    encoding (str): Encoding of the file, one that extends ASCII. A byte-order mark
-        at the beginning is dropped.
-    group (str): What becomes one document: each "sentence", or each "document".
+    word, tag (int): The columns of the tokens and of their tags.
     comments (bool): Whether lines before a sentence may be comments ("# …").
-    RAISES (ValueError): An unknown encoding or group, an empty separator, or one
-        column for both word and tag.
     """
 
     separator: str | None = None
@@ -92,8 +84,6 @@ def read_documents(path: Path, layout: ColumnFormat) -> Iterator[Document]:
     """Read a column file. Nothing is read before the first document is asked for,
     and no more than one document is kept.
 
-    path (Path): The file.
-    layout (ColumnFormat): How it is laid out.
     YIELDS (list[Sentence]): The documents that hold at least one token.
     RAISES (ValueError): A line that cannot be parsed, or words that are the numbers of
         words, as `path:line: …`.
@@ -167,7 +157,17 @@ def _refuse_numbers(
                 break
         yield block
     if is_open and numbered:
-        _fail_at_numbers(path, layout, numbered[0])
+        _, _, line, texts = numbered[0]
+        columns = [f"{i} ({quote(text, 20)})" for i, text in enumerate(texts[:20])]
+        tags = [str(i) for i, text in enumerate(texts) if _is_tag(text)]
+        fail(
+            path,
+            line,
+            f"column {layout.word} should hold the words, but numbers them. The "
+            f"columns are {', '.join(columns)}; tags may stand in "
+            f"{' or '.join(tags[:4])}. Say which has the words and which the tags: "
+            "--word-column and --tag-column, or word_column and tag_column in a config",
+        )
 
 
 def _are_numbers(words: list[str]) -> bool:
@@ -177,19 +177,6 @@ def _are_numbers(words: list[str]) -> bool:
         return False
     steps = {int(after) - int(before) for before, after in pairwise(numbers)}
     return steps <= {1} or steps <= {0}  # the number of the sentence, all the way
-
-
-def _fail_at_numbers(path: Path, layout: ColumnFormat, block: _Block) -> NoReturn:
-    columns = [f"{i} ({quote(text, 20)})" for i, text in enumerate(block.columns[:20])]
-    tags = [str(i) for i, text in enumerate(block.columns) if _is_tag(text)]
-    fail(
-        path,
-        block.line,
-        f"column {layout.word} should hold the words, but numbers them. The columns "
-        f"are {', '.join(columns)}; tags may stand in {' or '.join(tags[:4])}. Say "
-        "which has the words and which the tags: --word-column and --tag-column, or "
-        "word_column and tag_column in a config",
-    )
 
 
 def _split(line: str, separator: str | None) -> list[str]:

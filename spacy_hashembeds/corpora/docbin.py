@@ -56,11 +56,7 @@ def read_categories(path: str | Path) -> Iterator[dict[str, float]]:
 
 
 def entity_texts(docs: Iterable[Doc]) -> set[str]:
-    """Collect the texts of all entities, as a training split is remembered by.
-
-    docs (Iterable[Doc]): The annotated docs of the training split.
-    RETURNS (set[str]): The texts as they are written, whatever their labels.
-    """
+    """Collect the texts of all entities as they are written, whatever their labels."""
     return {ent.text for doc in docs for ent in doc.ents}
 
 

@@ -31,11 +31,8 @@ _REMEDY = (
 
 
 class LabelledText(NamedTuple):
-    """A text and what it is about.
-
-    text (str): The text.
-    cats (dict[str, float]): 1.0 or 0.0 for each label of the corpus, as in `Doc.cats`:
-        a text classifier learns from both.
+    """A text, and 1.0 or 0.0 for each label of the corpus, as in `Doc.cats`: a text
+    classifier learns from both.
     """
 
     text: str
@@ -44,21 +41,11 @@ class LabelledText(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class TextFormat:
-    r"""How a file of texts with labels is laid out. Files that end in .jsonl or .ndjson
-    have a JSON object on each line, others are CSV.
+    """How a file of texts with labels is laid out: the settings of
+    `spacy-hashembeds.LabelledTextsCorpus.v1`, checked. Files that end in .jsonl or
+    .ndjson have a JSON object on each line, others are CSV.
 
-    text (Sequence[str]): The columns that hold text, in the order in which to read
-        them: keys of objects, or names in the first line of a CSV file. If these and
-        `label` are numbers, such a file has no line of names, and its columns count
-        from 0; negative numbers count from the end.
-    label (str): The column of the label. In JSONL, it may hold a list of labels too, or
-        an object with 1 or 0, true or false, for each label, as `Doc.cats` has.
-    separator (str): What stands between the columns of CSV, one character. None: "\t"
-        in files that end in .tsv, else a comma.
-    encoding (str): Encoding of the file, one that extends ASCII. A byte-order mark at
-        the beginning is dropped.
-    RAISES (ValueError): An unknown encoding, a separator that can't be, no column of
-        text, or one column twice.
+    text (Sequence[str]), label (str): The columns of the text and of the label.
     """
 
     text: Sequence[str] = ("text",)
@@ -91,8 +78,6 @@ def read_labelled(
 ) -> Iterator[LabelledText]:
     """Read a file of texts with labels.
 
-    path (Path): The file.
-    layout (TextFormat): How it is laid out.
     labels (Iterable[str], optional): All labels that there are. Default: those in the
         file, in the order of the alphabet, for which it is read twice.
     YIELDS (LabelledText): The text of each row, with blanks between what its columns

@@ -130,14 +130,9 @@ def read_annotated(
 ) -> Iterator[Doc]:
     """Read docs with entities from whatever holds some.
 
-    path (str | Path): A `.spacy` file, or a folder of them; any other file is text with
-        one token a line, in the IOB, BIO, BILUO or BIOES scheme.
-    vocab (Vocab): The vocab of the docs.
+    path (str | Path): A `.spacy` file, or a folder of them, as for `read_docs`; any
+        other file is text with one token a line, as for `read_documents`.
     layout (ColumnFormat): How such text is laid out.
-    RAISES (FileNotFoundError): If there is no such file, or none in the folder.
-    RAISES (ValueError): If a file can't be read, or is of another kind: see
-        `read_docs` and `read_documents`.
-    YIELDS (Doc): The docs, in order.
     """
     path = Path(path)
     if (path / "meta.json").is_file():

@@ -85,10 +85,8 @@ def prepare_files(
 ) -> dict[str, Path]:
     """Convert your own files. Labels of texts are those of all files together.
 
-    train (Path): The file of the training split.
-    dev (Path): The file of the development split. Of texts with labels, None: one in
-        ten texts for training is, drawn as in `hold_out`.
-    test (Path): The file of the test split, if there is one.
+    train, dev, test (Path): The file of each split. Texts with labels need none for
+        dev: one in ten texts for training is held out, as `hold_out` draws them.
     lang (str): Code of the language, e.g. "en".
     output (Path): The folder to write to, made if need be. Files of earlier splits in
         it are replaced only after every split could be read and written.
@@ -191,10 +189,7 @@ def write_splits(
     """Write the splits of a corpus, all or none of them.
 
     splits (Splits): The documents of each split, read as they are written.
-    task (Task): What they are annotated for.
-    lang (str): Code of their language.
     output (Path): The folder to write to, made if need be.
-    progress (Progress): Wraps the documents of each split.
     RETURNS (dict[str, Path]): The file of each split; where a split has more than
         `MAX_DOCS` documents, a folder of files, which spaCy reads as it reads a file.
     RAISES (ValueError): An unknown language, an empty split, or what cannot be read.
