@@ -1,15 +1,19 @@
 """What `spacy hashembeds prepare` shows of what it has written."""
 
 from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from spacy.tokens import Doc
+from spacy.vocab import Vocab
+from wasabi import msg
+
+from ..analysis.statistics import corpus_statistics, count_seen_unseen
+from ..controls import show_controls
+from ..corpora.docbin import entity_texts, read_docs
+from ..display import Table, show
 from ._progress import show_progress
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from spacy.tokens import Doc
 
 #: The most words of a sentence or text that are shown, and characters of each.
 _N_SHOWN = 30
@@ -18,7 +22,7 @@ _N_SHOWN = 30
 _N_LABELS = 30
 
 
-def show_documents(documents: "Iterator[Any]", split: str) -> "Iterable[Any]":
+def show_documents(documents: Iterator[Any], split: str) -> Iterable[Any]:
     """Show how many documents of a split have been converted."""
     return show_progress(documents, f"Converting {split}", unit="documents")
 
@@ -29,7 +33,7 @@ def show_prepared(paths: dict[str, Path]) -> None:
 
     paths (dict[str, Path]): The file or folder of each split.
     """
-    first = next(_read(paths["train"]))
+    first = next(read_docs(paths["train"], Vocab()))
     if first.cats:
         _print_labels(paths)
         _print_text(paths["train"], first)
@@ -38,24 +42,12 @@ def show_prepared(paths: dict[str, Path]) -> None:
         _print_sentence(paths["train"], first)
 
 
-def _read(path: Path) -> "Iterator[Doc]":
-    from spacy.vocab import Vocab
-
-    from ..corpora.docbin import read_docs
-
-    return read_docs(path, Vocab())
-
-
-def _read_split(path: Path, split: str) -> "Iterable[Doc]":
-    return show_progress(_read(path), f"Counting {split}", unit="docs")
+def _read_split(path: Path, split: str) -> Iterable[Doc]:
+    return show_progress(read_docs(path, Vocab()), f"Counting {split}", unit="docs")
 
 
 def _print_labels(paths: dict[str, Path]) -> None:
     """Print how many texts of each split have each label."""
-    from wasabi import msg
-
-    from ..controls import show_controls
-
     counts: dict[str, Counter[str]] = {split: Counter() for split in paths}
     totals = {"All texts": Counter[str](), "Their tokens": Counter[str]()}
     values: set[float] = set()
@@ -67,32 +59,21 @@ def _print_labels(paths: dict[str, Path]) -> None:
             totals["All texts"][split] += 1
             totals["Their tokens"][split] += len(doc)
     labels = sorted(set().union(*counts.values()))
-    names = {label: show_controls(label[:_N_SHOWN]) for label in labels}
-    rows = [(names[x], *(counts[s][x] for s in paths)) for x in labels[:_N_LABELS]]
+    rows = [(x[:_N_SHOWN], *(counts[s][x] for s in paths)) for x in labels[:_N_LABELS]]
     rows += [(name, *(total[s] for s in paths)) for name, total in totals.items()]
     has_parts = not values <= {0.0, 1.0}
-    msg.table(
-        [(name, *(f"{count:,}" for count in row)) for name, *row in rows],
-        header=(f"Texts with the label{' at 0.5 or more' * has_parts}", *paths),
-        aligns=("l", *"r" * len(paths)),
-        divider=True,
-        spacing=2,
-    )
+    _print_table((f"Texts with the label{' at 0.5 or more' * has_parts}", *paths), rows)
     if len(labels) > _N_LABELS:
         msg.info(f"{len(labels) - _N_LABELS:,} more labels are not shown.")
-    unknown = [names[label] for label in labels if not counts["train"][label]]
+    unknown = [x[:_N_SHOWN] for x in labels if not counts["train"][x]]
     if unknown:
         msg.warn(
             "No text for training has these labels, so that nothing can learn them:",
-            ", ".join(unknown[:_N_LABELS]),
+            show_controls(", ".join(unknown[:_N_LABELS])),
         )
 
 
-def _print_text(path: Path, doc: "Doc") -> None:
-    from wasabi import msg
-
-    from ..controls import show_controls
-
+def _print_text(path: Path, doc: Doc) -> None:
     labels = [
         label[:_N_SHOWN] + ("" if value == 1 else f" {value:.2f}")
         for label, value in doc.cats.items()
@@ -106,11 +87,6 @@ def _print_text(path: Path, doc: "Doc") -> None:
 
 def _print_statistics(paths: dict[str, Path]) -> None:
     """Print how many documents, words and entities each split has."""
-    from wasabi import msg
-
-    from ..analysis.statistics import corpus_statistics, count_seen_unseen
-    from ..corpora.docbin import entity_texts
-
     rows = []
     train_texts: set[str] = set()
     for split, path in paths.items():
@@ -120,30 +96,20 @@ def _print_statistics(paths: dict[str, Path]) -> None:
             train_texts = entity_texts(docs)
         entities = count_seen_unseen(train_texts, docs)
         before = (counts.documents, counts.tokens, counts.vocabulary, counts.classes)
-        rows.append(
-            (
-                split,
-                *(f"{count:,}" for count in before),
-                f"{counts.entities_per_document:.2f}",
-                f"{entities.seen:,}",
-                f"{entities.unseen:,}",
-            )
-        )
-    header = (
-        *("Split", "Documents", "Tokens", "Vocabulary", "Classes"),
-        *("Entities/doc", "Seen", "Unseen"),
-    )
-    aligns = tuple("lrrrrrrr")
-    msg.table(rows, header=header, aligns=aligns, divider=True, spacing=2)
+        per_document = f"{counts.entities_per_document:.2f}"
+        rows.append((split, *before, per_document, entities.seen, entities.unseen))
+    columns = "Split Documents Tokens Vocabulary Classes Entities/doc Seen Unseen"
+    _print_table(columns.split(), rows)
 
 
-def _print_sentence(path: Path, first: "Doc") -> None:
+def _print_table(header: Sequence[str], rows: Sequence[Sequence[str | int]]) -> None:
+    cells = [[x if isinstance(x, str) else f"{x:,}" for x in row] for row in rows]
+    show([Table(title=None, legend=None, header=header, rows=cells)], msg)
+
+
+def _print_sentence(path: Path, first: Doc) -> None:
     """Show the first sentence with an entity as it was understood, or the first."""
-    from wasabi import msg
-
-    from ..controls import show_controls
-
-    doc = next((doc for doc in _read(path) if doc.ents), None)
+    doc = next((doc for doc in read_docs(path, Vocab()) if doc.ents), None)
     if doc is None:
         shown = show_controls(_show_sentence(first, 0))
         msg.warn(f"No entity in {path}. Its first sentence:", shown)
@@ -152,7 +118,7 @@ def _print_sentence(path: Path, first: "Doc") -> None:
         msg.info(f"The first sentence with an entity in {path}:", shown)
 
 
-def _show_sentence(doc: "Doc", place: int) -> str:
+def _show_sentence(doc: Doc, place: int) -> str:
     """Write the sentence that a token stands in, with entities in brackets."""
     sentence = doc[place].sent
     start = sentence.start if place < sentence.start + _N_SHOWN else place

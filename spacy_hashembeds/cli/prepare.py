@@ -8,7 +8,6 @@ from spacy.cli._util import Arg, Opt
 from ._app import describe, hashembeds_cli
 from ._columns import GROUP, TAG_COLUMN, WORD_COLUMN
 from ._output import QUIET
-from ._prepared import show_documents, show_prepared
 
 
 class Kind(StrEnum):
@@ -78,6 +77,7 @@ def prepare_cli(
     from ..corpora.labelled import TextFormat
     from ..corpora.splits import SPLITS, prepare_files
     from ..files import check_targets
+    from ._prepared import show_documents, show_prepared
 
     separator = separator and separator.replace(r"\t", "\t")
     try:
