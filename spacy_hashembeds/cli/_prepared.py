@@ -59,7 +59,9 @@ def _print_labels(paths: dict[str, Path]) -> None:
             totals["All texts"][split] += 1
             totals["Their tokens"][split] += len(doc)
     labels = sorted(set().union(*counts.values()))
-    rows = [(x[:_N_SHOWN], *(counts[s][x] for s in paths)) for x in labels[:_N_LABELS]]
+    rows: list[tuple[str | int, ...]] = [
+        (x[:_N_SHOWN], *(counts[s][x] for s in paths)) for x in labels[:_N_LABELS]
+    ]
     rows += [(name, *(total[s] for s in paths)) for name, total in totals.items()]
     has_parts = not values <= {0.0, 1.0}
     _print_table((f"Texts with the label{' at 0.5 or more' * has_parts}", *paths), rows)
