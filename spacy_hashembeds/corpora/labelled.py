@@ -4,7 +4,7 @@ Files are read lazily, a row at a time.
 """
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -20,6 +20,9 @@ _JSONL = (".jsonl", ".ndjson")
 
 # Half a character, which JSON can write, but no encoding.
 _SURROGATE = re.compile("[\ud800-\udfff]")
+
+#: Takes the documents of a split and the split's name, and hands the documents on.
+Progress = Callable[[Iterator[Any], str], Iterable[Any]]
 
 #: A row of a file: the line that it begins on, and what its columns hold.
 _Row = tuple[int, Mapping[str, Any]]
@@ -86,7 +89,7 @@ def read_labelled(
         `labels`, as `path:line: …`.
     """
     if labels is None:
-        labels = gather_labels(read_labels(path, layout), source=str(path))
+        labels = gather_labels({"train": path}, layout)
     none = dict.fromkeys(labels, 0.0)
     for line, text, chosen in _read_records(path, layout):
         unknown = [label for label in chosen if label not in none]
@@ -101,24 +104,27 @@ def read_labelled(
         yield LabelledText(text, {**none, **chosen})
 
 
-def read_labels(path: Path, layout: TextFormat) -> Iterator[Collection[str]]:
-    """Read the labels that each row of a file names, as `read_labelled` does."""
-    for _, _, chosen in _read_records(path, layout):
-        yield chosen.keys()
+def gather_labels(
+    paths: Mapping[str, Path],
+    layout: TextFormat,
+    progress: Progress = lambda rows, split: rows,
+) -> list[str]:
+    """List the labels of files, by the names of their splits, in the order of the
+    alphabet.
 
-
-def gather_labels(rows: Iterable[Collection[str]], *, source: str) -> list[str]:
-    """List the labels of all rows in the order of the alphabet.
-
-    source (str): What an error calls the files.
-    RAISES (ValueError): If there is not one.
+    RAISES (ValueError): If there is not one, or as `read_labelled`.
     """
-    labels = sorted(set(chain.from_iterable(rows)))
+    labels: set[str] = set()
+    for split, path in paths.items():
+        rows = _read_records(path, layout)
+        for _, _, chosen in progress(rows, f"the labels of {split}"):
+            labels.update(chosen)
     if not labels:
         raise ValueError(
-            f"{source}: expected texts with labels, but not one has any. {_REMEDY}."
+            f"{', '.join(map(str, paths.values()))}: expected texts with labels, but "
+            f"not one has any. {_REMEDY}."
         )
-    return labels
+    return sorted(labels)
 
 
 def make_text_doc(nlp: Language, labelled: LabelledText) -> Doc:

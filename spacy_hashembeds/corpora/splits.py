@@ -2,7 +2,7 @@
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
@@ -22,19 +22,16 @@ from ..folders import replacing_folder
 from .columns import ColumnFormat, make_doc, read_documents
 from .labelled import (
     LabelledText,
+    Progress,
     TextFormat,
     gather_labels,
     make_text_doc,
     read_labelled,
-    read_labels,
 )
 from .lines import check_is_regular
 
 #: The documents of each split, in whatever form the task has them.
 Splits = Mapping[str, Iterator[Any]]
-
-#: Takes the documents of a split and the split's name, and hands the documents on.
-Progress = Callable[[Iterator[Any], str], Iterable[Any]]
 
 SPLITS = ("train", "dev", "test")
 SEED = 42
@@ -127,13 +124,7 @@ def _read_texts(
 ) -> Splits:
     for path in paths.values():
         check_is_regular(path)
-    labels = gather_labels(
-        chain.from_iterable(
-            progress(read_labels(path, layout), f"the labels of {split}")
-            for split, path in paths.items()
-        ),
-        source=", ".join(map(str, paths.values())),
-    )
+    labels = gather_labels(paths, layout, progress)
     read = partial(read_labelled, layout=layout, labels=labels)
     splits = {split: read(path) for split, path in paths.items()}
     if "dev" not in paths:
