@@ -57,10 +57,6 @@ class SymbolTables:
             )
         return self.tables[attr]
 
-    def get_symbols(self, attr: str) -> numpy.ndarray:
-        """Get the symbols of one attribute: see `get_table`."""
-        return self.get_table(attr).symbols
-
 
 def count_values(docs: Iterable[Doc], attrs: Sequence[str]) -> Counts:
     """Count the values that attributes take, over the tokens of a corpus.
