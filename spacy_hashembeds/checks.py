@@ -91,19 +91,16 @@ def check_choice(known: Sequence[str], **arguments: str) -> None:
 
 def check_dropout(dropout: float | None, *, name: str = "dropout") -> None:
     """Check a rate of dropout, which is the argument `name`."""
-    is_number = isinstance(dropout, int | float) and not isinstance(dropout, bool)
-    if dropout is not None and not (is_number and 0 <= dropout < 1):
-        raise ValueError(
-            f"'{name}' should be in [0, 1) or null, but is {_quote(dropout)}."
-        )
+    if dropout is not None:
+        check_shares("[0, 1) or null", **{name: dropout})
 
 
-def check_shares(**arguments: float) -> None:
+def check_shares(bounds: str = "[0, 1)", **arguments: float) -> None:
     """Check that arguments are shares of a whole, and none the whole itself."""
     for name, value in arguments.items():
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
         if not (is_number and 0 <= value < 1):
-            raise ValueError(f"'{name}' should be in [0, 1), but is {_quote(value)}.")
+            raise ValueError(f"'{name}' should be in {bounds}, but is {_quote(value)}.")
 
 
 def check_types(types: type | UnionType, expected: str, **arguments: object) -> None:
