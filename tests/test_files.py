@@ -11,7 +11,6 @@ import pytest
 from spacy_hashembeds.files import (
     MAX_QUOTED,
     bytes_on_disk,
-    check_target,
     check_targets,
     choose_suffix,
     find_descriptor,
@@ -329,7 +328,7 @@ def test_an_input_is_not_to_be_written(path, other, monkeypatch):
     os.link(path, "twin")
     message = f"'{re.escape(other)}' can't be written: it would replace '{path}'"
     with pytest.raises(FileExistsError, match=message):
-        check_target(other, [None, "a_package", path])
+        check_targets([other], [None, "a_package", path])
 
 
 @pytest.mark.parametrize("name", ["new.json", "a/new.json", "old.json"])
@@ -340,17 +339,17 @@ def test_nothing_is_to_be_written_into_an_input(tmp_path, name):
     (tmp_path / "link").symlink_to(folder)
     message = f"{name}' can't be written: it would be put into the folder '{folder}'"
     with pytest.raises(FileExistsError, match=message):
-        check_target(tmp_path / "link" / name, [folder])
+        check_targets([tmp_path / "link" / name], [folder])
 
 
 def test_what_can_be_written_passes_and_leaves_nothing(path):
     neighbour = path.with_name("neighbour")
     neighbour.mkdir()
-    check_target(path, [neighbour, path.with_name("gone")])
-    check_target(path.parent / "a" / "b.json", [path])
-    check_target(None, [path])
-    check_target("/dev/stdout", [path])
-    check_target("/dev/null", ["/dev/null"])
+    check_targets([path], [neighbour, path.with_name("gone")])
+    check_targets([path.parent / "a" / "b.json"], [path])
+    check_targets([None], [path])
+    check_targets(["/dev/stdout"], [path])
+    check_targets(["/dev/null"], ["/dev/null"])
     assert names(path.parent) == ["neighbour", "scores.json"]
     assert path.read_text() == "old"
 
@@ -359,7 +358,7 @@ def test_what_can_be_written_passes_and_leaves_nothing(path):
 def test_a_file_is_no_folder_to_write_to(path, name):
     message = f"{name}' can't be written: '{path}' is a file, and no folder"
     with pytest.raises(NotADirectoryError, match=message):
-        check_target(path.parent / name)
+        check_targets([path.parent / name])
 
 
 LONG = "n" * 300
@@ -368,7 +367,7 @@ LONG = "n" * 300
 @pytest.mark.parametrize("name", [LONG, f"{LONG}/x.json", f"new/{LONG}/x", "n" * 250])
 def test_names_that_are_too_long_are_found_before_the_work(tmp_path, name):
     with pytest.raises(OSError, match=f"name too long: '.*{name}'"):
-        check_target(tmp_path / name)
+        check_targets([tmp_path / name])
     assert names(tmp_path) == []
 
 

@@ -14,8 +14,7 @@ from spacy.vocab import Vocab
 
 from lab.corpora.misspellings import misspell
 from spacy_hashembeds.analysis.statistics import StatisticsCounter
-from spacy_hashembeds.corpora.docbin import read_docs
-from spacy_hashembeds.corpora.entities import entity_texts
+from spacy_hashembeds.corpora.docbin import entity_texts, read_docs
 
 from ..damage_values import damage_value
 from ..target import Part, Target

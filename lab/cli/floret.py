@@ -58,12 +58,12 @@ def floret_cli(
     """
     from wasabi import msg
 
-    from spacy_hashembeds.files import check_target
+    from spacy_hashembeds.files import check_targets
 
     from ..vectors.floret import train_floret
 
     try:
-        check_target(output, [text])
+        check_targets([output], [text])
         trained = train_floret(
             text,
             output,

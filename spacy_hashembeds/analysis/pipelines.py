@@ -15,10 +15,9 @@ from ..architectures.embedders.descriptions import find_table_kinds, get_descrip
 from ..architectures.embedders.hash_former_embed import WordColumn
 from ..architectures.embedders.table_kinds import Table
 from ..checks import check_attributes
-from ..expansion import check_variables
 from ..layers import symboltaker
 from ..layers.symboltaker import Symbols
-from ..loading import load_trained
+from ..loading import check_variables, load_trained
 from ..symbols import load_symbols
 from .features import Vocabulary
 

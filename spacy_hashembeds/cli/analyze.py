@@ -55,11 +55,11 @@ def analyze_cli(
 
     from ..analysis.analyze import analyze
     from ..display import show
-    from ..files import check_target, write_json
+    from ..files import check_targets, write_json
 
     overrides = read_overrides(ctx.args)
     try:
-        check_target(output, [train, dev, test, config, model, vectors])
+        check_targets([output], [train, dev, test, config, model, vectors])
         data = analyze(
             train,
             dev=dev,

@@ -12,7 +12,7 @@ from markupsafe import Markup, escape
 from spacy.displacy.render import EntityRenderer
 
 from ..controls import show_controls
-from ..html_templates import make_environment
+from ..display import make_environment
 from .tables import Change, Range, Score, Table, make_sections
 
 #: Kinds of errors that are shown with their texts; all are listed.

@@ -19,7 +19,7 @@ import numpy as np
 from spacy.tokens import Doc
 from spacy.training import Example
 
-from ..corpora.entities import read_entity_texts
+from ..corpora.docbin import read_entity_texts
 from .counts import Counts, add_counts, describe_counts, make_counts
 
 # Label, first token, token after the last, in the gold doc's tokens.

@@ -14,8 +14,8 @@ from spacy.training.corpus import FILE_TYPE
 from spacy.vocab import Vocab
 
 from ..checks import check_items
-from ..corpora.annotated import read_annotated
 from ..corpora.columns import ColumnFormat
+from ..corpora.readers import read_annotated
 from ..files import quote
 from ..loading import load_trained
 from .bootstrap import CONFIDENCE, Draws

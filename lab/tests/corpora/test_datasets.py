@@ -9,8 +9,7 @@ from spacy.vocab import Vocab
 
 from lab.corpora.datasets import ANEM, ARCHAEOLOGY, WNUT17, prepare_dataset
 from spacy_hashembeds.analysis.statistics import StatisticsCounter
-from spacy_hashembeds.corpora.columns import ColumnFormat, read_documents
-from spacy_hashembeds.corpora.readers import make_doc
+from spacy_hashembeds.corpora.columns import ColumnFormat, make_doc, read_documents
 
 from .test_ontonotes import part, rows
 
