@@ -6,10 +6,12 @@ falls back to its `generic` kernels, and numpy's own BLAS is several times as fa
 
 import ctypes
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 import numpy
 from spacy.language import Language
@@ -29,15 +31,10 @@ SHAPES: tuple[Shape, ...] = ((27, 288, 288), (900, 288, 288), (900, 384, 288))
 #: results that are rounded otherwise, and may be noise.
 MARGIN = 1.2
 
-# Enough to choose, in some 20 milliseconds.
-_SHAPES_TO_CHOOSE: tuple[Shape, ...] = ((27, 288, 288), (200, 288, 288))
 
-
-class Blas(NamedTuple):
-    """A library, the kernels it chose for this processor, and its threads.
-
-    What can't be found out is None.
-    """
+@dataclass(frozen=True)
+class Blas:
+    """A library, the kernels it chose for this processor, and its threads, if known."""
 
     name: str
     version: str
@@ -46,12 +43,10 @@ class Blas(NamedTuple):
 
 
 class NumpyBlasOps(NumpyOps):
-    """Thinc's operations on the CPU, with numpy's BLAS on one thread, as blis is.
+    """Thinc's operations on the CPU, with numpy's BLAS, on one thread as blis is.
 
-    OpenBLAS would start a thread for each core, and they wait for each other: where
-    other processes use the cores, such as those of `n_process`, that is slower than
-    blis. For all else in the process, its threads stay as they are. The threads of
-    libraries other than OpenBLAS are as their own settings say.
+    That is, if it is OpenBLAS: see `one_thread`. Threads of other libraries are as
+    their own settings say.
     """
 
     def gemm(
@@ -70,8 +65,8 @@ class NumpyBlasOps(NumpyOps):
     def cblas(self) -> Any:
         """Get the BLAS for C code, such as spaCy's parser, as `thinc.api.Ops`.
 
-        numpy's own where there are compiled kernels, which it is called through, and
-        where it is OpenBLAS as in numpy's wheels; else blis.
+        It is blis where there are no compiled kernels to call numpy's through, or where
+        that is no OpenBLAS as in numpy's wheels.
         """
         sgemm, saxpy = find_cblas("cblas_sgemm"), find_cblas("cblas_saxpy")
         if compiled.kernels is None or sgemm is None or saxpy is None:
@@ -84,10 +79,7 @@ NUMPY_BLAS_OPS = NumpyBlasOps(use_blis=False)
 
 
 def describe_blis() -> Blas:
-    """Describe the blis that Thinc uses.
-
-    Its kernels are "generic" where it has none for the processor.
-    """
+    """Describe Thinc's blis: "generic" where it has no kernels for the processor."""
     query = find_function("blis.cy", ("bli_arch_query_id",), ctypes.c_int)
     get_name = find_function("blis.cy", ("bli_arch_string",), ctypes.c_char_p)
     kernels = get_name(query()).decode() if query and get_name else None
@@ -95,10 +87,7 @@ def describe_blis() -> Blas:
 
 
 def describe_numpy_blas() -> Blas:
-    """Describe the library that numpy was built with.
-
-    Only OpenBLAS tells its kernels and threads.
-    """
+    """Describe the library that numpy was built with; OpenBLAS tells everything."""
     config: Any = numpy.show_config(mode="dicts")
     built = config.get("Build Dependencies", {}).get("blas", {})
     get_name = find_openblas("get_corename", ctypes.c_char_p)
@@ -123,8 +112,6 @@ def measure_speeds(
     shapes (Sequence[Shape]): Rows, inputs and outputs of each layer.
     rounds (int): How often to measure. The fastest counts, which other processes have
         disturbed least; one round goes before.
-
-    RAISES (ValueError): If `rounds` is below 1.
     RETURNS (dict[str, list[float]]): For each choice, its speed at each shape.
     """
     check_integers(1, rounds=rounds)
@@ -144,12 +131,10 @@ def is_faster(speeds: Sequence[float], others: Sequence[float]) -> bool:
 
 @cache
 def is_numpy_faster() -> bool:
-    """Whether numpy's BLAS is clearly faster than blis here, on one thread each.
-
-    Measured once a process.
-    """
+    """Measure whether numpy's BLAS is clearly faster than blis, on one thread each."""
     choices = {"numpy": NUMPY_BLAS_OPS, "blis": BLIS_OPS}
-    speeds = measure_speeds(choices, _SHAPES_TO_CHOOSE)
+    # enough to choose, in some 20 milliseconds
+    speeds = measure_speeds(choices, ((27, 288, 288), (200, 288, 288)))
     return is_faster(speeds["numpy"], speeds["blis"])
 
 
@@ -170,25 +155,39 @@ def use_fastest_blas(nlp: Language) -> bool:
 
     What the callback does in `[nlp.after_pipeline_creation]`. Only on the CPU, only
     where numpy's BLAS is measured to be clearly faster than blis, and only this
-    pipeline: others stay as they are. On one thread, as blis.
-    Predictions and gradients are the same but for rounding. spaCy's parser, whose loop
-    over states is C, has it too where there are compiled kernels, and else blis.
+    pipeline. On one thread, as blis. Predictions and gradients are the same but for
+    rounding. spaCy's parser, whose loop over states is C, has it too where there are
+    compiled kernels, and else blis.
 
     nlp (Language): The pipeline. Layers that are made or replaced later, such as the
         last one of a parser that gets more labels, are not affected.
-
-    RAISES (TypeError): If it is no pipeline.
     RETURNS (bool): Whether any layer was moved.
     """
     check_pipeline(nlp)
     moved = False
-    for _, pipe in nlp.components:
+    for _, node in walk_layers(nlp):
+        ops = choose_ops(node.ops)
+        moved = moved or ops is not node.ops
+        node.ops = ops
+    return moved
+
+
+@contextmanager
+def keeping_ops() -> Iterator[Ops]:
+    """Give Thinc's current ops, and make them the current ones again in the end."""
+    ops = get_current_ops()
+    try:
+        yield ops
+    finally:
+        set_current_ops(ops)
+
+
+def walk_layers(nlp: Language) -> Iterator[tuple[str, Model]]:
+    """Give all layers of all components, with the names of these."""
+    for name, pipe in nlp.components:
         model = getattr(pipe, "model", None)
         for node in model.walk() if isinstance(model, Model) else ():
-            ops = choose_ops(node.ops)
-            moved = moved or ops is not node.ops
-            node.ops = ops
-    return moved
+            yield name, node
 
 
 def use_fastest_blas_from_now_on() -> bool:
@@ -196,9 +195,7 @@ def use_fastest_blas_from_now_on() -> bool:
 
     What the callback does in `[nlp.before_creation]`: as `use_fastest_blas`, but for
     all pipelines to come too, and for layers that they make or replace later. They keep
-    it wherever they run.
-
-    RETURNS (bool): Whether that is another one than before.
+    it wherever they run. Returns whether that is another one than before.
     """
     before = get_current_ops()
     ops = choose_ops(before)

@@ -2,7 +2,7 @@ import json
 import os
 import subprocess
 import sys
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import pytest
 from spacy.cli._util import app
@@ -106,7 +106,7 @@ def test_json_holds_everything_and_nothing_else_is_printed(run, capfd):
         "threads": None,
     }
     assert shown["gpu"] == {"cupy": "13.0", "device": "Some GPU", "error": None}
-    assert shown["kernels"] == HEALTH.kernels._asdict()
+    assert shown["kernels"] == asdict(HEALTH.kernels)
     assert shown["speeds"] == HEALTH.speeds
     assert shown["shapes"] == [[27, 288, 288], [900, 288, 288], [900, 384, 288]]
 
