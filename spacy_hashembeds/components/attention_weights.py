@@ -39,8 +39,7 @@ class AttentionWeights:
 
     def __call__(self, doc: Doc) -> Doc:
         """Keep the weights of one Doc."""
-        self._annotate([doc])
-        return doc
+        return next(self.pipe([doc]))
 
     def pipe(self, stream: Iterable[Doc], *, batch_size: int = 128) -> Iterator[Doc]:
         """Keep the weights of many Docs."""

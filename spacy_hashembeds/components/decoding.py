@@ -36,9 +36,7 @@ NO_ENTITIES = Entities(_NONE, _NONE, _NONE, np.zeros(0, dtype="float32"))
 def decode_greedily(scores: NDArray, lengths: NDArray) -> NDArray:
     """Give each token its best tag, whatever its neighbours have.
 
-    scores (NDArray): Log-probabilities of tags. *Shape:* `(n, 4P + 1)`.
-    lengths (NDArray): The number of tokens of each text. *Shape:* `(texts,)`.
-    RETURNS (NDArray): The numbers of the tags. *Shape:* `(n,)`.
+    Arguments and result are those of `decode_viterbi`.
     """
     return scores.argmax(axis=1)
 
@@ -76,9 +74,8 @@ def find_entities(tags: NDArray, scores: NDArray, lengths: NDArray) -> list[Enti
     These are a token with S, and tokens with B, any number of I, and E, next to each
     other in one text and of one type. Other tags than O are part of no entity.
 
-    tags (NDArray): The numbers of tags. *Shape:* `(n,)`.
-    scores (NDArray): Log-probabilities of tags. *Shape:* `(n, 4P + 1)`.
-    lengths (NDArray): The number of tokens of each text. *Shape:* `(texts,)`.
+    tags (NDArray): The numbers of tags, as `decode_viterbi` gives them for the scores
+        and lengths. *Shape:* `(n,)`.
     RETURNS (list[Entities]): The entities of each text.
     """
     kinds, types = _split_tags(tags)
@@ -142,9 +139,7 @@ def search(scores: NDArray, lengths: NDArray) -> NDArray:
     type. So there are P + 1 states, of which each is reached from two at most, but the
     one outside: time grows with the number of types, not with its square.
 
-    scores (NDArray): As for `decode_viterbi`. *Shape:* `(n, 4P + 1)`.
-    lengths (NDArray): The number of tokens of each text, 1 or more.
-    RETURNS (NDArray): The numbers of the tags. *Shape:* `(n,)`.
+    Arguments and result are those of `decode_viterbi`; each text has a token.
     """
     order, steps = _sort_by_time(lengths)
     scores = scores[order].astype("float64")

@@ -1,4 +1,4 @@
-"""The factory `text_regressor`. It is registered when its entry point is loaded."""
+"""`text_regressor`, numbers for texts, registered by its entry point."""
 
 from collections.abc import Callable, Iterable
 
@@ -36,9 +36,7 @@ def make_text_regressor(
     model: Model[list[Doc], Floats2d],
     scorer: Callable | None,
 ) -> "TextRegressor":
-    """Build the component `text_regressor`. The arguments are those of
-    `TextRegressor`.
-    """
+    """Build the component `text_regressor`: see `TextRegressor`."""
     return TextRegressor(nlp.vocab, model, name, scorer=scorer)
 
 
