@@ -31,7 +31,7 @@ from .conversion import (
 from .parity import LoadedPipeline, compare_pipelines, make_texts_for
 from .replaceable import check_replaceable
 from .result import Acceleration
-from .timing import measure_words_per_second
+from .timing import measure_speeds
 
 #: Takes "texts" to compare or "rounds" to time, and which of them, and hands them on.
 Progress = Callable[[Iterable[Any], str], Iterable[Any]]
@@ -126,6 +126,12 @@ def compare(
         left["nlp.after_pipeline_creation"] = (
             f"{callback['@callbacks']} stands where the choice of BLAS would"
         )
+    speeds = measure_speeds(
+        loaders,
+        parity.sample,
+        rounds=rounds,
+        progress=lambda rounds: progress(rounds, "rounds"),
+    )
     return Acceleration(
         converted=find_convertible(config),
         left=left,
@@ -133,12 +139,7 @@ def compare(
         tokens=parity.tokens,
         unchecked=parity.unchecked,
         max_relative_diff=parity.max_relative_diff,
-        words_per_second=measure_words_per_second(
-            loaders,
-            parity.sample,
-            rounds=rounds,
-            progress=lambda rounds: progress(rounds, "rounds"),
-        ),
+        words_per_second={name: speed.median for name, speed in speeds.items()},
     )
 
 

@@ -3,15 +3,16 @@
 import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
 from typing import Any
 
 import numpy
 from spacy.language import Language
 from spacy.tokens import Doc
+from spacy.util import minibatch
 from thinc.api import Model, Ops, set_current_ops
 
 from ..architectures.encoders.maxout_window_encoder import forward as encode_windows
+from .timing import copy_words
 
 #: Outputs of a layer may differ by this much of the largest (or of 1): they round
 #: differently.
@@ -43,7 +44,12 @@ class LoadedPipeline:
     def annotate(self, texts: Sequence[str | Doc]) -> list[Doc]:
         """Annotate texts with the components that are enabled."""
         set_current_ops(self.ops)
-        return list(self.nlp.pipe(_copy_words(self.nlp, text) for text in texts))
+        return list(
+            self.nlp.pipe(
+                text if isinstance(text, str) else copy_words(text, self.nlp.vocab)
+                for text in texts
+            )
+        )
 
 
 @dataclass
@@ -72,31 +78,24 @@ def compare_pipelines(
     not its component is enabled. Layers without weights, which were never initialised,
     are left out.
 
-    before (LoadedPipeline): The one pipeline.
-    after (LoadedPipeline): The other, with as many nodes in each model.
-    texts (Iterable[str | Doc]): What to annotate. Of Docs, only the words and spaces
-        are taken.
+    before, after (LoadedPipeline): The pipelines, with as many nodes in each model.
+    texts (Iterable[str | Doc]): What to annotate, of Docs only the words and spaces.
     RAISES (ValueError): If they differ, if there is no token, or if a pipeline fails.
-    RETURNS (Parity): What was compared.
     """
     layers, unchecked = _find_layers(before.nlp, after.nlp)
     parity = Parity(unchecked=unchecked)
-    remaining = iter(texts)
-    n_sampled = 0
-    while batch := list(islice(remaining, BATCH_SIZE)):
+    for batch in minibatch(texts, BATCH_SIZE):
         docs = _annotate("as it is", before, batch)
         new_docs = _annotate("as converted", after, batch)
         for doc, new_doc in zip(docs, new_docs, strict=True):
             _check_annotation(doc, new_doc)
+            if parity.tokens < SAMPLE_SIZE:
+                parity.sample.append(doc)
+            parity.texts += 1
+            parity.tokens += len(doc)
         for name, old, new in layers:
             diff = _compare_outputs(name, old, new, docs, new_docs)
             parity.max_relative_diff = max(parity.max_relative_diff, diff)
-        parity.texts += len(docs)
-        parity.tokens += sum(len(doc) for doc in docs)
-        for doc in docs:
-            if n_sampled < SAMPLE_SIZE:
-                parity.sample.append(doc)
-                n_sampled += len(doc)
     if parity.tokens == 0:
         raise ValueError(
             f"There should be tokens to compare the pipelines on, but there is none in "
@@ -111,7 +110,6 @@ def make_texts(
     """Make up texts of known and unknown words, the same for the same strings.
 
     strings (Iterable[str]): Known words, and whatever else a vocab has.
-    n_texts (int): How many texts to make, on top of some that are empty or blank.
     only_known (bool): Whether to leave out unknown words, and what joins words to such:
         a vocab keeps whatever words it has met.
     """
@@ -148,13 +146,6 @@ def make_texts_for(pipeline: LoadedPipeline, *, only_known: bool = False) -> lis
     return texts
 
 
-def _copy_words(nlp: Language, text: str | Doc) -> str | Doc:
-    if isinstance(text, str):
-        return text
-    words = [token.text for token in text]
-    return Doc(nlp.vocab, words=words, spaces=[bool(t.whitespace_) for t in text])
-
-
 def _annotate(
     name: str, pipeline: LoadedPipeline, texts: Sequence[str | Doc]
 ) -> list[Doc]:
@@ -174,7 +165,7 @@ def _check_annotation(doc: Doc, new_doc: Doc) -> None:
         if not _is_same(value, new[name]):
             raise ValueError(
                 f"The predictions differ: {name} of {doc.text[:80]!r} is "
-                f"{_shorten(value)} before, and {_shorten(new[name])} after."
+                f"{value!r:.200} before, and {new[name]!r:.200} after."
             )
 
 
@@ -216,11 +207,6 @@ def _is_close(old: numpy.ndarray, new: numpy.ndarray) -> bool:
     return numpy.allclose(old, new, atol=SCORE_TOLERANCE, equal_nan=True)
 
 
-def _shorten(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 200 else f"{text[:200]}…"
-
-
 def _find_layers(
     before: Language, after: Language
 ) -> tuple[list[tuple[str, Model, Model]], list[str]]:
@@ -235,8 +221,9 @@ def _find_layers(
         old, new = (getattr(p, "model", None) for p in (pipe, after.get_pipe(name)))
         if isinstance(old, Model) and isinstance(new, Model):
             pairs = list(_find_changed(old, new))
-            layers += [(name, *pair) for pair in pairs if has_weights(pair[0])]
-            if not all(has_weights(old_layer) for old_layer, _ in pairs):
+            trained = [(name, *pair) for pair in pairs if has_weights(pair[0])]
+            layers += trained
+            if len(trained) < len(pairs):
                 without_weights.append(name)
     return layers, without_weights
 

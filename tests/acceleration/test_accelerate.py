@@ -31,6 +31,7 @@ from spacy_hashembeds.acceleration.conversion import (
     find_convertible,
     find_unconvertible,
 )
+from spacy_hashembeds.acceleration.timing import Speed
 
 from . import accelerate_pipelines as pipelines
 from .accelerate_pipelines import TEXTS, read_files
@@ -671,9 +672,9 @@ def test_pipelines_are_timed_each_with_its_own_blas(
             for name, load in loaders.items():
                 ops = load().get_pipe("tok2vec").model.ops
                 loaded.append((name, ops.use_blis))
-        return {"before": 1.0, "after": 2.0}
+        return {"before": Speed(1.0, (1.0, 1.0)), "after": Speed(2.0, (2.0, 2.0))}
 
-    monkeypatch.setattr(accelerate_module, "measure_words_per_second", load_in_turns)
+    monkeypatch.setattr(accelerate_module, "measure_speeds", load_in_turns)
     ops = get_current_ops()
     assert ops.use_blis
     result = accelerate_folder(folders / "bare", tmp_path / "out", TEXTS, rounds=2)
