@@ -66,7 +66,8 @@ def accelerate_folder(
     RAISES (OSError): If there is no such pipeline, or `output` is not to be replaced.
     RAISES (ValueError): If nothing can be converted, or the pipelines differ.
     """
-    check_texts(texts)
+    if texts is not None:
+        check_items("strings or Docs", texts=texts)
     output = Path(output)
     with keeping_ops() as ops:
 
@@ -94,12 +95,6 @@ def accelerate_folder(
                 rounds=rounds,
                 progress=progress,
             )
-
-
-def check_texts(texts: object) -> None:
-    """Check that there is a collection of texts, not a single one, or None."""
-    if texts is not None:
-        check_items("strings or Docs", texts=texts)
 
 
 def compare(

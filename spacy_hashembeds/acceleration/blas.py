@@ -18,7 +18,7 @@ from spacy.language import Language
 from thinc.api import Model, NumpyOps, Ops, get_current_ops, set_current_ops
 from thinc.types import Floats2d
 
-from ..checks import check_integers, check_pipeline
+from ..checks import check_pipeline
 from ..kernels import compiled
 from ..kernels.threads import find_cblas, find_function, find_openblas, one_thread
 
@@ -114,13 +114,23 @@ def measure_speeds(
         disturbed least; one round goes before.
     RETURNS (dict[str, list[float]]): For each choice, its speed at each shape.
     """
-    check_integers(1, rounds=rounds)
+    rng = numpy.random.default_rng(0)
     speeds: dict[str, list[float]] = {name: [] for name in choices}
-    for shape in shapes:
-        times = _time_products(choices, shape, rounds)
-        flops = 2 * 2 * numpy.prod(shape, dtype=float)
-        for name, seconds in times.items():
-            speeds[name].append(float(flops / min(seconds) / 1e9))
+    for nB, nI, nO in shapes:
+        X, W, dY = (
+            cast(Floats2d, rng.standard_normal(size, dtype="float32"))
+            for size in ((nB, nI), (nO, nI), (nB, nO))
+        )
+        seconds: dict[str, list[float]] = {name: [] for name in choices}
+        for _ in range(rounds + 1):
+            for name, ops in choices.items():
+                start = time.perf_counter()
+                ops.gemm(X, W, trans2=True)
+                ops.gemm(dY, X, trans1=True)
+                seconds[name].append(time.perf_counter() - start)
+        for name in choices:
+            flops = 2 * 2 * nB * nI * nO
+            speeds[name].append(flops / min(seconds[name][1:]) / 1e9)
     return speeds
 
 
@@ -202,22 +212,3 @@ def use_fastest_blas_from_now_on() -> bool:
     if ops is not before:
         set_current_ops(ops)
     return ops is not before
-
-
-def _time_products(
-    choices: Mapping[str, Ops], shape: Shape, rounds: int
-) -> dict[str, list[float]]:
-    nB, nI, nO = shape
-    rng = numpy.random.default_rng(0)
-    X, W, dY = (
-        cast(Floats2d, rng.standard_normal(size, dtype="float32"))
-        for size in ((nB, nI), (nO, nI), (nB, nO))
-    )
-    times: dict[str, list[float]] = {name: [] for name in choices}
-    for _ in range(rounds + 1):
-        for name, ops in choices.items():
-            start = time.perf_counter()
-            ops.gemm(X, W, trans2=True)
-            ops.gemm(dY, X, trans1=True)
-            times[name].append(time.perf_counter() - start)
-    return {name: seconds[1:] for name, seconds in times.items()}

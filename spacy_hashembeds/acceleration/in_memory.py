@@ -17,9 +17,9 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from thinc.api import Config, get_current_ops, set_current_ops
 
-from ..checks import check_integers, check_pipeline, check_types
+from ..checks import check_integers, check_items, check_pipeline, check_types
 from ..folders import temporary_folder
-from .accelerate import check_convertible, check_texts, compare
+from .accelerate import check_convertible, compare
 from .blas import keeping_ops, use_fastest_blas, walk_layers
 from .conversion import BLAS, convert_config
 from .parity import LoadedPipeline, has_weights, make_texts_for
@@ -63,7 +63,8 @@ def accelerate(
     RETURNS (Acceleration): The new pipeline, as `nlp`, and what was done.
     """
     check_pipeline(nlp)
-    check_texts(texts)
+    if texts is not None:
+        check_items("strings or Docs", texts=texts)
     check_types(bool, "True or False", blas=blas)
     check_types(int, "an integer", rounds=rounds)
     check_integers(1, rounds=rounds)

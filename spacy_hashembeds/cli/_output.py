@@ -97,10 +97,7 @@ class Group(TyperGroup):
 
 @contextmanager
 def _troubles_on_stderr() -> Iterator[None]:
-    """Send warnings and errors to stderr, so that they are seen wherever words go.
-
-    wasabi has one printer for everybody: this holds for what spaCy says too.
-    """
+    """Send warnings and errors to stderr, those of spaCy too."""
     shown = {name: getattr(msg, name) for name in ("warn", "fail")}
     for name, show in shown.items():
         setattr(msg, name, _send_to_stderr(show))
@@ -172,7 +169,7 @@ JSON = typer.Option(
 
 
 def print_json(data: Any) -> None:
-    """Print data as JSON, and alone, to standard output, for the option `JSON`."""
+    """Print data as JSON to standard output, for the option `JSON`."""
     from ..files import STANDARD_OUTPUT, write_json
 
     try:

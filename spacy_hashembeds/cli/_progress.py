@@ -14,10 +14,8 @@ def show_progress(
 ) -> Iterable[Item]:
     """Hand items on, and show on stderr how many there were, unless that is no screen.
 
-    title (str): What is being done, e.g. "Reading train".
-    unit (str): What the items are, e.g. "docs".
+    title, unit (str): What is being done, e.g. "Reading train", and to what: "docs".
     total (int, optional): How many there will be. Default: their length, if any.
-    RETURNS (Iterable): The items.
     """
     from tqdm import tqdm  # type: ignore[import-untyped]
 
