@@ -34,9 +34,8 @@ class Kernels:
     are_there (bool): Whether there are compiled ones that can be used.
     error (str, optional): Why those that are there can't be used.
     microseconds_a_word (dict[str, dict[str, float]]): What a Tok2Vec layer of spaCy's
-        usual size takes on either path: in a text of 27 words alone, in a batch of 36
-        such texts, and in training on it, without the optimizer. Compiled only if they
-        are there.
+        usual size takes on either path that is there: in a text of 27 words alone, in a
+        batch of 36 such texts, and in training on it, without the optimizer.
     """
 
     in_use: str
@@ -46,10 +45,7 @@ class Kernels:
 
 
 def examine_kernels(*, rounds: int = 5) -> Kernels:
-    """Find the kernels, and measure them in turns. Takes less than a second.
-
-    rounds (int): How often to measure. The middle counts.
-    """
+    """Find the kernels, and measure them in turns: the median of the rounds."""
     there = compiled.find()
     choices = {NUMPY: None} if there is None else {COMPILED: there, NUMPY: None}
     error = compiled.find_error()
@@ -64,10 +60,9 @@ def examine_kernels(*, rounds: int = 5) -> Kernels:
 def measure_kernels(
     choices: dict[str, Any], rounds: int
 ) -> dict[str, dict[str, float]]:
-    """Measure what a Tok2Vec layer takes with different kernels.
+    """Measure what a Tok2Vec layer takes with different kernels, in us a word.
 
     choices (dict[str, Any]): The kernels, or None for numpy, by any name.
-    RETURNS (dict[str, dict[str, float]]): For each of them, microseconds a word.
     """
     works = _make_works()
     times: dict[str, dict[str, list[float]]] = {
@@ -109,7 +104,7 @@ def advise_on_kernels(kernels: Kernels) -> list[str]:
 
 
 def _make_works() -> dict[str, tuple[Callable[[], object], int]]:
-    """Make what is measured, and say how many words it does."""
+    """Make what is measured, with the number of words that it does."""
     vocab = Vocab()
     words = [f"Word{i * i % 149}" for i in range(36 * _WORDS)]  # most come back
     texts = [words[i : i + _WORDS] for i in range(0, len(words), _WORDS)]

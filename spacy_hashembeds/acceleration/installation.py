@@ -138,10 +138,9 @@ def try_kernels(xp: Any) -> None:
 
 
 def is_parser_profiled() -> bool:
-    """Tell whether spaCy's parser was compiled with profiling.
+    """Tell whether spaCy's parser was compiled with profiling, as below Python 3.12.
 
-    spaCy's setup.py asks for it below Python 3.12. Each function of the loop over
-    states then takes and releases Python's lock when called, profiler or not.
+    Each function of the loop over states then takes Python's lock when called.
     """
     file_ = import_module("spacy.ml.parser_model").__file__
     return file_ is not None and _PROFILING in Path(file_).read_bytes()

@@ -79,8 +79,10 @@ def compare_pipelines(
     texts (Iterable[str | Doc]): What to annotate, of Docs only the words and spaces.
     RAISES (ValueError): If they differ, if there is no token, or if a pipeline fails.
     """
-    layers, unchecked = _find_layers(before.nlp, after.nlp)
-    parity = Parity(unchecked=unchecked)
+    pairs = list(_find_layers(before.nlp, after.nlp))
+    layers = [layer for layer in pairs if has_weights(layer[1])]
+    unchecked = {name: None for name, old, _ in pairs if not has_weights(old)}
+    parity = Parity(unchecked=list(unchecked))
     for batch in minibatch(texts, BATCH_SIZE):
         docs = _annotate("as it is", before, batch)
         new_docs = _annotate("as converted", after, batch)
@@ -166,18 +168,17 @@ def _check_annotation(doc: Doc, new_doc: Doc) -> None:
 
 def _describe(doc: Doc) -> dict[str, Any]:
     """Give all annotation in plain types."""
-    values: dict[str, Any] = {name: doc.to_array(name).tolist() for name in ATTRIBUTES}
-    values["cats"] = dict(doc.cats)
-    values["spans"] = {
-        key: (
-            [(s.start, s.end, s.label_, s.kb_id_, s.id_) for s in group],
-            dict(group.attrs),
-        )
+    spans = {
+        key: [(s.start, s.end, s.label_, s.kb_id_, s.id_) for s in group]
         for key, group in doc.spans.items()
     }
-    values["tensor"] = doc.tensor
-    values["user_data"] = dict(doc.user_data)
-    return values
+    return {
+        **{name: doc.to_array(name).tolist() for name in ATTRIBUTES},
+        "cats": doc.cats,
+        "spans": {key: (spans[key], doc.spans[key].attrs) for key in spans},
+        "tensor": doc.tensor,
+        "user_data": doc.user_data,
+    }
 
 
 def _is_same(old: Any, new: Any) -> bool:
@@ -188,37 +189,24 @@ def _is_same(old: Any, new: Any) -> bool:
     if isinstance(old, list | tuple):
         return len(old) == len(new) and all(map(_is_same, old, new))
     if isinstance(old, float | numpy.floating | numpy.ndarray):
-        return _is_close(numpy.asarray(old), numpy.asarray(new))
+        a, b = numpy.asarray(old), numpy.asarray(new)
+        if a.shape != b.shape or a.dtype.kind != "f":
+            return numpy.array_equal(a, b)
+        return numpy.allclose(a, b, atol=SCORE_TOLERANCE, equal_nan=True)
     if isinstance(old, str | int | set | frozenset | None):
         return bool(old == new)
     return type(old) is type(new)  # a stranger's object may equal nothing but itself
 
 
-def _is_close(old: numpy.ndarray, new: numpy.ndarray) -> bool:
-    if old.shape != new.shape or old.dtype.kind != "f":
-        return numpy.array_equal(old, new)
-    return numpy.allclose(old, new, atol=SCORE_TOLERANCE, equal_nan=True)
-
-
 def _find_layers(
     before: Language, after: Language
-) -> tuple[list[tuple[str, Model, Model]], list[str]]:
-    """Find the layers to compare, of disabled components too.
-
-    RETURNS (tuple): The layers with the names of their components, and the names of
-        components with layers that have no weights.
-    """
-    layers = []
-    without_weights = []
+) -> Iterator[tuple[str, Model, Model]]:
+    """Find the layers to compare, of disabled components too, and name these."""
     for name, pipe in before.components:
         old, new = (getattr(p, "model", None) for p in (pipe, after.get_pipe(name)))
         if isinstance(old, Model) and isinstance(new, Model):
-            pairs = list(_find_changed(old, new))
-            trained = [(name, *pair) for pair in pairs if has_weights(pair[0])]
-            layers += trained
-            if len(trained) < len(pairs):
-                without_weights.append(name)
-    return layers, without_weights
+            for pair in _find_changed(old, new):
+                yield name, *pair
 
 
 def has_weights(model: Model) -> bool:

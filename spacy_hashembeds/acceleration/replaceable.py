@@ -16,8 +16,6 @@ _SAVED_BELOW = {
     *("cfg", "contents", "key2row", "lookups.bin", "model", "moves", "patterns"),
     *("patterns.jsonl", "strings.json", "vectors", "vectors.cfg"),
 }
-#: How many of the files and folders in the way an error names.
-_N_NAMED = 5
 
 
 def check_replaceable(output: Path, source: Path, *, force: bool) -> None:
@@ -47,10 +45,10 @@ def check_replaceable(output: Path, source: Path, *, force: bool) -> None:
             )
     own = {*_SAVED, *config.get("components", {})}
     if foreign := sorted(_find_foreign(output, source, own)):
-        more = f" and {len(foreign) - _N_NAMED} more" * (len(foreign) > _N_NAMED)
+        more = f" and {len(foreign) - 5} more" if len(foreign) > 5 else ""
         raise FileExistsError(
             f"'{output}' should hold nothing but the pipeline to replace, but also "
-            f"holds {', '.join(foreign[:_N_NAMED])}{more}. Name another folder, or "
+            f"holds {', '.join(foreign[:5])}{more}. Name another folder, or "
             "move that elsewhere."
         )
 
