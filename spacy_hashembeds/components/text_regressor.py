@@ -55,8 +55,7 @@ class TextRegressor(MultiLabel_TextCategorizer):
         not scored, so that training has nothing to choose the best model by.
 
     RAISES (ValueError): If the model was made for classes that exclude each other: a
-        single one of these would always be 1. Later, of a gold number that is not 0 to
-        1.
+        single one of these would always be 1.
     """
 
     def __init__(

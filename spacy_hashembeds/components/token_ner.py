@@ -78,9 +78,6 @@ class TokenNER(TrainablePipe):
         scores in `attrs["scores"]`: the product of the probabilities of their tags.
     scorer (Callable, optional): What scores the component in evaluation.
 
-    RAISES (ValueError): If `decoding` or `spans_key` is none of these, or if the model
-        gives scores that are no probabilities.
-
     Source: Li et al., "Why Attention? Analyze BiLSTM Deficiency and Its Remedies in the
     Case of NER" (2020), §3.2.
     """
@@ -167,10 +164,8 @@ class TokenNER(TrainablePipe):
 
         Tokens of which nothing is known have neither.
 
-        examples (Iterable[Example]): The batch.
+        examples (Iterable[Example]): The batch. Entities of other types are errors.
         scores (list[Floats2d]): The probability of each tag of each token.
-        RAISES (ValueError): If there is an entity of another type than the labels, if
-            the model doesn't go with them, or if the loss is NaN.
         RETURNS (tuple[float, list[Floats2d]]): The sum over all tokens, and its
             gradient with respect to the scores before the softmax.
         """
@@ -203,7 +198,6 @@ class TokenNER(TrainablePipe):
         """Prepare for training: set the labels and the sizes of layers.
 
         get_examples (Callable[[], Iterable[Example]]): Gives the training data.
-        nlp (Language, optional): The pipeline.
         labels (list[str], optional): The entity types, e.g. from the file that
             `spacy init labels` writes. By default those of the examples.
         RAISES (ValueError): If there are none, or some that can't be.
