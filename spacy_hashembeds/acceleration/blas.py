@@ -49,18 +49,10 @@ class NumpyBlasOps(NumpyOps):
     their own settings say.
     """
 
-    def gemm(
-        self,
-        x: Any,
-        y: Any,
-        *,
-        out: Any = None,
-        trans1: bool = False,
-        trans2: bool = False,
-    ) -> Any:
+    def gemm(self, x: Any, y: Any, **settings: Any) -> Any:
         """Multiply two matrices, as `thinc.api.Ops.gemm`."""
         with one_thread():
-            return super().gemm(x, y, out=out, trans1=trans1, trans2=trans2)
+            return super().gemm(x, y, **settings)
 
     def cblas(self) -> Any:
         """Get the BLAS for C code, such as spaCy's parser, as `thinc.api.Ops`.

@@ -104,7 +104,7 @@ def _troubles_on_stderr() -> Iterator[None]:
         with redirect_stdout(_open_stderr()):
             return show(*args, **settings)
 
-    shown = {"warn": msg.warn, "fail": msg.fail}
+    shown: dict[str, Any] = {"warn": msg.warn, "fail": msg.fail}
     vars(msg).update({name: partial(send, show) for name, show in shown.items()})
     try:
         yield
