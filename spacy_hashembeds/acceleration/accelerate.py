@@ -52,16 +52,14 @@ def accelerate_folder(
     It is saved only if it annotates all texts as before, and each converted layer
     gives the same vectors, but for rounding. Layers that ours can't stand for stay.
 
+    Texts that are made up have words that the pipeline does not know too. For `texts`,
+    `blas` and `rounds`, see `in_memory.accelerate`.
+
     model (str | Path): The pipeline's package name or folder. It is not changed.
     output (str | Path): The folder to write. What is made of a package is a folder
         too: if the package brings code, import it before loading that.
-    texts (Iterable[str | Doc], optional): What to annotate, of Docs only the words and
-        spaces. All are read: they must come to an end. By default texts are made up, of
-        words that the pipeline knows and others, and an empty one if it takes that.
-    blas (bool): Whether the pipeline is to choose the fastest BLAS when it is loaded.
     force (bool): Whether to replace a pipeline that is in `output` already, once the
         new one is complete.
-    rounds (int): How often to time both pipelines, in turns.
     progress (Progress): Wraps the texts while they are compared, and the rounds.
     RAISES (OSError): If there is no such pipeline, or `output` is not to be replaced.
     RAISES (ValueError): If nothing can be converted, or the pipelines differ.

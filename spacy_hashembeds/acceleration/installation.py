@@ -113,19 +113,18 @@ def examine_gpu() -> Gpu:
     """Multiply two matrices with CuPy, if it is installed, and try our kernels."""
     if find_spec("cupy") is None:
         return Gpu()
+    found = "unknown"
     try:
         cupy = import_module("cupy")
-    except Exception as e:  # a library that is missing is no ImportError everywhere
-        return Gpu("unknown", error=describe_error(e))
-    try:
+        found = cupy.__version__
         ones = cupy.ones((2, 2), dtype="float32")
         if float((ones @ ones).sum()) != 8:
             raise ValueError("the product of two matrices is wrong")
         try_kernels(cupy)
         name = cupy.cuda.runtime.getDeviceProperties(0)["name"].decode()
-    except Exception as e:
-        return Gpu(cupy.__version__, error=describe_error(e))
-    return Gpu(cupy.__version__, name)
+    except Exception as e:  # a library that is missing is no ImportError everywhere
+        return Gpu(found, error=describe_error(e))
+    return Gpu(found, name)
 
 
 def try_kernels(xp: Any) -> None:
