@@ -20,11 +20,8 @@ from ..folders import replacing_folder
 from ..loading import load_config, load_trained
 from .blas import keeping_ops
 from .conversion import (
-    BLAS,
-    OUR_EMBED,
-    OUR_ENCODER,
+    check_convertible,
     convert_config,
-    find_architectures,
     find_convertible,
     find_unconvertible,
 )
@@ -113,12 +110,6 @@ def compare(
     config (Config): That of the pipeline as it was.
     """
     parity = compare_pipelines(before, after, progress(texts, "texts"))
-    left = find_unconvertible(config)
-    callback = config["nlp"].get("after_pipeline_creation")
-    if blas and callback and callback.get("@callbacks") != BLAS:
-        left["nlp.after_pipeline_creation"] = (
-            f"{callback['@callbacks']} stands where the choice of BLAS would"
-        )
     speeds = measure_speeds(
         loaders,
         parity.sample,
@@ -127,7 +118,7 @@ def compare(
     )
     return Acceleration(
         converted=find_convertible(config),
-        left=left,
+        left=find_unconvertible(config, blas=blas),
         texts=parity.texts,
         tokens=parity.tokens,
         unchecked=parity.unchecked,
@@ -147,23 +138,6 @@ def _find_source(nlp: Language, model: str | Path, output: Path) -> Path:
             f"'{source}', and stays as it is. Name a folder elsewhere."
         )
     return source
-
-
-def check_convertible(config: Config, model: str | Path) -> None:
-    """Check that there is something to convert in the config of the `model`."""
-    if find_convertible(config):
-        return
-    blocks = find_architectures(config)
-    found = {place: block["@architectures"] for place, block in blocks.items()}
-    found |= find_unconvertible(config)
-    places = "; ".join(f"{place}: {name}" for place, name in found.items())
-    has_ours = {OUR_EMBED, OUR_ENCODER} & set(found.values())
-    raise ValueError(
-        f"'{model}' should have a spacy.MultiHashEmbed, spacy.HashEmbedCNN or "
-        "spacy.MaxoutWindowEncoder that can be converted, but has none "
-        f"({places or 'no trained component'})."
-        f"{' It has our layers already.' if has_ours else ''}"
-    )
 
 
 def _copy_folder(source: Path, target: Path) -> None:

@@ -49,14 +49,36 @@ def find_convertible(config: Config) -> list[str]:
     return [place for place, reason in _find_theirs(config).items() if reason is None]
 
 
-def find_unconvertible(config: Config) -> dict[str, str]:
-    """Find the layers by the same names that ours can't replace.
+def find_unconvertible(config: Config, *, blas: bool = False) -> dict[str, str]:
+    """Find what has to stay where ours would stand: layers, or a callback.
 
+    blas (bool): Whether our callback is to be named, as for `convert_config`.
     RETURNS (dict[str, str]): For the place of each, its name and the reason.
     """
-    return {
-        place: why for place, why in _find_theirs(config).items() if why is not None
-    }
+    left = {place: why for place, why in _find_theirs(config).items() if why}
+    callback = config["nlp"].get("after_pipeline_creation")
+    if blas and callback and callback.get("@callbacks") != BLAS:
+        left["nlp.after_pipeline_creation"] = (
+            f"{callback['@callbacks']} stands where the choice of BLAS would"
+        )
+    return left
+
+
+def check_convertible(config: Config, model: object) -> None:
+    """Check that there is something to convert in the config of the `model`."""
+    if find_convertible(config):
+        return
+    blocks = find_architectures(config)
+    found = {place: block["@architectures"] for place, block in blocks.items()}
+    found |= find_unconvertible(config)
+    places = "; ".join(f"{place}: {name}" for place, name in found.items())
+    has_ours = {OUR_EMBED, OUR_ENCODER} & set(found.values())
+    raise ValueError(
+        f"'{model}' should have a spacy.MultiHashEmbed, spacy.HashEmbedCNN or "
+        "spacy.MaxoutWindowEncoder that can be converted, but has none "
+        f"({places or 'no trained component'})."
+        f"{' It has our layers already.' if has_ours else ''}"
+    )
 
 
 def convert_config(config: Config, *, blas: bool = False) -> Config:

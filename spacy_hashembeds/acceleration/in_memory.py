@@ -19,9 +19,9 @@ from thinc.api import Config, get_current_ops, set_current_ops
 
 from ..checks import check_integers, check_items, check_pipeline, check_types
 from ..folders import temporary_folder
-from .accelerate import check_convertible, compare
+from .accelerate import compare
 from .blas import keeping_ops, use_fastest_blas, walk_layers
-from .conversion import BLAS, convert_config
+from .conversion import BLAS, check_convertible, convert_config
 from .parity import LoadedPipeline, has_weights, make_texts_for
 from .result import Acceleration
 

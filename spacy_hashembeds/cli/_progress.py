@@ -1,6 +1,5 @@
 """How far a command is: a bar, where somebody watches."""
 
-import sys
 from collections.abc import Iterable
 from typing import TypeVar
 
@@ -27,11 +26,6 @@ def show_progress(
         leave=False,
         disable=hide_progress(),
     )
-
-
-def is_watched() -> bool:
-    """Whether to show progress that is no bar of ours: as `hide_progress` has it."""
-    return not is_quiet() and sys.stderr is not None and sys.stderr.isatty()
 
 
 def hide_progress() -> bool | None:

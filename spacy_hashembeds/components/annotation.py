@@ -9,7 +9,7 @@ from spacy.strings import get_string_id
 from spacy.tokens import Doc, Span, SpanGroup
 from spacy.training import Example
 
-from .decoding import Entities
+from .decoding import Entities, split_tags
 from .tags import (
     BEGIN,
     END,
@@ -69,19 +69,15 @@ def trim_entities(tags: NDArray, docs: Sequence[Doc]) -> None:
     is_space = np.concatenate([doc.to_array("IS_SPACE").reshape(-1) for doc in docs])
     spaces = ((is_space == 1) & (tags > OUTSIDE)).nonzero()[0].tolist()  # hardly any
     for i in spaces:
-        if _find_kind(tags[i]) == BEGIN:
-            tags[i + 1] -= 1 if _find_kind(tags[i + 1]) == INSIDE else 3
+        if split_tags(tags[i])[0] == BEGIN:
+            tags[i + 1] -= 1 if split_tags(tags[i + 1])[0] == INSIDE else 3
             tags[i] = OUTSIDE
     for i in reversed(spaces):
-        if _find_kind(tags[i]) == END:
-            tags[i - 1] += 1 if _find_kind(tags[i - 1]) == INSIDE else -1
+        if split_tags(tags[i])[0] == END:
+            tags[i - 1] += 1 if split_tags(tags[i - 1])[0] == INSIDE else -1
             tags[i] = OUTSIDE
-        elif _find_kind(tags[i]) == SOLE:
+        elif split_tags(tags[i])[0] == SOLE:
             tags[i] = OUTSIDE
-
-
-def _find_kind(tag: int) -> int:
-    return (tag - 1) % len(KINDS) + 1 if tag > OUTSIDE else tag
 
 
 def read_own_tags(docs: Sequence[Doc], labels: Sequence[str]) -> NDArray:

@@ -78,7 +78,7 @@ def find_entities(tags: NDArray, scores: NDArray, lengths: NDArray) -> list[Enti
         and lengths. *Shape:* `(n,)`.
     RETURNS (list[Entities]): The entities of each text.
     """
-    kinds, types = _split_tags(tags)
+    kinds, types = split_tags(tags)
     first = np.where(_find_linked(tags, lengths), 0, np.arange(len(tags)))
     first = np.maximum.accumulate(first)  # of the tokens linked to each other
     is_last = (kinds == SOLE) | ((kinds == END) & (kinds[first] == BEGIN))
@@ -98,7 +98,7 @@ def find_entities(tags: NDArray, scores: NDArray, lengths: NDArray) -> list[Enti
 
 def _find_illegal(tags: NDArray, lengths: NDArray) -> NDArray:
     """Say which texts have a tag that is part of no entity, and is not O."""
-    kinds, _ = _split_tags(tags)
+    kinds, _ = split_tags(tags)
     is_linked = _find_linked(tags, lengths)
     is_next_linked = np.append(is_linked[1:], False)
     is_wrong = (_goes_on(kinds) & ~is_linked) | (_stays_open(kinds) & ~is_next_linked)
@@ -108,7 +108,7 @@ def _find_illegal(tags: NDArray, lengths: NDArray) -> NDArray:
 
 def _find_linked(tags: NDArray, lengths: NDArray) -> NDArray:
     """Say which tokens go on with the entity of the token before."""
-    kinds, types = _split_tags(tags)
+    kinds, types = split_tags(tags)
     is_linked = np.zeros(len(tags), dtype=bool)
     is_linked[1:] = (
         _stays_open(kinds[:-1]) & _goes_on(kinds[1:]) & (types[:-1] == types[1:])
@@ -118,7 +118,7 @@ def _find_linked(tags: NDArray, lengths: NDArray) -> NDArray:
     return is_linked
 
 
-def _split_tags(tags: NDArray) -> tuple[NDArray, NDArray]:
+def split_tags(tags: NDArray) -> tuple[NDArray, NDArray]:
     """Split the numbers of tags into kinds and types; of O the type is -1."""
     types = (tags - 1) // len(KINDS)
     return tags - len(KINDS) * np.maximum(types, 0), types

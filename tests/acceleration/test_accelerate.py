@@ -655,8 +655,7 @@ def other_ops(monkeypatch) -> Iterator[str]:
     """A callback in place of ours, that changes the ops of a pipeline and of others."""
     name = "tests.use_other_ops.v1"
     registry.callbacks(name, func=lambda: use_other_ops)
-    for module in (conversion, accelerate_module):
-        monkeypatch.setattr(module, "BLAS", name)
+    monkeypatch.setattr(conversion, "BLAS", name)
     ops = get_current_ops()
     yield name
     set_current_ops(ops)
