@@ -55,13 +55,26 @@ def get_load() -> float | None:
 def find_disturbances(
     machine: Mapping[str, Any], baselines: Mapping[str, Spread]
 ) -> list[str]:
-    """Find what speaks against timings: other work meanwhile, and times that vary.
+    """Say what speaks against timings: other work meanwhile, and times that vary.
 
     machine (Mapping[str, Any]): What `watch_machine` gives, after the work.
     baselines (Mapping[str, Spread]): What others are compared with, by its name.
-    RETURNS (list[str]): A sentence for each.
     """
-    found = [*find_other_work(machine)]
+    cores, busy, load = (
+        machine[key] for key in ("cores", "other_cores_busy", "load_at_start")
+    )
+    limit, found = MAX_BUSY * cores, []
+    if busy is not None and busy > limit:
+        found.append(
+            f"Other processes kept {busy:.1f} of {cores} cores busy meanwhile, where "
+            f"up to {limit:.1f} does no harm."
+        )
+    # A load average remembers what we did before, such as training.
+    elif busy is None and load is not None and load > limit:
+        found.append(
+            f"The load average was {load:.2f} at the start, where up to {limit:.1f} "
+            f"does no harm on {cores} cores."
+        )
     for name, (middle, (lower, upper)) in baselines.items():
         spread = (upper - lower) / middle
         if spread > MAX_SPREAD:
@@ -70,25 +83,6 @@ def find_disturbances(
                 f"median apart, where up to {100 * MAX_SPREAD:.0f} does no harm."
             )
     return found
-
-
-def find_other_work(machine: Mapping[str, Any]) -> Iterator[str]:
-    """Find whether other processes worked meanwhile: see `find_disturbances`."""
-    cores, busy, load = (
-        machine[key] for key in ("cores", "other_cores_busy", "load_at_start")
-    )
-    limit = MAX_BUSY * cores
-    if busy is not None and busy > limit:
-        yield (
-            f"Other processes kept {busy:.1f} of {cores} cores busy meanwhile, where "
-            f"up to {limit:.1f} does no harm."
-        )
-    # A load average remembers what we did before, such as training.
-    elif busy is None and load is not None and load > limit:
-        yield (
-            f"The load average was {load:.2f} at the start, where up to {limit:.1f} "
-            f"does no harm on {cores} cores."
-        )
 
 
 def describe_machine(machine: Mapping[str, Any]) -> str:
