@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from thinc.api import NumpyOps, get_current_ops
 
+from . import installation
 from .blas import (
     BLIS_OPS,
     NUMPY_BLAS_OPS,
@@ -20,18 +21,7 @@ from .blas import (
     measure_speeds,
 )
 from .compilation import Kernels, advise_on_kernels, examine_kernels
-from .installation import (
-    PACKAGE,
-    Gpu,
-    Version,
-    check_entry_points,
-    count_cores,
-    examine_gpu,
-    find_processor,
-    find_untested,
-    find_versions,
-    is_parser_profiled,
-)
+from .installation import PACKAGE, Gpu, Version
 
 THREAD_VARIABLES = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 
@@ -63,16 +53,16 @@ class Health:
 
 def examine() -> Health:
     """Examine the machine and the installation. Takes about two seconds."""
-    versions = find_versions()
+    versions = installation.find_versions()
     blas = [describe_blis(), describe_numpy_blas()]
     speeds = measure_choices(blas[1].threads)
     kernels = examine_kernels()
-    gpu = examine_gpu()
-    profiled = is_parser_profiled()
+    gpu = installation.examine_gpu()
+    profiled = installation.is_parser_profiled()
     return Health(
         versions=versions,
-        processor=find_processor(),
-        cores=count_cores(),
+        processor=installation.find_processor(),
+        cores=installation.count_cores(),
         ops=type(get_current_ops()).__name__,
         blas=blas,
         shapes=SHAPES,
@@ -82,8 +72,8 @@ def examine() -> Health:
         python=platform.python_version(),
         parser_profiled=profiled,
         gpu=gpu,
-        problems=find_problems(versions, check_entry_points(), gpu),
-        untested=list(find_untested(versions)),
+        problems=find_problems(versions, installation.check_entry_points(), gpu),
+        untested=list(installation.find_untested(versions)),
         advice=[
             *advise_on_blas(blas, speeds),
             *advise_on_kernels(kernels),

@@ -9,7 +9,7 @@ from spacy.cli._util import app
 from typer.testing import CliRunner
 
 import spacy_hashembeds.cli  # noqa: F401
-from spacy_hashembeds.acceleration import doctor
+from spacy_hashembeds.acceleration import doctor, installation
 from spacy_hashembeds.acceleration.blas import Blas
 from spacy_hashembeds.acceleration.compilation import Kernels
 
@@ -146,9 +146,9 @@ def test_what_is_broken_is_found(broken, monkeypatch):
     errors = {"spacy_callbacks: X": "gone"} if broken == "entry point" else {}
     versions = [doctor.Version("thinc", "9.0", "<8.4", broken != "version")]
     speeds = {"blis": [1.0] * 3, "numpy's BLAS, one thread": [1.0] * 3}
-    monkeypatch.setattr(doctor, "find_versions", lambda: versions)
-    monkeypatch.setattr(doctor, "check_entry_points", lambda: errors)
-    monkeypatch.setattr(doctor, "examine_gpu", lambda: gpu)
+    monkeypatch.setattr(installation, "find_versions", lambda: versions)
+    monkeypatch.setattr(installation, "check_entry_points", lambda: errors)
+    monkeypatch.setattr(installation, "examine_gpu", lambda: gpu)
     monkeypatch.setattr(doctor, "measure_choices", lambda threads: speeds)
     result = CliRunner().invoke(app, ["hashembeds", "doctor"])
     assert result.exit_code == 1
