@@ -16,7 +16,7 @@ from spacy.util import load_model, load_model_from_config, registry
 from thinc.api import ConfigValidationError
 from thinc.util import gpu_is_available
 
-from spacy_hashembeds.acceleration.timing import measure_words_per_second
+from spacy_hashembeds.acceleration.timing import measure_speeds
 from spacy_hashembeds.corpora.docbin import read_docs
 from spacy_hashembeds.evaluation.tasks import TEXTCAT, find_classes, find_task
 from spacy_hashembeds.files import bytes_on_disk, write_json
@@ -125,7 +125,7 @@ def _measure(trial: Trial, train_seconds: float) -> dict[str, Any]:
     nlp = load_model(model)
     docs = list(read_docs(corpus[held_out[-1]], nlp.vocab))
     loaders = {"model": partial(load_model, model)}
-    speed = measure_words_per_second(loaders, docs, rounds=3)["model"]
+    speed = measure_speeds(loaders, docs, rounds=3)["model"].median
     return {
         "finished": datetime.now(UTC).isoformat(timespec="seconds"),
         "machine": f"{platform.machine()}, {os.cpu_count()} cores",

@@ -29,6 +29,7 @@ from lab.trials.sizes import (
     measure_sizes,
 )
 from lab.trials.trial import Trial, identify
+from spacy_hashembeds.acceleration.timing import Speed
 from spacy_hashembeds.corpora.docbin import read_docs
 from spacy_hashembeds.files import bytes_on_disk
 from tests.conftest import SMALL_TRIAL, make_trial
@@ -63,10 +64,10 @@ def training(trained_root, monkeypatch) -> FakeTraining:
     """Training without work, and no work after it: `trained_root` has had both."""
 
     def time(loaders, docs, rounds):
-        return dict.fromkeys(loaders, 123.0)
+        return dict.fromkeys(loaders, Speed(123.0, (123.0, 123.0)))
 
     monkeypatch.setattr(run_module, "evaluate_pipeline", lambda *_, **__: {"f": 0.5})
-    monkeypatch.setattr(run_module, "measure_words_per_second", time)
+    monkeypatch.setattr(run_module, "measure_speeds", time)
     fake = FakeTraining(make_trial(trained_root).output / "model-best")
     monkeypatch.setattr(run_module, "run_command", fake)
     return fake
@@ -373,9 +374,9 @@ def test_speed_is_measured_on_the_last_split(
 
     def measure(loaders, docs, rounds):
         timed.append([doc.text for doc in docs])
-        return dict.fromkeys(loaders, 123.0)
+        return dict.fromkeys(loaders, Speed(123.0, (123.0, 123.0)))
 
-    monkeypatch.setattr(run_module, "measure_words_per_second", measure)
+    monkeypatch.setattr(run_module, "measure_speeds", measure)
     trial = make_trial(project, seed=1)
     if not has_test:
         trial.corpus["test"].unlink()
