@@ -62,8 +62,7 @@ class OnePassAdam(Optimizer):
             self.mom1[key],
             self.mom2[key],
             None if averages is None else _flatten(averages),
-            **self._get_rates(key, lr_scale),
-            clip=clip,
+            {**self._get_rates(key, lr_scale), "clip": clip},
         )
         return w[...], gradient  # another view, as Thinc gives one
 

@@ -40,7 +40,7 @@ cdef extern from "rows.h" nogil:
         const unsigned long long* symbols
         unsigned int n_symbols
         unsigned int unk
-        unsigned int has_symbols
+        unsigned int seed
         unsigned int num_hashes
         unsigned int n_hashed
         unsigned int first_row
@@ -104,7 +104,7 @@ cdef extern from "masks.h" nogil:
 
 
 cdef extern from "adam.h" nogil:
-    cdef cppclass Adam:
+    cdef struct Adam:
         float beta1
         float beta2
         float eps
@@ -126,7 +126,7 @@ cdef int require(bint holds) except -1:
 
 
 # see compiled.py
-INTERFACE = 2
+INTERFACE = 3
 
 
 cdef uint64_t draw_secret():
@@ -274,38 +274,50 @@ def find_equal_rows(const float[:, ::1] X, size_t most):
     return find_rows(<const char*>&X[0, 0], n, n_words, n_bytes, most, 4 * n)
 
 
-cdef int check_columns(const Column* columns, size_t n_columns, size_t n_rows) except -1:
-    """Check that no column finds a row which is not its own."""
-    cdef size_t i, own, first, end
-    for i in range(n_columns):
-        first = columns[i].first_row
-        end = columns[i + 1].first_row if i + 1 < n_columns else n_rows
-        require(0 < columns[i].num_hashes <= MAX_HASHES and first < end <= n_rows)
-        own = columns[i].n_symbols if columns[i].has_symbols else 0
-        if columns[i].n_hashed == 0:
-            require(own > 0 or columns[i].has_symbols)
-            own += 1  # unk's
-            require(columns[i].unk < own)
-        else:
-            require(columns[i].unk == own)
-            own += columns[i].n_hashed
-        require(own <= end - first)
+cdef class FoldedColumns:
+    """Where a folded table has the rows of each column of keys, and how they are found.
+
+    n_rows (list): How many rows each column has: its own, one after the other.
+    finders (list): For each, what `rows.describe_finder` gives.
+    """
+
+    cdef vector[Column] columns
+    cdef size_t n_rows
+    cdef list symbols  # which are read where they are
+
+    def __init__(self, n_rows, finders):
+        cdef const uint64_t[::1] symbols
+        cdef Column column
+        cdef size_t n
+        require(0 < len(finders) <= MAX_COLUMNS)
+        self.n_rows, self.symbols = 0, []
+        for n, finder in zip(n_rows, finders, strict=True):
+            symbols, column.unk, column.seed, column.num_hashes, column.n_hashed = finder
+            column.n_symbols = 0 if symbols is None else symbols.shape[0]
+            if column.n_symbols > 0:
+                require(<size_t>&symbols[0] % sizeof(uint64_t) == 0)
+                column.symbols = <const unsigned long long*>&symbols[0]
+                self.symbols.append(symbols)
+            column.first_row = self.n_rows
+            check_column(column, n)
+            self.columns.push_back(column)
+            self.n_rows += n
+
+
+cdef int check_column(const Column& column, size_t n_rows) except -1:
+    """Check that no row is found which is not the column's own."""
+    cdef size_t n_symbols = column.n_symbols
+    require(0 < column.num_hashes <= MAX_HASHES)
+    if column.n_hashed > 0:
+        require(column.unk == n_symbols and n_symbols + column.n_hashed <= n_rows)
+    else:
+        require(column.unk <= n_symbols < n_rows)
     return 0
-
-
-cdef bint are_aligned(
-    const uint64_t* keys, const Column* columns, size_t n_columns
-) noexcept:
-    """Tell whether keys and symbols lie where numbers of 64 bits can be read from."""
-    cdef size_t i, addresses = <size_t>keys
-    for i in range(n_columns):
-        addresses |= <size_t>columns[i].symbols
-    return addresses % sizeof(uint64_t) == 0
 
 
 def embed_folded(
     const float[:, ::1] F,
-    const uint8_t[::1] columns,
+    FoldedColumns columns not None,
     const uint64_t[:, ::1] keys,
     const float[::1] bias,
     const float[::1] scale,
@@ -313,10 +325,9 @@ def embed_folded(
 ):
     cdef Mixing mixing = describe_mixing(bias, scale, shift, F.shape[1])
     cdef size_t n = keys.shape[0], n_columns = keys.shape[1]
-    require(<size_t>columns.shape[0] >= n_columns * sizeof(Column))
-    require(0 < n < 2**31 and 0 < n_columns <= MAX_COLUMNS)
-    check_columns(<const Column*>&columns[0], n_columns, F.shape[0])
-    if not are_aligned(&keys[0, 0], <const Column*>&columns[0], n_columns):
+    require(0 < n < 2**31 and n_columns == columns.columns.size())
+    require(columns.n_rows == <size_t>F.shape[0])
+    if <size_t>&keys[0, 0] % sizeof(uint64_t):
         return None
     cdef float[:, ::1] Y = np.empty((n, mixing.nO), dtype="float32")
     cdef vector[int32_t] slots, copies
@@ -333,7 +344,7 @@ def embed_folded(
         tokens.n_words, tokens.n_bytes = n_columns, 8 * n_columns
         tokens.slots, tokens.firsts = slots.data(), firsts.data()
         c_embed_folded(
-            &Y[0, 0], &F[0, 0], <const Column*>&columns[0], n_columns,
+            &Y[0, 0], &F[0, 0], columns.columns.data(), n_columns,
             <const unsigned long long*>&keys[0, 0], n, mixing, tokens, copies.data(),
             mixed.data()
         )
@@ -433,16 +444,8 @@ def step_adam(
     float[::1] mom1,
     float[::1] mom2,
     float[::1] averages,
-    *,
-    float beta1,
-    float beta2,
-    float eps,
-    float learn_rate,
-    float clip,
-    float decay,
-    float average,
+    Adam adam,
 ):
-    cdef Adam adam
     cdef Py_ssize_t n = weights.shape[0]
     require(n > 0 and gradient.shape[0] == n)
     require(mom1.shape[0] == n and mom2.shape[0] == n)
@@ -450,8 +453,6 @@ def step_adam(
     cdef float* averages_or_null = NULL
     if averages is not None:
         averages_or_null = &averages[0]
-    adam.beta1, adam.beta2, adam.eps, adam.learn_rate = beta1, beta2, eps, learn_rate
-    adam.clip, adam.decay, adam.average = clip, decay, average
     with nogil:
         c_step_adam(
             adam, &weights[0], &gradient[0], &mom1[0], &mom2[0], averages_or_null, n

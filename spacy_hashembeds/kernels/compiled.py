@@ -20,7 +20,7 @@ SWITCH = "SPACY_HASHEMBEDS_COMPILED"
 
 #: Another number whenever kernels take other arguments, or structs of another layout:
 #: one that was compiled of other sources may lie in a checkout.
-INTERFACE = 2
+INTERFACE = 3
 
 
 def load() -> Any:
@@ -51,10 +51,8 @@ def find_error() -> Exception | None:
     """Find out why the compiled kernels can't be used, if they are there."""
     try:
         _import()
-    except ModuleNotFoundError:
-        return None
     except Exception as error:
-        return error
+        return None if isinstance(error, ModuleNotFoundError) else error
     return None
 
 
