@@ -1,4 +1,4 @@
-"""Masks of dropout, drawn from the state of numpy's generator where it lies in memory."""
+"""Masks of dropout, drawn from the state of numpy's generator in memory."""
 
 import ctypes
 import math

@@ -4,9 +4,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from thinc.api import NumpyOps
 
-NUMPY_OPS = NumpyOps()
+from .sums import NUMPY_OPS
 
 #: The most words that an n-gram of a classifier may have. Time and memory grow with it.
 MAX_NGRAM_SIZE = 100
