@@ -165,8 +165,6 @@ def finish_rows(
     cdef vector[float] best
     cdef size_t n = Y.shape[0]
     require(<size_t>mixed.shape[0] == n and <size_t>Y.shape[1] == mixing.nO)
-    if n == 0:
-        return
     with nogil:
         best.resize(mixing.nO)
         c_finish_rows(&Y[0, 0], &mixed[0, 0], n, mixing, adds, best.data())
@@ -186,12 +184,11 @@ def begin_rows(
     cdef uint8_t[:, ::1] which = np.empty((n, nO), dtype="uint8")
     cdef float[:, ::1] X = np.empty((n, nO), dtype="float32")
     cdef float[::1] inverse_deviations = np.empty(n, dtype="float32")
-    if n > 0:
-        with nogil:
-            c_begin_rows(
-                &Y[0, 0], &mixed[0, 0], &which[0, 0], &X[0, 0], &inverse_deviations[0],
-                n, mixing
-            )
+    with nogil:
+        c_begin_rows(
+            &Y[0, 0], &mixed[0, 0], &which[0, 0], &X[0, 0], &inverse_deviations[0], n,
+            mixing
+        )
     return which.base, X.base, inverse_deviations.base
 
 
@@ -215,13 +212,12 @@ def backprop_rows(
     require(<size_t>inverse_deviations.shape[0] == n)
     cdef float[:, ::1] d_mixed = np.empty((n, width), dtype="float32")
     cdef vector[float] d_best
-    if n > 0:
-        with nogil:
-            d_best.resize(nO)
-            c_backprop_rows(
-                &dY[0, 0], &which[0, 0], &X[0, 0], &inverse_deviations[0], n, mixing,
-                &d_mixed[0, 0], &d_bias[0], &d_scale[0], &d_shift[0], d_best.data()
-            )
+    with nogil:
+        d_best.resize(nO)
+        c_backprop_rows(
+            &dY[0, 0], &which[0, 0], &X[0, 0], &inverse_deviations[0], n, mixing,
+            &d_mixed[0, 0], &d_bias[0], &d_scale[0], &d_shift[0], d_best.data()
+        )
     return d_mixed.base
 
 
@@ -351,8 +347,10 @@ def embed_folded(
     return Y.base
 
 
-cdef int fail_on_row(size_t n_rows) except -1:
-    raise IndexError(f"Some rows, or their neighbours, are not among the {n_rows}.")
+cdef int require_rows(cbool are_there, size_t n_rows) except -1:
+    if not are_there:
+        raise IndexError(f"Some rows, or their neighbours, are not among the {n_rows}.")
+    return 0
 
 
 def gather_sums(const float[:, ::1] table, const uint32_t[:, ::1] rows):
@@ -360,16 +358,12 @@ def gather_sums(const float[:, ::1] table, const uint32_t[:, ::1] rows):
     cdef size_t n = rows.shape[0], k = rows.shape[1]
     cdef cbool are_there
     cdef float[:, ::1] sums = np.empty((n, width), dtype="float32")
-    if n * width > 0:
-        require(k > 0)
-        if n_rows == 0:
-            fail_on_row(n_rows)
-        with nogil:
-            are_there = c_gather_sums(
-                &sums[0, 0], &table[0, 0], n_rows, &rows[0, 0], n, k, width
-            )
-        if not are_there:
-            fail_on_row(n_rows)
+    require(k > 0 or n == 0)
+    with nogil:
+        are_there = c_gather_sums(
+            &sums[0, 0], &table[0, 0], n_rows, &rows[0, 0], n, k, width
+        )
+    require_rows(are_there, n_rows)
     return sums.base
 
 
@@ -380,31 +374,25 @@ def scatter_sums(
     cdef size_t n = rows.shape[0], k = rows.shape[1]
     cdef cbool are_there
     require(<size_t>d_sums.shape[0] == n and <size_t>d_sums.shape[1] == width)
-    if n * k * width > 0:
-        if n_rows == 0:
-            fail_on_row(n_rows)
-        with nogil:
-            are_there = c_scatter_sums(
-                &d_table[0, 0], &d_sums[0, 0], n_rows, &rows[0, 0], n, k, width
-            )
-        if not are_there:
-            fail_on_row(n_rows)
+    with nogil:
+        are_there = c_scatter_sums(
+            &d_table[0, 0], &d_sums[0, 0], n_rows, &rows[0, 0], n, k, width
+        )
+    require_rows(are_there, n_rows)
 
 
 def copy_windows(const float[:, ::1] X, const int64_t[::1] rows, size_t window_size):
     require(window_size < 2**31)
-    cdef size_t n = rows.shape[0], width = X.shape[1]
+    cdef size_t n = rows.shape[0], n_rows = X.shape[0], width = X.shape[1]
+    cdef cbool are_there
     cdef float[:, ::1] windows = np.empty(
         (n, (2 * window_size + 1) * width), dtype="float32"
     )
-    cdef cbool are_there = True
-    if n * width > 0:
-        with nogil:
-            are_there = c_copy_windows(
-                &windows[0, 0], &X[0, 0], X.shape[0], &rows[0], n, width, window_size
-            )
-    if not are_there:
-        fail_on_row(X.shape[0])
+    with nogil:
+        are_there = c_copy_windows(
+            &windows[0, 0], &X[0, 0], n_rows, &rows[0], n, width, window_size
+        )
+    require_rows(are_there, n_rows)
     return windows.base
 
 
@@ -415,18 +403,15 @@ def add_windows(
     const float[:, ::1] d_windows,
 ):
     require(window_size < 2**31)
-    cdef size_t n = rows.shape[0], width = dX.shape[1]
+    cdef size_t n = rows.shape[0], n_rows = dX.shape[0], width = dX.shape[1]
+    cdef cbool are_there
     require(<size_t>d_windows.shape[0] == n)
     require(<size_t>d_windows.shape[1] == (2 * window_size + 1) * width)
-    cdef cbool are_there = True
-    if n * width > 0:
-        with nogil:
-            are_there = c_add_windows(
-                &dX[0, 0], &d_windows[0, 0], dX.shape[0], &rows[0], n, width,
-                window_size
-            )
-    if not are_there:
-        fail_on_row(dX.shape[0])
+    with nogil:
+        are_there = c_add_windows(
+            &dX[0, 0], &d_windows[0, 0], n_rows, &rows[0], n, width, window_size
+        )
+    require_rows(are_there, n_rows)
 
 
 def draw_mask(size_t n, uint64_t threshold, float scale, uint32_t[::1] state):
