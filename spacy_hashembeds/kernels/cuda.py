@@ -104,12 +104,9 @@ def gather_rows(
         )
     pairs = get_array_module(keys).empty(n_pairs, dtype="uint64")
     size = _find_vector_size(tables, out, scale)
-    args = (
-        *(out, pairs, keys, weights, scale, columns),
-        *(np.uint32(len(tables)), np.uint32(n_slots)),
-        *(np.uint64(n), np.uint32(width // size), np.uint32(out.shape[1] // size)),
-    )
-    _launch("gather_sum", size, -(-n // _TILE), args)
+    args = (out, pairs, keys, weights, scale, columns, len(tables), n_slots)
+    sizes = (np.uint64(n), width // size, out.shape[1] // size)
+    _launch("gather_sum", size, -(-n // _TILE), *args, *sizes)
     return pairs
 
 
@@ -133,8 +130,27 @@ def scatter_rows(
     in_order = is_deterministic()
     if len(pairs) == 0:
         return
-    scatter = _scatter_in_order if in_order else _scatter_atomically
-    scatter(pairs, d_out, gradients, weights, scale)
+    columns, n_slots = _describe(gradients)
+    n_columns, width = len(gradients), gradients[0].array.shape[1]
+    if not in_order:
+        n, size = len(d_out), _find_vector_size(gradients, d_out, scale)
+        n_blocks = -(-n * n_columns * (width // size) // THREADS)
+        args: tuple = (pairs, d_out, weights, scale, columns, n_columns, n_slots)
+        sizes: tuple = (np.uint64(n), width // size, d_out.shape[1] // size)
+        _launch("scatter_atomically", size, n_blocks, *args, *sizes)
+        return
+    xp, chunk_size = get_array_module(pairs), _get_chunk_size(len(pairs))
+    n_chunks = -(-len(pairs) // chunk_size)
+    heads, tails = xp.empty((2, n_chunks, width), dtype="float32")
+    size = _find_vector_size(gradients, d_out, scale, heads, tails)
+    n_blocks = -(-n_chunks * (width // size) // THREADS)
+    pairs = xp.sort(pairs)  # each is there once, so that there is only one order
+    args = (pairs, d_out, weights, scale, heads, tails, columns, n_columns, n_slots)
+    sizes = (np.uint64(len(pairs)), chunk_size, width // size)
+    _launch("sum_runs", size, n_blocks, *args, *sizes, d_out.shape[1] // size)
+    _launch(
+        "join_runs", size, n_blocks, pairs, heads, tails, columns, n_columns, *sizes
+    )
 
 
 @cache
@@ -148,48 +164,6 @@ def _get_module(vector: str) -> Any:
     cupy = import_module("cupy")
     code = "".join(path.read_text(encoding="utf8") for path in (HEADER, SOURCE))
     return cupy.RawModule(code=code, options=("-std=c++17", f"-DVector={vector}"))
-
-
-def _scatter_in_order(
-    pairs: Array,
-    d_out: Array,
-    gradients: Sequence[Table],
-    weights: Array | None,
-    scale: Array | None,
-) -> None:
-    (columns, n_slots), n_columns = _describe(gradients), np.uint32(len(gradients))
-    width, chunk_size = gradients[0].array.shape[1], _get_chunk_size(len(pairs))
-    n_chunks = -(-len(pairs) // chunk_size)
-    xp = get_array_module(pairs)
-    heads, tails = xp.empty((2, n_chunks, width), dtype="float32")
-    size = _find_vector_size(gradients, d_out, scale, heads, tails)
-    n_blocks = -(-n_chunks * (width // size) // THREADS)
-    how_many = np.uint64(len(pairs)), np.uint32(chunk_size), np.uint32(width // size)
-    pairs = xp.sort(pairs)  # each is there once, so that there is only one order
-    args: tuple = (pairs, d_out, weights, scale, heads, tails, columns, n_columns)
-    args = (*args, np.uint32(n_slots), *how_many, np.uint32(d_out.shape[1] // size))
-    _launch("sum_runs", size, n_blocks, args)
-    args = (pairs, heads, tails, columns, n_columns, *how_many)
-    _launch("join_runs", size, n_blocks, args)
-
-
-def _scatter_atomically(
-    pairs: Array,
-    d_out: Array,
-    gradients: Sequence[Table],
-    weights: Array | None,
-    scale: Array | None,
-) -> None:
-    (columns, n_slots), n_columns = _describe(gradients), len(gradients)
-    n, size = len(d_out), _find_vector_size(gradients, d_out, scale)
-    width = gradients[0].array.shape[1] // size
-    args = (
-        *(pairs, d_out, weights, scale, columns),
-        *(np.uint32(n_columns), np.uint32(n_slots)),
-        *(np.uint64(n), np.uint32(width), np.uint32(d_out.shape[1] // size)),
-    )
-    n_blocks = -(-n * n_columns * width // THREADS)
-    _launch("scatter_atomically", size, n_blocks, args)
 
 
 def _describe(tables: Sequence[Table]) -> tuple[np.ndarray, int]:
@@ -240,9 +214,11 @@ def _get_chunk_size(n_pairs: int) -> int:
     return chunk_size
 
 
-def _launch(name: str, vector_size: int, n_blocks: int, args: tuple) -> None:
+def _launch(name: str, vector_size: int, n_blocks: int, *args: Any) -> None:
+    """Launch a kernel, whose integers are of 32 bits unless they are numpy's."""
     if n_blocks == 0:
         return
     kernel = get_kernel(name, "float4" if vector_size == 4 else "float")
     args = tuple(_NULL if arg is None else arg for arg in args)
+    args = tuple(np.uint32(arg) if isinstance(arg, int) else arg for arg in args)
     kernel((min(n_blocks, MAX_BLOCKS),), (THREADS,), args)
