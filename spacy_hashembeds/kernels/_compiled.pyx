@@ -55,10 +55,9 @@ cdef extern from "distinct.h" nogil:
         size_t n_words
         size_t n_bytes
         unsigned long long secret
-        int32_t* slots
-        size_t n_slots
         int64_t* firsts
         size_t n_distinct
+        void reserve(size_t most_distinct) except +
 
     cbool c_find_distinct "find_distinct"(
         Map& map, size_t n, size_t most_distinct, size_t most_misses, int32_t* copies
@@ -221,14 +220,6 @@ def backprop_rows(
     return d_mixed.base
 
 
-cdef size_t count_slots(size_t n) noexcept nogil:
-    """Choose a power of 2, so large that most slots stay free."""
-    cdef size_t n_slots = 16
-    while n_slots < 2 * n:
-        n_slots *= 2
-    return n_slots
-
-
 cdef tuple find_rows(
     const char* keys,
     size_t n,
@@ -241,15 +232,12 @@ cdef tuple find_rows(
     require(n < 2**31)
     cdef int32_t[::1] copies = np.empty(n, dtype="int32")
     cdef int64_t[::1] firsts = np.empty(min(n, most_distinct + 1), dtype="int64")
-    cdef vector[int32_t] slots
     cdef Map rows
     cdef cbool found
     with nogil:
-        rows.n_slots = count_slots(firsts.shape[0])
-        slots.resize(rows.n_slots)
-        rows.keys, rows.secret = keys, SECRET
+        rows.reserve(firsts.shape[0])
+        rows.keys, rows.firsts, rows.secret = keys, &firsts[0], SECRET
         rows.n_words, rows.n_bytes = n_words, n_bytes
-        rows.slots, rows.firsts = slots.data(), &firsts[0]
         found = c_find_distinct(rows, n, most_distinct, most_misses, &copies[0])
     return (firsts.base[: rows.n_distinct], copies.base) if found else None
 
@@ -326,19 +314,17 @@ def embed_folded(
     if <size_t>&keys[0, 0] % sizeof(uint64_t):
         return None
     cdef float[:, ::1] Y = np.empty((n, mixing.nO), dtype="float32")
-    cdef vector[int32_t] slots, copies
+    cdef vector[int32_t] copies
     cdef vector[int64_t] firsts
     cdef vector[float] mixed
     cdef Map tokens
     with nogil:
-        tokens.n_slots = count_slots(n)
-        slots.resize(tokens.n_slots)
+        tokens.reserve(n)
         copies.resize(n)
         firsts.resize(n)
         mixed.resize(F.shape[1])
-        tokens.keys, tokens.secret = <const char*>&keys[0, 0], SECRET
-        tokens.n_words, tokens.n_bytes = n_columns, 8 * n_columns
-        tokens.slots, tokens.firsts = slots.data(), firsts.data()
+        tokens.keys, tokens.firsts = <const char*>&keys[0, 0], firsts.data()
+        tokens.secret, tokens.n_words, tokens.n_bytes = SECRET, n_columns, 8 * n_columns
         c_embed_folded(
             &Y[0, 0], &F[0, 0], columns.columns.data(), n_columns,
             <const unsigned long long*>&keys[0, 0], n, mixing, tokens, copies.data(),

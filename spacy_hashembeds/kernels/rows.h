@@ -87,12 +87,14 @@ DEVICE uint32 find_symbol_row(const Column& column, uint64 key) {
 
 // Find the rows of a key, numbered through all tables.
 DEVICE void find_rows(const Column& column, uint64 key, uint32* rows) {
-    const uint32 row = find_symbol_row(column, key);
-    if (row != column.unk || column.n_hashed == 0) {
-        rows[0] = column.first_row + row;
-        UNROLL for (uint32 k = 1; k < MAX_HASHES; ++k)
-            if (k < column.num_hashes) rows[k] = NO_ROW;
-        return;
+    if (column.n_symbols > 0 || column.n_hashed == 0) {
+        const uint32 row = find_symbol_row(column, key);
+        if (row != column.unk || column.n_hashed == 0) {
+            rows[0] = column.first_row + row;
+            UNROLL for (uint32 k = 1; k < MAX_HASHES; ++k)
+                if (k < column.num_hashes) rows[k] = NO_ROW;
+            return;
+        }
     }
     uint32 hashes[MAX_HASHES];
     hash_key(key, column.seed, hashes);
