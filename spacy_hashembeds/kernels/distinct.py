@@ -125,11 +125,7 @@ def _find_copies(keys: NDArray) -> tuple[NDArray, NDArray]:
 
 
 def _number_by_place(firsts: NDArray, groups: NDArray) -> tuple[NDArray, NDArray]:
-    """Number groups of equal keys in the order in which they come.
-
-    firsts (NDArray): For each group its first key.
-    groups (NDArray): For each key its group.
-    """
+    """Number groups of equal keys, by the first key of each, in their order."""
     by_place = firsts.argsort()
     numbers = np.empty(len(firsts), dtype="int32")
     numbers[by_place] = np.arange(len(firsts), dtype="int32")

@@ -18,7 +18,7 @@ class Ngrams(NamedTuple):
     """The n-grams of several texts, one text after the other.
 
     keys (NDArray): *Shape:* `(n,)`, uint64.
-    lengths (NDArray): How many each text has. *Shape:* `(texts,)`, int32, `n` in all.
+    lengths (NDArray): How many each text has. *Shape:* `(texts,)`, int32.
     """
 
     keys: NDArray

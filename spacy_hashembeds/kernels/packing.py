@@ -10,19 +10,16 @@ from numpy.typing import NDArray
 # Where sequences are padded, blocks are as large as to be so many, so that most have
 # sequences of nearly one length.
 N_BLOCKS = 4
-
 # But with fewer sequences, a step costs more than it computes, and with more, what it
 # computes no longer fits into a core's cache.
 SMALLEST_BLOCK = 16
 LARGEST_BLOCK = 64
-
 # And no sequence is padded to more than so many times its length, however long another
 # one is.
 MOST_PADDED = 4
 
 # A group of spans ends where more than this share of its rows would be padding,
 MOST_PADDING = 1 / 8
-
 # but not before it has so many: with fewer, a step costs more than it computes.
 FEWEST_ROWS = 128
 
@@ -85,6 +82,10 @@ def pack(lengths: Sequence[int], *, is_padded: bool) -> Packing:
     return Packing(all_rows, found[np.argsort(all_rows[found])], blocks)
 
 
+def _join(parts: Sequence[NDArray]) -> NDArray[np.int64]:
+    return np.concatenate([np.zeros(0, dtype="int64"), *parts])
+
+
 def cut(lengths: Sequence[int]) -> list[int]:
     """Cut sequences, the longest first, into blocks to be padded.
 
@@ -114,10 +115,6 @@ def _pack_block(
     backwards = numbers[np.where(time <= last, last - time, time), place]
     of_rows = sequences if is_padded else sequences[place]
     return time, place, Block(backwards, of_rows, is_token.sum(axis=1))
-
-
-def _join(parts: Sequence[NDArray]) -> NDArray[np.int64]:
-    return np.concatenate([np.zeros(0, dtype="int64"), *parts])
 
 
 def split(X: Any, lengths: Sequence[int]) -> list[Any]:
