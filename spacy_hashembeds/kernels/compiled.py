@@ -23,20 +23,24 @@ SWITCH = "SPACY_HASHEMBEDS_COMPILED"
 INTERFACE = 3
 
 
-def load() -> Any:
-    """Load the compiled kernels.
+def read_switch(name: str, purpose: str) -> bool:
+    """Read an environment variable that is 1, as by default, or 0.
 
-    RAISES (ValueError): If the environment says neither that they are wanted nor that
-        they are not.
-    RETURNS (Any): The module, or None if they are not there or not wanted.
+    RAISES (ValueError): If it is something else.
     """
-    value = os.environ.get(SWITCH) or "1"
+    value = os.environ.get(name) or "1"
     if value not in ("0", "1"):
         raise ValueError(
-            f"The environment variable {SWITCH} should be 1, for compiled kernels to "
-            f"be used where there are any, or 0, but is {value!r}."
+            f"The environment variable {name} should be 1, {purpose}, or 0, but is "
+            f"{value!r}."
         )
-    return find() if value == "1" else None
+    return value == "1"
+
+
+def load() -> Any:
+    """Load the compiled kernels, or None if they are not there or not wanted."""
+    purpose = "for compiled kernels to be used where there are any"
+    return find() if read_switch(SWITCH, purpose) else None
 
 
 def find() -> Any:

@@ -10,7 +10,6 @@ CuPy compiles the kernels when they are first needed, and keeps them in its own 
 Nothing here waits for the GPU.
 """
 
-import os
 from collections.abc import Callable, Sequence
 from functools import cache
 from importlib import import_module
@@ -20,6 +19,7 @@ from typing import Any
 import numpy as np
 from thinc.api import CupyOps, Ops, get_array_module
 
+from .compiled import read_switch
 from .distinct import MAX_COLUMNS
 from .rows import Array, Table, describe_finder
 
@@ -59,17 +59,8 @@ def is_used_by(ops: Ops) -> bool:
 
 
 def is_deterministic() -> bool:
-    """Read from the environment whether to add up gradients in a fixed order.
-
-    RAISES (ValueError): If it says neither 1 nor 0.
-    """
-    value = os.environ.get(DETERMINISTIC_NAME, "1")
-    if value not in ("0", "1"):
-        raise ValueError(
-            f"The environment variable {DETERMINISTIC_NAME} should be 1, for equal "
-            f"seeds to give equal weights, or 0, but is {value!r}."
-        )
-    return value == "1"
+    """Read from the environment whether to add up gradients in a fixed order."""
+    return read_switch(DETERMINISTIC_NAME, "for equal seeds to give equal weights")
 
 
 def gather_rows(
@@ -124,8 +115,6 @@ def scatter_rows(
     d_out (Array): *Shape:* `(n, columns)`, float32, contiguous.
     gradients (Sequence[Table]): The gradients of the tables, which are added to.
     weights, scale (Array, optional): As `gather_rows` had them.
-    RAISES (ValueError): If the environment says neither that the order is fixed nor
-        that it is not.
     """
     in_order = is_deterministic()
     if len(pairs) == 0:
