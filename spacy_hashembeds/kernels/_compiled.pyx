@@ -431,7 +431,7 @@ def step_adam(
 
 
 # numpy's BLAS, of which a process has one, with integers of 64 bits, for callers in C
-# that have those of 32
+# that have those of 32. Its functions come as addresses: numpy has no capsules of them.
 
 ctypedef void (*Sgemm)(
     int order, int transA, int transB, int64_t M, int64_t N, int64_t K, float alpha,
