@@ -47,9 +47,9 @@ class OnePassAdam(Optimizer):
             return super().__call__(key, weights, gradient, lr_scale=lr_scale)
         self.nr_update[key] += 1
         n, learn_rate = self.nr_update[key], self.learn_rate
-        for moments in (self.mom1, self.mom2):
-            if key not in moments:
-                moments[key] = NumpyOps().alloc1f(w.size)
+        for kept in (self.mom1, self.mom2):
+            if key not in kept:
+                kept[key] = NumpyOps().alloc1f(w.size)
         averages: Any = None
         if self.averages is not None:
             if key not in self.averages:
@@ -59,19 +59,18 @@ class OnePassAdam(Optimizer):
         corrected = learn_rate * (1.0 - self.b2**n) ** 0.5 / (1.0 - self.b1**n)
         norm = np.linalg.norm(dw) if self.grad_clip else 0.0
         is_clipped = self.grad_clip and norm >= self.grad_clip
+        rates = {
+            "beta1": self.b1,
+            "beta2": self.b2,
+            "eps": self.eps,
+            "learn_rate": corrected * lr_scale,
+            "clip": self.grad_clip / norm if is_clipped else 1.0,
+            "decay": lr_scale * learn_rate * self.L2,
+            "average": 1 - min((1.0 + n) / (10.0 + n), _MOST_KEPT),
+        }
+        moments = (self.mom1[key], self.mom2[key])
         compiled.kernels.step_adam(
-            w.reshape(-1),
-            dw.reshape(-1),
-            self.mom1[key],
-            self.mom2[key],
-            averages,
-            beta1=self.b1,
-            beta2=self.b2,
-            eps=self.eps,
-            learn_rate=corrected * lr_scale,
-            clip=self.grad_clip / norm if is_clipped else 1.0,
-            decay=lr_scale * learn_rate * self.L2,
-            average=1 - min((1.0 + n) / (10.0 + n), _MOST_KEPT),
+            w.reshape(-1), dw.reshape(-1), *moments, averages, rates
         )
         return w[...], gradient  # another view, as Thinc gives one
 

@@ -40,7 +40,7 @@ cdef extern from "rows.h" nogil:
         const unsigned long long* symbols
         unsigned int n_symbols
         unsigned int unk
-        unsigned int has_symbols
+        unsigned int seed
         unsigned int num_hashes
         unsigned int n_hashed
         unsigned int first_row
@@ -55,10 +55,9 @@ cdef extern from "distinct.h" nogil:
         size_t n_words
         size_t n_bytes
         unsigned long long secret
-        int32_t* slots
-        size_t n_slots
         int64_t* firsts
         size_t n_distinct
+        void reserve(size_t most_distinct) except +
 
     cbool c_find_distinct "find_distinct"(
         Map& map, size_t n, size_t most_distinct, size_t most_misses, int32_t* copies
@@ -104,7 +103,7 @@ cdef extern from "masks.h" nogil:
 
 
 cdef extern from "adam.h" nogil:
-    cdef cppclass Adam:
+    cdef struct Adam:
         float beta1
         float beta2
         float eps
@@ -126,7 +125,7 @@ cdef int require(bint holds) except -1:
 
 
 # see compiled.py
-INTERFACE = 2
+INTERFACE = 3
 
 
 cdef uint64_t draw_secret():
@@ -165,8 +164,6 @@ def finish_rows(
     cdef vector[float] best
     cdef size_t n = Y.shape[0]
     require(<size_t>mixed.shape[0] == n and <size_t>Y.shape[1] == mixing.nO)
-    if n == 0:
-        return
     with nogil:
         best.resize(mixing.nO)
         c_finish_rows(&Y[0, 0], &mixed[0, 0], n, mixing, adds, best.data())
@@ -186,12 +183,11 @@ def begin_rows(
     cdef uint8_t[:, ::1] which = np.empty((n, nO), dtype="uint8")
     cdef float[:, ::1] X = np.empty((n, nO), dtype="float32")
     cdef float[::1] inverse_deviations = np.empty(n, dtype="float32")
-    if n > 0:
-        with nogil:
-            c_begin_rows(
-                &Y[0, 0], &mixed[0, 0], &which[0, 0], &X[0, 0], &inverse_deviations[0],
-                n, mixing
-            )
+    with nogil:
+        c_begin_rows(
+            &Y[0, 0], &mixed[0, 0], &which[0, 0], &X[0, 0], &inverse_deviations[0], n,
+            mixing
+        )
     return which.base, X.base, inverse_deviations.base
 
 
@@ -215,22 +211,13 @@ def backprop_rows(
     require(<size_t>inverse_deviations.shape[0] == n)
     cdef float[:, ::1] d_mixed = np.empty((n, width), dtype="float32")
     cdef vector[float] d_best
-    if n > 0:
-        with nogil:
-            d_best.resize(nO)
-            c_backprop_rows(
-                &dY[0, 0], &which[0, 0], &X[0, 0], &inverse_deviations[0], n, mixing,
-                &d_mixed[0, 0], &d_bias[0], &d_scale[0], &d_shift[0], d_best.data()
-            )
+    with nogil:
+        d_best.resize(nO)
+        c_backprop_rows(
+            &dY[0, 0], &which[0, 0], &X[0, 0], &inverse_deviations[0], n, mixing,
+            &d_mixed[0, 0], &d_bias[0], &d_scale[0], &d_shift[0], d_best.data()
+        )
     return d_mixed.base
-
-
-cdef size_t count_slots(size_t n) noexcept nogil:
-    """Choose a power of 2, so large that most slots stay free."""
-    cdef size_t n_slots = 16
-    while n_slots < 2 * n:
-        n_slots *= 2
-    return n_slots
 
 
 cdef tuple find_rows(
@@ -245,15 +232,12 @@ cdef tuple find_rows(
     require(n < 2**31)
     cdef int32_t[::1] copies = np.empty(n, dtype="int32")
     cdef int64_t[::1] firsts = np.empty(min(n, most_distinct + 1), dtype="int64")
-    cdef vector[int32_t] slots
     cdef Map rows
     cdef cbool found
     with nogil:
-        rows.n_slots = count_slots(firsts.shape[0])
-        slots.resize(rows.n_slots)
-        rows.keys, rows.secret = keys, SECRET
+        rows.reserve(firsts.shape[0])
+        rows.keys, rows.firsts, rows.secret = keys, &firsts[0], SECRET
         rows.n_words, rows.n_bytes = n_words, n_bytes
-        rows.slots, rows.firsts = slots.data(), &firsts[0]
         found = c_find_distinct(rows, n, most_distinct, most_misses, &copies[0])
     return (firsts.base[: rows.n_distinct], copies.base) if found else None
 
@@ -274,38 +258,50 @@ def find_equal_rows(const float[:, ::1] X, size_t most):
     return find_rows(<const char*>&X[0, 0], n, n_words, n_bytes, most, 4 * n)
 
 
-cdef int check_columns(const Column* columns, size_t n_columns, size_t n_rows) except -1:
-    """Check that no column finds a row which is not its own."""
-    cdef size_t i, own, first, end
-    for i in range(n_columns):
-        first = columns[i].first_row
-        end = columns[i + 1].first_row if i + 1 < n_columns else n_rows
-        require(0 < columns[i].num_hashes <= MAX_HASHES and first < end <= n_rows)
-        own = columns[i].n_symbols if columns[i].has_symbols else 0
-        if columns[i].n_hashed == 0:
-            require(own > 0 or columns[i].has_symbols)
-            own += 1  # unk's
-            require(columns[i].unk < own)
-        else:
-            require(columns[i].unk == own)
-            own += columns[i].n_hashed
-        require(own <= end - first)
+cdef class FoldedColumns:
+    """Where a folded table has the rows of each column of keys, and how they are found.
+
+    n_rows (list): How many rows each column has: its own, one after the other.
+    finders (list): For each, what `rows.describe_finder` gives.
+    """
+
+    cdef vector[Column] columns
+    cdef size_t n_rows
+    cdef list symbols  # which are read where they are
+
+    def __init__(self, n_rows, finders):
+        cdef const uint64_t[::1] symbols
+        cdef Column column
+        cdef size_t n
+        require(0 < len(finders) <= MAX_COLUMNS)
+        self.n_rows, self.symbols = 0, []
+        for n, finder in zip(n_rows, finders, strict=True):
+            symbols, column.unk, column.seed, column.num_hashes, column.n_hashed = finder
+            column.n_symbols = 0 if symbols is None else symbols.shape[0]
+            if column.n_symbols > 0:
+                require(<size_t>&symbols[0] % sizeof(uint64_t) == 0)
+                column.symbols = <const unsigned long long*>&symbols[0]
+                self.symbols.append(symbols)
+            column.first_row = self.n_rows
+            check_column(column, n)
+            self.columns.push_back(column)
+            self.n_rows += n
+
+
+cdef int check_column(const Column& column, size_t n_rows) except -1:
+    """Check that no row is found which is not the column's own."""
+    cdef size_t n_symbols = column.n_symbols
+    require(0 < column.num_hashes <= MAX_HASHES)
+    if column.n_hashed > 0:
+        require(column.unk == n_symbols and n_symbols + column.n_hashed <= n_rows)
+    else:
+        require(column.unk <= n_symbols < n_rows)
     return 0
-
-
-cdef bint are_aligned(
-    const uint64_t* keys, const Column* columns, size_t n_columns
-) noexcept:
-    """Tell whether keys and symbols lie where numbers of 64 bits can be read from."""
-    cdef size_t i, addresses = <size_t>keys
-    for i in range(n_columns):
-        addresses |= <size_t>columns[i].symbols
-    return addresses % sizeof(uint64_t) == 0
 
 
 def embed_folded(
     const float[:, ::1] F,
-    const uint8_t[::1] columns,
+    FoldedColumns columns not None,
     const uint64_t[:, ::1] keys,
     const float[::1] bias,
     const float[::1] scale,
@@ -313,35 +309,34 @@ def embed_folded(
 ):
     cdef Mixing mixing = describe_mixing(bias, scale, shift, F.shape[1])
     cdef size_t n = keys.shape[0], n_columns = keys.shape[1]
-    require(<size_t>columns.shape[0] >= n_columns * sizeof(Column))
-    require(0 < n < 2**31 and 0 < n_columns <= MAX_COLUMNS)
-    check_columns(<const Column*>&columns[0], n_columns, F.shape[0])
-    if not are_aligned(&keys[0, 0], <const Column*>&columns[0], n_columns):
+    require(0 < n < 2**31 and n_columns == columns.columns.size())
+    require(columns.n_rows == <size_t>F.shape[0])
+    if <size_t>&keys[0, 0] % sizeof(uint64_t):
         return None
     cdef float[:, ::1] Y = np.empty((n, mixing.nO), dtype="float32")
-    cdef vector[int32_t] slots, copies
+    cdef vector[int32_t] copies
     cdef vector[int64_t] firsts
     cdef vector[float] mixed
     cdef Map tokens
     with nogil:
-        tokens.n_slots = count_slots(n)
-        slots.resize(tokens.n_slots)
+        tokens.reserve(n)
         copies.resize(n)
         firsts.resize(n)
         mixed.resize(F.shape[1])
-        tokens.keys, tokens.secret = <const char*>&keys[0, 0], SECRET
-        tokens.n_words, tokens.n_bytes = n_columns, 8 * n_columns
-        tokens.slots, tokens.firsts = slots.data(), firsts.data()
+        tokens.keys, tokens.firsts = <const char*>&keys[0, 0], firsts.data()
+        tokens.secret, tokens.n_words, tokens.n_bytes = SECRET, n_columns, 8 * n_columns
         c_embed_folded(
-            &Y[0, 0], &F[0, 0], <const Column*>&columns[0], n_columns,
+            &Y[0, 0], &F[0, 0], columns.columns.data(), n_columns,
             <const unsigned long long*>&keys[0, 0], n, mixing, tokens, copies.data(),
             mixed.data()
         )
     return Y.base
 
 
-cdef int fail_on_row(size_t n_rows) except -1:
-    raise IndexError(f"Some rows, or their neighbours, are not among the {n_rows}.")
+cdef int require_rows(cbool are_there, size_t n_rows) except -1:
+    if not are_there:
+        raise IndexError(f"Some rows, or their neighbours, are not among the {n_rows}.")
+    return 0
 
 
 def gather_sums(const float[:, ::1] table, const uint32_t[:, ::1] rows):
@@ -349,16 +344,12 @@ def gather_sums(const float[:, ::1] table, const uint32_t[:, ::1] rows):
     cdef size_t n = rows.shape[0], k = rows.shape[1]
     cdef cbool are_there
     cdef float[:, ::1] sums = np.empty((n, width), dtype="float32")
-    if n * width > 0:
-        require(k > 0)
-        if n_rows == 0:
-            fail_on_row(n_rows)
-        with nogil:
-            are_there = c_gather_sums(
-                &sums[0, 0], &table[0, 0], n_rows, &rows[0, 0], n, k, width
-            )
-        if not are_there:
-            fail_on_row(n_rows)
+    require(k > 0 or n == 0)
+    with nogil:
+        are_there = c_gather_sums(
+            &sums[0, 0], &table[0, 0], n_rows, &rows[0, 0], n, k, width
+        )
+    require_rows(are_there, n_rows)
     return sums.base
 
 
@@ -369,31 +360,25 @@ def scatter_sums(
     cdef size_t n = rows.shape[0], k = rows.shape[1]
     cdef cbool are_there
     require(<size_t>d_sums.shape[0] == n and <size_t>d_sums.shape[1] == width)
-    if n * k * width > 0:
-        if n_rows == 0:
-            fail_on_row(n_rows)
-        with nogil:
-            are_there = c_scatter_sums(
-                &d_table[0, 0], &d_sums[0, 0], n_rows, &rows[0, 0], n, k, width
-            )
-        if not are_there:
-            fail_on_row(n_rows)
+    with nogil:
+        are_there = c_scatter_sums(
+            &d_table[0, 0], &d_sums[0, 0], n_rows, &rows[0, 0], n, k, width
+        )
+    require_rows(are_there, n_rows)
 
 
 def copy_windows(const float[:, ::1] X, const int64_t[::1] rows, size_t window_size):
     require(window_size < 2**31)
-    cdef size_t n = rows.shape[0], width = X.shape[1]
+    cdef size_t n = rows.shape[0], n_rows = X.shape[0], width = X.shape[1]
+    cdef cbool are_there
     cdef float[:, ::1] windows = np.empty(
         (n, (2 * window_size + 1) * width), dtype="float32"
     )
-    cdef cbool are_there = True
-    if n * width > 0:
-        with nogil:
-            are_there = c_copy_windows(
-                &windows[0, 0], &X[0, 0], X.shape[0], &rows[0], n, width, window_size
-            )
-    if not are_there:
-        fail_on_row(X.shape[0])
+    with nogil:
+        are_there = c_copy_windows(
+            &windows[0, 0], &X[0, 0], n_rows, &rows[0], n, width, window_size
+        )
+    require_rows(are_there, n_rows)
     return windows.base
 
 
@@ -404,18 +389,15 @@ def add_windows(
     const float[:, ::1] d_windows,
 ):
     require(window_size < 2**31)
-    cdef size_t n = rows.shape[0], width = dX.shape[1]
+    cdef size_t n = rows.shape[0], n_rows = dX.shape[0], width = dX.shape[1]
+    cdef cbool are_there
     require(<size_t>d_windows.shape[0] == n)
     require(<size_t>d_windows.shape[1] == (2 * window_size + 1) * width)
-    cdef cbool are_there = True
-    if n * width > 0:
-        with nogil:
-            are_there = c_add_windows(
-                &dX[0, 0], &d_windows[0, 0], dX.shape[0], &rows[0], n, width,
-                window_size
-            )
-    if not are_there:
-        fail_on_row(dX.shape[0])
+    with nogil:
+        are_there = c_add_windows(
+            &dX[0, 0], &d_windows[0, 0], n_rows, &rows[0], n, width, window_size
+        )
+    require_rows(are_there, n_rows)
 
 
 def draw_mask(size_t n, uint64_t threshold, float scale, uint32_t[::1] state):
@@ -433,16 +415,8 @@ def step_adam(
     float[::1] mom1,
     float[::1] mom2,
     float[::1] averages,
-    *,
-    float beta1,
-    float beta2,
-    float eps,
-    float learn_rate,
-    float clip,
-    float decay,
-    float average,
+    Adam adam,
 ):
-    cdef Adam adam
     cdef Py_ssize_t n = weights.shape[0]
     require(n > 0 and gradient.shape[0] == n)
     require(mom1.shape[0] == n and mom2.shape[0] == n)
@@ -450,8 +424,6 @@ def step_adam(
     cdef float* averages_or_null = NULL
     if averages is not None:
         averages_or_null = &averages[0]
-    adam.beta1, adam.beta2, adam.eps, adam.learn_rate = beta1, beta2, eps, learn_rate
-    adam.clip, adam.decay, adam.average = clip, decay, average
     with nogil:
         c_step_adam(
             adam, &weights[0], &gradient[0], &mom1[0], &mom2[0], averages_or_null, n
@@ -459,7 +431,7 @@ def step_adam(
 
 
 # numpy's BLAS, of which a process has one, with integers of 64 bits, for callers in C
-# that have those of 32
+# that have those of 32. Its functions come as addresses: numpy has no capsules of them.
 
 ctypedef void (*Sgemm)(
     int order, int transA, int transB, int64_t M, int64_t N, int64_t K, float alpha,

@@ -14,7 +14,6 @@ from .distinct import find_distinct
 # common divisor and their product is above 0x10FFFF, so that no two code points leave
 # both remainders in common.
 _N_ROWS = 1056
-
 #: The rows of a table of characters.
 N_ROWS = _N_ROWS + _N_ROWS + 1
 
@@ -98,9 +97,7 @@ def find_types(codes: NDArray) -> NDArray:
 
 
 def _find_type(char: str) -> int:
-    if char in string.punctuation:
-        return _TYPES["P"]
-    category = unicodedata.category(char)
+    category = "P" if char in string.punctuation else unicodedata.category(char)
     return _TYPES.get(category, _TYPES.get(category[0], N_TYPES))
 
 
@@ -113,9 +110,8 @@ def find_capitalisations(words: Sequence[str]) -> NDArray:
     RETURNS (NDArray): A 1 in the column of the kind, none where no letter is cased.
         *Shape:* `(words, N_CAPITALISATIONS)`, float32.
     """
-    kinds = [_find_capitalisation(word) for word in words]
-    table = np.eye(N_CAPITALISATIONS + 1, N_CAPITALISATIONS, dtype="float32")
-    return table[np.array(kinds, dtype="intp")]
+    kinds = np.array([_find_capitalisation(word) for word in words], dtype="intp")
+    return np.eye(N_CAPITALISATIONS + 1, N_CAPITALISATIONS, dtype="float32")[kinds]
 
 
 def _find_capitalisation(word: str) -> int:

@@ -20,23 +20,27 @@ SWITCH = "SPACY_HASHEMBEDS_COMPILED"
 
 #: Another number whenever kernels take other arguments, or structs of another layout:
 #: one that was compiled of other sources may lie in a checkout.
-INTERFACE = 2
+INTERFACE = 3
+
+
+def read_switch(name: str, purpose: str) -> bool:
+    """Read an environment variable that is 1, as by default, or 0.
+
+    RAISES (ValueError): If it is something else.
+    """
+    value = os.environ.get(name) or "1"
+    if value not in ("0", "1"):
+        raise ValueError(
+            f"The environment variable {name} should be 1, {purpose}, or 0, but is "
+            f"{value!r}."
+        )
+    return value == "1"
 
 
 def load() -> Any:
-    """Load the compiled kernels.
-
-    RAISES (ValueError): If the environment says neither that they are wanted nor that
-        they are not.
-    RETURNS (Any): The module, or None if they are not there or not wanted.
-    """
-    value = os.environ.get(SWITCH) or "1"
-    if value not in ("0", "1"):
-        raise ValueError(
-            f"The environment variable {SWITCH} should be 1, for compiled kernels to "
-            f"be used where there are any, or 0, but is {value!r}."
-        )
-    return find() if value == "1" else None
+    """Load the compiled kernels, or None if they are not there or not wanted."""
+    purpose = "for compiled kernels to be used where there are any"
+    return find() if read_switch(SWITCH, purpose) else None
 
 
 def find() -> Any:
@@ -51,10 +55,8 @@ def find_error() -> Exception | None:
     """Find out why the compiled kernels can't be used, if they are there."""
     try:
         _import()
-    except ModuleNotFoundError:
-        return None
     except Exception as error:
-        return error
+        return None if isinstance(error, ModuleNotFoundError) else error
     return None
 
 

@@ -10,7 +10,6 @@ CuPy compiles the kernels when they are first needed, and keeps them in its own 
 Nothing here waits for the GPU.
 """
 
-import os
 from collections.abc import Callable, Sequence
 from functools import cache
 from importlib import import_module
@@ -20,8 +19,9 @@ from typing import Any
 import numpy as np
 from thinc.api import CupyOps, Ops, get_array_module
 
-from . import rows
-from .rows import Array, Table, describe
+from .compiled import read_switch
+from .distinct import MAX_COLUMNS
+from .rows import Array, Table, describe_finder
 
 #: A compiled kernel, as CuPy has them: takes a grid, a block and arguments.
 Kernel = Callable[[tuple[int], tuple[int], tuple], None]
@@ -43,6 +43,15 @@ _TILE = 8
 # None, which not every CuPy passes as an address.
 _NULL = np.uint64(0)
 
+# The structs of `rows.h`.
+_COLUMN = np.dtype(
+    [("table", "u8"), ("symbols", "u8")]
+    + [(name, "u4") for name in ("n_symbols", "unk", "seed", "num_hashes")]
+    + [(name, "u4") for name in ("n_hashed", "first_row", "first_slot")],
+    align=True,
+)
+_COLUMNS = np.dtype([("column", _COLUMN, (MAX_COLUMNS,))])
+
 
 def is_used_by(ops: Ops) -> bool:
     """Tell whether a layer that has these ops is on a GPU."""
@@ -50,17 +59,8 @@ def is_used_by(ops: Ops) -> bool:
 
 
 def is_deterministic() -> bool:
-    """Read from the environment whether to add up gradients in a fixed order.
-
-    RAISES (ValueError): If it says neither 1 nor 0.
-    """
-    value = os.environ.get(DETERMINISTIC_NAME, "1")
-    if value not in ("0", "1"):
-        raise ValueError(
-            f"The environment variable {DETERMINISTIC_NAME} should be 1, for equal "
-            f"seeds to give equal weights, or 0, but is {value!r}."
-        )
-    return value == "1"
+    """Read from the environment whether to add up gradients in a fixed order."""
+    return read_switch(DETERMINISTIC_NAME, "for equal seeds to give equal weights")
 
 
 def gather_rows(
@@ -85,7 +85,7 @@ def gather_rows(
     RETURNS (Array): The rows that were summed, paired with their places, to be given to
         `scatter_rows`. *Shape:* `(n * rows of a token,)`, uint64.
     """
-    columns, n_slots = describe(tables)
+    columns, n_slots = _describe(tables)
     n, width = len(keys), tables[0].array.shape[1]
     n_pairs = n * n_slots
     if n_pairs >= 2**32:
@@ -94,13 +94,10 @@ def gather_rows(
             f"{n} tokens. Make smaller batches."
         )
     pairs = get_array_module(keys).empty(n_pairs, dtype="uint64")
-    size = _find_vector_size([out, scale], tables)
-    args = (
-        *(out, pairs, keys, weights, scale, columns),
-        *(np.uint32(len(tables)), np.uint32(n_slots)),
-        *(np.uint64(n), np.uint32(width // size), np.uint32(out.shape[1] // size)),
-    )
-    _launch("gather_sum", size, -(-n // _TILE), args)
+    size = _find_vector_size(tables, out, scale)
+    args = (out, pairs, keys, weights, scale, columns, len(tables), n_slots)
+    sizes = (np.uint64(n), width // size, out.shape[1] // size)
+    _launch("gather_sum", size, -(-n // _TILE), *args, *sizes)
     return pairs
 
 
@@ -117,86 +114,80 @@ def scatter_rows(
     pairs (Array): What `gather_rows` returned.
     d_out (Array): *Shape:* `(n, columns)`, float32, contiguous.
     gradients (Sequence[Table]): The gradients of the tables, which are added to.
-    weights (Array, optional): As `gather_rows` had them.
-    scale (Array, optional): As `gather_rows` had it.
-    RAISES (ValueError): If the environment says neither that the order is fixed nor
-        that it is not.
+    weights, scale (Array, optional): As `gather_rows` had them.
     """
     in_order = is_deterministic()
     if len(pairs) == 0:
         return
-    if in_order:
-        _scatter_in_order(pairs, d_out, gradients, weights, scale)
-    else:
-        _scatter_atomically(pairs, d_out, gradients, weights, scale)
+    columns, n_slots = _describe(gradients)
+    n_columns, width = len(gradients), gradients[0].array.shape[1]
+    if not in_order:
+        n, size = len(d_out), _find_vector_size(gradients, d_out, scale)
+        n_blocks = -(-n * n_columns * (width // size) // THREADS)
+        args: tuple = (pairs, d_out, weights, scale, columns, n_columns, n_slots)
+        sizes: tuple = (np.uint64(n), width // size, d_out.shape[1] // size)
+        _launch("scatter_atomically", size, n_blocks, *args, *sizes)
+        return
+    xp, chunk_size = get_array_module(pairs), _get_chunk_size(len(pairs))
+    n_chunks = -(-len(pairs) // chunk_size)
+    heads, tails = xp.empty((2, n_chunks, width), dtype="float32")
+    size = _find_vector_size(gradients, d_out, scale, heads, tails)
+    n_blocks = -(-n_chunks * (width // size) // THREADS)
+    pairs = xp.sort(pairs)  # each is there once, so that there is only one order
+    args = (pairs, d_out, weights, scale, heads, tails, columns, n_columns, n_slots)
+    sizes = (np.uint64(len(pairs)), chunk_size, width // size)
+    _launch("sum_runs", size, n_blocks, *args, *sizes, d_out.shape[1] // size)
+    _launch(
+        "join_runs", size, n_blocks, pairs, heads, tails, columns, n_columns, *sizes
+    )
 
 
 @cache
-def get_kernel(name: str) -> Kernel:
-    """Get a kernel of `embed.cu`: CuPy compiles all when the first one is got."""
-    return _get_module().get_function(name)
+def get_kernel(name: str, vector: str) -> Kernel:
+    """Get a kernel of `embed.cu` for floats or float4s: CuPy compiles all of these."""
+    return _get_module(vector).get_function(name)
 
 
 @cache
-def _get_module() -> Any:
+def _get_module(vector: str) -> Any:
     cupy = import_module("cupy")
     code = "".join(path.read_text(encoding="utf8") for path in (HEADER, SOURCE))
-    return cupy.RawModule(code=code, options=("-std=c++17",))
+    return cupy.RawModule(code=code, options=("-std=c++17", f"-DVector={vector}"))
 
 
-def _scatter_in_order(
-    pairs: Array,
-    d_out: Array,
-    gradients: Sequence[Table],
-    weights: Array | None,
-    scale: Array | None,
-) -> None:
-    columns, n_slots = describe(gradients)
-    width, n_columns = gradients[0].array.shape[1], np.uint32(len(gradients))
-    chunk_size = _get_chunk_size(len(pairs))
-    n_chunks = -(-len(pairs) // chunk_size)
-    heads, tails = get_array_module(pairs).empty((2, n_chunks, width), dtype="float32")
-    size = _find_vector_size([d_out, scale, heads, tails], gradients)
-    n_blocks = -(-n_chunks * (width // size) // THREADS)
-    how_many = np.uint64(len(pairs)), np.uint32(chunk_size), np.uint32(width // size)
-    # each pair is there once, so that there is only one order
-    pairs = get_array_module(pairs).sort(pairs)
-    args: tuple = (pairs, d_out, weights, scale, heads, tails, columns, n_columns)
-    args = (*args, np.uint32(n_slots), *how_many, np.uint32(d_out.shape[1] // size))
-    _launch("sum_runs", size, n_blocks, args)
-    args = (pairs, heads, tails, columns, n_columns, *how_many)
-    _launch("join_runs", size, n_blocks, args)
+def _describe(tables: Sequence[Table]) -> tuple[np.ndarray, int]:
+    """Describe tables to the kernels, and count the rows that a token has in them all.
+
+    RETURNS (tuple): An array of one struct, which CuPy passes by its value; the count.
+    """
+    described = np.zeros(1, dtype=_COLUMNS)
+    first_row = first_slot = 0
+    for i, table in enumerate(tables):
+        symbols, *settings = describe_finder(table)
+        found = (0, 0) if symbols is None else (_get_address(symbols), len(symbols))
+        places = (first_row, first_slot)
+        column = (_get_address(table.array), *found, *settings, *places)
+        described["column"][0, i] = column
+        first_row += len(table.array)
+        first_slot += table.finder.num_hashes
+    return described, first_slot
 
 
-def _scatter_atomically(
-    pairs: Array,
-    d_out: Array,
-    gradients: Sequence[Table],
-    weights: Array | None,
-    scale: Array | None,
-) -> None:
-    columns, n_slots = describe(gradients)
-    n, n_columns, width = len(d_out), len(gradients), gradients[0].array.shape[1]
-    size = _find_vector_size([d_out, scale], gradients)
-    args = (
-        *(pairs, d_out, weights, scale, columns),
-        *(np.uint32(n_columns), np.uint32(n_slots)),
-        *(np.uint64(n), np.uint32(width // size), np.uint32(d_out.shape[1] // size)),
-    )
-    n_blocks = -(-n * n_columns * (width // size) // THREADS)
-    _launch("scatter_atomically", size, n_blocks, args)
+def _get_address(array: Array) -> int:
+    """Say where an array lies in the memory of the GPU, or an emulated one."""
+    is_emulated = isinstance(array, np.ndarray)
+    return array.ctypes.data if is_emulated else array.data.ptr
 
 
-def _find_vector_size(arrays: Sequence[Array | None], tables: Sequence[Table]) -> int:
+def _find_vector_size(tables: Sequence[Table], *arrays: Array | None) -> int:
     """Say whether the kernels can take four numbers at once, or only one.
 
     The arrays' last axes should be multiples of four and all of them aligned.
     """
-    all_arrays = [table.array for table in tables]
-    all_arrays += [array for array in arrays if array is not None]
     fits = all(
-        array.shape[-1] % 4 == 0 and rows.get_address(array) % 16 == 0
-        for array in all_arrays
+        array.shape[-1] % 4 == 0 and _get_address(array) % 16 == 0
+        for array in (*(table.array for table in tables), *arrays)
+        if array is not None
     )
     return 4 if fits else 1
 
@@ -212,9 +203,11 @@ def _get_chunk_size(n_pairs: int) -> int:
     return chunk_size
 
 
-def _launch(name: str, vector_size: int, n_blocks: int, args: tuple) -> None:
+def _launch(name: str, vector_size: int, n_blocks: int, *args: Any) -> None:
+    """Launch a kernel, whose integers are of 32 bits unless they are numpy's."""
     if n_blocks == 0:
         return
-    kernel = get_kernel(f"{name}_{'float4' if vector_size == 4 else 'float'}")
+    kernel = get_kernel(name, "float4" if vector_size == 4 else "float")
     args = tuple(_NULL if arg is None else arg for arg in args)
+    args = tuple(np.uint32(arg) if isinstance(arg, int) else arg for arg in args)
     kernel((min(n_blocks, MAX_BLOCKS),), (THREADS,), args)

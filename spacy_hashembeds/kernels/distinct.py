@@ -1,7 +1,6 @@
 """Compute something once for each distinct key, and gather it for the copies."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,10 +48,10 @@ def find_distinct(keys: NDArray) -> Distinct:
 
     *Shape:* `(n,)`, n > 0.
     """
-    is_compiled = keys.dtype == "uint64" and compiled.kernels is not None
-    firsts, copies = (
-        _find_compiled(keys.reshape(-1, 1)) if is_compiled else _find_copies(keys)
-    )
+    if keys.dtype == "uint64" and compiled.kernels is not None:
+        firsts, copies = _find_compiled(keys.reshape(-1, 1))
+    else:
+        firsts, copies = _find_copies(keys)
     return Distinct(keys[firsts], copies)
 
 
@@ -97,23 +96,19 @@ def find_equal_rows(X: NDArray, most: int) -> Distinct | None:
         return None
     kernels = compiled.get_for(X)
     if kernels is not None:
-        return _find_equal_rows_compiled(kernels, X, most)
+        found = kernels.find_equal_rows(X, most)
+        return None if found is None else Distinct(X[found[0]], found[1])
     firsts, copies = _find_copies(X[:, :2].copy().view("uint64")[:, 0])
     if len(firsts) > most:
         return None
-    found = Distinct(X[firsts], copies)
-    gathered = found.gather(found.values)
-    return found if np.array_equal(gathered.view("uint32"), X.view("uint32")) else None
+    distinct = Distinct(X[firsts], copies)
+    gathered = distinct.gather(distinct.values).view("uint32")
+    return distinct if np.array_equal(gathered, X.view("uint32")) else None
 
 
 def _find_compiled(rows: NDArray) -> tuple[NDArray, NDArray]:
     """Say which rows are the first of their kind, and which is a copy of which."""
     return compiled.kernels.find_distinct(compiled.lay_out(rows, "uint64"))
-
-
-def _find_equal_rows_compiled(kernels: Any, X: NDArray, most: int) -> Distinct | None:
-    found = kernels.find_equal_rows(X, most)
-    return None if found is None else Distinct(X[found[0]], found[1])
 
 
 def _find_copies(keys: NDArray) -> tuple[NDArray, NDArray]:
@@ -130,11 +125,7 @@ def _find_copies(keys: NDArray) -> tuple[NDArray, NDArray]:
 
 
 def _number_by_place(firsts: NDArray, groups: NDArray) -> tuple[NDArray, NDArray]:
-    """Number groups of equal keys in the order in which they come.
-
-    firsts (NDArray): For each group its first key.
-    groups (NDArray): For each key its group.
-    """
+    """Number groups of equal keys, by the first key of each, in their order."""
     by_place = firsts.argsort()
     numbers = np.empty(len(firsts), dtype="int32")
     numbers[by_place] = np.arange(len(firsts), dtype="int32")

@@ -3,10 +3,20 @@
 //
 // Compiled by CuPy when it is first needed, after rows.h (see cuda.py), without any other
 // header: no includes here. Neighbouring threads take neighbouring numbers of a row, so
-// that their reads fall into the same lines of memory. A Vector is a float, or a float4
-// where all widths and addresses allow it: widths and strides are counted in Vectors.
+// that their reads fall into the same lines of memory. It is compiled with Vector defined
+// as float, or as float4 where all widths and addresses allow it: widths and strides are
+// counted in Vectors.
 
 #define TILE 8  // tokens that a block does at once
+
+// Where all threads share what describes the columns. Without it, indexing them would
+// first copy all of them into each thread's own memory; before compute capability 7.0
+// there is no other way.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 700
+#define SHARED_ARGUMENT
+#else
+#define SHARED_ARGUMENT __grid_constant__
+#endif
 
 __device__ inline void add(float& sum, float x) { sum += x; }
 
@@ -32,10 +42,6 @@ __device__ inline void multiply(float4& product, float x) {
     product.z *= x;
     product.w *= x;
 }
-
-__device__ inline void set_zero(float& x) { x = 0; }
-
-__device__ inline void set_zero(float4& x) { x.x = x.y = x.z = x.w = 0; }
 
 __device__ inline void add_atomically(float* sum, float x) { atomicAdd(sum, x); }
 
@@ -65,12 +71,11 @@ __device__ inline uint32 get_place(uint64 pair) { return (uint32)pair; }
 // keys    (n, n_columns)
 // weights (n * n_slots,), or null: what each row is multiplied with
 // scale   (n_columns * width,), or null: what the sums are multiplied with
-template <typename Vector>
-__device__ inline void gather_sum(
+extern "C" __global__ void gather_sum(
     Vector* __restrict__ out, uint64* __restrict__ pairs,
     const uint64* __restrict__ keys, const float* __restrict__ weights,
-    const Vector* __restrict__ scale, const Columns& columns, uint32 n_columns,
-    uint32 n_slots, uint64 n, uint32 width, uint32 out_stride) {
+    const Vector* __restrict__ scale, const SHARED_ARGUMENT Columns columns,
+    uint32 n_columns, uint32 n_slots, uint64 n, uint32 width, uint32 out_stride) {
     __shared__ uint32 rows[TILE * MAX_COLUMNS * MAX_HASHES];
     for (uint64 start = (uint64)blockIdx.x * TILE; start < n;
          start += (uint64)gridDim.x * TILE) {
@@ -90,8 +95,7 @@ __device__ inline void gather_sum(
             const Column& column = columns.column[c];
             const Vector* table = (const Vector*)column.table;
             const uint32 slot = token * n_slots + column.first_slot;
-            Vector sum;
-            set_zero(sum);
+            Vector sum = {};
 #pragma unroll 4
             for (uint32 k = 0; k < column.num_hashes; ++k) {
                 if (rows[slot + k] == NO_ROW) continue;
@@ -114,7 +118,6 @@ __device__ inline uint32 find_column(const Columns& columns, uint32 n_columns,
     return c;
 }
 
-template <typename Vector>
 __device__ inline void add_to_row(const Column& column, uint32 row, uint32 width,
                                   uint32 v, Vector sum) {
     Vector* table = (Vector*)column.table;
@@ -130,13 +133,12 @@ __device__ inline void add_to_row(const Column& column, uint32 row, uint32 width
 // weights (n * n_slots,), or null: as gather_sum had them
 // heads   (n_chunks, width): the sum of a chunk's first pairs, if their run began before
 // tails   (n_chunks, width): of its last, if their run begins in it and goes on after it
-template <typename Vector>
-__device__ inline void sum_runs(
+extern "C" __global__ void sum_runs(
     const uint64* __restrict__ pairs, const Vector* __restrict__ d_out,
     const float* __restrict__ weights, const Vector* __restrict__ scale,
-    Vector* __restrict__ heads, Vector* __restrict__ tails, const Columns& columns,
-    uint32 n_columns, uint32 n_slots, uint64 n_pairs, uint32 chunk_size, uint32 width,
-    uint32 d_out_stride) {
+    Vector* __restrict__ heads, Vector* __restrict__ tails,
+    const SHARED_ARGUMENT Columns columns, uint32 n_columns, uint32 n_slots,
+    uint64 n_pairs, uint32 chunk_size, uint32 width, uint32 d_out_stride) {
     const uint64 n_chunks = (n_pairs + chunk_size - 1) / chunk_size;
     const uint64 n_threads = (uint64)gridDim.x * blockDim.x;
     for (uint64 i = (uint64)blockIdx.x * blockDim.x + threadIdx.x;
@@ -153,8 +155,7 @@ __device__ inline void sum_runs(
             // the end first, for several reads of d_out to be under way at once
             uint64 stop = p + 1;
             while (stop < end && get_row(pairs[stop]) == row) ++stop;
-            Vector sum;
-            set_zero(sum);
+            Vector sum = {};
 #pragma unroll 4
             for (; p < stop; ++p) {
                 const uint64 place = get_place(pairs[p]), token = place / n_slots;
@@ -188,11 +189,10 @@ __device__ inline uint64 find_end(const uint64* pairs, uint64 low, uint64 n_pair
 }
 
 // Add up the pieces of each run that is in several chunks, in their order.
-template <typename Vector>
-__device__ inline void join_runs(
+extern "C" __global__ void join_runs(
     const uint64* __restrict__ pairs, const Vector* __restrict__ heads,
-    const Vector* __restrict__ tails, const Columns& columns, uint32 n_columns,
-    uint64 n_pairs, uint32 chunk_size, uint32 width) {
+    const Vector* __restrict__ tails, const SHARED_ARGUMENT Columns columns,
+    uint32 n_columns, uint64 n_pairs, uint32 chunk_size, uint32 width) {
     const uint64 n_chunks = (n_pairs + chunk_size - 1) / chunk_size;
     const uint64 n_threads = (uint64)gridDim.x * blockDim.x;
     for (uint64 i = (uint64)blockIdx.x * blockDim.x + threadIdx.x;
@@ -216,12 +216,11 @@ __device__ inline void join_runs(
 }
 
 // Add up the gradients of each row in any order: pairs need not be sorted.
-template <typename Vector>
-__device__ inline void scatter_atomically(
+extern "C" __global__ void scatter_atomically(
     const uint64* __restrict__ pairs, const Vector* __restrict__ d_out,
     const float* __restrict__ weights, const Vector* __restrict__ scale,
-    const Columns& columns, uint32 n_columns, uint32 n_slots, uint64 n, uint32 width,
-    uint32 d_out_stride) {
+    const SHARED_ARGUMENT Columns columns, uint32 n_columns, uint32 n_slots, uint64 n,
+    uint32 width, uint32 d_out_stride) {
     const uint64 n_threads = (uint64)gridDim.x * blockDim.x;
     for (uint64 i = (uint64)blockIdx.x * blockDim.x + threadIdx.x;
          i < n * n_columns * width; i += n_threads) {
@@ -241,47 +240,3 @@ __device__ inline void scatter_atomically(
         }
     }
 }
-
-// Where all threads share what describes the columns. Without it, indexing them would
-// first copy all of them into each thread's own memory; before compute capability 7.0
-// there is no other way.
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 700
-#define SHARED_ARGUMENT
-#else
-#define SHARED_ARGUMENT __grid_constant__
-#endif
-
-// Kernels, by name: NAME_float and NAME_float4.
-#define KERNELS(Vector)                                                                \
-    extern "C" __global__ void gather_sum_##Vector(                                    \
-        Vector* out, uint64* pairs, const uint64* keys, const float* weights,          \
-        const Vector* scale, const SHARED_ARGUMENT Columns columns, uint32 n_columns,  \
-        uint32 n_slots, uint64 n, uint32 width, uint32 out_stride) {                   \
-        gather_sum(out, pairs, keys, weights, scale, columns, n_columns, n_slots, n,   \
-                   width, out_stride);                                                 \
-    }                                                                                  \
-    extern "C" __global__ void sum_runs_##Vector(                                      \
-        const uint64* pairs, const Vector* d_out, const float* weights,                \
-        const Vector* scale, Vector* heads, Vector* tails,                             \
-        const SHARED_ARGUMENT Columns columns, uint32 n_columns, uint32 n_slots,       \
-        uint64 n_pairs, uint32 chunk_size, uint32 width, uint32 d_out_stride) {        \
-        sum_runs(pairs, d_out, weights, scale, heads, tails, columns, n_columns,       \
-                 n_slots, n_pairs, chunk_size, width, d_out_stride);                   \
-    }                                                                                  \
-    extern "C" __global__ void join_runs_##Vector(                                     \
-        const uint64* pairs, const Vector* heads, const Vector* tails,                 \
-        const SHARED_ARGUMENT Columns columns, uint32 n_columns, uint64 n_pairs,       \
-        uint32 chunk_size, uint32 width) {                                             \
-        join_runs(pairs, heads, tails, columns, n_columns, n_pairs, chunk_size,        \
-                  width);                                                              \
-    }                                                                                  \
-    extern "C" __global__ void scatter_atomically_##Vector(                            \
-        const uint64* pairs, const Vector* d_out, const float* weights,                \
-        const Vector* scale, const SHARED_ARGUMENT Columns columns, uint32 n_columns,  \
-        uint32 n_slots, uint64 n, uint32 width, uint32 d_out_stride) {                 \
-        scatter_atomically(pairs, d_out, weights, scale, columns, n_columns, n_slots,  \
-                           n, width, d_out_stride);                                    \
-    }
-
-KERNELS(float)
-KERNELS(float4)

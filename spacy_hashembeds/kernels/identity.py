@@ -23,10 +23,9 @@ class Snapshot:
     def __init__(self, dicts: Iterable[dict]) -> None:
         self._dicts = list(dicts)
         self._sizes = list(map(len, self._dicts))
-        entries = [(each, key) for each in self._dicts for key in each]
         # side by side, so that no Python is run for each
-        self._owners = [each for each, _ in entries]
-        self._keys = [key for _, key in entries]
+        self._owners = [each for each in self._dicts for _ in each]
+        self._keys = [key for each in self._dicts for key in each]
         self.values = list(map(getitem, self._owners, self._keys))
 
     def is_current(self) -> bool:

@@ -42,22 +42,14 @@ INLINE float sum(size_t n, Term term) {
 // Whether a piece takes the place of the best so far: a larger one, and what is no number.
 INLINE bool is_better(float x, float best) { return x > best || x != x; }
 
-INLINE void take_maximum(float* best, const float* mixed, const Mixing& m) {
-    for (size_t o = 0; o < m.nO; ++o) best[o] = mixed[o] + m.bias[o];
-    for (size_t p = 1; p < m.nP; ++p)
-        for (size_t o = 0; o < m.nO; ++o) {
-            const size_t i = o + p * m.nO;
-            const float x = mixed[i] + m.bias[i];
-            best[o] = is_better(x, best[o]) ? x : best[o];
-        }
-}
-
-// The same, saying which piece it was: of equal ones the first.
-INLINE void find_maximum(float* best, uint8_t* which, const float* mixed,
+// Take the maximum of the pieces, and say, if that is wanted, which piece it was: of equal
+// ones the first.
+template <bool says_which>
+INLINE void take_maximum(float* best, uint8_t* which, const float* mixed,
                          const Mixing& m) {
     for (size_t o = 0; o < m.nO; ++o) {
         best[o] = mixed[o] + m.bias[o];
-        which[o] = 0;
+        if (says_which) which[o] = 0;
     }
     for (size_t p = 1; p < m.nP; ++p)
         for (size_t o = 0; o < m.nO; ++o) {
@@ -65,7 +57,7 @@ INLINE void find_maximum(float* best, uint8_t* which, const float* mixed,
             const float x = mixed[i] + m.bias[i];
             const bool is_more = is_better(x, best[o]);
             best[o] = is_more ? x : best[o];
-            which[o] = is_more ? (uint8_t)p : which[o];
+            if (says_which) which[o] = is_more ? (uint8_t)p : which[o];
         }
 }
 
@@ -83,7 +75,7 @@ INLINE float standardize(float* x, size_t n) {
 // Finish one row in prediction. best is room for nO numbers, and may be Y itself.
 INLINE void finish_row(float* Y, float* best, const float* mixed, const Mixing& m,
                        bool adds) {
-    take_maximum(best, mixed, m);
+    take_maximum<false>(best, nullptr, mixed, m);
     standardize(best, m.nO);
     if (adds)
         for (size_t o = 0; o < m.nO; ++o) Y[o] += best[o] * m.scale[o] + m.shift[o];
@@ -113,7 +105,7 @@ CLONED void begin_rows(float* Y, const float* mixed, uint8_t* which, float* X,
                        float* inverse_deviations, size_t n, Mixing m) {
     for (size_t row = 0; row < n; ++row) {
         float* x = X + row * m.nO;
-        find_maximum(x, which + row * m.nO, mixed + row * m.nP * m.nO, m);
+        take_maximum<true>(x, which + row * m.nO, mixed + row * m.nP * m.nO, m);
         inverse_deviations[row] = standardize(x, m.nO);
         for (size_t o = 0; o < m.nO; ++o)
             Y[row * m.nO + o] = x[o] * m.scale[o] + m.shift[o];

@@ -6,7 +6,7 @@ Thinc has the pieces of a Maxout unit side by side: `(n, nO, nP)`. Here they are
 
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,13 +49,13 @@ class Norm(NamedTuple):
         """How many pieces a unit has."""
         return len(self.bias) // len(self.scale)
 
-    def split_pieces(self, mixed: NDArray) -> NDArray:
-        """Tell Maxout's pieces apart. *Shape:* `(n, nP * nO)` to `(n, nP, nO)`."""
-        return mixed.reshape(-1, self.n_pieces, len(self.scale))
-
     def make_zeros(self) -> "Norm":
         """Make gradients to add to."""
         return Norm(*map(np.zeros_like, self))
+
+
+#: Adds to the gradients of the norm that it is given, and returns that of mixed.
+Backprop = Callable[[NDArray, Norm], NDArray]
 
 
 def finish(mixed: NDArray, norm: Norm) -> NDArray:
@@ -66,7 +66,7 @@ def finish(mixed: NDArray, norm: Norm) -> NDArray:
     """
     kernels = compiled.get_for(mixed, *norm)
     if kernels is None:
-        return _finish(mixed, norm)
+        return _begin_in_numpy(mixed, norm)[0]
     Y = np.empty((len(mixed), len(norm.scale)), dtype="float32")
     kernels.finish_rows(Y, mixed, *norm, False)
     return Y
@@ -76,30 +76,38 @@ def add_finished(mixed: NDArray, norm: Norm, Y: NDArray) -> None:
     """Do the same, and add it to rows. *Shape:* `(n, nO)`."""
     kernels = compiled.get_for(mixed, Y, *norm)
     if kernels is None:
-        Y += _finish(mixed, norm)
+        Y += _begin_in_numpy(mixed, norm)[0]
     else:
         kernels.finish_rows(Y, mixed, *norm, True)
 
 
-def _finish(mixed: NDArray, norm: Norm) -> NDArray:
-    mixed += norm.bias
-    return normalize(maximum(norm.split_pieces(mixed)), norm.scale, norm.shift)
-
-
-def begin_finish(
-    mixed: NDArray, norm: Norm
-) -> tuple[NDArray, Callable[[NDArray, Norm], NDArray]]:
+def begin_finish(mixed: NDArray, norm: Norm) -> tuple[NDArray, Backprop]:
     """Do the same as `finish` in training.
 
     norm (Norm): Its scale is held.
-    RETURNS (tuple): The output, and what takes its gradient back: it adds to the
-        gradients of the norm that it is given, and returns that of mixed.
     """
     kernels = compiled.get_for(mixed, *norm)
-    if kernels is not None and norm.n_pieces <= MOST_PIECES:
-        return _begin_finish_compiled(kernels, mixed, norm)
+    if kernels is None or norm.n_pieces > MOST_PIECES:
+        return _begin_in_numpy(mixed, norm)
+    Y = np.empty((len(mixed), len(norm.scale)), dtype="float32")
+    saved = kernels.begin_rows(Y, mixed, *norm)
+
+    def backprop(dY: NDArray, gradients: Norm) -> NDArray:
+        sums = [compiled.lay_out(gradient, "float32") for gradient in gradients]
+        dY = compiled.lay_out(dY, "float32")
+        d_mixed = kernels.backprop_rows(dY, *saved, norm.scale, *sums)
+        for gradient, summed in zip(gradients, sums, strict=True):
+            if summed is not gradient:
+                gradient[...] = summed
+        return d_mixed
+
+    return Y, backprop
+
+
+def _begin_in_numpy(mixed: NDArray, norm: Norm) -> tuple[NDArray, Backprop]:
     mixed += norm.bias
-    best, backprop_maximum = begin_maximum(norm.split_pieces(mixed))
+    pieces = mixed.reshape(-1, norm.n_pieces, len(norm.scale))
+    best, backprop_maximum = begin_maximum(pieces)
     Y, backprop_norm = begin_normalize(best, norm.scale, norm.shift)
 
     def backprop(dY: NDArray, gradients: Norm) -> NDArray:
@@ -113,40 +121,15 @@ def begin_finish(
     return Y, backprop
 
 
-def _begin_finish_compiled(
-    kernels: Any, mixed: NDArray, norm: Norm
-) -> tuple[NDArray, Callable[[NDArray, Norm], NDArray]]:
-    scale = norm.scale
-    Y = np.empty((len(mixed), len(scale)), dtype="float32")
-    saved = kernels.begin_rows(Y, mixed, *norm)
-
-    def backprop(dY: NDArray, gradients: Norm) -> NDArray:
-        dY = compiled.lay_out(dY, "float32")
-        is_in_place = compiled.get_for(*gradients) is not None
-        sums = gradients if is_in_place else gradients.make_zeros()
-        d_mixed = kernels.backprop_rows(dY, *saved, scale, *sums)
-        if not is_in_place:
-            for array, summed in zip(gradients, sums, strict=True):
-                array += summed
-        return d_mixed
-
-    return Y, backprop
-
-
-def maximum(Y: NDArray) -> NDArray:
-    """Take the maximum of the pieces. *Shape:* `(n, nP, nO)` to `(n, nO)`."""
-    best = Y[:, 0].copy()
-    for piece in range(1, Y.shape[1]):
-        np.maximum(best, Y[:, piece], out=best)
-    return best
-
-
 def begin_maximum(Y: NDArray) -> tuple[NDArray, Callable[[NDArray], NDArray]]:
     """Take the maximum of the pieces, with its backpropagation.
 
-    Of equal pieces the first one gets the gradient, as in Thinc.
+    Of equal pieces the first one gets the gradient, as in Thinc. *Shape:* `(n, nP, nO)`
+    to `(n, nO)`.
     """
-    best = maximum(Y)
+    best = Y[:, 0].copy()
+    for piece in range(1, Y.shape[1]):
+        np.maximum(best, Y[:, piece], out=best)
 
     def backprop(d_best: NDArray) -> NDArray:
         dY = np.empty_like(Y)
@@ -160,19 +143,21 @@ def begin_maximum(Y: NDArray) -> tuple[NDArray, Callable[[NDArray], NDArray]]:
     return best, backprop
 
 
-def normalize(X: NDArray, G: NDArray, b: NDArray) -> NDArray:
-    """Normalise each row, then scale and shift it. *Shape:* `(n, nO)`."""
-    Y, _ = _standardize(X)
-    Y *= G
-    Y += b
-    return Y
-
-
 def begin_normalize(
     X: NDArray, G: NDArray, b: NDArray
 ) -> tuple[NDArray, Callable[[NDArray], tuple[NDArray, NDArray, NDArray]]]:
-    """Normalise each row, with its backpropagation to X, G and b, which holds G."""
-    Xhat, inverse_deviation = _standardize(X)
+    """Normalise each row of X, then scale and shift it, with its backpropagation.
+
+    X (NDArray): *Shape:* `(n, nO)`.
+    G (NDArray): The scale, which is held. *Shape:* `(nO,)`, as the shift b.
+    RETURNS (tuple): The rows, and what takes their gradient to X, G and b.
+    """
+    Xhat = X - _mean_rows(X)
+    variance = np.vecdot(Xhat, Xhat)[:, None]
+    variance /= X.shape[1]
+    variance += EPSILON
+    inverse_deviation = 1 / np.sqrt(variance)
+    Xhat *= inverse_deviation
 
     def backprop(dY: NDArray) -> tuple[NDArray, NDArray, NDArray]:
         d_G = np.einsum("ij,ij->j", dY, Xhat)
@@ -184,17 +169,9 @@ def begin_normalize(
         dX *= inverse_deviation
         return dX, d_G, d_b
 
-    return Xhat * G + b, backprop
-
-
-def _standardize(X: NDArray) -> tuple[NDArray, NDArray]:
-    centred = X - _mean_rows(X)
-    variance = np.vecdot(centred, centred)[:, None]
-    variance /= X.shape[1]
-    variance += EPSILON
-    inverse_deviation = 1 / np.sqrt(variance)
-    centred *= inverse_deviation
-    return centred, inverse_deviation
+    Y = Xhat * G
+    Y += b
+    return Y, backprop
 
 
 def _mean_rows(X: NDArray) -> NDArray:

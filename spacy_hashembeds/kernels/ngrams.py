@@ -4,9 +4,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from thinc.api import NumpyOps
 
-NUMPY_OPS = NumpyOps()
+from .sums import NUMPY_OPS
 
 #: The most words that an n-gram of a classifier may have. Time and memory grow with it.
 MAX_NGRAM_SIZE = 100
@@ -19,7 +18,7 @@ class Ngrams(NamedTuple):
     """The n-grams of several texts, one text after the other.
 
     keys (NDArray): *Shape:* `(n,)`, uint64.
-    lengths (NDArray): How many each text has. *Shape:* `(texts,)`, int32, `n` in all.
+    lengths (NDArray): How many each text has. *Shape:* `(texts,)`, int32.
     """
 
     keys: NDArray

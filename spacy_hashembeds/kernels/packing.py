@@ -1,4 +1,4 @@
-"""Sequences packed for recurrent layers: those of similar length step by step."""
+"""Sequences packed for recurrent layers, and cut into spans for Transformers."""
 
 from collections.abc import Sequence
 from itertools import accumulate, pairwise
@@ -10,15 +10,18 @@ from numpy.typing import NDArray
 # Where sequences are padded, blocks are as large as to be so many, so that most have
 # sequences of nearly one length.
 N_BLOCKS = 4
-
 # But with fewer sequences, a step costs more than it computes, and with more, what it
 # computes no longer fits into a core's cache.
 SMALLEST_BLOCK = 16
 LARGEST_BLOCK = 64
-
 # And no sequence is padded to more than so many times its length, however long another
 # one is.
 MOST_PADDED = 4
+
+# A group of spans ends where more than this share of its rows would be padding,
+MOST_PADDING = 1 / 8
+# but not before it has so many: with fewer, a step costs more than it computes.
+FEWEST_ROWS = 128
 
 
 class Block(NamedTuple):
@@ -79,6 +82,10 @@ def pack(lengths: Sequence[int], *, is_padded: bool) -> Packing:
     return Packing(all_rows, found[np.argsort(all_rows[found])], blocks)
 
 
+def _join(parts: Sequence[NDArray]) -> NDArray[np.int64]:
+    return np.concatenate([np.zeros(0, dtype="int64"), *parts])
+
+
 def cut(lengths: Sequence[int]) -> list[int]:
     """Cut sequences, the longest first, into blocks to be padded.
 
@@ -110,10 +117,81 @@ def _pack_block(
     return time, place, Block(backwards, of_rows, is_token.sum(axis=1))
 
 
-def _join(parts: Sequence[NDArray]) -> NDArray[np.int64]:
-    return np.concatenate([np.zeros(0, dtype="int64"), *parts])
-
-
 def split(X: Any, lengths: Sequence[int]) -> list[Any]:
     """Split an array into the parts of sequences that lie one after another."""
     return [X[a:b] for a, b in pairwise(accumulate(lengths, initial=0))]
+
+
+class Spans(NamedTuple):
+    """Parts of sequences that lie one after another, all of shape `(n,)`, int64.
+
+    starts (ndarray): The first token of each span, among the tokens of all sequences.
+    lengths (ndarray): How many tokens each span has.
+    kept_from (ndarray): The first token that the span speaks for, counted from its
+        start.
+    kept_to (ndarray): The one after the last. Each token has one span that speaks for
+        it.
+    """
+
+    starts: NDArray[np.int64]
+    lengths: NDArray[np.int64]
+    kept_from: NDArray[np.int64]
+    kept_to: NDArray[np.int64]
+
+
+def find_spans(lengths: Sequence[int], max_length: int, stride: int) -> Spans:
+    """Find the spans that sequences are read in.
+
+    A sequence of up to `max_length` tokens is one span, and one without tokens is none.
+    The spans of a longer one begin `stride` tokens after each other, up to the first
+    that reaches its end; that one is moved back to end where the sequence ends, so that
+    all have `max_length` tokens. Where they overlap, each token has the span in which
+    it is further away from the nearest end, and the earlier one if both are alike.
+
+    lengths (Sequence[int]): The tokens of each sequence.
+    max_length (int): How many tokens a span has at most.
+    stride (int): From the start of a span to that of the next, 1 to `max_length`.
+    RETURNS (Spans): Sequence by sequence, in the order of their tokens.
+    """
+    sizes = np.asarray(lengths, dtype="int64")
+    counts = 1 + -(-np.maximum(sizes - max_length, 0) // stride)
+    counts[sizes == 0] = 0
+    sequences = np.repeat(np.arange(len(sizes)), counts)
+    numbers = np.arange(len(sequences)) - np.repeat(np.cumsum(counts) - counts, counts)
+    size = sizes[sequences]
+    starts = np.minimum(numbers * stride, np.maximum(size - max_length, 0))
+    # half-way between the middles of two spans
+    is_first, middles = numbers == 0, 2 * starts + max_length - 1
+    borders = (middles + np.roll(middles, 1)) // 4 + 1
+    begins = np.where(is_first, 0, borders)
+    ends = np.where(np.roll(is_first, -1), size, np.roll(borders, -1))
+    offsets = (np.cumsum(sizes) - sizes)[sequences]
+    return Spans(
+        starts=offsets + starts,
+        lengths=np.minimum(size, max_length),
+        kept_from=begins - starts,
+        kept_to=ends - starts,
+    )
+
+
+def group_spans(lengths: Sequence[int], max_rows: int) -> list[NDArray[np.int64]]:
+    """Group spans of similar length, each to be padded to the longest of its group.
+
+    lengths (Sequence[int]): The tokens of each span, at least one.
+    max_rows (int): How many rows a group has at most with its padding, unless a single
+        span has more.
+    RETURNS (list[ndarray]): The numbers of the spans of each group, the longest first.
+    """
+    sizes = np.asarray(lengths, dtype="int64")
+    order = np.argsort(-sizes, kind="stable")
+    cuts, start, n_padding = [], 0, 0
+    for i, number in enumerate(order.tolist()):
+        longest = int(sizes[order[start]])
+        n_rows = (i + 1 - start) * longest
+        n_padding += longest - int(sizes[number])
+        is_wasteful = n_padding > MOST_PADDING * n_rows
+        is_large = n_rows - longest >= FEWEST_ROWS
+        if i > start and (n_rows > max_rows or (is_wasteful and is_large)):
+            cuts.append(i)
+            start, n_padding = i, 0
+    return np.split(order, cuts) if len(order) else []

@@ -23,10 +23,9 @@ typedef unsigned long long uint64;
 // A column of keys and the table of its rows. The same layout is in rows.py.
 struct Column {
     float* table;           // (n_rows, width): the rows, or their gradients
-    const uint64* symbols;  // sorted keys that have a row each
+    const uint64* symbols;  // sorted keys that have a row each, found before any hashing
     uint32 n_symbols;
     uint32 unk;             // the row of all other keys, or the first of their rows
-    uint32 has_symbols;     // whether rows are found among symbols, before any hashing
     uint32 seed;
     uint32 num_hashes;      // rows for each key, at most
     uint32 n_hashed;        // rows that hashing chooses from; 0 if there is no hashing
@@ -88,7 +87,7 @@ DEVICE uint32 find_symbol_row(const Column& column, uint64 key) {
 
 // Find the rows of a key, numbered through all tables.
 DEVICE void find_rows(const Column& column, uint64 key, uint32* rows) {
-    if (column.has_symbols) {
+    if (column.n_symbols > 0 || column.n_hashed == 0) {
         const uint32 row = find_symbol_row(column, key);
         if (row != column.unk || column.n_hashed == 0) {
             rows[0] = column.first_row + row;

@@ -1,84 +1,47 @@
-"""Describes embedding tables to the kernels: those of `embed.cu`, and compiled ones."""
+"""Embedding tables and how their rows are found, as kernels of CPU and GPU are told."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
-
-import numpy as np
 
 #: An array of numpy's or on the GPU: CuPy has no types.
 Array = Any
 
-#: As in `rows.h`.
-MAX_COLUMNS = 64
-
-#: The struct Column of `rows.h`.
-_COLUMN = np.dtype(
-    [
-        ("table", "u8"),
-        ("symbols", "u8"),
-        ("n_symbols", "u4"),
-        ("unk", "u4"),
-        ("has_symbols", "u4"),
-        ("seed", "u4"),
-        ("num_hashes", "u4"),
-        ("n_hashed", "u4"),
-        ("first_row", "u4"),
-        ("first_slot", "u4"),
-    ]
-)
-_COLUMNS = np.dtype([("column", _COLUMN, (MAX_COLUMNS,))])
-
 
 @dataclass(frozen=True)
 class Hashing:
-    """Finds the rows of a key by MurmurHash3: row k is `murmur(key, seed)[k] % rows`.
+    """Finds the rows of a key by MurmurHash3, if it has no row of its own.
+
+    With n symbols, row k of h is `n + murmur(key, seed)[k] % h`.
 
     seed (int): The hash seed, an unsigned 32-bit integer.
     num_hashes (int): How many rows each key has, 1 to 4.
+    symbols (Array, optional): The keys that have a row of their own, the first ones, in
+        ascending order. *Shape:* `(n,)`, uint64, contiguous.
+    n_hashed (int, optional): How many rows there are for the others: by default, all
+        after these.
     """
 
     seed: int
     num_hashes: int
+    symbols: Array = None
+    n_hashed: int | None = None
 
 
 @dataclass(frozen=True)
 class Lookup:
     """Finds the row of a key among symbols.
 
-    symbols (Array): The keys that have a row of their own, in ascending order. *Shape:*
-        `(n,)`, uint64, contiguous.
+    symbols (Array): As those of `Hashing`.
     unk (int): The row of all other keys; symbols have the rows around it.
     """
 
     symbols: Array
     unk: int
-
-    @property
-    def num_hashes(self) -> int:
-        """How many rows each key has."""
-        return 1
-
-
-@dataclass(frozen=True)
-class Hybrid:
-    """Finds the row of a key among symbols, or else by hashing to the rows after these.
-
-    symbols (Array): The keys that have a row of their own, in ascending order. *Shape:*
-        `(n,)`, uint64, contiguous.
-    seed (int): The hash seed, an unsigned 32-bit integer.
-    num_hashes (int): How many rows each other key has, 1 to 4.
-    n_hashed (int): How many rows there are for them.
-    """
-
-    symbols: Array
-    seed: int
-    num_hashes: int
-    n_hashed: int
+    num_hashes = 1
 
 
 #: Finds the rows of keys.
-Finder = Hashing | Lookup | Hybrid
+Finder = Hashing | Lookup
 
 
 class Table(NamedTuple):
@@ -92,37 +55,16 @@ class Table(NamedTuple):
     finder: Finder
 
 
-def describe(tables: Sequence[Table]) -> tuple[np.ndarray, int]:
-    """Describe tables to the kernels, and count the rows that a token has in them all.
+def describe_finder(table: Table) -> tuple[Array, int, int, int, int]:
+    """Describe to kernels how the rows of a table are found, by whatever finder.
 
-    RETURNS (tuple): An array of one struct, which CuPy passes by its value; the count.
+    RETURNS (tuple): The symbols or None; the row of all other keys, or the first of
+        theirs; the seed; how many rows a key has; and how many rows hashing chooses
+        from, or 0.
     """
-    columns = []
-    first_row = first_slot = 0
-    for table in tables:
-        array, finder = table
-        places = (first_row, first_slot)
-        columns.append((get_address(array), *_describe_finder(*table), *places))
-        first_row += len(array)
-        first_slot += finder.num_hashes
-    described = np.zeros(1, dtype=_COLUMNS)
-    described["column"][0, : len(columns)] = columns
-    return described, first_slot
-
-
-def _describe_finder(array: Array, finder: Finder) -> tuple:
-    """Say how rows are found: what Column has between the table and its places."""
-    if isinstance(finder, Hashing):
-        return 0, 0, 0, False, finder.seed, finder.num_hashes, len(array)
-    symbols = get_address(finder.symbols), len(finder.symbols)
+    array, finder = table
     if isinstance(finder, Lookup):
-        return *symbols, finder.unk, True, 0, 1, 0
-    hashing = finder.seed, finder.num_hashes, finder.n_hashed
-    return *symbols, len(finder.symbols), True, *hashing
-
-
-def get_address(array: Array) -> int:
-    """Say where an array lies in memory: that of the GPU, or that of the processor."""
-    if isinstance(array, np.ndarray):
-        return array.ctypes.data
-    return array.data.ptr
+        return finder.symbols, finder.unk, 0, 1, 0
+    n = 0 if finder.symbols is None else len(finder.symbols)
+    n_hashed = len(array) - n if finder.n_hashed is None else finder.n_hashed
+    return finder.symbols, n, finder.seed, finder.num_hashes, n_hashed

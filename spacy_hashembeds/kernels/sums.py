@@ -34,10 +34,8 @@ def scatter_add(d_table: NDArray, rows: NDArray, d_sums: NDArray) -> None:
     """Add the gradient of each sum to those of its rows, in place.
 
     d_table (NDArray): *Shape:* `(n_rows, width)`, float32, contiguous.
-    rows (NDArray): *Shape:* `(n, k)`, integers of 32 bits.
+    rows (NDArray): As for `gather_add`. Those before one that is not there are added.
     d_sums (NDArray): *Shape:* `(n, width)`, float32.
-    RAISES (IndexError): If a compiled kernel finds that a row is not there. Those
-        before it are added.
     """
     d_sums = compiled.lay_out(d_sums, d_sums.dtype)
     kernels = compiled.get_for(d_table, d_sums)

@@ -5,8 +5,6 @@ them and after the last. Convolutions make of these zeros what a text sees beyon
 ends. The later a convolution, the fewer of them the rest of the convolutions still see.
 """
 
-from collections.abc import Iterator
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -72,7 +70,6 @@ def add_windows(
         dX[rows + (neighbour - window_size)] += d_windows[:, neighbour]
 
 
-def split_blocks(n: int) -> Iterator[slice]:
-    """Cut rows into blocks. YIELDS (slice): One after the other."""
-    for start in range(0, n, BLOCK):
-        yield slice(start, min(start + BLOCK, n))
+def split_blocks(n: int) -> list[slice]:
+    """Cut rows into blocks."""
+    return [slice(start, min(start + BLOCK, n)) for start in range(0, n, BLOCK)]

@@ -7,8 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from thinc.api import Model, Ops
 
-from ..kernels import compiled
-from ..kernels.twister import holding_state
+from ..kernels import masks
 
 
 def draw_mask(dropout: Model, shape: tuple[int, ...]) -> NDArray | None:
@@ -26,22 +25,8 @@ def draw_mask(dropout: Model, shape: tuple[int, ...]) -> NDArray | None:
     is_thincs = type(ops).get_dropout_mask is Ops.get_dropout_mask
     if not is_thincs or not 0 < rate < 1:
         return cast(NDArray, ops.get_dropout_mask(shape, rate))
-    scale = np.float32(1 / (1 - rate))
-    mask = _draw_compiled(math.prod(shape), rate, scale)
+    mask = masks.draw_mask(math.prod(shape), rate)
     if mask is not None:
         return mask.reshape(shape)
     kept = np.random.random_sample(shape) >= rate
-    return np.multiply(kept, scale)
-
-
-def _draw_compiled(n: int, rate: float, scale: np.float32) -> NDArray | None:
-    """Draw the mask by a compiled kernel, or None if there is none that can."""
-    if compiled.kernels is None or n == 0:
-        return None
-    with holding_state() as state:
-        if state is None:
-            return None
-        # numpy draws integers below 2⁵³, and divides them by that
-        return compiled.kernels.draw_mask(
-            n, math.ceil(float(rate) * 2**53), scale, state
-        )
+    return np.multiply(kept, np.float32(1 / (1 - rate)))

@@ -12,7 +12,7 @@ from ..hashing import murmur
 from ..hashing.murmur import MAX_HASHES
 from ..hashing.reached import count_reached_rows
 from ..kernels.cuda import is_used_by
-from ..kernels.rows import Hybrid
+from ..kernels.rows import Hashing
 from ..kernels.sums import NUMPY_OPS
 from .checks import REMEDY, check_foreign, check_integer
 from .gputables import GpuCopy, GpuTable, embed_ids
@@ -226,17 +226,17 @@ def find_rows(model: Model, ids: Ints1d) -> Ints2d:
     return cast(Ints2d, rows.astype("uint32", copy=False))
 
 
-def get_finder(model: Model) -> Hybrid:
+def get_finder(model: Model) -> Hashing:
     """Say how kernels find the rows.
 
     RAISES (ValueError): If weights or attributes can't be the layer's.
     """
     check_weights(model)
     symbols = model.attrs["symbols"]
-    return Hybrid(
-        symbols=model.attrs["gpu_symbols"].get(model.ops, symbols),
+    return Hashing(
         seed=model.attrs["seed"],
         num_hashes=model.attrs["num_hashes"],
+        symbols=model.attrs["gpu_symbols"].get(model.ops, symbols),
         n_hashed=model.get_dim("nV") - len(symbols),
     )
 

@@ -8,8 +8,7 @@ from thinc.api import Model, NumpyOps, Ops
 from thinc.types import Floats2d
 from thinc.util import get_width
 
-from ..kernels.packing import split
-from ..kernels.spans import Spans, find_spans, group_spans
+from ..kernels.packing import Spans, find_spans, group_spans, split
 from .checks import check_choice, check_integer, check_number, check_params
 from .params import check_once
 from .torchlayer import run_torch, to_torch

@@ -46,7 +46,7 @@ class Gpu:
 
 
 @pytest.fixture(scope="session")
-def kernels(tmp_path_factory) -> CDLL:
+def kernels(tmp_path_factory) -> dict[str, CDLL]:
     """The kernels, compiled for the CPU."""
     return emulation.compile_kernels(tmp_path_factory.mktemp("kernels"))
 
@@ -55,8 +55,8 @@ def kernels(tmp_path_factory) -> CDLL:
 def gpu(request, monkeypatch) -> Gpu:
     if request.param == "real":
         return Gpu(CupyOps())
-    library = request.getfixturevalue("kernels")
-    return Gpu(emulation.emulate(monkeypatch, library))
+    libraries = request.getfixturevalue("kernels")
+    return Gpu(emulation.emulate(monkeypatch, libraries))
 
 
 @pytest.fixture

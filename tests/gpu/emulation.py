@@ -17,34 +17,43 @@ from spacy_hashembeds.kernels import cuda
 HERE = Path(__file__).parent
 
 
-def compile_kernels(folder: Path) -> ctypes.CDLL:
-    """Compile them to a library in a folder, or skip the test without a compiler."""
+def compile_kernels(folder: Path) -> dict[str, ctypes.CDLL]:
+    """Compile a library for each vector, or skip the test without a compiler."""
     compiler = shutil.which("g++")
     if compiler is None:
         pytest.skip("g++ is not there to compile the kernels for the CPU")
-    library = folder / "embed.so"
     options = ["-std=c++20", "-O1", "-Wall", "-Werror", "-Wno-unknown-pragmas"]
     options += ["-shared", "-fPIC", f"-I{cuda.SOURCE.parent}"]
     source = str(HERE / "emulated_embed.cpp")
-    subprocess.run([compiler, *options, source, "-o", str(library)], check=True)
-    return ctypes.CDLL(str(library))
+    libraries = {}
+    for vector in ("float", "float4"):
+        library = str(folder / f"embed_{vector}.so")
+        command = [compiler, *options, f"-DVector={vector}", source, "-o", library]
+        subprocess.run(command, check=True)
+        libraries[vector] = ctypes.CDLL(library)
+    return libraries
 
 
 class EmulatedOps(NumpyOps):
     """Ops that layers take for those of a GPU."""
 
 
-def emulate(patch: pytest.MonkeyPatch, library: ctypes.CDLL) -> EmulatedOps:
-    """Have the launcher run the library's kernels, on the arrays of these ops."""
-    patch.setattr(cuda, "get_kernel", partial(get_kernel, library))
+def emulate(
+    patch: pytest.MonkeyPatch, libraries: dict[str, ctypes.CDLL]
+) -> EmulatedOps:
+    """Have the launcher run the libraries' kernels, on the arrays of these ops."""
+    patch.setattr(cuda, "get_kernel", partial(get_kernel, libraries))
     patch.setattr(cuda, "_GPU_OPS", (CupyOps, EmulatedOps))
     # fewer than of a GPU, so that little input fills several blocks
     patch.setattr(cuda, "THREADS", 8)
     return EmulatedOps()
 
 
-def get_kernel(library: ctypes.CDLL, name: str) -> Callable[..., None]:
+def get_kernel(
+    libraries: dict[str, ctypes.CDLL], name: str, vector: str
+) -> Callable[..., None]:
     """Find a kernel, to be called like CuPy's, with numpy's arrays for CuPy's."""
+    library = libraries[vector]
     get_sizes = getattr(library, f"get_sizes_{name}")
     get_sizes.restype = ctypes.c_size_t
     sizes = (ctypes.c_size_t * 32)()

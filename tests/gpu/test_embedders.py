@@ -225,11 +225,13 @@ def test_equal_seeds_give_equal_weights(gpu, model, vocab):
 
 
 @pytest.fixture
-def used(monkeypatch) -> list[str]:
-    """The names of kernels as they are used."""
-    names: list[str] = []
+def used(monkeypatch) -> list[tuple[str, str]]:
+    """The names of kernels and their vectors as they are used."""
+    names: list[tuple[str, str]] = []
     get_kernel = cuda.get_kernel
-    monkeypatch.setattr(cuda, "get_kernel", lambda n: names.append(n) or get_kernel(n))
+    monkeypatch.setattr(
+        cuda, "get_kernel", lambda *n: names.append(n) or get_kernel(*n)
+    )
     return names
 
 
@@ -239,7 +241,7 @@ def test_kernels_are_used(gpu, vocab, used):
     docs = make_docs(vocab)
     update(model, docs, model.predict(docs))
     names = ["gather_sum", "gather_sum", "sum_runs", "join_runs"]
-    assert used == [f"{name}_float4" for name in names]
+    assert used == [(name, "float4") for name in names]
 
 
 def test_layers_that_somebody_wrapped_take_the_reference(gpu, vocab, used):
@@ -250,7 +252,7 @@ def test_layers_that_somebody_wrapped_take_the_reference(gpu, vocab, used):
     for node in get_nodes(on_gpu, "maxout"):
         with_nvtx_range(node)
     assert_close(predict(gpu, on_gpu, docs), expected)
-    assert used == ["gather_sum_float"] * 3, "table by table"
+    assert used == [("gather_sum", "float")] * 3, "table by table"
 
 
 @shared

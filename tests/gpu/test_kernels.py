@@ -12,7 +12,7 @@ from thinc.api import NumpyOps
 from spacy_hashembeds.acceleration import installation
 from spacy_hashembeds.hashing.murmur import find_rows
 from spacy_hashembeds.kernels import cuda
-from spacy_hashembeds.kernels.rows import Hashing, Hybrid, Lookup, Table
+from spacy_hashembeds.kernels.rows import Hashing, Lookup, Table
 
 from ..left_out import find_nvcc
 
@@ -39,26 +39,16 @@ def batches(draw):
     state = numpy.random.default_rng(draw(st.integers(0, 2**32)))
     arrays, finders, columns = [], [], []
     for _ in range(draw(st.integers(1, 5))):
-        kind = draw(st.sampled_from([Hashing, Lookup, Hybrid]))
-        if kind is Hashing:
-            n_rows = draw(st.sampled_from([1, 2, 5, 64, 1001]))
-            seed = draw(SEEDS)
-            finders.append(Hashing(seed=seed, num_hashes=draw(st.integers(1, 4))))
-        else:
-            symbols = numpy.array(sorted(draw(st.sets(KEYS, max_size=9))), "uint64")
+        symbols = numpy.array(sorted(draw(st.sets(KEYS, max_size=9))), "uint64")
+        if draw(st.booleans()):
             n_rows = len(symbols) + 1
-            if kind is Lookup:
-                finders.append(Lookup(symbols, unk=draw(st.integers(0, len(symbols)))))
-            else:
-                n_rows += draw(st.sampled_from([0, 1, 4, 63, 1000]))
-                finders.append(
-                    Hybrid(
-                        symbols,
-                        seed=draw(SEEDS),
-                        num_hashes=draw(st.integers(1, 4)),
-                        n_hashed=n_rows - len(symbols),
-                    )
-                )
+            finders.append(Lookup(symbols, unk=draw(st.integers(0, len(symbols)))))
+        else:
+            symbols = draw(st.sampled_from([symbols, None]))
+            n_rows = draw(st.sampled_from([1, 2, 5, 64, 1001]))
+            n_rows += 0 if symbols is None else len(symbols)
+            num_hashes = draw(st.integers(1, 4))
+            finders.append(Hashing(draw(SEEDS), num_hashes, symbols))
         arrays.append(state.normal(size=(n_rows, width)).astype("f"))
         pool = numpy.array(draw(st.lists(KEYS, min_size=1, max_size=9)), dtype="uint64")
         columns.append(state.choice(pool, n))
@@ -67,18 +57,18 @@ def batches(draw):
 
 def find(finder, n_rows, keys):
     """Find rows by other means: Thinc's hashing, and a dictionary."""
+    if isinstance(finder, Hashing) and finder.symbols is not None:
+        return find_hybrid(finder, n_rows, keys)
     if isinstance(finder, Hashing):
         options = {"seed": finder.seed, "num_hashes": finder.num_hashes}
         return find_rows(NumpyOps(), keys, rows=n_rows, **options).astype("int64")
-    if isinstance(finder, Hybrid):
-        return find_hybrid(finder, keys)
     free = [row for row in range(n_rows) if row != finder.unk]
     rows = dict(zip(finder.symbols.tolist(), free, strict=True))
     found = [rows.get(key, finder.unk) for key in keys.tolist()]
     return numpy.array(found, dtype="int64").reshape(-1, 1)
 
 
-def find_hybrid(finder, keys):
+def find_hybrid(finder, n_rows, keys):
     """Give the row -1 for none."""
     n, rows = len(finder.symbols), numpy.full((len(keys), finder.num_hashes), -1)
     own = dict(zip(finder.symbols.tolist(), range(n), strict=True))
@@ -87,7 +77,7 @@ def find_hybrid(finder, keys):
             rows[i, 0] = own[key]
         else:
             hashes = NumpyOps().hash(keys[i : i + 1], finder.seed)
-            rows[i] = n + hashes[0, : finder.num_hashes] % finder.n_hashed
+            rows[i] = n + hashes[0, : finder.num_hashes] % (n_rows - n)
     return rows
 
 
@@ -102,9 +92,7 @@ def put(gpu, arrays, finders):
     """Put tables on the GPU."""
     tables = []
     for array, finder in zip(arrays, finders, strict=True):
-        if isinstance(finder, Lookup):
-            finder = Lookup(gpu.array(finder.symbols), finder.unk)
-        elif isinstance(finder, Hybrid):
+        if finder.symbols is not None:
             finder = replace(finder, symbols=gpu.array(finder.symbols))
         tables.append(Table(gpu.array(array), finder))
     return tables
@@ -261,7 +249,7 @@ def test_four_numbers_at_once(gpu, monkeypatch, offset, width, n_more, vector):
     """Only where all rows are at addresses that 16 bytes divide."""
     used = []
     get_kernel = cuda.get_kernel
-    monkeypatch.setattr(cuda, "get_kernel", lambda n: used.append(n) or get_kernel(n))
+    monkeypatch.setattr(cuda, "get_kernel", lambda *n: used.append(n) or get_kernel(*n))
     keys = numpy.arange(20, dtype="uint64").reshape(-1, 1)
     values = numpy.arange(offset + 6 * width, dtype="f")
     table = gpu.array(values)[offset:].reshape(6, width)
@@ -279,7 +267,7 @@ def test_four_numbers_at_once(gpu, monkeypatch, offset, width, n_more, vector):
         numpy.add.at(expected, rows_of_hash, gpu.get(out)[:, :width])
     assert_close(gpu.get(gradient), expected)
     names = ["gather_sum", "sum_runs", "join_runs"]
-    assert used == [f"{name}_{vector}" for name in names]
+    assert used == [(name, vector) for name in names]
 
 
 def test_equal_runs_give_equal_bits(gpu):
@@ -322,26 +310,27 @@ def test_chunks_grow_with_the_batch():
     assert (sizes[0], sizes[-1]) == (8, 256)
 
 
-def compile_cuda(*options: str) -> None:
-    options = ("-std=c++17", "-Werror", "all-warnings", *options)
+def compile_cuda(vector: str, *options: str) -> None:
+    options = ("-std=c++17", f"-DVector={vector}", "-Werror", "all-warnings", *options)
     sources = ("-include", str(cuda.HEADER), str(cuda.SOURCE))
     subprocess.run([find_nvcc(), *options, *sources], check=True)
 
 
+@pytest.mark.parametrize("vector", ["float", "float4"])
 @pytest.mark.parametrize("code", ["sm_80", "sm_90"])
-def test_sources_compile(tmp_path, code):
+def test_sources_compile(tmp_path, code, vector):
     arch = f"-gencode=arch={code.replace('sm', 'compute')},code={code}"
-    compile_cuda(arch, "-c", "-o", str(tmp_path / "embed.o"))
+    compile_cuda(vector, arch, "-c", "-o", str(tmp_path / "embed.o"))
 
 
 def test_the_compiler_reads_four_numbers_at_once(tmp_path):
     """And keeps what describes the tables where all threads share it."""
-    ptx = tmp_path / "embed.ptx"
-    compile_cuda("-arch=compute_80", "-ptx", "-o", str(ptx))
-    kernels = {
-        body.split("(")[0]: body for body in ptx.read_text().split(".visible .entry ")
-    }
-    for name in ("gather_sum", "sum_runs", "join_runs"):
-        assert "ld.global.v4.f32" in kernels[f"{name}_float4"].replace(".nc", "")
-        assert "v4.f32" not in kernels[f"{name}_float"]
-    assert ".local" not in ptx.read_text()
+    for vector, reads_four in (("float", False), ("float4", True)):
+        ptx = tmp_path / "embed.ptx"
+        compile_cuda(vector, "-arch=compute_80", "-ptx", "-o", str(ptx))
+        code = ptx.read_text()
+        kernels = {each.split("(")[0]: each for each in code.split(".visible .entry ")}
+        for name in ("gather_sum", "sum_runs", "join_runs"):
+            body = kernels[name].replace(".nc", "")
+            assert ("ld.global.v4.f32" in body) == ("v4.f32" in body) == reads_four
+        assert ".local" not in code

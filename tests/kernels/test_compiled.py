@@ -11,11 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from spacy_hashembeds.kernels import compiled
-from spacy_hashembeds.kernels.distinct import (
-    find_distinct,
-    find_distinct_rows,
-    find_equal_rows,
-)
+from spacy_hashembeds.kernels.distinct import find_distinct_rows, find_equal_rows
 from spacy_hashembeds.kernels.mixing import Norm, add_finished, begin_finish, finish
 from spacy_hashembeds.kernels.sums import gather_add, scatter_add
 from spacy_hashembeds.kernels.windows import add_windows, copy_windows
@@ -121,14 +117,6 @@ def test_distinct_rows_come_in_their_order(rows):
     np.testing.assert_array_equal(found.values[found.copies], rows)
 
 
-@given(rows_of_keys)
-def test_distinct_keys_of_a_column(rows):
-    with compiled.using(KERNELS):
-        found = find_distinct(rows[:, -1])  # with gaps between them
-    assert found.values.tolist() == list(dict.fromkeys(rows[:, -1].tolist()))
-    np.testing.assert_array_equal(found.values[found.copies], rows[:, -1])
-
-
 @pytest.mark.parametrize("width", [2, 3, 5, 96])
 def test_equal_rows_are_told_apart_bit_for_bit(width):
     X = np.random.default_rng(0).normal(size=(8, width)).astype("f")
@@ -166,17 +154,6 @@ def test_sums_of_rows_and_their_gradients(width, k):
             found.append((gather_add(table, rows), gradient))
     for ours, expected in zip(*found, strict=True):
         np.testing.assert_allclose(ours, expected, atol=1e-5)
-
-
-@both_paths
-def test_a_table_for_reading_only_and_no_rows(kernels):
-    table = np.ones((3, 2), dtype="f")
-    table.flags.writeable = False
-    with compiled.using(kernels):
-        assert gather_add(table, np.array([[0, 2]], dtype="uint32")).tolist() == [
-            [2, 2]
-        ]
-        assert gather_add(table, np.zeros((0, 2), dtype="uint32")).shape == (0, 2)
 
 
 @pytest.mark.parametrize("row", [3, -1])

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spacy_hashembeds.kernels.spans import (
+from spacy_hashembeds.kernels.packing import (
     FEWEST_ROWS,
     MOST_PADDING,
     find_spans,

@@ -6,14 +6,14 @@ columns whose vectors are sums of rows without weights, as the kernels for GPUs 
 them; mixers with others are left to numpy.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...kernels import compiled
 from ...kernels.identity import Snapshot
-from ...kernels.rows import Finder, Hashing, Table, describe
+from ...kernels.rows import Finder, Table, describe_finder
 from .folding import FoldedTables
 from .mixer import Mixer
 
@@ -23,14 +23,12 @@ class Description(NamedTuple):
 
     attrs (Snapshot): The attributes of the columns' layers, which say how rows are
         found.
-    tables (list[Table], optional): What is described, and whose memory is read. None if
-        the kernel can't embed the columns.
-    columns (NDArray, optional): The bytes of the kernel's structs.
+    columns (FoldedColumns, optional): What the kernel keeps. None if it can't embed the
+        columns.
     """
 
     attrs: Snapshot
-    tables: list[Table] | None
-    columns: NDArray | None
+    columns: Any
 
 
 def predict(mixer: Mixer, folded: FoldedTables, keys: NDArray) -> NDArray | None:
@@ -47,7 +45,7 @@ def predict(mixer: Mixer, folded: FoldedTables, keys: NDArray) -> NDArray | None
     return compiled.kernels.embed_folded(folded.F, columns, keys, *folded.norm)
 
 
-def _get_columns(mixer: Mixer, folded: FoldedTables) -> NDArray | None:
+def _get_columns(mixer: Mixer, folded: FoldedTables) -> Any:
     """Get what the kernel is told, as long as nobody sets other attributes."""
     described: Description | None = folded.description
     if described is None or not described.attrs.is_current():
@@ -60,14 +58,15 @@ def _describe(mixer: Mixer, folded: FoldedTables) -> Description:
     for column in mixer.columns:
         column.check()
     starts = [*map(int, folded.starts.values()), len(folded.F)]
-    tables = []
+    finders = []
     for i, column in enumerate(mixer.columns):
         finder = column.get_plain_finder()
         if finder is None or not _can_be_read(finder):
-            return Description(attrs, None, None)
-        tables.append(Table(folded.F[starts[i] : starts[i + 1]], finder))
-    columns, _ = describe(tables)
-    return Description(attrs, tables, columns.view("uint8"))
+            return Description(attrs, None)
+        table = Table(folded.F[starts[i] : starts[i + 1]], finder)
+        finders.append(describe_finder(table))
+    n_rows = np.diff(starts).tolist()
+    return Description(attrs, compiled.kernels.FoldedColumns(n_rows, finders))
 
 
 def _can_be_read(finder: Finder) -> bool:
@@ -75,8 +74,9 @@ def _can_be_read(finder: Finder) -> bool:
 
     They were checked, but another thread may have set others since.
     """
-    if isinstance(finder, Hashing):
-        return True
     symbols = finder.symbols
-    is_plain = type(symbols) is np.ndarray and symbols.dtype == "uint64"
-    return is_plain and symbols.ndim == 1 and symbols.flags.c_contiguous
+    if symbols is None:
+        return True
+    if type(symbols) is not np.ndarray or symbols.dtype != "uint64":
+        return False
+    return symbols.ndim == 1 and symbols.flags.c_contiguous and symbols.flags.aligned

@@ -10,7 +10,6 @@ from typing import Any
 
 from thinc.api import Model
 
-from ...kernels.rows import MAX_COLUMNS
 from ..gputables import embed_tables
 from ..params import peek
 from .column import Array, Backprop, Column
@@ -23,8 +22,7 @@ def can_embed(mixer: Mixer) -> bool:
     The columns that they embed have to come first, and be of one width.
     """
     columns, _ = _split_columns(mixer)
-    is_one_width = len({column.width for column in columns}) == 1
-    return is_one_width and len(columns) <= MAX_COLUMNS
+    return len({column.width for column in columns}) == 1
 
 
 def forward(

@@ -1,5 +1,7 @@
 """Embedders on compiled kernels: that these are used, and what they compute."""
 
+from weakref import ref
+
 import numpy as np
 import pytest
 from spacy.vocab import Vocab
@@ -124,9 +126,8 @@ def test_attributes_that_cannot_be_the_layers_are_refused(vocab):
     [
         (build_hash, "num_hashes", 5),
         (build_hash, "n_hashed", 10**6),
-        (build_hash, "first_row", 10**6),
         (build_lookup, "unk", 4 * 10**9),
-        (build_lookup, "n_symbols", 10**6),
+        (build_lookup, "symbols", np.arange(10**6, dtype="uint64")),
         (build_hybrid, "unk", 0),
         (build_hybrid, "n_hashed", 10**6),
     ],
@@ -134,13 +135,13 @@ def test_attributes_that_cannot_be_the_layers_are_refused(vocab):
 def test_rows_that_no_table_has_are_refused(vocab, build, field, value, monkeypatch):
     """As another thread might make them, between a check and what it is for."""
     model, docs = build(vocab), make_docs(vocab)
+    place = ("symbols", "unk", "seed", "num_hashes", "n_hashed").index(field)
 
-    def describe(tables):
-        described, n_slots = rows.describe(tables)
-        described["column"][field][0, 1] = value
-        return described, n_slots
+    def describe_finder(table):
+        described = rows.describe_finder(table)
+        return (*described[:place], value, *described[place + 1 :])
 
-    monkeypatch.setattr(compiledembed, "describe", describe)
+    monkeypatch.setattr(compiledembed, "describe_finder", describe_finder)
     with (
         compiled.using(KERNELS),
         pytest.raises(ValueError, match="don't fit each other"),
@@ -148,15 +149,27 @@ def test_rows_that_no_table_has_are_refused(vocab, build, field, value, monkeypa
         predict(model, docs)
 
 
-def test_the_memory_of_symbols_is_held(vocab):
+def test_columns_of_another_table_are_refused():
+    columns = KERNELS.FoldedColumns([3, 4], [(None, 0, 0, 1, n) for n in (3, 4)])
+    keys, F, norm = (
+        np.ones((2, 2), "uint64"),
+        np.ones((7, 4), "f"),
+        np.ones((3, 4), "f"),
+    )
+    assert KERNELS.embed_folded(F, columns, keys, *norm).shape == (2, 4)
+    for others in ((F[1:], keys), (F, keys[:, :1].copy())):
+        with pytest.raises(ValueError, match="don't fit each other"):
+            KERNELS.embed_folded(others[0], columns, others[1], *norm)
+
+
+def test_the_memory_of_symbols_is_held():
     """As long as a kernel is told where it is."""
-    model, docs = build_lookup(vocab), make_docs(vocab)
-    with compiled.using(KERNELS):
-        predict(model, docs)
-    tables = model.attrs["fold"].cached.description.tables
-    symbols = [n.attrs["symbols"] for n in get_nodes(model, "symbolembed")]
-    for table, own in zip(tables, symbols, strict=True):
-        assert table.finder.symbols is own
+    symbols = np.arange(3, dtype="uint64")
+    held, columns = ref(symbols), KERNELS.FoldedColumns([4], [(symbols, 0, 0, 1, 0)])
+    del symbols
+    assert held() is not None
+    del columns
+    assert held() is None
 
 
 @pytest.mark.parametrize("kind", [list, tuple, np.float32])
