@@ -98,7 +98,7 @@ def _print_summary(made: "Configured", output: Path, train: Path | None) -> None
     import typer
     from wasabi import msg
 
-    from ..configuration.commands import list_commands
+    from ..configuration.output import list_commands
 
     for change in made.changes:
         msg.info(f"{change.place}: {change.why}")

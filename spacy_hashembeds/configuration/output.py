@@ -1,12 +1,20 @@
-"""Where a new config may be written."""
+"""Where a new config may be written, and what to do with it then."""
 
 import os
 from pathlib import Path
+from shlex import join
 
 from spacy.training.corpus import FILE_TYPE
 
 from ..files import find_descriptor
 from .base import is_pipeline
+from .configure import Configured
+from .surroundings import FACTORIES
+
+#: Where pipelines are trained, each in a folder named after its config.
+_FOLDER = Path("training")
+#: Where training saves its best pipeline, below the folder that it is given.
+_BEST = "model-best"
 
 
 def check_output(
@@ -24,9 +32,17 @@ def check_output(
     path = Path(output)
     if find_descriptor(path) is not None:
         return
-    _check_is_in_no_pipeline(path)
-    if train is not None:
-        _check_is_not_of_corpus(path, Path(train))
+    # as it is named, and where links lead to
+    places = (Path(os.path.abspath(path)), Path(os.path.realpath(path)))
+    folders = [f for place in places for f in place.parents if f.is_dir()]
+    for folder in folders:
+        if is_pipeline(folder):
+            raise FileExistsError(
+                f"'{path}' is in the saved pipeline '{folder}', whose files belong "
+                "together. Name a file elsewhere."
+            )
+    if train is not None and Path(train).exists():
+        _check_is_not_of_corpus(path, folders, Path(train))
     if path.is_file() and not force:
         is_base = Path(base).is_file() and path.samefile(base)
         what = "the config to start from" if is_base else "there already"
@@ -35,19 +51,8 @@ def check_output(
         )
 
 
-def _check_is_in_no_pipeline(path: Path) -> None:
-    for folder in _find_folders(path):
-        if is_pipeline(folder):
-            raise FileExistsError(
-                f"'{path}' is in the saved pipeline '{folder}', whose files belong "
-                "together. Name a file elsewhere."
-            )
-
-
-def _check_is_not_of_corpus(path: Path, train: Path) -> None:
-    if not train.exists():
-        return
-    if any(folder.samefile(train) for folder in _find_folders(path)):
+def _check_is_not_of_corpus(path: Path, folders: list[Path], train: Path) -> None:
+    if any(folder.samefile(train) for folder in folders):
         raise FileExistsError(
             f"'{path}' is in the folder of the training corpus, '{train}'. Name a file "
             "elsewhere."
@@ -61,8 +66,37 @@ def _check_is_not_of_corpus(path: Path, train: Path) -> None:
         )
 
 
-def _find_folders(path: Path) -> list[Path]:
-    """Find the folders that a file is in, as it is named and where links lead to."""
-    places = (os.path.abspath(path), os.path.realpath(path))
-    folders = dict.fromkeys(f for place in places for f in Path(place).parents)
-    return [folder for folder in folders if folder.is_dir()]
+def list_commands(
+    made: Configured, output: str | Path, train: str | Path | None
+) -> list[str]:
+    """List the commands that train a config and evaluate what comes of it.
+
+    made (Configured): The config.
+    output (str | Path): Where it was written.
+    train (str | Path, optional): The training corpus. Default: that of the config.
+    RETURNS (list[str]): The commands. Splits that nobody has named are those beside the
+        training corpus, or else files named after what they hold.
+    """
+    config = made.config.interpolate()
+    paths = config.get("paths", {})
+    corpus = str(train or paths.get("train") or "train.spacy")
+    name = "config.cfg" if find_descriptor(Path(output)) is not None else str(output)
+    folder = _FOLDER / Path(name).stem
+    training = ["spacy", "train", name, "--output", str(folder)]
+    known = {"train": corpus, "dev": paths.get("dev") or _find_beside(corpus, "dev")}
+    if made.needs_vectors:
+        known["vectors"] = "VECTORS"
+    for key, path in known.items():
+        if key in paths:
+            training += [f"--paths.{key}", str(path)]
+    evaluation = ["spacy", "evaluate", str(folder / _BEST)]
+    evaluation.append(_find_beside(corpus, "test"))
+    if any(c.get("factory") in FACTORIES for c in config["components"].values()):
+        evaluation = ["spacy", "hashembeds", *evaluation[1:], "--train", corpus]
+    return [join(training), join(evaluation)]
+
+
+def _find_beside(corpus: str, split: str) -> str:
+    """Find the file of a split where `spacy hashembeds prepare` has written it."""
+    path = Path(corpus).with_name(f"{split}.spacy")
+    return str(path) if path.is_file() else path.name
