@@ -104,7 +104,14 @@ def _find(base: str | Path) -> Path:
         raise ValueError("'base' should name a config, but is empty.")
     path = Path(base)
     if path.is_dir():
-        return _find_in_folder(path)
+        if (path / _CONFIG).is_file():
+            return path / _CONFIG
+        inside = sorted(str(meta.parent) for meta in path.glob(f"*/{_META}"))
+        remedy = f" Give one of those in it: {', '.join(inside)}." if inside else ""
+        raise FileNotFoundError(
+            f"The folder '{path}' should be a saved pipeline, but has no {_CONFIG}."
+            f"{remedy}"
+        )
     if path.is_file() or path.is_fifo():  # a pipe, such as that of <(…)
         return path
     if os.path.lexists(path):
@@ -117,18 +124,6 @@ def _find(base: str | Path) -> Path:
     raise FileNotFoundError(
         f"There is no config, no folder and no package '{base}'. Give a .cfg file, as "
         "`spacy init config` writes it, or a saved pipeline."
-    )
-
-
-def _find_in_folder(folder: Path) -> Path:
-    path = folder / _CONFIG
-    if path.is_file():
-        return path
-    inside = sorted(str(meta.parent) for meta in folder.glob(f"*/{_META}"))
-    remedy = f" Give one of those in it: {', '.join(inside)}." if inside else ""
-    raise FileNotFoundError(
-        f"The folder '{folder}' should be a saved pipeline, but has no {_CONFIG}."
-        f"{remedy}"
     )
 
 

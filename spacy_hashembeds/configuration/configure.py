@@ -19,11 +19,11 @@ from .draft import Change, Draft, check_block
 from .embedders import REPLACED, Tables, read_tables, write_embedder
 from .models import (
     find_embedders,
+    find_pretrained,
     put_in_encoders,
     write_out_models,
     write_out_variables,
 )
-from .pretrained import find_pretrained
 from .surroundings import (
     complete_training,
     put_in_blas,

@@ -46,14 +46,18 @@ def _put_in_symbol_counting(
     measure = tables[0].embedder.symbol_width
     assert measure is not None
     widths = {place: measure(block) for place, block in blocks.items()}
-    waiting = [
-        p for p, block in blocks.items() if widths[p] and not block.get("tables")
-    ]
+    waiting = [p for p, b in blocks.items() if widths[p] and not b.get("tables")]
     if not waiting:
         return
     other = _find_other_callback(draft)
     if other is not None:
-        raise ValueError(_refuse_callback(other, waiting))
+        raise ValueError(
+            f"[initialize] before_init holds one callback, and {other} stands there, "
+            f"so that {COUNT_SYMBOLS} can't count the symbols for {_join(waiting)}. "
+            "Take it out of the config and run this again. Then count the symbols into "
+            "a file with `spacy hashembeds tables`, name that as 'tables' in the "
+            "embedder's section, and put the callback back in the place of ours."
+        )
     counts = "each symbol that is seen often enough gets a row"
     min_freq, why = _choose_min_freq(advice, widths)
     reasons = {None: _explain_counting(waiting, counts), "min_freq": why}
@@ -65,7 +69,6 @@ def _choose_min_freq(
 ) -> tuple[int | None, str]:
     """Choose one `min_freq` for all embedders, and say why.
 
-    advice (Mapping[str, Advice]): What is advised for the tables in some places.
     widths (Mapping[str, int]): For each place how many parameters a symbol has.
     """
     if not advice:
@@ -89,16 +92,18 @@ def _choose_min_freq(
 
 
 def _put_in_ngram_counting(draft: Draft, tables: Sequence[Tables]) -> None:
+    blocks = find_architectures(draft.config)
     hashers = {
-        place: block
-        for place, block in find_architectures(draft.config).items()
-        if block["@architectures"] == _HASHER and block.get("max_ngrams", 1) is not None
-    }
-    inside = {
-        each.place: [p for p in hashers if p.startswith(f"{each.place}.")]
+        each.place: [
+            place
+            for place, block in blocks.items()
+            if place.startswith(f"{each.place}.")
+            and block["@architectures"] == _HASHER
+            and block.get("max_ngrams", 1) is not None
+        ]
         for each in tables
     }
-    waiting = [place for place, found in inside.items() if found]
+    waiting = [place for place, found in hashers.items() if found]
     other = _find_other_callback(draft)
     if not waiting:
         counted = _COUNTED.get(get_name(draft.resolve(_BEFORE_INIT)))
@@ -115,10 +120,10 @@ def _put_in_ngram_counting(draft: Draft, tables: Sequence[Tables]) -> None:
             f"in [{_BEFORE_INIT}], which holds one callback, so that none can count "
             "these."
         )
-        for each in tables:
-            for hasher in inside[each.place]:
-                # hashers that were there stay, and variables are as what they name
-                if not each.is_ours and isinstance(draft.get(hasher), dict):
+        # hashers that were there stay
+        for place in [each.place for each in tables if not each.is_ours]:
+            for hasher in hashers[place]:
+                if isinstance(draft.get(hasher), dict):  # variables are as they name
                     draft.set(hasher, "max_ngrams", None, why)
 
 
@@ -166,16 +171,6 @@ def _find_other_callback(draft: Draft) -> str | None:
 def _explain_counting(waiting: Sequence[str], counts: str) -> str:
     where = f"In {_join(waiting)} {counts}."
     return f"Counts the training corpus when training starts. {where}"
-
-
-def _refuse_callback(name: str, waiting: Sequence[str]) -> str:
-    return (
-        f"[initialize] before_init holds one callback, and {name} stands there, so "
-        f"that {COUNT_SYMBOLS} can't count the symbols for {_join(waiting)}. Take it "
-        "out of the config and run this again. Then count the symbols into a file with "
-        "`spacy hashembeds tables`, name that as 'tables' in the embedder's section, "
-        "and put the callback back in the place of ours."
-    )
 
 
 def _join(places: Sequence[str]) -> str:

@@ -193,10 +193,7 @@ def _choose_settings(
     advice: Advice | None,
     parameters: Mapping[str, inspect.Parameter],
 ) -> dict[str, _Setting]:
-    """Choose the arguments that belong to tables. Those that it has not are left out.
-
-    parameters (Mapping[str, inspect.Parameter]): The embedder's arguments.
-    """
+    """Choose the arguments for tables. Those that it has not are left out."""
     if tables.is_ours and (advice is None or not tables.embedder.rows_for):
         return {key: _Setting(value) for key, value in _cut_arguments(tables)}
     if tables.is_pretrained:

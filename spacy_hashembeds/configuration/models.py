@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Mapping
 from copy import deepcopy
 from itertools import accumulate
 from typing import Any
@@ -13,9 +13,14 @@ from spacy.util import dot_to_object, get_lang_class, set_dot_to_object, walk_di
 from thinc.api import Config
 
 from ..acceleration.conversion import (
+    OUR_EMBED,
     OUR_ENCODER,
     find_architectures,
     write_out_cnn,
+)
+from ..architectures.embedders.descriptions import (
+    EmbedderDescription,
+    get_descriptions,
 )
 from .draft import Draft, check_block
 from .embedders import is_replaced
@@ -28,6 +33,8 @@ _TOK2VEC = "spacy.Tok2Vec.v2"
 #: What a HashEmbedCNN says of its encoder.
 _OF_ENCODER = ("width", "depth", "window_size", "maxout_pieces")
 
+_WEIGHTS = "[initialize] init_tok2vec"
+
 
 def find_embedders(draft: Draft) -> dict[str, dict[str, Any]]:
     """Find the embedders that ours can take the place of.
@@ -36,6 +43,50 @@ def find_embedders(draft: Draft) -> dict[str, dict[str, Any]]:
     """
     blocks = _find_blocks(draft)
     return {p: b for p, b in blocks.items() if is_replaced(b["@architectures"])}
+
+
+def find_pretrained(
+    draft: Draft,
+    found: Mapping[str, Mapping[str, Any]],
+    embedder: EmbedderDescription,
+) -> list[str]:
+    """Find the embedders whose weights training starts from, and warn of them.
+
+    found (Mapping[str, Mapping[str, Any]]): For the place of each embedder its block
+        without variables.
+    embedder (EmbedderDescription): What is to be put in.
+    RAISES (ValueError): If the weights don't fit that.
+    RETURNS (list[str]): The places of those that [pretraining] may have trained: all,
+        where it names no component.
+    """
+    weights = draft.get_initialize("init_tok2vec")
+    if not weights:
+        return []
+    component = draft.resolve("pretraining.component")
+    places = [p for p in found if component in (None, p.split(".")[1])]
+    for place in places:
+        replaced = found[place]["@architectures"]
+        if not _fits(replaced, embedder):
+            fitting = [d.name for d in get_descriptions() if _fits(replaced, d)]
+            instead = f", or put in {fitting[0]} (--embedder)" if fitting else ""
+            raise ValueError(
+                f"{embedder.architecture} can't be put into [{place}]: {_WEIGHTS} "
+                f"names weights, '{weights}', that were trained for {replaced} and "
+                f"don't fit. Set it to null, to train without them{instead}."
+            )
+        draft.warnings.append(
+            f"[{place}] keeps its settings: {_WEIGHTS} names weights that were trained "
+            f"with them, '{weights}'. To have settings chosen anew, set it to null."
+        )
+    return places
+
+
+def _fits(replaced: str, embedder: EmbedderDescription) -> bool:
+    """Tell whether weights for an architecture fit an embedder of ours."""
+    is_spacy_s = ".MultiHashEmbed." in replaced
+    return embedder.is_named(replaced) or (
+        embedder.architecture == OUR_EMBED and is_spacy_s
+    )
 
 
 def write_out_variables(draft: Draft) -> None:
@@ -88,8 +139,15 @@ def put_in_encoders(draft: Draft) -> None:
         name = block["@architectures"]
         if _ENCODER.fullmatch(name):
             check_block(path, block)
-            _renew_tok2vec(draft, path.rpartition(".")[0])
             why = f"In place of {name}: the same numbers, faster on the CPU."
+            above = path.rpartition(".")[0]
+            old = (draft.resolve(above) or {}).get("@architectures", "")
+            if _OLD_TOK2VEC.fullmatch(old):
+                # ours takes each Doc by itself
+                of_docs = "which hands all Docs to the encoder in one array"
+                draft.set(
+                    above, "@architectures", _TOK2VEC, f"In place of {old}, {of_docs}."
+                )
             draft.set(path, "@architectures", OUR_ENCODER, why)
 
 
@@ -117,14 +175,13 @@ def _write_out_default(draft: Draft, name: str) -> None:
     filled = draft.config.copy()
     model = Config({"model": default}).merge({"model": given})["model"]
     filled["components"][name]["model"] = model
-    if {*_find_embedding(filled)} - {*_find_embedding(draft.config)}:
+    if _find_embedding(filled) - _find_embedding(draft.config):
         draft.config["components"][name]["model"] = model
 
 
-def _find_embedding(config: Config) -> Iterator[str]:
-    for path, block in find_architectures(config).items():
-        if _has_embedder(block["@architectures"]):
-            yield path
+def _find_embedding(config: Config) -> set[str]:
+    blocks = find_architectures(config)
+    return {p for p, block in blocks.items() if _has_embedder(block["@architectures"])}
 
 
 def _has_embedder(architecture: str) -> bool:
@@ -148,14 +205,6 @@ def _mend_variables(config: Config, plain: Config, cnns: list[str]) -> None:
             is_plain = not VARIABLE_RE.search(mended)
             path = ".".join(parts)
             set_dot_to_object(config, path, json.loads(mended) if is_plain else mended)
-
-
-def _renew_tok2vec(draft: Draft, path: str) -> None:
-    """Name the Tok2Vec that hands an encoder each Doc, as ours takes them."""
-    name = (draft.resolve(path) or {}).get("@architectures", "")
-    if _OLD_TOK2VEC.fullmatch(name):
-        why = f"In place of {name}, which hands all Docs to the encoder in one array."
-        draft.set(path, "@architectures", _TOK2VEC, why)
 
 
 def _get_target(draft: Draft, place: str) -> str:

@@ -6,7 +6,7 @@ from shlex import join
 
 from spacy.training.corpus import FILE_TYPE
 
-from ..files import find_descriptor
+from ..files import check_target, find_descriptor
 from .base import is_pipeline
 from .configure import Configured
 from .surroundings import FACTORIES
@@ -28,41 +28,26 @@ def check_output(
     force (bool): Whether a file may be replaced. Nothing in a saved pipeline, and
         nothing of the training corpus, ever is.
     RAISES (FileExistsError): If something is there that is not to be replaced.
+    RAISES (OSError): If its folder can't be written to.
     """
     path = Path(output)
     if find_descriptor(path) is not None:
         return
     # as it is named, and where links lead to
-    places = (Path(os.path.abspath(path)), Path(os.path.realpath(path)))
-    folders = [f for place in places for f in place.parents if f.is_dir()]
-    for folder in folders:
-        if is_pipeline(folder):
+    for place in (Path(os.path.abspath(path)), Path(os.path.realpath(path))):
+        if folder := next(filter(is_pipeline, place.parents), None):
             raise FileExistsError(
                 f"'{path}' is in the saved pipeline '{folder}', whose files belong "
                 "together. Name a file elsewhere."
             )
-    if train is not None and Path(train).exists():
-        _check_is_not_of_corpus(path, folders, Path(train))
+    # the files of a corpus may be links to others
+    corpus = [] if train is None else [train, *Path(train).rglob(f"*{FILE_TYPE}")]
+    check_target(path, corpus)
     if path.is_file() and not force:
         is_base = Path(base).is_file() and path.samefile(base)
         what = "the config to start from" if is_base else "there already"
         raise FileExistsError(
             f"'{path}' is {what}. Name another file, or have it replaced (--force)."
-        )
-
-
-def _check_is_not_of_corpus(path: Path, folders: list[Path], train: Path) -> None:
-    if any(folder.samefile(train) for folder in folders):
-        raise FileExistsError(
-            f"'{path}' is in the folder of the training corpus, '{train}'. Name a file "
-            "elsewhere."
-        )
-    # its files may be links to others
-    corpus = [train, *train.rglob(f"*{FILE_TYPE}")]
-    if path.exists() and any(f.exists() and path.samefile(f) for f in corpus):
-        raise FileExistsError(
-            f"'{path}' is the training corpus, and would be replaced. Name another "
-            "file for the config."
         )
 
 

@@ -92,10 +92,15 @@ class _Document:
     def _read(self, line: str) -> None:
         section, key, lines = self._chunks[-1]
         if header := _HEADER.match(line):
-            above = _take(lines, _find_comments(lines))
+            above = _take_last(lines, "#", ";")
             self._chunks.append(_Chunk(header[1], None, [*above, line]))
         elif value := _KEY.match(line):
-            above = _take(lines, _find_ours(lines))
+            above = _take_last(lines, _CONTINUED)
+            if lines and lines[-1].startswith(_OURS):
+                above.insert(0, lines.pop())
+            else:
+                lines += above
+                above = []
             self._chunks.append(_Chunk(section, value[1], [*above, line]))
         elif line.strip() and line[0].isspace():  # the last value goes on
             if key == "" and len(self._chunks) > 1:
@@ -170,16 +175,11 @@ class _Document:
         new = [_Chunk(parent, "", [""])] if above and above[-1].strip() else []
         for section, values in after.items():
             if _is_in(section, name):
-                new += self._make_section(section, values)
+                comment = _write_comment(self._comments.get((section, None)))
+                new.append(_Chunk(section, None, [*comment, f"[{section}]"]))
+                new += [self._make_value(section, k, v) for k, v in values.items()]
+                new.append(_Chunk(section, "", [""]))
         self._chunks[place:place] = new
-
-    def _make_section(self, name: str, values: Mapping[str, Any]) -> list[_Chunk]:
-        comment = _write_comment(self._comments.get((name, None)))
-        return [
-            _Chunk(name, None, [*comment, f"[{name}]"]),
-            *(self._make_value(name, key, value) for key, value in values.items()),
-            _Chunk(name, "", [""]),
-        ]
 
     def _make_value(self, section: str, key: str, value: Any) -> _Chunk:
         comment = _write_comment(self._comments.get((section, key)))
@@ -188,23 +188,11 @@ class _Document:
         return _Chunk(section, key, [*comment, f"{key} = {written}"])
 
 
-def _find_comments(lines: list[str]) -> int:
-    """Find where the comments at the end begin."""
+def _take_last(lines: list[str], *prefixes: str) -> list[str]:
+    """Take the lines that begin with one of these off the end."""
     start = len(lines)
-    while start and lines[start - 1].startswith(("#", ";")):
+    while start and lines[start - 1].startswith(prefixes):
         start -= 1
-    return start
-
-
-def _find_ours(lines: list[str]) -> int:
-    """Find where a comment of ours at the end begins."""
-    start = len(lines)
-    while start and lines[start - 1].startswith(_CONTINUED):
-        start -= 1
-    return start - 1 if start and lines[start - 1].startswith(_OURS) else len(lines)
-
-
-def _take(lines: list[str], start: int) -> list[str]:
     taken = lines[start:]
     del lines[start:]
     return taken
