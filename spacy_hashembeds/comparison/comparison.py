@@ -63,8 +63,7 @@ def compare_trials(
     corpus (Path): The corpus to time the pipelines on, all in one run, in turns.
     accelerated (bool): Whether to add each pipeline with spaCy's layers once more, as
         `accelerate` makes it, checked for equal predictions on this corpus.
-    progress (Callable[[Sequence[int]], Iterable[int]]): Hands the rounds of timing on,
-        and shows how far they are.
+    progress (ShowProgress): Shows how far timing is.
     RAISES (FileNotFoundError): If a file or a pipeline is missing.
     RAISES (OSError): If there is no room for the accelerated pipelines, for a while.
     RAISES (ValueError): If a file holds something else, or if the trials are of
@@ -105,12 +104,7 @@ def compare_trials(
 
 
 def find_models(metrics: Sequence[Path]) -> list[Path]:
-    """Give the pipelines of trials, as `compare_trials` reads these.
-
-    metrics (Sequence[Path]): The results of the trials.
-    RAISES (FileNotFoundError): If a file or a pipeline is missing.
-    RAISES (ValueError): If a file holds something else.
-    """
+    """Give the pipelines of trials, which `compare_trials` reads and checks as this."""
     return [Path(_read_metrics(path)["model"]) for path in metrics]
 
 
@@ -191,11 +185,7 @@ def _add_accelerated(
 def measure_models(
     models: Sequence[str | Path], docs: Sequence[Doc], progress: ShowProgress
 ) -> list[Speed]:
-    """Measure how fast saved pipelines annotate, side by side: see `measure_speeds`.
-
-    models (Sequence[str | Path]): The pipelines, names or folders.
-    RETURNS (list[Speed]): The speed of each.
-    """
+    """Measure how fast saved pipelines annotate, side by side: see `measure_speeds`."""
     ops = get_current_ops()
     loaders = {str(i): partial(_load, model, ops) for i, model in enumerate(models)}
     try:
@@ -225,28 +215,19 @@ def _make_row(trial: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def is_of_categories(comparison: Mapping[str, Any]) -> bool:
-    """Say whether a comparison is one of text classifiers.
-
-    comparison (Mapping[str, Any]): What `compare_trials` returns.
-    """
+    """Say whether what `compare_trials` returned is of text classifiers."""
     return "accuracy" in comparison["rows"][0]
 
 
 def name_accuracies(comparison: Mapping[str, Any]) -> str:
-    """Say what the "accuracy" of text classifiers is, as `name_accuracy` does.
-
-    comparison (Mapping[str, Any]): What `compare_trials` returns.
-    """
+    """Say what the "accuracy" of text classifiers is, as `name_accuracy` does."""
     # of documents that have one label each, accuracy is an exact match too
     exclusive = all(row["exclusive"] for row in comparison["rows"])
     return name_accuracy({EXCLUSIVE: exclusive})
 
 
 def name_score(comparison: Mapping[str, Any]) -> str:
-    """Say which score "prr" is of: F1, or of text classifiers their "accuracy".
-
-    comparison (Mapping[str, Any]): What `compare_trials` returns.
-    """
+    """Say which score "prr" is of: F1, or of text classifiers their "accuracy"."""
     return name_accuracies(comparison) if is_of_categories(comparison) else "F1"
 
 
