@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spacy_hashembeds.charts import BARS, import_figure, render_png
+from spacy_hashembeds.charts import BARS, import_figure
 from spacy_hashembeds.files import quote
 
 from ..attention.attention import MAX_TOKENS
+from ..figures import render_png
 from ..trials.results import ATTENTION
 from .listings import find_listings, get_part, read_listing
 from .paper import Paper, get_trials
