@@ -1,9 +1,6 @@
 """What charts have in common, drawn with matplotlib (extra: report)."""
 
-import warnings
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from io import BytesIO
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -29,26 +26,6 @@ def import_figure() -> Any:
             "Charts need matplotlib: pip install 'spacy-hashembeds[report]'."
         ) from e
     return Figure
-
-
-def render_png(figure: Any) -> bytes:
-    """Render a figure for a page.
-
-    figure (Figure): What was drawn.
-    RETURNS (bytes): A PNG file.
-    """
-    file = BytesIO()
-    with ignoring_missing_glyphs():
-        figure.savefig(file, format="png", dpi=150, metadata={"Software": None})
-    return file.getvalue()
-
-
-@contextmanager
-def ignoring_missing_glyphs() -> Iterator[None]:
-    """Let a box stand for what the font lacks: emoji, for one."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Glyph .* missing from")
-        yield
 
 
 def check_chart(path: str | Path) -> None:

@@ -22,7 +22,7 @@ from spacy_hashembeds.architectures.embedders.descriptions import (
     EmbedderDescription,
     get_descriptions,
 )
-from spacy_hashembeds.configuration.embedders import write_embedder
+from spacy_hashembeds.configuration.embedders import read_tables, write_embedder
 from spacy_hashembeds.layers.symboltaker import (
     Symbols,
     find_symbol_takers,
@@ -268,7 +268,7 @@ def _put_in(description: EmbedderDescription) -> dict[str, Any]:
     arguments = ("width", "attrs", "rows", "include_static_vectors")
     block = {key: _HASH[key] for key in arguments}
     block["@architectures"] = "spacy.MultiHashEmbed.v2"
-    return write_embedder("", block, block, description, None, is_pretrained=False)[0]
+    return write_embedder(block, read_tables("", block, description), None)[0]
 
 
 _EMBEDS = {

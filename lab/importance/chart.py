@@ -3,14 +3,10 @@
 from pathlib import Path
 from typing import Any
 
-from spacy_hashembeds.charts import (
-    BARS,
-    ignoring_missing_glyphs,
-    import_figure,
-    remove_frame,
-)
+from spacy_hashembeds.charts import BARS, import_figure, remove_frame
 from spacy_hashembeds.files import replacing
 
+from ..figures import ignoring_missing_glyphs
 from .summary import name_row, name_table
 
 #: How the bars of either end look, told apart in grey too.

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spacy_hashembeds.charts import BARS, import_figure, render_png
+from spacy_hashembeds.charts import BARS, import_figure
 
+from ..figures import render_png
 from .listings import Attention, read_listings
 from .paper import Paper, get_trials
 from .tables import Figure

@@ -10,8 +10,9 @@ from functools import partial
 from itertools import chain, cycle
 from typing import Any, NamedTuple
 
-from spacy_hashembeds.charts import import_figure, render_png
+from spacy_hashembeds.charts import import_figure
 
+from ..figures import render_png
 from ..trials.results import Estimate, Groups, estimate, estimate_score
 from .bars import STYLES
 from .filling import sort_trials

@@ -1,7 +1,8 @@
 """`spacy hashembeds compare`."""
 
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from spacy.cli._util import Arg, Opt
 
@@ -16,9 +17,6 @@ from ._layout import (
 )
 from ._output import CHART, JSON, QUIET, json_output, print_json
 from ._progress import show_progress
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
 
 
 @hashembeds_cli.command("compare")
@@ -62,7 +60,10 @@ def compare_cli(
             # before pipelines are timed for minutes
             check_chart(chart)
         comparison = compare_trials(
-            metrics, corpus, accelerated=accelerate, progress=_show_progress
+            metrics,
+            corpus,
+            accelerated=accelerate,
+            progress=partial(show_progress, title="Timing", unit="rounds"),
         )
         if as_json:
             print_json(comparison)
@@ -78,10 +79,6 @@ def compare_cli(
         msg.fail("Can't compare the trials", describe(e), exits=1)
 
 
-def _show_progress(rounds: "Sequence[int]") -> "Iterable[int]":
-    return show_progress(rounds, "Timing", unit="rounds")
-
-
 def _print_comparison(comparison: dict[str, Any]) -> None:
     from wasabi import msg
 
@@ -89,18 +86,18 @@ def _print_comparison(comparison: dict[str, Any]) -> None:
     from ..comparison.comparison import is_of_categories, name_score
 
     rows = comparison["rows"]
-    make = _list_categories if is_of_categories(comparison) else _list_entities
-    print_table(f"Embedders on {comparison['dataset']}", *make(comparison))
+    list_scores = _list_categories if is_of_categories(comparison) else _list_entities
+    legend, header, scores = list_scores(comparison)
+    print_table(f"Embedders on {comparison['dataset']}", legend, header, scores)
     print_table(
         "Size and speed",
         f"{describe_machine(comparison['machine'])}.",
         ("Embedder", "Params", "MB", "Words/s", "Quartiles", "Times"),
         [_format_size_and_speed(row) for row in rows],
     )
-    score = name_score(comparison)
     print_table(
         "Beside the first one",
-        f"In percent. PRR: {score} kept; {RATIOS_LEGEND}",
+        f"In percent. PRR: {name_score(comparison)} kept; {RATIOS_LEGEND}",
         ("Embedder", "All params", *RATIOS),
         [
             (row["name"], format_count(row["pipeline_parameters"]), *format_ratios(row))

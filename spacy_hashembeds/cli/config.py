@@ -1,8 +1,7 @@
 """`spacy hashembeds config`."""
 
-from collections.abc import Iterable, Iterator
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from spacy.cli._util import Arg, Opt
 
@@ -10,11 +9,6 @@ from ..architectures.embedders.descriptions import list_names
 from ._app import describe, hashembeds_cli
 from ._output import QUIET, name_output
 from ._progress import show_progress
-
-if TYPE_CHECKING:
-    from spacy.tokens import Doc
-
-    from ..configuration.configure import Configured
 
 
 @hashembeds_cli.command("config")
@@ -67,10 +61,11 @@ def config_cli(
     why. With --train, attributes, hashes, min_freq and a lower limit for rows are those
     that `spacy hashembeds analyze` advises.
     """
+    import typer
     from wasabi import msg
 
     from ..configuration.configure import configure
-    from ..configuration.output import check_output
+    from ..configuration.output import check_output, list_commands
     from ..files import replacing
 
     try:
@@ -83,7 +78,7 @@ def config_cli(
             encoder=encoder,
             blas=blas,
             scorer=scorer,
-            progress=_show_progress,
+            progress=partial(show_progress, title="Reading train", unit="docs"),
         )
         with replacing(output) as temporary:
             temporary.write_text(made.text, encoding="utf8")
@@ -91,15 +86,6 @@ def config_cli(
         msg.fail("Can't write the config", describe(e), exits=1)
     for warning in made.warnings:
         msg.warn(warning)
-    _print_summary(made, output, train)
-
-
-def _print_summary(made: "Configured", output: Path, train: Path | None) -> None:
-    import typer
-    from wasabi import msg
-
-    from ..configuration.commands import list_commands
-
     for change in made.changes:
         msg.info(f"{change.place}: {change.why}")
     if not made.changes:
@@ -113,7 +99,3 @@ def _print_summary(made: "Configured", output: Path, train: Path | None) -> None
     # on a line each, however long, to be pasted
     for command in list_commands(made, output, train):
         typer.echo(command)
-
-
-def _show_progress(docs: "Iterator[Doc]") -> "Iterable[Doc]":
-    return show_progress(docs, "Reading train", unit="docs")

@@ -29,6 +29,21 @@ from .ratios import Measures, compute_ratios
 
 Rows = list[dict[str, Any]]
 
+#: What a row has of the scores of a text classifier, by their names in a trial.
+_CATEGORIES = {
+    "accuracy": "cats_acc",
+    "macro_f": "cats_macro_f",
+    "micro_f": "cats_micro_f",
+    "documents": SUPPORT,
+    "exclusive": EXCLUSIVE,
+}
+_SIZES = (
+    "embedding_parameters",
+    "mixing_parameters",
+    "pipeline_parameters",
+    "bytes_on_disk",
+)
+
 #: Hands the rounds of timing on, and shows how far they are.
 ShowProgress = Callable[[Sequence[int]], Iterable[int]]
 
@@ -47,8 +62,7 @@ def compare_trials(
     corpus (Path): The corpus to time the pipelines on, all in one run, in turns.
     accelerated (bool): Whether to add each pipeline with spaCy's layers once more, as
         `accelerate` makes it, checked for equal predictions on this corpus.
-    progress (Callable[[Sequence[int]], Iterable[int]]): Hands the rounds of timing on,
-        and shows how far they are.
+    progress (ShowProgress): Shows how far timing is.
     RAISES (FileNotFoundError): If a file or a pipeline is missing.
     RAISES (OSError): If there is no room for the accelerated pipelines, for a while.
     RAISES (ValueError): If a file holds something else, or if the trials are of
@@ -69,8 +83,7 @@ def compare_trials(
         "poep".
     """
     trials = [_read_metrics(path) for path in metrics]
-    _check_corpora(metrics, trials)
-    _check_tasks(metrics, trials)
+    _check_alike(metrics, trials)
     docs = list(read_docs(corpus, Vocab()))
     rows = _name_rows([_make_row(trial) for trial in trials])
     models = [Path(trial["model"]) for trial in trials]
@@ -90,41 +103,29 @@ def compare_trials(
 
 
 def find_models(metrics: Sequence[Path]) -> list[Path]:
-    """Give the pipelines of trials, as `compare_trials` reads these.
-
-    metrics (Sequence[Path]): The results of the trials.
-    RAISES (FileNotFoundError): If a file or a pipeline is missing.
-    RAISES (ValueError): If a file holds something else.
-    """
+    """Give the pipelines of trials, which `compare_trials` reads and checks as this."""
     return [Path(_read_metrics(path)["model"]) for path in metrics]
 
 
-def _check_corpora(
-    metrics: Sequence[str | Path], trials: Sequence[dict[str, Any]]
-) -> None:
-    """Refuse trials of several corpora, naming a file of each."""
+def _check_alike(metrics: Sequence[Path], trials: Sequence[dict[str, Any]]) -> None:
+    """Refuse trials of several corpora, or without a score in common."""
     if not trials:
         raise ValueError("There should be trials to compare, but there are none.")
-    files = {
-        json.dumps(trial["corpus_hashes"]): f"'{path}' ({trial['dataset']})"
-        for path, trial in zip(metrics, trials, strict=True)
-    }
-    if len(files) > 1:
+    # a file of each
+    corpora: dict[str, str] = {}
+    tasks: dict[str, Path] = {}
+    for path, trial in zip(metrics, trials, strict=True):
+        corpora[json.dumps(trial["corpus_hashes"])] = f"'{path}' ({trial['dataset']})"
+        tasks[get_task(trial)] = path
+    if len(corpora) > 1:
         raise ValueError(
             "Only trials of one corpus can be compared, but these are of "
-            f"{len(files)}: {', '.join(files.values())}."
+            f"{len(corpora)}: {', '.join(corpora.values())}."
         )
-
-
-def _check_tasks(
-    metrics: Sequence[str | Path], trials: Sequence[dict[str, Any]]
-) -> None:
-    """Refuse trials that have no score in common, naming a file of each kind."""
-    files = {get_task(trial): path for path, trial in zip(metrics, trials, strict=True)}
-    if len(files) > 1:
+    if len(tasks) > 1:
         raise ValueError(
             "Only trials with the same scores can be compared, but those of "
-            f"'{files[NER]}' are of entities, and those of '{files[TEXTCAT]}' of "
+            f"'{tasks[NER]}' are of entities, and those of '{tasks[TEXTCAT]}' of "
             "categories."
         )
 
@@ -132,23 +133,20 @@ def _check_tasks(
 def _read_metrics(path: Path) -> dict[str, Any]:
     if path.is_dir():
         example = min(path.rglob("*.json"), default=None)
-        raise ValueError(
-            f"'{path}' is a folder, and has no files of trials in it."
-            if example is None
-            else f"'{path}' is a folder: give the files of trials in it, such as "
-            f"'{example}'."
-        )
+        has_none = "has no files of trials in it."
+        has_some = f"give the files of trials in it, such as '{example}'."
+        what = f", and {has_none}" if example is None else f": {has_some}"
+        raise ValueError(f"'{path}' is a folder{what}")
     if not path.is_file():
         raise FileNotFoundError(
             f"There is no '{path}': run `python -m lab trial` first."
         )
     metrics = read_metrics(path)
-    model = metrics["model"]
-    # Unlike Path.is_dir, this is false of what can't be a path at all.
-    if not os.path.isdir(model):
+    # unlike Path.is_dir, this is false of what can't be a path at all
+    if not os.path.isdir(metrics["model"]):
         raise FileNotFoundError(
-            f"The pipeline {quote(model)} of '{path}' is gone. Remove the file "
-            "and run its trial again."
+            f"The pipeline {quote(metrics['model'])} of '{path}' is gone. Remove the "
+            "file and run its trial again."
         )
     return metrics
 
@@ -165,9 +163,14 @@ def _add_accelerated(
         if find_convertible(load_config(model / "config.cfg")):
             fast = folder / str(number)
             accelerate_folder(model, fast, docs, rounds=1)
-            name, size = f"{row['name']} accelerated", bytes_on_disk(fast)
-            changes = {"name": name, "accelerated": True, "bytes_on_disk": size}
-            all_rows.append({**row, **changes})
+            all_rows.append(
+                {
+                    **row,
+                    "name": f"{row['name']} accelerated",
+                    "accelerated": True,
+                    "bytes_on_disk": bytes_on_disk(fast),
+                }
+            )
             all_models.append(fast)
     if len(all_rows) == len(rows):
         raise ValueError(
@@ -181,15 +184,7 @@ def _add_accelerated(
 def measure_models(
     models: Sequence[str | Path], docs: Sequence[Doc], progress: ShowProgress
 ) -> list[Speed]:
-    """Measure how fast saved pipelines annotate, side by side: see `measure_speeds`.
-
-    models (Sequence[str | Path]): The pipelines, names or folders.
-    docs (Sequence[Doc]): The docs to annotate.
-    progress (Callable[[Sequence[int]], Iterable[int]]): Hands the rounds of timing on,
-        and shows how far they are.
-    RAISES (ValueError): If there is no token to annotate.
-    RETURNS (list[Speed]): The speed of each pipeline.
-    """
+    """Measure how fast saved pipelines annotate, side by side: see `measure_speeds`."""
     ops = get_current_ops()
     loaders = {str(i): partial(_load, model, ops) for i, model in enumerate(models)}
     try:
@@ -209,64 +204,34 @@ def _make_row(trial: Mapping[str, Any]) -> dict[str, Any]:
     *_, scores = trial["scores"].values()
     row = {key: trial[key] for key in ("dataset", "embedder", "variant", "seed")}
     row["accelerated"] = False
-    row |= (_get_categories if get_task(trial) == TEXTCAT else _get_entities)(scores)
-    sizes = trial["sizes"]
-    row["embedding_parameters"] = sizes["embedding_parameters"]
-    row["mixing_parameters"] = sizes.get("mixing_parameters")
-    row["pipeline_parameters"] = sizes.get("pipeline_parameters")
-    row["bytes_on_disk"] = sizes["bytes_on_disk"]
-    return row
-
-
-def _get_entities(scores: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        kind: {key: scores[f"{prefix}_{key}"] for key in ("p", "r", "f", "support")}
-        for kind, prefix in KINDS.items()
-    }
-
-
-def _get_categories(scores: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        "accuracy": scores["cats_acc"],
-        "macro_f": scores["cats_macro_f"],
-        "micro_f": scores["cats_micro_f"],
-        "documents": scores[SUPPORT],
-        "exclusive": scores[EXCLUSIVE],
-    }
+    if get_task(trial) == TEXTCAT:
+        row |= {key: scores[name] for key, name in _CATEGORIES.items()}
+    else:
+        for kind, prefix in KINDS.items():
+            keys = ("p", "r", "f", "support")
+            row[kind] = {key: scores[f"{prefix}_{key}"] for key in keys}
+    return row | {key: trial["sizes"].get(key) for key in _SIZES}
 
 
 def is_of_categories(comparison: Mapping[str, Any]) -> bool:
-    """Say whether a comparison is one of text classifiers.
-
-    comparison (Mapping[str, Any]): What `compare_trials` returns.
-    """
+    """Say whether what `compare_trials` returned is of text classifiers."""
     return "accuracy" in comparison["rows"][0]
 
 
 def name_accuracies(comparison: Mapping[str, Any]) -> str:
-    """Say what the "accuracy" of text classifiers is, as `name_accuracy` does.
-
-    comparison (Mapping[str, Any]): What `compare_trials` returns.
-    """
+    """Say what the "accuracy" of text classifiers is, as `name_accuracy` does."""
     # of documents that have one label each, accuracy is an exact match too
     exclusive = all(row["exclusive"] for row in comparison["rows"])
     return name_accuracy({EXCLUSIVE: exclusive})
 
 
 def name_score(comparison: Mapping[str, Any]) -> str:
-    """Say which score "prr" is of: F1, or of text classifiers their "accuracy".
-
-    comparison (Mapping[str, Any]): What `compare_trials` returns.
-    """
+    """Say which score "prr" is of: F1, or of text classifiers their "accuracy"."""
     return name_accuracies(comparison) if is_of_categories(comparison) else "F1"
 
 
 def add_speeds(rows: Rows, speeds: Sequence[Speed]) -> None:
-    """Add its speed to each row, and how often it is that of the first one.
-
-    rows (list[dict[str, Any]]): The rows, which are changed.
-    speeds (Sequence[Speed]): The speed of each.
-    """
+    """Add its speed to each row, and how often it is that of the first one."""
     for row, speed in zip(rows, speeds, strict=True):
         row["words_per_second"] = speed.median
         row["words_per_second_quartiles"] = list(speed.quartiles)
@@ -274,18 +239,10 @@ def add_speeds(rows: Rows, speeds: Sequence[Speed]) -> None:
 
 
 def add_ratios(rows: Rows, scores: Sequence[float | None]) -> None:
-    """Add to each row what its pipeline is beside that of the first one: its `Ratios`.
-
-    rows (list[dict[str, Any]]): The rows, with their parameters. They are changed.
-    scores (Sequence[float | None]): The score of each.
-    """
+    """Add to each row, by its score and its parameters, its `Ratios` to the first."""
+    keys = ("pipeline_parameters", "embedding_parameters", "mixing_parameters")
     measures = [
-        Measures(
-            score=score,
-            pipeline_parameters=row["pipeline_parameters"],
-            embedding_parameters=row["embedding_parameters"],
-            mixing_parameters=row["mixing_parameters"],
-        )
+        Measures(score=score, **{key: row[key] for key in keys})
         for row, score in zip(rows, scores, strict=True)
     ]
     for row, measured in zip(rows, measures, strict=True):

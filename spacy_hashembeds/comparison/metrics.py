@@ -13,7 +13,6 @@ _NAMES: Mapping[type, str] = {
     str: "text",
     int: "a whole number",
     dict: "an object",
-    list: "a list",
     bool: "true or false",
 }
 _PARTS = {
@@ -23,11 +22,6 @@ _PARTS = {
 }
 _SIZES = ("embedding_parameters", "bytes_on_disk")
 _MORE_SIZES = ("mixing_parameters", "pipeline_parameters")
-_TABLE = {
-    **dict.fromkeys(("component", "attr", "kind"), str),
-    **dict.fromkeys(("rows", "width", "parameters"), int),
-    **dict.fromkeys(("parts", "standard"), dict),
-}
 
 #: The scores of each type and of each length of entities: see `score_seen_unseen`.
 PARTS = {"type": f"{ALL}_per_type", "length": f"{ALL}_per_length"}
@@ -55,32 +49,26 @@ def read_metrics(path: Path) -> dict[str, Any]:
     return metrics
 
 
-def find_task(scores: Mapping[str, Any]) -> str:
-    """Say what a split was scored on, by the names of its scores.
-
-    scores (Mapping[str, Any]): The scores of one split.
-    RAISES (ValueError): If it has scores of entities and of categories.
-    RETURNS (str): "ner" or "textcat".
-    """
-    found = {
-        task: [key for key in scores if key.startswith(prefix)]
-        for task, prefix in ((NER, "ents_"), (TEXTCAT, "cats_"))
-    }
-    if all(found.values()):
-        first, second = (quote(keys[0]) for keys in found.values())
-        raise ValueError(
-            "a split should have scores of entities or of categories, but has "
-            f"{first} and {second}"
-        )
-    return TEXTCAT if found[TEXTCAT] else NER
-
-
 def get_task(metrics: Mapping[str, Any]) -> str:
     """Say what a trial was scored on: "ner" or "textcat".
 
     metrics (Mapping[str, Any]): What `read_metrics` returns.
     """
-    return find_task(next(iter(metrics["scores"].values())))
+    return _find_task(next(iter(metrics["scores"].values())))
+
+
+def _find_task(scores: Mapping[str, Any]) -> str:
+    """Say what a split was scored on, by the names of its scores."""
+    entities, categories = (
+        [key for key in scores if key.startswith(prefix)]
+        for prefix in ("ents_", "cats_")
+    )
+    if entities and categories:
+        raise ValueError(
+            "a split should have scores of entities or of categories, but has "
+            f"{quote(entities[0])} and {quote(categories[0])}"
+        )
+    return TEXTCAT if categories else NER
 
 
 def _check(metrics: Mapping[str, Any]) -> None:
@@ -94,7 +82,7 @@ def _check(metrics: Mapping[str, Any]) -> None:
     splits = {
         split: _get_part(metrics["scores"], split, dict) for split in metrics["scores"]
     }
-    tasks = {split: find_task(scores) for split, scores in splits.items()}
+    tasks = {split: _find_task(scores) for split, scores in splits.items()}
     if len(set(tasks.values())) > 1:
         raise ValueError(
             "all splits should be scored on entities or all on categories, but they "
@@ -110,33 +98,15 @@ def _check_sizes(sizes: Mapping[str, Any]) -> None:
     more = [key for key in _MORE_SIZES if key in sizes]
     for key in (*_SIZES, *more):
         _check_count(sizes, key)
-    if sizes.get("mixing_parameters", 0) > sizes["embedding_parameters"]:
-        raise ValueError(
-            "'mixing_parameters' should be a part of the "
-            f"{sizes['embedding_parameters']:,} 'embedding_parameters', but is "
-            f"{sizes['mixing_parameters']:,}"
-        )
-    if sizes.get("pipeline_parameters", MAX_COUNT) < sizes["embedding_parameters"]:
-        raise ValueError(
-            "'embedding_parameters' should be a part of the "
-            f"{sizes['pipeline_parameters']:,} 'pipeline_parameters', but is "
-            f"{sizes['embedding_parameters']:,}"
-        )
-    if "tables" not in sizes:
-        return
-    tables = _get_part(sizes, "tables", list)
-    numbered = {f"tables[{i}]": table for i, table in enumerate(tables)}
-    for key in numbered:
-        _check_table(_get_part(numbered, key, dict))
-
-
-def _check_table(table: Mapping[str, Any]) -> None:
-    for key, kind in _TABLE.items():
-        _get_part(table, key, kind)
-    counts = {key: table[key] for key, kind in _TABLE.items() if kind is int}
-    for group in (counts, table["parts"], table["standard"]):
-        for key in group:
-            _check_count(group, key)
+    for part, whole in (
+        ("mixing_parameters", "embedding_parameters"),
+        ("embedding_parameters", "pipeline_parameters"),
+    ):
+        if sizes.get(part, 0) > sizes.get(whole, MAX_COUNT):
+            raise ValueError(
+                f"'{part}' should be a part of the {sizes[whole]:,} '{whole}', but is "
+                f"{sizes[part]:,}"
+            )
 
 
 def _check_timings(metrics: Mapping[str, Any]) -> None:
@@ -176,15 +146,11 @@ def _check_entities(scores: Mapping[str, Any]) -> None:
     for key in PARTS.values():
         # not there in earlier trials, and None where nothing was found or to be found
         if scores.get(key) is not None:
-            _check_parts(_get_part(scores, key, dict))
-
-
-def _check_parts(parts: Mapping[str, Any]) -> None:
-    for name in parts:
-        part = _get_part(parts, name, dict)
-        _check_count(part, "support")
-        if part["support"] or part.get("f") is not None:
-            _check_score(part, "f")
+            parts = _get_part(scores, key, dict)
+            for part in (_get_part(parts, name, dict) for name in parts):
+                _check_count(part, "support")
+                if part["support"] or part.get("f") is not None:
+                    _check_score(part, "f")
 
 
 def _check_score(scores: Mapping[str, Any], key: str) -> None:

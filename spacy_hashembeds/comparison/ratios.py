@@ -37,8 +37,7 @@ class Ratios:
     """A pipeline beside a baseline, as fractions. Whatever can't be said is None.
 
     prr (float, optional): The performance retention ratio: its score by the baseline's
-        (equation 4). None where that is not above 0: some scores, such as Matthews'
-        correlation, may be below.
+        (equation 4), if that is above 0.
     pcr_all (float, optional): The compression ratio of all parameters: the share of the
         baseline's that it does without (equation 5). Below 0 if it has more.
     pcr_emb (float, optional): The same of embedding parameters (equation 6).
@@ -59,13 +58,11 @@ def compute_ratios(model: Measures, baseline: Measures) -> Ratios:
 
     The speed-up rate (equation 8), time by time, is that of words a second, the other
     way round: `divide` gives it.
-
-    model (Measures): The pipeline.
-    baseline (Measures): What it is compared with.
-    RETURNS (Ratios): The ratios.
     """
+    # some scores, such as Matthews' correlation, may be below 0
+    least = None if baseline.score is None else max(baseline.score, 0)
     return Ratios(
-        prr=retain(model.score, baseline.score),
+        prr=divide(model.score, least),
         pcr_all=_compress(model.pipeline_parameters, baseline.pipeline_parameters),
         pcr_emb=_compress(model.embedding_parameters, baseline.embedding_parameters),
         pcr_tables=_compress(model.table_parameters, baseline.table_parameters),
@@ -73,16 +70,9 @@ def compute_ratios(model: Measures, baseline: Measures) -> Ratios:
     )
 
 
-def retain(score: float | None, baseline: float | None) -> float | None:
-    """Divide scores, if both are known and the baseline's is above 0 (equation 4)."""
-    return divide(score, None if baseline is None else max(baseline, 0))
-
-
 def divide(dividend: float | None, divisor: float | None) -> float | None:
     """Divide, if both are known and the divisor is not 0."""
-    if dividend is None or not divisor:
-        return None
-    return dividend / divisor
+    return None if dividend is None or not divisor else dividend / divisor
 
 
 def _compress(model: int | None, baseline: int | None) -> float | None:

@@ -2,7 +2,6 @@
 
 import os
 import re
-from collections.abc import Mapping
 from configparser import Error as ConfigParserError
 from dataclasses import dataclass
 from pathlib import Path
@@ -68,21 +67,18 @@ def read_base(base: str | Path) -> Base:
 
 
 def _read_text(path: Path) -> str:
-    """Read a text, without the byte-order mark that spaCy would not take."""
     try:
+        # without the byte-order mark that spaCy would not take
         text = path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise ValueError(_refuse_encoding(path, str(error))) from error
-    if "\0" in text:
-        raise ValueError(_refuse_encoding(path, "it holds NUL characters"))
+        if "\0" in text:
+            raise ValueError("it holds NUL characters")
+    except ValueError as error:
+        raise ValueError(
+            f"'{path}' should be a spaCy config in UTF-8, but is no such text "
+            f"({error}). If it is one in another encoding, such as UTF-16, save it as "
+            "UTF-8."
+        ) from error
     return text
-
-
-def _refuse_encoding(path: Path, reason: str) -> str:
-    return (
-        f"'{path}' should be a spaCy config in UTF-8, but is no such text ({reason}). "
-        "If it is one in another encoding, such as UTF-16, save it as UTF-8."
-    )
 
 
 def _describe(error: Exception, text: str) -> str:
@@ -108,14 +104,19 @@ def _find(base: str | Path) -> Path:
         raise ValueError("'base' should name a config, but is empty.")
     path = Path(base)
     if path.is_dir():
-        return _find_in_folder(path)
+        if (path / _CONFIG).is_file():
+            return path / _CONFIG
+        inside = sorted(str(meta.parent) for meta in path.glob(f"*/{_META}"))
+        remedy = f" Give one of those in it: {', '.join(inside)}." if inside else ""
+        raise FileNotFoundError(
+            f"The folder '{path}' should be a saved pipeline, but has no {_CONFIG}."
+            f"{remedy}"
+        )
     if path.is_file() or path.is_fifo():  # a pipe, such as that of <(…)
         return path
     if os.path.lexists(path):
-        raise FileNotFoundError(
-            f"'{path}' should be a .cfg file, but is "
-            + ("a device or socket." if path.exists() else "a link that leads nowhere.")
-        )
+        what = "a device or socket" if path.exists() else "a link that leads nowhere"
+        raise FileNotFoundError(f"'{path}' should be a .cfg file, but is {what}.")
     if is_package(str(base)):
         folder = get_package_path(str(base))
         meta = get_model_meta(folder)
@@ -123,18 +124,6 @@ def _find(base: str | Path) -> Path:
     raise FileNotFoundError(
         f"There is no config, no folder and no package '{base}'. Give a .cfg file, as "
         "`spacy init config` writes it, or a saved pipeline."
-    )
-
-
-def _find_in_folder(folder: Path) -> Path:
-    path = folder / _CONFIG
-    if path.is_file():
-        return path
-    inside = sorted(str(meta.parent) for meta in folder.glob(f"*/{_META}"))
-    remedy = f" Give one of those in it: {', '.join(inside)}." if inside else ""
-    raise FileNotFoundError(
-        f"The folder '{folder}' should be a saved pipeline, but has no {_CONFIG}."
-        f"{remedy}"
     )
 
 
@@ -155,7 +144,14 @@ def _check_contents(config: Config) -> None:
         _check("components", name, component, dict, "a section")
     for place, block in find_architectures(config).items():
         _check(place, "@architectures", block["@architectures"], str, "a name")
-    _check_training(config.get("training", {}))
+    training = config.get("training", {})
+    frozen = training.get("frozen_components", [])
+    _check("training", "frozen_components", frozen, list, "a list of names")
+    weights = training.get("score_weights") or {}
+    _check("training", "score_weights", weights, dict, "a section")
+    for name, weight in weights.items():
+        number = (int, float, type(None))
+        _check("training.score_weights", name, weight, number, "a number")
 
 
 def _check_language(lang: Any) -> None:
@@ -173,16 +169,6 @@ def _check_language(lang: Any) -> None:
             f"such as 'en', or 'xx' where there is none, but has {quote(lang)}. If "
             "code of yours brings the language, install it as a package."
         ) from error
-
-
-def _check_training(training: Mapping[str, Any]) -> None:
-    frozen = training.get("frozen_components", [])
-    _check("training", "frozen_components", frozen, list, "a list of names")
-    weights = training.get("score_weights") or {}
-    _check("training", "score_weights", weights, dict, "a section")
-    for name, weight in weights.items():
-        number = (int, float, type(None))
-        _check("training.score_weights", name, weight, number, "a number")
 
 
 def _check(

@@ -1,43 +1,40 @@
 """Putting an embedder, and what belongs to it, into any config."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from spacy.util import dot_to_object
+from spacy.tokens import Doc
+from spacy.util import load_model_from_config
 from thinc.api import Config
 
 from ..acceleration.conversion import find_architectures
 from ..analysis.advice import Advice, advise
-from ..architectures.embedders.descriptions import (
-    EmbedderDescription,
-    get_description,
-    get_descriptions,
-)
+from ..analysis.features import Vocabulary, collect_vocabulary
+from ..architectures.embedders.descriptions import get_description, get_descriptions
+from ..corpora.docbin import read_examples
 from .base import Base, read_base
+from .counting import put_in_counting
 from .draft import Change, Draft, check_block
-from .embedders import EXPLAIN_DEFAULT, EXPLAIN_SMALL, write_embedder
+from .embedders import REPLACED, Tables, read_tables, write_embedder
 from .models import (
     find_embedders,
-    find_left,
+    find_pretrained,
     put_in_encoders,
     write_out_models,
     write_out_variables,
 )
-from .pretrained import check_pretrained, find_pretrained
-from .replaced import REPLACED, find_attributes
-from .scorer import put_in_scorer
 from .surroundings import (
     complete_training,
     put_in_blas,
-    put_in_ngram_counting,
     put_in_path,
-    put_in_symbol_counting,
+    put_in_scorer,
     warn_of_vectors,
 )
 from .text import edit_text
-from .vocabulary import Progress, read_vocabulary
+
+#: Takes the docs of the corpus, and hands them on.
+Progress = Callable[[Iterator[Doc]], Iterable[Doc]]
 
 
 @dataclass(frozen=True)
@@ -88,29 +85,34 @@ def configure(
     chosen = get_description(embedder)
     read = read_base(base)
     draft = Draft(read.config)
-    for name, why in find_left(read.config).items():
-        draft.warnings.append(f"[components.{name}] keeps its model: {why}.")
     write_out_variables(draft)
     write_out_models(draft)
     found = find_embedders(draft)
     if not found:
         raise ValueError(_describe_models(read))
-    pretrained = find_pretrained(draft, found)
-    check_pretrained(draft, {place: found[place] for place in pretrained}, chosen)
-    advised = _advise(draft, found, chosen, train, progress)
-    advice = {place: a for place, a in advised.items() if place not in pretrained}
-    _put_in_embedders(draft, found, chosen, advice, pretrained)
+    pretrained = find_pretrained(draft, found, chosen)
+    for place, block in found.items():
+        check_block(place, block)
+    tables = [
+        read_tables(place, block, chosen, is_pretrained=place in pretrained)
+        for place, block in found.items()
+    ]
+    advice = _advise(draft, tables, train, progress)
+    for each in tables:
+        raw, advised = draft.get(each.place), advice.get(each.place)
+        draft.replace(each.place, *write_embedder(raw, each, advised))
+    for place in found:
+        check_block(place, draft.resolve(place))
     if encoder:
         put_in_encoders(draft)
-    _put_in_counting(draft, found, chosen, advice)
+    put_in_counting(draft, tables, advice)
     if blas:
         put_in_blas(draft)
     complete_training(draft)
-    if train is not None:
-        put_in_path(draft, train)
+    put_in_path(draft, train)
     if scorer:
         put_in_scorer(draft, train)
-    needs_vectors = warn_of_vectors(draft, list(found))
+    needs_vectors = warn_of_vectors(draft, found)
     return Configured(
         base=read,
         config=draft.config,
@@ -141,87 +143,38 @@ def _describe_models(base: Base) -> str:
 
 def _advise(
     draft: Draft,
-    found: Mapping[str, Mapping[str, Any]],
-    embedder: EmbedderDescription,
+    tables: Sequence[Tables],
     train: str | Path | None,
     progress: Progress | None,
 ) -> dict[str, Advice]:
-    """Advise on each embedder, by its place, if there is a corpus to advise by."""
-    for path, block in found.items():
-        check_block(path, block)
+    """Advise on embedders without weights, by their places, if there is a corpus."""
     if train is None:
         return {}
-    attrs = {
-        path: find_attributes(path, block, embedder) for path, block in found.items()
-    }
-    together = list(dict.fromkeys(name for names in attrs.values() for name in names))
-    vocabulary = read_vocabulary(train, draft.interpolate(), together, progress)
+    together = list(dict.fromkeys(attr for each in tables for attr in each.attrs))
+    vocabulary = _read_vocabulary(train, draft.config, together, progress)
     return {
-        path: advise({"train": vocabulary}, attrs[path], width=block["width"])
-        for path, block in found.items()
+        each.place: advise(
+            {"train": vocabulary},
+            list(dict.fromkeys(each.attrs)),
+            width=each.plain["width"],
+        )
+        for each in tables
+        if not each.is_pretrained
     }
 
 
-def _put_in_embedders(
-    draft: Draft,
-    found: Mapping[str, Mapping[str, Any]],
-    embedder: EmbedderDescription,
-    advice: Mapping[str, Advice],
-    pretrained: Collection[str],
-) -> None:
-    for path, plain in found.items():
-        raw, is_pretrained = draft.get(path), path in pretrained
-        block, why = write_embedder(
-            path, raw, plain, embedder, advice.get(path), is_pretrained=is_pretrained
-        )
-        draft.replace(path, block, why)
-    config = draft.interpolate()
-    for path in found:
-        check_block(path, dot_to_object(config, path))
-
-
-def _put_in_counting(
-    draft: Draft,
-    found: Mapping[str, Mapping[str, Any]],
-    embedder: EmbedderDescription,
-    advice: Mapping[str, Advice],
-) -> None:
-    """Have the training corpus counted for the embedder that was put in, if need be."""
-    places = list(found)
-    if embedder.symbol_width is not None:
-        widths = {p: embedder.symbol_width(draft.resolve(p)) for p in places}
-        waiting = [
-            p for p in places if widths[p] and not draft.resolve(p).get("tables")
-        ]
-        put_in_symbol_counting(draft, waiting, *_choose_min_freq(advice, widths))
-    else:
-        known = [p for p, b in found.items() if embedder.is_named(b["@architectures"])]
-        put_in_ngram_counting(draft, places, known)
-
-
-def _choose_min_freq(
-    advice: Mapping[str, Advice], widths: Mapping[str, int]
-) -> tuple[int | None, str]:
-    """Choose one `min_freq` for all embedders, and say why.
-
-    advice (Mapping[str, Advice]): What is advised for the tables in some places.
-    widths (Mapping[str, int]): For each place how many parameters a symbol has.
-    """
-    if not advice:
-        return None, EXPLAIN_DEFAULT
-    chosen = [a.lookup.min_freq for a in advice.values() if a.lookup is not None]
-    if not chosen:
-        return None, EXPLAIN_SMALL
-    # the largest trains the rows for unknown symbols of all of them
-    min_freq = max(chosen)
-    sizes = [
-        sum(option.rows) * widths[place]
-        for place, found in advice.items()
-        for option in found.lookup_options
-        if option.min_freq == min_freq
-    ]
-    return min_freq, (
-        "Advised for the training corpus: so most of its tokens have rows of their "
-        "own, and some are left to train what all others have. The rows of symbols "
-        f"have some {sum(sizes):,} parameters: a higher number gives fewer."
-    )
+def _read_vocabulary(
+    train: str | Path,
+    config: Config,
+    attrs: Sequence[str],
+    progress: Progress | None,
+) -> Vocabulary:
+    """Collect the words of a corpus, by the language and tokenizer of a config."""
+    settings = {**config.interpolate()["nlp"], "pipeline": [], "disabled": []}
+    settings |= {key: None for key in settings if key.endswith("creation")}
+    nlp = load_model_from_config({"nlp": settings}, auto_fill=True)
+    docs = (example.predicted for example in read_examples(train, nlp))
+    vocabulary = collect_vocabulary(docs if progress is None else progress(docs), attrs)
+    if not len(vocabulary.words):
+        raise ValueError(f"There is not a token in the corpus '{train}'.")
+    return vocabulary

@@ -35,22 +35,26 @@ class Draft:
     def __init__(self, config: Config) -> None:
         self.config = config.copy()
         self.changes: list[Change] = []
+        #: The components that keep the models they have, and why.
+        self.left = _find_left(config)
         #: What the user should know of, a sentence or two each.
-        self.warnings: list[str] = []
+        self.warnings = [
+            f"[components.{name}] keeps its model: {why}."
+            for name, why in self.left.items()
+        ]
 
     def get(self, section: str) -> Any:
         """Get a section or value, or None where there is none, or a variable for it."""
-        try:
-            return dot_to_object(self.config, section)
-        except (KeyError, TypeError):
-            return None
+        return _get(self.config, section)
 
     def resolve(self, section: str) -> Any:
         """Get a section or value without variables, or None where there is none."""
-        try:
-            return dot_to_object(self.interpolate(), section)
-        except (KeyError, TypeError):
-            return None
+        return _get(self.config.interpolate(), section)
+
+    def get_initialize(self, key: str) -> Any:
+        """Get a value of [initialize], or what spaCy fills in: that of [paths]."""
+        default = self.resolve(f"paths.{key}")
+        return (self.resolve("initialize") or {}).get(key, default)
 
     def replace(
         self, section: str, block: Mapping[str, Any], why: Mapping[str | None, str]
@@ -65,24 +69,37 @@ class Draft:
         if old == block:
             return
         known = old if isinstance(old, dict) else {}
-        new = {k for k, v in block.items() if k not in known or known[k] != v}
         set_dot_to_object(self.config, section, dict(block))
-        inside = {k for k, v in block.items() if isinstance(v, Mapping)}
-        self.changes += [
-            Change(f"{section}.{key}", None, reason)
-            if key in inside
-            else Change(section, key, reason)
-            for key, reason in why.items()
-            if reason and (key is None or key in new)
-        ]
+        new = {k: v for k, v in block.items() if k not in known or known[k] != v}
+        for key, reason in why.items():
+            if reason and isinstance(new.get(key or ""), Mapping):
+                self.changes.append(Change(f"{section}.{key}", None, reason))
+            elif reason and (key is None or key in new):
+                self.changes.append(Change(section, key, reason))
 
     def set(self, section: str, key: str, value: Any, why: str) -> None:
         """Set a value."""
         self.replace(section, {**self.get(section), key: value}, {key: why})
 
-    def interpolate(self) -> Config:
-        """Give the config without variables."""
-        return self.config.interpolate()
+
+def _get(config: Config, section: str) -> Any:
+    try:
+        return dot_to_object(config, section)
+    except KeyError:
+        return None
+
+
+def _find_left(config: Config) -> dict[str, str]:
+    frozen = config.interpolate().get("training", {}).get("frozen_components", [])
+    left = {}
+    for name, component in config["components"].items():
+        if not isinstance(component, Mapping):
+            left[name] = f"it is a variable for another section, {component}"
+        elif "source" in component:
+            left[name] = f"it is taken from '{component['source']}' as it is"
+        elif name in frozen:
+            left[name] = "it is among [training] frozen_components"
+    return left
 
 
 def check_block(path: str, block: Mapping[str, Any]) -> None:

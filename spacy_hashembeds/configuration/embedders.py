@@ -1,18 +1,33 @@
 """Embedders that take the place of others in a config."""
 
 import inspect
-from collections.abc import Mapping
-from dataclasses import replace
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from spacy.util import registry
 
 from ..analysis.advice import BOUND, Advice, format_bound
 from ..analysis.codes import DEGENERATE_SEED, SOUND_SEED
-from ..architectures.embedders.descriptions import EmbedderDescription
+from ..architectures.embedders.descriptions import (
+    EmbedderDescription,
+    find_description,
+)
+from ..architectures.embedders.distinct_words import TEXT_ATTRIBUTES
 from ..checks import check_attributes
 from ..hashing.murmur import MAX_HASHES
-from .replaced import Tables, read_tables
+
+#: spaCy's own that ours can take the place of.
+REPLACED = ("spacy.MultiHashEmbed", "spacy.HashEmbedCNN", "spacy.CharacterEmbed")
+_REPLACED = re.compile(r"spacy(-legacy)?\.(MultiHashEmbed|CharacterEmbed)\.v[12]")
+
+#: The rows of `spacy init config`. It has no other attributes: for those, as for NORM.
+_ROWS = {"PREFIX": 1000, "SUFFIX": 2500, "SHAPE": 2500}
+_MOST_ROWS = 5000
+
+#: What stands for the characters of a CharacterEmbed.
+_SUBWORDS = ("PREFIX", "SUFFIX", "SHAPE")
 
 EXPLAIN_DEFAULT = "The default: --train would have it chosen by the training corpus."
 EXPLAIN_SMALL = "The default: the training corpus is too small to choose by."
@@ -33,44 +48,114 @@ _AS_THE_FIRST = " All are as the first: what is changed there is changed for the
 _PIECES = "maxout_pieces"
 
 
-class Setting(NamedTuple):
+@dataclass(frozen=True)
+class Tables:
+    """The tables of an embedder that stands in a config.
+
+    place (str): The embedder's place in the config.
+    plain (Mapping[str, Any]): Its block without variables.
+    embedder (EmbedderDescription): What is to be put in.
+    attrs (list[str]): The attributes of the tables that it can have.
+    rows (list[int]): Their rows, or what spaCy would give them.
+    no_text (list[str]): Attributes without a table, since they are no text.
+    is_pretrained (bool): Whether training starts from weights for these tables.
+    """
+
+    place: str
+    plain: Mapping[str, Any]
+    embedder: EmbedderDescription
+    attrs: list[str]
+    rows: list[int]
+    no_text: list[str]
+    is_pretrained: bool
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether it is the embedder that is to be put in, already."""
+        return self.embedder.is_named(self.plain["@architectures"])
+
+
+class _Setting(NamedTuple):
     """What to set an argument to, and why, if it may be new."""
 
     value: Any
     why: str = ""
 
 
-def write_embedder(
+def is_replaced(architecture: str) -> bool:
+    """Tell whether an embedder of ours can stand for this one, or is this one."""
+    is_ours = find_description(architecture) is not None
+    return is_ours or _REPLACED.fullmatch(architecture) is not None
+
+
+def read_tables(
     place: str,
-    raw: Mapping[str, Any],
     plain: Mapping[str, Any],
     embedder: EmbedderDescription,
-    advice: Advice | None,
     *,
-    is_pretrained: bool,
+    is_pretrained: bool = False,
+) -> Tables:
+    """Read the tables of an embedder: see `Tables`.
+
+    RAISES (ValueError): If an attribute is none, or none can be embedded.
+    """
+    if "nC" in plain:  # a CharacterEmbed
+        attrs = list(dict.fromkeys([plain.get("feature", "LOWER"), *_SUBWORDS]))
+        given = [plain["rows"]]
+    else:
+        attrs, given = plain["attrs"], plain.get("rows", [])
+    names = check_attributes(attrs)
+    usual = [_ROWS.get(name, _MOST_ROWS) for name in names]
+    rows = [*given, *usual[len(given) :]]
+    kept, no_text = list(range(len(names))), []
+    if embedder.is_of_text:
+        no_text = [name for name in names if name not in TEXT_ATTRIBUTES]
+        # the first table of each
+        kept = [names.index(n) for n in dict.fromkeys(names) if n not in no_text]
+        if not kept:
+            raise ValueError(
+                f"[{place}] should embed some text, such as NORM, for "
+                f"{embedder.architecture} to take its place, but has only "
+                f"{', '.join(names)}."
+            )
+    return Tables(
+        place=place,
+        plain=plain,
+        embedder=embedder,
+        attrs=[names[i] for i in kept],
+        rows=[rows[i] for i in kept],
+        no_text=no_text,
+        is_pretrained=is_pretrained,
+    )
+
+
+def write_embedder(
+    raw: Mapping[str, Any], tables: Tables, advice: Advice | None
 ) -> tuple[dict[str, Any], dict[str | None, str]]:
     """Write the block of an embedder that takes another's place.
 
-    place (str): Its place in the config.
     raw (Mapping[str, Any]): The block that stands there, with variables.
-    plain (Mapping[str, Any]): The same without.
-    embedder (EmbedderDescription): What to put there.
-    advice (Advice, optional): What is advised for the tables that stand there.
-    is_pretrained (bool): Whether training starts from weights for these tables.
+    tables (Tables): Its tables.
+    advice (Advice, optional): What is advised for them.
     RETURNS (tuple): The block, and the reasons for what may be new in it.
     """
-    read = read_tables(place, plain, embedder)
-    known = replace(read, is_pretrained=is_pretrained)
-    tables, attrs = _choose_attributes(known, advice)
+    plain, embedder = tables.plain, tables.embedder
+    if advice and advice.attrs:
+        kept = [i for i, attr in enumerate(tables.attrs) if attr in advice.attrs]
+        tables = replace(
+            tables,
+            attrs=[tables.attrs[i] for i in kept],
+            rows=[tables.rows[i] for i in kept],
+        )
     function = registry.architectures.get(embedder.architecture)
     parameters = inspect.signature(function).parameters
     settings = {
-        "@architectures": Setting(
+        "@architectures": _Setting(
             embedder.architecture,
             f"In place of {plain['@architectures']}: {embedder.purpose}",
         ),
-        "attrs": attrs,
-        **_choose_settings(tables, embedder, advice, parameters),
+        "attrs": _Setting(tables.attrs, _explain_attributes(tables, advice)),
+        **_choose_settings(tables, advice, parameters),
     }
     values = {**raw, **{k: _keep(k, s.value, raw, plain) for k, s in settings.items()}}
     if not tables.is_ours and plain.get(_PIECES, 0) is None:
@@ -90,20 +175,6 @@ def _keep(
     return raw[key] if key in raw and value == given else value
 
 
-def _choose_attributes(tables: Tables, advice: Advice | None) -> tuple[Tables, Setting]:
-    """Leave out the tables of attributes that say nothing.
-
-    advice (Advice, optional): What is advised for these tables.
-    RETURNS (tuple): The tables that stay, and their attributes.
-    """
-    kept = set(advice.attrs if advice else ()) or set(tables.attrs)
-    indices = [i for i, attr in enumerate(tables.attrs) if attr in kept]
-    attrs = [tables.attrs[i] for i in indices]
-    rows = [tables.rows[i] for i in indices]
-    why = _explain_attributes(tables, advice)
-    return replace(tables, attrs=attrs, rows=rows), Setting(attrs, why)
-
-
 def _explain_attributes(tables: Tables, advice: Advice | None) -> str:
     reasons = [f"{attr} is left out: it is no text to hash." for attr in tables.no_text]
     reasons += [
@@ -118,42 +189,47 @@ def _explain_attributes(tables: Tables, advice: Advice | None) -> str:
 
 def _choose_settings(
     tables: Tables,
-    embedder: EmbedderDescription,
     advice: Advice | None,
     parameters: Mapping[str, inspect.Parameter],
-) -> dict[str, Setting]:
-    """Choose the arguments that belong to tables. Those that it has not are left out.
-
-    parameters (Mapping[str, inspect.Parameter]): The embedder's arguments.
-    """
-    if tables.is_ours and (advice is None or not embedder.rows_for):
-        return {key: Setting(value) for key, value in tables.cut_arguments()}
+) -> dict[str, _Setting]:
+    """Choose the arguments for tables. Those that it has not are left out."""
+    if tables.is_ours and (advice is None or not tables.embedder.rows_for):
+        return {key: _Setting(value) for key, value in _cut_arguments(tables)}
     if tables.is_pretrained:
         return {
-            "num_hashes": Setting(MAX_HASHES, _OF_WEIGHTS),
-            "rows": Setting(tables.rows, _OF_WEIGHTS),
-            "seed": Setting(DEGENERATE_SEED, _OF_WEIGHTS),
+            "num_hashes": _Setting(MAX_HASHES, _OF_WEIGHTS),
+            "rows": _Setting(tables.rows, _OF_WEIGHTS),
+            "seed": _Setting(DEGENERATE_SEED, _OF_WEIGHTS),
         }
     hashes = parameters.get("num_hashes")
     default = MAX_HASHES if hashes is None else hashes.default
     return {
-        "num_hashes": _choose_hashes(tables, embedder, advice, default),
-        "rows": _choose_rows(tables, embedder, advice),
+        "num_hashes": _choose_hashes(tables, advice, default),
+        "rows": _choose_rows(tables, advice),
         "seed": _choose_seed(tables),
-        **_choose_blocks(tables, embedder),
+        **_choose_blocks(tables),
     }
 
 
-def _choose_hashes(
-    tables: Tables, embedder: EmbedderDescription, advice: Advice | None, default: int
-) -> Setting:
-    if not embedder.rows_for:
-        return Setting(default, embedder.why_hashes)
+def _cut_arguments(tables: Tables) -> Iterator[tuple[str, Any]]:
+    """Leave out what arguments have for attributes that are left out."""
+    names = check_attributes(tables.plain["attrs"])
+    for key, value in tables.plain.items():
+        if isinstance(value, list) and len(value) == len(names) and key != "attrs":
+            pairs = zip(names, value, strict=True)
+            yield key, [item for attr, item in pairs if attr in tables.attrs]
+        elif isinstance(value, Mapping) and set(value) == set(names):
+            yield key, {attr: value[attr] for attr in tables.attrs}
+
+
+def _choose_hashes(tables: Tables, advice: Advice | None, default: int) -> _Setting:
+    if not tables.embedder.rows_for:
+        return _Setting(default, tables.embedder.why_hashes)
     if advice is None or advice.hashing is None:
         # a MultiWeightedHashEmbed may have more
         given = min(tables.plain.get("num_hashes", default), MAX_HASHES)
-        return Setting(given, EXPLAIN_DEFAULT if advice is None else EXPLAIN_SMALL)
-    return Setting(
+        return _Setting(given, EXPLAIN_DEFAULT if advice is None else EXPLAIN_SMALL)
+    return _Setting(
         advice.hashing.num_hashes,
         "Advised for the training corpus: so many keep its values apart in the least "
         f"memory, in {advice.hashing.rows} rows. That is a lower limit and not a size "
@@ -161,45 +237,42 @@ def _choose_hashes(
     )
 
 
-def _choose_rows(
-    tables: Tables, embedder: EmbedderDescription, advice: Advice | None
-) -> Setting:
+def _choose_rows(tables: Tables, advice: Advice | None) -> _Setting:
     """Raise the rows that there are to the least for each attribute."""
-    if not embedder.rows_for or advice is None or advice.hashing is None:
-        return Setting(tables.rows, _ROWS_BY_DEFAULT)
+    rows_for = tables.embedder.rows_for
+    if not rows_for or advice is None or advice.hashing is None:
+        return _Setting(tables.rows, _ROWS_BY_DEFAULT)
     limits = [advice.hashing.rows]
-    if embedder.rows_for == "symbols" and advice.lookup is not None:
+    if rows_for == "symbols" and advice.lookup is not None:
         limits.append(advice.lookup.rows)
     sums = map(sum, zip(*limits, strict=True))
     least = dict(zip(advice.attrs, sums, strict=True))
     pairs = zip(tables.attrs, tables.rows, strict=True)
     raised = [max(n, least[attr]) for attr, n in pairs]
     is_same = raised == tables.rows
-    return Setting(
-        raised, _ROWS_BY_DEFAULT if is_same else _ROWS_RAISED[embedder.rows_for]
-    )
+    return _Setting(raised, _ROWS_BY_DEFAULT if is_same else _ROWS_RAISED[rows_for])
 
 
-def _choose_seed(tables: Tables) -> Setting:
+def _choose_seed(tables: Tables) -> _Setting:
     seed = tables.plain.get("seed", DEGENERATE_SEED)
     if seed != DEGENERATE_SEED:
-        return Setting(seed)
-    return Setting(
+        return _Setting(seed)
+    return _Setting(
         SOUND_SEED,
         "With spaCy's seed, 8, hash 1 reaches half of the first table. Only weights "
         "that were trained with it need it.",
     )
 
 
-def _choose_blocks(tables: Tables, embedder: EmbedderDescription) -> dict[str, Setting]:
+def _choose_blocks(tables: Tables) -> dict[str, _Setting]:
     """Put in blocks for the first attribute, and variables for it for the others."""
     first, *others = tables.attrs
     more = _AS_THE_FIRST if others else ""
     return {
-        name: Setting(
+        name: _Setting(
             {first: {"@architectures": architecture}}
             | dict.fromkeys(others, f"${{{tables.place}.{name}.{first}}}"),
             why + more,
         )
-        for name, (architecture, why) in embedder.blocks.items()
+        for name, (architecture, why) in tables.embedder.blocks.items()
     }

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from copy import deepcopy
 from itertools import accumulate
 from typing import Any
@@ -13,12 +13,17 @@ from spacy.util import dot_to_object, get_lang_class, set_dot_to_object, walk_di
 from thinc.api import Config
 
 from ..acceleration.conversion import (
+    OUR_EMBED,
     OUR_ENCODER,
     find_architectures,
     write_out_cnn,
 )
+from ..architectures.embedders.descriptions import (
+    EmbedderDescription,
+    get_descriptions,
+)
 from .draft import Draft, check_block
-from .replaced import is_replaced
+from .embedders import is_replaced
 
 _CNN = re.compile(r"spacy(-legacy)?\.HashEmbedCNN\.v[12]")
 _ENCODER = re.compile(r"spacy(-legacy)?\.MaxoutWindowEncoder\.v[12]")
@@ -27,6 +32,8 @@ _TOK2VEC = "spacy.Tok2Vec.v2"
 
 #: What a HashEmbedCNN says of its encoder.
 _OF_ENCODER = ("width", "depth", "window_size", "maxout_pieces")
+
+_WEIGHTS = "[initialize] init_tok2vec"
 
 
 def find_embedders(draft: Draft) -> dict[str, dict[str, Any]]:
@@ -38,24 +45,48 @@ def find_embedders(draft: Draft) -> dict[str, dict[str, Any]]:
     return {p: b for p, b in blocks.items() if is_replaced(b["@architectures"])}
 
 
-def is_put_in(architecture: str) -> bool:
-    """Tell whether layers of ours can stand for this one."""
-    patterns = (_CNN, _ENCODER)
-    return is_replaced(architecture) or any(p.fullmatch(architecture) for p in patterns)
+def find_pretrained(
+    draft: Draft,
+    found: Mapping[str, Mapping[str, Any]],
+    embedder: EmbedderDescription,
+) -> list[str]:
+    """Find the embedders whose weights training starts from, and warn of them.
+
+    found (Mapping[str, Mapping[str, Any]]): For the place of each embedder its block
+        without variables.
+    embedder (EmbedderDescription): What is to be put in.
+    RAISES (ValueError): If the weights don't fit that.
+    RETURNS (list[str]): The places of those that [pretraining] may have trained: all,
+        where it names no component.
+    """
+    weights = draft.get_initialize("init_tok2vec")
+    if not weights:
+        return []
+    component = draft.resolve("pretraining.component")
+    places = [p for p in found if component in (None, p.split(".")[1])]
+    for place in places:
+        replaced = found[place]["@architectures"]
+        if not _fits(replaced, embedder):
+            fitting = [d.name for d in get_descriptions() if _fits(replaced, d)]
+            instead = f", or put in {fitting[0]} (--embedder)" if fitting else ""
+            raise ValueError(
+                f"{embedder.architecture} can't be put into [{place}]: {_WEIGHTS} "
+                f"names weights, '{weights}', that were trained for {replaced} and "
+                f"don't fit. Set it to null, to train without them{instead}."
+            )
+        draft.warnings.append(
+            f"[{place}] keeps its settings: {_WEIGHTS} names weights that were trained "
+            f"with them, '{weights}'. To have settings chosen anew, set it to null."
+        )
+    return places
 
 
-def find_left(config: Config) -> dict[str, str]:
-    """Find the components that keep the models they have, and say why."""
-    frozen = config.interpolate().get("training", {}).get("frozen_components", [])
-    left = {}
-    for name, component in config["components"].items():
-        if not isinstance(component, Mapping):
-            left[name] = f"it is a variable for another section, {component}"
-        elif "source" in component:
-            left[name] = f"it is taken from '{component['source']}' as it is"
-        elif name in frozen:
-            left[name] = "it is among [training] frozen_components"
-    return left
+def _fits(replaced: str, embedder: EmbedderDescription) -> bool:
+    """Tell whether weights for an architecture fit an embedder of ours."""
+    is_spacy_s = ".MultiHashEmbed." in replaced
+    return embedder.is_named(replaced) or (
+        embedder.architecture == OUR_EMBED and is_spacy_s
+    )
 
 
 def write_out_variables(draft: Draft) -> None:
@@ -63,103 +94,98 @@ def write_out_variables(draft: Draft) -> None:
 
     What stands in a component that may change is left: there it is changed for all.
     """
-    left = find_left(draft.config)
     for path, block in find_architectures(draft.config).items():
-        is_left = path.split(".")[1] in left
-        while not is_left and is_put_in(block["@architectures"]):
-            place = _find_variable(draft, path)
-            if place is None or _is_changed_elsewhere(draft, place, left):
+        name = block["@architectures"]
+        is_put_in = _has_embedder(name) or _ENCODER.fullmatch(name)
+        while is_put_in and path.split(".")[1] not in draft.left:
+            # its own place, or one above it
+            places = accumulate(path.split("."), "{}.{}".format)
+            place = next((p for p in places if isinstance(draft.get(p), str)), None)
+            if place is None:
                 break
-            draft.replace(
-                place,
-                deepcopy(draft.get(_get_target(draft, place))),
-                {None: f"In place of {draft.get(place)}, to be changed here alone."},
-            )
+            variable, target = draft.get(place), _get_target(draft, place)
+            section, component, *_ = [*target.split("."), ""]
+            if section == "components" and component not in draft.left:
+                break
+            why = f"In place of {variable}, to be changed here alone."
+            draft.replace(place, deepcopy(draft.get(target)), {None: why})
 
 
 def write_out_models(draft: Draft) -> None:
     """Write out embedders that the config leaves to spaCy's defaults, or to a CNN."""
     Language()  # the first pipeline of a process finds the factories of packages
-    for name in draft.config["components"].keys() - find_left(draft.config).keys():
-        _write_out_default(draft, name)
-    cnns = {
-        path: block
-        for path, block in _find_blocks(draft).items()
-        if _CNN.fullmatch(block["@architectures"])
-    }
-    plain = draft.interpolate()
-    for path, block in cnns.items():
-        check_block(path, block)
-        _write_out_cnn(draft, path, block)
-    _mend_variables(draft.config, plain, list(cnns))
+    for name in draft.config["components"]:
+        if name not in draft.left:
+            _write_out_default(draft, name)
+    plain = draft.config.interpolate()
+    cnns = []
+    for path, block in _find_blocks(draft).items():
+        if _CNN.fullmatch(block["@architectures"]):
+            check_block(path, block)
+            cnns.append(path)
+            tok2vec = write_out_cnn(draft.get(path), block)
+            # one width for both, as spaCy's own configs have it
+            tok2vec["embed"]["width"] = f"${{{path}.encode.width}}"
+            names = (tok2vec[key]["@architectures"] for key in ("embed", "encode"))
+            both = f"{' and '.join(names)} in one"
+            why = f"In place of {block['@architectures']}, which is {both}."
+            draft.replace(path, tok2vec, {"@architectures": why})
+    _mend_variables(draft.config, plain, cnns)
 
 
 def put_in_encoders(draft: Draft) -> None:
     """Put our encoder in the place of spaCy's."""
     for path, block in _find_blocks(draft).items():
-        if _ENCODER.fullmatch(block["@architectures"]):
+        name = block["@architectures"]
+        if _ENCODER.fullmatch(name):
             check_block(path, block)
-            _renew_tok2vec(draft, path.rpartition(".")[0])
-            draft.set(
-                path,
-                "@architectures",
-                OUR_ENCODER,
-                f"In place of {block['@architectures']}: the same numbers, faster on "
-                "the CPU.",
-            )
+            why = f"In place of {name}: the same numbers, faster on the CPU."
+            above = path.rpartition(".")[0]
+            old = (draft.resolve(above) or {}).get("@architectures", "")
+            if _OLD_TOK2VEC.fullmatch(old):
+                # ours takes each Doc by itself
+                of_docs = "which hands all Docs to the encoder in one array"
+                draft.set(
+                    above, "@architectures", _TOK2VEC, f"In place of {old}, {of_docs}."
+                )
+            draft.set(path, "@architectures", OUR_ENCODER, why)
 
 
 def _find_blocks(draft: Draft) -> dict[str, dict[str, Any]]:
     """Find the models that stand in the components which may be changed."""
-    left = find_left(draft.config)
     return {
         path: block
         for path, block in find_architectures(draft.config).items()
-        if path.split(".")[1] not in left and isinstance(draft.get(path), dict)
+        if path.split(".")[1] not in draft.left and isinstance(draft.get(path), dict)
     }
 
 
 def _write_out_default(draft: Draft, name: str) -> None:
     """Write out the model of a component, if spaCy would fill an embedder in."""
-    component = draft.config["components"][name]
-    lang = draft.interpolate()["nlp"]["lang"]
-    plain = draft.resolve(f"components.{name}")
-    default = _get_default_model(lang, plain.get("factory"))
-    given = component.get("model", {})
-    if default is None or not isinstance(given, dict):
+    plain = draft.config.interpolate()
+    factory = plain["components"][name].get("factory")
+    language = get_lang_class(plain["nlp"]["lang"])
+    given = draft.config["components"][name].get("model", {})
+    has_default = isinstance(factory, str) and language.has_factory(factory)
+    if not has_default or not isinstance(given, dict):
+        return
+    default = (language.get_factory_meta(factory).default_config or {}).get("model")
+    if default is None:
         return
     filled = draft.config.copy()
     model = Config({"model": default}).merge({"model": given})["model"]
     filled["components"][name]["model"] = model
-    missing = set(_find_embedding(filled)) - set(_find_embedding(draft.config))
-    if missing:
+    if _find_embedding(filled) - _find_embedding(draft.config):
         draft.config["components"][name]["model"] = model
 
 
-def _get_default_model(lang: str, factory: Any) -> dict[str, Any] | None:
-    language = get_lang_class(lang)
-    if not isinstance(factory, str) or not language.has_factory(factory):
-        return None
-    config = language.get_factory_meta(factory).default_config or {}
-    return config.get("model")
+def _find_embedding(config: Config) -> set[str]:
+    blocks = find_architectures(config)
+    return {p for p, block in blocks.items() if _has_embedder(block["@architectures"])}
 
 
-def _find_embedding(config: Config) -> Iterator[str]:
-    for path, block in find_architectures(config).items():
-        name = block["@architectures"]
-        if is_replaced(name) or _CNN.fullmatch(name):
-            yield path
-
-
-def _write_out_cnn(draft: Draft, path: str, plain: Mapping[str, Any]) -> None:
-    tok2vec = write_out_cnn(draft.get(path), plain)
-    # one width for both, as spaCy's own configs have it
-    tok2vec["embed"]["width"] = f"${{{path}.encode.width}}"
-    names = (tok2vec[key]["@architectures"] for key in ("embed", "encode"))
-    why = (
-        f"In place of {plain['@architectures']}, which is {' and '.join(names)} in one."
-    )
-    draft.replace(path, tok2vec, {"@architectures": why})
+def _has_embedder(architecture: str) -> bool:
+    return is_replaced(architecture) or _CNN.fullmatch(architecture) is not None
 
 
 def _mend_variables(config: Config, plain: Config, cnns: list[str]) -> None:
@@ -181,34 +207,8 @@ def _mend_variables(config: Config, plain: Config, cnns: list[str]) -> None:
             set_dot_to_object(config, path, json.loads(mended) if is_plain else mended)
 
 
-def _renew_tok2vec(draft: Draft, path: str) -> None:
-    """Name the Tok2Vec that hands an encoder each Doc, as ours takes them."""
-    block = draft.resolve(path) or {}
-    if _OLD_TOK2VEC.fullmatch(block.get("@architectures", "")):
-        draft.set(
-            path,
-            "@architectures",
-            _TOK2VEC,
-            f"In place of {block['@architectures']}, which hands all Docs to the "
-            "encoder in one array.",
-        )
-
-
-def _find_variable(draft: Draft, path: str) -> str | None:
-    """Find the place above a model, or its own, where a variable stands for it."""
-    places = accumulate(path.split("."), "{}.{}".format)
-    return next((p for p in places if isinstance(draft.get(p), str)), None)
-
-
 def _get_target(draft: Draft, place: str) -> str:
     """Get the section that a variable stands for, which may be one itself."""
-    value: Any = draft.get(place)
-    while isinstance(value, str):
+    while isinstance(value := draft.get(place), str):
         place = value[2:-1].replace(":", ".")
-        value = draft.get(place)
     return place
-
-
-def _is_changed_elsewhere(draft: Draft, place: str, left: dict[str, str]) -> bool:
-    section, _, rest = _get_target(draft, place).partition(".")
-    return section == "components" and rest.split(".")[0] not in left

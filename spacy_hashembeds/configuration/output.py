@@ -1,12 +1,20 @@
-"""Where a new config may be written."""
+"""Where a new config may be written, and what to do with it then."""
 
 import os
 from pathlib import Path
+from shlex import join
 
 from spacy.training.corpus import FILE_TYPE
 
-from ..files import find_descriptor
+from ..files import check_targets, find_descriptor
 from .base import is_pipeline
+from .configure import Configured
+from .surroundings import FACTORIES
+
+#: Where pipelines are trained, each in a folder named after its config.
+_FOLDER = Path("training")
+#: Where training saves its best pipeline, below the folder that it is given.
+_BEST = "model-best"
 
 
 def check_output(
@@ -20,13 +28,21 @@ def check_output(
     force (bool): Whether a file may be replaced. Nothing in a saved pipeline, and
         nothing of the training corpus, ever is.
     RAISES (FileExistsError): If something is there that is not to be replaced.
+    RAISES (OSError): If its folder can't be written to.
     """
     path = Path(output)
     if find_descriptor(path) is not None:
         return
-    _check_is_in_no_pipeline(path)
-    if train is not None:
-        _check_is_not_of_corpus(path, Path(train))
+    # as it is named, and where links lead to
+    for place in (Path(os.path.abspath(path)), Path(os.path.realpath(path))):
+        if folder := next(filter(is_pipeline, place.parents), None):
+            raise FileExistsError(
+                f"'{path}' is in the saved pipeline '{folder}', whose files belong "
+                "together. Name a file elsewhere."
+            )
+    # the files of a corpus may be links to others
+    corpus = [] if train is None else [train, *Path(train).rglob(f"*{FILE_TYPE}")]
+    check_targets([path], corpus)
     if path.is_file() and not force:
         is_base = Path(base).is_file() and path.samefile(base)
         what = "the config to start from" if is_base else "there already"
@@ -35,34 +51,37 @@ def check_output(
         )
 
 
-def _check_is_in_no_pipeline(path: Path) -> None:
-    for folder in _find_folders(path):
-        if is_pipeline(folder):
-            raise FileExistsError(
-                f"'{path}' is in the saved pipeline '{folder}', whose files belong "
-                "together. Name a file elsewhere."
-            )
+def list_commands(
+    made: Configured, output: str | Path, train: str | Path | None
+) -> list[str]:
+    """List the commands that train a config and evaluate what comes of it.
+
+    made (Configured): The config.
+    output (str | Path): Where it was written.
+    train (str | Path, optional): The training corpus. Default: that of the config.
+    RETURNS (list[str]): The commands. Splits that nobody has named are those beside the
+        training corpus, or else files named after what they hold.
+    """
+    config = made.config.interpolate()
+    paths = config.get("paths", {})
+    corpus = str(train or paths.get("train") or "train.spacy")
+    name = "config.cfg" if find_descriptor(Path(output)) is not None else str(output)
+    folder = _FOLDER / Path(name).stem
+    training = ["spacy", "train", name, "--output", str(folder)]
+    known = {"train": corpus, "dev": paths.get("dev") or _find_beside(corpus, "dev")}
+    if made.needs_vectors:
+        known["vectors"] = "VECTORS"
+    for key, path in known.items():
+        if key in paths:
+            training += [f"--paths.{key}", str(path)]
+    evaluation = ["spacy", "evaluate", str(folder / _BEST)]
+    evaluation.append(_find_beside(corpus, "test"))
+    if any(c.get("factory") in FACTORIES for c in config["components"].values()):
+        evaluation = ["spacy", "hashembeds", *evaluation[1:], "--train", corpus]
+    return [join(training), join(evaluation)]
 
 
-def _check_is_not_of_corpus(path: Path, train: Path) -> None:
-    if not train.exists():
-        return
-    if any(folder.samefile(train) for folder in _find_folders(path)):
-        raise FileExistsError(
-            f"'{path}' is in the folder of the training corpus, '{train}'. Name a file "
-            "elsewhere."
-        )
-    # its files may be links to others
-    corpus = [train, *train.rglob(f"*{FILE_TYPE}")]
-    if path.exists() and any(f.exists() and path.samefile(f) for f in corpus):
-        raise FileExistsError(
-            f"'{path}' is the training corpus, and would be replaced. Name another "
-            "file for the config."
-        )
-
-
-def _find_folders(path: Path) -> list[Path]:
-    """Find the folders that a file is in, as it is named and where links lead to."""
-    places = (os.path.abspath(path), os.path.realpath(path))
-    folders = dict.fromkeys(f for place in places for f in Path(place).parents)
-    return [folder for folder in folders if folder.is_dir()]
+def _find_beside(corpus: str, split: str) -> str:
+    """Find the file of a split where `spacy hashembeds prepare` has written it."""
+    path = Path(corpus).with_name(f"{split}.spacy")
+    return str(path) if path.is_file() else path.name

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator, Mapping
 from configparser import Error as ConfigParserError
 from textwrap import wrap
-from typing import Any
+from typing import Any, NamedTuple
 
 from confection import VARIABLE_RE
 from spacy.util import load_config_from_str
@@ -18,7 +18,7 @@ Comments = Mapping[tuple[str, str | None], str]
 _OURS, _CONTINUED = "# spacy-hashembeds: ", "#   "
 _LINE_LENGTH = 88
 _HEADER = re.compile(r"\[(.+)\]")
-_KEY = re.compile(r"([^\s#;\[=:][^=:]*?)\s*[=:]")
+_KEY = re.compile(r"([^\s#;][^=:]*?)\s*(?:[=:]|$)")
 
 
 def edit_text(text: str, old: Config, new: Config, comments: Comments) -> str:
@@ -31,16 +31,15 @@ def edit_text(text: str, old: Config, new: Config, comments: Comments) -> str:
         wrote above them before are replaced.
     RAISES (ValueError): If the text is laid out in a way that can't be edited. Does
         not name the file.
-    RETURNS (str): The new text.
     """
-    document = _Document(text)
-    before, after = _flatten(old), _flatten(new)
+    document = _Document(text, comments)
+    before, after = dict(_walk_sections(old)), dict(_walk_sections(new))
     for name in before:
         if name not in after:
             document.remove(name)
     for name, values in after.items():
         if before.get(name) != values:
-            document.write(name, before.get(name, {}), after, comments)
+            document.write(name, before.get(name, {}), after)
     edited = document.join()
     if not _says(edited, new):
         raise ValueError(
@@ -57,14 +56,10 @@ def _says(text: str, config: Config) -> bool:
         return False
 
 
-def _flatten(config: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """Give the values of each section, by the section's name."""
-    return dict(_walk_sections(config, ""))
-
-
 def _walk_sections(
-    node: Mapping[str, Any], prefix: str
+    node: Mapping[str, Any], prefix: str = ""
 ) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Give the name of each section, and the values in it."""
     for key, value in node.items():
         if isinstance(value, Mapping):
             values = {k: v for k, v in value.items() if not isinstance(v, Mapping)}
@@ -72,163 +67,135 @@ def _walk_sections(
             yield from _walk_sections(value, f"{prefix}{key}.")
 
 
-class _Section:
-    """The lines of a section: comments above its header, the header, its values."""
+class _Chunk(NamedTuple):
+    """Lines that belong together, and the section that they stand in."""
 
-    def __init__(self, name: str | None, lines: list[str]) -> None:
-        self.name = name
-        self.lines = lines
-
-    def set(
-        self, key: str, value: Any, why: str | None, predecessors: list[str]
-    ) -> None:
-        """Write a value in place of the old one, or after the keys that precede it."""
-        place = self._find(key)
-        if place is None:
-            ends = [p.stop for p in map(self._find, predecessors) if p is not None]
-            start = max(ends, default=self._find_header() + 1)
-            place = slice(start, start)
-        self.lines[place] = _write_value(key, value, why)
-
-    def delete(self, key: str) -> None:
-        """Delete a value, if it is there."""
-        place = self._find(key)
-        if place is not None:
-            del self.lines[place]
-
-    def _find_header(self) -> int:
-        return next(i for i, line in enumerate(self.lines) if _HEADER.match(line))
-
-    def _find(self, key: str) -> slice | None:
-        """Find the lines of a value, and of our comment above it."""
-        for start in range(self._find_header() + 1, len(self.lines)):
-            match = _KEY.match(self.lines[start])
-            if match and match[1] == key:
-                return slice(self._find_comment(start), self._find_end(start))
-        return None
-
-    def _find_end(self, start: int) -> int:
-        """Find the line after the last one of a value: they are indented."""
-        end = start + 1
-        for i in range(end, len(self.lines)):
-            line = self.lines[i]
-            if line.strip() and not line.startswith(("#", ";")):
-                if not line[0].isspace():
-                    break
-                end = i + 1
-        return end
-
-    def _find_comment(self, end: int) -> int:
-        start = end
-        while self.lines[start - 1].startswith(_CONTINUED):
-            start -= 1
-        return start - 1 if self.lines[start - 1].startswith(_OURS) else end
+    section: str
+    #: That of a value. None for a header, "" for what belongs to neither.
+    key: str | None
+    lines: list[str]
 
 
 class _Document:
-    """A config as a list of sections. The first is what stands above them all."""
+    """A config as a list of chunks.
 
-    def __init__(self, text: str) -> None:
-        self._sections = [_Section(None, [])]
+    A header has the comments above it, and a value has ours.
+    """
+
+    def __init__(self, text: str, comments: Comments) -> None:
+        self._comments = comments
+        self._chunks = [_Chunk("", "", [])]
         # splitlines() would split at U+2028 or a form feed too, where no line ends
         for line in text.split("\n"):
-            header = _HEADER.match(line)
-            if header:
-                above = _take_comments(self._sections[-1].lines)
-                self._sections.append(_Section(header[1], above))
-            self._sections[-1].lines.append(line)
+            self._read(line)
+
+    def _read(self, line: str) -> None:
+        section, key, lines = self._chunks[-1]
+        if header := _HEADER.match(line):
+            above = _take_last(lines, "#", ";")
+            self._chunks.append(_Chunk(header[1], None, [*above, line]))
+        elif value := _KEY.match(line):
+            above = _take_last(lines, _CONTINUED)
+            if lines and lines[-1].startswith(_OURS):
+                above.insert(0, lines.pop())
+            else:
+                lines += above
+                above = []
+            self._chunks.append(_Chunk(section, value[1], [*above, line]))
+        elif line.strip() and line[0].isspace():  # the last value goes on
+            if key == "" and len(self._chunks) > 1:
+                self._chunks.pop()
+                self._chunks[-1].lines.extend(lines)
+            self._chunks[-1].lines.append(line)
+        elif key == "":
+            lines.append(line)
+        else:
+            self._chunks.append(_Chunk(section, "", [line]))
 
     def join(self) -> str:
         """Give the text."""
-        lines = [line for section in self._sections for line in section.lines]
+        lines = [line for chunk in self._chunks for line in chunk.lines]
         return "\n".join(lines).strip("\n") + "\n"
 
     def remove(self, name: str) -> None:
         """Remove a section, wherever it is written."""
-        section, (parent, key) = self._get(name), _split(name)
-        if section is not None:
-            self._sections.remove(section)
-        elif above := self._get(parent):
-            above.delete(key)
+        if self._find(name) is None:
+            self._delete(*_split(name))
+        else:
+            self._chunks = [chunk for chunk in self._chunks if chunk.section != name]
 
     def write(
-        self,
-        name: str,
-        before: Mapping[str, Any],
-        after: Mapping[str, dict[str, Any]],
-        comments: Comments,
+        self, name: str, before: Mapping[str, Any], after: Mapping[str, dict[str, Any]]
     ) -> None:
         """Write what is new in a section.
 
         before (Mapping[str, Any]): Its old values.
         after (Mapping[str, dict[str, Any]]): The new values of all sections.
         """
-        section = self._get(name)
-        if section is None:
-            self._add(name, after, comments)
+        if self._find(name) is None:
+            self._add(name, after)
             return
         values = after[name]
         for key in before:
             if key not in values:
-                section.delete(key)
-        keys = list(values)
-        for i, key in enumerate(keys):
-            if key not in before or before[key] != values[key]:
-                section.set(key, values[key], comments.get((name, key)), keys[:i])
+                self._delete(name, key)
+        for i, (key, value) in enumerate(values.items()):
+            if key not in before or before[key] != value:
+                chunk, place = self._make_value(name, key, value), self._find(name, key)
+                if place is None:  # after those that precede it
+                    preceding = [None, *values][: i + 1]
+                    places = (self._find(name, known) for known in preceding)
+                    end = max(place for place in places if place is not None)
+                    self._chunks.insert(end + 1, chunk)
+                else:
+                    self._chunks[place] = chunk
 
-    def _get(self, name: str) -> _Section | None:
-        return next((s for s in self._sections if s.name == name), None)
+    def _find(self, section: str, key: str | None = None) -> int | None:
+        """Find the chunk of a value, or of the section's header."""
+        places = (i for i, c in enumerate(self._chunks) if c[:2] == (section, key))
+        return next(places, None)
 
-    def _add(
-        self, name: str, after: Mapping[str, dict[str, Any]], comments: Comments
-    ) -> None:
+    def _delete(self, section: str, key: str) -> None:
+        place = self._find(section, key)
+        if place is not None:
+            del self._chunks[place]
+
+    def _add(self, name: str, after: Mapping[str, dict[str, Any]]) -> None:
         """Add a section, and all around it that was a value on one line."""
         parent, key = _split(name)
-        while parent and self._get(parent) is None:
+        while parent and self._find(parent) is None:
             name = parent
             parent, key = _split(name)
-        above = self._get(parent)
-        if above is not None:
-            above.delete(key)
-        position = len(self._sections) if above is None else self._find_place(parent)
-        added = [n for n in after if n == name or n.startswith(f"{name}.")]
-        for i, new in enumerate(added):
-            section = _write_section(new, after[new], comments)
-            self._sections.insert(position + i, section)
-        _end_with_blank(self._sections[position - 1].lines)
+        self._delete(parent, key)
+        # after the parent, and after all inside it that follow it
+        places = range(self._find(parent) or len(self._chunks), len(self._chunks))
+        ends = (i for i in places if not _is_in(self._chunks[i].section, parent))
+        place = next(ends, len(self._chunks))
+        above = [line for chunk in self._chunks[:place] for line in chunk.lines]
+        new = [_Chunk(parent, "", [""])] if above and above[-1].strip() else []
+        for section, values in after.items():
+            if _is_in(section, name):
+                comment = _write_comment(self._comments.get((section, None)))
+                new.append(_Chunk(section, None, [*comment, f"[{section}]"]))
+                new += [self._make_value(section, k, v) for k, v in values.items()]
+                new.append(_Chunk(section, "", [""]))
+        self._chunks[place:place] = new
 
-    def _find_place(self, parent: str) -> int:
-        """Find the place after a section, and after all inside it that follow it."""
-        names = [section.name or "" for section in self._sections]
-        place = names.index(parent) + 1
-        while place < len(names) and names[place].startswith(f"{parent}."):
-            place += 1
-        return place
+    def _make_value(self, section: str, key: str, value: Any) -> _Chunk:
+        comment = _write_comment(self._comments.get((section, key)))
+        is_variable = isinstance(value, str) and VARIABLE_RE.search(value)
+        written = value if is_variable else json.dumps(value, ensure_ascii=False)
+        return _Chunk(section, key, [*comment, f"{key} = {written}"])
 
 
-def _take_comments(lines: list[str]) -> list[str]:
-    """Take the comments off the end, which belong to what comes next."""
+def _take_last(lines: list[str], *prefixes: str) -> list[str]:
+    """Take the lines that begin with one of these off the end."""
     start = len(lines)
-    while start and lines[start - 1].startswith(("#", ";")):
+    while start and lines[start - 1].startswith(prefixes):
         start -= 1
     taken = lines[start:]
     del lines[start:]
     return taken
-
-
-def _write_section(
-    name: str, values: Mapping[str, Any], comments: Comments
-) -> _Section:
-    lines = [*_write_comment(comments.get((name, None))), f"[{name}]"]
-    for key, value in values.items():
-        lines += _write_value(key, value, comments.get((name, key)))
-    return _Section(name, [*lines, ""])
-
-
-def _write_value(key: str, value: Any, why: str | None) -> list[str]:
-    is_variable = isinstance(value, str) and VARIABLE_RE.search(value)
-    written = value if is_variable else json.dumps(value, ensure_ascii=False)
-    return [*_write_comment(why), f"{key} = {written}"]
 
 
 def _write_comment(why: str | None) -> list[str]:
@@ -242,9 +209,8 @@ def _write_comment(why: str | None) -> list[str]:
     )
 
 
-def _end_with_blank(lines: list[str]) -> None:
-    if lines and lines[-1].strip():
-        lines.append("")
+def _is_in(section: str, other: str) -> bool:
+    return f"{section}.".startswith(f"{other}.")
 
 
 def _split(name: str) -> tuple[str, str]:

@@ -1,5 +1,7 @@
 """Ratios, computed by hand."""
 
+from dataclasses import replace
+
 import pytest
 
 from spacy_hashembeds.comparison.ratios import (
@@ -7,7 +9,6 @@ from spacy_hashembeds.comparison.ratios import (
     Ratios,
     compute_ratios,
     divide,
-    retain,
 )
 
 BASELINE = Measures(
@@ -86,7 +87,8 @@ def test_tables_are_not_known_without_what_mixes_them():
     [(0.5, -0.25, None), (-0.25, 0.5, -0.5), (0.0, 0.5, 0.0), (0.5, 0.0, None)],
 )
 def test_nothing_is_kept_of_a_score_that_is_not_above_zero(score, baseline, kept):
-    assert retain(score, baseline) == kept
+    model, other = (replace(UNKNOWN, score=each) for each in (score, baseline))
+    assert compute_ratios(model, other).prr == kept
 
 
 @pytest.mark.parametrize("pair", [(None, 2.0), (2.0, None), (2.0, 0)])

@@ -28,12 +28,6 @@ SETTING = {"cats_support": 20, "cats_exclusive": True, "cats_per_type": {}}
 
 SIZES = {"embedding_parameters": 1000, "bytes_on_disk": 2_500_000}
 
-TABLE = {
-    **{"component": "tok2vec", "attr": "NORM", "kind": "weighted", "rows": 5},
-    **{"width": 4, "parameters": 34, "parts": {"components": 20, "weights": 14}},
-    "standard": {"vocabulary": 60, "importance_rows": 28},
-}
-
 
 def write_result(
     root: Path,
@@ -239,28 +233,6 @@ def test_what_is_of_another_type_is_named(change, message, tmp_path):
         read_results(tmp_path)
     assert str(error.value).startswith(f"'{path}' should ")
     assert len(str(error.value)) < 500 + len(str(path))
-
-
-def test_sizes_of_tables_are_read_where_a_trial_has_recorded_them(tmp_path):
-    write_result(tmp_path, "a", "b", "c", sizes={**SIZES, "tables": [TABLE]})
-    assert len(read_results(tmp_path)) == 1
-
-
-@pytest.mark.parametrize(
-    ("tables", "message"),
-    [
-        (None, "'tables' should be a list, but is None"),
-        ([TABLE, 5], r"'tables\[1\]' should be an object, but is 5"),
-        ([{**TABLE, "attr": None}], "'attr' should be text"),
-        ([{**TABLE, "parameters": -1}], "'parameters' should be from 0"),
-        ([{**TABLE, "parts": {"weights": 0.5}}], "'weights' should be a whole number"),
-        ([{**TABLE, "standard": []}], "'standard' should be an object"),
-    ],
-)
-def test_sizes_of_tables_that_can_not_be_are_refused(tables, message, tmp_path):
-    write_result(tmp_path, "a", "b", "c", sizes={**SIZES, "tables": tables})
-    with pytest.raises(ValueError, match=message):
-        read_results(tmp_path)
 
 
 @pytest.mark.parametrize("value", [1.5, -0.1, float("nan"), "text", None, [0.5]])

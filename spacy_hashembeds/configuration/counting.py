@@ -1,0 +1,184 @@
+"""The callback that counts the training corpus for embedders that need it."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ..acceleration.conversion import find_architectures
+from ..analysis.advice import Advice
+from ..analysis.pipelines import COUNT_SYMBOLS
+from .draft import Draft
+from .embedders import EXPLAIN_DEFAULT, EXPLAIN_SMALL, Tables
+
+#: The default of the callback, and what the report used.
+_MIN_FREQ = 10
+
+#: The layer whose n-grams are counted.
+_HASHER = "spacy-hashembeds.LSHHasher.v1"
+
+COUNT_NGRAMS = "spacy-hashembeds.count_character_ngrams.v1"
+#: What each callback of ours counts.
+_COUNTED = {COUNT_SYMBOLS: "symbols", COUNT_NGRAMS: "n-grams"}
+#: What they have in common.
+_SHARED = ("corpus", "limit")
+_BEFORE_INIT = "initialize.before_init"
+
+
+def put_in_counting(
+    draft: Draft, tables: Sequence[Tables], advice: Mapping[str, Advice]
+) -> None:
+    """Have the training corpus counted for the embedder that was put in, if need be.
+
+    tables (Sequence[Tables]): What it took the place of.
+    advice (Mapping[str, Advice]): What is advised for the tables in some places.
+    RAISES (ValueError): If another callback stands in the only place for one that
+        counts symbols. Where it would count n-grams, any n-gram counts instead.
+    """
+    if tables[0].embedder.symbol_width is None:
+        _put_in_ngram_counting(draft, tables)
+    else:
+        _put_in_symbol_counting(draft, tables, advice)
+
+
+def _put_in_symbol_counting(
+    draft: Draft, tables: Sequence[Tables], advice: Mapping[str, Advice]
+) -> None:
+    blocks = {each.place: draft.resolve(each.place) for each in tables}
+    measure = tables[0].embedder.symbol_width
+    assert measure is not None
+    widths = {place: measure(block) for place, block in blocks.items()}
+    waiting = [p for p, b in blocks.items() if widths[p] and not b.get("tables")]
+    if not waiting:
+        return
+    other = _find_other_callback(draft)
+    if other is not None:
+        raise ValueError(
+            f"[initialize] before_init holds one callback, and {other} stands there, "
+            f"so that {COUNT_SYMBOLS} can't count the symbols for {_join(waiting)}. "
+            "Take it out of the config and run this again. Then count the symbols into "
+            "a file with `spacy hashembeds tables`, name that as 'tables' in the "
+            "embedder's section, and put the callback back in the place of ours."
+        )
+    counts = "each symbol that is seen often enough gets a row"
+    min_freq, why = _choose_min_freq(advice, widths)
+    reasons = {None: _explain_counting(waiting, counts), "min_freq": why}
+    _write_counting(draft, COUNT_SYMBOLS, reasons, min_freq=min_freq)
+
+
+def _choose_min_freq(
+    advice: Mapping[str, Advice], widths: Mapping[str, int]
+) -> tuple[int | None, str]:
+    """Choose one `min_freq` for all embedders, and say why.
+
+    widths (Mapping[str, int]): For each place how many parameters a symbol has.
+    """
+    if not advice:
+        return None, EXPLAIN_DEFAULT
+    chosen = [a.lookup.min_freq for a in advice.values() if a.lookup is not None]
+    if not chosen:
+        return None, EXPLAIN_SMALL
+    # the largest trains the rows for unknown symbols of all of them
+    min_freq = max(chosen)
+    sizes = [
+        sum(option.rows) * widths[place]
+        for place, found in advice.items()
+        for option in found.lookup_options
+        if option.min_freq == min_freq
+    ]
+    return min_freq, (
+        "Advised for the training corpus: so most of its tokens have rows of their "
+        "own, and some are left to train what all others have. The rows of symbols "
+        f"have some {sum(sizes):,} parameters: a higher number gives fewer."
+    )
+
+
+def _put_in_ngram_counting(draft: Draft, tables: Sequence[Tables]) -> None:
+    blocks = find_architectures(draft.config)
+    hashers = {
+        each.place: [
+            place
+            for place, block in blocks.items()
+            if place.startswith(f"{each.place}.")
+            and block["@architectures"] == _HASHER
+            and block.get("max_ngrams", 1) is not None
+        ]
+        for each in tables
+    }
+    waiting = [place for place, found in hashers.items() if found]
+    other = _find_other_callback(draft)
+    if not waiting:
+        counted = _COUNTED.get(get_name(draft.resolve(_BEFORE_INIT)))
+        if counted is not None:
+            why = f"No embedder needs {counted} now."
+            draft.set("initialize", "before_init", None, why)
+    elif other is None:
+        counts = "its most frequent character n-grams count, and no others"
+        why = _explain_counting(waiting, counts)
+        _write_counting(draft, COUNT_NGRAMS, {None: why})
+    else:
+        why = (
+            f"Any n-gram counts, not only those of the training corpus: {other} stands "
+            f"in [{_BEFORE_INIT}], which holds one callback, so that none can count "
+            "these."
+        )
+        # hashers that were there stay
+        for place in [each.place for each in tables if not each.is_ours]:
+            for hasher in hashers[place]:
+                if isinstance(draft.get(hasher), dict):  # variables are as they name
+                    draft.set(hasher, "max_ngrams", None, why)
+
+
+def _write_counting(
+    draft: Draft,
+    callback: str,
+    why: Mapping[str | None, str],
+    min_freq: int | None = None,
+) -> None:
+    """Put in a callback that counts the training corpus, and keep what it has.
+
+    why (Mapping[str | None, str]): The reasons, under None that for the callback.
+    min_freq (int, optional): How often a symbol must be seen to have a row. Default:
+        what the config says, or the callback's default.
+    """
+    draft.config.setdefault("initialize", {})
+    raw, current = draft.get(_BEFORE_INIT), draft.resolve(_BEFORE_INIT)
+    # a variable that stands for one gives its values
+    known = next((block for block in (raw, current) if isinstance(block, dict)), {})
+    is_other = get_name(known) != callback
+    has_corpus = "train_corpus" in draft.config.get("training", {})
+    block: dict[str, Any] = {
+        "@callbacks": callback,
+        "corpus": "${training.train_corpus}" if has_corpus else "corpora.train",
+    }
+    if callback == COUNT_SYMBOLS:
+        block["min_freq"] = _MIN_FREQ
+    block |= {k: v for k, v in known.items() if not is_other or k in _SHARED}
+    if min_freq is not None:
+        block["min_freq"] = min_freq
+    reasons = dict(why)
+    of_callback = reasons.pop(None)
+    if is_other:
+        reasons["@callbacks" if known else None] = of_callback
+    draft.replace(_BEFORE_INIT, block, reasons)
+
+
+def _find_other_callback(draft: Draft) -> str | None:
+    """Find the callback that stands in the place of ours."""
+    current = draft.resolve(_BEFORE_INIT)
+    name = get_name(current)
+    return name if current and name not in _COUNTED else None
+
+
+def _explain_counting(waiting: Sequence[str], counts: str) -> str:
+    where = f"In {_join(waiting)} {counts}."
+    return f"Counts the training corpus when training starts. {where}"
+
+
+def _join(places: Sequence[str]) -> str:
+    return " and ".join(f"[{place}]" for place in places)
+
+
+def get_name(callback: Any) -> str:
+    """Name a callback, which may be its name alone."""
+    if isinstance(callback, dict):
+        return str(callback.get("@callbacks"))
+    return str(callback)
