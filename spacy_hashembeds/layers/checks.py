@@ -5,7 +5,7 @@ from typing import Any
 
 from thinc.api import Model
 
-from .params import check_once, peek
+from .params import peek
 
 #: No training gives larger weights, and with these nothing overflows.
 LARGEST = 1e7
@@ -125,32 +125,3 @@ def check_gradient(gradient: Any, shape: tuple[int, ...]) -> None:
             f"The gradient of {shape[0]} tokens should be of shape {shape}, but is of "
             f"shape {gradient.shape}."
         )
-
-
-def check_maxout(maxout: Model, layernorm: Model, *, nI: int) -> None:
-    """Check a Maxout layer and its layer normalisation when weights arrive.
-
-    nI (int): The width of the input.
-    RAISES (ValueError): If shapes, types or numbers can't be theirs.
-    """
-    nO = maxout.get_dim("nO")
-    if maxout.get_dim("nI") != nI or layernorm.get_dim("nO") != nO:
-        raise ValueError(
-            f"The layers '{maxout.name}' and '{layernorm.name}' should have {nI} "
-            "inputs, and as many outputs as each other, but have "
-            f"{maxout.get_dim('nI')} inputs, and {nO} and {layernorm.get_dim('nO')} "
-            f"outputs. {REMEDY}"
-        )
-    check_once(maxout, _check_maxout, nO, maxout.get_dim("nP"), maxout.get_dim("nI"))
-    check_once(layernorm, _check_layernorm, layernorm.get_dim("nO"))
-
-
-def _check_maxout(maxout: Model) -> None:
-    nO, nP = maxout.get_dim("nO"), maxout.get_dim("nP")
-    check_param(maxout, "W", (nO, nP, maxout.get_dim("nI")))
-    check_param(maxout, "b", (nO, nP))
-
-
-def _check_layernorm(layernorm: Model) -> None:
-    check_param(layernorm, "G", (layernorm.get_dim("nO"),))
-    check_param(layernorm, "b", (layernorm.get_dim("nO"),))

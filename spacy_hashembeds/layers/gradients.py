@@ -21,14 +21,6 @@ def inc_grad(model: Model, name: str, grad: NDArray) -> None:
     model.inc_grad(name, model.ops.as_contig(cast(Any, grad)))
 
 
-def inc_maxout_grads(maxout: Model, dW: NDArray, db: NDArray) -> None:
-    """Put gradients back into Thinc's layout: see `kernels.mixing.pieces_first`."""
-    nO, nP = maxout.get_dim("nO"), maxout.get_dim("nP")
-    dW = dW.reshape(nP, nO, -1).transpose(1, 0, 2)
-    inc_grad(maxout, "W", dW)
-    inc_grad(maxout, "b", db.reshape(nP, nO).T)
-
-
 def inc_table_grad(model: Model, name: str, rows: Ints2d, d_output: Floats2d) -> None:
     """Add the gradient of an output to those of the rows that were summed for it.
 

@@ -15,14 +15,15 @@ from ..kernels.cuda import is_used_by
 from ..kernels.rows import Hybrid
 from ..kernels.sums import NUMPY_OPS
 from .checks import REMEDY, check_foreign, check_integer
-from .gputables import GpuCopy, GpuTable, embed_ids
+from .gputables import GpuCopy, embed_ids
 from .gradients import inc_table_grad
-from .mixing.column import ColumnFunctions
+from .mixing.column import Column, ColumnFunctions
 from .params import check_once
 from .symboltaker import (
     Symbols,
     SymbolTaker,
     are_sorted_symbols,
+    check_unchanged,
     get_symbols,
     sort_symbols,
 )
@@ -58,10 +59,8 @@ def HybridEmbed(
         Row k of x is `n + murmur(x, seed)[k] % h` for n frequent symbols and h more
         rows.
     seed (int): The hash seed, an unsigned 32-bit integer.
-    column (int, optional): Embed this column of a two-dimensional input.
     initializer (Callable): Fills the table; by default uniform in ±0.1.
-    dropout (float, optional): If given, whole output dimensions are dropped for all
-        symbols of a batch together. spaCy's trainer sets the rate itself.
+    column, dropout: See `finish_layer`.
 
     *Input shape:* `(n,)` or, with `column`, `(n, columns)`, any integer dtype.
     *Output shape:* `(n, nO)`, float32.
@@ -90,7 +89,7 @@ def forward(
     model: Model[Ints1d, OutT], ids: Ints1d, is_train: bool
 ) -> tuple[OutT, Callable[[OutT], Ints1d]]:
     if is_used_by(model.ops):
-        return embed_ids(GpuTable(model, get_finder(model)), ids, is_train)
+        return embed_ids(Column(model, _COLUMN), ids, is_train)
     rows: Any = find_rows(model, ids)
     first, more = rows[:, :1], rows[:, 1:]
     # those that have more rows than the first
@@ -137,12 +136,7 @@ def take_symbols(model: Model, symbols: Symbols) -> None:
             f"{len(frequent) + 1:,} or more."
         )
     nV = len(frequent) + _count_hashed_rows(model, symbols, rows - len(frequent))
-    if model.has_param("E") and model.get_dim("nV") != nV:
-        raise ValueError(
-            f"The table for {key} is initialised with {model.get_dim('nV')} rows and "
-            f"can't be given {nV} now. Build the pipeline anew from its config to "
-            "train it on other data."
-        )
+    check_unchanged(model, "nV", nV, str(nV))
     model.set_dim("nV", nV, force=True)
     model.attrs["symbols"] = frequent
 
@@ -171,16 +165,6 @@ def _count_hashed_rows(model: Model, symbols: Symbols, most: int) -> int:
 
 
 def check_weights(model: Model) -> None:
-    """Check the table, the symbols and the attributes once they arrive.
-
-    RAISES (ValueError): If there are no symbols yet, or something can't be the layer's.
-    """
-    names = ("symbols", "rows", "seed", "num_hashes")
-    attrs = [model.attrs[name] for name in names]
-    check_once(model, _check_weights, *attrs, model.maybe_get_dim("nV"))
-
-
-def _check_weights(model: Model) -> None:
     check_foreign(model, "hashes what it does not look up", "unk")
     if not model.has_param("E"):
         get_symbols(model)
@@ -193,7 +177,6 @@ def _check_weights(model: Model) -> None:
 
 
 def _check_symbols(model: Model) -> None:
-    """Refuse symbols that can't be the layer's. Thinc loads attributes unseen."""
     symbols, nV = model.attrs["symbols"], model.maybe_get_dim("nV")
     if not are_sorted_symbols(symbols) or nV is None or len(symbols) >= nV:
         raise ValueError(
@@ -208,10 +191,9 @@ def find_rows(model: Model, ids: Ints1d) -> Ints2d:
     A frequent one has its own, and then no more: the row after the last stands for
     none.
 
-    RAISES (ValueError): If weights or attributes can't be the layer's.
     RETURNS (Ints2d): *Shape:* `(n, num_hashes)`, uint32.
     """
-    check_weights(model)
+    check_once(model, check_weights)
     attrs, nV = model.attrs, model.get_dim("nV")
     symbols, n = attrs["symbols"], len(attrs["symbols"])
     # where there is no id, Thinc cuts no column out of the matrix
@@ -227,16 +209,13 @@ def find_rows(model: Model, ids: Ints1d) -> Ints2d:
 
 
 def get_finder(model: Model) -> Hybrid:
-    """Say how kernels find the rows.
-
-    RAISES (ValueError): If weights or attributes can't be the layer's.
-    """
-    check_weights(model)
-    symbols = model.attrs["symbols"]
+    """Say how kernels find the rows."""
+    check_once(model, check_weights)
+    attrs, symbols = model.attrs, model.attrs["symbols"]
     return Hybrid(
-        symbols=model.attrs["gpu_symbols"].get(model.ops, symbols),
-        seed=model.attrs["seed"],
-        num_hashes=model.attrs["num_hashes"],
+        symbols=attrs["gpu_symbols"].get(model.ops, symbols),
+        seed=attrs["seed"],
+        num_hashes=attrs["num_hashes"],
         n_hashed=model.get_dim("nV") - len(symbols),
     )
 
@@ -244,10 +223,8 @@ def get_finder(model: Model) -> Hybrid:
 def get_padded_table(model: Model) -> Floats2d:
     """Get the table, and after it a row of zeros, to be added where there is none.
 
-    For those who compute with all rows at once: that every symbol has as many is a lot
-    faster than to go by their number. No layer has this row, and none is trained.
-
-    RETURNS (Floats2d): *Shape:* `(nV + 1, nO)`, float32.
+    For those who compute with all rows at once: it is a lot faster if each symbol has
+    as many. *Shape:* `(nV + 1, nO)`, float32.
     """
     xp: Any = model.ops.xp
     return xp.pad(get_table(model), ((0, 1), (0, 0)))

@@ -12,7 +12,7 @@ from thinc.backends import ParamServer
 from ..kernels.identity import are_same
 from .frozenparams import Proxy
 
-# What was found in order: the parameters of each store, and attributes.
+# What was found in order: the parameters of each store, attributes and dimensions.
 _checked: WeakKeyDictionary[ParamServer, tuple] = WeakKeyDictionary()
 
 
@@ -28,20 +28,21 @@ def peek(model: Model, name: str) -> NDArray:
     return cast(NDArray, model.get_param(name))
 
 
-def check_once(model: Model, check: Callable[[Model], None], *attrs: Any) -> None:
-    """Check a layer's parameters and attributes when they arrive, and not again.
+def check_once(model: Model, check: Callable[[Model], None], *more: Any) -> None:
+    """Check a layer's parameters, attributes and dimensions when they arrive.
 
-    Optimizers change what is there, and give it back as another view of it.
+    And not again, though optimizers give back another view of what was there, and
+    trainers set the rate of dropout. A layer has one check.
 
     check (Callable[[Model], None]): Raises if something is wrong with them.
-    attrs (Any): The attributes and dimensions that it looks at: with other objects in
-        their place, it is called anew.
+    more (Any): What else it looks at.
     """
     store = model._params
     if not (store.proxy is None or isinstance(store.proxy, Proxy)):
         check(model)  # what comes from elsewhere can be other arrays each time
         return
-    state = (*store._params.values(), *attrs)
+    attrs = [value for name, value in model.attrs.items() if name != "dropout_rate"]
+    state = (*store._params.values(), *attrs, *model._dims.values(), *more)
     checked = _checked.get(store, ())
     if are_same(checked, state):
         return

@@ -52,9 +52,8 @@ def find_symbol_takers(model: Model) -> list[Model]:
 
 
 def give_symbols(model: Model, symbols: Symbols) -> None:
-    """Give a layer its symbols.
+    """Give a layer from `find_symbol_takers` its symbols.
 
-    model (Model): A layer that takes symbols, as `find_symbol_takers` finds it.
     RAISES (ValueError): If it can't use them.
     """
     model.attrs["symbol_taker"].take_symbols(model, symbols)
@@ -93,6 +92,21 @@ def sort_symbols(key: str, symbols: NDArray) -> NDArray:
         )
     symbols.flags.writeable = False
     return symbols
+
+
+def check_unchanged(model: Model, dim: str, n_rows: int, given: str) -> None:
+    """Check that symbols need as many rows as the layer has, once it is initialised.
+
+    dim (str): The dimension that counts the rows.
+    given (str): What the layer is given, for the error.
+    RAISES (ValueError): If they need more or less.
+    """
+    if model.has_param("E") and model.get_dim(dim) != n_rows:
+        raise ValueError(
+            f"The table for {model.attrs['key']} is initialised with "
+            f"{model.get_dim(dim)} rows and can't be given {given} now. Build the "
+            "pipeline anew from its config to train it on other data."
+        )
 
 
 def are_sorted_symbols(symbols: Any) -> bool:

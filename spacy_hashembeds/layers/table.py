@@ -16,7 +16,8 @@ def finish_layer(model: Model, column: int | None, dropout: float | None) -> Mod
     """Give a layer that embeds integers what all of them have as options.
 
     column (int, optional): Embed this column of a two-dimensional input.
-    dropout (float, optional): The rate at which whole output dimensions are dropped.
+    dropout (float, optional): If given, whole output dimensions are dropped for all
+        keys of a batch together. spaCy's trainer sets the rate itself.
     """
     if dropout is not None:
         model.attrs["dropout_rate"] = dropout
@@ -30,27 +31,20 @@ def finish_layer(model: Model, column: int | None, dropout: float | None) -> Mod
 def init_table(
     initializer: Callable, model: Model, X: Any = None, Y: Any = None
 ) -> None:
-    """Fill the table `E` of `nV` rows and `nO` columns."""
     shape = (model.get_dim("nV"), model.get_dim("nO"))
     model.set_param("E", initializer(model.ops, shape))
 
 
 def get_table(model: Model) -> Floats2d:
-    """Get the table of a layer whose weights are checked.
-
-    RETURNS (Floats2d): *Shape:* `(nV, nO)`, float32.
-    """
+    """Get the table of a layer whose weights are checked. *Shape:* `(nV, nO)`."""
     return cast(Floats2d, peek(model, "E"))
 
 
 def check_table(model: Model) -> None:
     """Check that the table is the layer's.
 
-    Thinc loads parameters without looking at their shape: a table of another width
-    would otherwise surface layers later, and one with too few rows not at all.
-
-    RAISES (ValueError): If the shape or the type is not the layer's own, or a number
-        not finite.
+    A table of another width, which Thinc loads too, would surface layers later, and one
+    with too few rows not at all.
     """
     check_param(model, "E", (model.get_dim("nV"), model.get_dim("nO")))
 
@@ -82,10 +76,6 @@ def apply_dropout(
     """
     rate = model.attrs.get("dropout_rate")
     if not is_train or not rate:
-        return output, _identity
+        return output, lambda d_output: d_output
     mask = model.ops.get_dropout_mask((output.shape[1],), rate)
     return output * mask, lambda d_output: d_output * mask
-
-
-def _identity(d_output: Floats2d) -> Floats2d:
-    return d_output

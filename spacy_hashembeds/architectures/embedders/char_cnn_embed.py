@@ -11,7 +11,8 @@ from thinc.util import get_width
 from ...checks import MAX_WIDTH, check_integers
 from ...layers.capitalisation import capitalisation
 from ...layers.charcnn import MAX_CHARS, CharCNN
-from ...layers.checks import check_integer, check_maxout
+from ...layers.checks import check_integer
+from ...layers.maxout import check_maxout
 from .distinct_words import Words, with_distinct_words
 from .word_layers import read_texts, word_vectors
 

@@ -36,13 +36,12 @@ def forward(
     """
     ops: Any = mixer.maxout.ops
     columns, others = _split_columns(mixer)
-    tables = [column.get_gpu_table() for column in columns]
     keys = ops.asarray(keys)
-    table_keys = ops.as_contig(keys[:, : len(tables)])
-    other_keys = list(keys.T[len(tables) :])
+    table_keys = ops.as_contig(keys[:, : len(columns)])
+    other_keys = list(keys.T[len(columns) :])
     mixer.check()
     widths = [column.width for column in others]
-    X, backprop_tables = embed_tables(tables, table_keys, is_train, n_more=sum(widths))
+    X, backprop_tables = embed_tables(columns, table_keys, is_train, n_more=sum(widths))
     backprops = _embed_others(others, other_keys, X, is_train)
     Y, backprop_mixing = _mix(mixer, X, is_train)
 
@@ -59,7 +58,7 @@ def _split_columns(mixer: Mixer) -> tuple[list[Column], list[Column]]:
     """Tell the columns that the kernels embed from those that come after them."""
     columns = list(mixer.columns)
     n_tables = 0
-    while n_tables < len(columns) and columns[n_tables].has_kernels:
+    while n_tables < len(columns) and columns[n_tables].get_finder():
         n_tables += 1
     return columns[:n_tables], columns[n_tables:]
 

@@ -9,9 +9,9 @@ from thinc.api import NumpyOps
 from ...kernels.cuda import is_used_by
 from ...kernels.distinct import MAX_COLUMNS
 from ...kernels.threads import one_thread
-from . import compiledembed, cpumixedembed, gpumixedembed
+from . import cpumixedembed, foldedembed, gpumixedembed
 from .column import Array
-from .folding import Fold, FoldedTables
+from .folding import Fold
 from .mixer import Mixer
 
 
@@ -32,8 +32,8 @@ def forward(
 
     mixer (Mixer): Layers for which `can_embed` is true.
     fold (Fold): Caches what can be computed from their weights alone.
-    keys (Any): A column for each of the mixer's. In memory of the
-        processor or of the GPU. *Shape:* `(n, columns)`, uint64, n > 0.
+    keys (Any): A column for each of the mixer's, in memory of the processor or of the
+        GPU. *Shape:* `(n, columns)`, uint64, n > 0.
     RAISES (ValueError): If weights or attributes can't be those of their layers.
     RETURNS (tuple): Vectors of shape `(n, nO)`, float32; and what takes their gradient
         to the parameters of all layers.
@@ -41,7 +41,7 @@ def forward(
     if is_used_by(mixer.maxout.ops):
         return gpumixedembed.forward(mixer, keys, is_train)
     if not is_train:
-        return _predict(mixer, fold.get(mixer), keys), lambda dY: None
+        return _predict(mixer, fold, keys), lambda dY: None
     fold.expect_update(mixer)
     with one_thread():
         Y, backprop_tokens = cpumixedembed.begin_update(mixer, keys)
@@ -53,10 +53,9 @@ def forward(
     return Y, backprop
 
 
-def _predict(mixer: Mixer, folded: FoldedTables | None, keys: NDArray) -> NDArray:
+def _predict(mixer: Mixer, fold: Fold, keys: NDArray) -> NDArray:
+    folded = fold.get(mixer)
     if folded is not None:
-        Y = compiledembed.predict(mixer, folded, keys)
-        if Y is not None:
-            return Y
+        return foldedembed.predict(mixer, folded, keys)
     with one_thread():
-        return cpumixedembed.predict(mixer, folded, keys)
+        return cpumixedembed.predict(mixer, keys)

@@ -7,7 +7,7 @@ from typing import Any
 
 from thinc.api import Model
 
-from ..checks import check_maxout
+from ..maxout import check_maxout
 from .column import Column
 
 
@@ -27,10 +27,7 @@ class Mixer:
     dropout: Model | None
 
     def check(self) -> None:
-        """Check weights and attributes of all layers once they arrive.
-
-        RAISES (ValueError): If they can't be theirs.
-        """
+        """Check weights and attributes of all layers once they arrive."""
         for column in self.columns:
             column.check()
         n_inputs = sum(column.width for column in self.columns)
