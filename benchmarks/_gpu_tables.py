@@ -11,8 +11,8 @@ from wasabi import msg
 
 from spacy_hashembeds.kernels.rows import Array
 from spacy_hashembeds.layers import hashembed
-from spacy_hashembeds.layers.gputables import embed_tables
 from spacy_hashembeds.layers.mixing.column import Column, find_column
+from spacy_hashembeds.layers.mixing.gputables import embed_tables
 
 from ._gpu_data import SEED, draw_samples, draw_text_keys
 from ._gpu_device import Device

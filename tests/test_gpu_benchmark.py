@@ -33,6 +33,7 @@ from benchmarks._gpu_measure import Sizes
 from benchmarks._timing import Schedule, Timing
 from spacy_hashembeds.acceleration.installation import Gpu
 from spacy_hashembeds.kernels import cuda
+from spacy_hashembeds.layers.mixing import gputables
 
 from .gpu import emulation
 from .left_out import NO_GPU, find_nvcc
@@ -231,7 +232,9 @@ def test_unequal_runs_are_seen(device, monkeypatch):
         if not cuda.is_deterministic():
             gradients[0].array[0] += next(numbers)
 
-    monkeypatch.setattr("spacy_hashembeds.layers.gputables.scatter_rows", scatter)
+    monkeypatch.setattr(
+        "spacy_hashembeds.layers.mixing.gputables.scatter_rows", scatter
+    )
     equal = _gpu_tables.measure_equality(device, TINY, steps=2)
     assert equal["weights_are_equal"] == {
         "ours, fixed order": True,

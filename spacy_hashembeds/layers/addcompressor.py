@@ -39,7 +39,7 @@ def AddCompressor(*, initializer: Callable = uniform_init) -> Model[InT, OutT]:
 def forward(
     model: Model[InT, OutT], bits: InT, is_train: bool
 ) -> tuple[OutT, Callable[[OutT], InT]]:
-    check_once(model, _check_weights, model.get_dim("nI"), model.get_dim("nO"))
+    check_once(model, _check_weights)
     ops: Any = model.ops
     E: Any = peek(model, "E")
     scale = 1 / float(E.shape[0]) ** 0.5

@@ -10,7 +10,7 @@ from ..kernels.packing import Block, pack, split
 from .checks import check_integer, check_number, check_param
 from .columns import leave_columns
 from .params import check_once
-from .torchlayer import run_torch, to_torch
+from .torchlayer import run_empty, run_torch, to_torch
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -73,13 +73,11 @@ def BiLSTM(
 def forward(
     model: Model[InT, OutT], Xs: InT, is_train: bool
 ) -> tuple[OutT, Callable[[OutT], InT]]:
-    _check(model)
+    check_once(model, _check_weights)
     ops: Any = model.ops
     lengths = [len(X) for X in Xs]
     if not sum(lengths):
-        nO, nI = model.get_dim("nO"), model.get_dim("nI")
-        empty = [ops.alloc2f(0, nO) for _ in Xs]
-        return empty, lambda dYs: [ops.alloc2f(0, nI) for _ in dYs]
+        return run_empty(model, Xs)
     packing = pack(lengths, is_padded=isinstance(ops, NumpyOps))
     rows, places = ops.asarray(packing.rows), ops.asarray(packing.places)
     masks = draw_masks(model, len(Xs)) if is_train else {}
@@ -127,8 +125,6 @@ def init(model: Model[InT, OutT], X: InT | None = None, Y: OutT | None = None) -
 class Reading:
     """What the cells need to know of a block that they read.
 
-    model (Model): The layer.
-    block (Block): How it is packed.
     masks (Mapping): What `draw_masks` gives, or nothing in prediction.
     """
 
@@ -163,11 +159,7 @@ def encode(
     params: Mapping[str, "Tensor"],
     X: "Tensor",
 ) -> "Tensor":
-    """Let all cells read a batch, block by block.
-
-    X (Tensor): All rows, shape `(n, nI)`.
-    RETURNS (Tensor): Shape `(n, nO)`.
-    """
+    """Let all cells read a batch, block by block: shape `(n, nI)` to `(n, nO)`."""
     import torch
 
     parts = X.split([reading.n_rows for reading in readings])
@@ -235,8 +227,7 @@ def read_padded(
 def draw_masks(model: Model, n_docs: int) -> dict[str, Any]:
     """Draw what each dimension of each Doc is multiplied by, for each place of dropout.
 
-    RETURNS (dict[str, ndarray]): For the input and what each cell finds, shape
-        `(n_docs, width)`. Empty if nothing is dropped.
+    For the input and what each cell finds, of shape `(n_docs, width)`, or nothing.
     """
     rate = model.attrs["dropout"]
     if not rate:
@@ -283,15 +274,6 @@ def find_shapes(model: Model) -> dict[str, tuple[int, int]]:
         for direction in DIRECTIONS
         for name, width in (("W", below), ("U", hidden))
     }
-
-
-def _check(model: Model) -> None:
-    """Check weights and attributes once they arrive.
-
-    RAISES (ValueError): If they can't be the layer's.
-    """
-    settings = (model.attrs[name] for name in ("depth", "dropout"))
-    check_once(model, _check_weights, *settings, model.get_dim("nI"))
 
 
 def _check_weights(model: Model) -> None:

@@ -74,7 +74,7 @@ def CharCNN(
 def forward(
     model: Model[InT, OutT], words: InT, is_train: bool
 ) -> tuple[OutT, Callable[[OutT], InT]]:
-    check_weights(model)
+    check_once(model, _check_weights)
     ops: Any = model.ops
     chars = split_words(words, model.attrs["max_chars"])
     Y = ops.alloc2f(len(words), model.get_dim("nO"))
@@ -150,15 +150,6 @@ def init(model: Model[InT, OutT], X: InT | None = None, Y: OutT | None = None) -
     model.set_param("b", model.ops.alloc1f(model.get_dim("nO")))
 
 
-def check_weights(model: Model) -> None:
-    """Check weights and attributes once they arrive.
-
-    RAISES (ValueError): If they can't be the layer's.
-    """
-    dims = [model.get_dim(name) for name in ("nO", "nK", "nM", "nV")]
-    check_once(model, _check_weights, model.attrs["max_chars"], *dims)
-
-
 def _check_weights(model: Model) -> None:
     check_integer(model, "max_chars", 1, MAX_CHARS)
     for name in ("E", *_list_kernels(_get_ngram_size(model)), "b"):
@@ -175,7 +166,6 @@ def _get_ngram_size(model: Model) -> int:
 
 
 def _get_shape(model: Model, name: str) -> tuple[int, ...]:
-    """Say what shape a parameter has."""
     nM, nK = model.get_dim("nM"), model.get_dim("nK")
     if name == "E":
         return model.get_dim("nV"), nM

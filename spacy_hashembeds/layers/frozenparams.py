@@ -52,7 +52,8 @@ class FrozenParams:
         self._made_read_only: list[NDArray] = []
         self.value: Any = None
         with locks.frozen_params:
-            _forget_dead_holders()
+            for key in [key for key, holders in _holders.items() if not holders]:
+                del _holders[key]
             for store in stores:
                 if isinstance(store.proxy, Proxy):
                     store.proxy.params.release()
@@ -156,11 +157,6 @@ def can_freeze(models: Sequence[Model]) -> bool:
     ) and all(_is_own(array) for store in stores for array in store._params.values())
 
 
-def _forget_dead_holders() -> None:
-    for key in [key for key, holders in _holders.items() if not holders]:
-        del _holders[key]
-
-
 def make_writeable(model: Model) -> None:
     """Let an optimizer at the parameters of all layers.
 
@@ -171,15 +167,12 @@ def make_writeable(model: Model) -> None:
         store = node._params
         for (_, name), array in list(store._params.items()):
             # CuPy's arrays have no such flag; and optimizers ask a proxy
-            if store.proxy is None and not getattr(array.flags, "writeable", True):
-                _make_array_writeable(node, name, array)
-
-
-def _make_array_writeable(node: Model, name: str, array: Any) -> None:
-    for holder in list(_holders.get(id(array), ())):
-        holder.release()
-    if not array.flags.writeable:
-        node.set_param(name, array.copy())
+            if store.proxy is not None or getattr(array.flags, "writeable", True):
+                continue
+            for holder in list(_holders.get(id(array), ())):
+                holder.release()
+            if not array.flags.writeable:
+                node.set_param(name, array.copy())
 
 
 def _replace_unpickled(stores: Sequence[ParamServer]) -> None:

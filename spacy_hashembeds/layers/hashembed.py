@@ -12,8 +12,8 @@ from ..kernels.cuda import is_used_by
 from ..kernels.rows import Hashing
 from ..kernels.sums import gather_add
 from .checks import check_foreign, check_integer
-from .gputables import embed_ids
 from .mixing.column import Column, ColumnFunctions
+from .mixing.gputables import embed_ids
 from .params import check_once
 from .table import check_table, finish_forward, finish_layer, get_table, init_table
 

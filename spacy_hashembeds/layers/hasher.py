@@ -16,7 +16,7 @@ from typing import Any, cast
 
 from thinc.api import Model
 
-from .checks import REMEDY, check_choice
+from .checks import check_choice
 
 #: Unicode's normal forms.
 FORMS = ("NFC", "NFD", "NFKC", "NFKD")
@@ -50,22 +50,5 @@ def _normalize(word: str, form: Any) -> str:
 
 
 def check_form(model: Model) -> None:
-    """Check the Unicode form.
-
-    RAISES (ValueError): If it is none.
-    """
     if model.attrs["form"] is not None:
         check_choice(model, "form", FORMS)
-
-
-def check_seed(model: Model, name: str) -> None:
-    """Check a seed, an unsigned 64-bit integer, which `msgpack` gives as it comes.
-
-    RAISES (ValueError): If it is none.
-    """
-    seed = model.attrs[name]
-    if type(seed) is not int or not 0 <= seed < 2**64:
-        raise ValueError(
-            f"The attribute '{name}' of layer '{model.name}' should be 0 to 2**64 - 1, "
-            f"but is {seed!r:.80}. {REMEDY}"
-        )

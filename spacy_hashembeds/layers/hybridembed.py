@@ -15,9 +15,9 @@ from ..kernels.cuda import is_used_by
 from ..kernels.rows import Hybrid
 from ..kernels.sums import NUMPY_OPS
 from .checks import REMEDY, check_foreign, check_integer
-from .gputables import GpuCopy, embed_ids
 from .gradients import inc_table_grad
 from .mixing.column import Column, ColumnFunctions
+from .mixing.gputables import GpuCopy, embed_ids
 from .params import check_once
 from .symboltaker import (
     Symbols,

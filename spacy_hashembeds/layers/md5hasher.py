@@ -6,7 +6,7 @@ from thinc.api import Model
 
 from ..hashing import md5
 from .checks import REMEDY, check_foreign
-from .hasher import check_form, get_settings, normalize
+from .hasher import check_form, normalize
 from .params import check_once
 
 InT = Sequence[str]
@@ -43,7 +43,7 @@ def MD5Hasher(*, key: str | None = None, form: str | None = None) -> Model[InT, 
 def forward(
     model: Model[InT, OutT], words: InT, is_train: bool
 ) -> tuple[OutT, Callable[[Any], Any]]:
-    check_once(model, _check_attributes, *get_settings(model))
+    check_once(model, _check_attributes)
     key, nV = model.attrs["md5_key"], model.maybe_get_dim("nV")
     encoded = None if key is None else key.encode("utf8")
     codes = md5.hash_words(normalize(words, model.attrs["form"]), encoded)

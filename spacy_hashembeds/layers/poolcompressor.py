@@ -50,7 +50,7 @@ def PoolCompressor(
 def forward(
     model: Model[InT, OutT], bits: InT, is_train: bool
 ) -> tuple[OutT, Callable[[OutT], InT]]:
-    check_weights(model)
+    check_once(model, _check_weights)
     ops: Any = model.ops
     E: Any = peek(model, "E")
     weights = _softmax(ops, peek(model, "W"))
@@ -95,14 +95,6 @@ def find_codewords(ops: Any, bits: Any, num_bits: int) -> Any:
         word[:] = 2.0 ** numpy.arange(len(word))[::-1]
     # sums of powers of 2 up to 2²⁰ are exact
     return ops.as_contig((bits @ ops.asarray(worth)).T, dtype="int32")
-
-
-def check_weights(model: Model) -> None:
-    """Check weights and attributes once they arrive.
-
-    RAISES (ValueError): If they can't be the layer's.
-    """
-    check_once(model, _check_weights, model.attrs["num_bits"], model.get_dim("nO"))
 
 
 def _check_weights(model: Model) -> None:

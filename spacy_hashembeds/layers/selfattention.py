@@ -12,7 +12,7 @@ from ..kernels.packing import cut, split
 from .checks import REMEDY, check_integer, check_param
 from .columns import leave_columns
 from .params import check_once
-from .torchlayer import run_torch, to_torch
+from .torchlayer import run_empty, run_torch, to_torch
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -60,12 +60,11 @@ def SelfAttention(
 def forward(
     model: Model[InT, OutT], Xs: InT, is_train: bool
 ) -> tuple[OutT, Callable[[OutT], InT]]:
-    _check(model)
+    check_once(model, _check_weights)
     xp, lengths = model.ops.xp, [len(X) for X in Xs]
-    nO, nI = model.get_dim("nO"), model.get_dim("nI")
+    nI = model.get_dim("nI")
     if not sum(lengths):
-        empty = [model.ops.alloc2f(0, nO) for _ in Xs]
-        return empty, lambda dYs: [model.ops.alloc2f(0, nI) for _ in dYs]
+        return run_empty(model, Xs)
     compute = partial(attend, model, list(group_docs(model, lengths)))
     X = xp.concatenate(Xs)
     C, backprop_torch = run_torch(model, compute, X, is_train)
@@ -141,10 +140,9 @@ def find_weights(model: Model[InT, OutT], X: Floats2d) -> Floats3d:
     """Find how much each head of each token of a Doc takes of each token.
 
     X (Floats2d): The input for the Doc, shape `(tokens, nI)`.
-    RETURNS (Floats3d): Shape `(num_heads, tokens, tokens)`; the last dimension sums up
-        to 1.
+    RETURNS (Floats3d): Shape `(num_heads, tokens, tokens)`; the last sums up to 1.
     """
-    _check(model)
+    check_once(model, _check_weights)
     ops, n = model.ops, model.attrs["num_heads"]
     width = model.get_dim("nI") // n
     queries, keys = (
@@ -158,15 +156,6 @@ def find_weights(model: Model[InT, OutT], X: Floats2d) -> Floats3d:
 def _split_heads(model: Model, X: "Tensor") -> "Tensor":
     """Make `(n_docs, num_heads, longest, width)` of `(n_docs, longest, nI)`."""
     return X.unflatten(2, (model.attrs["num_heads"], -1)).transpose(1, 2)
-
-
-def _check(model: Model) -> None:
-    """Check weights and attributes once they arrive.
-
-    RAISES (ValueError): If they can't be the layer's.
-    """
-    dims = model.get_dim("nO"), model.get_dim("nI")
-    check_once(model, _check_weights, model.attrs["num_heads"], *dims)
 
 
 def _check_weights(model: Model) -> None:

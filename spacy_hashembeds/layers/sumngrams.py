@@ -80,16 +80,7 @@ def init(model: Model[InT, OutT], X: InT | None = None, Y: OutT | None = None) -
     model.layers[0].initialize()
 
 
-def check_sizes(model: Model[InT, OutT]) -> None:
-    """Check the attributes once they arrive.
-
-    RAISES (ValueError): If they can't be the layer's.
-    """
-    attrs = [model.attrs[name] for name in ("ngram_size", "shortest", "longest")]
-    check_once(model, _check_sizes, *attrs)
-
-
-def _check_sizes(model: Model) -> None:
+def check_sizes(model: Model) -> None:
     check_integer(model, "ngram_size", 1, MAX_NGRAM_SIZE)
     check_integer(model, "shortest", 1, MAX_SNIPPET)
     if model.attrs["longest"] is not None:
@@ -97,12 +88,8 @@ def _check_sizes(model: Model) -> None:
 
 
 def find_ngrams(model: Model[InT, OutT], words: InT, is_train: bool) -> Ngrams:
-    """Find the n-grams to embed: of a random snippet, or of the whole text.
-
-    RAISES (ValueError): If attributes, or those and weights of the embedding layer,
-        can't be theirs.
-    """
-    check_sizes(model)
+    """Find the n-grams to embed: of a random snippet, or of the whole text."""
+    check_once(model, check_sizes)
     attrs, embed = model.attrs, model.layers[0]
     # where no n-gram is among the symbols, the layer is not called to check them
     if (column := find_column(embed)) is not None:

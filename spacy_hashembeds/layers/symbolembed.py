@@ -10,8 +10,8 @@ from thinc.util import partial
 from ..kernels.cuda import is_used_by
 from ..kernels.rows import Lookup
 from .checks import check_foreign, check_integer
-from .gputables import GpuCopy, embed_ids
 from .mixing.column import Column, ColumnFunctions
+from .mixing.gputables import GpuCopy, embed_ids
 from .params import check_once
 from .symboltaker import (
     Symbols,

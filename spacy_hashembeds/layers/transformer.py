@@ -12,7 +12,7 @@ from ..kernels.packing import split
 from ..kernels.spans import Spans, find_spans, group_spans
 from .checks import check_choice, check_integer, check_number, check_params
 from .params import check_once
-from .torchlayer import run_torch, to_torch
+from .torchlayer import run_empty, run_torch, to_torch
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -95,12 +95,10 @@ def Transformer(
 def forward(
     model: Model[InT, OutT], Xs: InT, is_train: bool
 ) -> tuple[OutT, Callable[[OutT], InT]]:
-    _check(model)
+    check_once(model, _check_weights)
     xp, lengths = model.ops.xp, [len(X) for X in Xs]
     if not sum(lengths):
-        nO = model.get_dim("nO")
-        empty = [model.ops.alloc2f(0, nO) for _ in Xs]
-        return empty, lambda dYs: [model.ops.alloc2f(0, nO) for _ in dYs]
+        return run_empty(model, Xs)
     X = xp.concatenate(Xs)
     _check_width(model, X)
     compute = partial(encode, model, read_groups(model, lengths), is_train)
@@ -295,10 +293,6 @@ def _draw(ops: Ops, name: str, shape: tuple[int, ...]) -> Any:
 
 
 def _check_width(model: Model, X: Floats2d) -> None:
-    """Check the width of the input.
-
-    RAISES (ValueError): If it is not that of the layer.
-    """
     nO, width = model.get_dim("nO"), get_width(X)
     if width != nO:
         raise ValueError(
@@ -306,15 +300,6 @@ def _check_width(model: Model, X: Floats2d) -> None:
             f"{width}. They should be equal, since what the layers find is added to "
             "the embeddings: set the 'width' of the one to that of the other."
         )
-
-
-def _check(model: Model) -> None:
-    """Check weights and attributes once they arrive.
-
-    RAISES (ValueError): If they can't be the layer's.
-    """
-    names = ("norm", "stride", "dropout", "attention_dropout")
-    check_once(model, _check_weights, *(model.attrs[name] for name in names))
 
 
 def _check_weights(model: Model) -> None:

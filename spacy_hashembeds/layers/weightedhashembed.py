@@ -12,9 +12,9 @@ from ..kernels.cuda import is_used_by
 from ..kernels.rows import Hashing
 from .checks import REMEDY, check_choice, check_foreign, check_integer, check_param
 from .combination import COMBINE, Combination
-from .gputables import GpuCopy, embed_ids
 from .gradients import inc_table_grad
 from .mixing.column import Column, ColumnFunctions, Weighed
+from .mixing.gputables import GpuCopy, embed_ids
 from .params import check_once, peek
 from .symboltaker import (
     Symbols,

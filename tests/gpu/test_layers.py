@@ -6,10 +6,10 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from thinc.api import Model, fix_random_seed, set_dropout_rate
 
-from spacy_hashembeds.layers.gputables import GpuCopy, embed_tables
 from spacy_hashembeds.layers.hashembed import HashEmbed
 from spacy_hashembeds.layers.hybridembed import HybridEmbed
 from spacy_hashembeds.layers.mixing.column import find_column
+from spacy_hashembeds.layers.mixing.gputables import GpuCopy, embed_tables
 from spacy_hashembeds.layers.symbolembed import SymbolEmbed, set_symbols
 from spacy_hashembeds.layers.symboltaker import (
     Symbols,

@@ -11,9 +11,9 @@ from typing import Any
 from thinc.api import Model
 
 from ...kernels.rows import MAX_COLUMNS
-from ..gputables import embed_tables
 from ..params import peek
 from .column import Array, Backprop, Column
+from .gputables import embed_tables
 from .mixer import Mixer
 
 

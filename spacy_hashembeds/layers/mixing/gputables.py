@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 from thinc.types import Floats2d, Ints1d
 
-from ..kernels.cuda import gather_rows, scatter_rows
-from ..kernels.rows import Array, Finder, Table
-from .gradients import table_gradient
-from .mixing.column import Column, Weighed
-from .table import get_table
+from ...kernels.cuda import gather_rows, scatter_rows
+from ...kernels.rows import Array, Finder, Table
+from ..gradients import table_gradient
+from ..table import get_table
+from .column import Column, Weighed
 
 
 class GpuCopy:
