@@ -33,7 +33,6 @@ from benchmarks._gpu_measure import Sizes
 from benchmarks._timing import Schedule, Timing
 from spacy_hashembeds.acceleration.installation import Gpu
 from spacy_hashembeds.kernels import cuda
-from spacy_hashembeds.layers.mixing import gputables
 
 from .gpu import emulation
 from .left_out import NO_GPU, find_nvcc

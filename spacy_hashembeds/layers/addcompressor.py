@@ -57,9 +57,7 @@ def forward(
     return Y, backprop
 
 
-def init(
-    initializer: Callable, model: Model[InT, OutT], X: Any = None, Y: Any = None
-) -> None:
+def init(initializer: Callable, model: Model, X: Any = None, Y: Any = None) -> None:
     model.set_param("E", initializer(model.ops, _get_shape(model)))
 
 

@@ -27,21 +27,14 @@ def draw_mask(dropout: Model, shape: tuple[int, ...]) -> NDArray | None:
     if not is_thincs or not 0 < rate < 1:
         return cast(NDArray, ops.get_dropout_mask(shape, rate))
     scale = np.float32(1 / (1 - rate))
-    mask = _draw_compiled(math.prod(shape), rate, scale)
-    if mask is not None:
-        return mask.reshape(shape)
+    if compiled.kernels is not None and math.prod(shape) > 0:
+        with holding_state() as state:
+            if state is not None:
+                # numpy draws integers below 2⁵³, and divides them by that
+                least_kept = math.ceil(float(rate) * 2**53)
+                mask = compiled.kernels.draw_mask(
+                    math.prod(shape), least_kept, scale, state
+                )
+                return mask.reshape(shape)
     kept = np.random.random_sample(shape) >= rate
     return np.multiply(kept, scale)
-
-
-def _draw_compiled(n: int, rate: float, scale: np.float32) -> NDArray | None:
-    """Draw the mask by a compiled kernel, or None if there is none that can."""
-    if compiled.kernels is None or n == 0:
-        return None
-    with holding_state() as state:
-        if state is None:
-            return None
-        # numpy draws integers below 2⁵³, and divides them by that
-        return compiled.kernels.draw_mask(
-            n, math.ceil(float(rate) * 2**53), scale, state
-        )

@@ -12,6 +12,7 @@ Codes depend on nothing but words, attributes and dimensions.
 
 import unicodedata
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, cast
 
 from thinc.api import Model
@@ -39,14 +40,11 @@ def normalize(words: Sequence[str], form: str | None) -> Sequence[str]:
     """
     if form is None:
         return words
-    return [_normalize(word, cast(Any, form)) for word in words]
-
-
-def _normalize(word: str, form: Any) -> str:
-    if len(word) <= _LONGEST:
-        return unicodedata.normalize(form, word)
-    parts = (word[i : i + _LONGEST] for i in range(0, len(word), _LONGEST))
-    return "".join(unicodedata.normalize(form, part) for part in parts)
+    to_form = partial(unicodedata.normalize, cast(Any, form))
+    return [
+        "".join(to_form(word[i : i + _LONGEST]) for i in range(0, len(word), _LONGEST))
+        for word in words
+    ]
 
 
 def check_form(model: Model) -> None:

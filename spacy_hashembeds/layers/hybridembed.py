@@ -46,11 +46,10 @@ def HybridEmbed(
 ) -> Model[InT, OutT]:
     """Map frequent symbols to a row each, and hash all others to the remaining rows.
 
-    A frequent symbol shares its row with none, and its vector is this row. All others
-    have the sum of one to four of the rows after these. The symbols are given before
-    the layer is initialised (see `symboltaker.py`), since they decide how many rows
-    there are: one for each frequent symbol, and as many more as `rows` leaves room for
-    and the rare symbols of the corpus reach, so that each row is trained.
+    All others have the sum of one to four of these. The symbols are given before the
+    layer is initialised (see `symboltaker.py`), since they decide how many rows there
+    are: one for each frequent symbol, and as many more as `rows` leaves room for and
+    the rare symbols of the corpus reach, so that each row is trained.
 
     nO (int): The width of the table and of the output.
     rows (int): The most rows that the table may have.
@@ -110,22 +109,13 @@ def forward(
     return output, backprop
 
 
-def init(
-    initializer: Callable,
-    model: Model[Ints1d, OutT],
-    X: Ints1d | None = None,
-    Y: OutT | None = None,
-) -> None:
+def init(initializer: Callable, model: Model, X: Any = None, Y: Any = None) -> None:
     get_symbols(model)  # without them, nothing says how many rows there are
     init_table(initializer, model)
 
 
 def take_symbols(model: Model, symbols: Symbols) -> None:
-    """Take the symbols of a corpus: see `SymbolTaker`.
-
-    RAISES (ValueError): If the frequent symbols leave no row, if the rare ones are not
-        known, or if the layer is initialised already, with another number of rows.
-    """
+    """Take the symbols of a corpus: see `SymbolTaker`."""
     key, rows = model.attrs["key"], model.attrs["rows"]
     frequent = sort_symbols(key, symbols.frequent)
     if len(frequent) >= rows:
@@ -168,21 +158,17 @@ def check_weights(model: Model) -> None:
     check_foreign(model, "hashes what it does not look up", "unk")
     if not model.has_param("E"):
         get_symbols(model)
-    _check_symbols(model)
-    # read where training begins anew: the most that there may be
-    check_integer(model, "rows", model.get_dim("nV"), 2**32)
-    check_integer(model, "seed", 0, 2**32 - 1)
-    check_integer(model, "num_hashes", 1, MAX_HASHES)
-    check_table(model)
-
-
-def _check_symbols(model: Model) -> None:
     symbols, nV = model.attrs["symbols"], model.maybe_get_dim("nV")
     if not are_sorted_symbols(symbols) or nV is None or len(symbols) >= nV:
         raise ValueError(
             f"The symbols for {model.attrs['key']} should be distinct numbers in "
             f"ascending order, fewer than the {nV} rows, but are not. {REMEDY}"
         )
+    # read where training begins anew: the most that there may be
+    check_integer(model, "rows", nV, 2**32)
+    check_integer(model, "seed", 0, 2**32 - 1)
+    check_integer(model, "num_hashes", 1, MAX_HASHES)
+    check_table(model)
 
 
 def find_rows(model: Model, ids: Ints1d) -> Ints2d:

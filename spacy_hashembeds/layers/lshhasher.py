@@ -102,7 +102,6 @@ def set_ngrams(model: Model[InT, OutT], ngrams: NDArray) -> None:
     """Give a hasher the n-grams that count.
 
     ngrams (NDArray): As `lsh.find_ngrams` finds them, in ascending order, distinct.
-        *Shape:* `(n,)`, uint64.
     """
     ngrams = numpy.array(ngrams)
     ngrams.flags.writeable = False  # they are checked only once
@@ -110,7 +109,6 @@ def set_ngrams(model: Model[InT, OutT], ngrams: NDArray) -> None:
 
 
 def _are_among(keys: NDArray, counted: NDArray) -> NDArray:
-    """Tell which n-grams count. *Shape:* `(n,)`, bool."""
     if len(counted) == 0:
         return numpy.zeros(len(keys), dtype=bool)
     places = lsh.find_in_order(counted, keys)

@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 from thinc.api import Model
 
 from ..hashing import md5
-from .checks import REMEDY, check_foreign
+from .checks import check_attr, check_foreign
 from .hasher import check_form, normalize
 from .params import check_once
 
@@ -56,11 +56,8 @@ def _check_attributes(model: Model[InT, OutT]) -> None:
     check_foreign(model, "hashes by MD5", "lsh_seed")
     check_form(model)
     key = model.attrs["md5_key"]
-    if key is not None and not is_key(key):
-        raise ValueError(
-            f"The attribute 'md5_key' of layer '{model.name}' should be text of 1 to "
-            f"{MAX_KEY} characters, but is {key!r:.80}. {REMEDY}"
-        )
+    is_right = key is None or is_key(key)
+    check_attr(model, "md5_key", is_right, f"text of 1 to {MAX_KEY} characters")
 
 
 def is_key(key: Any) -> bool:

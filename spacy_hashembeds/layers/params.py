@@ -17,10 +17,7 @@ _checked: WeakKeyDictionary[ParamServer, tuple] = WeakKeyDictionary()
 
 
 def peek(model: Model, name: str) -> NDArray:
-    """Read a parameter of a layer, leaving it frozen if it is.
-
-    RAISES (KeyError): If it has no such parameter yet, as Thinc does.
-    """
+    """Read a parameter as `get_param`, leaving it frozen if it is."""
     store = model._params
     key = (model.id, name)
     if isinstance(store.proxy, Proxy) and key in store._params:

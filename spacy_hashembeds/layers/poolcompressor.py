@@ -53,7 +53,7 @@ def forward(
     check_once(model, _check_weights)
     ops: Any = model.ops
     E: Any = peek(model, "E")
-    weights = _softmax(ops, peek(model, "W"))
+    weights = ops.softmax(peek(model, "W"), axis=0)
     codewords = find_codewords(ops, bits, model.attrs["num_bits"])
     Y = ops.alloc2f(len(bits), E.shape[1])
     for rows, weight in zip(codewords, weights, strict=True):
@@ -74,9 +74,7 @@ def forward(
     return Y, backprop
 
 
-def init(
-    initializer: Callable, model: Model[InT, OutT], X: Any = None, Y: Any = None
-) -> None:
+def init(initializer: Callable, model: Model, X: Any = None, Y: Any = None) -> None:
     shapes = _get_shapes(model)
     model.set_param("E", initializer(model.ops, shapes["E"]))
     model.set_param("W", model.ops.alloc2f(*shapes["W"]))
@@ -106,8 +104,3 @@ def _get_shapes(model: Model) -> dict[str, tuple[int, int]]:
     num_bits, nO = model.attrs["num_bits"], model.get_dim("nO")
     n_codewords = -(-model.get_dim("nI") // num_bits)
     return {"E": (2**num_bits, nO), "W": (n_codewords, nO)}
-
-
-def _softmax(ops: Any, W: Any) -> Any:
-    exp = ops.xp.exp(W - W.max(axis=0))
-    return exp / exp.sum(axis=0)

@@ -9,7 +9,7 @@ from thinc.types import Floats2d, Floats3d
 from thinc.util import get_width
 
 from ..kernels.packing import cut, split
-from .checks import REMEDY, check_integer, check_param
+from .checks import check_attr, check_integer, check_param
 from .columns import leave_columns
 from .params import check_once
 from .torchlayer import run_empty, run_torch, to_torch
@@ -128,9 +128,13 @@ def attend(
     projected = [H @ params[name] for name in NAMES]
     places, found = [], []
     for block in blocks:
-        queries, keys, values = (_split_heads(model, P[block.rows]) for P in projected)
+        # each (n_docs, num_heads, longest, width)
+        heads = (
+            P[block.rows].unflatten(2, (model.attrs["num_heads"], -1)).transpose(1, 2)
+            for P in projected
+        )
         is_token = block.is_token[:, None, None]  # for all heads, for all queries
-        C = scaled_dot_product_attention(queries, keys, values, attn_mask=is_token)
+        C = scaled_dot_product_attention(*heads, attn_mask=is_token)
         found.append(C.transpose(1, 2).flatten(2)[block.is_token])
         places.append(block.rows[block.is_token])
     return torch.cat(found)[torch.cat(places).argsort()]
@@ -153,19 +157,10 @@ def find_weights(model: Model[InT, OutT], X: Floats2d) -> Floats3d:
     return ops.softmax(scores) if len(X) else scores
 
 
-def _split_heads(model: Model, X: "Tensor") -> "Tensor":
-    """Make `(n_docs, num_heads, longest, width)` of `(n_docs, longest, nI)`."""
-    return X.unflatten(2, (model.attrs["num_heads"], -1)).transpose(1, 2)
-
-
 def _check_weights(model: Model) -> None:
     nI = model.get_dim("nI")
     check_integer(model, "num_heads", 1, nI)
-    num_heads = model.attrs["num_heads"]
-    if nI % num_heads:
-        raise ValueError(
-            f"The attribute 'num_heads' of layer '{model.name}' should divide its "
-            f"width, {nI}, but is {num_heads}. {REMEDY}"
-        )
+    is_right = nI % model.attrs["num_heads"] == 0
+    check_attr(model, "num_heads", is_right, f"a divisor of its width, {nI}")
     for name in NAMES:
         check_param(model, name, (nI, nI))

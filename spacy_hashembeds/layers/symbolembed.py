@@ -1,5 +1,5 @@
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy
 from thinc.api import Model
@@ -82,12 +82,7 @@ def forward(
     return finish_forward(model, rows, output, is_train)
 
 
-def init(
-    initializer: Callable,
-    model: Model[Ints1d, OutT],
-    X: Ints1d | None = None,
-    Y: OutT | None = None,
-) -> None:
+def init(initializer: Callable, model: Model, X: Any = None, Y: Any = None) -> None:
     model.set_dim("nV", len(get_symbols(model)) + 1)
     init_table(initializer, model)
 

@@ -147,9 +147,9 @@ def forward(
 def init(
     initializer: Callable,
     initial_weight: float,
-    model: Model[Ints1d, OutT],
-    X: Ints1d | None = None,
-    Y: OutT | None = None,
+    model: Model,
+    X: Any = None,
+    Y: Any = None,
 ) -> None:
     if _has_symbols(model):
         model.set_dim("nK", len(get_symbols(model)) + 1)
@@ -250,10 +250,7 @@ def weigh_keys(model: Model, ids: Ints1d) -> Weighed:
 
 
 def find_weighted_rows(model: Model, ids: Ints1d) -> tuple[Ints2d, Floats2d]:
-    """Find the rows of `make_table` that a key's vector is made of, and their weights.
-
-    RETURNS (tuple): *Shapes:* `(n, k)`, uint32, and `(n, k)`, float32.
-    """
+    """Find the rows of `make_table` that vectors are made of, and their weights."""
     rows, weight_rows = cast(Any, find_rows(model, ids))
     weights = peek(model, "P").take(weight_rows[:, 0], axis=0)
     combination, nV = _get_combination(model), model.get_dim("nV")

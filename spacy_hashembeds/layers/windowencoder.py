@@ -137,7 +137,6 @@ def lay_rows(
 ) -> Iterator[Rows]:
     """Say which rows each convolution computes: what those after it see.
 
-    convolutions (Sequence[Convolution]): All of them, the first one first.
     lengths (NDArray): The tokens of each Doc that has any.
     pad (int): The rows of zeros between two Docs, and at both ends.
     YIELDS (Rows): For each convolution. The last one computes tokens only.
@@ -160,7 +159,6 @@ def lay_rows(
 def predict(weights: Sequence[Weights], X: NDArray, rows: Iterable[Rows]) -> NDArray:
     """Run all convolutions: each mixes rows with their neighbours, and adds the row.
 
-    weights (Sequence[Weights]): Those of each.
     X (NDArray): All rows. *Shape:* `(n_padded, width)`, float32.
     rows (Iterable[Rows]): For each convolution those that it computes.
     RETURNS (NDArray): *Shape:* `(tokens, width)`, float32.
@@ -235,8 +233,6 @@ def begin_update(
     layers (Convolution): Layers whose weights are checked.
     X (NDArray): What the convolution before has computed. *Shape:* `(n, width)`.
     rows (Rows): Those that this one computes.
-    RETURNS (tuple): The output, and what takes its gradient back to the parameters and
-        to the input.
     """
     W, norm = weights = Weights(*lay_out(layers.maxout, layers.layernorm))
     size = weights.window_size

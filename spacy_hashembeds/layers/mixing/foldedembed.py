@@ -56,21 +56,16 @@ def predict(mixer: Mixer, folded: FoldedTables, keys: NDArray) -> NDArray:
     RETURNS (NDArray): *Shape:* `(n, nO)`, float32.
     """
     if compiled.kernels is not None:
-        columns = _get_columns(mixer, folded)
+        described: Description | None = folded.description
+        if described is None or not described.attrs.is_current():
+            folded.description = described = _describe(mixer, folded)
+        columns = described.columns
         if columns is not None:
             Y = compiled.kernels.embed_folded(folded.F, columns, keys, *folded.norm)
             if Y is not None:
                 return Y
     with one_thread():
         return predict_by_numpy(mixer, folded, keys)
-
-
-def _get_columns(mixer: Mixer, folded: FoldedTables) -> NDArray | None:
-    """Get what the kernel is told, as long as nobody sets other attributes."""
-    described: Description | None = folded.description
-    if described is None or not described.attrs.is_current():
-        folded.description = described = _describe(mixer, folded)
-    return described.columns
 
 
 def _describe(mixer: Mixer, folded: FoldedTables) -> Description:

@@ -30,10 +30,7 @@ def can_embed(mixer: Mixer) -> bool:
 def forward(
     mixer: Mixer, keys: Any, is_train: bool
 ) -> tuple[Array, Callable[[Array], None]]:
-    """Embed tokens by their keys: see `mixedembed.forward`.
-
-    mixer (Mixer): Layers for which `can_embed` is true.
-    """
+    """Embed tokens by their keys: see `mixedembed.forward`."""
     ops: Any = mixer.maxout.ops
     columns, others = _split_columns(mixer)
     keys = ops.asarray(keys)
@@ -43,10 +40,16 @@ def forward(
     widths = [column.width for column in others]
     X, backprop_tables = embed_tables(columns, table_keys, is_train, n_more=sum(widths))
     backprops = _embed_others(others, other_keys, X, is_train)
-    Y, backprop_mixing = _mix(mixer, X, is_train)
+    Y, backprop_maxout = begin_maxout(mixer.maxout, X)
+    Y, backprop_norm = mixer.layernorm(Y, is_train)
+    backprop_dropout: Callable[[Array], Array] | None = None
+    if mixer.dropout is not None:
+        Y, backprop_dropout = mixer.dropout(Y, is_train)
 
     def backprop(dY: Array) -> None:
-        dX = backprop_mixing(dY)
+        if backprop_dropout is not None:
+            dY = backprop_dropout(dY)
+        dX = backprop_maxout(backprop_norm(dY))
         backprop_tables(dX)
         for backprop_column, start, stop in backprops:
             backprop_column(ops.as_contig(dX[:, start:stop]))
@@ -77,24 +80,8 @@ def _embed_others(
     return backprops
 
 
-def _mix(
-    mixer: Mixer, X: Array, is_train: bool
-) -> tuple[Array, Callable[[Array], Array]]:
-    """Mix the columns' vectors, with normalisation and dropout."""
-    best, backprop_maxout = begin_maxout(mixer.maxout, X)
-    Y, backprop_norm = mixer.layernorm(best, is_train)
-    if mixer.dropout is None:
-        return Y, lambda dY: backprop_maxout(backprop_norm(dY))
-    Y, backprop_dropout = mixer.dropout(Y, is_train)
-    return Y, lambda dY: backprop_maxout(backprop_norm(backprop_dropout(dY)))
-
-
 def begin_maxout(maxout: Model, X: Array) -> tuple[Array, Callable[[Array], Array]]:
-    """Do what Thinc's Maxout does, which on a GPU waits for it to check the maxima.
-
-    X (Array): *Shape:* `(n, nI)`, float32.
-    RETURNS (tuple): The output, of shape `(n, nO)`; and the backward pass.
-    """
+    """Do what Thinc's Maxout does, which on a GPU waits for it to check the maxima."""
     ops: Any = maxout.ops
     xp = ops.xp
     W, b = peek(maxout, "W"), peek(maxout, "b")

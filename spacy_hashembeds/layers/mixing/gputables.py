@@ -109,8 +109,6 @@ def _backprop_to_weights(
 ) -> Array:
     """Find the gradient of all weights: the products of rows and what they went to.
 
-    pairs (Array): What `gather_rows` returned.
-    dX (Array): *Shape:* `(n, columns * width)`.
     RETURNS (Array): *Shape:* `(n, rows of a token)`; 0 for tables without weights.
     """
     xp: Any = columns[0].model.ops.xp
@@ -136,11 +134,7 @@ def _split_slots(finders: Sequence[Finder]) -> list[slice]:
 def embed_ids(
     column: Column, ids: Ints1d, is_train: bool
 ) -> tuple[Floats2d, Callable[[Floats2d], Ints1d]]:
-    """Embed integers in one table: the forward pass of a layer that has it.
-
-    ids (Ints1d): *Shape:* `(n,)`, any integer dtype.
-    RETURNS (tuple): The rows, of shape `(n, width)`; and the backward pass.
-    """
+    """Embed integers of any dtype in one table: the forward pass of its layer."""
     ops = column.model.ops
     keys: Array = ops.as_contig(ids, dtype="uint64")
     X, backprop_table = embed_tables([column], keys[:, None], is_train)

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from typing import Any
 
-from numpy.typing import NDArray
 from thinc.api import NumpyOps
 
 from ...kernels.cuda import is_used_by
@@ -41,7 +40,11 @@ def forward(
     if is_used_by(mixer.maxout.ops):
         return gpumixedembed.forward(mixer, keys, is_train)
     if not is_train:
-        return _predict(mixer, fold, keys), lambda dY: None
+        folded = fold.get(mixer)
+        if folded is not None:
+            return foldedembed.predict(mixer, folded, keys), lambda dY: None
+        with one_thread():
+            return cpumixedembed.predict(mixer, keys), lambda dY: None
     fold.expect_update(mixer)
     with one_thread():
         Y, backprop_tokens = cpumixedembed.begin_update(mixer, keys)
@@ -51,11 +54,3 @@ def forward(
             backprop_tokens(dY)
 
     return Y, backprop
-
-
-def _predict(mixer: Mixer, fold: Fold, keys: NDArray) -> NDArray:
-    folded = fold.get(mixer)
-    if folded is not None:
-        return foldedembed.predict(mixer, folded, keys)
-    with one_thread():
-        return cpumixedembed.predict(mixer, keys)
