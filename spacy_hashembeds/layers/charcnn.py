@@ -15,8 +15,8 @@ from ..kernels.characters import (
     split_words,
 )
 from .checks import check_integer, check_param
-from .gradients import inc_grad, inc_table_grad, scatter_rows
-from .params import check_once, peek
+from .params import check_once, inc_grad, peek
+from .table import inc_table_grad, scatter_rows
 
 InT = Sequence[str]
 OutT = Floats2d

@@ -147,8 +147,7 @@ class Proxy:
 def can_freeze(models: Sequence[Model]) -> bool:
     """Tell whether parameters can be frozen.
 
-    Not those on a GPU, or in the memory of another library, which any part of it may
-    write to, or from elsewhere (remote parameters).
+    Not those on a GPU, in memory of another library, which may write to it, or remote.
     """
     stores = [model._params for model in models]
     return all(

@@ -15,7 +15,6 @@ from ..kernels.cuda import is_used_by
 from ..kernels.rows import Hybrid
 from ..kernels.sums import NUMPY_OPS
 from .checks import REMEDY, check_foreign, check_integer
-from .gradients import inc_table_grad
 from .mixing.column import Column, ColumnFunctions
 from .mixing.gputables import GpuCopy, embed_ids
 from .params import check_once
@@ -27,7 +26,14 @@ from .symboltaker import (
     get_symbols,
     sort_symbols,
 )
-from .table import apply_dropout, check_table, finish_layer, get_table, init_table
+from .table import (
+    apply_dropout,
+    check_table,
+    finish_layer,
+    get_table,
+    inc_table_grad,
+    init_table,
+)
 
 InT = TypeVar("InT", bound=Ints1d | Ints2d)
 OutT = Floats2d
@@ -140,14 +146,14 @@ def _count_hashed_rows(model: Model, symbols: Symbols, most: int) -> int:
             "file in 'tables' holds only frequent ones. Make it anew with `spacy "
             "hashembeds tables`."
         )
-    if len(rare) == 0 and len(symbols.frequent) > 0:
-        warnings.warn(
-            f"Each {key} of the corpus has a row of its own, so that the row for all "
-            "others is never trained, and unknown words get what it was initialised "
-            "with. Set 'min_freq' higher.",
-            stacklevel=2,
-        )
     if len(rare) == 0:
+        if len(symbols.frequent) > 0:
+            warnings.warn(
+                f"Each {key} of the corpus has a row of its own, so that the row for "
+                "all others is never trained, and unknown words get what it was "
+                "initialised with. Set 'min_freq' higher.",
+                stacklevel=2,
+            )
         return 1
     seed, num_hashes = model.attrs["seed"], model.attrs["num_hashes"]
     hashes = murmur.hash_keys(NUMPY_OPS, rare, seed=seed, num_hashes=num_hashes)

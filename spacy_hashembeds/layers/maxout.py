@@ -5,14 +5,12 @@ from thinc.api import Model
 
 from ..kernels.mixing import Norm, pieces_first
 from .checks import REMEDY, check_param
-from .gradients import inc_grad
-from .params import check_once, peek
+from .params import check_once, inc_grad, peek
 
 
 def check_maxout(maxout: Model, layernorm: Model, *, nI: int) -> None:
-    """Check a Maxout layer and its layer normalisation when weights arrive.
+    """Check a Maxout layer, of input width `nI`, and its layer normalisation.
 
-    nI (int): The width of the input.
     RAISES (ValueError): If shapes, types or numbers can't be theirs.
     """
     nO = maxout.get_dim("nO")

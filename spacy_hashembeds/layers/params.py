@@ -1,4 +1,4 @@
-"""Read the parameters of a layer, and check them when they arrive."""
+"""Read the parameters of a layer, add to their gradients, and check what arrives."""
 
 from collections.abc import Callable
 from typing import Any, cast
@@ -23,6 +23,11 @@ def peek(model: Model, name: str) -> NDArray:
     if isinstance(store.proxy, Proxy) and key in store._params:
         return cast(NDArray, store._params[key])
     return cast(NDArray, model.get_param(name))
+
+
+def inc_grad(model: Model, name: str, grad: NDArray) -> None:
+    """Add to the gradient of a parameter, whatever the layout of what is added."""
+    model.inc_grad(name, model.ops.as_contig(cast(Any, grad)))
 
 
 def check_once(model: Model, check: Callable[[Model], None], *more: Any) -> None:

@@ -8,9 +8,8 @@ from thinc.types import Floats2d
 from thinc.util import partial
 
 from .checks import check_integer, check_params
-from .gradients import inc_grad, scatter_rows, table_gradient
-from .params import check_once, peek
-from .table import apply_dropout
+from .params import check_once, inc_grad, peek
+from .table import apply_dropout, scatter_rows, table_gradient
 
 InT = Floats2d
 OutT = Floats2d

@@ -7,8 +7,7 @@ from thinc.types import Floats2d
 from thinc.util import partial
 
 from .checks import check_params
-from .gradients import inc_grad
-from .params import check_once, peek
+from .params import check_once, inc_grad, peek
 from .table import apply_dropout
 
 InT = Floats2d

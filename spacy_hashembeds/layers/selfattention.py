@@ -37,8 +37,6 @@ def SelfAttention(
     output, then the findings of all heads. There are no biases, no projection of the
     output, no residual connection and no normalisation, as in the paper.
 
-    nO (int, optional): The width of the output: twice that of the input.
-    nI (int, optional): The width of the input, which the heads share in equal parts.
     num_heads (int): The number of heads; the paper has 5.
 
     *Input and output:* for each Doc a float32 array of shape `(tokens, nI)` and

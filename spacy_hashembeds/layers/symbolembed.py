@@ -95,9 +95,8 @@ def set_symbols(model: Model, symbols: numpy.ndarray) -> None:
     """Give a SymbolEmbed the symbols that get a row of their own.
 
     symbols (numpy.ndarray): *Shape:* `(n,)`, uint64, distinct, in any order.
-    RAISES (ValueError): If the symbols are not of this kind, if `unk` is not a row of
-        the table that they need, or if the layer is initialised already, with another
-        number of them.
+    RAISES (ValueError): If the symbols are not of this kind or number, or `unk` is no
+        row of the table that they need.
     """
     key, unk = model.attrs["key"], model.attrs["unk"]
     symbols = sort_symbols(key, symbols)

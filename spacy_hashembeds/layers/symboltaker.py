@@ -80,7 +80,6 @@ def get_symbols(model: Model) -> Any:
 def sort_symbols(key: str, symbols: NDArray) -> NDArray:
     """Sort symbols, and have nobody change them, since layers check them only once.
 
-    key (str): What they are, for the error.
     RAISES (ValueError): If they are no distinct numbers of type uint64.
     """
     symbols = numpy.sort(symbols, axis=-1)
@@ -99,7 +98,6 @@ def check_unchanged(model: Model, dim: str, n_rows: int, given: str) -> None:
 
     dim (str): The dimension that counts the rows.
     given (str): What the layer is given, for the error.
-    RAISES (ValueError): If they need more or less.
     """
     if model.has_param("E") and model.get_dim(dim) != n_rows:
         raise ValueError(
@@ -123,7 +121,6 @@ def check_symbols(model: Model, *, n_rows: int | None) -> None:
     """Refuse symbols that can't be the layer's. Thinc loads attributes unseen.
 
     n_rows (int, optional): How many rows there are for them and for all other keys.
-    RAISES (ValueError): If there are no symbols yet, or these can't be.
     """
     symbols = get_symbols(model)
     if not are_sorted_symbols(symbols) or len(symbols) + 1 != n_rows:
@@ -137,7 +134,7 @@ def check_symbols(model: Model, *, n_rows: int | None) -> None:
 def look_up(ops: Ops, ids: Any, symbols: NDArray, *, unk: int) -> Any:
     """Find the row of each key, in a table with a row for each symbol.
 
-    ids (Any): An array of integers, of the backend that `ops` are of. *Shape:* `(n,)`.
+    ids (Any): Integers, in an array of these operations. *Shape:* `(n,)`.
     symbols (NDArray): In ascending order, with the rows around `unk`'s.
     unk (int): The row of all other keys.
     RETURNS (Any): *Shape:* `(n, 1)`, uint32.

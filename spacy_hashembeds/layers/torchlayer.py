@@ -78,9 +78,8 @@ def run_empty(
 ) -> tuple[list[Floats2d], Callable[[list[Floats2d]], list[Floats2d]]]:
     """Give the output of a layer for Docs without tokens, and what leads back."""
     ops, nO, nI = model.ops, model.get_dim("nO"), model.get_dim("nI")
-    return [ops.alloc2f(0, nO) for _ in Xs], lambda dYs: [
-        ops.alloc2f(0, nI) for _ in dYs
-    ]
+    empty = [ops.alloc2f(0, nO) for _ in Xs]
+    return empty, lambda dYs: [ops.alloc2f(0, nI) for _ in dYs]
 
 
 def to_torch(ops: Ops, array: Any) -> "torch.Tensor":

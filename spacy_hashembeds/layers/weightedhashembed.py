@@ -12,7 +12,6 @@ from ..kernels.cuda import is_used_by
 from ..kernels.rows import Hashing
 from .checks import REMEDY, check_choice, check_foreign, check_integer, check_param
 from .combination import COMBINE, Combination
-from .gradients import inc_table_grad
 from .mixing.column import Column, ColumnFunctions, Weighed
 from .mixing.gputables import GpuCopy, embed_ids
 from .params import check_once, peek
@@ -25,7 +24,7 @@ from .symboltaker import (
     look_up,
     sort_symbols,
 )
-from .table import apply_dropout, finish_layer, get_table
+from .table import apply_dropout, finish_layer, get_table, inc_table_grad
 
 # How far weights begin from where they are told to: a standard deviation.
 _SPREAD = 0.0005
@@ -70,8 +69,8 @@ def WeightedHashEmbed(
     key (str, optional): What the symbols are, e.g. "NORM": tells which of several
         tables a layer waits for.
     same_hash (bool): Whether the components are chosen by the row of the weights, as
-        in the paper's experiments, rather than by the key itself: keys with the same
-        weights are then the same to the model.
+        in the paper's experiments, rather than by the key itself: keys of one row are
+        then the same to the model.
     combine (str): "sum" adds the weighted components up, "concat" puts them side by
         side.
     append_weights (bool): Whether to put the weights beside them.

@@ -41,13 +41,7 @@ Multiply = Callable[[NDArray], NDArray]
 
 
 class Convolution(NamedTuple):
-    """The layers of one convolution.
-
-    window (Model): Thinc's expand_window.
-    maxout (Model): Thinc's Maxout, over a row and its neighbours.
-    layernorm (Model): Thinc's LayerNorm.
-    dropout (Model): Thinc's Dropout.
-    """
+    """Thinc's layers of one convolution. Maxout is over a row and its neighbours."""
 
     window: Model
     maxout: Model
@@ -103,20 +97,15 @@ class LaidOut(Derived[list[Weights]]):
     """Caches the weights of an encoder, laid out."""
 
     def get(self, convolutions: Sequence[Convolution]) -> list[Weights]:
-        """Get the weights of each convolution.
+        """Get the weights of each convolution, which are checked."""
 
-        RAISES (ValueError): If they can't be those of their layers.
-        """
+        def compute() -> list[Weights]:
+            for layers in convolutions:
+                layers.check_weights()
+            return [Weights(*lay_out(c.maxout, c.layernorm)) for c in convolutions]
+
         models = [layer for c in convolutions for layer in (c.maxout, c.layernorm)]
-        compute = partial(_lay_out_all, convolutions)
-        weights = self.get_or_compute(models, compute)
-        return compute() if weights is None else weights
-
-
-def _lay_out_all(convolutions: Sequence[Convolution]) -> list[Weights]:
-    for layers in convolutions:
-        layers.check_weights()
-    return [Weights(*lay_out(c.maxout, c.layernorm)) for c in convolutions]
+        return self.get_or_compute(models, compute) or compute()
 
 
 class Rows(NamedTuple):
@@ -202,10 +191,9 @@ def _multiply_windows(weights: Weights, X: NDArray, rows: NDArray) -> NDArray:
 def share_products(weights: Weights, X: NDArray, n_computed: int) -> Multiply | None:
     """Multiply equal rows once, for each place in a window that they may have.
 
-    The product of a window is the sum of those of its rows.
+    The product of a window is the sum of those of its rows. None if that saves no time.
 
     n_computed (int): How many windows there are to multiply.
-    RETURNS (Multiply, optional): Sums the products. None if that saves no time.
     """
     if n_computed < FEW_ROWS:
         return None

@@ -53,11 +53,7 @@ def predict(mixer: Mixer, keys: NDArray) -> NDArray:
 
 
 def begin_update(mixer: Mixer, keys: NDArray) -> tuple[NDArray, Callable]:
-    """Embed tokens by their keys, in training: see `predict`.
-
-    RETURNS (tuple): The output of `predict`, after dropout, and what takes its gradient
-        to the parameters of all layers.
-    """
+    """Embed tokens by their keys, in training: see `mixedembed.forward`."""
     mixer.check()
     tokens = find_distinct_rows(keys)
     W, norm = lay_out(mixer.maxout, mixer.layernorm)

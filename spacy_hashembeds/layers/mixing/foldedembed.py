@@ -48,13 +48,7 @@ class Description(NamedTuple):
 
 
 def predict(mixer: Mixer, folded: FoldedTables, keys: NDArray) -> NDArray:
-    """Embed tokens by their keys.
-
-    keys (NDArray): A column for each of the mixer's. *Shape:* `(n, columns)`, uint64,
-        n > 0.
-    RAISES (ValueError): If attributes can't be those of their layers.
-    RETURNS (NDArray): *Shape:* `(n, nO)`, float32.
-    """
+    """Embed tokens by their keys: see `mixedembed.forward`."""
     if compiled.kernels is not None:
         described: Description | None = folded.description
         if described is None or not described.attrs.is_current():

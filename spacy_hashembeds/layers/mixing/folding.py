@@ -66,10 +66,7 @@ class Fold(Derived[FoldedTables]):
         self._awaiting = peek(mixer.layernorm, "b")
 
     def get(self, mixer: Mixer) -> FoldedTables | None:
-        """Get the folded tables, or None if they can't be used this time.
-
-        RAISES (ValueError): If weights or attributes can't be those of their layers.
-        """
+        """Get the folded tables, or None if they can't be used this time."""
         found = self.find(mixer.folded, mixer.embedding)
         if found is not None:
             return found

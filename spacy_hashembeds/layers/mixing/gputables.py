@@ -11,8 +11,7 @@ from thinc.types import Floats2d, Ints1d
 
 from ...kernels.cuda import gather_rows, scatter_rows
 from ...kernels.rows import Array, Finder, Table
-from ..gradients import table_gradient
-from ..table import get_table
+from ..table import get_table, table_gradient
 from .column import Column, Weighed
 
 

@@ -30,7 +30,6 @@ def forward(
     """Embed tokens by their keys.
 
     mixer (Mixer): Layers for which `can_embed` is true.
-    fold (Fold): Caches what can be computed from their weights alone.
     keys (Any): A column for each of the mixer's, in memory of the processor or of the
         GPU. *Shape:* `(n, columns)`, uint64, n > 0.
     RAISES (ValueError): If weights or attributes can't be those of their layers.

@@ -16,9 +16,7 @@ class Mixer:
     """The layers that embed tokens together.
 
     columns (Sequence[Column]): What embeds the columns of keys, in order.
-    maxout (Model): Thinc's Maxout, over the columns' vectors side by side.
-    layernorm (Model): Thinc's LayerNorm.
-    dropout (Model, optional): Thinc's Dropout.
+    maxout, layernorm, dropout (Model): Thinc's, over their vectors side by side.
     """
 
     columns: Sequence[Column]
