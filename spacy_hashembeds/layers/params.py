@@ -43,7 +43,7 @@ def check_once(model: Model, check: Callable[[Model], None], *more: Any) -> None
     if not (store.proxy is None or isinstance(store.proxy, Proxy)):
         check(model)  # what comes from elsewhere can be other arrays each time
         return
-    attrs = [value for name, value in model.attrs.items() if name != "dropout_rate"]
+    attrs = {**model.attrs, "dropout_rate": None}.values()
     state = (*store._params.values(), *attrs, *model._dims.values(), *more)
     checked = _checked.get(store, ())
     if are_same(checked, state):
