@@ -10,7 +10,6 @@ from wasabi import msg
 from spacy_hashembeds.acceleration.machine import (
     Spread,
     find_disturbances,
-    find_other_work,
     watch_machine,
 )
 from spacy_hashembeds.files import write_json
@@ -61,5 +60,5 @@ def run_benchmark(
 def _warn_of_other_work() -> None:
     with watch_machine() as machine:
         sleep(_SECONDS_TO_WATCH)
-    for disturbance in find_other_work(machine):
+    for disturbance in find_disturbances(machine, {}):
         msg.warn("The machine is not idle: results may be worthless", disturbance)

@@ -33,10 +33,8 @@ _Target = TypeVar("_Target", type[Language], Language)
 def create_count_symbols(
     *, corpus: str = "corpora.train", min_freq: int = 10, limit: int = 0
 ) -> Callable[[Language], None]:
-    """Have the symbols of a corpus counted for every embedder that waits for them.
-
-    These are embedders with an argument `tables`, such as `MultiEmbed`, that have no
-    file there.
+    """Have the symbols of a corpus counted for every embedder that waits for them:
+    those with an argument `tables`, such as `MultiEmbed`, that have no file there.
 
     For `[initialize.before_init]`. The counting itself happens when the first such
     layer is initialised, once for all of them: only then are the lookups and the
@@ -59,18 +57,13 @@ def create_count_symbols(
     check_integers(0, limit=limit)
 
     def count_for_waiting_layers(nlp: Language) -> None:
-        def read() -> Counts:
-            counts = count_values(read_docs(nlp, corpus, limit), attrs)
-            _check_counts(
-                counts,
-                f"the corpus '{corpus}'",
-                "Does its path point to the training data?",
-            )
-            return counts
-
-        waiting = _find_waiting(nlp)
-        attrs = _find_attributes(waiting)
-        _let_wait(waiting, read, min_freq, nlp)
+        _let_wait(
+            nlp,
+            lambda attrs: read_docs(nlp, corpus, limit),
+            min_freq,
+            name=f"the corpus '{corpus}'",
+            remedy="Does its path point to the training data?",
+        )
 
     return count_for_waiting_layers
 
@@ -84,16 +77,10 @@ def count_symbols(
 ) -> None:
     """Have the symbols of docs counted for every embedder that waits for them.
 
-    These are embedders with an argument `tables`, such as `MultiEmbed`, that have no
-    file there.
-
     For training without a config: call it before `nlp.initialize`, with the same
     components enabled. It does what the callback `spacy-hashembeds.count_symbols.v1`
     does, and the layers go by its symbols rather than by that callback's. The last call
-    counts.
-
-    As there, the counting itself happens in `nlp.initialize`, when the first such layer
-    is initialised. Until then `examples` is held on to.
+    counts. Until the first layer is initialised, `examples` is held on to.
 
     nlp (Language): The pipeline.
     examples (Iterable[Example | Doc]): The training data. Of Examples, the predicted
@@ -104,9 +91,8 @@ def count_symbols(
     limit (int): Read at most this many, or all if 0. For data without an end.
     RAISES (TypeError): If `nlp` is no pipeline, or `examples` holds no Examples or
         Docs; of an iterator, that shows in `nlp.initialize`.
-    RAISES (ValueError): If no layer waits for symbols, if `min_freq` is below 1 or
-        `limit` below 0; in `nlp.initialize`, if there is not a token in `examples`, or
-        if they are of another language.
+    RAISES (ValueError): If no layer waits for symbols, or for bad numbers; in
+        `nlp.initialize`, if there is not a token in `examples`, or another language.
     """
     check_pipeline(nlp)
     check_items("Examples or Docs", examples=examples)
@@ -115,47 +101,73 @@ def count_symbols(
             _check_type(item)
     check_integers(1, min_freq=min_freq)
     check_integers(0, limit=limit)
-    waiting = _find_waiting(nlp, again=True)
-    if not waiting:
+
+    def read(attrs: Sequence[str]) -> Iterator[Doc]:
+        for item in islice(examples, limit or None):
+            yield _get_doc(item, nlp)
+        if "NORM" in attrs:
+            _warn_of_old_norms(nlp)
+
+    remedy = "A generator can be read only once: give a list, or another generator."
+    if not _let_wait(nlp, read, min_freq, name="'examples'", remedy=remedy, again=True):
         raise ValueError(
             "'nlp' should have an embedder that waits for symbols, but has none "
             f"(components: {', '.join(nlp.pipe_names) or 'none'}). Add it before, and "
             "leave out its argument `tables`."
         )
-    attrs = _find_attributes(waiting)
-
-    def read() -> Counts:
-        docs = (_get_doc(item, nlp) for item in islice(examples, limit or None))
-        counts = count_values(docs, attrs)
-        _check_counts(
-            counts,
-            "'examples'",
-            "A generator can be read only once: give a list, or another generator.",
-        )
-        if "NORM" in attrs:
-            _warn_of_old_norms(nlp)
-        return counts
-
-    _let_wait(waiting, read, min_freq, nlp)
-
-
-def _find_attributes(models: list[Model]) -> list[str]:
-    return sorted({e.attrs["key"] for m in models for e in find_symbol_takers(m)})
 
 
 def _let_wait(
-    models: list[Model], read: Callable[[], Counts], min_freq: int, nlp: Language
-) -> None:
-    """Have embedders get the symbols when the first of them is initialised."""
+    nlp: Language,
+    read: Callable[[Sequence[str]], Iterable[Doc]],
+    min_freq: int,
+    *,
+    name: str,
+    remedy: str,
+    again: bool = False,
+) -> list[Model]:
+    """Have embedders get the symbols when the first of them is initialised.
+
+    read (Callable): Reads the corpus, given the attributes that are counted.
+    name, remedy (str): What errors call the corpus, and what to do where it is empty.
+    again (bool): Whether to find those too that wait for another corpus to be counted.
+    RETURNS (list[Model]): The embedders.
+    """
+    models = [
+        model
+        for model in find_waiting(nlp, find_symbol_waiters)
+        if not has_symbol_source(model, but_for_once=again)
+    ]
+    attrs = sorted({e.attrs["key"] for m in models for e in find_symbol_takers(m)})
 
     @cache
     def get_tables() -> SymbolTables:
-        tables = cut_symbols(read(), min_freq=min_freq, lang=nlp.vocab.lang or "")
-        _log_sizes(tables)
+        counts = count_values(read(attrs), attrs)
+        _check_counts(counts, name, remedy)
+        tables = cut_symbols(counts, min_freq=min_freq, lang=nlp.vocab.lang or "")
+        sizes = ", ".join(f"{k} {len(t.symbols)}" for k, t in tables.tables.items())
+        logger.info("Counted symbols seen %d times or more: %s", min_freq, sizes)
         return tables
 
     for model in models:
         model.attrs["symbol_source"] = SymbolSource(get_tables, is_for_once=True)
+    return models
+
+
+def _check_counts(counts: Counts, name: str, remedy: str) -> None:
+    if not any(counts.values()):
+        raise ValueError(
+            f"There is not a token in {name}, so there are no symbols to count. "
+            f"{remedy}"
+        )
+    for attr, counter in counts.items():
+        if set(counter) == {0}:
+            warnings.warn(
+                f"No token in {name} has a value for {attr}: all will share one row. "
+                "Attributes that components set, such as POS, are not there yet when "
+                "the pipeline is trained.",
+                stacklevel=2,
+            )
 
 
 def _get_doc(item: Example | Doc, nlp: Language) -> Doc:
@@ -195,23 +207,29 @@ def _warn_of_old_norms(nlp: Language) -> None:
         )
 
 
-def _find_waiting(nlp: Language, *, again: bool = False) -> list[Model]:
-    """Find the embedders that are to be initialised and wait for symbols.
+def find_waiting(
+    nlp: Language, find: Callable[[Model], Iterable[Model]]
+) -> list[Model]:
+    """Find the layers that are to be initialised and need a corpus to be counted.
 
-    again (bool): Whether to find those too that wait for a corpus to be counted.
+    Frozen and sourced components are disabled while others are initialised. Those that
+    have no weights yet count too: `spacy pretrain` disables all components before it
+    initialises one of them.
 
-    Those of disabled components count too if they have no weights yet: `spacy pretrain`
-    disables all components before it initialises one of them.
+    find (Callable): Finds such layers in the model of a component.
     """
-    models = []
-    for name, pipe in nlp.components:
-        model = getattr(pipe, "model", None)
-        for embed in find_symbol_waiters(model) if isinstance(model, Model) else ():
-            is_new = not any(e.has_param("E") for e in find_symbol_takers(embed))
-            is_free = not has_symbol_source(embed, but_for_once=again)
-            if (name in nlp.pipe_names or is_new) and is_free:
-                models.append(embed)
-    return models
+    enabled = set(nlp.pipe_names)
+    return [
+        waiter
+        for name, pipe in nlp.components
+        if isinstance(model := getattr(pipe, "model", None), Model)
+        for waiter in find(model)
+        if name in enabled or not _has_weights(waiter)
+    ]
+
+
+def _has_weights(model: Model) -> bool:
+    return any(n.has_param(name) for n in model.walk() for name in n.param_names)
 
 
 def read_docs(nlp: Language, corpus: str, limit: int) -> Iterator[Doc]:
@@ -249,27 +267,6 @@ def _get_reader(config: dict[str, Any], corpus: str) -> Callable:
             f"but is '{corpus}'. There are: {', '.join(config.get('corpora', {}))}."
         )
     return reader
-
-
-def _check_counts(counts: Counts, name: str, remedy: str) -> None:
-    if not any(counts.values()):
-        raise ValueError(
-            f"There is not a token in {name}, so there are no symbols to count. "
-            f"{remedy}"
-        )
-    for attr, counter in counts.items():
-        if set(counter) == {0}:
-            warnings.warn(
-                f"No token in {name} has a value for {attr}: all will share one row. "
-                "Attributes that components set, such as POS, are not there yet when "
-                "the pipeline is trained.",
-                stacklevel=2,
-            )
-
-
-def _log_sizes(tables: SymbolTables) -> None:
-    sizes = ", ".join(f"{k} {len(t.symbols)}" for k, t in tables.tables.items())
-    logger.info("Counted symbols seen %d times or more: %s", tables.min_freq, sizes)
 
 
 def create_use_fastest_blas() -> Callable[[_Target], _Target]:

@@ -1,4 +1,8 @@
-"""Checks of arguments, made when a model is built or a function called."""
+"""Checks of arguments, made when a model is built or a function called.
+
+Each raises a ValueError, or of a type that is wrong a TypeError, which names the first
+argument that is not as it should be, what it is and what it should be.
+"""
 
 import reprlib
 from collections.abc import Iterable, Sequence
@@ -23,9 +27,8 @@ _NAMES = {attr_id: name for name, attr_id in IDS.items() if name}
 def check_attributes(attrs: Sequence[str | int]) -> list[str]:
     """Check token attributes as a config gives them.
 
-    attrs (Sequence[str | int]): Names or IDs, e.g. `["NORM", 68]`. An ID may be text
-        too, as those of a config are to some spaCy 3.8.
-    RAISES (ValueError): If there are none, or one that spaCy doesn't know.
+    attrs (Sequence[str | int]): Names or IDs, e.g. `["NORM", 68]`, at least one. An ID
+        may be text too, as those of a config are to some spaCy 3.8.
     RETURNS (list[str]): Their names.
     """
     if isinstance(attrs, str) or not attrs:
@@ -50,10 +53,7 @@ def _get_attribute_name(attr: str | int) -> str:
 
 
 def check_integers(minimum: int, maximum: int | None = None, **arguments: int) -> None:
-    """Check that arguments are integers, and neither too small nor too large.
-
-    RAISES (ValueError): Naming the first that is not.
-    """
+    """Check that arguments are integers, and neither too small nor too large."""
     bounds = f"{minimum} or more" if maximum is None else f"{minimum} to {maximum}"
     for name, value in arguments.items():
         is_integer = isinstance(value, int) and not isinstance(value, bool)
@@ -62,12 +62,7 @@ def check_integers(minimum: int, maximum: int | None = None, **arguments: int) -
 
 
 def check_rows(names: Sequence[str], **arguments: Sequence[int]) -> None:
-    """Check that arguments have a number of rows for each attribute.
-
-    names (Sequence[str]): The attributes.
-    RAISES (ValueError): If one has fewer or more numbers, or one that is too
-        small or too large.
-    """
+    """Check that arguments have a possible number of rows for each attribute."""
     for argument, rows in arguments.items():
         if not isinstance(rows, Sequence) or len(rows) != len(names):
             raise ValueError(
@@ -85,10 +80,7 @@ def check_rows(names: Sequence[str], **arguments: Sequence[int]) -> None:
 
 
 def check_choice(known: Sequence[str], **arguments: str) -> None:
-    """Check that arguments are among known ones.
-
-    RAISES (ValueError): Naming the first that is not.
-    """
+    """Check that arguments are among known ones."""
     for name, value in arguments.items():
         if value not in known:
             raise ValueError(
@@ -98,35 +90,23 @@ def check_choice(known: Sequence[str], **arguments: str) -> None:
 
 
 def check_dropout(dropout: float | None, *, name: str = "dropout") -> None:
-    """Check a rate of dropout.
-
-    name (str): The argument that it is.
-    RAISES (ValueError): If it is none.
-    """
-    is_number = isinstance(dropout, int | float) and not isinstance(dropout, bool)
-    if dropout is not None and not (is_number and 0 <= dropout < 1):
-        raise ValueError(
-            f"'{name}' should be in [0, 1) or null, but is {_quote(dropout)}."
-        )
+    """Check a rate of dropout, which is the argument `name`."""
+    if dropout is not None:
+        check_shares("[0, 1) or null", **{name: dropout})
 
 
-def check_shares(**arguments: float) -> None:
-    """Check that arguments are shares of a whole, and none the whole itself.
-
-    RAISES (ValueError): Naming the first that is not.
-    """
+def check_shares(bounds: str = "[0, 1)", **arguments: float) -> None:
+    """Check that arguments are shares of a whole, and none the whole itself."""
     for name, value in arguments.items():
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
         if not (is_number and 0 <= value < 1):
-            raise ValueError(f"'{name}' should be in [0, 1), but is {_quote(value)}.")
+            raise ValueError(f"'{name}' should be in {bounds}, but is {_quote(value)}.")
 
 
 def check_types(types: type | UnionType, expected: str, **arguments: object) -> None:
-    """Check that arguments are of the types that they should be.
+    """Check that arguments are of these types.
 
-    types (type | UnionType): The types.
     expected (str): The same in words, and where to get it.
-    RAISES (TypeError): Naming the first that is of another type.
     """
     for name, value in arguments.items():
         if not isinstance(value, types):
@@ -134,10 +114,7 @@ def check_types(types: type | UnionType, expected: str, **arguments: object) -> 
 
 
 def check_pipeline(nlp: object) -> None:
-    """Check that `nlp` is a pipeline.
-
-    RAISES (TypeError): If it is not.
-    """
+    """Check that `nlp` is a pipeline."""
     check_types(Language, "a pipeline (Language), as spacy.load returns it", nlp=nlp)
 
 
@@ -145,7 +122,6 @@ def check_items(expected: str, **arguments: object) -> None:
     """Check that arguments hold items. A text or a Doc is one item, and holds none.
 
     expected (str): What they should hold, in words.
-    RAISES (TypeError): Naming the first that doesn't.
     """
     for name, value in arguments.items():
         is_one = isinstance(value, str | bytes | Doc)

@@ -7,7 +7,6 @@ import numpy as np
 from numpy.typing import NDArray
 from spacy.language import Language
 from spacy.util import logger, minibatch
-from thinc.api import Model
 
 from .architectures.classifiers.dictionary import (
     NgramKind,
@@ -16,7 +15,7 @@ from .architectures.classifiers.dictionary import (
 )
 from .architectures.embedders import character_ngrams
 from .architectures.embedders.character_ngrams import CharacterNgrams
-from .callbacks import read_docs
+from .callbacks import find_waiting, read_docs
 from .checks import check_integers
 
 #: How many Docs are read at a time.
@@ -63,7 +62,7 @@ def create_count_ngrams(
         def get_ngrams(kind: NgramKind) -> NDArray:
             return _count(nlp, kind, max_ngrams, corpus, limit)
 
-        for model in _find_waiting(nlp):
+        for model in find_waiting(nlp, find_ngram_waiters):
             kind = model.attrs["ngram_source"].kind
             model.attrs["ngram_source"] = NgramSource(kind, get_ngrams)
 
@@ -95,30 +94,10 @@ def create_count_character_ngrams(
         def get_ngrams(kind: CharacterNgrams) -> NDArray:
             return _count(nlp, kind, kind.max_ngrams, corpus, limit)
 
-        for model in _find_waiting_embedders(nlp):
+        for model in find_waiting(nlp, character_ngrams.find_ngram_waiters):
             model.attrs["ngram_source"] = character_ngrams.NgramSource(get_ngrams)
 
     return count_for_waiting_embedders
-
-
-def _find_waiting_embedders(nlp: Language) -> list[Model]:
-    """Find the embedders that are to be initialised and have n-grams to be counted.
-
-    Those of disabled components count too if they have no weights yet: `spacy pretrain`
-    disables all components before it initialises one of them.
-    """
-    models = [
-        (name, waiter)
-        for name, pipe in nlp.components
-        if isinstance(model := getattr(pipe, "model", None), Model)
-        for waiter in character_ngrams.find_ngram_waiters(model)
-    ]
-    enabled = set(nlp.pipe_names)
-    return [m for name, m in models if name in enabled or not _has_weights(m)]
-
-
-def _has_weights(model: Model) -> bool:
-    return any(n.has_param(name) for n in model.walk() for name in n.param_names)
 
 
 def _count(
@@ -133,31 +112,13 @@ def _count(
     for docs in minibatch(read_docs(nlp, corpus, limit), _BATCH):
         counter.add(kind.read(docs))
     ngrams = counter.get_most_frequent()
-    _check_ngrams(ngrams, corpus)
-    return ngrams
-
-
-def _find_waiting(nlp: Language) -> list[Model]:
-    """Find the classifiers that are to be initialised and have a dictionary.
-
-    Frozen and sourced components are disabled while the others are initialised.
-    """
-    models = (getattr(pipe, "model", None) for _, pipe in nlp.pipeline)
-    return [
-        waiter
-        for model in models
-        if isinstance(model, Model)
-        for waiter in find_ngram_waiters(model)
-    ]
-
-
-def _check_ngrams(ngrams: NDArray, corpus: str) -> None:
     if len(ngrams) == 0:
         raise ValueError(
             f"There is not a word in the corpus '{corpus}', so there are no n-grams to "
             "count. Does its path point to the training data?"
         )
     logger.info("Counted n-grams: %d are known from now on", len(ngrams))
+    return ngrams
 
 
 class NgramCounter:

@@ -1,14 +1,14 @@
 """What commands print and notebooks show: tables, sentences and bars, in plain form."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from jinja2 import BaseLoader, Environment, StrictUndefined
 from wasabi import Printer
 
 from .controls import show_controls
-from .html_templates import make_environment
 
 
 @dataclass(frozen=True)
@@ -88,29 +88,28 @@ def show(parts: Iterable[Part], printer: Printer) -> str:
 
     RETURNS (str): The parts as text, if the printer prints nothing.
     """
-    shown = [text for part in parts for text in _show(part, printer)]
+    shown: list[str | None] = []
+    for part in parts:
+        if isinstance(part, Heading):
+            shown.append(printer.divider(show_controls(part.text)))
+        elif isinstance(part, Sentence):
+            shown.append(getattr(printer, part.kind)(show_controls(part.text)))
+        elif isinstance(part, Table) and part.rows:
+            if part.title is not None:
+                shown.append(printer.divider(show_controls(part.title)))
+            if part.legend is not None:
+                shown.append(printer.text(show_controls(part.legend)))
+            table = printer.table(
+                [list(map(_show_in_a_line, row)) for row in part.rows],
+                header=[show_controls(name) for name in part.header],
+                aligns=tuple(part.all_aligns),
+                divider=True,
+                max_col=100,
+                # so that most tables fit 80 columns
+                spacing=2,
+            )
+            shown.append(table)
     return "\n".join(filter(None, shown))
-
-
-def _show(part: Part, printer: Printer) -> Iterator[str | None]:
-    if isinstance(part, Heading):
-        yield printer.divider(show_controls(part.text))
-    elif isinstance(part, Sentence):
-        yield getattr(printer, part.kind)(show_controls(part.text))
-    elif isinstance(part, Table) and part.rows:
-        if part.title is not None:
-            yield printer.divider(show_controls(part.title))
-        if part.legend is not None:
-            yield printer.text(show_controls(part.legend))
-        yield printer.table(
-            [list(map(_show_in_a_line, row)) for row in part.rows],
-            header=[show_controls(name) for name in part.header],
-            aligns=tuple(part.all_aligns),
-            divider=True,
-            max_col=100,
-            # so that most tables fit 80 columns
-            spacing=2,
-        )
 
 
 def _show_in_a_line(cell: str) -> str:
@@ -182,15 +181,36 @@ def render(parts: Iterable[Part]) -> str:
     return show_controls(page)
 
 
+def make_environment(loader: BaseLoader | None = None) -> Environment:
+    """Make an environment for templates of HTML: all text is escaped, and what a
+    template names has to be there.
+
+    loader (BaseLoader, optional): Where templates are found by their names.
+    """
+    return Environment(
+        loader=loader,
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+
 def format_fields(record: dict[str, Any], *keys: str) -> list[str]:
-    """Format numbers: floats with two places, and what is not there as '-'."""
-    return [_format_number(record[key]) for key in keys]
+    """Format numbers, also several of a field: floats with two places, and what is not
+    there as '-'. Text stays as it is.
+    """
+    return [_format_field(record[key]) for key in keys]
 
 
-def _format_number(number: int | float | None) -> str:
-    if number is None:
+def _format_field(field: Any) -> str:
+    if isinstance(field, list):
+        return " ".join(map(_format_field, field))
+    if isinstance(field, str):
+        return field
+    if field is None:
         return "-"
-    return f"{number:,.2f}" if isinstance(number, float) else f"{number:,}"
+    return f"{field:,.2f}" if isinstance(field, float) else f"{field:,}"
 
 
 def format_percent(share: float | None) -> str:

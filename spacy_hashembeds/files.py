@@ -5,14 +5,14 @@ import json
 import os
 import re
 import reprlib
+import secrets
 import shutil
-import stat
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from math import isinf
+from math import isfinite
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 STANDARD_OUTPUT = Path("/dev/stdout")
 
@@ -54,8 +54,8 @@ def parse_json(text: str) -> dict[str, Any]:
     try:
         data = json.loads(
             text,
-            parse_constant=_refuse_constant,
-            parse_float=_parse_float,
+            parse_constant=_parse_number,
+            parse_float=_parse_number,
             object_pairs_hook=_make_object,
         )
     except RecursionError:
@@ -65,10 +65,12 @@ def parse_json(text: str) -> dict[str, Any]:
     return data
 
 
-def _parse_float(text: str) -> float:
-    """Refuse what is no constant, but larger than any float."""
+def _parse_number(text: str) -> float:
+    """Refuse NaN and what is infinite, or larger than any float."""
     number = float(text)
-    return _refuse_constant(text) if isinf(number) else number
+    if not isfinite(number):
+        raise ValueError(f"it holds {text}, which is no number in JSON")
+    return number
 
 
 def _make_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -78,10 +80,6 @@ def _make_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
             raise ValueError(f"it holds {quote(key)} twice in one object")
         made[key] = value
     return made
-
-
-def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(f"it holds {name}, which is no number in JSON")
 
 
 @contextmanager
@@ -103,71 +101,52 @@ def replacing(path: str | Path) -> Iterator[Path]:
     is_stream = _is_stream(path)
     target = Path(os.path.realpath(path))
     folder = Path(tempfile.gettempdir()) if is_stream else target.parent
-    prefix = f".{path.stem}-"
-    with _naming(path, instead_of=str(folder / prefix)):
+    with _naming(path, instead_of=str(folder / f".{path.stem}-")):
         folder.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(path.suffix, prefix, folder)
-        os.close(handle)
-        temporary = Path(name)
+        is_new = not is_stream and not target.exists()
+        temporary = _make_beside(path, folder, 0o666 if is_new else 0o600)
         try:
             yield temporary
             if is_stream:
                 _copy(temporary, path)
             else:
-                temporary.chmod(_get_mode(target))
+                if not is_new:
+                    shutil.copymode(target, temporary)
                 os.replace(temporary, target)
         finally:
             temporary.unlink(missing_ok=True)
 
 
-def check_target(
-    path: str | Path | None, inputs: Iterable[str | Path | None] = ()
-) -> None:
-    """Check, before the work, that a file can be written, and without a loss.
-
-    path (str | Path, optional): The file to write, if there is one. An open file, or
-        what is no file to replace, such as a device, is not looked at.
-    inputs (Iterable[str | Path | None]): What is read: files, and folders in which
-        nothing may be written. What is not there, such as the name of a package, and
-        None are left out.
-    RAISES (FileExistsError): If it is one of the inputs, or in one.
-    RAISES (OSError): If its folder is a file, or can't be written to, or its name is
-        too long.
-    """
-    if path is None:
-        return
-    path = Path(path)
-    if _is_stream(path):
-        return
-    for source in inputs:
-        if source is not None:
-            _check_is_no_input(path, Path(source))
-    _check_place(path)
-
-
 def check_targets(
     paths: Iterable[str | Path | None], inputs: Iterable[str | Path | None] = ()
 ) -> None:
-    """Check files that one command writes as `check_target` does, and that none of them
-    is another one, or would have to be a folder for it.
+    """Check, before the work, that files can be written, and without a loss.
 
-    paths (Iterable[str | Path | None]): The files to write.
-    inputs (Iterable[str | Path | None]): What is read, as for `check_target`.
-    RAISES (FileExistsError): If two are one file, too.
-    RAISES (OSError): As `check_target`.
+    paths (Iterable[str | Path | None]): The files to write, where they are given. Open
+        files, and what is no file to replace, such as a device, are not looked at.
+    inputs (Iterable[str | Path | None]): What is read: files, and folders in which
+        nothing may be written. What is not there, such as the name of a package, and
+        None are left out.
+    RAISES (FileExistsError): If one is among the inputs, or in one, or is another file
+        to write, or would have to be a folder for it.
+    RAISES (OSError): If its folder is a file, or can't be written to, or its name is
+        too long.
     """
-    sources, places = list(inputs), set[Path]()
-    for path in paths:
-        check_target(path, sources)
-        if path is None or _is_stream(Path(path)):
+    sources = [Path(source) for source in inputs if source is not None]
+    places: list[Path] = []
+    for path in (Path(path) for path in paths if path is not None):
+        if _is_stream(path):
             continue
+        for source in filter(Path.exists, sources):
+            _check_is_no_input(path, source)
+        _check_place(path)
         place = Path(os.path.realpath(path))
         if any(p in (place, *place.parents) or place in p.parents for p in places):
             raise FileExistsError(
                 f"'{path}' can't be written: it would replace another file that is to "
                 "be written. Name two files that differ."
             )
-        places.add(place)
+        places.append(place)
 
 
 def choose_suffix(path: str | Path, suffixes: Sequence[str]) -> str:
@@ -197,8 +176,6 @@ def _is_stream(path: Path) -> bool:
 
 
 def _check_is_no_input(path: Path, source: Path) -> None:
-    if not source.exists():
-        return
     remedy = "Name a file elsewhere to write."
     target, place = (Path(os.path.realpath(name)) for name in (path, source))
     # a file may have several names, without being a link
@@ -227,9 +204,14 @@ def _check_place(path: Path) -> None:
         for name in target.relative_to(folder).parts:
             with suppress(FileNotFoundError):
                 os.lstat(folder / name)  # fails if the name is too long
-        handle, temporary = tempfile.mkstemp(path.suffix, f".{path.stem}-", folder)
-        os.close(handle)
-        os.unlink(temporary)
+        _make_beside(path, folder, 0o600).unlink()
+
+
+def _make_beside(path: Path, folder: Path, mode: int) -> Path:
+    """Make an empty file that is written in place of another, with its suffix."""
+    temporary = folder / f".{path.stem}-{secrets.token_hex(4)}{path.suffix}"
+    temporary.touch(mode, exist_ok=False)
+    return temporary
 
 
 def find_descriptor(path: str | Path) -> int | None:
@@ -275,14 +257,8 @@ def _copy(temporary: Path, path: Path) -> None:
         shutil.copyfileobj(source, file)
 
 
-def _get_mode(path: Path) -> int:
-    try:
-        return stat.S_IMODE(path.stat().st_mode)
-    except FileNotFoundError:
-        return 0o666 & ~_get_umask()
-
-
-def _get_umask() -> int:
-    umask = os.umask(0)
-    os.umask(umask)
-    return umask
+def bytes_on_disk(path: str | Path) -> int:
+    """Sum the sizes of a file, or of all files below a folder, in bytes."""
+    path = Path(path)
+    files = path.rglob("*") if path.is_dir() else [path]
+    return sum(file_.stat().st_size for file_ in files if file_.is_file())

@@ -13,10 +13,8 @@ _FULL = (errno.ENOSPC, errno.EDQUOT)
 
 @contextmanager
 def temporary_folder() -> Iterator[Path]:
-    """Make a folder for what is needed only for a while, and remove it.
-
-    RAISES (OSError): If there is no room for it, naming the folder of such folders and
-        how to choose another.
+    """Make a folder for what is needed only for a while, and remove it. An error that
+    there is no room names the folder of such folders, and how to choose another.
     """
     try:
         with tempfile.TemporaryDirectory() as folder:

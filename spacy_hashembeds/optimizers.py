@@ -3,7 +3,6 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from thinc.api import NumpyOps
 from thinc.optimizers import (
     ADAM_DEFAULTS,
@@ -47,7 +46,7 @@ class OnePassAdam(Optimizer):
         if not self._is_covered(key, w, dw, lr_scale):
             return super().__call__(key, weights, gradient, lr_scale=lr_scale)
         self.nr_update[key] += 1
-        clip = self._clip(dw)
+        n, learn_rate = self.nr_update[key], self.learn_rate
         for moments in (self.mom1, self.mom2):
             if key not in moments:
                 moments[key] = NumpyOps().alloc1f(w.size)
@@ -55,15 +54,24 @@ class OnePassAdam(Optimizer):
         if self.averages is not None:
             if key not in self.averages:
                 self.averages[key] = NumpyOps().alloc(w.shape, dtype="float32")
-            averages = self.averages[key]
+            averages = self.averages[key].reshape((-1,))
+        # as in `_adam`, `__call__`, `Ops.update_averages` and `Ops.clip_gradient`
+        corrected = learn_rate * (1.0 - self.b2**n) ** 0.5 / (1.0 - self.b1**n)
+        norm = np.linalg.norm(dw) if self.grad_clip else 0.0
+        is_clipped = self.grad_clip and norm >= self.grad_clip
         compiled.kernels.step_adam(
-            _flatten(w),
-            _flatten(dw),
+            w.reshape(-1),
+            dw.reshape(-1),
             self.mom1[key],
             self.mom2[key],
-            None if averages is None else _flatten(averages),
-            **self._get_rates(key, lr_scale),
-            clip=clip,
+            averages,
+            beta1=self.b1,
+            beta2=self.b2,
+            eps=self.eps,
+            learn_rate=corrected * lr_scale,
+            clip=self.grad_clip / norm if is_clipped else 1.0,
+            decay=lr_scale * learn_rate * self.L2,
+            average=1 - min((1.0 + n) / (10.0 + n), _MOST_KEPT),
         )
         return w[...], gradient  # another view, as Thinc gives one
 
@@ -89,40 +97,11 @@ class OnePassAdam(Optimizer):
             _is_plain(array, weights.size) for array in arrays
         )
 
-    def _clip(self, gradient: NDArray) -> float:
-        """Say what the gradient is to be multiplied with: see `Ops.clip_gradient`."""
-        threshold: Any = self.grad_clip
-        if not threshold:
-            return 1.0
-        norm = np.linalg.norm(gradient)
-        return float(threshold / norm) if norm >= threshold else 1.0
-
-    def _get_rates(self, key: KeyT, lr_scale: float) -> dict[str, float]:
-        """Compute what Thinc computes in `_adam`, `__call__` and `update_averages`."""
-        n: Any = self.nr_update[key]
-        b1, b2, learn_rate, L2 = map(
-            float, (self.b1, self.b2, self.learn_rate, self.L2)
-        )
-        fixed = learn_rate * (1.0 - b2**n) ** 0.5 / (1.0 - b1**n)
-        kept = min((1.0 + n) / (10.0 + n), _MOST_KEPT)
-        return {
-            "beta1": b1,
-            "beta2": b2,
-            "eps": float(self.eps),
-            "learn_rate": fixed * lr_scale,
-            "decay": lr_scale * learn_rate * L2,
-            "average": 1 - kept,
-        }
-
 
 def _is_plain(array: Any, size: int) -> bool:
     """Tell whether an array is one of numpy's that the kernel takes."""
     is_numpys = type(array) is np.ndarray and array.dtype.char == "f"
     return is_numpys and array.size == size and array.flags.carray
-
-
-def _flatten(array: NDArray) -> NDArray:
-    return array.reshape(-1)
 
 
 def Adam(
@@ -141,12 +120,8 @@ def Adam(
     Where there are compiled kernels, it goes over each parameter on the CPU once, and
     takes about a third of the time.
 
-    learn_rate (FloatOrSeq): The learning rate, or a schedule of it.
-    L2 (FloatOrSeq): The L2 regularisation, or the decay of weights.
-    beta1 (FloatOrSeq): How much of the mean of gradients stays at each step.
-    beta2 (FloatOrSeq): How much of the mean of their squares stays.
-    eps (FloatOrSeq): Added to the root of the latter.
-    grad_clip (FloatOrSeq): The largest norm of a parameter's gradient; 0 for any.
+    learn_rate, L2, beta1, beta2, eps, grad_clip (FloatOrSeq): Numbers, or schedules.
+        Gradients are clipped to the norm `grad_clip`, parameter by parameter; 0: not.
     L2_is_weight_decay (bool): Whether weights decay, as in AdamW, or the gradient has
         the weights added. The second runs in Thinc.
     use_averages (bool): Whether to average weights over steps, as spaCy evaluates and

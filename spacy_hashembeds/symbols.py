@@ -57,10 +57,6 @@ class SymbolTables:
             )
         return self.tables[attr]
 
-    def get_symbols(self, attr: str) -> numpy.ndarray:
-        """Get the symbols of one attribute: see `get_table`."""
-        return self.get_table(attr).symbols
-
 
 def count_values(docs: Iterable[Doc], attrs: Sequence[str]) -> Counts:
     """Count the values that attributes take, over the tokens of a corpus.
@@ -83,17 +79,17 @@ def cut_symbols(counts: Counts, *, min_freq: int, lang: str) -> SymbolTables:
     min_freq (int): The least number of occurrences, inclusive. At 1 none is rare.
     lang (str): The language of the pipeline that made the counted Docs.
     """
+
+    def to_array(values: Iterable[int]) -> numpy.ndarray:
+        return numpy.array([*values], dtype="uint64")
+
     tables = {}
     for attr, counter in counts.items():
         kept = [item for item in counter.most_common() if item[1] >= min_freq]
-        symbols, frequencies = zip(*kept, strict=True) if kept else ((), ())
         tables[attr] = SymbolTable(
-            numpy.array(symbols, dtype="uint64"),
-            numpy.array(frequencies, dtype="uint64"),
-            rare=numpy.array(
-                sorted(value for value, n in counter.items() if n < min_freq),
-                dtype="uint64",
-            ),
+            to_array(value for value, _ in kept),
+            to_array(n for _, n in kept),
+            rare=to_array(sorted(v for v, n in counter.items() if n < min_freq)),
         )
     return SymbolTables(tables, lang=lang, min_freq=min_freq)
 
@@ -140,64 +136,50 @@ def load_symbols(path: str | Path) -> SymbolTables:
 
 
 def _read_arrays(arrays: Mapping[str, numpy.ndarray]) -> SymbolTables:
-    prefix = "symbols/"
-    attrs = [name.removeprefix(prefix) for name in arrays if name.startswith(prefix)]
-    tables = {}
-    for attr in attrs:
-        found = arrays[f"symbols/{attr}"], arrays[f"counts/{attr}"]
-        table = SymbolTable(*found, rare=arrays.get(f"rare/{attr}"))
-        _check_table(attr, table)
-        tables[attr] = table
-    _check_names(arrays, attrs)
-    lang, min_freq = _read_scalar(arrays, "lang", "U"), _read_scalar(arrays, "min_freq")
-    for attr, table in tables.items():
-        _check_counts(attr, table.counts, min_freq)
-    return SymbolTables(tables, lang=lang, min_freq=min_freq)
-
-
-def _check_names(arrays: Mapping[str, numpy.ndarray], attrs: Sequence[str]) -> None:
+    attrs = [name[len("symbols/") :] for name in arrays if name.startswith("symbols/")]
     known = {
         f"{kind}/{attr}" for kind in ("symbols", "counts", "rare") for attr in attrs
     }
     unknown = arrays.keys() - known - {"lang", "min_freq"}
     if unknown:
         raise ValueError(f"There are arrays that nobody knows: {sorted(unknown)}")
+    tables = {}
+    for attr in attrs:
+        found = arrays[f"symbols/{attr}"], arrays[f"counts/{attr}"]
+        tables[attr] = SymbolTable(*found, rare=arrays.get(f"rare/{attr}"))
+        _check_table(attr, tables[attr])
+    lang, min_freq = _read_scalar(arrays, "lang", "U"), _read_scalar(arrays, "min_freq")
+    for attr, table in tables.items():
+        # Nobody but a reader uses them, but where they are wrong, symbols may be too.
+        counts = table.counts
+        if min_freq < 1 or (counts < min_freq).any():
+            raise ValueError(
+                f"{attr}: counts below min_freq, or this below 1 ({min_freq})"
+            )
+        if (counts[1:] > counts[:-1]).any():
+            raise ValueError(f"{attr}: the most frequent symbols don't come first")
+    return SymbolTables(tables, lang=lang, min_freq=min_freq)
 
 
-def _read_scalar(
-    arrays: Mapping[str, numpy.ndarray], name: str, kind: str = "i"
-) -> Any:
+def _read_scalar(arrays: Mapping[str, Any], name: str, kind: str = "i") -> Any:
     array = arrays[name]
     if array.ndim != 0 or array.dtype.kind != kind:
         raise ValueError(f"{name}: {array.dtype} of shape {array.shape}")
     return array.item()
 
 
-def _check_counts(attr: str, counts: numpy.ndarray, min_freq: int) -> None:
-    # Nobody but a reader uses them, but where they are wrong, symbols may be too.
-    if min_freq < 1 or (counts < min_freq).any():
-        raise ValueError(f"{attr}: counts below min_freq, or this below 1 ({min_freq})")
-    if (counts[1:] > counts[:-1]).any():
-        raise ValueError(f"{attr}: the most frequent symbols don't come first")
-
-
 def _check_table(attr: str, table: SymbolTable) -> None:
-    for values in (table.symbols, table.counts):
-        if values.ndim != 1 or values.dtype != "uint64":
-            raise ValueError(f"{attr}: {values.dtype} of shape {values.shape}")
-    if len(table.symbols) != len(table.counts):
-        raise ValueError(
-            f"{attr}: {len(table.symbols)} symbols, {len(table.counts)} counts"
-        )
-    if len(numpy.unique(table.symbols)) != len(table.symbols):
+    symbols, rare = table.symbols, table.rare
+    arrays = {"symbols": symbols, "counts": table.counts, "rare symbols": rare}
+    for name, array in arrays.items():
+        if array is not None and (array.ndim != 1 or array.dtype != "uint64"):
+            raise ValueError(f"{attr}: {name} {array.dtype} of shape {array.shape}")
+    if len(symbols) != len(table.counts):
+        raise ValueError(f"{attr}: {len(symbols)} symbols, {len(table.counts)} counts")
+    if len(numpy.unique(symbols)) != len(symbols):
         raise ValueError(f"{attr}: a symbol is there twice")
-    if table.rare is not None:
-        _check_rare(attr, table.rare, table.symbols)
-
-
-def _check_rare(attr: str, rare: numpy.ndarray, symbols: numpy.ndarray) -> None:
-    if rare.ndim != 1 or rare.dtype != "uint64":
-        raise ValueError(f"{attr}: rare symbols {rare.dtype} of shape {rare.shape}")
+    if rare is None:
+        return
     if not (rare[1:] > rare[:-1]).all():
         raise ValueError(f"{attr}: rare symbols are not in ascending order")
     # with a table, which it may choose by itself, numpy 2.0 fails from 2**63 on

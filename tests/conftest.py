@@ -27,10 +27,7 @@ from lab.corpora.datasets import prepare_dataset
 from lab.corpora.demo import make_demo_corpus
 from lab.trials.run_trial import run_trial
 from lab.trials.trial import Trial
-from spacy_hashembeds.acceleration.timing import (
-    measure_speeds,
-    measure_words_per_second,
-)
+from spacy_hashembeds.acceleration.timing import measure_speeds
 from tests.configs import CONFIGS
 
 from .left_out import NO_CORPORA
@@ -55,8 +52,7 @@ SMALL_TRIAL: dict[str, Any] = {
 @pytest.fixture(scope="session", autouse=True)
 def one_round() -> None:
     """Time pipelines once: more rounds steady a median, which no test looks at."""
-    for measure in (measure_speeds, measure_words_per_second):
-        measure.__kwdefaults__["rounds"] = 1
+    measure_speeds.__kwdefaults__["rounds"] = 1
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -5,8 +5,13 @@ from spacy.util import load_config_from_str
 
 from spacy_hashembeds.analysis.pipelines import load_pipeline
 from spacy_hashembeds.configuration.base import read_base
-from spacy_hashembeds.expansion import MAX_VALUES, ExpansionError, check_variables
-from spacy_hashembeds.loading import load_config, load_trained
+from spacy_hashembeds.loading import (
+    MAX_VALUES,
+    ExpansionError,
+    check_variables,
+    load_config,
+    load_trained,
+)
 from tests.configs import CONFIGS
 
 PIPELINE = '[paths]\n[nlp]\nlang = "en"\npipeline = []\n[components]\n[training]\n'

@@ -10,7 +10,7 @@ import pytest
 
 from spacy_hashembeds.files import (
     MAX_QUOTED,
-    check_target,
+    bytes_on_disk,
     check_targets,
     choose_suffix,
     find_descriptor,
@@ -328,7 +328,7 @@ def test_an_input_is_not_to_be_written(path, other, monkeypatch):
     os.link(path, "twin")
     message = f"'{re.escape(other)}' can't be written: it would replace '{path}'"
     with pytest.raises(FileExistsError, match=message):
-        check_target(other, [None, "a_package", path])
+        check_targets([other], [None, "a_package", path])
 
 
 @pytest.mark.parametrize("name", ["new.json", "a/new.json", "old.json"])
@@ -339,17 +339,17 @@ def test_nothing_is_to_be_written_into_an_input(tmp_path, name):
     (tmp_path / "link").symlink_to(folder)
     message = f"{name}' can't be written: it would be put into the folder '{folder}'"
     with pytest.raises(FileExistsError, match=message):
-        check_target(tmp_path / "link" / name, [folder])
+        check_targets([tmp_path / "link" / name], [folder])
 
 
 def test_what_can_be_written_passes_and_leaves_nothing(path):
     neighbour = path.with_name("neighbour")
     neighbour.mkdir()
-    check_target(path, [neighbour, path.with_name("gone")])
-    check_target(path.parent / "a" / "b.json", [path])
-    check_target(None, [path])
-    check_target("/dev/stdout", [path])
-    check_target("/dev/null", ["/dev/null"])
+    check_targets([path], [neighbour, path.with_name("gone")])
+    check_targets([path.parent / "a" / "b.json"], [path])
+    check_targets([None], [path])
+    check_targets(["/dev/stdout"], [path])
+    check_targets(["/dev/null"], ["/dev/null"])
     assert names(path.parent) == ["neighbour", "scores.json"]
     assert path.read_text() == "old"
 
@@ -358,7 +358,7 @@ def test_what_can_be_written_passes_and_leaves_nothing(path):
 def test_a_file_is_no_folder_to_write_to(path, name):
     message = f"{name}' can't be written: '{path}' is a file, and no folder"
     with pytest.raises(NotADirectoryError, match=message):
-        check_target(path.parent / name)
+        check_targets([path.parent / name])
 
 
 LONG = "n" * 300
@@ -367,7 +367,7 @@ LONG = "n" * 300
 @pytest.mark.parametrize("name", [LONG, f"{LONG}/x.json", f"new/{LONG}/x", "n" * 250])
 def test_names_that_are_too_long_are_found_before_the_work(tmp_path, name):
     with pytest.raises(OSError, match=f"name too long: '.*{name}'"):
-        check_target(tmp_path / name)
+        check_targets([tmp_path / name])
     assert names(tmp_path) == []
 
 
@@ -400,3 +400,12 @@ def test_other_forms_are_refused(name):
     message = rf"'output' should end in \.json, \.md or \.html, but is '{name}'"
     with pytest.raises(ValueError, match=message):
         choose_suffix(name, (".json", ".md", ".html"))
+
+
+def test_bytes_on_disk(tmp_path: Path):
+    (tmp_path / "a").write_bytes(b"12345")
+    (tmp_path / "folder" / "deeper").mkdir(parents=True)
+    (tmp_path / "folder" / "deeper" / "b").write_bytes(b"678")
+    assert bytes_on_disk(tmp_path) == 8
+    assert bytes_on_disk(str(tmp_path / "a")) == 5
+    assert bytes_on_disk(tmp_path / "folder") == 3

@@ -13,9 +13,8 @@ from spacy.tokens import Doc, DocBin
 from spacy.vocab import Vocab
 
 from lab.corpora.misspellings import misspell
-from spacy_hashembeds.analysis.statistics import corpus_statistics
-from spacy_hashembeds.corpora.docbin import read_docs
-from spacy_hashembeds.corpora.entities import entity_texts
+from spacy_hashembeds.analysis.statistics import StatisticsCounter
+from spacy_hashembeds.corpora.docbin import entity_texts, read_docs
 
 from ..damage_values import damage_value
 from ..target import Part, Target
@@ -43,7 +42,7 @@ def _load(folder: Path, part: Part) -> list[Doc]:
 
 
 def _use(docs: list[Doc]) -> Any:
-    corpus_statistics(docs)
+    StatisticsCounter(docs).get_statistics()
     entity_texts(docs)
     _check_copies(docs)
     return [

@@ -13,8 +13,7 @@ from random import Random
 from typing import Any
 
 from lab.corpora.published import AG_NEWS, read_published
-from spacy_hashembeds.corpora.labelled import TextFormat, read_labelled
-from spacy_hashembeds.corpora.texts import LabelledText
+from spacy_hashembeds.corpora.labelled import LabelledText, TextFormat, read_labelled
 
 from ..damage_bytes import damage_lines
 from ..damage_text import damage_json

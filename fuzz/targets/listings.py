@@ -6,7 +6,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
-from lab.papers.heatmaps import Heads, read_attention
+from lab.papers.listings import Attention, read_listing
 from lab.papers.paper import read_paper
 from lab.papers.tables import Table
 from lab.papers.why_attention import make_chunk_table
@@ -51,14 +51,8 @@ def _load_ablation(folder: Path, part: Part) -> Table:
     return make_chunk_table(read_paper("why-attention"), folder / "metrics")
 
 
-def _load_attention(folder: Path, part: Part) -> list[Heads]:
-    return read_attention(folder / part.path)
-
-
-def _use_attention(components: list[Heads]) -> Any:
-    return [
-        (heads.component, heads.tokens, heads.weights.tolist()) for heads in components
-    ]
+def _load_attention(folder: Path, part: Part) -> Attention:
+    return read_listing(Attention, folder / part.path)
 
 
 def _find_fault_of_ablation(
@@ -120,6 +114,6 @@ ATTENTION = Target(
     parts=[Part(path=_ATTENTION, structured=damage_json)],
     make=_make_attention,
     load=_load_attention,
-    use=_use_attention,
+    use=Attention.model_dump,
     find_fault=_find_fault_of_attention,
 )

@@ -16,8 +16,7 @@ from spacy.vocab import Vocab
 from lab.corpora.datasets import WNUT17
 from lab.corpora.ontonotes import read_ontonotes
 from lab.vectors.rawtext import RAW_FILES, write_raw_text
-from spacy_hashembeds.corpora.columns import ColumnFormat, read_documents
-from spacy_hashembeds.corpora.readers import make_doc
+from spacy_hashembeds.corpora.columns import ColumnFormat, make_doc, read_documents
 
 from ..damage_bytes import damage_lines
 from ..target import Part, Target

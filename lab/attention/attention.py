@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from spacy.language import Language
 
-from spacy_hashembeds.architectures.encoders.attention import (
+from spacy_hashembeds.architectures.encoders.parts import (
     find_attending,
     read_attention,
 )

@@ -1,12 +1,12 @@
 """`python -m lab floret`."""
 
+import sys
 from pathlib import Path
 
 from spacy.cli._util import Arg, Opt
 
 from spacy_hashembeds.cli._app import describe
-from spacy_hashembeds.cli._output import QUIET, name_output
-from spacy_hashembeds.cli._progress import is_watched
+from spacy_hashembeds.cli._output import QUIET, is_quiet, name_output
 
 from ._app import lab_cli
 
@@ -58,12 +58,12 @@ def floret_cli(
     """
     from wasabi import msg
 
-    from spacy_hashembeds.files import check_target
+    from spacy_hashembeds.files import check_targets
 
     from ..vectors.floret import train_floret
 
     try:
-        check_target(output, [text])
+        check_targets([output], [text])
         trained = train_floret(
             text,
             output,
@@ -94,3 +94,8 @@ def floret_cli(
     msg.good(f"Saved {trained.rows:,} rows of {dim} to {output}")
     option = " --mode floret" if mode == "floret" else ""
     msg.text(f"Next: spacy init vectors LANG {output} FOLDER{option}")
+
+
+def is_watched() -> bool:
+    """Whether to show floret's own progress: where `show_progress` would show a bar."""
+    return not is_quiet() and sys.stderr is not None and sys.stderr.isatty()

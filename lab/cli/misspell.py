@@ -46,12 +46,12 @@ def misspell_cli(
     """
     from wasabi import msg
 
-    from spacy_hashembeds.files import check_target
+    from spacy_hashembeds.files import check_targets
 
     from ..corpora.misspellings import write_misspelt
 
     try:
-        check_target(output, [corpus])
+        check_targets([output], [corpus])
         counts = write_misspelt(corpus, output, seed=seed, progress=_show_progress)
     except (OSError, ValueError) as e:
         msg.fail("Can't misspell the corpus", describe(e), exits=1)

@@ -6,7 +6,6 @@ from spacy.cli._util import Arg, Opt
 
 from spacy_hashembeds.cli._app import describe
 from spacy_hashembeds.cli._output import QUIET
-from spacy_hashembeds.cli._prepared import show_documents, show_prepared
 
 from ._app import lab_cli
 
@@ -47,6 +46,7 @@ def prepare_cli(
     """
     from wasabi import msg
 
+    from spacy_hashembeds.cli._prepared import show_documents, show_prepared
     from spacy_hashembeds.corpora.splits import SPLITS
     from spacy_hashembeds.files import check_targets
 

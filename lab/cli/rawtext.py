@@ -53,12 +53,12 @@ def rawtext_cli(
     """
     from wasabi import msg
 
-    from spacy_hashembeds.files import check_target
+    from spacy_hashembeds.files import check_targets
 
     from ..vectors.rawtext import write_raw_text
 
     try:
-        check_target(output, [folder, *held_out, *added])
+        check_targets([output], [folder, *held_out, *added])
         counts = write_raw_text(
             folder, output, held_out=held_out, added=added, progress=_show_progress
         )

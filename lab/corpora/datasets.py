@@ -16,11 +16,11 @@ from spacy_hashembeds.corpora.columns import (
     Sentence,
     read_documents,
 )
-from spacy_hashembeds.corpora.own_files import NER
+from spacy_hashembeds.corpora.labelled import Progress
 from spacy_hashembeds.corpora.splits import (
+    NER,
     SEED,
     SPLITS,
-    Progress,
     Splits,
     write_splits,
 )

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NoReturn
 
+from spacy_hashembeds.corpora.labelled import LabelledText
 from spacy_hashembeds.corpora.lines import check_length, decode_lines, fail
-from spacy_hashembeds.corpora.texts import LabelledText, make_cats
 from spacy_hashembeds.evaluation.glue import LABELS, SIMILARITY
 from spacy_hashembeds.files import quote
 
@@ -204,7 +204,8 @@ def _parse_gold(path: Path, line: int, text: str, layout: GlueTask) -> dict[str,
         if text not in layout.classes:
             expected = " or ".join(map(quote, layout.classes))
             _refuse_gold(path, line, text, layout, expected)
-        return make_cats(tuple(layout.classes.values()), [layout.classes[text]])
+        label = layout.classes[text]
+        return {name: float(name == label) for name in layout.classes.values()}
     is_number = re.fullmatch(r"[0-9](\.[0-9]{1,20})?", text, re.ASCII) is not None
     if not is_number or float(text) > _MAX_SCORE:
         _refuse_gold(path, line, text, layout, f"a number from 0 to {_MAX_SCORE}")

@@ -8,8 +8,7 @@ chosen by is held out of the training set, as for other corpora of texts.
 from functools import partial
 from pathlib import Path
 
-from spacy_hashembeds.corpora.own_files import TEXTCAT, hold_out
-from spacy_hashembeds.corpora.splits import Splits
+from spacy_hashembeds.corpora.splits import TEXTCAT, Splits, hold_out
 
 from .dataset import Dataset
 from .glue import GLUE, read_glue

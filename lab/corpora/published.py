@@ -8,9 +8,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from spacy_hashembeds.corpora.lines import check_length, fail, read_lines
-from spacy_hashembeds.corpora.rows import read_rows
-from spacy_hashembeds.corpora.texts import LabelledText, make_cats
+from spacy_hashembeds.corpora.labelled import LabelledText
+from spacy_hashembeds.corpora.lines import check_length, fail, read_lines, read_rows
 from spacy_hashembeds.files import quote
 
 #: Names the classes, a line each, in a file beside those of the rows.
@@ -85,7 +84,7 @@ def read_published(path: Path, layout: Published) -> Iterator[LabelledText]:
         text = " ".join(filter(None, map(layout.unescape, row[1:])))
         check_length(path, line, text)
         if text:
-            yield LabelledText(text, make_cats(labels, [label]))
+            yield LabelledText(text, {name: float(name == label) for name in labels})
 
 
 def read_classes(path: Path, n_classes: int) -> tuple[str, ...]:

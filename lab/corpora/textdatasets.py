@@ -9,8 +9,13 @@ from functools import partial
 from pathlib import Path
 from random import Random
 
-from spacy_hashembeds.corpora.own_files import TEXTCAT, hold_out
-from spacy_hashembeds.corpora.splits import SEED, SPLITS, Splits
+from spacy_hashembeds.corpora.splits import (
+    SEED,
+    SPLITS,
+    TEXTCAT,
+    Splits,
+    hold_out,
+)
 
 from .dataset import FETCH, Dataset
 from .published import (

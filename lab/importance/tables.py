@@ -18,7 +18,7 @@ from spacy.util import walk_dict
 from thinc.api import Model
 from thinc.types import Ragged
 
-from spacy_hashembeds.architectures.classifiers.extract_words import (
+from spacy_hashembeds.architectures.classifiers.dictionary import (
     check_words,
     extract_words,
 )

@@ -24,10 +24,9 @@ from lab.trials.results import (
     TrialKey,
     read_results,
 )
+from lab.trials.scores import COUNTS, unpack_counts
 from spacy_hashembeds.comparison.metrics import read_metrics
-from spacy_hashembeds.evaluation.bootstrap import adjust_p_values, compare_scores
-from spacy_hashembeds.evaluation.counts import unpack_counts
-from spacy_hashembeds.evaluation.evaluate import COUNTS
+from spacy_hashembeds.evaluation.bootstrap import Draws, compare_scores
 from spacy_hashembeds.evaluation.scorer import KINDS
 
 FOLDER = Path(__file__).parents[1] / "results"
@@ -92,8 +91,8 @@ def _compare(
     if len(seeds) < FEWEST_SEEDS:
         return None
     # each document's counts, of all seeds together
-    sums = (np.sum([of[seed] for seed in seeds], axis=0) for of in (ours, theirs))
-    scores = compare_scores(*sums, samples=SAMPLES, seed=0)
+    sums = [np.sum([of[seed] for seed in seeds], axis=0) for of in (ours, theirs)]
+    scores = compare_scores(sums[0], sums[1], Draws(samples=SAMPLES, seed=0))
     differences = dict(zip(KINDS, scores, strict=True))
     if differences["seen"] is None:  # the unseen are all, and one test is enough
         differences["unseen"] = None
@@ -128,6 +127,23 @@ def _adjust(pairs: Sequence[dict[str, Any]]) -> None:
     adjusted = adjust_p_values([test["p_value"] for test in tests])
     for test, p_value in zip(tests, adjusted, strict=True):
         test["adjusted_p_value"] = p_value
+
+
+def adjust_p_values(p_values: Sequence[float]) -> list[float]:
+    """Correct p-values for their number, as Holm (1979) does.
+
+    Where nothing differs, one of them is below 0.05 in at most 5 percent of all
+    families of tests, however the tests depend on each other.
+
+    p_values (Sequence[float]): Those of all tests that are made together.
+    RETURNS (list[float]): The adjusted ones, in the same order.
+    """
+    n = len(p_values)
+    adjusted, largest = [0.0] * n, 0.0
+    for rank, i in enumerate(sorted(range(n), key=p_values.__getitem__)):
+        largest = max(largest, (n - rank) * p_values[i])
+        adjusted[i] = min(1.0, largest)
+    return adjusted
 
 
 if __name__ == "__main__":

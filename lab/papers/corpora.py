@@ -11,11 +11,10 @@ from spacy_hashembeds.analysis.features import (
     VocabularyCounter,
     count_features,
 )
-from spacy_hashembeds.analysis.measures import measure_hash_table
-from spacy_hashembeds.analysis.statistics import SeenUnseenCounter, StatisticsCounter
+from spacy_hashembeds.analysis.measures import measure_table
+from spacy_hashembeds.analysis.statistics import StatisticsCounter
 from spacy_hashembeds.architectures.embedders.table_kinds import HashTable
 from spacy_hashembeds.corpora.docbin import read_categories, read_docs
-from spacy_hashembeds.corpora.entities import entity_texts
 from spacy_hashembeds.evaluation.tasks import NER
 
 from ..corpora.datasets import DATASETS
@@ -90,35 +89,32 @@ def _count_entities(
     texts: set[str] = set()
     for split, path in paths.items():
         on_progress(f"Counting {path}")
-        statistics, entities = StatisticsCounter(), SeenUnseenCounter(texts)
-        words = VocabularyCounter(_ATTRIBUTES)
+        statistics, words = StatisticsCounter(), VocabularyCounter(_ATTRIBUTES)
         for doc in read_docs(path, vocab):
             statistics.add(doc)
             if split == "train":
                 words.add(doc)
-                texts |= entity_texts([doc])
-            else:
-                entities.add(doc)
-        counts = statistics.get()
-        figures[f"{split}_tokens"] = counts.tokens / 1000
-        figures[f"{split}_entities"] = counts.entities / 1000
+        counts = statistics.get_statistics()
+        figures[f"{split}_tokens"] = counts["tokens"] / 1000
+        figures[f"{split}_entities"] = counts["entities"] / 1000
         if split == "train":
-            figures |= {name: getattr(counts, name) for name in _STATISTICS}
+            texts = statistics.entity_texts
+            figures |= {name: counts[name] for name in _STATISTICS}
             figures |= _count_words(words.get())
         elif "train" in paths:
-            seen = entities.get()
-            figures |= {f"{split}_seen": seen.seen, f"{split}_unseen": seen.unseen}
+            seen = statistics.count_seen(texts)
+            figures |= {f"{split}_{key}": seen[key] for key in ("seen", "unseen")}
     return figures
 
 
 def _count_words(vocabulary: Vocabulary) -> dict[str, float]:
     """Count distinct values, and how norms fall into a table with either hash seed."""
     figures: dict[str, float] = {
-        name: feature.values for name, feature in count_features(vocabulary).items()
+        name: feature["values"] for name, feature in count_features(vocabulary).items()
     }
     for seed in (8, 9):
         table = HashTable(attr="NORM", rows=5000, num_hashes=1, seed=seed, width=96)
-        measures = measure_hash_table(table, {"train": vocabulary})
+        measures = measure_table(table, {"train": vocabulary})
         figures[f"reached_{seed}"] = measures["rows_reached_by_hash"][0]
         figures[f"sharing_{seed}"] = measures["sharing_row_by_hash"][0]
     return figures

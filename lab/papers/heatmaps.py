@@ -1,9 +1,7 @@
 """Figure 2 of "Why Attention?", drawn from what `python -m lab attention` writes."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from functools import partial
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spacy_hashembeds.charts import BARS, import_figure, render_png
-from spacy_hashembeds.files import quote
 
-from ..attention.attention import MAX_TOKENS
-from ..trials.results import ATTENTION
-from .listings import find_listings, get_part, read_listing
+from .listings import Attention, read_listings
 from .paper import Paper, get_trials
 from .tables import Figure
 
@@ -23,24 +18,6 @@ from .tables import Figure
 #: inches.
 _WIDTH, _LABELS, _TOKEN = 13.0, 1.2, 0.19
 _MAX_LABEL = 16
-
-#: More panels than anybody could look at.
-_MAX_HEADS = 64
-
-
-@dataclass(frozen=True, kw_only=True)
-class Heads:
-    """What the heads of a component attend to.
-
-    component (str): Its name.
-    tokens (Sequence[str]): The tokens of the text.
-    weights (NDArray): From 0 to 1, shape `(n_heads, n_tokens, n_tokens)`: rows are of
-        tokens that look, columns of those that are looked at.
-    """
-
-    component: str
-    tokens: Sequence[str]
-    weights: NDArray[np.float64]
 
 
 def show_attention(paper: Paper, results: Path) -> list[Figure]:
@@ -53,9 +30,9 @@ def show_attention(paper: Paper, results: Path) -> list[Figure]:
     RETURNS (list[Figure]): A picture for each component of each file.
     """
     found = [
-        (key, heads)
-        for key, path in find_listings(results, ATTENTION)
-        for heads in read_attention(path)
+        (key, attention.tokens, heads)
+        for key, attention in read_listings(Attention, results)
+        for heads in attention.components
     ]
     return [
         Figure(
@@ -63,61 +40,16 @@ def show_attention(paper: Paper, results: Path) -> list[Figure]:
             caption=(
                 f"What each head of {paper.name_trials(get_trials(key))} attends to, "
                 f"trained on {paper.name_dataset(key.dataset)} (the component "
-                f"{heads.component})."
+                f"{heads.name})."
             ),
-            draw=partial(_draw, heads),
+            draw=partial(_draw, tokens, np.asarray(heads.heads)),
         )
-        for number, (key, heads) in enumerate(found, start=1)
+        for number, (key, tokens, heads) in enumerate(found, start=1)
     ]
 
 
-def read_attention(path: Path) -> list[Heads]:
-    """Read what the components of a pipeline attend to.
-
-    path (Path): The JSON file.
-    RAISES (ValueError): If it is damaged or of another kind.
-    RETURNS (list[Heads]): The heads of each component.
-    """
-    return read_listing(
-        path, "python -m lab attention", lambda content: list(_read_heads(content))
-    )
-
-
-def _read_heads(content: dict[str, Any]) -> Iterator[Heads]:
-    tokens = get_part(content, "tokens", list)
-    if len(tokens) > MAX_TOKENS:
-        raise ValueError(f"there are {len(tokens)} tokens, and not 1 to {MAX_TOKENS}")
-    if not tokens or not all(isinstance(token, str) for token in tokens):
-        raise ValueError(f"'tokens' should be a list of texts, but is {quote(tokens)}")
-    for component in get_part(content, "components", list):
-        yield Heads(
-            component=get_part(component, "name", str),
-            tokens=tokens,
-            weights=_read_weights(get_part(component, "heads", list), len(tokens)),
-        )
-
-
-def _read_weights(heads: list[Any], n_tokens: int) -> NDArray[np.float64]:
-    expected = f"matrices of {n_tokens} by {n_tokens} numbers from 0 to 1"
-    try:
-        weights = np.asarray(heads)
-    except ValueError:
-        # rows of several lengths
-        weights = np.empty(0)
-    if len(heads) > _MAX_HEADS:
-        raise ValueError(f"there are {len(heads)} heads, more than {_MAX_HEADS}")
-    is_square = weights.ndim == 3 and weights.shape[1:] == (n_tokens, n_tokens)
-    if not is_square or not all(map(_is_weight, chain(*chain(*heads)))):
-        raise ValueError(f"'heads' should be {expected}, but is {quote(heads)}")
-    return weights.astype("float64")
-
-
-def _is_weight(value: Any) -> bool:
-    return type(value) in (int, float) and 0 <= value <= 1
-
-
-def _draw(heads: Heads) -> bytes:
-    n_heads, n_tokens, _ = heads.weights.shape
+def _draw(tokens: Sequence[str], heads: NDArray[np.float64]) -> bytes:
+    n_heads, n_tokens, _ = heads.shape
     size = min(_WIDTH, _LABELS + _TOKEN * n_tokens)
     n_columns = min(n_heads, int(_WIDTH // size))
     n_rows = -(-n_heads // n_columns)
@@ -125,12 +57,10 @@ def _draw(heads: Heads) -> bytes:
         figsize=(size * n_columns, (size + 0.3) * n_rows), layout="constrained"
     )
     grid = list(figure.subplots(n_rows, n_columns, squeeze=False).flat)
-    labels = [_shorten(token) for token in heads.tokens]
+    labels = [_shorten(token) for token in tokens]
     # in points, of which an inch has 72
     font_size = min(8.0, 50 * (size - _LABELS) / n_tokens)
-    for number, (axes, weights) in enumerate(
-        zip(grid, heads.weights, strict=False), start=1
-    ):
+    for number, (axes, weights) in enumerate(zip(grid, heads, strict=False), start=1):
         _draw_head(axes, weights, labels, font_size)
         axes.set_title(f"Head {number}", fontsize=10)
     for axes in grid[n_heads:]:

@@ -1,57 +1,164 @@
 """What other commands write beside the results of trials, read for a page."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Annotated, ClassVar, Self, TypeVar
 
-from spacy_hashembeds.files import quote, read_json
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from ..trials.results import TrialKey
+from spacy_hashembeds.comparison.metrics import MAX_COUNT
+from spacy_hashembeds.files import read_json
 
-_Content = TypeVar("_Content")
+from ..attention.attention import MAX_TOKENS
+from ..trials.results import ABLATION, ATTENTION, IMPORTANCE, TrialKey
+from ..validation import describe_error
+
+#: What chunks are tagged with: tokens outside of entities, single ones, and those that
+#: begin, are inside of, and end entities.
+TAGS = "OSBIE"
+
+#: What columns of a table of ablations are named that are not of parts.
+RESERVED = {"support", "whole", "other"}
+
+_Share = Annotated[float, Field(ge=0, le=1)]
 
 
-def find_listings(results: str | Path, name: str) -> Iterator[tuple[TrialKey, Path]]:
-    """Find the files of one name that lie beside results.
+class Listing(BaseModel):
+    """A JSON file, or a part of one. What else it has is left alone."""
 
-    results (str | Path): The folder of results.
-    name (str): The name, e.g. "importance.json".
-    YIELDS (tuple[TrialKey, Path]): The trials that a file is of, and the file.
+    model_config = ConfigDict(strict=True)
+    NAME: ClassVar[str]
+    COMMAND: ClassVar[str]
+
+
+class Value(Listing):
+    """What has a row of weights: its text, or its hash where nobody knows the text."""
+
+    name: str | None = None
+    key: str | None = None
+
+    @model_validator(mode="after")
+    def _check_key(self) -> Self:
+        if self.name is None and self.key is None:
+            raise ValueError("a value without a name should have a key")
+        return self
+
+
+class Weights(Listing):
+    """A row of weights: all that has it, the most frequent first."""
+
+    values: Annotated[Sequence[Value], Field(min_length=1)]
+
+
+class WeightTable(Listing):
+    """The rows with the largest and the smallest weights of one table."""
+
+    attr: str
+    ngram_size: Annotated[int, Field(ge=1)]
+    largest: list[Weights]
+    smallest: list[Weights]
+
+
+class Importance(Listing):
+    """What is important in the tables of a pipeline."""
+
+    NAME = IMPORTANCE
+    COMMAND = "python -m lab importance"
+    tables: list[WeightTable]
+
+
+class Heads(Listing):
+    """What the heads of a component attend to: a matrix for each.
+
+    Rows are of tokens that look, columns of those that are looked at.
     """
-    for path in sorted(Path(results).glob(f"*/*/*/{name}")):
-        yield TrialKey(*path.parts[-4:-1]), path
+
+    name: str
+    # more panels than anybody could look at are none
+    heads: Annotated[list[list[list[_Share]]], Field(min_length=1, max_length=64)]
 
 
-def read_listing(
-    path: Path, command: str, read: Callable[[dict[str, Any]], _Content]
-) -> _Content:
+class Attention(Listing):
+    """What a pipeline attends to in a text."""
+
+    NAME = ATTENTION
+    COMMAND = "python -m lab attention"
+    tokens: Annotated[list[str], Field(min_length=1, max_length=MAX_TOKENS)]
+    components: list[Heads]
+
+    @model_validator(mode="after")
+    def _check_square(self) -> Self:
+        n = len(self.tokens)
+        matrices = [
+            matrix for component in self.components for matrix in component.heads
+        ]
+        rows = [row for matrix in matrices for row in matrix]
+        if {*map(len, matrices), *map(len, rows)} - {n}:
+            raise ValueError(f"heads should be matrices of {n} by {n}")
+        return self
+
+
+class Setting(Listing):
+    """Which parts were measured alone, and on which corpus."""
+
+    test: str
+    parts: Annotated[list[str], Field(min_length=1)]
+
+
+class Chunk(Listing):
+    """How many tokens have a chunk tag, and the shares of them that get it."""
+
+    support: Annotated[int, Field(ge=0, le=MAX_COUNT)]
+    recall: _Share | None
+    other: _Share | None
+    parts: Mapping[str, _Share | None]
+
+
+class Ablation(Listing):
+    """What parts of an encoder do alone."""
+
+    NAME = ABLATION
+    COMMAND = "spacy hashembeds evaluate --ablation"
+    setting: Setting
+    chunks: Mapping[str, Chunk]
+
+    @model_validator(mode="after")
+    def _check_parts(self) -> Self:
+        parts = {*self.setting.parts}
+        if RESERVED & parts:
+            raise ValueError(f"no part should be named {' or '.join(sorted(RESERVED))}")
+        for tag in TAGS:
+            if tag not in self.chunks or self.chunks[tag].parts.keys() != parts:
+                raise ValueError(f"the chunk {tag} should have the parts of 'setting'")
+        return self
+
+
+_Listing = TypeVar("_Listing", bound=Listing)
+
+
+def read_listing(kind: type[_Listing], path: Path) -> _Listing:
     """Read what a command has written.
 
-    path (Path): The JSON file.
-    command (str): The command, e.g. "python -m lab importance".
-    read (Callable[[dict[str, Any]], Any]): Takes what is needed, and raises ValueError
-        for what can't be: see `get_part`.
     RAISES (ValueError): If the file is damaged or of another kind. Names it.
-    RETURNS (Any): What `read` returns.
     """
     try:
-        return read(read_json(path))
+        return kind.model_validate(read_json(path))
     except ValueError as error:
         raise ValueError(
-            f"'{path}' should hold what `{command}` writes, but is damaged or of "
-            f"another kind: {error}. Write it again, or remove it."
+            f"'{path}' should hold what `{kind.COMMAND}` writes, but is damaged or of "
+            f"another kind: {describe_error(error)}. Write it again, or remove it."
         ) from error
 
 
-def get_part(content: Any, key: str, kind: type | tuple[type, ...]) -> Any:
-    """Get a part of what was read.
+def read_listings(
+    kind: type[_Listing], results: str | Path
+) -> Iterator[tuple[TrialKey, _Listing]]:
+    """Read what a command has written beside results, with the trials that it is of.
 
-    content (Any): What should be an object.
-    key (str): The part's name.
-    kind (type | tuple[type, ...]): What it should be. True is no number.
-    RAISES (ValueError): If it is something else.
+    kind (type[Listing]): Which listing.
+    results (str | Path): The folder of results, with files
+        `<dataset>/<embedder>/<variant>/<kind.NAME>`.
+    RAISES (ValueError): If one can't be read.
     """
-    value = content.get(key) if isinstance(content, dict) else None
-    if not isinstance(value, kind) or isinstance(value, bool):
-        raise ValueError(f"{quote(key)} is {quote(value)}")
-    return value
+    for path in sorted(Path(results).glob(f"*/*/*/{kind.NAME}")):
+        yield TrialKey(*path.parts[-4:-1]), read_listing(kind, path)

@@ -8,14 +8,10 @@ writes, and figure 2 from what `python -m lab attention` does.
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
-from spacy_hashembeds.comparison.metrics import MAX_COUNT
 from spacy_hashembeds.evaluation.scorer import LENGTHS
-from spacy_hashembeds.files import quote
 
 from ..trials.results import (
-    ABLATION,
     Estimate,
     Groups,
     PartScore,
@@ -24,7 +20,7 @@ from ..trials.results import (
 )
 from .filling import Blank, Measured, fill_systems, fill_table, make_overview
 from .heatmaps import show_attention
-from .listings import find_listings, get_part, read_listing
+from .listings import Ablation, Chunk, read_listings
 from .missing import Grids
 from .paper import Paper, get_trials
 from .tables import Cell, Column, Row, Sections, Source, Table
@@ -150,10 +146,11 @@ def make_chunk_table(paper: Paper, results: Path) -> Table:
         for tag in tags
     ]
     known = {column.key for column in columns}
-    for key, path in find_listings(results, ABLATION):
-        corpus, chunks = read_ablation(paper, path)
+    for key, ablation in read_listings(Ablation, results):
+        corpus = Path(ablation.setting.test).stem
         name = f"{paper.name_dataset(key.dataset)}, {corpus}"
-        for tag, cells in chunks.items():
+        for tag in tags:
+            cells = _make_cells(ablation.chunks[tag])
             parts = [part for part in cells if part not in (*known, _OTHER)]
             columns += [Column(key=p, label=p, kind=other.kind) for p in parts]
             known.update(parts)
@@ -166,44 +163,14 @@ def make_chunk_table(paper: Paper, results: Path) -> Table:
     return paper.make_table("5", rows, columns)
 
 
-def read_ablation(paper: Paper, path: Path) -> tuple[str, dict[str, dict[str, Cell]]]:
-    """Read how many tokens get their chunk tag, with parts of an encoder alone.
-
-    paper (Paper): The paper, which has the tags.
-    path (Path): The JSON file.
-    RAISES (ValueError): If it is damaged or of another kind.
-    RETURNS (tuple[str, dict[str, dict[str, Cell]]]): The name of the corpus, e.g.
-        "dev", and the cells of each tag: how many tokens have it, the share of these
-        that get it, and how much more or less they are with each part alone.
-    """
-
-    def read(content: dict[str, Any]) -> tuple[str, dict[str, dict[str, Cell]]]:
-        setting = get_part(content, "setting", dict)
-        parts = get_part(setting, "parts", list)
-        names = [part for part in parts if isinstance(part, str)]
-        if not parts or names != parts or {_SUPPORT, _WHOLE, _OTHER} & {*names}:
-            raise ValueError(f"'parts' should be names of parts, but is {quote(parts)}")
-        chunks = get_part(content, "chunks", dict)
-        corpus = Path(get_part(setting, "test", str)).stem
-        return corpus, {
-            tag: _read_chunk(get_part(chunks, tag, dict), parts)
-            for tag in paper.get_rows("5")
-        }
-
-    return read_listing(path, "spacy hashembeds evaluate --ablation", read)
-
-
-def _read_chunk(content: dict[str, Any], parts: list[str]) -> dict[str, Cell]:
-    support = get_part(content, "support", int)
-    if not 0 <= support <= MAX_COUNT:
-        raise ValueError(f"'support' is {quote(support)}")
-    whole = _read_recall(content, "recall")
-    alone = get_part(content, "parts", dict)
-    recalls = {part: _read_recall(alone, part) for part in parts}
-    recalls[_OTHER] = _read_recall(content, "other")
-    cells = {part: _make_cell(recall, whole) for part, recall in recalls.items()}
-    cells[_SUPPORT] = Cell(ours=Estimate(mean=support))
-    cells[_WHOLE] = _make_cell(whole, 0.0)
+def _make_cells(chunk: Chunk) -> dict[str, Cell]:
+    """Set the recall of parts, alone, beside that of the whole."""
+    cells = {
+        part: _make_cell(recall, chunk.recall) for part, recall in chunk.parts.items()
+    }
+    cells[_OTHER] = _make_cell(chunk.other, chunk.recall)
+    cells[_SUPPORT] = Cell(ours=Estimate(mean=chunk.support))
+    cells[_WHOLE] = _make_cell(chunk.recall, 0.0)
     return cells
 
 
@@ -211,12 +178,3 @@ def _make_cell(recall: float | None, whole: float | None) -> Cell:
     if recall is None or whole is None:
         return Cell()
     return Cell(ours=Estimate(mean=recall - whole))
-
-
-def _read_recall(content: dict[str, Any], key: str) -> float | None:
-    if key not in content:
-        raise ValueError(f"{quote(key)} is not there")
-    recall = get_part(content, key, (float, int, type(None)))
-    if recall is not None and not 0 <= recall <= 1:
-        raise ValueError(f"{quote(key)} is {quote(recall)}")
-    return recall

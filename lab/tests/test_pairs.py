@@ -11,11 +11,10 @@ import numpy as np
 import pytest
 import spacy
 
+from lab.pages.pairs import adjust_p_values
 from lab.trials.results import read_results
+from lab.trials.scores import COUNTS, evaluate_pipeline, pack_counts
 from spacy_hashembeds import evaluate
-from spacy_hashembeds.evaluation.bootstrap import adjust_p_values
-from spacy_hashembeds.evaluation.counts import pack_counts
-from spacy_hashembeds.evaluation.evaluate import COUNTS, evaluate_pipeline
 from tests import toy_ner
 from tests.conftest import make_trial
 
@@ -135,3 +134,18 @@ def test_p_values_are_adjusted_for_all_pairs(pairs, metrics, tmp_path):
     assert len(set(p_values)) == 3  # lookup and hybrid with hashing, and each other
     adjusted = [test["adjusted_p_value"] for test in tests]
     assert adjusted == adjust_p_values(p_values) != p_values
+
+
+@pytest.mark.parametrize(
+    ("p_values", "expected"),
+    [
+        # that of Wikipedia's "Holm-Bonferroni method", and R's p.adjust(…, "holm")
+        ([0.01, 0.04, 0.03, 0.005], [0.03, 0.06, 0.06, 0.02]),
+        ([0.01, 0.02, 0.03, 0.04, 0.05], [0.05, 0.08, 0.09, 0.09, 0.09]),
+        ([0.6, 0.02, 0.9], [1.0, 0.06, 1.0]),
+        ([0.2], [0.2]),
+        ([], []),
+    ],
+)
+def test_p_values_are_adjusted_as_by_holm(p_values, expected):
+    assert adjust_p_values(p_values) == pytest.approx(expected)

@@ -1,6 +1,5 @@
 """docs/results.md, with the trials behind it in lab/results/."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import replace
 from importlib import import_module
@@ -10,6 +9,7 @@ from typing import Any
 import pytest
 from scipy.stats import t as student
 
+from lab.papers.multi_hash_embeddings import FEWER, HASH, LOOKUP
 from lab.papers.page import make_page, write_page
 from lab.trials.results import (
     ABLATION,
@@ -21,7 +21,7 @@ from lab.trials.results import (
     read_results,
     select_task,
 )
-from spacy_hashembeds.evaluation.bootstrap import compare_scores
+from spacy_hashembeds.evaluation.bootstrap import Draws, compare_scores
 from spacy_hashembeds.evaluation.counts import score_counts
 from spacy_hashembeds.evaluation.tasks import NER
 from tests.conftest import ROOT
@@ -40,14 +40,16 @@ def script() -> ModuleType:
 
 def test_the_tables_of_the_page_are_those_of_the_trials(script):
     page = PAGE.read_text(encoding="utf8")
-    read = (read_results(FOLDER), script.read_pairs(), script.read_misspellings())
-    tables = script.make_tables(*read)
+    measured = map(script.read_measured, (script.PAIRS, script.MISSPELLINGS))
+    tables = script.make_tables(read_results(FOLDER), *measured)
     assert script.fill(page, tables) == page
 
 
 def test_the_p_values_of_the_page_are_those_of_the_counts(script):
     pairs = import_module("lab.pages.pairs")
-    assert pairs.compare_pairs(read_results(FOLDER)) == script.read_pairs()
+    assert pairs.compare_pairs(read_results(FOLDER)) == script.read_measured(
+        script.PAIRS
+    )
 
 
 def test_the_pipelines_that_evaluate_compares_are_those_of_the_counts():
@@ -59,7 +61,7 @@ def test_the_pipelines_that_evaluate_compares_are_those_of_the_counts():
     )
     page = PAGE.with_name("evaluate.md").read_text(encoding="utf8")
     shown = [line.split() for line in page.splitlines()]
-    found = compare_scores(ours, theirs, samples=5000, seed=0)[0]
+    found = compare_scores(ours, theirs, Draws(samples=5000, seed=0))[0]
     both = [100 * score_counts(counts.sum(axis=0)[0]) for counts in (ours, theirs)]
     for key, score, other in zip("prf", *both, strict=True):
         tested = getattr(found, key)
@@ -80,7 +82,7 @@ def test_a_table_follows_the_trials(script):
     key = next(iter(groups))
     first = groups[key][0]
     first.scores["test"]["ents_f"] = 0.123456
-    table = script.make_trial_table({key: [first]})
+    table = script.make_table("trials", {key: [first]})
     assert "| 12.3 |" in table
 
 
@@ -100,7 +102,9 @@ def test_trials_without_a_name_in_the_table_are_refused(script):
 def test_text_classifiers_have_a_table_of_their_own(script, tmp_path):
     write_categories(tmp_path, "ag_news_small", "textcat_bow", "default")
     groups = read_results(FOLDER)
-    entities = {key: groups[key] for key in groups if key.dataset in script.CORPORA}
+    entities = {
+        key: groups[key] for key in groups if key.dataset in script.PLAN["corpora"]
+    }
     tables = script.make_tables({**entities, **read_results(tmp_path)})
     without = script.make_tables(entities)
     changed = [name for name in tables if tables[name] != without[name]]
@@ -108,9 +112,15 @@ def test_text_classifiers_have_a_table_of_their_own(script, tmp_path):
     assert "spaCy's `TextCatBOW` (`textcat_bow`)" in tables["text classification"]
 
 
+def list_keys(script: ModuleType, table: str) -> list[TrialKey]:
+    """List what a table may have of WNUT 2017."""
+    rows = script.TABLES[table]["rows"]
+    return [TrialKey("wnut17", *trials.split("/")) for trials in rows]
+
+
 def test_tables_of_equal_size_are_compared(script):
     results = next(iter(read_entities().values()))
-    keys = [TrialKey("wnut17", *v) for v in [*script.EQUAL_SIZES, script.FROM_ONE]]
+    keys = list_keys(script, "equal sizes") + list_keys(script, "where weights begin")
     tables = script.make_tables(dict.fromkeys(keys, results))
     lines = tables["equal sizes"].splitlines()
     assert len(lines) == 2 + 10
@@ -119,16 +129,12 @@ def test_tables_of_equal_size_are_compared(script):
     assert begin == ["weights begin", "---", "near 0", "at 1"]
 
 
-def test_parameters_of_tables_are_those_that_trials_record(script, tmp_path):
-    path = tmp_path / "seed0.json"
+def test_parameters_of_tables_are_those_that_trials_record(script):
     result = next(iter(read_entities().values()))[0]
-    for sizes, expected in (
-        ({"embedding_parameters": 12, "mixing_parameters": 5}, 7),
-        # older trials: 1,311,072 less what mixes tables of 12,500 rows
-        ({"embedding_parameters": 1_311_072}, 12_500 * 96),
-    ):
-        path.write_text(json.dumps({"sizes": sizes}), encoding="utf8")
-        assert script.count_table_parameters(replace(result, path=path)) == expected
+    # older trials: 1,311,072 less what mixes tables of 12,500 rows
+    for n, mixing, expected in ((12, 5, 7), (1_311_072, None, 12_500 * 96)):
+        result = replace(result, embedding_parameters=n, mixing_parameters=mixing)
+        assert script.count_table_parameters(result) == expected
 
 
 def make_seeds(*f1: float, **key: str) -> dict[TrialKey, list[Any]]:
@@ -141,10 +147,10 @@ def make_seeds(*f1: float, **key: str) -> dict[TrialKey, list[Any]]:
 
 
 def test_seeds_are_apart_by_their_deviation(script):
-    groups = make_seeds(0.10, 0.14, 0.12, embedder=script.HASH)
-    groups |= make_seeds(0.3, embedder=script.LOOKUP)
-    again = make_seeds(0.105, 0.13, embedder=script.HASH, variant="steps2400_again")
-    first, second = script.make_noise_table({**groups, **again}).splitlines()[2:]
+    groups = make_seeds(0.10, 0.14, 0.12, embedder=HASH)
+    groups |= make_seeds(0.3, embedder=LOOKUP)
+    again = make_seeds(0.105, 0.13, embedder=HASH, variant="steps2400_again")
+    first, second = script.make_table("noise", {**groups, **again}).splitlines()[2:]
     name, *cells = first.strip("| ").split(" | ")[1:]
     assert name == "hash, 4 hashes (`multi_hash_embed`)"
     assert cells == ["3", "12.0", "2.0", "10.0", "14.0", "1.0"]
@@ -154,9 +160,9 @@ def test_seeds_are_apart_by_their_deviation(script):
 
 
 def test_means_have_to_be_apart_by_t_of_the_deviations_in_common(script):
-    groups = make_seeds(0.10, 0.14, 0.12, embedder=script.HASH)
-    groups |= make_seeds(0.30, 0.34, embedder=script.LOOKUP)
-    groups |= make_seeds(0.5, embedder=script.LOOKUP, variant="steps2400_averaged")
+    groups = make_seeds(0.10, 0.14, 0.12, embedder=HASH)
+    groups |= make_seeds(0.30, 0.34, embedder=LOOKUP)
+    groups |= make_seeds(0.5, embedder=LOOKUP, variant="steps2400_averaged")
     (row,) = script.make_limit_table(groups).splitlines()[2:]
     # squares of 0.02 twice, and of 0.02 twice, by two degrees of freedom and one
     deviation = (16e-4 / 3) ** 0.5
@@ -171,7 +177,7 @@ def test_pairs_stand_with_both_p_values(script):
     pair = {
         "dataset": "anem",
         "first": ["multi_embed", "tenth"],
-        "second": [script.FEWER, "tenth"],
+        "second": [FEWER, "tenth"],
         "seeds": [0, 3],
         "differences": {"all": tested, "seen": None, "unseen": tested},
     }
@@ -186,8 +192,8 @@ def test_pairs_stand_with_both_p_values(script):
 
 def test_hashformers_stand_beside_hash_embeddings_of_their_corpora(script):
     results = next(iter(read_entities().values()))
-    keys = [TrialKey("wnut17", *variant) for variant in script.HASHFORMERS]
-    others = [TrialKey("conll2002_es", script.FEWER, "default")]
+    keys = list_keys(script, "hashformers")
+    others = [TrialKey("conll2002_nl", FEWER, "default")]
     tables = script.make_tables(dict.fromkeys([*keys, *others], results))
     lines = tables["hashformers"].splitlines()
     assert [line.split(" | ")[1] for line in lines[2:]] == [
@@ -208,19 +214,18 @@ def test_encoders_are_compared_by_length_and_by_type(script):
     }
     new = replace(result, parts={"test": parts})
     older = replace(new, parts={"test": {"type": parts["type"], "length": {}}})
-    groups = {
-        TrialKey("wnut17", *variant): [new] for variant in list(script.ENCODERS)[:-1]
-    }
+    keys = list_keys(script, "encoders")[:-1]
+    groups = {key: [new] for key in keys}
     groups[TrialKey("conll2002_es", "bilstm_char_cnn", "att")] = [new, older]
-    *rows, last = script.make_encoder_table(groups).splitlines()[2:]
-    assert len(rows) == len(script.ENCODERS) - 1
+    *rows, last = script.make_table("encoders", groups).splitlines()[2:]
+    assert len(rows) == len(keys)
     none = [script.NONE]
     assert all(" | ".join(["12.3", *none * 3, "1"]) in row for row in rows)
     # of two seeds, one was recorded without lengths
     assert " | ".join([*none * 4, "2"]) in last
     printed = [row for row in rows if "*4" in row]
     assert [row.split(" | ")[3:6:2] for row in printed] == [
-        [name, f"*{f1}*"] for name, f1 in script.PAPER_F1.items()
+        [name, f"*{f1}*"] for name, f1 in script.PLAN["paper"].items()
     ] * 2  # without vectors, and with
     by_type = script.make_type_table(groups, "conll2002_es").splitlines()
     assert by_type[0] == "| NER | embedding | encoder | LOC | PER |"
@@ -246,8 +251,8 @@ def test_what_misspellings_cost_is_the_mean_of_copies_and_seeds(script):
     cells += [script.NONE] * 3  # without entities that were seen
     cells += ["25.0 ± 0.0", "18.5 ± 1.5", "6.5 ± 1.5", "2"]
     assert first.strip("| ").split(" | ")[4:] == cells
-    assert first.startswith("| WNUT 2017 | lookup, as lookup with min_freq 2 |")
-    assert second.startswith("| CoNLL 2002 Spanish | lookup, ")
+    assert first.startswith("| WNUT 2017 | lookup (`multi_embed`), as lookup ")
+    assert second.startswith("| CoNLL 2002 Spanish | lookup (`multi_embed`), ")
     assert " | 50.0 | 40.0 | 10.0 | " in second
 
 

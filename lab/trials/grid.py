@@ -1,20 +1,19 @@
 """A grid of trials: datasets, embedders and seeds, read from a YAML file."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from textwrap import shorten
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import srsly
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from spacy_hashembeds.files import quote
 
+from ..validation import describe_error
 from .trial import Trial
-
-_GRID_KEYS = ("datasets", "seeds", "overrides", "vectors", "trials")
-_ENTRY_KEYS = ("embedder", "variant", "datasets", "overrides", "per_dataset", "vectors")
 
 _VECTORS = "paths.vectors"
 _USE_VECTORS = "components.tok2vec.model.embed.include_static_vectors"
@@ -110,6 +109,42 @@ class Grid:
         return grid
 
 
+def _check_once(values: list[Any]) -> list[Any]:
+    for value, n in Counter(values).items():
+        if n > 1:
+            raise ValueError(f"{quote(value)} is there {n} times")
+    return values
+
+
+_Names = Annotated[list[str], Field(min_length=1), AfterValidator(_check_once)]
+_Seeds = Annotated[list[int], Field(min_length=1), AfterValidator(_check_once)]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(strict=True, extra="forbid")
+
+
+class _Entry(_Part):
+    """One of the trials of a grid file: docs/sweep.md says what each setting is."""
+
+    embedder: str
+    variant: str = "default"
+    datasets: _Names | None = None
+    overrides: Overrides = {}
+    per_dataset: dict[str, Overrides] | None = None
+    vectors: str | None = None
+
+
+class _File(_Part):
+    """What a grid file holds."""
+
+    datasets: _Names
+    seeds: _Seeds = [0]
+    overrides: Overrides = {}
+    vectors: dict[str, dict[str, str]] = {}
+    trials: Annotated[list[_Entry], Field(min_length=1)]
+
+
 def read_grid(path: str | Path) -> Grid:
     """Read a grid from a YAML file; docs/sweep.md describes what it holds.
 
@@ -120,19 +155,17 @@ def read_grid(path: str | Path) -> Grid:
     if not path.is_file():
         raise FileNotFoundError(f"There is no grid '{path}'.")
     try:
-        return _read_grid(srsly.read_yaml(path))
+        file = _File.model_validate(srsly.read_yaml(path))
+        rows = [_read_row(entry, file) for entry in file.trials]
+        _check_variants(rows)
     except (OverflowError, RecursionError, ValueError) as e:
         # YAML's own errors quote whatever is wrong.
-        message = shorten(str(e), _MAX_MESSAGE)
+        message = shorten(describe_error(e), _MAX_MESSAGE)
         raise ValueError(f"'{path}' is no grid of trials. {message}") from e
+    return Grid(datasets=file.datasets, seeds=file.seeds, rows=rows)
 
 
-def _read_grid(data: Any) -> Grid:
-    _check_keys("The file", data, known=_GRID_KEYS, required=("datasets", "trials"))
-    datasets = _read_list("'datasets'", data["datasets"], str)
-    seeds = _read_list("'seeds'", data.get("seeds", [0]), int)
-    entries = _read_list("'trials'", data["trials"], dict)
-    rows = [_read_row(f"Trial {i}", e, data) for i, e in enumerate(entries, start=1)]
+def _check_variants(rows: Sequence[Row]) -> None:
     names = Counter((r.embedder, r.variant, name) for r in rows for name in r.overrides)
     for (embedder, variant, dataset), n in names.items():
         if n > 1:
@@ -140,45 +173,43 @@ def _read_grid(data: Any) -> Grid:
                 f"{embedder} has the variant '{variant}' {n} times for {dataset}. "
                 "Give other overrides another 'variant'."
             )
-    return Grid(datasets=datasets, seeds=seeds, rows=rows)
 
 
-def _read_row(where: str, entry: Any, grid: Mapping[str, Any]) -> Row:
-    _check_keys(where, entry, known=_ENTRY_KEYS, required=("embedder",))
-    embedder, variant = entry["embedder"], entry.get("variant", "default")
-    if not isinstance(embedder, str) or not isinstance(variant, str):
-        raise ValueError(f"{where} should have text as 'embedder' and 'variant'.")
-    where = f"{where} ({embedder}, {variant})"
-    known = grid["datasets"]
-    names = _read_list(f"'datasets' of {where}", entry.get("datasets", known), str)
-    _check_choice("datasets", names, known)
-    own = entry.get("per_dataset", {name: {} for name in names})
+def _read_row(entry: _Entry, file: _File) -> Row:
+    where = f"{entry.embedder}, {entry.variant}"
+    names = entry.datasets or file.datasets
+    _check_choice("datasets", names, file.datasets)
+    own = entry.per_dataset
+    if own is None:
+        own = {name: {} for name in names}
     # a dataset that is left out is hardly meant to be
-    _check_keys(f"'per_dataset' of {where}", own, known=names, required=names)
-    vectors: dict[str, Overrides] = {name: {} for name in names}
-    if "vectors" in entry:
-        vectors = _read_vectors(where, entry["vectors"], names, grid)
-    shared = [grid.get("overrides", {}), entry.get("overrides", {})]
+    if own.keys() != {*names}:
+        raise ValueError(
+            f"'per_dataset' of {where} should have the keys {', '.join(names)}, but "
+            f"has {quote(list(own))}."
+        )
+    shared = [file.overrides, entry.overrides]
     overrides = {
-        name: _flatten(where, [*shared, own[name], vectors[name]]) for name in names
+        name: _flatten(where, [*shared, own[name], _find_vectors(entry, file, name)])
+        for name in names
     }
-    return Row(embedder, variant, overrides)
+    return Row(entry.embedder, entry.variant, overrides)
 
 
-def _read_vectors(
-    where: str, kind: Any, names: Sequence[str], grid: Mapping[str, Any]
-) -> dict[str, Overrides]:
-    kinds = grid.get("vectors", {})
-    _check_mapping("'vectors'", kinds)
-    _check_choice("vectors", [kind], list(kinds))
-    where = f"'vectors.{kind}', which {where} uses,"
-    _check_keys(where, kinds[kind], known=grid["datasets"], required=names)
-    for name in names:
-        _read_list(f"'vectors.{kind}.{name}'", [kinds[kind][name]], str)
-    return {name: {_VECTORS: kinds[kind][name], _USE_VECTORS: True} for name in names}
+def _find_vectors(entry: _Entry, file: _File, dataset: str) -> Overrides:
+    if entry.vectors is None:
+        return {}
+    _check_choice("vectors", [entry.vectors], list(file.vectors))
+    vectors = file.vectors[entry.vectors]
+    if dataset not in vectors:
+        raise ValueError(
+            f"'vectors.{entry.vectors}', which {entry.embedder}, {entry.variant} uses, "
+            f"should have {dataset}, but has {quote(list(vectors))}."
+        )
+    return {_VECTORS: vectors[dataset], _USE_VECTORS: True}
 
 
-def _flatten(where: str, parts: Sequence[Any]) -> Overrides:
+def _flatten(where: str, parts: Sequence[Overrides]) -> Overrides:
     pairs = [pair for part in parts for pair in _walk(where, part)]
     for key, n in Counter(key for key, _ in pairs).items():
         if "." not in key:
@@ -188,8 +219,9 @@ def _flatten(where: str, parts: Sequence[Any]) -> Overrides:
     return dict(pairs)
 
 
-def _walk(where: str, settings: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
-    _check_mapping(f"{prefix.rstrip('.') or 'What overrides'} in {where}", settings)
+def _walk(
+    where: str, settings: Overrides, prefix: str = ""
+) -> Iterator[tuple[str, Any]]:
     for key, value in settings.items():
         if value == {}:
             raise ValueError(f"{where}: '{prefix}{key}' is {{}}, which sets nothing.")
@@ -197,41 +229,6 @@ def _walk(where: str, settings: Any, prefix: str = "") -> Iterator[tuple[str, An
             yield from _walk(where, value, f"{prefix}{key}.")
         else:
             yield f"{prefix}{key}", value
-
-
-def _read_list(where: str, values: Any, kind: type) -> list[Any]:
-    if not isinstance(values, list) or not values:
-        raise ValueError(
-            f"{where} should be a list of one or more, but is {quote(values)}."
-        )
-    for value in values:
-        if type(value) is not kind:  # True is no number here
-            raise ValueError(
-                f"{where} should hold {kind.__name__}, not {quote(value)}."
-            )
-        if values.count(value) > 1:
-            raise ValueError(f"{where} has {quote(value)} twice.")
-    return values
-
-
-def _check_mapping(where: str, value: Any) -> None:
-    if not isinstance(value, dict):
-        raise ValueError(f"{where} should have keys and values, but is {quote(value)}.")
-
-
-def _check_keys(
-    where: str, value: Any, *, known: Sequence[str], required: Sequence[str] = ()
-) -> None:
-    _check_mapping(where, value)
-    unknown = [quote(key) for key in value if key not in known]
-    missing = [key for key in required if key not in value]
-    faults = [f"has {', '.join(unknown)}"] if unknown else []
-    faults += [f"lacks {', '.join(missing)}"] if missing else []
-    if faults:
-        raise ValueError(
-            f"{where} should have the keys {', '.join(known)}"
-            f", but {' and '.join(faults)}."
-        )
 
 
 def _check_choice(name: str, chosen: Sequence[Any], known: Sequence[Any]) -> None:

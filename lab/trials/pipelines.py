@@ -11,13 +11,6 @@ from spacy.vocab import Vocab
 from thinc.api import get_current_ops, set_current_ops
 
 from spacy_hashembeds.acceleration.machine import find_disturbances, watch_machine
-from spacy_hashembeds.analysis.sizes import (
-    bytes_on_disk,
-    count_embedding_parameters,
-    count_mixing_parameters,
-    count_pipeline_parameters,
-    has_embeddings,
-)
 from spacy_hashembeds.comparison.comparison import (
     Rows,
     ShowProgress,
@@ -26,8 +19,15 @@ from spacy_hashembeds.comparison.comparison import (
     measure_models,
 )
 from spacy_hashembeds.corpora.docbin import read_docs, read_examples
-from spacy_hashembeds.files import quote
+from spacy_hashembeds.files import bytes_on_disk, quote
 from spacy_hashembeds.loading import load_trained
+
+from .sizes import (
+    count_embedding_parameters,
+    count_mixing_parameters,
+    count_pipeline_parameters,
+    has_embeddings,
+)
 
 
 def compare_pipelines(

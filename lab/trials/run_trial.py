@@ -16,22 +16,21 @@ from spacy.util import load_model, load_model_from_config, registry
 from thinc.api import ConfigValidationError
 from thinc.util import gpu_is_available
 
-from spacy_hashembeds.acceleration.timing import measure_words_per_second
-from spacy_hashembeds.analysis.measures import measure_sizes
-from spacy_hashembeds.analysis.sizes import (
-    bytes_on_disk,
-    count_embedding_parameters,
-    count_mixing_parameters,
-    count_pipeline_parameters,
-)
+from spacy_hashembeds.acceleration.timing import measure_speeds
 from spacy_hashembeds.corpora.docbin import read_docs
-from spacy_hashembeds.evaluation.evaluate import evaluate_pipeline
 from spacy_hashembeds.evaluation.tasks import TEXTCAT, find_classes, find_task
-from spacy_hashembeds.files import write_json
+from spacy_hashembeds.files import bytes_on_disk, write_json
 from spacy_hashembeds.loading import load_config
 
 from .processes import locked, run_command
 from .recorded import read_recorded
+from .scores import evaluate_pipeline
+from .sizes import (
+    count_embedding_parameters,
+    count_mixing_parameters,
+    count_pipeline_parameters,
+    measure_sizes,
+)
 from .trial import Trial, get_overrides, identify
 
 # Characters that are shown of what spaCy says of a config.
@@ -126,7 +125,7 @@ def _measure(trial: Trial, train_seconds: float) -> dict[str, Any]:
     nlp = load_model(model)
     docs = list(read_docs(corpus[held_out[-1]], nlp.vocab))
     loaders = {"model": partial(load_model, model)}
-    speed = measure_words_per_second(loaders, docs, rounds=3)["model"]
+    speed = measure_speeds(loaders, docs, rounds=3)["model"].median
     return {
         "finished": datetime.now(UTC).isoformat(timespec="seconds"),
         "machine": f"{platform.machine()}, {os.cpu_count()} cores",

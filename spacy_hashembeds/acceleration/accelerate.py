@@ -6,32 +6,29 @@ Weights load from spaCy's layers into ours, so a pipeline is converted by changi
 
 import os
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from spacy.language import Language
 from spacy.tokens import Doc
-from thinc.api import Config, Ops, get_current_ops, set_current_ops
+from thinc.api import Config, get_current_ops, set_current_ops
 
 from ..checks import check_items
 from ..folders import replacing_folder
 from ..loading import load_config, load_trained
+from .blas import keeping_ops
 from .conversion import (
-    BLAS,
-    OUR_EMBED,
-    OUR_ENCODER,
+    check_convertible,
     convert_config,
-    find_architectures,
     find_convertible,
     find_unconvertible,
 )
 from .parity import LoadedPipeline, compare_pipelines, make_texts_for
 from .replaceable import check_replaceable
 from .result import Acceleration
-from .timing import measure_words_per_second
+from .timing import measure_speeds
 
 #: Takes "texts" to compare or "rounds" to time, and which of them, and hands them on.
 Progress = Callable[[Iterable[Any], str], Iterable[Any]]
@@ -50,31 +47,31 @@ def accelerate_folder(
     """Convert a trained pipeline to our layers, check it, time it and save it.
 
     It is saved only if it annotates all texts as before, and each converted layer
-    gives the same vectors, all but for rounding. Layers that ours can't stand for are
-    left as they are.
+    gives the same vectors, but for rounding. Layers that ours can't stand for stay.
+
+    Texts that are made up have words that the pipeline does not know too. For `texts`,
+    `blas` and `rounds`, see `in_memory.accelerate`.
 
     model (str | Path): The pipeline's package name or folder. It is not changed.
     output (str | Path): The folder to write. What is made of a package is a folder
         too: if the package brings code, import it before loading that.
-    texts (Iterable[str | Doc], optional): What to annotate; only the words and spaces
-        of Docs are taken, and all are read: they must come to an end. Without any,
-        texts are made up, of words that the pipeline knows and others, and an empty
-        one if it takes that.
-    blas (bool): Whether the pipeline is to choose the fastest BLAS when it is loaded.
     force (bool): Whether to replace a pipeline that is in `output` already, once the
         new one is complete.
-    rounds (int): How often to time both pipelines, in turns.
     progress (Progress): Wraps the texts while they are compared, and the rounds.
-    RAISES (OSError): If there is no such pipeline, or something in `output` that is
-        not to be replaced.
-    RAISES (TypeError): If `texts` is a single text or Doc, or holds none.
+    RAISES (OSError): If there is no such pipeline, or `output` is not to be replaced.
     RAISES (ValueError): If nothing can be converted, or the pipelines differ.
-    RETURNS (Acceleration): What was done.
     """
-    check_texts(texts)
+    if texts is not None:
+        check_items("strings or Docs", texts=texts)
     output = Path(output)
     with keeping_ops() as ops:
-        before = _load(model, ops)
+
+        def load(path: str | Path) -> Language:
+            # a pipeline loaded before may have chosen a BLAS for the whole process
+            set_current_ops(ops)
+            return load_trained(path)
+
+        before = LoadedPipeline(load(model), get_current_ops())
         source = _find_source(before.nlp, model, output)
         config = load_config(source / "config.cfg")
         check_convertible(config, model)
@@ -83,38 +80,16 @@ def accelerate_folder(
             _copy_folder(source, folder)
             new_config = convert_config(config, blas=blas)
             new_config.to_disk(folder / "config.cfg", interpolate=False)
-            paths = {"before": model, "after": folder}
             return compare(
                 before,
-                _load(folder, ops),
+                LoadedPipeline(load(folder), get_current_ops()),
                 make_texts_for(before) if texts is None else texts,
-                {name: partial(_load_language, paths[name], ops) for name in paths},
+                {"before": partial(load, model), "after": partial(load, folder)},
                 config=config,
                 blas=blas,
                 rounds=rounds,
                 progress=progress,
             )
-
-
-def check_texts(texts: object) -> None:
-    """Check that there is a collection of texts, or None.
-
-    A single text would be read as texts of one letter each.
-
-    RAISES (TypeError): If it is something else.
-    """
-    if texts is not None:
-        check_items("strings or Docs", texts=texts)
-
-
-@contextmanager
-def keeping_ops() -> Iterator[Ops]:
-    """Give Thinc's current ops, and make them the current ones again in the end."""
-    ops = get_current_ops()
-    try:
-        yield ops
-    finally:
-        set_current_ops(ops)
 
 
 def compare(
@@ -133,33 +108,23 @@ def compare(
     loaders (Mapping[str, Callable[[], Language]]): Load "before" and "after" anew, to
         time them.
     config (Config): That of the pipeline as it was.
-    RAISES (ValueError): If they don't agree.
     """
     parity = compare_pipelines(before, after, progress(texts, "texts"))
+    speeds = measure_speeds(
+        loaders,
+        parity.sample,
+        rounds=rounds,
+        progress=lambda rounds: progress(rounds, "rounds"),
+    )
     return Acceleration(
         converted=find_convertible(config),
-        left=_find_left(config, blas),
+        left=find_unconvertible(config, blas=blas),
         texts=parity.texts,
         tokens=parity.tokens,
         unchecked=parity.unchecked,
         max_relative_diff=parity.max_relative_diff,
-        words_per_second=measure_words_per_second(
-            loaders,
-            parity.sample,
-            rounds=rounds,
-            progress=lambda rounds: progress(rounds, "rounds"),
-        ),
+        words_per_second={name: speed.median for name, speed in speeds.items()},
     )
-
-
-def _load_language(model: str | Path, ops: Ops) -> Language:
-    # A pipeline that was loaded before may have chosen a BLAS for the whole process.
-    set_current_ops(ops)
-    return load_trained(model)
-
-
-def _load(model: str | Path, ops: Ops) -> LoadedPipeline:
-    return LoadedPipeline(_load_language(model, ops), get_current_ops())
 
 
 def _find_source(nlp: Language, model: str | Path, output: Path) -> Path:
@@ -173,38 +138,6 @@ def _find_source(nlp: Language, model: str | Path, output: Path) -> Path:
             f"'{source}', and stays as it is. Name a folder elsewhere."
         )
     return source
-
-
-def check_convertible(config: Config, model: str | Path) -> None:
-    """Check that there is something to convert in a pipeline's config.
-
-    model (str | Path): What to call the pipeline.
-    RAISES (ValueError): If there is nothing.
-    """
-    if find_convertible(config):
-        return
-    found = {
-        path: block["@architectures"]
-        for path, block in find_architectures(config).items()
-    } | find_unconvertible(config)
-    places = "; ".join(f"{path}: {name}" for path, name in found.items())
-    has_ours = {OUR_EMBED, OUR_ENCODER} & set(found.values())
-    raise ValueError(
-        f"'{model}' should have a spacy.MultiHashEmbed, spacy.HashEmbedCNN or "
-        "spacy.MaxoutWindowEncoder that can be converted, but has none "
-        f"({places or 'no trained component'})."
-        f"{' It has our layers already.' if has_ours else ''}"
-    )
-
-
-def _find_left(config: Config, blas: bool) -> dict[str, str]:
-    left = find_unconvertible(config)
-    callback = config["nlp"].get("after_pipeline_creation")
-    if blas and callback and callback.get("@callbacks") != BLAS:
-        left["nlp.after_pipeline_creation"] = (
-            f"{callback['@callbacks']} stands where the choice of BLAS would"
-        )
-    return left
 
 
 def _copy_folder(source: Path, target: Path) -> None:

@@ -6,17 +6,19 @@ falls back to its `generic` kernels, and numpy's own BLAS is several times as fa
 
 import ctypes
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 import numpy
 from spacy.language import Language
 from thinc.api import Model, NumpyOps, Ops, get_current_ops, set_current_ops
 from thinc.types import Floats2d
 
-from ..checks import check_integers, check_pipeline
+from ..checks import check_pipeline
 from ..kernels import compiled
 from ..kernels.threads import find_cblas, find_function, find_openblas, one_thread
 
@@ -29,15 +31,10 @@ SHAPES: tuple[Shape, ...] = ((27, 288, 288), (900, 288, 288), (900, 384, 288))
 #: results that are rounded otherwise, and may be noise.
 MARGIN = 1.2
 
-# Enough to choose, in some 20 milliseconds.
-_SHAPES_TO_CHOOSE: tuple[Shape, ...] = ((27, 288, 288), (200, 288, 288))
 
-
-class Blas(NamedTuple):
-    """A library, the kernels it chose for this processor, and its threads.
-
-    What can't be found out is None.
-    """
+@dataclass(frozen=True)
+class Blas:
+    """A library, the kernels it chose for this processor, and its threads, if known."""
 
     name: str
     version: str
@@ -46,32 +43,22 @@ class Blas(NamedTuple):
 
 
 class NumpyBlasOps(NumpyOps):
-    """Thinc's operations on the CPU, with numpy's BLAS on one thread, as blis is.
+    """Thinc's operations on the CPU, with numpy's BLAS, on one thread as blis is.
 
-    OpenBLAS would start a thread for each core, and they wait for each other: where
-    other processes use the cores, such as those of `n_process`, that is slower than
-    blis. For all else in the process, its threads stay as they are. The threads of
-    libraries other than OpenBLAS are as their own settings say.
+    That is, if it is OpenBLAS: see `one_thread`. Threads of other libraries are as
+    their own settings say.
     """
 
-    def gemm(
-        self,
-        x: Any,
-        y: Any,
-        *,
-        out: Any = None,
-        trans1: bool = False,
-        trans2: bool = False,
-    ) -> Any:
+    def gemm(self, x: Any, y: Any, **settings: Any) -> Any:
         """Multiply two matrices, as `thinc.api.Ops.gemm`."""
         with one_thread():
-            return super().gemm(x, y, out=out, trans1=trans1, trans2=trans2)
+            return super().gemm(x, y, **settings)
 
     def cblas(self) -> Any:
         """Get the BLAS for C code, such as spaCy's parser, as `thinc.api.Ops`.
 
-        numpy's own where there are compiled kernels, which it is called through, and
-        where it is OpenBLAS as in numpy's wheels; else blis.
+        It is blis where there are no compiled kernels to call numpy's through, or where
+        that is no OpenBLAS as in numpy's wheels.
         """
         sgemm, saxpy = find_cblas("cblas_sgemm"), find_cblas("cblas_saxpy")
         if compiled.kernels is None or sgemm is None or saxpy is None:
@@ -84,10 +71,7 @@ NUMPY_BLAS_OPS = NumpyBlasOps(use_blis=False)
 
 
 def describe_blis() -> Blas:
-    """Describe the blis that Thinc uses.
-
-    Its kernels are "generic" where it has none for the processor.
-    """
+    """Describe Thinc's blis: "generic" where it has no kernels for the processor."""
     query = find_function("blis.cy", ("bli_arch_query_id",), ctypes.c_int)
     get_name = find_function("blis.cy", ("bli_arch_string",), ctypes.c_char_p)
     kernels = get_name(query()).decode() if query and get_name else None
@@ -95,10 +79,7 @@ def describe_blis() -> Blas:
 
 
 def describe_numpy_blas() -> Blas:
-    """Describe the library that numpy was built with.
-
-    Only OpenBLAS tells its kernels and threads.
-    """
+    """Describe the library that numpy was built with; OpenBLAS tells everything."""
     config: Any = numpy.show_config(mode="dicts")
     built = config.get("Build Dependencies", {}).get("blas", {})
     get_name = find_openblas("get_corename", ctypes.c_char_p)
@@ -123,17 +104,25 @@ def measure_speeds(
     shapes (Sequence[Shape]): Rows, inputs and outputs of each layer.
     rounds (int): How often to measure. The fastest counts, which other processes have
         disturbed least; one round goes before.
-
-    RAISES (ValueError): If `rounds` is below 1.
     RETURNS (dict[str, list[float]]): For each choice, its speed at each shape.
     """
-    check_integers(1, rounds=rounds)
+    rng = numpy.random.default_rng(0)
     speeds: dict[str, list[float]] = {name: [] for name in choices}
-    for shape in shapes:
-        times = _time_products(choices, shape, rounds)
-        flops = 2 * 2 * numpy.prod(shape, dtype=float)
-        for name, seconds in times.items():
-            speeds[name].append(float(flops / min(seconds) / 1e9))
+    for nB, nI, nO in shapes:
+        X, W, dY = (
+            cast(Floats2d, rng.standard_normal(size, dtype="float32"))
+            for size in ((nB, nI), (nO, nI), (nB, nO))
+        )
+        seconds: dict[str, list[float]] = {name: [] for name in choices}
+        for _ in range(rounds + 1):
+            for name, ops in choices.items():
+                start = time.perf_counter()
+                ops.gemm(X, W, trans2=True)
+                ops.gemm(dY, X, trans1=True)
+                seconds[name].append(time.perf_counter() - start)
+        for name in choices:
+            flops = 2 * 2 * nB * nI * nO
+            speeds[name].append(flops / min(seconds[name][1:]) / 1e9)
     return speeds
 
 
@@ -144,12 +133,10 @@ def is_faster(speeds: Sequence[float], others: Sequence[float]) -> bool:
 
 @cache
 def is_numpy_faster() -> bool:
-    """Whether numpy's BLAS is clearly faster than blis here, on one thread each.
-
-    Measured once a process.
-    """
+    """Measure whether numpy's BLAS is clearly faster than blis, on one thread each."""
     choices = {"numpy": NUMPY_BLAS_OPS, "blis": BLIS_OPS}
-    speeds = measure_speeds(choices, _SHAPES_TO_CHOOSE)
+    # enough to choose, in some 20 milliseconds
+    speeds = measure_speeds(choices, ((27, 288, 288), (200, 288, 288)))
     return is_faster(speeds["numpy"], speeds["blis"])
 
 
@@ -170,25 +157,39 @@ def use_fastest_blas(nlp: Language) -> bool:
 
     What the callback does in `[nlp.after_pipeline_creation]`. Only on the CPU, only
     where numpy's BLAS is measured to be clearly faster than blis, and only this
-    pipeline: others stay as they are. On one thread, as blis.
-    Predictions and gradients are the same but for rounding. spaCy's parser, whose loop
-    over states is C, has it too where there are compiled kernels, and else blis.
+    pipeline. On one thread, as blis. Predictions and gradients are the same but for
+    rounding. spaCy's parser, whose loop over states is C, has it too where there are
+    compiled kernels, and else blis.
 
     nlp (Language): The pipeline. Layers that are made or replaced later, such as the
         last one of a parser that gets more labels, are not affected.
-
-    RAISES (TypeError): If it is no pipeline.
     RETURNS (bool): Whether any layer was moved.
     """
     check_pipeline(nlp)
     moved = False
-    for _, pipe in nlp.components:
+    for _, node in walk_layers(nlp):
+        ops = choose_ops(node.ops)
+        moved = moved or ops is not node.ops
+        node.ops = ops
+    return moved
+
+
+@contextmanager
+def keeping_ops() -> Iterator[Ops]:
+    """Give Thinc's current ops, and make them the current ones again in the end."""
+    ops = get_current_ops()
+    try:
+        yield ops
+    finally:
+        set_current_ops(ops)
+
+
+def walk_layers(nlp: Language) -> Iterator[tuple[str, Model]]:
+    """Give all layers of all components, with the names of these."""
+    for name, pipe in nlp.components:
         model = getattr(pipe, "model", None)
         for node in model.walk() if isinstance(model, Model) else ():
-            ops = choose_ops(node.ops)
-            moved = moved or ops is not node.ops
-            node.ops = ops
-    return moved
+            yield name, node
 
 
 def use_fastest_blas_from_now_on() -> bool:
@@ -196,31 +197,10 @@ def use_fastest_blas_from_now_on() -> bool:
 
     What the callback does in `[nlp.before_creation]`: as `use_fastest_blas`, but for
     all pipelines to come too, and for layers that they make or replace later. They keep
-    it wherever they run.
-
-    RETURNS (bool): Whether that is another one than before.
+    it wherever they run. Returns whether that is another one than before.
     """
     before = get_current_ops()
     ops = choose_ops(before)
     if ops is not before:
         set_current_ops(ops)
     return ops is not before
-
-
-def _time_products(
-    choices: Mapping[str, Ops], shape: Shape, rounds: int
-) -> dict[str, list[float]]:
-    nB, nI, nO = shape
-    rng = numpy.random.default_rng(0)
-    X, W, dY = (
-        cast(Floats2d, rng.standard_normal(size, dtype="float32"))
-        for size in ((nB, nI), (nO, nI), (nB, nO))
-    )
-    times: dict[str, list[float]] = {name: [] for name in choices}
-    for _ in range(rounds + 1):
-        for name, ops in choices.items():
-            start = time.perf_counter()
-            ops.gemm(X, W, trans2=True)
-            ops.gemm(dY, X, trans1=True)
-            times[name].append(time.perf_counter() - start)
-    return {name: seconds[1:] for name, seconds in times.items()}

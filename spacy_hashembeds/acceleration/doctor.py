@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from thinc.api import NumpyOps, get_current_ops
 
+from . import installation
 from .blas import (
     BLIS_OPS,
     NUMPY_BLAS_OPS,
@@ -20,18 +21,7 @@ from .blas import (
     measure_speeds,
 )
 from .compilation import Kernels, advise_on_kernels, examine_kernels
-from .installation import (
-    PACKAGE,
-    Gpu,
-    Version,
-    check_entry_points,
-    count_cores,
-    examine_gpu,
-    find_processor,
-    find_versions,
-    is_parser_profiled,
-)
-from .tested import find_untested
+from .installation import PACKAGE, Gpu, Version
 
 THREAD_VARIABLES = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 
@@ -42,25 +32,7 @@ _NUMPY = "numpy's BLAS, one thread"
 
 @dataclass(frozen=True)
 class Health:
-    """All that was found.
-
-    versions (list[Version]): Our requirements, and the extras that are installed.
-    processor (str): Its name.
-    cores (int): How many this process may use.
-    ops (str): The class of Thinc's operations that pipelines get here by default.
-    blas (list[Blas]): The libraries that can multiply matrices.
-    shapes (tuple[Shape, ...]): Rows, inputs and outputs of the products measured.
-    speeds (dict[str, list[float]]): What each library reaches at each shape, in
-        GFLOP/s.
-    kernels (Kernels): Whether compiled kernels are in use, and what they bring.
-    threads (dict[str, str]): Environment variables that set threads.
-    python (str): Python's version.
-    parser_profiled (bool): Whether spaCy's parser was compiled with profiling.
-    gpu (Gpu): CuPy and the GPU.
-    problems (list[str]): What is broken.
-    untested (list[str]): What our tests did not run with.
-    advice (list[str]): What to change, and what it brings.
-    """
+    """All that was found. Speeds are in GFLOP/s, of each library at each shape."""
 
     versions: list[Version]
     processor: str
@@ -81,16 +53,16 @@ class Health:
 
 def examine() -> Health:
     """Examine the machine and the installation. Takes about two seconds."""
-    versions = find_versions()
+    versions = installation.find_versions()
     blas = [describe_blis(), describe_numpy_blas()]
     speeds = measure_choices(blas[1].threads)
     kernels = examine_kernels()
-    gpu = examine_gpu()
-    profiled = is_parser_profiled()
+    gpu = installation.examine_gpu()
+    profiled = installation.is_parser_profiled()
     return Health(
         versions=versions,
-        processor=find_processor(),
-        cores=count_cores(),
+        processor=installation.find_processor(),
+        cores=installation.count_cores(),
         ops=type(get_current_ops()).__name__,
         blas=blas,
         shapes=SHAPES,
@@ -100,8 +72,8 @@ def examine() -> Health:
         python=platform.python_version(),
         parser_profiled=profiled,
         gpu=gpu,
-        problems=find_problems(versions, check_entry_points(), gpu),
-        untested=find_untested(versions),
+        problems=find_problems(versions, installation.check_entry_points(), gpu),
+        untested=list(installation.find_untested(versions)),
         advice=[
             *advise_on_blas(blas, speeds),
             *advise_on_kernels(kernels),
@@ -114,8 +86,7 @@ def examine() -> Health:
 def measure_choices(threads: int | None) -> dict[str, list[float]]:
     """Measure the speed of each BLAS at `blas.SHAPES`, in GFLOP/s.
 
-    threads (int | None): How many threads numpy's BLAS would use. If they are
-        several, it is measured with them as well.
+    threads (int | None): How many threads numpy's BLAS would use, to measure too.
     """
     speeds = measure_speeds({_BLIS: BLIS_OPS, _NUMPY: NUMPY_BLAS_OPS})
     if threads and threads > 1:

@@ -13,23 +13,20 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from spacy.language import Language, PipeCallable
+from spacy.language import Language
 from spacy.tokens import Doc
-from thinc.api import Config, Model, Ops, get_current_ops, set_current_ops
+from thinc.api import Config, get_current_ops, set_current_ops
 
-from ..checks import check_integers, check_pipeline, check_types
+from ..checks import check_integers, check_items, check_pipeline, check_types
 from ..folders import temporary_folder
-from .accelerate import check_convertible, check_texts, compare, keeping_ops
-from .blas import use_fastest_blas
-from .conversion import BLAS, convert_config
+from .accelerate import compare
+from .blas import keeping_ops, use_fastest_blas, walk_layers
+from .conversion import BLAS, check_convertible, convert_config
 from .parity import LoadedPipeline, has_weights, make_texts_for
 from .result import Acceleration
 
 #: What a copy shares with the original, or has of another config.
 _NOT_COPIED = ("vocab", "tokenizer", "meta", "config")
-
-#: The layers with weights in what ours can replace. Strangers may do without any.
-_REPLACED = ("hashembed", "maxout")
 
 
 def accelerate(
@@ -43,8 +40,8 @@ def accelerate(
 
     The counterpart of `spacy hashembeds accelerate`. The new pipeline is given back
     only if it annotates all texts as the old one does, and each converted layer gives
-    the same vectors, all but for rounding. Layers that ours can't stand for are left as
-    they are. Saved, it is what the command would have written.
+    the same vectors, but for rounding. Layers that ours can't stand for stay. Saved, it
+    is what the command would have written.
 
     The old pipeline stays as it is. Both share the vocab, with its vectors, and the
     tokenizer, and components that can't be copied, having no `to_disk`. The others are
@@ -54,40 +51,46 @@ def accelerate(
 
     nlp (Language): The pipeline, trained, on CPU or GPU, outside of any memory zone.
         It annotates the texts itself, with the components that are enabled.
-    texts (Iterable[str | Doc], optional): What to annotate; only the words and spaces
-        of Docs are taken, and all are read: they must come to an end. Without any,
-        texts are made up, of words that the pipeline knows, and an empty one if it
-        takes that.
+    texts (Iterable[str | Doc], optional): What to annotate, of Docs only the words and
+        spaces. All are read: they must come to an end. By default texts are made up, of
+        words that the pipeline knows, and an empty one if it takes that.
     blas (bool): Whether the new pipeline is to choose the fastest BLAS, now and
         whenever it is loaded.
     rounds (int): How often to time both pipelines, in turns.
     RAISES (OSError): If the temporary folder can't be written.
-    RAISES (TypeError): If an argument is of another type.
-    RAISES (ValueError): If `rounds` is below 1, if nothing can be converted, if the
-        pipeline can't be made anew, or if the new one differs.
+    RAISES (ValueError): If nothing can be converted, if the pipeline can't be made
+        anew, or if the new one differs.
     RETURNS (Acceleration): The new pipeline, as `nlp`, and what was done.
     """
     check_pipeline(nlp)
-    check_texts(texts)
+    if texts is not None:
+        check_items("strings or Docs", texts=texts)
     check_types(bool, "True or False", blas=blas)
     check_types(int, "an integer", rounds=rounds)
     check_integers(1, rounds=rounds)
     _check_state(nlp)
+    # Those of the thread may be of another device: some notebooks forget them.
+    ops = get_current_ops()
+    others = (node.ops for _, node in walk_layers(nlp))
+    ops = next((other for other in others if other.device_type != ops.device_type), ops)
+    config = nlp.config.copy()
     with keeping_ops(), temporary_folder() as folder:
-        config = nlp.config.copy()
         check_convertible(config, "nlp")
-        original = _Original(nlp, folder)
-        before = LoadedPipeline(nlp, original.ops)
+        with _saying_what_fails():
+            nlp.to_disk(folder, exclude=_NOT_COPIED)
+
+        def load(config: Config) -> Language:
+            set_current_ops(ops)
+            return _copy(nlp, config, folder)
+
+        before = LoadedPipeline(nlp, ops)
         new_config = convert_config(config, blas=blas)
-        after = LoadedPipeline(original.copy(new_config), get_current_ops())
+        after = LoadedPipeline(load(new_config), get_current_ops())
         done = compare(
             before,
             after,
             make_texts_for(before, only_known=True) if texts is None else texts,
-            {
-                "before": partial(original.copy, config),
-                "after": partial(original.copy, new_config),
-            },
+            {"before": partial(load, config), "after": partial(load, new_config)},
             config=config,
             blas=blas,
             rounds=rounds,
@@ -101,9 +104,10 @@ def _check_state(nlp: Language) -> None:
             "'nlp' is in a memory zone, which the new pipeline would outlive. Call "
             "this outside of `nlp.memory_zone()`."
         )
-    for name, node in _walk(nlp):
-        is_ours_to_replace = node.name in _REPLACED and name in nlp.pipe_names
-        if is_ours_to_replace and not has_weights(node):
+    for name, node in walk_layers(nlp):
+        # strangers may do without weights
+        is_ours_to_replace = node.name in ("hashembed", "maxout")
+        if is_ours_to_replace and name in nlp.pipe_names and not has_weights(node):
             raise ValueError(
                 f"'nlp' should be a trained pipeline, but its component '{name}' was "
                 "never initialised. Train it (`nlp.initialize`, `nlp.update`), or "
@@ -111,79 +115,38 @@ def _check_state(nlp: Language) -> None:
             )
 
 
-class _Original:
-    """A pipeline that others are made of."""
+def _copy(nlp: Language, config: Config, folder: Path) -> Language:
+    """Make a pipeline anew from a config with layers of the same structure.
 
-    def __init__(self, nlp: Language, folder: Path) -> None:
-        self._nlp, self._folder = nlp, folder
-        #: Thinc's ops for new layers.
-        self.ops = _find_ops(nlp)
-        with _saying_what_fails():
-            nlp.to_disk(folder, exclude=_NOT_COPIED)
-
-    def copy(self, config: Config) -> Language:
-        """Make the pipeline anew from a config with layers of the same structure.
-
-        RAISES (ValueError): If it can't be.
-        """
-        set_current_ops(self.ops)
-        nlp = self._nlp
-        with _saying_what_fails():
-            meta = deepcopy(nlp.meta)
-            new = type(nlp).from_config(
-                config.copy(), vocab=nlp.vocab, meta=meta, auto_fill=False
-            )
-            new.tokenizer = nlp.tokenizer  # rulers tokenize their patterns with it
-            new.from_disk(self._folder, exclude=_NOT_COPIED)
-        new._components = [_share_if_needed(nlp, *named) for named in new.components]
-        _copy_settings(nlp, new)
-        _copy_ops(nlp, new)
-        if config["nlp"].get("after_pipeline_creation") == {"@callbacks": BLAS}:
-            use_fastest_blas(new)
-        return new
-
-
-def _find_ops(nlp: Language) -> Ops:
-    """Find the ops of the device that a pipeline is on.
-
-    Those of the thread may be of another: some notebooks forget them between cells.
+    folder (Path): What its components have saved.
     """
-    ops = get_current_ops()
-    for _, node in _walk(nlp):
-        if node.ops.device_type != ops.device_type:
-            return node.ops
-    return ops
-
-
-def _walk(nlp: Language) -> Iterator[tuple[str, Model]]:
-    for name, pipe in nlp.components:
-        model = getattr(pipe, "model", None)
-        for node in model.walk() if isinstance(model, Model) else ():
-            yield name, node
-
-
-def _copy_settings(old: Language, new: Language) -> None:
-    """Copy what neither the config nor a folder tells."""
+    with _saying_what_fails():
+        new = type(nlp).from_config(
+            config.copy(), vocab=nlp.vocab, meta=deepcopy(nlp.meta), auto_fill=False
+        )
+        new.tokenizer = nlp.tokenizer  # rulers tokenize their patterns with it
+        new.from_disk(folder, exclude=_NOT_COPIED)
+    # what can't be copied is taken as it is, as spaCy takes sourced components
+    new._components = [
+        (name, pipe if hasattr(pipe, "to_disk") else nlp.get_pipe(name))
+        for name, pipe in new.components
+    ]
+    # what neither the config nor a folder tells
     new._path = None
-    new.batch_size, new.max_length = old.batch_size, old.max_length
-    new.default_error_handler = old.default_error_handler
-    for name, pipe in old.components:
+    new.batch_size, new.max_length = nlp.batch_size, nlp.max_length
+    new.default_error_handler = nlp.default_error_handler
+    for name, pipe in nlp.components:
         if hasattr(pipe, "error_handler"):
             new_pipe: Any = new.get_pipe(name)
             new_pipe.error_handler = pipe.error_handler
-
-
-def _copy_ops(old: Language, new: Language) -> None:
-    """Leave layers on the BLAS that somebody has put them on since they were made."""
-    for (_, node), (_, new_node) in zip(_walk(old), _walk(new), strict=True):
+    # the BLAS may have been chosen since layers were made
+    for (_, node), (_, new_node) in zip(
+        walk_layers(nlp), walk_layers(new), strict=True
+    ):
         new_node.ops = node.ops
-
-
-def _share_if_needed(
-    old: Language, name: str, new_pipe: PipeCallable
-) -> tuple[str, PipeCallable]:
-    """Take what can't be copied as it is, as spaCy takes sourced components."""
-    return name, new_pipe if hasattr(new_pipe, "to_disk") else old.get_pipe(name)
+    if config["nlp"].get("after_pipeline_creation") == {"@callbacks": BLAS}:
+        use_fastest_blas(new)
+    return new
 
 
 @contextmanager

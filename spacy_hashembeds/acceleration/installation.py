@@ -1,26 +1,35 @@
-"""What is installed on this machine, and whether it works."""
+"""What is installed on this machine, whether it works, and whether it was tested."""
 
 import os
 import platform
+from collections.abc import Iterator
+from dataclasses import dataclass
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, distribution, version
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from packaging.requirements import Requirement
+from packaging.version import parse
 
 from ..kernels.cuda import gather_rows
 from ..kernels.rows import Hashing, Table
 
 PACKAGE = "spacy-hashembeds"
 
+#: The newest versions that the tests ran with. What only adds to one, as 2.5.6 does to
+#: 2.5, is as good. setup.cfg says the rest: the Pythons and systems in its classifiers,
+#: and the oldest versions in its ranges. `make test-all` runs with all of these.
+NEWEST = {"spacy": "3.8.18", "thinc": "8.3.14", "numpy": "2.5"}
+
 # What code compiled by Cython calls to profile, and for nothing else. A name that is
 # imported stands in the file, stripped or not, on every system.
 _PROFILING = b"PyThreadState_EnterTracing"
 
 
-class Version(NamedTuple):
+@dataclass(frozen=True)
+class Version:
     """A distribution that is installed (None if not), and the range that is ours."""
 
     name: str
@@ -29,12 +38,13 @@ class Version(NamedTuple):
     ok: bool
 
 
-class Gpu(NamedTuple):
+@dataclass(frozen=True)
+class Gpu:
     """Whether CuPy is installed and usable: the GPU's name, or the error."""
 
-    cupy: str | None
-    device: str | None
-    error: str | None
+    cupy: str | None = None
+    device: str | None = None
+    error: str | None = None
 
 
 def find_versions() -> list[Version]:
@@ -43,58 +53,82 @@ def find_versions() -> list[Version]:
     extras = set(own.metadata.get_all("Provides-Extra") or ()) - {"test"}
     found = [Version(PACKAGE, own.version, "", True)]
     for requirement in map(Requirement, own.requires or ()):
-        marker = requirement.marker
-        needed = marker is None or marker.evaluate({"extra": ""})
-        optional = marker and any(marker.evaluate({"extra": e}) for e in extras)
-        installed = _get_version(requirement.name)
-        if needed or (optional and installed):
-            ok = installed is not None and requirement.specifier.contains(
+        name, marker = requirement.name, requirement.marker
+        installed = _get_version(name)
+        wanted = {"", *extras} if installed else {""}
+        if marker is None or any(marker.evaluate({"extra": one}) for one in wanted):
+            required = requirement.specifier
+            ok = installed is not None and required.contains(
                 installed, prereleases=True
             )
-            required = str(requirement.specifier)
-            found.append(Version(requirement.name, installed, required, ok))
+            found.append(Version(name, installed, str(required), ok))
     return found
 
 
-def check_entry_points() -> dict[str, str]:
-    """Load all that we register.
+def find_untested(versions: list[Version]) -> Iterator[str]:
+    """Say what no test ran with: Python, the system, or a version within our ranges."""
+    pythons = _read_classifiers("Programming Language :: Python :: 3.")
+    python = ".".join(platform.python_version_tuple()[:2])
+    if python not in pythons:
+        yield (
+            f"Python should be {', '.join(pythons[:-1])} or {pythons[-1]}, which our "
+            f"tests run with, but is {python}. Should anything fail, try one of these."
+        )
+    systems = _read_classifiers("Operating System :: ")
+    if platform.system() not in systems:
+        yield (
+            f"The system should be {' or '.join(systems)}, which our tests run on, but "
+            f"is {platform.system()}. See docs/versions.md for what is known of it."
+        )
+    for v in versions:
+        if not v.ok or v.installed is None or v.name not in NEWEST:
+            continue
+        newest = parse(NEWEST[v.name]).release
+        if parse(v.installed).release[: len(newest)] > newest:
+            yield (
+                f"{v.name} should be {NEWEST[v.name]} or older, which our tests run "
+                f"with, but is {v.installed}. Should anything fail, try: "
+                f"pip install '{v.name}=={NEWEST[v.name]}.*'"
+            )
 
-    RETURNS (dict[str, str]): The error of each name that does not load.
-    """
+
+def _read_classifiers(start: str) -> list[str]:
+    """Read the last part of those of our classifiers that begin so."""
+    found = distribution(PACKAGE).metadata.get_all("Classifier") or ()
+    return [name.split(" :: ")[-1] for name in found if name.startswith(start)]
+
+
+def check_entry_points() -> dict[str, str]:
+    """Load all that we register, and give the error of each name that does not load."""
     errors = {}
     for entry_point in distribution(PACKAGE).entry_points:
         try:
             entry_point.load()
         except Exception as e:  # whatever a broken installation raises
-            errors[f"{entry_point.group}: {entry_point.name}"] = _describe_error(e)
+            errors[f"{entry_point.group}: {entry_point.name}"] = describe_error(e)
     return errors
 
 
 def examine_gpu() -> Gpu:
     """Multiply two matrices with CuPy, if it is installed, and try our kernels."""
     if find_spec("cupy") is None:
-        return Gpu(None, None, None)
+        return Gpu()
+    found = "unknown"
     try:
         cupy = import_module("cupy")
-    except Exception as e:  # a library that is missing is no ImportError everywhere
-        return Gpu("unknown", None, _describe_error(e))
-    try:
+        found = cupy.__version__
         ones = cupy.ones((2, 2), dtype="float32")
         if float((ones @ ones).sum()) != 8:
             raise ValueError("the product of two matrices is wrong")
         try_kernels(cupy)
         name = cupy.cuda.runtime.getDeviceProperties(0)["name"].decode()
-    except Exception as e:
-        return Gpu(cupy.__version__, None, _describe_error(e))
-    return Gpu(cupy.__version__, name, None)
+    except Exception as e:  # a library that is missing is no ImportError everywhere
+        return Gpu(found, error=describe_error(e))
+    return Gpu(found, name)
 
 
 def try_kernels(xp: Any) -> None:
-    """Have CuPy compile our kernels, and one of them sum rows of ones.
-
-    xp (Any): CuPy.
-    RAISES (ValueError): If the sum is wrong.
-    """
+    """Have CuPy (xp) compile our kernels, and one of them sum rows of ones."""
     keys, out = xp.zeros((1, 1), dtype="uint64"), xp.zeros((1, 4), dtype="float32")
     table = Table(xp.ones((2, 4), dtype="float32"), Hashing(seed=9, num_hashes=3))
     gather_rows(keys, [table], out)
@@ -103,10 +137,9 @@ def try_kernels(xp: Any) -> None:
 
 
 def is_parser_profiled() -> bool:
-    """Tell whether spaCy's parser was compiled with profiling.
+    """Tell whether spaCy's parser was compiled with profiling, as below Python 3.12.
 
-    spaCy's setup.py asks for it below Python 3.12. Each function of the loop over
-    states then takes and releases Python's lock when called, profiler or not.
+    Each function of the loop over states then takes Python's lock when called.
     """
     file_ = import_module("spacy.ml.parser_model").__file__
     return file_ is not None and _PROFILING in Path(file_).read_bytes()
@@ -135,5 +168,6 @@ def _get_version(name: str) -> str | None:
         return None
 
 
-def _describe_error(error: Exception) -> str:
+def describe_error(error: Exception) -> str:
+    """Give an error's type and message."""
     return f"{type(error).__name__}: {error}"

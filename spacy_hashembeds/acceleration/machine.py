@@ -26,10 +26,9 @@ _STAT = Path("/proc/stat")
 def watch_machine() -> Iterator[dict[str, Any]]:
     """Describe the machine, and watch how busy others keep it while we work.
 
-    YIELDS (dict[str, Any]): "cpu", "cores", "python" and "load_at_start", the load
-        average of the last minute. After the work also "load_at_end", and
-        "other_cores_busy": how many cores others kept busy meanwhile, on average. None
-        where the system does not say.
+    YIELDS (dict[str, Any]): "cpu", "cores", "python" and "load_at_start". After the
+        work also "load_at_end", and "other_cores_busy": how many cores others kept busy
+        meanwhile, on average. Loads and others are None where the system doesn't tell.
     """
     machine = {
         "cpu": find_processor(),
@@ -49,48 +48,46 @@ def watch_machine() -> Iterator[dict[str, Any]]:
 
 
 def get_load() -> float | None:
-    """Get the load average of the last minute: how many processes ran or waited.
-
-    RETURNS (float, optional): None where the system does not count it (Windows).
-    """
+    """Get the load average of the last minute, or None: Windows has none."""
     return round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else None
 
 
 def find_disturbances(
     machine: Mapping[str, Any], baselines: Mapping[str, Spread]
 ) -> list[str]:
-    """Find what speaks against timings: other work meanwhile, and times that vary.
+    """Say what speaks against timings: other work meanwhile, and times that vary.
 
     machine (Mapping[str, Any]): What `watch_machine` gives, after the work.
     baselines (Mapping[str, Spread]): What others are compared with, by its name.
-    RETURNS (list[str]): A sentence for each.
     """
-    return [*find_other_work(machine), *_find_wide_spreads(baselines)]
-
-
-def find_other_work(machine: Mapping[str, Any]) -> Iterator[str]:
-    """Find whether other processes worked meanwhile: see `find_disturbances`."""
     cores, busy, load = (
         machine[key] for key in ("cores", "other_cores_busy", "load_at_start")
     )
-    limit = MAX_BUSY * cores
+    limit, found = MAX_BUSY * cores, []
     if busy is not None and busy > limit:
-        yield (
+        found.append(
             f"Other processes kept {busy:.1f} of {cores} cores busy meanwhile, where "
             f"up to {limit:.1f} does no harm."
         )
     # A load average remembers what we did before, such as training.
     elif busy is None and load is not None and load > limit:
-        yield (
+        found.append(
             f"The load average was {load:.2f} at the start, where up to {limit:.1f} "
             f"does no harm on {cores} cores."
         )
+    for name, (middle, (lower, upper)) in baselines.items():
+        spread = (upper - lower) / middle
+        if spread > MAX_SPREAD:
+            found.append(
+                f"The quartiles of {name} are {100 * spread:.0f} percent of its "
+                f"median apart, where up to {100 * MAX_SPREAD:.0f} does no harm."
+            )
+    return found
 
 
 def describe_machine(machine: Mapping[str, Any]) -> str:
-    """Say what something was timed on.
+    """Say what `watch_machine` has watched.
 
-    machine (Mapping[str, Any]): What `watch_machine` gives, after the work.
     RETURNS (str): Such as "Python 3.12.1, AMD EPYC; load 0.05 to 1.02, others 0.01
         cores".
     """
@@ -102,16 +99,6 @@ def describe_machine(machine: Mapping[str, Any]) -> str:
         parts.append(f"others {machine['other_cores_busy']:.2f} cores")
     load = ", ".join(parts) or "load unknown"
     return f"Python {machine['python']}, {machine['cpu']}; {load}"
-
-
-def _find_wide_spreads(baselines: Mapping[str, Spread]) -> Iterator[str]:
-    for name, (middle, (lower, upper)) in baselines.items():
-        spread = (upper - lower) / middle
-        if spread > MAX_SPREAD:
-            yield (
-                f"The quartiles of {name} are {100 * spread:.0f} percent of its "
-                f"median apart, where up to {100 * MAX_SPREAD:.0f} does no harm."
-            )
 
 
 def _count_others_seconds() -> float | None:

@@ -3,15 +3,16 @@
 import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
 from typing import Any
 
 import numpy
 from spacy.language import Language
 from spacy.tokens import Doc
+from spacy.util import minibatch
 from thinc.api import Model, Ops, set_current_ops
 
 from ..architectures.encoders.maxout_window_encoder import forward as encode_windows
+from .timing import copy_words
 
 #: Outputs of a layer may differ by this much of the largest (or of 1): they round
 #: differently.
@@ -43,19 +44,21 @@ class LoadedPipeline:
     def annotate(self, texts: Sequence[str | Doc]) -> list[Doc]:
         """Annotate texts with the components that are enabled."""
         set_current_ops(self.ops)
-        return list(self.nlp.pipe(_copy_words(self.nlp, text) for text in texts))
+        return list(
+            self.nlp.pipe(
+                text if isinstance(text, str) else copy_words(text, self.nlp.vocab)
+                for text in texts
+            )
+        )
 
 
 @dataclass
 class Parity:
-    """On how much text two pipelines were found to be alike."""
+    """On how much text two pipelines were found to be alike: see `Acceleration`."""
 
     texts: int = 0
     tokens: int = 0
-    #: The largest difference between outputs of a layer, as a share of the largest
-    #: output (or of 1), as `TOLERANCE` is.
     max_relative_diff: float = 0.0
-    #: Components with layers that were not compared, since they were never initialised.
     unchecked: list[str] = field(default_factory=list)
     #: Annotated docs of one pipeline, to time both on.
     sample: list[Doc] = field(default_factory=list)
@@ -72,31 +75,26 @@ def compare_pipelines(
     not its component is enabled. Layers without weights, which were never initialised,
     are left out.
 
-    before (LoadedPipeline): The one pipeline.
-    after (LoadedPipeline): The other, with as many nodes in each model.
-    texts (Iterable[str | Doc]): What to annotate. Of Docs, only the words and spaces
-        are taken.
+    before, after (LoadedPipeline): The pipelines, with as many nodes in each model.
+    texts (Iterable[str | Doc]): What to annotate, of Docs only the words and spaces.
     RAISES (ValueError): If they differ, if there is no token, or if a pipeline fails.
-    RETURNS (Parity): What was compared.
     """
-    layers, unchecked = _find_layers(before.nlp, after.nlp)
-    parity = Parity(unchecked=unchecked)
-    remaining = iter(texts)
-    n_sampled = 0
-    while batch := list(islice(remaining, BATCH_SIZE)):
+    pairs = list(_find_layers(before.nlp, after.nlp))
+    layers = [layer for layer in pairs if has_weights(layer[1])]
+    unchecked = {name: None for name, old, _ in pairs if not has_weights(old)}
+    parity = Parity(unchecked=list(unchecked))
+    for batch in minibatch(texts, BATCH_SIZE):
         docs = _annotate("as it is", before, batch)
         new_docs = _annotate("as converted", after, batch)
         for doc, new_doc in zip(docs, new_docs, strict=True):
             _check_annotation(doc, new_doc)
+            if parity.tokens < SAMPLE_SIZE:
+                parity.sample.append(doc)
+            parity.texts += 1
+            parity.tokens += len(doc)
         for name, old, new in layers:
             diff = _compare_outputs(name, old, new, docs, new_docs)
             parity.max_relative_diff = max(parity.max_relative_diff, diff)
-        parity.texts += len(docs)
-        parity.tokens += sum(len(doc) for doc in docs)
-        for doc in docs:
-            if n_sampled < SAMPLE_SIZE:
-                parity.sample.append(doc)
-                n_sampled += len(doc)
     if parity.tokens == 0:
         raise ValueError(
             f"There should be tokens to compare the pipelines on, but there is none in "
@@ -105,13 +103,10 @@ def compare_pipelines(
     return parity
 
 
-def make_texts(
-    strings: Iterable[str], n_texts: int = 400, *, only_known: bool = False
-) -> list[str]:
+def make_texts(strings: Iterable[str], *, only_known: bool = False) -> list[str]:
     """Make up texts of known and unknown words, the same for the same strings.
 
     strings (Iterable[str]): Known words, and whatever else a vocab has.
-    n_texts (int): How many texts to make, on top of some that are empty or blank.
     only_known (bool): Whether to leave out unknown words, and what joins words to such:
         a vocab keeps whatever words it has met.
     """
@@ -127,7 +122,7 @@ def make_texts(
         return "".join(chr(random_state.randint(first, last)) for _ in range(length))
 
     texts = ["", " ", "\n\n", "\t \u00a0", "...", "a"]
-    for _ in range(n_texts):
+    for _ in range(400):
         n_words = random_state.choice((1, 2, 5, 10, 20, 40))
         pieces = (make_word() + random_state.choice(separators) for _ in range(n_words))
         texts.append("".join(pieces))
@@ -146,13 +141,6 @@ def make_texts_for(pipeline: LoadedPipeline, *, only_known: bool = False) -> lis
     except Exception:  # of any component, some of them strangers
         return [text for text in texts if len(pipeline.nlp.make_doc(text))]
     return texts
-
-
-def _copy_words(nlp: Language, text: str | Doc) -> str | Doc:
-    if isinstance(text, str):
-        return text
-    words = [token.text for token in text]
-    return Doc(nlp.vocab, words=words, spaces=[bool(t.whitespace_) for t in text])
 
 
 def _annotate(
@@ -174,26 +162,23 @@ def _check_annotation(doc: Doc, new_doc: Doc) -> None:
         if not _is_same(value, new[name]):
             raise ValueError(
                 f"The predictions differ: {name} of {doc.text[:80]!r} is "
-                f"{_shorten(value)} before, and {_shorten(new[name])} after."
+                f"{value!r:.200} before, and {new[name]!r:.200} after."
             )
 
 
 def _describe(doc: Doc) -> dict[str, Any]:
     """Give all annotation in plain types."""
-    values: dict[str, Any] = {
-        name: [int(value) for value in doc.to_array(name)] for name in ATTRIBUTES
-    }
-    values["cats"] = dict(doc.cats)
-    values["spans"] = {
-        key: (
-            [(s.start, s.end, s.label_, s.kb_id_, s.id_) for s in group],
-            dict(group.attrs),
-        )
+    spans = {
+        key: [(s.start, s.end, s.label_, s.kb_id_, s.id_) for s in group]
         for key, group in doc.spans.items()
     }
-    values["tensor"] = doc.tensor
-    values["user_data"] = dict(doc.user_data)
-    return values
+    return {
+        **{name: doc.to_array(name).tolist() for name in ATTRIBUTES},
+        "cats": doc.cats,
+        "spans": {key: (spans[key], doc.spans[key].attrs) for key in spans},
+        "tensor": doc.tensor,
+        "user_data": doc.user_data,
+    }
 
 
 def _is_same(old: Any, new: Any) -> bool:
@@ -204,41 +189,24 @@ def _is_same(old: Any, new: Any) -> bool:
     if isinstance(old, list | tuple):
         return len(old) == len(new) and all(map(_is_same, old, new))
     if isinstance(old, float | numpy.floating | numpy.ndarray):
-        return _is_close(numpy.asarray(old), numpy.asarray(new))
+        a, b = numpy.asarray(old), numpy.asarray(new)
+        if a.shape != b.shape or a.dtype.kind != "f":
+            return numpy.array_equal(a, b)
+        return numpy.allclose(a, b, atol=SCORE_TOLERANCE, equal_nan=True)
     if isinstance(old, str | int | set | frozenset | None):
         return bool(old == new)
     return type(old) is type(new)  # a stranger's object may equal nothing but itself
 
 
-def _is_close(old: numpy.ndarray, new: numpy.ndarray) -> bool:
-    if old.shape != new.shape or old.dtype.kind != "f":
-        return numpy.array_equal(old, new)
-    return numpy.allclose(old, new, atol=SCORE_TOLERANCE, equal_nan=True)
-
-
-def _shorten(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 200 else f"{text[:200]}…"
-
-
 def _find_layers(
     before: Language, after: Language
-) -> tuple[list[tuple[str, Model, Model]], list[str]]:
-    """Find the layers to compare, of disabled components too.
-
-    RETURNS (tuple): The layers with the names of their components, and the names of
-        components with layers that have no weights.
-    """
-    layers = []
-    without_weights = []
+) -> Iterator[tuple[str, Model, Model]]:
+    """Find the layers to compare, of disabled components too, and name these."""
     for name, pipe in before.components:
         old, new = (getattr(p, "model", None) for p in (pipe, after.get_pipe(name)))
         if isinstance(old, Model) and isinstance(new, Model):
-            pairs = list(_find_changed(old, new))
-            layers += [(name, *pair) for pair in pairs if has_weights(pair[0])]
-            if not all(has_weights(old_layer) for old_layer, _ in pairs):
-                without_weights.append(name)
-    return layers, without_weights
+            for pair in _find_changed(old, new):
+                yield name, *pair
 
 
 def has_weights(model: Model) -> bool:

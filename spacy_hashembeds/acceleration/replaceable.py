@@ -1,5 +1,6 @@
 """Whether a folder holds a saved pipeline and nothing else that could be lost."""
 
+from collections.abc import Callable, Container, Iterator
 from filecmp import cmp
 from pathlib import Path
 from typing import Any
@@ -9,15 +10,12 @@ from spacy.util import load_config
 from ..files import read_json
 
 #: What spaCy saves beside the components, in files or folders of these names.
-_CONFIG, _META = "config.cfg", "meta.json"
-_SAVED = {_CONFIG, _META, "tokenizer", "vocab"}
+_SAVED = {"config.cfg", "meta.json", "tokenizer", "vocab"}
 #: What its own components save in theirs, and the vocab.
 _SAVED_BELOW = {
     *("cfg", "contents", "key2row", "lookups.bin", "model", "moves", "patterns"),
     *("patterns.jsonl", "strings.json", "vectors", "vectors.cfg"),
 }
-#: How many of the files and folders an error names that are in the way.
-_N_NAMED = 5
 
 
 def check_replaceable(output: Path, source: Path, *, force: bool) -> None:
@@ -36,58 +34,44 @@ def check_replaceable(output: Path, source: Path, *, force: bool) -> None:
             f"There is something in '{output}' already. Name another folder, or ask "
             "for it to be replaced (--force)."
         )
-    for name, is_own in ((_CONFIG, _is_config), (_META, _is_meta)):
-        if not is_own(output / name):
+    config = _read(load_config, output / "config.cfg")
+    meta = _read(read_json, output / "meta.json")
+    found = {"config.cfg": "nlp" in config, "meta.json": "spacy_version" in meta}
+    for name, is_own in found.items():
+        if not is_own:
             raise FileExistsError(
                 f"'{output}' should be a pipeline to replace, but has no {name} of "
                 "spaCy's. Name another folder, or remove it yourself."
             )
-    if foreign := _find_foreign(output, source):
-        more = f" and {len(foreign) - _N_NAMED} more" * (len(foreign) > _N_NAMED)
+    own = {*_SAVED, *config.get("components", {})}
+    if foreign := sorted(_find_foreign(output, source, own)):
+        more = f" and {len(foreign) - 5} more" if len(foreign) > 5 else ""
         raise FileExistsError(
             f"'{output}' should hold nothing but the pipeline to replace, but also "
-            f"holds {', '.join(foreign[:_N_NAMED])}{more}. Name another folder, or "
+            f"holds {', '.join(foreign[:5])}{more}. Name another folder, or "
             "move that elsewhere."
         )
 
 
-def _is_config(path: Path) -> bool:
-    return "nlp" in _read_config(path)
-
-
-def _read_config(path: Path) -> dict[str, Any]:
+def _read(read: Callable[[Path], dict[str, Any]], path: Path) -> dict[str, Any]:
     try:
-        return load_config(path)
+        return read(path)
     except (OSError, ValueError):
         return {}
 
 
-def _is_meta(path: Path) -> bool:
-    try:
-        return "spacy_version" in read_json(path)
-    except (OSError, ValueError):
-        return False
-
-
-def _find_foreign(folder: Path, source: Path) -> list[str]:
-    own = {*_SAVED, *_read_config(folder / _CONFIG).get("components", {})}
-    foreign = []
+def _find_foreign(folder: Path, source: Path, own: Container[str]) -> Iterator[str]:
+    """Find what neither spaCy saves, nor its components, nor the source has."""
     for path in folder.iterdir():
-        if path.name not in own and not _is_copy(path, source / path.name):
-            foreign.append(path.name)
-        elif path.name in own and path.is_dir():
-            foreign += _find_foreign_below(path, folder, source)
-    return sorted(foreign)
-
-
-def _find_foreign_below(place: Path, folder: Path, source: Path) -> list[str]:
-    """Find what no component of spaCy's saves, nor those of the source."""
-    names = (path.relative_to(folder) for path in place.rglob("*") if not path.is_dir())
-    return [
-        str(name)
-        for name in names
-        if name.name not in _SAVED_BELOW and not (source / name).is_file()
-    ]
+        if path.name not in own:
+            if not _is_copy(path, source / path.name):
+                yield path.name
+        elif path.is_dir():
+            for below in path.rglob("*"):
+                name = below.relative_to(folder)
+                is_known = below.name in _SAVED_BELOW or (source / name).is_file()
+                if not below.is_dir() and not is_known:
+                    yield str(name)
 
 
 def _is_copy(path: Path, original: Path) -> bool:

@@ -7,6 +7,9 @@ from typing import NamedTuple
 
 from spacy.language import Language
 from spacy.tokens import Doc
+from spacy.vocab import Vocab
+
+from ..checks import check_integers
 
 
 class Speed(NamedTuple):
@@ -14,21 +17,6 @@ class Speed(NamedTuple):
 
     median: float
     quartiles: tuple[float, float]
-
-
-def measure_words_per_second(
-    loaders: Mapping[str, Callable[[], Language]],
-    docs: Sequence[Doc],
-    *,
-    rounds: int = 7,
-    progress: Callable[[Sequence[int]], Iterable[int]] = lambda rounds: rounds,
-) -> dict[str, float]:
-    """Measure how many tokens a second pipelines annotate: see `measure_speeds`.
-
-    RETURNS (dict[str, float]): Tokens per second of each pipeline, in the median round.
-    """
-    speeds = measure_speeds(loaders, docs, rounds=rounds, progress=progress)
-    return {name: speed.median for name, speed in speeds.items()}
 
 
 def measure_speeds(
@@ -46,30 +34,22 @@ def measure_speeds(
     a third, for as long as they lie there. Only `nlp.pipe` is timed, after a warm-up on
     a tenth of the docs: no loading, no tokenizer, no reading of files.
 
-    loaders (Mapping[str, Callable[[], Language]]): For each name a function that loads
-        the pipeline.
+    loaders (Mapping[str, Callable[[], Language]]): Load the pipelines, by any name.
     docs (Sequence[Doc]): The docs to annotate; only their words and spaces are taken.
     rounds (int): How often to time each pipeline. More rounds steady the median.
-    progress (Callable[[Sequence[int]], Iterable[int]]): Hands the rounds on, and shows
-        how far we are.
+    progress (Callable[[Sequence[int]], Iterable[int]]): Hands the rounds on.
     RAISES (ValueError): If there is no token to annotate, or no round.
-    RETURNS (dict[str, Speed]): The speed of each pipeline.
     """
     n_words = sum(len(doc) for doc in docs)
     if n_words == 0:
         raise ValueError(f"'docs' should have tokens, but are {len(docs)} empty ones.")
-    if rounds < 1:
-        raise ValueError(f"'rounds' should be 1 or more, but is {rounds}.")
-    texts = [
-        ([token.text for token in doc], [bool(token.whitespace_) for token in doc])
-        for doc in docs
-    ]
+    check_integers(1, rounds=rounds)
     seconds: dict[str, list[float]] = {name: [] for name in loaders}
     for _ in progress(range(rounds)):
         for name, load in loaders.items():
             nlp = load()
-            _time_pipe(nlp, texts[: len(texts) // 10 + 1])
-            seconds[name].append(_time_pipe(nlp, texts))
+            _time_pipe(nlp, docs[: len(docs) // 10 + 1])
+            seconds[name].append(_time_pipe(nlp, docs))
     return {name: _summarize(n_words, times) for name, times in seconds.items()}
 
 
@@ -79,9 +59,15 @@ def _summarize(n_words: int, seconds: Sequence[float]) -> Speed:
     return Speed(n_words / middle, (n_words / upper, n_words / lower))
 
 
-def _time_pipe(nlp: Language, texts: list[tuple[list[str], list[bool]]]) -> float:
-    docs = [Doc(nlp.vocab, words=words, spaces=spaces) for words, spaces in texts]
+def _time_pipe(nlp: Language, docs: Sequence[Doc]) -> float:
+    copies = [copy_words(doc, nlp.vocab) for doc in docs]
     start = perf_counter()
-    for _ in nlp.pipe(docs):
+    for _ in nlp.pipe(copies):
         pass
     return perf_counter() - start
+
+
+def copy_words(doc: Doc, vocab: Vocab) -> Doc:
+    """Make a Doc of the words and spaces of another, without annotation."""
+    spaces = [bool(token.whitespace_) for token in doc]
+    return Doc(vocab, words=[token.text for token in doc], spaces=spaces)

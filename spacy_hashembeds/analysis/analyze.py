@@ -19,19 +19,27 @@ from ..checks import check_items, check_types
 from ..corpora.docbin import read_docs
 from ..display import Part, Shown
 from .advice import BOUND, advise
-from .embedders import Embedder, find_code_columns, find_embedders, give_symbols
-from .features import Vocabulary, VocabularyCounter, count_features
-from .measures import measure_codes, measure_table, measure_words
+from .features import VocabularyCounter, count_features
+from .measures import (
+    Measures,
+    Vocabularies,
+    measure_codes,
+    measure_table,
+    measure_words,
+)
 from .pipelines import (
     LANG,
     ConfigSource,
     ModelSource,
     Overrides,
+    find_code_columns,
+    find_embedders,
+    give_symbols,
     load_pipeline,
     load_vectors,
     name_source,
 )
-from .statistics import SeenUnseenCounter, StatisticsCounter
+from .statistics import StatisticsCounter
 from .summary import summarize
 
 #: The attributes that spaCy embeds by default, and table 4 counts.
@@ -97,63 +105,84 @@ def analyze(
     RAISES (TypeError): If an argument is of another type.
     RAISES (ValueError): If one can't be used, or arguments contradict each other.
     RAISES (ImportError): If there is no such language.
-    RETURNS (Analysis): "lang"; "splits" (table 5: see `CorpusStatistics`); "features"
-        (table 4: see `FeatureCounts`); "entities" (table 6: `SeenUnseen`, and
-        "per_type"); "embedders" ("component", "has_vectors", "tables": see
-        `measure_table`, "words": `WordMeasures`); "codes" ("component", and what
-        `measure_codes` tells of what has codes in the place of rows); "advice" (for
-        each embedder "component" and `Advice`).
+    RETURNS (Analysis): "lang"; "splits" (table 5) and "entities" (table 6): see
+        `StatisticsCounter`; "features" (table 4): see `count_features`; "embedders"
+        ("component", "has_vectors", "tables": see `measure_table`, "words": see
+        `measure_words`); "codes" ("component", and what `measure_codes` tells of what
+        has codes in the place of rows); "advice" (for each embedder "component" and
+        `Advice`).
     """
-    _check_corpora(train, dev=dev, test=test)
+    corpora = {"train": train}
+    corpora |= {k: v for k, v in {"dev": dev, "test": test}.items() if v is not None}
+    in_memory = {k: v for k, v in corpora.items() if not isinstance(v, str | Path)}
+    check_items("Docs or Examples, or their file", **in_memory)
     pipeline = "a pipeline (Language), or its name or folder"
     check_types(str | Path | Language | None, pipeline, model=model, vectors=vectors)
     check_types(str | Path | dict | None, "a config, or its file", config=config)
     check_types(Mapping | None, "a dict of settings", overrides=overrides)
     check_types(int | float, "a number above 0 and below 1", bound=bound)
     _check_arguments(config, model, bound)
-    has_no_language = not overrides and config is None and model is None
-    if has_no_language and not isinstance(train, str | Path):
-        train, lang = _find_language(train)
+    if not overrides and config is None and model is None and "train" in in_memory:
+        corpora["train"], lang = _find_language(in_memory["train"])
         overrides = {LANG: lang} if lang else None
     nlp = load_pipeline(config=config, model=model, overrides=overrides or {})
-    source = load_vectors(vectors, nlp)
-    embedders, columns = find_embedders(nlp), list(find_code_columns(nlp))
-    source_name = name_source(config=config, model=model)
-    if source_name and not embedders and not columns:
-        raise ValueError(_refuse(source_name, nlp))
+    vocab_of_vectors = load_vectors(vectors, nlp)
+    embedders, columns = find_embedders(nlp), find_code_columns(nlp)
+    for argument, source in {"config": config, "model": model}.items():
+        if source is not None and not embedders and not columns:
+            raise ValueError(_refuse(name_source(argument, source), nlp))
     of_tables = (table.attr for embedder in embedders for table in embedder.tables)
     of_codes = (column.attr for _, column in columns)
-    attrs = dict.fromkeys([*ATTRS, *of_tables, *of_codes])
-    corpora = {"train": train, "dev": dev, "test": test}
-    splits = _Splits(nlp, list(attrs), source)
+    attrs = list(dict.fromkeys([*ATTRS, *of_tables, *of_codes]))
+    found = Analysis(lang=nlp.lang, splits={}, features={}, entities={})
+    vocabularies = {}
+    train_texts: set[str] = set()
     for split, corpus in corpora.items():
-        if corpus is not None:
-            docs = _read(corpus, split, nlp.vocab)
-            splits.read(split, docs if progress is None else progress(docs, split))
-    vocabularies, vocabulary = splits.vocabularies, splits.vocabularies["train"]
-    embedders = [give_symbols(embedder, nlp, vocabulary) for embedder in embedders]
-    measured = [_measure(embedder, vocabularies) for embedder in embedders]
-    return Analysis(
+        docs = _read(corpus, split, nlp.vocab)
+        statistics, words = StatisticsCounter(), VocabularyCounter(attrs)
+        for doc in docs if progress is None else progress(docs, split):
+            statistics.add(doc)
+            words.add(_predict(nlp, doc))
+        found["splits"][split] = statistics.get_statistics(vocab_of_vectors)
+        vocabularies[split] = words.get()
+        if split == "train":
+            train_texts = statistics.entity_texts
+        else:
+            found["entities"][split] = statistics.count_seen(train_texts)
+    vocabulary = vocabularies["train"]
+    filled = [give_symbols(embedder, nlp, vocabulary) for embedder in embedders]
+    found["features"] = count_features(vocabulary)
+    found["embedders"] = [
         {
-            "lang": nlp.lang,
-            "splits": splits.statistics,
-            "features": _to_data(count_features(vocabulary)),
-            "entities": splits.entities,
-            "embedders": measured,
-            "codes": [
-                {"component": name, **measure_codes(nlp.vocab, column, vocabulary)}
-                for name, column in columns
-            ],
-            "advice": _advise(measured, vocabularies, bound),
+            "component": embedder.component,
+            "has_vectors": embedder.has_vectors,
+            "tables": [measure_table(table, vocabularies) for table in embedder.tables],
+            "words": measure_words(embedder.tables, vocabulary),
         }
-    )
+        for embedder in filled
+    ]
+    found["codes"] = [
+        {"component": name, **measure_codes(nlp.vocab, column, vocabulary)}
+        for name, column in columns
+    ]
+    found["advice"] = _advise(found["embedders"], vocabularies, bound)
+    return found
 
 
-def _check_corpora(train: object, **others: object) -> None:
-    given = {split: corpus for split, corpus in others.items() if corpus is not None}
-    for split, corpus in {"train": train, **given}.items():
-        if not isinstance(corpus, str | Path):
-            check_items("Docs or Examples, or their file", **{split: corpus})
+def _check_arguments(
+    config: ConfigSource | None, model: ModelSource | None, bound: float
+) -> None:
+    if config is not None and model is not None:
+        raise ValueError(
+            "There should be a config or a model, but both came: "
+            f"{name_source('config', config)} and {name_source('model', model)}. "
+            "Analyse them one after the other."
+        )
+    if not 0 < bound < 1:
+        raise ValueError(
+            f"'bound' should be above 0 and below 1, but is {bound}: it is the share "
+            "of values that may collide."
+        )
 
 
 def _find_language(
@@ -193,32 +222,6 @@ def _read(corpus: CorpusSource, split: str, vocab: Vocab) -> Iterator[Doc]:
         yield doc
 
 
-class _Splits:
-    """Counts splits as they are read, "train" first."""
-
-    def __init__(self, nlp: Language, attrs: list[str], vectors: Vocab | None) -> None:
-        self._nlp, self._attrs, self._vectors = nlp, attrs, vectors
-        self._train_texts: set[str] = set()
-        self.statistics: dict[str, Any] = {}
-        self.entities: dict[str, Any] = {}
-        self.vocabularies: dict[str, Vocabulary] = {}
-
-    def read(self, split: str, docs: Iterable[Doc]) -> None:
-        statistics, entities = StatisticsCounter(), SeenUnseenCounter(self._train_texts)
-        vocabulary = VocabularyCounter(self._attrs)
-        for doc in docs:
-            if split == "train":
-                self._train_texts.update(ent.text for ent in doc.ents)
-            statistics.add(doc)
-            entities.add(doc)
-            vocabulary.add(_predict(self._nlp, doc))
-        self.statistics[split] = asdict(statistics.get(self._vectors))
-        self.vocabularies[split] = vocabulary.get()
-        if split != "train":
-            per_type = _to_data(entities.get_per_type())
-            self.entities[split] = {**asdict(entities.get()), "per_type": per_type}
-
-
 def _predict(nlp: Language, gold: Doc) -> Doc:
     """Make the doc that a pipeline would see in training, as spaCy's Corpus does."""
     if not gold.has_unknown_spaces:
@@ -226,54 +229,15 @@ def _predict(nlp: Language, gold: Doc) -> Doc:
     return Doc(nlp.vocab, words=[token.text for token in gold])
 
 
-def _check_arguments(
-    config: ConfigSource | None, model: ModelSource | None, bound: float
-) -> None:
-    if config is not None and model is not None:
-        names = (name_source(config=config), name_source(model=model))
-        raise ValueError(
-            f"There should be a config or a model, but both came: {names[0]} and "
-            f"{names[1]}. Analyse them one after the other."
-        )
-    if not 0 < bound < 1:
-        raise ValueError(
-            f"'bound' should be above 0 and below 1, but is {bound}: it is the share "
-            "of values that may collide."
-        )
-
-
-def _measure(
-    embedder: Embedder, vocabularies: Mapping[str, Vocabulary]
-) -> dict[str, Any]:
-    return {
-        "component": embedder.component,
-        "has_vectors": embedder.has_vectors,
-        "tables": [measure_table(table, vocabularies) for table in embedder.tables],
-        "words": asdict(measure_words(embedder.tables, vocabularies["train"])),
-    }
-
-
 def _advise(
-    embedders: Sequence[dict[str, Any]],
-    vocabularies: Mapping[str, Vocabulary],
-    bound: float,
-) -> list[dict[str, Any]]:
-    """Advise on each embedder, or on the default attributes if there is none.
-
-    embedders (Sequence[dict[str, Any]]): What was measured of them.
-    """
-    if not embedders:
-        advice = advise(vocabularies, ATTRS, width=WIDTH, bound=bound)
-        return [{"component": None, **asdict(advice)}]
+    embedders: Sequence[Measures], vocabularies: Vocabularies, bound: float
+) -> list[Measures]:
+    """Advise on each embedder, or on the default attributes if there is none."""
     found = []
-    for embedder in embedders:
+    for embedder in embedders or [{"component": None, "tables": []}]:
         tables = embedder["tables"]
-        attrs = list(dict.fromkeys(table["attr"] for table in tables))
-        width = tables[0]["width"]
+        attrs = list(dict.fromkeys(table["attr"] for table in tables)) or ATTRS
+        width = tables[0]["width"] if tables else WIDTH
         advice = advise(vocabularies, attrs, width=width, bound=bound, tables=tables)
         found.append({"component": embedder["component"], **asdict(advice)})
     return found
-
-
-def _to_data(records: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: asdict(record) for key, record in records.items()}

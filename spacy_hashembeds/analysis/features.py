@@ -52,25 +52,8 @@ class Vocabulary:
             seen. *Shapes:* `(m,)`, uint64 and int64.
         """
         column = self.get_columns([attr])[:, 0]
-        if len(column) == 0:
-            return column, self.counts
         values, copies = np.unique(column, return_inverse=True)
         return values, _sum_by(copies, self.counts)
-
-
-@dataclass(frozen=True, kw_only=True)
-class FeatureCounts:
-    """Table 4 for one attribute.
-
-    values (int): Distinct values.
-    once (int): Values that were seen only once.
-    at_least_10 (int): Values that were seen 10 times or more, as many as `MultiEmbed`
-        gives a row by default.
-    """
-
-    values: int
-    once: int
-    at_least_10: int
 
 
 class VocabularyCounter:
@@ -125,16 +108,21 @@ def collect_vocabulary(docs: Iterable[Doc], attrs: Sequence[str]) -> Vocabulary:
     return counter.get()
 
 
-def count_features(vocabulary: Vocabulary) -> dict[str, FeatureCounts]:
-    """Count the distinct values of each attribute."""
+def count_features(vocabulary: Vocabulary) -> dict[str, dict[str, int]]:
+    """Count the distinct values of each attribute: table 4.
+
+    RETURNS (dict[str, dict[str, int]]): For each attribute its distinct "values", those
+        seen "once", and those seen "at_least_10" times, as many as `MultiEmbed` gives a
+        row by default.
+    """
     features = {}
     for attr in vocabulary.attrs:
         _, counts = vocabulary.count_values(attr)
-        features[attr] = FeatureCounts(
-            values=len(counts),
-            once=int((counts == 1).sum()),
-            at_least_10=int((counts >= 10).sum()),
-        )
+        features[attr] = {
+            "values": len(counts),
+            "once": int((counts == 1).sum()),
+            "at_least_10": int((counts >= 10).sum()),
+        }
     return features
 
 

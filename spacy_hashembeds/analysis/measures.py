@@ -1,18 +1,15 @@
 """How large the tables of an embedder are, and how they would serve a vocabulary."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from spacy.language import Language
 from spacy.vocab import Vocab
 from thinc.api import Model
 
-from ..architectures.classifiers.hash_ngram_textcat import KEY as NGRAMS
-from ..architectures.embedders.descriptions import find_table_kinds
 from ..architectures.embedders.distinct_words import Words
 from ..architectures.embedders.hash_former_embed import WordColumn
 from ..architectures.embedders.table_kinds import (
@@ -22,14 +19,12 @@ from ..architectures.embedders.table_kinds import (
     Table,
     WeightedTable,
 )
-from ..corpora.docbin import read_examples
 from ..hashing.collisions import (
     expected_colliding,
     expected_rows_reached,
     expected_sharing_codes,
 )
 from ..layers.lshhasher import takes_ngrams
-from ..layers.sumngrams import forward as sum_ngrams_forward
 from .codes import (
     DEGENERATE_SEED,
     SOUND_SEED,
@@ -37,45 +32,29 @@ from .codes import (
     count_sharing_sums,
     join_codes,
 )
-from .embedders import find_embedders
-from .features import Vocabulary, collect_vocabulary
-from .sizes import count_parameters, find_models
+from .features import Vocabulary
 
 #: What was measured, by its names, ready for JSON.
 Measures = dict[str, Any]
 #: For each split what it holds, "train" among them, whose values are counted.
 Vocabularies = Mapping[str, Vocabulary]
 
-
-@dataclass(frozen=True, kw_only=True)
-class WordMeasures:
-    """Whole tokens that the tables of an embedder can't tell apart.
-
-    words (int): Distinct words, by ORTH and the attributes of the tables.
-    same_attributes (int): Words all of whose attributes equal those of another.
-    sharing_codes (int): Words that all tables give the vectors of another. The former
-        are among them.
-    """
-
-    words: int
-    same_attributes: int
-    sharing_codes: int
+# Gives the share of each split's tokens with values that a function tells.
+_Share = Callable[[Callable[[NDArray], NDArray]], dict[str, float]]
 
 
-def measure_size(table: Table, n_values: int | None) -> Measures:
+def measure_size(table: Table, n_values: int) -> Measures:
     """Count the parameters of a table.
 
-    n_values (int, optional): How many distinct values the training corpus has for it,
-        if that is known.
-    RETURNS (Measures): "attr": what it embeds, an attribute, or "n-grams" of words.
-        "kind". "rows" and their "width". "parameters", and these by its "parts".
-        "standard": the parameters that a standard embedding of this width would have,
-        which has a row for each value: "vocabulary", one of the training vocabulary,
-        unless of n-grams, which nobody counts; for a weighted table "importance_rows",
-        one with as many rows as there are of weights (K·d), with which Svenstrup et al.
-        (2017, §3) compare.
+    n_values (int): How many distinct values the training corpus has for it.
+    RETURNS (Measures): "attr": what it embeds. "kind". "rows" and their "width".
+        "parameters", and these by its "parts". "standard": the parameters that a
+        standard embedding of this width would have, which has a row for each value:
+        "vocabulary", one of the training vocabulary; for a weighted table
+        "importance_rows", one with as many rows as there are of weights (K·d), with
+        which Svenstrup et al. (2017, §3) compare.
     """
-    standard = {} if n_values is None else {"vocabulary": n_values * table.width}
+    standard = {"vocabulary": n_values * table.width}
     if isinstance(table, WeightedTable):
         standard["importance_rows"] = table.importance_rows * table.width
     return {
@@ -86,178 +65,166 @@ def measure_size(table: Table, n_values: int | None) -> Measures:
     }
 
 
-def measure_sizes(nlp: Language, train: Path) -> list[Measures]:
-    """Count the parameters of each embedding table of a trained pipeline.
-
-    train (Path): The training corpus, a `.spacy` file or a folder of them. It is read
-        if there is a table.
-    RETURNS (list[Measures]): For each table its "component" and what `measure_size`
-        tells: those that `find_embedders` finds, and those of n-grams.
-    """
-    of_ngrams = [
-        {"component": name, **measure_size(table, None)}
-        for name, table in _find_ngram_tables(nlp)
-    ]
-    embedders = find_embedders(nlp)
-    attrs = {table.attr for embedder in embedders for table in embedder.tables}
-    if not attrs:
-        return of_ngrams
-    docs = (example.predicted for example in read_examples(train, nlp))
-    vocabulary = collect_vocabulary(docs, sorted(attrs))
-    n_values = {attr: len(vocabulary.count_values(attr)[0]) for attr in attrs}
-    return of_ngrams + [
-        {"component": embedder.component, **measure_size(table, n_values[table.attr])}
-        for embedder in embedders
-        for table in embedder.tables
-    ]
-
-
-def _find_ngram_tables(nlp: Language) -> Iterator[tuple[str, Table]]:
-    """Find the tables of n-gram classifiers, with the names of their components."""
-    kinds = find_table_kinds()
-    for name, model in find_models(nlp):
-        for node in model.walk():
-            if node._func is sum_ngrams_forward:
-                yield name, kinds[node.layers[0].name].read(node.layers[0], NGRAMS)
-
-
 def measure_table(table: Table, vocabularies: Vocabularies) -> Measures:
     """Measure a table, which has its symbols, on the splits of a corpus.
 
-    RETURNS (Measures): What `measure_size` tells, and what the function of its kind, or
-        that for any kind.
-    """
-    values, _ = vocabularies["train"].count_values(table.attr)
-    measure = _MEASURES.get(table.kind, measure_any_table)
-    return {**measure_size(table, len(values)), **measure(table, vocabularies)}
+    RETURNS (Measures): What `measure_size` tells. "values": distinct values of the
+        training corpus. "sharing_code", but of lookup tables: those that have the
+        vector of another, so that the table can't tell them apart. What to expect of
+        uniform hash functions begins with "expected_". And by kind,
 
-
-def measure_any_table(table: Table, vocabularies: Vocabularies) -> Measures:
-    """Measure a table of any kind.
-
-    RETURNS (Measures): "values": distinct values. "sharing_code": those that have the
-        vector of another.
-    """
-    values, _ = vocabularies["train"].count_values(table.attr)
-    return {
-        "values": len(values),
-        "sharing_code": count_sharing(table.identify(values)),
-    }
-
-
-def measure_hash_table(table: HashTable, vocabularies: Vocabularies) -> Measures:
-    """Measure a table whose rows are chosen by hashing.
-
-    RETURNS (Measures): "values": distinct values. "load": values for each row.
+        hash and weighted: "num_hashes" and "seed". "load": values for each row.
         "rows_never_reached": rows that no value gets. "rows_reached_by_hash": rows that
-        any value gets, from each hash. "sharing_row_by_hash": values that share their
-        row with another, under each hash alone. "sharing_code": values that share all
-        their rows with another, in any order, so that the table can't tell them apart.
-        What to expect of uniform hash functions begins with "expected_".
-        "with_sound_seed": if the seed is the degenerate one, what the same table would
-        give with another, or None.
+        any value gets, from each hash. "with_sound_seed": if the seed is the degenerate
+        one, what the same table would give with another, or None.
+
+        hash: "sharing_row_by_hash": values that share their row with another, under
+        each hash alone.
+
+        weighted, whose rows are those of component vectors: "same_hash" and
+        "importance_rows". "sharing_components": values that share all component vectors
+        with another, in any order. "sharing_weights": those that share their row of
+        weights. "unknown_share": as of a lookup table, if symbols have rows of weights.
+
+        lookup: "unknown_values": those that share the row for unknown ones.
+        "unknown_share": for each split, the share of its tokens that get it, 0 to 1.
+
+        hybrid: "own_rows", "num_hashes", "seed" and "rows_never_reached".
+        "hashed_values": those that have no row of their own. "hashed_share": for each
+        split, the share of its tokens whose value is hashed, 0 to 1.
     """
     values, _ = vocabularies["train"].count_values(table.attr)
-    code, rows, num_hashes = table.find_code(values), table.rows, table.num_hashes
-    reached = expected_rows_reached(len(values), rows, num_hashes)
+    share = partial(_share_tokens, vocabularies, table.attr)
     return {
-        **_describe_hashing(table, values, code),
-        "parameters": rows * table.width,
-        "expected_rows_never_reached": rows - reached,
-        "sharing_row_by_hash": [count_sharing(c.reshape(-1, 1)) for c in code.T],
-        "expected_sharing_row": expected_colliding(len(values), rows, 1),
-        "sharing_code": count_sharing_sums(code),
-        "expected_sharing_code": expected_colliding(len(values), rows, num_hashes),
-        "with_sound_seed": _measure_with_sound_seed(table, vocabularies),
+        **measure_size(table, len(values)),
+        **_measure_kind(table, values, share),
     }
 
 
-def measure_weighted_table(
-    table: WeightedTable, vocabularies: Vocabularies
-) -> Measures:
-    """Measure a table of component vectors, and of weights for them.
+def _measure_kind(table: Table, values: NDArray, share: _Share) -> Measures:
+    measure = _MEASURES.get(table.kind, _measure_any)
+    return {"values": len(values), **measure(table, values, share)}
 
-    RETURNS (Measures): As of a hash table: "values", and of component vectors "load",
-        "rows_never_reached" and "rows_reached_by_hash". "sharing_components": values
-        that share all component vectors with another, in any order, so that only
-        weights tell them apart. "sharing_weights": values that share their row of
-        weights with another. "sharing_code": values that share both, the component
-        vectors in the same order, so that the table can't tell them apart; and what to
-        expect of uniform hash functions. "unknown_share": if symbols have rows of
-        weights, what `measure_unknown` tells. "with_sound_seed".
-    """
-    values, _ = vocabularies["train"].count_values(table.attr)
-    code = table.find_code(values)
-    components, weights = code[:, :-1], code[:, -1:]
-    has_symbols = table.hashed_weights is None
+
+def _measure_any(table: Table, values: NDArray, _: _Share) -> Measures:
+    return {"sharing_code": count_sharing(table.identify(values))}
+
+
+def _measure_hashing(
+    table: HashTable | WeightedTable, values: NDArray, share: _Share
+) -> Measures:
+    code = table.find_code(values)[:, : table.num_hashes]
+    sound = replace(table, seed=SOUND_SEED)
+    is_poor = table.seed == DEGENERATE_SEED
     return {
-        **_describe_hashing(table, values, components),
+        **_get(table, "attr", "rows", "num_hashes", "seed"),
+        "load": len(values) / table.rows,
+        "rows_never_reached": table.rows - len(np.unique(code)),
+        "rows_reached_by_hash": [len(np.unique(column)) for column in code.T],
+        "with_sound_seed": _measure_kind(sound, values, share) if is_poor else None,
+    }
+
+
+def _measure_hash(table: HashTable, values: NDArray, share: _Share) -> Measures:
+    n, rows, num_hashes = len(values), table.rows, table.num_hashes
+    code = table.find_code(values)
+    return {
+        **_measure_hashing(table, values, share),
+        "parameters": rows * table.width,
+        "expected_rows_never_reached": rows
+        - expected_rows_reached(n, rows, num_hashes),
+        "sharing_row_by_hash": [count_sharing(c.reshape(-1, 1)) for c in code.T],
+        "expected_sharing_row": expected_colliding(n, rows, 1),
+        "sharing_code": count_sharing_sums(code),
+        "expected_sharing_code": expected_colliding(n, rows, num_hashes),
+    }
+
+
+def _measure_weighted(table: WeightedTable, values: NDArray, share: _Share) -> Measures:
+    code = table.find_code(values)
+    weights = code[:, -1:]
+    unknown = {} if table.hashed_weights else share(partial(_are_unknown, table))
+    return {
+        **_measure_hashing(table, values, share),
         **_get(table, "same_hash", "importance_rows"),
-        "sharing_components": count_sharing_sums(components),
+        "sharing_components": count_sharing_sums(code[:, :-1]),
         "sharing_weights": count_sharing(weights),
         "sharing_code": count_sharing(code),
         "expected_sharing_code": _expect_sharing(table, weights),
-        "unknown_share": measure_unknown(table, vocabularies) if has_symbols else {},
-        "with_sound_seed": _measure_with_sound_seed(table, vocabularies),
+        "unknown_share": unknown,
     }
 
 
-def measure_lookup_table(table: LookupTable, vocabularies: Vocabularies) -> Measures:
-    """Measure a table with a row for each known symbol.
-
-    RETURNS (Measures): "values": distinct values. "unknown_values": those that share
-        the row for unknown ones. "unknown_share": what `measure_unknown` tells.
-    """
-    values, _ = vocabularies["train"].count_values(table.attr)
+def _measure_lookup(table: LookupTable, values: NDArray, share: _Share) -> Measures:
+    are_unknown = partial(_are_unknown, table)
     return {
-        "values": len(values),
-        "unknown_values": int(_are_unknown(table, values).sum()),
-        "unknown_share": measure_unknown(table, vocabularies),
+        "unknown_values": int(are_unknown(values).sum()),
+        "unknown_share": share(are_unknown),
     }
 
 
-def measure_hybrid_table(table: HybridTable, vocabularies: Vocabularies) -> Measures:
-    """Measure a table with rows of their own for frequent symbols.
-
-    RETURNS (Measures): "values": distinct values. "hashed_values": those that have no
-        row of their own. "rows_never_reached": rows that no value gets. "sharing_code":
-        hashed values that share all rows with another, in any order, so that the table
-        can't tell them apart; and what to expect of uniform hash functions.
-        "hashed_share": for each split, the share of its tokens whose value is hashed, 0
-        to 1.
-    """
-    values, _ = vocabularies["train"].count_values(table.attr)
-    code, is_hashed = table.find_code(values), table.are_hashed(values)
-    n_hashed = int(is_hashed.sum())
+def _measure_hybrid(table: HybridTable, values: NDArray, share: _Share) -> Measures:
+    code, n_hashed = table.find_code(values), int(table.are_hashed(values).sum())
     return {
         **_get(table, "own_rows", "num_hashes", "seed"),
-        "values": len(values),
         "hashed_values": n_hashed,
         "rows_never_reached": table.rows - len(np.unique(code[code < table.rows])),
-        "sharing_code": count_sharing_sums(code[is_hashed]),
+        "sharing_code": count_sharing_sums(code),
         "expected_sharing_code": expected_colliding(
             n_hashed, table.rows - table.own_rows, table.num_hashes
         ),
-        "hashed_share": _share_tokens(table, vocabularies, table.are_hashed),
+        "hashed_share": share(table.are_hashed),
     }
 
 
-_MEASURES: dict[str, Callable[[Any, Vocabularies], Measures]] = {
-    HashTable.kind: measure_hash_table,
-    HybridTable.kind: measure_hybrid_table,
-    LookupTable.kind: measure_lookup_table,
-    WeightedTable.kind: measure_weighted_table,
+_MEASURES: dict[str, Callable[[Any, NDArray, _Share], Measures]] = {
+    HashTable.kind: _measure_hash,
+    HybridTable.kind: _measure_hybrid,
+    LookupTable.kind: _measure_lookup,
+    WeightedTable.kind: _measure_weighted,
 }
 
 
-def measure_unknown(
-    table: LookupTable | WeightedTable, vocabularies: Vocabularies
-) -> dict[str, float]:
-    """Measure the tokens of each split whose value is no symbol of a table.
+def _expect_sharing(table: WeightedTable, weights: NDArray) -> float:
+    """Expect values to share weights and components, as many as share none for sure."""
+    components = 1 if table.same_hash else table.rows**table.num_hashes
+    if table.hashed_weights is None:  # a symbol shares its row with no other value
+        return expected_sharing_codes(int((weights == 0).sum()), components)
+    return expected_sharing_codes(len(weights), components * table.hashed_weights)
 
-    RETURNS (dict[str, float]): Their share of all tokens, 0 to 1.
+
+def _are_unknown(table: LookupTable | WeightedTable, values: NDArray) -> NDArray:
+    is_unknown: NDArray = table.find_code(values)[:, -1] == 0
+    return is_unknown
+
+
+def _share_tokens(
+    vocabularies: Vocabularies, attr: str, tell: Callable[[NDArray], NDArray]
+) -> dict[str, float]:
+    """Give the share of each split's tokens with values that a function tells."""
+    shares = {}
+    for split, vocabulary in vocabularies.items():
+        values, counts = vocabulary.count_values(attr)
+        shares[split] = float(counts[tell(values)].sum() / max(counts.sum(), 1))
+    return shares
+
+
+def measure_words(tables: Sequence[Table], vocabulary: Vocabulary) -> Measures:
+    """Count the words of a vocabulary that tables can't tell apart.
+
+    RETURNS (Measures): "words": distinct words, by ORTH and the attributes of the
+        tables. "same_attributes": words all of whose attributes equal those of another.
+        "sharing_codes": words that all tables give the vectors of another; the former
+        are among them.
     """
-    return _share_tokens(table, vocabularies, lambda v: _are_unknown(table, v))
+    attributes = vocabulary.get_words([table.attr for table in tables])[:, 1:]
+    pairs = zip(tables, attributes.T, strict=True)
+    codes = [table.identify(values) for table, values in pairs]
+    return {
+        "words": len(attributes),
+        "same_attributes": count_sharing(attributes),
+        "sharing_codes": count_sharing(join_codes(codes)) if len(attributes) else 0,
+    }
 
 
 def measure_codes(vocab: Vocab, column: WordColumn, train: Vocabulary) -> Measures:
@@ -277,6 +244,11 @@ def measure_codes(vocab: Vocab, column: WordColumn, train: Vocabulary) -> Measur
     (hasher,), compressor = column.hashing.layers, column.compressor
     values, _ = train.count_values(column.attr)
     rows = column.hashing.maybe_get_dim("nV")
+    sharing = None
+    if not takes_ngrams(hasher) or hasher.attrs["ngrams"] is not None:
+        texts = Words([vocab], values.reshape(-1, 1)).read_texts()
+        codes: NDArray = hasher.predict(texts)
+        sharing = count_sharing(codes.astype("uint64"))
     return {
         "attr": column.attr,
         "hasher": hasher.name,
@@ -286,84 +258,21 @@ def measure_codes(vocab: Vocab, column: WordColumn, train: Vocabulary) -> Measur
         "width": compressor.get_dim("nO"),
         "parameters": _count_parameters(compressor),
         "values": len(values),
-        "sharing_code": _count_sharing(vocab, hasher, values),
+        "sharing_code": sharing,
     }
-
-
-def measure_words(tables: Sequence[Table], vocabulary: Vocabulary) -> WordMeasures:
-    """Count the words of a vocabulary that tables can't tell apart."""
-    attributes = vocabulary.get_words([table.attr for table in tables])[:, 1:]
-    sharing = 0
-    if len(attributes):
-        codes = (
-            table.identify(column)
-            for table, column in zip(tables, attributes.T, strict=True)
-        )
-        sharing = count_sharing(join_codes(codes))
-    return WordMeasures(
-        words=len(attributes),
-        same_attributes=count_sharing(attributes),
-        sharing_codes=sharing,
-    )
-
-
-def _get(table: Table, *names: str) -> Measures:
-    return {name: getattr(table, name) for name in names}
-
-
-def _describe_hashing(
-    table: HashTable | WeightedTable, values: NDArray, code: NDArray
-) -> Measures:
-    return {
-        **_get(table, "attr", "rows", "num_hashes", "seed"),
-        "values": len(values),
-        "load": len(values) / table.rows,
-        "rows_never_reached": table.rows - len(np.unique(code)),
-        "rows_reached_by_hash": [len(np.unique(column)) for column in code.T],
-    }
-
-
-def _measure_with_sound_seed(
-    table: HashTable | WeightedTable, vocabularies: Vocabularies
-) -> Measures | None:
-    if table.seed != DEGENERATE_SEED:
-        return None
-    return _MEASURES[table.kind](replace(table, seed=SOUND_SEED), vocabularies)
-
-
-def _expect_sharing(table: WeightedTable, weights: NDArray) -> float:
-    """Expect values to share weights and components, as many as share none for sure."""
-    components = 1 if table.same_hash else table.rows**table.num_hashes
-    if table.hashed_weights is None:  # a symbol shares its row with no other value
-        return expected_sharing_codes(int((weights == 0).sum()), components)
-    return expected_sharing_codes(len(weights), components * table.hashed_weights)
-
-
-def _are_unknown(table: LookupTable | WeightedTable, values: NDArray) -> NDArray:
-    is_unknown: NDArray = table.find_code(values)[:, -1] == 0
-    return is_unknown
-
-
-def _share_tokens(
-    table: Table, vocabularies: Vocabularies, tell: Callable[[NDArray], NDArray]
-) -> dict[str, float]:
-    """Give the share of each split's tokens with values that a function tells."""
-    shares = {}
-    for split, vocabulary in vocabularies.items():
-        values, counts = vocabulary.count_values(table.attr)
-        shares[split] = float(counts[tell(values)].sum() / max(counts.sum(), 1))
-    return shares
 
 
 def _count_parameters(compressor: Model) -> int:
     """Count parameters, also where there are none yet, as in a config."""
     is_new = not any(n.has_param(p) for n in compressor.walk() for p in n.param_names)
-    return count_parameters([compressor.copy().initialize() if is_new else compressor])
+    model = compressor.copy().initialize() if is_new else compressor
+    return sum(
+        node.get_param(name).size
+        for node in model.walk()
+        for name in node.param_names
+        if node.has_param(name)
+    )
 
 
-def _count_sharing(vocab: Vocab, hasher: Model, values: NDArray) -> int | None:
-    if takes_ngrams(hasher) and hasher.attrs["ngrams"] is None:
-        return None
-    words = Words([vocab], values.reshape(-1, 1))
-    codes: NDArray[np.integer] = hasher.predict(words.read_texts())
-    return count_sharing(codes.astype("uint64"))
+def _get(table: Table, *names: str) -> Measures:
+    return {name: getattr(table, name) for name in names}

@@ -1,18 +1,19 @@
 """Sizes of embedding tables that a vocabulary could have: what to choose from."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..architectures.embedders.table_kinds import HashTable, LookupTable
-from ..hashing.collisions import expected_colliding, fewest_rows
+from ..hashing.collisions import fewest_rows
 from ..hashing.murmur import MAX_HASHES
 from ..kernels.distinct import find_distinct_rows
 from .codes import SOUND_SEED, count_sharing, count_sharing_sums, find_known
 from .features import Vocabulary
-from .measures import measure_lookup_table, measure_words
+from .measures import Measures, Vocabularies, measure_table, measure_words
 
 MIN_FREQS = (1, 2, 3, 5, 10, 20)
 
@@ -24,65 +25,41 @@ MAX_ROWS = 1_000_000
 
 @dataclass(frozen=True, kw_only=True)
 class HashOption:
-    """Hash tables that keep collisions within a bound. Lists are in attributes' order.
+    """Hash tables that keep collisions within a bound. Lists go by attributes."""
 
-    num_hashes (int): How many rows each value gets, in all tables.
-    rows (list[int]): Rows of each table.
-    parameters (int): Rows times width, of all tables.
-    values (list[int]): Distinct values of each attribute.
-    load (list[float]): Values for each row.
-    sharing_code (list[int]): Values that share all rows with another, measured.
-    expected_sharing_code (list[float]): The same, expected.
-    words_sharing_codes (int): Words that share all rows of all tables with another.
-    """
-
-    num_hashes: int
-    rows: list[int]
-    parameters: int
-    values: list[int]
-    load: list[float]
-    sharing_code: list[int]
-    expected_sharing_code: list[float]
-    words_sharing_codes: int
+    num_hashes: int  #: How many rows each value gets, in all tables.
+    rows: list[int]  #: Rows of each table.
+    parameters: int  #: Rows times width, of all tables.
+    values: list[int]  #: Distinct values of each attribute.
+    load: list[float]  #: Values for each row.
+    sharing_code: list[int]  #: Values that share all rows with another, measured.
+    expected_sharing_code: list[float]  #: The same, expected.
+    words_sharing_codes: int  #: Words that share all rows of all tables with another.
 
 
 @dataclass(frozen=True, kw_only=True)
 class LookupOption:
-    """Lookup tables for one `min_freq`. Lists are in attributes' order.
+    """Lookup tables for one `min_freq`. Lists go by attributes."""
 
-    min_freq (int): How often a value must be seen to get a row of its own.
-    rows (list[int]): Rows of each table.
-    parameters (int): Rows times width, of all tables.
-    unknown_values (list[int]): Training values that share the row for unknown ones.
-    unknown_share (list[dict[str, float]]): Tokens that get this row, as a share of all
-        in each split, 0 to 1.
-    """
-
-    min_freq: int
-    rows: list[int]
-    parameters: int
-    unknown_values: list[int]
+    min_freq: int  #: How often a value must be seen to get a row of its own.
+    rows: list[int]  #: Rows of each table.
+    parameters: int  #: Rows times width, of all tables.
+    unknown_values: list[int]  #: Training values that share the row for unknown ones.
+    #: Tokens that get this row, as a share of all in each split, 0 to 1.
     unknown_share: list[dict[str, float]]
 
 
 @dataclass(frozen=True, kw_only=True)
 class AttributeUse:
-    """What an attribute adds to the others.
-
-    attr (str): Its name.
-    values (int): Distinct values in training.
-    merged_without (int): Words that only this attribute tells apart from another.
-    known_of_new (dict[str, float | None]): For each other split, how many of its words
-        that training has not shown have a value here that it has shown, 0 to 1. None
-        if there are no such words.
-    says_nothing (str, optional): Why the attribute could go at no loss, None if not.
-    """
+    """What an attribute adds to the others."""
 
     attr: str
-    values: int
-    merged_without: int
+    values: int  #: Distinct values in training.
+    merged_without: int  #: Words that only this attribute tells apart from another.
+    #: For each other split, how many of its words that training has not shown have a
+    #: value here that it has shown, 0 to 1. None if there are no such words.
     known_of_new: dict[str, float | None]
-    says_nothing: str | None
+    says_nothing: str | None  #: Why the attribute could go at no loss, None if not.
 
 
 def find_hash_options(
@@ -102,50 +79,68 @@ def find_hash_options(
             _find_smallest(attr, values[i], width, num_hashes, SOUND_SEED + i, bound)
             for i, attr in enumerate(attrs)
         ]
-        if all(table.rows <= MAX_ROWS for table in tables):
-            options.append(_describe(tables, values, vocabulary))
-    return options
-
-
-def find_lookup_options(
-    vocabularies: Mapping[str, Vocabulary], attrs: Sequence[str], *, width: int
-) -> list[LookupOption]:
-    """Measure lookup tables for several values of `min_freq`.
-
-    vocabularies (Mapping[str, Vocabulary]): For each split, "train" among them.
-    """
-    options = []
-    for min_freq in MIN_FREQS:
-        train = vocabularies["train"]
-        tables = [cut_table(train, attr, width, min_freq) for attr in attrs]
-        measured = [measure_lookup_table(table, vocabularies) for table in tables]
+        if any(table.rows > MAX_ROWS for table in tables):
+            continue
+        measured = [measure_table(table, {"train": vocabulary}) for table in tables]
+        keys = ("rows", "values", "load", "sharing_code", "expected_sharing_code")
         options.append(
-            LookupOption(
-                min_freq=min_freq,
-                rows=[table.rows for table in tables],
-                parameters=sum(table.rows * table.width for table in tables),
-                unknown_values=[of_table["unknown_values"] for of_table in measured],
-                unknown_share=[of_table["unknown_share"] for of_table in measured],
+            HashOption(
+                num_hashes=num_hashes,
+                parameters=sum(of_table["parameters"] for of_table in measured),
+                words_sharing_codes=measure_words(tables, vocabulary)["sharing_codes"],
+                **_collect(measured, *keys),
             )
         )
     return options
 
 
-def cut_table(
-    vocabulary: Vocabulary, attr: str, width: int, min_freq: int
-) -> LookupTable:
-    """Make the lookup table that `cut_symbols` would make."""
-    values, counts = vocabulary.count_values(attr)
-    return LookupTable.make(attr, width, values[counts >= min_freq])
+def _find_smallest(
+    attr: str, values: NDArray, width: int, num_hashes: int, seed: int, bound: float
+) -> HashTable:
+    limit = bound * len(values)
+    rows = fewest_rows(len(values), num_hashes, limit) if len(values) else 1
+    while True:
+        unit = 10 ** max(len(str(rows)) - 2, 0)
+        rows = -(-rows // unit) * unit
+        table = HashTable(
+            attr=attr, rows=rows, width=width, num_hashes=num_hashes, seed=seed
+        )
+        is_hopeless = rows > MAX_ROWS
+        if is_hopeless or count_sharing_sums(table.find_code(values)) <= limit:
+            return table
+        rows += 1
+
+
+def find_lookup_options(
+    vocabularies: Vocabularies, attrs: Sequence[str], *, width: int
+) -> list[LookupOption]:
+    """Measure the lookup tables that `cut_symbols` would make, by `min_freq`."""
+    counted = {attr: vocabularies["train"].count_values(attr) for attr in attrs}
+    options = []
+    for min_freq in MIN_FREQS:
+        tables = [
+            LookupTable.make(attr, width, values[counts >= min_freq])
+            for attr, (values, counts) in counted.items()
+        ]
+        measured = [measure_table(table, vocabularies) for table in tables]
+        options.append(
+            LookupOption(
+                min_freq=min_freq,
+                parameters=sum(of_table["parameters"] for of_table in measured),
+                **_collect(measured, "rows", "unknown_values", "unknown_share"),
+            )
+        )
+    return options
+
+
+def _collect(measured: Sequence[Measures], *keys: str) -> dict[str, list[Any]]:
+    return {key: [of_table[key] for of_table in measured] for key in keys}
 
 
 def measure_attributes(
-    vocabularies: Mapping[str, Vocabulary], attrs: Sequence[str]
+    vocabularies: Vocabularies, attrs: Sequence[str]
 ) -> list[AttributeUse]:
-    """Measure what each attribute adds to the others.
-
-    vocabularies (Mapping[str, Vocabulary]): For each split, "train" among them.
-    """
+    """Measure what each attribute adds to the others."""
     train = vocabularies["train"]
     words = train.get_words(attrs)[:, 1:]
     together = count_sharing(words)
@@ -155,11 +150,10 @@ def measure_attributes(
     for index, attr in enumerate(attrs):
         others = np.delete(words, index, axis=1)
         merged = count_sharing(others if others.size else one)
-        values, _ = train.count_values(attr)
         uses.append(
             AttributeUse(
                 attr=attr,
-                values=len(values),
+                values=len(train.count_values(attr)[0]),
                 merged_without=merged - together,
                 known_of_new={
                     split: _share_known(train, vocabulary, attr)
@@ -172,46 +166,6 @@ def measure_attributes(
     return uses
 
 
-def _find_smallest(
-    attr: str, values: NDArray, width: int, num_hashes: int, seed: int, bound: float
-) -> HashTable:
-    limit = bound * len(values)
-    rows = fewest_rows(len(values), num_hashes, limit) if len(values) else 1
-    while True:
-        rows = _round_up(rows)
-        table = HashTable(
-            attr=attr, rows=rows, width=width, num_hashes=num_hashes, seed=seed
-        )
-        is_hopeless = rows > MAX_ROWS
-        if is_hopeless or count_sharing_sums(table.find_code(values)) <= limit:
-            return table
-        rows += 1
-
-
-def _round_up(rows: int) -> int:
-    unit = 10 ** max(len(str(rows)) - 2, 0)
-    return -(-rows // unit) * unit
-
-
-def _describe(
-    tables: list[HashTable], values: list[NDArray], vocabulary: Vocabulary
-) -> HashOption:
-    pairs = list(zip(tables, values, strict=True))
-    return HashOption(
-        num_hashes=tables[0].num_hashes,
-        rows=[table.rows for table in tables],
-        parameters=sum(table.rows * table.width for table in tables),
-        values=[len(v) for v in values],
-        load=[len(v) / table.rows for table, v in pairs],
-        sharing_code=[count_sharing_sums(table.find_code(v)) for table, v in pairs],
-        expected_sharing_code=[
-            expected_colliding(len(v), table.rows, table.num_hashes)
-            for table, v in pairs
-        ],
-        words_sharing_codes=measure_words(tables, vocabulary).sharing_codes,
-    )
-
-
 def _share_known(train: Vocabulary, other: Vocabulary, attr: str) -> float | None:
     """Give the share of another split's new words with a known value."""
     orths, values = other.get_words([attr]).T
@@ -221,14 +175,12 @@ def _share_known(train: Vocabulary, other: Vocabulary, attr: str) -> float | Non
     return float(find_known(new, train.count_values(attr)[0]).mean())
 
 
-def _why_useless(
-    vocabulary: Vocabulary, attr: str, before: Sequence[str]
-) -> str | None:
-    n_values = len(vocabulary.count_values(attr)[0])
+def _why_useless(train: Vocabulary, attr: str, before: Sequence[str]) -> str | None:
+    n_values = len(train.count_values(attr)[0])
     if n_values == 1:
         return "all words have one value"
     for other in before:
-        pairs = find_distinct_rows(vocabulary.get_columns([other, attr])).values
-        if len(pairs) == n_values == len(vocabulary.count_values(other)[0]):
+        pairs = find_distinct_rows(train.get_columns([other, attr])).values
+        if len(pairs) == n_values == len(train.count_values(other)[0]):
             return f"it tells the same words apart as {other}"
     return None

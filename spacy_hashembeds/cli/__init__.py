@@ -4,7 +4,7 @@ spaCy imports this package on every `spacy` command, so nothing here may import
 more than typer and spaCy's own CLI: each command imports what it needs when run.
 """
 
-from . import (
+from . import (  # noqa: F401
     accelerate,
     analyze,
     compare,
@@ -16,14 +16,4 @@ from . import (
 )
 from ._app import hashembeds_cli
 
-__all__ = [
-    "accelerate",
-    "analyze",
-    "compare",
-    "config",
-    "doctor",
-    "evaluate",
-    "hashembeds_cli",
-    "prepare",
-    "tables",
-]
+__all__ = ["hashembeds_cli"]

@@ -13,19 +13,10 @@ hashembeds_cli = typer.Typer(
 )
 app.add_typer(hashembeds_cli)
 
-#: Characters of an error that are shown from its beginning, and from its end.
-_N_FIRST, _N_LAST = 1500, 300
-
 
 def describe(error: Exception) -> str:
-    """Say what went wrong, but never at length: spaCy quotes configs whole.
-
-    error (Exception): The error.
-    RETURNS (str): Its message, without the middle if that is long.
-    """
+    """Give an error's message, without the middle if long: spaCy quotes configs."""
     from ..controls import show_controls
 
     text = show_controls(str(error))
-    if len(text) <= _N_FIRST + _N_LAST:
-        return text
-    return f"{text[:_N_FIRST]} … {text[-_N_LAST:]}"
+    return text if len(text) <= 1800 else f"{text[:1500]} … {text[-300:]}"

@@ -9,6 +9,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout
+from functools import partial
 from io import StringIO, TextIOBase
 from pathlib import Path
 from typing import IO, Any
@@ -19,10 +20,9 @@ from wasabi import msg
 
 
 class Screen:
-    """A stream that goes nowhere once it can't be written to.
+    """A stream that goes nowhere once it can't be written to, as with `| head`.
 
-    What a command prints may be cut off, as by `| head`, but not the command: it still
-    has files to write.
+    The command goes on: it still has files to write.
     """
 
     def __init__(self, stream: IO[str]):
@@ -97,27 +97,19 @@ class Group(TyperGroup):
 
 @contextmanager
 def _troubles_on_stderr() -> Iterator[None]:
-    """Send warnings and errors to stderr, so that they are seen wherever words go.
+    """Send warnings and errors to stderr, those of spaCy too."""
 
-    wasabi has one printer for everybody: this holds for what spaCy says too.
-    """
-    shown = {name: getattr(msg, name) for name in ("warn", "fail")}
-    for name, show in shown.items():
-        setattr(msg, name, _send_to_stderr(show))
-    try:
-        yield
-    finally:
-        for name, show in shown.items():
-            setattr(msg, name, show)
-
-
-def _send_to_stderr(show: Callable[..., Any]) -> Callable[..., Any]:
-    def send(*args: Any, **settings: Any) -> Any:
+    def send(show: Callable[..., Any], *args: Any, **settings: Any) -> Any:
         sys.stdout.flush()  # or what was said before would come after it
         with redirect_stdout(_open_stderr()):
             return show(*args, **settings)
 
-    return send
+    shown: dict[str, Any] = {"warn": msg.warn, "fail": msg.fail}
+    vars(msg).update({name: partial(send, show) for name, show in shown.items()})
+    try:
+        yield
+    finally:
+        vars(msg).update(shown)
 
 
 def _open_stderr() -> Screen:
@@ -172,7 +164,7 @@ JSON = typer.Option(
 
 
 def print_json(data: Any) -> None:
-    """Print data as JSON, and alone, to standard output, for the option `JSON`."""
+    """Print data as JSON to standard output, for the option `JSON`."""
     from ..files import STANDARD_OUTPUT, write_json
 
     try:

@@ -1,15 +1,19 @@
 """What `spacy hashembeds prepare` shows of what it has written."""
 
 from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any
 
+from spacy.tokens import Doc
+from spacy.vocab import Vocab
+from wasabi import msg
+
+from ..analysis.statistics import StatisticsCounter
+from ..controls import show_controls
+from ..corpora.docbin import read_docs
+from ..display import Table, show
 from ._progress import show_progress
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from spacy.tokens import Doc
 
 #: The most words of a sentence or text that are shown, and characters of each.
 _N_SHOWN = 30
@@ -18,7 +22,7 @@ _N_SHOWN = 30
 _N_LABELS = 30
 
 
-def show_documents(documents: "Iterator[Any]", split: str) -> "Iterable[Any]":
+def show_documents(documents: Iterator[Any], split: str) -> Iterable[Any]:
     """Show how many documents of a split have been converted."""
     return show_progress(documents, f"Converting {split}", unit="documents")
 
@@ -29,92 +33,54 @@ def show_prepared(paths: dict[str, Path]) -> None:
 
     paths (dict[str, Path]): The file or folder of each split.
     """
-    from spacy.vocab import Vocab
-
-    from ..corpora.docbin import read_docs
-
     first = next(read_docs(paths["train"], Vocab()))
     if first.cats:
         _print_labels(paths)
         _print_text(paths["train"], first)
     else:
         _print_statistics(paths)
-        _print_sentence(paths["train"])
+        _print_sentence(paths["train"], first)
+
+
+def _read_split(path: Path, split: str) -> Iterable[Doc]:
+    return show_progress(read_docs(path, Vocab()), f"Counting {split}", unit="docs")
 
 
 def _print_labels(paths: dict[str, Path]) -> None:
     """Print how many texts of each split have each label."""
-    from wasabi import msg
-
-    from ..controls import show_controls
-
-    counted = {split: _count_labels(path, split) for split, path in paths.items()}
-    labels = sorted(set().union(*(c.labels.keys() for c in counted.values())))
-    has_parts = any(c.has_parts for c in counted.values())
-    names = [show_controls(label[:_N_SHOWN]) for label in labels]
-    columns = [
-        [*(c.labels[label] for label in labels[:_N_LABELS]), c.n_texts, c.n_tokens]
-        for c in counted.values()
+    counts: dict[str, Counter[str]] = {split: Counter() for split in paths}
+    totals = {"All texts": Counter[str](), "Their tokens": Counter[str]()}
+    values: set[float] = set()
+    for split, path in paths.items():
+        for doc in _read_split(path, split):
+            # of what is neither 1 nor 0, a half or more
+            counts[split].update({key: value >= 0.5 for key, value in doc.cats.items()})
+            values.update(doc.cats.values())
+            totals["All texts"][split] += 1
+            totals["Their tokens"][split] += len(doc)
+    labels = sorted(set().union(*counts.values()))
+    rows: list[tuple[str | int, ...]] = [
+        (x[:_N_SHOWN], *(counts[s][x] for s in paths)) for x in labels[:_N_LABELS]
     ]
-    rows = zip((*names[:_N_LABELS], "All texts", "Their tokens"), *columns, strict=True)
-    msg.table(
-        [(name, *(f"{count:,}" for count in counts)) for name, *counts in rows],
-        header=(f"Texts with the label{' at 0.5 or more' * has_parts}", *paths),
-        aligns=("l", *"r" * len(paths)),
-        divider=True,
-        spacing=2,
-    )
+    rows += [(name, *(total[s] for s in paths)) for name, total in totals.items()]
+    has_parts = not values <= {0.0, 1.0}
+    _print_table((f"Texts with the label{' at 0.5 or more' * has_parts}", *paths), rows)
     if len(labels) > _N_LABELS:
         msg.info(f"{len(labels) - _N_LABELS:,} more labels are not shown.")
-    in_training = counted["train"].labels
-    unknown = [
-        name
-        for label, name in zip(labels, names, strict=True)
-        if not in_training[label]
-    ]
+    unknown = [x[:_N_SHOWN] for x in labels if not counts["train"][x]]
     if unknown:
         msg.warn(
             "No text for training has these labels, so that nothing can learn them:",
-            ", ".join(unknown[:_N_LABELS]),
+            show_controls(", ".join(unknown[:_N_LABELS])),
         )
 
 
-class _Counts(NamedTuple):
-    """What is counted of the texts of a split.
-
-    labels (Counter[str]): How many have each label, those of a half or more of it too.
-    has_parts (bool): Whether a number is there that is neither 0 nor 1.
-    """
-
-    labels: Counter[str]
-    has_parts: bool
-    n_texts: int
-    n_tokens: int
-
-
-def _count_labels(path: Path, split: str) -> _Counts:
-    from spacy.vocab import Vocab
-
-    from ..corpora.docbin import read_docs
-
-    labels: Counter[str] = Counter()
-    has_parts = False
-    n_texts = n_tokens = 0
-    read = read_docs(path, Vocab())
-    for doc in show_progress(read, f"Counting {split}", unit="docs"):
-        labels.update({label: value >= 0.5 for label, value in doc.cats.items()})
-        has_parts = has_parts or not set(doc.cats.values()) <= {0.0, 1.0}
-        n_texts += 1
-        n_tokens += len(doc)
-    return _Counts(labels, has_parts, n_texts, n_tokens)
-
-
-def _print_text(path: Path, doc: "Doc") -> None:
-    from wasabi import msg
-
-    from ..controls import show_controls
-
-    labels = [_name_label(label, value) for label, value in doc.cats.items() if value]
+def _print_text(path: Path, doc: Doc) -> None:
+    labels = [
+        label[:_N_SHOWN] + ("" if value == 1 else f" {value:.2f}")
+        for label, value in doc.cats.items()
+        if value
+    ]
     words = " ".join(token.text[:_N_SHOWN] for token in doc[:_N_SHOWN]).split()
     more = " …" if len(doc) > _N_SHOWN else ""
     shown = f"[{', '.join(labels[:_N_SHOWN])}] {' '.join(words)}{more}"
@@ -123,66 +89,38 @@ def _print_text(path: Path, doc: "Doc") -> None:
 
 def _print_statistics(paths: dict[str, Path]) -> None:
     """Print how many documents, words and entities each split has."""
-    from spacy.vocab import Vocab
-    from wasabi import msg
-
-    from ..analysis.statistics import (
-        corpus_statistics,
-        count_seen_unseen,
-    )
-    from ..corpora.docbin import read_docs
-    from ..corpora.entities import entity_texts
-
     rows = []
     train_texts: set[str] = set()
     for split, path in paths.items():
-        read = read_docs(path, Vocab())
-        docs = list(show_progress(read, f"Counting {split}", unit="docs"))
-        counts = corpus_statistics(docs)
+        counter = StatisticsCounter(_read_split(path, split))
         if split == "train":
-            train_texts = entity_texts(docs)
-        entities = count_seen_unseen(train_texts, docs)
-        rows.append(
-            (
-                split,
-                f"{counts.documents:,}",
-                f"{counts.tokens:,}",
-                f"{counts.vocabulary:,}",
-                f"{counts.classes:,}",
-                f"{counts.entities_per_document:.2f}",
-                f"{entities.seen:,}",
-                f"{entities.unseen:,}",
-            )
-        )
-    header = (
-        *("Split", "Documents", "Tokens", "Vocabulary", "Classes"),
-        *("Entities/doc", "Seen", "Unseen"),
-    )
-    aligns = tuple("lrrrrrrr")
-    msg.table(rows, header=header, aligns=aligns, divider=True, spacing=2)
+            train_texts = counter.entity_texts
+        counts = counter.get_statistics() | counter.count_seen(train_texts)
+        keys = ("documents", "tokens", "vocabulary", "classes")
+        per_document = f"{counts['entities_per_document']:.2f}"
+        seen = (counts["seen"], counts["unseen"])
+        rows.append((split, *(counts[key] for key in keys), per_document, *seen))
+    columns = "Split Documents Tokens Vocabulary Classes Entities/doc Seen Unseen"
+    _print_table(columns.split(), rows)
 
 
-def _print_sentence(path: Path) -> None:
-    """Show a sentence as it was understood."""
-    from spacy.vocab import Vocab
-    from wasabi import msg
+def _print_table(header: Sequence[str], rows: Sequence[Sequence[str | int]]) -> None:
+    cells = [[x if isinstance(x, str) else f"{x:,}" for x in row] for row in rows]
+    show([Table(title=None, legend=None, header=header, rows=cells)], msg)
 
-    from ..controls import show_controls
-    from ..corpora.docbin import read_docs
 
-    first = next(read_docs(path, Vocab()))
+def _print_sentence(path: Path, first: Doc) -> None:
+    """Show the first sentence with an entity as it was understood, or the first."""
     doc = next((doc for doc in read_docs(path, Vocab()) if doc.ents), None)
     if doc is None:
-        msg.warn(
-            f"No entity in {path}. Its first sentence:",
-            show_controls(_show_sentence(first, 0)),
-        )
+        shown = show_controls(_show_sentence(first, 0))
+        msg.warn(f"No entity in {path}. Its first sentence:", shown)
     else:
-        text = _show_sentence(doc, doc.ents[0].start)
-        msg.info(f"The first sentence with an entity in {path}:", show_controls(text))
+        shown = show_controls(_show_sentence(doc, doc.ents[0].start))
+        msg.info(f"The first sentence with an entity in {path}:", shown)
 
 
-def _show_sentence(doc: "Doc", place: int) -> str:
+def _show_sentence(doc: Doc, place: int) -> str:
     """Write the sentence that a token stands in, with entities in brackets."""
     sentence = doc[place].sent
     start = sentence.start if place < sentence.start + _N_SHOWN else place
@@ -195,9 +133,3 @@ def _show_sentence(doc: "Doc", place: int) -> str:
     ]
     before = "… " if start > sentence.start else ""
     return before + " ".join(words) + (" …" if end < sentence.end else "")
-
-
-def _name_label(label: str, value: float) -> str:
-    """Name a label that a text has, with the number if it is a part of one."""
-    name = label[:_N_SHOWN]
-    return name if value == 1 else f"{name} {value:.2f}"

@@ -1,6 +1,5 @@
 """How far a command is: a bar, where somebody watches."""
 
-import sys
 from collections.abc import Iterable
 from typing import TypeVar
 
@@ -14,10 +13,8 @@ def show_progress(
 ) -> Iterable[Item]:
     """Hand items on, and show on stderr how many there were, unless that is no screen.
 
-    title (str): What is being done, e.g. "Reading train".
-    unit (str): What the items are, e.g. "docs".
+    title, unit (str): What is being done, e.g. "Reading train", and to what: "docs".
     total (int, optional): How many there will be. Default: their length, if any.
-    RETURNS (Iterable): The items.
     """
     from tqdm import tqdm  # type: ignore[import-untyped]
 
@@ -29,11 +26,6 @@ def show_progress(
         leave=False,
         disable=hide_progress(),
     )
-
-
-def is_watched() -> bool:
-    """Whether to show progress that is no bar of ours: as `hide_progress` has it."""
-    return not is_quiet() and sys.stderr is not None and sys.stderr.isatty()
 
 
 def hide_progress() -> bool | None:

@@ -1,7 +1,7 @@
 """`spacy hashembeds accelerate`."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from spacy.cli._util import Arg, Opt
 
@@ -10,13 +10,7 @@ from ._output import JSON, QUIET, print_json
 from ._progress import show_progress
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from spacy.tokens import Doc
-
-
-#: What is done to the texts, and what in the rounds.
-_DOING = {"texts": "Comparing", "rounds": "Timing"}
 
 
 @hashembeds_cli.command("accelerate")
@@ -57,10 +51,15 @@ def accelerate_cli(
     from ..acceleration.accelerate import accelerate_folder
     from ..display import show
 
+    doing = {"texts": "Comparing", "rounds": "Timing"}
     try:
-        texts = None if text is None else _read_texts(text)
         done = accelerate_folder(
-            model, output, texts, blas=blas, force=force, progress=_show_progress
+            model,
+            output,
+            None if text is None else _read_texts(text),
+            blas=blas,
+            force=force,
+            progress=lambda items, unit: show_progress(items, doing[unit], unit=unit),
         )
     except (ImportError, OSError, ValueError) as e:
         msg.fail("Can't accelerate the pipeline", describe(e), exits=1)
@@ -72,10 +71,6 @@ def accelerate_cli(
         f"Saved the pipeline to {output}",
         "spacy-hashembeds must be installed wherever it is loaded.",
     )
-
-
-def _show_progress(items: "Iterable[Any]", unit: str) -> "Iterable[Any]":
-    return show_progress(items, _DOING[unit], unit=unit)
 
 
 def _read_texts(path: Path) -> "list[str] | list[Doc]":

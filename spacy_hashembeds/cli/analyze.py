@@ -1,8 +1,6 @@
 """`spacy hashembeds analyze`."""
 
-from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import typer
 from spacy.cli._util import Arg, Opt
@@ -11,9 +9,6 @@ from ._app import describe, hashembeds_cli
 from ._output import JSON, QUIET, json_output, print_json
 from ._overrides import TAKE_OVERRIDES, read_overrides
 from ._progress import show_progress
-
-if TYPE_CHECKING:
-    from spacy.tokens import Doc
 
 
 @hashembeds_cli.command("analyze", context_settings=TAKE_OVERRIDES)
@@ -60,11 +55,11 @@ def analyze_cli(
 
     from ..analysis.analyze import analyze
     from ..display import show
-    from ..files import check_target, write_json
+    from ..files import check_targets, write_json
 
     overrides = read_overrides(ctx.args)
     try:
-        check_target(output, [train, dev, test, config, model, vectors])
+        check_targets([output], [train, dev, test, config, model, vectors])
         data = analyze(
             train,
             dev=dev,
@@ -74,7 +69,9 @@ def analyze_cli(
             vectors=vectors,
             overrides=overrides,
             bound=bound,
-            progress=_show_progress,
+            progress=lambda docs, split: show_progress(
+                docs, f"Reading {split}", unit="docs"
+            ),
         )
         if as_json:
             print_json(data)
@@ -85,7 +82,3 @@ def analyze_cli(
             msg.good(f"Saved the analysis to {output}")
     except (OSError, ValueError, ImportError) as e:
         msg.fail("Can't analyse the corpus", describe(e), exits=1)
-
-
-def _show_progress(docs: "Iterator[Doc]", split: str) -> "Iterable[Doc]":
-    return show_progress(docs, f"Reading {split}", unit="docs")

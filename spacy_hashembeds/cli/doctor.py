@@ -12,10 +12,7 @@ if TYPE_CHECKING:
 
 
 @hashembeds_cli.command("doctor")
-def doctor_cli(
-    as_json: bool = JSON,
-    quiet: bool = QUIET,
-) -> None:
+def doctor_cli(as_json: bool = JSON, quiet: bool = QUIET) -> None:
     """Check the installation, measure this machine, and say what could be faster.
 
     Warns of versions, and of a system, that our tests did not run with. Ends with an
@@ -32,55 +29,51 @@ def doctor_cli(
         msg.fail("Can't load the package", str(e), exits=1)
     health = examine()
     if as_json:
-        print_json(_name_fields(asdict(health)))
+        print_json(asdict(health))
     else:
         _print_health(health)
     if health.problems:
         raise typer.Exit(1)
 
 
-def _name_fields(value: object) -> object:
-    """Make dicts of named tuples, which JSON would have as lists."""
-    if hasattr(value, "_asdict"):
-        return value._asdict()
-    if isinstance(value, dict):
-        return {key: _name_fields(item) for key, item in value.items()}
-    return [_name_fields(item) for item in value] if isinstance(value, list) else value
-
-
 def _print_health(health: "Health") -> None:
+    from dataclasses import astuple
+
     from wasabi import msg
 
     versions = [(v.name, v.installed or "none", v.required) for v in health.versions]
     msg.table(versions, header=("Package", "Installed", "Required"), divider=True)
-    profiled = health.parser_profiled
     machine = {
         "Processor": health.processor,
         "Cores": health.cores,
         "GPU": health.gpu.device or "none in use",
         "CuPy": health.gpu.cupy or "none",
         "Python": health.python,
-        "spaCy's parser": f"compiled with{'' if profiled else 'out'} profiling",
+        "spaCy's parser": "compiled "
+        f"{'with' if health.parser_profiled else 'without'} profiling",
         "Thinc's operations": health.ops,
         **health.threads,
     }
     msg.table(machine, title="Machine")
-    blas = [["?" if f is None else f for f in library] for library in health.blas]
-    header = ("BLAS", "Version", "Kernels", "Threads")
-    msg.table(blas, header=header, divider=True)
-    speeds = [
-        (name, *(f"{speed:.1f}" for speed in row))
-        for name, row in health.speeds.items()
-    ]
-    shapes = tuple("x".join(map(str, shape)) for shape in health.shapes)
-    msg.table(
-        speeds,
-        title="Matrix products: rows x inputs x outputs",
-        header=("GFLOP/s", *shapes),
-        divider=True,
-        aligns=tuple("l" + "r" * len(shapes)),
+    blas = [["?" if f is None else f for f in astuple(one)] for one in health.blas]
+    msg.table(blas, header=("BLAS", "Version", "Kernels", "Threads"), divider=True)
+    _print_speeds(
+        "Matrix products: rows x inputs x outputs",
+        ("GFLOP/s", *("x".join(map(str, shape)) for shape in health.shapes)),
+        health.speeds,
     )
-    _print_kernels(health)
+    kernels = health.kernels
+    names = {"compiled": "our compiled kernels", "numpy": "numpy alone"}
+    _print_speeds(
+        "Tok2Vec of width 96 on the CPU, microseconds a word",
+        ("", "one text", "a batch", "training"),
+        {
+            f"{name}, in use" if key == kernels.in_use else name: [
+                *kernels.microseconds_a_word.get(key, {}).values()
+            ]
+            for key, name in names.items()
+        },
+    )
     for text in health.untested:
         msg.warn(text)
     for text in health.advice:
@@ -92,24 +85,15 @@ def _print_health(health: "Health") -> None:
         msg.good(f"Nothing is broken{more}")
 
 
-def _print_kernels(health: "Health") -> None:
+def _print_speeds(
+    title: str, header: tuple[str, ...], speeds: "dict[str, list[float]]"
+) -> None:
     from wasabi import msg
 
-    in_use, _, _, measured = health.kernels
-    names = {"compiled": "our compiled kernels", "numpy": "numpy alone"}
+    missing = ["-"] * (len(header) - 1)
     rows = [
-        (
-            f"{names[name]}, in use" if name == in_use else names[name],
-            *(f"{us:.1f}" for us in of_name.values()),
-        )
-        for name, of_name in measured.items()
+        (name, *([f"{one:.1f}" for one in row] or missing))
+        for name, row in speeds.items()
     ]
-    if "compiled" not in measured:
-        rows.insert(0, (names["compiled"], "-", "-", "-"))
-    msg.table(
-        rows,
-        title="Tok2Vec of width 96 on the CPU, microseconds a word",
-        header=("", "one text", "a batch", "training"),
-        divider=True,
-        aligns=("l", "r", "r", "r"),
-    )
+    aligns = ("l", *"r" * len(missing))
+    msg.table(rows, title=title, header=header, divider=True, aligns=aligns)

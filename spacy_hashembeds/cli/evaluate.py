@@ -11,11 +11,8 @@ from ._output import JSON, QUIET, is_quiet, name_output, print_json
 
 
 def name_outputs(ctx: typer.Context, paths: list[Path]) -> list[Path]:
-    """Take `-` for standard output, as `name_output` does, and refuse other suffixes.
-
-    The callback of an option that may be given several times.
-    """
-    from ..evaluation.evaluation import SUFFIXES
+    """Take `-` for standard output, and refuse suffixes but those of `SUFFIXES`."""
+    from ..evaluation.evaluate import SUFFIXES
     from ..files import choose_suffix
 
     outputs = [output for path in paths if (output := name_output(ctx, path))]
@@ -148,9 +145,9 @@ def evaluate_cli(
         if as_json:
             print_json(dict(evaluation))
         else:
-            draws = evaluation.describe_draws()
             show(evaluation.make_tables(), msg)
-            show([Sentence(draws, "info")] if draws else [], msg)
+            if draws := evaluation.describe_draws():
+                show([Sentence(draws, "info")], msg)
         for warning in evaluation["warnings"]:
             msg.warn(show_controls(warning))
         for path in output:

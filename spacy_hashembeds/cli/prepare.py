@@ -8,7 +8,6 @@ from spacy.cli._util import Arg, Opt
 from ._app import describe, hashembeds_cli
 from ._columns import GROUP, TAG_COLUMN, WORD_COLUMN
 from ._output import QUIET
-from ._prepared import show_documents, show_prepared
 
 
 class Kind(StrEnum):
@@ -76,48 +75,40 @@ def prepare_cli(
 
     from ..corpora.columns import ColumnFormat
     from ..corpora.labelled import TextFormat
-    from ..corpora.own_files import prepare_files, prepare_texts
-    from ..corpora.splits import SPLITS
-    from ..files import check_target
+    from ..corpora.splits import SPLITS, prepare_files
+    from ..files import check_targets
+    from ._prepared import show_documents, show_prepared
 
     separator = separator and separator.replace(r"\t", "\t")
     try:
-        for split in SPLITS:
-            check_target(output / f"{split}.spacy", [train, dev, test])
-        if kind is Kind.iob:
-            if dev is None:
-                raise ValueError("Files with entities need --dev.")
-            paths = prepare_files(
-                train=train,
-                dev=dev,
-                test=test,
-                lang=lang,
-                output=output,
-                layout=ColumnFormat(
-                    separator=separator,
-                    word=word_column,
-                    tag=tag_column,
-                    encoding=encoding,
-                    group=group,
-                    comments=True,
-                ),
-                progress=show_documents,
+        outputs = [output / f"{split}.spacy" for split in SPLITS]
+        check_targets(outputs, [train, dev, test])
+        layout = (
+            ColumnFormat(
+                separator=separator,
+                word=word_column,
+                tag=tag_column,
+                encoding=encoding,
+                group=group,
+                comments=True,
             )
-        else:
-            paths = prepare_texts(
-                train=train,
-                dev=dev,
-                test=test,
-                lang=lang,
-                output=output,
-                layout=TextFormat(
-                    text=text_column,
-                    label=label_column,
-                    separator=separator,
-                    encoding=encoding,
-                ),
-                progress=show_documents,
+            if kind is Kind.iob
+            else TextFormat(
+                text=text_column,
+                label=label_column,
+                separator=separator,
+                encoding=encoding,
             )
+        )
+        paths = prepare_files(
+            train=train,
+            dev=dev,
+            test=test,
+            lang=lang,
+            output=output,
+            layout=layout,
+            progress=show_documents,
+        )
     except (OSError, ValueError) as e:
         msg.fail("Can't prepare the corpus", describe(e), exits=1)
     show_prepared(paths)

@@ -58,11 +58,11 @@ def tables_cli(
 
     from ..checks import check_attributes
     from ..corpora.docbin import read_examples
-    from ..files import check_target
+    from ..files import check_targets
     from ..symbols import count_values, cut_symbols, save_symbols
 
     try:
-        check_target(output, [corpus])
+        check_targets([output], [corpus])
         names = check_attributes([name.strip() for name in attrs.split(",")])
         examples = read_examples(corpus, blank(lang))
         docs = (example.predicted for example in examples)
@@ -73,11 +73,11 @@ def tables_cli(
         save_symbols(output, symbols)
     except (OSError, ValueError, ImportError) as e:
         msg.fail("Can't count the symbols", describe(e), exits=1)
-    rows = [
-        (name, len(counts[name]), len(symbols.tables[name].symbols)) for name in names
-    ]
     msg.table(
-        rows,
+        [
+            (name, len(counts[name]), len(symbols.tables[name].symbols))
+            for name in names
+        ],
         header=("Attribute", "Distinct", f"Seen {min_freq} times or more"),
         aligns=("l", "r", "r"),
         divider=True,

@@ -17,12 +17,11 @@ from ..acceleration.accelerate import accelerate_folder
 from ..acceleration.conversion import find_convertible
 from ..acceleration.machine import find_disturbances, watch_machine
 from ..acceleration.timing import Speed, measure_speeds
-from ..analysis.sizes import bytes_on_disk
 from ..corpora.docbin import read_docs
 from ..evaluation.categories import EXCLUSIVE, SUPPORT, name_accuracy
 from ..evaluation.scorer import KINDS
 from ..evaluation.tasks import NER, TEXTCAT
-from ..files import quote
+from ..files import bytes_on_disk, quote
 from ..folders import temporary_folder
 from ..loading import load_config, load_trained
 from .metrics import get_task, read_metrics

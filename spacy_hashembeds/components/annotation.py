@@ -1,6 +1,7 @@
 """What Docs and Examples say of entities, and what is said there of those found."""
 
-from collections.abc import Container, Sequence
+from collections.abc import Sequence
+from itertools import compress
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,7 +9,7 @@ from spacy.strings import get_string_id
 from spacy.tokens import Doc, Span, SpanGroup
 from spacy.training import Example
 
-from .decoding import Entities
+from .decoding import Entities, split_tags
 from .tags import (
     BEGIN,
     END,
@@ -34,24 +35,27 @@ def read_truth(examples: Sequence[Example], labels: Sequence[str]) -> NDArray:
     which `forbid_tags` forbids.
 
     examples (Sequence[Example]): The batch, which has tokens.
-    labels (Sequence[str]): The entity types, in their order.
-    RAISES (ValueError): If there is an entity of another type.
+    labels (Sequence[str]): The entity types, in their order. Others are errors.
     RETURNS (NDArray): The number of the tag of each token on the predicted side, and
         `MISSING` where none is known: without annotation, or where tokens differ so
         that an entity does not begin and end with tokens. *Shape:* `(n,)`.
     """
     numbers = number_tags(labels)
-    is_same = np.array([_has_same_words(eg) for eg in examples], dtype=bool)
+    is_same = [
+        np.array_equal(eg.predicted.to_array("ORTH"), eg.reference.to_array("ORTH"))
+        for eg in examples
+    ]
     is_own = np.repeat(is_same, [len(example.predicted) for example in examples])
     tags = np.empty(len(is_own), dtype="int64")
-    same = [eg.reference for eg, same in zip(examples, is_same, strict=True) if same]
-    if same:
-        tags[is_own] = read_own_tags(same, labels)
+    if any(is_same):
+        tags[is_own] = read_own_tags(
+            [eg.reference for eg in compress(examples, is_same)], labels
+        )
     tags[~is_own] = [
         tag
-        for example, same in zip(examples, is_same, strict=True)
+        for eg, same in zip(examples, is_same, strict=True)
         if not same
-        for tag in encode_tags(example.get_aligned_ner(), numbers)
+        for tag in encode_tags(eg.get_aligned_ner(), numbers)
     ]
     trim_entities(tags, [example.predicted for example in examples])
     return tags
@@ -60,38 +64,27 @@ def read_truth(examples: Sequence[Example], labels: Sequence[str]) -> NDArray:
 def trim_entities(tags: NDArray, docs: Sequence[Doc]) -> None:
     """Leave white space at either end out of entities, in place.
 
-    tags (NDArray): The number of the tag of each token. *Shape:* `(n,)`.
-    docs (Sequence[Doc]): The Docs with these n tokens.
+    tags (NDArray): The number of the tag of each token of the Docs. *Shape:* `(n,)`.
     """
     is_space = np.concatenate([doc.to_array("IS_SPACE").reshape(-1) for doc in docs])
     spaces = ((is_space == 1) & (tags > OUTSIDE)).nonzero()[0].tolist()  # hardly any
     for i in spaces:
-        if _find_kind(tags[i]) == BEGIN:
-            tags[i + 1] -= 1 if _find_kind(tags[i + 1]) == INSIDE else 3
+        if split_tags(tags[i])[0] == BEGIN:
+            tags[i + 1] -= 1 if split_tags(tags[i + 1])[0] == INSIDE else 3
             tags[i] = OUTSIDE
     for i in reversed(spaces):
-        if _find_kind(tags[i]) == END:
-            tags[i - 1] += 1 if _find_kind(tags[i - 1]) == INSIDE else -1
+        if split_tags(tags[i])[0] == END:
+            tags[i - 1] += 1 if split_tags(tags[i - 1])[0] == INSIDE else -1
             tags[i] = OUTSIDE
-        elif _find_kind(tags[i]) == SOLE:
+        elif split_tags(tags[i])[0] == SOLE:
             tags[i] = OUTSIDE
-
-
-def _find_kind(tag: int) -> int:
-    return (tag - 1) % len(KINDS) + 1 if tag > OUTSIDE else tag
-
-
-def _has_same_words(example: Example) -> bool:
-    words = example.predicted.to_array("ORTH")
-    return np.array_equal(words, example.reference.to_array("ORTH"))
 
 
 def read_own_tags(docs: Sequence[Doc], labels: Sequence[str]) -> NDArray:
     """Read the tags of Docs as `Example.get_aligned_ner` does where tokens are equal.
 
     docs (Sequence[Doc]): One gold Doc or more.
-    labels (Sequence[str]): The entity types, in their order.
-    RAISES (ValueError): If there is an entity of another type.
+    labels (Sequence[str]): The entity types, in their order. Others are errors.
     RETURNS (NDArray): The numbers, and `MISSING` where nothing is known of a token.
         *Shape:* `(n,)`.
     """
@@ -107,16 +100,12 @@ def read_own_tags(docs: Sequence[Doc], labels: Sequence[str]) -> NDArray:
     tags = np.full(len(known), MISSING)
     tags[(iob == _OUT) | (is_annotated & (is_space == 1))] = OUTSIDE
     offsets = {get_string_id(label): len(KINDS) * k for k, label in enumerate(labels)}
-    _check_types(docs, offsets)
+    for label, name in {(e.label, e.label_) for doc in docs for e in doc.ents}:
+        if label not in offsets:
+            raise refuse_label(name)
     of_type = [offsets[label] for label in types[is_in].tolist()]
     tags[is_in] = np.array(of_type, dtype="int64") + kinds[is_in]
     return tags
-
-
-def _check_types(docs: Sequence[Doc], known: Container[int]) -> None:
-    for label, name in {(e.label, e.label_) for doc in docs for e in doc.ents}:
-        if label not in known:
-            raise refuse_label(name)
 
 
 def forbid_tags(scores: NDArray, docs: Sequence[Doc]) -> None:
@@ -144,24 +133,19 @@ def set_entities(
     labels (Sequence[str]): The names of their types.
     spans_key (str, optional): Where in `doc.spans` to put them, with their scores.
     """
-    starts, ends, types, scores = entities
+    *places, scores = entities
     spans = [
         Span(doc, start, end, label=labels[k])
-        for start, end, k in zip(
-            starts.tolist(), ends.tolist(), types.tolist(), strict=True
-        )
+        for start, end, k in zip(*(array.tolist() for array in places), strict=True)
     ]
     if doc.has_annotation("ENT_IOB"):
-        doc.set_ents([*doc.ents, *spans], blocked=_find_blocked(doc))
+        known = doc.to_array(["ENT_IOB", "ENT_TYPE"])
+        is_blocked = (known[:, 0] == _BEGIN) & (known[:, 1] == 0)
+        blocked = [doc[i : i + 1] for i in is_blocked.nonzero()[0].tolist()]
+        doc.set_ents([*doc.ents, *spans], blocked=blocked)
     else:  # as most, and faster
         doc.set_ents(spans)
     if spans_key is not None:
         doc.spans[spans_key] = SpanGroup(
             doc, name=spans_key, spans=spans, attrs={"scores": scores}
         )
-
-
-def _find_blocked(doc: Doc) -> list[Span]:
-    known = doc.to_array(["ENT_IOB", "ENT_TYPE"])
-    is_blocked = (known[:, 0] == _BEGIN) & (known[:, 1] == 0)
-    return [doc[i : i + 1] for i in is_blocked.nonzero()[0].tolist()]

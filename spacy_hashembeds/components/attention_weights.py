@@ -1,12 +1,12 @@
 """`attention_weights`: a component that keeps what an encoder attended to."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.util import minibatch
 
-from ..architectures.encoders.attention import find_attending, read_attention
+from ..architectures.encoders.parts import find_attending, read_attention
 
 EXTENSION = "attention_weights"
 
@@ -26,8 +26,6 @@ class AttentionWeights:
     service: `nlp.add_pipe("attention_weights")` where it is wanted. Memory grows with
     the square of a Doc's length.
 
-    nlp (Language): The pipeline.
-    name (str): The name of the component.
     RAISES (ValueError): Once it is called, if no component has such an encoder, or if
         it was taken from another pipeline.
     """
@@ -39,31 +37,25 @@ class AttentionWeights:
 
     def __call__(self, doc: Doc) -> Doc:
         """Keep the weights of one Doc."""
-        self._annotate([doc])
-        return doc
+        return next(self.pipe([doc]))
 
     def pipe(self, stream: Iterable[Doc], *, batch_size: int = 128) -> Iterator[Doc]:
         """Keep the weights of many Docs."""
         for docs in minibatch(stream, size=batch_size):
-            self._annotate(docs)
-            yield from docs
-
-    def _annotate(self, docs: Sequence[Doc]) -> None:
-        if any(doc.vocab is not self.nlp.vocab for doc in docs):
-            raise ValueError(
-                f"The component '{self.name}' knows the encoders of another pipeline. "
-                "Don't take it from there (source=...): add a new one, "
-                "nlp.add_pipe('attention_weights')."
-            )
-        attending = find_attending(self.nlp)
-        if not attending:
-            raise ValueError(
-                f"The component '{self.name}' needs one with an encoder that attends, "
-                "spacy-hashembeds.AttBiLSTMEncoder.v1, but the pipeline has none: "
-                f"{', '.join(self.nlp.pipe_names)}."
-            )
-        weights = {
-            name: read_attention(tok2vec, docs) for name, tok2vec in attending.items()
-        }
-        for i, doc in enumerate(docs):
-            doc._.set(EXTENSION, {name: found[i] for name, found in weights.items()})
+            if any(doc.vocab is not self.nlp.vocab for doc in docs):
+                raise ValueError(
+                    f"The component '{self.name}' knows the encoders of another "
+                    "pipeline. Don't take it from there (source=...): add a new one, "
+                    "nlp.add_pipe('attention_weights')."
+                )
+            attending = find_attending(self.nlp)
+            if not attending:
+                raise ValueError(
+                    f"The component '{self.name}' needs one with an encoder that "
+                    "attends, spacy-hashembeds.AttBiLSTMEncoder.v1, but the pipeline "
+                    f"has none: {', '.join(self.nlp.pipe_names)}."
+                )
+            found = {name: read_attention(attending[name], docs) for name in attending}
+            for i, doc in enumerate(docs):
+                doc._.set(EXTENSION, {name: found[name][i] for name in found})
+                yield doc

@@ -36,9 +36,7 @@ NO_ENTITIES = Entities(_NONE, _NONE, _NONE, np.zeros(0, dtype="float32"))
 def decode_greedily(scores: NDArray, lengths: NDArray) -> NDArray:
     """Give each token its best tag, whatever its neighbours have.
 
-    scores (NDArray): Log-probabilities of tags. *Shape:* `(n, 4P + 1)`.
-    lengths (NDArray): The number of tokens of each text. *Shape:* `(texts,)`.
-    RETURNS (NDArray): The numbers of the tags. *Shape:* `(n,)`.
+    Arguments and result are those of `decode_viterbi`.
     """
     return scores.argmax(axis=1)
 
@@ -76,12 +74,11 @@ def find_entities(tags: NDArray, scores: NDArray, lengths: NDArray) -> list[Enti
     These are a token with S, and tokens with B, any number of I, and E, next to each
     other in one text and of one type. Other tags than O are part of no entity.
 
-    tags (NDArray): The numbers of tags. *Shape:* `(n,)`.
-    scores (NDArray): Log-probabilities of tags. *Shape:* `(n, 4P + 1)`.
-    lengths (NDArray): The number of tokens of each text. *Shape:* `(texts,)`.
+    tags (NDArray): The numbers of tags, as `decode_viterbi` gives them for the scores
+        and lengths. *Shape:* `(n,)`.
     RETURNS (list[Entities]): The entities of each text.
     """
-    kinds, types = _split_tags(tags)
+    kinds, types = split_tags(tags)
     first = np.where(_find_linked(tags, lengths), 0, np.arange(len(tags)))
     first = np.maximum.accumulate(first)  # of the tokens linked to each other
     is_last = (kinds == SOLE) | ((kinds == END) & (kinds[first] == BEGIN))
@@ -101,7 +98,7 @@ def find_entities(tags: NDArray, scores: NDArray, lengths: NDArray) -> list[Enti
 
 def _find_illegal(tags: NDArray, lengths: NDArray) -> NDArray:
     """Say which texts have a tag that is part of no entity, and is not O."""
-    kinds, _ = _split_tags(tags)
+    kinds, _ = split_tags(tags)
     is_linked = _find_linked(tags, lengths)
     is_next_linked = np.append(is_linked[1:], False)
     is_wrong = (_goes_on(kinds) & ~is_linked) | (_stays_open(kinds) & ~is_next_linked)
@@ -111,7 +108,7 @@ def _find_illegal(tags: NDArray, lengths: NDArray) -> NDArray:
 
 def _find_linked(tags: NDArray, lengths: NDArray) -> NDArray:
     """Say which tokens go on with the entity of the token before."""
-    kinds, types = _split_tags(tags)
+    kinds, types = split_tags(tags)
     is_linked = np.zeros(len(tags), dtype=bool)
     is_linked[1:] = (
         _stays_open(kinds[:-1]) & _goes_on(kinds[1:]) & (types[:-1] == types[1:])
@@ -121,7 +118,7 @@ def _find_linked(tags: NDArray, lengths: NDArray) -> NDArray:
     return is_linked
 
 
-def _split_tags(tags: NDArray) -> tuple[NDArray, NDArray]:
+def split_tags(tags: NDArray) -> tuple[NDArray, NDArray]:
     """Split the numbers of tags into kinds and types; of O the type is -1."""
     types = (tags - 1) // len(KINDS)
     return tags - len(KINDS) * np.maximum(types, 0), types
@@ -142,9 +139,7 @@ def search(scores: NDArray, lengths: NDArray) -> NDArray:
     type. So there are P + 1 states, of which each is reached from two at most, but the
     one outside: time grows with the number of types, not with its square.
 
-    scores (NDArray): As for `decode_viterbi`. *Shape:* `(n, 4P + 1)`.
-    lengths (NDArray): The number of tokens of each text, 1 or more.
-    RETURNS (NDArray): The numbers of the tags. *Shape:* `(n,)`.
+    Arguments and result are those of `decode_viterbi`; each text has a token.
     """
     order, steps = _sort_by_time(lengths)
     scores = scores[order].astype("float64")

@@ -4,6 +4,7 @@ With P types there are 4P + 1 tags. Number 0 is O, and type k has the four numbe
 1 + 4k on. New types come last, so that the tags that there are keep their numbers.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -28,9 +29,7 @@ def count_tags(n_types: int) -> int:
 def number_tags(labels: Iterable[str]) -> dict[str | None, int]:
     """Number the tags of entity types under the names that spaCy gives to them.
 
-    labels (Iterable[str]): The entity types, in their order.
-    RETURNS (dict[str | None, int]): The numbers, and `MISSING` for what spaCy has where
-        nothing is known of a token.
+    What spaCy has where nothing is known of a token is `MISSING`.
     """
     numbers: dict[str | None, int] = {None: MISSING, "-": MISSING, "O": OUTSIDE}
     for k, label in enumerate(labels):
@@ -42,12 +41,10 @@ def number_tags(labels: Iterable[str]) -> dict[str | None, int]:
 def encode_tags(
     tags: Iterable[str | None], numbers: Mapping[str | None, int]
 ) -> list[int]:
-    """Give the number of each tag.
+    """Give the number of each tag that `Example.get_aligned_ner` has given.
 
-    tags (Iterable[str | None]): Tags as `Example.get_aligned_ner` gives them.
     numbers (Mapping[str | None, int]): What `number_tags` gives.
     RAISES (ValueError): If one is of an entity type that is not among the labels.
-    RETURNS (list[int]): The numbers.
     """
     try:
         return [numbers[tag] for tag in tags]
@@ -67,12 +64,13 @@ def refuse_label(label: str) -> ValueError:
 
 
 def check_label(label: Any) -> str:
-    """Check an entity type.
-
-    RAISES (ValueError): If it is no text, or one that UTF-8 has not, or blank, or has
-        white space around it.
-    """
-    if not isinstance(label, str) or not _is_name(label):
+    """Check an entity type, and give it back."""
+    try:
+        # not halves of surrogate pairs, which JSON may hold
+        is_name = bool(label.encode("utf8")) and label == label.strip()
+    except (AttributeError, UnicodeEncodeError):
+        is_name = False
+    if not is_name:
         raise ValueError(
             "'label' should be the name of an entity type, a text in UTF-8 without "
             f"white space around it, but is {quote(label)}. Correct the annotation or "
@@ -81,29 +79,17 @@ def check_label(label: Any) -> str:
     return label
 
 
-def _is_name(label: str) -> bool:
-    try:
-        label.encode("utf8")  # not halves of surrogate pairs, which JSON may hold
-    except UnicodeEncodeError:
-        return False
-    return bool(label) and label == label.strip()
-
-
 def check_labels(labels: Any) -> list[str]:
-    """Check entity types.
-
-    RAISES (ValueError): If they are no list of names, or one is there twice.
-    """
+    """Check that entity types are a list of names, each there once."""
     if not isinstance(labels, list | tuple):
         raise ValueError(
             "'labels' should be a list of entity types, as `spacy init labels` writes "
             f"it for this component (not for 'ner'), but is {quote(labels)}."
         )
-    checked = [check_label(label) for label in labels]
-    twice = [label for label in checked if checked.count(label) > 1]
-    if twice:
-        raise ValueError(
-            f"'labels' should have each entity type once, but has {quote(twice[0])} "
-            f"{checked.count(twice[0])} times. Remove what is there too often."
-        )
-    return checked
+    for label, times in Counter(map(check_label, labels)).items():
+        if times > 1:
+            raise ValueError(
+                f"'labels' should have each entity type once, but has {quote(label)} "
+                f"{times} times. Remove what is there too often."
+            )
+    return list(labels)

@@ -1,4 +1,4 @@
-"""The factory `text_regressor`. It is registered when its entry point is loaded."""
+"""`text_regressor`, numbers for texts, registered by its entry point."""
 
 from collections.abc import Callable, Iterable
 
@@ -36,9 +36,7 @@ def make_text_regressor(
     model: Model[list[Doc], Floats2d],
     scorer: Callable | None,
 ) -> "TextRegressor":
-    """Build the component `text_regressor`. The arguments are those of
-    `TextRegressor`.
-    """
+    """Build the component `text_regressor`: see `TextRegressor`."""
     return TextRegressor(nlp.vocab, model, name, scorer=scorer)
 
 
@@ -57,8 +55,7 @@ class TextRegressor(MultiLabel_TextCategorizer):
         not scored, so that training has nothing to choose the best model by.
 
     RAISES (ValueError): If the model was made for classes that exclude each other: a
-        single one of these would always be 1. Later, of a gold number that is not 0 to
-        1.
+        single one of these would always be 1.
     """
 
     def __init__(

@@ -1,27 +1,39 @@
-"""The factory `token_ner`. It is registered when its entry point is loaded."""
+"""`token_ner`, named entities by the tags of tokens, registered by its entry point."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
+from textwrap import shorten
+from typing import Any, NoReturn, Self
 
+import numpy as np
+from spacy.errors import Errors
 from spacy.language import Language
+from spacy.pipeline import TrainablePipe
 from spacy.tokens import Doc
+from spacy.training import Example, validate_examples, validate_get_examples
+from spacy.vocab import Vocab
 from thinc.api import Model
 from thinc.types import Floats2d
 
+from ..checks import check_choice
+from ..files import quote, read_json
+from ..layers.loss import get_cross_entropy
+from .annotation import forbid_tags, read_truth, set_entities
+from .decoding import DECODERS, NO_ENTITIES, Entities, find_entities
 from .defaults import DEFAULT_TOK2VEC
-from .recognizer import TokenNER
-
-#: A tag for each token, on a tok2vec of our layers.
-DEFAULT_MODEL = {
-    "@architectures": "spacy-hashembeds.TokenClassifier.v1",
-    "tok2vec": DEFAULT_TOK2VEC,
-}
+from .tags import check_label, check_labels, count_tags
 
 
 @Language.factory(
     "token_ner",
     assigns=["doc.ents", "token.ent_iob", "token.ent_type"],
     default_config={
-        "model": DEFAULT_MODEL,
+        "model": {
+            "@architectures": "spacy-hashembeds.TokenClassifier.v1",
+            "tok2vec": DEFAULT_TOK2VEC,
+        },
         "decoding": "viterbi",
         "spans_key": None,
         "scorer": {"@scorers": "spacy.ner_scorer.v1"},
@@ -40,7 +52,7 @@ def make_token_ner(
     decoding: str,
     spans_key: str | None,
     scorer: Callable | None,
-) -> TokenNER:
+) -> "TokenNER":
     """Build the component `token_ner`. The arguments are those of `TokenNER`."""
     return TokenNER(
         nlp.vocab,
@@ -50,3 +62,236 @@ def make_token_ner(
         spans_key=spans_key,
         scorer=scorer,
     )
+
+
+class TokenNER(TrainablePipe):
+    """Recognizes named entities by a tag for each token.
+
+    vocab (Vocab): The vocabulary of the pipeline.
+    model (Model): Gives each token of a Doc the probabilities of the tags, which are O,
+        and S, B, I and E of each entity type: see `TokenClassifier`.
+    name (str): The name of the component, and that of its loss.
+    decoding (str): How tags are chosen by their probabilities. "viterbi" takes the
+        most probable sequence that is legal; "greedy", as in the paper, the most
+        probable tag of each token, and no entity where these don't make up a whole one.
+    spans_key (str, optional): Where in `doc.spans` to put the entities too, with their
+        scores in `attrs["scores"]`: the product of the probabilities of their tags.
+    scorer (Callable, optional): What scores the component in evaluation.
+
+    Source: Li et al., "Why Attention? Analyze BiLSTM Deficiency and Its Remedies in the
+    Case of NER" (2020), §3.2.
+    """
+
+    def __init__(
+        self,
+        vocab: Vocab,
+        model: Model[list[Doc], list[Floats2d]],
+        name: str = "token_ner",
+        *,
+        decoding: str = "viterbi",
+        spans_key: str | None = None,
+        scorer: Callable | None = None,
+    ) -> None:
+        check_choice(tuple(DECODERS), decoding=decoding)
+        if spans_key is not None and not (isinstance(spans_key, str) and spans_key):
+            raise ValueError(
+                "'spans_key' should be a name in doc.spans, such as \"ents\", or null, "
+                f"but is {quote(spans_key)}."
+            )
+        if any(node.attrs.get("softmax_normalize") is False for node in model.walk()):
+            raise ValueError(
+                "'model' should give probabilities, but its softmax is left out in "
+                "prediction. Set normalize = true in a spacy.Tagger.v2, or use "
+                '@architectures = "spacy-hashembeds.TokenClassifier.v1".'
+            )
+        self.vocab = vocab
+        self.model = model
+        self.name = name
+        self.decoding = decoding
+        self.spans_key = spans_key
+        self.scorer = scorer
+        self.cfg: dict[str, Any] = {"labels": []}
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The entity types."""
+        return tuple(self.cfg["labels"])
+
+    @property
+    def label_data(self) -> tuple[str, ...]:
+        """What `spacy init labels` saves: the entity types."""
+        return self.labels
+
+    def predict(self, docs: Iterable[Doc]) -> list[Entities]:
+        """Find the entities of each Doc, which is left as it is.
+
+        Tokens that are in an entity of `doc.ents` already, or blocked, get none, and
+        none begins or ends with white space.
+
+        RAISES (ValueError): If the model doesn't go with the labels, or gives NaN.
+        """
+        docs = list(docs)
+        lengths = np.array([len(doc) for doc in docs], dtype="int64")
+        if not lengths.any():
+            return [NO_ENTITIES for _ in docs]
+        self._require_labels()
+        self._check_model()
+        ops = self.model.ops
+        probs = ops.to_numpy(ops.xp.concatenate(self.model.predict(docs)))
+        least, most = probs.min(), probs.max()
+        if np.isnan(least):  # as it is if any is
+            raise ValueError(Errors.E940)
+        if not -0.01 <= least <= most <= 1.01:
+            raise ValueError(
+                f"The model of component '{self.name}' should give probabilities, but "
+                f"gives numbers from {least:.3g} to {most:.3g}. Does it end with a "
+                "softmax?"
+            )
+        scores = np.log(np.maximum(probs, np.finfo(probs.dtype).tiny))
+        forbid_tags(scores, docs)
+        tags = DECODERS[self.decoding](scores, lengths)
+        return find_entities(tags, scores, lengths)
+
+    def set_annotations(self, docs: Iterable[Doc], scores: list[Entities]) -> None:
+        """Set the entities of Docs to what `predict` has found in each."""
+        for doc, entities in zip(docs, scores, strict=True):
+            set_entities(doc, entities, self.labels, self.spans_key)
+
+    def get_loss(
+        self, examples: Iterable[Example], scores: list[Floats2d]
+    ) -> tuple[float, list[Floats2d]]:
+        """Find the cross-entropy of the tags, and its gradient.
+
+        Tokens of which nothing is known have neither.
+
+        examples (Iterable[Example]): The batch. Entities of other types are errors.
+        scores (list[Floats2d]): The probability of each tag of each token.
+        RETURNS (tuple[float, list[Floats2d]]): The sum over all tokens, and its
+            gradient with respect to the scores before the softmax.
+        """
+        examples = list(examples)
+        validate_examples(examples, "TokenNER.get_loss")
+        self._check_model()
+        ops = self.model.ops
+        truth = read_truth(examples, self.labels)
+        loss, d_scores = get_cross_entropy(ops, ops.xp.concatenate(scores), truth)
+        if np.isnan(loss):
+            raise ValueError(Errors.E910.format(name=self.name))
+        lengths: Any = np.array([len(of_text) for of_text in scores])
+        return loss, ops.unflatten(d_scores, lengths)
+
+    def rehearse(self, examples: Iterable[Example], **kwargs: Any) -> NoReturn:
+        """RAISES (NotImplementedError): In any case."""
+        raise NotImplementedError(
+            f"Component '{self.name}' can't rehearse. So that it does not forget, "
+            "train it with `nlp.update` on old examples among the new ones. Leave it "
+            f'out of `nlp.rehearse` (exclude=["{self.name}"]).'
+        )
+
+    def initialize(
+        self,
+        get_examples: Callable[[], Iterable[Example]],
+        *,
+        nlp: Language | None = None,
+        labels: Any = None,  # checked here, where there is more to say than spaCy does
+    ) -> None:
+        """Prepare for training: set the labels and the sizes of layers.
+
+        get_examples (Callable[[], Iterable[Example]]): Gives the training data.
+        labels (list[str], optional): The entity types, e.g. from the file that
+            `spacy init labels` writes. By default those of the examples.
+        RAISES (ValueError): If there are none, or some that can't be.
+        """
+        validate_get_examples(get_examples, "TokenNER.initialize")
+        if labels is None:
+            ents = (ent for eg in get_examples() for ent in eg.reference.ents)
+            labels = sorted({ent.label_ for ent in ents})
+        for label in check_labels(labels):
+            self.add_label(label)
+        if not self.labels:
+            raise ValueError(
+                f"Component '{self.name}' has no labels: there is no entity in the "
+                "training data (doc.ents), and 'labels' gives none. Does the path of "
+                "the training corpus point to documents with entities? `spacy "
+                "hashembeds analyze` shows what is in them."
+            )
+        sample = list(islice((eg for eg in get_examples() if len(eg.x)), 10))
+        if not sample:
+            raise ValueError(Errors.E923.format(name=self.name))
+        n_tags = count_tags(len(self.labels))
+        self.model.initialize(
+            X=[eg.x for eg in sample],
+            Y=[self.model.ops.alloc2f(len(eg.x), n_tags) for eg in sample],
+        )
+        self._check_model()
+
+    def add_label(self, label: str) -> int:
+        """Add an entity type. A model that is there already grows.
+
+        RAISES (ValueError): If it can't be one, or if the model can't grow.
+        RETURNS (int): 1, or 0 if it was there already.
+        """
+        check_label(label)
+        if label in self.labels:
+            return 0
+        nO, n_tags = self.model.maybe_get_dim("nO"), count_tags(len(self.labels) + 1)
+        if self.is_resizable:
+            self.set_output(n_tags)
+        elif nO is not None and nO < n_tags:
+            raise ValueError(
+                f"The model of component '{self.name}' can't grow for another label, "
+                f"{quote(label)}. Give all labels before `nlp.initialize`, or train "
+                'with @architectures = "spacy-hashembeds.TokenClassifier.v1".'
+            )
+        self.cfg["labels"].append(label)
+        self.vocab.strings.add(label)
+        return 1
+
+    def from_bytes(self, bytes_data: bytes, *, exclude: Iterable[str] = ()) -> Self:
+        """Load what `to_bytes` gave. RAISES (ValueError): If it is damaged."""
+        with self._refusing_damage("The data"):
+            super().from_bytes(bytes_data, exclude=exclude)
+            self._check_loaded(exclude)
+        return self
+
+    def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> Self:
+        """Load what `to_disk` wrote. RAISES (ValueError): If it is damaged."""
+        cfg = Path(path) / "cfg"
+        with self._refusing_damage(f"'{cfg}'"):
+            if "cfg" not in exclude and cfg.exists():
+                read_json(cfg)
+        with self._refusing_damage(f"'{path}'"):
+            super().from_disk(path, exclude=exclude)
+            self._check_loaded(exclude)
+        return self
+
+    @contextmanager
+    def _refusing_damage(self, source: str) -> Iterator[None]:
+        """Refuse what can't be loaded, whatever srsly and Thinc say of it.
+
+        Files that can't be read, and memory that is full, are no damage.
+        """
+        try:
+            yield
+        except (OSError, MemoryError):
+            raise
+        except Exception as error:
+            raise ValueError(
+                f"{source} should hold component '{self.name}' as it was saved, but is "
+                f"damaged or of another pipeline: {shorten(str(error), 500)}"
+            ) from error
+
+    def _check_loaded(self, exclude: Iterable[str]) -> None:
+        check_labels(self.cfg.get("labels"))
+        if not {"cfg", "model"} & set(exclude):
+            self._check_model()
+
+    def _check_model(self) -> None:
+        """RAISES (ValueError): If the model does not go with the labels."""
+        nO, n_tags = self.model.maybe_get_dim("nO"), count_tags(len(self.labels))
+        if nO not in (None, n_tags):
+            raise ValueError(
+                f"Component '{self.name}' has {len(self.labels)} labels, for which its "
+                f"model should have {n_tags} outputs, but it has {nO}. Are the labels "
+                "and the weights of one pipeline, and undamaged?"
+            )

@@ -18,8 +18,8 @@ from spacy.util import (
 from thinc.api import Config
 
 from ..acceleration.conversion import find_architectures
-from ..expansion import check_variables
 from ..files import quote
+from ..loading import check_variables
 
 _CONFIG, _META = "config.cfg", "meta.json"
 _DEFAULT = re.compile(r"^\s*\[DEFAULT\]", re.MULTILINE)

@@ -7,9 +7,8 @@ from typing import Any, NamedTuple
 
 from spacy.util import registry
 
-from ..analysis.advice import BOUND, Advice
+from ..analysis.advice import BOUND, Advice, format_bound
 from ..analysis.codes import DEGENERATE_SEED, SOUND_SEED
-from ..analysis.reasons import format_bound
 from ..architectures.embedders.descriptions import EmbedderDescription
 from ..checks import check_attributes
 from ..hashing.murmur import MAX_HASHES

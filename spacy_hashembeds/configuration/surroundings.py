@@ -7,7 +7,7 @@ from typing import Any
 from spacy.util import dot_to_object
 
 from ..acceleration.conversion import BLAS
-from ..analysis.embedders import COUNT_SYMBOLS
+from ..analysis.pipelines import COUNT_SYMBOLS
 from .draft import Draft
 
 #: The default of the callback, and what the report used.

@@ -1,16 +1,15 @@
-"""Files with one token a line: read lazily, one document in memory at a time.
-
-Nothing here knows about spaCy's objects: a document is a list of sentences, a
-sentence a pair of equally long lists, words and tags.
-"""
+"""Files with one token a line: read lazily, one document in memory at a time."""
 
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import groupby, pairwise
+from itertools import chain, groupby, pairwise
 from operator import attrgetter
 from pathlib import Path
-from typing import NamedTuple, NoReturn
+from typing import NamedTuple
+
+from spacy.tokens import Doc
+from spacy.vocab import Vocab
 
 from ..files import quote
 from .lines import check_encoding, fail, read_lines
@@ -21,7 +20,7 @@ DOCSTART = "-DOCSTART-"
 
 # B, I, O; L and U end and stand alone in BILUO, E and S do so in BIOES.
 _TAG = re.compile(r"O|[BILUES]-.+")
-_CONTINUES = frozenset("ILE")
+_BIO = {"U": "B", "S": "B", "L": "I", "E": "I"}
 
 # Not what Python calls white space: a no-break space may be part of a word.
 _BLANKS = " \t"
@@ -31,11 +30,7 @@ _ENOUGH_NUMBERED = 3
 
 
 class Sentence(NamedTuple):
-    """One sentence.
-
-    words (list[str]): The tokens.
-    tags (list[str]): Their entity tags, as many as there are words.
-    """
+    """The tokens of a sentence, and the entity tag of each."""
 
     words: list[str]
     tags: list[str]
@@ -54,19 +49,11 @@ class _Block(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class ColumnFormat:
-    r"""How a column file is laid out. Lines that hold nothing but white space
-    stand between sentences, `-DOCSTART-` lines between documents.
+    """How a column file is laid out: the settings of `spacy-hashembeds.IOBCorpus.v1`,
+    checked.
 
-    separator (str): What stands between columns, e.g. "\t" where a word may hold a
-        space. None: any run of spaces and tabs.
-    word (int): Column of the token, from 0; negative counts from the end.
-    tag (int): Column of the entity tag.
-    encoding (str): Encoding of the file, one that extends ASCII. A byte-order mark
-        at the beginning is dropped.
-    group (str): What becomes one document: each "sentence", or each "document".
+    word, tag (int): The columns of the tokens and of their tags.
     comments (bool): Whether lines before a sentence may be comments ("# …").
-    RAISES (ValueError): An unknown encoding or group, an empty separator, or one
-        column for both word and tag.
     """
 
     separator: str | None = None
@@ -92,19 +79,11 @@ class ColumnFormat:
             )
         check_encoding(self.encoding)
 
-    @property
-    def width(self) -> int:
-        """RETURNS (int): The fewest columns in which word and tag are two of them."""
-        columns = (self.word, self.tag)
-        return max(2, *(col + 1 if col >= 0 else -col for col in columns))
-
 
 def read_documents(path: Path, layout: ColumnFormat) -> Iterator[Document]:
     """Read a column file. Nothing is read before the first document is asked for,
     and no more than one document is kept.
 
-    path (Path): The file.
-    layout (ColumnFormat): How it is laid out.
     YIELDS (list[Sentence]): The documents that hold at least one token.
     RAISES (ValueError): A line that cannot be parsed, or words that are the numbers of
         words, as `path:line: …`.
@@ -117,53 +96,47 @@ def read_documents(path: Path, layout: ColumnFormat) -> Iterator[Document]:
             yield [block.sentence for block in members]
 
 
-def tags_to_spans(tags: list[str]) -> list[tuple[int, int, str]]:
-    """Find the entities in the tags of one sentence. B, U and S begin an entity; I, L
-    and E continue one of the same label, else begin one. So IOB1, BIO, BILUO and BIOES
-    are all read, and any sequence gives what `spacy.training.iob_to_biluo` makes of it.
+def make_doc(vocab: Vocab, document: Document) -> Doc:
+    """Make the annotated `Doc` of a document, as `spacy convert` does: the spaces
+    between its words are marked unknown, so that training keeps the tokens.
 
-    tags (list[str]): Tags, as `Sentence.tags` holds them.
-    RETURNS (list[tuple[int, int, str]]): First token, token after the last, label.
+    B, U and S begin an entity; I, L and E continue one of the same label in the same
+    sentence, else begin one. So IOB1, BIO, BILUO and BIOES are all read.
+
+    RETURNS (Doc): The doc, with its entities and sentence starts.
     """
-    spans: list[tuple[int, int, str]] = []
-    for i, tag in enumerate(tags):
-        if tag == "O":
-            continue
-        label = tag[2:]
-        if spans and spans[-1][1:] == (i, label) and tag[0] in _CONTINUES:
-            spans[-1] = (spans[-1][0], i + 1, label)
-        else:
-            spans.append((i, i + 1, label))
-    return spans
+    words = [word for sentence in document for word in sentence.words]
+    starts: list[bool | int | None] = []
+    tags: list[str] = []
+    for sentence in document:
+        for i, tag in enumerate(sentence.tags):
+            starts.append(i == 0)
+            prefix = "B" if i == 0 else _BIO.get(tag[0], tag[0])
+            tags.append(tag if tag == "O" else prefix + tag[1:])
+    return Doc(vocab, words=words, sent_starts=starts, ents=tags)
 
 
 def _read_blocks(path: Path, layout: ColumnFormat) -> Iterator[_Block]:
     document = 0
     block = _Block(document, Sentence([], []), 0, [])
-    for number, line in read_lines(path, layout.encoding):
+    # the last sentence ends as one before a blank line
+    for number, line in chain(read_lines(path, layout.encoding), [(0, "")]):
         columns = _split(line, layout.separator)
-        starts_document = columns[:1] == [DOCSTART]
+        starts_document = columns[0] == DOCSTART
         words, tags = block.sentence
         if starts_document or not line.strip(_BLANKS):
             if words:
                 yield block
-                block = _Block(document, Sentence([], []), 0, [])
             document += starts_document
+            block = _Block(document, Sentence([], []), 0, [])
         elif words or not (layout.comments and _is_comment(line, columns)):
-            if layout.group == "document" and not document:
-                fail(
-                    path,
-                    number,
-                    f"expected a {DOCSTART} line before the first token, as documents "
-                    "are to be told apart by such lines. Where the file has none, use "
-                    "group = 'sentence'",
-                )
-            word, tag = _parse_row(path, number, columns, layout)
+            try:
+                word, tag = _parse_row(columns, layout, document)
+            except ValueError as err:
+                fail(path, number, err)
             words.append(word)
             tags.append(tag)
             block = _Block(document, block.sentence, number, columns)
-    if block.sentence.words:
-        yield block
 
 
 def _refuse_numbers(
@@ -184,7 +157,17 @@ def _refuse_numbers(
                 break
         yield block
     if is_open and numbered:
-        _fail_at_numbers(path, layout, numbered[0])
+        _, _, line, texts = numbered[0]
+        columns = [f"{i} ({quote(text, 20)})" for i, text in enumerate(texts[:20])]
+        tags = [str(i) for i, text in enumerate(texts) if _is_tag(text)]
+        fail(
+            path,
+            line,
+            f"column {layout.word} should hold the words, but numbers them. The "
+            f"columns are {', '.join(columns)}; tags may stand in "
+            f"{' or '.join(tags[:4])}. Say which has the words and which the tags: "
+            "--word-column and --tag-column, or word_column and tag_column in a config",
+        )
 
 
 def _are_numbers(words: list[str]) -> bool:
@@ -196,19 +179,6 @@ def _are_numbers(words: list[str]) -> bool:
     return steps <= {1} or steps <= {0}  # the number of the sentence, all the way
 
 
-def _fail_at_numbers(path: Path, layout: ColumnFormat, block: _Block) -> NoReturn:
-    columns = [f"{i} ({quote(text, 20)})" for i, text in enumerate(block.columns[:20])]
-    tags = [str(i) for i, text in enumerate(block.columns) if _is_tag(text)]
-    fail(
-        path,
-        block.line,
-        f"column {layout.word} should hold the words, but numbers them. The columns "
-        f"are {', '.join(columns)}; tags may stand in {' or '.join(tags[:4])}. Say "
-        "which has the words and which the tags: --word-column and --tag-column, or "
-        "word_column and tag_column in a config",
-    )
-
-
 def _split(line: str, separator: str | None) -> list[str]:
     if separator is not None:
         return line.split(separator)
@@ -216,29 +186,31 @@ def _split(line: str, separator: str | None) -> list[str]:
 
 
 def _parse_row(
-    path: Path, number: int, columns: list[str], layout: ColumnFormat
+    columns: list[str], layout: ColumnFormat, document: int
 ) -> tuple[str, str]:
-    if len(columns) < layout.width:
+    if layout.group == "document" and not document:
+        raise ValueError(
+            f"expected a {DOCSTART} line before the first token, as documents are to "
+            "be told apart by such lines. Where the file has none, use "
+            "group = 'sentence'"
+        )
+    places = (layout.word, layout.tag)
+    width = max(2, *(place + 1 if place >= 0 else -place for place in places))
+    if len(columns) < width:
         between = "blanks" if layout.separator is None else repr(layout.separator)
-        fail(
-            path,
-            number,
-            f"expected at least {layout.width} columns with {between} between them, "
-            f"got {len(columns)}: {quote(columns)}",
+        raise ValueError(
+            f"expected at least {width} columns with {between} between them, got "
+            f"{len(columns)}: {quote(columns)}"
         )
     word, tag = columns[layout.word], columns[layout.tag]
     if not word:
-        fail(
-            path,
-            number,
-            f"expected a word in column {layout.word}, got {quote(columns)}",
+        raise ValueError(
+            f"expected a word in column {layout.word}, got {quote(columns)}"
         )
     if not _is_tag(tag):
-        fail(
-            path,
-            number,
+        raise ValueError(
             "expected a tag of the BIO, BILUO or BIOES scheme, such as 'O' or 'B-PER', "
-            f"in column {layout.tag}, got {quote(tag.strip(_BLANKS))}",
+            f"in column {layout.tag}, got {quote(tag.strip(_BLANKS))}"
         )
     return word, tag.strip(_BLANKS)
 

@@ -20,6 +20,16 @@ from spacy.vocab import Vocab
 #: The splits that `spacy hashembeds prepare` writes into one folder.
 _TRAIN, _HELD_OUT = "train.spacy", {"dev.spacy", "test.spacy"}
 
+_TEXT = (
+    "text. Convert files with one token a line with `spacy hashembeds prepare iob -o "
+    "FOLDER --train FILE --dev FILE --lang LANG`, and give a file that this writes; "
+    "for other kinds see `spacy convert`."
+)
+_DAMAGED = (
+    "truncated, damaged or of another kind. Make it anew, for example with `spacy "
+    "convert`."
+)
+
 _Item = TypeVar("_Item")
 
 
@@ -45,6 +55,17 @@ def read_categories(path: str | Path) -> Iterator[dict[str, float]]:
     yield from _read_files(Path(path), lambda file: file.cats)
 
 
+def entity_texts(docs: Iterable[Doc]) -> set[str]:
+    """Collect the texts of all entities as they are written, whatever their labels."""
+    return {ent.text for doc in docs for ent in doc.ents}
+
+
+def read_entity_texts(path: str | Path) -> frozenset[str]:
+    """Collect the texts of all entities in a corpus, given as for `read_docs`."""
+    # A vocab of its own: the pipeline's would keep every word of the corpus.
+    return frozenset(entity_texts(read_docs(path, Vocab())))
+
+
 def read_examples(path: str | Path, nlp: Language) -> Iterator[Example]:
     """Read the examples that `spacy evaluate` makes of gold docs, as `read_docs` does.
 
@@ -60,27 +81,22 @@ def _read_files(
 ) -> Iterator[_Item]:
     for location in _find_files(path):
         try:
-            yield from read(_read_file(location))
+            data = location.read_bytes()
+            _check_content(srsly.msgpack_loads(zlib.decompress(data)))
+            yield from read(DocBin().from_bytes(data))
         except OSError:
             raise
         except Exception as error:
             # Damaged bytes fail anywhere between zlib and the doc's arrays.
             raise ValueError(
                 f"'{location}' should be a .spacy file (a DocBin), but is "
-                + _diagnose(location)
+                + (_TEXT if _is_text(location) else _DAMAGED)
             ) from error
 
 
-def _read_file(path: Path) -> DocBin:
-    data = path.read_bytes()
-    _check_content(srsly.msgpack_loads(zlib.decompress(data)))
-    return DocBin().from_bytes(data)
-
-
 def _check_content(content: Mapping[str, Any]) -> None:
-    """Refuse a file that contradicts itself. spaCy drops what has no place, in silence.
-
-    content (Mapping[str, Any]): What `DocBin.to_bytes` packs.
+    """Refuse what `DocBin.to_bytes` packs if it contradicts itself: spaCy drops what
+    has no place, in silence.
     """
     attrs, lengths = content["attrs"], numpy.frombuffer(content["lengths"], "int32")
     n_tokens = int(lengths.sum())
@@ -95,11 +111,6 @@ def _check_content(content: Mapping[str, Any]) -> None:
         raise ValueError(f"negative lengths, or attributes twice: {attrs}")
     if not all(isinstance(cats, dict) for cats in content["cats"]):
         raise ValueError("cats: no mapping")
-    _check_labels(content)
-
-
-def _check_labels(content: Mapping[str, Any]) -> None:
-    attrs = content["attrs"]
     if ENT_TYPE in attrs:
         tokens = numpy.frombuffer(content["tokens"], "uint64").reshape(-1, len(attrs))
         strings = StringStore(content["strings"])
@@ -139,22 +150,11 @@ def _check_is_one_corpus(folder: Path, names: Iterable[str]) -> None:
         )
 
 
-def _diagnose(path: Path) -> str:
-    """Say what a file is that is no DocBin, and what to do."""
+def _is_text(path: Path) -> bool:
     with path.open("rb") as file:
         start = file.read(4096)
     try:
         # A character may be cut off. DocBins are not UTF-8 in their second byte.
-        is_text = bool(codecs.getincrementaldecoder("utf-8")().decode(start))
+        return bool(codecs.getincrementaldecoder("utf-8")().decode(start))
     except UnicodeDecodeError:
-        is_text = False
-    if is_text:
-        return (
-            "text. Convert files with one token a line with `spacy hashembeds prepare "
-            "iob -o FOLDER --train FILE --dev FILE --lang LANG`, and give a file that "
-            "this writes; for other kinds see `spacy convert`."
-        )
-    return (
-        "truncated, damaged or of another kind. Make it anew, for example with "
-        "`spacy convert`."
-    )
+        return False

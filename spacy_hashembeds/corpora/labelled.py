@@ -4,23 +4,28 @@ Files are read lazily, a row at a time.
 """
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+
+from spacy.language import Language
+from spacy.tokens import Doc
 
 from ..files import parse_json, quote
-from .lines import check_encoding, check_length, fail, read_lines
-from .rows import read_rows
-from .texts import LabelledText
+from .lines import check_encoding, check_length, fail, read_lines, read_rows
 
 _JSONL = (".jsonl", ".ndjson")
 
 # Half a character, which JSON can write, but no encoding.
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
-#: What a row says of its labels: 1.0 or 0.0 for some of them.
-_Chosen = Mapping[str, float]
+#: Takes the documents of a split and the split's name, and hands the documents on.
+Progress = Callable[[Iterator[Any], str], Iterable[Any]]
+
+#: A row of a file: the line that it begins on, and what its columns hold.
+_Row = tuple[int, Mapping[str, Any]]
 
 _REMEDY = (
     "Say which has the texts and which the labels: --text-column and --label-column, "
@@ -28,23 +33,22 @@ _REMEDY = (
 )
 
 
+class LabelledText(NamedTuple):
+    """A text, and 1.0 or 0.0 for each label of the corpus, as in `Doc.cats`: a text
+    classifier learns from both.
+    """
+
+    text: str
+    cats: dict[str, float]
+
+
 @dataclass(frozen=True, kw_only=True)
 class TextFormat:
-    r"""How a file of texts with labels is laid out. Files that end in .jsonl or .ndjson
-    have a JSON object on each line, others are CSV.
+    """How a file of texts with labels is laid out: the settings of
+    `spacy-hashembeds.LabelledTextsCorpus.v1`, checked. Files that end in .jsonl or
+    .ndjson have a JSON object on each line, others are CSV.
 
-    text (Sequence[str]): The columns that hold text, in the order in which to read
-        them: keys of objects, or names in the first line of a CSV file. If these and
-        `label` are numbers, such a file has no line of names, and its columns count
-        from 0; negative numbers count from the end.
-    label (str): The column of the label. In JSONL, it may hold a list of labels too, or
-        an object with 1 or 0, true or false, for each label, as `Doc.cats` has.
-    separator (str): What stands between the columns of CSV, one character. None: "\t"
-        in files that end in .tsv, else a comma.
-    encoding (str): Encoding of the file, one that extends ASCII. A byte-order mark at
-        the beginning is dropped.
-    RAISES (ValueError): An unknown encoding, a separator that can't be, no column of
-        text, or one column twice.
+    text (Sequence[str]), label (str): The columns of the text and of the label.
     """
 
     text: Sequence[str] = ("text",)
@@ -77,8 +81,6 @@ def read_labelled(
 ) -> Iterator[LabelledText]:
     """Read a file of texts with labels.
 
-    path (Path): The file.
-    layout (TextFormat): How it is laid out.
     labels (Iterable[str], optional): All labels that there are. Default: those in the
         file, in the order of the alphabet, for which it is read twice.
     YIELDS (LabelledText): The text of each row, with blanks between what its columns
@@ -87,7 +89,7 @@ def read_labelled(
         `labels`, as `path:line: …`.
     """
     if labels is None:
-        labels = gather_labels([read_labels(path, layout)], source=str(path))
+        labels = gather_labels({"train": path}, layout)
     none = dict.fromkeys(labels, 0.0)
     for line, text, chosen in _read_records(path, layout):
         unknown = [label for label in chosen if label not in none]
@@ -102,85 +104,84 @@ def read_labelled(
         yield LabelledText(text, {**none, **chosen})
 
 
-def read_labels(path: Path, layout: TextFormat) -> Iterator[Collection[str]]:
-    """Read the labels that each row of a file names.
-
-    path (Path): The file.
-    layout (TextFormat): How it is laid out.
-    YIELDS (Collection[str]): The labels of a row.
-    RAISES (ValueError): As `read_labelled`.
-    """
-    for _, _, chosen in _read_records(path, layout):
-        yield chosen.keys()
-
-
 def gather_labels(
-    files: Iterable[Iterable[Collection[str]]], *, source: str
+    paths: Mapping[str, Path],
+    layout: TextFormat,
+    progress: Progress = lambda rows, split: rows,
 ) -> list[str]:
-    """List all labels of files.
+    """List the labels of files, by the names of their splits, in the order of the
+    alphabet.
 
-    files (Iterable[Iterable[Collection[str]]]): For each file the labels of its rows.
-    source (str): What an error calls the files.
-    RAISES (ValueError): If there is not one.
-    RETURNS (list[str]): The labels, in the order of the alphabet.
+    RAISES (ValueError): If there is not one, or as `read_labelled`.
     """
-    labels = sorted({label for rows in files for row in rows for label in row})
+    labels: set[str] = set()
+    for split, path in paths.items():
+        rows = _read_records(path, layout)
+        for _, _, chosen in progress(rows, f"the labels of {split}"):
+            labels.update(chosen)
     if not labels:
         raise ValueError(
-            f"{source}: expected texts with labels, but not one has any. {_REMEDY}."
+            f"{', '.join(map(str, paths.values()))}: expected texts with labels, but "
+            f"not one has any. {_REMEDY}."
         )
-    return labels
+    return sorted(labels)
 
 
-def _read_records(path: Path, layout: TextFormat) -> Iterator[tuple[int, str, _Chosen]]:
+def make_text_doc(nlp: Language, labelled: LabelledText) -> Doc:
+    """Make the annotated `Doc` of a text, tokenized by a pipeline."""
+    doc = nlp.make_doc(labelled.text)
+    doc.cats = dict(labelled.cats)
+    return doc
+
+
+def _read_records(
+    path: Path, layout: TextFormat
+) -> Iterator[tuple[int, str, dict[str, float]]]:
     """Give the line of each row, its text, and what it says of its labels."""
     is_json = path.suffix.lower() in _JSONL
     is_empty = True
-    for line, texts, label in (_read_objects if is_json else _read_csv)(path, layout):
-        if not all(map(_is_text, texts)) or not "".join(texts).strip():
-            fail(
-                path,
-                line,
-                f"expected text in {_list(layout.text)}, got {quote(texts)}. Correct "
-                "the row, or remove it",
-            )
-        is_empty = False
-        text = " ".join(filter(None, texts))
+    for line, row in (_read_objects if is_json else _read_csv)(path, layout):
+        try:
+            text = _join_texts(row, layout.text)
+            labels = _parse_label(row[layout.label])
+        except ValueError as err:
+            fail(path, line, err)
         check_length(path, line, text)
-        yield line, text, _parse_label(path, line, label)
+        is_empty = False
+        yield line, text, labels
     if is_empty:
         raise ValueError(f"{path}: expected texts with labels, but there are none.")
 
 
-def _read_csv(path: Path, layout: TextFormat) -> Iterator[tuple[int, list[str], str]]:
+def _read_csv(path: Path, layout: TextFormat) -> Iterator[_Row]:
     separator = layout.separator or ("\t" if path.suffix.lower() == ".tsv" else ",")
-    columns = [*layout.text, layout.label]
     rows = read_rows(path, separator=separator, encoding=layout.encoding)
+    columns = [*layout.text, layout.label]
     line, first = next(rows)
-    places = _find_numbers(first, columns)
-    if places:
+    width = len(first)
+    numbers = {str(i): i % width for i in range(-width, width)}
+    places = [numbers[column] for column in columns if column in numbers]
+    if len(set(places)) == len(columns):
         _check_is_no_header(path, line, first)
-        yield line, [first[i] for i in places[:-1]], first[places[-1]]
+        rows = chain([(line, first)], rows)
+    elif all(first.count(column) == 1 for column in columns):
+        places = [first.index(column) for column in columns]
     else:
-        places = _find_names(path, line, first, columns)
+        fail(
+            path,
+            line,
+            f"expected the columns {_list(columns)}, each once, got {quote(first)}. "
+            f"{_REMEDY}; where this line has no names, by their numbers, from 0",
+        )
     for line, row in rows:
-        if len(row) != len(first):
+        if len(row) != width:
             fail(
                 path,
                 line,
-                f"expected {len(first)} columns, as in the first row, with "
-                f"{separator!r} between them, got {len(row)}: {quote(row)}",
+                f"expected {width} columns, as in the first row, with {separator!r} "
+                f"between them, got {len(row)}: {quote(row)}",
             )
-        yield line, [row[i] for i in places[:-1]], row[places[-1]]
-
-
-def _find_numbers(first: list[str], columns: list[str]) -> list[int]:
-    """Find the places of columns that are given by numbers. []: they are not."""
-    if not all(re.fullmatch("-?[0-9]{1,4}", column) for column in columns):
-        return []
-    places = [int(c) + (len(first) if c.startswith("-") else 0) for c in columns]
-    is_found = all(0 <= place < len(first) for place in places)
-    return places if is_found and len(set(places)) == len(places) else []
+        yield line, {c: row[i] for c, i in zip(columns, places, strict=True)}
 
 
 def _check_is_no_header(path: Path, line: int, first: list[str]) -> None:
@@ -198,85 +199,64 @@ def _check_is_no_header(path: Path, line: int, first: list[str]) -> None:
         )
 
 
-def _find_names(
-    path: Path, line: int, first: list[str], columns: list[str]
-) -> list[int]:
-    if any(first.count(column) != 1 for column in columns):
-        fail(
-            path,
-            line,
-            f"expected the columns {_list(columns)}, each once, got {quote(first)}. "
-            f"{_REMEDY}; where this line has no names, by their numbers, from 0",
-        )
-    return [first.index(column) for column in columns]
-
-
-def _read_objects(
-    path: Path, layout: TextFormat
-) -> Iterator[tuple[int, list[Any], Any]]:
+def _read_objects(path: Path, layout: TextFormat) -> Iterator[_Row]:
     for line, text in read_lines(path, layout.encoding):
         if not text.strip():
             continue
         try:
-            data = parse_json(text)
+            row = parse_json(text)
         except ValueError as err:
             fail(path, line, f"expected a JSON object, but {err}")
-        missing = [key for key in (*layout.text, layout.label) if key not in data]
+        missing = [key for key in (*layout.text, layout.label) if key not in row]
         if missing:
             fail(
                 path,
                 line,
-                f"expected the key {quote(missing[0])}, got {quote(list(data))}. "
+                f"expected the key {quote(missing[0])}, got {quote(list(row))}. "
                 + _REMEDY,
             )
-        yield line, [data[key] for key in layout.text], data[layout.label]
+        yield line, row
 
 
-def _parse_label(path: Path, line: int, label: Any) -> _Chosen:
-    names = _list_names(label)
-    if not all(map(_is_label, names)):
-        fail(
-            path,
-            line,
+def _join_texts(row: Mapping[str, Any], columns: Sequence[str]) -> str:
+    texts = [row[column] for column in columns]
+    if not all(map(_is_text, texts)) or not "".join(texts).strip():
+        raise ValueError(
+            f"expected text in {_list(columns)}, got {quote(texts)}. Correct the row, "
+            "or remove it"
+        )
+    return " ".join(filter(None, texts))
+
+
+def _parse_label(label: Any) -> dict[str, float]:
+    """Say what a row says of its labels: 1.0 or 0.0 for some of them."""
+    is_number = isinstance(label, int) and not isinstance(label, bool)
+    one = [str(label) if is_number else label]
+    names = list(label) if isinstance(label, list | dict) else one
+    if not all(_is_text(name) and name.strip() for name in names):
+        raise ValueError(
             "expected a label, which is a text or a whole number; or, in JSONL, a list "
-            "of texts, or an object with 1 or 0 for each label; got "
-            f"{quote(label)}",
+            f"of texts, or an object with 1 or 0 for each label; got {quote(label)}"
         )
     values = label if isinstance(label, dict) else dict.fromkeys(names, 1)
     for name, value in values.items():
         if value not in (0, 1):
-            fail(
-                path,
-                line,
+            raise ValueError(
                 f"expected 1 or 0, true or false, for the label {quote(name)}, got "
                 f"{quote(value)}. spaCy's text classifiers learn from nothing between: "
-                "say 1 of the labels that the text is to have, and 0 of others",
+                "say 1 of the labels that the text is to have, and 0 of others"
             )
     chosen = {name.strip(): float(value) for name, value in values.items()}
     if isinstance(label, dict) and len(chosen) < len(label):
-        fail(
-            path,
-            line,
-            f"expected labels that differ, without the blanks around them, got "
-            f"{quote(label)}",
+        raise ValueError(
+            "expected labels that differ, without the blanks around them, got "
+            + quote(label)
         )
     return chosen
 
 
-def _list_names(label: Any) -> list[Any]:
-    """List what stands for labels: texts, unless the row is wrong."""
-    if isinstance(label, list | dict):
-        return list(label)
-    is_number = isinstance(label, int) and not isinstance(label, bool)
-    return [str(label) if is_number else label]
-
-
 def _is_text(value: Any) -> bool:
     return isinstance(value, str) and not _SURROGATE.search(value)
-
-
-def _is_label(value: Any) -> bool:
-    return _is_text(value) and bool(value.strip())
 
 
 def _list(columns: Sequence[str]) -> str:

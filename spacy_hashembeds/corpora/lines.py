@@ -1,5 +1,6 @@
-"""The lines of text files, with errors that name file and line."""
+"""The lines and rows of text files, with errors that name file and line."""
 
+import csv
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -58,23 +59,50 @@ def read_lines(path: Path, encoding: str) -> Iterator[tuple[int, str]]:
         yield number, line
 
 
-def fail(path: Path, number: int, message: str) -> NoReturn:
-    """Refuse a line of a file.
+def read_rows(
+    path: Path, *, separator: str = ",", encoding: str = "utf-8"
+) -> Iterator[tuple[int, list[str]]]:
+    """Read a CSV file lazily. Fields may stand in quotation marks, within which such
+    marks are doubled and lines may end.
 
-    RAISES (ValueError): Always, as `path:line: …`.
+    separator (str): What stands between fields, one character.
+    YIELDS (tuple[int, list[str]]): The line that each row begins on, and its fields.
+        Blank lines are passed over.
+    RAISES (ValueError): A line that `decode_lines` refuses, a quotation mark that is
+        not closed or not doubled, or a field of more than `MAX_TEXT` characters, as
+        `path:line: …`; or a file without a row, as `path: …`.
     """
+    # A limit of the whole process: nobody is hurt by a higher one.
+    csv.field_size_limit(max(csv.field_size_limit(), MAX_TEXT))
+    lines = (line for _, line in decode_lines(path, encoding))
+    reader = csv.reader(lines, delimiter=separator, strict=True)
+    is_empty = True
+    start = 1
+    try:
+        for row in reader:
+            if row:
+                is_empty = False
+                yield start, row
+            start = reader.line_num + 1
+    except csv.Error as err:
+        fail(
+            path,
+            start,
+            f"the row that begins here is no CSV ({err}). Fields that hold quotation "
+            "marks should stand in such marks, and those within be doubled; none may "
+            f"be longer than {MAX_TEXT:,} characters",
+        )
+    if is_empty:
+        raise ValueError(f"{path}: expected rows of CSV, but the file is empty.")
+
+
+def fail(path: Path, number: int, message: object) -> NoReturn:
+    """Refuse a line of a file: raise a ValueError, `path:line: …`."""
     raise ValueError(f"{path}:{number}: {message}.")
 
 
 def check_length(path: Path, number: int, text: str, limit: int = MAX_TEXT) -> None:
-    """Check that spaCy takes a text, whose own error names neither file nor line.
-
-    path (Path): The file that it stands in.
-    number (int): The line that it begins on.
-    text (str): The text.
-    limit (int): The most characters that it may have.
-    RAISES (ValueError): If it is longer, as `path:line: …`.
-    """
+    """Refuse a text that spaCy does not take, whose own error names no line."""
     if len(text) > limit:
         fail(
             path,
@@ -85,9 +113,8 @@ def check_length(path: Path, number: int, text: str, limit: int = MAX_TEXT) -> N
 
 
 def check_encoding(encoding: str) -> None:
-    """Check that lines end in an encoding where they end in ASCII.
-
-    RAISES (ValueError): If they don't, or Python knows no such encoding.
+    """Refuse an encoding that Python does not know, or whose lines don't end as those
+    of ASCII.
     """
     try:
         extends_ascii = b"O\n".decode(encoding) == "O\n"
@@ -100,45 +127,8 @@ def check_encoding(encoding: str) -> None:
         )
 
 
-def check_path(path: Path | None) -> Path:
-    """Check what a reader is to read before anything is read of it.
-
-    A missing development file would else be noticed at the first evaluation only.
-
-    RAISES (ValueError): If it is None, as a variable of a config is by default.
-    RAISES (FileNotFoundError): If there is no such file or folder.
-    RETURNS (Path): The path.
-    """
-    if path is None:
-        raise ValueError(
-            "'path' should be the file to read, but is None. Maybe you forgot to "
-            "define it in your .cfg file or to override it on the CLI?"
-        )
-    path = Path(path)
-    if not path.exists():
-        raise FileNotFoundError(
-            f"There is no file or folder '{path}', which 'path' names."
-        )
-    return path
-
-
-def check_file(path: Path | None) -> Path:
-    """Check a path as `check_path` does, and that it is no folder.
-
-    RAISES (ValueError): If it is one, too.
-    """
-    path = check_path(path)
-    if path.is_dir():
-        raise ValueError(f"'path' should be a file, but '{path}' is a folder.")
-    return path
-
-
 def check_is_regular(path: Path) -> None:
-    """Check that a file can be read twice.
-
-    RAISES (ValueError): If it is a pipe, or else no regular file. Nothing is said of
-        one that is not there.
-    """
+    """Refuse a pipe, or what else can't be read twice, if it is there."""
     if path.exists() and not path.is_file():
         raise ValueError(
             f"'{path}' is read twice, so it should be a file, but is a pipe or "

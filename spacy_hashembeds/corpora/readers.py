@@ -8,16 +8,18 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 from spacy.language import Language
-from spacy.tokens import Doc, Span
+from spacy.tokens import Doc
 from spacy.training import Example
+from spacy.training.corpus import FILE_TYPE
 from spacy.vocab import Vocab
 
-from .columns import ColumnFormat, Document, read_documents, tags_to_spans
-from .labelled import TextFormat, read_labelled
-from .lines import check_file, check_is_regular
-from .texts import make_text_examples
+from .columns import ColumnFormat, make_doc, read_documents
+from .docbin import read_docs
+from .labelled import TextFormat, make_text_doc, read_labelled
+from .lines import check_is_regular
 
 Reader = Callable[[Language], Iterator[Example]]
 
@@ -58,8 +60,17 @@ def create_iob_reader(
         group=group,
         comments=True,
     )
-    read = partial(read_documents, check_file(path), layout)
-    return partial(_read_examples, read, limit)
+    read = partial(read_documents, _check_file(path), layout)
+
+    def read_examples(nlp: Language) -> Iterator[Example]:
+        for document in _take(read, limit):
+            reference = make_doc(nlp.vocab, document)
+            words = [token.text for token in reference]
+            # As spacy.Corpus.v1 does where spaces are unknown.
+            predicted = Doc(nlp.vocab, words=words, spaces=[True] * len(words))
+            yield Example(predicted, reference)
+
+    return read_examples
 
 
 def create_labelled_texts_reader(
@@ -99,42 +110,61 @@ def create_labelled_texts_reader(
     layout = TextFormat(
         text=text_columns, label=label_column, separator=separator, encoding=encoding
     )
-    path = check_file(path)
+    path = _check_file(path)
     if labels is None:
         check_is_regular(path)
     read = partial(read_labelled, path, layout, labels)
-    return partial(make_text_examples, read, limit)
+
+    def read_examples(nlp: Language) -> Iterator[Example]:
+        for labelled in _take(read, limit):
+            reference = make_text_doc(nlp, labelled)
+            predicted = reference.copy()
+            predicted.cats = {}
+            yield Example(predicted, reference)
+
+    return read_examples
 
 
-def make_doc(vocab: Vocab, document: Document) -> Doc:
-    """Make the annotated `Doc` of a document, as `spacy convert` does: the spaces
-    between its words are marked unknown, so that training keeps the tokens.
+def read_annotated(
+    path: str | Path, vocab: Vocab, *, layout: ColumnFormat
+) -> Iterator[Doc]:
+    """Read docs with entities from whatever holds some.
 
-    vocab (Vocab): The vocabulary to share.
-    document (list[Sentence]): The words and tags.
-    RETURNS (Doc): The doc, with its entities and sentence starts.
+    path (str | Path): A `.spacy` file, or a folder of them, as for `read_docs`; any
+        other file is text with one token a line, as for `read_documents`.
+    layout (ColumnFormat): How such text is laid out.
     """
-    words = [word for sentence in document for word in sentence.words]
-    starts: list[bool | int | None] = [
-        i == 0 for sentence in document for i in range(len(sentence.words))
-    ]
-    doc = Doc(vocab, words=words, sent_starts=starts)
-    ents = []
-    offset = 0
-    for sentence in document:
-        for start, end, label in tags_to_spans(sentence.tags):
-            ents.append(Span(doc, offset + start, offset + end, label=label))
-        offset += len(sentence.words)
-    doc.set_ents(ents)
-    return doc
+    path = Path(path)
+    if (path / "meta.json").is_file():
+        raise ValueError(
+            f"'{path}' should be a corpus, but is a pipeline. See --help for the order "
+            "of the arguments."
+        )
+    if path.exists() and not path.is_dir() and path.suffix != FILE_TYPE:
+        for document in read_documents(path, layout):
+            yield make_doc(vocab, document)
+    else:
+        yield from read_docs(path, vocab)
 
 
-def _read_examples(
-    read: Callable[[], Iterator[Document]], limit: int, nlp: Language
-) -> Iterator[Example]:
-    for document in islice(read(), limit if limit > 0 else None):
-        reference = make_doc(nlp.vocab, document)
-        words = [token.text for token in reference]
-        # As spacy.Corpus.v1 does where spaces are unknown.
-        predicted = Doc(nlp.vocab, words=words, spaces=[True] * len(words))
-        yield Example(predicted, reference)
+def _take(read: Callable[[], Iterator[Any]], limit: int) -> Iterator[Any]:
+    return islice(read(), limit if limit > 0 else None)
+
+
+def _check_file(path: Path | None) -> Path:
+    """Check that there is a file before anything is read of it: a missing development
+    file would else be noticed at the first evaluation only.
+    """
+    if path is None:
+        raise ValueError(
+            "'path' should be the file to read, but is None. Maybe you forgot to "
+            "define it in your .cfg file or to override it on the CLI?"
+        )
+    path = Path(path)
+    if not path.exists():
+        raise FileNotFoundError(
+            f"There is no file or folder '{path}', which 'path' names."
+        )
+    if path.is_dir():
+        raise ValueError(f"'path' should be a file, but '{path}' is a folder.")
+    return path

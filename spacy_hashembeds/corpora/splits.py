@@ -1,24 +1,37 @@
-"""The splits of a corpus, written as `.spacy` files."""
+"""The splits of a corpus, read from your own files and written as `.spacy` files."""
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain, count, islice
 from pathlib import Path
+from random import Random
 from typing import Any
 
+import spacy
 from spacy.tokens import Doc, DocBin
 from spacy.tokens._serialize import ALL_ATTRS
+from spacy.util import get_lang_class
+from spacy.vocab import Vocab, create_vocab
 
 from ..files import replacing
 from ..folders import replacing_folder
+from .columns import ColumnFormat, make_doc, read_documents
+from .labelled import (
+    LabelledText,
+    Progress,
+    TextFormat,
+    gather_labels,
+    make_text_doc,
+    read_labelled,
+)
+from .lines import check_is_regular
 
 #: The documents of each split, in whatever form the task has them.
 Splits = Mapping[str, Iterator[Any]]
-
-#: Takes the documents of a split and the split's name, and hands the documents on.
-Progress = Callable[[Iterator[Any], str], Iterable[Any]]
 
 SPLITS = ("train", "dev", "test")
 SEED = 42
@@ -32,25 +45,58 @@ class Task:
     """What a corpus is annotated for.
 
     unit (str): What a document is called in messages.
-    prepare (Callable): Given the code of a language, gives what makes the `Doc` of a
-        document. Raises `ValueError` if there is no such language.
+    load (Callable): Loads what `make_doc` needs of a language, given its code. Raises
+        `ImportError` if it is not there.
+    make_doc (Callable): Makes the `Doc` of a document, given that first.
     attrs (tuple[str, ...]): What `.spacy` files have of each token.
     """
 
     unit: str
-    prepare: Callable[[str], Callable[[Any], Doc]]
-    attrs: tuple[str, ...] = tuple(ALL_ATTRS)
+    load: Callable[[str], Any]
+    make_doc: Callable[[Any, Any], Doc]
+    attrs: tuple[str, ...]
 
 
-def check_own_files(output: Path, **files: Path | None) -> dict[str, Path]:
-    """Check that somebody's own files are there, and all that is to be replaced.
+def _load_vocab(lang: str) -> Vocab:
+    # Without a tokenizer, which some languages need further packages for.
+    return create_vocab(lang, get_lang_class(lang).Defaults)
 
-    output (Path): The folder that is written to.
-    files (Path, optional): The file of each split, where it is given.
-    RETURNS (dict[str, Path]): The files that are given.
-    RAISES (ValueError): If a test split of other files would stay in the output.
-    RAISES (FileNotFoundError): If a file is missing.
+
+NER = Task(unit="sentence", load=_load_vocab, make_doc=make_doc, attrs=tuple(ALL_ATTRS))
+
+#: With all that a tokenizer sets: millions of texts have no room for what is not known.
+TEXTCAT = Task(
+    unit="text", load=spacy.blank, make_doc=make_text_doc, attrs=("ORTH", "NORM")
+)
+
+
+def prepare_files(
+    *,
+    train: Path,
+    dev: Path | None = None,
+    test: Path | None = None,
+    lang: str,
+    output: Path,
+    layout: ColumnFormat | TextFormat,
+    progress: Progress = lambda documents, split: documents,
+) -> dict[str, Path]:
+    """Convert your own files. Labels of texts are those of all files together.
+
+    train, dev, test (Path): The file of each split. Texts with labels need none for
+        dev: one in ten texts for training is held out, as `hold_out` draws them.
+    lang (str): Code of the language, e.g. "en".
+    output (Path): The folder to write to, made if need be. Files of earlier splits in
+        it are replaced only after every split could be read and written.
+    layout (ColumnFormat | TextFormat): What the files have, and how they are laid out.
+    progress (Progress): Wraps the documents of each split as they are read, and the
+        labels of texts.
+    RETURNS (dict[str, Path]): The file of each split, as `write_splits` says.
+    RAISES (ValueError): An unknown language, a test split of other files that would
+        stay in the output, a pipe in the place of a file of texts, no label at all, or,
+        with file and line, what cannot be parsed.
+    RAISES (FileNotFoundError): A file is missing.
     """
+    files = {"train": train, "dev": dev, "test": test}
     paths = {split: Path(path) for split, path in files.items() if path is not None}
     for split, path in paths.items():
         if not path.exists():
@@ -58,13 +104,74 @@ def check_own_files(output: Path, **files: Path | None) -> dict[str, Path]:
                 f"There is no file '{path}', which '{split}' names."
             )
     stale = Path(output) / "test.spacy"
-    if "test" not in paths and stale.exists():
+    if test is None and stale.exists():
         raise ValueError(
             f"'test' is not given, but '{stale}' exists and would stay beside the new "
             "training data. Give a test file too, remove it, or choose another output "
             "folder."
         )
-    return paths
+    if isinstance(layout, TextFormat):
+        splits = _read_texts(paths, layout, progress)
+        return write_splits(splits, TEXTCAT, lang, Path(output), progress)
+    if dev is None:
+        raise ValueError("Files with entities need --dev.")
+    splits = {split: read_documents(path, layout) for split, path in paths.items()}
+    return write_splits(splits, NER, lang, Path(output), progress)
+
+
+def _read_texts(
+    paths: Mapping[str, Path], layout: TextFormat, progress: Progress
+) -> Splits:
+    for path in paths.values():
+        check_is_regular(path)
+    labels = gather_labels(paths, layout, progress)
+    read = partial(read_labelled, layout=layout, labels=labels)
+    splits = {split: read(path) for split, path in paths.items()}
+    if "dev" not in paths:
+        splits |= hold_out(partial(read, paths["train"]))
+    return {split: splits[split] for split in SPLITS if split in splits}
+
+
+def hold_out(
+    read: Callable[[], Iterator[LabelledText]], *, every: int = 10
+) -> dict[str, Iterator[LabelledText]]:
+    """Split a corpus into train and dev without keeping it in memory.
+
+    Of each so many texts that have one label, the same, one is in dev, drawn from a
+    fixed seed; and so of the texts that have several labels, or none, taken together:
+    most combinations of labels are too rare for one of each to be drawn. The first text
+    with a label is never in dev, so that dev has no label that train has not.
+
+    read (Callable): Reads the texts, anew at each call.
+    every (int): Of how many texts one is in dev.
+    RETURNS (dict[str, Iterator[LabelledText]]): The splits, in the order of the texts.
+    """
+    return {
+        "train": _choose(read(), every, is_drawn=False),
+        "dev": _choose(read(), every, is_drawn=True),
+    }
+
+
+def _choose(
+    texts: Iterator[LabelledText], every: int, *, is_drawn: bool
+) -> Iterator[LabelledText]:
+    rng = Random(SEED)
+    seen: Counter[str | None] = Counter()
+    drawn: dict[str | None, int] = {}
+    known: set[str] = set()
+    for labelled in texts:
+        labels = [label for label, value in labelled.cats.items() if value]
+        # None: the group of all texts that have several labels, or none
+        group = labels[0] if len(labels) == 1 else None
+        place = seen[group] % every
+        seen[group] += 1
+        if place == 0:
+            # Never the first, which may be all that there is.
+            drawn[group] = rng.randrange(1, every)
+        is_in_dev = place == drawn[group] and known.issuperset(labels)
+        known.update(labels)
+        if is_in_dev == is_drawn:
+            yield labelled
 
 
 def write_splits(
@@ -73,46 +180,47 @@ def write_splits(
     """Write the splits of a corpus, all or none of them.
 
     splits (Splits): The documents of each split, read as they are written.
-    task (Task): What they are annotated for.
-    lang (str): Code of their language.
     output (Path): The folder to write to, made if need be.
-    progress (Progress): Wraps the documents of each split.
     RETURNS (dict[str, Path]): The file of each split; where a split has more than
         `MAX_DOCS` documents, a folder of files, which spaCy reads as it reads a file.
     RAISES (ValueError): An unknown language, an empty split, or what cannot be read.
     """
-    make_doc = task.prepare(lang)
+    try:
+        loaded = task.load(lang)
+    except ImportError as err:
+        raise ValueError(
+            "'lang' should be the code of a language that spaCy can load here, such as "
+            f"'en', or 'xx' where there is none, but is {lang!r}. {err}"
+        ) from None
     written = {split: output / f"{split}.spacy" for split in splits}
     with ExitStack() as stack:
         # Files are moved to their places as the stack is left, after the last split.
         for split, documents in splits.items():
-            docs = (make_doc(document) for document in progress(documents, split))
+            docs = (task.make_doc(loaded, d) for d in progress(documents, split))
             first = next(docs, None)
             if first is None:
                 raise ValueError(f"There is not a {task.unit} in the {split} split.")
-            _write_docs(chain([first], docs), task, written[split], stack)
+            _write_docs(chain([first], docs), task.attrs, written[split], stack)
     return written
 
 
-def _write_docs(docs: Iterator[Doc], task: Task, path: Path, stack: ExitStack) -> None:
-    doc_bin = _fill(docs, task)
-    following = next(docs, None)
-    if following is None:
-        doc_bin.to_disk(stack.enter_context(replacing(path)))
-        return
-    folder = stack.enter_context(replacing_folder(path, lambda: _check_shards(path)))
-    folder.mkdir()
-    doc_bin.to_disk(folder / "0000.spacy")
-    docs = chain([following], docs)
-    for number in count(1):
-        doc_bin = _fill(docs, task)
-        if not len(doc_bin):
-            break
+def _write_docs(
+    docs: Iterator[Doc], attrs: Sequence[str], path: Path, stack: ExitStack
+) -> None:
+    for number in count():
+        doc_bin = DocBin(attrs=attrs, docs=islice(docs, MAX_DOCS))
+        following = list(islice(docs, 1))
+        if number == 0 and not following:
+            doc_bin.to_disk(stack.enter_context(replacing(path)))
+            return
+        if number == 0:
+            check = partial(_check_shards, path)
+            folder = stack.enter_context(replacing_folder(path, check))
+            folder.mkdir()
         doc_bin.to_disk(folder / f"{number:04}.spacy")
-
-
-def _fill(docs: Iterator[Doc], task: Task) -> DocBin:
-    return DocBin(attrs=task.attrs, docs=islice(docs, MAX_DOCS))
+        if not following:
+            return
+        docs = chain(following, docs)
 
 
 def _check_shards(path: Path) -> None:

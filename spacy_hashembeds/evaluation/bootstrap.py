@@ -5,7 +5,7 @@ its author and its casing, so they are no independent draws. The trained pipelin
 held fixed: nothing here says what another training seed would give.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any, NamedTuple
@@ -57,20 +57,17 @@ def name_intervals(intervals: Scores | None, prefix: str = "") -> dict[str, Any]
 def describe_differences(
     differences: Scores | None, others: Mapping[str, Any], prefix: str = ""
 ) -> dict[str, dict[str, Any]] | None:
-    """Put what a `Difference` holds beside the "other" score, under p, r and f."""
+    """Put what each `Difference` holds beside the "other" score."""
     return differences and {
         key: {"other": others[f"{prefix}{key}"], **asdict(difference)}
         for key, difference in zip("prf", differences, strict=True)
     }
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Difference:
-    """How the score of one pipeline differs from that of another.
-
-    difference (float): The first minus the second, -1 to 1.
-    interval (Interval, optional): Of a paired bootstrap. None as in `Scores`.
-    p_value (float): Two-sided, from approximate randomization.
+    """How the score of one pipeline differs from that of another: the first minus the
+    second, its interval from a paired bootstrap, and the two-sided p-value.
     """
 
     difference: float
@@ -82,12 +79,10 @@ class Difference:
 class Draws:
     """How to draw.
 
-    samples (int): How often.
-    seed (int): What they are drawn by. Equal seeds give equal results.
+    samples (int): How often, 1 to 1,000,000.
+    seed (int): What they are drawn by, 0 or more. Equal seeds give equal results.
     show_progress (bool): Whether to show on stderr how far it is, where that is a
         terminal.
-    RAISES (TypeError): If a number is of another type.
-    RAISES (ValueError): If `samples` is not 1 to 1,000,000, or `seed` is negative.
     """
 
     samples: int
@@ -117,7 +112,7 @@ class Draws:
         return tqdm(*args, leave=False, disable=disable, **settings)
 
 
-def bootstrap_scores(counts: np.ndarray, **options: Any) -> list[Scores]:
+def bootstrap_scores(counts: np.ndarray, draws: Draws) -> list[Scores]:
     """Give each score its percentile bootstrap interval over documents.
 
     As many documents as there are get drawn with replacement, `samples` times, and each
@@ -126,14 +121,12 @@ def bootstrap_scores(counts: np.ndarray, **options: Any) -> list[Scores]:
     for recall those without a gold entity. One that holds gold entities and no
     prediction has precision 0, as in spaCy.
 
-    counts (ndarray): True positives, false positives and false negatives of each
-        document for each thing scored, shape (n_documents, n_things, 3).
-    options: Those of `Draws`. 5000 samples give bounds that are steady to about one
-        hundredth of the interval's width.
-    RAISES (ValueError): If there is no sample to draw, or too many.
+    counts (ndarray): True and false positives and false negatives of each document for
+        each thing scored, shape (n_documents, n_things, 3).
+    draws (Draws): 5000 give bounds that are steady to about one hundredth of the
+        interval's width.
     RETURNS (list[Scores]): For each thing its intervals, 0 to 1.
     """
-    draws = Draws(**options)
     rows, times = _find_distinct(counts)
     intervals = [NONE] * counts.shape[1]
     drawable = np.flatnonzero(_can_be_drawn(counts))
@@ -148,7 +141,7 @@ def bootstrap_scores(counts: np.ndarray, **options: Any) -> list[Scores]:
 
 
 def compare_scores(
-    ours: np.ndarray, theirs: np.ndarray, **options: Any
+    ours: np.ndarray, theirs: np.ndarray, draws: Draws
 ) -> list[Scores | None]:
     """Test whether two pipelines score differently on the same documents.
 
@@ -161,33 +154,28 @@ def compare_scores(
     comes from a paired bootstrap: the same documents are drawn for both. On the edge of
     significance the two may disagree.
 
-    ours (ndarray): The first pipeline's counts, as for `bootstrap_scores`.
-    theirs (ndarray): The second one's on the same documents, in the same shape.
-    options: Those of `Draws`. The least p-value is 1 / (samples + 1).
-    RAISES (ValueError): If shapes differ, or there is no sample to draw, or too many.
+    ours, theirs (ndarray): Counts on the same documents, as for `bootstrap_scores`.
+    draws (Draws): The least p-value is 1 / (samples + 1).
+    RAISES (ValueError): If shapes differ.
     RETURNS (list[Scores | None]): For each thing its `Difference`s. None where there
         are no gold entities.
     """
-    compared = _compare(
-        ours, theirs, score_counts, _score_draws, _can_be_drawn(ours), Draws(**options)
-    )
+    can_be_drawn = _can_be_drawn(ours)
+    compared = _compare(ours, theirs, score_counts, _score_draws, can_be_drawn, draws)
     pairs = zip(compared, _find_gold(ours), strict=True)
     return [each if is_there else None for each, is_there in pairs]
 
 
-def bootstrap_mean(counts: np.ndarray, *, absent: int = 0, **options: Any) -> Scores:
+def bootstrap_mean(counts: np.ndarray, draws: Draws, *, absent: int = 0) -> Scores:
     """Give the mean over things its interval, as `bootstrap_scores` does for each.
 
     It is the macro average, in which a score with nothing to divide by is 0. Of the
     things that have gold ones, a draw leaves out those of which it has none: it says
     nothing of how they would be found.
 
-    counts (ndarray): As for `bootstrap_scores`.
     absent (int): How many things more there are, which no document has: they score 0.
-    RETURNS (Scores): The intervals of the mean.
     """
-    draws = Draws(**options)
-    if not _can_mean_be_drawn(counts)[0]:
+    if not _can_be_drawn(counts.sum(axis=1, keepdims=True))[0]:
         return NONE
     rows, times = _find_distinct(counts)
     score = partial(_average, absent=absent, is_gold=_find_gold(counts))
@@ -195,40 +183,19 @@ def bootstrap_mean(counts: np.ndarray, *, absent: int = 0, **options: Any) -> Sc
 
 
 def compare_means(
-    ours: np.ndarray, theirs: np.ndarray, *, absent: int = 0, **options: Any
+    ours: np.ndarray, theirs: np.ndarray, draws: Draws, *, absent: int = 0
 ) -> Scores | None:
     """Test whether the means over things of two pipelines differ.
 
-    ours (ndarray): As for `compare_scores`.
-    theirs (ndarray): Likewise.
-    absent (int): As for `bootstrap_mean`.
-    RAISES (ValueError): As there.
-    RETURNS (Scores, optional): The `Difference`s; None where there is no gold thing.
+    Arguments and result are as for `compare_scores`, `absent` as for `bootstrap_mean`.
     """
     is_gold = _find_gold(ours)
     if not is_gold.any():
         return None
     score = partial(_average, absent=absent)
     score_draws = partial(score, is_gold=is_gold)
-    can_be_drawn = _can_mean_be_drawn(ours)
-    return _compare(ours, theirs, score, score_draws, can_be_drawn, Draws(**options))[0]
-
-
-def adjust_p_values(p_values: Sequence[float]) -> list[float]:
-    """Correct p-values for their number, as Holm (1979) does.
-
-    Where nothing differs, one of them is below 0.05 in at most 5 percent of all
-    families of tests, however the tests depend on each other.
-
-    p_values (Sequence[float]): Those of all tests that are made together.
-    RETURNS (list[float]): The adjusted ones, in the same order.
-    """
-    n = len(p_values)
-    adjusted, largest = [0.0] * n, 0.0
-    for rank, i in enumerate(sorted(range(n), key=p_values.__getitem__)):
-        largest = max(largest, (n - rank) * p_values[i])
-        adjusted[i] = min(1.0, largest)
-    return adjusted
+    can_be_drawn = _can_be_drawn(ours.sum(axis=1, keepdims=True))
+    return _compare(ours, theirs, score, score_draws, can_be_drawn, draws)[0]
 
 
 def _compare(
@@ -256,13 +223,8 @@ def _compare(
         _bound(drawn[:, i]) if can else NONE for i, can in enumerate(can_be_drawn)
     ]
     return [
-        Scores(
-            *(
-                Difference(difference=float(d), interval=interval, p_value=float(p))
-                for d, interval, p in zip(*rows, strict=True)
-            )
-        )
-        for rows in zip(differences, intervals, p_values, strict=True)
+        Scores(*map(Difference, each.tolist(), bounds, p_value.tolist()))
+        for each, bounds, p_value in zip(differences, intervals, p_values, strict=True)
     ]
 
 
@@ -289,10 +251,8 @@ def _exchange(
 def _resample(
     rows: np.ndarray, times: np.ndarray, score: _Score, draws: Draws, of: str = ""
 ) -> np.ndarray:
-    """Score documents drawn with replacement, as many as there are.
-
-    Documents with equal counts are alike here, so that it is enough to draw how often
-    each distinct row comes up.
+    """Score documents drawn with replacement, as many as there are: how often each
+    distinct row of counts comes up.
     """
     if not len(rows):
         return score(np.zeros((draws.samples, *rows.shape[1:])))
@@ -346,10 +306,6 @@ def _find_gold(counts: np.ndarray) -> Any:
 def _can_be_drawn(counts: np.ndarray) -> Any:
     """Say of which things at least two documents have gold entities."""
     return (count_gold(counts) > 0).sum(axis=0) >= 2
-
-
-def _can_mean_be_drawn(counts: np.ndarray) -> np.ndarray:
-    return _can_be_drawn(counts.sum(axis=1, keepdims=True))
 
 
 def _bound(drawn: np.ndarray) -> Scores:

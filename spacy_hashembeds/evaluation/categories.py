@@ -7,7 +7,7 @@ pipeline's, and counts a document without gold category as a wrong prediction.
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import replace
 from math import isfinite
 from typing import Any, NamedTuple
 
@@ -16,6 +16,7 @@ from spacy.training import Example
 
 from ..files import quote
 from .bootstrap import (
+    Draws,
     bootstrap_mean,
     bootstrap_scores,
     compare_means,
@@ -34,10 +35,7 @@ from .tasks import Classes, find_classes
 AVERAGES = ("macro", "micro")
 
 #: All scores of a corpus, but those of each label.
-SCORES = (
-    "cats_acc",
-    *(f"cats_{average}_{key}" for average in AVERAGES for key in "prf"),
-)
+SCORES = ("cats_acc", *(f"cats_{name}_{key}" for name in AVERAGES for key in "prf"))
 
 SUPPORT, EXCLUSIVE = "cats_support", "cats_exclusive"
 
@@ -60,30 +58,39 @@ class Judgement(NamedTuple):
 class CategoryRun(Run):
     """Counts labels of documents, and notes which are wrong.
 
-    RAISES (ValueError): If a gold doc has several labels where they are exclusive.
-
-    It has then, beside what a `Run` has:
-
-    judgements (list[Judgement]): What was found in each document.
-    errors (ErrorCounter): The wrong labels.
+    It has then, beside what a `Run` has, the `judgements` of the documents, and
+    `errors`, the wrong labels.
     """
 
     def __init__(self, examples: Iterable[Example], classes: Classes) -> None:
         self.classes = classes
+        self.threshold = None if classes.exclusive else classes.threshold
         self.judgements: list[Judgement] = []
         self.errors = ErrorCounter()
         super().__init__(examples)
 
     def count(self, number: int, example: Example) -> Counts | None:
-        """Count the labels of one document, if something is known of it."""
+        """Count the labels of one document, if something is known of it.
+
+        RETURNS (Counts, optional): Those of the labels, by their names, and of `MICRO`
+            and `ACCURACY`.
+        """
         judgement = judge(example, self.classes)
         if judgement is None:
             return None
         self.judgements.append(judgement)
-        exclusive = self.classes.exclusive
-        doc = example.reference
+        exclusive, doc = self.classes.exclusive, example.reference
         self.errors.add(find_wrong_labels(number, doc, *judgement, exclusive=exclusive))
-        return count_labels(judgement)
+        gold, predicted = judgement
+        counts = make_counts()
+        outcomes = (gold & predicted, predicted - gold, gold - predicted)
+        for i, labels in enumerate(outcomes):
+            counts[MICRO][i] = len(labels)
+            for label in labels:
+                counts[label][i] = 1
+        is_wrong = int(gold != predicted)
+        counts[ACCURACY] = [1 - is_wrong, is_wrong, is_wrong]
+        return counts
 
     def list_labels(self) -> list[str]:
         """List the labels of the classifier, then those that only gold docs have."""
@@ -91,9 +98,8 @@ class CategoryRun(Run):
         return [*self.classes.labels, *sorted(gold.difference(self.classes.labels))]
 
     def score(self, labels: Sequence[str]) -> dict[str, Any]:
-        """Score all documents.
+        """Score labels, such as those of `list_labels`.
 
-        labels (Sequence[str]): The labels to score, see `list_labels`.
         RETURNS (dict[str, Any]): "cats_acc", the share of documents whose labels are
             all right; "cats_macro_p" and so on, for each of `AVERAGES` precision,
             recall and F1; "cats_per_type", for each label `p`, `r`, `f` and how many
@@ -107,17 +113,11 @@ class CategoryRun(Run):
         per_type = {label: describe_counts(self.totals[label]) for label in labels}
         each = [[score[key] for key in "prf"] for score in per_type.values()]
         macro = np.array(each).reshape(-1, 3).mean(axis=0).tolist()
-        averages = {
-            "macro": dict(zip("prf", macro, strict=True)),
-            "micro": describe_counts(self.totals[MICRO]),
-        }
+        micro = describe_counts(self.totals[MICRO])
         return {
             "cats_acc": self.totals[ACCURACY][0] / len(self.documents),
-            **{
-                f"cats_{name}_{k}": averages[name][k]
-                for name in AVERAGES
-                for k in "prf"
-            },
+            **{f"cats_macro_{k}": v for k, v in zip("prf", macro, strict=True)},
+            **{f"cats_micro_{k}": micro[k] for k in "prf"},
             "cats_per_type": per_type,
             **setting,
         }
@@ -126,11 +126,9 @@ class CategoryRun(Run):
         """Count how often each label is taken for each other, where they are exclusive.
 
         labels (Iterable[str]): In order; those that are gold or predicted are kept.
-        RETURNS (dict[str, Any], optional): "labels"; "counts", a row for each gold
-            label and in it a column for each predicted one, as scikit-learn's
+        RETURNS (dict[str, Any], optional): "labels"; "counts", as scikit-learn's
             `confusion_matrix`; and "unpredicted", for each gold label how many
-            documents got none. None without labels, of more than `MAX_MATRIX`, and
-            where a document may have several.
+            documents got none. None without labels, and of more than `MAX_MATRIX`.
         """
         found = set(self.list_keys())
         labels = [label for label in labels if label in found]
@@ -144,19 +142,8 @@ class CategoryRun(Run):
         }
 
 
-def score_categories(examples: Iterable[Example], classes: Classes) -> dict[str, Any]:
-    """Score the categories of documents: see `CategoryRun`, and its `score`."""
-    run = CategoryRun(examples, classes)
-    return run.score(run.list_labels())
-
-
 def evaluate_categories(inputs: Inputs) -> dict[str, Any]:
-    """Evaluate categories of documents: see `evaluate`.
-
-    RAISES (ValueError): If a gold doc has several labels where they are exclusive, or
-        two pipelines are not scored on the same docs, or `check_numbers` refuses some.
-    RETURNS (dict[str, Any]): What an `Evaluation` of categories holds.
-    """
+    """Give what an `Evaluation` of categories holds: see `evaluate`."""
     sources = [source for source in (inputs.predictions, inputs.against) if source]
     runs = [_run(source, inputs) for source in sources]
     ours, *others = runs
@@ -168,34 +155,33 @@ def evaluate_categories(inputs: Inputs) -> dict[str, Any]:
     if inputs.train is not None:
         known = set(map(identify, inputs.read_train()))
         shared = count_shared(map(get_reference, inputs.gold.docs), known)
-    draws = asdict(inputs.draws)
     comparison = None
     if inputs.against is not None:
-        compared = _compare(ours, others[0], labels, occurring, draws)
+        compared = _compare(ours, others[0], labels, occurring, inputs.draws)
         comparison = {"model": inputs.against.name, **compared}
-    evaluation = {
+    scores = ours.score(labels)
+    return {
         "setting": {
             **inputs.describe(ours),
             "labels": sorted(ours.classes.labels),
-            "threshold": _get_threshold(ours.classes),
+            "threshold": ours.threshold,
             "assumed": [
                 {
                     "model": source.name,
                     "exclusive": run.classes.exclusive,
-                    "threshold": _get_threshold(run.classes),
+                    "threshold": run.threshold,
                 }
                 for source, run in zip(sources, runs, strict=True)
                 if not source.is_pipeline
             ],
             "shared": shared,
         },
-        **ours.score(labels),
+        **scores,
         "matrix": ours.make_matrix(labels),
         "comparison": comparison,
         "confusions": ours.errors.rank(),
+        **_draw_intervals(scores["cats_per_type"] or {}, ours, occurring, inputs.draws),
     }
-    _add_intervals(evaluation, ours, occurring, draws)
-    return evaluation
 
 
 def _run(source: Source, inputs: Inputs) -> CategoryRun:
@@ -207,7 +193,7 @@ def _run(source: Source, inputs: Inputs) -> CategoryRun:
     if source.is_pipeline:
         classes = find_classes(source.docs)
     else:
-        source = Source(name=source.name, docs=list(source.docs))
+        source = replace(source, docs=list(source.docs))
         predicted = (label for doc in source.docs for label in getattr(doc, "cats", ()))
         golds = (get_reference(doc).cats for doc in inputs.gold.docs)
         n_labels = [sum(value > 0 for value in cats.values()) for cats in golds if cats]
@@ -217,27 +203,25 @@ def _run(source: Source, inputs: Inputs) -> CategoryRun:
     return CategoryRun(check_numbers(inputs.predict(source), **names), classes)
 
 
-def _get_threshold(classes: Classes) -> float | None:
-    return None if classes.exclusive else classes.threshold
-
-
-def _add_intervals(
-    evaluation: dict[str, Any],
+def _draw_intervals(
+    per_type: Mapping[str, dict[str, Any]],
     run: CategoryRun,
     occurring: Sequence[str],
-    draws: dict[str, Any],
-) -> None:
+    draws: Draws,
+) -> dict[str, Any]:
+    """Give the intervals of the averages, and add those of labels to their scores."""
     counts = run.stack([*occurring, MICRO, ACCURACY])
-    *intervals, micro, accuracy = bootstrap_scores(counts, **draws)
-    per_type = evaluation["cats_per_type"] or {}
+    *intervals, micro, accuracy = bootstrap_scores(counts, draws)
     absent = len(per_type) - len(occurring)
-    macro = bootstrap_mean(counts[:, :-2], absent=absent, **draws)
-    evaluation["cats_acc_interval"] = accuracy.f
-    evaluation |= name_intervals(macro, "cats_macro_")
-    evaluation |= name_intervals(micro, "cats_micro_")
+    macro = bootstrap_mean(counts[:, :-2], draws, absent=absent)
     of_labels = dict(zip(occurring, intervals, strict=True))
     for label, score in per_type.items():
-        score.update(name_intervals(of_labels.get(label)))
+        score |= name_intervals(of_labels.get(label))
+    return {
+        "cats_acc_interval": accuracy.f,
+        **name_intervals(macro, "cats_macro_"),
+        **name_intervals(micro, "cats_micro_"),
+    }
 
 
 def _compare(
@@ -245,7 +229,7 @@ def _compare(
     theirs: CategoryRun,
     labels: Sequence[str],
     occurring: Sequence[str],
-    draws: dict[str, Any],
+    draws: Draws,
 ) -> dict[str, Any]:
     if ours.numbers != theirs.numbers:
         raise ValueError(
@@ -253,13 +237,11 @@ def _compare(
             "that exclude each other, and leaves out those without a label. Give all "
             "documents of the gold corpus a label, or compare pipelines of one kind."
         )
-    of_labels, of_all = (
-        [run.stack(keys) for run in (ours, theirs)]
-        for keys in (occurring, [MICRO, ACCURACY])
-    )
+    keys = [MICRO, ACCURACY]
+    micro, accuracy = compare_scores(ours.stack(keys), theirs.stack(keys), draws)
+    of_labels = ours.stack(occurring), theirs.stack(occurring)
     absent = len(labels) - len(occurring)
-    micro, accuracy = compare_scores(*of_all, **draws)
-    found = {"macro": compare_means(*of_labels, absent=absent, **draws), "micro": micro}
+    found = {"macro": compare_means(*of_labels, draws, absent=absent), "micro": micro}
     scores = theirs.score(labels)
     of_accuracy = describe_differences(
         accuracy, dict.fromkeys("prf", scores["cats_acc"])
@@ -274,22 +256,19 @@ def _compare(
 def check_numbers(
     examples: Iterable[Example], *, model: str, test: str
 ) -> Iterator[Example]:
-    """Refuse numbers that would count as if they were a label, or none.
+    """Refuse numbers that would count as if they were a label, or none: a score that is
+    NaN or infinite, or a gold number that is not 0 to 1.
 
-    model (str): What errors call the predictions.
-    test (str): What they call the gold corpus.
-    RAISES (ValueError): If a score is NaN or infinite, or a gold number not 0 to 1.
+    model, test (str): What errors call the predictions and the gold corpus.
     """
     for number, example in enumerate(examples):
         where = f"document {number}, counted from 0, has"
-        wrong = _find(example.reference.cats, lambda value: 0 <= value <= 1)
-        if wrong:
+        if wrong := _find(example.reference.cats, lambda value: 0 <= value <= 1):
             raise ValueError(
                 f"The gold corpus '{test}' should have numbers from 0 to 1 in doc.cats,"
                 f" but {where} {wrong}. Correct it there."
             )
-        wrong = _find(example.predicted.cats, isfinite)
-        if wrong:
+        if wrong := _find(example.predicted.cats, isfinite):
             raise ValueError(
                 f"The scores of '{model}' should be numbers, but {where} {wrong}. Look "
                 "at the loss in training, which may have diverged, and at the weights "
@@ -309,7 +288,6 @@ def judge(example: Example, classes: Classes) -> Judgement | None:
     Of labels that are not exclusive, only those count that the gold doc has an entry
     for, be it 0: as in spaCy, others are unknown.
 
-    RAISES (ValueError): If there are several gold labels where they are exclusive.
     RETURNS (Judgement, optional): None if nothing is known of the doc: if the gold doc
         has no entry, or no label where it should have one.
     """
@@ -327,19 +305,6 @@ def judge(example: Example, classes: Classes) -> Judgement | None:
         )
     best = [max(scores, key=scores.__getitem__)] if scores else []
     return Judgement(gold, frozenset(best)) if gold else None
-
-
-def count_labels(judgement: Judgement) -> Counts:
-    """Count the labels of one document, by their names, and `MICRO` and `ACCURACY`."""
-    gold, predicted = judgement
-    counts = make_counts()
-    for i, labels in enumerate((gold & predicted, predicted - gold, gold - predicted)):
-        counts[MICRO][i] = len(labels)
-        for label in labels:
-            counts[label][i] = 1
-    is_right = gold == predicted
-    counts[ACCURACY] = [int(is_right), int(not is_right), int(not is_right)]
-    return counts
 
 
 def name_accuracy(scores: Mapping[str, Any]) -> str:

@@ -27,14 +27,12 @@ _OUTSIDE, _SINGLE, _BEGIN, _INSIDE, _END = range(len(CHUNKS))
 
 
 def count_chunks(example: Example, matches: Matches) -> Counts:
-    """Count the tokens of a doc, but for those whose annotation is missing.
-
-    RETURNS (Counts): For each of `CHUNKS` the tokens that have it and get it, and those
-        that have it and don't.
+    """Count the tokens of a doc, but for those whose annotation is missing: for each of
+    `CHUNKS` those that have it and get it, and those that have it and don't.
     """
     is_missing = example.reference.to_array(["ENT_IOB"]).reshape(-1) == 0
-    gold = tag_tokens(len(is_missing), (*matches.correct, *matches.missed))
-    predicted = tag_tokens(
+    gold = _tag_tokens(len(is_missing), (*matches.correct, *matches.missed))
+    predicted = _tag_tokens(
         len(is_missing), (*matches.ignored, *matches.spurious, *matches.correct)
     )
     counts = make_counts()
@@ -45,11 +43,22 @@ def count_chunks(example: Example, matches: Matches) -> Counts:
     return counts
 
 
-def summarize_chunks(totals: Counts) -> dict[str, dict[str, float | None]]:
-    """Score what `count_chunks` has counted in all docs.
+def _tag_tokens(n_tokens: int, spans: Iterable[SpanKey]) -> NDArray[np.int64]:
+    """Give each token of a doc the number of its chunk tag, shape `(n_tokens,)`."""
+    tags = np.full(n_tokens, _OUTSIDE)
+    for _, start, end in spans:
+        if start == end:  # aligned with none of the tokens
+            continue
+        tags[start:end] = _INSIDE
+        tags[start], tags[end - 1] = _BEGIN, _END
+        if end - start == 1:
+            tags[start] = _SINGLE
+    return tags
 
-    RETURNS (dict[str, dict]): For each of `CHUNKS` its `support`, how many tokens
-        have it, and `recall`, the share of these that get it, or None.
+
+def summarize_chunks(totals: Counts) -> dict[str, dict[str, float | None]]:
+    """Score what `count_chunks` has counted in all docs: for each of `CHUNKS` how many
+    tokens have it, `support`, and the share of these that get it, `recall`, or None.
     """
     supports = {tag: totals[tag][0] + totals[tag][2] for tag in CHUNKS}
     return {
@@ -66,24 +75,8 @@ def score_chunks(examples: Iterable[Example]) -> Mapping[str, Mapping[str, Any]]
     )
 
 
-def tag_tokens(n_tokens: int, spans: Iterable[SpanKey]) -> NDArray[np.int64]:
-    """Give each token of a doc the number of its chunk tag, shape `(n_tokens,)`."""
-    tags = np.full(n_tokens, _OUTSIDE)
-    for _, start, end in spans:
-        if start == end:  # aligned with none of the tokens
-            continue
-        tags[start:end] = _INSIDE
-        tags[start], tags[end - 1] = _BEGIN, _END
-        if end - start == 1:
-            tags[start] = _SINGLE
-    return tags
-
-
 def find_ablated(source: Source) -> Model:
-    """Find the layer of a pipeline whose parts are left alone.
-
-    RAISES (ValueError): If it is no pipeline, or has no such layer, or several.
-    """
+    """Find the layer of a pipeline whose parts are left alone, if there is just one."""
     if not source.is_pipeline:
         raise ValueError(
             "'ablation' (--ablation) runs a pipeline with parts of its encoder alone, "
@@ -97,6 +90,6 @@ def ablate(layer: Model, inputs: Inputs) -> dict[str, Mapping[str, Mapping[str, 
     scores = {}
     for name, columns in find_parts(layer).items():
         with leaving_alone(layer, columns):
-            part = Source(name=f"{name} alone", docs=inputs.predictions.docs)
-            scores[name] = score_chunks(inputs.predict(part))
+            examples = inputs.predict(inputs.predictions, f"{name} alone")
+            scores[name] = score_chunks(examples)
     return scores

@@ -1,9 +1,10 @@
 """What is taken for what, and where: entities, or the labels of documents."""
 
 from bisect import bisect_left
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cached_property, partial
+from functools import partial
+from itertools import chain, zip_longest
 from typing import Any
 
 from spacy.tokens import Doc, Span
@@ -26,29 +27,28 @@ _MARGIN, _LONGEST = 30, 200
 #: Characters that are shown of a document with a wrong label.
 _SHOWN = 600
 
+#: Examples of each kind of error.
+_N_EXAMPLES = 5
+
 
 class ErrorCounter:
-    """Counts errors doc by doc, and keeps so many examples of each kind."""
+    """Counts errors doc by doc, and keeps the first examples of each kind."""
 
-    def __init__(self, *, examples: int = 5) -> None:
-        self._n_examples = examples
+    def __init__(self) -> None:
         self._counts: Counter[Kind] = Counter()
-        self._examples: dict[Kind, list[dict[str, Any]]] = {}
+        self._examples: defaultdict[Kind, list[dict[str, Any]]] = defaultdict(list)
 
     def add(self, errors: Errors) -> None:
         """Count the errors of one doc."""
         for kind, show in errors:
             self._counts[kind] += 1
-            examples = self._examples.setdefault(kind, [])
-            if len(examples) < self._n_examples:
-                examples.append(show())
+            if len(self._examples[kind]) < _N_EXAMPLES:
+                self._examples[kind].append(show())
 
     def rank(self) -> list[dict[str, Any]]:
-        """List what was counted, the most frequent first, and by name where equal.
-
-        RETURNS (list[dict[str, Any]]): For each kind of error the "gold" type or label,
-            and the "predicted" one, None where there is none; of entities the "error";
-            its "count"; and the first "examples" of it.
+        """List what was counted, the most frequent first, and by name where equal: the
+        "gold" type or label, and the "predicted" one, None where there is none; of
+        entities the "error"; its "count"; and the first "examples" of it.
         """
         ranked = sorted(
             self._counts.items(),
@@ -74,10 +74,9 @@ def find_wrong_labels(
 ) -> Errors:
     """Find the wrong labels of one document, given its number, from 0.
 
-    Those that exclude each other are paired; of others nobody knows which.
-
-    YIELDS (tuple[Kind, Callable]): The error, and what shows the "document", its "text"
-        or the beginning of a long one, and all of its "gold" and "predicted" labels.
+    Those that exclude each other are paired; of others nobody knows which. An error
+    shows the "document", its "text" or the beginning of a long one, and all of its
+    "gold" and "predicted" labels.
     """
     missed, wrong = sorted(gold - predicted), sorted(predicted - gold)
     text = doc.text if len(doc.text) <= _SHOWN else f"{doc.text[:_SHOWN]}…"
@@ -85,11 +84,10 @@ def find_wrong_labels(
     show: Callable[[], dict[str, Any]] = partial(
         dict, document=document, text=text, **labels
     )
-    if exclusive and missed and wrong:
-        yield (missed[0], wrong[0]), show
-        return
-    yield from (((label, None), show) for label in missed)
-    yield from (((None, label), show) for label in wrong)
+    pairs: Iterable[Kind] = zip_longest(missed, wrong)
+    if not exclusive:
+        pairs = chain(zip_longest(missed, ()), zip_longest((), wrong))
+    return ((pair, show) for pair in pairs)
 
 
 def find_wrong_entities(document: int, gold: Doc, matches: Matches) -> Errors:
@@ -98,17 +96,29 @@ def find_wrong_entities(document: int, gold: Doc, matches: Matches) -> Errors:
     An "error" is "missed" (nothing predicted there), "spurious" (nothing gold there),
     "type" (right bounds), "boundary" (right type), or "type and boundary".
 
-    YIELDS (tuple[Kind, Callable]): The error, and what shows it: the "document"; the
-        "text" of its sentence, or the surroundings where sentences are not annotated or
-        very long; and the "gold" and "predicted" entities in it, each with its first
-        character "start", the character "end" after its last, its "label", and whether
-        it "is_error": what the example is about.
+    It shows the "document"; the "text" of its sentence, or the surroundings where
+    sentences are not annotated or very long; and the "gold" and "predicted" entities in
+    it, each with its first character "start", the character "end" after its last, its
+    "label", and whether it "is_error": what the example is about.
     """
-    surroundings = _Surroundings(document, gold, matches)
+    golds = [(ent.label_, ent.start, ent.end) for ent in gold.ents]
+    predicted = [*matches.correct, *matches.spurious, *matches.ignored]
+    predicted.sort(key=lambda key: key[1:])
+
+    def show(*pair: SpanKey | None) -> dict[str, Any]:
+        keys = [key for key in pair if key is not None]
+        window = _find_window(gold, min(k[1] for k in keys), max(k[2] for k in keys))
+        return {
+            "document": document,
+            "text": window.text,
+            "gold": _mark(window, golds, pair[0]),
+            "predicted": _mark(window, predicted, pair[1]),
+        }
+
     for pair in pair_errors(matches.missed, matches.spurious):
         wanted, got = pair
         kind = (wanted and wanted[0], got and got[0], name_error(*pair))
-        yield kind, partial(surroundings.show, pair)
+        yield kind, partial(show, *pair)
 
 
 def pair_errors(missed: Sequence[SpanKey], spurious: Sequence[SpanKey]) -> list[Pair]:
@@ -123,8 +133,9 @@ def pair_errors(missed: Sequence[SpanKey], spurious: Sequence[SpanKey]) -> list[
     pairs: list[Pair] = []
     free_gold = dict.fromkeys(missed)
     free_predicted = dict.fromkeys(range(len(spurious)))
-    overlaps = sorted(_find_overlaps(missed, spurious), key=lambda item: item[0])
-    for _, gold, i in overlaps:
+    for _, gold, i in sorted(
+        _find_overlaps(missed, spurious), key=lambda item: item[0]
+    ):
         if gold in free_gold and i in free_predicted:
             pairs.append((gold, spurious[i]))
             del free_gold[gold], free_predicted[i]
@@ -154,62 +165,31 @@ def _find_overlaps(
             yield (-n_tokens, gold[0] != label, gold[1], start), gold, number
 
 
-class _Surroundings:
-    """Shows errors of one doc, whose entities are sorted once for all of them."""
-
-    def __init__(self, document: int, doc: Doc, matches: Matches) -> None:
-        self._document, self._doc, self._matches = document, doc, matches
-
-    def show(self, pair: Pair) -> dict[str, Any]:
-        """Show an error in its sentence."""
-        keys = [key for key in pair if key is not None]
-        window = self._find_window(min(k[1] for k in keys), max(k[2] for k in keys))
-        return {
-            "document": self._document,
-            "text": window.text,
-            "gold": _mark(window, self._gold, pair[0]),
-            "predicted": _mark(window, self._predicted, pair[1]),
-        }
-
-    @cached_property
-    def _gold(self) -> list[SpanKey]:
-        return _sort([(ent.label_, ent.start, ent.end) for ent in self._doc.ents])
-
-    @cached_property
-    def _predicted(self) -> list[SpanKey]:
-        matches = self._matches
-        return _sort([*matches.correct, *matches.spurious, *matches.ignored])
-
-    def _find_window(self, start: int, end: int) -> Span:
-        """Give the sentences that tokens stand in, or what is near."""
-        doc = self._doc
-        if doc.has_annotation("SENT_START"):
-            sentences = doc[doc[start].sent.start : doc[end - 1].sent.end]
-            if len(sentences) <= _LONGEST:
-                return sentences
-        return doc[max(0, start - _MARGIN) : end + _MARGIN]
-
-
-def _sort(keys: Sequence[SpanKey]) -> list[SpanKey]:
-    return sorted(keys, key=lambda key: key[1:])
+def _find_window(doc: Doc, start: int, end: int) -> Span:
+    """Give the sentences that tokens stand in, or what is near."""
+    if doc.has_annotation("SENT_START"):
+        sentences = doc[doc[start].sent.start : doc[end - 1].sent.end]
+        if len(sentences) <= _LONGEST:
+            return sentences
+    return doc[max(0, start - _MARGIN) : end + _MARGIN]
 
 
 def _mark(
-    window: Span, keys: list[SpanKey], error: SpanKey | None
+    window: Span, keys: Sequence[SpanKey], error: SpanKey | None
 ) -> list[dict[str, Any]]:
     """Mark those of all entities, sorted, that are within a part of their doc."""
     first, last = (
         bisect_left(keys, place, key=lambda key: key[1])
         for place in (window.start, window.end)
     )
-    within = (key for key in keys[first:last] if key[1] < key[2] <= window.end)
-    spans = ((key, window.doc[key[1] : key[2]]) for key in within)
     return [
         {
             "start": span.start_char - window.start_char,
             "end": span.end_char - window.start_char,
-            "label": key[0],
-            "is_error": key == error,
+            "label": label,
+            "is_error": (label, start, end) == error,
         }
-        for key, span in spans
+        for label, start, end in keys[first:last]
+        if start < end <= window.end
+        for span in [window.doc[start:end]]
     ]

@@ -4,9 +4,6 @@ What is counted has a key; what it counts are true positives, false positives an
 negatives.
 """
 
-import base64
-import binascii
-import zlib
 from abc import ABC, abstractmethod
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
@@ -15,21 +12,16 @@ from typing import Any
 import numpy as np
 from spacy.training import Example
 
-from ..files import quote
-
 Counts = defaultdict[Any, list[int]]
-
-#: No counts are unpacked to more: some seven million documents'.
-MAX_BYTES = 2**28
 
 
 def make_counts() -> Counts:
-    """RETURNS (Counts): Counts of nothing, to add to."""
+    """Make counts of nothing, to add to."""
     return defaultdict(lambda: [0, 0, 0])
 
 
 def add_counts(documents: Iterable[Mapping[Any, Sequence[int]]]) -> Counts:
-    """RETURNS (Counts): The sums of the counts of all documents."""
+    """Sum the counts of all documents."""
     totals = make_counts()
     for document in documents:
         for key, outcomes in document.items():
@@ -44,12 +36,9 @@ class Run(ABC):
 
     examples (Iterable[Example]): Predicted and gold docs; read once, at once.
 
-    It has then:
-
-    n_read (int): How many documents there were.
-    numbers (list[int]): Which of them are annotated, from 0.
-    documents (list[Counts]): The counts of each of these.
-    totals (Counts): Their sums.
+    It has then `n_read`, how many documents there were; `numbers`, which of them are
+    annotated, from 0; `documents`, the counts of each of these; and `totals`, their
+    sums.
     """
 
     def __init__(self, examples: Iterable[Example]) -> None:
@@ -80,39 +69,7 @@ class Run(ABC):
 
     def list_keys(self) -> list[Any]:
         """List what there is something to count of, in the order of first sight."""
-        found = (item for doc in self.documents for item in doc.items())
-        return list(dict.fromkeys(key for key, outcomes in found if any(outcomes)))
-
-
-def pack_counts(counts: np.ndarray) -> str:
-    """Write the counts of documents as text, to be kept in JSON.
-
-    counts (ndarray): As `Run.stack` gives them.
-    RETURNS (str): Base64 of the numbers in order, as little-endian int32, compressed by
-        zlib. Most are 0: they take one or two bytes for each document.
-    """
-    return base64.b64encode(zlib.compress(counts.astype("<i4").tobytes(), 9)).decode()
-
-
-def unpack_counts(text: str, n_things: int) -> np.ndarray:
-    """Read the counts of documents that `pack_counts` wrote.
-
-    n_things (int): How many things were counted in each document.
-    RAISES (ValueError): If the text is damaged.
-    RETURNS (ndarray): The counts, shape (n_documents, n_things, 3), dtype int32.
-    """
-    try:
-        packed = zlib.decompressobj()
-        data = packed.decompress(base64.b64decode(text, validate=True), MAX_BYTES)
-        counts = np.frombuffer(data, "<i4").astype("int32").reshape(-1, n_things, 3)
-        if not packed.eof or packed.unused_data or (counts < 0).any():
-            raise ValueError("they go on, or are negative")
-        return counts
-    except (TypeError, binascii.Error, zlib.error, ValueError) as error:
-        raise ValueError(
-            f"The counts of documents should be as `pack_counts` writes those of "
-            f"{n_things} things, but are {quote(str(text))}. Run the trial again."
-        ) from error
+        return [key for key, outcomes in self.totals.items() if any(outcomes)]
 
 
 def score_counts(counts: Any) -> np.ndarray:

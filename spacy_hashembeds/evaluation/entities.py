@@ -1,14 +1,14 @@
 """What entities score, how sure that is, and what is wrong with them."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
 from typing import Any
 
-from spacy.tokens import Doc, Span
+from spacy.tokens import Doc
 from spacy.training import Example
 
 from .bootstrap import (
     NONE,
+    Draws,
     Scores,
     bootstrap_scores,
     compare_scores,
@@ -34,7 +34,7 @@ from .scorer import (
     match_entities,
     summarize_counts,
 )
-from .sources import Inputs, Source, find_golds, get_reference, read_misspelt
+from .sources import Inputs, find_golds, get_reference, read_misspelt
 
 #: The keys of all entities, the seen and the unseen ones.
 TOTALS = {kind: (prefix, "", None) for kind, prefix in KINDS.items()}
@@ -49,12 +49,9 @@ class EntityRun(Run):
         on the same tokens, whose texts tell the seen ones from others. None: the
         references of the examples.
 
-    It has then, beside what a `Run` has:
-
-    scores (dict[str, Any]): Those of `score_seen_unseen`.
-    errors (ErrorCounter): The errors.
-    schemes (SchemeCounter): What the entities are under each scheme.
-    chunks (dict[str, dict]): What `summarize_chunks` makes of their tokens.
+    It has then, beside what a `Run` has, the `scores` of `score_seen_unseen`; `errors`;
+    `schemes`, what the entities are under each scheme; and `chunks`, what
+    `summarize_chunks` makes of their tokens.
     """
 
     def __init__(
@@ -72,13 +69,10 @@ class EntityRun(Run):
         self.scores = summarize_counts(self.totals)
 
     def count(self, number: int, example: Example) -> Counts | None:
-        """Count the entities of one doc, if it is annotated.
-
-        RETURNS (Counts, optional): What `count_matches` counts; and under a grouping
-            and its group the gold entities, by type and all, found or missed.
+        """Count the entities of one doc, if it is annotated: what `count_matches` does;
+        and under a grouping and its group the gold ones, by type and all, found or not.
         """
-        golds = self._golds
-        gold = example.reference if golds is None else golds[number]
+        gold = example.reference if self._golds is None else self._golds[number]
         views = match_entities(example, self._knowledge.entities, gold)
         if not views:
             return None
@@ -88,7 +82,7 @@ class EntityRun(Run):
         counts = count_matches(views)
         found = set(views[ALL].correct)
         for ent in gold.ents:
-            i = 0 if _make_key(ent) in found else 2
+            i = 0 if (ent.label_, ent.start, ent.end) in found else 2
             for grouping, group in group_entity(ent, self._knowledge).items():
                 counts[grouping, group, None][i] += 1
                 counts[grouping, group, ent.label_][i] += 1
@@ -96,12 +90,7 @@ class EntityRun(Run):
 
 
 def evaluate_entities(inputs: Inputs) -> dict[str, Any]:
-    """Evaluate entities: see `evaluate`.
-
-    RAISES (ValueError): If there is no training set, or nothing to leave alone, or what
-        is misspelt is no copy.
-    RETURNS (dict[str, Any]): What an `Evaluation` of entities holds.
-    """
+    """Give what an `Evaluation` of entities holds: see `evaluate`."""
     if inputs.train is None:
         raise ValueError(
             "'train' should be the corpus that the pipeline was trained on (--train), "
@@ -112,17 +101,18 @@ def evaluate_entities(inputs: Inputs) -> dict[str, Any]:
     misspelt = read_misspelt(inputs)
     knowledge = learn_training_set(inputs.read_train())
     ours = EntityRun(inputs.predict(inputs.predictions), knowledge)
-    keys, draws = ours.list_keys(), asdict(inputs.draws)
-    drawn = bootstrap_scores(ours.stack(keys), **draws)
+    keys, draws = ours.list_keys(), inputs.draws
+    drawn = bootstrap_scores(ours.stack(keys), draws)
     intervals = dict(zip(keys, drawn, strict=True))
     theirs, comparison, lost = None, None, None
     if inputs.against is not None:
         theirs = EntityRun(inputs.predict(inputs.against), knowledge)
         comparison = {"model": inputs.against.name, **_compare(ours, theirs, draws)}
     if misspelt is not None:
-        name, read = misspelt.gold.name, misspelt.predict(_name_reader(misspelt))
+        reader, corpus = misspelt.predictions, misspelt.gold.name
+        read = misspelt.predict(reader, f"{reader.name} on {corpus}")
         others = EntityRun(read, knowledge, find_golds(inputs.gold.docs))
-        lost = {"corpus": name, **_compare(ours, others, draws)}
+        lost = {"corpus": corpus, **_compare(ours, others, draws)}
     parts = ablate(layer, inputs) if layer is not None else {}
     schemes = {kind: ours.schemes.summarize(KINDS[kind]) for kind in KINDS}
     references = map(get_reference, inputs.gold.docs)
@@ -139,19 +129,16 @@ def evaluate_entities(inputs: Inputs) -> dict[str, Any]:
         "comparison": comparison,
         "misspelt": lost,
         "groups": _describe_groups(ours.totals, intervals),
-        "chunks": _describe_chunks(ours, theirs, parts),
+        "chunks": {
+            tag: {
+                **score,
+                "other": theirs.chunks[tag]["recall"] if theirs else None,
+                "parts": {name: found[tag]["recall"] for name, found in parts.items()},
+            }
+            for tag, score in ours.chunks.items()
+        },
         "confusions": ours.errors.rank(),
     }
-
-
-def _make_key(ent: Span) -> tuple[str, int, int]:
-    return ent.label_, ent.start, ent.end
-
-
-def _name_reader(misspelt: Inputs) -> Source:
-    """Say in the progress what the pipeline reads."""
-    reader = misspelt.predictions
-    return Source(name=f"{reader.name} on {misspelt.gold.name}", docs=reader.docs)
 
 
 def _add_intervals(
@@ -160,9 +147,9 @@ def _add_intervals(
     for prefix in KINDS.values():
         scores |= name_intervals(intervals.get((prefix, "", None)), f"{prefix}_")
         for label, score in (scores[f"{prefix}_per_type"] or {}).items():
-            score.update(name_intervals(intervals.get((prefix, "", label))))
+            score |= name_intervals(intervals.get((prefix, "", label)))
         for length, score in (scores[f"{prefix}_per_length"] or {}).items():
-            score.update(name_intervals(intervals.get((prefix, length, None))))
+            score |= name_intervals(intervals.get((prefix, length, None)))
     return scores
 
 
@@ -191,33 +178,15 @@ def _describe_groups(
     }
 
 
-def _describe_chunks(
-    ours: EntityRun, theirs: EntityRun | None, parts: Mapping[str, Mapping[str, Any]]
-) -> dict[str, dict[str, Any]]:
-    other = theirs.chunks if theirs else {}
-    return {
-        tag: {
-            **score,
-            "other": other[tag]["recall"] if other else None,
-            "parts": {name: scores[tag]["recall"] for name, scores in parts.items()},
-        }
-        for tag, score in ours.chunks.items()
-    }
-
-
-def _compare(
-    ours: EntityRun, theirs: EntityRun, draws: dict[str, Any]
-) -> dict[str, Any]:
+def _compare(ours: EntityRun, theirs: EntityRun, draws: Draws) -> dict[str, Any]:
     """Compare kinds of entities, and the types and lengths of all of them."""
 
     def compare(keys: Mapping[str, Any]) -> dict[str, Any]:
-        both = [run.stack(list(keys.values())) for run in (ours, theirs)]
-        others = {
-            name: describe_counts(theirs.totals[key]) for name, key in keys.items()
-        }
+        things = list(keys.values())
+        compared = compare_scores(ours.stack(things), theirs.stack(things), draws)
         return {
-            name: describe_differences(found, others[name])
-            for name, found in zip(keys, compare_scores(*both, **draws), strict=True)
+            name: describe_differences(found, describe_counts(theirs.totals[key]))
+            for (name, key), found in zip(keys.items(), compared, strict=True)
         }
 
     types = (run.scores[f"{ALL}_per_type"] or {} for run in (ours, theirs))

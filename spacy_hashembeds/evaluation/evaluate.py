@@ -1,21 +1,22 @@
 """What a pipeline scores, how sure that is, and what is wrong with it."""
 
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from spacy.vocab import Vocab
 from thinc.api import require_gpu
 
+from .. import markdown
+from ..checks import check_types
+from ..controls import show_controls
 from ..corpora.columns import ColumnFormat
-from ..corpora.docbin import read_docs
-from ..loading import load_trained
+from ..display import Table
+from ..files import choose_suffix, replacing, write_json
 from .bootstrap import Draws
-from .categories import check_numbers, evaluate_categories, score_categories
-from .counts import pack_counts
-from .entities import TOTALS, EntityRun, evaluate_entities
-from .evaluation import Evaluation
-from .groups import learn_training_set
+from .categories import evaluate_categories, name_accuracy
+from .entities import evaluate_entities
+from .page import describe_setting, name_title, render
 from .sources import (
     LAYOUT,
     Corpus,
@@ -24,14 +25,108 @@ from .sources import (
     load_source,
     name_corpus,
     name_predictions,
-    predict_examples,
     read_source,
 )
-from .tasks import TEXTCAT, choose_task, find_classes, find_task
+from .spreadsheet import to_csv
+from .tables import Score, make_sections
+from .tasks import TEXTCAT, choose_task
 from .warnings import find_warnings
 
-#: What each document has of right and wrong entities, beside their scores.
-COUNTS = "ents_counts"
+#: How files are written, by their suffix.
+SUFFIXES = (".json", ".html", ".md", ".csv")
+
+
+class Evaluation(Mapping[str, Any]):
+    """All that an evaluation has found, as `evaluate` returns it.
+
+    A mapping of JSON data: `dict(evaluation)` is what a `.json` file holds. Its keys
+    are listed in docs/evaluate.md.
+    """
+
+    def __init__(self, data: Mapping[str, Any]) -> None:
+        self._data = dict(data)
+
+    def __getitem__(self, key: str) -> Any:
+        return self._data[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._data)
+
+    def __len__(self) -> int:
+        return len(self._data)
+
+    def __repr__(self) -> str:
+        if "schemes" in self:
+            score = f"F1 {Score(self['ents_f'])} on {self['ents_support']:,} entities"
+        else:
+            score = f"{name_accuracy(self)} {Score(self['cats_acc'])}"
+            score += f" on {self['cats_support']:,} documents"
+        return f"<Evaluation of {self['setting']['model']}: {score}>"
+
+    def __str__(self) -> str:
+        return self.to_markdown()
+
+    def _repr_html_(self) -> str:
+        """Render the page as a part of a notebook."""
+        return render(self, is_page=False)
+
+    def make_tables(self) -> list[Table]:
+        """Make the tables that the command prints."""
+        tables = (table for part in make_sections(self) for table in part.tables)
+        return [table.to_text() for table in tables if table.shown != "page"]
+
+    def describe_draws(self) -> str | None:
+        """Say what the intervals are, if there are any."""
+        setting = self["setting"]
+        drawn, read = setting["documents"], setting["documents_read"]
+        if not drawn:
+            return None
+        documents = f"{drawn:,} document{'s' * (drawn != 1)}"
+        annotation = "entity" if "schemes" in self else "category"
+        annotated = f" with {annotation} annotation, of {read:,} in all"
+        return (
+            f"Intervals hold {setting['confidence']:.0%} of {setting['samples']:,} "
+            f"draws of the {documents}{annotated * (drawn < read)}, seed "
+            f"{setting['seed']}"
+        )
+
+    def to_html(self) -> str:
+        """Render one HTML page that needs no other file and no script."""
+        return render(self, is_page=True)
+
+    def to_markdown(self) -> str:
+        """Write the tables that the command prints, in Markdown."""
+        named = describe_setting(self)
+        lines = [f"- {key}: {markdown.code(name)}" for key, name in named.items()]
+        blocks = [f"# {name_title(self)}", "\n".join(lines)]
+        blocks += [f"**{markdown.escape(text)}**" for text in self["warnings"]]
+        for table in self.make_tables():
+            legend = [] if table.legend is None else [markdown.escape(table.legend)]
+            blocks += [f"## {markdown.escape(table.title)}", *legend, _format(table)]
+        if draws := self.describe_draws():
+            blocks.append(f"{draws}.")
+        return show_controls("\n\n".join(blocks) + "\n")
+
+    def to_csv(self) -> str:
+        """Write the scores as one table: see `OF_ENTITIES`, and `OF_CATEGORIES`."""
+        return to_csv(self)
+
+    def write(self, path: str | Path) -> None:
+        """Write a file, whole or not at all.
+
+        path (str | Path): The file, of the form that its suffix names: see
+            `SUFFIXES`. To an open file, such as `/dev/stdout`, JSON is written.
+        """
+        check_types(str | Path, "the path of a file", path=path)
+        suffix = choose_suffix(path, SUFFIXES)
+        if suffix == ".json":
+            write_json(path, dict(self))
+            return
+        make = {".html": self.to_html, ".md": self.to_markdown, ".csv": self.to_csv}
+        text = make[suffix]()
+        with replacing(path) as temporary:
+            # names of files may hold bytes that are no text
+            temporary.write_text(text, encoding="utf8", errors="backslashreplace")
 
 
 def evaluate(
@@ -76,18 +171,15 @@ def evaluate(
     misspelt (Iterable[Doc | Example] | str | Path, optional): A copy of `examples` with
         other words for the same tokens, such as `misspell` makes, for the pipeline to
         read too: what is lost there? See docs/evaluate.md.
-    samples (int): How often the bootstrap and the test of significance draw.
-    seed (int): What they draw by. Equal seeds give equal results.
+    samples (int): How often the bootstrap and the test of significance draw, up to
+        1,000,000.
+    seed (int): What they draw by, 0 or more. Equal seeds give equal results.
     show_progress (bool): Whether to show on stderr how far it is, where that is a
         terminal.
-    RAISES (FileNotFoundError): If there is no such file.
-    RAISES (TypeError): If `nlp` or `against` is neither a pipeline nor Docs, or another
-        argument is of another type.
-    RAISES (ValueError): If a file can't be read, predictions have other words than the
-        gold docs, `samples` is not 1 to 1,000,000, or `seed` is negative; if there are
-        both entities and categories, or `train` is missing for entities; if there is
-        no encoder for `ablation`, or `misspelt` is no copy of `examples`.
-    RETURNS (Evaluation): All that was found: see `Evaluation`.
+    RAISES (ValueError): If predictions have other words than the gold docs; if there
+        are both entities and categories, or `train` is missing for entities; if there
+        is no encoder for `ablation`, or `misspelt` is no copy of `examples`.
+    RETURNS (Evaluation): All that was found: a mapping of JSON data.
     """
     inputs = Inputs(
         draws=Draws(samples=samples, seed=seed, show_progress=show_progress),
@@ -126,17 +218,10 @@ def evaluate_in_depth(
 ) -> Evaluation:
     """Evaluate a pipeline, or its predictions, as `evaluate` does, given their files.
 
-    The scores that `evaluate_pipeline` gives are here too, under the same keys.
-
-    model (str | Path): A pipeline's package name or folder, or the file of its
+    model, against (str | Path): A pipeline's package name or folder, or the file of its
         predictions, which is laid out as those of the corpora.
-    test (str | Path): The gold corpus: a `.spacy` file or a folder of them, or a file
-        with one token a line.
-    train (str | Path, optional): The training corpus, likewise. Categories are scored
-        without it.
-    against (str | Path, optional): A second pipeline, or the file of its predictions,
-        to compare the first one with.
-    misspelt (str | Path, optional): A misspelt copy of the gold corpus, likewise.
+    test, train, misspelt (str | Path): Corpora: `.spacy` files or folders of them, or
+        files with one token a line.
     layout (ColumnFormat, optional): How files with one token a line are laid out.
         None: the word first, the tag last, white space between.
     predicted_column (int, optional): The column of the tag in files of predictions,
@@ -144,9 +229,8 @@ def evaluate_in_depth(
     use_gpu (int): The GPU's number, or -1 for the CPU.
     options: The others of `evaluate`.
     RAISES (FileNotFoundError): If a corpus is missing.
-    RAISES (ValueError): If there is no such GPU, or `evaluate` raises it.
     RAISES (OSError): If there is no such pipeline.
-    RETURNS (Evaluation): All that was found.
+    RAISES (ValueError): If there is no such GPU, or `evaluate` raises it.
     """
     if use_gpu >= 0:
         require_gpu(use_gpu)
@@ -157,43 +241,15 @@ def evaluate_in_depth(
     return evaluate(
         load_source(model, of_predictions),
         read_source(test, layout),
-        train=None if train is None else read_source(train, layout),
+        train=train and read_source(train, layout),
         against=None if against is None else load_source(against, of_predictions),
-        misspelt=None if misspelt is None else read_source(misspelt, layout),
+        misspelt=misspelt and read_source(misspelt, layout),
         **options,
     )
 
 
-def evaluate_pipeline(
-    model: str | Path, test: str | Path, train: str | Path, *, use_gpu: int = -1
-) -> dict[str, Any]:
-    """Score a pipeline on a corpus.
-
-    One with a text classifier is scored on categories, any other on entities: all,
-    seen and unseen in training. The pipeline runs once, on the examples that `spacy
-    evaluate` would make. Its own scorers are not asked, so any pipeline that sets
-    `doc.ents` will do.
-
-    model (str | Path): A pipeline's package name or folder.
-    test (str | Path): The gold corpus, a `.spacy` file or a folder of them.
-    train (str | Path): The pipeline's training corpus, likewise, by which entities are
-        seen or unseen.
-    use_gpu (int): The GPU's number, or -1 for the CPU.
-    RAISES (FileNotFoundError): If a corpus is missing.
-    RAISES (ValueError): If a corpus can't be read, the pipeline is a file, or sets both
-        entities and categories, or there is no such GPU.
-    RAISES (OSError): If there is no such pipeline.
-    RETURNS (dict[str, Any]): The scores of `score_seen_unseen`, and as `ents_counts`
-        what a paired test needs: the counts of `TOTALS`, by `pack_counts`. Or the
-        scores of `score_categories`.
-    """
-    if use_gpu >= 0:
-        require_gpu(use_gpu)
-    nlp = load_trained(model)
-    examples = predict_examples(nlp, read_docs(test, nlp.vocab))
-    if find_task(nlp) == TEXTCAT:
-        examples = check_numbers(examples, model=str(model), test=str(test))
-        return score_categories(examples, find_classes(nlp))
-    # a vocab of its own: the pipeline's would keep every word of the corpus
-    run = EntityRun(examples, learn_training_set(read_docs(train, Vocab())))
-    return {**run.scores, COUNTS: pack_counts(run.stack(list(TOTALS.values())))}
+def _format(table: Table) -> str:
+    rules = [":--" if align == "l" else "--:" for align in table.all_aligns]
+    rows = [map(markdown.escape, row) for row in (table.header, *table.rows)]
+    lines = [f"| {' | '.join(row)} |" for row in rows]
+    return "\n".join([lines[0], f"| {' | '.join(rules)} |", *lines[1:]])

@@ -8,7 +8,7 @@ one group, so that recall divides up, but a prediction that is wrong belongs to 
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Mapping, Set
-from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from spacy.attrs import ORTH
 from spacy.tokens import Doc, Span
@@ -18,9 +18,38 @@ from spacy.tokens import Doc, Span
 #: stand in training too, but not one of ten tokens or more.
 LONG = 10
 
+_RANGES = {"0": 0, "1": 1, "2-9": 2, "10-99": 10, "100+": 100}
 
-@dataclass(frozen=True, kw_only=True)
-class TrainingKnowledge:
+
+class Grouping(NamedTuple):
+    """One way to divide entities: its title, and its groups, each with a text."""
+
+    title: str
+    groups: Mapping[str, str]
+
+
+#: All ways to divide entities, by the names that `group_entity` gives them.
+GROUPINGS: Mapping[str, Grouping] = {
+    "knowledge": Grouping(
+        "What training has shown of the entity",
+        {
+            "same_type": "text seen as an entity of this type",
+            "other_type": "text seen only as another type",
+            "tokens_seen": "new entity, all tokens seen",
+            "tokens_partly_seen": "new entity, some tokens seen",
+            "tokens_unseen": "new entity, no token seen",
+        },
+    ),
+    "frequency": Grouping(
+        "Times the text was an entity in training", {name: name for name in _RANGES}
+    ),
+    "token_frequency": Grouping(
+        "Times its rarest token stood in training", {name: name for name in _RANGES}
+    ),
+}
+
+
+class TrainingKnowledge(NamedTuple):
     """What a training set has shown.
 
     entities (Mapping[str, Mapping[str, int]]): For each text that stands as an entity
@@ -30,53 +59,9 @@ class TrainingKnowledge:
     documents (Set[bytes]): The tokens of each document, as `identify` gives them.
     """
 
-    entities: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
-    tokens: Mapping[str, int] = field(default_factory=dict)
-    documents: Set[bytes] = frozenset()
-
-
-@dataclass(frozen=True, kw_only=True)
-class Grouping:
-    """One way to divide entities: its title, and its groups, each with a text."""
-
-    title: str
-    groups: Mapping[str, str]
-
-
-_FREQUENCIES = (0, 1, 2, 10, 100)
-
-
-def _name_ranges(starts: tuple[int, ...]) -> dict[str, str]:
-    ends = [str(start - 1) for start in starts[1:]]
-    names = [
-        str(start) if str(start) == end else f"{start}-{end}"
-        for start, end in zip(starts, ends, strict=False)
-    ]
-    names.append(f"{starts[-1]}+")
-    return {name: name for name in names}
-
-
-#: All ways to divide entities, by the names that `group_entity` gives them.
-GROUPINGS: Mapping[str, Grouping] = {
-    "knowledge": Grouping(
-        title="What training has shown of the entity",
-        groups={
-            "same_type": "text seen as an entity of this type",
-            "other_type": "text seen only as another type",
-            "tokens_seen": "new entity, all tokens seen",
-            "tokens_partly_seen": "new entity, some tokens seen",
-            "tokens_unseen": "new entity, no token seen",
-        },
-    ),
-    "frequency": Grouping(
-        title="Times the text was an entity in training",
-        groups=_name_ranges(_FREQUENCIES),
-    ),
-    "token_frequency": Grouping(
-        title="Times its rarest token stood in training",
-        groups=_name_ranges(_FREQUENCIES),
-    ),
-}
+    entities: Mapping[str, Mapping[str, int]]
+    tokens: Mapping[str, int]
+    documents: Set[bytes]
 
 
 def learn_training_set(docs: Iterable[Doc]) -> TrainingKnowledge:
@@ -89,7 +74,7 @@ def learn_training_set(docs: Iterable[Doc]) -> TrainingKnowledge:
         documents.add(identify(doc))
         for ent in doc.ents:
             entities.setdefault(ent.text, Counter())[ent.label_] += 1
-    return TrainingKnowledge(entities=entities, tokens=tokens, documents=documents)
+    return TrainingKnowledge(entities, tokens, documents)
 
 
 def identify(doc: Doc) -> bytes:
@@ -98,12 +83,9 @@ def identify(doc: Doc) -> bytes:
 
 
 def count_shared(docs: Iterable[Doc], train: Set[bytes]) -> dict[str, int]:
-    """Count the documents that stand in the training set too, whatever their entities.
-
-    train (Set[bytes]): What `identify` gives of each doc of the training set.
-    RETURNS (dict[str, int]): How many "documents" do, of whatever length; how many
-        "long_documents", of `LONG` tokens or more; and "of_long_documents", how many of
-        this length there are.
+    """Count the documents that stand in the training set too, whatever their entities:
+    all "documents"; the "long_documents", of `LONG` tokens or more; and
+    "of_long_documents", how many of this length there are.
     """
     found = [(len(doc) >= LONG, identify(doc) in train) for doc in docs]
     return {
@@ -120,27 +102,21 @@ def group_entity(ent: Span, knowledge: TrainingKnowledge) -> dict[str, str]:
     "other_type" together are its seen entities, the other three its unseen ones. These
     three ask whether a token stood anywhere in the training text, not whether it stood
     in an entity, since an embedding learns a token wherever it stands.
-
-    RETURNS (dict[str, str]): The group's name for each grouping's name.
     """
     labels = knowledge.entities.get(ent.text, {})
     counts = [knowledge.tokens.get(token.text, 0) for token in ent]
+    if labels:
+        known = "same_type" if ent.label_ in labels else "other_type"
+    elif all(counts):
+        known = "tokens_seen"
+    else:
+        known = "tokens_partly_seen" if any(counts) else "tokens_unseen"
     return {
-        "knowledge": _group_by_knowledge(ent.label_, labels, counts),
-        "frequency": _find_range(sum(labels.values()), "frequency"),
-        "token_frequency": _find_range(min(counts), "token_frequency"),
+        "knowledge": known,
+        "frequency": _find_range(sum(labels.values())),
+        "token_frequency": _find_range(min(counts)),
     }
 
 
-def _group_by_knowledge(
-    label: str, labels: Mapping[str, int], counts: list[int]
-) -> str:
-    if labels:
-        return "same_type" if label in labels else "other_type"
-    if all(counts):
-        return "tokens_seen"
-    return "tokens_partly_seen" if any(counts) else "tokens_unseen"
-
-
-def _find_range(value: int, grouping: str) -> str:
-    return list(GROUPINGS[grouping].groups)[bisect_right(_FREQUENCIES, value) - 1]
+def _find_range(value: int) -> str:
+    return list(_RANGES)[bisect_right(list(_RANGES.values()), value) - 1]

@@ -12,7 +12,7 @@ from markupsafe import Markup, escape
 from spacy.displacy.render import EntityRenderer
 
 from ..controls import show_controls
-from ..html_templates import make_environment
+from ..display import make_environment
 from .tables import Change, Range, Score, Table, make_sections
 
 #: Kinds of errors that are shown with their texts; all are listed.
@@ -32,12 +32,8 @@ _ENTITY = (
 def render(evaluation: Mapping[str, Any], *, is_page: bool) -> str:
     """Render an evaluation as one page that needs no other file, or as a part of one.
 
-    A part has a style for itself alone, and its anchors are those of no other
-    evaluation.
-
-    evaluation (Mapping[str, Any]): What `evaluate` returns. All text of it is escaped.
-    is_page (bool): Whether it is a page.
-    RETURNS (str): The page, or a `style` and a `div`.
+    A part is a `style` for itself alone and a `div`, and its anchors are those of no
+    other evaluation. All text is escaped.
     """
     environment = make_environment(PackageLoader(__package__ or ""))
     environment.filters.update(cell=_format_cell, percent=_percent)
@@ -58,6 +54,11 @@ def render(evaluation: Mapping[str, Any], *, is_page: bool) -> str:
     return show_controls(page)
 
 
+def _make_anchor(evaluation: Mapping[str, Any]) -> str:
+    data = json.dumps(dict(evaluation), sort_keys=True).encode("utf8")
+    return f"hashembeds-{blake2b(data, digest_size=6).hexdigest()}-"
+
+
 def name_title(evaluation: Mapping[str, Any]) -> str:
     """Say what was evaluated."""
     things = "Named entities" if "schemes" in evaluation else "Categories of documents"
@@ -75,11 +76,6 @@ def describe_setting(evaluation: Mapping[str, Any]) -> dict[str, str]:
         "Training corpus": setting["train"],
     }
     return {key: name for key, name in named.items() if name is not None}
-
-
-def _make_anchor(evaluation: Mapping[str, Any]) -> str:
-    data = json.dumps(dict(evaluation), sort_keys=True).encode("utf8")
-    return f"hashembeds-{blake2b(data, digest_size=6).hexdigest()}-"
 
 
 def _percent(value: float | None) -> str:
@@ -109,24 +105,19 @@ def _plot(table: Table) -> tuple[str, Sequence[Markup]] | None:
     if table.ranges:
         name = table.ranges[-1]
         scores = [row[table.header.index(name)] for row in table.rows]
-        drawn = [_draw_whisker(each.value, each.interval) for each in scores]
-        return f"{_HEADINGS[name]}, 0 to 100", drawn
+        return f"{_HEADINGS[name]}, 0 to 100", [_draw(*score) for score in scores]
     if "Difference" not in table.header:
         return None
     place = table.header.index("Difference")
     pairs = [(row[place].value, row[place + 1].bounds) for row in table.rows]
-    scale = _find_scale(pairs)
-    drawn = [_draw_whisker(*pair, -scale, scale) for pair in pairs]
+    values = [0.05, *(x for value, bounds in pairs for x in (value, *(bounds or ())))]
+    # the least multiple of 5 points that no difference or bound exceeds
+    scale = ceil(max(map(abs, values)) * 20 - 1e-9) / 20
+    drawn = [_draw(*pair, -scale, scale) for pair in pairs]
     return f"−{_percent(scale)} to +{_percent(scale)}", drawn  # noqa: RUF001
 
 
-def _find_scale(pairs: Iterable[tuple[float, Sequence[float] | None]]) -> float:
-    """Give the least multiple of 5 points that no difference or bound exceeds."""
-    values = [0.05, *(x for value, bounds in pairs for x in (value, *(bounds or ())))]
-    return ceil(max(map(abs, values)) * 20 - 1e-9) / 20
-
-
-def _draw_whisker(
+def _draw(
     value: float | None,
     interval: Sequence[float] | None,
     low: float = 0.0,
@@ -142,7 +133,7 @@ def _draw_whisker(
         zero = place(0)
         shapes.append(f'<line class="zero" x1="{zero}" x2="{zero}" y1="1" y2="15"/>')
     if interval is not None:
-        start, end = (place(bound) for bound in interval)
+        start, end = map(place, interval)
         shapes.append(f'<line class="bar" x1="{start}" x2="{end}" y1="8" y2="8"/>')
     if value is not None:
         shapes.append(f'<circle cx="{place(value)}" cy="8" r="2.5"/>')
@@ -163,6 +154,12 @@ class _Highlighter:
         }
 
     def __call__(self, text: str, marks: list[dict[str, Any]]) -> Markup:
+        # predictions overlap where two are aligned with one gold token: errors go first
+        kept: list[dict[str, Any]] = []
+        for mark in sorted(marks, key=lambda mark: not mark["is_error"]):
+            start, end = mark["start"], mark["end"]
+            if all(end <= k["start"] or k["end"] <= start for k in kept):
+                kept.append(mark)
         spans = [
             {
                 "start": mark["start"],
@@ -173,18 +170,6 @@ class _Highlighter:
                     "bg": self._colors[mark["label"]],
                 },
             }
-            for mark in _drop_overlaps(marks)
+            for mark in sorted(kept, key=lambda mark: mark["start"])
         ]
         return Markup(self._renderer.render_ents(text, spans, None))
-
-
-def _drop_overlaps(marks: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Keep marks that can stand in one line, the error's first.
-
-    Predictions overlap only where two of them are aligned with one gold token.
-    """
-    kept: list[dict[str, Any]] = []
-    for mark in sorted(marks, key=lambda mark: not mark["is_error"]):
-        if all(mark["end"] <= k["start"] or k["end"] <= mark["start"] for k in kept):
-            kept.append(mark)
-    return sorted(kept, key=lambda mark: mark["start"])

@@ -35,16 +35,11 @@ AVERAGES = ("micro", "macro", "weighted")
 
 _IsRight = Callable[[SpanKey, SpanKey], bool]
 
-
-def _are_bounds_right(gold: SpanKey, predicted: SpanKey) -> bool:
-    return gold[1:] == predicted[1:]
-
-
 #: When a prediction is right, for each scheme.
 SCHEMES: Mapping[str, _IsRight] = {
     "strict": lambda gold, predicted: gold == predicted,
-    "exact": _are_bounds_right,
-    "partial": _are_bounds_right,
+    "exact": lambda gold, predicted: gold[1:] == predicted[1:],
+    "partial": lambda gold, predicted: gold[1:] == predicted[1:],
     "ent_type": lambda gold, predicted: gold[0] == predicted[0],
 }
 
@@ -60,7 +55,7 @@ def count_outcomes(
     is_right = SCHEMES[scheme]
     otherwise = "partial" if scheme == "partial" else "incorrect"
     all_golds = set(golds)
-    free = sorted(golds, key=_get_bounds)
+    free = sorted(golds, key=lambda gold: gold[1:])
     counts: Counter[str] = Counter()
     for key in sorted(predicted, key=lambda key: (key not in all_golds, *key[1:])):
         gold = _choose(free, key, is_right)
@@ -68,16 +63,14 @@ def count_outcomes(
             counts["spurious"] += 1
         else:
             counts["correct" if is_right(gold, key) else otherwise] += 1
-            del free[bisect_left(free, gold[1:], key=_get_bounds)]
+            del free[bisect_left(free, gold[1:], key=lambda gold: gold[1:])]
     counts["missed"] = len(free)
     return counts
 
 
 def score_outcomes(counts: Mapping[str, int]) -> dict[str, float | int] | None:
-    """Score what became of entities, with SemEval's formulas.
-
-    RETURNS (dict[str, float | int], optional): `p`, `r` and `f`, 0 to 1, and the
-        counts. Where a denominator is 0, so is the score; None where all counts are.
+    """Score what became of entities, with SemEval's formulas: `p`, `r` and `f`, beside
+    the counts. Where a denominator is 0, so is the score; None where all counts are.
     """
     right = counts["correct"] + 0.5 * counts["partial"]
     chosen = counts["correct"] + counts["incorrect"] + counts["partial"]
@@ -121,13 +114,15 @@ class SchemeCounter:
         RETURNS (dict[str, Any]): For each scheme None, where there is nothing to score,
             or the scores of `score_outcomes`, and those of each type in `per_type`.
         """
-        return {scheme: self._score(prefix, scheme) for scheme in SCHEMES}
-
-    def _score(self, prefix: str, scheme: str) -> dict[str, Any] | None:
-        totals = self._totals[prefix, scheme]
-        scores = {label: score_outcomes(totals[label]) for label in sorted(totals)}
-        total = scores.pop("", None)
-        return total and {**total, "per_type": scores}
+        summary: dict[str, Any] = {}
+        for scheme in SCHEMES:
+            totals = sorted(self._totals[prefix, scheme].items())
+            scores: dict[str, Any] = {
+                label: score_outcomes(counts) for label, counts in totals
+            }
+            total = scores.pop("", None)
+            summary[scheme] = total and {**total, "per_type": scores}
+        return summary
 
 
 def average_types(strict: Mapping[str, Any] | None) -> dict[str, Any] | None:
@@ -138,7 +133,6 @@ def average_types(strict: Mapping[str, Any] | None) -> dict[str, Any] | None:
     spaCy's rule.
 
     strict (Mapping[str, Any], optional): The scores of the scheme "strict".
-    RETURNS (dict[str, Any], optional): For each of `AVERAGES` `p`, `r` and `f`, 0 to 1.
     """
     if strict is None:
         return None
@@ -163,10 +157,6 @@ def _group(keys: Sequence[SpanKey]) -> dict[str, list[SpanKey]]:
     for key in keys:
         groups.setdefault(key[0], []).append(key)
     return groups
-
-
-def _get_bounds(key: SpanKey) -> tuple[int, int]:
-    return key[1:]
 
 
 def _choose(

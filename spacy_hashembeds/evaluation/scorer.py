@@ -12,15 +12,14 @@ a false positive in both copies. Recall does divide up.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from spacy.tokens import Doc
 from spacy.training import Example
 
-from ..corpora.entities import read_entity_texts
+from ..corpora.docbin import read_entity_texts
 from .counts import Counts, add_counts, describe_counts, make_counts
 
 # Label, first token, token after the last, in the gold doc's tokens.
@@ -54,20 +53,18 @@ def make_seen_unseen_ner_scorer(*, train: Path | None) -> "SeenUnseenNERScorer":
     train (Path, optional): The training set, a `.spacy` file or a folder of them.
         It is read once, on first scoring, so that a saved pipeline also loads
         where the file is gone, or with None; only scoring needs it.
-    RETURNS (SeenUnseenNERScorer): The scorer, called with examples.
     """
     return SeenUnseenNERScorer(train)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Matches:
+class Matches(NamedTuple):
     """The entities of one doc, divided as `spacy.scorer.get_ner_prf` counts them.
 
-    correct (tuple[SpanKey, ...]): Predicted, with the type and bounds of a gold entity.
-    spurious (tuple[SpanKey, ...]): Predicted otherwise: false positives.
-    ignored (tuple[SpanKey, ...]): Predicted on tokens whose annotation is missing, or
-        on none of the gold doc's tokens: neither right nor wrong.
-    missed (tuple[SpanKey, ...]): Gold and not predicted: false negatives.
+    correct: Predicted, with the type and bounds of a gold entity.
+    spurious: Predicted otherwise: false positives.
+    ignored: Predicted on tokens whose annotation is missing, or on none of the gold
+        doc's tokens: neither right nor wrong.
+    missed: Gold and not predicted: false negatives.
     """
 
     correct: tuple[SpanKey, ...] = ()
@@ -86,14 +83,12 @@ class SeenUnseenNERScorer:
     def __call__(self, examples: Iterable[Example], **kwargs: Any) -> dict[str, Any]:
         """Score examples: see `score_seen_unseen`.
 
-        examples (Iterable[Example]): Predicted and gold docs; read once.
         RAISES (ValueError): If the training set is None or unreadable.
         RAISES (FileNotFoundError): If the training set is not where it was.
-        RETURNS (dict[str, Any]): The scores.
         """
         if self._texts is None:
             self._texts = self._read_train()
-        return score_seen_unseen(examples, self._texts, **kwargs)
+        return score_seen_unseen(examples, self._texts)
 
     def _read_train(self) -> frozenset[str]:
         if self.train is None:
@@ -109,7 +104,7 @@ class SeenUnseenNERScorer:
 
 
 def score_seen_unseen(
-    examples: Iterable[Example], train_texts: Collection[str], **kwargs: Any
+    examples: Iterable[Example], train_texts: Collection[str]
 ) -> dict[str, Any]:
     """Score entities all together, the seen ones and the unseen ones, in one pass.
 
@@ -120,11 +115,8 @@ def score_seen_unseen(
     nothing to count, gold or predicted. A predicted entity is as long as the gold
     tokens that it is aligned with.
 
-    examples (Iterable[Example]): Predicted and gold docs; read once.
     train_texts (Collection[str]): The texts of the training set's entities,
         preferably as a set.
-    kwargs: The component's settings, which spaCy passes to every scorer; unused.
-    RETURNS (dict[str, Any]): The scores.
     """
     docs = (match_entities(example, train_texts) for example in examples)
     return summarize_counts(add_counts(map(count_matches, docs)))
@@ -135,8 +127,6 @@ def match_entities(
 ) -> dict[str, Matches]:
     """Say which entities of one doc are right: all, the seen and the unseen ones.
 
-    example (Example): A predicted and a gold doc.
-    train_texts (Collection[str]): As for `score_seen_unseen`.
     gold (Doc, optional): The doc whose texts are looked up in these, with the entities
         and tokens of the gold doc. None: the gold doc.
     RETURNS (dict[str, Matches]): Under the scores' prefixes; without those of which
@@ -159,10 +149,8 @@ def match_spans(
 ) -> Matches:
     """Divide the entities of one doc as `spacy.scorer.get_ner_prf` does.
 
-    predicted (Sequence[SpanKey]): Predicted entities; one that is aligned with no
-        token of the gold doc is empty, its first token being its end.
-    golds (Sequence[SpanKey]): Gold entities.
-    missing (ndarray): Whether each token's annotation is missing, shape (n_tokens,).
+    A predicted entity that is aligned with no token of the gold doc is empty. `missing`
+    says whether each token lacks annotation, shape (n_tokens,).
     """
     unmatched = dict.fromkeys(golds)
     correct, spurious, ignored = [], [], []
@@ -175,19 +163,13 @@ def match_spans(
             del unmatched[key]
         else:
             spurious.append(key)
-    return Matches(
-        correct=tuple(correct),
-        spurious=tuple(spurious),
-        ignored=tuple(ignored),
-        missed=tuple(unmatched),
-    )
+    return Matches(*map(tuple, (correct, spurious, ignored, unmatched)))
 
 
 def count_matches(views: Mapping[str, Matches]) -> Counts:
-    """Count the entities of one doc, of which `match_entities` gives the views.
-
-    RETURNS (Counts): Under a prefix, a length or "", and a type or None: all entities
-        of the prefix, those of each length, and those of each type.
+    """Count the entities of one doc, of which `match_entities` gives the views: under a
+    prefix, a length or "", and a type or None all entities of the prefix, those of each
+    length, and those of each type.
     """
     counts = make_counts()
     for prefix, matches in views.items():
@@ -196,7 +178,8 @@ def count_matches(views: Mapping[str, Matches]) -> Counts:
             for label, start, end in keys:
                 counts[prefix, "", None][i] += 1
                 counts[prefix, "", label][i] += 1
-                counts[prefix, find_length(start, end), None][i] += 1
+                length = LENGTHS[min(end - start, len(LENGTHS)) - 1]
+                counts[prefix, length, None][i] += 1
         for label, _, _ in matches.ignored:
             counts[prefix, "", label]  # spaCy lists a type even if its spans are
     return counts
@@ -226,44 +209,27 @@ def summarize_counts(totals: Mapping[Any, Sequence[int]]) -> dict[str, Any]:
     return scores
 
 
-def find_length(start: int, end: int) -> str:
-    """Say which of `LENGTHS` an entity has, given its first token and its end."""
-    return LENGTHS[min(end - start, len(LENGTHS)) - 1]
-
-
 def _align_predictions(example: Example) -> list[SpanKey]:
     """Express predicted entities in gold tokens; (label, 0, 0) where there are none."""
     to_gold = example.alignment.x2y
-    aligned: list[SpanKey] = []
-    for ent in example.predicted.ents:
-        indices = to_gold[ent.start : ent.end]
-        if len(indices):
-            aligned.append((ent.label_, int(indices[0]), int(indices[-1]) + 1))
-        else:
-            aligned.append((ent.label_, 0, 0))
-    return aligned
+    places = [(e.label_, to_gold[e.start : e.end]) for e in example.predicted.ents]
+    return [
+        (label, int(at[0]), int(at[-1]) + 1) if len(at) else (label, 0, 0)
+        for label, at in places
+    ]
 
 
 def _gold_views(
     gold: Doc, train_texts: Collection[str]
 ) -> Iterator[tuple[str, list[SpanKey], np.ndarray]]:
-    """Give the doc as it stands in the test set and in its two copies.
-
-    YIELDS (tuple[str, list[SpanKey], ndarray]): The scores' prefix, the gold
-        entities, and whether each token is missing.
-    """
+    """Give prefix, gold entities and missing tokens of the doc and its two copies."""
     missing = gold.to_array(["ENT_IOB"]).reshape(-1) == 0
-    seen_missing, unseen_missing = missing.copy(), missing.copy()
-    seen: list[SpanKey] = []
-    unseen: list[SpanKey] = []
+    kinds: dict[bool, list[SpanKey]] = {True: [], False: []}
+    hidden = {is_seen: missing.copy() for is_seen in kinds}
     for ent in gold.ents:
-        key = (ent.label_, ent.start, ent.end)
-        if ent.text in train_texts:
-            seen.append(key)
-            unseen_missing[ent.start : ent.end] = True
-        else:
-            unseen.append(key)
-            seen_missing[ent.start : ent.end] = True
-    yield ALL, seen + unseen, missing
-    yield SEEN, seen, seen_missing
-    yield UNSEEN, unseen, unseen_missing
+        is_seen = ent.text in train_texts
+        kinds[is_seen].append((ent.label_, ent.start, ent.end))
+        hidden[not is_seen][ent.start : ent.end] = True
+    yield ALL, kinds[True] + kinds[False], missing
+    yield SEEN, kinds[True], hidden[True]
+    yield UNSEEN, kinds[False], hidden[False]

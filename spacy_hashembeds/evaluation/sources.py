@@ -6,7 +6,6 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Corpus as DocBinCorpus
@@ -15,8 +14,8 @@ from spacy.training.corpus import FILE_TYPE
 from spacy.vocab import Vocab
 
 from ..checks import check_items
-from ..corpora.annotated import read_annotated
 from ..corpora.columns import ColumnFormat
+from ..corpora.readers import read_annotated
 from ..files import quote
 from ..loading import load_trained
 from .bootstrap import CONFIDENCE, Draws
@@ -30,9 +29,6 @@ _OF_PIPELINES = frozenset({".cfg", ".json", ".gz", ".whl", ".zip"})
 
 # What a misspelt copy has of each token as the gold corpus has it.
 _SHARED: list[int | str] = ["ENT_IOB", "ENT_TYPE"]
-
-# Words of a doc that an error shows.
-_N_SHOWN = 5
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,15 +56,15 @@ class Inputs:
     misspelt: Source | None
     draws: Draws
 
-    def predict(self, source: Source) -> Iterable[Example]:
-        """Put predictions beside the gold docs."""
+    def predict(self, source: Source, title: str | None = None) -> Iterable[Example]:
+        """Put predictions beside the gold docs, and show a title, or their name."""
         golds, name = self.gold.docs, self.gold.name
         examples = (
             predict_examples(source.docs, golds)
             if source.is_pipeline
             else pair_examples(source.docs, golds, name=source.name, gold=name)
         )
-        title = f"Evaluating {source.name}"
+        title = f"Evaluating {title or source.name}"
         return self.draws.show(examples, title, total=len(golds))
 
     def read_train(self) -> Iterator[Doc]:
@@ -97,10 +93,7 @@ Corpus = Iterable[Doc | Example] | str | Path | Source
 
 
 def name_predictions(source: Predictions, argument: str) -> Source:
-    """Name a pipeline, or predicted docs.
-
-    RAISES (TypeError): If it is neither.
-    """
+    """Name a pipeline, or predicted docs; a TypeError if it is neither."""
     if isinstance(source, Source):
         return source
     if isinstance(source, Language):
@@ -114,10 +107,7 @@ def name_predictions(source: Predictions, argument: str) -> Source:
 
 
 def name_corpus(source: Corpus, argument: str) -> Source:
-    """Name docs, or the file to read them from.
-
-    RAISES (TypeError): If it is neither.
-    """
+    """Name docs, or the file to read them from; a TypeError if it is neither."""
     if isinstance(source, Source):
         return source
     if isinstance(source, str | Path):
@@ -132,13 +122,14 @@ def read_source(corpus: str | Path, layout: ColumnFormat) -> Source:
 
 
 def load_source(model: str | Path, layout: ColumnFormat) -> Source:
-    """Load a pipeline, or name the docs of a file of predictions.
-
-    RAISES (OSError): If there is no such pipeline.
-    RAISES (ValueError): If it is a file of a pipeline.
-    """
+    """Load a pipeline, or name the docs of a file of predictions."""
     path = Path(model)
-    if _holds_predictions(path):
+    if path.is_dir():
+        is_pipeline = (path / "meta.json").is_file()
+        holds_predictions = not is_pipeline and any(path.glob(f"*{FILE_TYPE}"))
+    else:
+        holds_predictions = path.exists() and path.suffix not in _OF_PIPELINES
+    if holds_predictions:
         return read_source(model, layout)
     if path.is_file():
         raise ValueError(
@@ -158,10 +149,7 @@ def predict_examples(
 
     Nothing that is given is changed. Of an `Example`, the pipeline gets the tokens of
     the predicted side and nothing else: entities that stand there from before would
-    bind a pipeline's `ner`.
-
-    golds (Iterable[Doc | Example]): The gold docs; read once. Those without tokens are
-        left out.
+    bind a pipeline's `ner`. Gold docs without tokens are left out.
     """
     examples = _make_examples(nlp, golds)
     inputs = ((example.predicted, example) for example in examples)
@@ -170,14 +158,24 @@ def predict_examples(
         yield example
 
 
+def _make_examples(nlp: Language, golds: Iterable[Doc | Example]) -> Iterator[Example]:
+    corpus = DocBinCorpus("")
+    for gold in golds:
+        reference = get_reference(gold)
+        if not isinstance(gold, Example):
+            yield from corpus.make_examples(nlp, [reference])
+        elif len(reference):
+            words = [token.text for token in gold.predicted]
+            spaces = [bool(token.whitespace_) for token in gold.predicted]
+            yield Example(Doc(nlp.vocab, words=words, spaces=spaces), reference)
+
+
 def pair_examples(
     predicted: Iterable[Doc], golds: Iterable[Doc | Example], *, name: str, gold: str
 ) -> Iterator[Example]:
     """Put predicted docs beside the gold docs that have the same words.
 
     Docs without tokens are left out on both sides. Errors call them `name` and `gold`.
-
-    RAISES (ValueError): Where the words differ, or there are more docs on one side.
     """
     pairs = zip_longest(filter(len, map(_check_doc, predicted)), find_golds(golds))
     for number, (theirs, ours) in enumerate(pairs):
@@ -191,12 +189,27 @@ def pair_examples(
         yield Example(theirs, ours)
 
 
-def read_misspelt(inputs: Inputs) -> Inputs | None:
-    """Read a copy of the gold corpus in which the same tokens have other words.
+def _describe(number: int, theirs: list[str], ours: list[str]) -> str:
+    """Say where the words of a doc differ first; no words mean no doc."""
 
-    RAISES (ValueError): If the copy has not the documents, tokens and entities of the
-        gold corpus, or there is no pipeline to read it.
-    RETURNS (Inputs, optional): The same with the copy as gold corpus, if there is one.
+    def show(words: list[str]) -> str:
+        return quote(" ".join(words[place : place + 5])) if words[place:] else "its end"
+
+    pairs = zip_longest(theirs, ours)
+    place = next(i for i, (word, other) in enumerate(pairs) if word != other)
+    if not theirs:
+        return f"end before its document {number} ({show(ours)})"
+    if not ours:
+        return f"go on where it ends, with document {number} ({show(theirs)})"
+    return (
+        f"differ in document {number} from word {place} on: {show(theirs)} instead of "
+        f"{show(ours)}"
+    )
+
+
+def read_misspelt(inputs: Inputs) -> Inputs | None:
+    """Give the same with a misspelt copy as gold corpus, if there is one: one in which
+    the same tokens have other words, and the same entities.
     """
     gold, misspelt, reader = inputs.gold, inputs.misspelt, inputs.predictions
     if misspelt is None:
@@ -210,7 +223,8 @@ def read_misspelt(inputs: Inputs) -> Inputs | None:
     copies = [doc for doc in misspelt.docs if len(get_reference(doc))]
     pairs = zip_longest(map(get_reference, copies), find_golds(gold.docs))
     for number, (copy, reference) in enumerate(pairs):
-        if copy is None or reference is None or not _are_alike(copy, reference):
+        tags = [doc and doc.to_array(_SHARED).tolist() for doc in (copy, reference)]
+        if tags[0] != tags[1]:
             raise ValueError(
                 f"'{misspelt.name}', the misspelt corpus, should have the documents, "
                 f"tokens and entities of the gold corpus '{gold.name}', but differs in "
@@ -226,34 +240,8 @@ def find_golds(golds: Iterable[Doc | Example]) -> list[Doc]:
 
 
 def get_reference(gold: Doc | Example) -> Doc:
-    """Give the gold doc.
-
-    RAISES (TypeError): If it is neither a Doc nor an Example.
-    """
+    """Give the gold doc; a TypeError if it is neither a Doc nor an Example."""
     return gold.reference if isinstance(gold, Example) else _check_doc(gold)
-
-
-def _holds_predictions(path: Path) -> bool:
-    if path.is_dir():
-        is_pipeline = (path / "meta.json").is_file()
-        return not is_pipeline and any(path.glob(f"*{FILE_TYPE}"))
-    return path.exists() and path.suffix not in _OF_PIPELINES
-
-
-def _make_examples(nlp: Language, golds: Iterable[Doc | Example]) -> Iterator[Example]:
-    corpus = DocBinCorpus("")
-    for gold in golds:
-        reference = get_reference(gold)
-        if not isinstance(gold, Example):
-            yield from corpus.make_examples(nlp, [reference])
-        elif len(reference):
-            words = [token.text for token in gold.predicted]
-            spaces = [bool(token.whitespace_) for token in gold.predicted]
-            yield Example(Doc(nlp.vocab, words=words, spaces=spaces), reference)
-
-
-def _are_alike(copy: Doc, gold: Doc) -> bool:
-    return np.array_equal(copy.to_array(_SHARED), gold.to_array(_SHARED))
 
 
 def _check_doc(doc: Any) -> Doc:
@@ -263,22 +251,3 @@ def _check_doc(doc: Any) -> Doc:
             f"one of type {type(doc).__name__}. A single Doc should stand in a list."
         )
     return doc
-
-
-def _describe(number: int, theirs: list[str], ours: list[str]) -> str:
-    """Say where the words of a doc differ first; no words mean no doc."""
-    if not theirs:
-        return f"end before its document {number} ({_show(ours, 0)})"
-    if not ours:
-        return f"go on where it ends, with document {number} ({_show(theirs, 0)})"
-    pairs = zip_longest(theirs, ours)
-    place = next(i for i, (word, other) in enumerate(pairs) if word != other)
-    return (
-        f"differ in document {number} from word {place} on: {_show(theirs, place)} "
-        f"instead of {_show(ours, place)}"
-    )
-
-
-def _show(words: list[str], place: int) -> str:
-    shown = words[place : place + _N_SHOWN]
-    return quote(" ".join(shown)) if shown else "its end"

@@ -14,11 +14,7 @@ from .scorer import KINDS
 _FORMULA = ("=", "+", "-", "@", "\t")
 
 _SCORES = {"p": "precision", "r": "recall", "f": "f1"}
-
-
-def _bound(*names: str) -> tuple[str, ...]:
-    return tuple(f"{name}_{bound}" for name in names for bound in ("low", "high"))
-
+_BOUNDS = tuple(f"{name}_{end}" for name in _SCORES.values() for end in ("low", "high"))
 
 #: Of entities, one row is about one of the kinds "all", "seen" and "unseen", under one
 #: scheme, and either an average, or a type. Scores are 0 to 1. Bounds stand beside the
@@ -26,13 +22,13 @@ def _bound(*names: str) -> tuple[str, ...]:
 #: no outcomes either. Cells are empty where there is nothing to say.
 OF_ENTITIES = (
     *("entities", "scheme", "average", "type", *_SCORES.values()),
-    *("support", *OUTCOMES, *_bound(*_SCORES.values())),
+    *("support", *OUTCOMES, *_BOUNDS),
 )
 
 #: Of categories, one row is about the accuracy, an average, or a label.
 OF_CATEGORIES = (
     *("average", "label", "accuracy", *_SCORES.values(), "support"),
-    *_bound("accuracy", *_SCORES.values()),
+    *("accuracy_low", "accuracy_high", *_BOUNDS),
 )
 
 
@@ -41,9 +37,6 @@ def to_csv(evaluation: Mapping[str, Any]) -> str:
 
     Names of types are for people and spreadsheets: control characters are escaped, and
     before what would be a formula there is an apostrophe.
-
-    evaluation (Mapping[str, Any]): What `evaluate` returns.
-    RETURNS (str): The table.
     """
     is_of_entities = "schemes" in evaluation
     text = StringIO()
@@ -63,50 +56,43 @@ def _list_entities(evaluation: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
                 continue
             row = {"entities": kind, "scheme": scheme}
             is_strict = scheme == "strict"
-            bounds = _name_bounds(evaluation, f"{prefix}_") if is_strict else {}
-            yield {**row, "average": micro, **_name_outcomes(total), **bounds}
+            bounds = _name(evaluation, f"{prefix}_") if is_strict else {}
+            yield {**row, "average": micro, **bounds, **_name(total)}
             for average in averages if is_strict else ():
                 scores = evaluation["averages"][kind][average]
-                yield {**row, "average": average, **_name_scores(scores)}
+                yield {**row, "average": average, **_name(scores)}
             for label, score in total["per_type"].items():
                 if is_strict:
-                    bounds = _name_bounds(evaluation[f"{prefix}_per_type"][label])
-                outcomes = _name_outcomes(score)
-                yield {**row, "type": _neutralise(label), **outcomes, **bounds}
+                    bounds = _name(evaluation[f"{prefix}_per_type"][label])
+                yield {**row, "type": _neutralise(label), **bounds, **_name(score)}
 
 
 def _list_categories(evaluation: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     support = evaluation[categories.SUPPORT]
     if not support:
         return
-    accuracy, bounds = evaluation["cats_acc"], evaluation["cats_acc_interval"] or ()
-    row = {"average": "accuracy", "accuracy": accuracy, "support": support}
-    yield {**row, **dict(zip(_bound("accuracy"), bounds, strict=False))}
+    low, high = evaluation["cats_acc_interval"] or (None, None)
+    yield {
+        **{"average": "accuracy", "accuracy": evaluation["cats_acc"]},
+        **{"support": support, "accuracy_low": low, "accuracy_high": high},
+    }
     for average in categories.AVERAGES:
-        prefix = f"cats_{average}_"
-        scores = _name_scores(evaluation, prefix) | _name_bounds(evaluation, prefix)
-        yield {"average": average, **scores}
+        yield {"average": average, **_name(evaluation, f"cats_{average}_")}
     for label, score in evaluation["cats_per_type"].items():
         row = {"label": _neutralise(label), "support": score["support"]}
-        yield {**row, **_name_scores(score), **_name_bounds(score)}
+        yield {**row, **_name(score)}
 
 
-def _name_scores(scores: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    return {name: scores[f"{prefix}{key}"] for key, name in _SCORES.items()}
-
-
-def _name_outcomes(scores: Mapping[str, Any]) -> dict[str, Any]:
-    outcomes = {name: scores[name] for name in OUTCOMES}
-    support = sum(outcomes.values()) - outcomes["spurious"]
-    return {**_name_scores(scores), "support": support, **outcomes}
-
-
-def _name_bounds(scores: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    bounds: dict[str, Any] = {}
+def _name(scores: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Name scores, their bounds and outcomes, those that there are, as columns."""
+    row = {name: scores[f"{prefix}{key}"] for key, name in _SCORES.items()}
     for key, name in _SCORES.items():
-        interval = scores[f"{prefix}{key}_interval"] or ()
-        bounds |= zip(_bound(name), interval, strict=False)
-    return bounds
+        interval = scores.get(f"{prefix}{key}_interval") or ()
+        row |= zip((f"{name}_low", f"{name}_high"), interval, strict=False)
+    if "correct" in scores:
+        row |= {name: scores[name] for name in OUTCOMES}
+        row["support"] = sum(row[name] for name in OUTCOMES if name != "spurious")
+    return row
 
 
 def _neutralise(label: str) -> str:

@@ -63,13 +63,9 @@ class Share(NamedTuple):
 
 @dataclass(frozen=True)
 class Table:
-    """A table of scores, counts and words.
+    """A table of text, numbers, and the types above.
 
-    title (str): What is in it.
-    header (Sequence[str]): Its columns.
-    rows (Sequence[Sequence[Any]]): Its rows: text, numbers, and the types above.
     aligns (str): "l" or "r" for each of the first columns; the others are to the right.
-    legend (str, optional): What there is to know about it.
     ranges (str): The columns, of one letter, whose bounds are columns where it is text.
     cut (int, optional): The longest header where it is text.
     shown (str): Where it stands: in "text", that is, in the terminal and in Markdown,
@@ -86,17 +82,15 @@ class Table:
     shown: str = "all"
 
     def to_text(self) -> TextTable:
-        """RETURNS (TextTable): The table with text in all of its cells."""
+        """Give the table with text in all of its cells."""
+        header = [_cut(name, self.cut or len(name)) for name in self.header]
+        header += [f"{name} from-to" for name in self.ranges]
         places = [self.header.index(name) for name in self.ranges]
         rows = [
-            (*row, *(_get_range(row[place]) for place in places)) for row in self.rows
+            tuple(map(str, (*row, *(_get_range(row[place]) for place in places))))
+            for row in self.rows
         ]
-        header = (
-            *(_cut(name, self.cut or len(name)) for name in self.header),
-            *(f"{name} from-to" for name in self.ranges),
-        )
-        text = [tuple(map(str, row)) for row in rows]
-        return TextTable(self.title, self.legend, header, text, self.aligns)
+        return TextTable(self.title, self.legend, header, rows, self.aligns)
 
 
 class Section(NamedTuple):
@@ -141,11 +135,7 @@ _CATEGORIES = (
 
 
 def make_sections(evaluation: Mapping[str, Any]) -> list[Section]:
-    """Show an evaluation as sections with tables, those that have rows.
-
-    evaluation (Mapping[str, Any]): What `evaluate` returns.
-    RETURNS (list[Section]): The sections.
-    """
+    """Show what `evaluate` returns as sections with tables, those that have rows."""
     is_of_entities = "schemes" in evaluation
     make = _show_entities if is_of_entities else _show_categories
     texts = {"scores": _ENTITIES if is_of_entities else _CATEGORIES}
@@ -158,14 +148,14 @@ def make_sections(evaluation: Mapping[str, Any]) -> list[Section]:
 
 def _show_entities(evaluation: Mapping[str, Any]) -> dict[str, Iterable[Table]]:
     totals = [
-        (kind.title(), *_get_scores(evaluation, f"{prefix}_", "support"))
-        for kind, prefix in KINDS.items()
+        (kind.title(), *_get_scores(evaluation, f"{p}_"), evaluation[f"{p}_support"])
+        for kind, p in KINDS.items()
     ]
     header = ("", *"PRF", "Support")
     return {
         "Scores": [Table("Entities", header, totals, ranges="PRF")],
-        "Comparison": _compare_kinds(evaluation, "comparison"),
-        "Misspelt": _compare_kinds(evaluation, "misspelt"),
+        "Comparison": _compare(evaluation, "comparison"),
+        "Misspelt": _compare(evaluation, "misspelt"),
         "Types": _show_division(evaluation, "type", "Type"),
         "Lengths": _show_division(evaluation, "length", "Tokens"),
         "Averages": [_show_by_kind(evaluation, "averages", "Averages over types")],
@@ -178,13 +168,13 @@ def _show_entities(evaluation: Mapping[str, Any]) -> dict[str, Iterable[Table]]:
 
 def _show_categories(evaluation: Mapping[str, Any]) -> dict[str, Iterable[Table]]:
     of_labels = [
-        (label, *_get_scores(score, "", "support"))
+        (label, *_get_scores(score), score["support"])
         for label, score in (evaluation["cats_per_type"] or {}).items()
     ]
     header = ("Label", *"PRF", "Support")
     return {
         "Scores": [_show_averages_of_labels(evaluation)],
-        "Comparison": _compare_averages_of_labels(evaluation),
+        "Comparison": _compare(evaluation, "comparison"),
         "Labels": [Table("Categories by label", header, of_labels, ranges="F")],
         "Matrix": _show_matrix(evaluation["matrix"]),
         "Errors": [_list_confusions(evaluation, "gold", "predicted")],
@@ -194,64 +184,40 @@ def _show_categories(evaluation: Mapping[str, Any]) -> dict[str, Iterable[Table]
 # Entities.
 
 
-def _compare_kinds(evaluation: Mapping[str, Any], key: str) -> Iterator[Table]:
-    """Compare with another pipeline, or with itself on the misspelt corpus."""
-    comparison = evaluation[key]
-    if comparison is None:
-        return
-    rows = [
-        (
-            kind.title(),
-            letter.upper(),
-            *_subtract(evaluation[f"{prefix}_{letter}"], comparison[kind][letter]),
-        )
-        for kind, prefix in KINDS.items()
-        if comparison[kind] is not None
-        for letter in "prf"
-    ]
-    other, legend = "Other", None
-    title = f"Against {comparison.get('model')}"
-    if key == "misspelt":
-        title, other = f"Against itself on {comparison['corpus']}", "Misspelt"
-        legend = "entities are seen or unseen by the words of the gold corpus"
-    header = ("", "", "This", other, *_DIFFERENCE)
-    yield Table(title, header, rows, "ll", legend)
-
-
 def _show_division(
     evaluation: Mapping[str, Any], division: str, heading: str
 ) -> Iterator[Table]:
     """Show the scores of each type or length, for each kind of entities."""
     key, comparison = f"per_{division}", evaluation["comparison"]
     parts = {kind: evaluation[f"{KINDS[kind]}_{key}"] or {} for kind in KINDS}
-    rows = [
-        (name, kind.title(), *_get_scores(parts[kind].get(name, {}), "", "support"))
-        for name in sorted(parts["all"])
-        for kind in KINDS
-    ]
+    rows = []
+    for name in sorted(parts["all"]):
+        for kind, part in parts.items():
+            scores = part.get(name, {"support": 0})
+            rows.append((name, kind.title(), *_get_scores(scores), scores["support"]))
     legend = None
     if division == "length":
         legend = "a prediction is as long as it is, right or wrong"
     header = (heading, "", *"PRF", "Support")
     yield Table(f"Entities by {division}", header, rows, "ll", legend, ranges="F")
     if comparison is not None:
-        differences = [
-            (name, *_subtract(parts["all"][name]["f"], row["f"]))
+        compared = [
+            ((name,), parts["all"][name]["f"], row["f"])
             for name, row in comparison[key].items()
             if row is not None
         ]
         title = f"By {division}, against {comparison['model']}"
-        header = (division.title(), "This F", "Other F", *_DIFFERENCE)
-        yield Table(title, header, differences)
+        columns = ("This F", "Other F")
+        yield _show_differences(title, (division.title(),), compared, columns)
 
 
 def _show_by_kind(evaluation: Mapping[str, Any], key: str, title: str) -> Table:
     """Show averages or schemes, for the kinds of which there are gold entities."""
     outcomes = OUTCOMES if key == "schemes" else ()
-    kinds = [kind for kind in KINDS if evaluation[f"{KINDS[kind]}_support"]]
     rows = [
         (kind.title(), name, *_get_scores(score), *(score[n] for n in outcomes))
-        for kind in kinds
+        for kind, prefix in KINDS.items()
+        if evaluation[f"{prefix}_support"]
         for name, score in evaluation[key][kind].items()
     ]
     if not outcomes:
@@ -264,30 +230,23 @@ def _show_by_kind(evaluation: Mapping[str, Any], key: str, title: str) -> Table:
 
 def _show_groups(evaluation: Mapping[str, Any]) -> Iterator[Table]:
     for name, groups in evaluation["groups"].items():
-        title, texts = GROUPINGS[name].title, GROUPINGS[name].groups
+        title, texts = GROUPINGS[name]
         rows = [
-            (
-                texts[each["group"]],
-                Score(each["recall"], each["interval"]),
-                each["support"],
-            )
-            for each in groups
+            (texts[g["group"]], Score(g["recall"], g["interval"]), g["support"])
+            for g in groups
         ]
         yield Table(title, ("", "R", "Support"), rows, ranges="R")
-        cells = [
-            {
-                label: f"{(part['recall'] or 0) * 100:.1f} of {part['support']}"
-                for label, part in each["per_type"].items()
-                if part["support"]
-            }
-            for each in groups
-        ]
         by_type = [
-            (label, *(column.get(label, "") for column in cells))
+            (label, *(_show_part(each["per_type"][label]) for each in groups))
             for label in groups[0]["per_type"]
         ]
         header = ("Type", *(text for text, *_ in rows))
         yield Table(f"{title}, by type", header, by_type, shown="page")
+
+
+def _show_part(part: Mapping[str, Any]) -> str:
+    support = part["support"]
+    return f"{part['recall'] * 100:.1f} of {support}" if support else ""
 
 
 def _show_chunks(evaluation: Mapping[str, Any]) -> Iterator[Table]:
@@ -303,18 +262,16 @@ def _show_chunks(evaluation: Mapping[str, Any]) -> Iterator[Table]:
     yield Table("Tokens by chunk tag", header, rows, legend=legend)
     if parts:
         alone = [
-            (tag, Score(chunk["recall"]), *_subtract_parts(chunk))
+            [tag, Score(chunk["recall"])]
+            + [
+                Change(None if part is None else part - chunk["recall"])
+                for part in chunk["parts"].values()
+            ]
             for tag, chunk in chunks.items()
         ]
         legend = "difference in recall, with zeros in place of all other parts"
         header = ("Tag", "R", *parts)
         yield Table("Parts of the encoder alone", header, alone, legend=legend)
-
-
-def _subtract_parts(chunk: Mapping[str, Any]) -> list[Change]:
-    whole = chunk["recall"]
-    parts = chunk["parts"].values()
-    return [Change(None if whole is None else part - whole) for part in parts]
 
 
 # Categories.
@@ -323,11 +280,10 @@ def _subtract_parts(chunk: Mapping[str, Any]) -> list[Change]:
 def _show_averages_of_labels(evaluation: Mapping[str, Any]) -> Table:
     # precision, recall and F1 of the accuracy are equal
     accuracy = Score(evaluation["cats_acc"], evaluation["cats_acc_interval"])
-    rows: list[Sequence[Any]] = [
-        (name_accuracy(evaluation).capitalize(), "", "", accuracy)
+    rows = [
+        (name_accuracy(evaluation).capitalize(), "", "", accuracy),
+        *((a.title(), *_get_scores(evaluation, f"cats_{a}_")) for a in AVERAGES),
     ]
-    for average in AVERAGES:
-        rows.append((average.title(), *_get_scores(evaluation, f"cats_{average}_")))
     legend = f"Documents: {evaluation['cats_support']:,}"
     threshold = evaluation["setting"]["threshold"]
     if threshold is not None:
@@ -335,41 +291,24 @@ def _show_averages_of_labels(evaluation: Mapping[str, Any]) -> Table:
     return Table("Categories", ("", *"PRF"), rows, legend=legend, ranges="PRF")
 
 
-def _compare_averages_of_labels(evaluation: Mapping[str, Any]) -> Iterator[Table]:
-    comparison = evaluation["comparison"]
-    if comparison is None:
-        return
-    names = {"cats_acc": (name_accuracy(evaluation).capitalize(), "")}
-    for average in AVERAGES:
-        names |= {f"cats_{average}_{k}": (average.title(), k.upper()) for k in "prf"}
-    rows = [
-        (*name, *_subtract(evaluation[key], comparison[key]))
-        for key, name in names.items()
-        if comparison[key] is not None
-    ]
-    header = ("", "", "This", "Other", *_DIFFERENCE)
-    yield Table(f"Against {comparison['model']}", header, rows, "ll")
-
-
 def _show_matrix(matrix: Mapping[str, Any] | None) -> Iterator[Table]:
     if matrix is None:
         return
     labels = [show_controls(label) for label in matrix["labels"]]
     most = max(map(max, matrix["counts"])) or 1
-    nones = ["none"] if any(matrix["unpredicted"]) else []
-    counted = zip(labels, matrix["counts"], matrix["unpredicted"], strict=True)
     rows = [
-        (
-            label,
-            *(Share(n, n / most) for n in counts),
-            *([unpredicted] if nones else []),
-        )
-        for label, counts, unpredicted in counted
+        [label, *(Share(n, n / most) for n in counts)]
+        for label, counts in zip(labels, matrix["counts"], strict=True)
     ]
+    header = ["Gold", *labels]
+    if any(matrix["unpredicted"]):
+        header.append("none")
+        for row, n in zip(rows, matrix["unpredicted"], strict=True):
+            row.append(n)
     room = (_WIDTH - max(map(len, labels))) // (len(labels) + 1) - _GAP
     yield Table(
         "Confusion matrix",
-        ("Gold", *labels, *nones),
+        header,
         rows,
         legend="A row for each gold label, a column for each predicted one",
         cut=max(_LEAST_LABEL, room),
@@ -378,6 +317,57 @@ def _show_matrix(matrix: Mapping[str, Any] | None) -> Iterator[Table]:
 
 
 # Both.
+
+
+def _compare(evaluation: Mapping[str, Any], key: str) -> Iterator[Table]:
+    """Compare with another pipeline, or with itself on the misspelt corpus."""
+    comparison = evaluation[key]
+    if comparison is None:
+        return
+    if "schemes" in evaluation:
+        compared = [
+            ((kind.title(), k.upper()), evaluation[f"{prefix}_{k}"], row)
+            for kind, prefix in KINDS.items()
+            for k, row in (comparison[kind] or {}).items()
+        ]
+    else:
+        names = {"cats_acc": (name_accuracy(evaluation).capitalize(), "")}
+        for average in AVERAGES:
+            names |= {
+                f"cats_{average}_{k}": (average.title(), k.upper()) for k in "prf"
+            }
+        compared = [(names[k], evaluation[k], comparison[k]) for k in names]
+    if key == "comparison":
+        yield _show_differences(f"Against {comparison['model']}", ("", ""), compared)
+    else:
+        title = f"Against itself on {comparison['corpus']}"
+        legend = "entities are seen or unseen by the words of the gold corpus"
+        columns = ("This", "Misspelt")
+        yield _show_differences(title, ("", ""), compared, columns, legend)
+
+
+def _show_differences(
+    title: str,
+    headings: Sequence[str],
+    compared: Iterable[tuple[Sequence[str], float | None, Mapping[str, Any] | None]],
+    columns: Sequence[str] = ("This", "Other"),
+    legend: str | None = None,
+) -> Table:
+    """Show differences: their first cells, our scores, and what was compared."""
+    rows = [
+        (
+            *cells,
+            Score(this),
+            Score(row["other"]),
+            Change(row["difference"]),
+            Range(row["interval"]),
+            f"{row['p_value']:.4f}",
+        )
+        for cells, this, row in compared
+        if row is not None
+    ]
+    header = (*headings, *columns, "Difference", "From-to", "p")
+    return Table(title, header, rows, "l" * len(headings), legend)
 
 
 def _list_confusions(evaluation: Mapping[str, Any], *keys: str) -> Table:
@@ -405,16 +395,16 @@ def _quote(example: Mapping[str, Any], room: int) -> str:
     marks = [*example["gold"], *example["predicted"]]
     if not marks or isinstance(marks[0], str):
         return _cut(" ".join(show_controls(text).split()), _QUOTED)
-    room = max(_LEAST_QUOTED, room)
+    room = max(_LEAST_QUOTED, room) - 2
     wrong = [mark for mark in marks if mark["is_error"]]
     start, end = min(m["start"] for m in wrong), max(m["end"] for m in wrong)
-    before, error, after = (
-        show_controls(part) for part in (text[:start], text[start:end], text[end:])
+    before, error, after = map(
+        show_controls, (text[:start], text[start:end], text[end:])
     )
     error = " ".join(error.split())
-    if len(error) > room - 2:
-        return f"[{error[: room - 3]}…]"
-    margin = (room - 2 - len(error)) // 2
+    if len(error) > room:
+        return f"[{_cut(error, room)}]"
+    margin = (room - len(error)) // 2
     before = before[max(0, len(before) - margin) :]
     return " ".join(f"{before}[{error}]{after[:margin]}".split())
 
@@ -423,24 +413,11 @@ def _cut(text: str, length: int) -> str:
     return text if len(text) <= length else f"{text[: length - 1]}…"
 
 
-def _get_scores(
-    scores: Mapping[str, Any], prefix: str = "", support: str | None = None
-) -> list[Any]:
-    """Get precision, recall and F1 with their intervals, and their support."""
+def _get_scores(scores: Mapping[str, Any], prefix: str = "") -> list[Score]:
+    """Get precision, recall and F1 with their intervals."""
     names = [f"{prefix}{key}" for key in "prf"]
-    found = [Score(scores.get(name), scores.get(f"{name}_interval")) for name in names]
-    return [*found, scores.get(f"{prefix}{support}", 0)] if support else found
+    return [Score(scores.get(name), scores.get(f"{name}_interval")) for name in names]
 
 
 def _get_range(cell: Any) -> Any:
     return Range(cell.interval) if isinstance(cell, Score) else cell
-
-
-#: The columns of a `Difference`, behind those of two scores.
-_DIFFERENCE = ("Difference", "From-to", "p")
-
-
-def _subtract(this: float | None, row: Mapping[str, Any]) -> tuple[Any, ...]:
-    """Show a score, another pipeline's, and the `Difference`."""
-    change, bounds = Change(row["difference"]), Range(row["interval"])
-    return Score(this), Score(row["other"]), change, bounds, f"{row['p_value']:.4f}"

@@ -11,7 +11,7 @@ from spacy.tokens import Doc
 from spacy.training import Example
 
 from ..components.text_regressor import TextRegressor
-from .sources import get_reference
+from .sources import find_golds
 
 #: Named entities, and categories of documents. Named after spaCy's components.
 NER, TEXTCAT = "ner", "textcat"
@@ -21,9 +21,8 @@ _SAY = "Say which to evaluate with 'task' (--task): 'ner' or 'textcat'."
 
 @dataclass(frozen=True, kw_only=True)
 class Classes:
-    """What a text classifier may predict.
+    """The labels that a text classifier may predict.
 
-    labels (Sequence[str]): Its labels.
     exclusive (bool): Whether it predicts one label for each document, that of the
         highest score, as spaCy's `textcat`, or any number, as `textcat_multilabel`.
     threshold (float): The least score of a predicted label, where labels are not
@@ -43,8 +42,7 @@ class Classes:
 def find_task(nlp: Language, *, remedy: str = "Leave one of them out.") -> str:
     """Say what a pipeline is to be evaluated on, by its components.
 
-    remedy (str): What to do about a pipeline that sets both, for the error.
-    RAISES (ValueError): If it sets both entities and categories.
+    remedy (str): What an error says to do about a pipeline that sets both.
     RETURNS (str): "textcat" if it has a text classifier of spaCy's, else "ner": any
         component may set entities.
     """
@@ -62,12 +60,8 @@ def find_task(nlp: Language, *, remedy: str = "Leave one of them out.") -> str:
 def choose_task(
     task: str | None, pipelines: Sequence[Language], golds: Iterable[Doc | Example]
 ) -> str:
-    """Say what is to be evaluated.
-
-    task (str, optional): "ner" or "textcat", if somebody has said it.
-    golds (Iterable[Doc | Example]): The gold docs, which are asked where there are no
-        pipelines.
-    RAISES (ValueError): If it is another task, or can't be told.
+    """Say what is to be evaluated: what somebody has said, or else the components of
+    pipelines, or where there are none, the annotation of the gold docs.
     """
     if task is not None:
         if task not in (NER, TEXTCAT):
@@ -75,7 +69,9 @@ def choose_task(
         return task
     found = {find_task(nlp, remedy=_SAY) for nlp in pipelines}
     if not pipelines:
-        found = _find_annotated(map(get_reference, golds))
+        docs = find_golds(golds)
+        found |= {NER for doc in docs if doc.has_annotation("ENT_IOB")}
+        found |= {TEXTCAT for doc in docs if doc.cats}
     if len(found) > 1:
         what = "The pipelines are of both" if pipelines else "The gold corpus has both"
         raise ValueError(f"{what} entities and categories. {_SAY}")
@@ -83,10 +79,8 @@ def choose_task(
 
 
 def find_classes(nlp: Language) -> Classes:
-    """Say what the text classifier of a pipeline may predict.
-
-    RAISES (ValueError): If it has none of spaCy's, or several, or one that predicts
-        numbers, as `text_regressor` does.
+    """Say what the text classifier of a pipeline may predict, if it has just one of
+    spaCy's, and none that predicts numbers, as `text_regressor` does.
     """
     names = _find_classifiers(nlp)
     if len(names) != 1:
@@ -108,17 +102,6 @@ def find_classes(nlp: Language) -> Classes:
         exclusive=not isinstance(pipe, MultiLabel_TextCategorizer),
         threshold=pipe.cfg["threshold"],
     )
-
-
-def _find_annotated(docs: Iterable[Doc]) -> set[str]:
-    has_annotation = {
-        NER: lambda doc: doc.has_annotation("ENT_IOB"),
-        TEXTCAT: lambda doc: bool(doc.cats),
-    }
-    found = set()
-    for doc in filter(len, docs):  # one without tokens has all annotation
-        found |= {task for task, is_in in has_annotation.items() if is_in(doc)}
-    return found
 
 
 def _find_classifiers(nlp: Language) -> list[str]:

@@ -1,6 +1,6 @@
 """What a reader of an evaluation should know before its figures."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from .groups import LONG
@@ -12,102 +12,84 @@ def find_warnings(evaluation: Mapping[str, Any]) -> list[str]:
     evaluation (Mapping[str, Any]): What `evaluate` returns, without warnings.
     RETURNS (list[str]): Sentences, the most important first.
     """
-    find = _find_of_entities if "schemes" in evaluation else _find_of_categories
-    return list(find(evaluation))
-
-
-def _find_of_entities(evaluation: Mapping[str, Any]) -> Iterator[str]:
-    setting = evaluation["setting"]
-    test, n_read = setting["test"], setting["documents_read"]
-    nothing = list(_find_nothing(setting, "entity"))
-    if not nothing and not evaluation["ents_support"]:
-        nothing = [f"There is not one gold entity in the {_count(n_read)} of '{test}'."]
-    yield from nothing or _find_in_predictions(evaluation)
-    if not setting["train_entities"]:
-        yield (
+    setting, comparison = evaluation["setting"], evaluation["comparison"]
+    found = [_find_nothing(evaluation) or _find_unknown(evaluation)]
+    if setting.get("train_entities") == 0:
+        found.append(
             f"The training corpus '{setting['train']}' has no entities, so that all "
             "count as unseen."
         )
-    yield from _find_shared(setting)
-    comparison = evaluation["comparison"]
-    if comparison is not None and not evaluation["ents_support"]:
-        yield (
+    found.append(_find_shared(setting))
+    if comparison is not None and evaluation.get("ents_support") == 0:
+        found.append(
             f"There is no comparison with '{comparison['model']}', since there are no "
             "gold entities."
         )
-
-
-def _find_of_categories(evaluation: Mapping[str, Any]) -> Iterator[str]:
-    setting = evaluation["setting"]
-    yield from list(_find_nothing(setting, "category")) or _find_in_labels(evaluation)
-    if setting["shared"] is not None:
-        yield from _find_shared(setting)
     if setting["documents"]:
-        yield from map(_tell_assumed, setting["assumed"])
+        found += map(_tell_assumed, setting.get("assumed", ()))
+    return [text for text in found if text is not None]
 
 
-def _find_nothing(setting: Mapping[str, Any], annotation: str) -> Iterator[str]:
+def _find_nothing(evaluation: Mapping[str, Any]) -> str | None:
+    setting = evaluation["setting"]
     test, n_read = setting["test"], setting["documents_read"]
     if not n_read:
-        yield f"The gold corpus '{test}' holds no documents."
-    elif not setting["documents"]:
-        yield f"None of the {_count(n_read)} in '{test}' has {annotation} annotation."
+        return f"The gold corpus '{test}' holds no documents."
+    documents = "1 document" if n_read == 1 else f"{n_read:,} documents"
+    if not setting["documents"]:
+        annotation = "entity" if "schemes" in evaluation else "category"
+        return f"None of the {documents} in '{test}' has {annotation} annotation."
+    if evaluation.get("ents_support") == 0:
+        return f"There is not one gold entity in the {documents} of '{test}'."
+    return None
 
 
-def _count(n_documents: int) -> str:
-    return "1 document" if n_documents == 1 else f"{n_documents:,} documents"
-
-
-def _find_in_predictions(evaluation: Mapping[str, Any]) -> Iterator[str]:
-    """Look at the labels, if no entity was found.
-
-    All predictions are errors then, and stand in the confusions.
-    """
-    setting, errors = evaluation["setting"], evaluation["confusions"]
-    gold, predicted = (
-        {error[key] for error in errors} - {None} for key in ("gold", "predicted")
-    )
-    if evaluation["ents_r"] or gold & predicted:
-        return
-    if predicted:
-        yield (
-            "The pipeline and the gold corpus have no type of entity in common: "
-            f"'{setting['model']}' predicts {', '.join(sorted(predicted))}, and "
-            f"'{setting['test']}' has {', '.join(sorted(gold))}."
-        )
-    else:
-        yield (
-            f"'{setting['model']}' predicts not one entity. A component that sets "
-            "doc.ents, such as 'ner', should be in the pipeline."
-        )
-
-
-def _find_in_labels(evaluation: Mapping[str, Any]) -> Iterator[str]:
+def _find_unknown(evaluation: Mapping[str, Any]) -> str | None:
     """Look for labels that can't be found, as those spelt otherwise in training."""
-    setting, per_type = evaluation["setting"], evaluation["cats_per_type"]
-    unknown = set(per_type).difference(setting["labels"])
-    missed = sorted(label for label in unknown if per_type[label]["support"])
-    if missed:
-        yield (
-            f"'{setting['test']}' has labels that '{setting['model']}' does not know, "
-            f"so that all their documents are missed: {', '.join(missed)}. It knows "
-            f"{', '.join(setting['labels']) or 'none'}."
+    setting, errors = evaluation["setting"], evaluation["confusions"]
+    model, test = setting["model"], setting["test"]
+    if "schemes" not in evaluation:
+        per_type, known = evaluation["cats_per_type"], setting["labels"]
+        gold = {label for label, score in per_type.items() if score["support"]}
+        if missed := sorted(gold.difference(known)):
+            return (
+                f"'{test}' has labels that '{model}' does not know, so that all their "
+                f"documents are missed: {', '.join(missed)}. It knows "
+                f"{', '.join(known) or 'none'}."
+            )
+    elif not evaluation["ents_r"]:  # so that all predictions are errors
+        gold, predicted = (
+            {error[key] for error in errors} - {None} for key in ("gold", "predicted")
         )
+        if not predicted:
+            return (
+                f"'{model}' predicts not one entity. A component that sets doc.ents, "
+                "such as 'ner', should be in the pipeline."
+            )
+        if not gold & predicted:
+            return (
+                "The pipeline and the gold corpus have no type of entity in common: "
+                f"'{model}' predicts {', '.join(sorted(predicted))}, and '{test}' has "
+                f"{', '.join(sorted(gold))}."
+            )
+    return None
 
 
-def _find_shared(setting: Mapping[str, Any]) -> Iterator[str]:
+def _find_shared(setting: Mapping[str, Any]) -> str | None:
     """Look for documents that the pipeline was trained on.
 
     Short ones may be equal by chance, unless they are half of the corpus.
     """
-    shared, n_read = setting["shared"], setting["documents_read"]
-    n_shared, of = shared["long_documents"], shared["of_long_documents"]
-    length = f" of {LONG} tokens or more"
-    if not n_shared:
-        n_shared, of, length = shared["documents"], n_read, ""
-        if not n_read or n_shared * 2 < n_read:
-            return
-    yield (
+    shared, of = setting["shared"], setting["documents_read"]
+    if shared is None or not of:
+        return None
+    n_shared, length = shared["documents"], ""
+    if shared["long_documents"]:
+        n_shared, of = shared["long_documents"], shared["of_long_documents"]
+        length = f" of {LONG} tokens or more"
+    elif n_shared * 2 < of:
+        return None
+    return (
         f"{n_shared:,} of the {of:,} documents{length} in '{setting['test']}' "
         f"({n_shared / of:.1%}) stand word for word in the training corpus "
         f"'{setting['train']}' too: scores are better than they would be on documents "

@@ -10,15 +10,19 @@ Theorem 4.1, for one hash. Miranda et al., "Multi hash embeddings in spaCy", §3
 several; it counts n^k codes, as if order mattered, and misprints its example.
 """
 
+from bisect import bisect_left
 from collections.abc import Iterator
 from math import comb, expm1, factorial, log1p, prod
 
+# No table is nearly as large.
+_MOST_ROWS = 2**62
+
 
 def code_collision_probability(values: int, rows: int, num_hashes: int) -> float:
-    """Give the probability that a value shares its whole code with another.
+    """Give the exact probability that a value shares its whole code with another.
 
-    It is exact. For many rows and few collisions it is near k! V / n^k: k! times what
-    the report's §3.2 has, since orders of the same rows collide.
+    For many rows and few collisions it is near k! V / n^k: k! times what the report's
+    §3.2 has, since orders of the same rows collide.
 
     values (int): How many distinct values there are, V.
     rows (int): Rows of the table, n.
@@ -37,52 +41,35 @@ def code_collision_probability(values: int, rows: int, num_hashes: int) -> float
 
 
 def expected_colliding(values: int, rows: int, num_hashes: int) -> float:
-    """Give how many values are expected to share their whole code with another.
-
-    Svenstrup et al., equation 3. See `code_collision_probability`.
-    """
+    """Give how many values are expected to share their whole code: equation 3."""
     return values * code_collision_probability(values, rows, num_hashes)
 
 
 def expected_sharing_codes(values: int, codes: int) -> float:
     """Give how many values are expected to share one of equally likely codes.
 
-    Svenstrup et al., theorem 4.1, for codes of any kind.
-
-    values (int): How many distinct values there are, V.
-    codes (int): How many codes there are, n.
-    RETURNS (float): V (1 - (1 - 1/n)^(V-1)).
+    Theorem 4.1, for codes of any kind: V (1 - (1 - 1/n)^(V-1)).
     """
     return values * _meets_another(1 / codes, values)
 
 
 def expected_rows_reached(values: int, rows: int, num_hashes: int) -> float:
-    """Give how many rows of a table are expected to be used by any value.
-
-    RETURNS (float): n (1 - (1 - 1/n)^(k V)).
-    """
+    """Give how many rows are expected to be used: n (1 - (1 - 1/n)^(k V))."""
     if rows == 1:
         return float(values > 0)
     return -rows * expm1(num_hashes * values * log1p(-1 / rows))
 
 
 def fewest_rows(values: int, num_hashes: int, max_colliding: float) -> int:
-    """Find the smallest table that keeps expected collisions within a bound.
+    """Find the least number of rows that keeps expected collisions within a bound.
 
     max_colliding (float): How many values may share their whole code, above 0.
-    RETURNS (int): The least number of rows for which `expected_colliding` is no more.
     """
-    high = 1
-    while expected_colliding(values, high, num_hashes) > max_colliding:
-        high *= 2
-    low = high // 2
-    while high - low > 1:
-        middle = (low + high) // 2
-        if expected_colliding(values, middle, num_hashes) > max_colliding:
-            low = middle
-        else:
-            high = middle
-    return high
+
+    def is_enough(rows: int) -> bool:
+        return expected_colliding(values, rows, num_hashes) <= max_colliding
+
+    return 1 + bisect_left(range(1, _MOST_ROWS), True, key=is_enough)
 
 
 def _meets_another(probability: float, values: int) -> float:

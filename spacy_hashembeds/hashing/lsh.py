@@ -64,12 +64,11 @@ class Ngrams(NamedTuple):
 
 
 def find_ngrams(words: Sequence[str], ngram_size: int) -> Ngrams:
-    """Find the sequences of 1 to `ngram_size` characters of each word.
+    """Find the sequences of 1 to `ngram_size` characters of each word, repeated or not.
 
     words (Sequence[str]): Words, of whose characters the first ones count: a thousand
         for n-grams of up to four.
     ngram_size (int): How many characters an n-gram has at most, 1 to `MAX_NGRAMS`.
-    RETURNS (Ngrams): An n-gram is there as often as it is in the word.
     """
     max_chars = MAX_NGRAMS // ngram_size
     cut = [word[:max_chars] for word in words]
@@ -96,9 +95,8 @@ def _sum_by_word(values: NDArray, lengths: NDArray) -> NDArray:
 
 
 def find_bits(ngrams: Ngrams, num_bits: int, seed: int) -> NDArray:
-    """Say on which sides of random hyperplanes words lie.
+    """Say on which sides of `num_bits` random hyperplanes words lie.
 
-    num_bits (int): How many hyperplanes there are, 1 or more.
     seed (int): Other seeds are other hyperplanes. An unsigned 64-bit integer.
     RETURNS (NDArray): For each word a 1 where the product of its counts of n-grams and
         the hyperplane is 0 or more, eight to a byte, the first bit the highest.
@@ -120,7 +118,6 @@ def find_bits(ngrams: Ngrams, num_bits: int, seed: int) -> NDArray:
 def make_planes(keys: NDArray, num_bits: int, seed: int) -> NDArray:
     """Generate the components that hyperplanes have for n-grams.
 
-    keys (NDArray): The n-grams. *Shape:* `(n,)`, uint64.
     RETURNS (NDArray): As if drawn from the normal distribution, times 1000 and rounded,
         so that sums are exact. *Shape:* `(n, num_bits)`, float32.
     """
@@ -139,8 +136,6 @@ def find_rows(
     These are rotations of one, which is generated: that of row i has for an n-gram what
     stands i places behind the n-gram's own on a circle of random numbers.
 
-    n_rows (int): How many vectors there are, 1 or more.
-    seed (int): Other seeds are other vectors.
     counted (NDArray, optional): The n-grams that count, in ascending order: each has
         its own place. If None, any n-gram has one of 65,536, or more for more rows.
     RETURNS (NDArray): *Shape:* `(words,)`, uint32. 0 for words without n-grams.
@@ -150,7 +145,10 @@ def find_rows(
     turns = np.lib.stride_tricks.sliding_window_view(
         np.concatenate([circle, circle[:n_rows]]), n_rows
     )
-    places = _find_places(ngrams.keys, size, counted)
+    if counted is None:
+        places = (ngrams.keys % np.uint64(size)).astype("int64")
+    else:
+        places = find_in_order(counted, ngrams.keys)
     rows = np.zeros(len(ngrams.lengths), dtype="uint32")
     for words, chosen in _split_by_length(ngrams.lengths, _BLOCK // n_rows):
         rows[words] = _sum_turns(turns, places[chosen]).argmax(axis=1)
@@ -158,33 +156,21 @@ def find_rows(
 
 
 def find_in_order(counted: NDArray, keys: NDArray) -> NDArray:
-    """Find where keys stand, or would, among some in ascending order. *Shape:* `(n,)`.
-
-    Once for each distinct one, in their order: most of a search is to wait for memory.
-    """
+    """Find where keys stand, or would, among some that are sorted. *Shape:* `(n,)`."""
     if len(keys) < _FEW_KEYS:
         return np.searchsorted(counted, keys)
+    # once for each, in their order: most of a search is to wait for memory
     distinct, copies = np.unique(keys, return_inverse=True)
     return np.searchsorted(counted, distinct)[copies]
 
 
 @lru_cache(maxsize=8)
 def _make_circle(size: int, seed: int) -> NDArray:
-    """Generate the numbers of the circle.
-
-    RETURNS (NDArray): As if drawn from the normal distribution, times 2¹⁶. *Shape:*
-        `(size,)`, int32.
-    """
+    """Generate the numbers of the circle, times 2¹⁶. *Shape:* `(size,)`, int32."""
     start = _mix(np.array([seed], dtype="uint64"))
     drawn = _mix(start + np.arange(1, size + 1, dtype="uint64") * _GOLDEN)
     uniform = ((drawn >> np.uint64(32)).astype("float64") + 0.5) / 2**32
     return _round_quantiles(uniform.tolist(), _CIRCLE_SCALE, "int32")
-
-
-def _find_places(keys: NDArray, size: int, counted: NDArray | None) -> NDArray:
-    if counted is None:
-        return (keys % np.uint64(size)).astype("int64")
-    return find_in_order(counted, keys)
 
 
 def _split_blocks(ngrams: Ngrams, size: int) -> Iterator[tuple[slice, Ngrams]]:
@@ -203,8 +189,7 @@ def _split_blocks(ngrams: Ngrams, size: int) -> Iterator[tuple[slice, Ngrams]]:
 def _split_by_length(lengths: NDArray, size: int) -> Iterator[tuple[NDArray, NDArray]]:
     """Cut words that have n-grams into blocks of some n-grams, equally many a word.
 
-    YIELDS (tuple): The numbers of the words, and those of their n-grams. *Shapes:*
-        `(w,)` and `(w, length)`.
+    YIELDS (tuple): Numbers of words, `(w,)`, and of their n-grams, `(w, length)`.
     """
     starts = lengths.cumsum() - lengths
     (words,) = np.nonzero(lengths)
@@ -219,11 +204,7 @@ def _split_by_length(lengths: NDArray, size: int) -> Iterator[tuple[NDArray, NDA
 
 
 def _sum_turns(turns: NDArray, places: NDArray) -> NDArray:
-    """Sum the turns at the places of each word.
-
-    places (NDArray): *Shape:* `(words, n)`.
-    RETURNS (NDArray): *Shape:* `(words, rows)`, int32.
-    """
+    """Sum the turns at the `n` places of each word. *Shape:* `(words, rows)`."""
     step = max(1, _BLOCK // turns.shape[1])
     sums = turns[places[:, :step]].sum(axis=1, dtype="int32")
     for first in range(step, places.shape[1], step):  # of a word that is very long

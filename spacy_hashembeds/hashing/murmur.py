@@ -13,11 +13,7 @@ _SEED_STEP = 0x9E3779B1
 
 
 def find_rows(ops: Ops, ids: Any, *, seed: int, num_hashes: int, rows: int) -> Any:
-    """Find the rows of each integer: row k of x is `murmur(x, seed)[k] % rows`.
-
-    rows (int): Rows of the table.
-    RETURNS (Any): *Shape:* `(n, num_hashes)`, uint32; int32 if there are no integers.
-    """
+    """Find the rows of each integer in a table of `rows`: its hashes modulo `rows`."""
     return hash_keys(ops, ids, seed=seed, num_hashes=num_hashes) % rows
 
 

@@ -1,5 +1,6 @@
 """How many rows a table may have for hashing to reach them all."""
 
+from bisect import bisect_right
 from math import exp, log1p
 
 import numpy as np
@@ -27,11 +28,8 @@ def count_reached_rows(hashes: NDArray, most: int) -> int:
     A row is reached if it is some hash modulo the number of rows. The largest number is
     searched downwards, from where so many rows are reached by chance once in a hundred
     thousand times: a larger one that also would do is missed no more than once in a
-    thousand tables.
-
-    Of more than 100,000 hashes the search begins lower, so that it ends within a few
-    seconds. All rows are reached then too, but a table with up to a tenth more might
-    have done.
+    thousand tables. Of more than 100,000 hashes the search begins lower, to end within
+    a few seconds: a table with up to a tenth more rows might have done then.
 
     hashes (NDArray): Any shape, uint32, one or more.
     most (int): The most rows that the table may have, 1 or more.
@@ -63,23 +61,14 @@ def _are_reached(hashes: NDArray, rows: int) -> bool:
 
 def _find_start(n_hashes: int, most: int) -> int:
     """Find the most rows of which hashes miss few: n hashes miss r·exp(-n/r) of r."""
-    most_missed = _count_most_missed(n_hashes)
-    low, high = 1, min(most, n_hashes)
-    while low < high:
-        middle = (low + high + 1) // 2
-        if middle * exp(-n_hashes / middle) <= most_missed:
-            low = middle
-        else:
-            high = middle - 1
-    return low
+    most_missed: float = _MOST_MISSED
+    if n_hashes > _MOST_SEARCHED:
+        # where m are missed on average, one of exp(m) tables misses none: so many are
+        # tried
+        most_missed = log1p(_WORK / n_hashes)
 
+    def count_missed(rows: int) -> float:
+        return rows * exp(-n_hashes / rows)
 
-def _count_most_missed(n_hashes: int) -> float:
-    """Say how many rows may be missed where the search begins.
-
-    Where m are missed on average, none is in one of exp(m) tables, which is how many
-    are tried.
-    """
-    if n_hashes <= _MOST_SEARCHED:
-        return _MOST_MISSED
-    return log1p(_WORK / n_hashes)
+    larger = range(2, min(most, n_hashes) + 1)
+    return 1 + bisect_right(larger, most_missed, key=count_missed)

@@ -31,6 +31,7 @@ from spacy_hashembeds.acceleration.conversion import (
     find_convertible,
     find_unconvertible,
 )
+from spacy_hashembeds.acceleration.timing import Speed
 
 from . import accelerate_pipelines as pipelines
 from .accelerate_pipelines import TEXTS, read_files
@@ -654,8 +655,7 @@ def other_ops(monkeypatch) -> Iterator[str]:
     """A callback in place of ours, that changes the ops of a pipeline and of others."""
     name = "tests.use_other_ops.v1"
     registry.callbacks(name, func=lambda: use_other_ops)
-    for module in (conversion, accelerate_module):
-        monkeypatch.setattr(module, "BLAS", name)
+    monkeypatch.setattr(conversion, "BLAS", name)
     ops = get_current_ops()
     yield name
     set_current_ops(ops)
@@ -671,9 +671,9 @@ def test_pipelines_are_timed_each_with_its_own_blas(
             for name, load in loaders.items():
                 ops = load().get_pipe("tok2vec").model.ops
                 loaded.append((name, ops.use_blis))
-        return {"before": 1.0, "after": 2.0}
+        return {"before": Speed(1.0, (1.0, 1.0)), "after": Speed(2.0, (2.0, 2.0))}
 
-    monkeypatch.setattr(accelerate_module, "measure_words_per_second", load_in_turns)
+    monkeypatch.setattr(accelerate_module, "measure_speeds", load_in_turns)
     ops = get_current_ops()
     assert ops.use_blis
     result = accelerate_folder(folders / "bare", tmp_path / "out", TEXTS, rounds=2)

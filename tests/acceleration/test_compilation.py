@@ -58,7 +58,8 @@ def test_kernels_that_cannot_be_used_are_named(monkeypatch):
     monkeypatch.setattr(compiled, "_import", fail)
     monkeypatch.setattr(compiled, "kernels", None)
     kernels = examine_kernels(rounds=1)
-    assert kernels[:3] == (NUMPY, False, "ImportError: file too short")
+    assert (kernels.in_use, kernels.are_there) == (NUMPY, False)
+    assert kernels.error == "ImportError: file too short"
     (advice,) = advise_on_kernels(kernels)
     assert "can't be used (ImportError: file too short)" in advice
 

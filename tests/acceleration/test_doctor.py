@@ -3,7 +3,7 @@ import platform
 import pytest
 from thinc.api import Config, NumpyOps, get_current_ops, set_current_ops
 
-from spacy_hashembeds.acceleration import blas, doctor
+from spacy_hashembeds.acceleration import blas, doctor, installation
 from spacy_hashembeds.acceleration.conversion import convert_config
 
 NO_GPU = doctor.Gpu(None, None, None)
@@ -50,10 +50,10 @@ def test_a_gpu_without_cupy_gets_advice(monkeypatch):
 def test_a_parser_that_is_profiled_gets_advice_and_is_not_broken(monkeypatch):
     monkeypatch.setattr(doctor, "measure_choices", lambda threads: EVEN)
     monkeypatch.setattr(doctor, "examine_kernels", lambda: KERNELS)
-    monkeypatch.setattr(doctor, "examine_gpu", lambda: NO_GPU)
+    monkeypatch.setattr(installation, "examine_gpu", lambda: NO_GPU)
     monkeypatch.setattr(doctor.shutil, "which", lambda name: None)
     for profiled in (True, False):
-        monkeypatch.setattr(doctor, "is_parser_profiled", lambda p=profiled: p)
+        monkeypatch.setattr(installation, "is_parser_profiled", lambda p=profiled: p)
         health = doctor.examine()
         assert health.parser_profiled is profiled
         assert health.problems == []

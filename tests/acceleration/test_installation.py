@@ -12,7 +12,7 @@ from spacy_hashembeds.acceleration.doctor import find_problems
 from spacy_hashembeds.acceleration.installation import Gpu, Version
 
 SOUND = Version("spacy", "3.8.18", "<3.9,>=3.8.7", True)
-NO_GPU = Gpu(None, None, None)
+NO_GPU = Gpu()
 
 
 def make_cupy(product: float = 8.0, device: bytes = b"Some GPU") -> SimpleNamespace:
@@ -137,7 +137,7 @@ def test_no_cupy_is_no_problem(monkeypatch):
 def test_a_usable_gpu_is_named(cupy):
     cupy(make_cupy())
     gpu = installation.examine_gpu()
-    assert gpu == ("13.0", "Some GPU", None)
+    assert gpu == Gpu("13.0", "Some GPU")
     assert find_problems([SOUND], {}, gpu) == []
 
 
@@ -165,7 +165,8 @@ def test_kernels_that_do_not_work_are_a_problem(cupy, monkeypatch):
     error = RuntimeError("nvrtc: error: no such architecture")
     monkeypatch.setattr(installation, "try_kernels", Mock(side_effect=error))
     gpu = installation.examine_gpu()
-    assert gpu == ("13.0", None, "RuntimeError: nvrtc: error: no such architecture")
+    error_text = "RuntimeError: nvrtc: error: no such architecture"
+    assert gpu == Gpu("13.0", None, error_text)
 
 
 # The processor and spaCy's parser

@@ -9,9 +9,8 @@ from types import SimpleNamespace
 import pytest
 from packaging.requirements import Requirement
 
-from spacy_hashembeds.acceleration import doctor, tested
-from spacy_hashembeds.acceleration.installation import Version
-from spacy_hashembeds.acceleration.tested import NEWEST, find_untested
+from spacy_hashembeds.acceleration import doctor, installation
+from spacy_hashembeds.acceleration.installation import NEWEST, Version, find_untested
 
 from ..conftest import ROOT
 
@@ -28,11 +27,11 @@ def machine(monkeypatch):
         "Topic :: Scientific/Engineering :: Artificial Intelligence",
     ):
         metadata["Classifier"] = name
-    own = SimpleNamespace(metadata=metadata)
+    own = SimpleNamespace(metadata=metadata, version="1", requires=[], entry_points=[])
 
     def set_machine(python: str = "3.12.1", system: str = "Linux") -> None:
         version = tuple(python.split("."))
-        monkeypatch.setattr(tested, "distribution", lambda name: own)
+        monkeypatch.setattr(installation, "distribution", lambda name: own)
         monkeypatch.setattr(platform, "python_version_tuple", lambda: version)
         monkeypatch.setattr(platform, "system", lambda: system)
 
@@ -41,13 +40,14 @@ def machine(monkeypatch):
 
 
 def find(*versions: tuple[str, str | None], ok: bool = True) -> list[str]:
-    return find_untested([Version(name, number, "", ok) for name, number in versions])
+    found = [Version(name, number, "", ok) for name, number in versions]
+    return list(find_untested(found))
 
 
 @pytest.mark.usefixtures("machine")
 @pytest.mark.parametrize("numpy", ["2.0", "2.4.6", "2.5", "2.5.5", "2.5.99"])
 def test_nothing_is_said_of_what_was_tested(numpy, monkeypatch):
-    monkeypatch.setattr(tested, "NEWEST", {"numpy": "2.5", "spacy": "3.8.18"})
+    monkeypatch.setattr(installation, "NEWEST", {"numpy": "2.5", "spacy": "3.8.18"})
     others = ("tqdm", "99.0"), ("spacy", "3.8.7"), ("torch", None)
     assert find(("numpy", numpy), ("spacy", "3.8.18"), *others) == []
 
@@ -63,12 +63,12 @@ def test_nothing_is_said_of_what_was_tested(numpy, monkeypatch):
     ],
 )
 def test_a_version_that_is_newer_is_named(name, installed, remedy, monkeypatch):
-    monkeypatch.setattr(tested, "NEWEST", {"numpy": "2.5", "spacy": "3.8.18"})
+    monkeypatch.setattr(installation, "NEWEST", {"numpy": "2.5", "spacy": "3.8.18"})
     (text,) = find((name, installed))
-    assert text.startswith(f"{name} should be {tested.NEWEST[name]} or older")
+    assert text.startswith(f"{name} should be {installation.NEWEST[name]} or older")
     assert f"but is {installed}." in text
     assert f"pip install '{remedy}'" in text
-    assert Requirement(remedy).specifier.contains(tested.NEWEST[name])
+    assert Requirement(remedy).specifier.contains(installation.NEWEST[name])
     # outside our ranges, it is a problem
     assert find((name, installed), ok=False) == []
 

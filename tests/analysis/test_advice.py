@@ -1,8 +1,7 @@
 import re
+from functools import partial
 
 import pytest
-import spacy
-from spacy.tokens import Doc
 
 from lab.papers.multi_hash_embeddings import FEWER
 from lab.papers.paper import read_paper
@@ -11,21 +10,18 @@ from lab.trials.results import (
     estimate_score,
     read_results,
 )
-from spacy_hashembeds.analysis.advice import advise
-from spacy_hashembeds.analysis.features import Vocabulary, collect_vocabulary
+from spacy_hashembeds.analysis.advice import MEASURED_F1, advise, format_bound
+from spacy_hashembeds.analysis.features import Vocabulary
 from spacy_hashembeds.analysis.measures import Measures, measure_table
-from spacy_hashembeds.analysis.reasons import MEASURED_F1, format_bound
 from spacy_hashembeds.architectures.embedders.table_kinds import HashTable
 
 from ..conftest import ROOT
+from .words import collect as collect_words
 
 ATTRS = ["NORM", "SHAPE", "LOWER", "POS"]
 
 
-def collect(*texts: str) -> Vocabulary:
-    vocab = spacy.blank("en").vocab
-    docs = [Doc(vocab, words=text.split()) for text in texts]
-    return collect_vocabulary(docs, ATTRS)
+collect = partial(collect_words, attrs=ATTRS)
 
 
 @pytest.fixture(scope="module")

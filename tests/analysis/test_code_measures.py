@@ -7,8 +7,8 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
 
+from lab.trials.sizes import count_embedding_parameters
 from spacy_hashembeds.analysis.analyze import analyze
-from spacy_hashembeds.analysis.sizes import count_embedding_parameters
 from spacy_hashembeds.architectures.embedders.hash_former_embed import find_hashers
 from spacy_hashembeds.layers.lshhasher import set_ngrams
 

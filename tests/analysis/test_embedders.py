@@ -5,7 +5,7 @@ import pytest
 import spacy
 from spacy.language import Language
 
-from spacy_hashembeds.analysis.embedders import Embedder, find_embedders
+from spacy_hashembeds.analysis.pipelines import Embedder, find_embedders
 from spacy_hashembeds.architectures.embedders.table_kinds import (
     HashTable,
     HybridTable,

@@ -8,7 +8,6 @@ from spacy.tokens import Doc
 
 from spacy_hashembeds.analysis import features
 from spacy_hashembeds.analysis.features import (
-    FeatureCounts,
     VocabularyCounter,
     collect_vocabulary,
     count_features,
@@ -50,8 +49,8 @@ def test_words_are_counted_by_orth_and_attributes(nlp):
     assert dict(zip(strings, counts.tolist(), strict=True)) == expected
     assert (values[1:] > values[:-1]).all()
     assert count_features(vocabulary) == {
-        "NORM": FeatureCounts(values=3, once=1, at_least_10=0),
-        "SHAPE": FeatureCounts(values=2, once=0, at_least_10=0),
+        "NORM": {"values": 3, "once": 1, "at_least_10": 0},
+        "SHAPE": {"values": 2, "once": 0, "at_least_10": 0},
     }
     columns = vocabulary.get_columns(["SHAPE", "NORM"])
     np.testing.assert_array_equal(columns, vocabulary.words[:, [2, 1]])
@@ -87,7 +86,7 @@ def test_words_are_as_many_as_the_attributes_asked_for_tell_apart(nlp):
 def test_frequencies_are_inclusive(nlp):
     vocabulary = collect_vocabulary(make_docs(nlp, "a " * 10 + "b " * 9), ["ORTH"])
     counts = count_features(vocabulary)["ORTH"]
-    assert counts == FeatureCounts(values=2, once=0, at_least_10=1)
+    assert counts == {"values": 2, "once": 0, "at_least_10": 1}
 
 
 def test_no_tokens(nlp):
@@ -95,7 +94,7 @@ def test_no_tokens(nlp):
         vocabulary = collect_vocabulary(docs, ATTRS)
         assert vocabulary.words.shape == (0, 3)
         assert len(vocabulary.count_values("NORM")[0]) == 0
-        assert count_features(vocabulary)["SHAPE"].values == 0
+        assert count_features(vocabulary)["SHAPE"]["values"] == 0
 
 
 def test_memory_grows_with_distinct_words_only(nlp, monkeypatch):

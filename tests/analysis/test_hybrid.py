@@ -2,19 +2,14 @@
 
 import numpy as np
 import pytest
-import spacy
-from spacy.tokens import Doc
 
-from spacy_hashembeds.analysis.features import Vocabulary, collect_vocabulary
+from spacy_hashembeds.analysis.features import Vocabulary
 from spacy_hashembeds.analysis.measures import measure_table, measure_words
 from spacy_hashembeds.architectures.embedders.table_kinds import HybridTable
 from spacy_hashembeds.layers.hybridembed import HybridEmbed
 from spacy_hashembeds.layers.symboltaker import Symbols, give_symbols
 
-
-def collect(text: str) -> Vocabulary:
-    doc = Doc(spacy.blank("en").vocab, words=text.split())
-    return collect_vocabulary([doc], ["NORM"])
+from .words import collect
 
 
 def make_table(vocabulary: Vocabulary, *, min_freq: int, **settings) -> HybridTable:
@@ -39,7 +34,7 @@ def test_one_hashed_row_counted_by_hand():
     shares = {"train": 3 / 8, "dev": 2 / 3, "test": 0}
     assert measures["hashed_share"] == pytest.approx(shares)
     words_of_all = measure_words([table], words)
-    assert (words_of_all.words, words_of_all.sharing_codes) == (5, 3)
+    assert (words_of_all["words"], words_of_all["sharing_codes"]) == (5, 3)
 
 
 def test_what_is_measured_is_near_what_is_expected():
@@ -54,7 +49,9 @@ def test_what_is_measured_is_near_what_is_expected():
     assert measures["sharing_code"] > 1000
     expected = measures["expected_sharing_code"]
     assert measures["sharing_code"] == pytest.approx(expected, rel=0.05)
-    assert measure_words([table], vocabulary).sharing_codes == measures["sharing_code"]
+    assert (
+        measure_words([table], vocabulary)["sharing_codes"] == measures["sharing_code"]
+    )
     many = make_table(vocabulary, min_freq=2, rows=100_000, num_hashes=4)
     measures = measure_table(many, {"train": vocabulary})
     assert measures["rows_never_reached"] == measures["sharing_code"] == 0

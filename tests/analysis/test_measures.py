@@ -9,6 +9,8 @@ from spacy_hashembeds.analysis.measures import Measures, measure_table, measure_
 from spacy_hashembeds.architectures.embedders.table_kinds import HashTable, LookupTable
 from spacy_hashembeds.corpora.docbin import read_docs
 
+from .words import collect
+
 NORMS = np.array([StringStore().add(f"word{i}") for i in range(50_000)], dtype="uint64")
 
 
@@ -21,12 +23,6 @@ def measure(table: HashTable, values: np.ndarray) -> Measures:
     words, counts = np.stack([values, values], axis=1), np.ones(len(values), "int64")
     vocabulary = Vocabulary(attrs=("NORM",), words=words, counts=counts)
     return measure_table(table, {"train": vocabulary})
-
-
-def collect(*texts: str):
-    vocab = spacy.blank("en").vocab
-    docs = [Doc(vocab, words=text.split()) for text in texts]
-    return collect_vocabulary(docs, ["NORM", "SHAPE"])
 
 
 def test_seed_8_halves_what_hash_1_reaches():
@@ -92,19 +88,25 @@ def test_words_that_tables_do_not_tell_apart():
     apart = make_table(rows=5000)
     together = make_table(rows=1)
     shape = HashTable(attr="SHAPE", rows=5000, width=96, num_hashes=4, seed=10)
-    assert measure_words([apart, shape], words).sharing_codes == 0
+    assert measure_words([apart, shape], words)["sharing_codes"] == 0
     by_norm = measure_words([apart], words)
-    assert (by_norm.words, by_norm.same_attributes, by_norm.sharing_codes) == (5, 4, 4)
+    assert (by_norm["words"], by_norm["same_attributes"], by_norm["sharing_codes"]) == (
+        5,
+        4,
+        4,
+    )
     # shapes alone are left: The, Cat; the, cat, dog
-    assert measure_words([together, shape], words).sharing_codes == 5
-    assert measure_words([together, shape], words).same_attributes == 0
+    assert measure_words([together, shape], words)["sharing_codes"] == 5
+    assert measure_words([together, shape], words)["same_attributes"] == 0
     strings = StringStore()
     for known, sharing in (("the", 2), ("dog", 4), ("cow", 5)):
         symbols = np.array([strings.add(known)], dtype="uint64")
         lookup = LookupTable.make("NORM", 96, symbols)
-        assert measure_words([lookup, shape], words).sharing_codes == sharing
+        assert measure_words([lookup, shape], words)["sharing_codes"] == sharing
     nothing = measure_words([apart, shape], collect(""))
-    assert nothing.words == nothing.sharing_codes == nothing.same_attributes == 0
+    assert (
+        nothing["words"] == nothing["sharing_codes"] == nothing["same_attributes"] == 0
+    )
 
 
 def test_a_word_does_not_share_with_itself():
@@ -114,9 +116,9 @@ def test_a_word_does_not_share_with_itself():
     words = collect_vocabulary([doc], ["NORM", "SHAPE"])
     shape = HashTable(attr="SHAPE", rows=5000, width=96, num_hashes=4, seed=10)
     measures = measure_words([shape], words)
-    assert (measures.words, measures.same_attributes) == (2, 0)
+    assert (measures["words"], measures["same_attributes"]) == (2, 0)
     measures = measure_words([make_table(), shape], words)
-    assert (measures.words, measures.same_attributes) == (3, 0)
+    assert (measures["words"], measures["same_attributes"]) == (3, 0)
 
 
 def test_spanish_norms_in_few_rows(prepare_real):

@@ -1,7 +1,5 @@
 import numpy as np
 import pytest
-import spacy
-from spacy.tokens import Doc
 
 from spacy_hashembeds.analysis.codes import count_sharing_sums
 from spacy_hashembeds.analysis.features import Vocabulary, collect_vocabulary
@@ -14,16 +12,7 @@ from spacy_hashembeds.analysis.options import (
 from spacy_hashembeds.architectures.embedders.table_kinds import HashTable
 from spacy_hashembeds.symbols import count_values, cut_symbols
 
-ATTRS = ["NORM", "SHAPE"]
-
-
-def make_docs(*texts: str) -> list[Doc]:
-    vocab = spacy.blank("en").vocab
-    return [Doc(vocab, words=text.split()) for text in texts]
-
-
-def collect(*texts: str, attrs: list[str] = ATTRS) -> Vocabulary:
-    return collect_vocabulary(make_docs(*texts), attrs)
+from .words import ATTRS, collect, make_docs
 
 
 @pytest.fixture(scope="module")

@@ -8,9 +8,10 @@ from spacy.util import load_config
 from thinc.api import Config
 
 from spacy_hashembeds import count_symbols
-from spacy_hashembeds.analysis.embedders import find_embedders, give_symbols
 from spacy_hashembeds.analysis.features import collect_vocabulary
 from spacy_hashembeds.analysis.pipelines import (
+    find_embedders,
+    give_symbols,
     load_pipeline,
     load_vectors,
 )

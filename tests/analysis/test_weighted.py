@@ -2,23 +2,18 @@
 
 import numpy as np
 import pytest
-import spacy
-from spacy.tokens import Doc
 
 from spacy_hashembeds.analysis.advice import advise
-from spacy_hashembeds.analysis.features import Vocabulary, collect_vocabulary
+from spacy_hashembeds.analysis.features import Vocabulary
 from spacy_hashembeds.analysis.measures import Measures, measure_table, measure_words
 from spacy_hashembeds.architectures.embedders.table_kinds import WeightedTable
+
+from .words import collect
 
 
 def make_table(**settings) -> WeightedTable:
     defaults = {"rows": 5000, "width": 96, "num_hashes": 2, "seed": 9}
     return WeightedTable(**{"attr": "NORM", **defaults, **settings})
-
-
-def collect(text: str) -> Vocabulary:
-    doc = Doc(spacy.blank("en").vocab, words=text.split())
-    return collect_vocabulary([doc], ["NORM"])
 
 
 @pytest.fixture(scope="module")
@@ -64,9 +59,9 @@ def test_weights_tell_apart_what_shares_components(many):
     assert measures["sharing_components"] > 9_000
     assert 1000 < measures["sharing_weights"] < 2500
     assert measures["sharing_code"] == pytest.approx(0, abs=5)
-    assert measure_words([make_table(rows=70)], many).sharing_codes > 8_000
+    assert measure_words([make_table(rows=70)], many)["sharing_codes"] > 8_000
     weighted = make_table(rows=70, hashed_weights=50_000)
-    assert measure_words([weighted], many).sharing_codes == measures["sharing_code"]
+    assert measure_words([weighted], many)["sharing_codes"] == measures["sharing_code"]
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 import spacy_hashembeds.cli  # noqa: F401
 from spacy_hashembeds.acceleration import accelerate as accelerate_module
 from spacy_hashembeds.acceleration import conversion
-from spacy_hashembeds.acceleration.timing import measure_words_per_second
+from spacy_hashembeds.acceleration.timing import measure_speeds
 from spacy_hashembeds.cli import _progress
 
 from ..acceleration import accelerate_pipelines as pipelines
@@ -24,9 +24,9 @@ def _one_round(monkeypatch) -> None:
     """Time the pipelines once instead of seven times."""
 
     def measure(loaders, docs, *, rounds, progress):
-        return measure_words_per_second(loaders, docs, rounds=1, progress=progress)
+        return measure_speeds(loaders, docs, rounds=1, progress=progress)
 
-    monkeypatch.setattr(accelerate_module, "measure_words_per_second", measure)
+    monkeypatch.setattr(accelerate_module, "measure_speeds", measure)
 
 
 @pytest.fixture(scope="module")

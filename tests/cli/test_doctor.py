@@ -2,14 +2,14 @@ import json
 import os
 import subprocess
 import sys
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import pytest
 from spacy.cli._util import app
 from typer.testing import CliRunner
 
 import spacy_hashembeds.cli  # noqa: F401
-from spacy_hashembeds.acceleration import doctor
+from spacy_hashembeds.acceleration import doctor, installation
 from spacy_hashembeds.acceleration.blas import Blas
 from spacy_hashembeds.acceleration.compilation import Kernels
 
@@ -106,7 +106,7 @@ def test_json_holds_everything_and_nothing_else_is_printed(run, capfd):
         "threads": None,
     }
     assert shown["gpu"] == {"cupy": "13.0", "device": "Some GPU", "error": None}
-    assert shown["kernels"] == HEALTH.kernels._asdict()
+    assert shown["kernels"] == asdict(HEALTH.kernels)
     assert shown["speeds"] == HEALTH.speeds
     assert shown["shapes"] == [[27, 288, 288], [900, 288, 288], [900, 384, 288]]
 
@@ -146,9 +146,9 @@ def test_what_is_broken_is_found(broken, monkeypatch):
     errors = {"spacy_callbacks: X": "gone"} if broken == "entry point" else {}
     versions = [doctor.Version("thinc", "9.0", "<8.4", broken != "version")]
     speeds = {"blis": [1.0] * 3, "numpy's BLAS, one thread": [1.0] * 3}
-    monkeypatch.setattr(doctor, "find_versions", lambda: versions)
-    monkeypatch.setattr(doctor, "check_entry_points", lambda: errors)
-    monkeypatch.setattr(doctor, "examine_gpu", lambda: gpu)
+    monkeypatch.setattr(installation, "find_versions", lambda: versions)
+    monkeypatch.setattr(installation, "check_entry_points", lambda: errors)
+    monkeypatch.setattr(installation, "examine_gpu", lambda: gpu)
     monkeypatch.setattr(doctor, "measure_choices", lambda threads: speeds)
     result = CliRunner().invoke(app, ["hashembeds", "doctor"])
     assert result.exit_code == 1

@@ -9,11 +9,8 @@ from spacy.cli._util import app
 from typer.testing import CliRunner
 
 import spacy_hashembeds.cli  # noqa: F401
-from spacy_hashembeds.evaluation.evaluate import (
-    COUNTS,
-    evaluate_in_depth,
-    evaluate_pipeline,
-)
+from lab.trials.scores import COUNTS, evaluate_pipeline
+from spacy_hashembeds.evaluation.evaluate import evaluate_in_depth
 
 from .. import toy_ner
 

@@ -8,7 +8,7 @@ import spacy
 from spacy.language import Language
 from spacy.tokens import Doc
 
-from spacy_hashembeds.architectures.encoders.attention import (
+from spacy_hashembeds.architectures.encoders.parts import (
     find_attending,
     read_attention,
 )

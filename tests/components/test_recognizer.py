@@ -11,8 +11,7 @@ from spacy.training import Example
 from spacy.vocab import Vocab
 from thinc.api import Model
 
-from spacy_hashembeds.components.recognizer import TokenNER
-from spacy_hashembeds.components.token_ner import make_token_ner
+from spacy_hashembeds.components.token_ner import TokenNER, make_token_ner
 
 from .. import toy_ner
 from .toy_recognizers import (

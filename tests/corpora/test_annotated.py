@@ -3,8 +3,8 @@ from pathlib import Path
 import pytest
 from spacy.vocab import Vocab
 
-from spacy_hashembeds.corpora.annotated import read_annotated
 from spacy_hashembeds.corpora.columns import ColumnFormat
+from spacy_hashembeds.corpora.readers import read_annotated
 
 from .. import toy_ner
 

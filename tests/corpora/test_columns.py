@@ -8,12 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from spacy.training.iob_utils import iob_to_biluo, tags_to_entities
+from spacy.vocab import Vocab
 
 from spacy_hashembeds.corpora.columns import (
     ColumnFormat,
     Sentence,
+    make_doc,
     read_documents,
-    tags_to_spans,
 )
 
 LABELS = ("PER", "LOC", "E")
@@ -37,6 +38,13 @@ def file(tmp_path: Path) -> Path:
 
 
 # What the tags mean
+
+VOCAB = Vocab()
+
+
+def tags_to_spans(tags: list[str]) -> Spans:
+    doc = make_doc(VOCAB, [Sentence(["word"] * len(tags), tags)])
+    return [(ent.start, ent.end, ent.label_) for ent in doc.ents]
 
 
 @given(st.lists(st.sampled_from(["O"] + [f"{p}-{x}" for p in "BILU" for x in LABELS])))

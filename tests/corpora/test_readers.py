@@ -12,12 +12,13 @@ from spacy.training.loop import train
 from spacy.util import registry
 from thinc.api import Config
 
-from spacy_hashembeds.corpora import rows
-from spacy_hashembeds.corpora.own_files import prepare_files
+from spacy_hashembeds.corpora import lines
+from spacy_hashembeds.corpora.columns import ColumnFormat
 from spacy_hashembeds.corpora.readers import (
     create_iob_reader,
     create_labelled_texts_reader,
 )
+from spacy_hashembeds.corpora.splits import prepare_files
 
 NAMES = ("IOB", "LabelledTexts")
 
@@ -69,7 +70,13 @@ def test_examples_have_gold_tokens_and_nothing_predicted(file: Path, nlp: Langua
 
 
 def test_examples_are_those_of_the_prepared_corpus(file: Path, nlp: Language):
-    paths = prepare_files(train=file, dev=file, lang="en", output=file.parent / "out")
+    paths = prepare_files(
+        train=file,
+        dev=file,
+        lang="en",
+        output=file.parent / "out",
+        layout=ColumnFormat(comments=True),
+    )
     expected = list(Corpus(paths["train"])(nlp))
     found = list(create_iob_reader(path=file)(nlp))
     assert [eg.to_dict() for eg in found] == [eg.to_dict() for eg in expected]
@@ -369,7 +376,7 @@ def test_long_fields(tmp_path: Path, nlp: Language, monkeypatch):
     (example,) = create_labelled_texts_reader(path=path)(nlp)
     assert len(example.reference) == 40_000
     old = csv.field_size_limit(1000)
-    monkeypatch.setattr(rows, "MAX_TEXT", 1000)
+    monkeypatch.setattr(lines, "MAX_TEXT", 1000)
     try:
         with pytest.raises(ValueError, match=r":2: .* none may be longer than 1,000"):
             list(create_labelled_texts_reader(path=path)(nlp))

@@ -6,7 +6,7 @@ import pytest
 
 from spacy_hashembeds.evaluation import bootstrap
 from spacy_hashembeds.evaluation.bootstrap import (
-    adjust_p_values,
+    Draws,
     bootstrap_mean,
     bootstrap_scores,
     compare_means,
@@ -41,7 +41,7 @@ def test_recall_of_one_entity_a_document_has_the_quantiles_of_a_binomial():
     counts = np.zeros((n, 1, 3), dtype=int)
     counts[:found, 0, 0] = 1
     counts[found:, 0, 2] = 1
-    [intervals] = bootstrap_scores(counts, samples=20_000, seed=0)
+    [intervals] = bootstrap_scores(counts, Draws(samples=20_000, seed=0))
     low, high = (quantile_of_binomial(n, found / n, q) / n for q in (0.025, 0.975))
     assert intervals.r == (low, high)
     assert intervals.p is None  # always 1
@@ -50,7 +50,7 @@ def test_recall_of_one_entity_a_document_has_the_quantiles_of_a_binomial():
 def test_intervals_equal_those_of_drawing_documents_one_by_one():
     rng = np.random.default_rng(3)
     counts = np.concatenate([simulate(rng, 50), simulate(rng, 50, 0.3)], axis=1)
-    intervals = bootstrap_scores(counts, samples=20_000, seed=1)
+    intervals = bootstrap_scores(counts, Draws(samples=20_000, seed=1))
     drawn = np.array([counts[rng.integers(50, size=50)].sum(0) for _ in range(20_000)])
     expected = np.quantile(score_counts(drawn), [0.025, 0.975], axis=0)
     for thing, found in enumerate(intervals):
@@ -63,7 +63,7 @@ def test_intervals_hold_the_truth_about_as_often_as_they_say():
     truth = score_counts(simulate(rng, 200_000).sum(0))[0]
     held = np.zeros(3)
     for seed in range(300):
-        [intervals] = bootstrap_scores(simulate(rng, 80), samples=400, seed=seed)
+        [intervals] = bootstrap_scores(simulate(rng, 80), Draws(samples=400, seed=seed))
         bounds = np.array([intervals.p, intervals.r, intervals.f])
         held += (bounds[:, 0] <= truth) & (truth <= bounds[:, 1])
     # 95 of 100, within four standard errors and some loss to the small sample.
@@ -78,7 +78,7 @@ def test_entities_of_one_document_are_no_independent_draws():
     grouped = single.reshape(10, 20, 1, 3).sum(axis=1)
     widths = []
     for counts in (single, grouped):
-        [intervals] = bootstrap_scores(counts, samples=2000, seed=0)
+        [intervals] = bootstrap_scores(counts, Draws(samples=2000, seed=0))
         widths.append(intervals.r[1] - intervals.r[0])
     assert widths[1] / widths[0] == pytest.approx(np.sqrt(20), rel=0.15)
 
@@ -87,8 +87,8 @@ def test_equal_seeds_give_equal_results_and_others_do_not():
     ours, theirs = make_pair(np.random.default_rng(0), 30, gain=0.1)
     first, again, other = (
         (
-            bootstrap_scores(ours, samples=100, seed=seed),
-            compare_scores(ours, theirs, samples=100, seed=seed),
+            bootstrap_scores(ours, Draws(samples=100, seed=seed)),
+            compare_scores(ours, theirs, Draws(samples=100, seed=seed)),
         )
         for seed in (1, 1, 2)
     )
@@ -100,12 +100,12 @@ def test_equal_seeds_give_equal_results_and_others_do_not():
 def test_results_do_not_depend_on_how_many_draws_are_in_memory(monkeypatch):
     rng = np.random.default_rng(0)
     ours, theirs = make_pair(rng, 30)
-    arguments = {"samples": 100, "seed": 0}
-    expected = bootstrap_scores(ours, **arguments)
-    compared = compare_scores(ours, theirs, **arguments)
+    draws = Draws(samples=100, seed=0)
+    expected = bootstrap_scores(ours, draws)
+    compared = compare_scores(ours, theirs, draws)
     monkeypatch.setattr(bootstrap, "_CELLS", 70)
-    assert bootstrap_scores(ours, **arguments) == expected
-    assert compare_scores(ours, theirs, **arguments) == compared
+    assert bootstrap_scores(ours, draws) == expected
+    assert compare_scores(ours, theirs, draws) == compared
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,7 @@ def test_results_do_not_depend_on_how_many_draws_are_in_memory(monkeypatch):
 )
 def test_there_is_no_interval_where_there_is_nothing_to_draw_from(rows):
     counts = np.array(rows, dtype=int).reshape(len(rows), 1, 3)
-    [intervals] = bootstrap_scores(counts, samples=50, seed=0)
+    [intervals] = bootstrap_scores(counts, Draws(samples=50, seed=0))
     assert (intervals.p, intervals.r, intervals.f) == (None, None, None)
 
 
@@ -130,7 +130,7 @@ def test_draws_without_the_thing_are_left_out():
     counts = np.zeros((100, 1, 3), dtype=int)
     counts[0, 0] = (1, 0, 0)
     counts[1, 0] = (0, 0, 1)
-    [intervals] = bootstrap_scores(counts, samples=300, seed=0)
+    [intervals] = bootstrap_scores(counts, Draws(samples=300, seed=0))
     assert intervals.r == (0.0, 1.0)
 
 
@@ -139,11 +139,11 @@ def test_draws_without_gold_entities_say_nothing_of_recall():
     counts = np.zeros((100, 1, 3), dtype=int)
     counts[:2, 0, 0] = 1
     counts[2:, 0, 1] = 1
-    [intervals] = bootstrap_scores(counts, samples=500, seed=0)
+    [intervals] = bootstrap_scores(counts, Draws(samples=500, seed=0))
     assert intervals.r is None  # always 1
     assert intervals.p[0] == intervals.f[0] == 0
     nothing_found = counts[..., [2, 1, 0]]
-    [found] = compare_scores(counts, nothing_found, samples=500, seed=0)
+    [found] = compare_scores(counts, nothing_found, Draws(samples=500, seed=0))
     assert (found.r.difference, found.r.interval) == (1, None)  # always 1
     assert found.f.interval[0] == 0
 
@@ -167,14 +167,14 @@ def make_pair(
 
 def test_a_system_does_not_differ_from_itself():
     counts = simulate(np.random.default_rng(0), 40)
-    [found] = compare_scores(counts, counts, samples=200, seed=0)
+    [found] = compare_scores(counts, counts, Draws(samples=200, seed=0))
     for score in (found.p, found.r, found.f):
         assert (score.difference, score.p_value) == (0.0, 1.0)
 
 
 def test_p_values_are_those_of_all_exchanges():
     ours, theirs = make_pair(np.random.default_rng(5), 10, gain=0.15)
-    [found] = compare_scores(ours, theirs, samples=20_000, seed=0)
+    [found] = compare_scores(ours, theirs, Draws(samples=20_000, seed=0))
     measured = score_counts(ours.sum(0)) - score_counts(theirs.sum(0))
     extreme = np.zeros(3)
     for exchange in product([False, True], repeat=10):
@@ -193,7 +193,7 @@ def test_differences_that_are_equal_but_for_rounding_are_as_large():
     ours = [(2, 0, 0), (1, 0, 0), (1, 2, 0), (1, 1, 0)]  # 5 / 8
     theirs = [(0, 0, 2), (1, 2, 0), (1, 2, 0), (0, 0, 1)]  # 2 / 6
     counts = [np.array(rows)[:, None] for rows in (ours, theirs)]
-    [found] = compare_scores(*counts, samples=5000, seed=0)
+    [found] = compare_scores(*counts, Draws(samples=5000, seed=0))
     assert found.p.difference == pytest.approx(7 / 24)
     assert found.p.p_value == pytest.approx(8 / 16, abs=0.03)
 
@@ -202,7 +202,7 @@ def test_p_values_of_equals_are_uniform():
     rng = np.random.default_rng(11)
     p_values = []
     for seed in range(400):
-        [found] = compare_scores(*make_pair(rng, 40), samples=200, seed=seed)
+        [found] = compare_scores(*make_pair(rng, 40), Draws(samples=200, seed=seed))
         p_values.append(found.f.p_value)
     for level in (0.05, 0.2, 0.5, 0.8):
         error = 4 * np.sqrt(level * (1 - level) / 400)
@@ -211,8 +211,8 @@ def test_p_values_of_equals_are_uniform():
 
 def test_a_clear_difference_is_found_in_either_direction():
     ours, theirs = make_pair(np.random.default_rng(1), 200, gain=0.2)
-    [better] = compare_scores(ours, theirs, samples=999, seed=0)
-    [worse] = compare_scores(theirs, ours, samples=999, seed=0)
+    [better] = compare_scores(ours, theirs, Draws(samples=999, seed=0))
+    [worse] = compare_scores(theirs, ours, Draws(samples=999, seed=0))
     assert better.f.difference > 0
     assert better.f.interval[0] > 0
     assert worse.f.difference == -better.f.difference
@@ -227,8 +227,8 @@ def test_the_interval_of_a_difference_draws_the_same_documents_for_both():
     ours = np.stack([found, 0 * gold, gold - found], axis=-1)[:, None]
     theirs = ours.copy()
     theirs[0, 0] += (-1, 0, 1)
-    [difference] = compare_scores(ours, theirs, samples=500, seed=0)
-    [alone] = bootstrap_scores(ours, samples=500, seed=0)
+    [difference] = compare_scores(ours, theirs, Draws(samples=500, seed=0))
+    [alone] = bootstrap_scores(ours, Draws(samples=500, seed=0))
     low, high = difference.r.interval
     assert difference.r.difference == pytest.approx(0.001)
     assert low <= 0.001 <= high
@@ -237,22 +237,22 @@ def test_the_interval_of_a_difference_draws_the_same_documents_for_both():
 
 def test_nothing_is_compared_without_gold_entities():
     ours = np.array([[[0, 1, 0], [1, 0, 0]], [[0, 2, 0], [0, 0, 1]]])
-    nothing, something = compare_scores(ours, ours, samples=10, seed=0)
+    nothing, something = compare_scores(ours, ours, Draws(samples=10, seed=0))
     assert nothing is None
     assert something is not None
-    assert compare_scores(ours[:0], ours[:0], samples=10, seed=0) == [None, None]
+    assert compare_scores(ours[:0], ours[:0], Draws(samples=10, seed=0)) == [None, None]
 
 
 def test_bad_arguments_are_refused():
     counts = simulate(np.random.default_rng(0), 5)
     with pytest.raises(ValueError, match="'samples' should be 1 to 1000000, but is 0"):
-        bootstrap_scores(counts, samples=0, seed=0)
+        bootstrap_scores(counts, Draws(samples=0, seed=0))
     with pytest.raises(ValueError, match="'samples' should be 1 to 1000000, but is -3"):
-        compare_scores(counts, counts, samples=-3, seed=0)
+        compare_scores(counts, counts, Draws(samples=-3, seed=0))
     with pytest.raises(
         ValueError, match=r"same documents.*\(5, 1, 3\) and \(4, 1, 3\)"
     ):
-        compare_scores(counts, counts[:4], samples=10, seed=0)
+        compare_scores(counts, counts[:4], Draws(samples=10, seed=0))
 
 
 def test_too_many_draws_are_refused_before_they_fill_the_memory():
@@ -260,23 +260,23 @@ def test_too_many_draws_are_refused_before_they_fill_the_memory():
     for samples in (1_000_001, 2_000_000_000, 10**23):
         message = f"'samples' should be 1 to 1000000, but is {samples}"
         with pytest.raises(ValueError, match=message):
-            bootstrap_scores(counts, samples=samples, seed=0)
+            bootstrap_scores(counts, Draws(samples=samples, seed=0))
         with pytest.raises(ValueError, match=message):
-            compare_scores(counts, counts, samples=samples, seed=0)
+            compare_scores(counts, counts, Draws(samples=samples, seed=0))
 
 
 def test_things_that_do_not_fit_in_memory_together_get_the_same_draws(monkeypatch):
     rng = np.random.default_rng(5)
     counts = np.concatenate([simulate(rng, 20) for _ in range(5)], axis=1)
     counts[1:, 2] = 0  # so that there is nothing to draw from
-    together = bootstrap_scores(counts, samples=100, seed=0)
+    together = bootstrap_scores(counts, Draws(samples=100, seed=0))
     drawn = []
     score = bootstrap.score_counts
     monkeypatch.setattr(
         bootstrap, "score_counts", lambda sums: drawn.append(sums.size) or score(sums)
     )
     monkeypatch.setattr(bootstrap, "_DRAWN", 900)
-    assert bootstrap_scores(counts, samples=100, seed=0) == together
+    assert bootstrap_scores(counts, Draws(samples=100, seed=0)) == together
     assert drawn == [900, 300]
     assert together[2] == bootstrap.NONE
     assert None not in (together[1].f, together[4].f)
@@ -287,11 +287,9 @@ def test_the_mean_of_one_thing_is_that_thing():
     ours, theirs = make_pair(rng, 40, gain=0.1)
     ours[:, :, 0] += 1  # so that each draw has gold ones
     theirs[:, :, 0] += 1
-    settings = {"samples": 200, "seed": 0}
-    assert [bootstrap_mean(ours, **settings)] == bootstrap_scores(ours, **settings)
-    assert [compare_means(ours, theirs, **settings)] == compare_scores(
-        ours, theirs, **settings
-    )
+    draws = Draws(samples=200, seed=0)
+    assert [bootstrap_mean(ours, draws)] == bootstrap_scores(ours, draws)
+    assert [compare_means(ours, theirs, draws)] == compare_scores(ours, theirs, draws)
 
 
 def test_the_interval_of_a_mean_is_that_of_drawing_one_by_one():
@@ -306,7 +304,7 @@ def test_the_interval_of_a_mean_is_that_of_drawing_one_by_one():
         there = [i for i in range(4) if i == 2 or sums[i, 0] + sums[i, 2]]
         draws_.append(np.nan_to_num(score_counts(sums[there])).mean(axis=0))
     expected = np.quantile(draws_, [0.025, 0.975], axis=0).T
-    intervals = bootstrap_mean(counts, samples=4000, seed=0)
+    intervals = bootstrap_mean(counts, Draws(samples=4000, seed=0))
     found = np.array([intervals.p, intervals.r, intervals.f])
     assert found == pytest.approx(expected, abs=0.01)
 
@@ -314,10 +312,10 @@ def test_the_interval_of_a_mean_is_that_of_drawing_one_by_one():
 def test_things_that_no_document_has_score_0_in_a_mean():
     rng = np.random.default_rng(3)
     ours, theirs = (rng.integers(1, 4, size=(20, 2, 3)) for _ in range(2))
-    settings = {"samples": 50, "seed": 0}
-    alone = compare_means(ours, theirs, **settings)
-    found = compare_means(ours, theirs, absent=2, **settings)
-    mean, half = (bootstrap_mean(ours, absent=n, **settings) for n in (0, 2))
+    draws = Draws(samples=50, seed=0)
+    alone = compare_means(ours, theirs, draws)
+    found = compare_means(ours, theirs, draws, absent=2)
+    mean, half = (bootstrap_mean(ours, draws, absent=n) for n in (0, 2))
     assert alone is not None
     assert found is not None
     for key in "prf":
@@ -332,10 +330,10 @@ def test_things_that_no_document_has_score_0_in_a_mean():
 def test_a_mean_without_gold_things_has_no_interval():
     counts = np.zeros((5, 2, 3), dtype=int)
     counts[:, 0, 1] = 1
-    settings = {"samples": 20, "seed": 0}
+    draws = Draws(samples=20, seed=0)
     nothing = bootstrap.NONE
-    assert bootstrap_mean(counts, **settings) == nothing
-    assert compare_means(counts, counts, **settings) is None
+    assert bootstrap_mean(counts, draws) == nothing
+    assert compare_means(counts, counts, draws) is None
 
 
 @pytest.mark.parametrize(("better", "worse"), [(9, 3), (20, 16), (5, 0)])
@@ -345,27 +343,9 @@ def test_the_test_of_accuracies_is_that_of_mcnemar(better, worse):
     ours = [right] * better + [wrong] * worse + [right] * 30
     theirs = [wrong] * better + [right] * worse + [right] * 30
     counts = [np.array(rows)[:, None] for rows in (ours, theirs)]
-    [differences] = compare_scores(*counts, samples=20_000, seed=0)
+    [differences] = compare_scores(*counts, Draws(samples=20_000, seed=0))
     n = better + worse
     tail = sum(comb(n, k) for k in range(min(better, worse) + 1)) / 2**n
     assert differences.f.p_value == pytest.approx(min(1, 2 * tail), abs=0.01)
     assert differences.f == differences.p == differences.r
     assert differences.f.difference == pytest.approx((better - worse) / (n + 30))
-
-
-# Many tests.
-
-
-@pytest.mark.parametrize(
-    ("p_values", "expected"),
-    [
-        # that of Wikipedia's "Holm-Bonferroni method", and R's p.adjust(…, "holm")
-        ([0.01, 0.04, 0.03, 0.005], [0.03, 0.06, 0.06, 0.02]),
-        ([0.01, 0.02, 0.03, 0.04, 0.05], [0.05, 0.08, 0.09, 0.09, 0.09]),
-        ([0.6, 0.02, 0.9], [1.0, 0.06, 1.0]),
-        ([0.2], [0.2]),
-        ([], []),
-    ],
-)
-def test_p_values_are_adjusted_as_by_holm(p_values, expected):
-    assert adjust_p_values(p_values) == pytest.approx(expected)

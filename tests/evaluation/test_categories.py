@@ -23,18 +23,15 @@ from spacy.tokens import Doc
 from spacy.training import Corpus, Example
 from spacy.vocab import Vocab
 
+from lab.trials.scores import evaluate_pipeline
 from spacy_hashembeds.evaluation import categories
 from spacy_hashembeds.evaluation.categories import (
+    CategoryRun,
     Judgement,
     judge,
     name_accuracy,
-    score_categories,
 )
-from spacy_hashembeds.evaluation.evaluate import (
-    evaluate,
-    evaluate_in_depth,
-    evaluate_pipeline,
-)
+from spacy_hashembeds.evaluation.evaluate import evaluate, evaluate_in_depth
 from spacy_hashembeds.evaluation.spreadsheet import OF_CATEGORIES
 from spacy_hashembeds.evaluation.tasks import Classes, find_classes, find_task
 
@@ -87,6 +84,11 @@ def draw_multilabel(seed: int, n: int = 200) -> tuple[list[Example], Any, Any]:
         for row, truth in zip(scores, gold, strict=True)
     ]
     return examples, gold, scores
+
+
+def score_categories(examples: list[Example], classes: Classes) -> dict[str, Any]:
+    run = CategoryRun(examples, classes)
+    return run.score(run.list_labels())
 
 
 def check_as_sklearn(scores: dict[str, Any], gold: Any, predicted: Any, labels: Any):

@@ -87,8 +87,8 @@ def test_every_entity_is_in_one_pair_and_no_overlap_is_left(missed, spurious):
             assert not set(range(*gold[1:])) & set(range(*got[1:]))
 
 
-def count(*docs: tuple[Doc, Matches], examples: int = 5):
-    counter = ErrorCounter(examples=examples)
+def count(*docs: tuple[Doc, Matches]):
+    counter = ErrorCounter()
     for number, (doc, matches) in enumerate(docs):
         counter.add(find_wrong_entities(number, doc, matches))
     return counter.rank()
@@ -139,9 +139,9 @@ def test_an_example_shows_the_error_among_the_other_entities():
 def test_only_so_many_examples_are_kept():
     doc = toy_ner.make_doc("Anna|PER")
     matches = Matches(missed=(("PER", 0, 1),))
-    [confusion] = count(*[(doc, matches)] * 4, examples=2)
-    assert confusion["count"] == 4
-    assert [example["document"] for example in confusion["examples"]] == [0, 1]
+    [confusion] = count(*[(doc, matches)] * 7)
+    assert confusion["count"] == 7
+    assert [example["document"] for example in confusion["examples"]] == [*range(5)]
 
 
 def test_an_example_is_the_sentence_of_the_error():

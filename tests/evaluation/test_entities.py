@@ -18,14 +18,9 @@ from spacy.scorer import Scorer
 from spacy.tokens import Doc
 from spacy.training import Example
 
-from spacy_hashembeds.evaluation.counts import score_counts, unpack_counts
-from spacy_hashembeds.evaluation.evaluate import (
-    COUNTS,
-    evaluate_in_depth,
-    evaluate_pipeline,
-)
+from lab.trials.scores import evaluate_pipeline
+from spacy_hashembeds.evaluation.evaluate import evaluate_in_depth
 from spacy_hashembeds.evaluation.groups import GROUPINGS
-from spacy_hashembeds.evaluation.scorer import KINDS
 
 from .. import toy_ner
 
@@ -356,42 +351,3 @@ def test_bad_arguments_are_refused_before_anything_runs(
         evaluate_in_depth(model, test, train, against="elsewhere")
     with pytest.raises(FileNotFoundError, match=r"no file or folder .*missing\.spacy"):
         evaluate_in_depth(model, test, test.with_name("missing.spacy"))
-
-
-# What trials record.
-
-
-def test_the_pipelines_own_scorer_and_its_lost_file_do_not_matter(
-    tmp_path, train, test
-):
-    lost = toy_ner.write_train(tmp_path / "lost.spacy")
-    toy_ner.make_ruler({"Oslo": "LOC"}, lost).to_disk(tmp_path / "model")
-    lost.unlink()
-    scores = evaluate_pipeline(str(tmp_path / "model"), str(test), str(train))
-    assert scores["ents_p"] == 1.0
-    assert scores["ents_seen_r"] == 0.0
-    assert 0 < scores["ents_unseen_r"] < 1
-
-
-def test_what_is_counted_in_each_document_adds_up_to_the_scores(tmp_path, train, test):
-    rules = {"Anna": "PER", "Oslo": "LOC", "Rome": "PER", "in": "LOC"}
-    toy_ner.make_ruler(rules, None).to_disk(tmp_path / "model")
-    scores = evaluate_pipeline(tmp_path / "model", test, train)
-    counts = unpack_counts(scores[COUNTS], len(KINDS))
-    # a row for each annotated document, in order
-    docs = [doc for doc in toy_ner.read(test) if doc.has_annotation("ENT_IOB")]
-    n_gold = counts[:, 0, 0] + counts[:, 0, 2]
-    assert n_gold.tolist() == [len(doc.ents) for doc in docs]
-    for prefix, total in zip(KINDS.values(), counts.sum(axis=0), strict=True):
-        measured = [scores[f"{prefix}_{key}"] for key in "prf"]
-        assert score_counts(total).tolist() == measured
-        assert total[0] + total[2] == scores[f"{prefix}_support"] > 0
-
-
-@pytest.mark.parametrize("name", ["test.spacy", "train.spacy"])
-def test_a_damaged_corpus_is_refused_with_its_path(tmp_path, train, test, name):
-    toy_ner.make_ruler({"Oslo": "LOC"}, None).to_disk(tmp_path / "model")
-    data = (tmp_path / name).read_bytes()
-    (tmp_path / name).write_bytes(data[: len(data) // 2])
-    with pytest.raises(ValueError, match=f"'.*{name}.*truncated"):
-        evaluate_pipeline(tmp_path / "model", test, train)

@@ -9,8 +9,7 @@ from markdown_it import MarkdownIt
 from spacy.tokens import Doc
 from spacy.training import Example
 
-from spacy_hashembeds.evaluation.evaluate import evaluate, evaluate_in_depth
-from spacy_hashembeds.evaluation.evaluation import Evaluation
+from spacy_hashembeds.evaluation.evaluate import Evaluation, evaluate, evaluate_in_depth
 from spacy_hashembeds.evaluation.page import render
 from spacy_hashembeds.evaluation.schemes import OUTCOMES, SCHEMES
 from spacy_hashembeds.evaluation.spreadsheet import OF_ENTITIES

@@ -4,7 +4,7 @@ from hypothesis import given
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
-from spacy_hashembeds.corpora.entities import entity_texts
+from spacy_hashembeds.corpora.docbin import entity_texts
 from spacy_hashembeds.evaluation.groups import (
     GROUPINGS,
     group_entity,

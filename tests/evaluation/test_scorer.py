@@ -17,7 +17,7 @@ from spacy.training.loop import create_evaluation_callback
 from spacy.vocab import Vocab
 from thinc.api import Config
 
-from spacy_hashembeds.corpora.entities import read_entity_texts
+from spacy_hashembeds.corpora.docbin import read_entity_texts
 from spacy_hashembeds.evaluation.scorer import (
     make_seen_unseen_ner_scorer,
     match_spans,

@@ -5,8 +5,7 @@ from spacy.training import Corpus, Example
 
 from lab.corpora.misspellings import misspell
 from spacy_hashembeds import evaluate
-from spacy_hashembeds.evaluation.evaluate import evaluate_in_depth
-from spacy_hashembeds.evaluation.evaluation import Evaluation
+from spacy_hashembeds.evaluation.evaluate import Evaluation, evaluate_in_depth
 from spacy_hashembeds.evaluation.scorer import KINDS
 from spacy_hashembeds.evaluation.sources import pair_examples, predict_examples
 

@@ -6,8 +6,7 @@ import spacy
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
-from spacy_hashembeds.corpora.columns import ColumnFormat, read_documents
-from spacy_hashembeds.corpora.readers import make_doc
+from spacy_hashembeds.corpora.columns import ColumnFormat, make_doc, read_documents
 from spacy_hashembeds.evaluation.evaluate import evaluate_in_depth
 from spacy_hashembeds.evaluation.groups import count_shared, identify
 

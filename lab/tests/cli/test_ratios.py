@@ -12,11 +12,11 @@ from spacy.vectors import Vectors
 from typer.testing import CliRunner, Result
 
 from lab.cli import lab_cli
-from spacy_hashembeds.acceleration import machine
-from spacy_hashembeds.analysis.sizes import (
+from lab.trials.sizes import (
     count_embedding_parameters,
     count_pipeline_parameters,
 )
+from spacy_hashembeds.acceleration import machine
 from tests.conftest import make_trial
 
 

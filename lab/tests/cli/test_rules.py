@@ -1,6 +1,7 @@
 """What holds for all commands holds for `python -m lab` too."""
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from spacy.tokens import DocBin
@@ -143,6 +144,14 @@ def test_progress_is_shown_on_a_screen(folder, monkeypatch, command, titles):
 def test_progress_is_hidden_where_nobody_watches(folder, options):
     for command, _ in COMMANDS:
         assert invoke(command + options).stderr == ""
+
+
+@pytest.mark.parametrize("is_quiet", [True, False])
+def test_floret_is_watched_on_a_screen_unless_it_is_quiet(monkeypatch, is_quiet):
+    with monkeypatch.context() as context:
+        context.setattr("sys.stderr", SimpleNamespace(isatty=lambda: True))
+        context.setattr(floret, "is_quiet", lambda: is_quiet)
+        assert floret.is_watched() != is_quiet
 
 
 @pytest.mark.parametrize("is_watched", [True, False])

@@ -8,13 +8,8 @@ from spacy.training.converters import conll_ner_to_docs
 from spacy.vocab import Vocab
 
 from lab.corpora.datasets import ANEM, ARCHAEOLOGY, WNUT17, prepare_dataset
-from spacy_hashembeds.analysis.statistics import (
-    corpus_statistics,
-    count_seen_unseen,
-)
-from spacy_hashembeds.corpora.columns import ColumnFormat, read_documents
-from spacy_hashembeds.corpora.entities import entity_texts
-from spacy_hashembeds.corpora.readers import make_doc
+from spacy_hashembeds.analysis.statistics import StatisticsCounter
+from spacy_hashembeds.corpora.columns import ColumnFormat, make_doc, read_documents
 
 from .test_ontonotes import part, rows
 
@@ -63,36 +58,32 @@ def test_the_reports_counts_come_out_exactly(
     name: str, prepare_real: Callable[[str], Path]
 ):
     folder = prepare_real(name)
-    train = load(folder / "train.spacy")
-    counts = corpus_statistics(train)
+    train = StatisticsCounter(load(folder / "train.spacy"))
+    counts = train.get_statistics()
     *exact, document_length, entity_length = TABLE5[name]
-    assert [
-        counts.documents,
-        counts.tokens,
-        counts.classes,
-        counts.vocabulary,
-        counts.entities,
-    ] == exact
-    assert round(counts.document_length, 1) == document_length
-    assert counts.entity_length == pytest.approx(entity_length, abs=0.01)
-    assert round(counts.entities_per_document, 4) == ENTITIES_PER_DOCUMENT[name]
-    texts = entity_texts(train)
-    held_out = [load(folder / f"{split}.spacy") for split in ("dev", "test")]
-    entities = [count_seen_unseen(texts, docs) for docs in held_out]
-    assert [(e.seen, e.unseen) for e in entities] == TABLE6[name]
+    keys = ("documents", "tokens", "classes", "vocabulary", "entities")
+    assert [counts[key] for key in keys] == exact
+    assert round(counts["document_length"], 1) == document_length
+    assert counts["entity_length"] == pytest.approx(entity_length, abs=0.01)
+    assert round(counts["entities_per_document"], 4) == ENTITIES_PER_DOCUMENT[name]
+    held_out = [
+        StatisticsCounter(load(folder / f"{split}.spacy")) for split in ("dev", "test")
+    ]
+    entities = [split.count_seen(train.entity_texts) for split in held_out]
+    assert [(e["seen"], e["unseen"]) for e in entities] == TABLE6[name]
 
 
 def test_archaeology_is_split_by_tenths(prepare_real: Callable[[str], Path]):
     paths = prepare_real("archaeology").iterdir()
-    counts = {path.stem: corpus_statistics(load(path)) for path in paths}
+    counts = {p.stem: StatisticsCounter(load(p)).get_statistics() for p in paths}
     # 33,526 sentences of 439,398 tokens in the six files.
-    assert {split: count.documents for split, count in counts.items()} == {
+    assert {split: count["documents"] for split, count in counts.items()} == {
         "train": 26820,
         "dev": 3353,
         "test": 3353,
     }
-    assert sum(count.tokens for count in counts.values()) == 439398
-    assert {count.classes for count in counts.values()} == {6}
+    assert sum(count["tokens"] for count in counts.values()) == 439398
+    assert {count["classes"] for count in counts.values()} == {6}
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,15 @@
 from pathlib import Path
 
 import pytest
+from spacy.vocab import Vocab
 
 from lab.corpora.ontonotes import read_ontonotes
-from spacy_hashembeds.corpora.columns import Sentence, tags_to_spans
+from spacy_hashembeds.corpora.columns import Sentence, make_doc
+
+
+def read_spans(sentence: Sentence) -> list[tuple[int, int, str]]:
+    doc = make_doc(Vocab(), [sentence])
+    return [(ent.start, ent.end, ent.label_) for ent in doc.ents]
 
 
 def rows(*names: str, part: int = 0) -> str:
@@ -49,7 +55,7 @@ def test_each_part_is_a_document_with_labels_as_they_are(tmp_path: Path):
         ["The", "Red", "Sea", "and", "Rome"],
         ["Ann", "Paris", "slept"],
     ]
-    assert [tags_to_spans(sentence.tags) for sentence in first] == [
+    assert [read_spans(sentence) for sentence in first] == [
         [(0, 3, "WORK_OF_ART"), (4, 5, "GPE")],
         [(0, 1, "PERSON"), (1, 2, "GPE")],
     ]
@@ -58,7 +64,7 @@ def test_each_part_is_a_document_with_labels_as_they_are(tmp_path: Path):
 
 def test_adjacent_names_of_one_label_stay_apart(tmp_path: Path):
     ((sentence,),) = read_text(tmp_path, part(0, rows("A/(GPE)", "B/(GPE*", "C/*)")))
-    assert tags_to_spans(sentence.tags) == [(0, 1, "GPE"), (1, 3, "GPE")]
+    assert read_spans(sentence) == [(0, 1, "GPE"), (1, 3, "GPE")]
 
 
 def test_a_part_without_tokens_is_no_document(tmp_path: Path):

@@ -167,72 +167,62 @@ def grid(trials="[{embedder: a}]", **settings) -> str:
     ("text", "message"),
     [
         ("a: [", "is no grid of trials. Invalid YAML"),
-        ("", "The file should have keys and values, but is None"),
-        ("[a, b]", "The file should have keys and values, but is ['a', 'b']"),
-        (
-            "datasets: [x]",
-            "datasets, seeds, overrides, vectors, trials, but lacks trials.",
-        ),
-        (grid(seed="[1]"), "seeds, overrides, vectors, trials, but has 'seed'."),
-        (grid(datasets="[]"), "'datasets' should be a list of one or more, but is []"),
-        (grid(datasets="x"), "'datasets' should be a list of one or more, but is 'x'"),
-        (grid(datasets="[1]"), "'datasets' should hold str, not 1."),
-        (grid(datasets="[x, x]"), "'datasets' has 'x' twice."),
-        (grid(seeds="[]"), "'seeds' should be a list of one or more, but is []"),
-        (grid(seeds="['1']"), "'seeds' should hold int, not '1'."),
-        (grid(seeds="[true]"), "'seeds' should hold int, not True."),
-        (grid(seeds="[0, 0]"), "'seeds' has 0 twice."),
-        (grid("[]"), "'trials' should be a list of one or more, but is []"),
-        (grid("[a]"), "'trials' should hold dict, not 'a'."),
-        (grid("[{variant: b}]"), "Trial 1 should have the keys embedder, variant,"),
-        (grid("[{embedder: a}, {embeder: a}]"), "Trial 2 should have the keys"),
-        (grid("[{embeder: a}]"), "vectors, but has 'embeder' and lacks embedder."),
-        (
-            grid("[{embedder: 1}]"),
-            "Trial 1 should have text as 'embedder'",
-        ),
+        ("", "Input should be a valid dictionary"),
+        ("[a, b]", "Input should be a valid dictionary"),
+        ("datasets: [x]", "'trials': Field required"),
+        (grid(seed="[1]"), "'seed': Extra inputs are not permitted"),
+        (grid(datasets="[]"), "'datasets': List should have at least 1 item"),
+        (grid(datasets="x"), "'datasets': Input should be a valid list"),
+        (grid(datasets="[1]"), "'datasets.0': Input should be a valid string"),
+        (grid(datasets="[x, x]"), "'datasets': 'x' is there 2 times"),
+        (grid(seeds="[]"), "'seeds': List should have at least 1 item"),
+        (grid(seeds="['1']"), "'seeds.0': Input should be a valid integer"),
+        (grid(seeds="[true]"), "'seeds.0': Input should be a valid integer"),
+        (grid(seeds="[0, 0]"), "'seeds': 0 is there 2 times"),
+        (grid("[]"), "'trials': List should have at least 1 item"),
+        (grid("[a]"), "'trials.0': Input should be a valid dictionary"),
+        (grid("[{variant: b}]"), "'trials.0.embedder': Field required"),
+        (grid("[{embedder: a}, {embedder: b, x: 1}]"), "'trials.1.x': Extra inputs"),
+        (grid("[{embedder: 1}]"), "'trials.0.embedder': Input should be a valid str"),
         (
             grid("[{embedder: a, datasets: [z]}]"),
             "'z' is not in the grid. Its datasets are: x, y.",
         ),
-        (
-            grid("[{embedder: a, datasets: []}]"),
-            "'datasets' of Trial 1 (a, default) sh",
-        ),
+        (grid("[{embedder: a, datasets: []}]"), "'trials.0.datasets': List should"),
         (
             grid("[{embedder: a}, {embedder: a, datasets: [y], overrides: {b.c: 1}}]"),
             "a has the variant 'default' 2 times for y. Give other overrides another",
         ),
         (
             grid("[{embedder: a, per_dataset: {x: {b.c: 1}}}]"),
-            "'per_dataset' of Trial 1 (a, default) should have the keys x, y, but la",
+            "'per_dataset' of a, default should have the keys x, y, but has ['x'].",
         ),
         (
             grid("[{embedder: a, datasets: [x], per_dataset: {x: {b.c: 1}, y: {}}}]"),
-            "(a, default) should have the keys x, but has 'y'.",
+            "should have the keys x, but has ['x', 'y'].",
         ),
         (
             grid("[{embedder: a, overrides: {dropout: 1}}]"),
-            "Trial 1 (a, default): 'dropout' is no setting; 'training.dropout' is.",
+            "a, default: 'dropout' is no setting; 'training.dropout' is.",
         ),
         (
             grid("[{embedder: a, overrides: {b.c: 1, b: {c: 2}}}]"),
-            "Trial 1 (a, default) sets b.c 2 times.",
+            "a, default sets b.c 2 times.",
         ),
         (
             grid(
                 "[{embedder: a, datasets: [x], overrides: {b.c: 1}, "
                 "per_dataset: {x: {b.c: 1}}}]"
             ),
-            "Trial 1 (a, default) sets b.c 2 times.",
+            "a, default sets b.c 2 times.",
         ),
         (
             grid("[{embedder: a, overrides: {training.score_weights: {}}}]"),
-            "Trial 1 (a, default): 'training.score_weights' is {}, which sets nothing.",
+            "a, default: 'training.score_weights' is {}, which sets nothing.",
         ),
         (
             grid("[{embedder: a, overrides: [b.c]}]"),
-            "What overrides in Trial 1 (a, default) should have keys and values, but",
+            "'trials.0.overrides': Input should be a valid dictionary",
         ),
         (
             grid("[{embedder: a, vectors: lg}]"),
@@ -240,24 +230,23 @@ def grid(trials="[{embedder: a}]", **settings) -> str:
         ),
         (
             grid("[{embedder: a, vectors: lg}]", vectors="{lg: {x: b}}"),
-            "'vectors.lg', which Trial 1 (a, default) uses, should have the keys x, y, "
-            "but lacks y.",
+            "'vectors.lg', which a, default uses, should have y, but has ['x'].",
         ),
         (
             grid("[{embedder: a, vectors: lg}]", vectors="{lg: b}"),
-            "'vectors.lg', which Trial 1 (a, default) uses, should have keys and val",
+            "'vectors.lg': Input should be a valid dictionary",
         ),
         (
             grid("[{embedder: a, vectors: lg}]", vectors="[lg]"),
-            "'vectors' should have keys and values, but is ['lg']",
+            "'vectors': Input should be a valid dictionary",
         ),
         (
             grid("[{embedder: a, vectors: lg}]", vectors="{lg: {x: 1, y: a}}"),
-            "'vectors.lg.x' should hold str, not 1",
+            "'vectors.lg.x': Input should be a valid string",
         ),
         (
             grid("[{embedder: a, overrides: {b.c: 1}}]", overrides="{b.c: 2}"),
-            "Trial 1 (a, default) sets b.c 2 times.",
+            "a, default sets b.c 2 times.",
         ),
     ],
 )

@@ -16,14 +16,14 @@ from lab.trials.pipelines import (
     compare_pipelines,
     name_models,
 )
-from spacy_hashembeds.acceleration.timing import Speed
-from spacy_hashembeds.analysis.sizes import (
-    bytes_on_disk,
+from lab.trials.scores import evaluate_pipeline
+from lab.trials.sizes import (
     count_embedding_parameters,
     count_mixing_parameters,
     count_pipeline_parameters,
 )
-from spacy_hashembeds.evaluation.evaluate import evaluate_pipeline
+from spacy_hashembeds.acceleration.timing import Speed
+from spacy_hashembeds.files import bytes_on_disk
 from tests.conftest import make_trial
 
 #: An organisation of the demo corpus, in its test set.

@@ -17,15 +17,15 @@ from lab.cli import lab_cli, sweep
 from lab.trials import run_trial as run_module
 from lab.trials.results import read_results
 from lab.trials.run_trial import check_config, run_trial
+from lab.trials.scores import evaluate_pipeline
+from lab.trials.sizes import count_pipeline_parameters
 from lab.trials.sweep import Ended, plan_sweep
 from lab.trials.trial import Trial
 from spacy_hashembeds.acceleration.timing import Speed
-from spacy_hashembeds.analysis.sizes import count_pipeline_parameters
 from spacy_hashembeds.cli import hashembeds_cli
 from spacy_hashembeds.comparison import comparison
 from spacy_hashembeds.comparison.comparison import compare_trials
 from spacy_hashembeds.comparison.metrics import read_metrics
-from spacy_hashembeds.evaluation.evaluate import evaluate_pipeline
 from tests.toy_textcat import TEST, TRAIN, make_docs, write
 
 

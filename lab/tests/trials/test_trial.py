@@ -21,16 +21,17 @@ from lab.trials import trial as trial_module
 from lab.trials.configs import CONFIGS
 from lab.trials.processes import locked
 from lab.trials.run_trial import check_gpu, run_trial
-from lab.trials.trial import Trial, identify
-from spacy_hashembeds.analysis.measures import measure_sizes
-from spacy_hashembeds.analysis.sizes import (
-    bytes_on_disk,
+from lab.trials.scores import evaluate_pipeline
+from lab.trials.sizes import (
     count_embedding_parameters,
     count_mixing_parameters,
     count_pipeline_parameters,
+    measure_sizes,
 )
+from lab.trials.trial import Trial, identify
+from spacy_hashembeds.acceleration.timing import Speed
 from spacy_hashembeds.corpora.docbin import read_docs
-from spacy_hashembeds.evaluation.evaluate import evaluate_pipeline
+from spacy_hashembeds.files import bytes_on_disk
 from tests.conftest import SMALL_TRIAL, make_trial
 
 pytestmark = pytest.mark.slow
@@ -63,10 +64,10 @@ def training(trained_root, monkeypatch) -> FakeTraining:
     """Training without work, and no work after it: `trained_root` has had both."""
 
     def time(loaders, docs, rounds):
-        return dict.fromkeys(loaders, 123.0)
+        return dict.fromkeys(loaders, Speed(123.0, (123.0, 123.0)))
 
     monkeypatch.setattr(run_module, "evaluate_pipeline", lambda *_, **__: {"f": 0.5})
-    monkeypatch.setattr(run_module, "measure_words_per_second", time)
+    monkeypatch.setattr(run_module, "measure_speeds", time)
     fake = FakeTraining(make_trial(trained_root).output / "model-best")
     monkeypatch.setattr(run_module, "run_command", fake)
     return fake
@@ -373,9 +374,9 @@ def test_speed_is_measured_on_the_last_split(
 
     def measure(loaders, docs, rounds):
         timed.append([doc.text for doc in docs])
-        return dict.fromkeys(loaders, 123.0)
+        return dict.fromkeys(loaders, Speed(123.0, (123.0, 123.0)))
 
-    monkeypatch.setattr(run_module, "measure_words_per_second", measure)
+    monkeypatch.setattr(run_module, "measure_speeds", measure)
     trial = make_trial(project, seed=1)
     if not has_test:
         trial.corpus["test"].unlink()

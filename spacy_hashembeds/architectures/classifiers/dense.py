@@ -1,27 +1,75 @@
-"""Checks of Thinc's dense layers in a text classifier: Thinc has none of its own."""
+"""Thinc's dense layers in a classifier: made, checked, and resized for new labels."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from spacy.tokens import Doc
-from thinc.api import Model
+from thinc.api import Linear, Logistic, Model, Softmax, chain, resizable
+from thinc.initializers import glorot_uniform_init
 from thinc.layers.chain import forward as chain_forward
 from thinc.layers.linear import forward as linear_forward
 from thinc.layers.relu import forward as relu_forward
+from thinc.layers.resizable import resize_linear_weighted, resize_model
 from thinc.layers.softmax import forward as softmax_forward
 from thinc.layers.with_array import forward as with_array_forward
 from thinc.types import Floats2d
 
-from ...layers.checks import (
-    check_choice,
-    check_integer,
-    check_number,
-    check_param,
-)
+from ...layers.checks import check_choice, check_integer, check_number, check_param
 from ...layers.params import check_once
 
 InT = list[Doc]
 OutT = Floats2d
+
+#: The bias of a label that is added to a softmax: it begins with next to no share of
+#: the scores. spaCy's own models have -5000, from where no training brings it back.
+UNLIKELY = -10.0
+
+_SETTINGS = ("softmax_temperature", "softmax_normalize")
+
+
+def score_labels(
+    nO: int | None, *, exclusive_classes: bool
+) -> Model[Floats2d, Floats2d]:
+    """Score labels: a softmax where they exclude each other, else a logistic each.
+
+    The softmax begins with random weights. With zeros, as in `spacy.TextCatReduce.v1`,
+    nothing below would get a gradient at first.
+    """
+    if exclusive_classes:
+        softmax: Model[Floats2d, Floats2d] = Softmax(nO, init_W=glorot_uniform_init)
+        return _let_grow(softmax, b=UNLIKELY)
+    linear: Model[Floats2d, Floats2d] = Linear(nO)
+    return chain(_let_grow(linear), Logistic())
+
+
+def _let_grow(layer: Model, **fill_defaults: float) -> Model:
+    """Have a layer resized for new labels, whose parameters begin with a default."""
+    resize = partial(resize_linear_weighted, fill_defaults=fill_defaults)
+    return resizable(layer, resize_layer=resize)
+
+
+def offer_labels(model: Model, nO: int | None, *, exclusive_classes: bool) -> Model:
+    """Say what spaCy's text categorizers ask of a model with `nO` labels, if known."""
+    model.attrs["multi_label"] = not exclusive_classes
+    model.attrs["resize_output"] = resize_output
+    model.set_ref("output_layer", _find_resizable(model)[0].layers[0])
+    if nO is not None:
+        model.set_dim("nO", nO)
+    return model
+
+
+def resize_output(model: Model, nO: int) -> Model:
+    """Give a classifier, or all members of an ensemble, another number of labels."""
+    for node in _find_resizable(model):
+        resize_model(node, nO)
+    model.set_ref("output_layer", _find_resizable(model)[0].layers[0])
+    model.set_dim("nO", nO, force=True)
+    return model
+
+
+def _find_resizable(model: Model) -> list[Model]:
+    return [node for node in model.walk() if "resize_layer" in node.attrs]
 
 
 def check_dense(model: Model[InT, OutT]) -> None:
@@ -37,7 +85,8 @@ def forward(
         if node._func in (linear_forward, relu_forward):
             check_once(node, _check_dense, *_get_dims(node))
         elif node._func is softmax_forward:
-            check_once(node, _check_softmax, *_get_dims(node), *_get_settings(node))
+            settings = [node.attrs[name] for name in _SETTINGS]
+            check_once(node, _check_softmax, *_get_dims(node), *settings)
     for layer in model.layers:
         if layer._func is with_array_forward:
             check_integer(layer, "pad", 0, 0)
@@ -58,8 +107,3 @@ def _check_softmax(model: Model) -> None:
 def _get_dims(model: Model) -> tuple[Any, Any]:
     """Get the sizes; None where the layer was never initialised."""
     return model.maybe_get_dim("nO"), model.maybe_get_dim("nI")
-
-
-def _get_settings(softmax: Model) -> tuple:
-    attrs = softmax.attrs
-    return attrs["softmax_temperature"], attrs["softmax_normalize"]

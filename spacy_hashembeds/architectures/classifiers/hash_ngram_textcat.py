@@ -14,10 +14,8 @@ from ...layers.hashembed import HashEmbed
 from ...layers.sumngrams import sum_ngrams
 from ...layers.symbolembed import SymbolEmbed
 from ...layers.weightedhashembed import MAX_COMPONENTS, WeightedHashEmbed
-from .dense import check_dense
-from .dictionary import NgramKind, wait_for_ngrams
-from .extract_words import extract_words
-from .output import offer_labels, score_labels
+from .dense import check_dense, offer_labels, score_labels
+from .dictionary import NgramKind, extract_words, wait_for_ngrams
 
 #: What the layers that take symbols say theirs are.
 KEY = "n-grams"
@@ -48,9 +46,8 @@ def HashNgramTextCat(
     For `textcat` and `textcat_multilabel`. Each n-gram has a vector: the sum of
     `num_hashes` rows of a table that it shares with others, each multiplied with a
     weight of its own, its importance. What does not matter to the labels keeps weights
-    near zero. The model's size depends on the sizes of the tables alone, however many
-    n-grams training shows. In use, each n-gram of a batch takes `width` numbers a few
-    times over: with `ngram_size` 9, a text of 20,000 words and width 200 take 0.5 GB.
+    near zero. In use, each n-gram of a batch takes `width` numbers a few times over:
+    with `ngram_size` 9, a text of 20,000 words and width 200 take 0.5 GB.
 
     exclusive_classes (bool): Whether a text has exactly one label: a softmax, for
         `textcat`. Else each label is on its own, for `textcat_multilabel`.
@@ -72,26 +69,22 @@ def HashNgramTextCat(
         that is taken of each text in training, which is the model's dropout.
     max_snippet (int | None): The largest. If null, training has whole texts, as
         prediction always has.
-    hidden_layers (int): Dense layers with ReLU, 100 at most, with batch normalisation
-        between all layers. The paper has none without a dictionary, and three with one.
-    hidden_width (int): The width of each.
+    hidden_layers (int): Dense layers with ReLU of `hidden_width`, 100 at most, with
+        batch normalisation between all layers. The paper has none without a dictionary,
+        and three with one.
     seed (int): The hash seed, saved with the weights.
     nO (int | None): The number of labels. `textcat` sets it.
 
     With a dictionary (`rows` or `importance_rows` null), n-grams that are not in it are
-    left out. It comes from a callback that counts the training corpus
-    (`[initialize.before_init]` with `@callbacks = "spacy-hashembeds.count_ngrams.v1"`),
-    and is saved with the pipeline. [training] dropout changes nothing.
+    left out. A callback counts it (`[initialize.before_init]` with `@callbacks =
+    "spacy-hashembeds.count_ngrams.v1"`), and it is saved with the pipeline. [training]
+    dropout changes nothing.
 
     RAISES (ValueError): If an argument is out of range, or does not go with another;
         when initialised, if there is no dictionary and one is needed.
 
     Source: Tito Svenstrup et al., "Hash Embeddings for Efficient Word Representations"
-    (2017), §5.1 to §5.4. Weights begin as in the code that its authors published,
-    normal with deviation 0.0005, but the table uniform in ±0.1, and not normal with
-    deviation 0.1. Weights are not appended to vectors, as that code does by default.
-    An n-gram's rows of the table are chosen by hashing it, and not its row of weights
-    (the paper's D_1). Case is lost with LOWER; the paper's table 4 has it, as ORTH.
+    (2017), §5.1 to §5.4. What is not as there: docs/textcat.md.
     """
     check_integers(1, MAX_NGRAM_SIZE, ngram_size=ngram_size)
     check_integers(1, MAX_WIDTH, width=width, hidden_width=hidden_width)
@@ -101,7 +94,13 @@ def HashNgramTextCat(
     check_integers(0, 2**32 - 1, seed=seed)
     if max_snippet is not None:
         check_integers(min_snippet, MAX_SNIPPET, max_snippet=max_snippet)
-    attr = _check_attribute(attr)
+    try:
+        (attr,) = check_attributes([attr])
+    except ValueError as e:
+        raise ValueError(
+            "'attr' should be a token attribute, such as LOWER, ORTH or NORM, but is "
+            f"{attr!r}."
+        ) from e
     embed = _embed_ngrams(rows, width, importance_rows, num_hashes, seed)
     ngrams: Model = sum_ngrams(
         embed, ngram_size=ngram_size, shortest=min_snippet, longest=max_snippet
@@ -118,16 +117,6 @@ def HashNgramTextCat(
     return offer_labels(model, nO, exclusive_classes=exclusive_classes)
 
 
-def _check_attribute(attr: str | int) -> str:
-    try:
-        return check_attributes([attr])[0]
-    except ValueError as e:
-        raise ValueError(
-            "'attr' should be a token attribute, such as LOWER, ORTH or NORM, but is "
-            f"{attr!r}."
-        ) from e
-
-
 def _embed_ngrams(
     rows: int | None,
     width: int,
@@ -136,7 +125,13 @@ def _embed_ngrams(
     seed: int,
 ) -> Model:
     if rows is None:
-        _check_standard(importance_rows, num_hashes)
+        if importance_rows != 0 or num_hashes != 1:
+            raise ValueError(
+                "With `rows = null`, each n-gram has one row of its own, so that "
+                "'importance_rows' should be 0 and 'num_hashes' 1, but they are "
+                f"{importance_rows!r} and {num_hashes!r}. Set these, or `rows` to a "
+                "number."
+            )
         return SymbolEmbed(width, key=KEY, initializer=_start_small)
     check_integers(1, MAX_ROWS, rows=rows)
     if importance_rows == 0:
@@ -149,15 +144,6 @@ def _embed_ngrams(
     return WeightedHashEmbed(
         width, rows, nK=importance_rows, num_hashes=num_hashes, seed=seed, key=KEY
     )
-
-
-def _check_standard(importance_rows: int | None, num_hashes: int) -> None:
-    if importance_rows != 0 or num_hashes != 1:
-        raise ValueError(
-            "With `rows = null`, each n-gram has one row of its own, so that "
-            "'importance_rows' should be 0 and 'num_hashes' 1, but they are "
-            f"{importance_rows!r} and {num_hashes!r}. Set these, or `rows` to a number."
-        )
 
 
 #: N-grams that training has not shown must not matter: with no weights to say so, their

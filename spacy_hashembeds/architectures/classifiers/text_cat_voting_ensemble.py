@@ -6,10 +6,13 @@ from thinc.types import Floats2d
 
 from ...checks import check_integers
 from ...layers.softvoting import soft_voting
-from .output import offer_labels
+from .dense import offer_labels
 
 #: The most classifiers that vote.
 MAX_MODELS = 1000
+
+#: What layers that hash call their seeds.
+_SEEDS = {"seed", "hash_seed"}
 
 
 def TextCatVotingEnsemble(
@@ -21,10 +24,9 @@ def TextCatVotingEnsemble(
     is trained for itself: what is averaged are scores alone.
 
     members (Model): One or more `HashNgramTextCat`, with the same labels.
-    num_models (int): How many classifiers vote. They are copies of `members` in turn,
-        with initial weights of their own, and with the hash seeds of the members or, if
-        one before has it already, the next that is free. The paper has 10, and 1000
-        are the most. Time and memory grow with it.
+    num_models (int): How many classifiers vote, 1000 at most; the paper has 10. They
+        are copies of `members` in turn, with initial weights and hash seeds of their
+        own: those of the members, or the next that are free.
 
     RAISES (ValueError): If there are no members, more than `num_models`, or some whose
         classes exclude each other beside others whose don't.
@@ -32,7 +34,15 @@ def TextCatVotingEnsemble(
     Source: Tito Svenstrup et al., "Hash Embeddings for Efficient Word Representations"
     (2017), §5.5.
     """
-    _check_members(members)
+    kinds = {member.attrs.get("multi_label") for member in members}
+    if len(kinds) != 1 or None in kinds:
+        raise ValueError(
+            "The members of TextCatVotingEnsemble should be one or more text "
+            "classifiers with the same 'exclusive_classes', but are "
+            f"{', '.join(m.name for m in members) or 'none'}. Add a section "
+            "[….model.*.member] with "
+            '`@architectures = "spacy-hashembeds.HashNgramTextCat.v1"`.'
+        )
     check_integers(len(members), MAX_MODELS, num_models=num_models)
     voters = [members[i % len(members)].copy() for i in range(num_models)]
     _choose_seeds(voters)
@@ -49,19 +59,3 @@ def _choose_seeds(voters: list[Model]) -> None:
             while node.attrs[name] in taken:
                 node.attrs[name] = (node.attrs[name] + 1) % 2**32
             taken.add(node.attrs[name])
-
-
-#: What layers that hash call their seeds.
-_SEEDS = {"seed", "hash_seed"}
-
-
-def _check_members(members: tuple[Model, ...]) -> None:
-    kinds = {member.attrs.get("multi_label") for member in members}
-    if len(kinds) != 1 or None in kinds:
-        raise ValueError(
-            "The members of TextCatVotingEnsemble should be one or more text "
-            "classifiers with the same 'exclusive_classes', but are "
-            f"{', '.join(m.name for m in members) or 'none'}. Add a section "
-            "[….model.*.member] with "
-            '`@architectures = "spacy-hashembeds.HashNgramTextCat.v1"`.'
-        )

@@ -4,8 +4,7 @@ from spacy.tokens import Doc
 from thinc.api import Model, chain, with_array
 from thinc.types import Floats2d
 
-from .dense import check_dense
-from .output import resize_output, score_labels
+from .dense import check_dense, resize_output, score_labels
 
 InT = list[Doc]
 OutT = list[Floats2d]

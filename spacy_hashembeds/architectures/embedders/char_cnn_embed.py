@@ -13,8 +13,7 @@ from ...layers.capitalisation import capitalisation
 from ...layers.charcnn import MAX_CHARS, CharCNN
 from ...layers.checks import check_integer
 from ...layers.maxout import check_maxout
-from .distinct_words import Words, with_distinct_words
-from .word_layers import read_texts, word_vectors
+from .distinct_words import Words, read_texts, with_distinct_words, word_vectors
 
 InT = list[Doc]
 OutT = list[Floats2d]
@@ -34,20 +33,17 @@ def CharCNNEmbed(
     """Embed each token by its characters, its capitalisation, and what else is there.
 
     Characters go through convolutions, of which the maxima over the word are kept: see
-    `layers/charcnn.py`, which also says what there is for the characters of any script.
-    Four numbers say whether the word is upper case, upper-initial, lower case or mixed.
-    Beside them stand the word vectors, and what another embedder gives. All but the
-    latter is computed once for each distinct word of a batch. The defaults are the
-    paper's numbers.
+    `layers/charcnn.py`, also for characters of any script. Four numbers say whether the
+    word is upper case, upper-initial, lower case or mixed. Beside them stand the word
+    vectors, and what another embedder gives. All but the latter is computed once for
+    each distinct word of a batch. The defaults are the paper's numbers.
 
     width (int, optional): If given, a Maxout layer with layer normalisation mixes all
-        to this width, as in `spacy.MultiHashEmbed.v2`: encoders such as
-        `MaxoutWindowEncoder` take no other width than their own. If None, as in the
-        paper, all stand side by side: `num_kernels * ngram_size + 4` numbers, 64 by
+        to this width, as encoders such as `MaxoutWindowEncoder` need it. If None, as in
+        the paper, all stand side by side: `num_kernels * ngram_size + 4` numbers, 64 by
         default, and as many more as word vectors and `word` have.
     char_width (int): The width of the vectors of characters.
-    num_kernels (int): How many convolution kernels there are of each length. Time
-        grows with it.
+    num_kernels (int): How many convolution kernels there are of each length.
     ngram_size (int): How many characters the longest kernels see; there are some of
         each length from 1 on. At most `max_chars`.
     max_chars (int): How many characters of a word count, the first ones, 1 to 10,000.
@@ -79,14 +75,9 @@ def CharCNNEmbed(
     if width is not None:
         check_integers(1, MAX_WIDTH, width=width)
         mixer = Maxout(width, nP=maxout_pieces, normalize=True)
-    model: Model[InT, OutT] = Model(
-        "char_cnn_embed",
-        forward,
-        init=init,
-        layers=_combine(features, word, mixer),
-        dims={"nO": width},
-    )
-    return model
+    layers = _combine(features, word, mixer)
+    dims = {"nO": width}
+    return Model("char_cnn_embed", forward, init=init, layers=layers, dims=dims)
 
 
 def _combine(
@@ -96,9 +87,8 @@ def _combine(
 ) -> list[Model]:
     """Put the features and the vectors of `word` side by side, and mix them if asked.
 
-    Without `word` they are the same for all copies of a word, and mixed once for each.
-    How many layers there are says which: `find_word` and `find_mixer` go by it, since
-    a copy of a model, as `replace_listeners` makes it, has no references.
+    Without `word`, each distinct word is mixed once. `find_word` and `find_mixer` go by
+    the number of layers: a copy, as `replace_listeners` makes it, has no references.
     """
     if mixer is None:
         words = with_distinct_words(features)
@@ -114,7 +104,7 @@ def forward(
     model: Model[InT, OutT], docs: InT, is_train: bool
 ) -> tuple[OutT, Callable[[OutT], InT]]:
     if not any(len(doc) for doc in docs):
-        # Thinc's layers don't take batches without rows, and spaCy's embedders neither
+        # Thinc's layers and spaCy's embedders don't take batches without rows
         nO = model.get_dim("nO")
         return [model.ops.alloc2f(0, nO) for _ in docs], lambda dYs: []
     mixer = find_mixer(model)
@@ -146,13 +136,11 @@ def init(model: Model[InT, OutT], X: InT | None = None, Y: OutT | None = None) -
 
 
 def find_word(model: Model[InT, OutT]) -> Model[InT, OutT] | None:
-    """Find the other embedder, if there is one."""
     embed = model.layers[0]
     return embed.layers[1] if embed._func is concatenate_forward else None
 
 
 def find_mixer(model: Model[InT, OutT]) -> Model[Floats2d, Floats2d] | None:
-    """Find the Maxout layer and what normalises it, if there are any."""
     if len(model.layers) == 1:
         return None
     if len(model.layers) == 3:  # behind the vectors of `word`

@@ -6,15 +6,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from spacy.attrs import IDS
 from spacy.tokens import Doc
 from thinc.api import Model
 
 from ...hashing.lsh import find_ngrams
-from ...kernels.distinct import find_distinct
+from ...kernels.distinct import find_distinct_rows
 from ...layers.hasher import normalize
 from ...layers.lshhasher import set_ngrams, takes_ngrams
-from .distinct_words import Words, find_vocabs
+from .distinct_words import Words, find_vocabs, read_keys
 
 
 class CharacterNgrams(NamedTuple):
@@ -33,12 +32,10 @@ class CharacterNgrams(NamedTuple):
 
     def read(self, docs: Sequence[Doc]) -> NDArray:
         """Read the n-grams of all tokens of Docs. *Shape:* `(n,)`, uint64."""
-        arrays = [doc.to_array([IDS[self.attr]]).reshape(-1) for doc in docs]
-        keys = np.concatenate([np.zeros(0, dtype="uint64"), *arrays])
-        if len(keys) == 0:
-            return keys
-        words = find_distinct(keys)
-        texts = Words(find_vocabs(docs), words.values.reshape(-1, 1)).read_texts()
+        if not any(len(doc) for doc in docs):
+            return np.zeros(0, dtype="uint64")
+        words = find_distinct_rows(read_keys(docs, [self.attr]))
+        texts = Words(find_vocabs(docs), words.values).read_texts()
         ngrams = find_ngrams(normalize(texts, self.form), self.ngram_size)
         n_copies = np.bincount(words.copies)
         return np.repeat(ngrams.keys, np.repeat(n_copies, ngrams.lengths))
@@ -70,18 +67,13 @@ def find_ngram_waiters(model: Model) -> list[Model]:
 
 
 def give_ngrams(model: Model, hashers: Sequence[tuple[str, Model]]) -> None:
-    """Give the hashers of an embedder the n-grams that count.
-
-    model (Model): The embedder, with an attribute "ngram_source".
-    hashers (Sequence[tuple[str, Model]]): For each attribute the hasher.
-    """
+    """Give the hashers of an embedder, one for each attribute, their n-grams."""
     get_ngrams = model.attrs["ngram_source"].get_ngrams
     if get_ngrams is None:
         return
     for attr, hasher in hashers:
         if takes_ngrams(hasher):
-            attrs = hasher.attrs
-            max_ngrams = attrs["ngram_taker"].max_ngrams
-            kind = (attr, attrs["ngram_size"], attrs["form"], max_ngrams)
-            set_ngrams(hasher, get_ngrams(CharacterNgrams(*kind)))
+            attrs, most = hasher.attrs, hasher.attrs["ngram_taker"].max_ngrams
+            kind = CharacterNgrams(attr, attrs["ngram_size"], attrs["form"], most)
+            set_ngrams(hasher, get_ngrams(kind))
     model.attrs["ngram_source"] = NgramSource()

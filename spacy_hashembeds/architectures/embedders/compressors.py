@@ -14,12 +14,8 @@ Compressor = Model[Any, Floats2d]
 def EmbCompressor(*, rows: int) -> Compressor:
     """Give each word a row of a table, which it shares with others.
 
-    `rows * width` parameters.
-
     rows (int): How many rows there are, the paper's N: 50,000, or 1,000 for as many
-        parameters as the others have. Up to 2**20 with `LSHHasher`.
-
-    RAISES (ValueError): If `rows` is out of range.
+        parameters, `rows * width`, as the others have. Up to 2**20 with `LSHHasher`.
 
     Source: Xue and Aletras, "HashFormers: Towards Vocabulary-independent Pre-trained
     Transformers" (2022), §3.1 to §3.3.
@@ -36,8 +32,6 @@ def PoolCompressor(*, num_bits: int = 10) -> Compressor:
 
     num_bits (int): How many bits a codeword has, the paper's k, 1 to 20. The paper has
         10, thirteen codewords. One more doubles the parameters.
-
-    RAISES (ValueError): If `num_bits` is out of range.
 
     Source: Xue and Aletras (2022), §3.4, equation 1.
     """
@@ -58,8 +52,7 @@ def AddCompressor() -> Compressor:
 def ProjCompressor() -> Compressor:
     """Give the correlation of a code with learned axes, one for each dimension.
 
-    `128 * width` parameters for codes of 128 bits: the fewest, and in the paper the
-    best.
+    `128 * width` parameters for codes of 128 bits: the fewest, and the paper's best.
 
     Source: Xue and Aletras (2022), §3.4, equation 3.
     """

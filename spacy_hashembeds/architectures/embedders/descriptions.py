@@ -1,7 +1,7 @@
-"""What there is to know of an embedder beside how it embeds, once for each.
+"""What there is to know of an embedder beside how it embeds.
 
 Every list of embedders is made of these descriptions: what commands take and errors
-name, what `config` puts in, what `analyze` finds and measures. One stands beside its
+name, what `config` puts in, what `analyze` measures. One stands beside its
 architecture, and is found by an entry point, in this package as in any other:
 
     [options.entry_points]
@@ -32,15 +32,15 @@ class EmbedderDescription:
     architecture (str): Its registered name.
     purpose (str): What `config` says that it is for.
     aliases (Sequence[str]): Other names that it is registered under.
-    tables (Mapping[str, type[Table]]): Of which kind the table of a layer in it is, by
-        the layer's name. The layer has an attribute "column", and the model spaCy's
-        `FeatureExtractor`, which say what it embeds.
+    tables (Mapping[str, type[Table]]): The kind of the tables in it, by the names of
+        their layers. These have an attribute "column", and the model spaCy's
+        `FeatureExtractor`, which say what they embed.
     find_columns (Callable, optional): Finds what has codes of words in the place of
         rows: see `WordColumn`.
     is_of_text (bool): Whether it embeds only attributes that are text, each once.
     symbol_width (Callable, optional): Says of its block how many parameters it has for
-        each symbol of the training corpus, which is counted for it; 0 if none is to be.
-        By default it needs none. It has the argument `tables` then, for a file of them.
+        each symbol that is counted for it in the training corpus, 0 if none is. Those
+        with counted symbols have the argument `tables`, for a file of them.
     rows_for (str): What is to have room in its `rows`, which `config` raises: "values"
         for all that are hashed, "symbols" for those that have rows of their own beside
         them. By default `config` keeps rows and hashes as they are.
@@ -86,13 +86,13 @@ def get_description(name: str) -> EmbedderDescription:
 
     RAISES (ValueError): If there is none.
     """
-    for description in get_descriptions():
-        if description.name == name:
-            return description
-    raise ValueError(
-        f"There is no embedder '{name}' to put in. There are: "
-        f"{', '.join(list_names())}."
-    )
+    found = {description.name: description for description in get_descriptions()}
+    if name not in found:
+        raise ValueError(
+            f"There is no embedder '{name}' to put in. There are: "
+            f"{', '.join(list_names())}."
+        )
+    return found[name]
 
 
 def find_description(architecture: str) -> EmbedderDescription | None:

@@ -1,6 +1,10 @@
-"""The distinct words of a batch, and layers that are run once for each of them."""
+"""The distinct words of a batch, and layers that run once for each of them.
+
+Words are embedded by their texts, and by the vectors of the vocab.
+"""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -11,11 +15,11 @@ from spacy.vocab import Vocab
 from thinc.api import Model
 from thinc.types import Floats2d
 
-from ...kernels.distinct import Distinct, find_distinct, find_distinct_rows
+from ...kernels.distinct import Distinct, find_distinct_rows
 from ...layers.checks import check_choice
 from ...layers.params import check_once
 from ...layers.table import scatter_rows
-from .static_vectors import get_key_attr
+from .static_vectors import get_key_attr, get_vectors, get_vectors_width
 
 
 class Words(NamedTuple):
@@ -72,12 +76,10 @@ def with_distinct_words(
 ) -> Model[InT, OutT]:
     """Run a layer once for each distinct word of a batch, and share out what it gives.
 
-    layer (Model): Maps words to vectors of shape `(m, nO)`, and has the dimension `nO`
-        once it is initialised, for which it may be given no words.
+    layer (Model): Maps words to vectors of shape `(m, nO)`. It may be initialised with
+        no words.
     attr (str, optional): What stands for a word, one of `TEXT_ATTRIBUTES`, e.g. "NORM".
         By default its text, and with it what its vector is found by.
-
-    *Input:* `n` Docs. *Output:* for each a float32 array of shape `(tokens, nO)`.
     """
     return Model(
         f"with_distinct_words({layer.name})",
@@ -126,19 +128,20 @@ def find_vocabs(docs: Sequence[Doc]) -> list[Vocab]:
 
 def _find_distinct(model: Model[InT, OutT], docs: Sequence[Doc]) -> Distinct:
     """Find the keys of the distinct words: see `Words`."""
-    attrs = _find_attributes(model, docs[0].vocab)
-    keys = np.concatenate([doc.to_array(attrs).reshape(-1) for doc in docs])
-    if len(attrs) > 1:
-        return find_distinct_rows(keys.reshape(-1, len(attrs)))
-    distinct = find_distinct(keys)
-    return Distinct(distinct.values.reshape(-1, 1), distinct.copies)
-
-
-def _find_attributes(model: Model[InT, OutT], vocab: Vocab) -> list[int | str]:
+    attrs: list[int | str] = [ORTH]
     if "attr" in model.attrs:
-        return [get_attribute(model)]
-    vectors_attr = intify_attr(get_key_attr(vocab))
-    return [ORTH] if vectors_attr == ORTH else [ORTH, vectors_attr]
+        attrs = [get_attribute(model)]
+    elif (key_attr := intify_attr(get_key_attr(docs[0].vocab))) != ORTH:
+        attrs.append(key_attr)
+    return find_distinct_rows(read_keys(docs, attrs))
+
+
+def read_keys(docs: Sequence[Doc], attrs: Sequence[int | str]) -> NDArray:
+    """Read attributes of all tokens. *Shape:* `(n, columns)`, uint64."""
+    # names take longer, for each Doc
+    attr_ids: list[int | str] = [intify_attr(attr) for attr in attrs]
+    keys = np.concatenate([doc.to_array(attr_ids) for doc in docs])
+    return keys.reshape(-1, len(attr_ids))
 
 
 def get_attribute(model: Model[InT, OutT]) -> int:
@@ -146,9 +149,63 @@ def get_attribute(model: Model[InT, OutT]) -> int:
 
     RAISES (ValueError): If it is none that is text.
     """
-    check_once(model, _check_attribute, model.attrs["attr"])
+    check = partial(check_choice, name="attr", known=TEXT_ATTRIBUTES)
+    check_once(model, check, model.attrs["attr"])
     return IDS[model.attrs["attr"]]
 
 
-def _check_attribute(model: Model[InT, OutT]) -> None:
-    check_choice(model, "attr", TEXT_ATTRIBUTES)
+def read_texts() -> Model[Words, list[str]]:
+    """Read the texts of words."""
+    return Model("read_texts", _read)
+
+
+def _read(
+    model: Model[Words, list[str]], words: Words, is_train: bool
+) -> tuple[list[str], Callable[[Any], Any]]:
+    return words.read_texts(), _go_back
+
+
+def word_vectors() -> Model[Words, Floats2d]:
+    """Give words the vectors of the vocab as they are, which are never trained.
+
+    *Output shape:* `(m, nO)`, float32, where `nO` is the width of the vectors; zeros
+    for words without one.
+    """
+    return Model("word_vectors", _look_up, init=_init_vectors, dims={"nO": None})
+
+
+def _look_up(
+    model: Model[Words, Floats2d], words: Words, is_train: bool
+) -> tuple[Floats2d, Callable[[Any], Any]]:
+    nO = model.get_dim("nO")
+    if len(words.keys) == 0:
+        return model.ops.alloc2f(0, nO), _go_back
+    vocab: Any = words.vocab
+    vectors, is_missing = get_vectors(model.ops, vocab, words.keys[:, -1])
+    if vectors.shape[1] != nO:
+        raise ValueError(
+            f"The pipeline's word vectors should be of width {nO}, as when it was "
+            f"initialised, but are of width {vectors.shape[1]}. Load the vectors that "
+            "it was trained with, or train it anew."
+        )
+    vectors = model.ops.asarray2f(vectors)
+    vectors[is_missing] = 0
+    return vectors, _go_back
+
+
+def _init_vectors(
+    model: Model[Words, Floats2d], X: Words | None = None, Y: Floats2d | None = None
+) -> None:
+    vocab = X.vocab if X else None
+    if vocab is None:
+        raise ValueError(
+            "'include_static_vectors' is true, but there are no Docs to know the width "
+            "of the vectors by. Initialise with some, as `nlp.initialize` does, or set "
+            "include_static_vectors = false."
+        )
+    model.set_dim("nO", get_vectors_width(vocab))
+
+
+def _go_back(dY: Any) -> Any:
+    """Go back: nothing before has a gradient."""
+    return []

@@ -2,7 +2,6 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple, cast
 
-from spacy.attrs import intify_attr
 from spacy.ml.staticvectors import StaticVectors
 from spacy.ml.staticvectors import forward as vectors_forward
 from spacy.tokens import Doc
@@ -17,11 +16,9 @@ from thinc.types import Floats2d
 from ...checks import MAX_WIDTH, check_attributes, check_integers, check_types
 from ...kernels.distinct import find_distinct
 from ...layers.embcompressor import forward as emb_forward
-from ...layers.frozenparams import make_writeable
 from ...layers.lshhasher import MAX_ROWS
 from ...layers.lshhasher import forward as lsh_forward
 from ...layers.md5hasher import forward as md5_forward
-from ...layers.mixing import mixedembed
 from ...layers.mixing.column import Array, Backprop, Column, ColumnFunctions
 from ...layers.mixing.folding import Fold
 from ...layers.mixing.mixer import Mixer
@@ -45,8 +42,8 @@ from .distinct_words import (
 from .distinct_words import forward as distinct_forward
 from .hash_words import forward as hash_forward
 from .hash_words import hash_words
-from .mix_attributes import read_keys, split_by_doc
-from .static_vectors import embed_vectors, get_key_attr, get_vectors_width
+from .mix_attributes import embed_tokens
+from .static_vectors import get_key_attr, get_vectors_width, make_column
 
 InT = list[Doc]
 OutT = list[Floats2d]
@@ -70,35 +67,29 @@ def HashFormerEmbed(
 
     In the place of `spacy.MultiHashEmbed.v2`: for each attribute a hasher turns its
     text into bits, the same ones for ever, and a compressor makes a vector of these.
-    Only compressors have parameters: `ProjCompressor` 128 for each attribute and
-    dimension of the vector, whatever the number of words, where spaCy's usual four
-    tables have 11,000. Words are hashed once for each batch, and not at all if they
-    were lately.
+    Only compressors have parameters, whatever the number of words. Words are hashed
+    once for each batch, and not at all if they were lately.
 
     Any hasher goes with any compressor. `LSHHasher` and `ProjCompressor` were the best
     of the small ones in the paper. docs/results.md has all pairs, by trials.
 
-    width (int): The width of the output and of each compressor's vectors. Usual values
-        are 64 to 300, and 768 in the paper.
+    width (int): The width of the output and of each compressor's vectors, usually 64
+        to 300, and 768 in the paper.
     attrs (list[str]): The token attributes to embed. They have to be text: `LSHHasher`
         sees prefixes and suffixes in NORM, or in LOWER as the paper's code has it. A
         SHAPE or ORTH beside them tells upper from lower case.
-    hashers (dict[str, Model]): For each attribute its hasher: `MD5Hasher.v1` or
-        `LSHHasher.v1`.
-    compressors (dict[str, Model]): For each attribute its compressor:
-        `EmbCompressor.v1`, `PoolCompressor.v1`, `AddCompressor.v1` or
-        `ProjCompressor.v1`.
+    hashers (dict[str, Model]): For each attribute `MD5Hasher.v1` or `LSHHasher.v1`.
+    compressors (dict[str, Model]): For each attribute `EmbCompressor.v1`,
+        `PoolCompressor.v1`, `AddCompressor.v1` or `ProjCompressor.v1`.
     include_static_vectors (bool): Whether to mix in the pipeline's word vectors.
     maxout_pieces (int, optional): Linear pieces of the Maxout layer that mixes the
         attributes, as in spaCy's embedder. If null, there is none, and the vectors of
         the compressor are the output: as in the paper, for a single attribute, before
         an encoder that normalises its input.
 
-    *Input:* `n` Docs. *Output:* for each a float32 array of shape `(tokens, width)`.
-    RAISES (ValueError): If an argument is out of range; if an attribute is no text, or
-        has no hasher or no compressor; if without `maxout_pieces` there are several
-        vectors to mix; when initialised, if n-grams are to be counted and were not, or
-        if there are no vectors to include.
+    RAISES (ValueError): If an argument is out of range or does not go with another; if
+        an attribute is no text; when initialised, if n-grams are to be counted and were
+        not, or there are no vectors to include.
 
     Source: Xue and Aletras, "HashFormers: Towards Vocabulary-independent Pre-trained
     Transformers" (2022), §3.
@@ -111,9 +102,8 @@ def HashFormerEmbed(
     ]
     widths = [column.get_dim("nO") for column in inputs]
     if include_static_vectors:
-        inputs.append(
-            chain(StaticVectors(width, dropout=0.0), cast(Any, ragged2list()))
-        )
+        vectors = StaticVectors(width, dropout=0.0)
+        inputs.append(chain(vectors, cast(Any, ragged2list())))
         widths.append(width)
     layers: list[Model] = [concatenate(*inputs)]
     if maxout_pieces is not None:
@@ -144,10 +134,7 @@ def HashFormerEmbed(
 
 
 def _check_attributes(attrs: Sequence[str]) -> list[str]:
-    """Check that attributes are there once each, and text.
-
-    RETURNS (list[str]): Their names.
-    """
+    """Check that attributes are there once each, and text, and get their names."""
     names = check_attributes(attrs)
     for name in names:
         if name not in TEXT_ATTRIBUTES:
@@ -177,7 +164,7 @@ def _check_blocks(names: Sequence[str], **arguments: Mapping[str, Model]) -> Non
                     f"'{argument}.{name}' should be a layer, such as those of "
                     f"@architectures, but is of type {type(block).__name__}."
                 )
-        if len({id(block) for block in blocks.values()}) < len(blocks):
+        if len(set(map(id, blocks.values()))) < len(blocks):
             raise ValueError(
                 f"'{argument}' should have a layer of its own for each of 'attrs', but "
                 "has one twice. Build another."
@@ -217,7 +204,7 @@ class WordColumn(NamedTuple):
     """The layers that embed an attribute.
 
     words (Model): What runs the others once for each distinct word.
-    hashing (Model): The hasher, and what it was given lately.
+    hashing (Model): The hasher, and codes that it gave lately.
     compressor (Model): What makes vectors of codes.
     """
 
@@ -270,45 +257,19 @@ class Parts(NamedTuple):
         vocabs = find_vocabs(docs)
         columns = [Column(c.compressor, c.get_functions(vocabs)) for c in self.columns]
         if self.vectors is not None:
-            embed = partial(embed_vectors, vocabs[0])
-            columns.append(Column(self.vectors, ColumnFunctions(embed=embed)))
+            columns.append(make_column(self.vectors, vocabs[0]))
         return Mixer(columns, *self.maxout)
 
-    def read_keys(self, docs: InT) -> Array:
-        """Read the keys of all tokens. *Shape:* `(n, columns)`, uint64."""
-        attr_ids: list[int | str] = [get_attribute(c.words) for c in self.columns]
-        if self.vectors is not None:
-            attr_ids.append(intify_attr(get_key_attr(docs[0].vocab)))
-        return read_keys(docs, attr_ids)
+    def get_attributes(self, vocab: Vocab) -> list[int | str]:
+        """Say which attributes the columns of keys are."""
+        attrs: list[int | str] = [get_attribute(c.words) for c in self.columns]
+        return attrs if self.vectors is None else [*attrs, get_key_attr(vocab)]
 
 
 def forward(
     model: Model[InT, OutT], docs: InT, is_train: bool
 ) -> tuple[OutT, Callable[[OutT], InT]]:
-    if not any(len(doc) for doc in docs):
-        # Thinc's Maxout and LayerNorm can't backpropagate through zero rows.
-        width = model.get_dim("nO")
-        return [model.ops.alloc2f(0, width) for _ in docs], lambda dY: []
-    if is_train:
-        make_writeable(model)
-    parts = model.attrs["parts"].get(model, find_parts)
-    mixer = None if parts is None else parts.get_mixer(docs)
-    if mixer is None or not mixedembed.can_embed(mixer):
-        return forward_reference(model, docs, is_train)
-    fold, keys = model.attrs["fold"], parts.read_keys(docs)
-    Y, backprop_tokens = mixedembed.forward(mixer, fold, keys, is_train)
-    return split_by_doc(model, docs, Y, backprop_tokens)
-
-
-def forward_reference(
-    model: Model[InT, OutT], docs: InT, is_train: bool
-) -> tuple[OutT, Callable[[OutT], InT]]:
-    """Run the layers one after the other.
-
-    What the fast path is tested against, and what runs on a GPU, without a mixer, and
-    where somebody has wrapped or replaced a layer.
-    """
-    return chain_forward(model, docs, is_train)
+    return embed_tokens(model, docs, is_train, find_parts)
 
 
 def find_hashers(model: Model[InT, OutT]) -> list[tuple[str, Model]]:
@@ -340,24 +301,22 @@ def find_parts(model: Model[InT, OutT]) -> Parts:
     """Find the layers in the tree.
 
     RAISES (UnexpectedNodeError): If a node is not as `HashFormerEmbed` made it, or
-        there is nothing that mixes.
+        nothing mixes.
     """
     if len(model.layers) != 2:
         raise UnexpectedNodeError(model.name)
-    inputs = _list_inputs(model.layers[0])
+    embed, mixing = model.layers
+    # Thinc concatenates nothing where there is only one column
+    is_several = embed._func is concatenate_forward
+    inputs = list(embed.layers) if is_several else [embed]
     vectors = None
     if inputs[-1]._func is chain_forward:
         vectors, to_list = expect(inputs.pop(), chain_forward, 2)
         expect(vectors, vectors_forward, 0)
         expect(to_list, ragged2list_forward, 0)
     columns = [_expect_column(words) for words in inputs]
-    return Parts(columns, vectors, _find_maxout(model))
-
-
-def _list_inputs(inputs: Model) -> list[Model]:
-    # Thinc concatenates nothing where there is only one column
-    is_several = inputs._func is concatenate_forward
-    return list(inputs.layers) if is_several else [inputs]
+    (maxout,) = expect(mixing, with_array_forward, 1)
+    return Parts(columns, vectors, expect_maxout(maxout))
 
 
 def _expect_column(words: Model) -> WordColumn:
@@ -367,11 +326,6 @@ def _expect_column(words: Model) -> WordColumn:
     if compressor.maybe_get_dim("nO") is None:
         raise UnexpectedNodeError(compressor.name)  # as what wraps one has none
     return WordColumn(words, hashing, compressor)
-
-
-def _find_maxout(model: Model[InT, OutT]) -> MaxoutLayers:
-    (maxout,) = expect(model.layers[1], with_array_forward, 1)
-    return expect_maxout(maxout)
 
 
 DESCRIPTION = EmbedderDescription(

@@ -1,7 +1,7 @@
 """The codes of words, by a hasher that sees each of them once."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,37 +47,23 @@ def forward(
 
 def encode_words(model: Model[InT, OutT], words: InT) -> OutT:
     """Make of words what compressors read: all that there is to hashing."""
-    ops: Any = model.ops
-    _check_rows(model)
-    codes = find_codes(model, words)
-    if model.has_dim("nV"):
-        return ops.asarray(codes)
-    bits = np.unpackbits(codes, axis=1, count=model.get_dim("nO"))
-    return ops.asarray2f(bits, dtype="float32")
-
-
-def find_codes(model: Model[InT, OutT], words: InT) -> NDArray:
-    """Find the codes of words, as the hasher gives them."""
-    hasher, cache = model.layers[0], model.attrs["codes"]
-
-    def compute(keys: NDArray) -> NDArray:
-        missing = words._replace(keys=keys.reshape(-1, 1))
-        return hasher.predict(missing.read_texts())
-
-    if len(words.keys) == 0:
-        return hasher.predict([])
-    return cache.get(words.keys[:, 0], get_settings(hasher), compute)
-
-
-def _check_rows(model: Model[InT, OutT]) -> None:
-    """Check that the hasher gives the codes that the compressor takes.
-
-    RAISES (ValueError): If it does not.
-    """
-    (hasher,) = model.layers
+    hasher, cache, ops = model.layers[0], model.attrs["codes"], cast(Any, model.ops)
     expected, nV = model.maybe_get_dim("nV"), hasher.maybe_get_dim("nV")
     if nV != expected:
         raise ValueError(
             f"The dimension 'nV' of layer '{hasher.name}' should be {expected}, but is "
             f"{nV!r:.80}. {REMEDY}"
         )
+
+    def compute(keys: NDArray) -> NDArray:
+        missing = words._replace(keys=keys.reshape(-1, 1))
+        return hasher.predict(missing.read_texts())
+
+    if len(words.keys) == 0:
+        codes = hasher.predict([])
+    else:
+        codes = cache.get(words.keys[:, 0], get_settings(hasher), compute)
+    if nV is not None:
+        return ops.asarray(codes)
+    bits = np.unpackbits(codes, axis=1, count=model.get_dim("nO"))
+    return ops.asarray2f(bits, dtype="float32")

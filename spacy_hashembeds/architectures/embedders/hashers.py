@@ -13,10 +13,9 @@ Hasher = Model[Sequence[str], NDArray]
 
 
 def MD5Hasher(*, key: str | None = None, form: str | None = None) -> Hasher:
-    """Hash words by MD5: similar ones have nothing in common.
+    """Hash words by MD5, to 128 bits: similar ones have nothing in common.
 
-    128 bits, so that no two words of any corpus have the same ones. With
-    `EmbCompressor` the digest modulo the number of rows is the word's row.
+    With `EmbCompressor` the digest modulo the number of rows is the word's row.
 
     key (str, optional): Hash by HMAC-MD5 with this key, as UTF-8, 1 to 1,000
         characters. Who does not know it can't make up words that share a row. It
@@ -25,8 +24,6 @@ def MD5Hasher(*, key: str | None = None, form: str | None = None) -> Hasher:
         "NFKC" or "NFKD". The text of Docs stays what it is. Take "NFC" where the same
         letter may come in one character or in two. Words of more than 1,000 characters
         are brought into it in parts of so many.
-
-    RAISES (ValueError): If an argument is none of these.
 
     Source: Xue and Aletras, "HashFormers: Towards Vocabulary-independent Pre-trained
     Transformers" (2022), §3.2, whose printed digests are of other words.
@@ -58,16 +55,14 @@ def LSHHasher(
     num_bits (int): How many bits there are, 1 to 4096. The paper has 128, as MD5.
         Parameters of `AddCompressor` and `ProjCompressor` grow with it. `EmbCompressor`
         has no use for it.
-    ngram_size (int): How many characters an n-gram has at most, 1 to 100: all lengths
-        from 1 on are read, each n-gram as often as it is in the word. The paper has 4.
+    ngram_size (int): How many characters an n-gram has at most, 1 to 100: shorter ones
+        are read too, each as often as it is in the word. The paper has 4.
     max_ngrams (int, optional): How many n-grams count, as in the paper: the most
         frequent ones of the training corpus. A callback counts them
         (`[initialize.before_init]` with `@callbacks =
         "spacy-hashembeds.count_character_ngrams.v1"`), and they are saved with the
-        weights, 8 bytes each. If null, any n-gram counts, and nothing is counted or
-        saved.
-    seed (int): Other seeds are other hyperplanes. It is saved with the weights, and
-        comes back with them.
+        weights, 8 bytes each. If null, any n-gram counts.
+    seed (int): Other seeds are other hyperplanes. It is saved with the weights.
     form (str, optional): As for `MD5Hasher`.
 
     RAISES (ValueError): If an argument is out of range; when initialised, if n-grams

@@ -8,17 +8,15 @@ both to equal values.
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any, NamedTuple, cast
 
-import numpy as np
-from numpy.typing import NDArray
 from spacy.attrs import IDS, intify_attr
 from spacy.ml.featureextractor import FeatureExtractor
 from spacy.ml.featureextractor import forward as extract_forward
 from spacy.ml.staticvectors import StaticVectors
 from spacy.ml.staticvectors import forward as vectors_forward
 from spacy.tokens import Doc
+from spacy.vocab import Vocab
 from thinc.api import (
     Maxout,
     Model,
@@ -36,10 +34,12 @@ from thinc.layers.ragged2list import forward as ragged2list_forward
 from thinc.layers.with_array import forward as with_array_forward
 from thinc.types import Floats2d, Ragged
 
+from ...checks import MAX_WIDTH, check_dropout, check_integers
+from ...kernels.packing import split
 from ...layers.checks import REMEDY, check_gradient
 from ...layers.frozenparams import make_writeable
 from ...layers.mixing import mixedembed
-from ...layers.mixing.column import Column, ColumnFunctions, find_column
+from ...layers.mixing.column import Column, find_column
 from ...layers.mixing.folding import Fold
 from ...layers.mixing.mixer import Mixer
 from ...layers.tree import (
@@ -49,7 +49,8 @@ from ...layers.tree import (
     expect_column,
     expect_maxout,
 )
-from .static_vectors import embed_vectors, get_key_attr, get_vectors_width
+from .distinct_words import read_keys
+from .static_vectors import get_key_attr, get_vectors_width, make_column
 
 InT = list[Doc]
 OutT = list[Floats2d]
@@ -71,9 +72,13 @@ class Parts(NamedTuple):
         """Give the layers that compute together, with the vectors as a column."""
         if self.vectors is None:
             return self.mixer
-        embed = partial(embed_vectors, docs[0].vocab)
-        vectors = Column(self.vectors, ColumnFunctions(embed=embed))
+        vectors = make_column(self.vectors, docs[0].vocab)
         return replace(self.mixer, columns=[*self.mixer.columns, vectors])
+
+    def get_attributes(self, vocab: Vocab) -> list[int | str]:
+        """Say which attributes the columns of keys are."""
+        attrs = list(self.extractor.attrs["columns"])
+        return attrs if self.vectors is None else [*attrs, get_key_attr(vocab)]
 
 
 def mix_attributes(
@@ -88,7 +93,6 @@ def mix_attributes(
 ) -> Model[InT, OutT]:
     """Embed several attributes of each token and mix them to one vector.
 
-    name (str): The name of the layer.
     attrs (Sequence[str]): The attributes, a column of features each.
     tables (Sequence[Model]): For each attribute the layer that embeds its column.
     width (int): The width of the projected vectors and of the output.
@@ -98,7 +102,10 @@ def mix_attributes(
         projected to the width.
 
     *Input:* `n` Docs. *Output:* for each a float32 array of shape `(tokens, width)`.
+    RAISES (ValueError): If `width`, `maxout_pieces` or `dropout` is out of range.
     """
+    check_integers(1, MAX_WIDTH, width=width, maxout_pieces=maxout_pieces)
+    check_dropout(dropout)
     features: Model[InT, Ragged] = chain(
         FeatureExtractor(list(attrs)),
         cast(Model, list2ragged()),
@@ -128,35 +135,36 @@ def mix_attributes(
 def forward(
     model: Model[InT, OutT], docs: InT, is_train: bool
 ) -> tuple[OutT, Callable[[OutT], InT]]:
+    return embed_tokens(model, docs, is_train, find_parts)
+
+
+def embed_tokens(
+    model: Model[InT, OutT],
+    docs: InT,
+    is_train: bool,
+    find: Callable[[Model], Any],
+) -> tuple[OutT, Callable[[OutT], InT]]:
+    """Embed all tokens together.
+
+    Where somebody has wrapped or replaced a layer, or there are no kernels, layers run
+    one after the other, as in spaCy's `MultiHashEmbed`.
+
+    model (Model): An embedder with the attributes "fold" and "parts".
+    find (Callable[[Model], Any]): Finds the layers in its tree: see `Parts`.
+    """
     if not any(len(doc) for doc in docs):
         # Thinc's Maxout and LayerNorm can't backpropagate through zero rows.
         width = model.get_dim("nO")
         return [model.ops.alloc2f(0, width) for _ in docs], lambda dY: []
     if is_train:
         make_writeable(model)
-    parts = model.attrs["parts"].get(model, _find_checked_parts)
-    if parts is None:
-        return forward_reference(model, docs, is_train)
-    mixer = parts.get_mixer(docs)
-    if not mixedembed.can_embed(mixer):
-        return forward_reference(model, docs, is_train)
-    keys = _get_keys(parts, docs)
-    fold = model.attrs["fold"]
-    Y, backprop_tokens = mixedembed.forward(mixer, fold, keys, is_train)
-    return split_by_doc(model, docs, Y, backprop_tokens)
-
-
-def split_by_doc(
-    model: Model[InT, OutT],
-    docs: InT,
-    Y: Any,
-    backprop_tokens: Callable[[Any], object],
-) -> tuple[OutT, Callable[[OutT], InT]]:
-    """Give each Doc the vectors of its tokens, and take their gradients together.
-
-    Y (Any): The vectors of all tokens. *Shape:* `(n, nO)`, float32.
-    backprop_tokens (Callable[[Any], object]): Takes their gradient to the parameters.
-    """
+    parts = model.attrs["parts"].get(model, find)
+    mixer = None if parts is None else parts.get_mixer(docs)
+    if mixer is None or not mixedembed.can_embed(mixer):
+        # no layer of its own: spaCy's tree has none, whose weights load into this one
+        return chain_forward(model, docs, is_train)
+    keys = read_keys(docs, parts.get_attributes(docs[0].vocab))
+    Y, backprop_tokens = mixedembed.forward(mixer, model.attrs["fold"], keys, is_train)
     shape = Y.shape
 
     def backprop(dYs: OutT) -> InT:
@@ -165,20 +173,7 @@ def split_by_doc(
         backprop_tokens(dY)
         return []
 
-    return _split_rows(Y, docs), backprop
-
-
-def forward_reference(
-    model: Model[InT, OutT], docs: InT, is_train: bool
-) -> tuple[OutT, Callable[[OutT], InT]]:
-    """Run the layers one after the other, as spaCy's `MultiHashEmbed` does.
-
-    What the fast path is tested against, and what runs where somebody has wrapped
-    or replaced a layer. Not a chain of Thinc's inside this layer: that would be
-    a node more than spaCy's tree has, and weights would no longer load from one into
-    the other.
-    """
-    return chain_forward(model, docs, is_train)
+    return split(Y, [len(doc) for doc in docs]), backprop
 
 
 def init(model: Model[InT, OutT], X: InT | None = None, Y: OutT | None = None) -> None:
@@ -191,6 +186,7 @@ def find_parts(model: Model[InT, OutT]) -> Parts:
     """Find the layers in the tree.
 
     RAISES (UnexpectedNodeError): If a node is not as `mix_attributes` made it.
+    RAISES (ValueError): If the attributes that are read can't be the layer's.
     """
     if len(model.layers) not in (3, 5):
         raise UnexpectedNodeError(model.name)
@@ -201,18 +197,13 @@ def find_parts(model: Model[InT, OutT]) -> Parts:
         features, vectors = expect(inputs[0], concatenate_forward, 2)
         expect(vectors, vectors_forward, 0)
         inputs = expect(features, chain_forward, 3)
-    extractor, to_ragged, columns = inputs
+    extractor, to_ragged, embed = inputs
     expect(extractor, extract_forward, 0)
     expect(to_ragged, list2ragged_forward, 0)
     (mixing,) = expect(mixer, with_array_forward, 1)
-    layers = expect_maxout(mixing)
-    return Parts(extractor, Mixer(_expect_columns(columns), *layers), vectors)
-
-
-def _find_checked_parts(model: Model[InT, OutT]) -> Parts:
-    parts = find_parts(model)
-    check_columns(parts.extractor, len(parts.mixer.columns))
-    return parts
+    layers, columns = expect_maxout(mixing), _expect_columns(embed)
+    check_columns(extractor, len(columns))
+    return Parts(extractor, Mixer(columns, *layers), vectors)
 
 
 def _expect_columns(model: Model[Ragged, Ragged]) -> list[Column]:
@@ -230,11 +221,9 @@ def _expect_columns(model: Model[Ragged, Ragged]) -> list[Column]:
 
 
 def check_columns(extractor: Model, n_columns: int) -> None:
-    """Check what attributes are read.
+    """Check that spaCy's FeatureExtractor reads so many attributes, all of them known.
 
-    extractor (Model): spaCy's FeatureExtractor.
-    n_columns (int): How many there should be.
-    RAISES (ValueError): If they can't be the layer's.
+    RAISES (ValueError): If it doesn't.
     """
     attrs = extractor.attrs["columns"]
     is_list = isinstance(attrs, list) and len(attrs) == n_columns
@@ -252,27 +241,6 @@ def _is_attribute(attr: Any) -> bool:
     return is_known or (type(attr) is int and attr > 0 and attr in IDS.values())
 
 
-def _get_keys(parts: Parts, docs: InT) -> NDArray:
-    """Get the keys of all tokens. *Shape:* `(n, columns)`, uint64."""
-    attrs = list(parts.extractor.attrs["columns"])
-    if parts.vectors is not None:
-        attrs.append(get_key_attr(docs[0].vocab))
-    # names take longer, for each Doc
-    attr_ids: list[int | str] = [intify_attr(attr) for attr in attrs]
-    return read_keys(docs, attr_ids)
-
-
-def read_keys(docs: InT, attr_ids: list[int | str]) -> NDArray:
-    """Read attributes of all tokens. *Shape:* `(n, columns)`, uint64."""
-    keys = np.concatenate([doc.to_array(attr_ids) for doc in docs])
-    return keys.reshape(-1, len(attr_ids))
-
-
-def _split_rows(Y: Any, docs: InT) -> OutT:
-    """Give each Doc the rows of its tokens."""
-    Ys = []
-    start = 0
-    for doc in docs:
-        Ys.append(Y[start : start + len(doc)])
-        start += len(doc)
-    return cast(OutT, Ys)
+def check_seed(seed: int, n_tables: int) -> None:
+    """Check that the hash seeds of all tables are unsigned 32-bit integers."""
+    check_integers(0, 2**32 - n_tables, seed=seed)

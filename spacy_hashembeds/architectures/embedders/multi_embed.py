@@ -5,13 +5,7 @@ from spacy.tokens import Doc
 from thinc.api import Model
 from thinc.types import Floats2d
 
-from ...checks import (
-    MAX_ROWS,
-    MAX_WIDTH,
-    check_attributes,
-    check_dropout,
-    check_integers,
-)
+from ...checks import MAX_ROWS, check_attributes, check_integers
 from ...layers.symbolembed import SymbolEmbed
 from .descriptions import EmbedderDescription
 from .mix_attributes import mix_attributes
@@ -35,25 +29,23 @@ def MultiEmbed(
 
     The counterpart of `spacy.MultiHashEmbed.v2`, and like it in all but the tables:
     each symbol that is frequent enough in the training corpus has a row of its own,
-    and all others share one row, which is learned too. Which symbols these are comes
-    from a callback that counts the training corpus (`[initialize.before_init]` with
-    `@callbacks = "spacy-hashembeds.count_symbols.v1"`) or from a file. Either way
-    they are saved with the pipeline, and loading it needs nothing else.
+    and all others share one row, which is learned too. A callback counts the training
+    corpus (`[initialize.before_init]` with `@callbacks =
+    "spacy-hashembeds.count_symbols.v1"`), or a file has the symbols. Either way they
+    are saved with the pipeline, and loading it needs nothing else.
 
     attrs (list[str | int]): The token attributes to embed, each in a table of its
         own. The usual ones are NORM, PREFIX, SUFFIX and SHAPE.
-    width (int): The width of the output and of each table. Usual values are 64 to
-        300. Parameters and time grow with it, those of the Maxout layer with its
-        square.
+    width (int): The width of the output and of each table, usually 64 to 300. Time
+        grows with its square.
     unk (int): The row for unknown symbols, 0 to the number of symbols. Leave it at
         0: the position means nothing to the model.
     tables (str | Path, optional): A file made by `spacy hashembeds tables`, read when
         the pipeline is initialised and never again. It goes before the callback.
     include_static_vectors (bool): Whether to mix in the pipeline's word vectors.
-    dropout (float, optional): The rate at the layer's dropout sites (after each
-        table, the projected vectors, and the Maxout layer) until a trainer sets its
-        own: `spacy train` replaces any number by [training] dropout. None leaves the
-        sites out, so that no dropout happens here whatever the trainer says.
+    dropout (float, optional): The rate after each table, the projected vectors and the
+        Maxout layer, until a trainer sets its own, as `spacy train` does. With None
+        there is no dropout here, whatever the trainer says.
     maxout_pieces (int): Linear pieces of the Maxout layer that mixes the tables.
 
     RAISES (ValueError): If an argument is out of range or an attribute unknown; when
@@ -62,9 +54,7 @@ def MultiEmbed(
     Source: Miranda et al., "Multi hash embeddings in spaCy", §3 and §3.3.
     """
     names = check_attributes(attrs)
-    check_integers(1, MAX_WIDTH, width=width, maxout_pieces=maxout_pieces)
     check_integers(0, MAX_ROWS, unk=unk)
-    check_dropout(dropout)
     embeds: list[Model] = [
         SymbolEmbed(width, key=name, unk=unk, column=column, dropout=dropout)
         for column, name in enumerate(names)
@@ -78,8 +68,7 @@ def MultiEmbed(
         dropout=dropout,
         include_static_vectors=include_static_vectors,
     )
-    wait_for_symbols(model, tables)
-    return model
+    return wait_for_symbols(model, tables)
 
 
 DESCRIPTION = EmbedderDescription(

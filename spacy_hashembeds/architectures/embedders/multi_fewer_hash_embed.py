@@ -2,11 +2,11 @@ from spacy.tokens import Doc
 from thinc.api import Model
 from thinc.types import Floats2d
 
-from ...checks import MAX_WIDTH, check_attributes, check_integers, check_rows
+from ...checks import check_attributes, check_integers, check_rows
 from ...hashing.murmur import MAX_HASHES
 from ...layers.hashembed import HashEmbed
 from .descriptions import EmbedderDescription
-from .mix_attributes import mix_attributes
+from .mix_attributes import check_seed, mix_attributes
 from .table_kinds import HashTable
 
 NAME = "multi_fewer_hash_embed"
@@ -32,9 +32,8 @@ def MultiFewerHashEmbed(
     empty Docs and batches of nothing else work in training too. Weights that spaCy
     saved don't say how many hashes they were trained with: load them with four.
 
-    width (int): The width of the output and of each table. Usual values are 64 to
-        300. Parameters and time grow with it, those of the Maxout layer with its
-        square.
+    width (int): The width of the output and of each table, usually 64 to 300. Time
+        grows with its square.
     num_hashes (int): How many rows are summed for a token in each table, 1 to 4. The
         report finds little difference on small corpora (tables 13 and 14) and 5 F1
         points between 1 and 3 on OntoNotes. Fewer are faster; more keep words apart
@@ -42,15 +41,14 @@ def MultiFewerHashEmbed(
         word that collides with a given one is found in a fraction of a second.
     attrs (list[str | int]): The token attributes to embed, each in a table of its
         own. The usual ones are NORM, PREFIX, SUFFIX and SHAPE.
-    rows (list[int]): The rows of each table, as many numbers as attributes. `spacy
-        init config` writes [5000, 1000, 2500, 2500], and the report has 2500 for
-        PREFIX too: more than PREFIX and SHAPE need in most languages (its table 4).
+    rows (list[int]): The rows of each table. `spacy init config` writes [5000, 1000,
+        2500, 2500], and the report has 2500 for PREFIX too: more than PREFIX and SHAPE
+        need in most languages (its table 4).
     include_static_vectors (bool): Whether to mix in the pipeline's word vectors.
-    seed (int): The hash seed of the first table; the others count up from it. The
-        default is spaCy's. It is a poor one: with seed 8 the first hash reaches only
-        every other row of a table with an even number of rows, since it equals the
-        length of the hashed key. Set `seed = 9` to have all rows, above all with
-        one hash. Seeds are saved with the weights, and come back with them.
+    seed (int): The hash seed of the first table, saved with the weights; the others
+        count up from it. Set `seed = 9` to have all rows: with spaCy's 8, the length
+        of the hashed key, the first hash reaches only every other row of a table with
+        an even number of rows.
     maxout_pieces (int): Linear pieces of the Maxout layer that mixes the tables.
 
     RAISES (ValueError): If an argument is out of range, an attribute unknown, or
@@ -59,10 +57,8 @@ def MultiFewerHashEmbed(
     Source: Miranda et al., "Multi hash embeddings in spaCy", §3.1, §3.3 and §5.4.
     """
     names = check_attributes(attrs)
-    check_integers(1, MAX_WIDTH, width=width, maxout_pieces=maxout_pieces)
     check_integers(1, MAX_HASHES, num_hashes=num_hashes)
-    # the seeds of all tables are unsigned 32-bit integers
-    check_integers(0, 2**32 - len(names), seed=seed)
+    check_seed(seed, len(names))
     check_rows(names, rows=rows)
     tables: list[Model] = [
         HashEmbed(

@@ -5,17 +5,11 @@ from spacy.tokens import Doc
 from thinc.api import Model
 from thinc.types import Floats2d
 
-from ...checks import (
-    MAX_WIDTH,
-    check_attributes,
-    check_dropout,
-    check_integers,
-    check_rows,
-)
+from ...checks import check_attributes, check_integers, check_rows
 from ...hashing.murmur import MAX_HASHES
 from ...layers.hybridembed import HybridEmbed
 from .descriptions import EmbedderDescription
-from .mix_attributes import mix_attributes
+from .mix_attributes import check_seed, mix_attributes
 from .symbol_source import wait_for_symbols
 from .table_kinds import HybridTable
 
@@ -39,47 +33,28 @@ def MultiHybridEmbed(
     Each symbol that is frequent enough in the training corpus has a row of its own, as
     in `MultiEmbed`, and shares it with none. All others are hashed, as in
     `MultiFewerHashEmbed`, to the rows that are left, so that rare and unknown words
-    have vectors that differ. Which symbols are frequent comes from a callback that
-    counts the training corpus (`[initialize.before_init]` with `@callbacks =
-    "spacy-hashembeds.count_symbols.v1"`) or from a file. Either way they are saved with
-    the pipeline, and loading it needs nothing else.
+    have vectors that differ. Symbols are counted or read as for `MultiEmbed`, whose
+    `tables`, `dropout` and other arguments these are, but for:
 
-    width (int): The width of the output and of each table. Usual values are 64 to
-        300. Parameters and time grow with it, those of the Maxout layer with its
-        square.
     num_hashes (int): How many rows are summed for a symbol that is not frequent, 1 to
         4. More keep rare words apart that share a row, and reach more rows.
-    attrs (list[str | int]): The token attributes to embed, each in a table of its
-        own. The usual ones are NORM, PREFIX, SUFFIX and SHAPE.
-    rows (list[int]): The most rows of each table, as many numbers as attributes. The
-        frequent symbols take the first ones, and there must be one more. The rest is
-        for hashing, but for rows that the rare symbols of the training corpus would
-        not all reach: an attribute with few values has fewer rows than are given here.
-    tables (str | Path, optional): A file made by `spacy hashembeds tables`, read when
-        the pipeline is initialised and never again. It goes before the callback.
-    include_static_vectors (bool): Whether to mix in the pipeline's word vectors.
-    seed (int): The hash seed of the first table; the others count up from it. Seeds
-        are saved with the weights, and come back with them.
-    dropout (float, optional): The rate at the layer's dropout sites (after each
-        table, the projected vectors, and the Maxout layer) until a trainer sets its
-        own: `spacy train` replaces any number by [training] dropout. None leaves the
-        sites out, so that no dropout happens here whatever the trainer says.
-    maxout_pieces (int): Linear pieces of the Maxout layer that mixes the tables.
+    rows (list[int]): The most rows of each table. The frequent symbols take the first
+        ones, and there must be one more. The rest is for hashing, but for rows that
+        the rare symbols of the training corpus would not all reach: an attribute with
+        few values has fewer rows than are given here.
+    seed (int): The hash seed of the first table, saved with the weights; the others
+        count up from it.
 
-    RAISES (ValueError): If an argument is out of range, an attribute unknown, or
-        `rows` and `attrs` differ in length; when initialised, if no symbols are there,
-        the file can't be used, or there are too few rows for the frequent symbols.
+    RAISES (ValueError): As `MultiEmbed`, or if there are too few rows for the frequent
+        symbols when it is initialised.
 
     Source: Miranda et al., "Multi hash embeddings in spaCy", §3, whose two kinds of
     tables these are in one.
     """
     names = check_attributes(attrs)
-    check_integers(1, MAX_WIDTH, width=width, maxout_pieces=maxout_pieces)
     check_integers(1, MAX_HASHES, num_hashes=num_hashes)
-    # the seeds of all tables are unsigned 32-bit integers
-    check_integers(0, 2**32 - len(names), seed=seed)
+    check_seed(seed, len(names))
     check_rows(names, rows=rows)
-    check_dropout(dropout)
     embeds: list[Model] = [
         HybridEmbed(
             width,
@@ -101,8 +76,7 @@ def MultiHybridEmbed(
         dropout=dropout,
         include_static_vectors=include_static_vectors,
     )
-    wait_for_symbols(model, tables)
-    return model
+    return wait_for_symbols(model, tables)
 
 
 DESCRIPTION = EmbedderDescription(

@@ -7,10 +7,8 @@ from thinc.api import Model
 from thinc.types import Floats2d
 
 from ...checks import (
-    MAX_WIDTH,
     check_attributes,
     check_choice,
-    check_dropout,
     check_integers,
     check_rows,
     check_types,
@@ -18,7 +16,7 @@ from ...checks import (
 from ...layers.combination import COMBINE
 from ...layers.weightedhashembed import MAX_COMPONENTS, WeightedHashEmbed
 from .descriptions import EmbedderDescription
-from .mix_attributes import mix_attributes
+from .mix_attributes import check_seed, mix_attributes
 from .symbol_source import wait_for_symbols
 from .table_kinds import WeightedTable
 
@@ -55,26 +53,21 @@ def MultiWeightedHashEmbed(
     that are the symbol's own, or nearly: its importance parameters, which are learned.
     A table has `rows * width + importance_rows * num_hashes` parameters.
 
-    width (int): The width of the output and of the component vectors. Usual values are
-        64 to 300. Parameters and time grow with it, those of the Maxout layer with its
-        square.
-    attrs (list[str | int]): The token attributes to embed, each in tables of its own.
-        The usual ones are NORM, PREFIX, SUFFIX and SHAPE.
+    Arguments that are not here are as for `MultiEmbed`.
+
     rows (list[int]): How many component vectors there are for each attribute, the
         paper's B.
     importance_rows (list[int], optional): How many rows of weights there are for each
         attribute, the paper's K, chosen by hashing. They cost little: give ten times
         `rows` or more, so that few symbols share one. By default each frequent symbol
-        of the training corpus has one, and all others share one. Which symbols these
-        are comes from a callback that counts the training corpus
-        (`[initialize.before_init]` with `@callbacks =
-        "spacy-hashembeds.count_symbols.v1"`) or from a file.
+        of the training corpus has one, counted or read as for `MultiEmbed`, and all
+        others share one.
     num_hashes (int): Component vectors of each symbol, the paper's k, 1 to 100. The
         paper has 2, and finds no use in more than 3.
     same_hash (bool): Whether the row of weights, hashed again, chooses the components
         too. So it was in the paper's experiments; symbols with equal weights are then
-        the same. The paper's authors found the default better (§6): weights and
-        components are chosen independently, and hardly any two symbols are the same.
+        the same. Its authors found the default better (§6): weights and components are
+        chosen independently, and hardly any two symbols are the same.
     combine (str): "sum" adds the weighted components up. "concat" puts them side by
         side, so that the Maxout layer is `num_hashes` times as large.
     append_weights (bool): Whether to mix in the weights themselves too.
@@ -82,42 +75,33 @@ def MultiWeightedHashEmbed(
         symbols have to earn their importance: those that training has not shown have
         hardly any. At 1 it begins as `MultiFewerHashEmbed`, and training moves weights
         little.
-    tables (str | Path, optional): A file of symbols, made by `spacy hashembeds tables`,
-        read when the pipeline is initialised and never again. It goes before the
-        callback. Not with `importance_rows`.
-    include_static_vectors (bool): Whether to mix in the pipeline's word vectors.
-    dropout (float, optional): The rate at the layer's dropout sites (after each
-        table, the projected vectors, and the Maxout layer) until a trainer sets its
-        own: `spacy train` replaces any number by [training] dropout. None leaves the
-        sites out, so that no dropout happens here whatever the trainer says.
-    seed (int): The hash seed of the first table; the others count up from it. The
-        default is not spaCy's 8, which reaches only half of the rows. Seeds are saved
-        with the weights, and come back with them.
-    maxout_pieces (int): Linear pieces of the Maxout layer that mixes the tables.
+    tables (str | Path, optional): As for `MultiEmbed`. Not with `importance_rows`.
+    seed (int): The hash seed of the first table, saved with the weights; the others
+        count up from it. spaCy's 8 reaches only half of the rows.
 
     RAISES (TypeError): If `same_hash` or `append_weights` is neither true nor false.
-    RAISES (ValueError): If an argument is out of range or an attribute unknown, if
-        `attrs`, `rows` and `importance_rows` differ in length, or if `tables` has no
-        use; when initialised, if symbols are needed and not there, or the file can't be
-        used.
+    RAISES (ValueError): If an argument is out of range or does not go with another;
+        when initialised, if symbols are needed and not there, or the file is no good.
 
     Source: Tito Svenstrup et al., "Hash Embeddings for Efficient Word Representations"
     (2017), §3 and §6.
     """
     names = check_attributes(attrs)
-    check_integers(1, MAX_WIDTH, width=width, maxout_pieces=maxout_pieces)
     check_integers(1, MAX_COMPONENTS, num_hashes=num_hashes)
-    # the seeds of all tables are unsigned 32-bit integers
-    check_integers(0, 2**32 - len(names), seed=seed)
+    check_seed(seed, len(names))
     check_rows(names, rows=rows)
     check_choice(COMBINE, combine=combine)
-    check_types(bool, "true or false", same_hash=same_hash)
-    check_types(bool, "true or false", append_weights=append_weights)
+    check_types(
+        bool, "true or false", same_hash=same_hash, append_weights=append_weights
+    )
     _check_weight(initial_weight)
-    check_dropout(dropout)
     if importance_rows is not None:
         check_rows(names, importance_rows=importance_rows)
-        _check_no_tables(tables)
+        if tables is not None:
+            raise ValueError(
+                f"'tables' has symbols to choose weights by ({tables}), but with "
+                "'importance_rows' they are chosen by hashing. Leave one of them out."
+            )
     embeds: list[Model] = [
         WeightedHashEmbed(
             width,
@@ -144,9 +128,7 @@ def MultiWeightedHashEmbed(
         dropout=dropout,
         include_static_vectors=include_static_vectors,
     )
-    if importance_rows is None:
-        wait_for_symbols(model, tables)
-    return model
+    return wait_for_symbols(model, tables) if importance_rows is None else model
 
 
 def _check_weight(initial_weight: float) -> None:
@@ -155,14 +137,6 @@ def _check_weight(initial_weight: float) -> None:
         raise ValueError(
             f"'initial_weight' should be a number from {-LARGEST_WEIGHT:g} to "
             f"{LARGEST_WEIGHT:g}, but is {initial_weight!r}. Usual ones are 0 and 1."
-        )
-
-
-def _check_no_tables(tables: str | Path | None) -> None:
-    if tables is not None:
-        raise ValueError(
-            f"'tables' has symbols to choose weights by ({tables}), but with "
-            "'importance_rows' they are chosen by hashing. Leave one of them out."
         )
 
 

@@ -1,6 +1,7 @@
 """The pipeline's word vectors as a column of keys."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from spacy.errors import Errors
@@ -9,9 +10,14 @@ from spacy.vocab import Vocab
 from thinc.api import Model, Ops
 
 from ...layers.checks import check_param
-from ...layers.mixing.column import Array
+from ...layers.mixing.column import Array, Column, ColumnFunctions
 from ...layers.params import check_once, inc_grad, peek
 from ...layers.table import apply_dropout
+
+
+def make_column(model: Model, vocab: Vocab) -> Column:
+    """Have spaCy's StaticVectors embed a column of keys: those of `get_key_attr`."""
+    return Column(model, ColumnFunctions(embed=partial(embed_vectors, vocab)))
 
 
 def embed_vectors(
@@ -26,7 +32,7 @@ def embed_vectors(
     RETURNS (tuple): The projected vectors, of shape `(m, nO)`, zero where there is no
         vector; and what takes their gradient back to the weights.
     """
-    check_weights(model)
+    check_once(model, _check_weights, model.get_dim("nO"), model.get_dim("nM"))
     W: Any = peek(model, "W")
     V, is_missing = get_vectors(model.ops, vocab, keys)
     if V.shape[1] != W.shape[1]:
@@ -43,14 +49,6 @@ def embed_vectors(
     return output, backprop
 
 
-def check_weights(model: Model) -> None:
-    """Check the weights of spaCy's StaticVectors once they arrive.
-
-    RAISES (ValueError): If they can't be the layer's.
-    """
-    check_once(model, _check_weights, model.get_dim("nO"), model.get_dim("nM"))
-
-
 def _check_weights(model: Model) -> None:
     check_param(model, "W", (model.get_dim("nO"), model.get_dim("nM")))
 
@@ -61,10 +59,7 @@ def get_key_attr(vocab: Vocab) -> str | int:
 
 
 def get_vectors_width(vocab: Vocab) -> int:
-    """Get the width of the vectors that are to be included.
-
-    RAISES (ValueError): If there are none.
-    """
+    """Get the width of the vectors that are to be included, of which there must be."""
     width: int = vocab.vectors.shape[1]
     if not width:
         raise ValueError(

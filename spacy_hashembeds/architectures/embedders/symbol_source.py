@@ -32,16 +32,16 @@ class SymbolSource:
         return replace(self)
 
 
-def wait_for_symbols(model: Model, tables: str | Path | None) -> None:
+def wait_for_symbols(model: Model, tables: str | Path | None) -> Model:
     """Have an embedder hand symbols to its layers before it is initialised.
 
-    model (Model): The embedder, with layers that take symbols.
     tables (str | Path, optional): A file made by `spacy hashembeds tables`. Without
         one, the embedder waits for a callback to set its source.
     """
     get_tables = None if tables is None else partial(load_symbols, tables)
     model.attrs["symbol_source"] = SymbolSource(get_tables)
     model.init = partial(init, model.init)
+    return model
 
 
 def find_symbol_waiters(model: Model) -> list[Model]:
@@ -65,27 +65,20 @@ def init(
     X: list[Doc] | None = None,
     Y: list[Floats2d] | None = None,
 ) -> None:
-    """Hand symbols to all layers that take them, then initialise as ever.
-
-    init_rest (Callable): Initialises the embedder and its layers.
-    """
+    """Hand symbols to all layers that take them, then initialise as ever."""
     source: SymbolSource = model.attrs["symbol_source"]
     if source.get_tables is not None:
         tables = source.get_tables()
-        if X:
-            _check_language(tables, X[0].vocab.lang)
+        if X and tables.lang != X[0].vocab.lang:
+            lang = X[0].vocab.lang
+            raise ValueError(
+                f"The symbols in 'tables' were counted with language '{tables.lang}', "
+                f"but the pipeline's is '{lang}': their norms may differ. Count them "
+                f"again with `spacy hashembeds tables … --lang {lang}`."
+            )
         for layer in find_symbol_takers(model):
             table = tables.get_table(layer.attrs["key"])
             give_symbols(layer, Symbols(table.symbols, table.rare))
         if source.is_for_once:
             model.attrs["symbol_source"] = SymbolSource()
     init_rest(model, X, Y)
-
-
-def _check_language(tables: SymbolTables, lang: str) -> None:
-    if tables.lang != lang:
-        raise ValueError(
-            f"The symbols in 'tables' were counted with language '{tables.lang}', but "
-            f"the pipeline's is '{lang}': their norms may differ. Count them again "
-            f"with `spacy hashembeds tables … --lang {lang}`."
-        )

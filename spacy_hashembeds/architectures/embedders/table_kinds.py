@@ -67,7 +67,7 @@ class HashTable(Table):
 
     @classmethod
     def read(cls, layer: Model, attr: str) -> Self:
-        """Read off a layer what there is to know of its table."""
+        """Read a `HashEmbed`, ours or Thinc's."""
         return cls(
             attr=attr,
             rows=layer.get_dim("nV"),
@@ -95,7 +95,7 @@ class LookupTable(Table):
 
     @classmethod
     def read(cls, layer: Model, attr: str) -> Self:
-        """Read off a layer what there is to know of its table."""
+        """Read a `SymbolEmbed`."""
         return cls.make(attr, layer.get_dim("nO"), layer.attrs["symbols"])
 
     @classmethod
@@ -119,8 +119,7 @@ class WeightedTable(Table):
     same_hash (bool): Whether the row of weights chooses the component vectors too.
     hashed_weights (int, optional): Rows of weights, if they are chosen by hashing. None
         if symbols have a row each, and all other values one.
-    symbols (NDArray, optional): These symbols in ascending order, None if there are
-        none, or none yet. *Shape:* `(n,)`, uint64.
+    symbols (NDArray, optional): These symbols, as those of a `LookupTable`.
     """
 
     kind = "weighted"
@@ -133,8 +132,7 @@ class WeightedTable(Table):
 
     @classmethod
     def read(cls, layer: Model, attr: str) -> Self:
-        """Read off a layer what there is to know of its table."""
-        has_symbols = "symbols" in layer.attrs
+        """Read a `WeightedHashEmbed`."""
         return cls(
             attr=attr,
             rows=layer.get_dim("nV"),
@@ -142,7 +140,7 @@ class WeightedTable(Table):
             num_hashes=layer.attrs["num_hashes"],
             seed=layer.attrs["hash_seed"],
             same_hash=layer.attrs["same_hash"],
-            hashed_weights=None if has_symbols else layer.get_dim("nK"),
+            hashed_weights=None if "symbols" in layer.attrs else layer.get_dim("nK"),
             symbols=layer.attrs.get("symbols"),
         )
 
@@ -164,24 +162,20 @@ class WeightedTable(Table):
 
         RETURNS (NDArray): *Shape:* `(n, num_hashes + 1)`, uint64.
         """
-        weights = self._find_weights(values)
+        if self.hashed_weights is None:
+            weights = _look_up(values, self.symbols, unk=0)
+        else:
+            # one hash more than there are components: independent of theirs
+            n_hashes = self.num_hashes + 1
+            code = _hash(values, self.hashed_weights, n_hashes, self.seed)
+            weights = code[:, -1:]
         keys = weights[:, 0] if self.same_hash else values
         components = _hash(keys, self.rows, self.num_hashes, self.seed)
         return np.hstack([components, weights])
 
     def identify(self, values: NDArray) -> NDArray:
-        """Give numbers that are equal where vectors are: weights know an order of rows.
-
-        RETURNS (NDArray): *Shape:* `(n, num_hashes + 1)`, uint64.
-        """
+        """Give the code: weights know an order of rows."""
         return self.find_code(values)
-
-    def _find_weights(self, values: NDArray) -> NDArray:
-        if self.hashed_weights is None:
-            return _look_up(values, self.symbols, unk=0)
-        # one hash more than there are components: independent of theirs
-        code = _hash(values, self.hashed_weights, self.num_hashes + 1, self.seed)
-        return code[:, -1:]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -192,8 +186,7 @@ class HybridTable(Table):
 
     num_hashes (int): How many rows each value gets that is not frequent.
     seed (int): Of the hash function.
-    symbols (NDArray, optional): The frequent symbols in ascending order, None if the
-        table has not got them yet. *Shape:* `(n,)`, uint64.
+    symbols (NDArray, optional): The frequent symbols, as those of a `LookupTable`.
     """
 
     kind = "hybrid"
@@ -204,7 +197,7 @@ class HybridTable(Table):
 
     @classmethod
     def read(cls, layer: Model, attr: str) -> Self:
-        """Read off a layer what there is to know of its table."""
+        """Read a `HybridEmbed`."""
         return cls(
             attr=attr,
             rows=layer.maybe_get_dim("nV") or layer.attrs["rows"],
@@ -217,7 +210,7 @@ class HybridTable(Table):
     @property
     def own_rows(self) -> int:
         """Rows that belong to a symbol each."""
-        return 0 if self.symbols is None else len(self.symbols)
+        return _count_rows(self.symbols) - 1
 
     @property
     def parts(self) -> dict[str, int]:
@@ -227,23 +220,20 @@ class HybridTable(Table):
 
     def are_hashed(self, values: NDArray) -> NDArray:
         """Tell which values have no row of their own. *Shape:* `(n,)`, bool."""
-        is_hashed: NDArray = self._find_own(values) == self.own_rows
+        own = _look_up(values, self.symbols, unk=self.own_rows)[:, 0]
+        is_hashed: NDArray = own == self.own_rows
         return is_hashed
-
-    def _find_own(self, values: NDArray) -> NDArray:
-        """Find the rows that belong to values, and `own_rows` where none does."""
-        return _look_up(values, self.symbols, unk=self.own_rows)[:, 0]
 
     def find_code(self, values: NDArray) -> NDArray:
         """Find the rows of values, and of those with a row of their own no others.
 
         RETURNS (NDArray): *Shape:* `(n, num_hashes)`, uint64. `rows` stands for none.
         """
-        n_hashed = self.rows - self.own_rows
-        code = _hash(values, n_hashed, self.num_hashes, self.seed)
-        code += np.uint64(self.own_rows)
-        own = self._find_own(values)
-        has_own = own < self.own_rows
+        n_own = self.own_rows
+        code = _hash(values, self.rows - n_own, self.num_hashes, self.seed)
+        code += np.uint64(n_own)
+        own = _look_up(values, self.symbols, unk=n_own)[:, 0]
+        has_own = own < n_own
         code[has_own] = self.rows
         code[has_own, 0] = own[has_own]
         return code

@@ -14,11 +14,10 @@ Encoder = Model[list[Floats2d], list[Floats2d]]
 def BiLSTMEncoder(*, width: int, depth: int = 2, dropout: float = 0.35) -> Encoder:
     """Encode context with LSTMs from either end that know nothing of each other.
 
-    The baseline of the paper, whose directions meet in the layer above alone: patterns
-    that take both sides of a token at once are beyond it (the "XOR limitation"). Take
-    `CrossBiLSTMEncoder` or `AttBiLSTMEncoder` unless you want to compare. Not to be
-    confused with stacked bidirectional LSTMs, such as `spacy.TorchBiLSTMEncoder.v1`:
-    those are crossed.
+    The baseline of the paper: patterns that take both sides of a token at once are
+    beyond it (the "XOR limitation"). Take `CrossBiLSTMEncoder` or `AttBiLSTMEncoder`
+    unless you want to compare. Stacked bidirectional LSTMs, such as
+    `spacy.TorchBiLSTMEncoder.v1`, are crossed.
 
     width (int): The width of the output, an even number: half of it is of each
         direction. The paper has 200. That of the input is the embedding's.
@@ -31,8 +30,8 @@ def BiLSTMEncoder(*, width: int, depth: int = 2, dropout: float = 0.35) -> Encod
 
     *Input and output:* for each Doc a float32 array of shape `(tokens, nI)` and
     `(tokens, width)`.
-    RAISES (ValueError): If an argument is out of its bounds; later, if weights are
-        loaded that can't be the layer's.
+    RAISES (ValueError): If an argument is out of its bounds; later, if weights that are
+        loaded can't be the layer's.
     RAISES (ImportError): If there is no PyTorch.
 
     Source: Li, Fu and Ma, "Why Attention? Analyze BiLSTM Deficiency and Its Remedies in
@@ -45,17 +44,8 @@ def CrossBiLSTMEncoder(*, width: int, depth: int = 2, dropout: float = 0.35) -> 
     """Encode context with LSTMs from either end that read each other's findings.
 
     Each LSTM above the first layer reads what both directions below have found: with a
-    `depth` of 2 or more, any pattern of both sides of a token can be learned.
-
-    width (int): The width of the output, an even number, as for `BiLSTMEncoder`.
-    depth (int): The LSTMs of each direction, likewise. With 1 there is nothing to
-        cross.
-    dropout (float): As for `BiLSTMEncoder`.
-
-    *Input and output:* for each Doc a float32 array of shape `(tokens, nI)` and
-    `(tokens, width)`.
-    RAISES (ValueError): As `BiLSTMEncoder`.
-    RAISES (ImportError): If there is no PyTorch.
+    `depth` of 2 or more, any pattern of both sides of a token can be learned. With 1
+    there is nothing to cross. All else is as for `BiLSTMEncoder`.
 
     Source: as for `BiLSTMEncoder`, §3.5.
     """
@@ -75,14 +65,9 @@ def AttBiLSTMEncoder(
     width (int): The width of the output. The LSTMs have half of it, and the heads have
         equal parts of the other half: 4 and `2 * num_heads` should divide it. The paper
         has 400.
-    depth (int): As for `BiLSTMEncoder`.
     num_heads (int): The heads. The paper has 5, and says what it saw each of them do.
-    dropout (float): As for `BiLSTMEncoder`. Attention weights are not dropped.
 
-    *Input and output:* for each Doc a float32 array of shape `(tokens, nI)` and
-    `(tokens, width)`.
-    RAISES (ValueError): As `BiLSTMEncoder`.
-    RAISES (ImportError): If there is no PyTorch.
+    All else is as for `BiLSTMEncoder`. Attention weights are not dropped.
 
     Source: as for `BiLSTMEncoder`, §3.6. It prints `d_p / 5` for the width of a head,
     which does not fit its matrices: `d_h / 5` does.

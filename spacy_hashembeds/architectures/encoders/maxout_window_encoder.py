@@ -81,8 +81,13 @@ def forward(
 def _forward_cpu(
     model: Model[InT, OutT], convolutions: list[Convolution], Xs: InT, is_train: bool
 ) -> tuple[OutT, Callable[[OutT], InT]]:
-    _check_attributes(model, convolutions)
+    for layers in convolutions:
+        layers.check_attributes()
     pad, sizes = model.attrs["pad"], [len(X) for X in Xs]
+    # so many rows of zeros between Docs that none sees another
+    needed = sum(layers.window_size for layers in convolutions)
+    check = partial(check_integer, name="pad", minimum=needed, maximum=2**16)
+    check_once(model, check, pad, needed)
     lengths = np.array(sizes)
     X: Any = np.ascontiguousarray(
         model.ops.flatten(cast(Any, Xs), dtype="float32", pad=pad)
@@ -111,19 +116,6 @@ def _forward_cpu(
         return cast(InT, model.ops.unflatten(dX, cast(Any, lengths), pad=pad))
 
     return cast(OutT, split(X, sizes)), backprop
-
-
-def _check_attributes(model: Model, convolutions: list[Convolution]) -> None:
-    """Check attributes once they arrive.
-
-    RAISES (ValueError): If they can't be the layers'.
-    """
-    for layers in convolutions:
-        layers.check_attributes()
-    # so many rows of zeros between Docs that none sees another
-    needed = sum(layers.window_size for layers in convolutions)
-    check = partial(check_integer, name="pad", minimum=needed, maximum=2**16)
-    check_once(model, check, model.attrs["pad"], needed)
 
 
 def find_convolutions(model: Model) -> list[Convolution]:

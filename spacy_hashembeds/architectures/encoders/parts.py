@@ -1,15 +1,17 @@
-"""What the output of a BiLSTM encoder is made of."""
+"""What the output of a BiLSTM encoder is made of, and what its heads attend to."""
 
+from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
 from spacy.language import Language
 from spacy.pipeline import Tok2Vec
-from thinc.api import Model
+from spacy.tokens import Doc
+from thinc.api import Model, to_numpy
+from thinc.layers.chain import forward as chain_forward
 
 from ...layers import bilstm, selfattention
-
-#: What the parts are called: hidden states, what all heads find, and what one finds.
-HIDDEN, CONTEXT = "H", "C"
 
 _LSTMS = (bilstm.forward, bilstm.forward_crossed)
 
@@ -17,14 +19,12 @@ _LSTMS = (bilstm.forward, bilstm.forward_crossed)
 def find_layer(nlp: Language) -> Model:
     """Find the layer that gives the output of a pipeline's BiLSTM encoder.
 
-    One that nobody listens to any more, as `replace_listeners` leaves it, does not
-    count.
-
     RAISES (ValueError): If there is none, or more than one.
     """
     layers = [
         layer
         for _, component in nlp.pipeline
+        # `replace_listeners` leaves encoders that nobody listens to
         if not isinstance(component, Tok2Vec) or component.listeners
         for layer in _find_layers(getattr(component, "model", None))
     ]
@@ -61,14 +61,53 @@ def find_parts(layer: Model) -> dict[str, slice]:
     """
     nO = layer.get_dim("nO")
     if layer._func in _LSTMS:
-        middle = nO // 2
-        return dict(
-            zip(bilstm.DIRECTIONS, (slice(0, middle), slice(middle, nO)), strict=True)
-        )
+        forward, backward = bilstm.DIRECTIONS
+        return {forward: slice(0, nO // 2), backward: slice(nO // 2, nO)}
     nI, n_heads = layer.get_dim("nI"), layer.attrs["num_heads"]
     width = nI // n_heads
-    heads = {
-        f"{CONTEXT}{i + 1}": slice(nI + i * width, nI + (i + 1) * width)
-        for i in range(n_heads)
-    }
-    return {HIDDEN: slice(0, nI), CONTEXT: slice(nI, nO), **heads}
+    starts = range(nI, nI + n_heads * width, width)
+    heads = {f"C{i}": slice(a, a + width) for i, a in enumerate(starts, start=1)}
+    return {"H": slice(0, nI), "C": slice(nI, nO), **heads}
+
+
+def find_attending(nlp: Language) -> dict[str, Model]:
+    """Find each `spacy.Tok2Vec.v2` whose encoder attends, by its component's name.
+
+    If a component has several, the others have a number from 2 on behind its name.
+    Those that listen to another component are not among them.
+    """
+    found = {}
+    for name, component in nlp.pipeline:
+        model = getattr(component, "model", None)
+        nodes = model.walk() if isinstance(model, Model) else ()
+        for i, tok2vec in enumerate(filter(_attends, nodes), start=1):
+            found[name if i == 1 else f"{name} {i}"] = tok2vec
+    return found
+
+
+def _attends(node: Model) -> bool:
+    """Tell whether this is a tok2vec that ends with attention.
+
+    By its layers: a copy, as `replace_listeners` makes it, has no references.
+    """
+    if node._func is not chain_forward:
+        return False
+    layers = node.layers[-1].layers
+    return bool(layers) and layers[-1]._func is selfattention.forward
+
+
+def read_attention(tok2vec: Model, docs: Sequence[Doc]) -> list[NDArray[np.float32]]:
+    """Find how much each head of each token takes of each token of its Doc.
+
+    tok2vec (Model): One that `find_attending` has found.
+    docs (Sequence[Doc]): The Docs, as they are before the component annotates them.
+    RETURNS (list[ndarray]): For each Doc the weights of §3.6 of the paper, shape
+        `(num_heads, tokens, tokens)`, float32. They are 0 to 1, and the last dimension
+        sums up to 1.
+    """
+    *embed, encode = tok2vec.layers
+    *below, attention = encode.layers
+    X: Any = list(docs)
+    for layer in (*embed, *below):
+        X = layer.predict(X)
+    return [to_numpy(selfattention.find_weights(attention, H)) for H in X]

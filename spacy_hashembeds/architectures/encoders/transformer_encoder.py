@@ -30,43 +30,38 @@ def TransformerEncoder(
     """Encode context with a Transformer: each token looks at all others of its Doc.
 
     That of BERT, on which HashFormers stand, over the embeddings of any embedder. With
-    `norm = "post"` it is BERT's down to its initialisation. What BERT and HashFormers
-    add to all tokens alike (the vector of a segment, that of "no special token") is
-    left out, since those of the positions can hold it; so are special tokens.
+    `norm = "post"` it is BERT's down to its initialisation, but for special tokens and
+    vectors that are added to all tokens alike.
 
     It has no preference for neighbours, and has to learn one: trained on a few thousand
     sentences alone, expect less of it than of `MaxoutWindowEncoder`. BERT and
     HashFormers are pretrained, as `spacy pretrain` does it.
 
-    width (int): The width of input and output. Set that of the embedder to the same
-        number. BERT-base has 768.
-    depth (int): The layers, 1 to 100. BERT-base has 12. Time grows with it.
+    width (int): The width of input and output: that of the embedder. BERT-base has 768.
+    depth (int): The layers, 1 to 100. BERT-base has 12.
     num_heads (int): The heads of each layer, which share the width in equal parts.
         BERT-base has 12; parts of 16 to 64 numbers are usual.
     hidden_width (int, optional): The width between the two dense layers of each layer.
         By default, as in BERT, four times `width`.
-    norm (str): "pre" normalises what each sublayer reads, "post" what it leaves, as
-        BERT and HashFormers do. "post" has to begin with a learning rate near 0 (the
-        schedule `warmup_linear.v1`), more so the deeper it is; "pre" learns with any of
-        spaCy's usual settings.
+    norm (str): "pre" normalises what each sublayer reads, and learns with any of
+        spaCy's usual settings; "post" what it leaves, as BERT and HashFormers do. It
+        has to begin with a learning rate near 0 (the schedule `warmup_linear.v1`).
     max_length (int): How many positions have a vector of their own. Docs with more
         tokens are read in overlapping spans of so many. BERT has 512. Time and memory
         grow with the square of a Doc's length up to here, and from here on in
         proportion. With fewer, what is learned of the last positions needs less text.
     stride (int, optional): From the start of a span to that of the next, 1 to
         `max_length`; half of that by default. The output for a token is of the span in
-        which it is furthest away from the nearest end. With less, tokens have more of
-        their surroundings, and a long Doc takes longer, by `max_length / stride`.
+        which it is furthest from the nearest end. With less, tokens have more of their
+        surroundings, and a long Doc takes longer, by `max_length / stride`.
     dropout (float): The share of numbers that are dropped in training, 0 to 1: from the
         embeddings with their positions, and from what each sublayer finds. Appendix A
         of the paper has 0.1. `training.dropout` does not change it.
-    attention_dropout (float): The share of attention weights that are dropped, 0 to 1,
-        likewise.
+    attention_dropout (float): The share of attention weights, likewise.
 
     *Input and output:* for each Doc a float32 array of shape `(tokens, width)`.
-    RAISES (ValueError): If an argument is out of its bounds; when it is initialised, if
-        the embeddings have another width; later, if weights are loaded that can't be
-        the layer's.
+    RAISES (ValueError): If an argument is out of its bounds; later, if the embeddings
+        have another width, or weights can't be the layer's.
     RAISES (ImportError): If there is no PyTorch.
 
     Source: Xue and Aletras, "HashFormers: Towards Vocabulary-independent Pre-trained

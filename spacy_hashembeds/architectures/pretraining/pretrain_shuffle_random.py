@@ -26,20 +26,15 @@ def PretrainShuffleRandom(
     """Have `spacy pretrain` teach a tok2vec to tell which words are out of place.
 
     Some words of a text are replaced by others of the same text ("shuffled"), some by
-    words of other texts ("random"). For each token an affine layer and a softmax tell
-    from its vector whether the word is intact, shuffled or random. No vocabulary is
-    predicted, so the objective is cheap and is for embedders of any words.
-
-    The other texts are those of the batch: have it hold many (`pretraining.batcher`).
-    In a batch of a single text no word is random.
+    words of the other texts of the batch ("random"): have it hold many
+    (`pretraining.batcher`). For each token an affine layer and a softmax tell from its
+    vector whether the word is intact, shuffled or random. No vocabulary is predicted,
+    so the objective is cheap and is for embedders of any words.
 
     A word is replaced with all that an embedder reads of it, its norm and its vector
-    among them; the white space behind it is that of the place. One that is replaced by
-    a word of the same text (ORTH) is intact, whatever its norm. Annotation is not kept:
-    a tagger or a parser has not run.
-
-    What is drawn follows `training.seed`. The dropout of the tok2vec, and of its output
-    before the affine layer, is `pretraining.dropout`.
+    among them, but for the white space behind it. One that is replaced by the same word
+    (ORTH) is intact. Annotation, as of a tagger, is not kept. Draws follow
+    `training.seed`; `pretraining.dropout` is that of the tok2vec and of its output.
 
     shuffle (float): The share of tokens that are shuffled, below 1. The paper does not
         say; 0.1 is that of its authors' earlier code. With more, less context is left
@@ -47,16 +42,15 @@ def PretrainShuffleRandom(
     random (float): The share of the others that are random, below 1, likewise: 9% of
         all by default.
     RETURNS (Callable[[Vocab, Model], Model]): Makes the model that `spacy pretrain`
-        trains, of the vocab and a tok2vec that gives each Doc, or all of them together,
-        a float32 array of shape `(tokens, nO)`. Its loss is the cross-entropy in nats,
-        summed up over tokens, and the gradient is that of its mean.
+        trains, of a tok2vec that gives each Doc, or all of them together, a float32
+        array of shape `(tokens, nO)`. Its loss is the cross-entropy in nats, summed up
+        over tokens, and the gradient is that of its mean.
     RAISES (ValueError): If a share is out of its bounds, or both are 0.
 
     Source: Xue and Aletras, "HashFormers: Towards Vocabulary-independent Pre-trained
     Transformers" (2022), §3.6, after Yamaguchi et al., "Frustratingly Simple
-    Pretraining Alternatives to Masked Language Modeling" (2021). Their code shuffles
-    all texts of a batch by one permutation, counts a word that is replaced by itself as
-    shuffled, and draws random words from a vocabulary, all of which are equally likely.
+    Pretraining Alternatives to Masked Language Modeling" (2021). What their code does
+    otherwise: docs/reference.md.
     """
     check_shares(shuffle=shuffle, random=random)
     if not shuffle and not random:
@@ -65,20 +59,15 @@ def PretrainShuffleRandom(
             "place, and there is nothing to learn. The default is 0.1 for each."
         )
 
-    def create_objective(vocab: Vocab, tok2vec: Model) -> Model[InT, OutT]:
-        return shuffle_random(tok2vec, shuffle=shuffle, random=random)
-
-    return create_objective
+    return lambda vocab, tok2vec: shuffle_random(
+        tok2vec, shuffle=shuffle, random=random
+    )
 
 
 def shuffle_random(
     tok2vec: Model[InT, list[Floats2d] | Floats2d], *, shuffle: float, random: float
 ) -> Model[InT, OutT]:
     """Replace words of Docs in training, and classify their tokens.
-
-    tok2vec (Model): Gives each token a vector.
-    shuffle (float): The share of tokens that are shuffled.
-    random (float): The share of the others that are random.
 
     *Output:* the probabilities, float32 of shape `(n, 3)`, and the classes, integers of
         shape `(n,)`, for the `n` tokens of all Docs. Where it is not trained, all words
@@ -99,15 +88,15 @@ def shuffle_random(
 def forward(
     model: Model[InT, OutT], docs: InT, is_train: bool
 ) -> tuple[OutT, Callable[[Floats2d], InT]]:
-    check_once(model, _check_attrs, *_get_shares(model))
+    shares = {name: model.attrs[name] for name in ("shuffle", "random")}
+    check_once(model, _check_shares, *shares.values())
     tok2vec, output = model.layers
     lengths: Any = np.array([len(doc) for doc in docs], dtype="int32")
     labels = np.full(lengths.sum(), INTACT)
     if not lengths.any():
         return (model.ops.alloc2f(0, len(CLASSES)), labels), lambda d_scores: []
     if is_train:
-        shuffle, random = _get_shares(model)
-        docs, labels = corrupt_docs(docs, shuffle=shuffle, random=random)
+        docs, labels = corrupt_docs(docs, **shares)
     vectors, backprop_tok2vec = tok2vec(docs, is_train)
     # the layer "tok2vec" of `ner` and of a parser gives an array for all Docs
     is_list = isinstance(vectors, list)
@@ -131,9 +120,6 @@ def init(model: Model[InT, OutT], X: InT | None = None, Y: OutT | None = None) -
 def get_loss(ops: Ops, docs: InT, predictions: OutT) -> tuple[float, Floats2d]:
     """Sum up the cross-entropy of tokens, and find the gradient of its mean.
 
-    ops (Ops): Those of the model.
-    docs (list[Doc]): What it was given.
-    predictions (tuple[Floats2d, NDArray]): What it gave.
     RETURNS (tuple[float, Floats2d]): The loss in nats, and the gradient with respect to
         the scores before the softmax. *Shape:* `(n, 3)`.
     """
@@ -146,11 +132,8 @@ def corrupt_docs(
 ) -> tuple[list[Doc], NDArray]:
     """Make Docs of the same lengths, in which some words are replaced.
 
-    docs (Sequence[Doc]): One or more, of one vocab.
-    shuffle (float): The share of tokens that are shuffled.
-    random (float): The share of the others that are random.
-    RETURNS (tuple[list[Doc], NDArray]): The Docs, and for each token its class:
-        see `corrupt`.
+    RETURNS (tuple[list[Doc], NDArray]): The Docs, and for each token its class: see
+        `corrupt`.
     RAISES (ValueError): If the Docs are of several vocabs.
     """
     vocab = docs[0].vocab
@@ -179,10 +162,6 @@ def _make_doc(vocab: Vocab, tokens: NDArray) -> Doc:
     return doc.from_array([NORM], norms)
 
 
-def _get_shares(model: Model) -> tuple[float, float]:
-    return model.attrs["shuffle"], model.attrs["random"]
-
-
-def _check_attrs(model: Model) -> None:
+def _check_shares(model: Model) -> None:
     check_number(model, "shuffle", 0, 1)
     check_number(model, "random", 0, 1)

@@ -11,7 +11,7 @@ from spacy.training import Example
 from spacy.vocab import Vocab
 from thinc.api import Adam, fix_random_seed
 
-from spacy_hashembeds.architectures.classifiers.extract_words import extract_words
+from spacy_hashembeds.architectures.classifiers.dictionary import extract_words
 from spacy_hashembeds.architectures.classifiers.hash_ngram_textcat import (
     HashNgramTextCat,
 )

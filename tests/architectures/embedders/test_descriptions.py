@@ -33,10 +33,9 @@ import json, sys
 import spacy
 from spacy.training import Example
 from spacy.util import load_model_from_config
+from lab.trials.sizes import count_embedding_parameters, measure_sizes
 from spacy_hashembeds import analyze
 from spacy_hashembeds.acceleration.accelerate import accelerate_folder
-from spacy_hashembeds.analysis.sizes import count_embedding_parameters
-from spacy_hashembeds.analysis.measures import measure_sizes
 from spacy_hashembeds.configuration.configure import configure
 from spacy_hashembeds.corpora.docbin import read_examples
 

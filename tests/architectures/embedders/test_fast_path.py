@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
 from thinc.api import Adam, Model, fix_random_seed, set_dropout_rate
+from thinc.layers.chain import forward as forward_reference
 
-from spacy_hashembeds.architectures.embedders.mix_attributes import forward_reference
 from spacy_hashembeds.layers import checks, maxout, table
 from spacy_hashembeds.layers.mixing import cpumixedembed, folding
 

@@ -39,7 +39,7 @@ def build(docs, *, min_freq=1, **options):
     model = MultiEmbed(width=8, **options)
     tables = cut_symbols(count_values(docs, ATTRS), min_freq=min_freq, lang="en")
     for embed in find_symbol_takers(model):
-        set_symbols(embed, tables.get_symbols(embed.attrs["key"]))
+        set_symbols(embed, tables.get_table(embed.attrs["key"]).symbols)
     return model.initialize(X=docs)
 
 

@@ -94,7 +94,7 @@ def assert_equal_models(ours, other, docs, rows) -> None:
 def test_with_one_row_for_the_rest_it_is_multi_embed(docs):
     """The same symbols; its row for unknown ones comes first and ours last."""
     tables = count(docs)
-    sizes = [len(tables.get_symbols(attr)) for attr in ATTRS]
+    sizes = [len(tables.get_table(attr).symbols) for attr in ATTRS]
     ours = build(docs, rows=[n + 1 for n in sizes], num_hashes=1)
     lookup = MultiEmbed(attrs=ATTRS, width=8, include_static_vectors=False)
     give(lookup, tables)

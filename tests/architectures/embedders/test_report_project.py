@@ -86,7 +86,7 @@ def test_the_lookup_layers_are_equal_but_for_the_order_of_rows(
     counts = count_values(read_docs(tiny_corpus / "train.spacy"), ATTRS)
     tables = cut_symbols(counts, min_freq=2, lang="en")
     for embed in find_symbol_takers(ours):
-        set_symbols(embed, tables.get_symbols(embed.attrs["key"]))
+        set_symbols(embed, tables.get_table(embed.attrs["key"]).symbols)
     docs = read_docs(tiny_corpus / "test.spacy", nlp.vocab)
     ours.initialize(X=docs)
     copy_weights(project, ours)
@@ -108,9 +108,9 @@ def test_the_page_makes_a_file_of_ours_from_the_counts(tables, tiny_corpus, tmp_
     loaded = load_symbols(tmp_path / "train.npz")
     assert (loaded.lang, loaded.min_freq) == ("en", 10)
     for attr in ATTRS:
-        symbols = set(loaded.get_symbols(attr).tolist())
+        symbols = set(loaded.get_table(attr).symbols.tolist())
         assert symbols
-        assert symbols == set(expected.get_symbols(attr).tolist())
+        assert symbols == set(expected.get_table(attr).symbols.tolist())
         # the project's tables, which hold rarer ones too
         assert symbols < set(srsly.read_msgpack(tables)[attr])
 

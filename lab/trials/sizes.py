@@ -1,4 +1,4 @@
-"""How large a pipeline is, in parameters and on disk."""
+"""How large a pipeline is, in parameters, whatever its layers are."""
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -8,8 +8,17 @@ from thinc.api import Model, PyTorchShim
 from thinc.layers.layernorm import forward as layernorm_forward
 from thinc.layers.maxout import forward as maxout_forward
 
-from ..architectures.embedders.descriptions import get_descriptions
-from ..layers.sumngrams import forward as sum_ngrams_forward
+from spacy_hashembeds.analysis.features import collect_vocabulary
+from spacy_hashembeds.analysis.measures import Measures, measure_size
+from spacy_hashembeds.analysis.pipelines import (
+    find_embedders,
+    find_embeddings_in,
+    find_models,
+)
+from spacy_hashembeds.architectures.classifiers.hash_ngram_textcat import KEY as NGRAMS
+from spacy_hashembeds.architectures.embedders.descriptions import find_table_kinds
+from spacy_hashembeds.corpora.docbin import read_examples
+from spacy_hashembeds.layers.sumngrams import forward as sum_ngrams_forward
 
 # Thinc's layer in spaCy's bag of words, which has a row of weights for each n-gram's
 # hash, and in it one for each class.
@@ -17,6 +26,36 @@ _LINEAR = "sparse_linear"
 
 # What mixes the columns of an embedding to one vector.
 _MIXERS = (maxout_forward, layernorm_forward)
+
+
+def measure_sizes(nlp: Language, train: Path) -> list[Measures]:
+    """Count the parameters of each embedding table of a trained pipeline.
+
+    train (Path): The training corpus, a `.spacy` file or a folder of them. It is read
+        if there is a table.
+    RETURNS (list[Measures]): For each table its "component" and what `measure_size`
+        tells: those that `find_embedders` finds, and those of n-grams, which nobody
+        counts, so that they have no "vocabulary".
+    """
+    kinds = find_table_kinds()
+    of_ngrams = [
+        {"component": name, **measure_size(kinds[layer.name].read(layer, NGRAMS), 0)}
+        for name, layer in _find_ngram_layers(nlp)
+    ]
+    for table in of_ngrams:
+        del table["standard"]["vocabulary"]
+    embedders = find_embedders(nlp)
+    attrs = {table.attr for embedder in embedders for table in embedder.tables}
+    if not attrs:
+        return of_ngrams
+    docs = (example.predicted for example in read_examples(train, nlp))
+    vocabulary = collect_vocabulary(docs, sorted(attrs))
+    n_values = {attr: len(vocabulary.count_values(attr)[0]) for attr in attrs}
+    return of_ngrams + [
+        {"component": embedder.component, **measure_size(table, n_values[table.attr])}
+        for embedder in embedders
+        for table in embedder.tables
+    ]
 
 
 def count_parameters(models: Iterable[Model]) -> int:
@@ -49,29 +88,12 @@ def _find_torch_sizes(nodes: Iterable[Model]) -> dict[int, int]:
 def find_embeddings(nlp: Language) -> list[Model]:
     """Find the embedding layers of a pipeline, whichever component they are in.
 
-    RETURNS (list[Model]): What tok2vec layers name as their "embed", the embedders that
-        have descriptions wherever they are, and those of n-grams.
+    RETURNS (list[Model]): What `find_embeddings_in` finds, and the tables of n-grams.
     """
-    found = {
-        embedding.id: embedding
-        for _, model in find_models(nlp)
-        for embedding in find_embeddings_in(model)
-    }
-    return list(found.values())
-
-
-def find_embeddings_in(model: Model) -> list[Model]:
-    """Find the embedding layers of one component: see `find_embeddings`."""
-    names = {description.name for description in get_descriptions()}
-    found: dict[int, Model] = {}
-    for node in model.walk():
-        if node.has_ref("embed"):
-            found[node.get_ref("embed").id] = node.get_ref("embed")
-        elif node._func is sum_ngrams_forward:
-            found[node.layers[0].id] = node.layers[0]
-        elif node.name in names:
-            found[node.id] = node
-    return list(found.values())
+    models = [model for _, model in find_models(nlp)]
+    found = [layer for model in models for layer in find_embeddings_in(model)]
+    found += [layer for _, layer in _find_ngram_layers(nlp)]
+    return list({layer.id: layer for layer in found}.values())
 
 
 def count_embedding_parameters(nlp: Language) -> int:
@@ -109,19 +131,14 @@ def count_pipeline_parameters(nlp: Language) -> int:
     return count_parameters(model for _, model in find_models(nlp))
 
 
+def _find_ngram_layers(nlp: Language) -> Iterator[tuple[str, Model]]:
+    """Find the tables of n-gram classifiers, with the names of their components."""
+    for name, model in find_models(nlp):
+        for node in model.walk():
+            if node._func is sum_ngrams_forward:
+                yield name, node.layers[0]
+
+
 def _find_linear(nlp: Language) -> Iterator[Model]:
     for _, model in find_models(nlp):
         yield from (node for node in model.walk() if node.name == _LINEAR)
-
-
-def find_models(nlp: Language) -> list[tuple[str, Model]]:
-    """Find the models of a pipeline, each with the name of its component."""
-    models = [(name, getattr(pipe, "model", None)) for name, pipe in nlp.pipeline]
-    return [(name, model) for name, model in models if isinstance(model, Model)]
-
-
-def bytes_on_disk(path: str | Path) -> int:
-    """Sum the sizes of a file, or of all files below a folder, in bytes."""
-    path = Path(path)
-    files = path.rglob("*") if path.is_dir() else [path]
-    return sum(file_.stat().st_size for file_ in files if file_.is_file())

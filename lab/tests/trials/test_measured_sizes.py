@@ -7,12 +7,10 @@ import spacy
 from spacy.tokens import Doc, DocBin
 from spacy.training import Example
 
+from lab.trials.sizes import count_embedding_parameters, measure_sizes
 from spacy_hashembeds import count_symbols
-from spacy_hashembeds.analysis.measures import measure_sizes
-from spacy_hashembeds.analysis.sizes import count_embedding_parameters
 from spacy_hashembeds.layers.symboltaker import find_symbol_takers
-
-from .test_embedders import CNN, ROWS, TWO, make
+from tests.analysis.test_embedders import CNN, ROWS, TWO, make
 
 # Five norms and four shapes, two of each seen twice or more.
 WORDS = "one two two Three three four Five".split()

@@ -14,8 +14,7 @@ from thinc.api import Linear, Maxout, Model, PyTorchWrapper, chain, with_array
 from thinc.layers.chain import forward as chain_forward
 from thinc.layers.chain import init as chain_init
 
-from spacy_hashembeds.analysis.sizes import (
-    bytes_on_disk,
+from lab.trials.sizes import (
     count_embedding_parameters,
     count_mixing_parameters,
     count_parameters,
@@ -242,12 +241,3 @@ def test_a_layer_that_is_there_twice_counts_once():
 
 def test_parameters_that_are_not_set_count_nothing():
     assert count_parameters([Linear()]) == 0
-
-
-def test_bytes_on_disk(tmp_path: Path):
-    (tmp_path / "a").write_bytes(b"12345")
-    (tmp_path / "folder" / "deeper").mkdir(parents=True)
-    (tmp_path / "folder" / "deeper" / "b").write_bytes(b"678")
-    assert bytes_on_disk(tmp_path) == 8
-    assert bytes_on_disk(str(tmp_path / "a")) == 5
-    assert bytes_on_disk(tmp_path / "folder") == 3

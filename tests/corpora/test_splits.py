@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 from collections import Counter
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from random import Random
@@ -14,11 +15,13 @@ from spacy.tokens import Doc, DocBin
 from spacy.training import Corpus
 from spacy.vocab import Vocab
 
-from spacy_hashembeds.corpora import own_files, splits
+from spacy_hashembeds.corpora import splits
 from spacy_hashembeds.corpora.columns import ColumnFormat
 from spacy_hashembeds.corpora.docbin import read_docs
-from spacy_hashembeds.corpora.own_files import prepare_files, prepare_texts
-from spacy_hashembeds.corpora.texts import LabelledText
+from spacy_hashembeds.corpora.labelled import LabelledText, TextFormat
+
+prepare_texts = partial(splits.prepare_files, layout=TextFormat())
+prepare_files = partial(splits.prepare_files, layout=ColumnFormat(comments=True))
 
 TEXT = "Zoë B-PER\nslept O\n\nYes O\n"
 
@@ -143,9 +146,10 @@ def test_an_empty_split_is_refused(files: dict[str, Path], output: Path):
 
 PREPARE = """
 import sys
-from spacy_hashembeds.corpora.own_files import prepare_files
+from spacy_hashembeds.corpora.columns import ColumnFormat
+from spacy_hashembeds.corpora.splits import prepare_files
 file, output = sys.argv[1:]
-prepare_files(train=file, dev=file, lang="en", output=output)
+prepare_files(train=file, dev=file, lang="en", output=output, layout=ColumnFormat())
 """
 
 
@@ -167,7 +171,7 @@ def test_files_are_the_same_to_the_byte(files: dict[str, Path], tmp_path: Path):
 def test_a_text_of_each_few_with_the_same_label_is_held_out():
     labels = [{"a": 1.0}] * 30 + [{"b": 1.0}] + [{"a": 1.0, "b": 1.0}] * 20
     texts = [LabelledText(str(i), cats) for i, cats in enumerate(labels)]
-    held_out = own_files.hold_out(lambda: iter(texts), every=10)
+    held_out = splits.hold_out(lambda: iter(texts), every=10)
     dev, train = (
         [int(labelled.text) for labelled in held_out[split]]
         for split in ("dev", "train")
@@ -183,7 +187,7 @@ def hold_out(sets: list[tuple[str, ...]]) -> dict[str, list[tuple[str, ...]]]:
     texts = [LabelledText(str(i), dict.fromkeys(s, 1.0)) for i, s in enumerate(sets)]
     return {
         split: [sets[int(labelled.text)] for labelled in held_out]
-        for split, held_out in own_files.hold_out(lambda: iter(texts), every=10).items()
+        for split, held_out in splits.hold_out(lambda: iter(texts), every=10).items()
     }
 
 

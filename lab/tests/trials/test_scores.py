@@ -1,0 +1,103 @@
+import base64
+import zlib
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from lab.trials import scores as scores_module
+from lab.trials.scores import COUNTS, evaluate_pipeline, pack_counts, unpack_counts
+from spacy_hashembeds.evaluation.counts import score_counts
+from spacy_hashembeds.evaluation.scorer import KINDS
+from tests import toy_ner
+
+
+@pytest.fixture
+def train(tmp_path: Path) -> Path:
+    return toy_ner.write_train(tmp_path / "train.spacy")
+
+
+@pytest.fixture
+def test(tmp_path: Path) -> Path:
+    return toy_ner.write(tmp_path / "test.spacy", toy_ner.make_test_docs())
+
+
+def test_the_pipelines_own_scorer_and_its_lost_file_do_not_matter(
+    tmp_path, train, test
+):
+    lost = toy_ner.write_train(tmp_path / "lost.spacy")
+    toy_ner.make_ruler({"Oslo": "LOC"}, lost).to_disk(tmp_path / "model")
+    lost.unlink()
+    scores = evaluate_pipeline(str(tmp_path / "model"), str(test), str(train))
+    assert scores["ents_p"] == 1.0
+    assert scores["ents_seen_r"] == 0.0
+    assert 0 < scores["ents_unseen_r"] < 1
+
+
+def test_what_is_counted_in_each_document_adds_up_to_the_scores(tmp_path, train, test):
+    rules = {"Anna": "PER", "Oslo": "LOC", "Rome": "PER", "in": "LOC"}
+    toy_ner.make_ruler(rules, None).to_disk(tmp_path / "model")
+    scores = evaluate_pipeline(tmp_path / "model", test, train)
+    counts = unpack_counts(scores[COUNTS], len(KINDS))
+    # a row for each annotated document, in order
+    docs = [doc for doc in toy_ner.read(test) if doc.has_annotation("ENT_IOB")]
+    n_gold = counts[:, 0, 0] + counts[:, 0, 2]
+    assert n_gold.tolist() == [len(doc.ents) for doc in docs]
+    for prefix, total in zip(KINDS.values(), counts.sum(axis=0), strict=True):
+        measured = [scores[f"{prefix}_{key}"] for key in "prf"]
+        assert score_counts(total).tolist() == measured
+        assert total[0] + total[2] == scores[f"{prefix}_support"] > 0
+
+
+@pytest.mark.parametrize("name", ["test.spacy", "train.spacy"])
+def test_a_damaged_corpus_is_refused_with_its_path(tmp_path, train, test, name):
+    toy_ner.make_ruler({"Oslo": "LOC"}, None).to_disk(tmp_path / "model")
+    data = (tmp_path / name).read_bytes()
+    (tmp_path / name).write_bytes(data[: len(data) // 2])
+    with pytest.raises(ValueError, match=f"'.*{name}.*truncated"):
+        evaluate_pipeline(tmp_path / "model", test, train)
+
+
+@pytest.mark.parametrize("shape", [(5, 3, 3), (1, 1, 3), (0, 3, 3)])
+def test_counts_are_packed_as_text_and_unpacked(shape):
+    counts = np.random.default_rng(0).integers(0, 70_000, shape).astype("int32")
+    text = pack_counts(counts)
+    assert text.isascii()
+    found = unpack_counts(text, shape[1])
+    assert (found.shape, found.dtype) == (shape, counts.dtype)
+    assert (found == counts).all()
+
+
+def test_most_documents_take_a_few_bytes():
+    counts = np.zeros((1000, 3, 3), dtype="int32")
+    counts[::10, 0, 0] = counts[::10, 2, 0] = 1
+    counts[5::25, :, 1] = 1
+    assert len(pack_counts(counts)) < 1000
+
+
+DAMAGES = [
+    lambda text: text[:-8],
+    lambda text: f"{text[:9]}\n{text[9:]}",
+    lambda _: "no base64",
+    lambda _: 7,
+    lambda _: pack_counts(np.full((4, 3, 3), -1, dtype="int32")),
+    lambda _: base64.b64encode(zlib.compress(bytes(36)) + b"more").decode(),
+]
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_packed_counts_that_are_damaged_are_refused(damage):
+    text = pack_counts(np.ones((4, 3, 3), dtype="int32"))
+    with pytest.raises(ValueError, match="those of 3 things, but are '"):
+        unpack_counts(damage(text), 3)
+    with pytest.raises(ValueError, match="those of 5 things"):
+        unpack_counts(text, 5)
+
+
+def test_counts_that_unpack_to_too_much_are_refused(monkeypatch):
+    text = pack_counts(np.zeros((4, 3, 3), dtype="int32"))
+    monkeypatch.setattr(scores_module, "MAX_BYTES", 4 * 36)
+    assert unpack_counts(text, 3).shape == (4, 3, 3)
+    monkeypatch.setattr(scores_module, "MAX_BYTES", 3 * 36)
+    with pytest.raises(ValueError, match="those of 3 things"):
+        unpack_counts(text, 3)

@@ -1,0 +1,93 @@
+"""What a trained pipeline scores, as a trial records it."""
+
+import base64
+import binascii
+import zlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from spacy.vocab import Vocab
+from thinc.api import require_gpu
+
+from spacy_hashembeds.corpora.docbin import read_docs
+from spacy_hashembeds.evaluation.categories import CategoryRun, check_numbers
+from spacy_hashembeds.evaluation.entities import TOTALS, EntityRun
+from spacy_hashembeds.evaluation.groups import learn_training_set
+from spacy_hashembeds.evaluation.sources import predict_examples
+from spacy_hashembeds.evaluation.tasks import TEXTCAT, find_classes, find_task
+from spacy_hashembeds.files import quote
+from spacy_hashembeds.loading import load_trained
+
+#: What each document has of right and wrong entities, beside their scores.
+COUNTS = "ents_counts"
+
+#: No counts are unpacked to more: some seven million documents'.
+MAX_BYTES = 2**28
+
+
+def evaluate_pipeline(
+    model: str | Path, test: str | Path, train: str | Path, *, use_gpu: int = -1
+) -> dict[str, Any]:
+    """Score a pipeline on a corpus.
+
+    One with a text classifier is scored on categories, any other on entities: all,
+    seen and unseen in training. The pipeline runs once, on the examples that `spacy
+    evaluate` would make. Its own scorers are not asked, so any pipeline that sets
+    `doc.ents` will do.
+
+    model (str | Path): A pipeline's package name or folder.
+    test (str | Path): The gold corpus, a `.spacy` file or a folder of them.
+    train (str | Path): The pipeline's training corpus, likewise, by which entities are
+        seen or unseen.
+    use_gpu (int): The GPU's number, or -1 for the CPU.
+    RAISES (FileNotFoundError): If a corpus is missing.
+    RAISES (ValueError): If a corpus can't be read, the pipeline is a file, or sets both
+        entities and categories, or there is no such GPU.
+    RAISES (OSError): If there is no such pipeline.
+    RETURNS (dict[str, Any]): The scores of `score_seen_unseen`, and as `ents_counts`
+        what a paired test needs: the counts of `TOTALS`, by `pack_counts`. Or the
+        scores of a `CategoryRun`.
+    """
+    if use_gpu >= 0:
+        require_gpu(use_gpu)
+    nlp = load_trained(model)
+    examples = predict_examples(nlp, read_docs(test, nlp.vocab))
+    if find_task(nlp) == TEXTCAT:
+        examples = check_numbers(examples, model=str(model), test=str(test))
+        categories = CategoryRun(examples, find_classes(nlp))
+        return categories.score(categories.list_labels())
+    # a vocab of its own: the pipeline's would keep every word of the corpus
+    run = EntityRun(examples, learn_training_set(read_docs(train, Vocab())))
+    return {**run.scores, COUNTS: pack_counts(run.stack(list(TOTALS.values())))}
+
+
+def pack_counts(counts: np.ndarray) -> str:
+    """Write the counts of documents as text, to be kept in JSON.
+
+    counts (ndarray): As `Run.stack` gives them.
+    RETURNS (str): Base64 of the numbers in order, as little-endian int32, compressed by
+        zlib. Most are 0: they take one or two bytes for each document.
+    """
+    return base64.b64encode(zlib.compress(counts.astype("<i4").tobytes(), 9)).decode()
+
+
+def unpack_counts(text: str, n_things: int) -> np.ndarray:
+    """Read the counts of documents that `pack_counts` wrote.
+
+    n_things (int): How many things were counted in each document.
+    RAISES (ValueError): If the text is damaged.
+    RETURNS (ndarray): The counts, shape (n_documents, n_things, 3), dtype int32.
+    """
+    try:
+        packed = zlib.decompressobj()
+        data = packed.decompress(base64.b64decode(text, validate=True), MAX_BYTES)
+        counts = np.frombuffer(data, "<i4").astype("int32").reshape(-1, n_things, 3)
+        if not packed.eof or packed.unused_data or (counts < 0).any():
+            raise ValueError("they go on, or are negative")
+        return counts
+    except (TypeError, binascii.Error, zlib.error, ValueError) as error:
+        raise ValueError(
+            f"The counts of documents should be as `pack_counts` writes those of "
+            f"{n_things} things, but are {quote(str(text))}. Run the trial again."
+        ) from error
