@@ -11,7 +11,8 @@ from wasabi import msg
 
 from spacy_hashembeds.kernels.rows import Array
 from spacy_hashembeds.layers import hashembed
-from spacy_hashembeds.layers.gputables import GpuTable, embed_tables
+from spacy_hashembeds.layers.mixing.column import Column, find_column
+from spacy_hashembeds.layers.mixing.gputables import embed_tables
 
 from ._gpu_data import SEED, draw_samples, draw_text_keys
 from ._gpu_device import Device
@@ -70,8 +71,8 @@ def make_embedder(name: str, device: Device, stock: Model) -> Embedder:
     if name == THINC:
         return Embedder(moved, width, tables)
     ours = [_make_ours(table) for table in tables]
-    gpu_tables = [GpuTable(table, hashembed.get_finder(table)) for table in ours]
-    return Embedder(partial(embed_tables, gpu_tables), width, ours)
+    columns = [cast(Column, find_column(table)) for table in ours]
+    return Embedder(partial(embed_tables, columns), width, ours)
 
 
 def make_steps(device: Device, embedder: Embedder, *, is_train: bool) -> Contender:

@@ -231,7 +231,9 @@ def test_unequal_runs_are_seen(device, monkeypatch):
         if not cuda.is_deterministic():
             gradients[0].array[0] += next(numbers)
 
-    monkeypatch.setattr("spacy_hashembeds.layers.gputables.scatter_rows", scatter)
+    monkeypatch.setattr(
+        "spacy_hashembeds.layers.mixing.gputables.scatter_rows", scatter
+    )
     equal = _gpu_tables.measure_equality(device, TINY, steps=2)
     assert equal["weights_are_equal"] == {
         "ours, fixed order": True,

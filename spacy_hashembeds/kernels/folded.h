@@ -1,4 +1,4 @@
-// Embed tokens through folded tables. See layers/mixing/cpumixedembed.py.
+// Embed tokens through folded tables. See layers/mixing/foldedembed.py.
 
 #pragma once
 

@@ -7,8 +7,7 @@ from thinc.types import Floats2d
 from thinc.util import partial
 
 from .checks import check_params
-from .gradients import inc_grad
-from .params import check_once, peek
+from .params import check_once, inc_grad, peek
 from .table import apply_dropout
 
 InT = Floats2d
@@ -39,7 +38,7 @@ def AddCompressor(*, initializer: Callable = uniform_init) -> Model[InT, OutT]:
 def forward(
     model: Model[InT, OutT], bits: InT, is_train: bool
 ) -> tuple[OutT, Callable[[OutT], InT]]:
-    check_once(model, _check_weights, model.get_dim("nI"), model.get_dim("nO"))
+    check_once(model, _check_weights)
     ops: Any = model.ops
     E: Any = peek(model, "E")
     scale = 1 / float(E.shape[0]) ** 0.5
@@ -57,9 +56,7 @@ def forward(
     return Y, backprop
 
 
-def init(
-    initializer: Callable, model: Model[InT, OutT], X: Any = None, Y: Any = None
-) -> None:
+def init(initializer: Callable, model: Model, X: Any = None, Y: Any = None) -> None:
     model.set_param("E", initializer(model.ops, _get_shape(model)))
 
 

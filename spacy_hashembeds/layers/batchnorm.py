@@ -2,7 +2,7 @@ from collections.abc import Callable
 from typing import Any, cast
 
 from thinc.api import Model
-from thinc.types import Floats1d, Floats2d
+from thinc.types import Floats2d
 from thinc.util import get_width
 
 from .checks import REMEDY, check_number, check_param
@@ -48,13 +48,29 @@ def BatchNorm(
 def forward(
     model: Model[InT, OutT], X: InT, is_train: bool
 ) -> tuple[OutT, Callable[[OutT], InT]]:
-    attrs = model.attrs
-    check_once(
-        model, _check_weights, attrs["momentum"], attrs["eps"], model.get_dim("nO")
-    )
-    if is_train and len(X) > 1:
-        return _normalize_by_batch(model, X)
-    return _normalize_by_running(model, X)
+    check_once(model, _check_weights)
+    n, is_batch = len(X), is_train and len(X) > 1
+    if is_batch:
+        mean, variance = cast(Any, X.mean(axis=0)), cast(Any, X.var(axis=0))
+        _follow(model, "mean", mean)
+        _follow(model, "variance", variance * (n / (n - 1)))
+    else:
+        mean, variance = model.get_param("mean"), model.get_param("variance")
+    scale = (variance + model.attrs["eps"]) ** -0.5
+    X_hat = (X - mean) * scale
+    G: Any = model.get_param("G")
+
+    def backprop(dY: OutT) -> InT:
+        model.inc_grad("G", (dY * X_hat).sum(axis=0))
+        model.inc_grad("b", dY.sum(axis=0))
+        if not is_batch:
+            return dY * (G * scale)
+        dX_hat = dY * G
+        from_mean = dX_hat.mean(axis=0)
+        from_variance = (dX_hat * X_hat).mean(axis=0)
+        return (dX_hat - from_mean - X_hat * from_variance) * scale
+
+    return X_hat * G + cast(Any, model.get_param("b")), backprop
 
 
 def init(model: Model[InT, OutT], X: InT | None = None, Y: OutT | None = None) -> None:
@@ -66,58 +82,10 @@ def init(model: Model[InT, OutT], X: InT | None = None, Y: OutT | None = None) -
         model.set_param(name, zeros + model.ops.xp.float32(value))
 
 
-def _normalize_by_batch(
-    model: Model[InT, OutT], X: InT
-) -> tuple[OutT, Callable[[OutT], InT]]:
-    n = len(X)
-    mean, variance = cast(Any, X.mean(axis=0)), cast(Any, X.var(axis=0))
-    _follow(model, "mean", mean)
-    _follow(model, "variance", variance * (n / (n - 1)))
-    scale = _get_scale(model, variance)
-    X_hat = (X - mean) * scale
-    G = _get(model, "G")
-
-    def backprop(dY: OutT) -> InT:
-        _inc_grads(model, dY, X_hat)
-        dX_hat = dY * G
-        from_mean = dX_hat.mean(axis=0)
-        from_variance = (dX_hat * X_hat).mean(axis=0)
-        return (dX_hat - from_mean - X_hat * from_variance) * scale
-
-    return X_hat * G + _get(model, "b"), backprop
-
-
-def _normalize_by_running(
-    model: Model[InT, OutT], X: InT
-) -> tuple[OutT, Callable[[OutT], InT]]:
-    scale = _get_scale(model, _get(model, "variance"))
-    X_hat = (X - _get(model, "mean")) * scale
-    G = _get(model, "G")
-
-    def backprop(dY: OutT) -> InT:
-        _inc_grads(model, dY, X_hat)
-        return dY * (G * scale)
-
-    return X_hat * G + _get(model, "b"), backprop
-
-
-def _follow(model: Model, name: str, value: Floats1d) -> None:
+def _follow(model: Model, name: str, value: Any) -> None:
     """Move a running statistic towards that of a batch."""
-    running = _get(model, name)
+    running: Any = model.get_param(name)
     model.set_param(name, running + model.attrs["momentum"] * (value - running))
-
-
-def _get_scale(model: Model, variance: Floats1d) -> Floats1d:
-    return cast(Floats1d, (variance + model.attrs["eps"]) ** -0.5)
-
-
-def _inc_grads(model: Model, dY: OutT, X_hat: Floats2d) -> None:
-    model.inc_grad("G", (dY * X_hat).sum(axis=0))
-    model.inc_grad("b", dY.sum(axis=0))
-
-
-def _get(model: Model, name: str) -> Any:
-    return model.get_param(name)
 
 
 def _check_weights(model: Model) -> None:

@@ -10,7 +10,7 @@ from ..kernels.packing import Block, pack, split
 from .checks import check_integer, check_number, check_param
 from .columns import leave_columns
 from .params import check_once
-from .torchlayer import run_torch, to_torch
+from .torchlayer import run_empty, run_torch, to_torch
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -35,15 +35,11 @@ def BiLSTM(
 ) -> Model[InT, OutT]:
     """Encode context with LSTMs that read from either end.
 
-    Each direction has `depth` cells on top of each other. If they are crossed, each
-    cell above the first reads what both directions below have found (§3.5 of the
-    paper); if not, what its own direction has found, so that no product is of both
-    (§3.2).
-
     nO (int): The width of the output, an even number: half of it is of each direction.
     nI (int, optional): The width of the input, else that of the first one.
-    depth (int): The cells of each direction.
-    is_crossed (bool): Whether directions read each other's findings.
+    depth (int): The cells of each direction, on top of each other.
+    is_crossed (bool): Whether each cell above the first reads what both directions
+        below have found (§3.5 of the paper), and not only its own (§3.2).
     dropout (float): The share of dimensions that are dropped in training, 0 to 1, from
         the input of each cell and from the output, the same ones for all tokens of a
         Doc.
@@ -65,7 +61,7 @@ def BiLSTM(
         forward_crossed if is_crossed else forward,
         init=init,
         dims={"nO": nO, "nI": nI},
-        params=dict.fromkeys(name_params(depth)),
+        params=dict.fromkeys(find_shapes(nO, nI or 0, depth, is_crossed)),
         attrs={"depth": depth, "dropout": dropout},
     )
 
@@ -73,13 +69,11 @@ def BiLSTM(
 def forward(
     model: Model[InT, OutT], Xs: InT, is_train: bool
 ) -> tuple[OutT, Callable[[OutT], InT]]:
-    _check(model)
+    check_once(model, _check_weights)
     ops: Any = model.ops
     lengths = [len(X) for X in Xs]
     if not sum(lengths):
-        nO, nI = model.get_dim("nO"), model.get_dim("nI")
-        empty = [ops.alloc2f(0, nO) for _ in Xs]
-        return empty, lambda dYs: [ops.alloc2f(0, nI) for _ in dYs]
+        return run_empty(model, Xs)
     packing = pack(lengths, is_padded=isinstance(ops, NumpyOps))
     rows, places = ops.asarray(packing.rows), ops.asarray(packing.places)
     masks = draw_masks(model, len(Xs)) if is_train else {}
@@ -113,22 +107,20 @@ def is_crossed(model: Model[InT, OutT]) -> bool:
 def init(model: Model[InT, OutT], X: InT | None = None, Y: OutT | None = None) -> None:
     if X:
         model.set_dim("nI", get_width(X[0]))
-    for name, (n, m) in find_shapes(model).items():
-        is_hidden = name.startswith("U_")
-        draw = draw_orthogonal if is_hidden else draw_uniform
-        gates = [draw(model.ops, n // N_GATES, m) for _ in range(N_GATES)]
-        model.set_param(name, model.ops.xp.concatenate(gates))
-        if is_hidden:
+    for name, (n, *width) in _find_shapes(model).items():
+        if name.startswith("b_"):
             bias = cast(Any, model.ops.alloc1f(n))
             bias[n // N_GATES : n // 2] = 1  # the forget gate's
-            model.set_param(name.replace("U_", "b_"), bias)
+            model.set_param(name, bias)
+            continue
+        draw = draw_orthogonal if name.startswith("U_") else draw_uniform
+        gates = [draw(model.ops, n // N_GATES, *width) for _ in range(N_GATES)]
+        model.set_param(name, model.ops.xp.concatenate(gates))
 
 
 class Reading:
     """What the cells need to know of a block that they read.
 
-    model (Model): The layer.
-    block (Block): How it is packed.
     masks (Mapping): What `draw_masks` gives, or nothing in prediction.
     """
 
@@ -163,42 +155,28 @@ def encode(
     params: Mapping[str, "Tensor"],
     X: "Tensor",
 ) -> "Tensor":
-    """Let all cells read a batch, block by block.
-
-    X (Tensor): All rows, shape `(n, nI)`.
-    RETURNS (Tensor): Shape `(n, nO)`.
-    """
+    """Let all cells read a batch, block by block: shape `(n, nI)` to `(n, nO)`."""
     import torch
 
+    found = []
     parts = X.split([reading.n_rows for reading in readings])
-    found = [
-        encode_block(model, reading, params, part)
-        for reading, part in zip(readings, parts, strict=True)
-    ]
+    for reading, part in zip(readings, parts, strict=True):
+        past = reading.drop(part, "input")
+        future = reading.turn(past)
+        for layer in range(1, model.attrs["depth"] + 1):
+            if is_crossed(model) and layer > 1:
+                past = torch.cat([past, reading.turn(future)], dim=1)
+                future = reading.turn(past)
+            past = read(reading, params, f"forward_{layer}", past)
+            future = read(reading, params, f"backward_{layer}", future)
+        found.append(torch.cat([past, reading.turn(future)], dim=1))
     return torch.cat(found)
-
-
-def encode_block(
-    model: Model, reading: Reading, params: Mapping[str, "Tensor"], X: "Tensor"
-) -> "Tensor":
-    """Let all cells read a block, shape `(n_rows, nI)`, those backward from its end."""
-    import torch
-
-    past = reading.drop(X, "input")
-    future = reading.turn(past)
-    for layer in range(1, model.attrs["depth"] + 1):
-        if is_crossed(model) and layer > 1:
-            past = torch.cat([past, reading.turn(future)], dim=1)
-            future = reading.turn(past)
-        past = read(reading, params, f"forward_{layer}", past)
-        future = read(reading, params, f"backward_{layer}", future)
-    return torch.cat([past, reading.turn(future)], dim=1)
 
 
 def read(
     reading: Reading, params: Mapping[str, "Tensor"], cell: str, X: "Tensor"
 ) -> "Tensor":
-    """Let a cell read a block, shape `(n_rows, hidden)`, and drop some of that."""
+    """Let a cell read a block, and drop some of what it finds, `(n_rows, hidden)`."""
     import torch
 
     W, U, b = (params[f"{name}_{cell}"] for name in "WUb")
@@ -221,10 +199,7 @@ def read_packed(
 def read_padded(
     X: "Tensor", sizes: "Tensor", weights: list["Tensor"], start: "Tensor"
 ) -> "Tensor":
-    """Let a cell read a block that is padded: the faster way on a CPU.
-
-    What stands behind the end of a sequence changes nothing before it.
-    """
+    """Let a cell read a block that is padded, at the ends: the faster way on a CPU."""
     import torch
 
     settings = (True, 1, 0.0, X.requires_grad, False, False)
@@ -235,8 +210,7 @@ def read_padded(
 def draw_masks(model: Model, n_docs: int) -> dict[str, Any]:
     """Draw what each dimension of each Doc is multiplied by, for each place of dropout.
 
-    RETURNS (dict[str, ndarray]): For the input and what each cell finds, shape
-        `(n_docs, width)`. Empty if nothing is dropped.
+    For the input and what each cell finds, of shape `(n_docs, width)`, or nothing.
     """
     rate = model.attrs["dropout"]
     if not rate:
@@ -262,43 +236,30 @@ def draw_orthogonal(ops: Ops, n: int, m: int) -> Any:
     return (Q * ops.xp.sign(ops.xp.diag(R))).astype("float32")
 
 
-def name_params(depth: int) -> list[str]:
-    """Name the weights of input and hidden state, and the biases, of all cells."""
-    return [
-        f"{name}_{direction}_{layer}"
-        for layer in range(1, depth + 1)
-        for direction in DIRECTIONS
-        for name in "WUb"
-    ]
-
-
-def find_shapes(model: Model) -> dict[str, tuple[int, int]]:
-    """Find the shapes of the weights, without those of the biases."""
-    nO, hidden = model.get_dim("nO"), model.get_dim("nO") // 2
-    above = nO if is_crossed(model) else hidden
-    widths = [model.get_dim("nI"), *[above] * (model.attrs["depth"] - 1)]
+def find_shapes(
+    nO: int, nI: int, depth: int, is_crossed: bool
+) -> dict[str, tuple[int, ...]]:
+    """Find the shapes of the parameters of all cells: `W` the weights of the input, `U`
+    those of the hidden state, and `b` the biases.
+    """
+    hidden = nO // 2
+    widths = [nI, *[nO if is_crossed else hidden] * (depth - 1)]
     return {
-        f"{name}_{direction}_{layer}": (N_GATES * hidden, width)
+        f"{name}_{direction}_{layer}": (N_GATES * hidden, *width)
         for layer, below in enumerate(widths, 1)
         for direction in DIRECTIONS
-        for name, width in (("W", below), ("U", hidden))
+        for name, width in (("W", (below,)), ("U", (hidden,)), ("b", ()))
     }
 
 
-def _check(model: Model) -> None:
-    """Check weights and attributes once they arrive.
-
-    RAISES (ValueError): If they can't be the layer's.
-    """
-    settings = (model.attrs[name] for name in ("depth", "dropout"))
-    check_once(model, _check_weights, *settings, model.get_dim("nI"))
+def _find_shapes(model: Model) -> dict[str, tuple[int, ...]]:
+    nO, nI = model.get_dim("nO"), model.get_dim("nI")
+    return find_shapes(nO, nI, model.attrs["depth"], is_crossed(model))
 
 
 def _check_weights(model: Model) -> None:
     check_number(model, "dropout", 0, 1)
     depth = len(model.param_names) // 6
     check_integer(model, "depth", depth, depth)
-    for name, shape in find_shapes(model).items():
+    for name, shape in _find_shapes(model).items():
         check_param(model, name, shape)
-        if name.startswith("U_"):
-            check_param(model, name.replace("U_", "b_"), shape[:1])

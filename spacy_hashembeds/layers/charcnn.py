@@ -15,8 +15,8 @@ from ..kernels.characters import (
     split_words,
 )
 from .checks import check_integer, check_param
-from .gradients import inc_grad, inc_table_grad, scatter_rows
-from .params import check_once, peek
+from .params import check_once, inc_grad, peek
+from .table import inc_table_grad, scatter_rows
 
 InT = Sequence[str]
 OutT = Floats2d
@@ -36,10 +36,9 @@ def CharCNN(
     is what each kernel finds at most in a word, and its bias. There is no activation
     function: neither the paper nor its authors' code has one.
 
-    So a word has as many windows of each length as it has characters, and never one
-    that begins in padding: what it is embedded together with makes no difference. (The
-    authors' code pads with a learned vector.) A word without characters has no windows,
-    and is zeros.
+    What a word is embedded together with makes no difference: no window begins in
+    padding. (The authors' code pads with a learned vector.) A word without characters
+    has no windows, and is zeros.
 
     Characters need not be counted: the vector of a character is the sum of two rows of
     `E`, by its code point (see `find_rows`). No two characters of Unicode have the same
@@ -74,7 +73,7 @@ def CharCNN(
 def forward(
     model: Model[InT, OutT], words: InT, is_train: bool
 ) -> tuple[OutT, Callable[[OutT], InT]]:
-    check_weights(model)
+    check_once(model, _check_weights)
     ops: Any = model.ops
     chars = split_words(words, model.attrs["max_chars"])
     Y = ops.alloc2f(len(words), model.get_dim("nO"))
@@ -110,9 +109,8 @@ def _multiply(model: Model, X: Any) -> tuple[Any, Callable[[Any], Any]]:
     there are few different characters.
 
     X (Any): *Shape:* `(c, nI)`, float32.
-    RETURNS (tuple): A table with `c + 1` rows for each place, the last of them zeros,
-        for what is beyond the end of a word, of shape `(ngram_size * (c + 1), nO)`; and
-        its backward pass.
+    RETURNS (tuple): For each place `c + 1` rows, the last of them zeros, for what is
+        beyond the end of a word; and the backward pass.
     """
     ops, nK, nO = cast(Any, model.ops), model.get_dim("nK"), model.get_dim("nO")
     names = _list_kernels(_get_ngram_size(model))
@@ -141,28 +139,19 @@ def _multiply(model: Model, X: Any) -> tuple[Any, Callable[[Any], Any]]:
 def init(model: Model[InT, OutT], X: InT | None = None, Y: OutT | None = None) -> None:
     # the sum of two such rows is about as long as the one-hot vector of a type
     bound = float(numpy.sqrt(1.5 / model.get_dim("nM")))
-    E = uniform_init(model.ops, _get_shape(model, "E"), lo=-bound, hi=bound)
-    model.set_param("E", E)
+    shapes = _find_shapes(model)
+    model.set_param("E", uniform_init(model.ops, shapes["E"], lo=-bound, hi=bound))
     for name in _list_kernels(_get_ngram_size(model)):
-        nK, length, nI = _get_shape(model, name)
+        nK, length, nI = shapes[name]
         W: Any = glorot_uniform_init(model.ops, (nK, length * nI))
         model.set_param(name, W.reshape(nK, length, nI))
-    model.set_param("b", model.ops.alloc1f(model.get_dim("nO")))
-
-
-def check_weights(model: Model) -> None:
-    """Check weights and attributes once they arrive.
-
-    RAISES (ValueError): If they can't be the layer's.
-    """
-    dims = [model.get_dim(name) for name in ("nO", "nK", "nM", "nV")]
-    check_once(model, _check_weights, model.attrs["max_chars"], *dims)
+    model.set_param("b", model.ops.alloc1f(*shapes["b"]))
 
 
 def _check_weights(model: Model) -> None:
     check_integer(model, "max_chars", 1, MAX_CHARS)
-    for name in ("E", *_list_kernels(_get_ngram_size(model)), "b"):
-        check_param(model, name, _get_shape(model, name))
+    for name, shape in _find_shapes(model).items():
+        check_param(model, name, shape)
 
 
 def _list_kernels(ngram_size: int) -> list[str]:
@@ -174,9 +163,8 @@ def _get_ngram_size(model: Model) -> int:
     return model.get_dim("nO") // model.get_dim("nK")
 
 
-def _get_shape(model: Model, name: str) -> tuple[int, ...]:
-    """Say what shape a parameter has."""
-    nM, nK = model.get_dim("nM"), model.get_dim("nK")
-    if name == "E":
-        return model.get_dim("nV"), nM
-    return (model.get_dim("nO"),) if name == "b" else (nK, int(name[1:]), nM + N_TYPES)
+def _find_shapes(model: Model) -> dict[str, tuple[int, ...]]:
+    nO, nK, nM, nV = (model.get_dim(name) for name in ("nO", "nK", "nM", "nV"))
+    kernels = enumerate(_list_kernels(_get_ngram_size(model)), start=1)
+    shapes = {name: (nK, length, nM + N_TYPES) for length, name in kernels}
+    return {"E": (nV, nM), **shapes, "b": (nO,)}

@@ -1,11 +1,14 @@
-"""Checks of weights and attributes, which Thinc loads as they come."""
+"""Checks of weights and attributes, which Thinc loads as they come.
+
+All raise a ValueError if something is not what the layer needs.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from thinc.api import Model
 
-from .params import check_once, peek
+from .params import peek
 
 #: No training gives larger weights, and with these nothing overflows.
 LARGEST = 1e7
@@ -14,10 +17,7 @@ REMEDY = "Were the weights saved by a pipeline with another config, or damaged?"
 
 
 def check_param(model: Model, name: str, shape: tuple[int, ...]) -> None:
-    """Check the shape, the type and the numbers of a parameter.
-
-    RAISES (ValueError): If it is not there, or not what the layer needs.
-    """
+    """Check that a parameter is there, with its shape, float32 and finite."""
     where = f"The parameter '{name}' of layer '{model.name}'"
     if not model.has_param(name):
         raise ValueError(
@@ -44,9 +44,6 @@ def check_params(model: Model, shapes: Mapping[str, tuple[int, ...]]) -> None:
 
     Weights of another layer that are loaded into one that has weights already would
     else lie beside these, and not be used.
-
-    shapes (Mapping[str, tuple[int, ...]]): The shape of each.
-    RAISES (ValueError): As `check_param`, or if the layer has more.
     """
     others = sorted(set(model.param_names) - shapes.keys())
     if others:
@@ -58,45 +55,36 @@ def check_params(model: Model, shapes: Mapping[str, tuple[int, ...]]) -> None:
         check_param(model, name, shape)
 
 
-def check_integer(model: Model, name: str, minimum: int, maximum: int) -> None:
-    """Check an attribute of a layer.
+def check_attr(model: Model, name: str, is_right: bool, expected: str) -> None:
+    """Refuse an attribute that is not what it should be."""
+    if not is_right:
+        raise ValueError(
+            f"The attribute '{name}' of layer '{model.name}' should be {expected}, but "
+            f"is {model.attrs[name]!r:.80}. {REMEDY}"
+        )
 
-    RAISES (ValueError): If it is not an integer in these bounds.
-    """
+
+def check_integer(model: Model, name: str, minimum: int, maximum: int) -> None:
+    """Check that an attribute is an integer in these bounds."""
     value = model.attrs[name]
     is_integer = isinstance(value, int) and not isinstance(value, bool)
-    if not is_integer or not minimum <= value <= maximum:
-        raise ValueError(
-            f"The attribute '{name}' of layer '{model.name}' should be {minimum} to "
-            f"{maximum}, but is {value!r:.80}. {REMEDY}"
-        )
+    is_right = is_integer and minimum <= value <= maximum
+    check_attr(model, name, is_right, f"{minimum} to {maximum}")
 
 
 def check_number(model: Model, name: str, minimum: float, maximum: float) -> None:
-    """Check an attribute of a layer.
-
-    RAISES (ValueError): If it is not a number in these bounds.
-    """
+    """Check that an attribute is a number in these bounds."""
     value = model.attrs[name]
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    if not is_number or not minimum <= value <= maximum:
-        raise ValueError(
-            f"The attribute '{name}' of layer '{model.name}' should be a number from "
-            f"{minimum:g} to {maximum:g}, but is {value!r:.80}. {REMEDY}"
-        )
+    is_right = is_number and minimum <= value <= maximum
+    check_attr(model, name, is_right, f"a number from {minimum:g} to {maximum:g}")
 
 
 def check_choice(model: Model, name: str, known: Sequence[str | bool]) -> None:
-    """Check an attribute of a layer.
-
-    RAISES (ValueError): If it is none of the known values.
-    """
+    """Check that an attribute is one of the known values."""
     value = model.attrs[name]
-    if not any(value is k or (isinstance(value, str) and value == k) for k in known):
-        raise ValueError(
-            f"The attribute '{name}' of layer '{model.name}' should be "
-            f"{' or '.join(map(str, known))}, but is {value!r:.80}. {REMEDY}"
-        )
+    is_right = any(value is k or (isinstance(value, str) and value == k) for k in known)
+    check_attr(model, name, is_right, " or ".join(map(str, known)))
 
 
 def check_foreign(model: Model, kind: str, foreign: str) -> None:
@@ -104,7 +92,6 @@ def check_foreign(model: Model, kind: str, foreign: str) -> None:
 
     kind (str): What the layer does.
     foreign (str): An attribute that only the other kind saves.
-    RAISES (ValueError): If the layer has it.
     """
     if foreign in model.attrs:
         raise ValueError(
@@ -115,42 +102,9 @@ def check_foreign(model: Model, kind: str, foreign: str) -> None:
 
 
 def check_gradient(gradient: Any, shape: tuple[int, ...]) -> None:
-    """Check the gradient of the vectors of tokens.
-
-    shape (tuple[int, ...]): That of the vectors.
-    RAISES (ValueError): If it is of another shape.
-    """
+    """Check that the gradient of the vectors of tokens is of their shape."""
     if gradient.shape != shape:
         raise ValueError(
             f"The gradient of {shape[0]} tokens should be of shape {shape}, but is of "
             f"shape {gradient.shape}."
         )
-
-
-def check_maxout(maxout: Model, layernorm: Model, *, nI: int) -> None:
-    """Check a Maxout layer and its layer normalisation when weights arrive.
-
-    nI (int): The width of the input.
-    RAISES (ValueError): If shapes, types or numbers can't be theirs.
-    """
-    nO = maxout.get_dim("nO")
-    if maxout.get_dim("nI") != nI or layernorm.get_dim("nO") != nO:
-        raise ValueError(
-            f"The layers '{maxout.name}' and '{layernorm.name}' should have {nI} "
-            "inputs, and as many outputs as each other, but have "
-            f"{maxout.get_dim('nI')} inputs, and {nO} and {layernorm.get_dim('nO')} "
-            f"outputs. {REMEDY}"
-        )
-    check_once(maxout, _check_maxout, nO, maxout.get_dim("nP"), maxout.get_dim("nI"))
-    check_once(layernorm, _check_layernorm, layernorm.get_dim("nO"))
-
-
-def _check_maxout(maxout: Model) -> None:
-    nO, nP = maxout.get_dim("nO"), maxout.get_dim("nP")
-    check_param(maxout, "W", (nO, nP, maxout.get_dim("nI")))
-    check_param(maxout, "b", (nO, nP))
-
-
-def _check_layernorm(layernorm: Model) -> None:
-    check_param(layernorm, "G", (layernorm.get_dim("nO"),))
-    check_param(layernorm, "b", (layernorm.get_dim("nO"),))

@@ -13,11 +13,7 @@ _LEFT: ContextVar[tuple[Model, slice] | None] = ContextVar("left", default=None)
 
 @contextmanager
 def leaving_alone(model: Model, columns: slice) -> Iterator[None]:
-    """Have a layer give zeros in all columns but some, as long as the context lasts.
-
-    model (Model): A layer that asks `leave_columns`, to predict with.
-    columns (slice): The columns.
-    """
+    """Have a layer that asks `leave_columns` predict zeros in all columns but some."""
     token = _LEFT.set((model, columns))
     try:
         yield

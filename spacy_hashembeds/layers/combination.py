@@ -38,12 +38,10 @@ class Combination(NamedTuple):
         return width + self.num_hashes * self.append_weights
 
     def make_vectors(self, components: Sequence[Any], weights: Any, xp: Any) -> Any:
-        """Put the components of each key together.
+        """Put the components of each key together. *Shape:* `(n, nO)`.
 
         components (Sequence[Any]): For each hash those of all keys. *Shape:* `(n, nE)`.
         weights (Any): *Shape:* `(n, num_hashes)`.
-        xp (Any): numpy or CuPy.
-        RETURNS (Any): *Shape:* `(n, nO)`.
         """
         parts = [c * weights[:, k : k + 1] for k, c in enumerate(components)]
         if self.combine == "sum":
@@ -53,7 +51,7 @@ class Combination(NamedTuple):
         return parts[0] if len(parts) == 1 else xp.concatenate(parts, axis=1)
 
     def split_gradient(self, dY: Any, nE: int, xp: Any) -> tuple[list[Any], Any]:
-        """Split the gradient of the vectors: backpropagates `make_vectors`.
+        """Split the gradient of what `make_vectors` made.
 
         RETURNS (tuple): For each hash the gradient of the weighted component; and that
             of the weights where they were appended, to be added to.
@@ -72,11 +70,7 @@ class Combination(NamedTuple):
         return n_rows + self.num_hashes * self.append_weights
 
     def make_table(self, E: Any) -> Any:
-        """Make the table that vectors are weighted sums of rows of.
-
-        E (Any): The components. *Shape:* `(nV, nE)`.
-        RETURNS (Any): *Shape:* `(rows, nO)`, float32.
-        """
+        """Make the table that vectors are weighted sums of rows of, `(rows, nO)`."""
         if self.combine == "concat":
             E = np.kron(np.eye(self.num_hashes, dtype="f"), E)
         if self.append_weights:
@@ -89,8 +83,7 @@ class Combination(NamedTuple):
     def find_rows(self, rows: Any, weights: Any, nV: int) -> tuple[Any, Any]:
         """Find the rows of this table that make up vectors, and their weights.
 
-        rows (Any): The components of each key. *Shape:* `(n, num_hashes)`, unsigned.
-        weights (Any): Of the same shape, float32.
+        rows, weights (Any): Of the components. *Shape:* `(n, num_hashes)`.
         """
         places = np.arange(self.num_hashes, dtype="uint32")
         if self.combine == "concat":

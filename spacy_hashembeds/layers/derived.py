@@ -34,8 +34,7 @@ class Derived(Generic[_T]):
     def find(self, models: Sequence[Model], key: Sequence[Model] = ()) -> _T | None:
         """Find what is cached, if the layers still have the parameters it is of.
 
-        models (Sequence[Model]): The layers.
-        key (Sequence[Model]): Others on which it depends by their order.
+        key (Sequence[Model]): Other layers, on whose order it depends.
         """
         params = self._params
         if params is None or self._key != key:
@@ -60,21 +59,17 @@ class Derived(Generic[_T]):
         # the first computes, and others wait: it takes less time than without
         with locks.frozen_params:
             found = self.find(models, key)
-            if found is None:
-                self._params, self._key = FrozenParams(models), key
-                found = self._compute(self._params, models, compute)
-            return found
-
-    def _compute(
-        self, params: FrozenParams, models: Sequence[Model], compute: Callable[[], _T]
-    ) -> _T | None:
-        try:
-            with one_thread():
-                value = compute()
-        except BaseException:
-            params.release()
-            raise
-        if not params.are_current(models):
-            return None  # another thread has set some meanwhile
-        params.value = value
-        return value
+            if found is not None:
+                return found
+            params = FrozenParams(models)
+            self._params, self._key = params, key
+            try:
+                with one_thread():
+                    value = compute()
+            except BaseException:
+                params.release()
+                raise
+            if not params.are_current(models):
+                return None  # another thread has set some meanwhile
+            params.value = value
+            return value

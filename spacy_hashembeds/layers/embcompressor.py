@@ -36,15 +36,7 @@ def EmbCompressor(nV: int, *, initializer: Callable = uniform_init) -> Model[InT
 def forward(
     model: Model[InT, OutT], rows: InT, is_train: bool
 ) -> tuple[OutT, Callable[[OutT], Any]]:
-    check_weights(model)
+    check_once(model, check_table)
     # a copy, as long as rows are integers: nobody gets hold of the table
     output: Any = get_table(model)[rows[:, 0]]
     return finish_forward(model, rows, output, is_train)
-
-
-def check_weights(model: Model) -> None:
-    """Check weights once they arrive.
-
-    RAISES (ValueError): If they can't be the layer's.
-    """
-    check_once(model, check_table, model.get_dim("nO"))

@@ -52,7 +52,8 @@ class FrozenParams:
         self._made_read_only: list[NDArray] = []
         self.value: Any = None
         with locks.frozen_params:
-            _forget_dead_holders()
+            for key in [key for key, holders in _holders.items() if not holders]:
+                del _holders[key]
             for store in stores:
                 if isinstance(store.proxy, Proxy):
                     store.proxy.params.release()
@@ -146,19 +147,13 @@ class Proxy:
 def can_freeze(models: Sequence[Model]) -> bool:
     """Tell whether parameters can be frozen.
 
-    Not those on a GPU, or in the memory of another library, which any part of it may
-    write to, or from elsewhere (remote parameters).
+    Not those on a GPU, in memory of another library, which may write to it, or remote.
     """
     stores = [model._params for model in models]
     return all(
         type(store) is ParamServer and isinstance(store.proxy, Proxy | None)
         for store in stores
     ) and all(_is_own(array) for store in stores for array in store._params.values())
-
-
-def _forget_dead_holders() -> None:
-    for key in [key for key, holders in _holders.items() if not holders]:
-        del _holders[key]
 
 
 def make_writeable(model: Model) -> None:
@@ -171,15 +166,12 @@ def make_writeable(model: Model) -> None:
         store = node._params
         for (_, name), array in list(store._params.items()):
             # CuPy's arrays have no such flag; and optimizers ask a proxy
-            if store.proxy is None and not getattr(array.flags, "writeable", True):
-                _make_array_writeable(node, name, array)
-
-
-def _make_array_writeable(node: Model, name: str, array: Any) -> None:
-    for holder in list(_holders.get(id(array), ())):
-        holder.release()
-    if not array.flags.writeable:
-        node.set_param(name, array.copy())
+            if store.proxy is not None or getattr(array.flags, "writeable", True):
+                continue
+            for holder in list(_holders.get(id(array), ())):
+                holder.release()
+            if not array.flags.writeable:
+                node.set_param(name, array.copy())
 
 
 def _replace_unpickled(stores: Sequence[ParamServer]) -> None:

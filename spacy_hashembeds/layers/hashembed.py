@@ -12,8 +12,8 @@ from ..kernels.cuda import is_used_by
 from ..kernels.rows import Hashing
 from ..kernels.sums import gather_add
 from .checks import check_foreign, check_integer
-from .gputables import GpuTable, embed_ids
-from .mixing.column import ColumnFunctions
+from .mixing.column import Column, ColumnFunctions
+from .mixing.gputables import embed_ids
 from .params import check_once
 from .table import check_table, finish_forward, finish_layer, get_table, init_table
 
@@ -33,20 +33,18 @@ def HashEmbed(
 ) -> Model[InT, OutT]:
     """Map integers to the sum of one to four rows of a table, chosen by hashing.
 
-    With four hashes this is Thinc's `HashEmbed.v1`: the same rows, values,
-    gradients, dropout and parameter names. It differs where that layer is a trap:
-    empty input works both ways, the gradient that comes in is left as it was, and
-    the seed is always explicit.
+    With four hashes this is Thinc's `HashEmbed.v1`: the same rows, values, gradients,
+    dropout and parameter names. It differs where that layer is a trap: empty input
+    works both ways, the gradient that comes in is left as it was, and the seed is
+    always explicit.
 
     nO (int): The width of the table and of the output.
     nV (int): The number of rows.
     num_hashes (int): How many rows to sum, 1 to 4. Row k of key x is
         `murmur(x, seed)[k] % nV`, so fewer hashes use a prefix of the same rows.
     seed (int): The hash seed, an unsigned 32-bit integer.
-    column (int, optional): Embed this column of a two-dimensional input.
     initializer (Callable): Fills the table; by default uniform in ±0.1.
-    dropout (float, optional): If given, whole output dimensions are dropped for
-        all keys of a batch together. spaCy's trainer sets the rate itself.
+    column, dropout: See `finish_layer`.
 
     *Input shape:* `(n,)` or, with `column`, `(n, columns)`, any integer dtype.
     *Output shape:* `(n, nO)`, float32.
@@ -72,7 +70,7 @@ def forward(
     model: Model[Ints1d, OutT], ids: Ints1d, is_train: bool
 ) -> tuple[OutT, Callable[[OutT], Ints1d]]:
     if is_used_by(model.ops):
-        return embed_ids(GpuTable(model, get_finder(model)), ids, is_train)
+        return embed_ids(Column(model, _COLUMN), ids, is_train)
     rows: Any = find_rows(model, ids)
     table: Any = get_table(model)
     output: Any = gather_add(table, rows)
@@ -80,15 +78,6 @@ def forward(
 
 
 def check_weights(model: Model) -> None:
-    """Check the table and the attributes once they arrive.
-
-    RAISES (ValueError): If they can't be the layer's.
-    """
-    attrs, nV = model.attrs, model.get_dim("nV")
-    check_once(model, _check_weights, attrs["seed"], attrs["num_hashes"], nV)
-
-
-def _check_weights(model: Model) -> None:
     check_foreign(model, "hashes", "symbols")
     check_integer(model, "seed", 0, 2**32 - 1)
     check_integer(model, "num_hashes", 1, MAX_HASHES)
@@ -96,11 +85,8 @@ def _check_weights(model: Model) -> None:
 
 
 def find_rows(model: Model, ids: Ints1d) -> Ints2d:
-    """Find the rows to sum for each key. *Shape:* `(n, num_hashes)`, uint32.
-
-    RAISES (ValueError): If weights or attributes can't be the layer's.
-    """
-    check_weights(model)
+    """Find the rows to sum for each key. *Shape:* `(n, num_hashes)`, uint32."""
+    check_once(model, check_weights)
     attrs, nV = model.attrs, model.get_dim("nV")
     rows = murmur.find_rows(
         model.ops, ids, seed=attrs["seed"], num_hashes=attrs["num_hashes"], rows=nV
@@ -109,11 +95,8 @@ def find_rows(model: Model, ids: Ints1d) -> Ints2d:
 
 
 def get_finder(model: Model) -> Hashing:
-    """Say how kernels find the rows.
-
-    RAISES (ValueError): If weights or attributes can't be the layer's.
-    """
-    check_weights(model)
+    """Say how kernels find the rows."""
+    check_once(model, check_weights)
     return Hashing(seed=model.attrs["seed"], num_hashes=model.attrs["num_hashes"])
 
 

@@ -12,11 +12,12 @@ Codes depend on nothing but words, attributes and dimensions.
 
 import unicodedata
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, cast
 
 from thinc.api import Model
 
-from .checks import REMEDY, check_choice
+from .checks import check_choice
 
 #: Unicode's normal forms.
 FORMS = ("NFC", "NFD", "NFKC", "NFKD")
@@ -39,33 +40,13 @@ def normalize(words: Sequence[str], form: str | None) -> Sequence[str]:
     """
     if form is None:
         return words
-    return [_normalize(word, cast(Any, form)) for word in words]
-
-
-def _normalize(word: str, form: Any) -> str:
-    if len(word) <= _LONGEST:
-        return unicodedata.normalize(form, word)
-    parts = (word[i : i + _LONGEST] for i in range(0, len(word), _LONGEST))
-    return "".join(unicodedata.normalize(form, part) for part in parts)
+    to_form = partial(unicodedata.normalize, cast(Any, form))
+    return [
+        "".join(to_form(word[i : i + _LONGEST]) for i in range(0, len(word), _LONGEST))
+        for word in words
+    ]
 
 
 def check_form(model: Model) -> None:
-    """Check the Unicode form.
-
-    RAISES (ValueError): If it is none.
-    """
     if model.attrs["form"] is not None:
         check_choice(model, "form", FORMS)
-
-
-def check_seed(model: Model, name: str) -> None:
-    """Check a seed, an unsigned 64-bit integer, which `msgpack` gives as it comes.
-
-    RAISES (ValueError): If it is none.
-    """
-    seed = model.attrs[name]
-    if type(seed) is not int or not 0 <= seed < 2**64:
-        raise ValueError(
-            f"The attribute '{name}' of layer '{model.name}' should be 0 to 2**64 - 1, "
-            f"but is {seed!r:.80}. {REMEDY}"
-        )

@@ -15,18 +15,25 @@ from ..kernels.cuda import is_used_by
 from ..kernels.rows import Hashing
 from ..kernels.sums import NUMPY_OPS
 from .checks import REMEDY, check_foreign, check_integer
-from .gputables import GpuCopy, GpuTable, embed_ids
-from .gradients import inc_table_grad
-from .mixing.column import ColumnFunctions
+from .mixing.column import Column, ColumnFunctions
+from .mixing.gputables import GpuCopy, embed_ids
 from .params import check_once
 from .symboltaker import (
     Symbols,
     SymbolTaker,
     are_sorted_symbols,
+    check_unchanged,
     get_symbols,
     sort_symbols,
 )
-from .table import apply_dropout, check_table, finish_layer, get_table, init_table
+from .table import (
+    apply_dropout,
+    check_table,
+    finish_layer,
+    get_table,
+    inc_table_grad,
+    init_table,
+)
 
 InT = TypeVar("InT", bound=Ints1d | Ints2d)
 OutT = Floats2d
@@ -45,11 +52,10 @@ def HybridEmbed(
 ) -> Model[InT, OutT]:
     """Map frequent symbols to a row each, and hash all others to the remaining rows.
 
-    A frequent symbol shares its row with none, and its vector is this row. All others
-    have the sum of one to four of the rows after these. The symbols are given before
-    the layer is initialised (see `symboltaker.py`), since they decide how many rows
-    there are: one for each frequent symbol, and as many more as `rows` leaves room for
-    and the rare symbols of the corpus reach, so that each row is trained.
+    All others have the sum of one to four of these. The symbols are given before the
+    layer is initialised (see `symboltaker.py`), since they decide how many rows there
+    are: one for each frequent symbol, and as many more as `rows` leaves room for and
+    the rare symbols of the corpus reach, so that each row is trained.
 
     nO (int): The width of the table and of the output.
     rows (int): The most rows that the table may have.
@@ -58,10 +64,8 @@ def HybridEmbed(
         Row k of x is `n + murmur(x, seed)[k] % h` for n frequent symbols and h more
         rows.
     seed (int): The hash seed, an unsigned 32-bit integer.
-    column (int, optional): Embed this column of a two-dimensional input.
     initializer (Callable): Fills the table; by default uniform in ±0.1.
-    dropout (float, optional): If given, whole output dimensions are dropped for all
-        symbols of a batch together. spaCy's trainer sets the rate itself.
+    column, dropout: See `finish_layer`.
 
     *Input shape:* `(n,)` or, with `column`, `(n, columns)`, any integer dtype.
     *Output shape:* `(n, nO)`, float32.
@@ -90,7 +94,7 @@ def forward(
     model: Model[Ints1d, OutT], ids: Ints1d, is_train: bool
 ) -> tuple[OutT, Callable[[OutT], Ints1d]]:
     if is_used_by(model.ops):
-        return embed_ids(GpuTable(model, get_finder(model)), ids, is_train)
+        return embed_ids(Column(model, _COLUMN), ids, is_train)
     rows: Any = find_rows(model, ids)
     first, more = rows[:, :1], rows[:, 1:]
     # those that have more rows than the first
@@ -111,22 +115,13 @@ def forward(
     return output, backprop
 
 
-def init(
-    initializer: Callable,
-    model: Model[Ints1d, OutT],
-    X: Ints1d | None = None,
-    Y: OutT | None = None,
-) -> None:
+def init(initializer: Callable, model: Model, X: Any = None, Y: Any = None) -> None:
     get_symbols(model)  # without them, nothing says how many rows there are
     init_table(initializer, model)
 
 
 def take_symbols(model: Model, symbols: Symbols) -> None:
-    """Take the symbols of a corpus: see `SymbolTaker`.
-
-    RAISES (ValueError): If the frequent symbols leave no row, if the rare ones are not
-        known, or if the layer is initialised already, with another number of rows.
-    """
+    """Take the symbols of a corpus: see `SymbolTaker`."""
     key, rows = model.attrs["key"], model.attrs["rows"]
     frequent = sort_symbols(key, symbols.frequent)
     if len(frequent) >= rows:
@@ -137,12 +132,7 @@ def take_symbols(model: Model, symbols: Symbols) -> None:
             f"{len(frequent) + 1:,} or more."
         )
     nV = len(frequent) + _count_hashed_rows(model, symbols, rows - len(frequent))
-    if model.has_param("E") and model.get_dim("nV") != nV:
-        raise ValueError(
-            f"The table for {key} is initialised with {model.get_dim('nV')} rows and "
-            f"can't be given {nV} now. Build the pipeline anew from its config to "
-            "train it on other data."
-        )
+    check_unchanged(model, "nV", nV, str(nV))
     model.set_dim("nV", nV, force=True)
     model.attrs["symbols"] = frequent
 
@@ -156,14 +146,14 @@ def _count_hashed_rows(model: Model, symbols: Symbols, most: int) -> int:
             "file in 'tables' holds only frequent ones. Make it anew with `spacy "
             "hashembeds tables`."
         )
-    if len(rare) == 0 and len(symbols.frequent) > 0:
-        warnings.warn(
-            f"Each {key} of the corpus has a row of its own, so that the row for all "
-            "others is never trained, and unknown words get what it was initialised "
-            "with. Set 'min_freq' higher.",
-            stacklevel=2,
-        )
     if len(rare) == 0:
+        if len(symbols.frequent) > 0:
+            warnings.warn(
+                f"Each {key} of the corpus has a row of its own, so that the row for "
+                "all others is never trained, and unknown words get what it was "
+                "initialised with. Set 'min_freq' higher.",
+                stacklevel=2,
+            )
         return 1
     seed, num_hashes = model.attrs["seed"], model.attrs["num_hashes"]
     hashes = murmur.hash_keys(NUMPY_OPS, rare, seed=seed, num_hashes=num_hashes)
@@ -171,35 +161,20 @@ def _count_hashed_rows(model: Model, symbols: Symbols, most: int) -> int:
 
 
 def check_weights(model: Model) -> None:
-    """Check the table, the symbols and the attributes once they arrive.
-
-    RAISES (ValueError): If there are no symbols yet, or something can't be the layer's.
-    """
-    names = ("symbols", "rows", "seed", "num_hashes")
-    attrs = [model.attrs[name] for name in names]
-    check_once(model, _check_weights, *attrs, model.maybe_get_dim("nV"))
-
-
-def _check_weights(model: Model) -> None:
     check_foreign(model, "hashes what it does not look up", "unk")
     if not model.has_param("E"):
         get_symbols(model)
-    _check_symbols(model)
-    # read where training begins anew: the most that there may be
-    check_integer(model, "rows", model.get_dim("nV"), 2**32)
-    check_integer(model, "seed", 0, 2**32 - 1)
-    check_integer(model, "num_hashes", 1, MAX_HASHES)
-    check_table(model)
-
-
-def _check_symbols(model: Model) -> None:
-    """Refuse symbols that can't be the layer's. Thinc loads attributes unseen."""
     symbols, nV = model.attrs["symbols"], model.maybe_get_dim("nV")
     if not are_sorted_symbols(symbols) or nV is None or len(symbols) >= nV:
         raise ValueError(
             f"The symbols for {model.attrs['key']} should be distinct numbers in "
             f"ascending order, fewer than the {nV} rows, but are not. {REMEDY}"
         )
+    # read where training begins anew: the most that there may be
+    check_integer(model, "rows", nV, 2**32)
+    check_integer(model, "seed", 0, 2**32 - 1)
+    check_integer(model, "num_hashes", 1, MAX_HASHES)
+    check_table(model)
 
 
 def find_rows(model: Model, ids: Ints1d) -> Ints2d:
@@ -208,10 +183,9 @@ def find_rows(model: Model, ids: Ints1d) -> Ints2d:
     A frequent one has its own, and then no more: the row after the last stands for
     none.
 
-    RAISES (ValueError): If weights or attributes can't be the layer's.
     RETURNS (Ints2d): *Shape:* `(n, num_hashes)`, uint32.
     """
-    check_weights(model)
+    check_once(model, check_weights)
     attrs, nV = model.attrs, model.get_dim("nV")
     symbols, n = attrs["symbols"], len(attrs["symbols"])
     # where there is no id, Thinc cuts no column out of the matrix
@@ -227,16 +201,13 @@ def find_rows(model: Model, ids: Ints1d) -> Ints2d:
 
 
 def get_finder(model: Model) -> Hashing:
-    """Say how kernels find the rows.
-
-    RAISES (ValueError): If weights or attributes can't be the layer's.
-    """
-    check_weights(model)
-    symbols = model.attrs["symbols"]
+    """Say how kernels find the rows."""
+    check_once(model, check_weights)
+    attrs, symbols = model.attrs, model.attrs["symbols"]
     return Hashing(
-        seed=model.attrs["seed"],
-        num_hashes=model.attrs["num_hashes"],
-        symbols=model.attrs["gpu_symbols"].get(model.ops, symbols),
+        seed=attrs["seed"],
+        num_hashes=attrs["num_hashes"],
+        symbols=attrs["gpu_symbols"].get(model.ops, symbols),
         n_hashed=model.get_dim("nV") - len(symbols),
     )
 
@@ -244,10 +215,8 @@ def get_finder(model: Model) -> Hashing:
 def get_padded_table(model: Model) -> Floats2d:
     """Get the table, and after it a row of zeros, to be added where there is none.
 
-    For those who compute with all rows at once: that every symbol has as many is a lot
-    faster than to go by their number. No layer has this row, and none is trained.
-
-    RETURNS (Floats2d): *Shape:* `(nV + 1, nO)`, float32.
+    For those who compute with all rows at once: it is a lot faster if each symbol has
+    as many. *Shape:* `(nV + 1, nO)`, float32.
     """
     xp: Any = model.ops.xp
     return xp.pad(get_table(model), ((0, 1), (0, 0)))

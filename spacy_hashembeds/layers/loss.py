@@ -13,7 +13,6 @@ def get_cross_entropy(
 ) -> tuple[float, Floats2d]:
     """Sum up the cross-entropy of tokens, and find its gradient.
 
-    ops (Ops): Those of the device that the probabilities are on.
     probs (Floats2d): What a softmax gives. *Shape:* `(n, classes)`.
     truth (NDArray): The numbers of the classes, below 0 where nothing is known: there,
         the gradient is zero. *Shape:* `(n,)`.

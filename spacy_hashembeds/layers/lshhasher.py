@@ -8,7 +8,7 @@ from thinc.api import Model
 
 from ..hashing import lsh
 from .checks import check_foreign, check_integer
-from .hasher import check_form, check_seed, get_settings, normalize
+from .hasher import check_form, normalize
 from .params import check_once
 from .symboltaker import are_sorted_symbols
 
@@ -77,7 +77,7 @@ def LSHHasher(
 def forward(
     model: Model[InT, OutT], words: InT, is_train: bool
 ) -> tuple[OutT, Callable[[Any], Any]]:
-    check_once(model, _check_attributes, *get_settings(model))
+    check_once(model, _check_attributes)
     attrs, nV = model.attrs, model.maybe_get_dim("nV")
     counted, seed = attrs.get("ngrams"), attrs["lsh_seed"]
     ngrams = lsh.find_ngrams(normalize(words, attrs["form"]), attrs["ngram_size"])
@@ -102,7 +102,6 @@ def set_ngrams(model: Model[InT, OutT], ngrams: NDArray) -> None:
     """Give a hasher the n-grams that count.
 
     ngrams (NDArray): As `lsh.find_ngrams` finds them, in ascending order, distinct.
-        *Shape:* `(n,)`, uint64.
     """
     ngrams = numpy.array(ngrams)
     ngrams.flags.writeable = False  # they are checked only once
@@ -110,7 +109,6 @@ def set_ngrams(model: Model[InT, OutT], ngrams: NDArray) -> None:
 
 
 def _are_among(keys: NDArray, counted: NDArray) -> NDArray:
-    """Tell which n-grams count. *Shape:* `(n,)`, bool."""
     if len(counted) == 0:
         return numpy.zeros(len(keys), dtype=bool)
     places = lsh.find_in_order(counted, keys)
@@ -120,7 +118,7 @@ def _are_among(keys: NDArray, counted: NDArray) -> NDArray:
 def _check_attributes(model: Model[InT, OutT]) -> None:
     check_foreign(model, "hashes by LSH", "md5_key")
     check_form(model)
-    check_seed(model, "lsh_seed")
+    check_integer(model, "lsh_seed", 0, 2**64 - 1)
     check_integer(model, "ngram_size", 1, MAX_NGRAM_SIZE)
     if not takes_ngrams(model):
         check_foreign(model, "takes any n-gram", "ngrams")

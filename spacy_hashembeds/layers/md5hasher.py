@@ -5,8 +5,8 @@ from numpy.typing import NDArray
 from thinc.api import Model
 
 from ..hashing import md5
-from .checks import REMEDY, check_foreign
-from .hasher import check_form, get_settings, normalize
+from .checks import check_attr, check_foreign
+from .hasher import check_form, normalize
 from .params import check_once
 
 InT = Sequence[str]
@@ -43,7 +43,7 @@ def MD5Hasher(*, key: str | None = None, form: str | None = None) -> Model[InT, 
 def forward(
     model: Model[InT, OutT], words: InT, is_train: bool
 ) -> tuple[OutT, Callable[[Any], Any]]:
-    check_once(model, _check_attributes, *get_settings(model))
+    check_once(model, _check_attributes)
     key, nV = model.attrs["md5_key"], model.maybe_get_dim("nV")
     encoded = None if key is None else key.encode("utf8")
     codes = md5.hash_words(normalize(words, model.attrs["form"]), encoded)
@@ -56,11 +56,8 @@ def _check_attributes(model: Model[InT, OutT]) -> None:
     check_foreign(model, "hashes by MD5", "lsh_seed")
     check_form(model)
     key = model.attrs["md5_key"]
-    if key is not None and not is_key(key):
-        raise ValueError(
-            f"The attribute 'md5_key' of layer '{model.name}' should be text of 1 to "
-            f"{MAX_KEY} characters, but is {key!r:.80}. {REMEDY}"
-        )
+    is_right = key is None or is_key(key)
+    check_attr(model, "md5_key", is_right, f"text of 1 to {MAX_KEY} characters")
 
 
 def is_key(key: Any) -> bool:

@@ -1,4 +1,4 @@
-"""Read the parameters of a layer, and check them when they arrive."""
+"""Read the parameters of a layer, add to their gradients, and check what arrives."""
 
 from collections.abc import Callable
 from typing import Any, cast
@@ -12,15 +12,12 @@ from thinc.backends import ParamServer
 from ..kernels.identity import are_same
 from .frozenparams import Proxy
 
-# What was found in order: the parameters of each store, and attributes.
+# What was found in order: the parameters of each store, attributes and dimensions.
 _checked: WeakKeyDictionary[ParamServer, tuple] = WeakKeyDictionary()
 
 
 def peek(model: Model, name: str) -> NDArray:
-    """Read a parameter of a layer, leaving it frozen if it is.
-
-    RAISES (KeyError): If it has no such parameter yet, as Thinc does.
-    """
+    """Read a parameter as `get_param`, leaving it frozen if it is."""
     store = model._params
     key = (model.id, name)
     if isinstance(store.proxy, Proxy) and key in store._params:
@@ -28,20 +25,26 @@ def peek(model: Model, name: str) -> NDArray:
     return cast(NDArray, model.get_param(name))
 
 
-def check_once(model: Model, check: Callable[[Model], None], *attrs: Any) -> None:
-    """Check a layer's parameters and attributes when they arrive, and not again.
+def inc_grad(model: Model, name: str, grad: NDArray) -> None:
+    """Add to the gradient of a parameter, whatever the layout of what is added."""
+    model.inc_grad(name, model.ops.as_contig(cast(Any, grad)))
 
-    Optimizers change what is there, and give it back as another view of it.
+
+def check_once(model: Model, check: Callable[[Model], None], *more: Any) -> None:
+    """Check a layer's parameters, attributes and dimensions when they arrive.
+
+    And not again, though optimizers give back another view of what was there, and
+    trainers set the rate of dropout. A layer has one check.
 
     check (Callable[[Model], None]): Raises if something is wrong with them.
-    attrs (Any): The attributes and dimensions that it looks at: with other objects in
-        their place, it is called anew.
+    more (Any): What else it looks at.
     """
     store = model._params
     if not (store.proxy is None or isinstance(store.proxy, Proxy)):
         check(model)  # what comes from elsewhere can be other arrays each time
         return
-    state = (*store._params.values(), *attrs)
+    attrs = {**model.attrs, "dropout_rate": None}.values()
+    state = (*store._params.values(), *attrs, *model._dims.values(), *more)
     checked = _checked.get(store, ())
     if are_same(checked, state):
         return

@@ -8,9 +8,8 @@ from thinc.types import Floats2d
 from thinc.util import partial
 
 from .checks import check_integer, check_params
-from .gradients import inc_grad, scatter_rows, table_gradient
-from .params import check_once, peek
-from .table import apply_dropout
+from .params import check_once, inc_grad, peek
+from .table import apply_dropout, scatter_rows, table_gradient
 
 InT = Floats2d
 OutT = Floats2d
@@ -50,10 +49,10 @@ def PoolCompressor(
 def forward(
     model: Model[InT, OutT], bits: InT, is_train: bool
 ) -> tuple[OutT, Callable[[OutT], InT]]:
-    check_weights(model)
+    check_once(model, _check_weights)
     ops: Any = model.ops
     E: Any = peek(model, "E")
-    weights = _softmax(ops, peek(model, "W"))
+    weights = ops.softmax(peek(model, "W"), axis=0)
     codewords = find_codewords(ops, bits, model.attrs["num_bits"])
     Y = ops.alloc2f(len(bits), E.shape[1])
     for rows, weight in zip(codewords, weights, strict=True):
@@ -74,9 +73,7 @@ def forward(
     return Y, backprop
 
 
-def init(
-    initializer: Callable, model: Model[InT, OutT], X: Any = None, Y: Any = None
-) -> None:
+def init(initializer: Callable, model: Model, X: Any = None, Y: Any = None) -> None:
     shapes = _get_shapes(model)
     model.set_param("E", initializer(model.ops, shapes["E"]))
     model.set_param("W", model.ops.alloc2f(*shapes["W"]))
@@ -97,14 +94,6 @@ def find_codewords(ops: Any, bits: Any, num_bits: int) -> Any:
     return ops.as_contig((bits @ ops.asarray(worth)).T, dtype="int32")
 
 
-def check_weights(model: Model) -> None:
-    """Check weights and attributes once they arrive.
-
-    RAISES (ValueError): If they can't be the layer's.
-    """
-    check_once(model, _check_weights, model.attrs["num_bits"], model.get_dim("nO"))
-
-
 def _check_weights(model: Model) -> None:
     check_integer(model, "num_bits", 1, MAX_CODEWORD)
     check_params(model, _get_shapes(model))
@@ -114,8 +103,3 @@ def _get_shapes(model: Model) -> dict[str, tuple[int, int]]:
     num_bits, nO = model.attrs["num_bits"], model.get_dim("nO")
     n_codewords = -(-model.get_dim("nI") // num_bits)
     return {"E": (2**num_bits, nO), "W": (n_codewords, nO)}
-
-
-def _softmax(ops: Any, W: Any) -> Any:
-    exp = ops.xp.exp(W - W.max(axis=0))
-    return exp / exp.sum(axis=0)

@@ -7,8 +7,7 @@ from thinc.types import Floats2d
 from thinc.util import partial
 
 from .checks import check_params
-from .gradients import inc_grad
-from .params import check_once, peek
+from .params import check_once, inc_grad, peek
 from .table import apply_dropout
 
 InT = Floats2d
@@ -46,7 +45,7 @@ def ProjCompressor(*, initializer: Callable = uniform_init) -> Model[InT, OutT]:
 def forward(
     model: Model[InT, OutT], bits: InT, is_train: bool
 ) -> tuple[OutT, Callable[[OutT], InT]]:
-    check_once(model, _check_weights, model.get_dim("nI"), model.get_dim("nO"))
+    check_once(model, _check_weights)
     ops: Any = model.ops
     codes, _ = _standardize(ops, bits)
     axes, norms = _standardize(ops, peek(model, "W"))
@@ -62,17 +61,12 @@ def forward(
     return Y, backprop
 
 
-def init(
-    initializer: Callable, model: Model[InT, OutT], X: Any = None, Y: Any = None
-) -> None:
+def init(initializer: Callable, model: Model, X: Any = None, Y: Any = None) -> None:
     model.set_param("W", initializer(model.ops, _get_shape(model)))
 
 
 def _standardize(ops: Ops, X: Any) -> tuple[Any, Any]:
-    """Centre rows, and bring them to length 1, unless they are too short for that.
-
-    RETURNS (tuple): The rows, and their lengths. *Shapes:* `(n, nI)` and `(n, 1)`.
-    """
+    """Centre rows, and bring them to length 1; give their lengths too, `(n, 1)`."""
     centred = X - X.mean(axis=1, keepdims=True)
     norms = ops.xp.sqrt((centred**2).sum(axis=1, keepdims=True))
     norms = ops.xp.maximum(norms, _SMALLEST_NORM)

@@ -9,10 +9,10 @@ from thinc.types import Floats2d, Floats3d
 from thinc.util import get_width
 
 from ..kernels.packing import cut, split
-from .checks import REMEDY, check_integer, check_param
+from .checks import check_attr, check_integer, check_param
 from .columns import leave_columns
 from .params import check_once
-from .torchlayer import run_torch, to_torch
+from .torchlayer import run_empty, run_torch, to_torch
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -37,8 +37,6 @@ def SelfAttention(
     output, then the findings of all heads. There are no biases, no projection of the
     output, no residual connection and no normalisation, as in the paper.
 
-    nO (int, optional): The width of the output: twice that of the input.
-    nI (int, optional): The width of the input, which the heads share in equal parts.
     num_heads (int): The number of heads; the paper has 5.
 
     *Input and output:* for each Doc a float32 array of shape `(tokens, nI)` and
@@ -60,12 +58,11 @@ def SelfAttention(
 def forward(
     model: Model[InT, OutT], Xs: InT, is_train: bool
 ) -> tuple[OutT, Callable[[OutT], InT]]:
-    _check(model)
+    check_once(model, _check_weights)
     xp, lengths = model.ops.xp, [len(X) for X in Xs]
-    nO, nI = model.get_dim("nO"), model.get_dim("nI")
+    nI = model.get_dim("nI")
     if not sum(lengths):
-        empty = [model.ops.alloc2f(0, nO) for _ in Xs]
-        return empty, lambda dYs: [model.ops.alloc2f(0, nI) for _ in dYs]
+        return run_empty(model, Xs)
     compute = partial(attend, model, list(group_docs(model, lengths)))
     X = xp.concatenate(Xs)
     C, backprop_torch = run_torch(model, compute, X, is_train)
@@ -129,9 +126,13 @@ def attend(
     projected = [H @ params[name] for name in NAMES]
     places, found = [], []
     for block in blocks:
-        queries, keys, values = (_split_heads(model, P[block.rows]) for P in projected)
+        # each (n_docs, num_heads, longest, width)
+        heads = (
+            P[block.rows].unflatten(2, (model.attrs["num_heads"], -1)).transpose(1, 2)
+            for P in projected
+        )
         is_token = block.is_token[:, None, None]  # for all heads, for all queries
-        C = scaled_dot_product_attention(queries, keys, values, attn_mask=is_token)
+        C = scaled_dot_product_attention(*heads, attn_mask=is_token)
         found.append(C.transpose(1, 2).flatten(2)[block.is_token])
         places.append(block.rows[block.is_token])
     return torch.cat(found)[torch.cat(places).argsort()]
@@ -141,10 +142,9 @@ def find_weights(model: Model[InT, OutT], X: Floats2d) -> Floats3d:
     """Find how much each head of each token of a Doc takes of each token.
 
     X (Floats2d): The input for the Doc, shape `(tokens, nI)`.
-    RETURNS (Floats3d): Shape `(num_heads, tokens, tokens)`; the last dimension sums up
-        to 1.
+    RETURNS (Floats3d): Shape `(num_heads, tokens, tokens)`; the last sums up to 1.
     """
-    _check(model)
+    check_once(model, _check_weights)
     ops, n = model.ops, model.attrs["num_heads"]
     width = model.get_dim("nI") // n
     queries, keys = (
@@ -155,28 +155,10 @@ def find_weights(model: Model[InT, OutT], X: Floats2d) -> Floats3d:
     return ops.softmax(scores) if len(X) else scores
 
 
-def _split_heads(model: Model, X: "Tensor") -> "Tensor":
-    """Make `(n_docs, num_heads, longest, width)` of `(n_docs, longest, nI)`."""
-    return X.unflatten(2, (model.attrs["num_heads"], -1)).transpose(1, 2)
-
-
-def _check(model: Model) -> None:
-    """Check weights and attributes once they arrive.
-
-    RAISES (ValueError): If they can't be the layer's.
-    """
-    dims = model.get_dim("nO"), model.get_dim("nI")
-    check_once(model, _check_weights, model.attrs["num_heads"], *dims)
-
-
 def _check_weights(model: Model) -> None:
     nI = model.get_dim("nI")
     check_integer(model, "num_heads", 1, nI)
-    num_heads = model.attrs["num_heads"]
-    if nI % num_heads:
-        raise ValueError(
-            f"The attribute 'num_heads' of layer '{model.name}' should divide its "
-            f"width, {nI}, but is {num_heads}. {REMEDY}"
-        )
+    is_right = nI % model.attrs["num_heads"] == 0
+    check_attr(model, "num_heads", is_right, f"a divisor of its width, {nI}")
     for name in NAMES:
         check_param(model, name, (nI, nI))

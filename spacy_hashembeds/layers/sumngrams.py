@@ -17,6 +17,7 @@ from .checks import check_integer
 from .mixing.column import find_column
 from .params import check_once
 from .symboltaker import get_symbols, look_up
+from .with_distinct import run_distinct
 
 InT = Ragged
 OutT = Floats2d
@@ -32,9 +33,8 @@ def sum_ngrams(
     """Embed the word n-grams of each text, and add them up.
 
     embed (Model): Maps keys of shape `(m,)`, uint64, to vectors of shape `(m, nO)`, and
-        has the dimension `nO`. It is never given an empty batch, and never a key twice:
-        each distinct n-gram of a batch is embedded once. If it takes symbols, n-grams
-        that are not among them are left out.
+        has the dimension `nO`. Each distinct n-gram of a batch is embedded once. If it
+        takes symbols, n-grams that are not among them are left out.
     ngram_size (int): How many words an n-gram has at most, 1 to 100. In which order
         they stand: see `hash_ngrams`.
     shortest (int): In training, the least number of n-grams of a random snippet.
@@ -63,33 +63,23 @@ def forward(
     ngrams = find_ngrams(model, words, is_train)
     if len(ngrams.keys) == 0:
         return ops.alloc2f(len(ngrams.lengths), model.get_dim("nO")), lambda dY: words
-    distinct = find_distinct(ngrams.keys)
-    copies, texts = ops.asarray1i(distinct.copies), ops.asarray1i(ngrams.find_texts())
-    vectors, backprop_embed = embed(ops.asarray(distinct.values), is_train)
+    texts = ops.asarray1i(ngrams.find_texts())
+    vectors, backprop_vectors = run_distinct(
+        embed, find_distinct(ngrams.keys), is_train
+    )
 
     def backprop(dY: OutT) -> InT:
-        d_vectors = ops.alloc2f(*vectors.shape)
-        ops.scatter_add(d_vectors, copies, dY[texts])
-        backprop_embed(d_vectors)
+        backprop_vectors(cast(Any, dY)[texts])
         return words
 
-    return ops.reduce_sum(vectors[copies], ops.asarray1i(ngrams.lengths)), backprop
+    return ops.reduce_sum(vectors, ops.asarray1i(ngrams.lengths)), backprop
 
 
 def init(model: Model[InT, OutT], X: InT | None = None, Y: OutT | None = None) -> None:
     model.layers[0].initialize()
 
 
-def check_sizes(model: Model[InT, OutT]) -> None:
-    """Check the attributes once they arrive.
-
-    RAISES (ValueError): If they can't be the layer's.
-    """
-    attrs = [model.attrs[name] for name in ("ngram_size", "shortest", "longest")]
-    check_once(model, _check_sizes, *attrs)
-
-
-def _check_sizes(model: Model) -> None:
+def check_sizes(model: Model) -> None:
     check_integer(model, "ngram_size", 1, MAX_NGRAM_SIZE)
     check_integer(model, "shortest", 1, MAX_SNIPPET)
     if model.attrs["longest"] is not None:
@@ -97,12 +87,8 @@ def _check_sizes(model: Model) -> None:
 
 
 def find_ngrams(model: Model[InT, OutT], words: InT, is_train: bool) -> Ngrams:
-    """Find the n-grams to embed: of a random snippet, or of the whole text.
-
-    RAISES (ValueError): If attributes, or those and weights of the embedding layer,
-        can't be theirs.
-    """
-    check_sizes(model)
+    """Find the n-grams to embed: of a random snippet, or of the whole text."""
+    check_once(model, check_sizes)
     attrs, embed = model.attrs, model.layers[0]
     # where no n-gram is among the symbols, the layer is not called to check them
     if (column := find_column(embed)) is not None:

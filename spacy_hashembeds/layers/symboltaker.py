@@ -52,9 +52,8 @@ def find_symbol_takers(model: Model) -> list[Model]:
 
 
 def give_symbols(model: Model, symbols: Symbols) -> None:
-    """Give a layer its symbols.
+    """Give a layer from `find_symbol_takers` its symbols.
 
-    model (Model): A layer that takes symbols, as `find_symbol_takers` finds it.
     RAISES (ValueError): If it can't use them.
     """
     model.attrs["symbol_taker"].take_symbols(model, symbols)
@@ -81,7 +80,6 @@ def get_symbols(model: Model) -> Any:
 def sort_symbols(key: str, symbols: NDArray) -> NDArray:
     """Sort symbols, and have nobody change them, since layers check them only once.
 
-    key (str): What they are, for the error.
     RAISES (ValueError): If they are no distinct numbers of type uint64.
     """
     symbols = numpy.sort(symbols, axis=-1)
@@ -93,6 +91,20 @@ def sort_symbols(key: str, symbols: NDArray) -> NDArray:
         )
     symbols.flags.writeable = False
     return symbols
+
+
+def check_unchanged(model: Model, dim: str, n_rows: int, given: str) -> None:
+    """Check that symbols need as many rows as the layer has, once it is initialised.
+
+    dim (str): The dimension that counts the rows.
+    given (str): What the layer is given, for the error.
+    """
+    if model.has_param("E") and model.get_dim(dim) != n_rows:
+        raise ValueError(
+            f"The table for {model.attrs['key']} is initialised with "
+            f"{model.get_dim(dim)} rows and can't be given {given} now. Build the "
+            "pipeline anew from its config to train it on other data."
+        )
 
 
 def are_sorted_symbols(symbols: Any) -> bool:
@@ -109,7 +121,6 @@ def check_symbols(model: Model, *, n_rows: int | None) -> None:
     """Refuse symbols that can't be the layer's. Thinc loads attributes unseen.
 
     n_rows (int, optional): How many rows there are for them and for all other keys.
-    RAISES (ValueError): If there are no symbols yet, or these can't be.
     """
     symbols = get_symbols(model)
     if not are_sorted_symbols(symbols) or len(symbols) + 1 != n_rows:
@@ -123,7 +134,7 @@ def check_symbols(model: Model, *, n_rows: int | None) -> None:
 def look_up(ops: Ops, ids: Any, symbols: NDArray, *, unk: int) -> Any:
     """Find the row of each key, in a table with a row for each symbol.
 
-    ids (Any): An array of integers, of the backend that `ops` are of. *Shape:* `(n,)`.
+    ids (Any): Integers, in an array of these operations. *Shape:* `(n,)`.
     symbols (NDArray): In ascending order, with the rows around `unk`'s.
     unk (int): The row of all other keys.
     RETURNS (Any): *Shape:* `(n, 1)`, uint32.

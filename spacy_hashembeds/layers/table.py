@@ -1,14 +1,18 @@
 """What every layer with an embedding table `E` does in the same way."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, cast
 
+import numpy as np
 from thinc.api import Model, chain
 from thinc.layers.array_getitem import ints_getitem
 from thinc.types import Floats2d, Ints1d, Ints2d
 
+from ..kernels import cuda
+from ..kernels.rows import Hashing, Table
+from ..kernels.sums import scatter_add
 from .checks import check_param
-from .gradients import inc_table_grad
 from .params import peek
 
 
@@ -16,7 +20,8 @@ def finish_layer(model: Model, column: int | None, dropout: float | None) -> Mod
     """Give a layer that embeds integers what all of them have as options.
 
     column (int, optional): Embed this column of a two-dimensional input.
-    dropout (float, optional): The rate at which whole output dimensions are dropped.
+    dropout (float, optional): If given, whole output dimensions are dropped for all
+        keys of a batch together. spaCy's trainer sets the rate itself.
     """
     if dropout is not None:
         model.attrs["dropout_rate"] = dropout
@@ -30,28 +35,18 @@ def finish_layer(model: Model, column: int | None, dropout: float | None) -> Mod
 def init_table(
     initializer: Callable, model: Model, X: Any = None, Y: Any = None
 ) -> None:
-    """Fill the table `E` of `nV` rows and `nO` columns."""
     shape = (model.get_dim("nV"), model.get_dim("nO"))
     model.set_param("E", initializer(model.ops, shape))
 
 
 def get_table(model: Model) -> Floats2d:
-    """Get the table of a layer whose weights are checked.
-
-    RETURNS (Floats2d): *Shape:* `(nV, nO)`, float32.
-    """
+    """Get the table of a layer whose weights are checked. *Shape:* `(nV, nO)`."""
     return cast(Floats2d, peek(model, "E"))
 
 
 def check_table(model: Model) -> None:
-    """Check that the table is the layer's.
-
-    Thinc loads parameters without looking at their shape: a table of another width
-    would otherwise surface layers later, and one with too few rows not at all.
-
-    RAISES (ValueError): If the shape or the type is not the layer's own, or a number
-        not finite.
-    """
+    # one of another width, which Thinc loads too, would surface layers later, and one
+    # with too few rows not at all
     check_param(model, "E", (model.get_dim("nV"), model.get_dim("nO")))
 
 
@@ -61,7 +56,6 @@ def finish_forward(
     """Finish a layer's forward pass with dropout, and make its backward pass.
 
     rows (Ints2d): The rows that were summed for each output. *Shape:* `(n, k)`.
-    output (Floats2d): Their sums. *Shape:* `(n, nO)`.
     """
     output, backprop_dropout = apply_dropout(model, output, is_train)
 
@@ -77,15 +71,56 @@ def apply_dropout(
 ) -> tuple[Floats2d, Callable[[Floats2d], Floats2d]]:
     """Drop whole dimensions of the output, for all rows together, as Thinc does.
 
-    RETURNS (tuple): The output, and the function that backpropagates through it,
-        which makes a new array instead of changing the gradient it is given.
+    The backward pass makes a new array instead of changing the gradient it is given.
     """
     rate = model.attrs.get("dropout_rate")
     if not is_train or not rate:
-        return output, _identity
+        return output, lambda d_output: d_output
     mask = model.ops.get_dropout_mask((output.shape[1],), rate)
     return output * mask, lambda d_output: d_output * mask
 
 
-def _identity(d_output: Floats2d) -> Floats2d:
-    return d_output
+def inc_table_grad(model: Model, name: str, rows: Ints2d, d_output: Floats2d) -> None:
+    """Add the gradient of an output to those of a table's rows that were summed for it.
+
+    As `scatter_rows`, to the gradient of the parameter of this name.
+    """
+    with table_gradient(model, name) as dE:
+        scatter_rows(model.ops, rows, d_output, dE)
+
+
+def scatter_rows(ops: Any, rows: Any, d_output: Any, gradient: Any) -> None:
+    """Add the gradient of each sum of rows of a table to that of these rows, in place.
+
+    rows (Any): The rows of each output. *Shape:* `(n, k)`, integers.
+    d_output (Any): *Shape:* `(n, width)`, float32, contiguous.
+    gradient (Any): *Shape:* `(rows, width)`, float32, contiguous.
+    """
+    if not cuda.is_used_by(ops):
+        scatter_add(gradient, rows, d_output)
+        return
+    # in the order of the outputs: see `kernels/cuda.py`
+    places = ops.xp.arange(rows.size, dtype="uint64").reshape(rows.shape)
+    pairs = rows.astype("uint64") << np.uint64(32) | places
+    # no key is hashed: the rows are there
+    table = Table(gradient, Hashing(seed=0, num_hashes=rows.shape[1]))
+    d_output = ops.as_contig(d_output, dtype="float32")
+    cuda.scatter_rows(pairs.reshape(-1), d_output, [table])
+
+
+@contextmanager
+def table_gradient(model: Model, name: str) -> Iterator[Any]:
+    """Give the gradient of a table to add to in place: itself, where there is one.
+
+    Most batches need few of the rows, and it takes longer to add a table full of zeros
+    than to do all the rest.
+    """
+    if model.has_grad(name):
+        there: Any = model.get_grad(name)
+        # kernels can add to no others in place
+        if there.dtype == "float32" and there.flags.c_contiguous:
+            yield there
+            return
+    gradient = model.ops.alloc2f(*peek(model, name).shape)
+    yield gradient
+    model.inc_grad(name, gradient)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from thinc.api import Model, Ops
-from thinc.types import FloatsXd
+from thinc.types import Floats2d, FloatsXd
 
 if TYPE_CHECKING:
     import torch
@@ -22,11 +22,7 @@ if TYPE_CHECKING:
 
 
 def require_torch(name: str) -> None:
-    """Import PyTorch, or say what to install where there is none.
-
-    name (str): What needs it.
-    RAISES (ImportError): If it is not installed.
-    """
+    """Import PyTorch for what has this name, or say what to install (ImportError)."""
     if find_spec("torch") is None:
         raise ImportError(
             f"'{name}' needs PyTorch: pip install 'spacy-hashembeds[torch]'."
@@ -39,13 +35,8 @@ def run_torch(
 ) -> tuple[FloatsXd, Callable[[FloatsXd], FloatsXd]]:
     """Compute the output of a layer, and where it is trained what leads back.
 
-    model (Model): The layer, whose parameters `compute` gets as tensors, by name.
-    compute (Callable): Makes one tensor of the parameters and the input. It may change
-        neither.
-    X (FloatsXd): The input.
-    is_train (bool): Whether the gradients are wanted.
-    RETURNS (tuple[FloatsXd, Callable]): The output, and the function that takes its
-        gradient, increments those of the parameters, and returns that of the input.
+    compute (Callable): Makes one tensor of the layer's parameters, by name, and the
+        input. It may change neither.
     """
     torch = _import_torch()
     ops = model.ops
@@ -80,6 +71,15 @@ def _import_torch() -> Any:
     if hasattr(os, "register_at_fork"):  # not on Windows, which has no fork
         os.register_at_fork(after_in_child=partial(torch.set_num_threads, 1))
     return torch
+
+
+def run_empty(
+    model: Model, Xs: list[Floats2d]
+) -> tuple[list[Floats2d], Callable[[list[Floats2d]], list[Floats2d]]]:
+    """Give the output of a layer for Docs without tokens, and what leads back."""
+    ops, nO, nI = model.ops, model.get_dim("nO"), model.get_dim("nI")
+    empty = [ops.alloc2f(0, nO) for _ in Xs]
+    return empty, lambda dYs: [ops.alloc2f(0, nI) for _ in dYs]
 
 
 def to_torch(ops: Ops, array: Any) -> "torch.Tensor":

@@ -11,7 +11,7 @@ from thinc.util import get_width
 from ..kernels.packing import Spans, find_spans, group_spans, split
 from .checks import check_choice, check_integer, check_number, check_params
 from .params import check_once
-from .torchlayer import run_torch, to_torch
+from .torchlayer import run_empty, run_torch, to_torch
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -54,16 +54,15 @@ def Transformer(
     two dense layers with GELU between them. Both is added to what was there before.
 
     nO (int): The width of the output, and of the input.
-    depth (int): The layers, on top of each other.
     num_heads (int): The heads, which share the width in equal parts.
     hidden_width (int): The width between the two dense layers.
     norm (str): Whether vectors are normalised after what is found was added to them
-        ("post"), or the copies that each sublayer reads ("pre"). With "post", the input
-        is normalised too, after the positions were added, and with "pre" the output.
+        ("post", as is the input), or the copies that each sublayer reads ("pre", and
+        the output).
     max_length (int): The positions. Longer Docs are read in spans of so many tokens.
     stride (int): From the start of a span to that of the next (see `find_spans`).
     dropout (float): The share of numbers that are dropped in training, 0 to 1, from the
-        input, and from what each sublayer finds before it is added.
+        input, and from what each sublayer finds.
     attention_dropout (float): The share of attention weights that are dropped.
 
     Matrices and positions are drawn from a normal distribution with a standard
@@ -85,8 +84,10 @@ def Transformer(
         dims={**sizes},
         params=dict.fromkeys(find_shapes(norm, sizes)),
         attrs={
-            **{"norm": norm, "stride": stride},
-            **{"dropout": dropout, "attention_dropout": attention_dropout},
+            "norm": norm,
+            "stride": stride,
+            "dropout": dropout,
+            "attention_dropout": attention_dropout,
         },
     )
 
@@ -94,12 +95,10 @@ def Transformer(
 def forward(
     model: Model[InT, OutT], Xs: InT, is_train: bool
 ) -> tuple[OutT, Callable[[OutT], InT]]:
-    _check(model)
+    check_once(model, _check_weights)
     xp, lengths = model.ops.xp, [len(X) for X in Xs]
     if not sum(lengths):
-        nO = model.get_dim("nO")
-        empty = [model.ops.alloc2f(0, nO) for _ in Xs]
-        return empty, lambda dYs: [model.ops.alloc2f(0, nO) for _ in dYs]
+        return run_empty(model, Xs)
     X = xp.concatenate(Xs)
     _check_width(model, X)
     compute = partial(encode, model, read_groups(model, lengths), is_train)
@@ -146,8 +145,7 @@ class Group:
 def read_groups(model: Model, lengths: Sequence[int]) -> list[Group]:
     """Group the spans of Docs by length, so that little is padded."""
     spans = find_spans(lengths, model.get_dim("max_length"), model.attrs["stride"])
-    on_cpu = isinstance(model.ops, NumpyOps)
-    max_rows = _MAX_ROWS if on_cpu else _MAX_ROWS_ON_GPU
+    max_rows = _MAX_ROWS if isinstance(model.ops, NumpyOps) else _MAX_ROWS_ON_GPU
     return [
         Group(model.ops, Spans(*(column[numbers] for column in spans)))
         for numbers in group_spans(spans.lengths.tolist(), max_rows)
@@ -161,10 +159,7 @@ def encode(
     params: Mapping[str, "Tensor"],
     X: "Tensor",
 ) -> "Tensor":
-    """Let all layers read a batch, group by group, shape `(n, nO)`.
-
-    Memory for what is in between is that of a group, but in training that of all.
-    """
+    """Let all layers read a batch, group by group, shape `(n, nO)`."""
     import torch
 
     ops: Any = model.ops
@@ -182,10 +177,6 @@ class Layers:
 
     Numbers are dropped where BERT drops them: not between the two dense layers, as
     PyTorch's own modules do. PyTorch draws which.
-
-    model (Model): The Transformer.
-    params (Mapping): Its parameters as tensors.
-    is_train (bool): Whether something is dropped.
     """
 
     def __init__(
@@ -194,14 +185,12 @@ class Layers:
         from torch.nn import functional
 
         self._functional, self._params = functional, params
-        self._depth, self._num_heads = (
-            model.get_dim(name) for name in ("depth", "num_heads")
-        )
-        self._norm = model.attrs["norm"]
-        self._dropout, self._attention_dropout = (
-            model.attrs[name] if is_train else 0.0
-            for name in ("dropout", "attention_dropout")
-        )
+        self._depth = model.get_dim("depth")
+        self._num_heads = model.get_dim("num_heads")
+        attrs = model.attrs
+        self._norm = attrs["norm"]
+        self._dropout = attrs["dropout"] if is_train else 0.0
+        self._attention_dropout = attrs["attention_dropout"] if is_train else 0.0
 
     def encode(self, X: "Tensor", is_token: "Tensor | None") -> "Tensor":
         """Let all layers read spans that are padded alike."""
@@ -228,18 +217,13 @@ class Layers:
 
     def _attend(self, X: "Tensor", name: str, is_token: "Tensor | None") -> "Tensor":
         """Find what each head of each token takes of the tokens of its span."""
-        projected = self._multiply(X, f"{name}_in")
-        # each (n_spans, num_heads, longest, nO / num_heads)
-        queries, keys, values = (
+        # queries, keys and values, each (n_spans, num_heads, longest, nO / num_heads)
+        heads = (
             part.unflatten(2, (self._num_heads, -1)).transpose(1, 2)
-            for part in projected.chunk(3, dim=2)
+            for part in self._multiply(X, f"{name}_in").chunk(3, dim=2)
         )
         found = self._functional.scaled_dot_product_attention(
-            queries,
-            keys,
-            values,
-            attn_mask=is_token,
-            dropout_p=self._attention_dropout,
+            *heads, attn_mask=is_token, dropout_p=self._attention_dropout
         )
         return self._multiply(found.transpose(1, 2).flatten(2), f"{name}_out")
 
@@ -294,10 +278,6 @@ def _draw(ops: Ops, name: str, shape: tuple[int, ...]) -> Any:
 
 
 def _check_width(model: Model, X: Floats2d) -> None:
-    """Check the width of the input.
-
-    RAISES (ValueError): If it is not that of the layer.
-    """
     nO, width = model.get_dim("nO"), get_width(X)
     if width != nO:
         raise ValueError(
@@ -305,15 +285,6 @@ def _check_width(model: Model, X: Floats2d) -> None:
             f"{width}. They should be equal, since what the layers find is added to "
             "the embeddings: set the 'width' of the one to that of the other."
         )
-
-
-def _check(model: Model) -> None:
-    """Check weights and attributes once they arrive.
-
-    RAISES (ValueError): If they can't be the layer's.
-    """
-    names = ("norm", "stride", "dropout", "attention_dropout")
-    check_once(model, _check_weights, *(model.attrs[name] for name in names))
 
 
 def _check_weights(model: Model) -> None:

@@ -26,12 +26,7 @@ class UnexpectedNodeError(Exception):
 
 
 class MaxoutLayers(NamedTuple):
-    """The layers of Thinc's `Maxout(..., normalize=True)`.
-
-    maxout (Model): Thinc's Maxout.
-    layernorm (Model): Thinc's LayerNorm.
-    dropout (Model, optional): Thinc's Dropout.
-    """
+    """The layers of Thinc's `Maxout(..., normalize=True)`."""
 
     maxout: Model
     layernorm: Model
@@ -42,10 +37,8 @@ class _Tree(NamedTuple, Generic[_T]):
     """What was found below a root, and what the nodes were then."""
 
     top: list[Model]
-    parents: list[Model]
-    layers: list[list[Model]]
     below: list[Model]
-    functions: list[Callable]
+    states: list[tuple[Callable, list[Model]]]
     attrs: list[dict[str, Any]]
     names: list[str]
     values: list[Any]
@@ -55,8 +48,7 @@ class _Tree(NamedTuple, Generic[_T]):
         """Tell whether nodes compute, have the layers, and read, what they did then."""
         return (
             root._layers == self.top
-            and list(map(_get_layers, self.parents)) == self.layers
-            and list(map(_get_function, self.below)) == self.functions
+            and list(map(_get_state, self.below)) == self.states
             and all(map(is_, map(getitem, self.attrs, self.names), self.values))
         )
 
@@ -90,9 +82,7 @@ class TreeCache(Generic[_T]):
 
 def _look(root: Model, find: Callable[[Model], _T]) -> _Tree[_T]:
     top, below = list(root._layers), list(root.walk())[1:]
-    parents = [node for node in below if node._layers]
-    layers = [list(node._layers) for node in parents]
-    functions = list(map(_get_function, below))
+    states = [(node._func, list(node._layers)) for node in below]
     watched = [(n.attrs, name) for n in below for name in _WATCHED if name in n.attrs]
     attrs, names = [each for each, _ in watched], [name for _, name in watched]
     values = list(map(getitem, attrs, names))
@@ -100,17 +90,15 @@ def _look(root: Model, find: Callable[[Model], _T]) -> _Tree[_T]:
         found = find(root)
     except UnexpectedNodeError:
         found = None
-    return _Tree(top, parents, layers, below, functions, attrs, names, values, found)
+    return _Tree(top, below, states, attrs, names, values, found)
 
 
-_get_layers, _get_function = attrgetter("_layers"), attrgetter("_func")
+_get_state = attrgetter("_func", "_layers")
 
 
 def expect(model: Model, forward: Callable, n_layers: int | None = None) -> list[Model]:
-    """Get the layers of a node that computes by a certain function.
-
-    n_layers (int, optional): How many it should have, if that is fixed.
-    RAISES (UnexpectedNodeError): If it computes by another, or has more or less.
+    """Get the layers of a node that computes by a certain function, or raise an
+    UnexpectedNodeError. `n_layers` says how many it should have, if that is fixed.
     """
     layers = model.layers
     if model._func is not forward or n_layers not in (None, len(layers)):

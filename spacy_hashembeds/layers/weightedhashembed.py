@@ -12,19 +12,19 @@ from ..kernels.cuda import is_used_by
 from ..kernels.rows import Hashing
 from .checks import REMEDY, check_choice, check_foreign, check_integer, check_param
 from .combination import COMBINE, Combination
-from .gputables import GpuCopy, GpuTable, Weighed, embed_ids
-from .gradients import inc_table_grad
-from .mixing.column import ColumnFunctions
+from .mixing.column import Column, ColumnFunctions, Weighed
+from .mixing.gputables import GpuCopy, embed_ids
 from .params import check_once, peek
 from .symboltaker import (
     Symbols,
     SymbolTaker,
     check_symbols,
+    check_unchanged,
     get_symbols,
     look_up,
     sort_symbols,
 )
-from .table import apply_dropout, finish_layer, get_table
+from .table import apply_dropout, finish_layer, get_table, inc_table_grad
 
 # How far weights begin from where they are told to: a standard deviation.
 _SPREAD = 0.0005
@@ -57,9 +57,7 @@ def WeightedHashEmbed(
     A key has `num_hashes` component vectors, which it shares with others: rows of the
     table `E`, chosen by hashing. And it has as many weights, its importance
     parameters: a row of the table `P`, chosen by another hash, or by a dictionary of
-    symbols. Weights are cheap, so that `P` can have ten times as many rows as `E`. Keys
-    that share components can weigh them differently, and those that don't matter can be
-    weighed down.
+    symbols. Weights are cheap, so that `P` can have ten times as many rows as `E`.
 
     nE (int): The width of the component vectors.
     nV (int): The number of component vectors, the paper's B.
@@ -71,19 +69,17 @@ def WeightedHashEmbed(
     key (str, optional): What the symbols are, e.g. "NORM": tells which of several
         tables a layer waits for.
     same_hash (bool): Whether the components are chosen by the row of the weights, as
-        in the paper's experiments, rather than by the key itself: keys with the same
-        weights are then the same to the model.
+        in the paper's experiments, rather than by the key itself: keys of one row are
+        then the same to the model.
     combine (str): "sum" adds the weighted components up, "concat" puts them side by
         side.
     append_weights (bool): Whether to put the weights beside them.
-    column (int, optional): Embed this column of a two-dimensional input.
     initial_weight (float): What the weights begin at, but for normal numbers of
         deviation 0.0005 that are added. At 0, as in the code that the paper's authors
         published, each key has to earn its importance. At 1 the layer begins as a
         `HashEmbed`, and training moves the weights little.
     initializer (Callable): Fills `E`; by default uniform in ±0.1.
-    dropout (float, optional): If given, whole output dimensions are dropped for all
-        keys of a batch together. spaCy's trainer sets the rate itself.
+    column, dropout: See `finish_layer`.
 
     *Input shape:* `(n,)` or, with `column`, `(n, columns)`, any integer dtype.
     *Output shape:* `(n, nO)`, float32, where `nO` is `nE` for a sum, and `num_hashes`
@@ -122,8 +118,8 @@ def WeightedHashEmbed(
 def forward(
     model: Model[Ints1d, OutT], ids: Ints1d, is_train: bool
 ) -> tuple[OutT, Callable[[OutT], Ints1d]]:
-    if is_used_by(model.ops) and (finder := get_finder(model)) is not None:
-        return embed_ids(GpuTable(model, finder, weigh_keys), ids, is_train)
+    if is_used_by(model.ops) and get_finder(model) is not None:
+        return embed_ids(Column(model, _COLUMN), ids, is_train)
     rows, weight_rows = find_rows(model, ids)
     E: Any = get_table(model)
     weights: Any = peek(model, "P")[weight_rows[:, 0]]
@@ -150,9 +146,9 @@ def forward(
 def init(
     initializer: Callable,
     initial_weight: float,
-    model: Model[Ints1d, OutT],
-    X: Ints1d | None = None,
-    Y: OutT | None = None,
+    model: Model,
+    X: Any = None,
+    Y: Any = None,
 ) -> None:
     if _has_symbols(model):
         model.set_dim("nK", len(get_symbols(model)) + 1)
@@ -162,57 +158,19 @@ def init(
 
 
 def take_symbols(model: Model, symbols: Symbols) -> None:
-    """Take the symbols of a corpus: see `SymbolTaker`.
-
-    RAISES (ValueError): If they are not of this kind, or if the layer is initialised
-        already, with another number of them.
-    """
-    key = model.attrs["key"]
-    frequent = sort_symbols(key, symbols.frequent)
-    if model.has_param("P") and model.get_dim("nK") != len(frequent) + 1:
-        raise ValueError(
-            f"The weights for {key} are initialised with {model.get_dim('nK')} rows "
-            f"and can't be given {len(frequent)} symbols now. Build the pipeline anew "
-            "from its config to train it on other data."
-        )
+    frequent = sort_symbols(model.attrs["key"], symbols.frequent)
+    check_unchanged(model, "nK", len(frequent) + 1, f"{len(frequent)} symbols")
     model.attrs["symbols"] = frequent
 
 
 def check_weights(model: Model) -> None:
-    """Check the tables and the attributes once they arrive.
-
-    RAISES (ValueError): If they can't be the layer's.
-    """
-    attrs = [model.attrs.get(name) for name in _ATTRS]
-    dims = model.maybe_get_dim("nV"), model.maybe_get_dim("nK")
-    check_once(model, _check_weights, *attrs, *dims)
-
-
-_ATTRS = (
-    *("hash_seed", "num_hashes", "same_hash", "combine", "append_weights"),
-    *("symbols", "seed", "hashes_weights"),
-)
-
-
-def _check_weights(model: Model) -> None:
     check_foreign(model, "weighs what it hashes", "seed")
     check_integer(model, "hash_seed", 0, 2**32 - 1)
     check_integer(model, "num_hashes", 1, MAX_COMPONENTS)
     check_choice(model, "combine", COMBINE)
     check_choice(model, "same_hash", (False, True))
     check_choice(model, "append_weights", (False, True))
-    _check_width(model)
-    if _has_symbols(model):
-        check_foreign(model, "has weights for symbols", "hashes_weights")
-        check_symbols(model, n_rows=model.maybe_get_dim("nK"))
-    else:
-        check_foreign(model, "hashes its weights", "symbols")
-    for name in ("E", "P"):
-        check_param(model, name, _get_shape(model, name))
-
-
-def _check_width(model: Model) -> None:
-    """Refuse attributes that vectors of another width are saved with."""
+    # attributes that vectors of another width are saved with
     combination = _get_combination(model)
     nO, width = model.get_dim("nO"), combination.measure_width(model.get_dim("nE"))
     if width != nO:
@@ -221,6 +179,13 @@ def _check_width(model: Model) -> None:
             f"The attributes of layer '{model.name}' ({shown}) should make vectors of "
             f"width {nO}, but make some of {width}. {REMEDY}"
         )
+    if _has_symbols(model):
+        check_foreign(model, "has weights for symbols", "hashes_weights")
+        check_symbols(model, n_rows=model.maybe_get_dim("nK"))
+    else:
+        check_foreign(model, "hashes its weights", "symbols")
+    for name in ("E", "P"):
+        check_param(model, name, _get_shape(model, name))
 
 
 def _get_combination(model: Model) -> Combination:
@@ -234,7 +199,6 @@ def _has_symbols(model: Model) -> bool:
 
 
 def _get_shape(model: Model, name: str) -> tuple[int, int]:
-    """Say what shape a parameter has."""
     if name == "E":
         return model.get_dim("nV"), model.get_dim("nE")
     return model.get_dim("nK"), model.attrs["num_hashes"]
@@ -243,15 +207,15 @@ def _get_shape(model: Model, name: str) -> tuple[int, int]:
 def find_rows(model: Model, ids: Ints1d) -> tuple[Ints2d, Ints2d]:
     """Find the component vectors of each key, and its row of weights.
 
-    RAISES (ValueError): If weights or attributes can't be the layer's.
     RETURNS (tuple): *Shapes:* `(n, num_hashes)` and `(n, 1)`, unsigned.
     """
-    check_weights(model)
+    check_once(model, check_weights)
     ops, attrs = model.ops, model.attrs
     num_hashes, seed = attrs["num_hashes"], attrs["hash_seed"]
     if _has_symbols(model):
         hashes = murmur.hash_keys(ops, ids, seed=seed, num_hashes=num_hashes)
-        weight_rows = look_up(ops, ids, _get_symbols(model), unk=0)
+        symbols = attrs["gpu_symbols"].get(ops, attrs["symbols"])
+        weight_rows = look_up(ops, ids, symbols, unk=0)
     else:
         # one hash more than there are components: independent of theirs
         hashes = murmur.hash_keys(ops, ids, seed=seed, num_hashes=num_hashes + 1)
@@ -263,20 +227,9 @@ def find_rows(model: Model, ids: Ints1d) -> tuple[Ints2d, Ints2d]:
     return hashes % model.get_dim("nV"), weight_rows
 
 
-def _get_symbols(model: Model) -> Any:
-    """Get the symbols where the layer computes."""
-    symbols = model.attrs["symbols"]
-    if not is_used_by(model.ops):
-        return symbols
-    return model.attrs["gpu_symbols"].get(model.ops, symbols)
-
-
 def get_finder(model: Model) -> Hashing | None:
-    """Say how the rows are found on a GPU, or None if the kernels can't.
-
-    RAISES (ValueError): If weights or attributes can't be the layer's.
-    """
-    check_weights(model)
+    """Say how the rows are found on a GPU, or None if the kernels can't."""
+    check_once(model, check_weights)
     attrs, num_hashes = model.attrs, model.attrs["num_hashes"]
     if not _get_combination(model).is_sum or num_hashes > murmur.MAX_HASHES:
         return None
@@ -296,10 +249,7 @@ def weigh_keys(model: Model, ids: Ints1d) -> Weighed:
 
 
 def find_weighted_rows(model: Model, ids: Ints1d) -> tuple[Ints2d, Floats2d]:
-    """Find the rows of `make_table` that a key's vector is made of, and their weights.
-
-    RETURNS (tuple): *Shapes:* `(n, k)`, uint32, and `(n, k)`, float32.
-    """
+    """Find the rows of `make_table` that vectors are made of, and their weights."""
     rows, weight_rows = cast(Any, find_rows(model, ids))
     weights = peek(model, "P").take(weight_rows[:, 0], axis=0)
     combination, nV = _get_combination(model), model.get_dim("nV")

@@ -17,14 +17,14 @@ from numpy.typing import NDArray
 from thinc.api import Model
 
 from ..kernels.distinct import find_equal_rows
-from ..kernels.mixing import Norm, add_finished, begin_finish, pieces_first
+from ..kernels.mixing import Norm, add_finished, begin_finish
 from ..kernels.sums import gather_add
 from ..kernels.windows import add_windows, copy_windows, find_rows, split_blocks
-from .checks import check_integer, check_maxout
+from .checks import check_integer
 from .derived import Derived
 from .dropout import draw_mask
-from .gradients import inc_grad, inc_maxout_grads
-from .params import check_once, peek
+from .maxout import check_maxout, inc_maxout_grads, lay_out
+from .params import check_once
 
 #: So many rows at a time share products, which then stay in the processor's cache ...
 SHARING = 2048
@@ -41,13 +41,7 @@ Multiply = Callable[[NDArray], NDArray]
 
 
 class Convolution(NamedTuple):
-    """The layers of one convolution.
-
-    window (Model): Thinc's expand_window.
-    maxout (Model): Thinc's Maxout, over a row and its neighbours.
-    layernorm (Model): Thinc's LayerNorm.
-    dropout (Model): Thinc's Dropout.
-    """
+    """Thinc's layers of one convolution. Maxout is over a row and its neighbours."""
 
     window: Model
     maxout: Model
@@ -60,22 +54,15 @@ class Convolution(NamedTuple):
         return self.window.attrs["window_size"]
 
     def check_attributes(self) -> None:
-        """Check how many neighbours there are, once that arrives.
-
-        RAISES (ValueError): If it can't be the layer's, or is not what the weights are
-            for.
-        """
-        check_once(self.window, self._check_window_size, self.window_size)
+        """Check how many neighbours there are, and weights with it, once it arrives."""
+        check_once(self.window, self._check_window_size)
 
     def _check_window_size(self, window: Model) -> None:
         check_integer(window, "window_size", 0, 2**31)
         self.check_weights()
 
     def check_weights(self) -> None:
-        """Check weights once they arrive.
-
-        RAISES (ValueError): If they can't be the layers'.
-        """
+        """Check weights once they arrive."""
         n_inputs = (2 * self.window_size + 1) * self.maxout.get_dim("nO")
         check_maxout(self.maxout, self.layernorm, nI=n_inputs)
 
@@ -106,36 +93,19 @@ class Weights(NamedTuple):
         return W.transpose(1, 0, 2).reshape(-1, self.width)
 
 
-def lay_out(layers: Convolution) -> Weights:
-    """Lay out copies of the weights of a convolution, which are checked."""
-    W, b = pieces_first(peek(layers.maxout, "W"), peek(layers.maxout, "b"))
-    G, shift = (peek(layers.layernorm, name).copy() for name in ("G", "b"))
-    return Weights(W, Norm(b, G, shift))
-
-
 class LaidOut(Derived[list[Weights]]):
     """Caches the weights of an encoder, laid out."""
 
     def get(self, convolutions: Sequence[Convolution]) -> list[Weights]:
-        """Get the weights of each convolution.
+        """Get the weights of each convolution, which are checked."""
 
-        RAISES (ValueError): If they can't be those of their layers.
-        """
+        def compute() -> list[Weights]:
+            for layers in convolutions:
+                layers.check_weights()
+            return [Weights(*lay_out(c.maxout, c.layernorm)) for c in convolutions]
+
         models = [layer for c in convolutions for layer in (c.maxout, c.layernorm)]
-        compute = partial(_lay_out_all, convolutions)
-        weights = self.get_or_compute(models, compute)
-        return compute() if weights is None else weights
-
-
-def check_all(convolutions: Sequence[Convolution]) -> None:
-    """Check the weights of all convolutions: see `Convolution.check_weights`."""
-    for layers in convolutions:
-        layers.check_weights()
-
-
-def _lay_out_all(convolutions: Sequence[Convolution]) -> list[Weights]:
-    check_all(convolutions)
-    return list(map(lay_out, convolutions))
+        return self.get_or_compute(models, compute) or compute()
 
 
 class Rows(NamedTuple):
@@ -156,7 +126,6 @@ def lay_rows(
 ) -> Iterator[Rows]:
     """Say which rows each convolution computes: what those after it see.
 
-    convolutions (Sequence[Convolution]): All of them, the first one first.
     lengths (NDArray): The tokens of each Doc that has any.
     pad (int): The rows of zeros between two Docs, and at both ends.
     YIELDS (Rows): For each convolution. The last one computes tokens only.
@@ -179,7 +148,6 @@ def lay_rows(
 def predict(weights: Sequence[Weights], X: NDArray, rows: Iterable[Rows]) -> NDArray:
     """Run all convolutions: each mixes rows with their neighbours, and adds the row.
 
-    weights (Sequence[Weights]): Those of each.
     X (NDArray): All rows. *Shape:* `(n_padded, width)`, float32.
     rows (Iterable[Rows]): For each convolution those that it computes.
     RETURNS (NDArray): *Shape:* `(tokens, width)`, float32.
@@ -223,10 +191,9 @@ def _multiply_windows(weights: Weights, X: NDArray, rows: NDArray) -> NDArray:
 def share_products(weights: Weights, X: NDArray, n_computed: int) -> Multiply | None:
     """Multiply equal rows once, for each place in a window that they may have.
 
-    The product of a window is the sum of those of its rows.
+    The product of a window is the sum of those of its rows. None if that saves no time.
 
     n_computed (int): How many windows there are to multiply.
-    RETURNS (Multiply, optional): Sums the products. None if that saves no time.
     """
     if n_computed < FEW_ROWS:
         return None
@@ -254,11 +221,8 @@ def begin_update(
     layers (Convolution): Layers whose weights are checked.
     X (NDArray): What the convolution before has computed. *Shape:* `(n, width)`.
     rows (Rows): Those that this one computes.
-    RETURNS (tuple): The output, and what takes its gradient back to the parameters and
-        to the input.
     """
-    weights = lay_out(layers)
-    W, norm = weights
+    W, norm = weights = Weights(*lay_out(layers.maxout, layers.layernorm))
     size = weights.window_size
     Y = np.empty((len(rows.inputs), weights.width), dtype=X.dtype)
     steps = []
@@ -276,15 +240,13 @@ def begin_update(
         dY = d_output if mask is None else d_output * mask
         dX = np.zeros_like(X)
         dX[rows.inputs] = d_output
-        dW, gradients = np.zeros_like(W), norm.make_zeros()
+        dW, d_norm = np.zeros_like(W), norm.make_zeros()
         for block, backprop_block in steps:
-            d_mixed = backprop_block(dY[block], gradients)
+            d_mixed = backprop_block(dY[block], d_norm)
             inputs = rows.inputs[block]
             dW += d_mixed.T @ copy_windows(X, inputs, size)
             add_windows(dX, inputs, size, d_mixed @ W)
-        inc_maxout_grads(layers.maxout, dW, gradients.bias)
-        inc_grad(layers.layernorm, "G", gradients.scale)
-        inc_grad(layers.layernorm, "b", gradients.shift)
+        inc_maxout_grads(layers.maxout, layers.layernorm, dW, d_norm)
         return dX
 
     return Y, backprop

@@ -21,14 +21,12 @@ def with_distinct(layer: Model[InT, OutT]) -> Model[InT, OutT]:
     for each copy on its own.
 
     layer (Model): Maps keys of shape `(m,)` or `(m, columns)` to vectors of shape
-        `(m, nO)`, and has the dimension `nO`. It is never given an empty batch, and
-        never a key twice.
+        `(m, nO)`, and has the dimension `nO`. It is never given an empty batch.
 
     *Input:* an array of integers, of shape `(n,)` or `(n, columns)` with at most 64
         columns. In two dimensions a row is a key.
     *Output:* of shape `(n, nO)`, float32. The gradient of each key is summed over its
         copies; integers have none themselves: zeros go back.
-    RAISES (ValueError): If the input is no array of integers of this shape.
 
     As `spacy-hashembeds.with_distinct.v1`, it is registered for configs (`@layers`).
     """
@@ -48,17 +46,29 @@ def forward(
     _check_keys(keys)
     if len(keys) == 0:
         return ops.alloc2f(0, layer.get_dim("nO")), lambda dY: keys
-    distinct = _find(model, keys)
+    Y, backprop_copies = run_distinct(layer, _find(model, keys), is_train)
+
+    def backprop(dY: OutT) -> InT:
+        backprop_copies(dY)
+        return ops.xp.zeros_like(keys)
+
+    return Y, backprop
+
+
+def run_distinct(
+    layer: Model[Any, OutT], distinct: Distinct, is_train: bool
+) -> tuple[OutT, Callable[[OutT], object]]:
+    """Run a layer once for each distinct key, and copy what it gives to each copy."""
+    ops: Any = layer.ops
     copies = ops.asarray1i(distinct.copies)
     Y, backprop_layer = layer(ops.asarray(distinct.values), is_train)
 
-    def backprop(dY: OutT) -> InT:
+    def backprop(dY: OutT) -> None:
         d_distinct = ops.alloc2f(*Y.shape)
         ops.scatter_add(d_distinct, copies, ops.as_contig(dY))
         backprop_layer(d_distinct)
-        return ops.xp.zeros_like(keys)
 
-    return Y[copies], backprop
+    return cast(Any, Y)[copies], backprop
 
 
 def init(model: Model[InT, OutT], X: InT | None = None, Y: OutT | None = None) -> None:

@@ -6,10 +6,10 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from thinc.api import Model, fix_random_seed, set_dropout_rate
 
-from spacy_hashembeds.layers import hashembed
-from spacy_hashembeds.layers.gputables import GpuCopy, GpuTable, embed_tables
 from spacy_hashembeds.layers.hashembed import HashEmbed
 from spacy_hashembeds.layers.hybridembed import HybridEmbed
+from spacy_hashembeds.layers.mixing.column import find_column
+from spacy_hashembeds.layers.mixing.gputables import GpuCopy, embed_tables
 from spacy_hashembeds.layers.symbolembed import SymbolEmbed, set_symbols
 from spacy_hashembeds.layers.symboltaker import (
     Symbols,
@@ -160,9 +160,8 @@ def test_tables_of_other_rates_drop_on_their_own(gpu):
     on_gpu = [gpu.copy(layer) for layer in tables]
     keys = numpy.arange(60, dtype="uint64").reshape(20, 3)
     fix_random_seed(0)
-    finders = [hashembed.get_finder(layer) for layer in on_gpu]
-    gpu_tables = [GpuTable(*pair) for pair in zip(on_gpu, finders, strict=True)]
-    X, backprop = embed_tables(gpu_tables, gpu.array(keys), True)
+    columns = [find_column(layer) for layer in on_gpu]
+    X, backprop = embed_tables(columns, gpu.array(keys), True)
     backprop(X)
     X = gpu.get(X)
     for i, (layer, copied) in enumerate(zip(tables, on_gpu, strict=True)):
@@ -224,7 +223,7 @@ def test_the_copy_of_symbols_follows_the_device(gpu):
     first = copied.get(ops[0], source)
     assert copied.get(ops[0], source) is first
     copied.get(ops[1], source)
-    assert copied.ops is ops[1]
+    assert copied.latest[1] is ops[1]
 
 
 def test_a_table_of_another_shape_is_refused(gpu, model):

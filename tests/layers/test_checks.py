@@ -8,10 +8,10 @@ from spacy_hashembeds.layers.checks import (
     check_choice,
     check_gradient,
     check_integer,
-    check_maxout,
     check_number,
     check_param,
 )
+from spacy_hashembeds.layers.maxout import check_maxout
 
 
 def make_model(**attrs) -> Model:

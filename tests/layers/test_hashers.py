@@ -192,8 +192,12 @@ def test_damaged_attributes_of_md5_are_refused(name, value, error):
 @pytest.mark.parametrize(
     ("name", "value", "error"),
     [
-        ("lsh_seed", -1, r"'lsh_seed' .* should be 0 to 2\*\*64 - 1, but is -1"),
-        ("lsh_seed", 2**64, r"'lsh_seed' .* should be 0 to 2\*\*64 - 1"),
+        (
+            "lsh_seed",
+            -1,
+            rf"'lsh_seed' .* should be 0 to {2**64 - 1}, but is -1",
+        ),
+        ("lsh_seed", 2**64, rf"'lsh_seed' .* should be 0 to {2**64 - 1}"),
         ("lsh_seed", True, r"'lsh_seed' .* but is True"),
         ("ngram_size", 0, "'ngram_size' .* should be 1 to 100, but is 0"),
         ("ngram_size", 10**9, "'ngram_size' .* should be 1 to 100"),

@@ -131,9 +131,9 @@ def test_bytes_bring_symbols_and_hashing():
 
 def test_symbols_are_looked_at_once(monkeypatch):
     model, looked = build(), []
-    check = hybridembed._check_symbols
+    check = hybridembed.are_sorted_symbols
     monkeypatch.setattr(
-        hybridembed, "_check_symbols", lambda *a: looked.append(1) or check(*a)
+        hybridembed, "are_sorted_symbols", lambda *a: looked.append(1) or check(*a)
     )
     for _ in range(3):
         model.predict(IDS)

@@ -126,7 +126,7 @@ def test_damage_is_refused():
     model, Xs = build(), make_batch(LENGTHS, width=6)
     model.attrs["num_heads"] = 4
     with pytest.raises(
-        ValueError, match=r"'num_heads' .* should divide its width, 6, .* 4"
+        ValueError, match=r"'num_heads' .* should be a divisor of its width, 6, .* 4"
     ):
         model.predict(Xs)
     model = build()

@@ -11,7 +11,8 @@ from thinc.util import get_width
 from ...checks import MAX_WIDTH, check_integers
 from ...layers.capitalisation import capitalisation
 from ...layers.charcnn import MAX_CHARS, CharCNN
-from ...layers.checks import check_integer, check_maxout
+from ...layers.checks import check_integer
+from ...layers.maxout import check_maxout
 from .distinct_words import Words, read_texts, with_distinct_words, word_vectors
 
 InT = list[Doc]

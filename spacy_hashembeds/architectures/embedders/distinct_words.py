@@ -17,8 +17,8 @@ from thinc.types import Floats2d
 
 from ...kernels.distinct import Distinct, find_distinct_rows
 from ...layers.checks import check_choice
-from ...layers.gradients import scatter_rows
 from ...layers.params import check_once
+from ...layers.table import scatter_rows
 from .static_vectors import get_key_attr, get_vectors, get_vectors_width
 
 

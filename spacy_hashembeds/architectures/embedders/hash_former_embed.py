@@ -15,7 +15,6 @@ from thinc.types import Floats2d
 
 from ...checks import MAX_WIDTH, check_attributes, check_integers, check_types
 from ...kernels.distinct import find_distinct
-from ...layers.embcompressor import check_weights as check_emb
 from ...layers.embcompressor import forward as emb_forward
 from ...layers.lshhasher import MAX_ROWS
 from ...layers.lshhasher import forward as lsh_forward
@@ -23,6 +22,7 @@ from ...layers.md5hasher import forward as md5_forward
 from ...layers.mixing.column import Array, Backprop, Column, ColumnFunctions
 from ...layers.mixing.folding import Fold
 from ...layers.mixing.mixer import Mixer
+from ...layers.table import check_table
 from ...layers.tree import (
     MaxoutLayers,
     TreeCache,
@@ -224,7 +224,7 @@ class WordColumn(NamedTuple):
         if not is_table or self.hashing.layers[0]._func not in _FORWARD_HASHERS:
             return ColumnFunctions(embed=embed)
         find_rows = partial(self.find_rows, vocabs)
-        return ColumnFunctions(embed=embed, check=check_emb, find_rows=find_rows)
+        return ColumnFunctions(embed=embed, check=check_table, find_rows=find_rows)
 
     def embed(
         self, vocabs: Sequence[Vocab], _: Model, keys: Array, is_train: bool

@@ -10,9 +10,8 @@ from spacy.vocab import Vocab
 from thinc.api import Model, Ops
 
 from ...layers.checks import check_param
-from ...layers.gradients import inc_grad
 from ...layers.mixing.column import Array, Column, ColumnFunctions
-from ...layers.params import check_once, peek
+from ...layers.params import check_once, inc_grad, peek
 from ...layers.table import apply_dropout
 
 

@@ -22,7 +22,6 @@ from ...layers.windowencoder import (
     Convolution,
     LaidOut,
     begin_update,
-    check_all,
     lay_rows,
     predict,
 )
@@ -99,7 +98,8 @@ def _forward_cpu(
         with one_thread():
             X = predict(weights, X, rows)
         return cast(OutT, split(X, sizes)), lambda dYs: dYs
-    check_all(convolutions)
+    for layers in convolutions:
+        layers.check_weights()
     backprops = []
     with one_thread():
         for layers, computed in zip(convolutions, rows, strict=True):

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, cast
 from thinc.api import Model
 
 from ...kernels.rows import Finder
-from ..gputables import GpuTable, Weighed
+from ..params import check_once
 from ..table import get_table
 
 #: An array of the backend that the layer's ops are of: numpy's or CuPy's.
@@ -28,8 +28,19 @@ Array = Any
 Backprop = Callable[[Array], object]
 
 
-def _check_nothing(model: Model) -> None:
-    pass
+class Weighed(NamedTuple):
+    """Keys whose rows are weighted.
+
+    keys (Array): What the rows are found by: mostly the keys themselves. *Shape:*
+        `(n,)`, uint64.
+    weights (Array): What each row is multiplied with. *Shape:* `(n, rows of a key)`,
+        float32.
+    backprop (Backprop): Takes the gradient of the weights to the parameters.
+    """
+
+    keys: Array
+    weights: Array
+    backprop: Backprop
 
 
 class ColumnFunctions(NamedTuple):
@@ -40,7 +51,8 @@ class ColumnFunctions(NamedTuple):
         keys of shape `(m,)`, uint64, and whether in training, it returns vectors of
         shape `(m, nO)`, float32, and what takes their gradient to the parameters. By
         default, the layer itself.
-    check: Raises a ValueError if weights or attributes can't be the layer's.
+    check: Raises a ValueError if weights or attributes can't be the layer's. Called
+        when they arrive: see `check_once`.
     get_table: Gets the table that the vectors are sums of rows of. *Shape:*
         `(rows, nO)`, float32. By default, the parameter `E`.
     count_rows: Counts the rows of this table, where to get it is to make it.
@@ -54,7 +66,7 @@ class ColumnFunctions(NamedTuple):
 
     forward: Callable | None = None
     embed: Callable[[Model, Array, bool], tuple[Array, Backprop]] = Model.__call__
-    check: Callable[[Model], None] = _check_nothing
+    check: Callable[[Model], None] | None = None
     get_table: Callable[[Model], Array] = get_table
     count_rows: Callable[[Model], int] | None = None
     find_rows: Callable[[Model, Array], Array] | None = None
@@ -84,14 +96,10 @@ class Column(NamedTuple):
         functions = self.functions
         return (functions.find_rows or functions.find_weighted_rows) is not None
 
-    @property
-    def has_kernels(self) -> bool:
-        """Whether the kernels for GPUs can embed the column."""
-        return self.get_finder() is not None
-
     def check(self) -> None:
-        """Check weights and attributes: see `ColumnFunctions`."""
-        self.functions.check(self.model)
+        """Check weights and attributes once they arrive."""
+        if self.functions.check is not None:
+            check_once(self.model, self.functions.check)
 
     def embed(self, values: Array, is_train: bool) -> tuple[Array, Backprop]:
         """Embed keys, each on its own: see `ColumnFunctions`."""
@@ -117,16 +125,6 @@ class Column(NamedTuple):
         """Say how kernels find the rows, if they can: see `ColumnFunctions`."""
         get_finder = self.functions.get_finder
         return None if get_finder is None else get_finder(self.model)
-
-    def get_plain_finder(self) -> Finder | None:
-        """Say the same of vectors that are sums of rows without weights."""
-        is_plain = self.functions.find_rows is not None
-        return self.get_finder() if is_plain else None
-
-    def get_gpu_table(self) -> GpuTable:
-        """Describe the table to kernels that can embed the column."""
-        finder = cast(Finder, self.get_finder())
-        return GpuTable(self.model, finder, self.functions.weigh_keys)
 
 
 def find_column(model: Model) -> Column | None:

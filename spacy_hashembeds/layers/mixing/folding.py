@@ -3,8 +3,8 @@
 The product of a sum of rows is the sum of their products, so that the rows of all
 tables can be multiplied with their part of Maxout's weights once and for all:
 `Wᵢ(E[a] + E[b]) = (Wᵢ E[a]) + (Wᵢ E[b])`. What is left of the embedding is to gather
-and sum rows of `nP * nO` numbers, to take the maximum, and to normalise. Columns that
-are no sums of rows go beside.
+and sum rows of `nP * nO` numbers, to take the maximum, and to normalise: see
+`foldedembed.py`. Columns that are no sums of rows go beside.
 
 Folded tables take `nP` times the memory of the tables (14.4 MB for spaCy's usual ones),
 and some milliseconds to make. They are made when weights are first used to predict, and
@@ -13,17 +13,16 @@ cached until somebody gets at these: see `derived.py`. On a GPU there are none: 
 """
 
 import os
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...kernels.mixing import Norm, pieces_first
+from ...kernels.mixing import Norm
 from ..derived import Derived
+from ..maxout import lay_out
 from ..params import peek
-from .column import Column
 from .mixer import Mixer
 
 #: The name of the environment variable that bounds the size of a folded table.
@@ -40,7 +39,7 @@ class FoldedTables:
     W (dict[int, NDArray]): For each of the others Maxout's weights. *Shape:*
         `(nP * nO, width)`.
     norm (Norm): Maxout's bias, and the layer normalisation.
-    description (Any): What was told to a compiled kernel: see `compiledembed.py`.
+    description (Any): What was told to a compiled kernel: see `foldedembed.py`.
         Replaced as a whole, so that threads never see a part of it.
     """
 
@@ -67,10 +66,7 @@ class Fold(Derived[FoldedTables]):
         self._awaiting = peek(mixer.layernorm, "b")
 
     def get(self, mixer: Mixer) -> FoldedTables | None:
-        """Get the folded tables, or None if they can't be used this time.
-
-        RAISES (ValueError): If weights or attributes can't be those of their layers.
-        """
+        """Get the folded tables, or None if they can't be used this time."""
         found = self.find(mixer.folded, mixer.embedding)
         if found is not None:
             return found
@@ -85,7 +81,7 @@ class Fold(Derived[FoldedTables]):
 def fold(mixer: Mixer) -> FoldedTables:
     """Multiply all rows of all tables with Maxout's weights, once they are checked."""
     mixer.check()
-    W, bias = pieces_first(peek(mixer.maxout, "W"), peek(mixer.maxout, "b"))
+    W, norm = lay_out(mixer.maxout, mixer.layernorm)
     products, starts, rest, n_rows = [], {}, {}, 0
     for i, W_column in enumerate(mixer.split_columns(W)):
         column = mixer.columns[i]
@@ -98,21 +94,15 @@ def fold(mixer: Mixer) -> FoldedTables:
     F = np.empty((n_rows, len(W)), dtype="float32")
     for (E, W_column), start in zip(products, starts.values(), strict=True):
         np.matmul(E, W_column, out=F[start : start + len(E)])
-    G, b = (peek(mixer.layernorm, name).copy() for name in ("G", "b"))
-    return FoldedTables(F, starts, rest, Norm(bias, G, b))
+    return FoldedTables(F, starts, rest, norm)
 
 
 def _is_worth_it(mixer: Mixer) -> bool:
     """Tell whether there is something to fold, and it fits."""
     columns = [column for column in mixer.columns if column.has_rows]
-    return bool(columns) and _get_size(mixer, columns) <= _get_limit()
-
-
-def _get_size(mixer: Mixer, columns: Sequence[Column]) -> float:
-    """Say how many MB the folded tables would take."""
     n_rows = sum(column.count_rows() for column in columns)
-    nO, nP = mixer.maxout.get_dim("nO"), mixer.maxout.get_dim("nP")
-    return n_rows * nO * nP * 4 / 1e6
+    n_numbers = n_rows * mixer.maxout.get_dim("nO") * mixer.maxout.get_dim("nP")
+    return bool(columns) and n_numbers * 4 / 1e6 <= _get_limit()
 
 
 def _get_limit() -> float:

@@ -10,9 +10,9 @@ from typing import Any
 
 from thinc.api import Model
 
-from ..gputables import embed_tables
 from ..params import peek
 from .column import Array, Backprop, Column
+from .gputables import embed_tables
 from .mixer import Mixer
 
 
@@ -28,24 +28,26 @@ def can_embed(mixer: Mixer) -> bool:
 def forward(
     mixer: Mixer, keys: Any, is_train: bool
 ) -> tuple[Array, Callable[[Array], None]]:
-    """Embed tokens by their keys: see `mixedembed.forward`.
-
-    mixer (Mixer): Layers for which `can_embed` is true.
-    """
+    """Embed tokens by their keys: see `mixedembed.forward`."""
     ops: Any = mixer.maxout.ops
     columns, others = _split_columns(mixer)
-    tables = [column.get_gpu_table() for column in columns]
     keys = ops.asarray(keys)
-    table_keys = ops.as_contig(keys[:, : len(tables)])
-    other_keys = list(keys.T[len(tables) :])
+    table_keys = ops.as_contig(keys[:, : len(columns)])
+    other_keys = list(keys.T[len(columns) :])
     mixer.check()
     widths = [column.width for column in others]
-    X, backprop_tables = embed_tables(tables, table_keys, is_train, n_more=sum(widths))
+    X, backprop_tables = embed_tables(columns, table_keys, is_train, n_more=sum(widths))
     backprops = _embed_others(others, other_keys, X, is_train)
-    Y, backprop_mixing = _mix(mixer, X, is_train)
+    Y, backprop_maxout = begin_maxout(mixer.maxout, X)
+    Y, backprop_norm = mixer.layernorm(Y, is_train)
+    backprop_dropout: Callable[[Array], Array] | None = None
+    if mixer.dropout is not None:
+        Y, backprop_dropout = mixer.dropout(Y, is_train)
 
     def backprop(dY: Array) -> None:
-        dX = backprop_mixing(dY)
+        if backprop_dropout is not None:
+            dY = backprop_dropout(dY)
+        dX = backprop_maxout(backprop_norm(dY))
         backprop_tables(dX)
         for backprop_column, start, stop in backprops:
             backprop_column(ops.as_contig(dX[:, start:stop]))
@@ -57,7 +59,7 @@ def _split_columns(mixer: Mixer) -> tuple[list[Column], list[Column]]:
     """Tell the columns that the kernels embed from those that come after them."""
     columns = list(mixer.columns)
     n_tables = 0
-    while n_tables < len(columns) and columns[n_tables].has_kernels:
+    while n_tables < len(columns) and columns[n_tables].get_finder():
         n_tables += 1
     return columns[:n_tables], columns[n_tables:]
 
@@ -76,24 +78,8 @@ def _embed_others(
     return backprops
 
 
-def _mix(
-    mixer: Mixer, X: Array, is_train: bool
-) -> tuple[Array, Callable[[Array], Array]]:
-    """Mix the columns' vectors, with normalisation and dropout."""
-    best, backprop_maxout = begin_maxout(mixer.maxout, X)
-    Y, backprop_norm = mixer.layernorm(best, is_train)
-    if mixer.dropout is None:
-        return Y, lambda dY: backprop_maxout(backprop_norm(dY))
-    Y, backprop_dropout = mixer.dropout(Y, is_train)
-    return Y, lambda dY: backprop_maxout(backprop_norm(backprop_dropout(dY)))
-
-
 def begin_maxout(maxout: Model, X: Array) -> tuple[Array, Callable[[Array], Array]]:
-    """Do what Thinc's Maxout does, which on a GPU waits for it to check the maxima.
-
-    X (Array): *Shape:* `(n, nI)`, float32.
-    RETURNS (tuple): The output, of shape `(n, nO)`; and the backward pass.
-    """
+    """Do what Thinc's Maxout does, which on a GPU waits for it to check the maxima."""
     ops: Any = maxout.ops
     xp = ops.xp
     W, b = peek(maxout, "W"), peek(maxout, "b")

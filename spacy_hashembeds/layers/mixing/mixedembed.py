@@ -3,15 +3,14 @@
 from collections.abc import Callable
 from typing import Any
 
-from numpy.typing import NDArray
 from thinc.api import NumpyOps
 
 from ...kernels.cuda import is_used_by
 from ...kernels.distinct import MAX_COLUMNS
 from ...kernels.threads import one_thread
-from . import compiledembed, cpumixedembed, gpumixedembed
+from . import cpumixedembed, foldedembed, gpumixedembed
 from .column import Array
-from .folding import Fold, FoldedTables
+from .folding import Fold
 from .mixer import Mixer
 
 
@@ -31,9 +30,8 @@ def forward(
     """Embed tokens by their keys.
 
     mixer (Mixer): Layers for which `can_embed` is true.
-    fold (Fold): Caches what can be computed from their weights alone.
-    keys (Any): A column for each of the mixer's. In memory of the
-        processor or of the GPU. *Shape:* `(n, columns)`, uint64, n > 0.
+    keys (Any): A column for each of the mixer's, in memory of the processor or of the
+        GPU. *Shape:* `(n, columns)`, uint64, n > 0.
     RAISES (ValueError): If weights or attributes can't be those of their layers.
     RETURNS (tuple): Vectors of shape `(n, nO)`, float32; and what takes their gradient
         to the parameters of all layers.
@@ -41,7 +39,11 @@ def forward(
     if is_used_by(mixer.maxout.ops):
         return gpumixedembed.forward(mixer, keys, is_train)
     if not is_train:
-        return _predict(mixer, fold.get(mixer), keys), lambda dY: None
+        folded = fold.get(mixer)
+        if folded is not None:
+            return foldedembed.predict(mixer, folded, keys), lambda dY: None
+        with one_thread():
+            return cpumixedembed.predict(mixer, keys), lambda dY: None
     fold.expect_update(mixer)
     with one_thread():
         Y, backprop_tokens = cpumixedembed.begin_update(mixer, keys)
@@ -51,12 +53,3 @@ def forward(
             backprop_tokens(dY)
 
     return Y, backprop
-
-
-def _predict(mixer: Mixer, folded: FoldedTables | None, keys: NDArray) -> NDArray:
-    if folded is not None:
-        Y = compiledembed.predict(mixer, folded, keys)
-        if Y is not None:
-            return Y
-    with one_thread():
-        return cpumixedembed.predict(mixer, folded, keys)

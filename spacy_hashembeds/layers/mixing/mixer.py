@@ -7,7 +7,7 @@ from typing import Any
 
 from thinc.api import Model
 
-from ..checks import check_maxout
+from ..maxout import check_maxout
 from .column import Column
 
 
@@ -16,9 +16,7 @@ class Mixer:
     """The layers that embed tokens together.
 
     columns (Sequence[Column]): What embeds the columns of keys, in order.
-    maxout (Model): Thinc's Maxout, over the columns' vectors side by side.
-    layernorm (Model): Thinc's LayerNorm.
-    dropout (Model, optional): Thinc's Dropout.
+    maxout, layernorm, dropout (Model): Thinc's, over their vectors side by side.
     """
 
     columns: Sequence[Column]
@@ -27,10 +25,7 @@ class Mixer:
     dropout: Model | None
 
     def check(self) -> None:
-        """Check weights and attributes of all layers once they arrive.
-
-        RAISES (ValueError): If they can't be theirs.
-        """
+        """Check weights and attributes of all layers once they arrive."""
         for column in self.columns:
             column.check()
         n_inputs = sum(column.width for column in self.columns)

@@ -9,7 +9,7 @@ from thinc.api import fix_random_seed
 
 from spacy_hashembeds.kernels import compiled, rows
 from spacy_hashembeds.kernels.rows import Lookup
-from spacy_hashembeds.layers.mixing import compiledembed, cpumixedembed, mixedembed
+from spacy_hashembeds.layers.mixing import foldedembed, mixedembed
 
 from ...kernels.paths import KERNELS, Noted, misalign, needs_kernels
 from ...toy_embedders import (
@@ -78,7 +78,9 @@ def test_gradients_are_those_of_numpy(vocab, name):
 @pytest.mark.parametrize("build", [build_hash, build_hybrid, build_lookup])
 def test_numpy_does_nothing_beside(vocab, build, monkeypatch):
     model, docs = build(vocab), make_docs(vocab)
-    monkeypatch.setattr(cpumixedembed, "predict", lambda *_: pytest.fail("numpy"))
+    monkeypatch.setattr(
+        foldedembed, "predict_by_numpy", lambda *_: pytest.fail("numpy")
+    )
     with compiled.using(KERNELS):
         predict(model, docs)
 
@@ -141,7 +143,7 @@ def test_rows_that_no_table_has_are_refused(vocab, build, field, value, monkeypa
         described = rows.describe_finder(table)
         return (*described[:place], value, *described[place + 1 :])
 
-    monkeypatch.setattr(compiledembed, "describe_finder", describe_finder)
+    monkeypatch.setattr(foldedembed, "describe_finder", describe_finder)
     with (
         compiled.using(KERNELS),
         pytest.raises(ValueError, match="don't fit each other"),
@@ -182,7 +184,7 @@ def test_symbols_of_another_kind_are_not_read(vocab, kind, monkeypatch):
         source = node.attrs["symbols"]
         other = kind(source) if kind is not np.float32 else source.astype(kind)
         finder = Lookup(symbols=other, unk=node.attrs["unk"])
-        assert not compiledembed._can_be_read(finder)
+        assert not foldedembed._can_be_read(finder)
     with compiled.using(KERNELS):
         assert_close(predict(model, docs), expected)
 

@@ -153,8 +153,8 @@ def test_folded_rows_of_others_are_never_stale():
 def test_a_layer_offers_by_its_function_alone():
     model = build_hash()
     assert find_column(model).has_rows
-    assert find_column(model).has_kernels
-    assert not find_column(build_weighted()).has_kernels
+    assert find_column(model).get_finder() is not None
+    assert find_column(build_weighted()).get_finder() is None
     model.name = "other"
     assert find_column(model) is not None
     model.replace_callbacks(lambda *args: None)

@@ -1,0 +1,159 @@
+"""Embed tokens through folded tables: see `folding.py`.
+
+A compiled kernel finds the rows of each distinct token, sums and finishes them: what is
+several passes over arrays in numpy is one over the processor's registers. It takes
+columns whose vectors are sums of rows without weights, as the kernels for GPUs describe
+them; mixers with others are left to numpy.
+"""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...kernels import compiled
+from ...kernels.distinct import find_distinct, find_distinct_rows
+from ...kernels.identity import Snapshot
+from ...kernels.mixing import finish
+from ...kernels.rows import Finder, Table, describe_finder
+from ...kernels.sums import gather_add
+from ...kernels.threads import one_thread
+from .folding import FoldedTables
+from .mixer import Mixer
+
+#: Up to so many tokens, sorting out the copies takes longer than it saves.
+FEW_TOKENS = 256
+
+# Values at a time, so that what is gathered for them stays in the cache.
+_BLOCK = 64
+
+#: Rows of a table for each value, and what they are multiplied with, if not with 1.
+Rows = tuple[NDArray, NDArray | None]
+
+
+class Description(NamedTuple):
+    """What the kernel is told of folded tables.
+
+    attrs (Snapshot): The attributes of the columns' layers, which say how rows are
+        found.
+    columns (FoldedColumns, optional): What the kernel keeps. None if it can't embed the
+        columns.
+    """
+
+    attrs: Snapshot
+    columns: Any
+
+
+def predict(mixer: Mixer, folded: FoldedTables, keys: NDArray) -> NDArray:
+    """Embed tokens by their keys: see `mixedembed.forward`."""
+    if compiled.kernels is not None:
+        described: Description | None = folded.description
+        if described is None or not described.attrs.is_current():
+            folded.description = described = _describe(mixer, folded)
+        columns = described.columns
+        if columns is not None:
+            Y = compiled.kernels.embed_folded(folded.F, columns, keys, *folded.norm)
+            if Y is not None:
+                return Y
+    with one_thread():
+        return predict_by_numpy(mixer, folded, keys)
+
+
+def _describe(mixer: Mixer, folded: FoldedTables) -> Description:
+    attrs = Snapshot(model.attrs for model in mixer.embedding)
+    for column in mixer.columns:
+        column.check()
+    starts = [*map(int, folded.starts.values()), len(folded.F)]
+    finders = []
+    for i, column in enumerate(mixer.columns):
+        finder = column.get_finder() if column.functions.find_rows else None
+        if finder is None or not _can_be_read(finder):
+            return Description(attrs, None)
+        table = Table(folded.F[starts[i] : starts[i + 1]], finder)
+        finders.append(describe_finder(table))
+    n_rows = np.diff(starts).tolist()
+    return Description(attrs, compiled.kernels.FoldedColumns(n_rows, finders))
+
+
+def _can_be_read(finder: Finder) -> bool:
+    """Tell whether the kernel can read the symbols, if there are any.
+
+    They were checked, but another thread may have set others since.
+    """
+    symbols = finder.symbols
+    if symbols is None:
+        return True
+    if type(symbols) is not np.ndarray or symbols.dtype != "uint64":
+        return False
+    return symbols.ndim == 1 and symbols.flags.c_contiguous and symbols.flags.aligned
+
+
+def predict_by_numpy(mixer: Mixer, folded: FoldedTables, keys: NDArray) -> NDArray:
+    """Do the same as `predict`, column by column."""
+    if len(keys) <= FEW_TOKENS:
+        return _finish(mixer, folded, _sum_rows(mixer, folded, keys), keys)
+    tokens = find_distinct_rows(keys)
+    mixed = _sum_distinct_rows(mixer, folded, tokens.values)
+    return tokens.gather(_finish(mixer, folded, mixed, tokens.values))
+
+
+def _sum_rows(mixer: Mixer, folded: FoldedTables, keys: NDArray) -> NDArray:
+    """Sum the folded rows of each token. *Shape:* `(n, nP * nO)`."""
+    found = [
+        (rows + start, weights)
+        for i, start in folded.starts.items()
+        for rows, weights in [mixer.columns[i].find_rows(keys[:, i])]
+    ]
+    rows = np.concatenate([rows for rows, _ in found], axis=1)
+    return _gather(folded.F, rows, _join_weights(found, axis=1))
+
+
+def _sum_distinct_rows(mixer: Mixer, folded: FoldedTables, keys: NDArray) -> NDArray:
+    """Do the same as `_sum_rows`, summing first within each column, once a value."""
+    found, indices, n_values = [], [], 0
+    for i, start in folded.starts.items():
+        values = find_distinct(keys[:, i])
+        rows, weights = mixer.columns[i].find_rows(values.values)
+        found.append((rows + start, weights))
+        indices.append(values.copies + n_values)
+        n_values += len(values.values)
+    if len({rows.shape[1] for rows, _ in found}) > 1:
+        products = np.concatenate([_gather(folded.F, *rows) for rows in found])
+    else:
+        all_rows = np.concatenate([rows for rows, _ in found])
+        products = _gather(folded.F, all_rows, _join_weights(found, axis=0))
+    return gather_add(products, np.stack(indices, axis=1))
+
+
+def _join_weights(found: Sequence[Rows], axis: int) -> NDArray | None:
+    """Join the weights of columns, if some have any: those of the others are 1."""
+    if all(weights is None for _, weights in found):
+        return None
+    parts = [
+        np.ones(rows.shape, dtype="float32") if weights is None else weights
+        for rows, weights in found
+    ]
+    return np.concatenate(parts, axis=axis)
+
+
+def _gather(F: NDArray, rows: NDArray, weights: NDArray | None) -> NDArray:
+    """Sum the rows of each value, weighted or not. *Shape:* `(m, k)` to `(m, w)`."""
+    if weights is None:
+        return gather_add(F, rows)
+    summed = np.empty((len(rows), F.shape[1]), dtype="float32")
+    for start in range(0, len(rows), _BLOCK):
+        block = slice(start, start + _BLOCK)
+        np.matmul(weights[block, None], F[rows[block]], out=summed[block, None])
+    return summed
+
+
+def _finish(
+    mixer: Mixer, folded: FoldedTables, mixed: NDArray, keys: NDArray
+) -> NDArray:
+    """Add what has no rows, take the maximum, and normalise."""
+    for i, W_column in folded.W.items():
+        values = find_distinct(keys[:, i])
+        X, _ = mixer.columns[i].embed(values.values, False)
+        mixed += values.gather(X @ W_column.T)
+    return finish(mixed, folded.norm)

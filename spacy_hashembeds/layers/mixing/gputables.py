@@ -1,0 +1,164 @@
+"""Embedding tables on a GPU: those of several layers at once, in one kernel."""
+
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from itertools import accumulate, pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from thinc.types import Floats2d, Ints1d
+
+from ...kernels.cuda import gather_rows, scatter_rows
+from ...kernels.rows import Array, Finder, Table
+from ..table import get_table, table_gradient
+from .column import Column, Weighed
+
+
+class GpuCopy:
+    """Keeps an array's copy on the GPU. Neither copied, pickled nor saved with a layer.
+
+    latest (tuple): The array that was copied last, the operations of the GPU that it
+        was copied to, and its copy.
+    """
+
+    def __init__(self) -> None:
+        # one object, so that threads never see a part of it
+        self.latest: tuple[NDArray | None, Any, Array] = (None, None, None)
+
+    def __reduce__(self) -> tuple:
+        return GpuCopy, ()
+
+    def get(self, ops: Any, source: NDArray) -> Array:
+        """Get the copy of an array, which nobody changes in place."""
+        copied, copied_to, copy = self.latest
+        if copied is not source or copied_to is not ops:
+            copy = ops.xp.asarray(source)
+            self.latest = source, ops, copy
+        return copy
+
+
+def embed_tables(
+    columns: Sequence[Column], keys: Array, is_train: bool, *, n_more: int = 0
+) -> tuple[Array, Callable[[Array], None]]:
+    """Embed columns of keys, each in its table, with dropout as the layers have it.
+
+    columns (Sequence[Column]): At most 64, all of one width, with finders.
+    keys (Array): *Shape:* `(n, columns)`, uint64, contiguous.
+    n_more (int): Columns of the output to leave for others.
+    RETURNS (tuple): The rows side by side, of shape `(n, columns * width + n_more)`,
+        float32; and what takes the gradient of this to the tables.
+    """
+    ops = columns[0].model.ops
+    finders: list[Any] = [column.get_finder() for column in columns]
+    tables = [
+        Table(ops.as_contig(get_table(column.model)), finder)
+        for column, finder in zip(columns, finders, strict=True)
+    ]
+    n_columns = sum(column.width for column in columns)
+    X = ops.alloc2f(len(keys), n_columns + n_more, zeros=False)
+    scale = _draw_dropout(columns) if is_train else None
+    slots = _split_slots(finders)
+    keys, weights, backprop_weights = _weigh_keys(columns, keys, slots)
+    pairs = gather_rows(keys, tables, X, weights=weights, scale=scale)
+
+    def backprop(dX: Array) -> None:
+        dX = ops.as_contig(dX, dtype="float32")
+        with ExitStack() as stack:
+            gradients = [
+                Table(stack.enter_context(table_gradient(column.model, "E")), finder)
+                for column, finder in zip(columns, finders, strict=True)
+            ]
+            scatter_rows(pairs, dX, gradients, weights=weights, scale=scale)
+        if weights is not None:
+            dX = dX[:, :n_columns] if scale is None else dX[:, :n_columns] * scale
+            backprop_weights(_backprop_to_weights(columns, slots, pairs, dX))
+
+    return X, backprop
+
+
+def _weigh_keys(
+    columns: Sequence[Column], keys: Array, slots: Sequence[slice]
+) -> Weighed:
+    """Weigh the rows of all tables, those of a token side by side.
+
+    RETURNS (Weighed): The keys, of the same shape; the weights, or None if all are 1.
+    """
+    if all(column.functions.weigh_keys is None for column in columns):
+        return Weighed(keys, None, lambda d_weights: None)
+    xp: Any = columns[0].model.ops.xp
+    keys = keys.copy()
+    weights: Array = xp.ones((len(keys), slots[-1].stop), dtype="float32")
+    backprops = []
+    for i, (model, functions) in enumerate(columns):
+        if functions.weigh_keys is not None:
+            found = functions.weigh_keys(model, xp.ascontiguousarray(keys[:, i]))
+            keys[:, i], weights[:, slots[i]] = found.keys, found.weights
+            backprops.append((slots[i], found.backprop))
+
+    def backprop(d_weights: Array) -> None:
+        for slots_of_table, backprop_table in backprops:
+            backprop_table(d_weights[:, slots_of_table])
+
+    return Weighed(keys, weights, backprop)
+
+
+def _backprop_to_weights(
+    columns: Sequence[Column], slots: Sequence[slice], pairs: Array, dX: Array
+) -> Array:
+    """Find the gradient of all weights: the products of rows and what they went to.
+
+    RETURNS (Array): *Shape:* `(n, rows of a token)`; 0 for tables without weights.
+    """
+    xp: Any = columns[0].model.ops.xp
+    rows = (pairs >> np.uint64(32)).astype("int64").reshape(-1, slots[-1].stop)
+    d_weights: Array = xp.zeros(rows.shape, dtype="float32")
+    width, first_row = dX.shape[1] // len(columns), 0
+    for i, (model, functions) in enumerate(columns):
+        E: Any = get_table(model)
+        if functions.weigh_keys is not None:
+            d_sums = dX[:, None, i * width : (i + 1) * width]
+            found = rows[:, slots[i]] - first_row
+            d_weights[:, slots[i]] = (E[found] * d_sums).sum(axis=2)
+        first_row += len(E)
+    return d_weights
+
+
+def _split_slots(finders: Sequence[Finder]) -> list[slice]:
+    """Say which of a token's rows are in which table."""
+    ends = accumulate((finder.num_hashes for finder in finders), initial=0)
+    return [slice(start, stop) for start, stop in pairwise(ends)]
+
+
+def embed_ids(
+    column: Column, ids: Ints1d, is_train: bool
+) -> tuple[Floats2d, Callable[[Floats2d], Ints1d]]:
+    """Embed integers of any dtype in one table: the forward pass of its layer."""
+    ops = column.model.ops
+    keys: Array = ops.as_contig(ids, dtype="uint64")
+    X, backprop_table = embed_tables([column], keys[:, None], is_train)
+
+    def backprop(dX: Floats2d) -> Ints1d:
+        backprop_table(dX)
+        return ops.alloc1i(len(ids))
+
+    return X, backprop
+
+
+def _draw_dropout(columns: Sequence[Column]) -> Array | None:
+    """Draw what each output dimension is multiplied with: Thinc's masks side by side.
+
+    With equal rates all in one, since each drawing is several kernels.
+    """
+    rates = [column.model.attrs.get("dropout_rate") or 0.0 for column in columns]
+    widths = [column.width for column in columns]
+    ops: Any = columns[0].model.ops
+    if not any(rates):
+        return None
+    if len(set(rates)) == 1:
+        return ops.get_dropout_mask((sum(widths),), rates[0])
+    masks = [
+        ops.get_dropout_mask((width,), rate) if rate else ops.alloc1f(width) + 1
+        for width, rate in zip(widths, rates, strict=True)
+    ]
+    return ops.xp.concatenate(masks)
