@@ -15,10 +15,11 @@ from thinc.api import Model, fix_random_seed
 
 from spacy_hashembeds.architectures.embedders import hash_words
 from spacy_hashembeds.architectures.embedders.character_ngrams import (
+    CHARACTER_NGRAM_SOURCE,
     CharacterNgrams,
-    NgramSource,
 )
 from spacy_hashembeds.dictionaries import NgramCounter
+from spacy_hashembeds.layers.source import Source
 
 from ._embedders import ATTRS, ROWS, Embedders, build
 
@@ -52,7 +53,7 @@ def make_hashformers(docs: Sequence[Doc]) -> Embedders:
     get_ngrams = _make_counter(docs)
     for name, (hasher, compressor) in PAIRS.items():
         models[name] = _build_pair(hasher, compressor)
-        models[name].attrs["ngram_source"] = NgramSource(get_ngrams)
+        models[name].attrs[CHARACTER_NGRAM_SOURCE] = Source(get_ngrams)
     for model in models.values():
         model.initialize(X=list(docs[:10]))
     return Embedders(models, torch={})

@@ -16,13 +16,14 @@ from spacy.training import Example
 from spacy.util import logger, registry
 from thinc.api import Model
 
-from .acceleration.blas import use_fastest_blas, use_fastest_blas_from_now_on
-from .architectures.embedders.symbol_source import (
-    SymbolSource,
-    find_symbol_waiters,
-    has_symbol_source,
+from .acceleration.blas import (
+    use_fastest_blas,
+    use_fastest_blas_from_now_on,
+    walk_layers,
 )
+from .architectures.embedders.symbol_source import SYMBOL_SOURCE
 from .checks import check_integers, check_items, check_pipeline
+from .layers.source import Source
 from .layers.symboltaker import find_symbol_takers
 from .symbols import Counts, SymbolTables, count_values, cut_symbols
 
@@ -135,8 +136,9 @@ def _let_wait(
     """
     models = [
         model
-        for model in find_waiting(nlp, find_symbol_waiters)
-        if not has_symbol_source(model, but_for_once=again)
+        for model in find_waiting(nlp, SYMBOL_SOURCE)
+        if (source := model.attrs[SYMBOL_SOURCE]).get is None
+        or (again and source.is_for_once)
     ]
     attrs = sorted({e.attrs["key"] for m in models for e in find_symbol_takers(m)})
 
@@ -150,7 +152,7 @@ def _let_wait(
         return tables
 
     for model in models:
-        model.attrs["symbol_source"] = SymbolSource(get_tables, is_for_once=True)
+        model.attrs[SYMBOL_SOURCE] = Source(get_tables)
     return models
 
 
@@ -207,24 +209,18 @@ def _warn_of_old_norms(nlp: Language) -> None:
         )
 
 
-def find_waiting(
-    nlp: Language, find: Callable[[Model], Iterable[Model]]
-) -> list[Model]:
-    """Find the layers that are to be initialised and need a corpus to be counted.
+def find_waiting(nlp: Language, source: str) -> list[Model]:
+    """Find what is to be initialised and has such a `Source`, in all components.
 
     Frozen and sourced components are disabled while others are initialised. Those that
     have no weights yet count too: `spacy pretrain` disables all components before it
     initialises one of them.
-
-    find (Callable): Finds such layers in the model of a component.
     """
-    enabled = set(nlp.pipe_names)
     return [
-        waiter
-        for name, pipe in nlp.components
-        if isinstance(model := getattr(pipe, "model", None), Model)
-        for waiter in find(model)
-        if name in enabled or not _has_weights(waiter)
+        node
+        for name, node in walk_layers(nlp)
+        if isinstance(node.attrs.get(source), Source)
+        and (name in nlp.pipe_names or not _has_weights(node))
     ]
 
 

@@ -1,22 +1,21 @@
 """The n-grams that classifiers and hashers know: counted in bounded memory."""
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 from numpy.typing import NDArray
 from spacy.language import Language
 from spacy.util import logger, minibatch
 
-from .architectures.classifiers.dictionary import (
-    NgramKind,
-    NgramSource,
-    find_ngram_waiters,
+from .architectures.classifiers.dictionary import NGRAM_SOURCE, NgramKind
+from .architectures.embedders.character_ngrams import (
+    CHARACTER_NGRAM_SOURCE,
+    CharacterNgrams,
 )
-from .architectures.embedders import character_ngrams
-from .architectures.embedders.character_ngrams import CharacterNgrams
 from .callbacks import find_waiting, read_docs
 from .checks import check_integers
+from .layers.source import Source
 
 #: How many Docs are read at a time.
 _BATCH = 256
@@ -56,17 +55,13 @@ def create_count_ngrams(
     """
     check_integers(1, max_ngrams=max_ngrams)
     check_integers(0, limit=limit)
-
-    def count_for_waiting_classifiers(nlp: Language) -> None:
-        @cache
-        def get_ngrams(kind: NgramKind) -> NDArray:
-            return _count(nlp, kind, max_ngrams, corpus, limit)
-
-        for model in find_waiting(nlp, find_ngram_waiters):
-            kind = model.attrs["ngram_source"].kind
-            model.attrs["ngram_source"] = NgramSource(kind, get_ngrams)
-
-    return count_for_waiting_classifiers
+    return partial(
+        _let_wait,
+        source=NGRAM_SOURCE,
+        corpus=corpus,
+        limit=limit,
+        max_ngrams=max_ngrams,
+    )
 
 
 def create_count_character_ngrams(
@@ -88,37 +83,34 @@ def create_count_character_ngrams(
     Source: Xue and Aletras, "HashFormers" (2022), §3.3, footnote 2.
     """
     check_integers(0, limit=limit)
-
-    def count_for_waiting_embedders(nlp: Language) -> None:
-        @cache
-        def get_ngrams(kind: CharacterNgrams) -> NDArray:
-            return _count(nlp, kind, kind.max_ngrams, corpus, limit)
-
-        for model in find_waiting(nlp, character_ngrams.find_ngram_waiters):
-            model.attrs["ngram_source"] = character_ngrams.NgramSource(get_ngrams)
-
-    return count_for_waiting_embedders
+    return partial(_let_wait, source=CHARACTER_NGRAM_SOURCE, corpus=corpus, limit=limit)
 
 
-def _count(
-    nlp: Language,
-    kind: NgramKind | CharacterNgrams,
-    max_ngrams: int,
-    corpus: str,
-    limit: int,
-) -> NDArray:
-    """Count the n-grams of a kind, and get the most frequent ones."""
-    counter = NgramCounter(max_ngrams)
-    for docs in minibatch(read_docs(nlp, corpus, limit), _BATCH):
-        counter.add(kind.read(docs))
-    ngrams = counter.get_most_frequent()
-    if len(ngrams) == 0:
-        raise ValueError(
-            f"There is not a word in the corpus '{corpus}', so there are no n-grams to "
-            "count. Does its path point to the training data?"
-        )
-    logger.info("Counted n-grams: %d are known from now on", len(ngrams))
-    return ngrams
+def _let_wait(
+    nlp: Language, *, source: str, corpus: str, limit: int, max_ngrams: int = 0
+) -> None:
+    """Have models get n-grams when they are initialised, each kind counted once.
+
+    max_ngrams (int): How many, unless the kind says it.
+    """
+
+    @cache
+    def get_ngrams(kind: NgramKind | CharacterNgrams) -> NDArray:
+        most = kind.max_ngrams if isinstance(kind, CharacterNgrams) else max_ngrams
+        counter = NgramCounter(most)
+        for docs in minibatch(read_docs(nlp, corpus, limit), _BATCH):
+            counter.add(kind.read(docs))
+        ngrams = counter.get_most_frequent()
+        if len(ngrams) == 0:
+            raise ValueError(
+                f"There is not a word in the corpus '{corpus}', so there are no "
+                "n-grams to count. Does its path point to the training data?"
+            )
+        logger.info("Counted n-grams: %d are known from now on", len(ngrams))
+        return ngrams
+
+    for model in find_waiting(nlp, source):
+        model.attrs[source] = Source(get_ngrams)
 
 
 class NgramCounter:

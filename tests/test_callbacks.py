@@ -260,6 +260,24 @@ def test_layers_of_several_components_share_one_pass(reader):
     assert reader.n_passes == 1
 
 
+def test_a_layer_that_waits_can_be_pickled_but_waits_in_vain(reader):
+    nlp = build_nlp()
+    with nlp.select_pipes(enable=[]):
+        nlp.initialize()
+    model = nlp.get_pipe("tok2vec").model
+    models = model, deepcopy(model), pickle.loads(pickle.dumps(model))
+    waiting, copied, loaded = (
+        node.attrs["symbol_source"].get
+        for one in models
+        for node in one.walk()
+        if "symbol_source" in node.attrs
+    )
+    assert waiting is not None
+    assert copied is waiting
+    assert loaded is None
+    assert not reader.n_passes
+
+
 def test_an_initialised_layer_lets_go_of_the_corpus(reader):
     """Nothing but plain functions may stay in a model that will be copied."""
     nlp = build_nlp()

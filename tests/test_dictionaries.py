@@ -1,6 +1,5 @@
 """Dictionaries of n-grams: counted, handed out, saved."""
 
-import copy
 import pickle
 import re
 import tracemalloc
@@ -15,10 +14,7 @@ from spacy.util import load_model_from_config, registry
 from thinc.api import Config
 
 from spacy_hashembeds import dictionaries
-from spacy_hashembeds.architectures.classifiers.dictionary import (
-    NgramKind,
-    NgramSource,
-)
+from spacy_hashembeds.architectures.classifiers.dictionary import NgramKind
 from spacy_hashembeds.dictionaries import (
     NgramCounter,
     create_count_character_ngrams,
@@ -130,13 +126,7 @@ def test_members_share_one_reading_and_are_forgotten_about_it(reads):
     np.testing.assert_array_equal(one, two)
     np.testing.assert_array_equal(one, three)
     for member in nlp.get_pipe("textcat").model.layers:
-        assert member.attrs["ngram_source"].get_ngrams is None
-
-
-def test_a_copy_of_a_classifier_waits_too_but_none_from_a_pickle():
-    source = NgramSource(NgramKind("LOWER", False, 2), lambda kind: None)
-    assert copy.deepcopy(source) == source
-    assert pickle.loads(pickle.dumps(source)) == NgramSource(source.kind)
+        assert member.attrs["ngram_source"].get is None
 
 
 def test_other_words_are_another_reading(reads):
@@ -316,7 +306,9 @@ def get_hashers(nlp):
 
 def get_embedder(nlp):
     model = nlp.get_pipe("tok2vec").model
-    (embedder,) = [node for node in model.walk() if "ngram_source" in node.attrs]
+    (embedder,) = [
+        node for node in model.walk() if "character_ngram_source" in node.attrs
+    ]
     return embedder
 
 
@@ -381,7 +373,7 @@ def test_counted_character_ngrams_are_saved(reads, tmp_path):
 def test_a_corpus_is_let_go_once_its_character_ngrams_are_counted(reads):
     nlp = make_tok2vec()
     nlp.initialize()
-    assert get_embedder(nlp).attrs["ngram_source"].get_ngrams is None
+    assert get_embedder(nlp).attrs["character_ngram_source"].get is None
 
 
 def test_components_that_pretraining_disables_get_character_ngrams(reads):
@@ -402,16 +394,16 @@ def test_frozen_components_keep_their_character_ngrams(reads):
         nlp.initialize()
     assert get_hashers(nlp)[0].attrs["ngrams"] is before
     assert not reads
-    assert get_embedder(nlp).attrs["ngram_source"].get_ngrams is None
+    assert get_embedder(nlp).attrs["character_ngram_source"].get is None
 
 
 def test_what_waits_for_character_ngrams_can_be_pickled(reads):
     nlp = make_tok2vec()
     with nlp.select_pipes(enable=[]):
         nlp.initialize()
-    assert get_embedder(nlp).attrs["ngram_source"].get_ngrams is not None
+    assert get_embedder(nlp).attrs["character_ngram_source"].get is not None
     loaded = pickle.loads(pickle.dumps(nlp))
-    assert get_embedder(loaded).attrs["ngram_source"].get_ngrams is None
+    assert get_embedder(loaded).attrs["character_ngram_source"].get is None
     loaded.initialize()
     assert len(get_hashers(loaded)[0].attrs["ngrams"])
 

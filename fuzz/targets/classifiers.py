@@ -12,10 +12,10 @@ from spacy.training import Example
 from thinc.api import fix_random_seed
 
 from spacy_hashembeds.architectures.classifiers.dictionary import (
+    NGRAM_SOURCE,
     NgramKind,
-    NgramSource,
-    find_ngram_waiters,
 )
+from spacy_hashembeds.layers.source import Source
 
 from ..target import Part, Target
 from . import weights
@@ -58,9 +58,9 @@ def _make(model: dict[str, Any], folder: Path) -> None:
         is_there = bool(doc.ents)
         doc.cats = {"name": float(is_there), "none": float(not is_there)}
         examples.append(Example(nlp.make_doc(doc.text), doc))
-    for waiter in find_ngram_waiters(pipe.model):
-        kind = waiter.attrs["ngram_source"].kind
-        waiter.attrs["ngram_source"] = NgramSource(kind, partial(_read, nlp))
+    for node in pipe.model.walk():
+        if NGRAM_SOURCE in node.attrs:
+            node.attrs[NGRAM_SOURCE] = Source(partial(_read, nlp))
     optimizer = nlp.initialize(lambda: examples)
     for _ in range(30):
         nlp.update(examples, sgd=optimizer)

@@ -14,15 +14,15 @@ from spacy.training import Example
 from thinc.api import fix_random_seed
 
 from spacy_hashembeds.architectures.embedders.character_ngrams import (
+    CHARACTER_NGRAM_SOURCE,
     CharacterNgrams,
-    NgramSource,
-    find_ngram_waiters,
 )
 from spacy_hashembeds.architectures.embedders.descriptions import (
     EmbedderDescription,
     get_descriptions,
 )
 from spacy_hashembeds.configuration.embedders import read_tables, write_embedder
+from spacy_hashembeds.layers.source import Source
 from spacy_hashembeds.layers.symboltaker import (
     Symbols,
     find_symbol_takers,
@@ -176,8 +176,10 @@ def _count_symbols(nlp: Language) -> None:
 
 
 def _count_ngrams(nlp: Language) -> None:
-    for waiter in find_ngram_waiters(nlp.get_pipe("tok2vec").model):  # type: ignore[attr-defined]
-        waiter.attrs["ngram_source"] = NgramSource(partial(_read_ngrams, nlp))
+    model = nlp.get_pipe("tok2vec").model  # type: ignore[attr-defined]
+    for node in model.walk():
+        if CHARACTER_NGRAM_SOURCE in node.attrs:
+            node.attrs[CHARACTER_NGRAM_SOURCE] = Source(partial(_read_ngrams, nlp))
 
 
 def _read_ngrams(nlp: Language, kind: CharacterNgrams) -> Any:

@@ -1,10 +1,6 @@
-"""The words and n-grams that classifiers read, and dictionaries of these.
-
-N-grams are counted when a classifier is initialised.
-"""
+"""The words and n-grams that classifiers read, and dictionaries of these."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -12,16 +8,20 @@ from numpy.typing import NDArray
 from spacy.attrs import IDS, IS_PUNCT, IS_SPACE
 from spacy.tokens import Doc
 from thinc.api import Model
-from thinc.types import Floats2d, Ints1d, Ragged
+from thinc.types import Ints1d, Ragged
 from thinc.util import partial
 
 from ...kernels.ngrams import hash_ngrams, sum_by_text
 from ...layers.checks import REMEDY, check_choice
 from ...layers.params import check_once
+from ...layers.source import wait_for
 from ...layers.symboltaker import Symbols, find_symbol_takers, give_symbols
 
 InT = list[Doc]
 OutT = Ragged
+
+#: The attribute with the `Source`, which gives the dictionary for a kind of n-grams.
+NGRAM_SOURCE = "ngram_source"
 
 
 class NgramKind(NamedTuple):
@@ -72,12 +72,8 @@ def read_words(
 
 
 def check_words(model: Model[InT, OutT]) -> None:
-    """Check which words are read, once that arrives.
-
-    RAISES (ValueError): If it can't be the layer's.
-    """
-    attrs = model.attrs
-    check_once(model, _check_words, attrs["attr"], attrs["include_punctuation"])
+    """Check which words are read, once that arrives."""
+    check_once(model, _check_words)
 
 
 def _check_words(model: Model) -> None:
@@ -91,56 +87,24 @@ def _check_words(model: Model) -> None:
     check_choice(model, "include_punctuation", (False, True))
 
 
-@dataclass
-class NgramSource:
-    """Where a classifier gets its dictionary from when it is initialised.
-
-    kind (NgramKind): The n-grams that it reads.
-    get_ngrams (Callable[[NgramKind], NDArray], optional): Gets those of the dictionary.
-        It is forgotten then: a trained model shall not hold on to a corpus.
-    """
-
-    kind: NgramKind
-    get_ngrams: Callable[[NgramKind], NDArray] | None = None
-
-    def __deepcopy__(self, memo: Any) -> "NgramSource":
-        return replace(self)
-
-    def __reduce__(self) -> tuple:
-        # a classifier that waits can be pickled, but waits in vain
-        return NgramSource, (self.kind,)
-
-
 def wait_for_ngrams(model: Model, kind: NgramKind) -> None:
     """Have a classifier hand a dictionary to its layers before it is initialised."""
-    model.attrs["ngram_source"] = NgramSource(kind)
-    model.init = partial(init, model.init)
+    wait_for(NGRAM_SOURCE, model, partial(_give_ngrams, kind))
 
 
-def find_ngram_waiters(model: Model) -> list[Model]:
-    """Find the classifiers anywhere inside a model that have a dictionary."""
-    nodes = model.walk()
-    return [n for n in nodes if isinstance(n.attrs.get("ngram_source"), NgramSource)]
-
-
-def init(
-    init_rest: Callable,
-    model: Model[list[Doc], Floats2d],
-    X: list[Doc] | None = None,
-    Y: Floats2d | None = None,
+def _give_ngrams(
+    kind: NgramKind,
+    model: Model,
+    get_ngrams: Callable[[NgramKind], NDArray] | None,
+    X: list[Doc] | None,
 ) -> None:
-    """Hand out the dictionary, then initialise as ever, by `init_rest`."""
-    source: NgramSource = model.attrs["ngram_source"]
-    takers = find_symbol_takers(model)
-    if source.get_ngrams is not None:
-        for layer in takers:
-            give_symbols(layer, Symbols(source.get_ngrams(source.kind)))
-        model.attrs["ngram_source"] = NgramSource(source.kind)
-    elif any(layer.attrs["symbols"] is None for layer in takers):
-        raise ValueError(
-            "HashNgramTextCat has no dictionary yet. Count the n-grams of the training "
-            "corpus, with a section [initialize.before_init] that says `@callbacks = "
-            '"spacy-hashembeds.count_ngrams.v1"`; or do without a dictionary: set '
-            "`rows` and `importance_rows` to numbers."
-        )
-    init_rest(model, X, Y)
+    for layer in find_symbol_takers(model):
+        if get_ngrams is not None:
+            give_symbols(layer, Symbols(get_ngrams(kind)))
+        elif layer.attrs["symbols"] is None:
+            raise ValueError(
+                "HashNgramTextCat has no dictionary yet. Count the n-grams of the "
+                "training corpus, with a section [initialize.before_init] that says "
+                '`@callbacks = "spacy-hashembeds.count_ngrams.v1"`; or do without a '
+                "dictionary: set `rows` and `importance_rows` to numbers."
+            )

@@ -22,6 +22,7 @@ from ...layers.md5hasher import forward as md5_forward
 from ...layers.mixing.column import Array, Backprop, Column, ColumnFunctions
 from ...layers.mixing.folding import Fold
 from ...layers.mixing.mixer import Mixer
+from ...layers.source import wait_for
 from ...layers.table import check_table
 from ...layers.tree import (
     MaxoutLayers,
@@ -30,7 +31,7 @@ from ...layers.tree import (
     expect,
     expect_maxout,
 )
-from .character_ngrams import NgramSource, give_ngrams
+from .character_ngrams import CHARACTER_NGRAM_SOURCE, give_ngrams
 from .descriptions import EmbedderDescription
 from .distinct_words import (
     TEXT_ATTRIBUTES,
@@ -118,7 +119,7 @@ def HashFormerEmbed(
             f"{len(widths)} vectors of widths {widths} can't be the output of width "
             f"{width}. Set maxout_pieces = 3, or have one attribute and no vectors."
         )
-    return Model(
+    model: Model[InT, OutT] = Model(
         NAME,
         forward,
         init=init,
@@ -126,11 +127,12 @@ def HashFormerEmbed(
         dims={"nO": width},
         attrs={
             "include_static_vectors": include_static_vectors,
-            "ngram_source": NgramSource(),
             "parts": TreeCache(),
             "fold": Fold(),
         },
     )
+    wait_for(CHARACTER_NGRAM_SOURCE, model, _give_ngrams)
+    return model
 
 
 def _check_attributes(attrs: Sequence[str]) -> list[str]:
@@ -272,6 +274,10 @@ def forward(
     return embed_tokens(model, docs, is_train, find_parts)
 
 
+def _give_ngrams(model: Model, get_ngrams: Callable | None, X: InT | None) -> None:
+    give_ngrams(find_hashers(model), get_ngrams)
+
+
 def find_hashers(model: Model[InT, OutT]) -> list[tuple[str, Model]]:
     """Find the attributes that an embedder reads, and for each its hasher."""
     return [(c.attr, c.hashing.layers[0]) for c in find_columns(model)]
@@ -290,7 +296,6 @@ def init(model: Model[InT, OutT], X: InT | None = None, Y: OutT | None = None) -
     if X and model.attrs["include_static_vectors"]:
         get_vectors_width(X[0].vocab)
     inputs, *mixers = model.layers
-    give_ngrams(model, find_hashers(model))
     inputs.initialize(X=X)
     for mixer in mixers:
         # not by what comes from Docs: they may be without tokens

@@ -11,9 +11,7 @@ from spacy_hashembeds.architectures.embedders.multi_fewer_hash_embed import (
 from spacy_hashembeds.architectures.embedders.multi_weighted_hash_embed import (
     MultiWeightedHashEmbed,
 )
-from spacy_hashembeds.architectures.embedders.symbol_source import (
-    find_symbol_waiters,
-)
+from spacy_hashembeds.architectures.embedders.symbol_source import SYMBOL_SOURCE
 from spacy_hashembeds.symbols import count_values, cut_symbols, save_symbols
 
 from ...toy_embedders import ATTRS, assert_close, get_nodes, make_docs, make_vocab
@@ -63,8 +61,8 @@ def test_symbols_come_from_a_file(docs, tmp_path):
 
 
 def test_it_waits_for_symbols_only_where_weights_are_not_hashed():
-    assert find_symbol_waiters(resolve())
-    assert not find_symbol_waiters(resolve(importance_rows=[50, 30, 20]))
+    assert SYMBOL_SOURCE in resolve().attrs
+    assert SYMBOL_SOURCE not in resolve(importance_rows=[50, 30, 20]).attrs
     with pytest.raises(ValueError, match=r"no symbols for NORM yet.*count_symbols"):
         resolve().initialize(X=make_docs(make_vocab()))
 
