@@ -18,33 +18,24 @@ from thinc.types import Floats2d
 from ...layers.checks import check_choice, check_integer, check_number, check_param
 from ...layers.params import check_once
 
-InT = list[Doc]
-OutT = Floats2d
-
 #: The bias of a label that is added to a softmax: it begins with next to no share of
 #: the scores. spaCy's own models have -5000, from where no training brings it back.
 UNLIKELY = -10.0
-
-_SETTINGS = ("softmax_temperature", "softmax_normalize")
 
 
 def score_labels(
     nO: int | None, *, exclusive_classes: bool
 ) -> Model[Floats2d, Floats2d]:
-    """Score labels: a softmax where they exclude each other, else a logistic each.
-
-    The softmax begins with random weights. With zeros, as in `spacy.TextCatReduce.v1`,
-    nothing below would get a gradient at first.
-    """
+    """Score labels: a softmax where they exclude each other, else a logistic each."""
     if exclusive_classes:
+        # with zeros, as in `spacy.TextCatReduce.v1`, nothing below gets a gradient
         softmax: Model[Floats2d, Floats2d] = Softmax(nO, init_W=glorot_uniform_init)
         return _let_grow(softmax, b=UNLIKELY)
-    linear: Model[Floats2d, Floats2d] = Linear(nO)
-    return chain(_let_grow(linear), Logistic())
+    linear: Model[Floats2d, Floats2d] = _let_grow(Linear(nO))
+    return chain(linear, Logistic())
 
 
 def _let_grow(layer: Model, **fill_defaults: float) -> Model:
-    """Have a layer resized for new labels, whose parameters begin with a default."""
     resize = partial(resize_linear_weighted, fill_defaults=fill_defaults)
     return resizable(layer, resize_layer=resize)
 
@@ -72,21 +63,18 @@ def _find_resizable(model: Model) -> list[Model]:
     return [node for node in model.walk() if "resize_layer" in node.attrs]
 
 
-def check_dense(model: Model[InT, OutT]) -> None:
+def check_dense(model: Model[list[Doc], Any]) -> None:
     """Have a chain check its dense layers when their weights arrive."""
     model.replace_callbacks(forward, init=model.init)
 
 
 def forward(
-    model: Model[InT, OutT], docs: InT, is_train: bool
-) -> tuple[OutT, Callable[[OutT], InT]]:
+    model: Model[list[Doc], Any], docs: list[Doc], is_train: bool
+) -> tuple[Any, Callable[[Any], list[Doc]]]:
     # each time anew: a layer that grows is another one
     for node in model.walk():
-        if node._func in (linear_forward, relu_forward):
-            check_once(node, _check_dense, *_get_dims(node))
-        elif node._func is softmax_forward:
-            settings = [node.attrs[name] for name in _SETTINGS]
-            check_once(node, _check_softmax, *_get_dims(node), *settings)
+        if node._func in (linear_forward, relu_forward, softmax_forward):
+            check_once(node, _check_dense)
     for layer in model.layers:
         if layer._func is with_array_forward:
             check_integer(layer, "pad", 0, 0)
@@ -94,16 +82,11 @@ def forward(
 
 
 def _check_dense(model: Model) -> None:
-    check_param(model, "W", _get_dims(model))
+    # None where the layer was never initialised
+    nO: Any = model.maybe_get_dim("nO")
+    nI: Any = model.maybe_get_dim("nI")
+    check_param(model, "W", (nO, nI))
     check_param(model, "b", (model.get_dim("nO"),))
-
-
-def _check_softmax(model: Model) -> None:
-    _check_dense(model)
-    check_number(model, "softmax_temperature", 0.001, 1000)
-    check_choice(model, "softmax_normalize", (True,))
-
-
-def _get_dims(model: Model) -> tuple[Any, Any]:
-    """Get the sizes; None where the layer was never initialised."""
-    return model.maybe_get_dim("nO"), model.maybe_get_dim("nI")
+    if model._func is softmax_forward:
+        check_number(model, "softmax_temperature", 0.001, 1000)
+        check_choice(model, "softmax_normalize", (True,))

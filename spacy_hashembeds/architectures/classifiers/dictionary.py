@@ -25,12 +25,9 @@ NGRAM_SOURCE = "ngram_source"
 
 
 class NgramKind(NamedTuple):
-    """What n-grams a classifier reads: those of the same kind are counted once.
+    """What n-grams a classifier reads, of words: each kind is counted once.
 
-    attr (str): The token attribute that stands for a word.
-    include_punctuation (bool): Whether tokens of punctuation and of white space count
-        as words too.
-    ngram_size (int): How many words an n-gram has at most.
+    include_punctuation (bool): Whether tokens of punctuation and white space are words.
     """
 
     attr: str
@@ -45,10 +42,7 @@ class NgramKind(NamedTuple):
 
 
 def extract_words(attr: str, *, include_punctuation: bool) -> Model[InT, OutT]:
-    """Read the words of Docs: see `NgramKind`.
-
-    *Output:* a ragged array of shape `(words,)`, uint64, in the processor's memory.
-    """
+    """Read the words of Docs. *Output:* `(words,)`, uint64, on the CPU."""
     return Model(
         "extract_words",
         read_words,

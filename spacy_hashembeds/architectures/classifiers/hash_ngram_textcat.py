@@ -6,7 +6,7 @@ from thinc.api import Model, Relu, chain
 from thinc.initializers import uniform_init
 from thinc.types import Floats2d
 
-from ...checks import MAX_ROWS, MAX_WIDTH, check_attributes, check_integers
+from ...checks import MAX_DEPTH, MAX_ROWS, MAX_WIDTH, check_attributes, check_integers
 from ...hashing.murmur import MAX_HASHES
 from ...kernels.ngrams import MAX_NGRAM_SIZE, MAX_SNIPPET
 from ...layers.batchnorm import BatchNorm
@@ -20,8 +20,9 @@ from .dictionary import NgramKind, extract_words, wait_for_ngrams
 #: What the layers that take symbols say theirs are.
 KEY = "n-grams"
 
-#: The most hidden layers.
-MAX_HIDDEN = 100
+#: N-grams that training has not shown must not matter: with no weights to say so, their
+#: rows have to begin near zero.
+_start_small = partial(uniform_init, lo=-0.01, hi=0.01)
 
 
 def HashNgramTextCat(
@@ -89,7 +90,7 @@ def HashNgramTextCat(
     check_integers(1, MAX_NGRAM_SIZE, ngram_size=ngram_size)
     check_integers(1, MAX_WIDTH, width=width, hidden_width=hidden_width)
     check_integers(1, MAX_COMPONENTS, num_hashes=num_hashes)
-    check_integers(0, MAX_HIDDEN, hidden_layers=hidden_layers)
+    check_integers(0, MAX_DEPTH, hidden_layers=hidden_layers)
     check_integers(1, MAX_SNIPPET, min_snippet=min_snippet)
     check_integers(0, 2**32 - 1, seed=seed)
     if max_snippet is not None:
@@ -105,10 +106,14 @@ def HashNgramTextCat(
     ngrams: Model = sum_ngrams(
         embed, ngram_size=ngram_size, shortest=min_snippet, longest=max_snippet
     )
+    hidden: list[Model] = [BatchNorm(width)] if hidden_layers else []
+    for i in range(hidden_layers):
+        nI = hidden_width if i else width
+        hidden += [Relu(hidden_width, nI), BatchNorm(hidden_width)]
     model: Any = chain(
         extract_words(attr, include_punctuation=include_punctuation),
         ngrams,
-        *_make_hidden(width, hidden_layers, hidden_width),
+        *hidden,
         score_labels(nO, exclusive_classes=exclusive_classes),
     )
     check_dense(model)
@@ -144,17 +149,3 @@ def _embed_ngrams(
     return WeightedHashEmbed(
         width, rows, nK=importance_rows, num_hashes=num_hashes, seed=seed, key=KEY
     )
-
-
-#: N-grams that training has not shown must not matter: with no weights to say so, their
-#: rows have to begin near zero.
-_start_small = partial(uniform_init, lo=-0.01, hi=0.01)
-
-
-def _make_hidden(width: int, depth: int, hidden_width: int) -> list[Model]:
-    """Make dense layers, with batch normalisation before and after each."""
-    layers: list[Model] = [BatchNorm(width)] if depth else []
-    for i in range(depth):
-        nI = hidden_width if i else width
-        layers += [Relu(hidden_width, nI), BatchNorm(hidden_width)]
-    return layers

@@ -45,17 +45,13 @@ def TextCatVotingEnsemble(
         )
     check_integers(len(members), MAX_MODELS, num_models=num_models)
     voters = [members[i % len(members)].copy() for i in range(num_models)]
-    _choose_seeds(voters)
-    model: Any = soft_voting(*voters)
-    exclusive_classes = not members[0].attrs["multi_label"]
-    return offer_labels(model, None, exclusive_classes=exclusive_classes)
-
-
-def _choose_seeds(voters: list[Model]) -> None:
-    """Give each a hash seed that none before it has, nearest to its own."""
+    # each gets a hash seed that none before it has, nearest to its own
     taken: set[int] = set()
     for node in (node for voter in voters for node in voter.walk()):
         for name in _SEEDS & node.attrs.keys():
             while node.attrs[name] in taken:
                 node.attrs[name] = (node.attrs[name] + 1) % 2**32
             taken.add(node.attrs[name])
+    model: Any = soft_voting(*voters)
+    exclusive_classes = not members[0].attrs["multi_label"]
+    return offer_labels(model, None, exclusive_classes=exclusive_classes)

@@ -75,9 +75,13 @@ def CharCNNEmbed(
     if width is not None:
         check_integers(1, MAX_WIDTH, width=width)
         mixer = Maxout(width, nP=maxout_pieces, normalize=True)
-    layers = _combine(features, word, mixer)
-    dims = {"nO": width}
-    return Model("char_cnn_embed", forward, init=init, layers=layers, dims=dims)
+    return Model(
+        "char_cnn_embed",
+        forward,
+        init=init,
+        layers=_combine(features, word, mixer),
+        dims={"nO": width},
+    )
 
 
 def _combine(
@@ -87,8 +91,8 @@ def _combine(
 ) -> list[Model]:
     """Put the features and the vectors of `word` side by side, and mix them if asked.
 
-    Without `word`, each distinct word is mixed once. `find_word` and `find_mixer` go by
-    the number of layers: a copy, as `replace_listeners` makes it, has no references.
+    `find_word` and `find_mixer` go by the number of layers: a copy, as
+    `replace_listeners` makes it, has no references.
     """
     if mixer is None:
         words = with_distinct_words(features)

@@ -77,15 +77,10 @@ def list_names() -> list[str]:
 
 
 def get_descriptions() -> list[EmbedderDescription]:
-    """Get the descriptions of all embedders, in the order of their names."""
     return [description for _, description in sorted(EMBEDDERS.get_all().items())]
 
 
 def get_description(name: str) -> EmbedderDescription:
-    """Get the description of an embedder by its name.
-
-    RAISES (ValueError): If there is none.
-    """
     found = {description.name: description for description in get_descriptions()}
     if name not in found:
         raise ValueError(
@@ -96,7 +91,6 @@ def get_description(name: str) -> EmbedderDescription:
 
 
 def find_description(architecture: str) -> EmbedderDescription | None:
-    """Find the description of the embedder that is registered under a name."""
     found = (d for d in get_descriptions() if d.is_named(architecture))
     return next(found, None)
 

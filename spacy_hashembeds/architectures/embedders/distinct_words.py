@@ -1,7 +1,4 @@
-"""The distinct words of a batch, and layers that run once for each of them.
-
-Words are embedded by their texts, and by the vectors of the vocab.
-"""
+"""The distinct words of a batch, and layers that run once for each of them."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -23,13 +20,10 @@ from .static_vectors import get_key_attr, get_vectors, get_vectors_width
 
 
 class Words(NamedTuple):
-    """Distinct words.
+    """Distinct words, and the vocabs of their Docs: more than one in mixed batches.
 
-    vocabs (Sequence[Vocab]): Those of the Docs: one, but for batches of several
-        pipelines'.
     keys (NDArray): In the first column what their texts are found by, and in the last,
-        which may be the same, what their vectors are found by. *Shape:* `(m, 1)` or
-        `(m, 2)`, uint64.
+        which may be the same, their vectors. *Shape:* `(m, 1)` or `(m, 2)`, uint64.
     """
 
     vocabs: Sequence[Vocab]
@@ -41,10 +35,7 @@ class Words(NamedTuple):
         return next(iter(self.vocabs), None)
 
     def read_texts(self) -> list[str]:
-        """Read the texts of the words.
-
-        RAISES (ValueError): If no vocab has the text of one.
-        """
+        """Read the texts of the words."""
         keys = self.keys[:, 0].tolist()
         try:
             if len(self.vocabs) == 1:
@@ -76,10 +67,9 @@ def with_distinct_words(
 ) -> Model[InT, OutT]:
     """Run a layer once for each distinct word of a batch, and share out what it gives.
 
-    layer (Model): Maps words to vectors of shape `(m, nO)`. It may be initialised with
-        no words.
-    attr (str, optional): What stands for a word, one of `TEXT_ATTRIBUTES`, e.g. "NORM".
-        By default its text, and with it what its vector is found by.
+    layer (Model): Maps `m` words to vectors, `(m, nO)`. May be initialised with none.
+    attr (str, optional): What stands for a word, one of `TEXT_ATTRIBUTES`. By default
+        its text, and with it what its vector is found by.
     """
     return Model(
         f"with_distinct_words({layer.name})",
@@ -122,12 +112,10 @@ def init(model: Model[InT, OutT], X: InT | None = None, Y: OutT | None = None) -
 
 
 def find_vocabs(docs: Sequence[Doc]) -> list[Vocab]:
-    """Find the vocabs of Docs: see `Words`."""
     return list({id(doc.vocab): doc.vocab for doc in docs}.values())
 
 
 def _find_distinct(model: Model[InT, OutT], docs: Sequence[Doc]) -> Distinct:
-    """Find the keys of the distinct words: see `Words`."""
     attrs: list[int | str] = [ORTH]
     if "attr" in model.attrs:
         attrs = [get_attribute(model)]
@@ -145,12 +133,8 @@ def read_keys(docs: Sequence[Doc], attrs: Sequence[int | str]) -> NDArray:
 
 
 def get_attribute(model: Model[InT, OutT]) -> int:
-    """Get the ID of the attribute that stands for a word.
-
-    RAISES (ValueError): If it is none that is text.
-    """
-    check = partial(check_choice, name="attr", known=TEXT_ATTRIBUTES)
-    check_once(model, check, model.attrs["attr"])
+    """Get the ID of the attribute that stands for a word, once checked."""
+    check_once(model, partial(check_choice, name="attr", known=TEXT_ATTRIBUTES))
     return IDS[model.attrs["attr"]]
 
 
@@ -166,11 +150,7 @@ def _read(
 
 
 def word_vectors() -> Model[Words, Floats2d]:
-    """Give words the vectors of the vocab as they are, which are never trained.
-
-    *Output shape:* `(m, nO)`, float32, where `nO` is the width of the vectors; zeros
-    for words without one.
-    """
+    """Give words the vectors of the vocab as they are, or zeros: never trained."""
     return Model("word_vectors", _look_up, init=_init_vectors, dims={"nO": None})
 
 

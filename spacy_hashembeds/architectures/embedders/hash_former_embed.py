@@ -136,7 +136,6 @@ def HashFormerEmbed(
 
 
 def _check_attributes(attrs: Sequence[str]) -> list[str]:
-    """Check that attributes are there once each, and text, and get their names."""
     names = check_attributes(attrs)
     for name in names:
         if name not in TEXT_ATTRIBUTES:
@@ -152,7 +151,6 @@ def _check_attributes(attrs: Sequence[str]) -> list[str]:
 
 
 def _check_blocks(names: Sequence[str], **arguments: Mapping[str, Model]) -> None:
-    """Check that arguments have a layer for each attribute."""
     for argument, blocks in arguments.items():
         check_types(Mapping, "a block for each of 'attrs'", **{argument: blocks})
         if set(blocks) != set(names):
@@ -203,12 +201,7 @@ def _build_column(
 
 
 class WordColumn(NamedTuple):
-    """The layers that embed an attribute.
-
-    words (Model): What runs the others once for each distinct word.
-    hashing (Model): The hasher, and codes that it gave lately.
-    compressor (Model): What makes vectors of codes.
-    """
+    """The layers that embed an attribute: `words` runs the others, once for each."""
 
     words: Model
     hashing: Model
@@ -243,12 +236,7 @@ class WordColumn(NamedTuple):
 
 
 class Parts(NamedTuple):
-    """The layers of the tree.
-
-    columns (list[WordColumn]): For each attribute what embeds it.
-    vectors (Model, optional): spaCy's StaticVectors.
-    maxout (MaxoutLayers): Mixes their vectors.
-    """
+    """The layers of the tree. `vectors` is spaCy's StaticVectors."""
 
     columns: list[WordColumn]
     vectors: Model | None
@@ -284,10 +272,8 @@ def find_hashers(model: Model[InT, OutT]) -> list[tuple[str, Model]]:
 
 
 def find_columns(model: Model[InT, OutT]) -> list[WordColumn]:
-    """Find what embeds each attribute of an embedder.
-
-    By places in the tree, wrapped or not: copies of a model have no references.
-    """
+    """Find what embeds each attribute of an embedder."""
+    # by places in the tree, wrapped or not: copies of a model have no references
     words = [n for n in model.walk() if "attr" in n.attrs]
     return [WordColumn(n, *n.layers[0].layers) for n in words]
 
@@ -303,11 +289,7 @@ def init(model: Model[InT, OutT], X: InT | None = None, Y: OutT | None = None) -
 
 
 def find_parts(model: Model[InT, OutT]) -> Parts:
-    """Find the layers in the tree.
-
-    RAISES (UnexpectedNodeError): If a node is not as `HashFormerEmbed` made it, or
-        nothing mixes.
-    """
+    """Find the layers. UnexpectedNodeError: if a node is another, or nothing mixes."""
     if len(model.layers) != 2:
         raise UnexpectedNodeError(model.name)
     embed, mixing = model.layers

@@ -20,13 +20,8 @@ OutT = Floats2d | Ints2d
 def hash_words(hasher: Model[Sequence[str], NDArray]) -> Model[InT, OutT]:
     """Hash distinct words, but for those whose codes are kept from before.
 
-    hasher (Model): Turns texts into codes, as `layers/hasher.py` says: rows if it knows
-        by now how many there are, and bits if not.
-
-    *Input:* `m` words. *Output:* bits of shape `(m, bits)`, float32, each 0 or 1; or,
-        if the hasher gives them, rows of shape `(m, 1)`, uint32.
-    RAISES (ValueError): If weights that were loaded have the hasher give the other kind
-        of codes, or rows of another table.
+    *Output:* bits, each 0 or 1, `(m, bits)`, float32; or, where the hasher knows by now
+    how many rows there are, rows, `(m, 1)`, uint32: see `layers/hasher.py`.
     """
     nV = hasher.maybe_get_dim("nV")
     return Model(

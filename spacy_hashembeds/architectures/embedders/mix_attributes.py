@@ -57,12 +57,7 @@ OutT = list[Floats2d]
 
 
 class Parts(NamedTuple):
-    """The layers of the tree.
-
-    extractor (Model): Reads the attributes.
-    mixer (Mixer): Embeds a column of them each, and mixes their vectors.
-    vectors (Model, optional): spaCy's StaticVectors.
-    """
+    """The layers of the tree. `vectors` is spaCy's StaticVectors."""
 
     extractor: Model
     mixer: Mixer
@@ -93,16 +88,8 @@ def mix_attributes(
 ) -> Model[InT, OutT]:
     """Embed several attributes of each token and mix them to one vector.
 
-    attrs (Sequence[str]): The attributes, a column of features each.
     tables (Sequence[Model]): For each attribute the layer that embeds its column.
-    width (int): The width of the projected vectors and of the output.
-    maxout_pieces (int): Linear pieces of the Maxout layer.
-    dropout (float, optional): Dropout after the Maxout layer, none at all if None.
-    include_static_vectors (bool): Whether to mix in the vectors of the vocab,
-        projected to the width.
-
-    *Input:* `n` Docs. *Output:* for each a float32 array of shape `(tokens, width)`.
-    RAISES (ValueError): If `width`, `maxout_pieces` or `dropout` is out of range.
+    *Output:* for each Doc a float32 array of shape `(tokens, width)`.
     """
     check_integers(1, MAX_WIDTH, width=width, maxout_pieces=maxout_pieces)
     check_dropout(dropout)
@@ -148,9 +135,6 @@ def embed_tokens(
 
     Where somebody has wrapped or replaced a layer, or there are no kernels, layers run
     one after the other, as in spaCy's `MultiHashEmbed`.
-
-    model (Model): An embedder with the attributes "fold" and "parts".
-    find (Callable[[Model], Any]): Finds the layers in its tree: see `Parts`.
     """
     if not any(len(doc) for doc in docs):
         # Thinc's Maxout and LayerNorm can't backpropagate through zero rows.
@@ -183,11 +167,7 @@ def init(model: Model[InT, OutT], X: InT | None = None, Y: OutT | None = None) -
 
 
 def find_parts(model: Model[InT, OutT]) -> Parts:
-    """Find the layers in the tree.
-
-    RAISES (UnexpectedNodeError): If a node is not as `mix_attributes` made it.
-    RAISES (ValueError): If the attributes that are read can't be the layer's.
-    """
+    """Find the layers. UnexpectedNodeError: if a node is not as it was built."""
     if len(model.layers) not in (3, 5):
         raise UnexpectedNodeError(model.name)
     *inputs, mixer, to_list = model.layers
@@ -221,10 +201,7 @@ def _expect_columns(model: Model[Ragged, Ragged]) -> list[Column]:
 
 
 def check_columns(extractor: Model, n_columns: int) -> None:
-    """Check that spaCy's FeatureExtractor reads so many attributes, all of them known.
-
-    RAISES (ValueError): If it doesn't.
-    """
+    """Check that spaCy's FeatureExtractor reads so many attributes, all known."""
     attrs = extractor.attrs["columns"]
     is_list = isinstance(attrs, list) and len(attrs) == n_columns
     if not is_list or not all(map(_is_attribute, attrs)):

@@ -23,16 +23,12 @@ def make_column(model: Model, vocab: Vocab) -> Column:
 def embed_vectors(
     vocab: Vocab, model: Model, keys: Array, is_train: bool
 ) -> tuple[Array, Callable[[Array], None]]:
-    """Do what spaCy's StaticVectors layer does, for distinct keys instead of Docs.
+    """Do what spaCy's StaticVectors does, for distinct keys, `(m,)`, instead of Docs.
 
-    model (Model): The StaticVectors layer, whose weights are used.
-    keys (Array): The values of `get_key_attr`. *Shape:* `(m,)`, uint64.
-    RAISES (RuntimeError): If the vectors can't be used or have another width than in
-        training, as spaCy does.
-    RETURNS (tuple): The projected vectors, of shape `(m, nO)`, zero where there is no
-        vector; and what takes their gradient back to the weights.
+    RETURNS (tuple): The projected vectors, `(m, nO)`, zero where there is none, and
+        what takes their gradient back to the weights.
     """
-    check_once(model, _check_weights, model.get_dim("nO"), model.get_dim("nM"))
+    check_once(model, _check_weights)
     W: Any = peek(model, "W")
     V, is_missing = get_vectors(model.ops, vocab, keys)
     if V.shape[1] != W.shape[1]:
@@ -71,10 +67,7 @@ def get_vectors_width(vocab: Vocab) -> int:
 
 
 def get_vectors(ops: Ops, vocab: Vocab, keys: Array) -> tuple[Array, Array]:
-    """Get the vectors of keys, and whether each is missing, as arrays of the ops.
-
-    RAISES (ValueError): If a key has a row that the vectors have not.
-    """
+    """Get the vectors of keys, and whether each is missing, as arrays of the ops."""
     vectors: Any = vocab.vectors
     keys = ops.to_numpy(keys)
     if isinstance(vectors, Vectors) and vectors.mode == Mode.default:

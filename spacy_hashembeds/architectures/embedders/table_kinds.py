@@ -18,10 +18,6 @@ class Table:
 
     A kind of them is a class with a name, `kind`, with `read` and `find_code`, and what
     differs of the rest.
-
-    attr (str): The attribute.
-    rows (int): Its rows.
-    width (int): Their width.
     """
 
     kind: ClassVar[str]
@@ -54,11 +50,7 @@ class Table:
 
 @dataclass(frozen=True, kw_only=True)
 class HashTable(Table):
-    """A table whose rows are chosen by hashing.
-
-    num_hashes (int): How many rows each value gets.
-    seed (int): Of the hash function.
-    """
+    """A table in which each value gets `num_hashes` rows by hashing."""
 
     kind = "hash"
 
@@ -83,10 +75,10 @@ class HashTable(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class LookupTable(Table):
-    """A table with a row for each known symbol, and one for all others.
+    """A table with a row for each known symbol, and row 0 for all others.
 
-    symbols (NDArray, optional): The symbols in ascending order, None if the table has
-        not got them yet. *Shape:* `(n,)`, uint64.
+    symbols (NDArray, optional): In ascending order, None if the table has not got them
+        yet. *Shape:* `(n,)`, uint64.
     """
 
     kind = "lookup"
@@ -100,11 +92,11 @@ class LookupTable(Table):
 
     @classmethod
     def make(cls, attr: str, width: int, symbols: NDArray | None) -> Self:
-        """Make a table with rows for symbols: see `LookupTable`."""
+        """Make a table with rows for symbols."""
         return cls(attr=attr, rows=_count_rows(symbols), width=width, symbols=symbols)
 
     def find_code(self, values: NDArray) -> NDArray:
-        """Number the rows of values, unknown ones 0. *Shape:* `(n, 1)`, uint64."""
+        """Find the rows of values. *Shape:* `(n, 1)`, uint64."""
         return _look_up(values, self.symbols, unk=0)
 
 
@@ -112,10 +104,9 @@ class LookupTable(Table):
 class WeightedTable(Table):
     """A table of component vectors chosen by hashing, and one of weights for them.
 
-    Its rows and their width are those of component vectors.
+    `rows` and `width` are those of component vectors, of which each value gets
+    `num_hashes`, and as many weights.
 
-    num_hashes (int): How many component vectors each value gets, and how many weights.
-    seed (int): Of the hash function.
     same_hash (bool): Whether the row of weights chooses the component vectors too.
     hashed_weights (int, optional): Rows of weights, if they are chosen by hashing. None
         if symbols have a row each, and all other values one.
@@ -158,10 +149,7 @@ class WeightedTable(Table):
         }
 
     def find_code(self, values: NDArray) -> NDArray:
-        """Find the component vectors of values, and their rows of weights, the last.
-
-        RETURNS (NDArray): *Shape:* `(n, num_hashes + 1)`, uint64.
-        """
+        """Find the component vectors of values, and their rows of weights, the last."""
         if self.hashed_weights is None:
             weights = _look_up(values, self.symbols, unk=0)
         else:
@@ -182,11 +170,8 @@ class WeightedTable(Table):
 class HybridTable(Table):
     """A table with a row for each frequent symbol, and hashed rows for all others.
 
-    As long as it has no symbols, its rows are the most that it may have.
-
-    num_hashes (int): How many rows each value gets that is not frequent.
-    seed (int): Of the hash function.
-    symbols (NDArray, optional): The frequent symbols, as those of a `LookupTable`.
+    As long as it has no symbols, its rows are the most that it may have. `symbols` are
+    the frequent ones, as those of a `LookupTable`.
     """
 
     kind = "hybrid"
@@ -225,10 +210,7 @@ class HybridTable(Table):
         return is_hashed
 
     def find_code(self, values: NDArray) -> NDArray:
-        """Find the rows of values, and of those with a row of their own no others.
-
-        RETURNS (NDArray): *Shape:* `(n, num_hashes)`, uint64. `rows` stands for none.
-        """
+        """Find the rows of values. Those with their own have `rows` for all others."""
         n_own = self.own_rows
         code = _hash(values, self.rows - n_own, self.num_hashes, self.seed)
         code += np.uint64(n_own)
@@ -240,7 +222,6 @@ class HybridTable(Table):
 
 
 def _hash(values: NDArray, rows: int, num_hashes: int, seed: int) -> NDArray:
-    """Find the rows of each value, as `HashEmbed` does, in the order of the hashes."""
     found = find_rows(NUMPY_OPS, values, seed=seed, num_hashes=num_hashes, rows=rows)
     code: NDArray = found.astype("uint64")
     return code

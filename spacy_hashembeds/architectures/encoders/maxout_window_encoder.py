@@ -87,7 +87,7 @@ def _forward_cpu(
     # so many rows of zeros between Docs that none sees another
     needed = sum(layers.window_size for layers in convolutions)
     check = partial(check_integer, name="pad", minimum=needed, maximum=2**16)
-    check_once(model, check, pad, needed)
+    check_once(model, check, needed)
     lengths = np.array(sizes)
     X: Any = np.ascontiguousarray(
         model.ops.flatten(cast(Any, Xs), dtype="float32", pad=pad)
@@ -119,10 +119,7 @@ def _forward_cpu(
 
 
 def find_convolutions(model: Model) -> list[Convolution]:
-    """Find the layers in the tree.
-
-    RAISES (UnexpectedNodeError): If a node is not as spaCy makes it.
-    """
+    """Find the layers. UnexpectedNodeError: if a node is not as spaCy makes it."""
     (stack,) = model.layers
     # Thinc clones nothing where the depth is 1
     is_single = stack._func is residual_forward

@@ -17,10 +17,7 @@ _LSTMS = (bilstm.forward, bilstm.forward_crossed)
 
 
 def find_layer(nlp: Language) -> Model:
-    """Find the layer that gives the output of a pipeline's BiLSTM encoder.
-
-    RAISES (ValueError): If there is none, or more than one.
-    """
+    """Find the layer that gives the output of a pipeline's one BiLSTM encoder."""
     layers = [
         layer
         for _, component in nlp.pipeline
@@ -52,12 +49,10 @@ def _find_layers(model: Any) -> list[Model]:
 
 
 def find_parts(layer: Model) -> dict[str, slice]:
-    """Say which columns of the output belong to which part.
+    """Say which columns of the output of a layer from `find_layer` are which part.
 
-    layer (Model): From `find_layer`.
-    RETURNS (dict[str, slice]): By the name of the part: with attention "H", the hidden
-        states, "C", what all heads find, and "C1", "C2" and so on, what each one finds;
-        else the "forward" and the "backward" hidden states.
+    With attention "H" are the hidden states, "C" what all heads find, and "C1", "C2"
+    and so on what each one finds; else there are "forward" and "backward" states.
     """
     nO = layer.get_dim("nO")
     if layer._func in _LSTMS:
@@ -74,7 +69,6 @@ def find_attending(nlp: Language) -> dict[str, Model]:
     """Find each `spacy.Tok2Vec.v2` whose encoder attends, by its component's name.
 
     If a component has several, the others have a number from 2 on behind its name.
-    Those that listen to another component are not among them.
     """
     found = {}
     for name, component in nlp.pipeline:
@@ -86,10 +80,7 @@ def find_attending(nlp: Language) -> dict[str, Model]:
 
 
 def _attends(node: Model) -> bool:
-    """Tell whether this is a tok2vec that ends with attention.
-
-    By its layers: a copy, as `replace_listeners` makes it, has no references.
-    """
+    # by its layers: a copy, as `replace_listeners` makes it, has no references
     if node._func is not chain_forward:
         return False
     layers = node.layers[-1].layers
@@ -99,11 +90,9 @@ def _attends(node: Model) -> bool:
 def read_attention(tok2vec: Model, docs: Sequence[Doc]) -> list[NDArray[np.float32]]:
     """Find how much each head of each token takes of each token of its Doc.
 
-    tok2vec (Model): One that `find_attending` has found.
-    docs (Sequence[Doc]): The Docs, as they are before the component annotates them.
-    RETURNS (list[ndarray]): For each Doc the weights of §3.6 of the paper, shape
-        `(num_heads, tokens, tokens)`, float32. They are 0 to 1, and the last dimension
-        sums up to 1.
+    docs (Sequence[Doc]): As they are before the component annotates them.
+    RETURNS (list[ndarray]): For each Doc the weights of §3.6 of the paper, of which the
+        last dimension sums up to 1. *Shape:* `(num_heads, tokens, tokens)`.
     """
     *embed, encode = tok2vec.layers
     *below, attention = encode.layers

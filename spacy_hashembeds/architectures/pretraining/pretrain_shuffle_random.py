@@ -16,7 +16,6 @@ from ...layers.loss import get_cross_entropy
 from ...layers.params import check_once
 
 InT = list[Doc]
-#: Of all tokens of a batch, the probabilities of the classes, and the right ones.
 OutT = tuple[Floats2d, NDArray]
 
 
@@ -67,11 +66,10 @@ def PretrainShuffleRandom(
 def shuffle_random(
     tok2vec: Model[InT, list[Floats2d] | Floats2d], *, shuffle: float, random: float
 ) -> Model[InT, OutT]:
-    """Replace words of Docs in training, and classify their tokens.
+    """Replace words of Docs, in training alone, and classify their tokens.
 
-    *Output:* the probabilities, float32 of shape `(n, 3)`, and the classes, integers of
-        shape `(n,)`, for the `n` tokens of all Docs. Where it is not trained, all words
-        are left in their places.
+    *Output:* for the `n` tokens of all Docs the probabilities of the classes, float32
+    of shape `(n, 3)`, and the right ones, integers of shape `(n,)`.
     """
     # with weights of zero: what is below gets its first gradient in the second step
     softmax = Softmax(len(CLASSES))
@@ -89,7 +87,7 @@ def forward(
     model: Model[InT, OutT], docs: InT, is_train: bool
 ) -> tuple[OutT, Callable[[Floats2d], InT]]:
     shares = {name: model.attrs[name] for name in ("shuffle", "random")}
-    check_once(model, _check_shares, *shares.values())
+    check_once(model, _check_shares)
     tok2vec, output = model.layers
     lengths: Any = np.array([len(doc) for doc in docs], dtype="int32")
     labels = np.full(lengths.sum(), INTACT)
@@ -118,10 +116,9 @@ def init(model: Model[InT, OutT], X: InT | None = None, Y: OutT | None = None) -
 
 
 def get_loss(ops: Ops, docs: InT, predictions: OutT) -> tuple[float, Floats2d]:
-    """Sum up the cross-entropy of tokens, and find the gradient of its mean.
+    """Sum up the cross-entropy of tokens in nats, and find the gradient of its mean.
 
-    RETURNS (tuple[float, Floats2d]): The loss in nats, and the gradient with respect to
-        the scores before the softmax. *Shape:* `(n, 3)`.
+    That is the gradient with respect to the scores before the softmax, `(n, 3)`.
     """
     loss, gradient = get_cross_entropy(ops, *predictions)
     return loss, gradient / max(1, len(gradient))
@@ -130,12 +127,7 @@ def get_loss(ops: Ops, docs: InT, predictions: OutT) -> tuple[float, Floats2d]:
 def corrupt_docs(
     docs: Sequence[Doc], *, shuffle: float, random: float
 ) -> tuple[list[Doc], NDArray]:
-    """Make Docs of the same lengths, in which some words are replaced.
-
-    RETURNS (tuple[list[Doc], NDArray]): The Docs, and for each token its class: see
-        `corrupt`.
-    RAISES (ValueError): If the Docs are of several vocabs.
-    """
+    """Make Docs in which some words are replaced, and say the class of each token."""
     vocab = docs[0].vocab
     if any(doc.vocab is not vocab for doc in docs):
         raise ValueError(
@@ -152,13 +144,10 @@ def corrupt_docs(
 
 
 def _make_doc(vocab: Vocab, tokens: NDArray) -> Doc:
-    """Make a Doc of words, norms and white space. *Shape:* `(n, 3)`, uint64.
-
-    Norms too, since those that a tokenizer gives are not of the word but of the token:
-    that of the second token of "don't" is "not".
-    """
+    """Make a Doc of words, norms and white space. *Shape:* `(n, 3)`, uint64."""
     words, norms, spaces = tokens.T
     doc = Doc(vocab, words=words, spaces=spaces.astype(bool))
+    # a tokenizer gives norms to tokens, not words: the second of "don't" has "not"
     return doc.from_array([NORM], norms)
 
 
