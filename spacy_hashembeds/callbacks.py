@@ -1,7 +1,4 @@
-"""What a config runs before or after a pipeline is created or initialised.
-
-And `count_symbols`, which stands for one of these callbacks without a config.
-"""
+"""What a config runs before or after a pipeline is created or initialised."""
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -51,8 +48,7 @@ def create_count_symbols(
         and of an unknown row that sees less training.
     limit (int): Read at most this many Docs, or all if 0. For corpora without an end.
 
-    RAISES (ValueError): If `min_freq` is below 1 or `limit` below 0; later, if there
-        is no such corpus, or not a token in it.
+    RAISES (ValueError): Later, if there is no such corpus, or not a token in it.
     """
     check_integers(1, min_freq=min_freq)
     check_integers(0, limit=limit)
@@ -127,12 +123,11 @@ def _let_wait(
     remedy: str,
     again: bool = False,
 ) -> list[Model]:
-    """Have embedders get the symbols when the first of them is initialised.
+    """Have embedders, which are given back, get symbols when the first is initialised.
 
     read (Callable): Reads the corpus, given the attributes that are counted.
     name, remedy (str): What errors call the corpus, and what to do where it is empty.
     again (bool): Whether to find those too that wait for another corpus to be counted.
-    RETURNS (list[Model]): The embedders.
     """
     models = [
         model
@@ -193,10 +188,8 @@ def _check_type(item: object) -> None:
 
 
 def _warn_of_old_norms(nlp: Language) -> None:
-    """Warn where a pipeline that is saved and loaded again will not know the symbols.
-
-    spaCy gives a word its norm when it meets it first, and never again.
-    """
+    """Warn where a pipeline that is saved and loaded will not know the symbols."""
+    # spaCy gives a word its norm when it meets it first, and never again
     vocab: Any = nlp.vocab  # whose types lack this
     get_norm = vocab.lex_attr_getters[NORM]
     old = [word.text for word in vocab if word.norm_ != get_norm(word.text)]
@@ -229,12 +222,7 @@ def _has_weights(model: Model) -> bool:
 
 
 def read_docs(nlp: Language, corpus: str, limit: int) -> Iterator[Doc]:
-    """Read a corpus that the config of a pipeline names.
-
-    corpus (str): In dot notation, e.g. "corpora.train".
-    limit (int): Read at most this many Docs, or all if 0.
-    RAISES (ValueError): If there is no such corpus.
-    """
+    """Read a corpus that the config names, all of it if `limit` is 0."""
     config = nlp.config.interpolate()
     if not limit and config["training"].get("max_epochs") == -1:
         logger.warning(

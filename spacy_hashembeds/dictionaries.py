@@ -47,8 +47,7 @@ def create_count_ngrams(
         are forgotten on the way.
     limit (int): Read at most this many Docs, or all if 0. For corpora without an end.
 
-    RAISES (ValueError): If `max_ngrams` is below 1 or `limit` below 0; later, if there
-        is no such corpus, or not a word in it.
+    RAISES (ValueError): Later, if there is no such corpus, or not a word in it.
 
     Source: Svenstrup et al., "Hash Embeddings for Efficient Word Representations"
     (2017), §5.4.
@@ -77,8 +76,7 @@ def create_count_character_ngrams(
         word counts as often as it is there.
     limit (int): Read at most this many Docs, or all if 0. For corpora without an end.
 
-    RAISES (ValueError): If `limit` is below 0; later, if there is no such corpus, or
-        not a word in it.
+    RAISES (ValueError): Later, if there is no such corpus, or not a word in it.
 
     Source: Xue and Aletras, "HashFormers" (2022), §3.3, footnote 2.
     """
@@ -120,8 +118,6 @@ class NgramCounter:
     rarest are forgotten on the way, down to four times as many, and counted anew when
     they come again. What is frequent throughout the corpus is not missed for this;
     which of the rare n-grams are in depends on where they stand.
-
-    max_ngrams (int): How many are wanted at most.
     """
 
     def __init__(self, max_ngrams: int) -> None:
@@ -139,10 +135,7 @@ class NgramCounter:
             self._count()
 
     def get_most_frequent(self) -> NDArray:
-        """Get the n-grams that were seen most often. Of equal ones, any may be there.
-
-        RETURNS (NDArray): *Shape:* `(n,)`, uint64, in ascending order.
-        """
+        """Get those seen most often. *Shape:* `(n,)`, uint64, in ascending order."""
         self._count()
         return self._keys[self._find_top(self.max_ngrams)]
 

@@ -17,13 +17,10 @@ Counts = dict[str, Counter[int]]
 
 @dataclass(frozen=True)
 class SymbolTable:
-    """The symbols of one attribute and how often each was seen.
+    """The symbols of one attribute, as `Doc.to_array` gives them, most frequent first.
 
-    symbols (numpy.ndarray): *Shape:* `(n,)`, uint64, the values of the attribute as
-        `Doc.to_array` gives them, most frequent first.
-    counts (numpy.ndarray): *Shape:* `(n,)`, uint64.
-    rare (numpy.ndarray, optional): The values that were seen too seldom, in ascending
-        order, or None if they are not known. *Shape:* `(m,)`, uint64.
+    All are of one dimension, uint64. `rare` are the values that were seen too seldom,
+    in ascending order, or None if they are not known.
     """
 
     symbols: numpy.ndarray
@@ -33,9 +30,8 @@ class SymbolTable:
 
 @dataclass(frozen=True)
 class SymbolTables:
-    """The symbol tables of several attributes, counted in one corpus.
+    """The symbol tables of several attributes, by name, counted in one corpus.
 
-    tables (Mapping[str, SymbolTable]): By the name of the attribute.
     lang (str): The language of the pipeline that made the Docs. Norms depend on it.
     min_freq (int): How often a symbol had to be seen to be in a table.
     """
@@ -45,10 +41,7 @@ class SymbolTables:
     min_freq: int
 
     def get_table(self, attr: str) -> SymbolTable:
-        """Get the table of one attribute.
-
-        RAISES (ValueError): If it was not counted.
-        """
+        """Get the table of one attribute."""
         if attr not in self.tables:
             raise ValueError(
                 f"There is no symbol table for {attr}, only for "
@@ -59,13 +52,7 @@ class SymbolTables:
 
 
 def count_values(docs: Iterable[Doc], attrs: Sequence[str]) -> Counts:
-    """Count the values that attributes take, over the tokens of a corpus.
-
-    docs (Iterable[Doc]): Read once, one Doc at a time.
-    attrs (Sequence[str]): Names of token attributes.
-    RETURNS (dict[str, Counter[int]]): For each attribute how often each value was
-        seen. This is all that is kept: memory grows with distinct values only.
-    """
+    """Count the values that attributes take. Memory grows with distinct ones only."""
     counts: Counts = {attr: Counter() for attr in attrs}
     for doc in docs:
         for attr, counter in counts.items():
@@ -74,11 +61,7 @@ def count_values(docs: Iterable[Doc], attrs: Sequence[str]) -> Counts:
 
 
 def cut_symbols(counts: Counts, *, min_freq: int, lang: str) -> SymbolTables:
-    """Tell the symbols that were seen often enough from the rare ones.
-
-    min_freq (int): The least number of occurrences, inclusive. At 1 none is rare.
-    lang (str): The language of the pipeline that made the counted Docs.
-    """
+    """Tell the symbols that were seen `min_freq` times or more from the rare ones."""
 
     def to_array(values: Iterable[int]) -> numpy.ndarray:
         return numpy.array([*values], dtype="uint64")
@@ -95,10 +78,7 @@ def cut_symbols(counts: Counts, *, min_freq: int, lang: str) -> SymbolTables:
 
 
 def save_symbols(path: str | Path, symbols: SymbolTables) -> None:
-    """Save symbol tables to a `.npz` file, whole or not at all.
-
-    RAISES (ValueError): If they are none that could be loaded.
-    """
+    """Save symbol tables to a `.npz` file, whole or not at all."""
     arrays: dict[str, Any] = {"lang": numpy.array(symbols.lang)}
     arrays["min_freq"] = numpy.array(symbols.min_freq)
     for attr, table in symbols.tables.items():
@@ -112,11 +92,7 @@ def save_symbols(path: str | Path, symbols: SymbolTables) -> None:
 
 
 def load_symbols(path: str | Path) -> SymbolTables:
-    """Load symbol tables that `save_symbols` saved.
-
-    RAISES (FileNotFoundError): If there is no such file.
-    RAISES (ValueError): If it is truncated, damaged or something else.
-    """
+    """Load symbol tables that `save_symbols` saved."""
     path = Path(path)
     if not path.is_file():
         raise FileNotFoundError(
@@ -148,7 +124,10 @@ def _read_arrays(arrays: Mapping[str, numpy.ndarray]) -> SymbolTables:
         found = arrays[f"symbols/{attr}"], arrays[f"counts/{attr}"]
         tables[attr] = SymbolTable(*found, rare=arrays.get(f"rare/{attr}"))
         _check_table(attr, tables[attr])
-    lang, min_freq = _read_scalar(arrays, "lang", "U"), _read_scalar(arrays, "min_freq")
+    lang, min_freq = (
+        _read_scalar(arrays, "lang", "U"),
+        _read_scalar(arrays, "min_freq", "i"),
+    )
     for attr, table in tables.items():
         # Nobody but a reader uses them, but where they are wrong, symbols may be too.
         counts = table.counts
@@ -161,7 +140,7 @@ def _read_arrays(arrays: Mapping[str, numpy.ndarray]) -> SymbolTables:
     return SymbolTables(tables, lang=lang, min_freq=min_freq)
 
 
-def _read_scalar(arrays: Mapping[str, Any], name: str, kind: str = "i") -> Any:
+def _read_scalar(arrays: Mapping[str, Any], name: str, kind: str) -> Any:
     array = arrays[name]
     if array.ndim != 0 or array.dtype.kind != kind:
         raise ValueError(f"{name}: {array.dtype} of shape {array.shape}")

@@ -28,17 +28,12 @@ _IN, _OUT, _BEGIN = 1, 2, 3
 
 
 def read_truth(examples: Sequence[Example], labels: Sequence[str]) -> NDArray:
-    """Read the tags that the tokens of a batch should have.
+    """Read the tags that the tokens of a batch should have, on the predicted side.
 
     They are those of `Example.get_aligned_ner`, but found faster where both sides of an
     example have the same tokens, and without the white space at the ends of entities,
-    which `forbid_tags` forbids.
-
-    examples (Sequence[Example]): The batch, which has tokens.
-    labels (Sequence[str]): The entity types, in their order. Others are errors.
-    RETURNS (NDArray): The number of the tag of each token on the predicted side, and
-        `MISSING` where none is known: without annotation, or where tokens differ so
-        that an entity does not begin and end with tokens. *Shape:* `(n,)`.
+    which `forbid_tags` forbids. `MISSING` are those without annotation, or where tokens
+    differ so that an entity does not begin and end with tokens. *Shape:* `(n,)`.
     """
     numbers = number_tags(labels)
     is_same = [
@@ -62,10 +57,7 @@ def read_truth(examples: Sequence[Example], labels: Sequence[str]) -> NDArray:
 
 
 def trim_entities(tags: NDArray, docs: Sequence[Doc]) -> None:
-    """Leave white space at either end out of entities, in place.
-
-    tags (NDArray): The number of the tag of each token of the Docs. *Shape:* `(n,)`.
-    """
+    """Leave white space at either end out of entities, in place."""
     is_space = np.concatenate([doc.to_array("IS_SPACE").reshape(-1) for doc in docs])
     spaces = ((is_space == 1) & (tags > OUTSIDE)).nonzero()[0].tolist()  # hardly any
     for i in spaces:
@@ -81,13 +73,7 @@ def trim_entities(tags: NDArray, docs: Sequence[Doc]) -> None:
 
 
 def read_own_tags(docs: Sequence[Doc], labels: Sequence[str]) -> NDArray:
-    """Read the tags of Docs as `Example.get_aligned_ner` does where tokens are equal.
-
-    docs (Sequence[Doc]): One gold Doc or more.
-    labels (Sequence[str]): The entity types, in their order. Others are errors.
-    RETURNS (NDArray): The numbers, and `MISSING` where nothing is known of a token.
-        *Shape:* `(n,)`.
-    """
+    """Read the tags of gold Docs: see `read_truth`. *Shape:* `(n,)`."""
     attrs: list[int | str] = ["ENT_IOB", "ENT_TYPE", "IS_SPACE"]
     known = np.concatenate([doc.to_array(attrs) for doc in docs])
     iob, types, is_space = known[:, 0], known[:, 1], known[:, 2]
@@ -109,13 +95,10 @@ def read_own_tags(docs: Sequence[Doc], labels: Sequence[str]) -> NDArray:
 
 
 def forbid_tags(scores: NDArray, docs: Sequence[Doc]) -> None:
-    """Forbid what some tokens can't have, in place.
+    """Set the log-probabilities of what tokens can't have to -inf, in place.
 
     Tokens that are in an entity already, or blocked (`Doc.set_ents`), have no tag but
-    O. And white space neither begins nor ends an entity.
-
-    scores (NDArray): Log-probabilities of tags; becomes -inf. *Shape:* `(n, 4P + 1)`.
-    docs (Sequence[Doc]): The Docs with these n tokens.
+    O. And white space neither begins nor ends an entity. *Shape:* `(n, 4P + 1)`.
     """
     known = np.concatenate([doc.to_array(["ENT_IOB", "IS_SPACE"]) for doc in docs])
     scores[np.isin(known[:, 0], (_IN, _BEGIN)), 1:] = -np.inf
@@ -126,12 +109,9 @@ def forbid_tags(scores: NDArray, docs: Sequence[Doc]) -> None:
 def set_entities(
     doc: Doc, entities: Entities, labels: Sequence[str], spans_key: str | None
 ) -> None:
-    """Add entities to a Doc. All tokens that are in none, and not blocked, are O then.
+    """Add entities to those of a Doc, with which they don't overlap.
 
-    doc (Doc): The Doc, which keeps the entities that it has.
-    entities (Entities): Others, which don't overlap with them.
-    labels (Sequence[str]): The names of their types.
-    spans_key (str, optional): Where in `doc.spans` to put them, with their scores.
+    All tokens that are in none, and not blocked, are O then.
     """
     *places, scores = entities
     spans = [

@@ -13,7 +13,7 @@ EXTENSION = "attention_weights"
 
 @Language.factory("attention_weights", assigns=[f"doc._.{EXTENSION}"])
 def make_attention_weights(nlp: Language, name: str) -> "AttentionWeights":
-    """Make a component that keeps attention weights."""
+    """Build the component `attention_weights`: see `AttentionWeights`."""
     return AttentionWeights(nlp, name)
 
 

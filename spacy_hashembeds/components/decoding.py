@@ -15,12 +15,9 @@ from .tags import BEGIN, END, INSIDE, KINDS, OUTSIDE, SOLE
 
 
 class Entities(NamedTuple):
-    """The entities of one text, in their order. All arrays have as many numbers.
+    """The entities of one text, in their order, from a first token up to an end.
 
-    starts (NDArray): The first token of each.
-    ends (NDArray): The token after the last.
-    types (NDArray): The number of its type.
-    scores (NDArray): The product of the probabilities of its tags. *dtype:* float32.
+    scores (NDArray): The product of the probabilities of the tags of each, float32.
     """
 
     starts: NDArray
@@ -34,10 +31,7 @@ NO_ENTITIES = Entities(_NONE, _NONE, _NONE, np.zeros(0, dtype="float32"))
 
 
 def decode_greedily(scores: NDArray, lengths: NDArray) -> NDArray:
-    """Give each token its best tag, whatever its neighbours have.
-
-    Arguments and result are those of `decode_viterbi`.
-    """
+    """Give each token its best tag, whatever its neighbours have."""
     return scores.argmax(axis=1)
 
 
@@ -49,9 +43,7 @@ def decode_viterbi(scores: NDArray, lengths: NDArray) -> NDArray:
     make up a legal sequence, as in most texts, there is nothing to search.
 
     scores (NDArray): Log-probabilities of tags; -inf for one that a token can't have,
-        which O never is. *Shape:* `(n, 4P + 1)`.
-    lengths (NDArray): The number of tokens of each text. *Shape:* `(texts,)`.
-    RETURNS (NDArray): The numbers of the tags. *Shape:* `(n,)`.
+        which O never is. *Shape:* `(n, 4P + 1)`, to numbers of tags, `(n,)`.
     """
     tags = decode_greedily(scores, lengths)
     is_wrong = _find_illegal(tags, lengths)
@@ -69,14 +61,10 @@ DECODERS: dict[str, Callable[[NDArray, NDArray], NDArray]] = {
 
 
 def find_entities(tags: NDArray, scores: NDArray, lengths: NDArray) -> list[Entities]:
-    """Find the entities that tags make up, and score them.
+    """Find the entities that tags make up in each text, and score them.
 
     These are a token with S, and tokens with B, any number of I, and E, next to each
     other in one text and of one type. Other tags than O are part of no entity.
-
-    tags (NDArray): The numbers of tags, as `decode_viterbi` gives them for the scores
-        and lengths. *Shape:* `(n,)`.
-    RETURNS (list[Entities]): The entities of each text.
     """
     kinds, types = split_tags(tags)
     first = np.where(_find_linked(tags, lengths), 0, np.arange(len(tags)))
@@ -137,9 +125,8 @@ def search(scores: NDArray, lengths: NDArray) -> NDArray:
 
     After each token, a text is either outside of entities or inside of one of some
     type. So there are P + 1 states, of which each is reached from two at most, but the
-    one outside: time grows with the number of types, not with its square.
-
-    Arguments and result are those of `decode_viterbi`; each text has a token.
+    one outside: time grows with the number of types, not with its square. Each text has
+    a token.
     """
     order, steps = _sort_by_time(lengths)
     scores = scores[order].astype("float64")
@@ -190,9 +177,7 @@ def _sort_by_time(lengths: NDArray) -> tuple[NDArray, list[slice]]:
     """Sort tokens by their place in their text, and within by how long that is.
 
     So the tokens of one step stand together, those of the same text always at the same
-    place among them, and no text is padded.
-
-    RETURNS (tuple[NDArray, list[slice]]): The tokens in this order, and the steps.
+    place among them, and no text is padded. Gives the order, and the steps.
     """
     ranks = np.empty(len(lengths), dtype="int64")
     ranks[np.argsort(-lengths, kind="stable")] = np.arange(len(lengths))

@@ -27,10 +27,7 @@ def count_tags(n_types: int) -> int:
 
 
 def number_tags(labels: Iterable[str]) -> dict[str | None, int]:
-    """Number the tags of entity types under the names that spaCy gives to them.
-
-    What spaCy has where nothing is known of a token is `MISSING`.
-    """
+    """Number the tags of entity types by spaCy's names, which has two for `MISSING`."""
     numbers: dict[str | None, int] = {None: MISSING, "-": MISSING, "O": OUTSIDE}
     for k, label in enumerate(labels):
         for kind in KINDS:
@@ -41,11 +38,7 @@ def number_tags(labels: Iterable[str]) -> dict[str | None, int]:
 def encode_tags(
     tags: Iterable[str | None], numbers: Mapping[str | None, int]
 ) -> list[int]:
-    """Give the number of each tag that `Example.get_aligned_ner` has given.
-
-    numbers (Mapping[str | None, int]): What `number_tags` gives.
-    RAISES (ValueError): If one is of an entity type that is not among the labels.
-    """
+    """Give the number of each tag that `Example.get_aligned_ner` has given."""
     try:
         return [numbers[tag] for tag in tags]
     except KeyError as error:

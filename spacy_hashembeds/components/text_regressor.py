@@ -47,10 +47,8 @@ class TextRegressor(MultiLabel_TextCategorizer):
     to 1 in the `cats` of a gold Doc, where that refuses all but 0 and 1. The loss is
     the squared error. Labels without an entry in `cats` are not learned from.
 
-    vocab (Vocab): The vocabulary of the pipeline.
     model (Model): Gives each Doc a number from 0 to 1 for each label, as spaCy's
         architectures do with `exclusive_classes = false`.
-    name (str): The name of the component, and that of its loss.
     scorer (Callable, optional): What scores the component in evaluation. None: it is
         not scored, so that training has nothing to choose the best model by.
 

@@ -53,7 +53,7 @@ def make_token_ner(
     spans_key: str | None,
     scorer: Callable | None,
 ) -> "TokenNER":
-    """Build the component `token_ner`. The arguments are those of `TokenNER`."""
+    """Build the component `token_ner`: see `TokenNER`."""
     return TokenNER(
         nlp.vocab,
         model,
@@ -67,16 +67,13 @@ def make_token_ner(
 class TokenNER(TrainablePipe):
     """Recognizes named entities by a tag for each token.
 
-    vocab (Vocab): The vocabulary of the pipeline.
     model (Model): Gives each token of a Doc the probabilities of the tags, which are O,
         and S, B, I and E of each entity type: see `TokenClassifier`.
-    name (str): The name of the component, and that of its loss.
     decoding (str): How tags are chosen by their probabilities. "viterbi" takes the
         most probable sequence that is legal; "greedy", as in the paper, the most
         probable tag of each token, and no entity where these don't make up a whole one.
     spans_key (str, optional): Where in `doc.spans` to put the entities too, with their
         scores in `attrs["scores"]`: the product of the probabilities of their tags.
-    scorer (Callable, optional): What scores the component in evaluation.
 
     Source: Li et al., "Why Attention? Analyze BiLSTM Deficiency and Its Remedies in the
     Case of NER" (2020), §3.2.
@@ -127,8 +124,6 @@ class TokenNER(TrainablePipe):
 
         Tokens that are in an entity of `doc.ents` already, or blocked, get none, and
         none begins or ends with white space.
-
-        RAISES (ValueError): If the model doesn't go with the labels, or gives NaN.
         """
         docs = list(docs)
         lengths = np.array([len(doc) for doc in docs], dtype="int64")
@@ -162,9 +157,9 @@ class TokenNER(TrainablePipe):
     ) -> tuple[float, list[Floats2d]]:
         """Find the cross-entropy of the tags, and its gradient.
 
-        Tokens of which nothing is known have neither.
+        Tokens of which nothing is known have neither. Entities of unknown types are
+        errors.
 
-        examples (Iterable[Example]): The batch. Entities of other types are errors.
         scores (list[Floats2d]): The probability of each tag of each token.
         RETURNS (tuple[float, list[Floats2d]]): The sum over all tokens, and its
             gradient with respect to the scores before the softmax.
@@ -197,10 +192,8 @@ class TokenNER(TrainablePipe):
     ) -> None:
         """Prepare for training: set the labels and the sizes of layers.
 
-        get_examples (Callable[[], Iterable[Example]]): Gives the training data.
         labels (list[str], optional): The entity types, e.g. from the file that
             `spacy init labels` writes. By default those of the examples.
-        RAISES (ValueError): If there are none, or some that can't be.
         """
         validate_get_examples(get_examples, "TokenNER.initialize")
         if labels is None:
@@ -226,11 +219,7 @@ class TokenNER(TrainablePipe):
         self._check_model()
 
     def add_label(self, label: str) -> int:
-        """Add an entity type. A model that is there already grows.
-
-        RAISES (ValueError): If it can't be one, or if the model can't grow.
-        RETURNS (int): 1, or 0 if it was there already.
-        """
+        """Add an entity type, and give 1, or 0 if it was there. The model grows."""
         check_label(label)
         if label in self.labels:
             return 0
@@ -287,7 +276,6 @@ class TokenNER(TrainablePipe):
             self._check_model()
 
     def _check_model(self) -> None:
-        """RAISES (ValueError): If the model does not go with the labels."""
         nO, n_tags = self.model.maybe_get_dim("nO"), count_tags(len(self.labels))
         if nO not in (None, n_tags):
             raise ValueError(

@@ -19,17 +19,12 @@ _MOST_ROWS = 2**62
 
 
 def code_collision_probability(values: int, rows: int, num_hashes: int) -> float:
-    """Give the exact probability that a value shares its whole code with another.
+    """Give the exact probability that one of V values shares its whole code.
 
-    For many rows and few collisions it is near k! V / n^k: k! times what the report's
-    §3.2 has, since orders of the same rows collide.
-
-    values (int): How many distinct values there are, V.
-    rows (int): Rows of the table, n.
-    num_hashes (int): How many rows each value gets, k. With 1 this is Theorem 4.1 of
-        Svenstrup et al.: 1 - (1 - 1/n)^(V-1).
-    RETURNS (float): The sum over all multisets, each with probability p, of
-        p (1 - (1-p)^(V-1)).
+    With k hashes into n rows, that is the sum over all multisets, each with probability
+    p, of p (1 - (1-p)^(V-1)). For many rows and few collisions it is near k! V / n^k:
+    k! times what the report's §3.2 has, since orders of the same rows collide. With one
+    hash it is Theorem 4.1 of Svenstrup et al.
     """
     total = 0.0
     for repeats in _partitions(num_hashes):
@@ -61,10 +56,7 @@ def expected_rows_reached(values: int, rows: int, num_hashes: int) -> float:
 
 
 def fewest_rows(values: int, num_hashes: int, max_colliding: float) -> int:
-    """Find the least number of rows that keeps expected collisions within a bound.
-
-    max_colliding (float): How many values may share their whole code, above 0.
-    """
+    """Find the fewest rows with which no more values are expected to collide."""
 
     def is_enough(rows: int) -> bool:
         return expected_colliding(values, rows, num_hashes) <= max_colliding

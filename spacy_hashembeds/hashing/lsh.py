@@ -50,8 +50,7 @@ _FEW_KEYS = 1000
 class Ngrams(NamedTuple):
     """The character n-grams of words, one word after the other.
 
-    keys (NDArray): A number for each n-gram, which depends on its characters alone.
-        *Shape:* `(n,)`, uint64.
+    keys (NDArray): A number for each, by its characters alone. *Shape:* `(n,)`, uint64.
     lengths (NDArray): How many n-grams each word has. *Shape:* `(words,)`, int64.
     """
 
@@ -64,12 +63,7 @@ class Ngrams(NamedTuple):
 
 
 def find_ngrams(words: Sequence[str], ngram_size: int) -> Ngrams:
-    """Find the sequences of 1 to `ngram_size` characters of each word, repeated or not.
-
-    words (Sequence[str]): Words, of whose characters the first ones count: a thousand
-        for n-grams of up to four.
-    ngram_size (int): How many characters an n-gram has at most, 1 to `MAX_NGRAMS`.
-    """
+    """Find the sequences of 1 to `ngram_size` characters of words, repeated or not."""
     max_chars = MAX_NGRAMS // ngram_size
     cut = [word[:max_chars] for word in words]
     n_chars = np.fromiter(map(len, cut), dtype="int64", count=len(cut))
@@ -97,7 +91,6 @@ def _sum_by_word(values: NDArray, lengths: NDArray) -> NDArray:
 def find_bits(ngrams: Ngrams, num_bits: int, seed: int) -> NDArray:
     """Say on which sides of `num_bits` random hyperplanes words lie.
 
-    seed (int): Other seeds are other hyperplanes. An unsigned 64-bit integer.
     RETURNS (NDArray): For each word a 1 where the product of its counts of n-grams and
         the hyperplane is 0 or more, eight to a byte, the first bit the highest.
         *Shape:* `(words, ceil(num_bits / 8))`, uint8.
@@ -116,11 +109,7 @@ def find_bits(ngrams: Ngrams, num_bits: int, seed: int) -> NDArray:
 
 
 def make_planes(keys: NDArray, num_bits: int, seed: int) -> NDArray:
-    """Generate the components that hyperplanes have for n-grams.
-
-    RETURNS (NDArray): As if drawn from the normal distribution, times 1000 and rounded,
-        so that sums are exact. *Shape:* `(n, num_bits)`, float32.
-    """
+    """Generate what hyperplanes have for n-grams. *Shape:* `(n, num_bits)`, float32."""
     steps = np.arange(1, -(-num_bits // 8) + 1, dtype="uint64") * _GOLDEN
     start = keys ^ _mix(np.array([seed], dtype="uint64"))
     drawn = _mix(start[:, np.newaxis] + steps)

@@ -15,11 +15,9 @@ N_BYTES = 16
 def hash_words(words: Sequence[str], key: bytes | None = None) -> NDArray:
     """Hash words by MD5, or with a key by HMAC-MD5 (RFC 2104).
 
-    words (Sequence[str]): Hashed as UTF-8. Halves of surrogate pairs, which JSON may
+    words (Sequence[str]): Hashed as UTF-8; halves of surrogate pairs, which JSON may
         hold, as if they were characters.
-    key (bytes, optional): The key.
-    RETURNS (NDArray): The digests, in which the first bit of the first byte is the
-        first. *Shape:* `(n, 16)`, uint8.
+    RETURNS (NDArray): The digests, first byte first. *Shape:* `(n, 16)`, uint8.
     """
     start = _md5() if key is None else hmac.new(key, digestmod=_md5)
     digests = []
@@ -31,11 +29,9 @@ def hash_words(words: Sequence[str], key: bytes | None = None) -> NDArray:
 
 
 def find_rows(digests: NDArray, n_rows: int) -> NDArray:
-    """Take digests for integers, the first byte the highest, modulo a number of rows.
+    """Take digests for integers, the first byte the highest, modulo up to 2³¹ rows.
 
-    digests (NDArray): *Shape:* `(n, 16)`, uint8.
-    n_rows (int): 1 to 2³¹.
-    RETURNS (NDArray): *Shape:* `(n,)`, uint32.
+    *Shapes:* `(n, 16)`, uint8, to `(n,)`, uint32.
     """
     high, low = np.ascontiguousarray(digests).view(">u8").astype("uint64").T
     n, unit = np.uint64(n_rows), np.uint64(2**64 % n_rows)

@@ -18,12 +18,9 @@ def find_rows(ops: Ops, ids: Any, *, seed: int, num_hashes: int, rows: int) -> A
 
 
 def hash_keys(ops: Ops, ids: Any, *, seed: int, num_hashes: int) -> Any:
-    """Hash each integer, as often as is asked for.
+    """Hash each integer `num_hashes` times: more than four come from further seeds.
 
-    ids (Any): An array of integers, of the backend that `ops` are of. *Shape:* `(n,)`.
-    seed (int): The hash seed, an unsigned 32-bit integer.
-    num_hashes (int): How many hashes each gets. More than four come from further seeds.
-    RETURNS (Any): *Shape:* `(n, num_hashes)`, uint32; int32 if there are no integers.
+    *Shapes:* `(n,)` to `(n, num_hashes)`, uint32; int32 if there are no integers.
     """
     if len(ids) == 0:
         return ops.alloc2i(0, num_hashes)

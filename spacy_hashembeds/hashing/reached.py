@@ -23,28 +23,21 @@ _CHUNK = 16_384
 
 
 def count_reached_rows(hashes: NDArray, most: int) -> int:
-    """Count the rows of the largest table whose rows are all reached.
+    """Count the rows of the largest table, of up to `most`, that are all reached.
 
-    A row is reached if it is some hash modulo the number of rows. The largest number is
-    searched downwards, from where so many rows are reached by chance once in a hundred
-    thousand times: a larger one that also would do is missed no more than once in a
-    thousand tables. Of more than 100,000 hashes the search begins lower, to end within
-    a few seconds: a table with up to a tenth more rows might have done then.
-
-    hashes (NDArray): Any shape, uint32, one or more.
-    most (int): The most rows that the table may have, 1 or more.
+    A row is reached if it is some hash (uint32) modulo the number of rows. The largest
+    number is searched downwards, from where so many rows are reached by chance once in
+    a hundred thousand times: a larger one that also would do is missed no more than
+    once in a thousand tables. Of more than 100,000 hashes the search begins lower, to
+    end within a few seconds: a table with up to a tenth more rows might have done then.
     """
-    distinct = _drop_repeated(hashes)
+    # numpy's `unique` takes a hundred times as long for some millions
+    ordered = np.sort(hashes, axis=None)
+    distinct = ordered[np.append(True, ordered[1:] != ordered[:-1])]
     rows = _find_start(len(distinct), most)
     while not _are_reached(distinct, rows):
         rows -= 1
     return rows
-
-
-def _drop_repeated(hashes: NDArray) -> NDArray:
-    # numpy's `unique` takes a hundred times as long for some millions
-    ordered = np.sort(hashes, axis=None)
-    return ordered[np.append(True, ordered[1:] != ordered[:-1])]
 
 
 def _are_reached(hashes: NDArray, rows: int) -> bool:

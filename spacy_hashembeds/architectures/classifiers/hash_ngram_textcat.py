@@ -81,9 +81,6 @@ def HashNgramTextCat(
     "spacy-hashembeds.count_ngrams.v1"`), and it is saved with the pipeline. [training]
     dropout changes nothing.
 
-    RAISES (ValueError): If an argument is out of range, or does not go with another;
-        when initialised, if there is no dictionary and one is needed.
-
     Source: Tito Svenstrup et al., "Hash Embeddings for Efficient Word Representations"
     (2017), §5.1 to §5.4. What is not as there: docs/textcat.md.
     """

@@ -53,8 +53,8 @@ def CharCNNEmbed(
         whose vectors are added.
     maxout_pieces (int): Linear pieces of the Maxout layer, if there is one.
 
-    RAISES (ValueError): If an argument is out of range; when initialised, if there are
-        no vectors to include, or it can't be known how wide those of `word` are.
+    RAISES (ValueError): Of bad arguments; when initialised, if there are no vectors to
+        include, or it can't be known how wide those of `word` are.
 
     Source: Li, Fu and Ma, "Why Attention? Analyze BiLSTM Deficiency and Its Remedies in
     the Case of NER" (2020), §3.1.

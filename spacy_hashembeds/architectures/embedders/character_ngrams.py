@@ -1,17 +1,15 @@
 """Embedders whose character n-grams are counted when they are initialised."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from spacy.tokens import Doc
-from thinc.api import Model
 
 from ...hashing.lsh import find_ngrams
 from ...kernels.distinct import find_distinct_rows
 from ...layers.hasher import normalize
-from ...layers.lshhasher import set_ngrams, takes_ngrams
 from .distinct_words import Words, find_vocabs, read_keys
 
 #: The attribute with the `Source`, which gives those of a kind, in ascending order.
@@ -35,15 +33,3 @@ class CharacterNgrams(NamedTuple):
         ngrams = find_ngrams(normalize(texts, self.form), self.ngram_size)
         n_copies = np.bincount(words.copies)
         return np.repeat(ngrams.keys, np.repeat(n_copies, ngrams.lengths))
-
-
-def give_ngrams(
-    hashers: Sequence[tuple[str, Model]],
-    get_ngrams: Callable[[CharacterNgrams], NDArray] | None,
-) -> None:
-    """Give the hashers of an embedder, one for each attribute, their n-grams."""
-    for attr, hasher in hashers:
-        if get_ngrams is not None and takes_ngrams(hasher):
-            attrs, most = hasher.attrs, hasher.attrs["ngram_taker"].max_ngrams
-            kind = CharacterNgrams(attr, attrs["ngram_size"], attrs["form"], most)
-            set_ngrams(hasher, get_ngrams(kind))

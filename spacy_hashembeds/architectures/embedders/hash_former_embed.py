@@ -16,7 +16,7 @@ from thinc.types import Floats2d
 from ...checks import MAX_WIDTH, check_attributes, check_integers, check_types
 from ...kernels.distinct import find_distinct
 from ...layers.embcompressor import forward as emb_forward
-from ...layers.lshhasher import MAX_ROWS
+from ...layers.lshhasher import MAX_ROWS, set_ngrams, takes_ngrams
 from ...layers.lshhasher import forward as lsh_forward
 from ...layers.md5hasher import forward as md5_forward
 from ...layers.mixing.column import Array, Backprop, Column, ColumnFunctions
@@ -31,7 +31,7 @@ from ...layers.tree import (
     expect,
     expect_maxout,
 )
-from .character_ngrams import CHARACTER_NGRAM_SOURCE, give_ngrams
+from .character_ngrams import CHARACTER_NGRAM_SOURCE, CharacterNgrams
 from .descriptions import EmbedderDescription
 from .distinct_words import (
     TEXT_ATTRIBUTES,
@@ -88,9 +88,8 @@ def HashFormerEmbed(
         the compressor are the output: as in the paper, for a single attribute, before
         an encoder that normalises its input.
 
-    RAISES (ValueError): If an argument is out of range or does not go with another; if
-        an attribute is no text; when initialised, if n-grams are to be counted and were
-        not, or there are no vectors to include.
+    RAISES (ValueError): Of bad arguments; when initialised, if n-grams are to be
+        counted and were not, or there are no vectors to include.
 
     Source: Xue and Aletras, "HashFormers: Towards Vocabulary-independent Pre-trained
     Transformers" (2022), §3.
@@ -263,7 +262,11 @@ def forward(
 
 
 def _give_ngrams(model: Model, get_ngrams: Callable | None, X: InT | None) -> None:
-    give_ngrams(find_hashers(model), get_ngrams)
+    for attr, hasher in find_hashers(model):
+        if get_ngrams is not None and takes_ngrams(hasher):
+            size, form = hasher.attrs["ngram_size"], hasher.attrs["form"]
+            most = hasher.attrs["ngram_taker"].max_ngrams
+            set_ngrams(hasher, get_ngrams(CharacterNgrams(attr, size, form, most)))
 
 
 def find_hashers(model: Model[InT, OutT]) -> list[tuple[str, Model]]:

@@ -65,9 +65,6 @@ def LSHHasher(
     seed (int): Other seeds are other hyperplanes. It is saved with the weights.
     form (str, optional): As for `MD5Hasher`.
 
-    RAISES (ValueError): If an argument is out of range; when initialised, if n-grams
-        are to be counted and were not.
-
     Source: Xue and Aletras (2022), §3.3 and §3.5. N-grams are the paper's; the authors'
     code has pieces of RoBERTa's vocabulary instead, weighted by the lengths of words.
     """

@@ -48,8 +48,8 @@ def MultiEmbed(
         there is no dropout here, whatever the trainer says.
     maxout_pieces (int): Linear pieces of the Maxout layer that mixes the tables.
 
-    RAISES (ValueError): If an argument is out of range or an attribute unknown; when
-        initialised, if no symbols are there or the file can't be used.
+    RAISES (ValueError): Of bad arguments; when initialised, if no symbols are there or
+        the file can't be used.
 
     Source: Miranda et al., "Multi hash embeddings in spaCy", §3 and §3.3.
     """

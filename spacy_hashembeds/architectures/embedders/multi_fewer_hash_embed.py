@@ -51,9 +51,6 @@ def MultiFewerHashEmbed(
         an even number of rows.
     maxout_pieces (int): Linear pieces of the Maxout layer that mixes the tables.
 
-    RAISES (ValueError): If an argument is out of range, an attribute unknown, or
-        `rows` and `attrs` differ in length.
-
     Source: Miranda et al., "Multi hash embeddings in spaCy", §3.1, §3.3 and §5.4.
     """
     names = check_attributes(attrs)

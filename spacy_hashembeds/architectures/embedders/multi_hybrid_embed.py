@@ -45,8 +45,7 @@ def MultiHybridEmbed(
     seed (int): The hash seed of the first table, saved with the weights; the others
         count up from it.
 
-    RAISES (ValueError): As `MultiEmbed`, or if there are too few rows for the frequent
-        symbols when it is initialised.
+    RAISES (ValueError): As `MultiEmbed`, or if frequent symbols take too many rows.
 
     Source: Miranda et al., "Multi hash embeddings in spaCy", §3, whose two kinds of
     tables these are in one.

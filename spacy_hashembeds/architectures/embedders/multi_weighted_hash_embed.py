@@ -80,8 +80,7 @@ def MultiWeightedHashEmbed(
         count up from it. spaCy's 8 reaches only half of the rows.
 
     RAISES (TypeError): If `same_hash` or `append_weights` is neither true nor false.
-    RAISES (ValueError): If an argument is out of range or does not go with another;
-        when initialised, if symbols are needed and not there, or the file is no good.
+    RAISES (ValueError): As `MultiEmbed`.
 
     Source: Tito Svenstrup et al., "Hash Embeddings for Efficient Word Representations"
     (2017), §3 and §6.
@@ -94,7 +93,12 @@ def MultiWeightedHashEmbed(
     check_types(
         bool, "true or false", same_hash=same_hash, append_weights=append_weights
     )
-    _check_weight(initial_weight)
+    is_number = isinstance(initial_weight, int | float)
+    if not is_number or not abs(initial_weight) <= LARGEST_WEIGHT:
+        raise ValueError(
+            f"'initial_weight' should be a number from {-LARGEST_WEIGHT:g} to "
+            f"{LARGEST_WEIGHT:g}, but is {initial_weight!r}. Usual ones are 0 and 1."
+        )
     if importance_rows is not None:
         check_rows(names, importance_rows=importance_rows)
         if tables is not None:
@@ -129,15 +133,6 @@ def MultiWeightedHashEmbed(
         include_static_vectors=include_static_vectors,
     )
     return wait_for_symbols(model, tables) if importance_rows is None else model
-
-
-def _check_weight(initial_weight: float) -> None:
-    is_number = isinstance(initial_weight, int | float)
-    if not is_number or not abs(initial_weight) <= LARGEST_WEIGHT:
-        raise ValueError(
-            f"'initial_weight' should be a number from {-LARGEST_WEIGHT:g} to "
-            f"{LARGEST_WEIGHT:g}, but is {initial_weight!r}. Usual ones are 0 and 1."
-        )
 
 
 def _get_symbol_width(block: Mapping[str, Any]) -> int:

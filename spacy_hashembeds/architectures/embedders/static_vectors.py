@@ -55,7 +55,7 @@ def get_key_attr(vocab: Vocab) -> str | int:
 
 
 def get_vectors_width(vocab: Vocab) -> int:
-    """Get the width of the vectors that are to be included, of which there must be."""
+    """Get the width of the vectors that are to be included. There must be some."""
     width: int = vocab.vectors.shape[1]
     if not width:
         raise ValueError(

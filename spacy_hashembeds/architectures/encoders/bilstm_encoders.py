@@ -30,8 +30,6 @@ def BiLSTMEncoder(*, width: int, depth: int = 2, dropout: float = 0.35) -> Encod
 
     *Input and output:* for each Doc a float32 array of shape `(tokens, nI)` and
     `(tokens, width)`.
-    RAISES (ValueError): If an argument is out of its bounds; later, if weights that are
-        loaded can't be the layer's.
     RAISES (ImportError): If there is no PyTorch.
 
     Source: Li, Fu and Ma, "Why Attention? Analyze BiLSTM Deficiency and Its Remedies in

@@ -48,8 +48,6 @@ def MaxoutWindowEncoder(
         `depth * window_size` tokens on either side.
 
     *Input and output:* for each Doc a float32 array of shape `(tokens, width)`.
-    RAISES (ValueError): If an argument is not an integer of at least 1, or of at least
-        0 for `window_size`; later, if weights are loaded that can't be the layers'.
     """
     check_integers(1, width=width, maxout_pieces=maxout_pieces, depth=depth)
     check_integers(0, window_size=window_size)

@@ -60,8 +60,6 @@ def TransformerEncoder(
     attention_dropout (float): The share of attention weights, likewise.
 
     *Input and output:* for each Doc a float32 array of shape `(tokens, width)`.
-    RAISES (ValueError): If an argument is out of its bounds; later, if the embeddings
-        have another width, or weights can't be the layer's.
     RAISES (ImportError): If there is no PyTorch.
 
     Source: Xue and Aletras, "HashFormers: Towards Vocabulary-independent Pre-trained

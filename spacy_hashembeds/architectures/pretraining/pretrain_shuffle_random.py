@@ -39,12 +39,11 @@ def PretrainShuffleRandom(
         say; 0.1 is that of its authors' earlier code. With more, less context is left
         to tell by.
     random (float): The share of the others that are random, below 1, likewise: 9% of
-        all by default.
+        all by default. One of both is above 0.
     RETURNS (Callable[[Vocab, Model], Model]): Makes the model that `spacy pretrain`
         trains, of a tok2vec that gives each Doc, or all of them together, a float32
         array of shape `(tokens, nO)`. Its loss is the cross-entropy in nats, summed up
         over tokens, and the gradient is that of its mean.
-    RAISES (ValueError): If a share is out of its bounds, or both are 0.
 
     Source: Xue and Aletras, "HashFormers: Towards Vocabulary-independent Pre-trained
     Transformers" (2022), §3.6, after Yamaguchi et al., "Frustratingly Simple
