@@ -119,18 +119,14 @@ def _read_arrays(arrays: Mapping[str, numpy.ndarray]) -> SymbolTables:
     unknown = arrays.keys() - known - {"lang", "min_freq"}
     if unknown:
         raise ValueError(f"There are arrays that nobody knows: {sorted(unknown)}")
+    lang = _read_scalar(arrays, "lang", "U")
+    min_freq = _read_scalar(arrays, "min_freq", "i")
     tables = {}
     for attr in attrs:
-        found = arrays[f"symbols/{attr}"], arrays[f"counts/{attr}"]
-        tables[attr] = SymbolTable(*found, rare=arrays.get(f"rare/{attr}"))
+        symbols, counts = arrays[f"symbols/{attr}"], arrays[f"counts/{attr}"]
+        tables[attr] = SymbolTable(symbols, counts, arrays.get(f"rare/{attr}"))
         _check_table(attr, tables[attr])
-    lang, min_freq = (
-        _read_scalar(arrays, "lang", "U"),
-        _read_scalar(arrays, "min_freq", "i"),
-    )
-    for attr, table in tables.items():
         # Nobody but a reader uses them, but where they are wrong, symbols may be too.
-        counts = table.counts
         if min_freq < 1 or (counts < min_freq).any():
             raise ValueError(
                 f"{attr}: counts below min_freq, or this below 1 ({min_freq})"

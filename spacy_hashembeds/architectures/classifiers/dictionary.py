@@ -12,7 +12,7 @@ from thinc.types import Ints1d, Ragged
 from thinc.util import partial
 
 from ...kernels.ngrams import hash_ngrams, sum_by_text
-from ...layers.checks import REMEDY, check_choice
+from ...layers.checks import check_attr, check_choice
 from ...layers.params import check_once
 from ...layers.source import wait_for
 from ...layers.symboltaker import Symbols, find_symbol_takers, give_symbols
@@ -73,11 +73,8 @@ def check_words(model: Model[InT, OutT]) -> None:
 def _check_words(model: Model) -> None:
     attr = model.attrs["attr"]
     # of no name, spaCy has an ID too
-    if not isinstance(attr, str) or not IDS.get(attr):
-        raise ValueError(
-            f"The attribute 'attr' of layer '{model.name}' should be a token "
-            f"attribute, such as LOWER, but is {attr!r:.80}. {REMEDY}"
-        )
+    is_right = isinstance(attr, str) and bool(IDS.get(attr))
+    check_attr(model, "attr", is_right, "a token attribute, such as LOWER")
     check_choice(model, "include_punctuation", (False, True))
 
 

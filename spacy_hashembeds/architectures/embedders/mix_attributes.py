@@ -36,7 +36,7 @@ from thinc.types import Floats2d, Ragged
 
 from ...checks import MAX_WIDTH, check_dropout, check_integers
 from ...kernels.packing import split
-from ...layers.checks import REMEDY, check_gradient
+from ...layers.checks import check_attr, check_gradient
 from ...layers.frozenparams import make_writeable
 from ...layers.mixing import mixedembed
 from ...layers.mixing.column import Column, find_column
@@ -204,12 +204,9 @@ def check_columns(extractor: Model, n_columns: int) -> None:
     """Check that spaCy's FeatureExtractor reads so many attributes, all known."""
     attrs = extractor.attrs["columns"]
     is_list = isinstance(attrs, list) and len(attrs) == n_columns
-    if not is_list or not all(map(_is_attribute, attrs)):
-        raise ValueError(
-            f"The attribute 'columns' of layer '{extractor.name}' should be "
-            f"{n_columns} token attributes, one for each table, but is "
-            f"{attrs!r:.80}. {REMEDY}"
-        )
+    is_right = is_list and all(map(_is_attribute, attrs))
+    expected = f"{n_columns} token attributes, one for each table"
+    check_attr(extractor, "columns", is_right, expected)
 
 
 def _is_attribute(attr: Any) -> bool:
