@@ -98,8 +98,8 @@ def forward_crossed(
 def is_crossed(model: Model[InT, OutT]) -> bool:
     """Tell whether directions read each other's findings.
 
-    That is no attribute, since those are loaded with the weights: weights of the other
-    kind are refused by their shapes.
+    No attribute, since those are loaded with the weights: weights of the other kind are
+    refused by their shapes.
     """
     return model._func is forward_crossed
 
@@ -119,10 +119,7 @@ def init(model: Model[InT, OutT], X: InT | None = None, Y: OutT | None = None) -
 
 
 class Reading:
-    """What the cells need to know of a block that they read.
-
-    masks (Mapping): What `draw_masks` gives, or nothing in prediction.
-    """
+    """What cells need to know of a block, with masks as from `draw_masks`."""
 
     def __init__(self, model: Model, block: Block, masks: Mapping[str, Any]) -> None:
         import torch
@@ -208,9 +205,9 @@ def read_padded(
 
 
 def draw_masks(model: Model, n_docs: int) -> dict[str, Any]:
-    """Draw what each dimension of each Doc is multiplied by, for each place of dropout.
+    """Draw what dimensions of each Doc are multiplied by, for the input and each cell.
 
-    For the input and what each cell finds, of shape `(n_docs, width)`, or nothing.
+    *Shape* of each: `(n_docs, width)`. Nothing if nothing is dropped.
     """
     rate = model.attrs["dropout"]
     if not rate:
@@ -239,9 +236,7 @@ def draw_orthogonal(ops: Ops, n: int, m: int) -> Any:
 def find_shapes(
     nO: int, nI: int, depth: int, is_crossed: bool
 ) -> dict[str, tuple[int, ...]]:
-    """Find the shapes of the parameters of all cells: `W` the weights of the input, `U`
-    those of the hidden state, and `b` the biases.
-    """
+    """Find the shapes of cells' weights of input `W`, of state `U`, and biases `b`."""
     hidden = nO // 2
     widths = [nI, *[nO if is_crossed else hidden] * (depth - 1)]
     return {

@@ -106,11 +106,8 @@ def _multiply(model: Model, X: Any) -> tuple[Any, Callable[[Any], Any]]:
     """Multiply characters with what kernels have for each place of a window.
 
     What a kernel finds in a window is the sum of its products with the characters, and
-    there are few different characters.
-
-    X (Any): *Shape:* `(c, nI)`, float32.
-    RETURNS (tuple): For each place `c + 1` rows, the last of them zeros, for what is
-        beyond the end of a word; and the backward pass.
+    there are few different characters, `(c, nI)`. For each place there are `c + 1`
+    rows, the last of them zeros, for what is beyond the end of a word.
     """
     ops, nK, nO = cast(Any, model.ops), model.get_dim("nK"), model.get_dim("nO")
     names = _list_kernels(_get_ngram_size(model))

@@ -1,7 +1,4 @@
-"""Checks of weights and attributes, which Thinc loads as they come.
-
-All raise a ValueError if something is not what the layer needs.
-"""
+"""Checks of what Thinc loads as it comes: all raise a ValueError."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -42,8 +39,7 @@ def check_param(model: Model, name: str, shape: tuple[int, ...]) -> None:
 def check_params(model: Model, shapes: Mapping[str, tuple[int, ...]]) -> None:
     """Check that a layer has its parameters and no others.
 
-    Weights of another layer that are loaded into one that has weights already would
-    else lie beside these, and not be used.
+    Those of another layer that are loaded beside them would go unused unnoticed.
     """
     others = sorted(set(model.param_names) - shapes.keys())
     if others:
@@ -88,11 +84,7 @@ def check_choice(model: Model, name: str, known: Sequence[str | bool]) -> None:
 
 
 def check_foreign(model: Model, kind: str, foreign: str) -> None:
-    """Check that no other kind of layer has saved what this one has loaded.
-
-    kind (str): What the layer does.
-    foreign (str): An attribute that only the other kind saves.
-    """
+    """Check that what was loaded has no attribute that only another kind saves."""
     if foreign in model.attrs:
         raise ValueError(
             f"A layer that {kind} can't load the weights of one that does not, but "

@@ -15,7 +15,7 @@ _T = TypeVar("_T")
 class Derived(Generic[_T]):
     """Caches what was computed from the parameters of some layers.
 
-    It is computed when it is first asked for, and anew after somebody got at them: see
+    Computed when it is first asked for, and anew after somebody got at them: see
     `frozenparams.py`. Neither copied, pickled nor saved with a model.
     """
 
@@ -48,10 +48,9 @@ class Derived(Generic[_T]):
         compute: Callable[[], _T],
         key: Sequence[Model] = (),
     ) -> _T | None:
-        """Get what is cached, or compute it on one thread: see `find`.
+        """Get what is cached, or compute it on one thread; None if it can't be.
 
         compute (Callable[[], _T]): Checks their parameters, and computes it from them.
-        RETURNS (_T, optional): None if their parameters can't be frozen.
         """
         found = self.find(models, key)
         if found is not None or not can_freeze(models):

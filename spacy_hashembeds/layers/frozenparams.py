@@ -1,12 +1,10 @@
 """Parameters that nobody can change unnoticed, for as long as something rests on them.
 
-What is computed from parameters can be cached only until somebody changes them, by
-setting others or in place. Thinc asks a proxy, if its store of parameters has one,
-whenever somebody gets or sets a parameter or a gradient through a layer: an optimizer
-in `finish_update`, `use_params`, whoever loads, saves, copies or moves the layer. Here
-the proxy is told that way, and ends it all before they go on. The arrays themselves are
-read-only until then: whoever kept one from before and writes to it gets numpy's error,
-and gets at it again by `model.get_param`.
+Thinc asks the proxy of a store of parameters, if there is one, whenever somebody gets
+or sets a parameter or a gradient through a layer: an optimizer in `finish_update`,
+`use_params`, whoever loads, saves, copies or moves the layer. Here the proxy ends it
+all before they go on. Until then arrays are read-only: whoever kept one from before and
+writes to it gets numpy's error, and gets at it again by `model.get_param`.
 
 What can't be seen is a write to memory itself: by C code that does not ask, or by
 another view of an array that somebody made before it was frozen.
@@ -40,7 +38,6 @@ class FrozenParams:
     Whatever is interrupted, by Ctrl-C for instance, leaves either proxies, by which the
     next access releases the rest, or arrays that are writeable, which are seen.
 
-    models (Sequence[Model]): Layers for which `can_freeze` is true.
     value (Any): What was computed from them. None once they are released.
     """
 
@@ -108,9 +105,7 @@ class Proxy:
     """What Thinc asks whenever somebody gets or sets something of one store.
 
     Neither copied nor pickled with the store: then it is None, as if it was not there.
-
-    params (FrozenParams): What is released then.
-    token (object): Stands for this proxy where a reference to it would be a circle.
+    Its token stands for it where a reference to it would be a circle.
     """
 
     def __init__(self, params: FrozenParams, store: ParamServer) -> None:

@@ -178,12 +178,10 @@ def check_weights(model: Model) -> None:
 
 
 def find_rows(model: Model, ids: Ints1d) -> Ints2d:
-    """Find the rows to sum for each symbol: see `get_padded_table`.
+    """Find the rows to sum for each symbol, `(n, num_hashes)`: see `get_padded_table`.
 
     A frequent one has its own, and then no more: the row after the last stands for
     none.
-
-    RETURNS (Ints2d): *Shape:* `(n, num_hashes)`, uint32.
     """
     check_once(model, check_weights)
     attrs, nV = model.attrs, model.get_dim("nV")
@@ -213,10 +211,9 @@ def get_finder(model: Model) -> Hashing:
 
 
 def get_padded_table(model: Model) -> Floats2d:
-    """Get the table, and after it a row of zeros, to be added where there is none.
+    """Get the table, and after it a row of zeros for none. *Shape:* `(nV + 1, nO)`.
 
-    For those who compute with all rows at once: it is a lot faster if each symbol has
-    as many. *Shape:* `(nV + 1, nO)`, float32.
+    It is a lot faster to compute with all rows at once if each symbol has as many.
     """
     xp: Any = model.ops.xp
     return xp.pad(get_table(model), ((0, 1), (0, 0)))

@@ -90,8 +90,8 @@ def init(model: Model[InT, OutT], X: InT | None = None, Y: OutT | None = None) -
 class Block:
     """Docs of similar length, padded to the longest.
 
-    is_token (Tensor): Where there is a token, shape `(n_docs, longest)`.
-    rows (Tensor): Its row among all tokens, and 0 where there is none.
+    Says where there is a token, and its row among all tokens, 0 where there is none.
+    *Shape:* `(n_docs, longest)`.
     """
 
     def __init__(self, model: Model, starts: NDArray, lengths: NDArray) -> None:
@@ -141,8 +141,7 @@ def attend(
 def find_weights(model: Model[InT, OutT], X: Floats2d) -> Floats3d:
     """Find how much each head of each token of a Doc takes of each token.
 
-    X (Floats2d): The input for the Doc, shape `(tokens, nI)`.
-    RETURNS (Floats3d): Shape `(num_heads, tokens, tokens)`; the last sums up to 1.
+    *Shape:* `(tokens, nI)` to `(num_heads, tokens, tokens)`; the last sums up to 1.
     """
     check_once(model, _check_weights)
     ops, n = model.ops, model.attrs["num_heads"]

@@ -1,8 +1,7 @@
 """Layers whose tables depend on the symbols of a corpus.
 
 Such a layer is built before anything is counted, and takes its symbols later, before it
-is initialised. It says so, and how, by an attribute: a layer that somebody has wrapped
-has another forward function, but takes them all the same.
+is initialised, by a function in an attribute, which a wrapped layer has too:
 
     attrs={"key": "NORM", "symbols": None, "symbol_taker": SymbolTaker(take_symbols)}
 
@@ -45,25 +44,19 @@ class SymbolTaker:
 def find_symbol_takers(model: Model) -> list[Model]:
     """Find the layers anywhere inside a model that take symbols, wrapped or not.
 
-    Each has an attribute "key" that says what its symbols are, e.g. "NORM".
+    Their attribute "key" says what its symbols are, e.g. "NORM".
     """
     nodes = model.walk()
     return [n for n in nodes if isinstance(n.attrs.get("symbol_taker"), SymbolTaker)]
 
 
 def give_symbols(model: Model, symbols: Symbols) -> None:
-    """Give a layer from `find_symbol_takers` its symbols.
-
-    RAISES (ValueError): If it can't use them.
-    """
+    """Give a layer from `find_symbol_takers` its symbols, or raise a ValueError."""
     model.attrs["symbol_taker"].take_symbols(model, symbols)
 
 
 def get_symbols(model: Model) -> Any:
-    """Get the symbols that a layer has taken.
-
-    RAISES (ValueError): If it has none yet.
-    """
+    """Get the symbols that a layer has taken, or raise a ValueError."""
     symbols = model.attrs["symbols"]
     if symbols is None:
         raise ValueError(
@@ -78,10 +71,7 @@ def get_symbols(model: Model) -> Any:
 
 
 def sort_symbols(key: str, symbols: NDArray) -> NDArray:
-    """Sort symbols, and have nobody change them, since layers check them only once.
-
-    RAISES (ValueError): If they are no distinct numbers of type uint64.
-    """
+    """Sort symbols, and have nobody change them, since layers check them only once."""
     symbols = numpy.sort(symbols, axis=-1)
     if not are_sorted_symbols(symbols):
         raise ValueError(
@@ -94,11 +84,7 @@ def sort_symbols(key: str, symbols: NDArray) -> NDArray:
 
 
 def check_unchanged(model: Model, dim: str, n_rows: int, given: str) -> None:
-    """Check that symbols need as many rows as the layer has, once it is initialised.
-
-    dim (str): The dimension that counts the rows.
-    given (str): What the layer is given, for the error.
-    """
+    """Check that symbols need as many rows as the layer has, once it is initialised."""
     if model.has_param("E") and model.get_dim(dim) != n_rows:
         raise ValueError(
             f"The table for {model.attrs['key']} is initialised with "
@@ -118,10 +104,7 @@ def are_sorted_symbols(symbols: Any) -> bool:
 
 
 def check_symbols(model: Model, *, n_rows: int | None) -> None:
-    """Refuse symbols that can't be the layer's. Thinc loads attributes unseen.
-
-    n_rows (int, optional): How many rows there are for them and for all other keys.
-    """
+    """Refuse symbols that can't be the layer's: all of `n_rows` rows but one."""
     symbols = get_symbols(model)
     if not are_sorted_symbols(symbols) or len(symbols) + 1 != n_rows:
         raise ValueError(
@@ -132,12 +115,9 @@ def check_symbols(model: Model, *, n_rows: int | None) -> None:
 
 
 def look_up(ops: Ops, ids: Any, symbols: NDArray, *, unk: int) -> Any:
-    """Find the row of each key, in a table with a row for each symbol.
+    """Find the row of each key, if `unk` is that of all but some ascending symbols.
 
-    ids (Any): Integers, in an array of these operations. *Shape:* `(n,)`.
-    symbols (NDArray): In ascending order, with the rows around `unk`'s.
-    unk (int): The row of all other keys.
-    RETURNS (Any): *Shape:* `(n, 1)`, uint32.
+    *Shape:* `(n,)`, an array of these operations, to `(n, 1)`, uint32.
     """
     if len(symbols) == 0:
         return ops.alloc2i(len(ids), 1, dtype="uint32")  # where `unk` is 0

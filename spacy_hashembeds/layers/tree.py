@@ -1,7 +1,7 @@
 """Recognise nodes by what they compute, so that nothing but that is ever bypassed.
 
-Fast paths do the work of a whole tree of Thinc's layers. Somebody may have wrapped or
-replaced any of them: by `with_nvtx_range`, for instance, which leaves the name.
+Somebody may have wrapped or replaced any of Thinc's layers: by `with_nvtx_range`, for
+instance, which leaves the name.
 """
 
 from collections.abc import Callable
@@ -56,8 +56,8 @@ class _Tree(NamedTuple, Generic[_T]):
 class TreeCache(Generic[_T]):
     """Caches what was found in a tree for as long as its nodes are what they were.
 
-    Neither copied, pickled nor saved with a model. It holds what is below the root, and
-    not the root, so that a model goes when it is let go.
+    Neither copied, pickled nor saved with a model. It does not hold the root, so that a
+    model goes when it is let go.
     """
 
     def __init__(self) -> None:
@@ -70,8 +70,8 @@ class TreeCache(Generic[_T]):
     def get(self, root: Model, find: Callable[[Model], _T]) -> _T | None:
         """Get what a function finds in a model, or None if it finds a stranger's node.
 
-        find (Callable[[Model], _T]): Raises an `UnexpectedNodeError` then. It looks
-            at nothing but functions, layers, and which columns nodes read, and returns
+        find (Callable[[Model], _T]): Raises an `UnexpectedNodeError` then. It looks at
+            nothing but functions, layers, and which columns nodes read, and returns
             nothing that holds the root.
         """
         tree = self._tree
@@ -97,9 +97,7 @@ _get_state = attrgetter("_func", "_layers")
 
 
 def expect(model: Model, forward: Callable, n_layers: int | None = None) -> list[Model]:
-    """Get the layers of a node that computes by a certain function, or raise an
-    UnexpectedNodeError. `n_layers` says how many it should have, if that is fixed.
-    """
+    """Get the layers of a node that computes, or raise an UnexpectedNodeError."""
     layers = model.layers
     if model._func is not forward or n_layers not in (None, len(layers)):
         raise UnexpectedNodeError(model.name)

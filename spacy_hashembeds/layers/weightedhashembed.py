@@ -205,10 +205,7 @@ def _get_shape(model: Model, name: str) -> tuple[int, int]:
 
 
 def find_rows(model: Model, ids: Ints1d) -> tuple[Ints2d, Ints2d]:
-    """Find the component vectors of each key, and its row of weights.
-
-    RETURNS (tuple): *Shapes:* `(n, num_hashes)` and `(n, 1)`, unsigned.
-    """
+    """Find each key's components, `(n, num_hashes)`, and row of weights, `(n, 1)`."""
     check_once(model, check_weights)
     ops, attrs = model.ops, model.attrs
     num_hashes, seed = attrs["num_hashes"], attrs["hash_seed"]

@@ -1,11 +1,10 @@
 """Convolutions with Maxout, layer normalisation and a residual connection.
 
 What spaCy's `residual(chain(expand_window(), Maxout(..., normalize=True)))` computes,
-by the same layers and with their parameters, but a block of rows at a time: windows,
-products and maxima of a block are in the processor's cache when they are needed next.
-Of the rows of padding around each Doc, a convolution computes only those that the
-convolutions after it still see. In prediction the first convolution multiplies the
-embedding of tokens that are equal, and not far from each other, once.
+by the same layers, but a block of rows at a time, which stays in the processor's cache.
+Of the padding around each Doc, a convolution computes only rows that those after it
+still see. In prediction the first one multiplies equal embeddings, not far from each
+other, once.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -124,11 +123,10 @@ class Rows(NamedTuple):
 def lay_rows(
     convolutions: Sequence[Convolution], lengths: NDArray, pad: int
 ) -> Iterator[Rows]:
-    """Say which rows each convolution computes: what those after it see.
+    """Say which rows each convolution computes: those that the ones after it see.
 
     lengths (NDArray): The tokens of each Doc that has any.
     pad (int): The rows of zeros between two Docs, and at both ends.
-    YIELDS (Rows): For each convolution. The last one computes tokens only.
     """
     n_padded = int(lengths.sum()) + (len(lengths) + 1) * pad
     places = np.arange(n_padded)
@@ -148,9 +146,7 @@ def lay_rows(
 def predict(weights: Sequence[Weights], X: NDArray, rows: Iterable[Rows]) -> NDArray:
     """Run all convolutions: each mixes rows with their neighbours, and adds the row.
 
-    X (NDArray): All rows. *Shape:* `(n_padded, width)`, float32.
-    rows (Iterable[Rows]): For each convolution those that it computes.
-    RETURNS (NDArray): *Shape:* `(tokens, width)`, float32.
+    *Shape:* all rows, `(n_padded, width)`, to `(tokens, width)`, float32.
     """
     predict_rows = _predict_sharing  # the first alone: then each row is its own
     for of_layer, computed in zip(weights, rows, strict=True):
@@ -189,11 +185,9 @@ def _multiply_windows(weights: Weights, X: NDArray, rows: NDArray) -> NDArray:
 
 
 def share_products(weights: Weights, X: NDArray, n_computed: int) -> Multiply | None:
-    """Multiply equal rows once, for each place in a window that they may have.
+    """Multiply equal rows once for each place in a window, if that saves time.
 
-    The product of a window is the sum of those of its rows. None if that saves no time.
-
-    n_computed (int): How many windows there are to multiply.
+    The product of a window is the sum of those of its rows.
     """
     if n_computed < FEW_ROWS:
         return None
@@ -220,7 +214,6 @@ def begin_update(
 
     layers (Convolution): Layers whose weights are checked.
     X (NDArray): What the convolution before has computed. *Shape:* `(n, width)`.
-    rows (Rows): Those that this one computes.
     """
     W, norm = weights = Weights(*lay_out(layers.maxout, layers.layernorm))
     size = weights.window_size

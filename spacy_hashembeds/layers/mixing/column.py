@@ -1,15 +1,14 @@
 """What a layer can do for those who mix columns of keys, beside its forward function.
 
 A token has a key for each of its attributes. A layer that embeds one such column says
-how by an attribute, which is not saved with it:
+how by an attribute, which is not saved with it, and which a wrapped layer, with another
+forward function, does not offer:
 
     attrs={"column_functions": ColumnFunctions(forward, find_rows=find_rows)}
 
-A layer that somebody has wrapped has another forward function, and so offers nothing.
-
-Every column can embed the distinct values of a batch once. One whose vectors are sums
-of rows of the layer's table, weighted or not, can say which rows: on the CPU its table
-is then multiplied with what comes next once and for all (see `folding.py`). Kernels for
+Every column can embed the distinct values of a batch once. If its vectors are sums of
+rows of a table, weighted or not, it can say which rows: on the CPU the table is then
+multiplied with what comes next once and for all (see `folding.py`), and kernels for
 GPUs find the rows if it says how.
 """
 
@@ -31,10 +30,8 @@ Backprop = Callable[[Array], object]
 class Weighed(NamedTuple):
     """Keys whose rows are weighted.
 
-    keys (Array): What the rows are found by: mostly the keys themselves. *Shape:*
-        `(n,)`, uint64.
-    weights (Array): What each row is multiplied with. *Shape:* `(n, rows of a key)`,
-        float32.
+    keys (Array): What the rows are found by. *Shape:* `(n,)`, uint64.
+    weights (Array): What each row is multiplied with. *Shape:* `(n, k)`, float32.
     backprop (Backprop): Takes the gradient of the weights to the parameters.
     """
 
@@ -76,11 +73,7 @@ class ColumnFunctions(NamedTuple):
 
 
 class Column(NamedTuple):
-    """A layer that embeds one column of keys, and what it can do with it.
-
-    model (Model): The layer. Its dimension `nO` is the width of a vector.
-    functions (ColumnFunctions): What it can do.
-    """
+    """A layer that embeds one column of keys, and what it can do."""
 
     model: Model
     functions: ColumnFunctions
@@ -102,7 +95,7 @@ class Column(NamedTuple):
             check_once(self.model, self.functions.check)
 
     def embed(self, values: Array, is_train: bool) -> tuple[Array, Backprop]:
-        """Embed keys, each on its own: see `ColumnFunctions`."""
+        """Embed keys, each on its own."""
         return self.functions.embed(self.model, values, is_train)
 
     def get_table(self) -> Array:

@@ -1,9 +1,7 @@
 """Embed tokens through folded tables: see `folding.py`.
 
-A compiled kernel finds the rows of each distinct token, sums and finishes them: what is
-several passes over arrays in numpy is one over the processor's registers. It takes
-columns whose vectors are sums of rows without weights, as the kernels for GPUs describe
-them; mixers with others are left to numpy.
+A compiled kernel finds the rows of each distinct token, sums and finishes them in the
+processor's registers. Columns with weighted rows, or without rows, are left to numpy.
 """
 
 from collections.abc import Sequence
@@ -37,8 +35,8 @@ class Description(NamedTuple):
 
     attrs (Snapshot): The attributes of the columns' layers, which say how rows are
         found.
-    columns (FoldedColumns, optional): What the kernel keeps. None if it can't embed the
-        columns.
+    columns (FoldedColumns, optional): What the kernel keeps, or None if it can't embed
+        them.
     """
 
     attrs: Snapshot
