@@ -3,6 +3,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from thinc.api import Model, NumpyOps, Ops
+from thinc.initializers import glorot_uniform_init
 from thinc.types import Floats2d
 from thinc.util import get_width
 
@@ -113,8 +114,8 @@ def init(model: Model[InT, OutT], X: InT | None = None, Y: OutT | None = None) -
             bias[n // N_GATES : n // 2] = 1  # the forget gate's
             model.set_param(name, bias)
             continue
-        draw = draw_orthogonal if name.startswith("U_") else draw_uniform
-        gates = [draw(model.ops, n // N_GATES, *width) for _ in range(N_GATES)]
+        draw = draw_orthogonal if name.startswith("U_") else glorot_uniform_init
+        gates = [draw(model.ops, (n // N_GATES, *width)) for _ in range(N_GATES)]
         model.set_param(name, model.ops.xp.concatenate(gates))
 
 
@@ -221,15 +222,9 @@ def draw_masks(model: Model, n_docs: int) -> dict[str, Any]:
     return masks
 
 
-def draw_uniform(ops: Ops, n: int, m: int) -> Any:
-    """Draw weights of the input as Glorot and Bengio (2010), shape `(n, m)`."""
-    bound = (6.0 / (n + m)) ** 0.5
-    return ops.xp.random.uniform(-bound, bound, (n, m)).astype("float32")
-
-
-def draw_orthogonal(ops: Ops, n: int, m: int) -> Any:
+def draw_orthogonal(ops: Ops, shape: tuple[int, ...]) -> Any:
     """Draw an orthogonal matrix, shape `(n, n)`, all of them being as likely."""
-    Q, R = ops.xp.linalg.qr(ops.xp.random.normal(size=(n, m)))
+    Q, R = ops.xp.linalg.qr(ops.xp.random.normal(size=shape))
     return (Q * ops.xp.sign(ops.xp.diag(R))).astype("float32")
 
 

@@ -20,10 +20,9 @@ from .mixing.gputables import GpuCopy, embed_ids
 from .params import check_once
 from .symboltaker import (
     Symbols,
-    SymbolTaker,
     are_sorted_symbols,
-    check_unchanged,
     get_symbols,
+    set_symbols,
     sort_symbols,
 )
 from .table import (
@@ -84,7 +83,7 @@ def HybridEmbed(
             **{"seed": seed, "num_hashes": num_hashes},
             "gpu_symbols": GpuCopy(),
             "column_functions": _COLUMN,
-            "symbol_taker": SymbolTaker(take_symbols),
+            "symbol_taker": take_symbols,
         },
     )
     return finish_layer(model, column, dropout)
@@ -121,7 +120,6 @@ def init(initializer: Callable, model: Model, X: Any = None, Y: Any = None) -> N
 
 
 def take_symbols(model: Model, symbols: Symbols) -> None:
-    """Take the symbols of a corpus: see `SymbolTaker`."""
     key, rows = model.attrs["key"], model.attrs["rows"]
     frequent = sort_symbols(key, symbols.frequent)
     if len(frequent) >= rows:
@@ -132,9 +130,8 @@ def take_symbols(model: Model, symbols: Symbols) -> None:
             f"{len(frequent) + 1:,} or more."
         )
     nV = len(frequent) + _count_hashed_rows(model, symbols, rows - len(frequent))
-    check_unchanged(model, "nV", nV, str(nV))
+    set_symbols(model, frequent, "nV", nV)
     model.set_dim("nV", nV, force=True)
-    model.attrs["symbols"] = frequent
 
 
 def _count_hashed_rows(model: Model, symbols: Symbols, most: int) -> int:

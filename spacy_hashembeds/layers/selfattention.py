@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 from thinc.api import Model
+from thinc.initializers import uniform_init
 from thinc.types import Floats2d, Floats3d
 from thinc.util import get_width
 
@@ -83,8 +84,8 @@ def init(model: Model[InT, OutT], X: InT | None = None, Y: OutT | None = None) -
     # Glorot and Bengio (2010), for each head
     bound = (6.0 / (nI + nI // model.attrs["num_heads"])) ** 0.5
     for name in NAMES:
-        W = model.ops.xp.random.uniform(-bound, bound, (nI, nI))
-        model.set_param(name, W.astype("float32"))
+        W = uniform_init(model.ops, (nI, nI), lo=-bound, hi=bound)
+        model.set_param(name, W)
 
 
 class Block:

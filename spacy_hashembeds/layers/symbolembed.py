@@ -1,7 +1,6 @@
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-import numpy
 from thinc.api import Model
 from thinc.initializers import uniform_init
 from thinc.types import Floats2d, Ints1d, Ints2d
@@ -15,11 +14,10 @@ from .mixing.gputables import GpuCopy, embed_ids
 from .params import check_once
 from .symboltaker import (
     Symbols,
-    SymbolTaker,
     check_symbols,
-    check_unchanged,
     get_symbols,
     look_up,
+    set_symbols,
     sort_symbols,
 )
 from .table import check_table, finish_forward, finish_layer, get_table, init_table
@@ -66,7 +64,7 @@ def SymbolEmbed(
             **{"column": column, "key": key, "unk": unk, "symbols": None},
             "gpu_symbols": GpuCopy(),
             "column_functions": _COLUMN,
-            "symbol_taker": SymbolTaker(take_symbols),
+            "symbol_taker": take_symbols,
         },
     )
     return finish_layer(model, column, dropout)
@@ -88,26 +86,15 @@ def init(initializer: Callable, model: Model, X: Any = None, Y: Any = None) -> N
 
 
 def take_symbols(model: Model, symbols: Symbols) -> None:
-    set_symbols(model, symbols.frequent)
-
-
-def set_symbols(model: Model, symbols: numpy.ndarray) -> None:
-    """Give a SymbolEmbed the symbols that get a row of their own.
-
-    symbols (numpy.ndarray): *Shape:* `(n,)`, uint64, distinct, in any order.
-    RAISES (ValueError): If the symbols are not of this kind or number, or `unk` is no
-        row of the table that they need.
-    """
     key, unk = model.attrs["key"], model.attrs["unk"]
-    symbols = sort_symbols(key, symbols)
-    if unk > len(symbols):
+    frequent = sort_symbols(key, symbols.frequent)
+    if unk > len(frequent):
         raise ValueError(
             f"'unk' is row {unk}, but the table for {key} has only rows 0 to "
-            f"{len(symbols)}: one for each of {len(symbols)} symbols and one for all "
+            f"{len(frequent)}: one for each of {len(frequent)} symbols and one for all "
             "others. Set unk = 0."
         )
-    check_unchanged(model, "nV", len(symbols) + 1, f"{len(symbols)} symbols")
-    model.attrs["symbols"] = symbols
+    set_symbols(model, frequent, "nV", len(frequent) + 1)
 
 
 def check_weights(model: Model) -> None:

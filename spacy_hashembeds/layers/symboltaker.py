@@ -3,13 +3,11 @@
 Such a layer is built before anything is counted, and takes its symbols later, before it
 is initialised, by a function in an attribute, which a wrapped layer has too:
 
-    attrs={"key": "NORM", "symbols": None, "symbol_taker": SymbolTaker(take_symbols)}
+    attrs={"key": "NORM", "symbols": None, "symbol_taker": take_symbols}
 
-What it has taken is in its attribute "symbols", which is saved with it.
+It sets the attribute "symbols", which is saved with the layer, or raises a ValueError.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy
@@ -30,29 +28,17 @@ class Symbols(NamedTuple):
     rare: NDArray | None = None
 
 
-@dataclass(frozen=True)
-class SymbolTaker:
-    """Says how a layer takes symbols. Not saved with the layer.
-
-    take_symbols (Callable[[Model, Symbols], None]): Sets the attribute "symbols" of the
-        layer. Raises a ValueError where it can't use them.
-    """
-
-    take_symbols: Callable[[Model, Symbols], None]
-
-
 def find_symbol_takers(model: Model) -> list[Model]:
     """Find the layers anywhere inside a model that take symbols, wrapped or not.
 
     Their attribute "key" says what its symbols are, e.g. "NORM".
     """
-    nodes = model.walk()
-    return [n for n in nodes if isinstance(n.attrs.get("symbol_taker"), SymbolTaker)]
+    return [n for n in model.walk() if callable(n.attrs.get("symbol_taker"))]
 
 
 def give_symbols(model: Model, symbols: Symbols) -> None:
     """Give a layer from `find_symbol_takers` its symbols, or raise a ValueError."""
-    model.attrs["symbol_taker"].take_symbols(model, symbols)
+    model.attrs["symbol_taker"](model, symbols)
 
 
 def get_symbols(model: Model) -> Any:
@@ -83,14 +69,16 @@ def sort_symbols(key: str, symbols: NDArray) -> NDArray:
     return symbols
 
 
-def check_unchanged(model: Model, dim: str, n_rows: int, given: str) -> None:
-    """Check that symbols need as many rows as the layer has, once it is initialised."""
+def set_symbols(model: Model, symbols: NDArray, dim: str, n_rows: int) -> None:
+    """Set symbols, unless the layer is initialised with other than `n_rows` rows."""
     if model.has_param("E") and model.get_dim(dim) != n_rows:
         raise ValueError(
             f"The table for {model.attrs['key']} is initialised with "
-            f"{model.get_dim(dim)} rows and can't be given {given} now. Build the "
-            "pipeline anew from its config to train it on other data."
+            f"{model.get_dim(dim)} rows and can't be given {len(symbols)} symbols, "
+            f"which need {n_rows}, now. Build the pipeline anew from its config to "
+            "train it on other data."
         )
+    model.attrs["symbols"] = symbols
 
 
 def are_sorted_symbols(symbols: Any) -> bool:

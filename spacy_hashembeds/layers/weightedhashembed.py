@@ -17,11 +17,10 @@ from .mixing.gputables import GpuCopy, embed_ids
 from .params import check_once, peek
 from .symboltaker import (
     Symbols,
-    SymbolTaker,
     check_symbols,
-    check_unchanged,
     get_symbols,
     look_up,
+    set_symbols,
     sort_symbols,
 )
 from .table import apply_dropout, finish_layer, get_table, inc_table_grad
@@ -109,8 +108,7 @@ def WeightedHashEmbed(
     if nK is not None:
         model.attrs["hashes_weights"] = True
     else:
-        taker = SymbolTaker(take_symbols)
-        model.attrs.update(key=key, symbols=None, symbol_taker=taker)
+        model.attrs.update(key=key, symbols=None, symbol_taker=take_symbols)
         model.attrs["gpu_symbols"] = GpuCopy()
     return finish_layer(model, column, dropout)
 
@@ -159,8 +157,7 @@ def init(
 
 def take_symbols(model: Model, symbols: Symbols) -> None:
     frequent = sort_symbols(model.attrs["key"], symbols.frequent)
-    check_unchanged(model, "nK", len(frequent) + 1, f"{len(frequent)} symbols")
-    model.attrs["symbols"] = frequent
+    set_symbols(model, frequent, "nK", len(frequent) + 1)
 
 
 def check_weights(model: Model) -> None:

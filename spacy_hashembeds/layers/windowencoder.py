@@ -20,8 +20,8 @@ from ..kernels.mixing import Norm, add_finished, begin_finish
 from ..kernels.sums import gather_add
 from ..kernels.windows import add_windows, copy_windows, find_rows, split_blocks
 from .checks import check_integer
-from .derived import Derived
 from .dropout import draw_mask
+from .frozenparams import Derived
 from .maxout import check_maxout, inc_maxout_grads, lay_out
 from .params import check_once
 

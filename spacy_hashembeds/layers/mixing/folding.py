@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...kernels.mixing import Norm
-from ..derived import Derived
+from ..frozenparams import Derived
 from ..maxout import lay_out
 from ..params import peek
 from .mixer import Mixer

@@ -16,8 +16,7 @@ from .mixer import Mixer
 
 
 def can_embed(mixer: Mixer) -> bool:
-    """Tell whether kernels can: their columns have to come first, and be of one width.
-    """
+    """Tell whether kernels can: their columns come first, and are of one width."""
     columns, _ = _split_columns(mixer)
     return len({column.width for column in columns}) == 1
 

@@ -76,8 +76,7 @@ def embed_tables(
 def _weigh_keys(
     columns: Sequence[Column], keys: Array, slots: Sequence[slice]
 ) -> Weighed:
-    """Weigh the rows of all tables, a token's side by side. None if all weights are 1.
-    """
+    """Weigh all tables' rows, those of a token side by side; None if all are 1."""
     if all(column.functions.weigh_keys is None for column in columns):
         return Weighed(keys, None, lambda d_weights: None)
     xp: Any = columns[0].model.ops.xp
