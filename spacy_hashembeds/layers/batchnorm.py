@@ -20,10 +20,9 @@ def BatchNorm(
 ) -> Model[InT, OutT]:
     """Normalise each dimension over the batch, then scale and shift it.
 
-    In training by the mean and the variance of the batch; in prediction by running
-    ones, which are saved with the weights. They are parameters that no gradient
-    reaches: optimizers leave them alone, and so does their averaging of weights. A
-    batch of one has no variance, and is normalised by the running ones too.
+    In training by the mean and the variance of the batch; in prediction, and for a
+    batch of one, by running ones. They are parameters that no gradient reaches:
+    optimizers leave them alone, and so does their averaging of weights.
 
     nO (int, optional): The width of input and output, else that of the first input.
     momentum (float): How much of the running mean and variance each batch replaces, 0

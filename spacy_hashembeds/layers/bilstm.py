@@ -47,15 +47,15 @@ def BiLSTM(
 
     Weights of the input are drawn as by Glorot and Bengio (2010), those of the hidden
     state are orthogonal (Saxe et al. 2014), gate by gate. Biases are 0, and 1 for the
-    forget gate, so that a cell begins with remembering (Jozefowicz et al. 2015).
+    forget gate (Jozefowicz et al. 2015).
 
     *Input and output:* for each Doc a float32 array of shape `(tokens, nI)` and
-    `(tokens, nO)`.
+        `(tokens, nO)`.
 
     Source: Li, Fu and Ma, "Why Attention? Analyze BiLSTM Deficiency and Its Remedies in
     the Case of NER" (2020), §3.2 and §3.5. Dropout: Gal and Ghahramani, "A
     Theoretically Grounded Application of Dropout in Recurrent Neural Networks" (2016),
-    without that of hidden states, which PyTorch's LSTM has not.
+    but for hidden states.
     """
     return Model(
         "crossbilstm" if is_crossed else "bilstm",

@@ -217,7 +217,7 @@ def can_freeze(models: Sequence[Model]) -> bool:
 
 
 def make_writeable(model: Model) -> None:
-    """Let an optimizer at the parameters of all layers.
+    """Let an optimizer at all parameters below a model.
 
     They are read-only where a layer was pickled while they were frozen, and where a
     layer that has the very arrays was let go.

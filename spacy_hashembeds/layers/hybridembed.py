@@ -23,7 +23,6 @@ from .symboltaker import (
     are_sorted_symbols,
     get_symbols,
     set_symbols,
-    sort_symbols,
 )
 from .table import (
     apply_dropout,
@@ -51,10 +50,10 @@ def HybridEmbed(
 ) -> Model[InT, OutT]:
     """Map frequent symbols to a row each, and hash all others to the remaining rows.
 
-    All others have the sum of one to four of these. The symbols are given before the
-    layer is initialised (see `symboltaker.py`), since they decide how many rows there
-    are: one for each frequent symbol, and as many more as `rows` leaves room for and
-    the rare symbols of the corpus reach, so that each row is trained.
+    All others have the sum of one to four of these. Symbols are given before the layer
+    is initialised (see `symboltaker.py`): there is a row for each frequent one, and as
+    many more as `rows` leaves room for and rare ones reach, so that each row is
+    trained.
 
     nO (int): The width of the table and of the output.
     rows (int): The most rows that the table may have.
@@ -121,16 +120,16 @@ def init(initializer: Callable, model: Model, X: Any = None, Y: Any = None) -> N
 
 def take_symbols(model: Model, symbols: Symbols) -> None:
     key, rows = model.attrs["key"], model.attrs["rows"]
-    frequent = sort_symbols(key, symbols.frequent)
-    if len(frequent) >= rows:
+    n = len(symbols.frequent)
+    if n >= rows:
         raise ValueError(
-            f"'rows' gives the table for {key} {rows:,} rows, but {len(frequent):,} "
+            f"'rows' gives the table for {key} {rows:,} rows, but {n:,} "
             "symbols are frequent enough for one of their own, and one more is needed "
             f"for all others. Set 'min_freq' higher, or the rows for {key} to "
-            f"{len(frequent) + 1:,} or more."
+            f"{n + 1:,} or more."
         )
-    nV = len(frequent) + _count_hashed_rows(model, symbols, rows - len(frequent))
-    set_symbols(model, frequent, "nV", nV)
+    nV = n + _count_hashed_rows(model, symbols, rows - n)
+    set_symbols(model, symbols.frequent, "nV", nV)
     model.set_dim("nV", nV, force=True)
 
 

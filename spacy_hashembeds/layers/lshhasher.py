@@ -48,8 +48,8 @@ def LSHHasher(
     num_bits (int): How many bits there are, 1 to 4096.
     ngram_size (int): How many characters an n-gram has at most, 1 to 100.
     max_ngrams (int, optional): How many n-grams count: the most frequent ones of a
-        corpus, which `set_ngrams` sets before the layer is initialised. They are kept
-        in the attribute "ngrams". If None, any n-gram counts.
+        corpus, which `set_ngrams` sets before the layer is initialised, in the
+        attribute "ngrams". If None, any n-gram counts.
     seed (int): Other seeds are other hyperplanes. An unsigned 64-bit integer.
     form (str, optional): The Unicode form that words are hashed in, e.g. "NFC".
 

@@ -34,14 +34,12 @@ def SelfAttention(
     """Put beside each token's vector what it finds in all tokens of its Doc.
 
     Each head compares the tokens by scaled dot products, and takes a weighted mean of
-    what they say, `nI / num_heads` numbers. The vector itself comes first in the
-    output, then the findings of all heads. There are no biases, no projection of the
-    output, no residual connection and no normalisation, as in the paper.
-
-    num_heads (int): The number of heads; the paper has 5.
+    what they say, `nI / num_heads` numbers, which follow the vector itself. There are
+    no biases, no projection of the output, no residual connection and no normalisation,
+    as in the paper, which has 5 heads.
 
     *Input and output:* for each Doc a float32 array of shape `(tokens, nI)` and
-    `(tokens, 2 * nI)`.
+        `(tokens, 2 * nI)`.
 
     Source: Li, Fu and Ma, "Why Attention? Analyze BiLSTM Deficiency and Its Remedies in
     the Case of NER" (2020), §3.6.

@@ -18,7 +18,6 @@ from .symboltaker import (
     get_symbols,
     look_up,
     set_symbols,
-    sort_symbols,
 )
 from .table import check_table, finish_forward, finish_layer, get_table, init_table
 
@@ -37,13 +36,12 @@ def SymbolEmbed(
 ) -> Model[InT, OutT]:
     """Map known integers to a row each, and all others to one learned row.
 
-    The known symbols are given before the layer is initialised (see `symboltaker.py`),
-    since they decide how many rows there are: one more than symbols. They are found by
-    a binary search.
+    The known symbols, which decide how many rows there are, are given before the layer
+    is initialised: see `symboltaker.py`.
 
     nO (int): The width of the table and of the output.
-    key (str): What the symbols are, e.g. "NORM": names the table in errors and
-        tells which of several tables a layer waits for.
+    key (str): What the symbols are, e.g. "NORM": names the table in errors and tells
+        which of several tables a layer waits for.
     unk (int): The row that stands for every unknown symbol; symbols take the rows
         around it, in the order of their values.
     initializer (Callable): Fills the table; by default uniform in ±0.1.
@@ -87,14 +85,13 @@ def init(initializer: Callable, model: Model, X: Any = None, Y: Any = None) -> N
 
 def take_symbols(model: Model, symbols: Symbols) -> None:
     key, unk = model.attrs["key"], model.attrs["unk"]
-    frequent = sort_symbols(key, symbols.frequent)
-    if unk > len(frequent):
+    n = len(symbols.frequent)
+    if unk > n:
         raise ValueError(
             f"'unk' is row {unk}, but the table for {key} has only rows 0 to "
-            f"{len(frequent)}: one for each of {len(frequent)} symbols and one for all "
-            "others. Set unk = 0."
+            f"{n}: one for each of {n} symbols and one for all others. Set unk = 0."
         )
-    set_symbols(model, frequent, "nV", len(frequent) + 1)
+    set_symbols(model, symbols.frequent, "nV", n + 1)
 
 
 def check_weights(model: Model) -> None:

@@ -16,12 +16,9 @@ from thinc.api import Model, Ops
 
 
 class Symbols(NamedTuple):
-    """The values that one attribute takes in a corpus.
+    """The distinct values of one attribute in a corpus, uint64, in any order.
 
-    frequent (NDArray): Those that were seen often enough. *Shape:* `(n,)`, uint64,
-        distinct, in any order.
-    rare (NDArray, optional): All others, or None if nobody knows them. *Shape:* `(m,)`,
-        uint64.
+    Those that were seen often enough; and all others, or None if nobody knows them.
     """
 
     frequent: NDArray
@@ -56,21 +53,15 @@ def get_symbols(model: Model) -> Any:
     return symbols
 
 
-def sort_symbols(key: str, symbols: NDArray) -> NDArray:
-    """Sort symbols, and have nobody change them, since layers check them only once."""
+def set_symbols(model: Model, symbols: NDArray, dim: str, n_rows: int) -> None:
+    """Set distinct symbols, for which the dimension `dim` has to be `n_rows`."""
     symbols = numpy.sort(symbols, axis=-1)
     if not are_sorted_symbols(symbols):
         raise ValueError(
-            f"The symbols for {key} should be distinct numbers in a uint64 array of "
-            f"one dimension, but are {symbols.dtype} of shape {symbols.shape}, or some "
-            "are there twice."
+            f"The symbols for {model.attrs['key']} should be distinct numbers in a "
+            f"uint64 array of one dimension, but are {symbols.dtype} of shape "
+            f"{symbols.shape}, or some are there twice."
         )
-    symbols.flags.writeable = False
-    return symbols
-
-
-def set_symbols(model: Model, symbols: NDArray, dim: str, n_rows: int) -> None:
-    """Set symbols, unless the layer is initialised with other than `n_rows` rows."""
     if model.has_param("E") and model.get_dim(dim) != n_rows:
         raise ValueError(
             f"The table for {model.attrs['key']} is initialised with "
@@ -78,6 +69,7 @@ def set_symbols(model: Model, symbols: NDArray, dim: str, n_rows: int) -> None:
             f"which need {n_rows}, now. Build the pipeline anew from its config to "
             "train it on other data."
         )
+    symbols.flags.writeable = False  # they are checked only once
     model.attrs["symbols"] = symbols
 
 

@@ -120,13 +120,9 @@ def init(model: Model[InT, OutT], X: InT | None = None, Y: OutT | None = None) -
 class Group:
     """Spans of similar length, padded to the longest with their last token once more.
 
-    rows (Tensor): For each span its tokens, among those of all Docs, shape
-        `(n_spans, longest)`.
-    is_token (Tensor, optional): Where there is a token, shape
-        `(n_spans, 1, 1, longest)`: for all heads and all queries. None if there is no
-        padding.
-    kept (Tensor): The rows, from 0 to `n_spans * longest`, whose output is used. tokens
-        (ndarray): The tokens that these are.
+    Which tokens of all Docs they are, `(n_spans, longest)`; where there is a token, for
+    all heads and queries, `(n_spans, 1, 1, longest)`, or None if there is no padding;
+    which of these rows are used, and which tokens they are.
     """
 
     def __init__(self, ops: Any, spans: Spans) -> None:

@@ -21,7 +21,6 @@ from .symboltaker import (
     get_symbols,
     look_up,
     set_symbols,
-    sort_symbols,
 )
 from .table import apply_dropout, finish_layer, get_table, inc_table_grad
 
@@ -54,29 +53,28 @@ def WeightedHashEmbed(
     """Map integers to the weighted sum of rows of a table, with learned weights.
 
     A key has `num_hashes` component vectors, which it shares with others: rows of the
-    table `E`, chosen by hashing. And it has as many weights, its importance
-    parameters: a row of the table `P`, chosen by another hash, or by a dictionary of
-    symbols. Weights are cheap, so that `P` can have ten times as many rows as `E`.
+    table `E`, chosen by hashing. And it has as many weights, its importance parameters:
+    a row of the table `P`, chosen by another hash, or by a dictionary of symbols.
+    Weights are cheap, so that `P` can have ten times as many rows as `E`.
 
     nE (int): The width of the component vectors.
     nV (int): The number of component vectors, the paper's B.
     nK (int, optional): The number of rows of weights, the paper's K, chosen by hashing.
-        If None, each symbol has a row, and all other keys share one: the symbols are
-        set before the layer is initialised (see `symboltaker.py`).
+        If None, each symbol has a row, and all other keys share one: see
+        `symboltaker.py`.
     num_hashes (int): Components of each key, the paper's k, 1 to 100.
     seed (int): The hash seed, an unsigned 32-bit integer.
-    key (str, optional): What the symbols are, e.g. "NORM": tells which of several
-        tables a layer waits for.
-    same_hash (bool): Whether the components are chosen by the row of the weights, as
-        in the paper's experiments, rather than by the key itself: keys of one row are
-        then the same to the model.
+    key (str, optional): What the symbols are, e.g. "NORM".
+    same_hash (bool): Whether the components are chosen by the row of the weights, as in
+        the paper's experiments, rather than by the key itself: keys of one row are then
+        the same to the model.
     combine (str): "sum" adds the weighted components up, "concat" puts them side by
         side.
     append_weights (bool): Whether to put the weights beside them.
     initial_weight (float): What the weights begin at, but for normal numbers of
-        deviation 0.0005 that are added. At 0, as in the code that the paper's authors
-        published, each key has to earn its importance. At 1 the layer begins as a
-        `HashEmbed`, and training moves the weights little.
+        deviation 0.0005 that are added. At 0, as in the paper's code, each key has to
+        earn its importance. At 1 the layer begins as a `HashEmbed`, and training moves
+        the weights little.
     initializer (Callable): Fills `E`; by default uniform in ±0.1.
     column, dropout: See `finish_layer`.
 
@@ -156,8 +154,7 @@ def init(
 
 
 def take_symbols(model: Model, symbols: Symbols) -> None:
-    frequent = sort_symbols(model.attrs["key"], symbols.frequent)
-    set_symbols(model, frequent, "nK", len(frequent) + 1)
+    set_symbols(model, symbols.frequent, "nK", len(symbols.frequent) + 1)
 
 
 def check_weights(model: Model) -> None:

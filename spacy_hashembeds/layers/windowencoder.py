@@ -67,11 +67,7 @@ class Convolution(NamedTuple):
 
 
 class Weights(NamedTuple):
-    """The weights of one convolution, as matrices and vectors.
-
-    W (NDArray): Maxout's, with the pieces as in the norm. *Shape:* `(nP * nO, nI)`.
-    norm (Norm): Maxout's bias, and the layer normalisation.
-    """
+    """Maxout's weights, `(nP * nO, nI)`, its pieces as in the norm, which has its bias."""
 
     W: NDArray
     norm: Norm

@@ -43,20 +43,21 @@ class Weighed(NamedTuple):
 class ColumnFunctions(NamedTuple):
     """What a layer does with a column of keys. Each function is given the layer first.
 
+    Keys are of shape `(m,)`, uint64; vectors and tables float32.
+
     forward: The forward function of the layer that does so. None if nobody asks.
-    embed: Embeds keys, each on its own: mostly the distinct ones of a batch. Given
-        keys of shape `(m,)`, uint64, and whether in training, it returns vectors of
-        shape `(m, nO)`, float32, and what takes their gradient to the parameters. By
-        default, the layer itself.
-    check: Raises a ValueError if weights or attributes can't be the layer's. Called
-        when they arrive: see `check_once`.
-    get_table: Gets the table that the vectors are sums of rows of. *Shape:*
-        `(rows, nO)`, float32. By default, the parameter `E`.
+    embed: Embeds keys, mostly distinct, each on its own: given them, and whether in
+        training, returns vectors, `(m, nO)`, and their backward pass. By default, the
+        layer itself.
+    check: Raises a ValueError if weights or attributes can't be the layer's: see
+        `check_once`.
+    get_table: Gets the table that the vectors are sums of rows of, `(rows, nO)`. By
+        default, the parameter `E`.
     count_rows: Counts the rows of this table, where to get it is to make it.
-    find_rows: Finds the rows of keys in this table. *Shape:* `(m,)` to `(m, k)`,
-        uint32. None if the vectors are not sums of rows, or weighted.
-    find_weighted_rows: Finds the rows of keys, and what each of them is multiplied
-        with, of the same shape, float32. None if the vectors are no weighted sums.
+    find_rows: Finds the rows of keys in this table, `(m, k)`, uint32. None if the
+        vectors are not sums of rows, or weighted.
+    find_weighted_rows: Finds the rows of keys, and their weights, of the same shape,
+        float32. None if the vectors are no weighted sums.
     get_finder: Says how kernels find the rows, or None if they can't.
     weigh_keys: Weighs these rows, on a GPU. None if their weights are 1.
     """

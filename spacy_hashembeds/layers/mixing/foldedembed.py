@@ -31,13 +31,7 @@ Rows = tuple[NDArray, NDArray | None]
 
 
 class Description(NamedTuple):
-    """What the kernel is told of folded tables.
-
-    attrs (Snapshot): The attributes of the columns' layers, which say how rows are
-        found.
-    columns (FoldedColumns, optional): What the kernel keeps, or None if it can't embed
-        them.
-    """
+    """What the kernel keeps of columns that it can embed, and their attributes."""
 
     attrs: Snapshot
     columns: Any
