@@ -82,7 +82,6 @@ def init(model: Model[InT, OutT], X: InT | None = None, Y: OutT | None = None) -
 
 
 def _follow(model: Model, name: str, value: Any) -> None:
-    """Move a running statistic towards that of a batch."""
     running: Any = model.get_param(name)
     model.set_param(name, running + model.attrs["momentum"] * (value - running))
 

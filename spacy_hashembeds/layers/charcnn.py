@@ -147,7 +147,6 @@ def _check_weights(model: Model) -> None:
 
 
 def _list_kernels(ngram_size: int) -> list[str]:
-    """List the names of the parameters that hold kernels, by length."""
     return [f"W{length}" for length in range(1, ngram_size + 1)]
 
 

@@ -52,7 +52,6 @@ def check_params(model: Model, shapes: Mapping[str, tuple[int, ...]]) -> None:
 
 
 def check_attr(model: Model, name: str, is_right: bool, expected: str) -> None:
-    """Refuse an attribute that is not what it should be."""
     if not is_right:
         raise ValueError(
             f"The attribute '{name}' of layer '{model.name}' should be {expected}, but "
@@ -61,7 +60,6 @@ def check_attr(model: Model, name: str, is_right: bool, expected: str) -> None:
 
 
 def check_integer(model: Model, name: str, minimum: int, maximum: int) -> None:
-    """Check that an attribute is an integer in these bounds."""
     value = model.attrs[name]
     is_integer = isinstance(value, int) and not isinstance(value, bool)
     is_right = is_integer and minimum <= value <= maximum
@@ -69,7 +67,6 @@ def check_integer(model: Model, name: str, minimum: int, maximum: int) -> None:
 
 
 def check_number(model: Model, name: str, minimum: float, maximum: float) -> None:
-    """Check that an attribute is a number in these bounds."""
     value = model.attrs[name]
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     is_right = is_number and minimum <= value <= maximum
@@ -77,7 +74,6 @@ def check_number(model: Model, name: str, minimum: float, maximum: float) -> Non
 
 
 def check_choice(model: Model, name: str, known: Sequence[str | bool]) -> None:
-    """Check that an attribute is one of the known values."""
     value = model.attrs[name]
     is_right = any(value is k or (isinstance(value, str) and value == k) for k in known)
     check_attr(model, name, is_right, " or ".join(map(str, known)))
@@ -94,7 +90,6 @@ def check_foreign(model: Model, kind: str, foreign: str) -> None:
 
 
 def check_gradient(gradient: Any, shape: tuple[int, ...]) -> None:
-    """Check that the gradient of the vectors of tokens is of their shape."""
     if gradient.shape != shape:
         raise ValueError(
             f"The gradient of {shape[0]} tokens should be of shape {shape}, but is of "

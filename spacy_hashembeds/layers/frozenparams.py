@@ -247,7 +247,6 @@ def _replace_unpickled(stores: Sequence[ParamServer]) -> None:
 
 
 def _list_bases(array: Any) -> list[NDArray]:
-    """List an array, what it is a view of, and so on."""
     parts: list[NDArray] = []
     while isinstance(array, np.ndarray):
         parts.append(array)

@@ -93,7 +93,6 @@ def find_rows(model: Model, ids: Ints1d) -> Ints2d:
 
 
 def get_finder(model: Model) -> Hashing:
-    """Say how kernels find the rows."""
     check_once(model, check_weights)
     return Hashing(seed=model.attrs["seed"], num_hashes=model.attrs["num_hashes"])
 

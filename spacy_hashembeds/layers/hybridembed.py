@@ -134,7 +134,6 @@ def take_symbols(model: Model, symbols: Symbols) -> None:
 
 
 def _count_hashed_rows(model: Model, symbols: Symbols, most: int) -> int:
-    """Count the rows for hashing: as many as the rare symbols of the corpus reach."""
     key, rare = model.attrs["key"], symbols.rare
     if rare is None:
         raise ValueError(
@@ -195,7 +194,6 @@ def find_rows(model: Model, ids: Ints1d) -> Ints2d:
 
 
 def get_finder(model: Model) -> Hashing:
-    """Say how kernels find the rows."""
     check_once(model, check_weights)
     attrs, symbols = model.attrs, model.attrs["symbols"]
     return Hashing(
@@ -216,7 +214,6 @@ def get_padded_table(model: Model) -> Floats2d:
 
 
 def count_padded_rows(model: Model) -> int:
-    """Count the rows of `get_padded_table`."""
     return model.get_dim("nV") + 1
 
 

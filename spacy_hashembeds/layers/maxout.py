@@ -9,7 +9,6 @@ from .params import check_once, inc_grad, peek
 
 
 def check_maxout(maxout: Model, layernorm: Model, *, nI: int) -> None:
-    """Check a Maxout layer, of input width `nI`, and its layer normalisation."""
     nO = maxout.get_dim("nO")
     if maxout.get_dim("nI") != nI or layernorm.get_dim("nO") != nO:
         raise ValueError(

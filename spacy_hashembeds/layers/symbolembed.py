@@ -109,7 +109,6 @@ def find_rows(model: Model, ids: Ints1d) -> Ints2d:
 
 
 def get_finder(model: Model) -> Lookup:
-    """Say how kernels find the rows."""
     check_once(model, check_weights)
     gpu_symbols = model.attrs["gpu_symbols"].get(model.ops, model.attrs["symbols"])
     return Lookup(symbols=gpu_symbols, unk=model.attrs["unk"])

@@ -34,12 +34,10 @@ def find_symbol_takers(model: Model) -> list[Model]:
 
 
 def give_symbols(model: Model, symbols: Symbols) -> None:
-    """Give a layer from `find_symbol_takers` its symbols, or raise a ValueError."""
     model.attrs["symbol_taker"](model, symbols)
 
 
 def get_symbols(model: Model) -> Any:
-    """Get the symbols that a layer has taken, or raise a ValueError."""
     symbols = model.attrs["symbols"]
     if symbols is None:
         raise ValueError(
@@ -74,7 +72,6 @@ def set_symbols(model: Model, symbols: NDArray, dim: str, n_rows: int) -> None:
 
 
 def are_sorted_symbols(symbols: Any) -> bool:
-    """Tell whether something is an array of distinct symbols in ascending order."""
     return (
         isinstance(symbols, numpy.ndarray)
         and symbols.ndim == 1

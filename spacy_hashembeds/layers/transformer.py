@@ -260,7 +260,6 @@ def find_shapes(norm: str, dims: Mapping[str, int]) -> dict[str, tuple[int, ...]
 
 
 def _draw(ops: Ops, name: str, shape: tuple[int, ...]) -> Any:
-    """Draw a parameter as BERT's."""
     xp: Any = ops.xp
     if name.startswith("b_"):
         return xp.zeros(shape, dtype="float32")

@@ -95,7 +95,6 @@ _get_state = attrgetter("_func", "_layers")
 
 
 def expect(model: Model, forward: Callable, n_layers: int | None = None) -> list[Model]:
-    """Get the layers of a node that computes, or raise an UnexpectedNodeError."""
     layers = model.layers
     if model._func is not forward or n_layers not in (None, len(layers)):
         raise UnexpectedNodeError(model.name)

@@ -219,7 +219,6 @@ def find_rows(model: Model, ids: Ints1d) -> tuple[Ints2d, Ints2d]:
 
 
 def get_finder(model: Model) -> Hashing | None:
-    """Say how the rows are found on a GPU, or None if the kernels can't."""
     check_once(model, check_weights)
     attrs, num_hashes = model.attrs, model.attrs["num_hashes"]
     if not _get_combination(model).is_sum or num_hashes > murmur.MAX_HASHES:
@@ -228,7 +227,6 @@ def get_finder(model: Model) -> Hashing | None:
 
 
 def weigh_keys(model: Model, ids: Ints1d) -> Weighed:
-    """Weigh the rows that the finder finds, on a GPU."""
     _, weight_rows = cast(Any, find_rows(model, ids))
     P: Any = peek(model, "P")
 
@@ -248,7 +246,6 @@ def find_weighted_rows(model: Model, ids: Ints1d) -> tuple[Ints2d, Floats2d]:
 
 
 def count_table_rows(model: Model) -> int:
-    """Count the rows of `make_table`."""
     return _get_combination(model).count_rows(model.get_dim("nV"))
 
 

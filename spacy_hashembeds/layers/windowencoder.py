@@ -67,7 +67,7 @@ class Convolution(NamedTuple):
 
 
 class Weights(NamedTuple):
-    """Maxout's weights, `(nP * nO, nI)`, its pieces as in the norm, which has its bias."""
+    """Maxout's weights, `(nP * nO, nI)`, with pieces as in the norm."""
 
     W: NDArray
     norm: Norm
@@ -106,9 +106,8 @@ class LaidOut(Derived[list[Weights]]):
 class Rows(NamedTuple):
     """The rows that a convolution computes.
 
-    inputs (NDArray): Where they are among the rows that the one before has computed.
-    padded (NDArray): Where they are among all rows, of which each is dropped or kept.
-    n_padded (int): How many all rows are.
+    inputs, padded (NDArray): Where they are among the rows that the one before has
+        computed, and among all `n_padded` rows, of which each is dropped or kept.
     """
 
     inputs: NDArray
@@ -140,10 +139,6 @@ def lay_rows(
 
 
 def predict(weights: Sequence[Weights], X: NDArray, rows: Iterable[Rows]) -> NDArray:
-    """Run all convolutions: each mixes rows with their neighbours, and adds the row.
-
-    *Shape:* all rows, `(n_padded, width)`, to `(tokens, width)`, float32.
-    """
     predict_rows = _predict_sharing  # the first alone: then each row is its own
     for of_layer, computed in zip(weights, rows, strict=True):
         Y = X.take(computed.inputs, axis=0)

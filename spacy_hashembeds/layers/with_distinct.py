@@ -83,7 +83,6 @@ def init(model: Model[InT, OutT], X: InT | None = None, Y: OutT | None = None) -
 
 
 def _find(model: Model, keys: Any) -> Distinct:
-    """Find the distinct keys, in the processor's memory."""
     array = model.ops.to_numpy(keys)
     if array.ndim == 1:
         return find_distinct(array)

@@ -28,12 +28,7 @@ Backprop = Callable[[Array], object]
 
 
 class Weighed(NamedTuple):
-    """Keys whose rows are weighted.
-
-    keys (Array): What the rows are found by. *Shape:* `(n,)`, uint64.
-    weights (Array): What each row is multiplied with. *Shape:* `(n, k)`, float32.
-    backprop (Backprop): Takes the gradient of the weights to the parameters.
-    """
+    """Keys, by which rows are found, and the rows' weights, `(n,)` and `(n, k)`."""
 
     keys: Array
     weights: Array

@@ -29,12 +29,7 @@ from .mixer import Mixer
 
 
 class EmbeddedColumn(NamedTuple):
-    """The distinct values of one column in a batch, embedded.
-
-    X (NDArray): What the layer of the column makes of them. *Shape:* `(m, width)`.
-    backprop (Backprop): Takes the gradient of X to the parameters.
-    W (NDArray): The column's part of Maxout's weights. *Shape:* `(nP * nO, width)`.
-    """
+    """Distinct values of a column, their vectors, `(m, width)`, and its part of W."""
 
     keys: Distinct
     X: NDArray
@@ -43,7 +38,6 @@ class EmbeddedColumn(NamedTuple):
 
 
 def predict(mixer: Mixer, keys: NDArray) -> NDArray:
-    """Embed tokens by their keys, by weights that are checked."""
     tokens = find_distinct_rows(keys)
     W, norm = lay_out(mixer.maxout, mixer.layernorm)
     columns = _embed_columns(mixer, tokens, W, is_train=False)
@@ -51,7 +45,6 @@ def predict(mixer: Mixer, keys: NDArray) -> NDArray:
 
 
 def begin_update(mixer: Mixer, keys: NDArray) -> tuple[NDArray, Callable]:
-    """Embed tokens by their keys, in training: see `mixedembed.forward`."""
     mixer.check()
     tokens = find_distinct_rows(keys)
     W, norm = lay_out(mixer.maxout, mixer.layernorm)

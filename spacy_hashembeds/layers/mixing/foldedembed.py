@@ -38,7 +38,6 @@ class Description(NamedTuple):
 
 
 def predict(mixer: Mixer, folded: FoldedTables, keys: NDArray) -> NDArray:
-    """Embed tokens by their keys: see `mixedembed.forward`."""
     if compiled.kernels is not None:
         described: Description | None = folded.description
         if described is None or not described.attrs.is_current():
@@ -119,7 +118,7 @@ def _sum_distinct_rows(mixer: Mixer, folded: FoldedTables, keys: NDArray) -> NDA
 
 
 def _join_weights(found: Sequence[Rows], axis: int) -> NDArray | None:
-    """Join the weights of columns, if some have any: those of the others are 1."""
+    """Join the weights of columns, if some have any: others' are 1."""
     if all(weights is None for _, weights in found):
         return None
     parts = [

@@ -97,7 +97,6 @@ def fold(mixer: Mixer) -> FoldedTables:
 
 
 def _is_worth_it(mixer: Mixer) -> bool:
-    """Tell whether there is something to fold, and it fits."""
     columns = [column for column in mixer.columns if column.has_rows]
     n_rows = sum(column.count_rows() for column in columns)
     n_numbers = n_rows * mixer.maxout.get_dim("nO") * mixer.maxout.get_dim("nP")

@@ -24,7 +24,6 @@ def can_embed(mixer: Mixer) -> bool:
 def forward(
     mixer: Mixer, keys: Any, is_train: bool
 ) -> tuple[Array, Callable[[Array], None]]:
-    """Embed tokens by their keys: see `mixedembed.forward`."""
     ops: Any = mixer.maxout.ops
     columns, others = _split_columns(mixer)
     keys = ops.asarray(keys)
