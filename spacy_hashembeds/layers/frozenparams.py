@@ -100,8 +100,9 @@ class Derived(Generic[_T]):
 class FrozenParams:
     """The parameters of some layers, read-only until somebody gets at one of them.
 
-    Whatever is interrupted, by Ctrl-C for instance, leaves either proxies, by which the
-    next access releases the rest, or arrays that are writeable, which are seen.
+    Layers are such that `can_freeze` is true. Whatever is interrupted, by Ctrl-C for
+    instance, leaves either proxies, by which the next access releases the rest, or
+    arrays that are writeable, which are seen.
 
     value (Any): What was computed from them. None once they are released.
     """
