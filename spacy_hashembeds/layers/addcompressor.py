@@ -17,9 +17,8 @@ OutT = Floats2d
 def AddCompressor(*, initializer: Callable = uniform_init) -> Model[InT, OutT]:
     """Add up a vector for each bit of a code, one of two.
 
-    `Y = Σⱼ E[j, bitⱼ] / √nI`, with `2 * nI * nO` parameters.
-
-    initializer (Callable): Fills the codebooks `E`; by default uniform in ±0.1.
+    `Y = Σⱼ E[j, bitⱼ] / √nI`, with `2 * nI * nO` parameters, by default uniform in
+    ±0.1.
 
     *Input shape:* `(n, nI)`, float32, each 0 or 1. *Output shape:* `(n, nO)`, float32.
 

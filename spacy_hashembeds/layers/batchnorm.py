@@ -20,10 +20,9 @@ def BatchNorm(
 ) -> Model[InT, OutT]:
     """Normalise each dimension over the batch, then scale and shift it.
 
-    In training by the mean and the variance of the batch; in prediction by running
-    ones, which are saved with the weights. They are parameters that no gradient
-    reaches: optimizers leave them alone, and so does their averaging of weights. A
-    batch of one has no variance, and is normalised by the running ones too.
+    In training by the mean and the variance of the batch; in prediction, and for a
+    batch of one, by running ones. They are parameters that no gradient reaches:
+    optimizers leave them alone, and so does their averaging of weights.
 
     nO (int, optional): The width of input and output, else that of the first input.
     momentum (float): How much of the running mean and variance each batch replaces, 0
@@ -83,7 +82,6 @@ def init(model: Model[InT, OutT], X: InT | None = None, Y: OutT | None = None) -
 
 
 def _follow(model: Model, name: str, value: Any) -> None:
-    """Move a running statistic towards that of a batch."""
     running: Any = model.get_param(name)
     model.set_param(name, running + model.attrs["momentum"] * (value - running))
 

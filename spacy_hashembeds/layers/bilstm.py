@@ -3,6 +3,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from thinc.api import Model, NumpyOps, Ops
+from thinc.initializers import glorot_uniform_init
 from thinc.types import Floats2d
 from thinc.util import get_width
 
@@ -46,15 +47,15 @@ def BiLSTM(
 
     Weights of the input are drawn as by Glorot and Bengio (2010), those of the hidden
     state are orthogonal (Saxe et al. 2014), gate by gate. Biases are 0, and 1 for the
-    forget gate, so that a cell begins with remembering (Jozefowicz et al. 2015).
+    forget gate (Jozefowicz et al. 2015).
 
     *Input and output:* for each Doc a float32 array of shape `(tokens, nI)` and
-    `(tokens, nO)`.
+        `(tokens, nO)`.
 
     Source: Li, Fu and Ma, "Why Attention? Analyze BiLSTM Deficiency and Its Remedies in
     the Case of NER" (2020), §3.2 and §3.5. Dropout: Gal and Ghahramani, "A
     Theoretically Grounded Application of Dropout in Recurrent Neural Networks" (2016),
-    without that of hidden states, which PyTorch's LSTM has not.
+    but for hidden states.
     """
     return Model(
         "crossbilstm" if is_crossed else "bilstm",
@@ -98,8 +99,8 @@ def forward_crossed(
 def is_crossed(model: Model[InT, OutT]) -> bool:
     """Tell whether directions read each other's findings.
 
-    That is no attribute, since those are loaded with the weights: weights of the other
-    kind are refused by their shapes.
+    No attribute, since those are loaded with the weights: weights of the other kind are
+    refused by their shapes.
     """
     return model._func is forward_crossed
 
@@ -113,16 +114,13 @@ def init(model: Model[InT, OutT], X: InT | None = None, Y: OutT | None = None) -
             bias[n // N_GATES : n // 2] = 1  # the forget gate's
             model.set_param(name, bias)
             continue
-        draw = draw_orthogonal if name.startswith("U_") else draw_uniform
-        gates = [draw(model.ops, n // N_GATES, *width) for _ in range(N_GATES)]
+        draw = draw_orthogonal if name.startswith("U_") else glorot_uniform_init
+        gates = [draw(model.ops, (n // N_GATES, *width)) for _ in range(N_GATES)]
         model.set_param(name, model.ops.xp.concatenate(gates))
 
 
 class Reading:
-    """What the cells need to know of a block that they read.
-
-    masks (Mapping): What `draw_masks` gives, or nothing in prediction.
-    """
+    """What cells need to know of a block, with masks as from `draw_masks`."""
 
     def __init__(self, model: Model, block: Block, masks: Mapping[str, Any]) -> None:
         import torch
@@ -208,9 +206,9 @@ def read_padded(
 
 
 def draw_masks(model: Model, n_docs: int) -> dict[str, Any]:
-    """Draw what each dimension of each Doc is multiplied by, for each place of dropout.
+    """Draw what dimensions of each Doc are multiplied by, for the input and each cell.
 
-    For the input and what each cell finds, of shape `(n_docs, width)`, or nothing.
+    *Shape* of each: `(n_docs, width)`. Nothing if nothing is dropped.
     """
     rate = model.attrs["dropout"]
     if not rate:
@@ -224,24 +222,16 @@ def draw_masks(model: Model, n_docs: int) -> dict[str, Any]:
     return masks
 
 
-def draw_uniform(ops: Ops, n: int, m: int) -> Any:
-    """Draw weights of the input as Glorot and Bengio (2010), shape `(n, m)`."""
-    bound = (6.0 / (n + m)) ** 0.5
-    return ops.xp.random.uniform(-bound, bound, (n, m)).astype("float32")
-
-
-def draw_orthogonal(ops: Ops, n: int, m: int) -> Any:
+def draw_orthogonal(ops: Ops, shape: tuple[int, ...]) -> Any:
     """Draw an orthogonal matrix, shape `(n, n)`, all of them being as likely."""
-    Q, R = ops.xp.linalg.qr(ops.xp.random.normal(size=(n, m)))
+    Q, R = ops.xp.linalg.qr(ops.xp.random.normal(size=shape))
     return (Q * ops.xp.sign(ops.xp.diag(R))).astype("float32")
 
 
 def find_shapes(
     nO: int, nI: int, depth: int, is_crossed: bool
 ) -> dict[str, tuple[int, ...]]:
-    """Find the shapes of the parameters of all cells: `W` the weights of the input, `U`
-    those of the hidden state, and `b` the biases.
-    """
+    """Find the shapes of cells' weights of input `W`, of state `U`, and biases `b`."""
     hidden = nO // 2
     widths = [nI, *[nO if is_crossed else hidden] * (depth - 1)]
     return {

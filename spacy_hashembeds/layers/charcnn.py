@@ -32,26 +32,21 @@ def CharCNN(
 
     A character is a learned vector, and four numbers that say whether it is upper case,
     lower case, a digit or punctuation. Kernels of each length from 1 to `ngram_size`
-    begin at each character of a word; what they see beyond its end is zeros. The output
-    is what each kernel finds at most in a word, and its bias. There is no activation
-    function: neither the paper nor its authors' code has one.
+    begin at each character of a word; what they see beyond its end is zeros, not a
+    learned vector as in the authors' code. The output is what each kernel finds at most
+    in a word, and its bias, without an activation function, as in paper and code. A
+    word without characters is zeros.
 
-    What a word is embedded together with makes no difference: no window begins in
-    padding. (The authors' code pads with a learned vector.) A word without characters
-    has no windows, and is zeros.
-
-    Characters need not be counted: the vector of a character is the sum of two rows of
-    `E`, by its code point (see `find_rows`). No two characters of Unicode have the same
-    two rows.
+    The vector of a character is the sum of two rows of `E`, by its code point: see
+    `find_rows`. No two characters of Unicode have the same two rows.
 
     nM (int): The width of the vectors of characters.
     num_kernels (int): How many kernels there are of each length.
     ngram_size (int): How many characters the longest kernels see.
     max_chars (int): How many characters of a word count, 1 to 10,000: the first ones.
 
-    *Input:* `n` words.
-    *Output shape:* `(n, num_kernels * ngram_size)`, float32. The kernels of length 1
-        come first.
+    *Input:* `n` words. *Output shape:* `(n, num_kernels * ngram_size)`, float32, the
+        kernels of length 1 first.
 
     Source: Li, Fu and Ma, "Why Attention? Analyze BiLSTM Deficiency and Its Remedies in
     the Case of NER" (2020), §3.1, whose numbers are the defaults.
@@ -106,11 +101,8 @@ def _multiply(model: Model, X: Any) -> tuple[Any, Callable[[Any], Any]]:
     """Multiply characters with what kernels have for each place of a window.
 
     What a kernel finds in a window is the sum of its products with the characters, and
-    there are few different characters.
-
-    X (Any): *Shape:* `(c, nI)`, float32.
-    RETURNS (tuple): For each place `c + 1` rows, the last of them zeros, for what is
-        beyond the end of a word; and the backward pass.
+    there are few different characters, `(c, nI)`. For each place there are `c + 1`
+    rows, the last of them zeros, for what is beyond the end of a word.
     """
     ops, nK, nO = cast(Any, model.ops), model.get_dim("nK"), model.get_dim("nO")
     names = _list_kernels(_get_ngram_size(model))
@@ -155,7 +147,6 @@ def _check_weights(model: Model) -> None:
 
 
 def _list_kernels(ngram_size: int) -> list[str]:
-    """List the names of the parameters that hold kernels, by length."""
     return [f"W{length}" for length in range(1, ngram_size + 1)]
 
 

@@ -1,7 +1,4 @@
-"""Checks of weights and attributes, which Thinc loads as they come.
-
-All raise a ValueError if something is not what the layer needs.
-"""
+"""Checks of what Thinc loads as it comes: all raise a ValueError."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -42,8 +39,7 @@ def check_param(model: Model, name: str, shape: tuple[int, ...]) -> None:
 def check_params(model: Model, shapes: Mapping[str, tuple[int, ...]]) -> None:
     """Check that a layer has its parameters and no others.
 
-    Weights of another layer that are loaded into one that has weights already would
-    else lie beside these, and not be used.
+    Those of another layer that are loaded beside them would go unused unnoticed.
     """
     others = sorted(set(model.param_names) - shapes.keys())
     if others:
@@ -56,7 +52,6 @@ def check_params(model: Model, shapes: Mapping[str, tuple[int, ...]]) -> None:
 
 
 def check_attr(model: Model, name: str, is_right: bool, expected: str) -> None:
-    """Refuse an attribute that is not what it should be."""
     if not is_right:
         raise ValueError(
             f"The attribute '{name}' of layer '{model.name}' should be {expected}, but "
@@ -65,7 +60,6 @@ def check_attr(model: Model, name: str, is_right: bool, expected: str) -> None:
 
 
 def check_integer(model: Model, name: str, minimum: int, maximum: int) -> None:
-    """Check that an attribute is an integer in these bounds."""
     value = model.attrs[name]
     is_integer = isinstance(value, int) and not isinstance(value, bool)
     is_right = is_integer and minimum <= value <= maximum
@@ -73,7 +67,6 @@ def check_integer(model: Model, name: str, minimum: int, maximum: int) -> None:
 
 
 def check_number(model: Model, name: str, minimum: float, maximum: float) -> None:
-    """Check that an attribute is a number in these bounds."""
     value = model.attrs[name]
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     is_right = is_number and minimum <= value <= maximum
@@ -81,18 +74,13 @@ def check_number(model: Model, name: str, minimum: float, maximum: float) -> Non
 
 
 def check_choice(model: Model, name: str, known: Sequence[str | bool]) -> None:
-    """Check that an attribute is one of the known values."""
     value = model.attrs[name]
     is_right = any(value is k or (isinstance(value, str) and value == k) for k in known)
     check_attr(model, name, is_right, " or ".join(map(str, known)))
 
 
 def check_foreign(model: Model, kind: str, foreign: str) -> None:
-    """Check that no other kind of layer has saved what this one has loaded.
-
-    kind (str): What the layer does.
-    foreign (str): An attribute that only the other kind saves.
-    """
+    """Check that what was loaded has no attribute that only another kind saves."""
     if foreign in model.attrs:
         raise ValueError(
             f"A layer that {kind} can't load the weights of one that does not, but "
@@ -102,7 +90,6 @@ def check_foreign(model: Model, kind: str, foreign: str) -> None:
 
 
 def check_gradient(gradient: Any, shape: tuple[int, ...]) -> None:
-    """Check that the gradient of the vectors of tokens is of their shape."""
     if gradient.shape != shape:
         raise ValueError(
             f"The gradient of {shape[0]} tokens should be of shape {shape}, but is of "

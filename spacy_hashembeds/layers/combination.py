@@ -1,8 +1,8 @@
 """Ways to put the weighted components of a hash embedding together.
 
-To those who fold tables, on the CPU, all ways are one: a weighted sum of rows of a
-table. For components side by side it has a block for each hash, and for the weights
-themselves a row each that has 1 in their place.
+To fold tables, all are one: a weighted sum of rows of a table. For components side by
+side it has a block for each hash, and for the weights a row each that has 1 in their
+place.
 """
 
 from collections.abc import Sequence
@@ -15,13 +15,7 @@ COMBINE = ("sum", "concat")
 
 
 class Combination(NamedTuple):
-    """How a vector is made of components and their weights.
-
-    num_hashes (int): How many components there are.
-    combine (str): "sum" adds the weighted components up, "concat" puts them side by
-        side.
-    append_weights (bool): Whether the weights themselves stand beside them.
-    """
+    """How a vector is made of components and weights: see `WeightedHashEmbed`."""
 
     num_hashes: int
     combine: str
@@ -51,10 +45,9 @@ class Combination(NamedTuple):
         return parts[0] if len(parts) == 1 else xp.concatenate(parts, axis=1)
 
     def split_gradient(self, dY: Any, nE: int, xp: Any) -> tuple[list[Any], Any]:
-        """Split the gradient of what `make_vectors` made.
+        """Backpropagate `make_vectors` to weighted components, and to weights.
 
-        RETURNS (tuple): For each hash the gradient of the weighted component; and that
-            of the weights where they were appended, to be added to.
+        The second is of the weights where they were appended, to be added to.
         """
         if self.combine == "sum":
             parts = [dY[:, :nE]] * self.num_hashes

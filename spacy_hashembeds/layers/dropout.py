@@ -11,12 +11,10 @@ from ..kernels import masks
 
 
 def draw_mask(dropout: Model, shape: tuple[int, ...]) -> NDArray | None:
-    """Draw the mask that Thinc's Dropout multiplies numbers with in training.
+    """Draw what a Dropout layer on the CPU multiplies numbers with in training.
 
-    The very mask, with as many numbers taken from the generator: 0 where something is
-    dropped, else `1 / (1 - rate)`, float32. None if nothing is.
-
-    dropout (Model): The layer, on the CPU.
+    The very one of Thinc's, with as many numbers taken from the generator: 0 where
+    something is dropped, else `1 / (1 - rate)`, float32. None if nothing is.
     """
     rate, ops = dropout.attrs["dropout_rate"], dropout.ops
     if rate == 0 or not dropout.attrs["is_enabled"]:

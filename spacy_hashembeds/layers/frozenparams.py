@@ -1,21 +1,19 @@
 """Parameters that nobody can change unnoticed, for as long as something rests on them.
 
-What is computed from parameters can be cached only until somebody changes them, by
-setting others or in place. Thinc asks a proxy, if its store of parameters has one,
-whenever somebody gets or sets a parameter or a gradient through a layer: an optimizer
-in `finish_update`, `use_params`, whoever loads, saves, copies or moves the layer. Here
-the proxy is told that way, and ends it all before they go on. The arrays themselves are
-read-only until then: whoever kept one from before and writes to it gets numpy's error,
-and gets at it again by `model.get_param`.
+Thinc asks the proxy of a store of parameters, if there is one, whenever somebody gets
+or sets a parameter or a gradient through a layer: an optimizer in `finish_update`,
+`use_params`, whoever loads, saves, copies or moves the layer. Here the proxy ends it
+all before they go on. Until then arrays are read-only: whoever kept one from before and
+writes to it gets numpy's error, and gets at it again by `model.get_param`.
 
 What can't be seen is a write to memory itself: by C code that does not ask, or by
 another view of an array that somebody made before it was frozen.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from operator import attrgetter
-from typing import Any
+from typing import Any, Generic, TypeVar
 from weakref import WeakSet, ref
 
 import numpy as np
@@ -25,6 +23,9 @@ from thinc.backends import ParamServer
 
 from ..kernels import locks
 from ..kernels.identity import Snapshot
+from ..kernels.threads import one_thread
+
+_T = TypeVar("_T")
 
 _get_token = attrgetter("_params.proxy.token")
 _get_params = attrgetter("_params._params")
@@ -34,13 +35,75 @@ _get_writeable = attrgetter("flags.writeable")
 _holders: dict[int, "WeakSet[FrozenParams]"] = {}
 
 
+class Derived(Generic[_T]):
+    """Caches what was computed from the parameters of some layers.
+
+    Computed when it is first asked for, and anew after somebody got at them. Neither
+    copied, pickled nor saved with a model.
+    """
+
+    def __init__(self) -> None:
+        self._params: FrozenParams | None = None
+        self._key: Sequence[Model] = ()
+
+    def __reduce__(self) -> tuple:
+        return type(self), ()
+
+    @property
+    def cached(self) -> _T | None:
+        """What is cached, for as long as nobody got at the parameters."""
+        return None if self._params is None else self._params.value
+
+    def find(self, models: Sequence[Model], key: Sequence[Model] = ()) -> _T | None:
+        """Find what is cached, if the layers still have the parameters it is of.
+
+        key (Sequence[Model]): Other layers, on whose order it depends.
+        """
+        params = self._params
+        if params is None or self._key != key:
+            return None
+        value: _T | None = params.value  # before another thread may release it
+        return value if params.are_current(models) else None
+
+    def get_or_compute(
+        self,
+        models: Sequence[Model],
+        compute: Callable[[], _T],
+        key: Sequence[Model] = (),
+    ) -> _T | None:
+        """Get what is cached, or compute it on one thread; None if it can't be.
+
+        compute (Callable[[], _T]): Checks their parameters, and computes it from them.
+        """
+        found = self.find(models, key)
+        if found is not None or not can_freeze(models):
+            return found
+        # the first computes, and others wait: it takes less time than without
+        with locks.frozen_params:
+            found = self.find(models, key)
+            if found is not None:
+                return found
+            params = FrozenParams(models)
+            self._params, self._key = params, key
+            try:
+                with one_thread():
+                    value = compute()
+            except BaseException:
+                params.release()
+                raise
+            if not params.are_current(models):
+                return None  # another thread has set some meanwhile
+            params.value = value
+            return value
+
+
 class FrozenParams:
     """The parameters of some layers, read-only until somebody gets at one of them.
 
-    Whatever is interrupted, by Ctrl-C for instance, leaves either proxies, by which the
-    next access releases the rest, or arrays that are writeable, which are seen.
+    Layers are such that `can_freeze` is true. Whatever is interrupted, by Ctrl-C for
+    instance, leaves either proxies, by which the next access releases the rest, or
+    arrays that are writeable, which are seen.
 
-    models (Sequence[Model]): Layers for which `can_freeze` is true.
     value (Any): What was computed from them. None once they are released.
     """
 
@@ -108,9 +171,7 @@ class Proxy:
     """What Thinc asks whenever somebody gets or sets something of one store.
 
     Neither copied nor pickled with the store: then it is None, as if it was not there.
-
-    params (FrozenParams): What is released then.
-    token (object): Stands for this proxy where a reference to it would be a circle.
+    Its token stands for it where a reference to it would be a circle.
     """
 
     def __init__(self, params: FrozenParams, store: ParamServer) -> None:
@@ -157,7 +218,7 @@ def can_freeze(models: Sequence[Model]) -> bool:
 
 
 def make_writeable(model: Model) -> None:
-    """Let an optimizer at the parameters of all layers.
+    """Let an optimizer at all parameters below a model.
 
     They are read-only where a layer was pickled while they were frozen, and where a
     layer that has the very arrays was let go.
@@ -187,7 +248,6 @@ def _replace_unpickled(stores: Sequence[ParamServer]) -> None:
 
 
 def _list_bases(array: Any) -> list[NDArray]:
-    """List an array, what it is a view of, and so on."""
     parts: list[NDArray] = []
     while isinstance(array, np.ndarray):
         parts.append(array)

@@ -33,10 +33,8 @@ def HashEmbed(
 ) -> Model[InT, OutT]:
     """Map integers to the sum of one to four rows of a table, chosen by hashing.
 
-    With four hashes this is Thinc's `HashEmbed.v1`: the same rows, values, gradients,
-    dropout and parameter names. It differs where that layer is a trap: empty input
-    works both ways, the gradient that comes in is left as it was, and the seed is
-    always explicit.
+    With four hashes this is Thinc's `HashEmbed.v1`, but that empty input works both
+    ways, the gradient that comes in is left as it was, and the seed is always explicit.
 
     nO (int): The width of the table and of the output.
     nV (int): The number of rows.
@@ -49,8 +47,8 @@ def HashEmbed(
     *Input shape:* `(n,)` or, with `column`, `(n, columns)`, any integer dtype.
     *Output shape:* `(n, nO)`, float32.
 
-    Source: Tito Svenstrup et al. (2017), and Miranda et al., "Multi hash embeddings
-    in spaCy", §3.1, equation 2.
+    Source: Tito Svenstrup et al. (2017), and Miranda et al., "Multi hash embeddings in
+    spaCy", §3.1, equation 2.
     """
     model: Model = Model(
         "hashembed",
@@ -95,7 +93,6 @@ def find_rows(model: Model, ids: Ints1d) -> Ints2d:
 
 
 def get_finder(model: Model) -> Hashing:
-    """Say how kernels find the rows."""
     check_once(model, check_weights)
     return Hashing(seed=model.attrs["seed"], num_hashes=model.attrs["num_hashes"])
 

@@ -1,13 +1,11 @@
-"""What every layer that hashes words does in the same way.
+"""What hashers do in the same way: layers without parameters, from words to codes.
 
-A hasher turns words into codes, each word on its own, and has no parameters:
+Each word has its own, which depends on nothing but attributes and dimensions:
 
-- bits, eight to a byte, as many as its dimension `nO`: *shape* `(n, ceil(nO / 8))`,
+- bits, eight to a byte, as many as the dimension `nO`: *shape* `(n, ceil(nO / 8))`,
   uint8, the first bit the highest of the first byte;
-- or, once it is told by its dimension `nV` how many rows a table has, one of these:
-  *shape* `(n, 1)`, uint32.
-
-Codes depend on nothing but words, attributes and dimensions.
+- or, once the dimension `nV` says how many rows a table has, one of these: *shape*
+  `(n, 1)`, uint32.
 """
 
 import unicodedata
@@ -34,10 +32,7 @@ def get_settings(model: Model) -> tuple:
 
 
 def normalize(words: Sequence[str], form: str | None) -> Sequence[str]:
-    """Bring words into the Unicode form that they are hashed in, if there is one.
-
-    Words of more than 1,000 characters in parts of so many, each on its own.
-    """
+    """Bring words into the Unicode form that they are hashed in, if there is one."""
     if form is None:
         return words
     to_form = partial(unicodedata.normalize, cast(Any, form))

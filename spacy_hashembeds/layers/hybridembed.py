@@ -20,11 +20,9 @@ from .mixing.gputables import GpuCopy, embed_ids
 from .params import check_once
 from .symboltaker import (
     Symbols,
-    SymbolTaker,
     are_sorted_symbols,
-    check_unchanged,
     get_symbols,
-    sort_symbols,
+    set_symbols,
 )
 from .table import (
     apply_dropout,
@@ -52,10 +50,10 @@ def HybridEmbed(
 ) -> Model[InT, OutT]:
     """Map frequent symbols to a row each, and hash all others to the remaining rows.
 
-    All others have the sum of one to four of these. The symbols are given before the
-    layer is initialised (see `symboltaker.py`), since they decide how many rows there
-    are: one for each frequent symbol, and as many more as `rows` leaves room for and
-    the rare symbols of the corpus reach, so that each row is trained.
+    All others have the sum of one to four of these. Symbols are given before the layer
+    is initialised (see `symboltaker.py`): there is a row for each frequent one, and as
+    many more as `rows` leaves room for and rare ones reach, so that each row is
+    trained.
 
     nO (int): The width of the table and of the output.
     rows (int): The most rows that the table may have.
@@ -84,7 +82,7 @@ def HybridEmbed(
             **{"seed": seed, "num_hashes": num_hashes},
             "gpu_symbols": GpuCopy(),
             "column_functions": _COLUMN,
-            "symbol_taker": SymbolTaker(take_symbols),
+            "symbol_taker": take_symbols,
         },
     )
     return finish_layer(model, column, dropout)
@@ -121,24 +119,21 @@ def init(initializer: Callable, model: Model, X: Any = None, Y: Any = None) -> N
 
 
 def take_symbols(model: Model, symbols: Symbols) -> None:
-    """Take the symbols of a corpus: see `SymbolTaker`."""
     key, rows = model.attrs["key"], model.attrs["rows"]
-    frequent = sort_symbols(key, symbols.frequent)
-    if len(frequent) >= rows:
+    n = len(symbols.frequent)
+    if n >= rows:
         raise ValueError(
-            f"'rows' gives the table for {key} {rows:,} rows, but {len(frequent):,} "
+            f"'rows' gives the table for {key} {rows:,} rows, but {n:,} "
             "symbols are frequent enough for one of their own, and one more is needed "
             f"for all others. Set 'min_freq' higher, or the rows for {key} to "
-            f"{len(frequent) + 1:,} or more."
+            f"{n + 1:,} or more."
         )
-    nV = len(frequent) + _count_hashed_rows(model, symbols, rows - len(frequent))
-    check_unchanged(model, "nV", nV, str(nV))
+    nV = n + _count_hashed_rows(model, symbols, rows - n)
+    set_symbols(model, symbols.frequent, "nV", nV)
     model.set_dim("nV", nV, force=True)
-    model.attrs["symbols"] = frequent
 
 
 def _count_hashed_rows(model: Model, symbols: Symbols, most: int) -> int:
-    """Count the rows for hashing: as many as the rare symbols of the corpus reach."""
     key, rare = model.attrs["key"], symbols.rare
     if rare is None:
         raise ValueError(
@@ -178,12 +173,10 @@ def check_weights(model: Model) -> None:
 
 
 def find_rows(model: Model, ids: Ints1d) -> Ints2d:
-    """Find the rows to sum for each symbol: see `get_padded_table`.
+    """Find the rows to sum for each symbol, `(n, num_hashes)`: see `get_padded_table`.
 
     A frequent one has its own, and then no more: the row after the last stands for
     none.
-
-    RETURNS (Ints2d): *Shape:* `(n, num_hashes)`, uint32.
     """
     check_once(model, check_weights)
     attrs, nV = model.attrs, model.get_dim("nV")
@@ -201,7 +194,6 @@ def find_rows(model: Model, ids: Ints1d) -> Ints2d:
 
 
 def get_finder(model: Model) -> Hashing:
-    """Say how kernels find the rows."""
     check_once(model, check_weights)
     attrs, symbols = model.attrs, model.attrs["symbols"]
     return Hashing(
@@ -213,17 +205,15 @@ def get_finder(model: Model) -> Hashing:
 
 
 def get_padded_table(model: Model) -> Floats2d:
-    """Get the table, and after it a row of zeros, to be added where there is none.
+    """Get the table, and after it a row of zeros for none. *Shape:* `(nV + 1, nO)`.
 
-    For those who compute with all rows at once: it is a lot faster if each symbol has
-    as many. *Shape:* `(nV + 1, nO)`, float32.
+    It is a lot faster to compute with all rows at once if each symbol has as many.
     """
     xp: Any = model.ops.xp
     return xp.pad(get_table(model), ((0, 1), (0, 0)))
 
 
 def count_padded_rows(model: Model) -> int:
-    """Count the rows of `get_padded_table`."""
     return model.get_dim("nV") + 1
 
 

@@ -11,13 +11,11 @@ from thinc.types import Floats2d
 def get_cross_entropy(
     ops: Ops, probs: Floats2d, truth: NDArray
 ) -> tuple[float, Floats2d]:
-    """Sum up the cross-entropy of tokens, and find its gradient.
+    """Sum up the cross-entropy of tokens in nats; find the gradient of their scores.
 
-    probs (Floats2d): What a softmax gives. *Shape:* `(n, classes)`.
+    probs (Floats2d): What a softmax gives. *Shape:* `(n, classes)`, as the gradient's.
     truth (NDArray): The numbers of the classes, below 0 where nothing is known: there,
         the gradient is zero. *Shape:* `(n,)`.
-    RETURNS (tuple[float, Floats2d]): The sum in nats, and the gradient with respect to
-        the scores before the softmax. *Shape:* `(n, classes)`.
     """
     xp: Any = ops.xp
     is_known = truth >= 0

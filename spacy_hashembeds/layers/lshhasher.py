@@ -26,10 +26,7 @@ MAX_ROWS = 2**20
 
 @dataclass(frozen=True)
 class NgramTaker:
-    """Says of a hasher that it takes n-grams. Not saved with it.
-
-    max_ngrams (int): How many at most: the most frequent ones.
-    """
+    """Says how many n-grams of a corpus a hasher takes at most. Not saved."""
 
     max_ngrams: int
 
@@ -51,8 +48,8 @@ def LSHHasher(
     num_bits (int): How many bits there are, 1 to 4096.
     ngram_size (int): How many characters an n-gram has at most, 1 to 100.
     max_ngrams (int, optional): How many n-grams count: the most frequent ones of a
-        corpus, which `set_ngrams` sets before the layer is initialised. They are kept
-        in the attribute "ngrams". If None, any n-gram counts.
+        corpus, which `set_ngrams` sets before the layer is initialised, in the
+        attribute "ngrams". If None, any n-gram counts.
     seed (int): Other seeds are other hyperplanes. An unsigned 64-bit integer.
     form (str, optional): The Unicode form that words are hashed in, e.g. "NFC".
 
@@ -91,18 +88,12 @@ def forward(
 
 
 def takes_ngrams(model: Model) -> bool:
-    """Tell whether a layer is a hasher for which the n-grams of a corpus are counted.
-
-    Not by its forward function, so that a wrapped one is found too.
-    """
+    """Tell whether a layer, even a wrapped one, has n-grams of a corpus counted."""
     return isinstance(model.attrs.get("ngram_taker"), NgramTaker)
 
 
 def set_ngrams(model: Model[InT, OutT], ngrams: NDArray) -> None:
-    """Give a hasher the n-grams that count.
-
-    ngrams (NDArray): As `lsh.find_ngrams` finds them, in ascending order, distinct.
-    """
+    """Give a hasher the n-grams that count: sorted keys from `lsh.find_ngrams`."""
     ngrams = numpy.array(ngrams)
     ngrams.flags.writeable = False  # they are checked only once
     model.attrs["ngrams"] = ngrams

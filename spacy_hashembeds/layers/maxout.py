@@ -9,10 +9,6 @@ from .params import check_once, inc_grad, peek
 
 
 def check_maxout(maxout: Model, layernorm: Model, *, nI: int) -> None:
-    """Check a Maxout layer, of input width `nI`, and its layer normalisation.
-
-    RAISES (ValueError): If shapes, types or numbers can't be theirs.
-    """
     nO = maxout.get_dim("nO")
     if maxout.get_dim("nI") != nI or layernorm.get_dim("nO") != nO:
         raise ValueError(
@@ -39,8 +35,7 @@ def _check_layernorm(layernorm: Model) -> None:
 def lay_out(maxout: Model, layernorm: Model) -> tuple[NDArray, Norm]:
     """Copy the weights, which are checked, laid out as kernels want them.
 
-    RETURNS (tuple): Maxout's weights, of shape `(nP * nO, nI)`; its bias, and the layer
-        normalisation.
+    Maxout's are of shape `(nP * nO, nI)`; its bias goes with the layer normalisation.
     """
     W, b = pieces_first(peek(maxout, "W"), peek(maxout, "b"))
     G, shift = (peek(layernorm, name).copy() for name in ("G", "b"))

@@ -34,10 +34,7 @@ def check_once(model: Model, check: Callable[[Model], None], *more: Any) -> None
     """Check a layer's parameters, attributes and dimensions when they arrive.
 
     And not again, though optimizers give back another view of what was there, and
-    trainers set the rate of dropout. A layer has one check.
-
-    check (Callable[[Model], None]): Raises if something is wrong with them.
-    more (Any): What else it looks at.
+    trainers set the rate of dropout. A layer has one check, which may look at `more`.
     """
     store = model._params
     if not (store.proxy is None or isinstance(store.proxy, Proxy)):

@@ -80,10 +80,9 @@ def init(initializer: Callable, model: Model, X: Any = None, Y: Any = None) -> N
 
 
 def find_codewords(ops: Any, bits: Any, num_bits: int) -> Any:
-    """Find the codewords of codes.
+    """Find the codewords of codes. *Shape:* `(n, nI)` to `(codewords, n)`, int32.
 
-    bits (Any): *Shape:* `(n, nI)`, float32, each 0 or 1; the first is the highest.
-    RETURNS (Any): *Shape:* `(codewords, n)`, int32.
+    Bits are float32, each 0 or 1; the first is the highest.
     """
     nI = bits.shape[1]
     worth = numpy.zeros((nI, -(-nI // num_bits)), dtype="float32")

@@ -20,17 +20,16 @@ _SMALLEST_NORM = 1e-8
 def ProjCompressor(*, initializer: Callable = uniform_init) -> Model[InT, OutT]:
     """Give the correlation (Pearson) of a code with each of `nO` learned axes.
 
-    `Y[j] = ⟨bits - mean, Wⱼ - mean⟩ / (‖bits - mean‖ ‖Wⱼ - mean‖)`, between -1 and 1.
-    A code of equal bits correlates with nothing, and is zeros. `nI * nO` parameters.
+    `Y[j] = ⟨bits - mean, Wⱼ - mean⟩ / (‖bits - mean‖ ‖Wⱼ - mean‖)`, between -1 and 1. A
+    code of equal bits correlates with nothing, and is zeros. `nI * nO` parameters.
 
-    initializer (Callable): Fills the axes `W`; by default uniform in ±0.1. How long an
-        axis is makes no difference to the output, but the longer, the less a step of
-        training turns it.
+    initializer (Callable): Fills the axes `W`; by default uniform in ±0.1. The longer
+        an axis, the less a step of training turns it; the output is the same.
 
     *Input shape:* `(n, nI)`, float32, each 0 or 1. *Output shape:* `(n, nO)`, float32.
 
-    Source: Xue and Aletras, "HashFormers" (2022), §3.4, equation 3, where `wʲ ∈ Rᵈ`,
-    j to T, should read T numbers each, j to d.
+    Source: Xue and Aletras, "HashFormers" (2022), §3.4, equation 3, where `wʲ ∈ Rᵈ`, j
+    to T, should read T numbers each, j to d.
     """
     return Model(
         "projcompressor",

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 from thinc.api import Model
+from thinc.initializers import uniform_init
 from thinc.types import Floats2d, Floats3d
 from thinc.util import get_width
 
@@ -33,14 +34,12 @@ def SelfAttention(
     """Put beside each token's vector what it finds in all tokens of its Doc.
 
     Each head compares the tokens by scaled dot products, and takes a weighted mean of
-    what they say, `nI / num_heads` numbers. The vector itself comes first in the
-    output, then the findings of all heads. There are no biases, no projection of the
-    output, no residual connection and no normalisation, as in the paper.
-
-    num_heads (int): The number of heads; the paper has 5.
+    what they say, `nI / num_heads` numbers, which follow the vector itself. There are
+    no biases, no projection of the output, no residual connection and no normalisation,
+    as in the paper, which has 5 heads.
 
     *Input and output:* for each Doc a float32 array of shape `(tokens, nI)` and
-    `(tokens, 2 * nI)`.
+        `(tokens, 2 * nI)`.
 
     Source: Li, Fu and Ma, "Why Attention? Analyze BiLSTM Deficiency and Its Remedies in
     the Case of NER" (2020), §3.6.
@@ -83,15 +82,15 @@ def init(model: Model[InT, OutT], X: InT | None = None, Y: OutT | None = None) -
     # Glorot and Bengio (2010), for each head
     bound = (6.0 / (nI + nI // model.attrs["num_heads"])) ** 0.5
     for name in NAMES:
-        W = model.ops.xp.random.uniform(-bound, bound, (nI, nI))
-        model.set_param(name, W.astype("float32"))
+        W = uniform_init(model.ops, (nI, nI), lo=-bound, hi=bound)
+        model.set_param(name, W)
 
 
 class Block:
     """Docs of similar length, padded to the longest.
 
-    is_token (Tensor): Where there is a token, shape `(n_docs, longest)`.
-    rows (Tensor): Its row among all tokens, and 0 where there is none.
+    Says where there is a token, and its row among all tokens, 0 where there is none.
+    *Shape:* `(n_docs, longest)`.
     """
 
     def __init__(self, model: Model, starts: NDArray, lengths: NDArray) -> None:
@@ -141,8 +140,7 @@ def attend(
 def find_weights(model: Model[InT, OutT], X: Floats2d) -> Floats3d:
     """Find how much each head of each token of a Doc takes of each token.
 
-    X (Floats2d): The input for the Doc, shape `(tokens, nI)`.
-    RETURNS (Floats3d): Shape `(num_heads, tokens, tokens)`; the last sums up to 1.
+    *Shape:* `(tokens, nI)` to `(num_heads, tokens, tokens)`; the last sums up to 1.
     """
     check_once(model, _check_weights)
     ops, n = model.ops, model.attrs["num_heads"]

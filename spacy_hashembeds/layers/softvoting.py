@@ -12,11 +12,9 @@ def soft_voting(*members: Model[InT, OutT]) -> Model[InT, OutT]:
     """Average the scores of several classifiers, each of which learns for itself.
 
     In place of the difference of the mean score and the truth, which spaCy's text
-    categorizers give back, each member gets that of its own score: it is trained as if
-    it were alone. Where the difference is zero, the label of the text is missing (or
-    all members are right), and members get zero as well.
-
-    members (Model): One or more classifiers of the same input and labels.
+    categorizers give back, each member gets that of its own score. Where the difference
+    is zero, the label is missing (or all members are right), and members get zero as
+    well.
 
     *Output shape:* `(n, labels)`, float32.
 

@@ -1,7 +1,6 @@
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-import numpy
 from thinc.api import Model
 from thinc.initializers import uniform_init
 from thinc.types import Floats2d, Ints1d, Ints2d
@@ -15,12 +14,10 @@ from .mixing.gputables import GpuCopy, embed_ids
 from .params import check_once
 from .symboltaker import (
     Symbols,
-    SymbolTaker,
     check_symbols,
-    check_unchanged,
     get_symbols,
     look_up,
-    sort_symbols,
+    set_symbols,
 )
 from .table import check_table, finish_forward, finish_layer, get_table, init_table
 
@@ -39,13 +36,12 @@ def SymbolEmbed(
 ) -> Model[InT, OutT]:
     """Map known integers to a row each, and all others to one learned row.
 
-    The known symbols are given before the layer is initialised (see `symboltaker.py`),
-    since they decide how many rows there are: one more than symbols. They are found by
-    a binary search.
+    The known symbols, which decide how many rows there are, are given before the layer
+    is initialised: see `symboltaker.py`.
 
     nO (int): The width of the table and of the output.
-    key (str): What the symbols are, e.g. "NORM": names the table in errors and
-        tells which of several tables a layer waits for.
+    key (str): What the symbols are, e.g. "NORM": names the table in errors and tells
+        which of several tables a layer waits for.
     unk (int): The row that stands for every unknown symbol; symbols take the rows
         around it, in the order of their values.
     initializer (Callable): Fills the table; by default uniform in ±0.1.
@@ -66,7 +62,7 @@ def SymbolEmbed(
             **{"column": column, "key": key, "unk": unk, "symbols": None},
             "gpu_symbols": GpuCopy(),
             "column_functions": _COLUMN,
-            "symbol_taker": SymbolTaker(take_symbols),
+            "symbol_taker": take_symbols,
         },
     )
     return finish_layer(model, column, dropout)
@@ -88,26 +84,14 @@ def init(initializer: Callable, model: Model, X: Any = None, Y: Any = None) -> N
 
 
 def take_symbols(model: Model, symbols: Symbols) -> None:
-    set_symbols(model, symbols.frequent)
-
-
-def set_symbols(model: Model, symbols: numpy.ndarray) -> None:
-    """Give a SymbolEmbed the symbols that get a row of their own.
-
-    symbols (numpy.ndarray): *Shape:* `(n,)`, uint64, distinct, in any order.
-    RAISES (ValueError): If the symbols are not of this kind or number, or `unk` is no
-        row of the table that they need.
-    """
     key, unk = model.attrs["key"], model.attrs["unk"]
-    symbols = sort_symbols(key, symbols)
-    if unk > len(symbols):
+    n = len(symbols.frequent)
+    if unk > n:
         raise ValueError(
             f"'unk' is row {unk}, but the table for {key} has only rows 0 to "
-            f"{len(symbols)}: one for each of {len(symbols)} symbols and one for all "
-            "others. Set unk = 0."
+            f"{n}: one for each of {n} symbols and one for all others. Set unk = 0."
         )
-    check_unchanged(model, "nV", len(symbols) + 1, f"{len(symbols)} symbols")
-    model.attrs["symbols"] = symbols
+    set_symbols(model, symbols.frequent, "nV", n + 1)
 
 
 def check_weights(model: Model) -> None:
@@ -125,7 +109,6 @@ def find_rows(model: Model, ids: Ints1d) -> Ints2d:
 
 
 def get_finder(model: Model) -> Lookup:
-    """Say how kernels find the rows."""
     check_once(model, check_weights)
     gpu_symbols = model.attrs["gpu_symbols"].get(model.ops, model.attrs["symbols"])
     return Lookup(symbols=gpu_symbols, unk=model.attrs["unk"])

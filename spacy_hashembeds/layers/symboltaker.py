@@ -1,16 +1,13 @@
 """Layers whose tables depend on the symbols of a corpus.
 
 Such a layer is built before anything is counted, and takes its symbols later, before it
-is initialised. It says so, and how, by an attribute: a layer that somebody has wrapped
-has another forward function, but takes them all the same.
+is initialised, by a function in an attribute, which a wrapped layer has too:
 
-    attrs={"key": "NORM", "symbols": None, "symbol_taker": SymbolTaker(take_symbols)}
+    attrs={"key": "NORM", "symbols": None, "symbol_taker": take_symbols}
 
-What it has taken is in its attribute "symbols", which is saved with it.
+It sets the attribute "symbols", which is saved with the layer, or raises a ValueError.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy
@@ -19,51 +16,28 @@ from thinc.api import Model, Ops
 
 
 class Symbols(NamedTuple):
-    """The values that one attribute takes in a corpus.
+    """The distinct values of one attribute in a corpus, uint64, in any order.
 
-    frequent (NDArray): Those that were seen often enough. *Shape:* `(n,)`, uint64,
-        distinct, in any order.
-    rare (NDArray, optional): All others, or None if nobody knows them. *Shape:* `(m,)`,
-        uint64.
+    Those that were seen often enough; and all others, or None if nobody knows them.
     """
 
     frequent: NDArray
     rare: NDArray | None = None
 
 
-@dataclass(frozen=True)
-class SymbolTaker:
-    """Says how a layer takes symbols. Not saved with the layer.
-
-    take_symbols (Callable[[Model, Symbols], None]): Sets the attribute "symbols" of the
-        layer. Raises a ValueError where it can't use them.
-    """
-
-    take_symbols: Callable[[Model, Symbols], None]
-
-
 def find_symbol_takers(model: Model) -> list[Model]:
     """Find the layers anywhere inside a model that take symbols, wrapped or not.
 
-    Each has an attribute "key" that says what its symbols are, e.g. "NORM".
+    Their attribute "key" says what its symbols are, e.g. "NORM".
     """
-    nodes = model.walk()
-    return [n for n in nodes if isinstance(n.attrs.get("symbol_taker"), SymbolTaker)]
+    return [n for n in model.walk() if callable(n.attrs.get("symbol_taker"))]
 
 
 def give_symbols(model: Model, symbols: Symbols) -> None:
-    """Give a layer from `find_symbol_takers` its symbols.
-
-    RAISES (ValueError): If it can't use them.
-    """
-    model.attrs["symbol_taker"].take_symbols(model, symbols)
+    model.attrs["symbol_taker"](model, symbols)
 
 
 def get_symbols(model: Model) -> Any:
-    """Get the symbols that a layer has taken.
-
-    RAISES (ValueError): If it has none yet.
-    """
     symbols = model.attrs["symbols"]
     if symbols is None:
         raise ValueError(
@@ -77,38 +51,27 @@ def get_symbols(model: Model) -> Any:
     return symbols
 
 
-def sort_symbols(key: str, symbols: NDArray) -> NDArray:
-    """Sort symbols, and have nobody change them, since layers check them only once.
-
-    RAISES (ValueError): If they are no distinct numbers of type uint64.
-    """
+def set_symbols(model: Model, symbols: NDArray, dim: str, n_rows: int) -> None:
+    """Set distinct symbols, for which the dimension `dim` has to be `n_rows`."""
     symbols = numpy.sort(symbols, axis=-1)
     if not are_sorted_symbols(symbols):
         raise ValueError(
-            f"The symbols for {key} should be distinct numbers in a uint64 array of "
-            f"one dimension, but are {symbols.dtype} of shape {symbols.shape}, or some "
-            "are there twice."
+            f"The symbols for {model.attrs['key']} should be distinct numbers in a "
+            f"uint64 array of one dimension, but are {symbols.dtype} of shape "
+            f"{symbols.shape}, or some are there twice."
         )
-    symbols.flags.writeable = False
-    return symbols
-
-
-def check_unchanged(model: Model, dim: str, n_rows: int, given: str) -> None:
-    """Check that symbols need as many rows as the layer has, once it is initialised.
-
-    dim (str): The dimension that counts the rows.
-    given (str): What the layer is given, for the error.
-    """
     if model.has_param("E") and model.get_dim(dim) != n_rows:
         raise ValueError(
             f"The table for {model.attrs['key']} is initialised with "
-            f"{model.get_dim(dim)} rows and can't be given {given} now. Build the "
-            "pipeline anew from its config to train it on other data."
+            f"{model.get_dim(dim)} rows and can't be given {len(symbols)} symbols, "
+            f"which need {n_rows}, now. Build the pipeline anew from its config to "
+            "train it on other data."
         )
+    symbols.flags.writeable = False  # they are checked only once
+    model.attrs["symbols"] = symbols
 
 
 def are_sorted_symbols(symbols: Any) -> bool:
-    """Tell whether something is an array of distinct symbols in ascending order."""
     return (
         isinstance(symbols, numpy.ndarray)
         and symbols.ndim == 1
@@ -118,10 +81,7 @@ def are_sorted_symbols(symbols: Any) -> bool:
 
 
 def check_symbols(model: Model, *, n_rows: int | None) -> None:
-    """Refuse symbols that can't be the layer's. Thinc loads attributes unseen.
-
-    n_rows (int, optional): How many rows there are for them and for all other keys.
-    """
+    """Refuse symbols that can't be the layer's: all of `n_rows` rows but one."""
     symbols = get_symbols(model)
     if not are_sorted_symbols(symbols) or len(symbols) + 1 != n_rows:
         raise ValueError(
@@ -132,12 +92,9 @@ def check_symbols(model: Model, *, n_rows: int | None) -> None:
 
 
 def look_up(ops: Ops, ids: Any, symbols: NDArray, *, unk: int) -> Any:
-    """Find the row of each key, in a table with a row for each symbol.
+    """Find the row of each key, if `unk` is that of all but some ascending symbols.
 
-    ids (Any): Integers, in an array of these operations. *Shape:* `(n,)`.
-    symbols (NDArray): In ascending order, with the rows around `unk`'s.
-    unk (int): The row of all other keys.
-    RETURNS (Any): *Shape:* `(n, 1)`, uint32.
+    *Shape:* `(n,)`, an array of these operations, to `(n, 1)`, uint32.
     """
     if len(symbols) == 0:
         return ops.alloc2i(len(ids), 1, dtype="uint32")  # where `unk` is 0

@@ -71,7 +71,7 @@ def apply_dropout(
 ) -> tuple[Floats2d, Callable[[Floats2d], Floats2d]]:
     """Drop whole dimensions of the output, for all rows together, as Thinc does.
 
-    The backward pass makes a new array instead of changing the gradient it is given.
+    Backpropagation leaves the gradient that it is given as it was.
     """
     rate = model.attrs.get("dropout_rate")
     if not is_train or not rate:
@@ -81,10 +81,7 @@ def apply_dropout(
 
 
 def inc_table_grad(model: Model, name: str, rows: Ints2d, d_output: Floats2d) -> None:
-    """Add the gradient of an output to those of a table's rows that were summed for it.
-
-    As `scatter_rows`, to the gradient of the parameter of this name.
-    """
+    """Add to the gradient of a table by `scatter_rows`."""
     with table_gradient(model, name) as dE:
         scatter_rows(model.ops, rows, d_output, dE)
 
@@ -93,8 +90,8 @@ def scatter_rows(ops: Any, rows: Any, d_output: Any, gradient: Any) -> None:
     """Add the gradient of each sum of rows of a table to that of these rows, in place.
 
     rows (Any): The rows of each output. *Shape:* `(n, k)`, integers.
-    d_output (Any): *Shape:* `(n, width)`, float32, contiguous.
-    gradient (Any): *Shape:* `(rows, width)`, float32, contiguous.
+    d_output, gradient (Any): *Shape:* `(n, width)` and `(rows, width)`, float32,
+        contiguous.
     """
     if not cuda.is_used_by(ops):
         scatter_add(gradient, rows, d_output)
@@ -112,8 +109,8 @@ def scatter_rows(ops: Any, rows: Any, d_output: Any, gradient: Any) -> None:
 def table_gradient(model: Model, name: str) -> Iterator[Any]:
     """Give the gradient of a table to add to in place: itself, where there is one.
 
-    Most batches need few of the rows, and it takes longer to add a table full of zeros
-    than to do all the rest.
+    Most batches need few of the rows: to add a table of zeros takes longer than the
+    rest.
     """
     if model.has_grad(name):
         there: Any = model.get_grad(name)

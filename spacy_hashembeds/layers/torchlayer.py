@@ -63,8 +63,8 @@ def run_torch(
 def _import_torch() -> Any:
     """Import PyTorch, such that processes forked later can compute with it.
 
-    The threads that it computes with don't live on in those, which would wait for them
-    without end. With one thread they need none, as the workers of PyTorch's own loader.
+    Its threads don't live on in those, which would wait for them without end. With one
+    thread they need none, as the workers of PyTorch's own loader.
     """
     import torch
 

@@ -118,14 +118,11 @@ def init(model: Model[InT, OutT], X: InT | None = None, Y: OutT | None = None) -
 
 
 class Group:
-    """Spans of similar length, padded to the longest.
+    """Spans of similar length, padded to the longest with their last token once more.
 
-    rows (Tensor): For each span its tokens, among those of all Docs, shape
-        `(n_spans, longest)`. In the place of padding is the last one once more.
-    is_token (Tensor, optional): Where there is a token, shape `(n_spans, 1, 1,
-        longest)`: for all heads and all queries. None if there is no padding.
-    kept (Tensor): The rows, from 0 to `n_spans * longest`, whose output is used.
-    tokens (ndarray): The tokens that these are.
+    Which tokens of all Docs they are, `(n_spans, longest)`; where there is a token, for
+    all heads and queries, `(n_spans, 1, 1, longest)`, or None if there is no padding;
+    which of these rows are used, and which tokens they are.
     """
 
     def __init__(self, ops: Any, spans: Spans) -> None:
@@ -175,8 +172,8 @@ def encode(
 class Layers:
     """The layers, for one batch. `X` is of shape `(n_spans, longest, nO)` everywhere.
 
-    Numbers are dropped where BERT drops them: not between the two dense layers, as
-    PyTorch's own modules do. PyTorch draws which.
+    Numbers are dropped where BERT drops them, and not between the two dense layers, as
+    PyTorch's own modules do.
     """
 
     def __init__(
@@ -244,11 +241,9 @@ class Layers:
 
 
 def find_shapes(norm: str, dims: Mapping[str, int]) -> dict[str, tuple[int, ...]]:
-    """Find the shapes of the parameters: `E` positions, `W` matrices, `b` biases, and
-    `G` the gains of norms.
+    """Find the shapes of positions `E`, matrices `W`, biases `b` and norms' gains `G`.
 
-    The matrix `W_attention_1_in` has the queries of all heads, then the keys, then the
-    values.
+    `W_attention_1_in` has the queries of all heads, then the keys, then the values.
     """
     width, hidden = dims["nO"], dims["hidden_width"]
     # the numbers that the first product gives, and those that the second one takes
@@ -265,7 +260,6 @@ def find_shapes(norm: str, dims: Mapping[str, int]) -> dict[str, tuple[int, ...]
 
 
 def _draw(ops: Ops, name: str, shape: tuple[int, ...]) -> Any:
-    """Draw a parameter as BERT's."""
     xp: Any = ops.xp
     if name.startswith("b_"):
         return xp.zeros(shape, dtype="float32")

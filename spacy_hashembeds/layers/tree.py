@@ -1,12 +1,12 @@
 """Recognise nodes by what they compute, so that nothing but that is ever bypassed.
 
-Fast paths do the work of a whole tree of Thinc's layers. Somebody may have wrapped or
-replaced any of them: by `with_nvtx_range`, for instance, which leaves the name.
+Somebody may have wrapped or replaced any of Thinc's layers: by `with_nvtx_range`, for
+instance, which leaves the name.
 """
 
 from collections.abc import Callable
-from operator import attrgetter, getitem, is_
-from typing import Any, Generic, NamedTuple, TypeVar
+from operator import attrgetter
+from typing import Generic, NamedTuple, TypeVar
 
 from thinc.api import Model
 from thinc.layers.array_getitem import forward as getitem_forward
@@ -15,10 +15,12 @@ from thinc.layers.dropout import forward as dropout_forward
 from thinc.layers.layernorm import forward as layernorm_forward
 from thinc.layers.maxout import forward as maxout_forward
 
+from ..kernels.identity import Snapshot
+
 _T = TypeVar("_T")
 
 # Attributes of nodes: what spaCy's FeatureExtractor reads, and Thinc's array_getitem.
-_WATCHED = ("columns", "index")
+_WATCHED = {"columns", "index"}
 
 
 class UnexpectedNodeError(Exception):
@@ -39,9 +41,7 @@ class _Tree(NamedTuple, Generic[_T]):
     top: list[Model]
     below: list[Model]
     states: list[tuple[Callable, list[Model]]]
-    attrs: list[dict[str, Any]]
-    names: list[str]
-    values: list[Any]
+    attrs: Snapshot
     found: _T | None
 
     def is_current(self, root: Model) -> bool:
@@ -49,15 +49,15 @@ class _Tree(NamedTuple, Generic[_T]):
         return (
             root._layers == self.top
             and list(map(_get_state, self.below)) == self.states
-            and all(map(is_, map(getitem, self.attrs, self.names), self.values))
+            and self.attrs.is_current()
         )
 
 
 class TreeCache(Generic[_T]):
     """Caches what was found in a tree for as long as its nodes are what they were.
 
-    Neither copied, pickled nor saved with a model. It holds what is below the root, and
-    not the root, so that a model goes when it is let go.
+    Neither copied, pickled nor saved with a model. It does not hold the root, so that a
+    model goes when it is let go.
     """
 
     def __init__(self) -> None:
@@ -70,8 +70,8 @@ class TreeCache(Generic[_T]):
     def get(self, root: Model, find: Callable[[Model], _T]) -> _T | None:
         """Get what a function finds in a model, or None if it finds a stranger's node.
 
-        find (Callable[[Model], _T]): Raises an `UnexpectedNodeError` then. It looks
-            at nothing but functions, layers, and which columns nodes read, and returns
+        find (Callable[[Model], _T]): Raises an `UnexpectedNodeError` then. It looks at
+            nothing but functions, layers, and which columns nodes read, and returns
             nothing that holds the root.
         """
         tree = self._tree
@@ -83,23 +83,18 @@ class TreeCache(Generic[_T]):
 def _look(root: Model, find: Callable[[Model], _T]) -> _Tree[_T]:
     top, below = list(root._layers), list(root.walk())[1:]
     states = [(node._func, list(node._layers)) for node in below]
-    watched = [(n.attrs, name) for n in below for name in _WATCHED if name in n.attrs]
-    attrs, names = [each for each, _ in watched], [name for _, name in watched]
-    values = list(map(getitem, attrs, names))
+    attrs = Snapshot(n.attrs for n in below if not _WATCHED.isdisjoint(n.attrs))
     try:
         found = find(root)
     except UnexpectedNodeError:
         found = None
-    return _Tree(top, below, states, attrs, names, values, found)
+    return _Tree(top, below, states, attrs, found)
 
 
 _get_state = attrgetter("_func", "_layers")
 
 
 def expect(model: Model, forward: Callable, n_layers: int | None = None) -> list[Model]:
-    """Get the layers of a node that computes by a certain function, or raise an
-    UnexpectedNodeError. `n_layers` says how many it should have, if that is fixed.
-    """
     layers = model.layers
     if model._func is not forward or n_layers not in (None, len(layers)):
         raise UnexpectedNodeError(model.name)

@@ -17,12 +17,10 @@ from .mixing.gputables import GpuCopy, embed_ids
 from .params import check_once, peek
 from .symboltaker import (
     Symbols,
-    SymbolTaker,
     check_symbols,
-    check_unchanged,
     get_symbols,
     look_up,
-    sort_symbols,
+    set_symbols,
 )
 from .table import apply_dropout, finish_layer, get_table, inc_table_grad
 
@@ -55,29 +53,28 @@ def WeightedHashEmbed(
     """Map integers to the weighted sum of rows of a table, with learned weights.
 
     A key has `num_hashes` component vectors, which it shares with others: rows of the
-    table `E`, chosen by hashing. And it has as many weights, its importance
-    parameters: a row of the table `P`, chosen by another hash, or by a dictionary of
-    symbols. Weights are cheap, so that `P` can have ten times as many rows as `E`.
+    table `E`, chosen by hashing. And it has as many weights, its importance parameters:
+    a row of the table `P`, chosen by another hash, or by a dictionary of symbols.
+    Weights are cheap, so that `P` can have ten times as many rows as `E`.
 
     nE (int): The width of the component vectors.
     nV (int): The number of component vectors, the paper's B.
     nK (int, optional): The number of rows of weights, the paper's K, chosen by hashing.
-        If None, each symbol has a row, and all other keys share one: the symbols are
-        set before the layer is initialised (see `symboltaker.py`).
+        If None, each symbol has a row, and all other keys share one: see
+        `symboltaker.py`.
     num_hashes (int): Components of each key, the paper's k, 1 to 100.
     seed (int): The hash seed, an unsigned 32-bit integer.
-    key (str, optional): What the symbols are, e.g. "NORM": tells which of several
-        tables a layer waits for.
-    same_hash (bool): Whether the components are chosen by the row of the weights, as
-        in the paper's experiments, rather than by the key itself: keys of one row are
-        then the same to the model.
+    key (str, optional): What the symbols are, e.g. "NORM".
+    same_hash (bool): Whether the components are chosen by the row of the weights, as in
+        the paper's experiments, rather than by the key itself: keys of one row are then
+        the same to the model.
     combine (str): "sum" adds the weighted components up, "concat" puts them side by
         side.
     append_weights (bool): Whether to put the weights beside them.
     initial_weight (float): What the weights begin at, but for normal numbers of
-        deviation 0.0005 that are added. At 0, as in the code that the paper's authors
-        published, each key has to earn its importance. At 1 the layer begins as a
-        `HashEmbed`, and training moves the weights little.
+        deviation 0.0005 that are added. At 0, as in the paper's code, each key has to
+        earn its importance. At 1 the layer begins as a `HashEmbed`, and training moves
+        the weights little.
     initializer (Callable): Fills `E`; by default uniform in ±0.1.
     column, dropout: See `finish_layer`.
 
@@ -109,8 +106,7 @@ def WeightedHashEmbed(
     if nK is not None:
         model.attrs["hashes_weights"] = True
     else:
-        taker = SymbolTaker(take_symbols)
-        model.attrs.update(key=key, symbols=None, symbol_taker=taker)
+        model.attrs.update(key=key, symbols=None, symbol_taker=take_symbols)
         model.attrs["gpu_symbols"] = GpuCopy()
     return finish_layer(model, column, dropout)
 
@@ -158,9 +154,7 @@ def init(
 
 
 def take_symbols(model: Model, symbols: Symbols) -> None:
-    frequent = sort_symbols(model.attrs["key"], symbols.frequent)
-    check_unchanged(model, "nK", len(frequent) + 1, f"{len(frequent)} symbols")
-    model.attrs["symbols"] = frequent
+    set_symbols(model, symbols.frequent, "nK", len(symbols.frequent) + 1)
 
 
 def check_weights(model: Model) -> None:
@@ -205,10 +199,7 @@ def _get_shape(model: Model, name: str) -> tuple[int, int]:
 
 
 def find_rows(model: Model, ids: Ints1d) -> tuple[Ints2d, Ints2d]:
-    """Find the component vectors of each key, and its row of weights.
-
-    RETURNS (tuple): *Shapes:* `(n, num_hashes)` and `(n, 1)`, unsigned.
-    """
+    """Find each key's components, `(n, num_hashes)`, and row of weights, `(n, 1)`."""
     check_once(model, check_weights)
     ops, attrs = model.ops, model.attrs
     num_hashes, seed = attrs["num_hashes"], attrs["hash_seed"]
@@ -228,7 +219,6 @@ def find_rows(model: Model, ids: Ints1d) -> tuple[Ints2d, Ints2d]:
 
 
 def get_finder(model: Model) -> Hashing | None:
-    """Say how the rows are found on a GPU, or None if the kernels can't."""
     check_once(model, check_weights)
     attrs, num_hashes = model.attrs, model.attrs["num_hashes"]
     if not _get_combination(model).is_sum or num_hashes > murmur.MAX_HASHES:
@@ -237,7 +227,6 @@ def get_finder(model: Model) -> Hashing | None:
 
 
 def weigh_keys(model: Model, ids: Ints1d) -> Weighed:
-    """Weigh the rows that the finder finds, on a GPU."""
     _, weight_rows = cast(Any, find_rows(model, ids))
     P: Any = peek(model, "P")
 
@@ -257,7 +246,6 @@ def find_weighted_rows(model: Model, ids: Ints1d) -> tuple[Ints2d, Floats2d]:
 
 
 def count_table_rows(model: Model) -> int:
-    """Count the rows of `make_table`."""
     return _get_combination(model).count_rows(model.get_dim("nV"))
 
 

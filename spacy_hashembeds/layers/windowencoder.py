@@ -1,11 +1,10 @@
 """Convolutions with Maxout, layer normalisation and a residual connection.
 
 What spaCy's `residual(chain(expand_window(), Maxout(..., normalize=True)))` computes,
-by the same layers and with their parameters, but a block of rows at a time: windows,
-products and maxima of a block are in the processor's cache when they are needed next.
-Of the rows of padding around each Doc, a convolution computes only those that the
-convolutions after it still see. In prediction the first convolution multiplies the
-embedding of tokens that are equal, and not far from each other, once.
+by the same layers, but a block of rows at a time, which stays in the processor's cache.
+Of the padding around each Doc, a convolution computes only rows that those after it
+still see. In prediction the first one multiplies equal embeddings, not far from each
+other, once.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -21,8 +20,8 @@ from ..kernels.mixing import Norm, add_finished, begin_finish
 from ..kernels.sums import gather_add
 from ..kernels.windows import add_windows, copy_windows, find_rows, split_blocks
 from .checks import check_integer
-from .derived import Derived
 from .dropout import draw_mask
+from .frozenparams import Derived
 from .maxout import check_maxout, inc_maxout_grads, lay_out
 from .params import check_once
 
@@ -68,11 +67,7 @@ class Convolution(NamedTuple):
 
 
 class Weights(NamedTuple):
-    """The weights of one convolution, as matrices and vectors.
-
-    W (NDArray): Maxout's, with the pieces as in the norm. *Shape:* `(nP * nO, nI)`.
-    norm (Norm): Maxout's bias, and the layer normalisation.
-    """
+    """Maxout's weights, `(nP * nO, nI)`, with pieces as in the norm."""
 
     W: NDArray
     norm: Norm
@@ -111,9 +106,8 @@ class LaidOut(Derived[list[Weights]]):
 class Rows(NamedTuple):
     """The rows that a convolution computes.
 
-    inputs (NDArray): Where they are among the rows that the one before has computed.
-    padded (NDArray): Where they are among all rows, of which each is dropped or kept.
-    n_padded (int): How many all rows are.
+    inputs, padded (NDArray): Where they are among the rows that the one before has
+        computed, and among all `n_padded` rows, of which each is dropped or kept.
     """
 
     inputs: NDArray
@@ -124,11 +118,10 @@ class Rows(NamedTuple):
 def lay_rows(
     convolutions: Sequence[Convolution], lengths: NDArray, pad: int
 ) -> Iterator[Rows]:
-    """Say which rows each convolution computes: what those after it see.
+    """Say which rows each convolution computes: those that the ones after it see.
 
     lengths (NDArray): The tokens of each Doc that has any.
     pad (int): The rows of zeros between two Docs, and at both ends.
-    YIELDS (Rows): For each convolution. The last one computes tokens only.
     """
     n_padded = int(lengths.sum()) + (len(lengths) + 1) * pad
     places = np.arange(n_padded)
@@ -146,12 +139,6 @@ def lay_rows(
 
 
 def predict(weights: Sequence[Weights], X: NDArray, rows: Iterable[Rows]) -> NDArray:
-    """Run all convolutions: each mixes rows with their neighbours, and adds the row.
-
-    X (NDArray): All rows. *Shape:* `(n_padded, width)`, float32.
-    rows (Iterable[Rows]): For each convolution those that it computes.
-    RETURNS (NDArray): *Shape:* `(tokens, width)`, float32.
-    """
     predict_rows = _predict_sharing  # the first alone: then each row is its own
     for of_layer, computed in zip(weights, rows, strict=True):
         Y = X.take(computed.inputs, axis=0)
@@ -189,11 +176,9 @@ def _multiply_windows(weights: Weights, X: NDArray, rows: NDArray) -> NDArray:
 
 
 def share_products(weights: Weights, X: NDArray, n_computed: int) -> Multiply | None:
-    """Multiply equal rows once, for each place in a window that they may have.
+    """Multiply equal rows once for each place in a window, if that saves time.
 
-    The product of a window is the sum of those of its rows. None if that saves no time.
-
-    n_computed (int): How many windows there are to multiply.
+    The product of a window is the sum of those of its rows.
     """
     if n_computed < FEW_ROWS:
         return None
@@ -220,7 +205,6 @@ def begin_update(
 
     layers (Convolution): Layers whose weights are checked.
     X (NDArray): What the convolution before has computed. *Shape:* `(n, width)`.
-    rows (Rows): Those that this one computes.
     """
     W, norm = weights = Weights(*lay_out(layers.maxout, layers.layernorm))
     size = weights.window_size

@@ -13,22 +13,21 @@ OutT = Floats2d
 def with_distinct(layer: Model[InT, OutT]) -> Model[InT, OutT]:
     """Run a layer once for each distinct key of a batch, and share out what it gives.
 
-    For any layer that turns each key into a vector on its own, whatever its neighbours
-    are: an embedding table, or a network over the characters of a word. A batch of text
-    has far fewer distinct words than words, so the layer has that much less to do, and
-    to keep for its backward pass. Numbers are the same, except that a dropout inside
-    the layer now treats all copies of a key alike: put dropout around this one, to drop
-    for each copy on its own.
+    For any layer that turns each key into a vector on its own, such as an embedding
+    table or a network over characters. A batch of text has far fewer distinct words
+    than words. Numbers are the same, except that a dropout inside the layer treats all
+    copies of a key alike: put dropout around this one, to drop for each copy on its
+    own.
 
     layer (Model): Maps keys of shape `(m,)` or `(m, columns)` to vectors of shape
         `(m, nO)`, and has the dimension `nO`. It is never given an empty batch.
 
-    *Input:* an array of integers, of shape `(n,)` or `(n, columns)` with at most 64
-        columns. In two dimensions a row is a key.
+    *Input:* integers of shape `(n,)`, or `(n, columns)` with at most 64 columns: then a
+        row is a key.
     *Output:* of shape `(n, nO)`, float32. The gradient of each key is summed over its
-        copies; integers have none themselves: zeros go back.
+        copies; zeros go back to the integers.
 
-    As `spacy-hashembeds.with_distinct.v1`, it is registered for configs (`@layers`).
+    Registered for configs as `spacy-hashembeds.with_distinct.v1` (`@layers`).
     """
     return Model(
         f"with_distinct({layer.name})",
@@ -84,7 +83,6 @@ def init(model: Model[InT, OutT], X: InT | None = None, Y: OutT | None = None) -
 
 
 def _find(model: Model, keys: Any) -> Distinct:
-    """Find the distinct keys, in the processor's memory."""
     array = model.ops.to_numpy(keys)
     if array.ndim == 1:
         return find_distinct(array)

@@ -12,7 +12,6 @@ from spacy_hashembeds.architectures.embedders.table_kinds import (
     LookupTable,
     WeightedTable,
 )
-from spacy_hashembeds.layers.symbolembed import set_symbols
 from spacy_hashembeds.layers.symboltaker import (
     Symbols,
     find_symbol_takers,
@@ -92,7 +91,7 @@ def test_tables_of_our_lookup_embedding():
     expected = [LookupTable.make(a, 8, None) for a in ("NORM", "SHAPE")]
     assert find_embedders(nlp)[0].tables == expected
     for layer in find_symbol_takers(nlp.get_pipe("tok2vec").model):
-        set_symbols(layer, np.array([5, 3], dtype="uint64"))
+        give_symbols(layer, Symbols(np.array([5, 3], dtype="uint64")))
     for table in find_embedders(nlp)[0].tables:
         np.testing.assert_array_equal(table.symbols, [3, 5])
 

@@ -10,7 +10,7 @@ from spacy_hashembeds.layers.hashembed import HashEmbed
 from spacy_hashembeds.layers.hybridembed import HybridEmbed
 from spacy_hashembeds.layers.mixing.column import find_column
 from spacy_hashembeds.layers.mixing.gputables import GpuCopy, embed_tables
-from spacy_hashembeds.layers.symbolembed import SymbolEmbed, set_symbols
+from spacy_hashembeds.layers.symbolembed import SymbolEmbed
 from spacy_hashembeds.layers.symboltaker import (
     Symbols,
     find_symbol_takers,
@@ -24,7 +24,7 @@ SYMBOLS = numpy.array([900, 3, 2**63 + 5, 40], dtype="uint64")
 def build_symbol_embed(symbols=SYMBOLS, width=6, **options) -> Model:
     model = SymbolEmbed(width, key="NORM", dropout=0.0, **options)
     (embed,) = find_symbol_takers(model)
-    set_symbols(embed, symbols)
+    give_symbols(embed, Symbols(symbols))
     return model.initialize()
 
 
@@ -195,7 +195,7 @@ def test_other_symbols_are_seen(gpu):
     model = gpu.copy(build_symbol_embed())
     ids = numpy.array([3, 8, 900], dtype="uint64")
     before = gpu.get(model.predict(gpu.array(ids)))
-    set_symbols(model, numpy.array([8, 9, 10, 11], dtype="uint64"))
+    give_symbols(model, Symbols(numpy.array([8, 9, 10, 11], dtype="uint64")))
     expected = gpu.copy_back(model).predict(ids)
     Y = gpu.get(model.predict(gpu.array(ids)))
     numpy.testing.assert_allclose(Y, expected, atol=1e-6)

@@ -210,7 +210,7 @@ def test_weights_begin_as_is_said():
 def test_all_orthogonal_matrices_are_as_likely():
     """A QR decomposition by itself prefers signs."""
     fix_random_seed(0)
-    drawn = [bilstm.draw_orthogonal(NumpyOps(), 2, 2) for _ in range(200)]
+    drawn = [bilstm.draw_orthogonal(NumpyOps(), (2, 2)) for _ in range(200)]
     for place in ((0, 0), (0, 1), (1, 1)):
         assert 70 < sum(Q[place] > 0 for Q in drawn) < 130
     assert 70 < sum(np.linalg.det(Q) > 0 for Q in drawn) < 130

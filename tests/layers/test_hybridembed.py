@@ -11,7 +11,7 @@ from spacy_hashembeds.layers import hybridembed
 from spacy_hashembeds.layers.hashembed import HashEmbed
 from spacy_hashembeds.layers.hybridembed import HybridEmbed
 from spacy_hashembeds.layers.mixing.column import find_column
-from spacy_hashembeds.layers.symbolembed import SymbolEmbed, set_symbols
+from spacy_hashembeds.layers.symbolembed import SymbolEmbed
 from spacy_hashembeds.layers.symboltaker import Symbols, give_symbols
 
 FREQUENT = np.array([900, 3, 2**63 + 5, 40], dtype="uint64")
@@ -67,7 +67,7 @@ def test_it_is_its_definition(frequent, num_hashes, seed, data):
 def test_with_one_row_for_the_rest_it_is_a_lookup():
     """The very layer of MultiEmbed, but for where the row of unknown symbols is."""
     model, lookup = build(5, num_hashes=1), SymbolEmbed(3, key="NORM", unk=4)
-    set_symbols(lookup, FREQUENT)
+    give_symbols(lookup, Symbols(FREQUENT))
     lookup.initialize()
     assert model.get_dim("nV") == 5
     lookup.set_param("E", model.get_param("E"))
@@ -178,7 +178,9 @@ def test_symbols_are_needed_first():
 def test_symbols_that_make_another_table_are_refused_once_initialised():
     model = build()
     give_symbols(model, Symbols(FREQUENT, RARE))
-    with pytest.raises(ValueError, match=r"initialised with 12 rows .* given 9 now"):
+    with pytest.raises(
+        ValueError, match=r"initialised with 12 rows .* 2 symbols, which need 9"
+    ):
         give_symbols(model, Symbols(FREQUENT[:2], RARE[:7]))
     with pytest.raises(ValueError, match=r"symbols for NORM should be distinct"):
         give_symbols(model, Symbols(np.array([3, 3], "uint64"), RARE))
@@ -231,7 +233,7 @@ def build_hash() -> Model:
 def test_weights_of_other_tables_are_refused(make, match):
     other = make()
     if make is build_lookup:
-        set_symbols(other, FREQUENT)
+        give_symbols(other, Symbols(FREQUENT))
     model = HybridEmbed(3, 12, key="NORM", seed=9)
     with pytest.raises(ValueError, match=match):
         model.from_bytes(other.initialize().to_bytes()).predict(IDS)

@@ -8,7 +8,7 @@ from thinc.api import Model, Ragged, fix_random_seed
 
 from spacy_hashembeds.layers.hashembed import HashEmbed
 from spacy_hashembeds.layers.sumngrams import find_ngrams, sum_ngrams
-from spacy_hashembeds.layers.symbolembed import SymbolEmbed, set_symbols
+from spacy_hashembeds.layers.symbolembed import SymbolEmbed
 from spacy_hashembeds.layers.symboltaker import Symbols, give_symbols
 from spacy_hashembeds.layers.weightedhashembed import WeightedHashEmbed
 
@@ -32,7 +32,9 @@ def build_weighted() -> Model:
 
 def build_known() -> Model:
     embed = SymbolEmbed(3, key="n-grams")
-    set_symbols(embed, np.unique(np.array(list_ngrams([1, 2, 3], 2), dtype="uint64")))
+    give_symbols(
+        embed, Symbols(np.unique(np.array(list_ngrams([1, 2, 3], 2), dtype="uint64")))
+    )
     return embed
 
 
@@ -118,7 +120,7 @@ def test_texts_of_unknown_ngrams_sum_to_zero():
     model = build(build_known)
     assert not model.predict(make_words([[7, 8], [9]])).any()
     empty = SymbolEmbed(3, key="n-grams")
-    set_symbols(empty, np.zeros(0, dtype="uint64"))
+    give_symbols(empty, Symbols(np.zeros(0, dtype="uint64")))
     model = sum_ngrams(empty, ngram_size=2).initialize()
     assert not model.predict(make_words([[1, 2]])).any()
 

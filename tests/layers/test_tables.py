@@ -11,7 +11,7 @@ from thinc.api import Model, fix_random_seed
 from spacy_hashembeds.layers import symbolembed
 from spacy_hashembeds.layers.hashembed import HashEmbed
 from spacy_hashembeds.layers.hybridembed import HybridEmbed
-from spacy_hashembeds.layers.symbolembed import SymbolEmbed, set_symbols
+from spacy_hashembeds.layers.symbolembed import SymbolEmbed
 from spacy_hashembeds.layers.symboltaker import (
     Symbols,
     find_symbol_takers,
@@ -31,7 +31,7 @@ def build_hash_embed(**options) -> Model:
 def build_symbol_embed(**options) -> Model:
     model = SymbolEmbed(4, key="NORM", **options)
     (embed,) = find_symbol_takers(model)
-    set_symbols(embed, SYMBOLS)
+    give_symbols(embed, Symbols(SYMBOLS))
     return model
 
 
@@ -228,7 +228,7 @@ def test_symbols_have_rows_of_their_own_and_all_others_share_one(symbols, data):
     others = data.draw(hnp.arrays("uint64", 4))
     others = others[~numpy.isin(others, symbols)]
     model = SymbolEmbed(3, key="NORM", unk=unk)
-    set_symbols(model, symbols)
+    give_symbols(model, Symbols(symbols))
     model.initialize()
     E = model.get_param("E")
     assert E.shape == (len(symbols) + 1, 3)
@@ -310,7 +310,7 @@ def test_symbols_are_needed_first():
 def test_unk_beyond_the_table_is_refused():
     model = SymbolEmbed(4, key="NORM", unk=5)
     with pytest.raises(ValueError, match=r"'unk' is row 5.*rows 0 to 4.*unk = 0"):
-        set_symbols(model, SYMBOLS)
+        give_symbols(model, Symbols(SYMBOLS))
 
 
 WITH_SYMBOLS = [build_symbol_embed, build_weighted_symbols]
@@ -320,7 +320,7 @@ WITH_SYMBOLS = [build_symbol_embed, build_weighted_symbols]
 def test_symbols_of_another_number_are_refused_once_initialised(build):
     model = build().initialize()
     give_symbols(model, Symbols(SYMBOLS))
-    with pytest.raises(ValueError, match=r"initialised with 5 rows.*2 symbols now"):
+    with pytest.raises(ValueError, match=r"initialised with 5 rows.*2 symbols.*now"):
         give_symbols(model, Symbols(SYMBOLS[:2]))
 
 

@@ -14,7 +14,7 @@ from spacy_hashembeds.hashing.murmur import find_rows
 from spacy_hashembeds.layers.combination import COMBINE
 from spacy_hashembeds.layers.hashembed import HashEmbed
 from spacy_hashembeds.layers.mixing.column import find_column
-from spacy_hashembeds.layers.symbolembed import SymbolEmbed, set_symbols
+from spacy_hashembeds.layers.symbolembed import SymbolEmbed
 from spacy_hashembeds.layers.symboltaker import Symbols, give_symbols
 from spacy_hashembeds.layers.weightedhashembed import WeightedHashEmbed
 
@@ -152,7 +152,7 @@ def test_with_a_row_for_each_key_it_is_a_standard_embedding():
     )
     model = build_with_ones(3, 5, nK=2, num_hashes=1, seed=seed)
     standard = SymbolEmbed(3, key="NORM")
-    set_symbols(standard, keys)
+    give_symbols(standard, Symbols(keys))
     standard.initialize()
     table = standard.get_param("E").copy()
     table[1:] = model.get_param("E")[rows]  # row 0 is that of unknown keys

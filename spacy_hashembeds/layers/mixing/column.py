@@ -1,15 +1,14 @@
 """What a layer can do for those who mix columns of keys, beside its forward function.
 
 A token has a key for each of its attributes. A layer that embeds one such column says
-how by an attribute, which is not saved with it:
+how by an attribute, which is not saved with it, and which a wrapped layer, with another
+forward function, does not offer:
 
     attrs={"column_functions": ColumnFunctions(forward, find_rows=find_rows)}
 
-A layer that somebody has wrapped has another forward function, and so offers nothing.
-
-Every column can embed the distinct values of a batch once. One whose vectors are sums
-of rows of the layer's table, weighted or not, can say which rows: on the CPU its table
-is then multiplied with what comes next once and for all (see `folding.py`). Kernels for
+Every column can embed the distinct values of a batch once. If its vectors are sums of
+rows of a table, weighted or not, it can say which rows: on the CPU the table is then
+multiplied with what comes next once and for all (see `folding.py`), and kernels for
 GPUs find the rows if it says how.
 """
 
@@ -29,14 +28,7 @@ Backprop = Callable[[Array], object]
 
 
 class Weighed(NamedTuple):
-    """Keys whose rows are weighted.
-
-    keys (Array): What the rows are found by: mostly the keys themselves. *Shape:*
-        `(n,)`, uint64.
-    weights (Array): What each row is multiplied with. *Shape:* `(n, rows of a key)`,
-        float32.
-    backprop (Backprop): Takes the gradient of the weights to the parameters.
-    """
+    """Keys, by which rows are found, and the rows' weights, `(n,)` and `(n, k)`."""
 
     keys: Array
     weights: Array
@@ -46,20 +38,21 @@ class Weighed(NamedTuple):
 class ColumnFunctions(NamedTuple):
     """What a layer does with a column of keys. Each function is given the layer first.
 
+    Keys are of shape `(m,)`, uint64; vectors and tables float32.
+
     forward: The forward function of the layer that does so. None if nobody asks.
-    embed: Embeds keys, each on its own: mostly the distinct ones of a batch. Given
-        keys of shape `(m,)`, uint64, and whether in training, it returns vectors of
-        shape `(m, nO)`, float32, and what takes their gradient to the parameters. By
-        default, the layer itself.
-    check: Raises a ValueError if weights or attributes can't be the layer's. Called
-        when they arrive: see `check_once`.
-    get_table: Gets the table that the vectors are sums of rows of. *Shape:*
-        `(rows, nO)`, float32. By default, the parameter `E`.
+    embed: Embeds keys, mostly distinct, each on its own: given them, and whether in
+        training, returns vectors, `(m, nO)`, and their backward pass. By default, the
+        layer itself.
+    check: Raises a ValueError if weights or attributes can't be the layer's: see
+        `check_once`.
+    get_table: Gets the table that the vectors are sums of rows of, `(rows, nO)`. By
+        default, the parameter `E`.
     count_rows: Counts the rows of this table, where to get it is to make it.
-    find_rows: Finds the rows of keys in this table. *Shape:* `(m,)` to `(m, k)`,
-        uint32. None if the vectors are not sums of rows, or weighted.
-    find_weighted_rows: Finds the rows of keys, and what each of them is multiplied
-        with, of the same shape, float32. None if the vectors are no weighted sums.
+    find_rows: Finds the rows of keys in this table, `(m, k)`, uint32. None if the
+        vectors are not sums of rows, or weighted.
+    find_weighted_rows: Finds the rows of keys, and their weights, of the same shape,
+        float32. None if the vectors are no weighted sums.
     get_finder: Says how kernels find the rows, or None if they can't.
     weigh_keys: Weighs these rows, on a GPU. None if their weights are 1.
     """
@@ -76,11 +69,7 @@ class ColumnFunctions(NamedTuple):
 
 
 class Column(NamedTuple):
-    """A layer that embeds one column of keys, and what it can do with it.
-
-    model (Model): The layer. Its dimension `nO` is the width of a vector.
-    functions (ColumnFunctions): What it can do.
-    """
+    """A layer that embeds one column of keys, and what it can do."""
 
     model: Model
     functions: ColumnFunctions
@@ -102,7 +91,7 @@ class Column(NamedTuple):
             check_once(self.model, self.functions.check)
 
     def embed(self, values: Array, is_train: bool) -> tuple[Array, Backprop]:
-        """Embed keys, each on its own: see `ColumnFunctions`."""
+        """Embed keys, each on its own."""
         return self.functions.embed(self.model, values, is_train)
 
     def get_table(self) -> Array:

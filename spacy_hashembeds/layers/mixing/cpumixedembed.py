@@ -1,17 +1,16 @@
 """Embed the distinct keys of a batch once, column by column, and mix them, on the CPU.
 
 What `with_array(concatenate(*tables))` and `with_array(Maxout(..., normalize=True))`
-compute together, by the same layers and with their parameters, but in another order:
+compute together, by the same layers, but in another order:
 
-- A batch has far fewer distinct tokens than tokens, and a column of their keys has
-  fewer distinct values still. Each value is embedded once.
-- Maxout's weights are cut by column. Each value is multiplied with its part, and the
-  products are summed for each distinct token: `W x = W₁ x₁ + … + W_c x_c`.
-- The maximum and the layer normalisation happen once for each distinct token.
+- A column has fewer distinct values than a batch has distinct tokens, and these are far
+  fewer than tokens. Each value is embedded, and multiplied with its column's part of
+  Maxout's weights, once.
+- The products are summed for each distinct token (`W x = W₁ x₁ + … + W_c x_c`), whose
+  maximum and layer normalisation are computed once.
 - Gradients of copies are summed before they go back the same way.
 
-Prediction goes through folded tables where it can (see `folding.py`), which hold the
-products for all rows.
+Prediction goes through folded tables where it can: see `folding.py`.
 """
 
 from collections.abc import Callable, Sequence
@@ -30,13 +29,7 @@ from .mixer import Mixer
 
 
 class EmbeddedColumn(NamedTuple):
-    """The distinct values of one column in a batch, embedded.
-
-    keys (Distinct): The values.
-    X (NDArray): What the layer of the column makes of them. *Shape:* `(m, width)`.
-    backprop (Backprop): Takes the gradient of X to the parameters.
-    W (NDArray): The column's part of Maxout's weights. *Shape:* `(nP * nO, width)`.
-    """
+    """Distinct values of a column, their vectors, `(m, width)`, and its part of W."""
 
     keys: Distinct
     X: NDArray
@@ -45,7 +38,6 @@ class EmbeddedColumn(NamedTuple):
 
 
 def predict(mixer: Mixer, keys: NDArray) -> NDArray:
-    """Embed tokens by their keys, by weights that are checked."""
     tokens = find_distinct_rows(keys)
     W, norm = lay_out(mixer.maxout, mixer.layernorm)
     columns = _embed_columns(mixer, tokens, W, is_train=False)
@@ -53,7 +45,6 @@ def predict(mixer: Mixer, keys: NDArray) -> NDArray:
 
 
 def begin_update(mixer: Mixer, keys: NDArray) -> tuple[NDArray, Callable]:
-    """Embed tokens by their keys, in training: see `mixedembed.forward`."""
     mixer.check()
     tokens = find_distinct_rows(keys)
     W, norm = lay_out(mixer.maxout, mixer.layernorm)

@@ -1,9 +1,7 @@
 """Embed tokens through folded tables: see `folding.py`.
 
-A compiled kernel finds the rows of each distinct token, sums and finishes them: what is
-several passes over arrays in numpy is one over the processor's registers. It takes
-columns whose vectors are sums of rows without weights, as the kernels for GPUs describe
-them; mixers with others are left to numpy.
+A compiled kernel finds the rows of each distinct token, sums and finishes them in the
+processor's registers. Columns with weighted rows, or without rows, are left to numpy.
 """
 
 from collections.abc import Sequence
@@ -33,20 +31,13 @@ Rows = tuple[NDArray, NDArray | None]
 
 
 class Description(NamedTuple):
-    """What the kernel is told of folded tables.
-
-    attrs (Snapshot): The attributes of the columns' layers, which say how rows are
-        found.
-    columns (FoldedColumns, optional): What the kernel keeps. None if it can't embed the
-        columns.
-    """
+    """What the kernel keeps of columns that it can embed, and their attributes."""
 
     attrs: Snapshot
     columns: Any
 
 
 def predict(mixer: Mixer, folded: FoldedTables, keys: NDArray) -> NDArray:
-    """Embed tokens by their keys: see `mixedembed.forward`."""
     if compiled.kernels is not None:
         described: Description | None = folded.description
         if described is None or not described.attrs.is_current():
@@ -127,7 +118,7 @@ def _sum_distinct_rows(mixer: Mixer, folded: FoldedTables, keys: NDArray) -> NDA
 
 
 def _join_weights(found: Sequence[Rows], axis: int) -> NDArray | None:
-    """Join the weights of columns, if some have any: those of the others are 1."""
+    """Join the weights of columns, if some have any: others' are 1."""
     if all(weights is None for _, weights in found):
         return None
     parts = [

@@ -1,15 +1,15 @@
 """Tables with Maxout's weights multiplied in, so that prediction has none left to do.
 
-The product of a sum of rows is the sum of their products, so that the rows of all
-tables can be multiplied with their part of Maxout's weights once and for all:
-`Wᵢ(E[a] + E[b]) = (Wᵢ E[a]) + (Wᵢ E[b])`. What is left of the embedding is to gather
-and sum rows of `nP * nO` numbers, to take the maximum, and to normalise: see
-`foldedembed.py`. Columns that are no sums of rows go beside.
+The product of a sum of rows is the sum of their products:
+
+    W (E[a] + E[b]) = (W E[a]) + (W E[b])
+
+What is left is to gather and sum rows of `nP * nO` numbers, to take the maximum, and to
+normalise: see `foldedembed.py`. Columns that are no sums of rows go beside.
 
 Folded tables take `nP` times the memory of the tables (14.4 MB for spaCy's usual ones),
 and some milliseconds to make. They are made when weights are first used to predict, and
-cached until somebody gets at these: see `derived.py`. On a GPU there are none: see
-`gpumixedembed.py`.
+cached until somebody gets at these: see `Derived`.
 """
 
 import os
@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...kernels.mixing import Norm
-from ..derived import Derived
+from ..frozenparams import Derived
 from ..maxout import lay_out
 from ..params import peek
 from .mixer import Mixer
@@ -36,11 +36,10 @@ class FoldedTables:
 
     F (NDArray): The products. *Shape:* `(rows of all tables, nP * nO)`, float32.
     starts (dict[int, np.uint32]): For each column that has rows, where they begin.
-    W (dict[int, NDArray]): For each of the others Maxout's weights. *Shape:*
-        `(nP * nO, width)`.
+    W (dict[int, NDArray]): For each other column its part of Maxout's weights.
     norm (Norm): Maxout's bias, and the layer normalisation.
-    description (Any): What was told to a compiled kernel: see `foldedembed.py`.
-        Replaced as a whole, so that threads never see a part of it.
+    description (Any): What `foldedembed.py` told the kernel. Replaced as a whole, so
+        that threads never see a part of it.
     """
 
     F: NDArray
@@ -98,7 +97,6 @@ def fold(mixer: Mixer) -> FoldedTables:
 
 
 def _is_worth_it(mixer: Mixer) -> bool:
-    """Tell whether there is something to fold, and it fits."""
     columns = [column for column in mixer.columns if column.has_rows]
     n_rows = sum(column.count_rows() for column in columns)
     n_numbers = n_rows * mixer.maxout.get_dim("nO") * mixer.maxout.get_dim("nP")

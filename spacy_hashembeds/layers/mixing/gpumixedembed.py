@@ -1,8 +1,7 @@
 """Embed the keys of tokens and mix them, on a GPU: see `cpumixedembed.py` for the CPU.
 
-All tables are embedded by one kernel, their columns are mixed by plain products, and
-kernels take the gradients back to all tables. Nothing is folded: CuPy's arrays can't be
-made read-only, so that nobody could tell whether folded tables are stale.
+One kernel embeds all tables, and kernels take the gradients back to them. Nothing is
+folded: CuPy's arrays can't be made read-only, to tell whether folded tables are stale.
 """
 
 from collections.abc import Callable, Sequence
@@ -17,10 +16,7 @@ from .mixer import Mixer
 
 
 def can_embed(mixer: Mixer) -> bool:
-    """Tell whether the kernels can do it.
-
-    The columns that they embed have to come first, and be of one width.
-    """
+    """Tell whether kernels can: their columns come first, and are of one width."""
     columns, _ = _split_columns(mixer)
     return len({column.width for column in columns}) == 1
 
@@ -28,7 +24,6 @@ def can_embed(mixer: Mixer) -> bool:
 def forward(
     mixer: Mixer, keys: Any, is_train: bool
 ) -> tuple[Array, Callable[[Array], None]]:
-    """Embed tokens by their keys: see `mixedembed.forward`."""
     ops: Any = mixer.maxout.ops
     columns, others = _split_columns(mixer)
     keys = ops.asarray(keys)

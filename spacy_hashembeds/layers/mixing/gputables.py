@@ -16,11 +16,7 @@ from .column import Column, Weighed
 
 
 class GpuCopy:
-    """Keeps an array's copy on the GPU. Neither copied, pickled nor saved with a layer.
-
-    latest (tuple): The array that was copied last, the operations of the GPU that it
-        was copied to, and its copy.
-    """
+    """Keeps the GPU's copy of the latest array. Neither copied, pickled nor saved."""
 
     def __init__(self) -> None:
         # one object, so that threads never see a part of it
@@ -80,10 +76,7 @@ def embed_tables(
 def _weigh_keys(
     columns: Sequence[Column], keys: Array, slots: Sequence[slice]
 ) -> Weighed:
-    """Weigh the rows of all tables, those of a token side by side.
-
-    RETURNS (Weighed): The keys, of the same shape; the weights, or None if all are 1.
-    """
+    """Weigh all tables' rows, those of a token side by side; None if all are 1."""
     if all(column.functions.weigh_keys is None for column in columns):
         return Weighed(keys, None, lambda d_weights: None)
     xp: Any = columns[0].model.ops.xp
@@ -108,7 +101,7 @@ def _backprop_to_weights(
 ) -> Array:
     """Find the gradient of all weights: the products of rows and what they went to.
 
-    RETURNS (Array): *Shape:* `(n, rows of a token)`; 0 for tables without weights.
+    *Shape:* `(n, rows of a token)`; 0 for tables without weights.
     """
     xp: Any = columns[0].model.ops.xp
     rows = (pairs >> np.uint64(32)).astype("int64").reshape(-1, slots[-1].stop)
@@ -146,7 +139,7 @@ def embed_ids(
 
 
 def _draw_dropout(columns: Sequence[Column]) -> Array | None:
-    """Draw what each output dimension is multiplied with: Thinc's masks side by side.
+    """Draw what output dimensions are multiplied with: Thinc's masks side by side.
 
     With equal rates all in one, since each drawing is several kernels.
     """

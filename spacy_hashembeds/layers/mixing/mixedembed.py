@@ -27,12 +27,10 @@ def can_embed(mixer: Mixer) -> bool:
 def forward(
     mixer: Mixer, fold: Fold, keys: Any, is_train: bool
 ) -> tuple[Array, Callable[[Array], None]]:
-    """Embed tokens by their keys.
+    """Embed tokens by their keys, with layers for which `can_embed` is true.
 
-    mixer (Mixer): Layers for which `can_embed` is true.
     keys (Any): A column for each of the mixer's, in memory of the processor or of the
         GPU. *Shape:* `(n, columns)`, uint64, n > 0.
-    RAISES (ValueError): If weights or attributes can't be those of their layers.
     RETURNS (tuple): Vectors of shape `(n, nO)`, float32; and what takes their gradient
         to the parameters of all layers.
     """

@@ -13,11 +13,7 @@ from .column import Column
 
 @dataclass(frozen=True)
 class Mixer:
-    """The layers that embed tokens together.
-
-    columns (Sequence[Column]): What embeds the columns of keys, in order.
-    maxout, layernorm, dropout (Model): Thinc's, over their vectors side by side.
-    """
+    """Layers of columns, in order, and Thinc's that mix their vectors side by side."""
 
     columns: Sequence[Column]
     maxout: Model

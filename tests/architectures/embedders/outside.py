@@ -15,7 +15,7 @@ from spacy_hashembeds.architectures.embedders.descriptions import EmbedderDescri
 from spacy_hashembeds.architectures.embedders.mix_attributes import mix_attributes
 from spacy_hashembeds.architectures.embedders.symbol_source import wait_for_symbols
 from spacy_hashembeds.architectures.embedders.table_kinds import Table
-from spacy_hashembeds.layers.symboltaker import Symbols, SymbolTaker
+from spacy_hashembeds.layers.symboltaker import Symbols
 
 
 def ToyEmbed(
@@ -51,7 +51,7 @@ def ToyLayer(nO: int, nV: int, *, key: str, column: int) -> Model:
         dims={"nO": nO, "nV": nV, "nI": None},
         attrs={
             **{"key": key, "column": column, "symbols": None},
-            "symbol_taker": SymbolTaker(take_symbols),
+            "symbol_taker": take_symbols,
         },
     )
     getter: Any = ints_getitem((slice(0, None), column))

@@ -7,8 +7,11 @@ from spacy.tokens import Doc
 from thinc.api import set_dropout_rate
 
 from spacy_hashembeds.architectures.embedders.multi_embed import MultiEmbed
-from spacy_hashembeds.layers.symbolembed import set_symbols
-from spacy_hashembeds.layers.symboltaker import find_symbol_takers
+from spacy_hashembeds.layers.symboltaker import (
+    Symbols,
+    find_symbol_takers,
+    give_symbols,
+)
 from spacy_hashembeds.symbols import count_values, cut_symbols, save_symbols
 
 ATTRS = ["NORM", "SHAPE"]
@@ -39,7 +42,7 @@ def build(docs, *, min_freq=1, **options):
     model = MultiEmbed(width=8, **options)
     tables = cut_symbols(count_values(docs, ATTRS), min_freq=min_freq, lang="en")
     for embed in find_symbol_takers(model):
-        set_symbols(embed, tables.get_table(embed.attrs["key"]).symbols)
+        give_symbols(embed, Symbols(tables.get_table(embed.attrs["key"]).symbols))
     return model.initialize(X=docs)
 
 

@@ -8,8 +8,11 @@ from spacy.cli.train import train
 from spacy.util import import_file
 
 from spacy_hashembeds.architectures.embedders.multi_embed import MultiEmbed
-from spacy_hashembeds.layers.symbolembed import set_symbols
-from spacy_hashembeds.layers.symboltaker import find_symbol_takers
+from spacy_hashembeds.layers.symboltaker import (
+    Symbols,
+    find_symbol_takers,
+    give_symbols,
+)
 from spacy_hashembeds.symbols import count_values, cut_symbols, load_symbols
 
 from .conftest import (
@@ -86,7 +89,7 @@ def test_the_lookup_layers_are_equal_but_for_the_order_of_rows(
     counts = count_values(read_docs(tiny_corpus / "train.spacy"), ATTRS)
     tables = cut_symbols(counts, min_freq=2, lang="en")
     for embed in find_symbol_takers(ours):
-        set_symbols(embed, tables.get_table(embed.attrs["key"]).symbols)
+        give_symbols(embed, Symbols(tables.get_table(embed.attrs["key"]).symbols))
     docs = read_docs(tiny_corpus / "test.spacy", nlp.vocab)
     ours.initialize(X=docs)
     copy_weights(project, ours)

@@ -11,14 +11,14 @@ from spacy_hashembeds.architectures.embedders.table_kinds import (
 )
 from spacy_hashembeds.layers import hybridembed, weightedhashembed
 from spacy_hashembeds.layers.hybridembed import HybridEmbed
-from spacy_hashembeds.layers.symbolembed import SymbolEmbed, find_rows, set_symbols
+from spacy_hashembeds.layers.symbolembed import SymbolEmbed, find_rows
 from spacy_hashembeds.layers.symboltaker import Symbols, give_symbols
 from spacy_hashembeds.layers.weightedhashembed import WeightedHashEmbed
 
 
 def test_lookup_codes_part_words_as_the_layer_does():
     layer = SymbolEmbed(4, key="NORM")
-    set_symbols(layer, np.array([2, 7, 9], dtype="uint64"))
+    give_symbols(layer, Symbols(np.array([2, 7, 9], dtype="uint64")))
     layer.initialize()
     values = np.array([0, 2, 3, 7, 9, 100, 2**63], dtype="uint64")
     table = LookupTable.make("NORM", 4, layer.attrs["symbols"])
