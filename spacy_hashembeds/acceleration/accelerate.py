@@ -1,12 +1,11 @@
-"""Giving a saved pipeline our embedding layers, with its weights.
-
-Weights load from spaCy's layers into ours, so a pipeline is converted by changing its
-`config.cfg` alone. Every other file, of whichever component, is copied as it is.
+"""Giving a saved pipeline our embedding layers: its weights load into them, so that its
+`config.cfg` alone is changed. Every other file is copied as it is.
 """
 
 import os
 import shutil
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ from spacy.tokens import Doc
 from thinc.api import Config, get_current_ops, set_current_ops
 
 from ..checks import check_items
+from ..display import Bars, Part, Sentence, Shown, Table
 from ..folders import replacing_folder
 from ..loading import load_config, load_trained
 from .blas import keeping_ops
@@ -25,13 +25,70 @@ from .conversion import (
     find_convertible,
     find_unconvertible,
 )
-from .parity import LoadedPipeline, compare_pipelines, make_texts_for
+from .parity import TOLERANCE, LoadedPipeline, compare_pipelines, make_texts_for
 from .replaceable import check_replaceable
-from .result import Acceleration
 from .timing import measure_speeds
 
 #: Takes "texts" to compare or "rounds" to time, and which of them, and hands them on.
 Progress = Callable[[Iterable[Any], str], Iterable[Any]]
+
+
+@dataclass(frozen=True)
+class Acceleration(Shown):
+    """What was done to a pipeline, and what came of it.
+
+    A notebook shows it, and `print` prints it, as the command does.
+    """
+
+    #: Where the layers stand in the config that were converted.
+    converted: list[str]
+    #: Where something stands that had to be left as it was, and why.
+    left: dict[str, str]
+    #: How many texts and tokens both pipelines annotated alike.
+    texts: int
+    tokens: int
+    #: Components whose converted layers were not compared: never initialised, they
+    #: have no weights.
+    unchecked: list[str]
+    #: The largest difference between outputs of a layer before and after, as a share
+    #: of the largest output (or of 1).
+    max_relative_diff: float
+    #: Tokens a second in `nlp.pipe`, "before" and "after".
+    words_per_second: dict[str, float]
+    #: The new pipeline, where it was made in memory.
+    nlp: Language | None = field(default=None, repr=False)
+
+    def get_parts(self) -> Iterator[Part]:
+        """Say what was converted, what was not, that it is the same, and how fast."""
+        for place in self.converted:
+            yield Sentence(f"Converted {place}", "info")
+        for place, reason in self.left.items():
+            yield Sentence(f"Left {place} as it is: {reason}", "warn")
+        for name in self.unchecked:
+            yield Sentence(
+                f"Converted '{name}' without comparing its vectors: it was never "
+                "initialised, and has no weights",
+                "warn",
+            )
+        yield Sentence(
+            f"Same predictions on {self.texts:,} texts ({self.tokens:,} tokens)", "good"
+        )
+        yield Sentence(
+            f"Largest difference between vectors: {self.max_relative_diff:.3g} of the "
+            f"largest number (up to {TOLERANCE:g} may be rounding)"
+        )
+        before, after = (self.words_per_second[name] for name in ("before", "after"))
+        yield Table(
+            None,
+            None,
+            ("", "Words/s"),
+            [
+                ("Before", f"{before:,.0f}"),
+                ("After", f"{after:,.0f}"),
+                ("Ratio", f"{after / before:.2f}"),
+            ],
+        )
+        yield Bars({"Before": before, "After": after}, "words/s")
 
 
 def accelerate_folder(
@@ -44,22 +101,13 @@ def accelerate_folder(
     rounds: int = 7,
     progress: Progress = lambda items, title: items,
 ) -> Acceleration:
-    """Convert a trained pipeline to our layers, check it, time it and save it.
+    """Convert a saved pipeline, as `in_memory.accelerate` does one in memory, and save
+    it once it was checked. Texts that are made up have unknown words too.
 
-    It is saved only if it annotates all texts as before, and each converted layer
-    gives the same vectors, but for rounding. Layers that ours can't stand for stay.
-
-    Texts that are made up have words that the pipeline does not know too. For `texts`,
-    `blas` and `rounds`, see `in_memory.accelerate`.
-
-    model (str | Path): The pipeline's package name or folder. It is not changed.
     output (str | Path): The folder to write. What is made of a package is a folder
         too: if the package brings code, import it before loading that.
     force (bool): Whether to replace a pipeline that is in `output` already, once the
         new one is complete.
-    progress (Progress): Wraps the texts while they are compared, and the rounds.
-    RAISES (OSError): If there is no such pipeline, or `output` is not to be replaced.
-    RAISES (ValueError): If nothing can be converted, or the pipelines differ.
     """
     if texts is not None:
         check_items("strings or Docs", texts=texts)
@@ -103,11 +151,8 @@ def compare(
     rounds: int,
     progress: Progress = lambda items, title: items,
 ) -> Acceleration:
-    """Check that a pipeline and what was made of it agree, and time both.
-
-    loaders (Mapping[str, Callable[[], Language]]): Load "before" and "after" anew, to
-        time them.
-    config (Config): That of the pipeline as it was.
+    """Check that a pipeline, of this config, and what was made of it agree, and time
+    both, loaded anew by the loaders "before" and "after".
     """
     parity = compare_pipelines(before, after, progress(texts, "texts"))
     speeds = measure_speeds(

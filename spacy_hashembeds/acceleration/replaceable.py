@@ -19,13 +19,8 @@ _SAVED_BELOW = {
 
 
 def check_replaceable(output: Path, source: Path, *, force: bool) -> None:
-    """Check that a folder may be written, or replaced, without a loss.
-
-    output (Path): The folder. It may be missing or empty.
-    source (Path): The folder of the pipeline that is to be saved there. Copies of its
-        files are no loss.
-    force (bool): Whether a pipeline may be replaced.
-    RAISES (FileExistsError): If there is something that is not to be replaced.
+    """Refuse to write a folder if anything would be lost but copies of the source's
+    files, and with `force` the pipeline that is there.
     """
     if not output.exists() or (output.is_dir() and not any(output.iterdir())):
         return
