@@ -29,28 +29,18 @@ _DESCRIPTOR = re.compile(r"/(?:dev|proc/self)/fd/(\d+)")
 
 
 def quote(value: object, limit: int = MAX_QUOTED) -> str:
-    """Quote bad input in a message, as `repr` does, but never at length.
-
-    value (object): What was read, of whatever size and depth.
-    limit (int): How many characters to give at most.
-    RETURNS (str): The quotation.
-    """
+    """Quote bad input, of whatever size and depth, in at most `limit` characters."""
     text = _REPR.repr(value)
     return text if len(text) <= limit else text[: limit - 3] + "..."
 
 
 def read_json(path: str | Path) -> dict[str, Any]:
-    """Read a JSON object.
-
-    RAISES (ValueError): If the file is no JSON in UTF-8, holds anything but an object,
-        is nested too deeply to be read, has a number that is NaN or infinite, or a
-        key twice. Does not name the file.
-    """
+    """Read a JSON object, as `parse_json` does. Errors don't name the file."""
     return parse_json(Path(path).read_text(encoding="utf8"))
 
 
 def parse_json(text: str) -> dict[str, Any]:
-    """Parse a JSON object as `read_json` does."""
+    """Parse a JSON object. Refuses NaN, infinite numbers and keys that come twice."""
     try:
         data = json.loads(
             text,
@@ -84,16 +74,12 @@ def _make_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 @contextmanager
 def replacing(path: str | Path) -> Iterator[Path]:
-    """Write a file beside its place and move it there once it is complete.
+    """Write a file beside its place, with its suffix, and move it there once it is
+    complete. If the block raises, what stood at `path` stays as it was.
 
     A file that is replaced leaves its permissions to the new one. Of a link, what it
     points to is replaced. What is no file to replace, such as a device, a pipe or an
     open file (`/dev/stdout`, `/dev/fd/3`), is written to once all is there to write.
-
-    path (str | Path): The file to make or replace. Its folder is made if needed.
-    YIELDS (Path): The file to write, with the same suffix. If the block raises, it is
-        removed, and what stood at `path` stays as it was.
-    RAISES (OSError): If it can't be written, naming `path`.
     """
     path = Path(path)
     if path.is_dir():
@@ -120,17 +106,11 @@ def replacing(path: str | Path) -> Iterator[Path]:
 def check_targets(
     paths: Iterable[str | Path | None], inputs: Iterable[str | Path | None] = ()
 ) -> None:
-    """Check, before the work, that files can be written, and without a loss.
+    """Check, before the work, that files can be written, and without a loss: none is an
+    input, or in one, or is another file to write, or a folder for it.
 
-    paths (Iterable[str | Path | None]): The files to write, where they are given. Open
-        files, and what is no file to replace, such as a device, are not looked at.
-    inputs (Iterable[str | Path | None]): What is read: files, and folders in which
-        nothing may be written. What is not there, such as the name of a package, and
-        None are left out.
-    RAISES (FileExistsError): If one is among the inputs, or in one, or is another file
-        to write, or would have to be a folder for it.
-    RAISES (OSError): If its folder is a file, or can't be written to, or its name is
-        too long.
+    None, open files, and what is no file to replace, such as a device, are not looked
+    at; nor are inputs that are not there, such as the name of a package.
     """
     sources = [Path(source) for source in inputs if source is not None]
     places: list[Path] = []
@@ -150,13 +130,8 @@ def check_targets(
 
 
 def choose_suffix(path: str | Path, suffixes: Sequence[str]) -> str:
-    """Choose, before the work, in which of several forms a file will be written.
-
-    path (str | Path): The file to write. An open file, such as `/dev/stdout`, is
-        written in the first form.
-    suffixes (Sequence[str]): At least two: `.json`, for example.
-    RAISES (ValueError): If its name ends in none of them.
-    RETURNS (str): One of them.
+    """Choose the form of a file to write by its suffix, or refuse that. An open file,
+    such as `/dev/stdout`, has the first.
     """
     if find_descriptor(path) is not None:
         return suffixes[0]
@@ -222,10 +197,7 @@ def find_descriptor(path: str | Path) -> int | None:
 
 
 def write_json(path: str | Path, data: Any) -> None:
-    """Write data as indented JSON, whole or not at all.
-
-    RAISES (ValueError): If a number is NaN or infinite, which JSON can't say.
-    """
+    """Write data as indented JSON, whole or not at all. Refuses NaN and infinity."""
     with replacing(path) as temporary:
         text = json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False)
         # names of files may hold bytes that are no text: JSON's escapes for them

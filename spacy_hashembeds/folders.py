@@ -13,8 +13,8 @@ _FULL = (errno.ENOSPC, errno.EDQUOT)
 
 @contextmanager
 def temporary_folder() -> Iterator[Path]:
-    """Make a folder for what is needed only for a while, and remove it. An error that
-    there is no room names the folder of such folders, and how to choose another.
+    """Make a folder, and remove it afterwards. If there is no room, say how to choose
+    another place.
     """
     try:
         with tempfile.TemporaryDirectory() as folder:
@@ -30,17 +30,12 @@ def temporary_folder() -> Iterator[Path]:
 
 @contextmanager
 def replacing_folder(path: str | Path, check: Callable[[], None]) -> Iterator[Path]:
-    """Make a folder beside its place and move it there once it is complete.
+    """Make a folder beside its place, and move it there once it is complete. If the
+    block raises, what stood at `path` stays as it was.
 
-    A process that is killed leaves the hidden folder beside the place that it was
-    working in. If that is between the two moves, the old folder is in there.
-
-    path (str | Path): The folder to make or replace. Of a link, what it points to is
-        replaced.
-    check (Callable[[], None]): Raises if what stands at `path` is not to be replaced.
-        Called before the block, and again after it.
-    YIELDS (Path): The folder to make. If the block raises, it is removed, and what
-        stood at `path` stays as it was.
+    `check` raises, before the block and after it, if that is not to be replaced. Of a
+    link, what it points to is replaced. A process that is killed leaves a hidden folder
+    beside the place. If that is between the two moves, the old folder is in there.
     """
     path = Path(os.path.realpath(path))
     check()

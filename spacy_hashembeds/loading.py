@@ -34,13 +34,7 @@ _CLEAR_ERRORS = (OSError, ImportError, ConfigValidationError, ExpansionError)
 
 
 def load_config(path: str | Path, overrides: Mapping[str, Any] | None = None) -> Config:
-    """Load a config with its variables, unless these have no end.
-
-    overrides (Mapping[str, Any], optional): Settings to change, with dotted keys.
-    RAISES (OSError): If there is no such file.
-    RAISES (ValueError): If it is no config, or there is no section of an override.
-    RAISES (ExpansionError): If variables stand for too much: see `check_variables`.
-    """
+    """Load a config with its variables, as spaCy does, but for `check_variables`."""
     config = util.load_config(path, overrides=dict(overrides or {}))
     try:
         check_variables(config)
@@ -51,13 +45,8 @@ def load_config(path: str | Path, overrides: Mapping[str, Any] | None = None) ->
 
 
 def check_variables(config: Mapping[str, Any]) -> None:
-    """Refuse a config that has no end, or hardly, once each variable is replaced by
-    what it stands for. All else that may be wrong is left to spaCy, which would follow
-    the variables.
-
-    config (Mapping[str, Any]): The config, with variables.
-    RAISES (ExpansionError): If a variable stands for what it stands in, or if variables
-        stand for more than `MAX_VALUES` values. Does not name the file.
+    """Refuse a config that has no end, or more than `MAX_VALUES` more values, once each
+    variable is replaced: spaCy would follow them. The error does not name the file.
     """
     values: dict[_Place, Any] = {(): config}
     places: list[_Place] = [()]
@@ -114,13 +103,8 @@ def _name(place: _Place) -> str:
 
 
 def load_trained(model: str | Path) -> Language:
-    """Load a trained pipeline, and say more than spaCy does of what is none.
-
-    model (str | Path): The pipeline, name or folder.
-    RAISES (OSError): If there is no such pipeline.
-    RAISES (ValueError): If it is a file, a folder that has pipelines in it, or a
-        pipeline whose weights are those of other layers than its config names, or
-        whose config has variables without an end.
+    """Load a trained pipeline, by name or folder, and say more than spaCy does of what
+    is none.
     """
     path = Path(model)
     if path.is_file():

@@ -10,9 +10,8 @@ from spacy.vocab import Vocab
 from wasabi import msg
 
 from ..analysis.statistics import StatisticsCounter
-from ..controls import show_controls
 from ..corpora.docbin import read_docs
-from ..display import Table, show
+from ..display import Table, show, show_controls
 from ._progress import show_progress
 
 #: The most words of a sentence or text that are shown, and characters of each.
@@ -28,10 +27,8 @@ def show_documents(documents: Iterator[Any], split: str) -> Iterable[Any]:
 
 
 def show_prepared(paths: dict[str, Path]) -> None:
-    """Count what was written, rather than what was meant to be, and show some of it: a
-    wrong column is seen at once.
-
-    paths (dict[str, Path]): The file or folder of each split.
+    """Count what was written in each split, and show some of it: a wrong column is seen
+    at once.
     """
     first = next(read_docs(paths["train"], Vocab()))
     if first.cats:

@@ -11,10 +11,8 @@ Item = TypeVar("Item")
 def show_progress(
     items: Iterable[Item], title: str, *, unit: str, total: int | None = None
 ) -> Iterable[Item]:
-    """Hand items on, and show on stderr how many there were, unless that is no screen.
-
-    title, unit (str): What is being done, e.g. "Reading train", and to what: "docs".
-    total (int, optional): How many there will be. Default: their length, if any.
+    """Hand items on, and show on stderr "Reading train: 12 docs", unless that is no
+    screen. Their length, if any, is the total by default.
     """
     from tqdm import tqdm  # type: ignore[import-untyped]
 
