@@ -1,4 +1,4 @@
-"""Files written so that nobody ever sees half of one, and read with short errors."""
+"""Files and folders written so that nobody ever sees half of one, and JSON read."""
 
 import errno
 import json
@@ -8,7 +8,7 @@ import reprlib
 import secrets
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from math import isfinite
 from pathlib import Path
@@ -23,6 +23,9 @@ MAX_QUOTED = 80
 _REPR = reprlib.Repr()
 _REPR.maxlevel = 2
 _REPR.maxstring = _REPR.maxother = _REPR.maxlong = MAX_QUOTED
+
+# What a system answers where there is no room, on a device or for a user.
+_FULL = (errno.ENOSPC, errno.EDQUOT)
 
 _STREAMS = {"/dev/stdout": 1, "/dev/stderr": 2}
 _DESCRIPTOR = re.compile(r"/(?:dev|proc/self)/fd/(\d+)")
@@ -227,6 +230,51 @@ def _copy(temporary: Path, path: Path) -> None:
         temporary.open("rb") as source,
     ):
         shutil.copyfileobj(source, file)
+
+
+@contextmanager
+def temporary_folder() -> Iterator[Path]:
+    """Make a folder, and remove it afterwards. If there is no room, say how to choose
+    another place.
+    """
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            yield Path(folder)
+    except OSError as e:
+        if e.errno not in _FULL:
+            raise
+        where = f"temporary files are in '{tempfile.gettempdir()}'"
+        remedy = "Make room there, or set TMPDIR to a folder with more."
+        message = f"{os.strerror(e.errno)}: {where}. {remedy}"
+        raise OSError(e.errno, message) from e
+
+
+@contextmanager
+def replacing_folder(path: str | Path, check: Callable[[], None]) -> Iterator[Path]:
+    """Make a folder beside its place, and move it there once it is complete. If the
+    block raises, what stood at `path` stays as it was.
+
+    `check` raises, before the block and after it, if that is not to be replaced. Of a
+    link, what it points to is replaced. A process that is killed leaves a hidden folder
+    beside the place. If that is between the two moves, the old folder is in there.
+    """
+    path = Path(os.path.realpath(path))
+    check()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(
+        prefix=f".{path.name}-", dir=path.parent, ignore_cleanup_errors=True
+    ) as scratch:
+        new, old = Path(scratch, "new"), Path(scratch, "old")
+        yield new
+        check()
+        if path.exists():
+            os.rename(path, old)
+        try:
+            os.rename(new, path)
+        except BaseException:
+            if old.exists():
+                os.rename(old, path)
+            raise
 
 
 def bytes_on_disk(path: str | Path) -> int:

@@ -56,7 +56,10 @@ def check_variables(config: Mapping[str, Any]) -> None:
             values.update(inside)
             places.extend(inside)
     parts = {place: [*_find_parts(place, values)] for place in places}
-    own = {place: _measure(value) for place, value in values.items()}
+    own = {
+        place: 1 + (len(value) // _LONG if isinstance(value, str) else 0)
+        for place, value in values.items()
+    }
     sizes: dict[_Place, int] = {}
     try:
         for place in TopologicalSorter(parts).static_order():
@@ -76,10 +79,6 @@ def check_variables(config: Mapping[str, Any]) -> None:
             f"whenever it is named, and that at {largest} for most of them. Write out "
             "what is meant."
         )
-
-
-def _measure(value: Any) -> int:
-    return 1 + (len(value) // _LONG if isinstance(value, str) else 0)
 
 
 def _find_parts(place: _Place, values: Mapping[_Place, Any]) -> Iterator[_Place]:
@@ -128,24 +127,20 @@ def load_trained(model: str | Path) -> Language:
             load_config(config)
         return load_model(model)
     except Exception as error:  # of whatever reads the file that is damaged
-        if isinstance(error, _CLEAR_ERRORS):
+        # spaCy says what is wrong after the number of an error
+        if isinstance(error, _CLEAR_ERRORS) or str(error).startswith("[E"):
             raise
-        if str(error).startswith("[E"):  # spaCy says what is wrong
-            raise
-        raise ValueError(_describe(model, error)) from error
-
-
-def _describe(model: str | Path, error: Exception) -> str:
-    if "mismatched structure" not in str(error):
+        if "mismatched structure" in str(error):
+            raise ValueError(
+                f"The weights in '{model}' are those of other layers than its config "
+                f"makes here ({error}): a function that it names is not the one it was "
+                "trained with. 'spacy.MultiEmbed.v1', for one, is that of "
+                "spacy-hashembeds unless code registers another. If the pipeline has "
+                "code of its own, put both into a package (`spacy package --code`), "
+                "install that and give its name."
+            ) from error
         reason = f"{type(error).__name__}: {error}".strip(": ")
-        return (
+        raise ValueError(
             f"The pipeline '{model}' can't be loaded ({reason}). Is a file in it "
             "damaged? Save it anew, or install its package again."
-        )
-    return (
-        f"The weights in '{model}' are those of other layers than its config makes "
-        f"here ({error}): a function that it names is not the one it was trained "
-        "with. 'spacy.MultiEmbed.v1', for one, is that of spacy-hashembeds unless "
-        "code registers another. If the pipeline has code of its own, put both "
-        "into a package (`spacy package --code`), install that and give its name."
-    )
+        ) from error

@@ -4,19 +4,21 @@
 
 import os
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from filecmp import cmp
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from spacy import util
 from spacy.language import Language
 from spacy.tokens import Doc
 from thinc.api import Config, get_current_ops, set_current_ops
 
 from ..checks import check_items
 from ..display import Bars, Part, Sentence, Shown, Table
-from ..folders import replacing_folder
+from ..files import read_json, replacing_folder
 from ..loading import load_config, load_trained
 from .blas import keeping_ops
 from .conversion import (
@@ -26,8 +28,15 @@ from .conversion import (
     find_unconvertible,
 )
 from .parity import TOLERANCE, LoadedPipeline, compare_pipelines, make_texts_for
-from .replaceable import check_replaceable
 from .timing import measure_speeds
+
+#: What spaCy saves beside the components, in files or folders of these names.
+_SAVED = {"config.cfg", "meta.json", "tokenizer", "vocab"}
+#: What its own components save in theirs, and the vocab.
+_SAVED_BELOW = {
+    *("cfg", "contents", "key2row", "lookups.bin", "model", "moves", "patterns"),
+    *("patterns.jsonl", "strings.json", "vectors", "vectors.cfg"),
+}
 
 #: Takes "texts" to compare or "rounds" to time, and which of them, and hands them on.
 Progress = Callable[[Iterable[Any], str], Iterable[Any]]
@@ -192,3 +201,63 @@ def _copy_folder(source: Path, target: Path) -> None:
         place.mkdir()
         for name in names:
             shutil.copyfile(Path(folder) / name, place / name)
+
+
+def check_replaceable(output: Path, source: Path, *, force: bool) -> None:
+    """Refuse to write a folder if anything would be lost but copies of the source's
+    files, and with `force` the pipeline that is there.
+    """
+    if not output.exists() or (output.is_dir() and not any(output.iterdir())):
+        return
+    if not force:
+        raise FileExistsError(
+            f"There is something in '{output}' already. Name another folder, or ask "
+            "for it to be replaced (--force)."
+        )
+    config = _read(util.load_config, output / "config.cfg")
+    meta = _read(read_json, output / "meta.json")
+    found = {"config.cfg": "nlp" in config, "meta.json": "spacy_version" in meta}
+    for name, is_own in found.items():
+        if not is_own:
+            raise FileExistsError(
+                f"'{output}' should be a pipeline to replace, but has no {name} of "
+                "spaCy's. Name another folder, or remove it yourself."
+            )
+    own = {*_SAVED, *config.get("components", {})}
+    if foreign := sorted(_find_foreign(output, source, own)):
+        more = f" and {len(foreign) - 5} more" if len(foreign) > 5 else ""
+        raise FileExistsError(
+            f"'{output}' should hold nothing but the pipeline to replace, but also "
+            f"holds {', '.join(foreign[:5])}{more}. Name another folder, or "
+            "move that elsewhere."
+        )
+
+
+def _read(read: Callable[[Path], dict[str, Any]], path: Path) -> dict[str, Any]:
+    try:
+        return read(path)
+    except (OSError, ValueError):
+        return {}
+
+
+def _find_foreign(folder: Path, source: Path, own: Container[str]) -> Iterator[str]:
+    """Find what neither spaCy saves, nor its components, nor the source has."""
+    for path in folder.iterdir():
+        if path.name not in own:
+            if not _is_copy(path, source / path.name):
+                yield path.name
+        elif path.is_dir():
+            for below in path.rglob("*"):
+                name = below.relative_to(folder)
+                is_known = below.name in _SAVED_BELOW or (source / name).is_file()
+                if not below.is_dir() and not is_known:
+                    yield str(name)
+
+
+def _is_copy(path: Path, original: Path) -> bool:
+    if path.is_dir():
+        return original.is_dir() and all(
+            _is_copy(inside, original / inside.name) for inside in path.iterdir()
+        )
+    # os.stat of a link to nothing fails
+    return original.is_file() and path.is_file() and cmp(path, original, shallow=False)

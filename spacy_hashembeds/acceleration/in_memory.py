@@ -18,7 +18,7 @@ from spacy.tokens import Doc
 from thinc.api import Config, get_current_ops, set_current_ops
 
 from ..checks import check_integers, check_items, check_pipeline, check_types
-from ..folders import temporary_folder
+from ..files import temporary_folder
 from .accelerate import Acceleration, compare
 from .blas import keeping_ops, use_fastest_blas, walk_layers
 from .conversion import BLAS, check_convertible, convert_config

@@ -17,8 +17,7 @@ from spacy.tokens._serialize import ALL_ATTRS
 from spacy.util import get_lang_class
 from spacy.vocab import Vocab, create_vocab
 
-from ..files import replacing
-from ..folders import replacing_folder
+from ..files import replacing, replacing_folder
 from .columns import ColumnFormat, make_doc, read_documents
 from .labelled import (
     LabelledText,
