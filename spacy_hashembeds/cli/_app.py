@@ -19,11 +19,12 @@ app.add_typer(hashembeds_cli)
 
 
 @contextmanager
-def failing(title: str) -> Iterator[None]:
-    """End the command, under this title, with an error that its user may mend."""
+def failing(title: str, *more: type[Exception]) -> Iterator[None]:
+    """Exit with 1 where there are errors, of these kinds too, and say why."""
+    errors: tuple[type[Exception], ...] = (OSError, ValueError, ImportError, *more)
     try:
         yield
-    except (ImportError, OSError, ValueError) as e:
+    except errors as e:
         msg.fail(title, describe(e), exits=1)
 
 

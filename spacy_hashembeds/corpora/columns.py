@@ -11,10 +11,9 @@ from typing import NamedTuple
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
+from ..checks import check_choice
 from ..files import quote
 from .lines import check_encoding, fail, read_lines
-
-GROUPS = ("sentence", "document")
 
 DOCSTART = "-DOCSTART-"
 
@@ -69,10 +68,7 @@ class ColumnFormat:
             raise ValueError(
                 f"'word' and 'tag' should be two columns, but both are {self.word}."
             )
-        if self.group not in GROUPS:
-            raise ValueError(
-                f"'group' should be one of {GROUPS}, but is {self.group!r}."
-            )
+        check_choice(("sentence", "document"), group=self.group)
         check_encoding(self.encoding)
 
 
