@@ -25,11 +25,8 @@ _NAMES = {attr_id: name for name, attr_id in IDS.items() if name}
 
 
 def check_attributes(attrs: Sequence[str | int]) -> list[str]:
-    """Check token attributes as a config gives them.
-
-    attrs (Sequence[str | int]): Names or IDs, e.g. `["NORM", 68]`, at least one. An ID
-        may be text too, as those of a config are to some spaCy 3.8.
-    RETURNS (list[str]): Their names.
+    """Check token attributes, and give their names. An ID may be text, as those of a
+    config are to some spaCy 3.8.
     """
     if isinstance(attrs, str) or not attrs:
         raise ValueError(
@@ -104,10 +101,7 @@ def check_shares(bounds: str = "[0, 1)", **arguments: float) -> None:
 
 
 def check_types(types: type | UnionType, expected: str, **arguments: object) -> None:
-    """Check that arguments are of these types.
-
-    expected (str): The same in words, and where to get it.
-    """
+    """Check that arguments are of these types, `expected` in words."""
     for name, value in arguments.items():
         if not isinstance(value, types):
             raise TypeError(f"'{name}' should be {expected}, but is {_quote(value)}.")
@@ -119,10 +113,7 @@ def check_pipeline(nlp: object) -> None:
 
 
 def check_items(expected: str, **arguments: object) -> None:
-    """Check that arguments hold items. A text or a Doc is one item, and holds none.
-
-    expected (str): What they should hold, in words.
-    """
+    """Check that arguments hold items. A text or a Doc is one item, and holds none."""
     for name, value in arguments.items():
         is_one = isinstance(value, str | bytes | Doc)
         if is_one or not isinstance(value, Iterable):

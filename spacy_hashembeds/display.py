@@ -8,7 +8,15 @@ from typing import Any, Literal
 from jinja2 import BaseLoader, Environment, StrictUndefined
 from wasabi import Printer
 
-from .controls import show_controls
+# All but tabs and ends of lines, which texts for people have.
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
+
+def show_controls(text: str) -> str:
+    r"""Write control characters as Python does, such as `\x1b`: a word of a corpus may
+    hold any, and an escape sequence would move the cursor of a terminal.
+    """
+    return _CONTROL.sub(lambda match: f"\\x{ord(match[0]):02x}", text)
 
 
 @dataclass(frozen=True)
@@ -32,36 +40,25 @@ class Table:
 
 
 @dataclass(frozen=True)
-class Heading:
-    """What stands over the sentences that follow."""
-
-    text: str
-
-
-@dataclass(frozen=True)
 class Sentence:
-    """Words for people.
+    """Words for people, or as a "divider" a heading over those that follow.
 
     kind (str): The method of wasabi's printer that they are for.
     """
 
     text: str
-    kind: Literal["text", "info", "good", "warn"] = "text"
+    kind: Literal["text", "info", "good", "warn", "divider"] = "text"
 
 
 @dataclass(frozen=True)
 class Bars:
-    """Numbers as bars, one below the other. Only notebooks draw them.
-
-    values (Mapping[str, float]): Numbers by name, 0 or more.
-    unit (str): What stands behind each number.
-    """
+    """Numbers, 0 or more, as bars. Only notebooks draw them."""
 
     values: Mapping[str, float]
     unit: str
 
 
-Part = Table | Heading | Sentence | Bars
+Part = Table | Sentence | Bars
 
 # wasabi's headings are bold, colours or not.
 _BOLD = re.compile(r"\x1b\[\d*m")
@@ -84,15 +81,10 @@ class Shown:
 
 
 def show(parts: Iterable[Part], printer: Printer) -> str:
-    """Print parts with wasabi's printer.
-
-    RETURNS (str): The parts as text, if the printer prints nothing.
-    """
+    """Print parts with wasabi's printer, or if that prints nothing give their text."""
     shown: list[str | None] = []
     for part in parts:
-        if isinstance(part, Heading):
-            shown.append(printer.divider(show_controls(part.text)))
-        elif isinstance(part, Sentence):
+        if isinstance(part, Sentence):
             shown.append(getattr(printer, part.kind)(show_controls(part.text)))
         elif isinstance(part, Table) and part.rows:
             if part.title is not None:
@@ -131,7 +123,7 @@ _HTML = """
 </style>
 <div class="hashembeds">
 {% for kind, part in parts %}
-{% if kind == "Heading" %}
+{% if kind == "Sentence" and part.kind == "divider" %}
 <h4>{{ part.text }}</h4>
 {% elif kind == "Sentence" %}
 <p>{{ signs[part.kind] }}{{ part.text }}</p>
@@ -184,8 +176,6 @@ def render(parts: Iterable[Part]) -> str:
 def make_environment(loader: BaseLoader | None = None) -> Environment:
     """Make an environment for templates of HTML: all text is escaped, and what a
     template names has to be there.
-
-    loader (BaseLoader, optional): Where templates are found by their names.
     """
     return Environment(
         loader=loader,

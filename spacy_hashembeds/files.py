@@ -1,4 +1,4 @@
-"""Files written so that nobody ever sees half of one, and read with short errors."""
+"""Files and folders written so that nobody ever sees half of one, and JSON read."""
 
 import errno
 import json
@@ -8,7 +8,7 @@ import reprlib
 import secrets
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from math import isfinite
 from pathlib import Path
@@ -24,33 +24,26 @@ _REPR = reprlib.Repr()
 _REPR.maxlevel = 2
 _REPR.maxstring = _REPR.maxother = _REPR.maxlong = MAX_QUOTED
 
+# What a system answers where there is no room, on a device or for a user.
+_FULL = (errno.ENOSPC, errno.EDQUOT)
+
 _STREAMS = {"/dev/stdout": 1, "/dev/stderr": 2}
 _DESCRIPTOR = re.compile(r"/(?:dev|proc/self)/fd/(\d+)")
 
 
 def quote(value: object, limit: int = MAX_QUOTED) -> str:
-    """Quote bad input in a message, as `repr` does, but never at length.
-
-    value (object): What was read, of whatever size and depth.
-    limit (int): How many characters to give at most.
-    RETURNS (str): The quotation.
-    """
+    """Quote bad input, of whatever size and depth, in at most `limit` characters."""
     text = _REPR.repr(value)
     return text if len(text) <= limit else text[: limit - 3] + "..."
 
 
 def read_json(path: str | Path) -> dict[str, Any]:
-    """Read a JSON object.
-
-    RAISES (ValueError): If the file is no JSON in UTF-8, holds anything but an object,
-        is nested too deeply to be read, has a number that is NaN or infinite, or a
-        key twice. Does not name the file.
-    """
+    """Read a JSON object, as `parse_json` does. Errors don't name the file."""
     return parse_json(Path(path).read_text(encoding="utf8"))
 
 
 def parse_json(text: str) -> dict[str, Any]:
-    """Parse a JSON object as `read_json` does."""
+    """Parse a JSON object. Refuses NaN, infinite numbers and keys that come twice."""
     try:
         data = json.loads(
             text,
@@ -84,16 +77,12 @@ def _make_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 @contextmanager
 def replacing(path: str | Path) -> Iterator[Path]:
-    """Write a file beside its place and move it there once it is complete.
+    """Write a file beside its place, with its suffix, and move it there once it is
+    complete. If the block raises, what stood at `path` stays as it was.
 
     A file that is replaced leaves its permissions to the new one. Of a link, what it
     points to is replaced. What is no file to replace, such as a device, a pipe or an
     open file (`/dev/stdout`, `/dev/fd/3`), is written to once all is there to write.
-
-    path (str | Path): The file to make or replace. Its folder is made if needed.
-    YIELDS (Path): The file to write, with the same suffix. If the block raises, it is
-        removed, and what stood at `path` stays as it was.
-    RAISES (OSError): If it can't be written, naming `path`.
     """
     path = Path(path)
     if path.is_dir():
@@ -120,17 +109,11 @@ def replacing(path: str | Path) -> Iterator[Path]:
 def check_targets(
     paths: Iterable[str | Path | None], inputs: Iterable[str | Path | None] = ()
 ) -> None:
-    """Check, before the work, that files can be written, and without a loss.
+    """Check, before the work, that files can be written, and without a loss: none is an
+    input, or in one, or is another file to write, or a folder for it.
 
-    paths (Iterable[str | Path | None]): The files to write, where they are given. Open
-        files, and what is no file to replace, such as a device, are not looked at.
-    inputs (Iterable[str | Path | None]): What is read: files, and folders in which
-        nothing may be written. What is not there, such as the name of a package, and
-        None are left out.
-    RAISES (FileExistsError): If one is among the inputs, or in one, or is another file
-        to write, or would have to be a folder for it.
-    RAISES (OSError): If its folder is a file, or can't be written to, or its name is
-        too long.
+    None, open files, and what is no file to replace, such as a device, are not looked
+    at; nor are inputs that are not there, such as the name of a package.
     """
     sources = [Path(source) for source in inputs if source is not None]
     places: list[Path] = []
@@ -150,13 +133,8 @@ def check_targets(
 
 
 def choose_suffix(path: str | Path, suffixes: Sequence[str]) -> str:
-    """Choose, before the work, in which of several forms a file will be written.
-
-    path (str | Path): The file to write. An open file, such as `/dev/stdout`, is
-        written in the first form.
-    suffixes (Sequence[str]): At least two: `.json`, for example.
-    RAISES (ValueError): If its name ends in none of them.
-    RETURNS (str): One of them.
+    """Choose the form of a file to write by its suffix, or refuse that. An open file,
+    such as `/dev/stdout`, has the first.
     """
     if find_descriptor(path) is not None:
         return suffixes[0]
@@ -222,10 +200,7 @@ def find_descriptor(path: str | Path) -> int | None:
 
 
 def write_json(path: str | Path, data: Any) -> None:
-    """Write data as indented JSON, whole or not at all.
-
-    RAISES (ValueError): If a number is NaN or infinite, which JSON can't say.
-    """
+    """Write data as indented JSON, whole or not at all. Refuses NaN and infinity."""
     with replacing(path) as temporary:
         text = json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False)
         # names of files may hold bytes that are no text: JSON's escapes for them
@@ -255,6 +230,51 @@ def _copy(temporary: Path, path: Path) -> None:
         temporary.open("rb") as source,
     ):
         shutil.copyfileobj(source, file)
+
+
+@contextmanager
+def temporary_folder() -> Iterator[Path]:
+    """Make a folder, and remove it afterwards. If there is no room, say how to choose
+    another place.
+    """
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            yield Path(folder)
+    except OSError as e:
+        if e.errno not in _FULL:
+            raise
+        where = f"temporary files are in '{tempfile.gettempdir()}'"
+        remedy = "Make room there, or set TMPDIR to a folder with more."
+        message = f"{os.strerror(e.errno)}: {where}. {remedy}"
+        raise OSError(e.errno, message) from e
+
+
+@contextmanager
+def replacing_folder(path: str | Path, check: Callable[[], None]) -> Iterator[Path]:
+    """Make a folder beside its place, and move it there once it is complete. If the
+    block raises, what stood at `path` stays as it was.
+
+    `check` raises, before the block and after it, if that is not to be replaced. Of a
+    link, what it points to is replaced. A process that is killed leaves a hidden folder
+    beside the place. If that is between the two moves, the old folder is in there.
+    """
+    path = Path(os.path.realpath(path))
+    check()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(
+        prefix=f".{path.name}-", dir=path.parent, ignore_cleanup_errors=True
+    ) as scratch:
+        new, old = Path(scratch, "new"), Path(scratch, "old")
+        yield new
+        check()
+        if path.exists():
+            os.rename(path, old)
+        try:
+            os.rename(new, path)
+        except BaseException:
+            if old.exists():
+                os.rename(old, path)
+            raise
 
 
 def bytes_on_disk(path: str | Path) -> int:

@@ -34,13 +34,7 @@ _CLEAR_ERRORS = (OSError, ImportError, ConfigValidationError, ExpansionError)
 
 
 def load_config(path: str | Path, overrides: Mapping[str, Any] | None = None) -> Config:
-    """Load a config with its variables, unless these have no end.
-
-    overrides (Mapping[str, Any], optional): Settings to change, with dotted keys.
-    RAISES (OSError): If there is no such file.
-    RAISES (ValueError): If it is no config, or there is no section of an override.
-    RAISES (ExpansionError): If variables stand for too much: see `check_variables`.
-    """
+    """Load a config with its variables, as spaCy does, but for `check_variables`."""
     config = util.load_config(path, overrides=dict(overrides or {}))
     try:
         check_variables(config)
@@ -51,13 +45,8 @@ def load_config(path: str | Path, overrides: Mapping[str, Any] | None = None) ->
 
 
 def check_variables(config: Mapping[str, Any]) -> None:
-    """Refuse a config that has no end, or hardly, once each variable is replaced by
-    what it stands for. All else that may be wrong is left to spaCy, which would follow
-    the variables.
-
-    config (Mapping[str, Any]): The config, with variables.
-    RAISES (ExpansionError): If a variable stands for what it stands in, or if variables
-        stand for more than `MAX_VALUES` values. Does not name the file.
+    """Refuse a config that has no end, or more than `MAX_VALUES` more values, once each
+    variable is replaced: spaCy would follow them. The error does not name the file.
     """
     values: dict[_Place, Any] = {(): config}
     places: list[_Place] = [()]
@@ -67,7 +56,10 @@ def check_variables(config: Mapping[str, Any]) -> None:
             values.update(inside)
             places.extend(inside)
     parts = {place: [*_find_parts(place, values)] for place in places}
-    own = {place: _measure(value) for place, value in values.items()}
+    own = {
+        place: 1 + (len(value) // _LONG if isinstance(value, str) else 0)
+        for place, value in values.items()
+    }
     sizes: dict[_Place, int] = {}
     try:
         for place in TopologicalSorter(parts).static_order():
@@ -87,10 +79,6 @@ def check_variables(config: Mapping[str, Any]) -> None:
             f"whenever it is named, and that at {largest} for most of them. Write out "
             "what is meant."
         )
-
-
-def _measure(value: Any) -> int:
-    return 1 + (len(value) // _LONG if isinstance(value, str) else 0)
 
 
 def _find_parts(place: _Place, values: Mapping[_Place, Any]) -> Iterator[_Place]:
@@ -114,13 +102,8 @@ def _name(place: _Place) -> str:
 
 
 def load_trained(model: str | Path) -> Language:
-    """Load a trained pipeline, and say more than spaCy does of what is none.
-
-    model (str | Path): The pipeline, name or folder.
-    RAISES (OSError): If there is no such pipeline.
-    RAISES (ValueError): If it is a file, a folder that has pipelines in it, or a
-        pipeline whose weights are those of other layers than its config names, or
-        whose config has variables without an end.
+    """Load a trained pipeline, by name or folder, and say more than spaCy does of what
+    is none.
     """
     path = Path(model)
     if path.is_file():
@@ -144,24 +127,20 @@ def load_trained(model: str | Path) -> Language:
             load_config(config)
         return load_model(model)
     except Exception as error:  # of whatever reads the file that is damaged
-        if isinstance(error, _CLEAR_ERRORS):
+        # spaCy says what is wrong after the number of an error
+        if isinstance(error, _CLEAR_ERRORS) or str(error).startswith("[E"):
             raise
-        if str(error).startswith("[E"):  # spaCy says what is wrong
-            raise
-        raise ValueError(_describe(model, error)) from error
-
-
-def _describe(model: str | Path, error: Exception) -> str:
-    if "mismatched structure" not in str(error):
+        if "mismatched structure" in str(error):
+            raise ValueError(
+                f"The weights in '{model}' are those of other layers than its config "
+                f"makes here ({error}): a function that it names is not the one it was "
+                "trained with. 'spacy.MultiEmbed.v1', for one, is that of "
+                "spacy-hashembeds unless code registers another. If the pipeline has "
+                "code of its own, put both into a package (`spacy package --code`), "
+                "install that and give its name."
+            ) from error
         reason = f"{type(error).__name__}: {error}".strip(": ")
-        return (
+        raise ValueError(
             f"The pipeline '{model}' can't be loaded ({reason}). Is a file in it "
             "damaged? Save it anew, or install its package again."
-        )
-    return (
-        f"The weights in '{model}' are those of other layers than its config makes "
-        f"here ({error}): a function that it names is not the one it was trained "
-        "with. 'spacy.MultiEmbed.v1', for one, is that of spacy-hashembeds unless "
-        "code registers another. If the pipeline has code of its own, put both "
-        "into a package (`spacy package --code`), install that and give its name."
-    )
+        ) from error

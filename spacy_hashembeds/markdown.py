@@ -9,20 +9,12 @@ _MARKUP = re.compile(r"[\\`*|<>\[\]&~$]|(?<![^\W_])_|_(?![^\W_])")
 
 
 def escape(text: object) -> str:
-    """Escape text that stands in a paragraph or in a cell of a table.
-
-    text (object): What to write.
-    RETURNS (str): One line, in which nothing has a meaning of its own in Markdown.
-    """
+    """Escape text, as one line, that stands in a paragraph or in a cell of a table."""
     return _MARKUP.sub(r"\\\g<0>", _join_lines(text))
 
 
 def code(text: object) -> str:
-    """Write text as code, outside of tables, in more backticks than it has in a row.
-
-    text (object): What to write.
-    RETURNS (str): One line of code.
-    """
+    """Write text as a line of code, outside of tables, in enough backticks."""
     line = _join_lines(text)
     found = {len(run) for run in re.findall("`+", line)}
     fence = "`" * next(n for n in count(1) if n not in found)

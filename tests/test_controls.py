@@ -1,7 +1,6 @@
 from wasabi import Printer
 
-from spacy_hashembeds.controls import show_controls
-from spacy_hashembeds.display import Heading, Sentence, Table, render, show
+from spacy_hashembeds.display import Sentence, Table, render, show, show_controls
 
 
 def test_all_control_characters_are_escaped_but_tabs_and_ends_of_lines():
@@ -15,7 +14,8 @@ def test_all_control_characters_are_escaped_but_tabs_and_ends_of_lines():
 
 def test_nothing_that_is_shown_has_control_characters():
     bad = "\x1b[2J"
-    parts = [Heading(f"a{bad}"), Sentence(f"b{bad}"), Sentence(f"c{bad}", "warn")]
+    kinds = {"a": "divider", "b": "text", "c": "warn"}
+    parts = [Sentence(f"{text}{bad}", kind) for text, kind in kinds.items()]
     parts.append(Table(f"d{bad}", f"e{bad}", ["", f"f{bad}"], [[f"g{bad}", f"h{bad}"]]))
     printer = Printer(no_print=True)
     printer.show_color = False

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from spacy_hashembeds.folders import replacing_folder, temporary_folder
+from spacy_hashembeds.files import replacing_folder, temporary_folder
 
 OLD = {"config.cfg": "old", "vocab/strings.json": "old", "vocab/vectors": "old"}
 NEW = {"config.cfg": "new", "vocab/strings.json": "new"}

@@ -5,8 +5,7 @@ from typing import Any
 
 from jinja2 import PackageLoader
 
-from spacy_hashembeds.controls import show_controls
-from spacy_hashembeds.display import make_environment
+from spacy_hashembeds.display import make_environment, show_controls
 from spacy_hashembeds.files import choose_suffix, replacing, write_json
 
 #: How attention is written, by the suffix.

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from spacy_hashembeds.display import Heading, Part, Sentence, Table, format_fields
+from spacy_hashembeds.display import Part, Sentence, Table, format_fields
 
 _LEGEND = (
     "Importance is the root mean square of a row of weights, at the left. Vector: how "
@@ -22,7 +22,7 @@ def summarize(data: dict[str, Any]) -> Iterator[Part]:
     yield Sentence(_LEGEND)
     has_counts = data["texts"] is not None
     for table in data["tables"]:
-        yield Heading(name_table(table))
+        yield Sentence(name_table(table), "divider")
         yield Sentence(_describe_table(table))
         for key, title in (("largest", "Largest"), ("smallest", "Smallest")):
             yield Table(

@@ -1,22 +1,24 @@
-"""Giving a saved pipeline our embedding layers, with its weights.
-
-Weights load from spaCy's layers into ours, so a pipeline is converted by changing its
-`config.cfg` alone. Every other file, of whichever component, is copied as it is.
+"""Giving a saved pipeline our embedding layers: its weights load into them, so that its
+`config.cfg` alone is changed. Every other file is copied as it is.
 """
 
 import os
 import shutil
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from filecmp import cmp
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from spacy import util
 from spacy.language import Language
 from spacy.tokens import Doc
 from thinc.api import Config, get_current_ops, set_current_ops
 
 from ..checks import check_items
-from ..folders import replacing_folder
+from ..display import Bars, Part, Sentence, Shown, Table
+from ..files import read_json, replacing_folder
 from ..loading import load_config, load_trained
 from .blas import keeping_ops
 from .conversion import (
@@ -25,13 +27,77 @@ from .conversion import (
     find_convertible,
     find_unconvertible,
 )
-from .parity import LoadedPipeline, compare_pipelines, make_texts_for
-from .replaceable import check_replaceable
-from .result import Acceleration
+from .parity import TOLERANCE, LoadedPipeline, compare_pipelines, make_texts_for
 from .timing import measure_speeds
+
+#: What spaCy saves beside the components, in files or folders of these names.
+_SAVED = {"config.cfg", "meta.json", "tokenizer", "vocab"}
+#: What its own components save in theirs, and the vocab.
+_SAVED_BELOW = {
+    *("cfg", "contents", "key2row", "lookups.bin", "model", "moves", "patterns"),
+    *("patterns.jsonl", "strings.json", "vectors", "vectors.cfg"),
+}
 
 #: Takes "texts" to compare or "rounds" to time, and which of them, and hands them on.
 Progress = Callable[[Iterable[Any], str], Iterable[Any]]
+
+
+@dataclass(frozen=True)
+class Acceleration(Shown):
+    """What was done to a pipeline, and what came of it.
+
+    A notebook shows it, and `print` prints it, as the command does.
+    """
+
+    #: Where the layers stand in the config that were converted.
+    converted: list[str]
+    #: Where something stands that had to be left as it was, and why.
+    left: dict[str, str]
+    #: How many texts and tokens both pipelines annotated alike.
+    texts: int
+    tokens: int
+    #: Components whose converted layers were not compared: never initialised, they
+    #: have no weights.
+    unchecked: list[str]
+    #: The largest difference between outputs of a layer before and after, as a share
+    #: of the largest output (or of 1).
+    max_relative_diff: float
+    #: Tokens a second in `nlp.pipe`, "before" and "after".
+    words_per_second: dict[str, float]
+    #: The new pipeline, where it was made in memory.
+    nlp: Language | None = field(default=None, repr=False)
+
+    def get_parts(self) -> Iterator[Part]:
+        """Say what was converted, what was not, that it is the same, and how fast."""
+        for place in self.converted:
+            yield Sentence(f"Converted {place}", "info")
+        for place, reason in self.left.items():
+            yield Sentence(f"Left {place} as it is: {reason}", "warn")
+        for name in self.unchecked:
+            yield Sentence(
+                f"Converted '{name}' without comparing its vectors: it was never "
+                "initialised, and has no weights",
+                "warn",
+            )
+        yield Sentence(
+            f"Same predictions on {self.texts:,} texts ({self.tokens:,} tokens)", "good"
+        )
+        yield Sentence(
+            f"Largest difference between vectors: {self.max_relative_diff:.3g} of the "
+            f"largest number (up to {TOLERANCE:g} may be rounding)"
+        )
+        before, after = (self.words_per_second[name] for name in ("before", "after"))
+        yield Table(
+            None,
+            None,
+            ("", "Words/s"),
+            [
+                ("Before", f"{before:,.0f}"),
+                ("After", f"{after:,.0f}"),
+                ("Ratio", f"{after / before:.2f}"),
+            ],
+        )
+        yield Bars({"Before": before, "After": after}, "words/s")
 
 
 def accelerate_folder(
@@ -44,22 +110,13 @@ def accelerate_folder(
     rounds: int = 7,
     progress: Progress = lambda items, title: items,
 ) -> Acceleration:
-    """Convert a trained pipeline to our layers, check it, time it and save it.
+    """Convert a saved pipeline, as `in_memory.accelerate` does one in memory, and save
+    it once it was checked. Texts that are made up have unknown words too.
 
-    It is saved only if it annotates all texts as before, and each converted layer
-    gives the same vectors, but for rounding. Layers that ours can't stand for stay.
-
-    Texts that are made up have words that the pipeline does not know too. For `texts`,
-    `blas` and `rounds`, see `in_memory.accelerate`.
-
-    model (str | Path): The pipeline's package name or folder. It is not changed.
     output (str | Path): The folder to write. What is made of a package is a folder
         too: if the package brings code, import it before loading that.
     force (bool): Whether to replace a pipeline that is in `output` already, once the
         new one is complete.
-    progress (Progress): Wraps the texts while they are compared, and the rounds.
-    RAISES (OSError): If there is no such pipeline, or `output` is not to be replaced.
-    RAISES (ValueError): If nothing can be converted, or the pipelines differ.
     """
     if texts is not None:
         check_items("strings or Docs", texts=texts)
@@ -103,11 +160,8 @@ def compare(
     rounds: int,
     progress: Progress = lambda items, title: items,
 ) -> Acceleration:
-    """Check that a pipeline and what was made of it agree, and time both.
-
-    loaders (Mapping[str, Callable[[], Language]]): Load "before" and "after" anew, to
-        time them.
-    config (Config): That of the pipeline as it was.
+    """Check that a pipeline, of this config, and what was made of it agree, and time
+    both, loaded anew by the loaders "before" and "after".
     """
     parity = compare_pipelines(before, after, progress(texts, "texts"))
     speeds = measure_speeds(
@@ -147,3 +201,63 @@ def _copy_folder(source: Path, target: Path) -> None:
         place.mkdir()
         for name in names:
             shutil.copyfile(Path(folder) / name, place / name)
+
+
+def check_replaceable(output: Path, source: Path, *, force: bool) -> None:
+    """Refuse to write a folder if anything would be lost but copies of the source's
+    files, and with `force` the pipeline that is there.
+    """
+    if not output.exists() or (output.is_dir() and not any(output.iterdir())):
+        return
+    if not force:
+        raise FileExistsError(
+            f"There is something in '{output}' already. Name another folder, or ask "
+            "for it to be replaced (--force)."
+        )
+    config = _read(util.load_config, output / "config.cfg")
+    meta = _read(read_json, output / "meta.json")
+    found = {"config.cfg": "nlp" in config, "meta.json": "spacy_version" in meta}
+    for name, is_own in found.items():
+        if not is_own:
+            raise FileExistsError(
+                f"'{output}' should be a pipeline to replace, but has no {name} of "
+                "spaCy's. Name another folder, or remove it yourself."
+            )
+    own = {*_SAVED, *config.get("components", {})}
+    if foreign := sorted(_find_foreign(output, source, own)):
+        more = f" and {len(foreign) - 5} more" if len(foreign) > 5 else ""
+        raise FileExistsError(
+            f"'{output}' should hold nothing but the pipeline to replace, but also "
+            f"holds {', '.join(foreign[:5])}{more}. Name another folder, or "
+            "move that elsewhere."
+        )
+
+
+def _read(read: Callable[[Path], dict[str, Any]], path: Path) -> dict[str, Any]:
+    try:
+        return read(path)
+    except (OSError, ValueError):
+        return {}
+
+
+def _find_foreign(folder: Path, source: Path, own: Container[str]) -> Iterator[str]:
+    """Find what neither spaCy saves, nor its components, nor the source has."""
+    for path in folder.iterdir():
+        if path.name not in own:
+            if not _is_copy(path, source / path.name):
+                yield path.name
+        elif path.is_dir():
+            for below in path.rglob("*"):
+                name = below.relative_to(folder)
+                is_known = below.name in _SAVED_BELOW or (source / name).is_file()
+                if not below.is_dir() and not is_known:
+                    yield str(name)
+
+
+def _is_copy(path: Path, original: Path) -> bool:
+    if path.is_dir():
+        return original.is_dir() and all(
+            _is_copy(inside, original / inside.name) for inside in path.iterdir()
+        )
+    # os.stat of a link to nothing fails
+    return original.is_file() and path.is_file() and cmp(path, original, shallow=False)

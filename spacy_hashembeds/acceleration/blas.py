@@ -43,10 +43,8 @@ class Blas:
 
 
 class NumpyBlasOps(NumpyOps):
-    """Thinc's operations on the CPU, with numpy's BLAS, on one thread as blis is.
-
-    That is, if it is OpenBLAS: see `one_thread`. Threads of other libraries are as
-    their own settings say.
+    """Thinc's operations on the CPU with numpy's BLAS: OpenBLAS on one thread, as blis
+    is (see `one_thread`), other libraries as their own settings say.
     """
 
     def gemm(self, x: Any, y: Any, **settings: Any) -> Any:
@@ -55,10 +53,8 @@ class NumpyBlasOps(NumpyOps):
             return super().gemm(x, y, **settings)
 
     def cblas(self) -> Any:
-        """Get the BLAS for C code, such as spaCy's parser, as `thinc.api.Ops`.
-
-        It is blis where there are no compiled kernels to call numpy's through, or where
-        that is no OpenBLAS as in numpy's wheels.
+        """Get the BLAS for C code, such as spaCy's parser: blis where there are no
+        compiled kernels to call numpy's through, or where that is no OpenBLAS.
         """
         sgemm, saxpy = find_cblas("cblas_sgemm"), find_cblas("cblas_saxpy")
         if compiled.kernels is None or sgemm is None or saxpy is None:
@@ -95,16 +91,11 @@ def describe_numpy_blas() -> Blas:
 def measure_speeds(
     choices: Mapping[str, Ops], shapes: Sequence[Shape] = SHAPES, *, rounds: int = 5
 ) -> dict[str, list[float]]:
-    """Measure how fast operations multiply matrices of float32, in GFLOP/s.
+    """Measure how fast operations multiply float32 matrices at each shape, in GFLOP/s.
 
     A round is the product of a layer's forward pass and that of the gradient of its
-    weights, and the choices take turns.
-
-    choices (Mapping[str, Ops]): Operations to compare, by any name.
-    shapes (Sequence[Shape]): Rows, inputs and outputs of each layer.
-    rounds (int): How often to measure. The fastest counts, which other processes have
-        disturbed least; one round goes before.
-    RETURNS (dict[str, list[float]]): For each choice, its speed at each shape.
+    weights. The choices take turns. The fastest round counts, which other processes
+    have disturbed least; one goes before.
     """
     rng = numpy.random.default_rng(0)
     speeds: dict[str, list[float]] = {name: [] for name in choices}
@@ -133,20 +124,14 @@ def is_faster(speeds: Sequence[float], others: Sequence[float]) -> bool:
 
 @cache
 def is_numpy_faster() -> bool:
-    """Measure whether numpy's BLAS is clearly faster than blis, on one thread each."""
+    """Measure whether numpy's BLAS is clearly faster than blis, in some 20 ms."""
     choices = {"numpy": NUMPY_BLAS_OPS, "blis": BLIS_OPS}
-    # enough to choose, in some 20 milliseconds
     speeds = measure_speeds(choices, ((27, 288, 288), (200, 288, 288)))
     return is_faster(speeds["numpy"], speeds["blis"])
 
 
 def choose_ops(ops: Ops) -> Ops:
-    """Give Thinc's operations on the fastest BLAS present.
-
-    RETURNS (Ops): `ops` as they are, unless they are Thinc's plain ones for the CPU,
-        use blis, and numpy's BLAS is measured to be clearly faster. Those for GPUs,
-        Apple's processors and others are left alone.
-    """
+    """Replace Thinc's plain operations on the CPU if numpy's BLAS is clearly faster."""
     # not isinstance: what Apple's and others' operations override must stay
     is_blis = type(ops) is NumpyOps and getattr(ops, "use_blis", False)
     return NUMPY_BLAS_OPS if is_blis and is_numpy_faster() else ops
@@ -155,11 +140,10 @@ def choose_ops(ops: Ops) -> Ops:
 def use_fastest_blas(nlp: Language) -> bool:
     """Put the layers of a pipeline on the fastest BLAS present.
 
-    What the callback does in `[nlp.after_pipeline_creation]`. Only on the CPU, only
-    where numpy's BLAS is measured to be clearly faster than blis, and only this
-    pipeline. On one thread, as blis. Predictions and gradients are the same but for
-    rounding. spaCy's parser, whose loop over states is C, has it too where there are
-    compiled kernels, and else blis.
+    What the callback does in `[nlp.after_pipeline_creation]`. Only on the CPU, and only
+    where numpy's BLAS, on one thread as blis is, is measured to be clearly faster.
+    Predictions and gradients are the same but for rounding. spaCy's parser, whose loop
+    over states is C, has it too where there are compiled kernels, and else blis.
 
     nlp (Language): The pipeline. Layers that are made or replaced later, such as the
         last one of a parser that gets more labels, are not affected.
@@ -185,7 +169,7 @@ def keeping_ops() -> Iterator[Ops]:
 
 
 def walk_layers(nlp: Language) -> Iterator[tuple[str, Model]]:
-    """Give all layers of all components, with the names of these."""
+    """Give all layers, each with the name of its component."""
     for name, pipe in nlp.components:
         model = getattr(pipe, "model", None)
         for node in model.walk() if isinstance(model, Model) else ():
@@ -195,9 +179,8 @@ def walk_layers(nlp: Language) -> Iterator[tuple[str, Model]]:
 def use_fastest_blas_from_now_on() -> bool:
     """Put the layers that this thread makes from now on on the fastest BLAS present.
 
-    What the callback does in `[nlp.before_creation]`: as `use_fastest_blas`, but for
-    all pipelines to come too, and for layers that they make or replace later. They keep
-    it wherever they run. Returns whether that is another one than before.
+    What the callback does in `[nlp.before_creation]`. The layers keep it wherever they
+    run. Returns whether that is another one than before.
     """
     before = get_current_ops()
     ops = choose_ops(before)

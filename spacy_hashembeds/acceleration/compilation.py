@@ -28,19 +28,14 @@ _WORDS = 27
 
 @dataclass(frozen=True)
 class Kernels:
-    """The kernels of our layers on the CPU.
+    """The kernels of our layers on the CPU."""
 
-    in_use (str): "compiled" or "numpy".
-    are_there (bool): Whether there are compiled ones that can be used.
-    error (str, optional): Why those that are there can't be used.
-    microseconds_a_word (dict[str, dict[str, float]]): What a Tok2Vec layer of spaCy's
-        usual size takes on either path that is there: in a text of 27 words alone, in a
-        batch of 36 such texts, and in training on it, without the optimizer.
-    """
-
+    #: "compiled" or "numpy".
     in_use: str
+    #: Whether there are compiled ones that can be used; if not, why not.
     are_there: bool
     error: str | None
+    #: What a Tok2Vec layer takes on either path, as `_make_works` names it.
     microseconds_a_word: dict[str, dict[str, float]]
 
 
@@ -60,10 +55,7 @@ def examine_kernels(*, rounds: int = 5) -> Kernels:
 def measure_kernels(
     choices: dict[str, Any], rounds: int
 ) -> dict[str, dict[str, float]]:
-    """Measure what a Tok2Vec layer takes with different kernels, in us a word.
-
-    choices (dict[str, Any]): The kernels, or None for numpy, by any name.
-    """
+    """Measure microseconds a word with each of the kernels: None for numpy."""
     works = _make_works()
     times: dict[str, dict[str, list[float]]] = {
         name: {what: [] for what in works} for name in choices
@@ -104,7 +96,9 @@ def advise_on_kernels(kernels: Kernels) -> list[str]:
 
 
 def _make_works() -> dict[str, tuple[Callable[[], object], int]]:
-    """Make what is measured, with the number of words that it does."""
+    """Make what is measured, with its number of words: a Tok2Vec of spaCy's usual size,
+    whose training is without the optimizer.
+    """
     vocab = Vocab()
     words = [f"Word{i * i % 149}" for i in range(36 * _WORDS)]  # most come back
     texts = [words[i : i + _WORDS] for i in range(0, len(words), _WORDS)]

@@ -32,11 +32,8 @@ _VECTORS = {
 
 
 def find_architectures(config: Config) -> dict[str, dict[str, Any]]:
-    """Find the blocks of all components that name an architecture.
-
-    config (Config): A pipeline's config, with or without variables.
-    RETURNS (dict[str, dict[str, Any]]): For each place, such as
-        "components.tok2vec.model.embed", the block with its variables resolved.
+    """Find the blocks of components that name an architecture, by their places, such as
+    "components.tok2vec.model.embed", with variables resolved.
     """
     plain = _interpolate(config)
     keys = walk_dict(plain.get("components", {}), ["components"])
@@ -45,16 +42,12 @@ def find_architectures(config: Config) -> dict[str, dict[str, Any]]:
 
 
 def find_convertible(config: Config) -> list[str]:
-    """Find the places of layers in a pipeline's config that ours can replace."""
+    """Find the places of layers that ours can replace."""
     return [place for place, reason in _find_theirs(config).items() if reason is None]
 
 
 def find_unconvertible(config: Config, *, blas: bool = False) -> dict[str, str]:
-    """Find what has to stay where ours would stand: layers, or a callback.
-
-    blas (bool): Whether our callback is to be named, as for `convert_config`.
-    RETURNS (dict[str, str]): For the place of each, its name and the reason.
-    """
+    """Say why layers, or with `blas` a callback, stay where ours would stand."""
     left = {place: why for place, why in _find_theirs(config).items() if why}
     callback = config["nlp"].get("after_pipeline_creation")
     if blas and callback and callback.get("@callbacks") != BLAS:
@@ -82,15 +75,11 @@ def check_convertible(config: Config, model: object) -> None:
 
 
 def convert_config(config: Config, *, blas: bool = False) -> Config:
-    """Name our layers in a pipeline's config in place of spaCy's.
+    """Name our layers in a copy of a config, and with `blas` our callback in an empty
+    [nlp.after_pipeline_creation].
 
     Variables stay variables, except those that point to an argument of a
     HashEmbedCNN: it becomes a Tok2Vec of two layers, and these become values.
-
-    config (Config): The config, with or without variables. It is not changed.
-    blas (bool): Whether to name our callback in [nlp.after_pipeline_creation], if it is
-        empty.
-    RETURNS (Config): The new config.
     """
     plain = _interpolate(config)
     converted = config.copy()
@@ -116,11 +105,8 @@ def convert_config(config: Config, *, blas: bool = False) -> Config:
 
 
 def write_out_cnn(raw: Mapping[str, Any], plain: Mapping[str, Any]) -> dict[str, Any]:
-    """Write out what spaCy builds for a HashEmbedCNN: an embedder and an encoder.
-
-    raw (Mapping[str, Any]): Its block, with variables.
-    plain (Mapping[str, Any]): The same without.
-    RETURNS (dict[str, Any]): The block of a Tok2Vec of two layers.
+    """Write out the Tok2Vec that spaCy builds for a HashEmbedCNN, given its block with
+    variables and without.
     """
     size = plain["embed_size"]
     subwords = ["PREFIX", "SUFFIX", "SHAPE"] if plain["subword_features"] else []
@@ -175,8 +161,9 @@ def _convert(raw: Mapping[str, Any], plain: Mapping[str, Any]) -> dict[str, Any]
     kind = _kind(plain)
     if kind == "HashEmbedCNN":
         tok2vec = write_out_cnn(raw, plain)
-        layers = {key: tok2vec[key] for key in ("embed", "encode")}
-        return tok2vec | {key: _convert(layers[key], layers[key]) for key in layers}
+        for key in ("embed", "encode"):
+            tok2vec[key] = _convert(tok2vec[key], tok2vec[key])
+        return tok2vec
     if kind == "MaxoutWindowEncoder":
         return {**raw, _NAME: OUR_ENCODER}
     return {**raw, _NAME: OUR_EMBED, "num_hashes": MAX_HASHES, "seed": SPACY_SEED}

@@ -3,6 +3,7 @@
 import os
 import platform
 import shutil
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from thinc.api import NumpyOps, get_current_ops
@@ -84,10 +85,7 @@ def examine() -> Health:
 
 
 def measure_choices(threads: int | None) -> dict[str, list[float]]:
-    """Measure the speed of each BLAS at `blas.SHAPES`, in GFLOP/s.
-
-    threads (int | None): How many threads numpy's BLAS would use, to measure too.
-    """
+    """Measure each BLAS at `blas.SHAPES`, in GFLOP/s, numpy's with its threads too."""
     speeds = measure_speeds({_BLIS: BLIS_OPS, _NUMPY: NUMPY_BLAS_OPS})
     if threads and threads > 1:
         # not in turns with the others: its threads go on waiting for work for a while
@@ -124,12 +122,10 @@ def find_problems(
 
 
 def advise_on_blas(blas: list[Blas], speeds: dict[str, list[float]]) -> list[str]:
-    """Say whether another BLAS would be faster for pipelines on the CPU.
-
-    Only if the callback would choose it too, which measures smaller products.
-    """
+    """Advise another BLAS if it would be faster for pipelines on the CPU."""
     if type(get_current_ops()) is not NumpyOps:
         return []
+    # only if the callback would choose it too, which measures smaller products
     if not (is_faster(speeds[_NUMPY], speeds[_BLIS]) and is_numpy_faster()):
         return []
     pairs = zip(speeds[_NUMPY], speeds[_BLIS], strict=True)
@@ -146,24 +142,22 @@ def advise_on_blas(blas: list[Blas], speeds: dict[str, list[float]]) -> list[str
     ]
 
 
-def advise_on_python(parser_profiled: bool) -> list[str]:
+def advise_on_python(parser_profiled: bool) -> Iterator[str]:
     """Say that the parser is faster in wheels that are compiled without profiling."""
-    if not parser_profiled:
-        return []
-    return [
-        "spaCy's parser and NER were compiled with profiling for this Python, "
-        f"{platform.python_version()}, and take Python's lock at every call of their "
-        "loop over states. spaCy's wheels for Python 3.12 and later do not: in our "
-        "benchmark, NER took less than a quarter of the time there in nlp.pipe, and "
-        "nine tenths in nlp.update. Other layers gain nothing."
-    ]
+    if parser_profiled:
+        yield (
+            "spaCy's parser and NER were compiled with profiling for this Python, "
+            f"{platform.python_version()}, and take Python's lock at every call of "
+            "their loop over states. spaCy's wheels for Python 3.12 and later do not: "
+            "in our benchmark, NER took less than a quarter of the time there in "
+            "nlp.pipe, and nine tenths in nlp.update. Other layers gain nothing."
+        )
 
 
-def advise_on_gpu(gpu: Gpu) -> list[str]:
+def advise_on_gpu(gpu: Gpu) -> Iterator[str]:
     """Say how to use a GPU that seems to be there."""
-    if gpu.cupy is not None or shutil.which("nvidia-smi") is None:
-        return []
-    return [
-        "There seems to be an NVIDIA GPU, but CuPy is not installed. To use it: "
-        f"pip install '{PACKAGE}[cuda12x]', or [cuda13x] for CUDA 13"
-    ]
+    if gpu.cupy is None and shutil.which("nvidia-smi") is not None:
+        yield (
+            "There seems to be an NVIDIA GPU, but CuPy is not installed. To use it: "
+            f"pip install '{PACKAGE}[cuda12x]', or [cuda13x] for CUDA 13"
+        )

@@ -18,12 +18,11 @@ from spacy.tokens import Doc
 from thinc.api import Config, get_current_ops, set_current_ops
 
 from ..checks import check_integers, check_items, check_pipeline, check_types
-from ..folders import temporary_folder
-from .accelerate import compare
+from ..files import temporary_folder
+from .accelerate import Acceleration, compare
 from .blas import keeping_ops, use_fastest_blas, walk_layers
 from .conversion import BLAS, check_convertible, convert_config
 from .parity import LoadedPipeline, has_weights, make_texts_for
-from .result import Acceleration
 
 #: What a copy shares with the original, or has of another config.
 _NOT_COPIED = ("vocab", "tokenizer", "meta", "config")
@@ -38,16 +37,15 @@ def accelerate(
 ) -> Acceleration:
     """Make a faster pipeline of one in memory, check it and time it.
 
-    The counterpart of `spacy hashembeds accelerate`. The new pipeline is given back
-    only if it annotates all texts as the old one does, and each converted layer gives
-    the same vectors, but for rounding. Layers that ours can't stand for stay. Saved, it
-    is what the command would have written.
+    The counterpart of `spacy hashembeds accelerate`: saved, the new pipeline is what
+    the command would have written. It is given back only if it annotates all texts as
+    the old one does, and each converted layer gives the same vectors, but for rounding.
+    Layers that ours can't stand for stay.
 
-    The old pipeline stays as it is. Both share the vocab, with its vectors, and the
-    tokenizer, and components that can't be copied, having no `to_disk`. The others are
-    copied: what they don't save is not in the copy, and where it shows in what they
-    annotate, there is an error. It takes the place that the components take on disk,
-    in a temporary folder, and twice their place in memory.
+    The old pipeline stays as it is. Both share the vocab, the tokenizer, and components
+    that can't be copied, having no `to_disk`. Of others, what they don't save is not in
+    the copy: where that shows in what they annotate, there is an error. Meanwhile it
+    takes the components' place on disk, and twice their place in memory.
 
     nlp (Language): The pipeline, trained, on CPU or GPU, outside of any memory zone.
         It annotates the texts itself, with the components that are enabled.
@@ -57,10 +55,9 @@ def accelerate(
     blas (bool): Whether the new pipeline is to choose the fastest BLAS, now and
         whenever it is loaded.
     rounds (int): How often to time both pipelines, in turns.
-    RAISES (OSError): If the temporary folder can't be written.
+    RETURNS (Acceleration): The new pipeline, as `nlp`, and what was done.
     RAISES (ValueError): If nothing can be converted, if the pipeline can't be made
         anew, or if the new one differs.
-    RETURNS (Acceleration): The new pipeline, as `nlp`, and what was done.
     """
     check_pipeline(nlp)
     if texts is not None:
@@ -116,10 +113,7 @@ def _check_state(nlp: Language) -> None:
 
 
 def _copy(nlp: Language, config: Config, folder: Path) -> Language:
-    """Make a pipeline anew from a config with layers of the same structure.
-
-    folder (Path): What its components have saved.
-    """
+    """Make a pipeline anew from a config, and a folder that its components saved."""
     with _saying_what_fails():
         new = type(nlp).from_config(
             config.copy(), vocab=nlp.vocab, meta=deepcopy(nlp.meta), auto_fill=False

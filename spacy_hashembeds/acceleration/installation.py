@@ -137,10 +137,7 @@ def try_kernels(xp: Any) -> None:
 
 
 def is_parser_profiled() -> bool:
-    """Tell whether spaCy's parser was compiled with profiling, as below Python 3.12.
-
-    Each function of the loop over states then takes Python's lock when called.
-    """
+    """Tell whether spaCy's parser was compiled with profiling, as below Python 3.12."""
     file_ = import_module("spacy.ml.parser_model").__file__
     return file_ is not None and _PROFILING in Path(file_).read_bytes()
 

@@ -26,9 +26,8 @@ _STAT = Path("/proc/stat")
 def watch_machine() -> Iterator[dict[str, Any]]:
     """Describe the machine, and watch how busy others keep it while we work.
 
-    YIELDS (dict[str, Any]): "cpu", "cores", "python" and "load_at_start". After the
-        work also "load_at_end", and "other_cores_busy": how many cores others kept busy
-        meanwhile, on average. Loads and others are None where the system doesn't tell.
+    After the work there are also "load_at_end" and "other_cores_busy", how many cores
+    others kept busy on average. Both are None where the system doesn't tell.
     """
     machine = {
         "cpu": find_processor(),
@@ -55,11 +54,7 @@ def get_load() -> float | None:
 def find_disturbances(
     machine: Mapping[str, Any], baselines: Mapping[str, Spread]
 ) -> list[str]:
-    """Say what speaks against timings: other work meanwhile, and times that vary.
-
-    machine (Mapping[str, Any]): What `watch_machine` gives, after the work.
-    baselines (Mapping[str, Spread]): What others are compared with, by its name.
-    """
+    """Say what speaks against timings: other work, and baselines that vary."""
     cores, busy, load = (
         machine[key] for key in ("cores", "other_cores_busy", "load_at_start")
     )
@@ -86,11 +81,7 @@ def find_disturbances(
 
 
 def describe_machine(machine: Mapping[str, Any]) -> str:
-    """Say what `watch_machine` has watched.
-
-    RETURNS (str): Such as "Python 3.12.1, AMD EPYC; load 0.05 to 1.02, others 0.01
-        cores".
-    """
+    """Say "Python 3.12.1, AMD EPYC; load 0.05 to 1.02, others 0.01 cores"."""
     loads = (machine["load_at_start"], machine["load_at_end"])
     parts = []
     if known := [f"{load:.2f}" for load in loads if load is not None]:
@@ -102,10 +93,7 @@ def describe_machine(machine: Mapping[str, Any]) -> str:
 
 
 def _count_others_seconds() -> float | None:
-    """Count the seconds that processors worked for others since the machine started.
-
-    For other virtual machines too: these steal time. None where there is no /proc.
-    """
+    """Count the seconds that processors worked for others, also virtual machines."""
     if not _STAT.is_file():
         return None
     fields = [int(field) for field in _STAT.read_text("utf8").split()[1:9]]

@@ -67,21 +67,17 @@ class Parity:
 def compare_pipelines(
     before: LoadedPipeline, after: LoadedPipeline, texts: Iterable[str | Doc]
 ) -> Parity:
-    """Annotate texts with two pipelines, and make sure that they agree.
+    """Annotate texts with two pipelines of one structure, and make sure they agree.
 
     All annotation has to be equal, but for the rounding of scores. Where a layer of
     the one has another forward function than in the other, its outputs have to be
     equal but for rounding too, and so have those of the Tok2Vec around it, whether or
     not its component is enabled. Layers without weights, which were never initialised,
     are left out.
-
-    before, after (LoadedPipeline): The pipelines, with as many nodes in each model.
-    texts (Iterable[str | Doc]): What to annotate, of Docs only the words and spaces.
-    RAISES (ValueError): If they differ, if there is no token, or if a pipeline fails.
     """
     pairs = list(_find_layers(before.nlp, after.nlp))
     layers = [layer for layer in pairs if has_weights(layer[1])]
-    unchecked = {name: None for name, old, _ in pairs if not has_weights(old)}
+    unchecked = dict.fromkeys(name for name, old, _ in pairs if not has_weights(old))
     parity = Parity(unchecked=list(unchecked))
     for batch in minibatch(texts, BATCH_SIZE):
         docs = _annotate("as it is", before, batch)
@@ -106,9 +102,8 @@ def compare_pipelines(
 def make_texts(strings: Iterable[str], *, only_known: bool = False) -> list[str]:
     """Make up texts of known and unknown words, the same for the same strings.
 
-    strings (Iterable[str]): Known words, and whatever else a vocab has.
-    only_known (bool): Whether to leave out unknown words, and what joins words to such:
-        a vocab keeps whatever words it has met.
+    With `only_known` there are no others, nor what joins words to such: a vocab keeps
+    whatever words it has met.
     """
     random_state = random.Random(0)
     known = sorted({string for string in strings if string}) or ["word"]
@@ -131,9 +126,8 @@ def make_texts(strings: Iterable[str], *, only_known: bool = False) -> list[str]
 
 
 def make_texts_for(pipeline: LoadedPipeline, *, only_known: bool = False) -> list[str]:
-    """Make up texts for a pipeline, without any empty Doc if it takes none.
-
-    Some of spaCy's layers don't, such as `reduce_first` in a text classifier.
+    """Make up texts for a pipeline, without an empty Doc if it takes none, as layers
+    such as `reduce_first` in a text classifier.
     """
     texts = make_texts(pipeline.nlp.vocab.strings, only_known=only_known)
     try:
@@ -168,14 +162,16 @@ def _check_annotation(doc: Doc, new_doc: Doc) -> None:
 
 def _describe(doc: Doc) -> dict[str, Any]:
     """Give all annotation in plain types."""
-    spans = {
-        key: [(s.start, s.end, s.label_, s.kb_id_, s.id_) for s in group]
-        for key, group in doc.spans.items()
-    }
     return {
         **{name: doc.to_array(name).tolist() for name in ATTRIBUTES},
         "cats": doc.cats,
-        "spans": {key: (spans[key], doc.spans[key].attrs) for key in spans},
+        "spans": {
+            key: (
+                [(s.start, s.end, s.label_, s.kb_id_, s.id_) for s in group],
+                group.attrs,
+            )
+            for key, group in doc.spans.items()
+        },
         "tensor": doc.tensor,
         "user_data": doc.user_data,
     }

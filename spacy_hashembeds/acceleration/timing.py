@@ -13,7 +13,7 @@ from ..checks import check_integers
 
 
 class Speed(NamedTuple):
-    """How many tokens a second a pipeline annotates: over all rounds."""
+    """Tokens a second in `nlp.pipe`, over all rounds."""
 
     median: float
     quartiles: tuple[float, float]
@@ -26,19 +26,11 @@ def measure_speeds(
     rounds: int = 7,
     progress: Callable[[Sequence[int]], Iterable[int]] = lambda rounds: rounds,
 ) -> dict[str, Speed]:
-    """Measure how fast pipelines annotate, side by side.
+    """Time `nlp.pipe` of pipelines on the words of docs, after a warm-up on a tenth.
 
-    The pipelines take turns, so that a busy moment of the machine falls on all of
-    them, and the median round counts. Each is loaded anew for its turn: where the
-    weights come to lie in memory changes the speed of Thinc's matrix product by up to
-    a third, for as long as they lie there. Only `nlp.pipe` is timed, after a warm-up on
-    a tenth of the docs: no loading, no tokenizer, no reading of files.
-
-    loaders (Mapping[str, Callable[[], Language]]): Load the pipelines, by any name.
-    docs (Sequence[Doc]): The docs to annotate; only their words and spaces are taken.
-    rounds (int): How often to time each pipeline. More rounds steady the median.
-    progress (Callable[[Sequence[int]], Iterable[int]]): Hands the rounds on.
-    RAISES (ValueError): If there is no token to annotate, or no round.
+    They take turns, so that a busy moment of the machine falls on all of them. Each is
+    loaded anew for its turn: where the weights come to lie in memory changes the speed
+    of Thinc's matrix product by up to a third, for as long as they lie there.
     """
     n_words = sum(len(doc) for doc in docs)
     if n_words == 0:

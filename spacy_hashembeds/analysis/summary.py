@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 
 from ..architectures.embedders import table_kinds as kinds
-from ..display import Heading, Part, Sentence, Table, format_fields
+from ..display import Part, Sentence, Table, format_fields
 from ..hashing.murmur import MAX_HASHES
 from .advice import format_bound
 from .measures import Measures
@@ -36,7 +36,7 @@ def summarize(data: Measures) -> Iterator[Part]:
     yield from _show_codes(data["codes"])
     for advice in data["advice"]:
         yield from _show_options(advice)
-    yield Heading("Advice")
+    yield Sentence("Advice", "divider")
     for advice in data["advice"]:
         if len(data["advice"]) > 1:
             yield Sentence(f"For '{advice['component']}':")

@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
+from wasabi import msg
+
 #: The headings of what `format_ratios` gives, and what they mean.
 RATIOS = ("PRR", "PCR all", "PCR emb", "Tables", "PoEP")
 RATIOS_LEGEND = (
@@ -18,12 +20,7 @@ def print_table(
     *,
     aligns: str = "l",
 ) -> None:
-    """Print a table with a title and what there is to know about it, if it has rows.
-
-    aligns (str): "l" or "r" for each of the first columns; the others are to the right.
-    """
-    from wasabi import msg
-
+    """Print a `display.Table`."""
     from ..display import Table, show
 
     show([Table(title, legend, header, rows, aligns)], msg)

@@ -20,9 +20,8 @@ from wasabi import msg
 
 
 class Screen:
-    """A stream that goes nowhere once it can't be written to, as with `| head`.
-
-    The command goes on: it still has files to write.
+    """A stream that goes nowhere once it can't be written to, as with `| head`, so that
+    the command goes on: it still has files to write.
     """
 
     def __init__(self, stream: IO[str]):
@@ -153,8 +152,7 @@ QUIET = typer.Option(
     callback=_be_quiet,
 )
 
-#: The option of every command that has data to show: `if as_json: print_json(data)`,
-#: else tables.
+#: The option of every command that has data to show.
 JSON = typer.Option(
     False,
     "--json",
@@ -164,7 +162,7 @@ JSON = typer.Option(
 
 
 def print_json(data: Any) -> None:
-    """Print data as JSON to standard output, for the option `JSON`."""
+    """Print data to standard output, for the option `JSON`."""
     from ..files import STANDARD_OUTPUT, write_json
 
     try:
@@ -175,10 +173,7 @@ def print_json(data: Any) -> None:
 
 
 def name_output(ctx: typer.Context, path: Path | None) -> Path | None:
-    """Take `-` for standard output, and leave that to the file alone.
-
-    The callback of each option that names a file to write.
-    """
+    """Take `-` for standard output, and leave that to the file alone: a callback."""
     from ..files import STANDARD_OUTPUT, find_descriptor
 
     if path is None:

@@ -1,7 +1,7 @@
 """What `spacy hashembeds prepare` shows of what it has written."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,16 +10,22 @@ from spacy.vocab import Vocab
 from wasabi import msg
 
 from ..analysis.statistics import StatisticsCounter
-from ..controls import show_controls
 from ..corpora.docbin import read_docs
-from ..display import Table, show
+from ..display import Table, format_fields, show, show_controls
 from ._progress import show_progress
 
-#: The most words of a sentence or text that are shown, and characters of each.
+#: The most labels that are shown, words of a sentence or text, and characters of each.
 _N_SHOWN = 30
 
-#: The most labels that are counted in a row of their own.
-_N_LABELS = 30
+_COLUMNS = {
+    "documents": "Documents",
+    "tokens": "Tokens",
+    "vocabulary": "Vocabulary",
+    "classes": "Classes",
+    "entities_per_document": "Entities/doc",
+    "seen": "Seen",
+    "unseen": "Unseen",
+}
 
 
 def show_documents(documents: Iterator[Any], split: str) -> Iterable[Any]:
@@ -28,10 +34,8 @@ def show_documents(documents: Iterator[Any], split: str) -> Iterable[Any]:
 
 
 def show_prepared(paths: dict[str, Path]) -> None:
-    """Count what was written, rather than what was meant to be, and show some of it: a
-    wrong column is seen at once.
-
-    paths (dict[str, Path]): The file or folder of each split.
+    """Count what was written in each split, and show some of it: a wrong column is seen
+    at once.
     """
     first = next(read_docs(paths["train"], Vocab()))
     if first.cats:
@@ -59,19 +63,21 @@ def _print_labels(paths: dict[str, Path]) -> None:
             totals["All texts"][split] += 1
             totals["Their tokens"][split] += len(doc)
     labels = sorted(set().union(*counts.values()))
-    rows: list[tuple[str | int, ...]] = [
-        (x[:_N_SHOWN], *(counts[s][x] for s in paths)) for x in labels[:_N_LABELS]
+    rows = [
+        (x[:_N_SHOWN], *(f"{counts[split][x]:,}" for split in paths))
+        for x in labels[:_N_SHOWN]
     ]
-    rows += [(name, *(total[s] for s in paths)) for name, total in totals.items()]
+    rows += [(name, *format_fields(total, *paths)) for name, total in totals.items()]
     has_parts = not values <= {0.0, 1.0}
-    _print_table((f"Texts with the label{' at 0.5 or more' * has_parts}", *paths), rows)
-    if len(labels) > _N_LABELS:
-        msg.info(f"{len(labels) - _N_LABELS:,} more labels are not shown.")
+    header = (f"Texts with the label{' at 0.5 or more' * has_parts}", *paths)
+    show([Table(None, None, header, rows)], msg)
+    if len(labels) > _N_SHOWN:
+        msg.info(f"{len(labels) - _N_SHOWN:,} more labels are not shown.")
     unknown = [x[:_N_SHOWN] for x in labels if not counts["train"][x]]
     if unknown:
         msg.warn(
             "No text for training has these labels, so that nothing can learn them:",
-            show_controls(", ".join(unknown[:_N_LABELS])),
+            show_controls(", ".join(unknown[:_N_SHOWN])),
         )
 
 
@@ -96,32 +102,14 @@ def _print_statistics(paths: dict[str, Path]) -> None:
         if split == "train":
             train_texts = counter.entity_texts
         counts = counter.get_statistics() | counter.count_seen(train_texts)
-        keys = ("documents", "tokens", "vocabulary", "classes")
-        per_document = f"{counts['entities_per_document']:.2f}"
-        seen = (counts["seen"], counts["unseen"])
-        rows.append((split, *(counts[key] for key in keys), per_document, *seen))
-    columns = "Split Documents Tokens Vocabulary Classes Entities/doc Seen Unseen"
-    _print_table(columns.split(), rows)
-
-
-def _print_table(header: Sequence[str], rows: Sequence[Sequence[str | int]]) -> None:
-    cells = [[x if isinstance(x, str) else f"{x:,}" for x in row] for row in rows]
-    show([Table(title=None, legend=None, header=header, rows=cells)], msg)
+        rows.append((split, *format_fields(counts, *_COLUMNS)))
+    show([Table(None, None, ("Split", *_COLUMNS.values()), rows)], msg)
 
 
 def _print_sentence(path: Path, first: Doc) -> None:
-    """Show the first sentence with an entity as it was understood, or the first."""
-    doc = next((doc for doc in read_docs(path, Vocab()) if doc.ents), None)
-    if doc is None:
-        shown = show_controls(_show_sentence(first, 0))
-        msg.warn(f"No entity in {path}. Its first sentence:", shown)
-    else:
-        shown = show_controls(_show_sentence(doc, doc.ents[0].start))
-        msg.info(f"The first sentence with an entity in {path}:", shown)
-
-
-def _show_sentence(doc: Doc, place: int) -> str:
-    """Write the sentence that a token stands in, with entities in brackets."""
+    """Show the first sentence with an entity, in brackets, or else the first."""
+    doc = next((doc for doc in read_docs(path, Vocab()) if doc.ents), first)
+    place = doc.ents[0].start if doc.ents else 0
     sentence = doc[place].sent
     start = sentence.start if place < sentence.start + _N_SHOWN else place
     end = min(sentence.end, start + _N_SHOWN)
@@ -132,4 +120,9 @@ def _show_sentence(doc: Doc, place: int) -> str:
         for token in doc[start:end]
     ]
     before = "… " if start > sentence.start else ""
-    return before + " ".join(words) + (" …" if end < sentence.end else "")
+    after = " …" if end < sentence.end else ""
+    shown = show_controls(before + " ".join(words) + after)
+    if doc.ents:
+        msg.info(f"The first sentence with an entity in {path}:", shown)
+    else:
+        msg.warn(f"No entity in {path}. Its first sentence:", shown)

@@ -8,23 +8,12 @@ from ._output import is_quiet
 Item = TypeVar("Item")
 
 
-def show_progress(
-    items: Iterable[Item], title: str, *, unit: str, total: int | None = None
-) -> Iterable[Item]:
-    """Hand items on, and show on stderr how many there were, unless that is no screen.
-
-    title, unit (str): What is being done, e.g. "Reading train", and to what: "docs".
-    total (int, optional): How many there will be. Default: their length, if any.
-    """
+def show_progress(items: Iterable[Item], title: str, *, unit: str) -> Iterable[Item]:
+    """Hand items on, and show on stderr "Reading train: 12 docs" if it is a screen."""
     from tqdm import tqdm  # type: ignore[import-untyped]
 
     return tqdm(
-        items,
-        desc=title,
-        unit=f" {unit}",
-        total=total,
-        leave=False,
-        disable=hide_progress(),
+        items, desc=title, unit=f" {unit}", leave=False, disable=hide_progress()
     )
 
 

@@ -4,8 +4,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from spacy.cli._util import Arg, Opt
+from wasabi import msg
 
-from ._app import describe, hashembeds_cli
+from ._app import failing, hashembeds_cli
 from ._output import JSON, QUIET, print_json
 from ._progress import show_progress
 
@@ -46,13 +47,11 @@ def accelerate_cli(
     """
     from dataclasses import asdict
 
-    from wasabi import msg
-
     from ..acceleration.accelerate import accelerate_folder
     from ..display import show
 
     doing = {"texts": "Comparing", "rounds": "Timing"}
-    try:
+    with failing("Can't accelerate the pipeline"):
         done = accelerate_folder(
             model,
             output,
@@ -61,8 +60,6 @@ def accelerate_cli(
             force=force,
             progress=lambda items, unit: show_progress(items, doing[unit], unit=unit),
         )
-    except (ImportError, OSError, ValueError) as e:
-        msg.fail("Can't accelerate the pipeline", describe(e), exits=1)
     if as_json:
         print_json(asdict(done))
     else:

@@ -5,7 +5,7 @@ from pathlib import Path
 import typer
 from spacy.cli._util import Arg, Opt
 
-from ._app import describe, hashembeds_cli
+from ._app import failing, hashembeds_cli
 from ._output import JSON, QUIET, json_output, print_json
 from ._overrides import TAKE_OVERRIDES, read_overrides
 from ._progress import show_progress
@@ -58,7 +58,7 @@ def analyze_cli(
     from ..files import check_targets, write_json
 
     overrides = read_overrides(ctx.args)
-    try:
+    with failing("Can't analyse the corpus"):
         check_targets([output], [train, dev, test, config, model, vectors])
         data = analyze(
             train,
@@ -80,5 +80,3 @@ def analyze_cli(
         if output is not None:
             write_json(output, data)
             msg.good(f"Saved the analysis to {output}")
-    except (OSError, ValueError, ImportError) as e:
-        msg.fail("Can't analyse the corpus", describe(e), exits=1)

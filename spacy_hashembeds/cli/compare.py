@@ -6,7 +6,7 @@ from typing import Any
 
 from spacy.cli._util import Arg, Opt
 
-from ._app import describe, hashembeds_cli
+from ._app import failing, hashembeds_cli
 from ._layout import (
     RATIOS,
     RATIOS_LEGEND,
@@ -53,7 +53,7 @@ def compare_cli(
     from ..comparison.comparison import compare_trials, find_models
     from ..files import check_targets, write_json
 
-    try:
+    with failing("Can't compare the trials"):
         inputs = [*metrics, corpus, *find_models(metrics)]
         check_targets([output, chart], inputs)
         if chart is not None:
@@ -75,8 +75,6 @@ def compare_cli(
         if chart is not None:
             draw_comparison(comparison, chart)
             msg.good(f"Drew a chart to {chart}")
-    except (OSError, ValueError, ImportError) as e:
-        msg.fail("Can't compare the trials", describe(e), exits=1)
 
 
 def _print_comparison(comparison: dict[str, Any]) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 from spacy.cli._util import Arg, Opt
 
 from ..architectures.embedders.descriptions import list_names
-from ._app import describe, hashembeds_cli
+from ._app import failing, hashembeds_cli
 from ._output import QUIET, name_output
 from ._progress import show_progress
 
@@ -68,7 +68,7 @@ def config_cli(
     from ..configuration.output import check_output, list_commands
     from ..files import replacing
 
-    try:
+    with failing("Can't write the config"):
         base = "/dev/stdin" if base == "-" else base
         check_output(output, base=base, train=train, force=force)
         made = configure(
@@ -82,8 +82,6 @@ def config_cli(
         )
         with replacing(output) as temporary:
             temporary.write_text(made.text, encoding="utf8")
-    except (OSError, ValueError, ImportError) as e:
-        msg.fail("Can't write the config", describe(e), exits=1)
     for warning in made.warnings:
         msg.warn(warning)
     for change in made.changes:

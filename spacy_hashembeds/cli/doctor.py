@@ -3,8 +3,9 @@
 from typing import TYPE_CHECKING
 
 import typer
+from wasabi import msg
 
-from ._app import hashembeds_cli
+from ._app import failing, hashembeds_cli
 from ._output import JSON, QUIET, print_json
 
 if TYPE_CHECKING:
@@ -21,12 +22,8 @@ def doctor_cli(as_json: bool = JSON, quiet: bool = QUIET) -> None:
     """
     from dataclasses import asdict
 
-    from wasabi import msg
-
-    try:
+    with failing("Can't load the package"):  # for what is in the environment
         from ..acceleration.doctor import examine
-    except ValueError as e:  # of the environment
-        msg.fail("Can't load the package", str(e), exits=1)
     health = examine()
     if as_json:
         print_json(asdict(health))
@@ -38,8 +35,6 @@ def doctor_cli(as_json: bool = JSON, quiet: bool = QUIET) -> None:
 
 def _print_health(health: "Health") -> None:
     from dataclasses import astuple
-
-    from wasabi import msg
 
     versions = [(v.name, v.installed or "none", v.required) for v in health.versions]
     msg.table(versions, header=("Package", "Installed", "Required"), divider=True)
@@ -88,8 +83,6 @@ def _print_health(health: "Health") -> None:
 def _print_speeds(
     title: str, header: tuple[str, ...], speeds: "dict[str, list[float]]"
 ) -> None:
-    from wasabi import msg
-
     missing = ["-"] * (len(header) - 1)
     rows = [
         (name, *([f"{one:.1f}" for one in row] or missing))

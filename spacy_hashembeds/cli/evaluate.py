@@ -4,8 +4,9 @@ from pathlib import Path
 
 import typer
 from spacy.cli._util import Arg, Opt
+from wasabi import msg
 
-from ._app import describe, hashembeds_cli
+from ._app import failing, hashembeds_cli
 from ._columns import ENCODING, GROUP, SEPARATOR, TAG_COLUMN, WORD_COLUMN
 from ._output import JSON, QUIET, is_quiet, name_output, print_json
 
@@ -110,15 +111,12 @@ def evaluate_cli(
     token a line and tags of the IOB, BIO, BILUO or BIOES scheme. Predictions may not
     end in .cfg, .json, .gz, .whl or .zip, as files of pipelines do.
     """
-    from wasabi import msg
-
-    from ..controls import show_controls
     from ..corpora.columns import ColumnFormat
     from ..display import Sentence, show
     from ..evaluation.evaluate import evaluate_in_depth
     from ..files import check_targets
 
-    try:
+    with failing("Can't evaluate the pipeline"):
         check_targets(output, [model, test, train, against, misspelt])
         evaluation = evaluate_in_depth(
             model,
@@ -148,10 +146,7 @@ def evaluate_cli(
             show(evaluation.make_tables(), msg)
             if draws := evaluation.describe_draws():
                 show([Sentence(draws, "info")], msg)
-        for warning in evaluation["warnings"]:
-            msg.warn(show_controls(warning))
+        show([Sentence(text, "warn") for text in evaluation["warnings"]], msg)
         for path in output:
             evaluation.write(path)
             msg.good(f"Saved the evaluation to {path}")
-    except (ImportError, OSError, ValueError) as e:
-        msg.fail("Can't evaluate the pipeline", describe(e), exits=1)

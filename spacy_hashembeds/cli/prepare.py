@@ -4,8 +4,9 @@ from enum import StrEnum
 from pathlib import Path
 
 from spacy.cli._util import Arg, Opt
+from wasabi import msg
 
-from ._app import describe, hashembeds_cli
+from ._app import failing, hashembeds_cli
 from ._columns import GROUP, TAG_COLUMN, WORD_COLUMN
 from ._output import QUIET
 
@@ -71,8 +72,6 @@ def prepare_cli(
     and labels ('texts') are CSV, or JSONL if they end in .jsonl. What was written is
     counted, and a sentence or text shown as it was read.
     """
-    from wasabi import msg
-
     from ..corpora.columns import ColumnFormat
     from ..corpora.labelled import TextFormat
     from ..corpora.splits import SPLITS, prepare_files
@@ -80,7 +79,7 @@ def prepare_cli(
     from ._prepared import show_documents, show_prepared
 
     separator = separator and separator.replace(r"\t", "\t")
-    try:
+    with failing("Can't prepare the corpus"):
         outputs = [output / f"{split}.spacy" for split in SPLITS]
         check_targets(outputs, [train, dev, test])
         layout = (
@@ -109,7 +108,5 @@ def prepare_cli(
             layout=layout,
             progress=show_documents,
         )
-    except (OSError, ValueError) as e:
-        msg.fail("Can't prepare the corpus", describe(e), exits=1)
     show_prepared(paths)
     msg.good(f"Saved {len(paths)} splits to {output}")

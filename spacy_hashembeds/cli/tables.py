@@ -4,7 +4,7 @@ from pathlib import Path
 
 from spacy.cli._util import Arg, Opt
 
-from ._app import describe, hashembeds_cli
+from ._app import failing, hashembeds_cli
 from ._output import QUIET, name_output
 from ._progress import show_progress
 
@@ -61,7 +61,7 @@ def tables_cli(
     from ..files import check_targets
     from ..symbols import count_values, cut_symbols, save_symbols
 
-    try:
+    with failing("Can't count the symbols"):
         check_targets([output], [corpus])
         names = check_attributes([name.strip() for name in attrs.split(",")])
         examples = read_examples(corpus, blank(lang))
@@ -71,8 +71,6 @@ def tables_cli(
             raise ValueError(f"There is not a token in the corpus '{corpus}'.")
         symbols = cut_symbols(counts, min_freq=min_freq, lang=lang)
         save_symbols(output, symbols)
-    except (OSError, ValueError, ImportError) as e:
-        msg.fail("Can't count the symbols", describe(e), exits=1)
     msg.table(
         [
             (name, len(counts[name]), len(symbols.tables[name].symbols))

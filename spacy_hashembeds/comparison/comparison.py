@@ -21,8 +21,7 @@ from ..corpora.docbin import read_docs
 from ..evaluation.categories import EXCLUSIVE, SUPPORT, name_accuracy
 from ..evaluation.scorer import KINDS
 from ..evaluation.tasks import NER, TEXTCAT
-from ..files import bytes_on_disk, quote
-from ..folders import temporary_folder
+from ..files import bytes_on_disk, quote, temporary_folder
 from ..loading import load_config, load_trained
 from .metrics import get_task, read_metrics
 from .ratios import Measures, compute_ratios

@@ -11,10 +11,9 @@ from typing import NamedTuple
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
+from ..checks import check_choice
 from ..files import quote
 from .lines import check_encoding, fail, read_lines
-
-GROUPS = ("sentence", "document")
 
 DOCSTART = "-DOCSTART-"
 
@@ -30,7 +29,7 @@ _ENOUGH_NUMBERED = 3
 
 
 class Sentence(NamedTuple):
-    """The tokens of a sentence, and the entity tag of each."""
+    """The words of a sentence, and the entity tag of each."""
 
     words: list[str]
     tags: list[str]
@@ -40,27 +39,23 @@ Document = list[Sentence]
 
 
 class _Block(NamedTuple):
-    # A sentence, the number of its document, and its last line with what was in it.
     document: int
     sentence: Sentence
+    #: The number of its last line, and what was in that.
     line: int
     columns: list[str]
 
 
 @dataclass(frozen=True, kw_only=True)
 class ColumnFormat:
-    """How a column file is laid out: the settings of `spacy-hashembeds.IOBCorpus.v1`,
-    checked.
-
-    word, tag (int): The columns of the tokens and of their tags.
-    comments (bool): Whether lines before a sentence may be comments ("# …").
-    """
+    """The settings of `spacy-hashembeds.IOBCorpus.v1`, checked."""
 
     separator: str | None = None
     word: int = 0
     tag: int = -1
     encoding: str = "utf-8"
     group: str = "sentence"
+    #: Whether lines before a sentence may be comments ("# …").
     comments: bool = False
 
     def __post_init__(self) -> None:
@@ -73,21 +68,12 @@ class ColumnFormat:
             raise ValueError(
                 f"'word' and 'tag' should be two columns, but both are {self.word}."
             )
-        if self.group not in GROUPS:
-            raise ValueError(
-                f"'group' should be one of {GROUPS}, but is {self.group!r}."
-            )
+        check_choice(("sentence", "document"), group=self.group)
         check_encoding(self.encoding)
 
 
 def read_documents(path: Path, layout: ColumnFormat) -> Iterator[Document]:
-    """Read a column file. Nothing is read before the first document is asked for,
-    and no more than one document is kept.
-
-    YIELDS (list[Sentence]): The documents that hold at least one token.
-    RAISES (ValueError): A line that cannot be parsed, or words that are the numbers of
-        words, as `path:line: …`.
-    """
+    """Read the documents that hold at least one token, keeping no more than one."""
     blocks = _refuse_numbers(path, layout, _read_blocks(path, layout))
     if layout.group == "sentence":
         yield from ([block.sentence] for block in blocks)
@@ -102,8 +88,6 @@ def make_doc(vocab: Vocab, document: Document) -> Doc:
 
     B, U and S begin an entity; I, L and E continue one of the same label in the same
     sentence, else begin one. So IOB1, BIO, BILUO and BIOES are all read.
-
-    RETURNS (Doc): The doc, with its entities and sentence starts.
     """
     words = [word for sentence in document for word in sentence.words]
     starts: list[bool | int | None] = []
@@ -142,10 +126,7 @@ def _read_blocks(path: Path, layout: ColumnFormat) -> Iterator[_Block]:
 def _refuse_numbers(
     path: Path, layout: ColumnFormat, blocks: Iterator[_Block]
 ) -> Iterator[_Block]:
-    """Refuse a file in which numbers of words or sentences are taken for words.
-
-    A sentence may well be "1 2 3", but hardly the first three, or all that there are.
-    """
+    """Refuse a file whose first three sentences, or all, are the numbers of words."""
     numbered: list[_Block] = []
     is_open = True
     for block in blocks:

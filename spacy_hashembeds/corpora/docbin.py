@@ -18,7 +18,7 @@ from spacy.training.corpus import FILE_TYPE, walk_corpus
 from spacy.vocab import Vocab
 
 #: The splits that `spacy hashembeds prepare` writes into one folder.
-_TRAIN, _HELD_OUT = "train.spacy", {"dev.spacy", "test.spacy"}
+_TRAIN, *_HELD_OUT = "train.spacy", "dev.spacy", "test.spacy"
 
 _TEXT = (
     "text. Convert files with one token a line with `spacy hashembeds prepare iob -o "
@@ -34,24 +34,17 @@ _Item = TypeVar("_Item")
 
 
 def read_docs(path: str | Path, vocab: Vocab) -> Iterator[Doc]:
-    """Read gold docs, one file at a time.
+    """Read the gold docs of a `.spacy` file, or of a folder of them, a file at a time.
 
-    path (str | Path): A `.spacy` file, or a folder of them.
-    vocab (Vocab): The vocab of the docs.
     RAISES (FileNotFoundError): If there is no such file, or none in the folder.
     RAISES (ValueError): If a file is truncated, contradicts itself or is no `.spacy`
         file at all, or the folder holds several splits, which are no one corpus.
-    YIELDS (Doc): The docs, in order.
     """
     yield from _read_files(Path(path), lambda file: file.get_docs(vocab))
 
 
 def read_categories(path: str | Path) -> Iterator[dict[str, float]]:
-    """Read the categories of gold docs without the docs, which take far longer.
-
-    path (str | Path): As for `read_docs`, which says what it raises too.
-    YIELDS (dict[str, float]): The categories of each doc, in order.
-    """
+    """Read the categories alone of what `read_docs` reads, which takes far longer."""
     yield from _read_files(Path(path), lambda file: file.cats)
 
 
@@ -61,17 +54,13 @@ def entity_texts(docs: Iterable[Doc]) -> set[str]:
 
 
 def read_entity_texts(path: str | Path) -> frozenset[str]:
-    """Collect the texts of all entities in a corpus, given as for `read_docs`."""
+    """Collect the texts of all entities of what `read_docs` reads."""
     # A vocab of its own: the pipeline's would keep every word of the corpus.
     return frozenset(entity_texts(read_docs(path, Vocab())))
 
 
 def read_examples(path: str | Path, nlp: Language) -> Iterator[Example]:
-    """Read the examples that `spacy evaluate` makes of gold docs, as `read_docs` does.
-
-    nlp (Language): The pipeline that is to annotate their predicted side.
-    YIELDS (Example): The examples, in order.
-    """
+    """Read the examples that `spacy evaluate` makes of what `read_docs` reads."""
     # Corpus reads the files itself only when called, and names no broken one.
     return Corpus(path).make_examples(nlp, read_docs(path, nlp.vocab))
 
@@ -95,9 +84,7 @@ def _read_files(
 
 
 def _check_content(content: Mapping[str, Any]) -> None:
-    """Refuse what `DocBin.to_bytes` packs if it contradicts itself: spaCy drops what
-    has no place, in silence.
-    """
+    """Refuse a `DocBin` that contradicts itself: spaCy drops what has no place."""
     attrs, lengths = content["attrs"], numpy.frombuffer(content["lengths"], "int32")
     n_tokens = int(lengths.sum())
     # By spaCy's format, what is not there has its default for each doc.
@@ -132,22 +119,15 @@ def _find_files(path: Path) -> list[Path]:
     # A large split is a folder of files.
     splits = {f.parent if f.parent.suffix == FILE_TYPE else f for f in files}
     for folder in sorted({split.parent for split in splits}):
-        _check_is_one_corpus(folder, (s.name for s in splits if s.parent == folder))
+        held_out = [name for name in _HELD_OUT if folder / name in splits]
+        if folder / _TRAIN in splits and held_out:  # they would count as one
+            names = [_TRAIN, *held_out]
+            raise ValueError(
+                f"The folder '{folder}' should hold the files of one corpus, but holds "
+                f"{len(names)} splits: {', '.join(names)}. Give the file that is "
+                "meant: " + " or ".join(f"'{folder / name}'" for name in names) + "."
+            )
     return files
-
-
-def _check_is_one_corpus(folder: Path, names: Iterable[str]) -> None:
-    """Refuse a prepared corpus: training and held-out data would count as one."""
-    found = set(names)
-    held_out = sorted(found & _HELD_OUT)
-    if _TRAIN in found and held_out:
-        splits = [_TRAIN, *held_out]
-        raise ValueError(
-            f"The folder '{folder}' should hold the files of one corpus, but holds "
-            f"{len(splits)} splits: {', '.join(splits)}. Give the file that is meant: "
-            + " or ".join(f"'{folder / split}'" for split in splits)
-            + "."
-        )
 
 
 def _is_text(path: Path) -> bool:

@@ -34,9 +34,7 @@ _REMEDY = (
 
 
 class LabelledText(NamedTuple):
-    """A text, and 1.0 or 0.0 for each label of the corpus, as in `Doc.cats`: a text
-    classifier learns from both.
-    """
+    """A text, and 1.0 or 0.0 for each label of the corpus, as in `Doc.cats`."""
 
     text: str
     cats: dict[str, float]
@@ -44,12 +42,7 @@ class LabelledText(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class TextFormat:
-    """How a file of texts with labels is laid out: the settings of
-    `spacy-hashembeds.LabelledTextsCorpus.v1`, checked. Files that end in .jsonl or
-    .ndjson have a JSON object on each line, others are CSV.
-
-    text (Sequence[str]), label (str): The columns of the text and of the label.
-    """
+    """The settings of `spacy-hashembeds.LabelledTextsCorpus.v1`, checked."""
 
     text: Sequence[str] = ("text",)
     label: str = "label"
@@ -79,14 +72,10 @@ class TextFormat:
 def read_labelled(
     path: Path, layout: TextFormat, labels: Iterable[str] | None = None
 ) -> Iterator[LabelledText]:
-    """Read a file of texts with labels.
+    """Read a file of texts with labels. Those that a row does not name are 0.0.
 
     labels (Iterable[str], optional): All labels that there are. Default: those in the
         file, in the order of the alphabet, for which it is read twice.
-    YIELDS (LabelledText): The text of each row, with blanks between what its columns
-        hold. Labels that a row does not name are 0.0.
-    RAISES (ValueError): A row that can't be parsed, or a label that is not among
-        `labels`, as `path:line: …`.
     """
     if labels is None:
         labels = gather_labels({"train": path}, layout)
@@ -109,11 +98,7 @@ def gather_labels(
     layout: TextFormat,
     progress: Progress = lambda rows, split: rows,
 ) -> list[str]:
-    """List the labels of files, by the names of their splits, in the order of the
-    alphabet.
-
-    RAISES (ValueError): If there is not one, or as `read_labelled`.
-    """
+    """List the labels of files, by their splits, in the order of the alphabet."""
     labels: set[str] = set()
     for split, path in paths.items():
         rows = _read_records(path, layout)
@@ -185,9 +170,7 @@ def _read_csv(path: Path, layout: TextFormat) -> Iterator[_Row]:
 
 
 def _check_is_no_header(path: Path, line: int, first: list[str]) -> None:
-    """Refuse the names that pandas gives to columns without any: it would be read as a
-    text and its label, in silence.
-    """
+    """Refuse the numbers that pandas names columns by: they would pass for a text."""
     names = sorted(field for field in first if field)
     if names and names == sorted(map(str, range(len(names)))):
         fail(
@@ -229,7 +212,7 @@ def _join_texts(row: Mapping[str, Any], columns: Sequence[str]) -> str:
 
 
 def _parse_label(label: Any) -> dict[str, float]:
-    """Say what a row says of its labels: 1.0 or 0.0 for some of them."""
+    """Give 1.0 or 0.0 for the labels that a row names."""
     is_number = isinstance(label, int) and not isinstance(label, bool)
     one = [str(label) if is_number else label]
     names = list(label) if isinstance(label, list | dict) else one

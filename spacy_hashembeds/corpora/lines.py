@@ -15,13 +15,8 @@ MAX_TEXT = 1_000_000
 
 
 def decode_lines(path: Path, encoding: str) -> Iterator[tuple[int, str]]:
-    """Read the lines of a file, with what ends them: LF alone, or after a CR.
-
-    path (Path): The file.
-    encoding (str): Its encoding. A byte-order mark at the beginning is dropped.
-    YIELDS (tuple[int, str]): The number of each line, from 1, and its text.
-    RAISES (ValueError): Bytes that are not of this encoding, NUL characters, or a line
-        of more than `MAX_LINE` bytes, as `path:line: …`.
+    """Read the lines of a file, each with its number, from 1, and with what ends it: LF
+    alone, or after a CR. A byte-order mark at the beginning is dropped.
     """
     # Bytes are split and then decoded, so that a wrong byte is found on its line.
     with path.open("rb") as file:
@@ -48,10 +43,7 @@ def decode_lines(path: Path, encoding: str) -> Iterator[tuple[int, str]]:
 
 
 def read_lines(path: Path, encoding: str) -> Iterator[tuple[int, str]]:
-    """Read the lines of a file as `decode_lines` does, without what ends them.
-
-    RAISES (ValueError): A bare CR too.
-    """
+    """Read lines as `decode_lines` does, without what ends them. Refuses a bare CR."""
     for number, line in decode_lines(path, encoding):
         line = line.rstrip("\r\n")
         if "\r" in line:
@@ -62,15 +54,10 @@ def read_lines(path: Path, encoding: str) -> Iterator[tuple[int, str]]:
 def read_rows(
     path: Path, *, separator: str = ",", encoding: str = "utf-8"
 ) -> Iterator[tuple[int, list[str]]]:
-    """Read a CSV file lazily. Fields may stand in quotation marks, within which such
-    marks are doubled and lines may end.
+    """Read a CSV file lazily: the line that each row begins on, and its fields.
 
-    separator (str): What stands between fields, one character.
-    YIELDS (tuple[int, list[str]]): The line that each row begins on, and its fields.
-        Blank lines are passed over.
-    RAISES (ValueError): A line that `decode_lines` refuses, a quotation mark that is
-        not closed or not doubled, or a field of more than `MAX_TEXT` characters, as
-        `path:line: …`; or a file without a row, as `path: …`.
+    Fields may stand in quotation marks, within which such marks are doubled and lines
+    may end. Blank lines are passed over.
     """
     # A limit of the whole process: nobody is hurt by a higher one.
     csv.field_size_limit(max(csv.field_size_limit(), MAX_TEXT))
@@ -113,9 +100,7 @@ def check_length(path: Path, number: int, text: str, limit: int = MAX_TEXT) -> N
 
 
 def check_encoding(encoding: str) -> None:
-    """Refuse an encoding that Python does not know, or whose lines don't end as those
-    of ASCII.
-    """
+    """Refuse an encoding unknown to Python, or whose lines don't end as in ASCII."""
     try:
         extends_ascii = b"O\n".decode(encoding) == "O\n"
     except (LookupError, UnicodeError):

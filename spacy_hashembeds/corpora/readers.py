@@ -1,8 +1,4 @@
-"""Corpus readers for your own files.
-
-Each can stand in `[corpora.train]` of a config, where it reads the file anew for every
-pass.
-"""
+"""Corpus readers for your own files, which they read anew for every pass."""
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -50,7 +46,6 @@ def create_iob_reader(
     RETURNS (Callable): Makes `Example` objects, given `nlp`.
     RAISES (ValueError): No path, or a setting that cannot be; later, with file and
         line, what cannot be parsed.
-    RAISES (FileNotFoundError): No such file.
     """
     layout = ColumnFormat(
         separator=separator,
@@ -105,7 +100,6 @@ def create_labelled_texts_reader(
         each label in `reference.cats`: 0.0 for those that the text has not.
     RAISES (ValueError): No path, a setting that cannot be, or a pipe where there are no
         `labels`; later, with file and line, what cannot be parsed.
-    RAISES (FileNotFoundError): No such file.
     """
     layout = TextFormat(
         text=text_columns, label=label_column, separator=separator, encoding=encoding
@@ -128,11 +122,8 @@ def create_labelled_texts_reader(
 def read_annotated(
     path: str | Path, vocab: Vocab, *, layout: ColumnFormat
 ) -> Iterator[Doc]:
-    """Read docs with entities from whatever holds some.
-
-    path (str | Path): A `.spacy` file, or a folder of them, as for `read_docs`; any
-        other file is text with one token a line, as for `read_documents`.
-    layout (ColumnFormat): How such text is laid out.
+    """Read docs with entities as `read_docs` does, or from any other file as
+    `read_documents` does: text of this layout.
     """
     path = Path(path)
     if (path / "meta.json").is_file():
@@ -152,9 +143,7 @@ def _take(read: Callable[[], Iterator[Any]], limit: int) -> Iterator[Any]:
 
 
 def _check_file(path: Path | None) -> Path:
-    """Check that there is a file before anything is read of it: a missing development
-    file would else be noticed at the first evaluation only.
-    """
+    """Check the path at once: the one of dev is read at the first evaluation only."""
     if path is None:
         raise ValueError(
             "'path' should be the file to read, but is None. Maybe you forgot to "

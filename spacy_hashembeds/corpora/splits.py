@@ -17,8 +17,7 @@ from spacy.tokens._serialize import ALL_ATTRS
 from spacy.util import get_lang_class
 from spacy.vocab import Vocab, create_vocab
 
-from ..files import replacing
-from ..folders import replacing_folder
+from ..files import replacing, replacing_folder
 from .columns import ColumnFormat, make_doc, read_documents
 from .labelled import (
     LabelledText,
@@ -42,18 +41,14 @@ MAX_DOCS = 120_000
 
 @dataclass(frozen=True, kw_only=True)
 class Task:
-    """What a corpus is annotated for.
+    """What a corpus is annotated for."""
 
-    unit (str): What a document is called in messages.
-    load (Callable): Loads what `make_doc` needs of a language, given its code. Raises
-        `ImportError` if it is not there.
-    make_doc (Callable): Makes the `Doc` of a document, given that first.
-    attrs (tuple[str, ...]): What `.spacy` files have of each token.
-    """
-
+    #: What a document is called in messages.
     unit: str
+    #: Loads what `make_doc` takes first, given the code of a language.
     load: Callable[[str], Any]
     make_doc: Callable[[Any, Any], Doc]
+    #: What `.spacy` files have of each token.
     attrs: tuple[str, ...]
 
 
@@ -80,21 +75,8 @@ def prepare_files(
     layout: ColumnFormat | TextFormat,
     progress: Progress = lambda documents, split: documents,
 ) -> dict[str, Path]:
-    """Convert your own files. Labels of texts are those of all files together.
-
-    train, dev, test (Path): The file of each split. Texts with labels need none for
-        dev: one in ten texts for training is held out, as `hold_out` draws them.
-    lang (str): Code of the language, e.g. "en".
-    output (Path): The folder to write to, made if need be. Files of earlier splits in
-        it are replaced only after every split could be read and written.
-    layout (ColumnFormat | TextFormat): What the files have, and how they are laid out.
-    progress (Progress): Wraps the documents of each split as they are read, and the
-        labels of texts.
-    RETURNS (dict[str, Path]): The file of each split, as `write_splits` says.
-    RAISES (ValueError): An unknown language, a test split of other files that would
-        stay in the output, a pipe in the place of a file of texts, no label at all, or,
-        with file and line, what cannot be parsed.
-    RAISES (FileNotFoundError): A file is missing.
+    """Convert your own files, as `write_splits` writes them. Labels of texts are those
+    of all files together; where there is no `dev`, `hold_out` draws it.
     """
     files = {"train": train, "dev": dev, "test": test}
     paths = {split: Path(path) for split, path in files.items() if path is not None}
@@ -135,16 +117,12 @@ def _read_texts(
 def hold_out(
     read: Callable[[], Iterator[LabelledText]], *, every: int = 10
 ) -> dict[str, Iterator[LabelledText]]:
-    """Split a corpus into train and dev without keeping it in memory.
+    """Split a corpus into train and dev without keeping it: `read` reads it anew.
 
-    Of each so many texts that have one label, the same, one is in dev, drawn from a
+    Of each `every` texts that have one label, the same, one is in dev, drawn from a
     fixed seed; and so of the texts that have several labels, or none, taken together:
     most combinations of labels are too rare for one of each to be drawn. The first text
     with a label is never in dev, so that dev has no label that train has not.
-
-    read (Callable): Reads the texts, anew at each call.
-    every (int): Of how many texts one is in dev.
-    RETURNS (dict[str, Iterator[LabelledText]]): The splits, in the order of the texts.
     """
     return {
         "train": _choose(read(), every, is_drawn=False),
@@ -161,7 +139,7 @@ def _choose(
     known: set[str] = set()
     for labelled in texts:
         labels = [label for label, value in labelled.cats.items() if value]
-        # None: the group of all texts that have several labels, or none
+        # None is the group of texts that have several labels, or none
         group = labels[0] if len(labels) == 1 else None
         place = seen[group] % every
         seen[group] += 1
@@ -177,13 +155,10 @@ def _choose(
 def write_splits(
     splits: Splits, task: Task, lang: str, output: Path, progress: Progress
 ) -> dict[str, Path]:
-    """Write the splits of a corpus, all or none of them.
+    """Write the splits of a corpus, all or none of them, as they are read.
 
-    splits (Splits): The documents of each split, read as they are written.
-    output (Path): The folder to write to, made if need be.
     RETURNS (dict[str, Path]): The file of each split; where a split has more than
         `MAX_DOCS` documents, a folder of files, which spaCy reads as it reads a file.
-    RAISES (ValueError): An unknown language, an empty split, or what cannot be read.
     """
     try:
         loaded = task.load(lang)

@@ -9,9 +9,8 @@ from thinc.api import require_gpu
 
 from .. import markdown
 from ..checks import check_types
-from ..controls import show_controls
 from ..corpora.columns import ColumnFormat
-from ..display import Table
+from ..display import Table, show_controls
 from ..files import choose_suffix, replacing, write_json
 from .bootstrap import Draws
 from .categories import evaluate_categories, name_accuracy

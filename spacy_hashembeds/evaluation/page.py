@@ -11,8 +11,7 @@ from jinja2 import PackageLoader
 from markupsafe import Markup, escape
 from spacy.displacy.render import EntityRenderer
 
-from ..controls import show_controls
-from ..display import make_environment
+from ..display import make_environment, show_controls
 from .tables import Change, Range, Score, Table, make_sections
 
 #: Kinds of errors that are shown with their texts; all are listed.

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from io import StringIO
 from typing import Any
 
-from ..controls import show_controls
+from ..display import show_controls
 from . import categories, schemes
 from .schemes import OUTCOMES
 from .scorer import KINDS

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from ..controls import show_controls
 from ..display import Table as TextTable
+from ..display import show_controls
 from .categories import AVERAGES, name_accuracy
 from .groups import GROUPINGS
 from .schemes import OUTCOMES

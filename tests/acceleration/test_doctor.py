@@ -42,9 +42,9 @@ def test_a_gpu_without_cupy_gets_advice(monkeypatch):
     (advice,) = doctor.advise_on_gpu(NO_GPU)
     assert "pip install 'spacy-hashembeds[cuda12x]'" in advice
     monkeypatch.setattr(doctor.shutil, "which", lambda name: None)
-    assert doctor.advise_on_gpu(NO_GPU) == []
+    assert not [*doctor.advise_on_gpu(NO_GPU)]
     monkeypatch.setattr(doctor.shutil, "which", lambda name: "/usr/bin/nvidia-smi")
-    assert doctor.advise_on_gpu(doctor.Gpu("13.0", "Some GPU", None)) == []
+    assert not [*doctor.advise_on_gpu(doctor.Gpu("13.0", "Some GPU", None))]
 
 
 def test_a_parser_that_is_profiled_gets_advice_and_is_not_broken(monkeypatch):

@@ -11,10 +11,9 @@ from thinc.api import Linear, NumpyOps, get_current_ops, set_current_ops
 
 from spacy_hashembeds.acceleration import blas as blas_module
 from spacy_hashembeds.acceleration import conversion
-from spacy_hashembeds.acceleration.accelerate import accelerate_folder
+from spacy_hashembeds.acceleration.accelerate import Acceleration, accelerate_folder
 from spacy_hashembeds.acceleration.blas import NUMPY_BLAS_OPS
 from spacy_hashembeds.acceleration.in_memory import accelerate
-from spacy_hashembeds.acceleration.result import Acceleration
 
 from . import accelerate_pipelines as pipelines
 from .accelerate_pipelines import TEXTS, read_files

@@ -5,7 +5,7 @@ from dataclasses import asdict
 
 import pytest
 
-from spacy_hashembeds.acceleration.result import Acceleration
+from spacy_hashembeds.acceleration.accelerate import Acceleration
 
 
 @pytest.fixture

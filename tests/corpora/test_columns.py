@@ -300,7 +300,7 @@ def test_document_mode_needs_docstart(file: Path):
     ("setting", "message"),
     [
         ({"separator": ""}, "'separator' should be at least one character"),
-        ({"group": "page"}, r"'group' should be one of .* but is 'page'"),
+        ({"group": "page"}, r"'group' should be 'sentence' or .*, but is 'page'"),
         ({"encoding": "utf-88"}, "'encoding' should be .* but is 'utf-88'"),
         ({"encoding": "utf-16"}, "extends ASCII"),
     ],

@@ -139,7 +139,7 @@ def test_readers_check_their_path_when_made(name: str, tmp_path: Path):
 
 
 def test_a_group_that_cannot_be(file: Path):
-    with pytest.raises(ValueError, match="'group' should be one of"):
+    with pytest.raises(ValueError, match="'group' should be 'sentence' or 'document'"):
         create_iob_reader(path=file, group="page")
 
 
