@@ -56,11 +56,7 @@ class Judgement(NamedTuple):
 
 
 class CategoryRun(Run):
-    """Counts labels of documents, and notes which are wrong.
-
-    It has then, beside what a `Run` has, the `judgements` of the documents, and
-    `errors`, the wrong labels.
-    """
+    """Counts labels of documents, and notes which are wrong, as `errors`."""
 
     def __init__(self, examples: Iterable[Example], classes: Classes) -> None:
         self.classes = classes
@@ -70,11 +66,7 @@ class CategoryRun(Run):
         super().__init__(examples)
 
     def count(self, number: int, example: Example) -> Counts | None:
-        """Count the labels of one document, if something is known of it.
-
-        RETURNS (Counts, optional): Those of the labels, by their names, and of `MICRO`
-            and `ACCURACY`.
-        """
+        """Count the labels of one document by their names, `MICRO` and `ACCURACY`."""
         judgement = judge(example, self.classes)
         if judgement is None:
             return None
@@ -98,15 +90,7 @@ class CategoryRun(Run):
         return [*self.classes.labels, *sorted(gold.difference(self.classes.labels))]
 
     def score(self, labels: Sequence[str]) -> dict[str, Any]:
-        """Score labels, such as those of `list_labels`.
-
-        RETURNS (dict[str, Any]): "cats_acc", the share of documents whose labels are
-            all right; "cats_macro_p" and so on, for each of `AVERAGES` precision,
-            recall and F1; "cats_per_type", for each label `p`, `r`, `f` and how many
-            gold docs have it, `support`. All 0 to 1, 0 where there is nothing to divide
-            by, and None without documents. "cats_support", how many documents there
-            are; and "cats_exclusive", whether labels are.
-        """
+        """Score labels: see docs/sweep.md. None without documents."""
         setting = {SUPPORT: len(self.documents), EXCLUSIVE: self.classes.exclusive}
         if not self.documents:
             return {**dict.fromkeys((*SCORES, "cats_per_type")), **setting}
@@ -123,12 +107,8 @@ class CategoryRun(Run):
         }
 
     def make_matrix(self, labels: Iterable[str]) -> dict[str, Any] | None:
-        """Count how often each label is taken for each other, where they are exclusive.
-
-        labels (Iterable[str]): In order; those that are gold or predicted are kept.
-        RETURNS (dict[str, Any], optional): "labels"; "counts", as scikit-learn's
-            `confusion_matrix`; and "unpredicted", for each gold label how many
-            documents got none. None without labels, and of more than `MAX_MATRIX`.
+        """Count how often each label is taken for each other, as scikit-learn's
+        `confusion_matrix`. None where they are not exclusive, or too many.
         """
         found = set(self.list_keys())
         labels = [label for label in labels if label in found]
@@ -185,10 +165,8 @@ def evaluate_categories(inputs: Inputs) -> dict[str, Any]:
 
 
 def _run(source: Source, inputs: Inputs) -> CategoryRun:
-    """Run a pipeline, or read predictions.
-
-    Where there is no pipeline to ask, labels are exclusive if each gold doc with
-    categories has one.
+    """Run a pipeline, or read predictions, of which labels are taken to be exclusive if
+    each gold doc with categories has one.
     """
     if source.is_pipeline:
         classes = find_classes(source.docs)
@@ -256,11 +234,7 @@ def _compare(
 def check_numbers(
     examples: Iterable[Example], *, model: str, test: str
 ) -> Iterator[Example]:
-    """Refuse numbers that would count as if they were a label, or none: a score that is
-    NaN or infinite, or a gold number that is not 0 to 1.
-
-    model, test (str): What errors call the predictions and the gold corpus.
-    """
+    """Refuse numbers that would count as if they were a label, or none."""
     for number, example in enumerate(examples):
         where = f"document {number}, counted from 0, has"
         if wrong := _find(example.reference.cats, lambda value: 0 <= value <= 1):
@@ -283,13 +257,11 @@ def _find(cats: Mapping[str, float], is_fine: Callable[[float], bool]) -> str | 
 
 
 def judge(example: Example, classes: Classes) -> Judgement | None:
-    """Say which labels the gold doc has, and which the predicted one.
+    """Say which labels the gold doc has, and which the predicted one; None if the gold
+    doc has no entry, or no label where labels are exclusive.
 
-    Of labels that are not exclusive, only those count that the gold doc has an entry
-    for, be it 0: as in spaCy, others are unknown.
-
-    RETURNS (Judgement, optional): None if nothing is known of the doc: if the gold doc
-        has no entry, or no label where it should have one.
+    Of others, only those count that the gold doc has an entry for, be it 0: as in
+    spaCy, the rest is unknown.
     """
     known = example.reference.cats
     gold = frozenset(label for label, value in known.items() if value > 0)

@@ -27,9 +27,7 @@ _OUTSIDE, _SINGLE, _BEGIN, _INSIDE, _END = range(len(CHUNKS))
 
 
 def count_chunks(example: Example, matches: Matches) -> Counts:
-    """Count the tokens of a doc, but for those whose annotation is missing: for each of
-    `CHUNKS` those that have it and get it, and those that have it and don't.
-    """
+    """Count the annotated tokens of each of `CHUNKS` that get it, and that don't."""
     is_missing = example.reference.to_array(["ENT_IOB"]).reshape(-1) == 0
     gold = _tag_tokens(len(is_missing), (*matches.correct, *matches.missed))
     predicted = _tag_tokens(
@@ -57,9 +55,7 @@ def _tag_tokens(n_tokens: int, spans: Iterable[SpanKey]) -> NDArray[np.int64]:
 
 
 def summarize_chunks(totals: Counts) -> dict[str, dict[str, float | None]]:
-    """Score what `count_chunks` has counted in all docs: for each of `CHUNKS` how many
-    tokens have it, `support`, and the share of these that get it, `recall`, or None.
-    """
+    """Score the sums of what `count_chunks` counts."""
     supports = {tag: totals[tag][0] + totals[tag][2] for tag in CHUNKS}
     return {
         tag: {"support": n, "recall": totals[tag][0] / n if n else None}

@@ -46,10 +46,7 @@ class ErrorCounter:
                 self._examples[kind].append(show())
 
     def rank(self) -> list[dict[str, Any]]:
-        """List what was counted, the most frequent first, and by name where equal: the
-        "gold" type or label, and the "predicted" one, None where there is none; of
-        entities the "error"; its "count"; and the first "examples" of it.
-        """
+        """List the kinds, the most frequent first, and by name where equal."""
         ranked = sorted(
             self._counts.items(),
             key=lambda item: (-item[1], [name or "" for name in item[0]]),
@@ -72,12 +69,7 @@ def find_wrong_labels(
     *,
     exclusive: bool,
 ) -> Errors:
-    """Find the wrong labels of one document, given its number, from 0.
-
-    Those that exclude each other are paired; of others nobody knows which. An error
-    shows the "document", its "text" or the beginning of a long one, and all of its
-    "gold" and "predicted" labels.
-    """
+    """Find the wrong labels of one document, paired where they exclude each other."""
     missed, wrong = sorted(gold - predicted), sorted(predicted - gold)
     text = doc.text if len(doc.text) <= _SHOWN else f"{doc.text[:_SHOWN]}…"
     labels = {"gold": sorted(gold), "predicted": sorted(predicted)}
@@ -91,15 +83,9 @@ def find_wrong_labels(
 
 
 def find_wrong_entities(document: int, gold: Doc, matches: Matches) -> Errors:
-    """Find the wrong entities of one doc, given its number, from 0, and the gold doc.
-
-    An "error" is "missed" (nothing predicted there), "spurious" (nothing gold there),
-    "type" (right bounds), "boundary" (right type), or "type and boundary".
-
-    It shows the "document"; the "text" of its sentence, or the surroundings where
-    sentences are not annotated or very long; and the "gold" and "predicted" entities in
-    it, each with its first character "start", the character "end" after its last, its
-    "label", and whether it "is_error": what the example is about.
+    """Find the wrong entities of one doc. Examples show its sentence, or what is near
+    where sentences are not annotated or very long, with the entities in it: "start" and
+    "end" are characters of the text shown, and "is_error" marks what they are about.
     """
     golds = [(ent.label_, ent.start, ent.end) for ent in gold.ents]
     predicted = [*matches.correct, *matches.spurious, *matches.ignored]
@@ -122,13 +108,11 @@ def find_wrong_entities(document: int, gold: Doc, matches: Matches) -> Errors:
 
 
 def pair_errors(missed: Sequence[SpanKey], spurious: Sequence[SpanKey]) -> list[Pair]:
-    """Pair what was missed with what was predicted in its place.
+    """Pair what was missed with what was predicted in its place, as the text stands.
 
     Entities that share tokens are paired, those that share most first, then those of
     one type; each at most once. So a gold entity predicted in two parts is one boundary
     error and one spurious entity.
-
-    RETURNS (list[Pair]): Every entity once, in the order of the text.
     """
     pairs: list[Pair] = []
     free_gold = dict.fromkeys(missed)
@@ -145,7 +129,7 @@ def pair_errors(missed: Sequence[SpanKey], spurious: Sequence[SpanKey]) -> list[
 
 
 def name_error(gold: SpanKey | None, predicted: SpanKey | None) -> str:
-    """Name the kind of an error: see `find_wrong_entities`."""
+    """Name the kind of an error; "type" has the right bounds, "boundary" the type."""
     if predicted is None:
         return "missed"
     if gold is None:

@@ -37,10 +37,8 @@ SUFFIXES = (".json", ".html", ".md", ".csv")
 
 
 class Evaluation(Mapping[str, Any]):
-    """All that an evaluation has found, as `evaluate` returns it.
-
-    A mapping of JSON data: `dict(evaluation)` is what a `.json` file holds. Its keys
-    are listed in docs/evaluate.md.
+    """All that an evaluation has found: a mapping of JSON data, `dict(evaluation)` what
+    a `.json` file holds. Its keys are listed in docs/evaluate.md.
     """
 
     def __init__(self, data: Mapping[str, Any]) -> None:
@@ -112,10 +110,8 @@ class Evaluation(Mapping[str, Any]):
         return to_csv(self)
 
     def write(self, path: str | Path) -> None:
-        """Write a file, whole or not at all.
-
-        path (str | Path): The file, of the form that its suffix names: see
-            `SUFFIXES`. To an open file, such as `/dev/stdout`, JSON is written.
+        """Write a file, whole or not at all, in the form of its suffix: .json, .html,
+        .md or .csv; and to an open file, such as `/dev/stdout`, JSON.
         """
         check_types(str | Path, "the path of a file", path=path)
         suffix = choose_suffix(path, SUFFIXES)
@@ -174,12 +170,10 @@ def evaluate(
     samples (int): How often the bootstrap and the test of significance draw, up to
         1,000,000.
     seed (int): What they draw by, 0 or more. Equal seeds give equal results.
-    show_progress (bool): Whether to show on stderr how far it is, where that is a
-        terminal.
+    show_progress (bool): Whether to show progress on stderr, where that is a terminal.
     RAISES (ValueError): If predictions have other words than the gold docs; if there
         are both entities and categories, or `train` is missing for entities; if there
         is no encoder for `ablation`, or `misspelt` is no copy of `examples`.
-    RETURNS (Evaluation): All that was found: a mapping of JSON data.
     """
     inputs = Inputs(
         draws=Draws(samples=samples, seed=seed, show_progress=show_progress),
@@ -219,7 +213,7 @@ def evaluate_in_depth(
     """Evaluate a pipeline, or its predictions, as `evaluate` does, given their files.
 
     model, against (str | Path): A pipeline's package name or folder, or the file of its
-        predictions, which is laid out as those of the corpora.
+        predictions.
     test, train, misspelt (str | Path): Corpora: `.spacy` files or folders of them, or
         files with one token a line.
     layout (ColumnFormat, optional): How files with one token a line are laid out.
@@ -228,9 +222,6 @@ def evaluate_in_depth(
         where it is another than in those of the corpora.
     use_gpu (int): The GPU's number, or -1 for the CPU.
     options: The others of `evaluate`.
-    RAISES (FileNotFoundError): If a corpus is missing.
-    RAISES (OSError): If there is no such pipeline.
-    RAISES (ValueError): If there is no such GPU, or `evaluate` raises it.
     """
     if use_gpu >= 0:
         require_gpu(use_gpu)

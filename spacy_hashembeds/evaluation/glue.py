@@ -66,15 +66,9 @@ def make_glue_scorer(*, task: str) -> Callable[..., dict[str, float | None]]:
 def score_glue(
     examples: Iterable[Example], task: str, **kwargs: Any
 ) -> dict[str, float | None]:
-    """Score predictions by the metrics of a task.
+    """Score predictions by the metrics of a task: the class with the highest number in
+    `Doc.cats`. Gold docs without any `cats` are left out.
 
-    A class is predicted if it has the highest number in `Doc.cats`. Gold docs without
-    any `cats` are left out.
-
-    kwargs: The component's settings, which spaCy passes to every scorer; unused.
-    RAISES (ImportError): If scikit-learn is not installed.
-    RAISES (ValueError): If gold or predicted docs lack a label of the task, gold ones
-        have none or several of its classes, or a number is NaN or infinite.
     RETURNS (dict[str, float | None]): "glue_score", the task's first metric, and each
         by its name: "glue_accuracy", "glue_f1" (of the positive class: duplicate,
         equivalent), "glue_matthews", "glue_pearson", "glue_spearman". Fractions, or
@@ -136,7 +130,6 @@ _Metric = Callable[[np.ndarray, np.ndarray], float]
 
 
 def _import_metrics() -> dict[str, _Metric]:
-    """Import what computes each metric of gold numbers and predicted ones."""
     try:
         from scipy.stats import pearsonr, spearmanr
         from sklearn.metrics import accuracy_score, f1_score, matthews_corrcoef

@@ -50,13 +50,8 @@ GROUPINGS: Mapping[str, Grouping] = {
 
 
 class TrainingKnowledge(NamedTuple):
-    """What a training set has shown.
-
-    entities (Mapping[str, Mapping[str, int]]): For each text that stands as an entity
-        how often it does, under each type. Texts are exact: case counts.
-    tokens (Mapping[str, int]): How often each token stands anywhere in the text, inside
-        entities and outside, as it is written.
-    documents (Set[bytes]): The tokens of each document, as `identify` gives them.
+    """What a training set has shown: how often each text stands as an entity of each
+    type, and each token anywhere, as they are written; and what `identify` gives.
     """
 
     entities: Mapping[str, Mapping[str, int]]
@@ -83,10 +78,7 @@ def identify(doc: Doc) -> bytes:
 
 
 def count_shared(docs: Iterable[Doc], train: Set[bytes]) -> dict[str, int]:
-    """Count the documents that stand in the training set too, whatever their entities:
-    all "documents"; the "long_documents", of `LONG` tokens or more; and
-    "of_long_documents", how many of this length there are.
-    """
+    """Count the documents that stand in the training set too, and the `LONG` ones."""
     found = [(len(doc) >= LONG, identify(doc) in train) for doc in docs]
     return {
         "documents": sum(is_shared for _, is_shared in found),
@@ -98,10 +90,9 @@ def count_shared(docs: Iterable[Doc], train: Set[bytes]) -> dict[str, int]:
 def group_entity(ent: Span, knowledge: TrainingKnowledge) -> dict[str, str]:
     """Say which group a gold entity is in, in each of `GROUPINGS`.
 
-    Seen and unseen are those of the seen/unseen scorer: the groups "same_type" and
-    "other_type" together are its seen entities, the other three its unseen ones. These
-    three ask whether a token stood anywhere in the training text, not whether it stood
-    in an entity, since an embedding learns a token wherever it stands.
+    "same_type" and "other_type" together are the seen entities of the scorer. The other
+    three groups ask whether a token stood anywhere in training, not whether it stood in
+    an entity, since an embedding learns a token wherever it stands.
     """
     labels = knowledge.entities.get(ent.text, {})
     counts = [knowledge.tokens.get(token.text, 0) for token in ent]

@@ -30,17 +30,17 @@ _ENTITY = (
 
 
 def render(evaluation: Mapping[str, Any], *, is_page: bool) -> str:
-    """Render an evaluation as one page that needs no other file, or as a part of one.
-
-    A part is a `style` for itself alone and a `div`, and its anchors are those of no
-    other evaluation. All text is escaped.
+    """Render an evaluation as one page that needs no other file, or as a part of one,
+    whose style and anchors are its own. All text is escaped.
     """
+    data = json.dumps(dict(evaluation), sort_keys=True).encode("utf8")
+    anchor = f"hashembeds-{blake2b(data, digest_size=6).hexdigest()}-"
     environment = make_environment(PackageLoader(__package__ or ""))
     environment.filters.update(cell=_format_cell, percent=_percent)
     page = environment.get_template("evaluation.html.jinja").render(
         evaluation=evaluation,
         is_page=is_page,
-        anchor="" if is_page else _make_anchor(evaluation),
+        anchor="" if is_page else anchor,
         title=name_title(evaluation),
         named=describe_setting(evaluation),
         sections=make_sections(evaluation),
@@ -52,11 +52,6 @@ def render(evaluation: Mapping[str, Any], *, is_page: bool) -> str:
     )
     # at the end, since entities stand at certain characters of a text
     return show_controls(page)
-
-
-def _make_anchor(evaluation: Mapping[str, Any]) -> str:
-    data = json.dumps(dict(evaluation), sort_keys=True).encode("utf8")
-    return f"hashembeds-{blake2b(data, digest_size=6).hexdigest()}-"
 
 
 def name_title(evaluation: Mapping[str, Any]) -> str:

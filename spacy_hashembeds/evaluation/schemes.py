@@ -47,10 +47,8 @@ SCHEMES: Mapping[str, _IsRight] = {
 def count_outcomes(
     golds: Sequence[SpanKey], predicted: Sequence[SpanKey], scheme: str
 ) -> Counter[str]:
-    """Count the `OUTCOMES` of the entities of one doc, or of those of one type.
-
-    Where predictions overlap, as they may after alignment, those that are right in all
-    choose first.
+    """Count the `OUTCOMES` of a doc's entities. Where predictions overlap, as they may
+    after alignment, those that are right in all choose first.
     """
     is_right = SCHEMES[scheme]
     otherwise = "partial" if scheme == "partial" else "incorrect"
@@ -69,8 +67,8 @@ def count_outcomes(
 
 
 def score_outcomes(counts: Mapping[str, int]) -> dict[str, float | int] | None:
-    """Score what became of entities, with SemEval's formulas: `p`, `r` and `f`, beside
-    the counts. Where a denominator is 0, so is the score; None where all counts are.
+    """Score `OUTCOMES` with SemEval's formulas; 0 where there is nothing to divide by,
+    and None where all counts are 0.
     """
     right = counts["correct"] + 0.5 * counts["partial"]
     chosen = counts["correct"] + counts["incorrect"] + counts["partial"]
@@ -109,11 +107,7 @@ class SchemeCounter:
                         totals.update(count_outcomes(golds, found, scheme))
 
     def summarize(self, prefix: str) -> dict[str, Any]:
-        """Score what was counted of a view.
-
-        RETURNS (dict[str, Any]): For each scheme None, where there is nothing to score,
-            or the scores of `score_outcomes`, and those of each type in `per_type`.
-        """
+        """Score what was counted of a view by scheme, and each type in "per_type"."""
         summary: dict[str, Any] = {}
         for scheme in SCHEMES:
             totals = sorted(self._totals[prefix, scheme].items())
@@ -126,13 +120,8 @@ class SchemeCounter:
 
 
 def average_types(strict: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    """Average the scores of types, as seqeval's `classification_report` does.
-
-    Types are all that are gold or predicted, as there. One that is never predicted has
-    precision 0, and one that is never gold recall 0: seqeval's `zero_division=0`, and
-    spaCy's rule.
-
-    strict (Mapping[str, Any], optional): The scores of the scheme "strict".
+    """Average the strict scores of types, as seqeval's `classification_report` does
+    with `zero_division=0`: of all that are gold or predicted.
     """
     if strict is None:
         return None

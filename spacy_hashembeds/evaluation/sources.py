@@ -147,9 +147,8 @@ def predict_examples(
 ) -> Iterator[Example]:
     """Run a pipeline on the examples that `spacy evaluate` would make.
 
-    Nothing that is given is changed. Of an `Example`, the pipeline gets the tokens of
-    the predicted side and nothing else: entities that stand there from before would
-    bind a pipeline's `ner`. Gold docs without tokens are left out.
+    Of an `Example`, it gets the tokens of the predicted side and nothing else: entities
+    that stand there would bind its `ner`. Gold docs without tokens are left out.
     """
     examples = _make_examples(nlp, golds)
     inputs = ((example.predicted, example) for example in examples)
@@ -173,9 +172,8 @@ def _make_examples(nlp: Language, golds: Iterable[Doc | Example]) -> Iterator[Ex
 def pair_examples(
     predicted: Iterable[Doc], golds: Iterable[Doc | Example], *, name: str, gold: str
 ) -> Iterator[Example]:
-    """Put predicted docs beside the gold docs that have the same words.
-
-    Docs without tokens are left out on both sides. Errors call them `name` and `gold`.
+    """Put predicted docs beside the gold docs, which should have the same words. Those
+    without tokens are left out on both sides.
     """
     pairs = zip_longest(filter(len, map(_check_doc, predicted)), find_golds(golds))
     for number, (theirs, ours) in enumerate(pairs):
@@ -208,9 +206,7 @@ def _describe(number: int, theirs: list[str], ours: list[str]) -> str:
 
 
 def read_misspelt(inputs: Inputs) -> Inputs | None:
-    """Give the same with a misspelt copy as gold corpus, if there is one: one in which
-    the same tokens have other words, and the same entities.
-    """
+    """Give the same with the misspelt copy as gold corpus, if there is one."""
     gold, misspelt, reader = inputs.gold, inputs.misspelt, inputs.predictions
     if misspelt is None:
         return None

@@ -21,12 +21,8 @@ _SAY = "Say which to evaluate with 'task' (--task): 'ner' or 'textcat'."
 
 @dataclass(frozen=True, kw_only=True)
 class Classes:
-    """The labels that a text classifier may predict.
-
-    exclusive (bool): Whether it predicts one label for each document, that of the
-        highest score, as spaCy's `textcat`, or any number, as `textcat_multilabel`.
-    threshold (float): The least score of a predicted label, where labels are not
-        exclusive.
+    """The labels that a text classifier may predict: of exclusive ones, as of spaCy's
+    `textcat`, that of the highest score; of others, all from the threshold on.
     """
 
     labels: Sequence[str]
@@ -40,11 +36,10 @@ class Classes:
 
 
 def find_task(nlp: Language, *, remedy: str = "Leave one of them out.") -> str:
-    """Say what a pipeline is to be evaluated on, by its components.
+    """Say what a pipeline is to be evaluated on: "textcat" if it has a text classifier
+    of spaCy's, else "ner", since any component may set entities.
 
     remedy (str): What an error says to do about a pipeline that sets both.
-    RETURNS (str): "textcat" if it has a text classifier of spaCy's, else "ner": any
-        component may set entities.
     """
     classifiers = _find_classifiers(nlp)
     assigns = {name: nlp.get_pipe_meta(name).assigns for name in nlp.pipe_names}
@@ -60,9 +55,7 @@ def find_task(nlp: Language, *, remedy: str = "Leave one of them out.") -> str:
 def choose_task(
     task: str | None, pipelines: Sequence[Language], golds: Iterable[Doc | Example]
 ) -> str:
-    """Say what is to be evaluated: what somebody has said, or else the components of
-    pipelines, or where there are none, the annotation of the gold docs.
-    """
+    """Say what is to be evaluated, if nobody has: what pipelines or gold docs have."""
     if task is not None:
         if task not in (NER, TEXTCAT):
             raise ValueError(f"'task' should be 'ner' or 'textcat', but is {task!r}.")
@@ -79,9 +72,7 @@ def choose_task(
 
 
 def find_classes(nlp: Language) -> Classes:
-    """Say what the text classifier of a pipeline may predict, if it has just one of
-    spaCy's, and none that predicts numbers, as `text_regressor` does.
-    """
+    """Say what the one text classifier of a pipeline may predict."""
     names = _find_classifiers(nlp)
     if len(names) != 1:
         found = _list(names) if names else f"only {_list(nlp.pipe_names) or 'nothing'}"
