@@ -1,8 +1,7 @@
 """How far scores would move on other documents of the same kind.
 
-What is drawn anew is always whole documents: entities of one document share its topic,
-its author and its casing, so they are no independent draws. The trained pipelines are
-held fixed: nothing here says what another training seed would give.
+Whole documents are drawn: entities of one share its topic, author and casing. The
+pipelines are held fixed: nothing here says what another training seed would give.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -22,8 +21,7 @@ CONFIDENCE = 0.95
 #: The most draws. Bounds are steady long before, and draws are kept in memory.
 MAX_SAMPLES = 1_000_000
 
-#: Cells of a matrix, of weights or of sums, that are in memory at a time, and draws of
-#: scores.
+#: Cells of a matrix, and draws of scores, that are in memory at a time.
 _CELLS, _DRAWN = 4_000_000, 16_000_000
 
 
@@ -64,9 +62,7 @@ def describe_differences(
 
 @dataclass(frozen=True)
 class Difference:
-    """How the score of one pipeline differs from that of another: the first minus the
-    second, its interval from a paired bootstrap, and the two-sided p-value.
-    """
+    """One score minus another, its interval, and the two-sided p-value."""
 
     difference: float
     interval: tuple[float, float] | None

@@ -1,12 +1,11 @@
-"""Categories of documents: which are right, and what that scores.
+"""Categories of documents, scored as by scikit-learn's `accuracy_score` and `f1_score`.
 
-The figures are those of scikit-learn's `accuracy_score` and `f1_score`, and of spaCy's
-`Scorer.score_cats` where that scores the same: spaCy knows no other labels than the
-pipeline's, and counts a document without gold category as a wrong prediction.
+spaCy's `Scorer.score_cats` differs: it knows no other labels than the pipeline's, and
+counts a document without gold category as a wrong prediction.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import isfinite
 from typing import Any, NamedTuple
@@ -49,7 +48,7 @@ MAX_MATRIX = 500
 
 
 class Judgement(NamedTuple):
-    """The labels that one document has, and those that it is said to have."""
+    """The labels of one document."""
 
     gold: frozenset[str]
     predicted: frozenset[str]
@@ -126,7 +125,7 @@ def evaluate_categories(inputs: Inputs) -> dict[str, Any]:
     """Give what an `Evaluation` of categories holds: see `evaluate`."""
     sources = [source for source in (inputs.predictions, inputs.against) if source]
     runs = [_run(source, inputs) for source in sources]
-    ours, *others = runs
+    ours, theirs = runs[0], runs[-1]
     labels = list(dict.fromkeys(label for run in runs for label in run.list_labels()))
     # of others there may be thousands, which nothing is to be drawn of
     found = {key for run in runs for key in run.list_keys()}
@@ -137,7 +136,7 @@ def evaluate_categories(inputs: Inputs) -> dict[str, Any]:
         shared = count_shared(map(get_reference, inputs.gold.docs), known)
     comparison = None
     if inputs.against is not None:
-        compared = _compare(ours, others[0], labels, occurring, inputs.draws)
+        compared = _compare(ours, theirs, labels, occurring, inputs.draws)
         comparison = {"model": inputs.against.name, **compared}
     scores = ours.score(labels)
     return {
@@ -237,23 +236,21 @@ def check_numbers(
     """Refuse numbers that would count as if they were a label, or none."""
     for number, example in enumerate(examples):
         where = f"document {number}, counted from 0, has"
-        if wrong := _find(example.reference.cats, lambda value: 0 <= value <= 1):
-            raise ValueError(
-                f"The gold corpus '{test}' should have numbers from 0 to 1 in doc.cats,"
-                f" but {where} {wrong}. Correct it there."
-            )
-        if wrong := _find(example.predicted.cats, isfinite):
-            raise ValueError(
-                f"The scores of '{model}' should be numbers, but {where} {wrong}. Look "
-                "at the loss in training, which may have diverged, and at the weights "
-                "of the text classifier."
-            )
+        for label, value in example.reference.cats.items():
+            if not 0 <= value <= 1:
+                raise ValueError(
+                    f"The gold corpus '{test}' should have numbers from 0 to 1 in "
+                    f"doc.cats, but {where} {value} for {quote(label)}. Correct it "
+                    "there."
+                )
+        for label, value in example.predicted.cats.items():
+            if not isfinite(value):
+                raise ValueError(
+                    f"The scores of '{model}' should be numbers, but {where} {value} "
+                    f"for {quote(label)}. Look at the loss in training, which may have "
+                    "diverged, and at the weights of the text classifier."
+                )
         yield example
-
-
-def _find(cats: Mapping[str, float], is_fine: Callable[[float], bool]) -> str | None:
-    found = (f"{v} for {quote(label)}" for label, v in cats.items() if not is_fine(v))
-    return next(found, None)
 
 
 def judge(example: Example, classes: Classes) -> Judgement | None:
@@ -265,7 +262,8 @@ def judge(example: Example, classes: Classes) -> Judgement | None:
     """
     known = example.reference.cats
     gold = frozenset(label for label, value in known.items() if value > 0)
-    scores = {k: v for k, v in example.predicted.cats.items() if k in classes.known}
+    labels = frozenset(classes.labels)
+    scores = {k: v for k, v in example.predicted.cats.items() if k in labels}
     if not classes.exclusive:
         chosen = (k for k, v in scores.items() if k in known and v >= classes.threshold)
         return Judgement(gold, frozenset(chosen)) if known else None

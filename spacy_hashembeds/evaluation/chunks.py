@@ -1,10 +1,7 @@
 """How many tokens get their chunk tag: outside, single, begin, inside, end.
 
-The tags are those of sequence labelling without types (Li, Fu and Ma, "Why Attention?"
-2020, §4.6). A predicted tag is that of the predicted entity that the token is in.
-
-In an ablation, the pipeline runs once more for each part of its encoder's output, with
-zeros in the place of all others, and is not trained for it (the same, table 5).
+The tags, and the ablation of parts of an encoder, which is not trained for it, are
+those of Li, Fu and Ma, "Why Attention?" (2020), §4.6 and table 5.
 """
 
 from collections.abc import Iterable, Mapping

@@ -2,7 +2,7 @@
 
 from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from itertools import chain, zip_longest
 from typing import Any
@@ -73,13 +73,11 @@ def find_wrong_labels(
     missed, wrong = sorted(gold - predicted), sorted(predicted - gold)
     text = doc.text if len(doc.text) <= _SHOWN else f"{doc.text[:_SHOWN]}…"
     labels = {"gold": sorted(gold), "predicted": sorted(predicted)}
-    show: Callable[[], dict[str, Any]] = partial(
-        dict, document=document, text=text, **labels
-    )
     pairs: Iterable[Kind] = zip_longest(missed, wrong)
     if not exclusive:
         pairs = chain(zip_longest(missed, ()), zip_longest((), wrong))
-    return ((pair, show) for pair in pairs)
+    for pair in pairs:
+        yield pair, lambda: {"document": document, "text": text, **labels}
 
 
 def find_wrong_entities(document: int, gold: Doc, matches: Matches) -> Errors:
@@ -91,20 +89,19 @@ def find_wrong_entities(document: int, gold: Doc, matches: Matches) -> Errors:
     predicted = [*matches.correct, *matches.spurious, *matches.ignored]
     predicted.sort(key=lambda key: key[1:])
 
-    def show(*pair: SpanKey | None) -> dict[str, Any]:
-        keys = [key for key in pair if key is not None]
+    def show(wanted: SpanKey | None, got: SpanKey | None) -> dict[str, Any]:
+        keys = [key for key in (wanted, got) if key is not None]
         window = _find_window(gold, min(k[1] for k in keys), max(k[2] for k in keys))
         return {
             "document": document,
             "text": window.text,
-            "gold": _mark(window, golds, pair[0]),
-            "predicted": _mark(window, predicted, pair[1]),
+            "gold": _mark(window, golds, wanted),
+            "predicted": _mark(window, predicted, got),
         }
 
-    for pair in pair_errors(matches.missed, matches.spurious):
-        wanted, got = pair
-        kind = (wanted and wanted[0], got and got[0], name_error(*pair))
-        yield kind, partial(show, *pair)
+    for wanted, got in pair_errors(matches.missed, matches.spurious):
+        kind = (wanted and wanted[0], got and got[0], name_error(wanted, got))
+        yield kind, partial(show, wanted, got)
 
 
 def pair_errors(missed: Sequence[SpanKey], spurious: Sequence[SpanKey]) -> list[Pair]:
@@ -114,12 +111,17 @@ def pair_errors(missed: Sequence[SpanKey], spurious: Sequence[SpanKey]) -> list[
     one type; each at most once. So a gold entity predicted in two parts is one boundary
     error and one spurious entity.
     """
+    owners = {i: gold for gold in missed for i in range(gold[1], gold[2])}
+    overlaps = []
+    for number, (label, start, end) in enumerate(spurious):
+        shared = Counter(owners[i] for i in range(start, end) if i in owners)
+        for gold, n_tokens in shared.items():
+            rank = (-n_tokens, gold[0] != label, gold[1], start, number)
+            overlaps.append((rank, gold, number))
     pairs: list[Pair] = []
     free_gold = dict.fromkeys(missed)
     free_predicted = dict.fromkeys(range(len(spurious)))
-    for _, gold, i in sorted(
-        _find_overlaps(missed, spurious), key=lambda item: item[0]
-    ):
+    for _, gold, i in sorted(overlaps):
         if gold in free_gold and i in free_predicted:
             pairs.append((gold, spurious[i]))
             del free_gold[gold], free_predicted[i]
@@ -136,17 +138,6 @@ def name_error(gold: SpanKey | None, predicted: SpanKey | None) -> str:
         return "spurious"
     wrong = {"type": gold[0] != predicted[0], "boundary": gold[1:] != predicted[1:]}
     return " and ".join(name for name, is_wrong in wrong.items() if is_wrong)
-
-
-def _find_overlaps(
-    missed: Sequence[SpanKey], spurious: Sequence[SpanKey]
-) -> Iterator[tuple[tuple, SpanKey, int]]:
-    """Give each overlap's rank, its gold entity and its prediction's number."""
-    owners = {i: gold for gold in missed for i in range(gold[1], gold[2])}
-    for number, (label, start, end) in enumerate(spurious):
-        shared = Counter(owners[i] for i in range(start, end) if i in owners)
-        for gold, n_tokens in shared.items():
-            yield (-n_tokens, gold[0] != label, gold[1], start), gold, number
 
 
 def _find_window(doc: Doc, start: int, end: int) -> Span:

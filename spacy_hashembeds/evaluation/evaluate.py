@@ -1,6 +1,6 @@
 """What a pipeline scores, how sure that is, and what is wrong with it."""
 
-from collections.abc import Iterator, Mapping
+from collections import UserDict
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -36,22 +36,10 @@ from .warnings import find_warnings
 SUFFIXES = (".json", ".html", ".md", ".csv")
 
 
-class Evaluation(Mapping[str, Any]):
+class Evaluation(UserDict[str, Any]):
     """All that an evaluation has found: a mapping of JSON data, `dict(evaluation)` what
     a `.json` file holds. Its keys are listed in docs/evaluate.md.
     """
-
-    def __init__(self, data: Mapping[str, Any]) -> None:
-        self._data = dict(data)
-
-    def __getitem__(self, key: str) -> Any:
-        return self._data[key]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._data)
-
-    def __len__(self) -> int:
-        return len(self._data)
 
     def __repr__(self) -> str:
         if "schemes" in self:
@@ -94,13 +82,17 @@ class Evaluation(Mapping[str, Any]):
 
     def to_markdown(self) -> str:
         """Write the tables that the command prints, in Markdown."""
-        named = describe_setting(self)
-        lines = [f"- {key}: {markdown.code(name)}" for key, name in named.items()]
+        named = describe_setting(self).items()
+        lines = [f"- {key}: {markdown.code(name)}" for key, name in named]
         blocks = [f"# {name_title(self)}", "\n".join(lines)]
         blocks += [f"**{markdown.escape(text)}**" for text in self["warnings"]]
         for table in self.make_tables():
             legend = [] if table.legend is None else [markdown.escape(table.legend)]
-            blocks += [f"## {markdown.escape(table.title)}", *legend, _format(table)]
+            rules = [":--" if align == "l" else "--:" for align in table.all_aligns]
+            rows = [map(markdown.escape, row) for row in (table.header, *table.rows)]
+            lines = [f"| {' | '.join(row)} |" for row in (rows[0], rules, *rows[1:])]
+            title = f"## {markdown.escape(table.title)}"
+            blocks += [title, *legend, "\n".join(lines)]
         if draws := self.describe_draws():
             blocks.append(f"{draws}.")
         return show_controls("\n\n".join(blocks) + "\n")
@@ -114,11 +106,11 @@ class Evaluation(Mapping[str, Any]):
         .md or .csv; and to an open file, such as `/dev/stdout`, JSON.
         """
         check_types(str | Path, "the path of a file", path=path)
+        make = {".html": self.to_html, ".md": self.to_markdown, ".csv": self.to_csv}
         suffix = choose_suffix(path, SUFFIXES)
         if suffix == ".json":
             write_json(path, dict(self))
             return
-        make = {".html": self.to_html, ".md": self.to_markdown, ".csv": self.to_csv}
         text = make[suffix]()
         with replacing(path) as temporary:
             # names of files may hold bytes that are no text
@@ -205,7 +197,7 @@ def evaluate_in_depth(
     *,
     against: str | Path | None = None,
     misspelt: str | Path | None = None,
-    layout: ColumnFormat | None = None,
+    layout: ColumnFormat = LAYOUT,
     predicted_column: int | None = None,
     use_gpu: int = -1,
     **options: Any,
@@ -216,8 +208,8 @@ def evaluate_in_depth(
         predictions.
     test, train, misspelt (str | Path): Corpora: `.spacy` files or folders of them, or
         files with one token a line.
-    layout (ColumnFormat, optional): How files with one token a line are laid out.
-        None: the word first, the tag last, white space between.
+    layout (ColumnFormat): How files with one token a line are laid out; by default the
+        word first, the tag last, white space between.
     predicted_column (int, optional): The column of the tag in files of predictions,
         where it is another than in those of the corpora.
     use_gpu (int): The GPU's number, or -1 for the CPU.
@@ -225,7 +217,6 @@ def evaluate_in_depth(
     """
     if use_gpu >= 0:
         require_gpu(use_gpu)
-    layout = layout or LAYOUT
     tag = layout.tag if predicted_column is None else predicted_column
     of_predictions = replace(layout, tag=tag)
     # Both are loaded first: a wrong name should not cost a run.
@@ -237,10 +228,3 @@ def evaluate_in_depth(
         misspelt=misspelt and read_source(misspelt, layout),
         **options,
     )
-
-
-def _format(table: Table) -> str:
-    rules = [":--" if align == "l" else "--:" for align in table.all_aligns]
-    rows = [map(markdown.escape, row) for row in (table.header, *table.rows)]
-    lines = [f"| {' | '.join(row)} |" for row in rows]
-    return "\n".join([lines[0], f"| {' | '.join(rules)} |", *lines[1:]])

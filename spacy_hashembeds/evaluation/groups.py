@@ -1,8 +1,6 @@
 """Gold entities in groups, by what the training set has shown of them.
 
-For each group there is a recall and a support, and no precision: a gold entity is in
-one group, so that recall divides up, but a prediction that is wrong belongs to none.
-(Of lengths there is precision too: the scorer has them.)
+They have recall and no precision: a prediction that is wrong belongs to no group.
 """
 
 from bisect import bisect_right
@@ -13,16 +11,15 @@ from typing import NamedTuple
 from spacy.attrs import ORTH
 from spacy.tokens import Doc, Span
 
-#: The fewest tokens of a document that hardly stands in two corpora by chance. "Figure
-#: 2." or "Madrid, 23 may (EFE)." may well: in AnEM 5% of the sentences of the test set
-#: stand in training too, but not one of ten tokens or more.
+#: The fewest tokens of a document that hardly stands in two corpora by chance: in AnEM
+#: 5% of the test set's sentences stand in training too, but none of ten tokens or more.
 LONG = 10
 
 _RANGES = {"0": 0, "1": 1, "2-9": 2, "10-99": 10, "100+": 100}
 
 
 class Grouping(NamedTuple):
-    """One way to divide entities: its title, and its groups, each with a text."""
+    """One way to divide entities, into groups that each have a text."""
 
     title: str
     groups: Mapping[str, str]

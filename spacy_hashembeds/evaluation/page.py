@@ -82,7 +82,7 @@ def _sign(value: float) -> str:
 
 
 def _format_cell(cell: Any) -> str:
-    """Give the content of a cell, with fewer places than where there is text alone."""
+    """Format a cell, with fewer places than where there is text alone."""
     if isinstance(cell, Score):
         if cell.interval is None:
             return _percent(cell.value)
@@ -132,9 +132,8 @@ def _draw(
         shapes.append(f'<line class="bar" x1="{start}" x2="{end}" y1="8" y2="8"/>')
     if value is not None:
         shapes.append(f'<circle cx="{place(value)}" cy="8" r="2.5"/>')
-    return Markup(
-        f'<svg viewBox="0 0 160 16" aria-hidden="true">{"".join(shapes)}</svg>'
-    )
+    inner = "".join(shapes)
+    return Markup(f'<svg viewBox="0 0 160 16" aria-hidden="true">{inner}</svg>')
 
 
 class _Highlighter:
@@ -155,16 +154,10 @@ class _Highlighter:
             start, end = mark["start"], mark["end"]
             if all(end <= k["start"] or k["end"] <= start for k in kept):
                 kept.append(mark)
-        spans = [
-            {
-                "start": mark["start"],
-                "end": mark["end"],
-                "label": str(escape(mark["label"])),  # displaCy escapes only the text
-                "params": {
-                    "state": "error" if mark["is_error"] else "other",
-                    "bg": self._colors[mark["label"]],
-                },
-            }
-            for mark in sorted(kept, key=lambda mark: mark["start"])
-        ]
+        spans = []
+        for mark in sorted(kept, key=lambda mark: mark["start"]):
+            state = "error" if mark["is_error"] else "other"
+            params = {"state": state, "bg": self._colors[mark["label"]]}
+            label = str(escape(mark["label"]))  # displaCy escapes only the text
+            spans.append({**mark, "label": label, "params": params})
         return Markup(self._renderer.render_ents(text, spans, None))

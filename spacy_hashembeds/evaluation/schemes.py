@@ -8,12 +8,11 @@ has them: of each entity they ask that
 - "partial": the bounds are right; an overlap counts half, whatever the type;
 - "ent_type": the type is right and some token shared.
 
-SemEval says what becomes of a gold entity and a prediction that share tokens, but not
-which ones belong together where several do. Here it is as in nervaluate 1.2, so that
-figures agree: predictions choose one after the other, as they stand in the text, among
-the gold entities that they share a token with and nobody has chosen yet. Each takes one
-that is right by the scheme if it can, of several of its type the one whose bounds are
-nearest, else the first. What finds none is spurious, and what is left over is missed.
+SemEval does not say which ones belong together where several share tokens. Here it is
+as in nervaluate 1.2: predictions choose one after the other, as they stand in the text,
+among the gold entities that they share a token with and nobody has chosen yet. Each
+takes one that is right by the scheme if it can, of several of its type the one whose
+bounds are nearest, else the first. What finds none is spurious, what is left is missed.
 """
 
 from bisect import bisect_left, bisect_right
@@ -25,8 +24,7 @@ import numpy as np
 
 from .scorer import Matches, SpanKey
 
-#: What may become of an entity, in the order of their abbreviations at SemEval: COR,
-#: INC, PAR, MIS, SPU.
+#: What may become of an entity: SemEval's COR, INC, PAR, MIS, SPU.
 OUTCOMES = ("correct", "incorrect", "partial", "missed", "spurious")
 
 #: "micro" counts entities of all types together; "macro" is the mean of the types'
@@ -82,10 +80,8 @@ def score_outcomes(counts: Mapping[str, int]) -> dict[str, float | int] | None:
 
 
 class SchemeCounter:
-    """Counts outcomes under all schemes, doc by doc: of all types, and of each alone.
-
-    For a type, all entities of others are left out, as in nervaluate: a prediction of
-    a wrong type is spurious for its own, and its gold entity missed for that one's.
+    """Counts outcomes under all schemes, of all types, and of each alone: there others
+    are left out, as in nervaluate, so that a wrong type is one spurious, one missed.
     """
 
     def __init__(self) -> None:
@@ -93,7 +89,7 @@ class SchemeCounter:
         self._totals: dict[tuple[str, str], dict[str, Counter[str]]] = defaultdict(dict)
 
     def add(self, views: Mapping[str, Matches]) -> None:
-        """Count the entities of one doc, of which `match_entities` gives the views."""
+        """Count the entities of one doc: see `match_entities`."""
         for prefix, matches in views.items():
             of_gold = _group((*matches.correct, *matches.missed))
             of_predicted = _group((*matches.correct, *matches.spurious))

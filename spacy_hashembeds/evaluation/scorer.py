@@ -1,14 +1,11 @@
 """Entity scores on names seen in training and on names never seen there.
 
-An entity is *seen* if its exact text stands as an entity, of any type, in the
-training set. The multi hash embeddings report scores the two kinds apart, by
-running `spacy evaluate` on two copies of the test set: in the "unseen" copy the
-seen gold entities are marked missing, in the "seen" copy the unseen ones. Here
-one pass counts all three, with spaCy's own rules and so its exact figures.
-
-Those rules make precision no average of the two kinds: a prediction that touches
-a missing token is ignored, but one on plain tokens outside every gold entity is
-a false positive in both copies. Recall does divide up.
+An entity is *seen* if its exact text stands as an entity, of any type, in the training
+set. One pass counts what the multi hash embeddings report has by running `spacy
+evaluate` on two copies of the test set: in the "unseen" copy the seen gold entities are
+marked missing, in the "seen" copy the unseen ones. A prediction that touches a missing
+token is ignored, but one on plain tokens outside every gold entity is a false positive
+in both copies: precision is no average of the two kinds. Recall does divide up.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -61,11 +58,8 @@ def make_seen_unseen_ner_scorer(*, train: Path | None) -> "SeenUnseenNERScorer":
 class Matches(NamedTuple):
     """The entities of one doc, divided as `spacy.scorer.get_ner_prf` counts them.
 
-    correct: Predicted, with the type and bounds of a gold entity.
-    spurious: Predicted otherwise: false positives.
     ignored: Predicted on tokens whose annotation is missing, or on none of the gold
         doc's tokens: neither right nor wrong.
-    missed: Gold and not predicted: false negatives.
     """
 
     correct: tuple[SpanKey, ...] = ()

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 from spacy.language import Language
 from spacy.pipeline import TextCategorizer
@@ -10,6 +9,7 @@ from spacy.pipeline.textcat_multilabel import MultiLabel_TextCategorizer
 from spacy.tokens import Doc
 from spacy.training import Example
 
+from ..checks import check_choice
 from ..components.text_regressor import TextRegressor
 from .sources import find_golds
 
@@ -28,11 +28,6 @@ class Classes:
     labels: Sequence[str]
     exclusive: bool
     threshold: float = 0.5
-
-    @cached_property
-    def known(self) -> frozenset[str]:
-        """The labels, to look one up."""
-        return frozenset(self.labels)
 
 
 def find_task(nlp: Language, *, remedy: str = "Leave one of them out.") -> str:
@@ -57,8 +52,7 @@ def choose_task(
 ) -> str:
     """Say what is to be evaluated, if nobody has: what pipelines or gold docs have."""
     if task is not None:
-        if task not in (NER, TEXTCAT):
-            raise ValueError(f"'task' should be 'ner' or 'textcat', but is {task!r}.")
+        check_choice((NER, TEXTCAT), task=task)
         return task
     found = {find_task(nlp, remedy=_SAY) for nlp in pipelines}
     if not pipelines:
