@@ -5,7 +5,7 @@ pipelines are held fixed: nothing here says what another training seed would giv
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -18,8 +18,6 @@ from .counts import count_gold, score_counts
 #: The share of draws between the bounds of an interval.
 CONFIDENCE = 0.95
 
-#: The most draws. Bounds are steady long before, and draws are kept in memory.
-MAX_SAMPLES = 1_000_000
 
 #: Cells of a matrix, and draws of scores, that are in memory at a time.
 _CELLS, _DRAWN = 4_000_000, 16_000_000
@@ -55,13 +53,12 @@ def describe_differences(
 ) -> dict[str, dict[str, Any]] | None:
     """Put what each `Difference` holds beside the "other" score."""
     return differences and {
-        key: {"other": others[f"{prefix}{key}"], **asdict(difference)}
-        for key, difference in zip("prf", differences, strict=True)
+        key: {"other": others[f"{prefix}{key}"], **difference._asdict()}
+        for key, difference in differences._asdict().items()
     }
 
 
-@dataclass(frozen=True)
-class Difference:
+class Difference(NamedTuple):
     """One score minus another, its interval, and the two-sided p-value."""
 
     difference: float
@@ -79,7 +76,8 @@ class Draws:
 
     def __post_init__(self) -> None:
         check_types(int, "an integer", samples=self.samples, seed=self.seed)
-        check_integers(1, MAX_SAMPLES, samples=self.samples)
+        # bounds are steady long before, and draws are kept in memory
+        check_integers(1, 1_000_000, samples=self.samples)
         check_integers(0, seed=self.seed)
 
     def split(self, title: str, width: int) -> Iterator[int]:
@@ -147,9 +145,8 @@ def compare_scores(
 def bootstrap_mean(counts: np.ndarray, draws: Draws, *, absent: int = 0) -> Scores:
     """Give the mean over things its interval, as `bootstrap_scores` does for each.
 
-    It is the macro average, in which a score with nothing to divide by is 0, as that of
-    `absent` more things which no document has. Of the things that have gold ones, a
-    draw leaves out those of which it has none: it says nothing of them.
+    A score with nothing to divide by is 0, as that of `absent` more things which no
+    document has. A draw leaves out gold things that it lacks: it says nothing of them.
     """
     if _count_documents(counts.sum(axis=1, keepdims=True))[0] < 2:
         return NONE
@@ -247,10 +244,8 @@ def _flatten(rows: np.ndarray) -> np.ndarray:
 
 
 def _score_draws(sums: np.ndarray) -> np.ndarray:
-    """Score draws, shape (samples, n_things, 3), recall NaN without gold entities.
-
-    spaCy's is 0 then. Drawn as 0, it would say of rare types that they may not be
-    found, where they may not be there.
+    """Score draws, shape (samples, n_things, 3). Recall is NaN without gold entities,
+    where spaCy's is 0: a rare type that is not there is not one that isn't found.
     """
     scores = score_counts(sums)
     scores[count_gold(sums) == 0, 1] = np.nan

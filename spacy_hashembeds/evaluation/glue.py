@@ -14,6 +14,8 @@ from spacy.training import Example
 from ..checks import check_choice
 from ..files import quote
 
+_Metric = Callable[[np.ndarray, np.ndarray], float]
+
 #: The one label of STS-B. Its value in `Doc.cats` is a fifth of the published score.
 SIMILARITY = "similarity"
 
@@ -86,7 +88,7 @@ def score_glue(
 
 
 def _read(example: Example, task: str) -> tuple[float, float]:
-    """Give the numbers of the gold and the predicted class; of STS-B, the numbers."""
+    """Give the gold and the predicted class as numbers; of STS-B, the numbers."""
     gold = _pick(example.reference.cats, task, "gold")
     predicted = _pick(example.predicted.cats, task, "predicted")
     if task == "stsb":
@@ -111,18 +113,13 @@ def _pick(cats: Mapping[str, float], task: str, kind: str) -> list[float]:
             f"{quote(list(cats))}. Is 'task' of the scorer that of the corpus?"
         )
     values = [cats[label] for label in labels]
-    is_fine = [
-        isinstance(x, int | float) and abs(x) <= sys.float_info.max for x in values
-    ]
-    if not all(is_fine):
+    most = sys.float_info.max  # an integer may be beyond
+    if not all(isinstance(x, int | float) and abs(x) <= most for x in values):
         raise ValueError(
             f"The numbers in doc.cats of {kind} docs should be finite, but are "
             f"{quote(values)}. Look at the loss in training, which may have diverged."
         )
     return values
-
-
-_Metric = Callable[[np.ndarray, np.ndarray], float]
 
 
 def _import_metrics() -> dict[str, _Metric]:

@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 
+from .counts import score_counts
 from .scorer import Matches, SpanKey
 
 #: What may become of an entity: SemEval's COR, INC, PAR, MIS, SPU.
@@ -68,15 +69,15 @@ def score_outcomes(counts: Mapping[str, int]) -> dict[str, float | int] | None:
     """Score `OUTCOMES` with SemEval's formulas; 0 where there is nothing to divide by,
     and None where all counts are 0.
     """
-    right = counts["correct"] + 0.5 * counts["partial"]
-    chosen = counts["correct"] + counts["incorrect"] + counts["partial"]
-    n_predicted, n_gold = chosen + counts["spurious"], chosen + counts["missed"]
-    if not n_predicted and not n_gold:
+    outcomes = {name: counts[name] for name in OUTCOMES}
+    if not any(outcomes.values()):
         return None
-    p = right / n_predicted if n_predicted else 0.0
-    r = right / n_gold if n_gold else 0.0
-    f = 2 * ((p * r) / (p + r)) if right else 0.0
-    return {"p": p, "r": r, "f": f, **{name: counts[name] for name in OUTCOMES}}
+    half = 0.5 * counts["partial"]
+    wrong = counts["incorrect"] + half
+    scores = score_counts(
+        (counts["correct"] + half, wrong + counts["spurious"], wrong + counts["missed"])
+    )
+    return {**dict(zip("prf", scores.tolist(), strict=True)), **outcomes}
 
 
 class SchemeCounter:
@@ -107,9 +108,7 @@ class SchemeCounter:
         summary: dict[str, Any] = {}
         for scheme in SCHEMES:
             totals = sorted(self._totals[prefix, scheme].items())
-            scores: dict[str, Any] = {
-                label: score_outcomes(counts) for label, counts in totals
-            }
+            scores = {label: score_outcomes(counts) for label, counts in totals}
             total = scores.pop("", None)
             summary[scheme] = total and {**total, "per_type": scores}
         return summary

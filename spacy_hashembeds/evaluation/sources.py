@@ -40,7 +40,7 @@ class Source:
 
     @property
     def is_pipeline(self) -> bool:
-        """Whether it is a pipeline."""
+        """Whether `docs` is a pipeline."""
         return isinstance(self.docs, Language)
 
 
@@ -135,9 +135,8 @@ def load_source(model: str | Path, layout: ColumnFormat) -> Source:
         raise ValueError(
             f"'{model}' should be a pipeline, a package name or a folder, or a file of "
             f"predictions, but ends in {path.suffix}, as files of pipelines do. Give "
-            "the folder that `spacy train` wrote, model-best; or give a file of "
-            "predictions another name, such as "
-            f"'{path.with_suffix('.iob')}'."
+            "the folder that `spacy train` wrote, model-best; or name a file of "
+            f"predictions otherwise, such as '{path.with_suffix('.iob')}'."
         )
     return Source(name=str(model), docs=load_trained(model))
 

@@ -146,13 +146,12 @@ def make_sections(evaluation: Mapping[str, Any]) -> list[Section]:
 
 
 def _show_entities(evaluation: Mapping[str, Any]) -> dict[str, Iterable[Table]]:
-    totals = [
+    rows = [
         (kind.title(), *_get_scores(evaluation, f"{p}_"), evaluation[f"{p}_support"])
         for kind, p in KINDS.items()
     ]
-    header = ("", *"PRF", "Support")
     return {
-        "Scores": [Table("Entities", header, totals, ranges="PRF")],
+        "Scores": [Table("Entities", ("", *"PRF", "Support"), rows, ranges="PRF")],
         "Comparison": _compare(evaluation, "comparison"),
         "Misspelt": _compare(evaluation, "misspelt"),
         "Types": _show_division(evaluation, "type", "Type"),
@@ -172,7 +171,7 @@ def _show_categories(evaluation: Mapping[str, Any]) -> dict[str, Iterable[Table]
     ]
     header = ("Label", *"PRF", "Support")
     return {
-        "Scores": [_show_averages_of_labels(evaluation)],
+        "Scores": [_show_averages(evaluation)],
         "Comparison": _compare(evaluation, "comparison"),
         "Labels": [Table("Categories by label", header, of_labels, ranges="F")],
         "Matrix": _show_matrix(evaluation["matrix"]),
@@ -188,12 +187,11 @@ def _show_division(
 ) -> Iterator[Table]:
     """Show the scores of each type or length, for each kind of entities."""
     key, comparison = f"per_{division}", evaluation["comparison"]
-    parts = {kind: evaluation[f"{KINDS[kind]}_{key}"] or {} for kind in KINDS}
+    parts = {kind: evaluation[f"{p}_{key}"] or {} for kind, p in KINDS.items()}
     rows = []
-    for name in sorted(parts["all"]):
-        for kind, part in parts.items():
-            scores = part.get(name, {"support": 0})
-            rows.append((name, kind.title(), *_get_scores(scores), scores["support"]))
+    for name, (kind, part) in product(sorted(parts["all"]), parts.items()):
+        scores = part.get(name, {"support": 0})
+        rows.append((name, kind.title(), *_get_scores(scores), scores["support"]))
     is_length = division == "length"
     legend = "a prediction is as long as it is, right or wrong" if is_length else None
     header = (heading, "", *"PRF", "Support")
@@ -205,8 +203,8 @@ def _show_division(
             if row is not None
         ]
         title = f"By {division}, against {comparison['model']}"
-        columns = ("This F", "Other F")
-        yield _show_differences(title, (division.title(),), compared, columns)
+        headings, columns = (division.title(),), ("This F", "Other F")
+        yield _show_differences(title, headings, compared, columns)
 
 
 def _show_by_kind(evaluation: Mapping[str, Any], key: str, title: str) -> Table:
@@ -220,10 +218,9 @@ def _show_by_kind(evaluation: Mapping[str, Any], key: str, title: str) -> Table:
     ]
     if not outcomes:
         return Table(title, ("", "Average", *"PRF"), rows, "ll")
-    names = {"COR": "correct", "INC": "incorrect", "PAR": "partly correct"}
-    names |= {"MIS": "missed", "SPU": "spurious"}
-    legend = ", ".join(f"{short} {name}" for short, name in names.items())
-    return Table(title, ("", "Scheme", *"PRF", *names), rows, "ll", legend)
+    header = ("", "Scheme", *"PRF", *(name[:3].upper() for name in OUTCOMES))
+    legend = "COR correct, INC incorrect, PAR partly correct, MIS missed, SPU spurious"
+    return Table(title, header, rows, "ll", legend)
 
 
 def _show_groups(evaluation: Mapping[str, Any]) -> Iterator[Table]:
@@ -273,7 +270,7 @@ def _show_chunks(evaluation: Mapping[str, Any]) -> Iterator[Table]:
 # Categories.
 
 
-def _show_averages_of_labels(evaluation: Mapping[str, Any]) -> Table:
+def _show_averages(evaluation: Mapping[str, Any]) -> Table:
     # precision, recall and F1 of the accuracy are equal
     accuracy = Score(evaluation["cats_acc"], evaluation["cats_acc_interval"])
     rows = [
@@ -377,8 +374,8 @@ def _list_confusions(evaluation: Mapping[str, Any], *keys: str) -> Table:
     for row, each in zip(rows, shown, strict=True):
         row.append(_quote(each["examples"][0], room))
     title = f"Confusions ({len(rows)} of {len(confusions)} kinds)"
-    header.append("For example")
-    return Table(title, header, rows, f"{'l' * len(keys)}rl", shown="text")
+    aligns = f"{'l' * len(keys)}rl"
+    return Table(title, [*header, "For example"], rows, aligns, shown="text")
 
 
 def _quote(example: Mapping[str, Any], room: int) -> str:
