@@ -7,8 +7,6 @@ those of Li, Fu and Ma, "Why Attention?" (2020), §4.6 and table 5.
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
 from spacy.training import Example
 from thinc.api import Model
 
@@ -18,9 +16,7 @@ from .counts import Counts, add_counts, make_counts
 from .scorer import ALL, Matches, SpanKey, match_entities
 from .sources import Inputs, Source
 
-#: The tags, as they are numbered here.
 CHUNKS = ("O", "S", "B", "I", "E")
-_OUTSIDE, _SINGLE, _BEGIN, _INSIDE, _END = range(len(CHUNKS))
 
 
 def count_chunks(example: Example, matches: Matches) -> Counts:
@@ -31,23 +27,19 @@ def count_chunks(example: Example, matches: Matches) -> Counts:
         len(is_missing), (*matches.ignored, *matches.spurious, *matches.correct)
     )
     counts = make_counts()
-    for i, is_right in ((0, gold == predicted), (2, gold != predicted)):
-        found = np.bincount(gold[~is_missing & is_right], minlength=len(CHUNKS))
-        for tag, n in zip(CHUNKS, found.tolist(), strict=True):
-            counts[tag][i] = n
+    for tag, other, missing in zip(gold, predicted, is_missing, strict=True):
+        if not missing:
+            counts[tag][0 if tag == other else 2] += 1
     return counts
 
 
-def _tag_tokens(n_tokens: int, spans: Iterable[SpanKey]) -> NDArray[np.int64]:
-    """Give each token of a doc the number of its chunk tag, shape `(n_tokens,)`."""
-    tags = np.full(n_tokens, _OUTSIDE)
+def _tag_tokens(n_tokens: int, spans: Iterable[SpanKey]) -> list[str]:
+    tags = ["O"] * n_tokens
     for _, start, end in spans:
-        if start == end:  # aligned with none of the tokens
-            continue
-        tags[start:end] = _INSIDE
-        tags[start], tags[end - 1] = _BEGIN, _END
         if end - start == 1:
-            tags[start] = _SINGLE
+            tags[start] = "S"
+        elif start < end:  # aligned with some of the tokens
+            tags[start:end] = ["B", *"I" * (end - start - 2), "E"]
     return tags
 
 
@@ -79,7 +71,9 @@ def find_ablated(source: Source) -> Model:
 
 
 def ablate(layer: Model, inputs: Inputs) -> dict[str, Mapping[str, Mapping[str, Any]]]:
-    """Score chunk tags with each part of a layer's output alone: see `find_parts`."""
+    """Score chunk tags with each part of a layer's output alone, zeros in the place of
+    all others: see `find_parts`.
+    """
     scores = {}
     for name, columns in find_parts(layer).items():
         with leaving_alone(layer, columns):

@@ -1,6 +1,5 @@
 """What is taken for what, and where: entities, or the labels of documents."""
 
-from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
@@ -81,9 +80,9 @@ def find_wrong_labels(
 
 
 def find_wrong_entities(document: int, gold: Doc, matches: Matches) -> Errors:
-    """Find the wrong entities of one doc. Examples show its sentence, or what is near
-    where sentences are not annotated or very long, with the entities in it: "start" and
-    "end" are characters of the text shown, and "is_error" marks what they are about.
+    """Find the wrong entities of one doc, shown with what else is in their sentence.
+
+    "start" and "end" are characters of the text shown.
     """
     golds = [(ent.label_, ent.start, ent.end) for ent in gold.ents]
     predicted = [*matches.correct, *matches.spurious, *matches.ignored]
@@ -105,11 +104,8 @@ def find_wrong_entities(document: int, gold: Doc, matches: Matches) -> Errors:
 
 
 def pair_errors(missed: Sequence[SpanKey], spurious: Sequence[SpanKey]) -> list[Pair]:
-    """Pair what was missed with what was predicted in its place, as the text stands.
-
-    Entities that share tokens are paired, those that share most first, then those of
-    one type; each at most once. So a gold entity predicted in two parts is one boundary
-    error and one spurious entity.
+    """Pair what was missed with what was predicted in its place, as the text stands:
+    those that share most tokens first, then those of one type; each at most once.
     """
     owners = {i: gold for gold in missed for i in range(gold[1], gold[2])}
     overlaps = []
@@ -152,11 +148,7 @@ def _find_window(doc: Doc, start: int, end: int) -> Span:
 def _mark(
     window: Span, keys: Sequence[SpanKey], error: SpanKey | None
 ) -> list[dict[str, Any]]:
-    """Mark those of all entities, sorted, that are within a part of their doc."""
-    first, last = (
-        bisect_left(keys, place, key=lambda key: key[1])
-        for place in (window.start, window.end)
-    )
+    """Mark those of all entities that are within a part of their doc."""
     return [
         {
             "start": span.start_char - window.start_char,
@@ -164,7 +156,7 @@ def _mark(
             "label": label,
             "is_error": (label, start, end) == error,
         }
-        for label, start, end in keys[first:last]
-        if start < end <= window.end
+        for label, start, end in keys
+        if window.start <= start < end <= window.end
         for span in [window.doc[start:end]]
     ]

@@ -138,29 +138,25 @@ def evaluate(
         evaluation.write("evaluation.html")
 
     A notebook shows the evaluation as a page. Nothing that is given is changed, and
-    iterators are read once.
+    iterators are read once. See docs/evaluate.md.
 
-    nlp (Language | Iterable[Doc]): The pipeline, or Docs with the entities, or the
-        categories, that one has predicted, of the same words as the gold docs.
+    nlp (Language | Iterable[Doc]): The pipeline, or Docs that one has annotated, of the
+        same words as the gold docs.
     examples (Iterable[Doc | Example] | str | Path): The gold docs, Examples with
         them, or their file: `.spacy` or one token a line. The pipeline gets their
         text, or the tokens on the predicted side of an Example, and nothing else.
     train (Iterable[Doc | Example] | str | Path, optional): What the pipeline was
-        trained on, likewise: by it entities are seen or unseen. Categories are scored
-        without it.
+        trained on, by which entities are seen or unseen. Categories need none.
     against (Language | Iterable[Doc], optional): A second pipeline, or its predictions,
         to compare the first one with.
     task (str, optional): What to score: entities, "ner", or categories of documents,
         "textcat". None: what the components of the pipeline set; or, without a
         pipeline, what the gold docs have.
     ablation (bool): Whether to run the pipeline once more for each part of its BiLSTM
-        encoder's output, with zeros in place of the others: what do hidden states and
-        each attention head do for the bounds of entities? See docs/evaluate.md.
+        encoder's output, with zeros in place of the others.
     misspelt (Iterable[Doc | Example] | str | Path, optional): A copy of `examples` with
-        other words for the same tokens, such as `misspell` makes, for the pipeline to
-        read too: what is lost there? See docs/evaluate.md.
-    samples (int): How often the bootstrap and the test of significance draw, up to
-        1,000,000.
+        other words for the same tokens, such as `misspell` makes, to read too.
+    samples (int): Draws for intervals and significance, up to 1,000,000.
     seed (int): What they draw by, 0 or more. Equal seeds give equal results.
     show_progress (bool): Whether to show progress on stderr, where that is a terminal.
     RAISES (ValueError): If predictions have other words than the gold docs; if there

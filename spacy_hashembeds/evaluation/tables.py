@@ -109,9 +109,8 @@ _ABOUT = {
     "its interval is from the same draws of documents for both. p is the two-sided "
     "probability of a difference at least as large if it did not matter which of the "
     "two made which prediction (approximate randomization by document).",
-    "Misspelt": "What the same pipeline scores where it reads a misspelt copy of the "
-    "gold corpus, and what is lost there, in points. Interval and p are those of two "
-    "pipelines that are compared: drawn by document.",
+    "Misspelt": "What the same pipeline scores on a misspelt copy of the gold corpus, "
+    "and what is lost there, in points, tested as two pipelines are: by document.",
     "Lengths": "In tokens.",
     "Averages": "In percent. Micro counts the entities of all types together; macro is "
     "the mean of the types' scores, and weighted that with each type as often as it "
