@@ -38,12 +38,11 @@ SCORES = ("cats_acc", *(f"cats_{name}_{key}" for name in AVERAGES for key in "pr
 
 SUPPORT, EXCLUSIVE = "cats_support", "cats_exclusive"
 
-#: What is counted in each document beside its labels: all of these together, and
-#: whether they are all right, of which precision, recall and F1 are the accuracy.
+#: Keys, beside labels, of all labels of a document together, and of whether they are
+#: all right: its precision, recall and F1 are the accuracy.
 MICRO, ACCURACY = ("micro",), ("accuracy",)
 
-#: The most labels of a matrix, which has a cell for each two, nearly all of them 0.
-#: Those that are not stand among the errors too.
+#: The most labels of a matrix. Its cells that are not 0 stand among the errors too.
 MAX_MATRIX = 500
 
 
@@ -220,10 +219,9 @@ def _compare(
     absent = len(labels) - len(occurring)
     found = {"macro": compare_means(*of_labels, draws, absent=absent), "micro": micro}
     scores = theirs.score(labels)
-    of_accuracy = describe_differences(
-        accuracy, dict.fromkeys("prf", scores["cats_acc"])
-    )
-    compared = {"cats_acc": of_accuracy and of_accuracy["f"]}
+    others = dict.fromkeys("prf", scores["cats_acc"])
+    of_accuracy = describe_differences(accuracy, others) or {}
+    compared = {"cats_acc": of_accuracy.get("f")}
     for average, differences in found.items():
         rows = describe_differences(differences, scores, f"cats_{average}_") or {}
         compared |= {f"cats_{average}_{key}": rows.get(key) for key in "prf"}

@@ -84,5 +84,5 @@ def describe_counts(outcomes: Sequence[int]) -> dict[str, Any]:
 
 
 def count_gold(counts: np.ndarray) -> np.ndarray:
-    """Count the gold ones: the found and the missed. *Shape:* (...)."""
+    """Count the gold ones, found or missed. *Shape:* (..., 3) -> (...)."""
     return counts[..., 0] + counts[..., 2]

@@ -151,9 +151,9 @@ def _describe_groups(
     types = sorted({label for name, _, label in totals if label and name in GROUPINGS})
 
     def describe(*key: str | None) -> dict[str, Any]:
-        total = describe_counts(totals.get(key, (0, 0, 0)))
-        support = total["support"]
-        recall = total["r"] if support else None
+        found, _, missed = totals.get(key, (0, 0, 0))
+        support = found + missed
+        recall = found / support if support else None
         interval = intervals.get(key, NONE).r
         return {"support": support, "recall": recall, "interval": interval}
 

@@ -15,7 +15,7 @@ from spacy.tokens import Doc, Span
 #: 5% of the test set's sentences stand in training too, but none of ten tokens or more.
 LONG = 10
 
-_RANGES = {"0": 0, "1": 1, "2-9": 2, "10-99": 10, "100+": 100}
+_RANGES = {name: name for name in ("0", "1", "2-9", "10-99", "100+")}
 
 
 class Grouping(NamedTuple):
@@ -37,12 +37,8 @@ GROUPINGS: Mapping[str, Grouping] = {
             "tokens_unseen": "new entity, no token seen",
         },
     ),
-    "frequency": Grouping(
-        "Times the text was an entity in training", {name: name for name in _RANGES}
-    ),
-    "token_frequency": Grouping(
-        "Times its rarest token stood in training", {name: name for name in _RANGES}
-    ),
+    "frequency": Grouping("Times the text was an entity in training", _RANGES),
+    "token_frequency": Grouping("Times its rarest token stood in training", _RANGES),
 }
 
 
@@ -76,11 +72,11 @@ def identify(doc: Doc) -> bytes:
 
 def count_shared(docs: Iterable[Doc], train: Set[bytes]) -> dict[str, int]:
     """Count the documents that stand in the training set too, and the `LONG` ones."""
-    found = [(len(doc) >= LONG, identify(doc) in train) for doc in docs]
+    found = Counter((len(doc) >= LONG, identify(doc) in train) for doc in docs)
     return {
-        "documents": sum(is_shared for _, is_shared in found),
-        "long_documents": sum(is_long and is_shared for is_long, is_shared in found),
-        "of_long_documents": sum(is_long for is_long, _ in found),
+        "documents": found[True, True] + found[False, True],
+        "long_documents": found[True, True],
+        "of_long_documents": found[True, True] + found[True, False],
     }
 
 
@@ -107,4 +103,4 @@ def group_entity(ent: Span, knowledge: TrainingKnowledge) -> dict[str, str]:
 
 
 def _find_range(value: int) -> str:
-    return list(_RANGES)[bisect_right(list(_RANGES.values()), value) - 1]
+    return list(_RANGES)[bisect_right((1, 2, 10, 100), value)]

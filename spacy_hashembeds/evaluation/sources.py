@@ -59,11 +59,10 @@ class Inputs:
     def predict(self, source: Source, title: str | None = None) -> Iterable[Example]:
         """Put predictions beside the gold docs, and show a title, or their name."""
         golds, name = self.gold.docs, self.gold.name
-        examples = (
-            predict_examples(source.docs, golds)
-            if source.is_pipeline
-            else pair_examples(source.docs, golds, name=source.name, gold=name)
-        )
+        if source.is_pipeline:
+            examples = predict_examples(source.docs, golds)
+        else:
+            examples = pair_examples(source.docs, golds, name=source.name, gold=name)
         title = f"Evaluating {title or source.name}"
         return self.draws.show(examples, title, total=len(golds))
 
@@ -135,8 +134,8 @@ def load_source(model: str | Path, layout: ColumnFormat) -> Source:
         raise ValueError(
             f"'{model}' should be a pipeline, a package name or a folder, or a file of "
             f"predictions, but ends in {path.suffix}, as files of pipelines do. Give "
-            "the folder that `spacy train` wrote, model-best; or name a file of "
-            f"predictions otherwise, such as '{path.with_suffix('.iob')}'."
+            "the folder that `spacy train` wrote, model-best; or give a file of "
+            f"predictions another name, such as '{path.with_suffix('.iob')}'."
         )
     return Source(name=str(model), docs=load_trained(model))
 
@@ -149,8 +148,7 @@ def predict_examples(
     Of an `Example`, it gets the tokens of the predicted side and nothing else: entities
     that stand there would bind its `ner`. Gold docs without tokens are left out.
     """
-    examples = _make_examples(nlp, golds)
-    inputs = ((example.predicted, example) for example in examples)
+    inputs = ((example.predicted, example) for example in _make_examples(nlp, golds))
     for doc, example in nlp.pipe(inputs, as_tuples=True):
         example.predicted = doc
         yield example
