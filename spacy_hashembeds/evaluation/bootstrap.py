@@ -1,12 +1,11 @@
 """How far scores would move on other documents of the same kind.
 
-What is drawn anew is always whole documents: entities of one document share its topic,
-its author and its casing, so they are no independent draws. The trained pipelines are
-held fixed: nothing here says what another training seed would give.
+Whole documents are drawn: entities of one share its topic, author and casing. The
+pipelines are held fixed: nothing here says what another training seed would give.
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -19,14 +18,10 @@ from .counts import count_gold, score_counts
 #: The share of draws between the bounds of an interval.
 CONFIDENCE = 0.95
 
-#: The most draws. Bounds are steady long before, and draws are kept in memory.
-MAX_SAMPLES = 1_000_000
 
-#: Cells of a matrix, of weights or of sums, that are in memory at a time, and draws of
-#: scores.
+#: Cells of a matrix, and draws of scores, that are in memory at a time.
 _CELLS, _DRAWN = 4_000_000, 16_000_000
 
-Interval = tuple[float, float]
 
 # Scores sums of counts, shape (..., n_things, 3), for each draw on its own.
 _Score = Callable[[np.ndarray], np.ndarray]
@@ -35,9 +30,8 @@ _Score = Callable[[np.ndarray], np.ndarray]
 class Scores(NamedTuple):
     """What is said of one precision, recall and F1.
 
-    Intervals are None where there is nothing to draw from: where fewer than two
-    documents have gold entities, and where the score is the same in every draw, as one
-    of 0 or 1 is.
+    Intervals are None where fewer than two documents have gold entities, and where the
+    score is the same in every draw, as one of 0 or 1 is.
     """
 
     p: Any
@@ -59,31 +53,22 @@ def describe_differences(
 ) -> dict[str, dict[str, Any]] | None:
     """Put what each `Difference` holds beside the "other" score."""
     return differences and {
-        key: {"other": others[f"{prefix}{key}"], **asdict(difference)}
-        for key, difference in zip("prf", differences, strict=True)
+        key: {"other": others[f"{prefix}{key}"], **difference._asdict()}
+        for key, difference in differences._asdict().items()
     }
 
 
-@dataclass(frozen=True)
-class Difference:
-    """How the score of one pipeline differs from that of another: the first minus the
-    second, its interval from a paired bootstrap, and the two-sided p-value.
-    """
+class Difference(NamedTuple):
+    """One score minus another, its interval, and the two-sided p-value."""
 
     difference: float
-    interval: Interval | None
+    interval: tuple[float, float] | None
     p_value: float
 
 
 @dataclass(frozen=True, kw_only=True)
 class Draws:
-    """How to draw.
-
-    samples (int): How often, 1 to 1,000,000.
-    seed (int): What they are drawn by, 0 or more. Equal seeds give equal results.
-    show_progress (bool): Whether to show on stderr how far it is, where that is a
-        terminal.
-    """
+    """How to draw: the arguments of `evaluate`."""
 
     samples: int
     seed: int
@@ -91,7 +76,8 @@ class Draws:
 
     def __post_init__(self) -> None:
         check_types(int, "an integer", samples=self.samples, seed=self.seed)
-        check_integers(1, MAX_SAMPLES, samples=self.samples)
+        # bounds are steady long before, and draws are kept in memory
+        check_integers(1, 1_000_000, samples=self.samples)
         check_integers(0, seed=self.seed)
 
     def split(self, title: str, width: int) -> Iterator[int]:
@@ -115,21 +101,17 @@ class Draws:
 def bootstrap_scores(counts: np.ndarray, draws: Draws) -> list[Scores]:
     """Give each score its percentile bootstrap interval over documents.
 
-    As many documents as there are get drawn with replacement, `samples` times, and each
-    time all is scored. The bounds are percentiles of these scores (Efron and Tibshirani
-    1993, chapter 13). Draws in which nothing is counted for a thing are left out, and
-    for recall those without a gold entity. One that holds gold entities and no
-    prediction has precision 0, as in spaCy.
+    As many documents as there are get drawn with replacement, and all is scored; the
+    bounds are percentiles of these scores (Efron and Tibshirani 1993, chapter 13); of
+    5000, steady to about one hundredth of the interval's width. Draws in which nothing
+    is counted for a thing are left out, and for recall those without a gold entity. One
+    that holds gold entities and no prediction has precision 0, as in spaCy.
 
-    counts (ndarray): True and false positives and false negatives of each document for
-        each thing scored, shape (n_documents, n_things, 3).
-    draws (Draws): 5000 give bounds that are steady to about one hundredth of the
-        interval's width.
-    RETURNS (list[Scores]): For each thing its intervals, 0 to 1.
+    counts (ndarray): Those of `Run.stack`, shape (n_documents, n_things, 3).
     """
     rows, times = _find_distinct(counts)
     intervals = [NONE] * counts.shape[1]
-    drawable = np.flatnonzero(_can_be_drawn(counts))
+    drawable = np.flatnonzero(_count_documents(counts) >= 2)
     size = max(1, _DRAWN // (3 * draws.samples))
     for i in range(0, len(drawable), size):
         things = drawable[i : i + size]
@@ -145,57 +127,44 @@ def compare_scores(
 ) -> list[Scores | None]:
     """Test whether two pipelines score differently on the same documents.
 
-    The p-value is that of approximate randomization (Noreen 1989; Yeh 2000): if the
-    pipelines were alike, it would not matter which of them made which prediction, so
-    their predictions are exchanged in each document with probability 1/2, `samples`
-    times, and p is how often the difference comes out at least as large as it is, in
-    either direction, the data themselves counted in. Unlike a bootstrap's, its errors
-    do not exceed the stated level in small samples. Since it gives no interval, that
-    comes from a paired bootstrap: the same documents are drawn for both. On the edge of
-    significance the two may disagree.
+    The p-value is that of approximate randomization (Noreen 1989; Yeh 2000): the
+    predictions are exchanged in each document with probability 1/2, and p is how often
+    the difference comes out at least as large as it is, in either direction, the data
+    themselves counted in: at least 1 / (samples + 1). Unlike a bootstrap's, its errors
+    do not exceed the stated level in small samples. The interval is from a paired
+    bootstrap; on the edge of significance the two may disagree.
 
     ours, theirs (ndarray): Counts on the same documents, as for `bootstrap_scores`.
-    draws (Draws): The least p-value is 1 / (samples + 1).
-    RAISES (ValueError): If shapes differ.
-    RETURNS (list[Scores | None]): For each thing its `Difference`s. None where there
-        are no gold entities.
+    RETURNS (list[Scores | None]): `Difference`s; None where there are no gold entities.
     """
-    can_be_drawn = _can_be_drawn(ours)
-    compared = _compare(ours, theirs, score_counts, _score_draws, can_be_drawn, draws)
-    pairs = zip(compared, _find_gold(ours), strict=True)
-    return [each if is_there else None for each, is_there in pairs]
+    numbers = _count_documents(ours)
+    compared = _compare(ours, theirs, score_counts, _score_draws, numbers, draws)
+    return [each if n else None for each, n in zip(compared, numbers, strict=True)]
 
 
 def bootstrap_mean(counts: np.ndarray, draws: Draws, *, absent: int = 0) -> Scores:
     """Give the mean over things its interval, as `bootstrap_scores` does for each.
 
-    It is the macro average, in which a score with nothing to divide by is 0. Of the
-    things that have gold ones, a draw leaves out those of which it has none: it says
-    nothing of how they would be found.
-
-    absent (int): How many things more there are, which no document has: they score 0.
+    A score with nothing to divide by is 0, as that of `absent` more things which no
+    document has. A draw leaves out gold things that it lacks: it says nothing of them.
     """
-    if not _can_be_drawn(counts.sum(axis=1, keepdims=True))[0]:
+    if _count_documents(counts.sum(axis=1, keepdims=True))[0] < 2:
         return NONE
     rows, times = _find_distinct(counts)
-    score = partial(_average, absent=absent, is_gold=_find_gold(counts))
+    score = partial(_average, absent=absent, is_gold=_count_documents(counts) > 0)
     return _bound(_resample(rows, times, score, draws)[:, 0])
 
 
 def compare_means(
     ours: np.ndarray, theirs: np.ndarray, draws: Draws, *, absent: int = 0
 ) -> Scores | None:
-    """Test whether the means over things of two pipelines differ.
-
-    Arguments and result are as for `compare_scores`, `absent` as for `bootstrap_mean`.
-    """
-    is_gold = _find_gold(ours)
-    if not is_gold.any():
+    """Compare the means of `bootstrap_mean` as `compare_scores` does scores."""
+    numbers = _count_documents(ours.sum(axis=1, keepdims=True))
+    if not numbers.any():
         return None
     score = partial(_average, absent=absent)
-    score_draws = partial(score, is_gold=is_gold)
-    can_be_drawn = _can_be_drawn(ours.sum(axis=1, keepdims=True))
-    return _compare(ours, theirs, score, score_draws, can_be_drawn, draws)[0]
+    score_draws = partial(score, is_gold=_count_documents(ours) > 0)
+    return _compare(ours, theirs, score, score_draws, numbers, draws)[0]
 
 
 def _compare(
@@ -203,7 +172,7 @@ def _compare(
     theirs: np.ndarray,
     score: _Score,
     score_draws: _Score,
-    can_be_drawn: np.ndarray,
+    n_documents: np.ndarray,
     draws: Draws,
 ) -> list[Scores]:
     if ours.shape != theirs.shape:
@@ -220,7 +189,7 @@ def _compare(
 
     drawn = _resample(rows, times, subtract, draws, " for both")
     intervals = [
-        _bound(drawn[:, i]) if can else NONE for i, can in enumerate(can_be_drawn)
+        _bound(drawn[:, i]) if n >= 2 else NONE for i, n in enumerate(n_documents)
     ]
     return [
         Scores(*map(Difference, each.tolist(), bounds, p_value.tolist()))
@@ -251,9 +220,7 @@ def _exchange(
 def _resample(
     rows: np.ndarray, times: np.ndarray, score: _Score, draws: Draws, of: str = ""
 ) -> np.ndarray:
-    """Score documents drawn with replacement, as many as there are: how often each
-    distinct row of counts comes up.
-    """
+    """Score documents drawn with replacement, as many as there are."""
     if not len(rows):
         return score(np.zeros((draws.samples, *rows.shape[1:])))
     flat, n_documents = _flatten(rows), times.sum()
@@ -277,10 +244,8 @@ def _flatten(rows: np.ndarray) -> np.ndarray:
 
 
 def _score_draws(sums: np.ndarray) -> np.ndarray:
-    """Score draws, shape (samples, n_things, 3), recall NaN without gold entities.
-
-    spaCy's is 0 then. Drawn as 0, it would say of rare types that they may not be
-    found, where they may not be there.
+    """Score draws, shape (samples, n_things, 3). Recall is NaN without gold entities,
+    where spaCy's is 0: a rare type that is not there is not one that isn't found.
     """
     scores = score_counts(sums)
     scores[count_gold(sums) == 0, 1] = np.nan
@@ -288,10 +253,7 @@ def _score_draws(sums: np.ndarray) -> np.ndarray:
 
 
 def _average(sums: np.ndarray, absent: int, is_gold: Any = False) -> np.ndarray:
-    """Average the scores of things, and of absent ones, shape (..., 1, 3).
-
-    Those are left out that `is_gold` says to be gold, and that these sums lack.
-    """
+    """Average the scores of things, but for gold ones that lack here: (..., 1, 3)."""
     is_there = (~np.asarray(is_gold) | (count_gold(sums) > 0))[..., None]
     scores = np.nan_to_num(score_counts(sums)) * is_there
     with np.errstate(invalid="ignore"):
@@ -299,24 +261,20 @@ def _average(sums: np.ndarray, absent: int, is_gold: Any = False) -> np.ndarray:
         return scores.sum(axis=-2, keepdims=True) / n_things
 
 
-def _find_gold(counts: np.ndarray) -> Any:
-    return count_gold(counts).any(axis=0)
-
-
-def _can_be_drawn(counts: np.ndarray) -> Any:
-    """Say of which things at least two documents have gold entities."""
-    return (count_gold(counts) > 0).sum(axis=0) >= 2
+def _count_documents(counts: np.ndarray) -> Any:
+    """Count the documents that have gold ones, of each thing."""
+    return (count_gold(counts) > 0).sum(axis=0)
 
 
 def _bound(drawn: np.ndarray) -> Scores:
     """Bound the draws of one thing's three scores, shape (samples, 3)."""
-    return Scores(*map(_bound_score, drawn.T))
-
-
-def _bound_score(drawn: np.ndarray) -> Interval | None:
-    drawn = drawn[~np.isnan(drawn)]
-    if len(drawn) == 0 or drawn.min() == drawn.max():
-        return None
     tail = (1 - CONFIDENCE) / 2
-    lower, upper = np.quantile(drawn, [tail, 1 - tail])
-    return float(lower), float(upper)
+    kept = (scores[~np.isnan(scores)] for scores in drawn.T)
+    return Scores(
+        *(
+            tuple(np.quantile(scores, [tail, 1 - tail]).tolist())
+            if len(scores) and np.ptp(scores)
+            else None
+            for scores in kept
+        )
+    )

@@ -1,12 +1,11 @@
-"""Categories of documents: which are right, and what that scores.
+"""Categories of documents, scored as by scikit-learn's `accuracy_score` and `f1_score`.
 
-The figures are those of scikit-learn's `accuracy_score` and `f1_score`, and of spaCy's
-`Scorer.score_cats` where that scores the same: spaCy knows no other labels than the
-pipeline's, and counts a document without gold category as a wrong prediction.
+spaCy's `Scorer.score_cats` differs: it knows no other labels than the pipeline's, and
+counts a document without gold category as a wrong prediction.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import isfinite
 from typing import Any, NamedTuple
@@ -39,28 +38,23 @@ SCORES = ("cats_acc", *(f"cats_{name}_{key}" for name in AVERAGES for key in "pr
 
 SUPPORT, EXCLUSIVE = "cats_support", "cats_exclusive"
 
-#: What is counted in each document beside its labels: all of these together, and
-#: whether they are all right, of which precision, recall and F1 are the accuracy.
+#: Keys, beside labels, of all labels of a document together, and of whether they are
+#: all right: its precision, recall and F1 are the accuracy.
 MICRO, ACCURACY = ("micro",), ("accuracy",)
 
-#: The most labels of a matrix, which has a cell for each two, nearly all of them 0.
-#: Those that are not stand among the errors too.
+#: The most labels of a matrix. Its cells that are not 0 stand among the errors too.
 MAX_MATRIX = 500
 
 
 class Judgement(NamedTuple):
-    """The labels that one document has, and those that it is said to have."""
+    """The labels of one document."""
 
     gold: frozenset[str]
     predicted: frozenset[str]
 
 
 class CategoryRun(Run):
-    """Counts labels of documents, and notes which are wrong.
-
-    It has then, beside what a `Run` has, the `judgements` of the documents, and
-    `errors`, the wrong labels.
-    """
+    """Counts labels of documents, and notes which are wrong, as `errors`."""
 
     def __init__(self, examples: Iterable[Example], classes: Classes) -> None:
         self.classes = classes
@@ -70,11 +64,7 @@ class CategoryRun(Run):
         super().__init__(examples)
 
     def count(self, number: int, example: Example) -> Counts | None:
-        """Count the labels of one document, if something is known of it.
-
-        RETURNS (Counts, optional): Those of the labels, by their names, and of `MICRO`
-            and `ACCURACY`.
-        """
+        """Count the labels of one document by their names, `MICRO` and `ACCURACY`."""
         judgement = judge(example, self.classes)
         if judgement is None:
             return None
@@ -98,15 +88,7 @@ class CategoryRun(Run):
         return [*self.classes.labels, *sorted(gold.difference(self.classes.labels))]
 
     def score(self, labels: Sequence[str]) -> dict[str, Any]:
-        """Score labels, such as those of `list_labels`.
-
-        RETURNS (dict[str, Any]): "cats_acc", the share of documents whose labels are
-            all right; "cats_macro_p" and so on, for each of `AVERAGES` precision,
-            recall and F1; "cats_per_type", for each label `p`, `r`, `f` and how many
-            gold docs have it, `support`. All 0 to 1, 0 where there is nothing to divide
-            by, and None without documents. "cats_support", how many documents there
-            are; and "cats_exclusive", whether labels are.
-        """
+        """Score labels: see docs/sweep.md. None without documents."""
         setting = {SUPPORT: len(self.documents), EXCLUSIVE: self.classes.exclusive}
         if not self.documents:
             return {**dict.fromkeys((*SCORES, "cats_per_type")), **setting}
@@ -123,12 +105,8 @@ class CategoryRun(Run):
         }
 
     def make_matrix(self, labels: Iterable[str]) -> dict[str, Any] | None:
-        """Count how often each label is taken for each other, where they are exclusive.
-
-        labels (Iterable[str]): In order; those that are gold or predicted are kept.
-        RETURNS (dict[str, Any], optional): "labels"; "counts", as scikit-learn's
-            `confusion_matrix`; and "unpredicted", for each gold label how many
-            documents got none. None without labels, and of more than `MAX_MATRIX`.
+        """Count how often each label is taken for each other, as scikit-learn's
+        `confusion_matrix`. None where they are not exclusive, or too many.
         """
         found = set(self.list_keys())
         labels = [label for label in labels if label in found]
@@ -146,7 +124,7 @@ def evaluate_categories(inputs: Inputs) -> dict[str, Any]:
     """Give what an `Evaluation` of categories holds: see `evaluate`."""
     sources = [source for source in (inputs.predictions, inputs.against) if source]
     runs = [_run(source, inputs) for source in sources]
-    ours, *others = runs
+    ours, theirs = runs[0], runs[-1]
     labels = list(dict.fromkeys(label for run in runs for label in run.list_labels()))
     # of others there may be thousands, which nothing is to be drawn of
     found = {key for run in runs for key in run.list_keys()}
@@ -157,7 +135,7 @@ def evaluate_categories(inputs: Inputs) -> dict[str, Any]:
         shared = count_shared(map(get_reference, inputs.gold.docs), known)
     comparison = None
     if inputs.against is not None:
-        compared = _compare(ours, others[0], labels, occurring, inputs.draws)
+        compared = _compare(ours, theirs, labels, occurring, inputs.draws)
         comparison = {"model": inputs.against.name, **compared}
     scores = ours.score(labels)
     return {
@@ -185,10 +163,8 @@ def evaluate_categories(inputs: Inputs) -> dict[str, Any]:
 
 
 def _run(source: Source, inputs: Inputs) -> CategoryRun:
-    """Run a pipeline, or read predictions.
-
-    Where there is no pipeline to ask, labels are exclusive if each gold doc with
-    categories has one.
+    """Run a pipeline, or read predictions, of which labels are taken to be exclusive if
+    each gold doc with categories has one.
     """
     if source.is_pipeline:
         classes = find_classes(source.docs)
@@ -243,10 +219,9 @@ def _compare(
     absent = len(labels) - len(occurring)
     found = {"macro": compare_means(*of_labels, draws, absent=absent), "micro": micro}
     scores = theirs.score(labels)
-    of_accuracy = describe_differences(
-        accuracy, dict.fromkeys("prf", scores["cats_acc"])
-    )
-    compared = {"cats_acc": of_accuracy and of_accuracy["f"]}
+    others = dict.fromkeys("prf", scores["cats_acc"])
+    of_accuracy = describe_differences(accuracy, others) or {}
+    compared = {"cats_acc": of_accuracy.get("f")}
     for average, differences in found.items():
         rows = describe_differences(differences, scores, f"cats_{average}_") or {}
         compared |= {f"cats_{average}_{key}": rows.get(key) for key in "prf"}
@@ -256,44 +231,37 @@ def _compare(
 def check_numbers(
     examples: Iterable[Example], *, model: str, test: str
 ) -> Iterator[Example]:
-    """Refuse numbers that would count as if they were a label, or none: a score that is
-    NaN or infinite, or a gold number that is not 0 to 1.
-
-    model, test (str): What errors call the predictions and the gold corpus.
-    """
+    """Refuse numbers that would count as if they were a label, or none."""
     for number, example in enumerate(examples):
         where = f"document {number}, counted from 0, has"
-        if wrong := _find(example.reference.cats, lambda value: 0 <= value <= 1):
-            raise ValueError(
-                f"The gold corpus '{test}' should have numbers from 0 to 1 in doc.cats,"
-                f" but {where} {wrong}. Correct it there."
-            )
-        if wrong := _find(example.predicted.cats, isfinite):
-            raise ValueError(
-                f"The scores of '{model}' should be numbers, but {where} {wrong}. Look "
-                "at the loss in training, which may have diverged, and at the weights "
-                "of the text classifier."
-            )
+        for label, value in example.reference.cats.items():
+            if not 0 <= value <= 1:
+                raise ValueError(
+                    f"The gold corpus '{test}' should have numbers from 0 to 1 in "
+                    f"doc.cats, but {where} {value} for {quote(label)}. Correct it "
+                    "there."
+                )
+        for label, value in example.predicted.cats.items():
+            if not isfinite(value):
+                raise ValueError(
+                    f"The scores of '{model}' should be numbers, but {where} {value} "
+                    f"for {quote(label)}. Look at the loss in training, which may have "
+                    "diverged, and at the weights of the text classifier."
+                )
         yield example
 
 
-def _find(cats: Mapping[str, float], is_fine: Callable[[float], bool]) -> str | None:
-    found = (f"{v} for {quote(label)}" for label, v in cats.items() if not is_fine(v))
-    return next(found, None)
-
-
 def judge(example: Example, classes: Classes) -> Judgement | None:
-    """Say which labels the gold doc has, and which the predicted one.
+    """Say which labels the gold doc has, and which the predicted one; None if the gold
+    doc has no entry, or no label where labels are exclusive.
 
-    Of labels that are not exclusive, only those count that the gold doc has an entry
-    for, be it 0: as in spaCy, others are unknown.
-
-    RETURNS (Judgement, optional): None if nothing is known of the doc: if the gold doc
-        has no entry, or no label where it should have one.
+    Of others, only those count that the gold doc has an entry for, be it 0: as in
+    spaCy, the rest is unknown.
     """
     known = example.reference.cats
     gold = frozenset(label for label, value in known.items() if value > 0)
-    scores = {k: v for k, v in example.predicted.cats.items() if k in classes.known}
+    labels = frozenset(classes.labels)
+    scores = {k: v for k, v in example.predicted.cats.items() if k in labels}
     if not classes.exclusive:
         chosen = (k for k, v in scores.items() if k in known and v >= classes.threshold)
         return Judgement(gold, frozenset(chosen)) if known else None

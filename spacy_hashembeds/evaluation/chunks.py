@@ -1,17 +1,12 @@
 """How many tokens get their chunk tag: outside, single, begin, inside, end.
 
-The tags are those of sequence labelling without types (Li, Fu and Ma, "Why Attention?"
-2020, §4.6). A predicted tag is that of the predicted entity that the token is in.
-
-In an ablation, the pipeline runs once more for each part of its encoder's output, with
-zeros in the place of all others, and is not trained for it (the same, table 5).
+The tags, and the ablation of parts of an encoder, which is not trained for it, are
+those of Li, Fu and Ma, "Why Attention?" (2020), §4.6 and table 5.
 """
 
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
 from spacy.training import Example
 from thinc.api import Model
 
@@ -21,45 +16,35 @@ from .counts import Counts, add_counts, make_counts
 from .scorer import ALL, Matches, SpanKey, match_entities
 from .sources import Inputs, Source
 
-#: The tags, as they are numbered here.
 CHUNKS = ("O", "S", "B", "I", "E")
-_OUTSIDE, _SINGLE, _BEGIN, _INSIDE, _END = range(len(CHUNKS))
 
 
 def count_chunks(example: Example, matches: Matches) -> Counts:
-    """Count the tokens of a doc, but for those whose annotation is missing: for each of
-    `CHUNKS` those that have it and get it, and those that have it and don't.
-    """
+    """Count the annotated tokens of each of `CHUNKS` that get it, and that don't."""
     is_missing = example.reference.to_array(["ENT_IOB"]).reshape(-1) == 0
     gold = _tag_tokens(len(is_missing), (*matches.correct, *matches.missed))
     predicted = _tag_tokens(
         len(is_missing), (*matches.ignored, *matches.spurious, *matches.correct)
     )
     counts = make_counts()
-    for i, is_right in ((0, gold == predicted), (2, gold != predicted)):
-        found = np.bincount(gold[~is_missing & is_right], minlength=len(CHUNKS))
-        for tag, n in zip(CHUNKS, found.tolist(), strict=True):
-            counts[tag][i] = n
+    for tag, other, missing in zip(gold, predicted, is_missing, strict=True):
+        if not missing:
+            counts[tag][0 if tag == other else 2] += 1
     return counts
 
 
-def _tag_tokens(n_tokens: int, spans: Iterable[SpanKey]) -> NDArray[np.int64]:
-    """Give each token of a doc the number of its chunk tag, shape `(n_tokens,)`."""
-    tags = np.full(n_tokens, _OUTSIDE)
+def _tag_tokens(n_tokens: int, spans: Iterable[SpanKey]) -> list[str]:
+    tags = ["O"] * n_tokens
     for _, start, end in spans:
-        if start == end:  # aligned with none of the tokens
-            continue
-        tags[start:end] = _INSIDE
-        tags[start], tags[end - 1] = _BEGIN, _END
         if end - start == 1:
-            tags[start] = _SINGLE
+            tags[start] = "S"
+        elif start < end:  # aligned with some of the tokens
+            tags[start:end] = ["B", *"I" * (end - start - 2), "E"]
     return tags
 
 
 def summarize_chunks(totals: Counts) -> dict[str, dict[str, float | None]]:
-    """Score what `count_chunks` has counted in all docs: for each of `CHUNKS` how many
-    tokens have it, `support`, and the share of these that get it, `recall`, or None.
-    """
+    """Score the sums of what `count_chunks` counts."""
     supports = {tag: totals[tag][0] + totals[tag][2] for tag in CHUNKS}
     return {
         tag: {"support": n, "recall": totals[tag][0] / n if n else None}
@@ -86,7 +71,9 @@ def find_ablated(source: Source) -> Model:
 
 
 def ablate(layer: Model, inputs: Inputs) -> dict[str, Mapping[str, Mapping[str, Any]]]:
-    """Score chunk tags with each part of a layer's output alone: see `find_parts`."""
+    """Score chunk tags with each part of a layer's output alone, zeros in the place of
+    all others: see `find_parts`.
+    """
     scores = {}
     for name, columns in find_parts(layer).items():
         with leaving_alone(layer, columns):

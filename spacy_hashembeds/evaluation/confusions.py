@@ -1,8 +1,7 @@
 """What is taken for what, and where: entities, or the labels of documents."""
 
-from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from itertools import chain, zip_longest
 from typing import Any
@@ -46,10 +45,7 @@ class ErrorCounter:
                 self._examples[kind].append(show())
 
     def rank(self) -> list[dict[str, Any]]:
-        """List what was counted, the most frequent first, and by name where equal: the
-        "gold" type or label, and the "predicted" one, None where there is none; of
-        entities the "error"; its "count"; and the first "examples" of it.
-        """
+        """List the kinds, the most frequent first, and by name where equal."""
         ranked = sorted(
             self._counts.items(),
             key=lambda item: (-item[1], [name or "" for name in item[0]]),
@@ -72,70 +68,56 @@ def find_wrong_labels(
     *,
     exclusive: bool,
 ) -> Errors:
-    """Find the wrong labels of one document, given its number, from 0.
-
-    Those that exclude each other are paired; of others nobody knows which. An error
-    shows the "document", its "text" or the beginning of a long one, and all of its
-    "gold" and "predicted" labels.
-    """
+    """Find the wrong labels of one document, paired where they exclude each other."""
     missed, wrong = sorted(gold - predicted), sorted(predicted - gold)
     text = doc.text if len(doc.text) <= _SHOWN else f"{doc.text[:_SHOWN]}…"
     labels = {"gold": sorted(gold), "predicted": sorted(predicted)}
-    show: Callable[[], dict[str, Any]] = partial(
-        dict, document=document, text=text, **labels
-    )
     pairs: Iterable[Kind] = zip_longest(missed, wrong)
     if not exclusive:
         pairs = chain(zip_longest(missed, ()), zip_longest((), wrong))
-    return ((pair, show) for pair in pairs)
+    for pair in pairs:
+        yield pair, lambda: {"document": document, "text": text, **labels}
 
 
 def find_wrong_entities(document: int, gold: Doc, matches: Matches) -> Errors:
-    """Find the wrong entities of one doc, given its number, from 0, and the gold doc.
+    """Find the wrong entities of one doc, shown with what else is in their sentence.
 
-    An "error" is "missed" (nothing predicted there), "spurious" (nothing gold there),
-    "type" (right bounds), "boundary" (right type), or "type and boundary".
-
-    It shows the "document"; the "text" of its sentence, or the surroundings where
-    sentences are not annotated or very long; and the "gold" and "predicted" entities in
-    it, each with its first character "start", the character "end" after its last, its
-    "label", and whether it "is_error": what the example is about.
+    "start" and "end" are characters of the text shown.
     """
     golds = [(ent.label_, ent.start, ent.end) for ent in gold.ents]
     predicted = [*matches.correct, *matches.spurious, *matches.ignored]
     predicted.sort(key=lambda key: key[1:])
 
-    def show(*pair: SpanKey | None) -> dict[str, Any]:
-        keys = [key for key in pair if key is not None]
+    def show(wanted: SpanKey | None, got: SpanKey | None) -> dict[str, Any]:
+        keys = [key for key in (wanted, got) if key is not None]
         window = _find_window(gold, min(k[1] for k in keys), max(k[2] for k in keys))
         return {
             "document": document,
             "text": window.text,
-            "gold": _mark(window, golds, pair[0]),
-            "predicted": _mark(window, predicted, pair[1]),
+            "gold": _mark(window, golds, wanted),
+            "predicted": _mark(window, predicted, got),
         }
 
-    for pair in pair_errors(matches.missed, matches.spurious):
-        wanted, got = pair
-        kind = (wanted and wanted[0], got and got[0], name_error(*pair))
-        yield kind, partial(show, *pair)
+    for wanted, got in pair_errors(matches.missed, matches.spurious):
+        kind = (wanted and wanted[0], got and got[0], name_error(wanted, got))
+        yield kind, partial(show, wanted, got)
 
 
 def pair_errors(missed: Sequence[SpanKey], spurious: Sequence[SpanKey]) -> list[Pair]:
-    """Pair what was missed with what was predicted in its place.
-
-    Entities that share tokens are paired, those that share most first, then those of
-    one type; each at most once. So a gold entity predicted in two parts is one boundary
-    error and one spurious entity.
-
-    RETURNS (list[Pair]): Every entity once, in the order of the text.
+    """Pair what was missed with what was predicted in its place, as the text stands:
+    those that share most tokens first, then those of one type; each at most once.
     """
+    owners = {i: gold for gold in missed for i in range(gold[1], gold[2])}
+    overlaps = []
+    for number, (label, start, end) in enumerate(spurious):
+        shared = Counter(owners[i] for i in range(start, end) if i in owners)
+        for gold, n_tokens in shared.items():
+            rank = (-n_tokens, gold[0] != label, gold[1], start, number)
+            overlaps.append((rank, gold, number))
     pairs: list[Pair] = []
     free_gold = dict.fromkeys(missed)
     free_predicted = dict.fromkeys(range(len(spurious)))
-    for _, gold, i in sorted(
-        _find_overlaps(missed, spurious), key=lambda item: item[0]
-    ):
+    for _, gold, i in sorted(overlaps):
         if gold in free_gold and i in free_predicted:
             pairs.append((gold, spurious[i]))
             del free_gold[gold], free_predicted[i]
@@ -145,24 +127,13 @@ def pair_errors(missed: Sequence[SpanKey], spurious: Sequence[SpanKey]) -> list[
 
 
 def name_error(gold: SpanKey | None, predicted: SpanKey | None) -> str:
-    """Name the kind of an error: see `find_wrong_entities`."""
+    """Name the kind of an error; "type" has the right bounds, "boundary" the type."""
     if predicted is None:
         return "missed"
     if gold is None:
         return "spurious"
     wrong = {"type": gold[0] != predicted[0], "boundary": gold[1:] != predicted[1:]}
     return " and ".join(name for name, is_wrong in wrong.items() if is_wrong)
-
-
-def _find_overlaps(
-    missed: Sequence[SpanKey], spurious: Sequence[SpanKey]
-) -> Iterator[tuple[tuple, SpanKey, int]]:
-    """Give each overlap's rank, its gold entity and its prediction's number."""
-    owners = {i: gold for gold in missed for i in range(gold[1], gold[2])}
-    for number, (label, start, end) in enumerate(spurious):
-        shared = Counter(owners[i] for i in range(start, end) if i in owners)
-        for gold, n_tokens in shared.items():
-            yield (-n_tokens, gold[0] != label, gold[1], start), gold, number
 
 
 def _find_window(doc: Doc, start: int, end: int) -> Span:
@@ -177,11 +148,7 @@ def _find_window(doc: Doc, start: int, end: int) -> Span:
 def _mark(
     window: Span, keys: Sequence[SpanKey], error: SpanKey | None
 ) -> list[dict[str, Any]]:
-    """Mark those of all entities, sorted, that are within a part of their doc."""
-    first, last = (
-        bisect_left(keys, place, key=lambda key: key[1])
-        for place in (window.start, window.end)
-    )
+    """Mark those of all entities that are within a part of their doc."""
     return [
         {
             "start": span.start_char - window.start_char,
@@ -189,7 +156,7 @@ def _mark(
             "label": label,
             "is_error": (label, start, end) == error,
         }
-        for label, start, end in keys[first:last]
-        if start < end <= window.end
+        for label, start, end in keys
+        if window.start <= start < end <= window.end
         for span in [window.doc[start:end]]
     ]

@@ -1,8 +1,4 @@
-"""Right and wrong entities or labels, counted document by document, and their scores.
-
-What is counted has a key; what it counts are true positives, false positives and false
-negatives.
-"""
+"""True positives, false positives and false negatives of documents, and scores."""
 
 from abc import ABC, abstractmethod
 from collections import defaultdict
@@ -32,13 +28,8 @@ def add_counts(documents: Iterable[Mapping[Any, Sequence[int]]]) -> Counts:
 
 
 class Run(ABC):
-    """Counts what examples hold, in one pass.
-
-    examples (Iterable[Example]): Predicted and gold docs; read once, at once.
-
-    It has then `n_read`, how many documents there were; `numbers`, which of them are
-    annotated, from 0; `documents`, the counts of each of these; and `totals`, their
-    sums.
+    """Counts what examples hold, read once, at once: `n_read` of them, of which
+    `numbers`, from 0, are annotated; the counts of these, `documents`, and `totals`.
     """
 
     def __init__(self, examples: Iterable[Example]) -> None:
@@ -73,12 +64,8 @@ class Run(ABC):
 
 
 def score_counts(counts: Any) -> np.ndarray:
-    """Score counts with the formulas of `spacy.scorer.PRFScore`.
-
-    counts (ndarray): True positives, false positives and false negatives, shape
-        (..., 3).
-    RETURNS (ndarray): Precision, recall and F1, 0 to 1, shape (..., 3), dtype float64.
-        NaN where all three counts are 0.
+    """Score counts with the formulas of `spacy.scorer.PRFScore`: precision, recall and
+    F1, 0 to 1, NaN where all three counts are 0. *Shape:* (..., 3) -> (..., 3).
     """
     tp, fp, fn = np.moveaxis(np.asarray(counts, dtype="float64"), -1, 0)
     precision = tp / (tp + fp + 1e-100)
@@ -97,5 +84,5 @@ def describe_counts(outcomes: Sequence[int]) -> dict[str, Any]:
 
 
 def count_gold(counts: np.ndarray) -> np.ndarray:
-    """Count the gold ones: the found and the missed. *Shape:* (...)."""
+    """Count the gold ones, found or missed. *Shape:* (..., 3) -> (...)."""
     return counts[..., 0] + counts[..., 2]

@@ -43,15 +43,9 @@ TOTALS = {kind: (prefix, "", None) for kind, prefix in KINDS.items()}
 class EntityRun(Run):
     """Counts entities, and notes what else there is.
 
-    examples (Iterable[Example]): Predicted and gold docs; read once, at once.
-    knowledge (TrainingKnowledge): What the training set has shown.
     golds (Sequence[Doc], optional): For each example a gold doc with the same entities
         on the same tokens, whose texts tell the seen ones from others. None: the
         references of the examples.
-
-    It has then, beside what a `Run` has, the `scores` of `score_seen_unseen`; `errors`;
-    `schemes`, what the entities are under each scheme; and `chunks`, what
-    `summarize_chunks` makes of their tokens.
     """
 
     def __init__(
@@ -69,9 +63,7 @@ class EntityRun(Run):
         self.scores = summarize_counts(self.totals)
 
     def count(self, number: int, example: Example) -> Counts | None:
-        """Count the entities of one doc, if it is annotated: what `count_matches` does;
-        and under a grouping and its group the gold ones, by type and all, found or not.
-        """
+        """Count what `count_matches` does, and gold entities by grouping and group."""
         gold = example.reference if self._golds is None else self._golds[number]
         views = match_entities(example, self._knowledge.entities, gold)
         if not views:
@@ -159,9 +151,9 @@ def _describe_groups(
     types = sorted({label for name, _, label in totals if label and name in GROUPINGS})
 
     def describe(*key: str | None) -> dict[str, Any]:
-        total = describe_counts(totals.get(key, (0, 0, 0)))
-        support = total["support"]
-        recall = total["r"] if support else None
+        found, _, missed = totals.get(key, (0, 0, 0))
+        support = found + missed
+        recall = found / support if support else None
         interval = intervals.get(key, NONE).r
         return {"support": support, "recall": recall, "interval": interval}
 

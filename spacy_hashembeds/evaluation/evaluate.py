@@ -1,6 +1,6 @@
 """What a pipeline scores, how sure that is, and what is wrong with it."""
 
-from collections.abc import Iterator, Mapping
+from collections import UserDict
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -35,24 +35,10 @@ from .warnings import find_warnings
 SUFFIXES = (".json", ".html", ".md", ".csv")
 
 
-class Evaluation(Mapping[str, Any]):
-    """All that an evaluation has found, as `evaluate` returns it.
-
-    A mapping of JSON data: `dict(evaluation)` is what a `.json` file holds. Its keys
-    are listed in docs/evaluate.md.
+class Evaluation(UserDict[str, Any]):
+    """All that an evaluation has found: a mapping of JSON data, `dict(evaluation)` what
+    a `.json` file holds. Its keys are listed in docs/evaluate.md.
     """
-
-    def __init__(self, data: Mapping[str, Any]) -> None:
-        self._data = dict(data)
-
-    def __getitem__(self, key: str) -> Any:
-        return self._data[key]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._data)
-
-    def __len__(self) -> int:
-        return len(self._data)
 
     def __repr__(self) -> str:
         if "schemes" in self:
@@ -95,13 +81,17 @@ class Evaluation(Mapping[str, Any]):
 
     def to_markdown(self) -> str:
         """Write the tables that the command prints, in Markdown."""
-        named = describe_setting(self)
-        lines = [f"- {key}: {markdown.code(name)}" for key, name in named.items()]
+        named = describe_setting(self).items()
+        lines = [f"- {key}: {markdown.code(name)}" for key, name in named]
         blocks = [f"# {name_title(self)}", "\n".join(lines)]
         blocks += [f"**{markdown.escape(text)}**" for text in self["warnings"]]
         for table in self.make_tables():
             legend = [] if table.legend is None else [markdown.escape(table.legend)]
-            blocks += [f"## {markdown.escape(table.title)}", *legend, _format(table)]
+            rules = [":--" if align == "l" else "--:" for align in table.all_aligns]
+            rows = [map(markdown.escape, row) for row in (table.header, *table.rows)]
+            lines = [f"| {' | '.join(row)} |" for row in (rows[0], rules, *rows[1:])]
+            title = f"## {markdown.escape(table.title)}"
+            blocks += [title, *legend, "\n".join(lines)]
         if draws := self.describe_draws():
             blocks.append(f"{draws}.")
         return show_controls("\n\n".join(blocks) + "\n")
@@ -111,17 +101,15 @@ class Evaluation(Mapping[str, Any]):
         return to_csv(self)
 
     def write(self, path: str | Path) -> None:
-        """Write a file, whole or not at all.
-
-        path (str | Path): The file, of the form that its suffix names: see
-            `SUFFIXES`. To an open file, such as `/dev/stdout`, JSON is written.
+        """Write a file, whole or not at all, in the form of its suffix: .json, .html,
+        .md or .csv; and to an open file, such as `/dev/stdout`, JSON.
         """
         check_types(str | Path, "the path of a file", path=path)
+        make = {".html": self.to_html, ".md": self.to_markdown, ".csv": self.to_csv}
         suffix = choose_suffix(path, SUFFIXES)
         if suffix == ".json":
             write_json(path, dict(self))
             return
-        make = {".html": self.to_html, ".md": self.to_markdown, ".csv": self.to_csv}
         text = make[suffix]()
         with replacing(path) as temporary:
             # names of files may hold bytes that are no text
@@ -149,36 +137,30 @@ def evaluate(
         evaluation.write("evaluation.html")
 
     A notebook shows the evaluation as a page. Nothing that is given is changed, and
-    iterators are read once.
+    iterators are read once. See docs/evaluate.md.
 
-    nlp (Language | Iterable[Doc]): The pipeline, or Docs with the entities, or the
-        categories, that one has predicted, of the same words as the gold docs.
+    nlp (Language | Iterable[Doc]): The pipeline, or Docs that one has annotated, of the
+        same words as the gold docs.
     examples (Iterable[Doc | Example] | str | Path): The gold docs, Examples with
         them, or their file: `.spacy` or one token a line. The pipeline gets their
         text, or the tokens on the predicted side of an Example, and nothing else.
     train (Iterable[Doc | Example] | str | Path, optional): What the pipeline was
-        trained on, likewise: by it entities are seen or unseen. Categories are scored
-        without it.
+        trained on, by which entities are seen or unseen. Categories need none.
     against (Language | Iterable[Doc], optional): A second pipeline, or its predictions,
         to compare the first one with.
     task (str, optional): What to score: entities, "ner", or categories of documents,
         "textcat". None: what the components of the pipeline set; or, without a
         pipeline, what the gold docs have.
     ablation (bool): Whether to run the pipeline once more for each part of its BiLSTM
-        encoder's output, with zeros in place of the others: what do hidden states and
-        each attention head do for the bounds of entities? See docs/evaluate.md.
+        encoder's output, with zeros in place of the others.
     misspelt (Iterable[Doc | Example] | str | Path, optional): A copy of `examples` with
-        other words for the same tokens, such as `misspell` makes, for the pipeline to
-        read too: what is lost there? See docs/evaluate.md.
-    samples (int): How often the bootstrap and the test of significance draw, up to
-        1,000,000.
+        other words for the same tokens, such as `misspell` makes, to read too.
+    samples (int): Draws for intervals and significance, up to 1,000,000.
     seed (int): What they draw by, 0 or more. Equal seeds give equal results.
-    show_progress (bool): Whether to show on stderr how far it is, where that is a
-        terminal.
+    show_progress (bool): Whether to show progress on stderr, where that is a terminal.
     RAISES (ValueError): If predictions have other words than the gold docs; if there
         are both entities and categories, or `train` is missing for entities; if there
         is no encoder for `ablation`, or `misspelt` is no copy of `examples`.
-    RETURNS (Evaluation): All that was found: a mapping of JSON data.
     """
     inputs = Inputs(
         draws=Draws(samples=samples, seed=seed, show_progress=show_progress),
@@ -210,7 +192,7 @@ def evaluate_in_depth(
     *,
     against: str | Path | None = None,
     misspelt: str | Path | None = None,
-    layout: ColumnFormat | None = None,
+    layout: ColumnFormat = LAYOUT,
     predicted_column: int | None = None,
     use_gpu: int = -1,
     **options: Any,
@@ -218,22 +200,18 @@ def evaluate_in_depth(
     """Evaluate a pipeline, or its predictions, as `evaluate` does, given their files.
 
     model, against (str | Path): A pipeline's package name or folder, or the file of its
-        predictions, which is laid out as those of the corpora.
+        predictions.
     test, train, misspelt (str | Path): Corpora: `.spacy` files or folders of them, or
         files with one token a line.
-    layout (ColumnFormat, optional): How files with one token a line are laid out.
-        None: the word first, the tag last, white space between.
+    layout (ColumnFormat): How files with one token a line are laid out; by default the
+        word first, the tag last, white space between.
     predicted_column (int, optional): The column of the tag in files of predictions,
         where it is another than in those of the corpora.
     use_gpu (int): The GPU's number, or -1 for the CPU.
     options: The others of `evaluate`.
-    RAISES (FileNotFoundError): If a corpus is missing.
-    RAISES (OSError): If there is no such pipeline.
-    RAISES (ValueError): If there is no such GPU, or `evaluate` raises it.
     """
     if use_gpu >= 0:
         require_gpu(use_gpu)
-    layout = layout or LAYOUT
     tag = layout.tag if predicted_column is None else predicted_column
     of_predictions = replace(layout, tag=tag)
     # Both are loaded first: a wrong name should not cost a run.
@@ -245,10 +223,3 @@ def evaluate_in_depth(
         misspelt=misspelt and read_source(misspelt, layout),
         **options,
     )
-
-
-def _format(table: Table) -> str:
-    rules = [":--" if align == "l" else "--:" for align in table.all_aligns]
-    rows = [map(markdown.escape, row) for row in (table.header, *table.rows)]
-    lines = [f"| {' | '.join(row)} |" for row in rows]
-    return "\n".join([lines[0], f"| {' | '.join(rules)} |", *lines[1:]])

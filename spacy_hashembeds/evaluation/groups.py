@@ -1,8 +1,6 @@
 """Gold entities in groups, by what the training set has shown of them.
 
-For each group there is a recall and a support, and no precision: a gold entity is in
-one group, so that recall divides up, but a prediction that is wrong belongs to none.
-(Of lengths there is precision too: the scorer has them.)
+They have recall and no precision: a prediction that is wrong belongs to no group.
 """
 
 from bisect import bisect_right
@@ -13,16 +11,15 @@ from typing import NamedTuple
 from spacy.attrs import ORTH
 from spacy.tokens import Doc, Span
 
-#: The fewest tokens of a document that hardly stands in two corpora by chance. "Figure
-#: 2." or "Madrid, 23 may (EFE)." may well: in AnEM 5% of the sentences of the test set
-#: stand in training too, but not one of ten tokens or more.
+#: The fewest tokens of a document that hardly stands in two corpora by chance: in AnEM
+#: 5% of the test set's sentences stand in training too, but none of ten tokens or more.
 LONG = 10
 
-_RANGES = {"0": 0, "1": 1, "2-9": 2, "10-99": 10, "100+": 100}
+_RANGES = {name: name for name in ("0", "1", "2-9", "10-99", "100+")}
 
 
 class Grouping(NamedTuple):
-    """One way to divide entities: its title, and its groups, each with a text."""
+    """One way to divide entities, into groups that each have a text."""
 
     title: str
     groups: Mapping[str, str]
@@ -40,23 +37,14 @@ GROUPINGS: Mapping[str, Grouping] = {
             "tokens_unseen": "new entity, no token seen",
         },
     ),
-    "frequency": Grouping(
-        "Times the text was an entity in training", {name: name for name in _RANGES}
-    ),
-    "token_frequency": Grouping(
-        "Times its rarest token stood in training", {name: name for name in _RANGES}
-    ),
+    "frequency": Grouping("Times the text was an entity in training", _RANGES),
+    "token_frequency": Grouping("Times its rarest token stood in training", _RANGES),
 }
 
 
 class TrainingKnowledge(NamedTuple):
-    """What a training set has shown.
-
-    entities (Mapping[str, Mapping[str, int]]): For each text that stands as an entity
-        how often it does, under each type. Texts are exact: case counts.
-    tokens (Mapping[str, int]): How often each token stands anywhere in the text, inside
-        entities and outside, as it is written.
-    documents (Set[bytes]): The tokens of each document, as `identify` gives them.
+    """What a training set has shown: how often each text stands as an entity of each
+    type, and each token anywhere, as they are written; and what `identify` gives.
     """
 
     entities: Mapping[str, Mapping[str, int]]
@@ -83,25 +71,21 @@ def identify(doc: Doc) -> bytes:
 
 
 def count_shared(docs: Iterable[Doc], train: Set[bytes]) -> dict[str, int]:
-    """Count the documents that stand in the training set too, whatever their entities:
-    all "documents"; the "long_documents", of `LONG` tokens or more; and
-    "of_long_documents", how many of this length there are.
-    """
-    found = [(len(doc) >= LONG, identify(doc) in train) for doc in docs]
+    """Count the documents that stand in the training set too, and the `LONG` ones."""
+    found = Counter((len(doc) >= LONG, identify(doc) in train) for doc in docs)
     return {
-        "documents": sum(is_shared for _, is_shared in found),
-        "long_documents": sum(is_long and is_shared for is_long, is_shared in found),
-        "of_long_documents": sum(is_long for is_long, _ in found),
+        "documents": found[True, True] + found[False, True],
+        "long_documents": found[True, True],
+        "of_long_documents": found[True, True] + found[True, False],
     }
 
 
 def group_entity(ent: Span, knowledge: TrainingKnowledge) -> dict[str, str]:
     """Say which group a gold entity is in, in each of `GROUPINGS`.
 
-    Seen and unseen are those of the seen/unseen scorer: the groups "same_type" and
-    "other_type" together are its seen entities, the other three its unseen ones. These
-    three ask whether a token stood anywhere in the training text, not whether it stood
-    in an entity, since an embedding learns a token wherever it stands.
+    "same_type" and "other_type" together are the seen entities of the scorer. The other
+    three groups ask whether a token stood anywhere in training, not whether it stood in
+    an entity, since an embedding learns a token wherever it stands.
     """
     labels = knowledge.entities.get(ent.text, {})
     counts = [knowledge.tokens.get(token.text, 0) for token in ent]
@@ -119,4 +103,4 @@ def group_entity(ent: Span, knowledge: TrainingKnowledge) -> dict[str, str]:
 
 
 def _find_range(value: int) -> str:
-    return list(_RANGES)[bisect_right(list(_RANGES.values()), value) - 1]
+    return list(_RANGES)[bisect_right((1, 2, 10, 100), value)]

@@ -29,17 +29,17 @@ _ENTITY = (
 
 
 def render(evaluation: Mapping[str, Any], *, is_page: bool) -> str:
-    """Render an evaluation as one page that needs no other file, or as a part of one.
-
-    A part is a `style` for itself alone and a `div`, and its anchors are those of no
-    other evaluation. All text is escaped.
+    """Render an evaluation as one page that needs no other file, or as a part of one,
+    whose style and anchors are its own. All text is escaped.
     """
+    data = json.dumps(dict(evaluation), sort_keys=True).encode("utf8")
+    anchor = f"hashembeds-{blake2b(data, digest_size=6).hexdigest()}-"
     environment = make_environment(PackageLoader(__package__ or ""))
     environment.filters.update(cell=_format_cell, percent=_percent)
     page = environment.get_template("evaluation.html.jinja").render(
         evaluation=evaluation,
         is_page=is_page,
-        anchor="" if is_page else _make_anchor(evaluation),
+        anchor="" if is_page else anchor,
         title=name_title(evaluation),
         named=describe_setting(evaluation),
         sections=make_sections(evaluation),
@@ -51,11 +51,6 @@ def render(evaluation: Mapping[str, Any], *, is_page: bool) -> str:
     )
     # at the end, since entities stand at certain characters of a text
     return show_controls(page)
-
-
-def _make_anchor(evaluation: Mapping[str, Any]) -> str:
-    data = json.dumps(dict(evaluation), sort_keys=True).encode("utf8")
-    return f"hashembeds-{blake2b(data, digest_size=6).hexdigest()}-"
 
 
 def name_title(evaluation: Mapping[str, Any]) -> str:
@@ -86,7 +81,7 @@ def _sign(value: float) -> str:
 
 
 def _format_cell(cell: Any) -> str:
-    """Give the content of a cell, with fewer places than where there is text alone."""
+    """Format a cell, with fewer places than where there is text alone."""
     if isinstance(cell, Score):
         if cell.interval is None:
             return _percent(cell.value)
@@ -136,9 +131,8 @@ def _draw(
         shapes.append(f'<line class="bar" x1="{start}" x2="{end}" y1="8" y2="8"/>')
     if value is not None:
         shapes.append(f'<circle cx="{place(value)}" cy="8" r="2.5"/>')
-    return Markup(
-        f'<svg viewBox="0 0 160 16" aria-hidden="true">{"".join(shapes)}</svg>'
-    )
+    inner = "".join(shapes)
+    return Markup(f'<svg viewBox="0 0 160 16" aria-hidden="true">{inner}</svg>')
 
 
 class _Highlighter:
@@ -159,16 +153,10 @@ class _Highlighter:
             start, end = mark["start"], mark["end"]
             if all(end <= k["start"] or k["end"] <= start for k in kept):
                 kept.append(mark)
-        spans = [
-            {
-                "start": mark["start"],
-                "end": mark["end"],
-                "label": str(escape(mark["label"])),  # displaCy escapes only the text
-                "params": {
-                    "state": "error" if mark["is_error"] else "other",
-                    "bg": self._colors[mark["label"]],
-                },
-            }
-            for mark in sorted(kept, key=lambda mark: mark["start"])
-        ]
+        spans = []
+        for mark in sorted(kept, key=lambda mark: mark["start"]):
+            state = "error" if mark["is_error"] else "other"
+            params = {"state": state, "bg": self._colors[mark["label"]]}
+            label = str(escape(mark["label"]))  # displaCy escapes only the text
+            spans.append({**mark, "label": label, "params": params})
         return Markup(self._renderer.render_ents(text, spans, None))

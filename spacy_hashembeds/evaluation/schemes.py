@@ -8,12 +8,11 @@ has them: of each entity they ask that
 - "partial": the bounds are right; an overlap counts half, whatever the type;
 - "ent_type": the type is right and some token shared.
 
-SemEval says what becomes of a gold entity and a prediction that share tokens, but not
-which ones belong together where several do. Here it is as in nervaluate 1.2, so that
-figures agree: predictions choose one after the other, as they stand in the text, among
-the gold entities that they share a token with and nobody has chosen yet. Each takes one
-that is right by the scheme if it can, of several of its type the one whose bounds are
-nearest, else the first. What finds none is spurious, and what is left over is missed.
+SemEval does not say which ones belong together where several share tokens. Here it is
+as in nervaluate 1.2: predictions choose one after the other, as they stand in the text,
+among the gold entities that they share a token with and nobody has chosen yet. Each
+takes one that is right by the scheme if it can, of several of its type the one whose
+bounds are nearest, else the first. What finds none is spurious, what is left is missed.
 """
 
 from bisect import bisect_left, bisect_right
@@ -23,10 +22,10 @@ from typing import Any
 
 import numpy as np
 
+from .counts import score_counts
 from .scorer import Matches, SpanKey
 
-#: What may become of an entity, in the order of their abbreviations at SemEval: COR,
-#: INC, PAR, MIS, SPU.
+#: What may become of an entity: SemEval's COR, INC, PAR, MIS, SPU.
 OUTCOMES = ("correct", "incorrect", "partial", "missed", "spurious")
 
 #: "micro" counts entities of all types together; "macro" is the mean of the types'
@@ -47,10 +46,8 @@ SCHEMES: Mapping[str, _IsRight] = {
 def count_outcomes(
     golds: Sequence[SpanKey], predicted: Sequence[SpanKey], scheme: str
 ) -> Counter[str]:
-    """Count the `OUTCOMES` of the entities of one doc, or of those of one type.
-
-    Where predictions overlap, as they may after alignment, those that are right in all
-    choose first.
+    """Count the `OUTCOMES` of a doc's entities. Where predictions overlap, as they may
+    after alignment, those that are right in all choose first.
     """
     is_right = SCHEMES[scheme]
     otherwise = "partial" if scheme == "partial" else "incorrect"
@@ -69,25 +66,23 @@ def count_outcomes(
 
 
 def score_outcomes(counts: Mapping[str, int]) -> dict[str, float | int] | None:
-    """Score what became of entities, with SemEval's formulas: `p`, `r` and `f`, beside
-    the counts. Where a denominator is 0, so is the score; None where all counts are.
+    """Score `OUTCOMES` with SemEval's formulas; 0 where there is nothing to divide by,
+    and None where all counts are 0.
     """
-    right = counts["correct"] + 0.5 * counts["partial"]
-    chosen = counts["correct"] + counts["incorrect"] + counts["partial"]
-    n_predicted, n_gold = chosen + counts["spurious"], chosen + counts["missed"]
-    if not n_predicted and not n_gold:
+    outcomes = {name: counts[name] for name in OUTCOMES}
+    if not any(outcomes.values()):
         return None
-    p = right / n_predicted if n_predicted else 0.0
-    r = right / n_gold if n_gold else 0.0
-    f = 2 * ((p * r) / (p + r)) if right else 0.0
-    return {"p": p, "r": r, "f": f, **{name: counts[name] for name in OUTCOMES}}
+    half = 0.5 * counts["partial"]
+    wrong = counts["incorrect"] + half
+    scores = score_counts(
+        (counts["correct"] + half, wrong + counts["spurious"], wrong + counts["missed"])
+    )
+    return {**dict(zip("prf", scores.tolist(), strict=True)), **outcomes}
 
 
 class SchemeCounter:
-    """Counts outcomes under all schemes, doc by doc: of all types, and of each alone.
-
-    For a type, all entities of others are left out, as in nervaluate: a prediction of
-    a wrong type is spurious for its own, and its gold entity missed for that one's.
+    """Counts outcomes under all schemes, of all types, and of each alone: there others
+    are left out, as in nervaluate, so that a wrong type is one spurious, one missed.
     """
 
     def __init__(self) -> None:
@@ -95,7 +90,7 @@ class SchemeCounter:
         self._totals: dict[tuple[str, str], dict[str, Counter[str]]] = defaultdict(dict)
 
     def add(self, views: Mapping[str, Matches]) -> None:
-        """Count the entities of one doc, of which `match_entities` gives the views."""
+        """Count the entities of one doc: see `match_entities`."""
         for prefix, matches in views.items():
             of_gold = _group((*matches.correct, *matches.missed))
             of_predicted = _group((*matches.correct, *matches.spurious))
@@ -109,30 +104,19 @@ class SchemeCounter:
                         totals.update(count_outcomes(golds, found, scheme))
 
     def summarize(self, prefix: str) -> dict[str, Any]:
-        """Score what was counted of a view.
-
-        RETURNS (dict[str, Any]): For each scheme None, where there is nothing to score,
-            or the scores of `score_outcomes`, and those of each type in `per_type`.
-        """
+        """Score what was counted of a view by scheme, and each type in "per_type"."""
         summary: dict[str, Any] = {}
         for scheme in SCHEMES:
             totals = sorted(self._totals[prefix, scheme].items())
-            scores: dict[str, Any] = {
-                label: score_outcomes(counts) for label, counts in totals
-            }
+            scores = {label: score_outcomes(counts) for label, counts in totals}
             total = scores.pop("", None)
             summary[scheme] = total and {**total, "per_type": scores}
         return summary
 
 
 def average_types(strict: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    """Average the scores of types, as seqeval's `classification_report` does.
-
-    Types are all that are gold or predicted, as there. One that is never predicted has
-    precision 0, and one that is never gold recall 0: seqeval's `zero_division=0`, and
-    spaCy's rule.
-
-    strict (Mapping[str, Any], optional): The scores of the scheme "strict".
+    """Average the strict scores of types, as seqeval's `classification_report` does
+    with `zero_division=0`: of all that are gold or predicted.
     """
     if strict is None:
         return None

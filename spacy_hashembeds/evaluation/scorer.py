@@ -1,17 +1,15 @@
 """Entity scores on names seen in training and on names never seen there.
 
-An entity is *seen* if its exact text stands as an entity, of any type, in the
-training set. The multi hash embeddings report scores the two kinds apart, by
-running `spacy evaluate` on two copies of the test set: in the "unseen" copy the
-seen gold entities are marked missing, in the "seen" copy the unseen ones. Here
-one pass counts all three, with spaCy's own rules and so its exact figures.
-
-Those rules make precision no average of the two kinds: a prediction that touches
-a missing token is ignored, but one on plain tokens outside every gold entity is
-a false positive in both copies. Recall does divide up.
+An entity is *seen* if its exact text stands as an entity, of any type, in the training
+set. One pass counts what the multi hash embeddings report has by running `spacy
+evaluate` on two copies of the test set: in the "unseen" copy the seen gold entities are
+marked missing, in the "seen" copy the unseen ones. A prediction that touches a missing
+token is ignored, but one on plain tokens outside every gold entity is a false positive
+in both copies: precision is no average of the two kinds. Recall does divide up.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -60,11 +58,8 @@ def make_seen_unseen_ner_scorer(*, train: Path | None) -> "SeenUnseenNERScorer":
 class Matches(NamedTuple):
     """The entities of one doc, divided as `spacy.scorer.get_ner_prf` counts them.
 
-    correct: Predicted, with the type and bounds of a gold entity.
-    spurious: Predicted otherwise: false positives.
     ignored: Predicted on tokens whose annotation is missing, or on none of the gold
         doc's tokens: neither right nor wrong.
-    missed: Gold and not predicted: false negatives.
     """
 
     correct: tuple[SpanKey, ...] = ()
@@ -78,19 +73,13 @@ class SeenUnseenNERScorer:
 
     def __init__(self, train: Path | None) -> None:
         self.train = train
-        self._texts: frozenset[str] | None = None
 
     def __call__(self, examples: Iterable[Example], **kwargs: Any) -> dict[str, Any]:
-        """Score examples: see `score_seen_unseen`.
-
-        RAISES (ValueError): If the training set is None or unreadable.
-        RAISES (FileNotFoundError): If the training set is not where it was.
-        """
-        if self._texts is None:
-            self._texts = self._read_train()
+        """Score examples: see `score_seen_unseen`."""
         return score_seen_unseen(examples, self._texts)
 
-    def _read_train(self) -> frozenset[str]:
+    @cached_property
+    def _texts(self) -> frozenset[str]:
         if self.train is None:
             raise ValueError(
                 "Scoring seen and unseen entities needs the training set: expected "
@@ -110,13 +99,9 @@ def score_seen_unseen(
 
     Each of `ents`, `ents_seen` and `ents_unseen` gets the keys `_p`, `_r`, `_f`
     (fractions, 0 to 1), `_per_type` (for each type `p`, `r`, `f` and `support`),
-    `_per_length` (likewise for each of `LENGTHS`) and `_support`: how many gold
-    entities were counted. As in spaCy, all but `_support` are None where there was
-    nothing to count, gold or predicted. A predicted entity is as long as the gold
-    tokens that it is aligned with.
-
-    train_texts (Collection[str]): The texts of the training set's entities,
-        preferably as a set.
+    `_per_length` (likewise for each of `LENGTHS`) and `_support`, of gold entities. As
+    in spaCy, all but `_support` are None where there was nothing to count. A predicted
+    entity is as long as the gold tokens that it is aligned with.
     """
     docs = (match_entities(example, train_texts) for example in examples)
     return summarize_counts(add_counts(map(count_matches, docs)))
@@ -125,32 +110,39 @@ def score_seen_unseen(
 def match_entities(
     example: Example, train_texts: Collection[str], gold: Doc | None = None
 ) -> dict[str, Matches]:
-    """Say which entities of one doc are right: all, the seen and the unseen ones.
+    """Say which entities of one doc are right, under the prefixes of `KINDS`, without
+    those of which all annotation is missing. If `ents` is not there, none is.
 
-    gold (Doc, optional): The doc whose texts are looked up in these, with the entities
-        and tokens of the gold doc. None: the gold doc.
-    RETURNS (dict[str, Matches]): Under the scores' prefixes; without those of which
-        all annotation is missing. If `ents` is not there, none is.
+    gold (Doc, optional): A doc with the entities and tokens of the gold doc, whose
+        texts are looked up in its place.
     """
     gold = example.reference if gold is None else gold
     if not gold.has_annotation("ENT_IOB"):
         return {}
+    missing = gold.to_array(["ENT_IOB"]).reshape(-1) == 0
+    golds: dict[str, list[SpanKey]] = {SEEN: [], UNSEEN: []}
+    # each copy hides the entities of the other one
+    hidden = {ALL: missing, SEEN: missing.copy(), UNSEEN: missing.copy()}
+    for ent in gold.ents:
+        own, other = (SEEN, UNSEEN) if ent.text in train_texts else (UNSEEN, SEEN)
+        golds[own].append((ent.label_, ent.start, ent.end))
+        hidden[other][ent.start : ent.end] = True
+    golds[ALL] = golds[SEEN] + golds[UNSEEN]
     predicted = _align_predictions(example)
     return {
-        prefix: match_spans(predicted, golds, missing)
-        for prefix, golds, missing in _gold_views(gold, train_texts)
+        prefix: match_spans(predicted, golds[prefix], hides)
+        for prefix, hides in hidden.items()
         # As spaCy: skip where all is missing, unless there are no tokens at all.
-        if len(missing) == 0 or not missing.all()
+        if len(hides) == 0 or not hides.all()
     }
 
 
 def match_spans(
     predicted: Sequence[SpanKey], golds: Sequence[SpanKey], missing: np.ndarray
 ) -> Matches:
-    """Divide the entities of one doc as `spacy.scorer.get_ner_prf` does.
+    """Divide the entities of one doc; one aligned with no gold token is empty.
 
-    A predicted entity that is aligned with no token of the gold doc is empty. `missing`
-    says whether each token lacks annotation, shape (n_tokens,).
+    missing (ndarray): Whether each token lacks annotation, shape (n_tokens,).
     """
     unmatched = dict.fromkeys(golds)
     correct, spurious, ignored = [], [], []
@@ -167,10 +159,7 @@ def match_spans(
 
 
 def count_matches(views: Mapping[str, Matches]) -> Counts:
-    """Count the entities of one doc, of which `match_entities` gives the views: under a
-    prefix, a length or "", and a type or None all entities of the prefix, those of each
-    length, and those of each type.
-    """
+    """Count the entities of one doc by (prefix, length or "", type or None)."""
     counts = make_counts()
     for prefix, matches in views.items():
         outcomes = (matches.correct, matches.spurious, matches.missed)
@@ -217,19 +206,3 @@ def _align_predictions(example: Example) -> list[SpanKey]:
         (label, int(at[0]), int(at[-1]) + 1) if len(at) else (label, 0, 0)
         for label, at in places
     ]
-
-
-def _gold_views(
-    gold: Doc, train_texts: Collection[str]
-) -> Iterator[tuple[str, list[SpanKey], np.ndarray]]:
-    """Give prefix, gold entities and missing tokens of the doc and its two copies."""
-    missing = gold.to_array(["ENT_IOB"]).reshape(-1) == 0
-    kinds: dict[bool, list[SpanKey]] = {True: [], False: []}
-    hidden = {is_seen: missing.copy() for is_seen in kinds}
-    for ent in gold.ents:
-        is_seen = ent.text in train_texts
-        kinds[is_seen].append((ent.label_, ent.start, ent.end))
-        hidden[not is_seen][ent.start : ent.end] = True
-    yield ALL, kinds[True] + kinds[False], missing
-    yield SEEN, kinds[True], hidden[True]
-    yield UNSEEN, kinds[False], hidden[False]

@@ -40,7 +40,7 @@ class Source:
 
     @property
     def is_pipeline(self) -> bool:
-        """Whether it is a pipeline."""
+        """Whether `docs` is a pipeline."""
         return isinstance(self.docs, Language)
 
 
@@ -59,11 +59,10 @@ class Inputs:
     def predict(self, source: Source, title: str | None = None) -> Iterable[Example]:
         """Put predictions beside the gold docs, and show a title, or their name."""
         golds, name = self.gold.docs, self.gold.name
-        examples = (
-            predict_examples(source.docs, golds)
-            if source.is_pipeline
-            else pair_examples(source.docs, golds, name=source.name, gold=name)
-        )
+        if source.is_pipeline:
+            examples = predict_examples(source.docs, golds)
+        else:
+            examples = pair_examples(source.docs, golds, name=source.name, gold=name)
         title = f"Evaluating {title or source.name}"
         return self.draws.show(examples, title, total=len(golds))
 
@@ -136,8 +135,7 @@ def load_source(model: str | Path, layout: ColumnFormat) -> Source:
             f"'{model}' should be a pipeline, a package name or a folder, or a file of "
             f"predictions, but ends in {path.suffix}, as files of pipelines do. Give "
             "the folder that `spacy train` wrote, model-best; or give a file of "
-            "predictions another name, such as "
-            f"'{path.with_suffix('.iob')}'."
+            f"predictions another name, such as '{path.with_suffix('.iob')}'."
         )
     return Source(name=str(model), docs=load_trained(model))
 
@@ -147,12 +145,10 @@ def predict_examples(
 ) -> Iterator[Example]:
     """Run a pipeline on the examples that `spacy evaluate` would make.
 
-    Nothing that is given is changed. Of an `Example`, the pipeline gets the tokens of
-    the predicted side and nothing else: entities that stand there from before would
-    bind a pipeline's `ner`. Gold docs without tokens are left out.
+    Of an `Example`, it gets the tokens of the predicted side and nothing else: entities
+    that stand there would bind its `ner`. Gold docs without tokens are left out.
     """
-    examples = _make_examples(nlp, golds)
-    inputs = ((example.predicted, example) for example in examples)
+    inputs = ((example.predicted, example) for example in _make_examples(nlp, golds))
     for doc, example in nlp.pipe(inputs, as_tuples=True):
         example.predicted = doc
         yield example
@@ -173,9 +169,8 @@ def _make_examples(nlp: Language, golds: Iterable[Doc | Example]) -> Iterator[Ex
 def pair_examples(
     predicted: Iterable[Doc], golds: Iterable[Doc | Example], *, name: str, gold: str
 ) -> Iterator[Example]:
-    """Put predicted docs beside the gold docs that have the same words.
-
-    Docs without tokens are left out on both sides. Errors call them `name` and `gold`.
+    """Put predicted docs beside the gold docs, which should have the same words. Those
+    without tokens are left out on both sides.
     """
     pairs = zip_longest(filter(len, map(_check_doc, predicted)), find_golds(golds))
     for number, (theirs, ours) in enumerate(pairs):
@@ -208,9 +203,7 @@ def _describe(number: int, theirs: list[str], ours: list[str]) -> str:
 
 
 def read_misspelt(inputs: Inputs) -> Inputs | None:
-    """Give the same with a misspelt copy as gold corpus, if there is one: one in which
-    the same tokens have other words, and the same entities.
-    """
+    """Give the same with the misspelt copy as gold corpus, if there is one."""
     gold, misspelt, reader = inputs.gold, inputs.misspelt, inputs.predictions
     if misspelt is None:
         return None

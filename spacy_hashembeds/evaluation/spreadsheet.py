@@ -16,16 +16,12 @@ _FORMULA = ("=", "+", "-", "@", "\t")
 _SCORES = {"p": "precision", "r": "recall", "f": "f1"}
 _BOUNDS = tuple(f"{name}_{end}" for name in _SCORES.values() for end in ("low", "high"))
 
-#: Of entities, one row is about one of the kinds "all", "seen" and "unseen", under one
-#: scheme, and either an average, or a type. Scores are 0 to 1. Bounds stand beside the
-#: scores of the scheme "strict", but not beside macro and weighted averages, which have
-#: no outcomes either. Cells are empty where there is nothing to say.
+#: What the rows of entities, and of categories, have: see docs/evaluate.md.
 OF_ENTITIES = (
     *("entities", "scheme", "average", "type", *_SCORES.values()),
     *("support", *OUTCOMES, *_BOUNDS),
 )
 
-#: Of categories, one row is about the accuracy, an average, or a label.
 OF_CATEGORIES = (
     *("average", "label", "accuracy", *_SCORES.values(), "support"),
     *("accuracy_low", "accuracy_high", *_BOUNDS),
@@ -33,11 +29,7 @@ OF_CATEGORIES = (
 
 
 def to_csv(evaluation: Mapping[str, Any]) -> str:
-    """Write the scores of an evaluation as CSV, with names in the first line.
-
-    Names of types are for people and spreadsheets: control characters are escaped, and
-    before what would be a formula there is an apostrophe.
-    """
+    """Write the scores of an evaluation as CSV, with names in the first line."""
     is_of_entities = "schemes" in evaluation
     text = StringIO()
     columns = OF_ENTITIES if is_of_entities else OF_CATEGORIES

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Any, NamedTuple
 
 from ..display import Table as TextTable
@@ -18,8 +19,8 @@ _WIDTH, _GAP = 80, 3
 #: page have more.
 _N_CONFUSIONS, _N_LABELS = 10, 10
 
-#: The fewest characters of a text that are shown, and of a label above a column; and
-#: how many of a document with a wrong label.
+#: The fewest characters shown of a text, and of a label above a column; and those shown
+#: of a document with a wrong label.
 _LEAST_QUOTED, _LEAST_LABEL, _QUOTED = 20, 4, 34
 
 
@@ -65,11 +66,9 @@ class Share(NamedTuple):
 class Table:
     """A table of text, numbers, and the types above.
 
-    aligns (str): "l" or "r" for each of the first columns; the others are to the right.
     ranges (str): The columns, of one letter, whose bounds are columns where it is text.
     cut (int, optional): The longest header where it is text.
-    shown (str): Where it stands: in "text", that is, in the terminal and in Markdown,
-        on the "page", or in "all" of them.
+    shown (str): In "text" (terminal and Markdown), on the "page", or in "all" of them.
     """
 
     title: str
@@ -94,7 +93,7 @@ class Table:
 
 
 class Section(NamedTuple):
-    """A part of the page: its name, what there is to know about it, and its tables."""
+    """A part of the page."""
 
     name: str
     about: str
@@ -110,9 +109,8 @@ _ABOUT = {
     "its interval is from the same draws of documents for both. p is the two-sided "
     "probability of a difference at least as large if it did not matter which of the "
     "two made which prediction (approximate randomization by document).",
-    "Misspelt": "What the same pipeline scores where it reads a misspelt copy of the "
-    "gold corpus, and what is lost there, in points. Interval and p are those of two "
-    "pipelines that are compared: drawn by document.",
+    "Misspelt": "What the same pipeline scores on a misspelt copy of the gold corpus, "
+    "and what is lost there, in points, tested as two pipelines are: by document.",
     "Lengths": "In tokens.",
     "Averages": "In percent. Micro counts the entities of all types together; macro is "
     "the mean of the types' scores, and weighted that with each type as often as it "
@@ -147,13 +145,12 @@ def make_sections(evaluation: Mapping[str, Any]) -> list[Section]:
 
 
 def _show_entities(evaluation: Mapping[str, Any]) -> dict[str, Iterable[Table]]:
-    totals = [
+    rows = [
         (kind.title(), *_get_scores(evaluation, f"{p}_"), evaluation[f"{p}_support"])
         for kind, p in KINDS.items()
     ]
-    header = ("", *"PRF", "Support")
     return {
-        "Scores": [Table("Entities", header, totals, ranges="PRF")],
+        "Scores": [Table("Entities", ("", *"PRF", "Support"), rows, ranges="PRF")],
         "Comparison": _compare(evaluation, "comparison"),
         "Misspelt": _compare(evaluation, "misspelt"),
         "Types": _show_division(evaluation, "type", "Type"),
@@ -173,7 +170,7 @@ def _show_categories(evaluation: Mapping[str, Any]) -> dict[str, Iterable[Table]
     ]
     header = ("Label", *"PRF", "Support")
     return {
-        "Scores": [_show_averages_of_labels(evaluation)],
+        "Scores": [_show_averages(evaluation)],
         "Comparison": _compare(evaluation, "comparison"),
         "Labels": [Table("Categories by label", header, of_labels, ranges="F")],
         "Matrix": _show_matrix(evaluation["matrix"]),
@@ -189,15 +186,13 @@ def _show_division(
 ) -> Iterator[Table]:
     """Show the scores of each type or length, for each kind of entities."""
     key, comparison = f"per_{division}", evaluation["comparison"]
-    parts = {kind: evaluation[f"{KINDS[kind]}_{key}"] or {} for kind in KINDS}
+    parts = {kind: evaluation[f"{p}_{key}"] or {} for kind, p in KINDS.items()}
     rows = []
-    for name in sorted(parts["all"]):
-        for kind, part in parts.items():
-            scores = part.get(name, {"support": 0})
-            rows.append((name, kind.title(), *_get_scores(scores), scores["support"]))
-    legend = None
-    if division == "length":
-        legend = "a prediction is as long as it is, right or wrong"
+    for name, (kind, part) in product(sorted(parts["all"]), parts.items()):
+        scores = part.get(name, {"support": 0})
+        rows.append((name, kind.title(), *_get_scores(scores), scores["support"]))
+    is_length = division == "length"
+    legend = "a prediction is as long as it is, right or wrong" if is_length else None
     header = (heading, "", *"PRF", "Support")
     yield Table(f"Entities by {division}", header, rows, "ll", legend, ranges="F")
     if comparison is not None:
@@ -207,8 +202,8 @@ def _show_division(
             if row is not None
         ]
         title = f"By {division}, against {comparison['model']}"
-        columns = ("This F", "Other F")
-        yield _show_differences(title, (division.title(),), compared, columns)
+        headings, columns = (division.title(),), ("This F", "Other F")
+        yield _show_differences(title, headings, compared, columns)
 
 
 def _show_by_kind(evaluation: Mapping[str, Any], key: str, title: str) -> Table:
@@ -222,10 +217,9 @@ def _show_by_kind(evaluation: Mapping[str, Any], key: str, title: str) -> Table:
     ]
     if not outcomes:
         return Table(title, ("", "Average", *"PRF"), rows, "ll")
-    names = {"COR": "correct", "INC": "incorrect", "PAR": "partly correct"}
-    names |= {"MIS": "missed", "SPU": "spurious"}
-    legend = ", ".join(f"{short} {name}" for short, name in names.items())
-    return Table(title, ("", "Scheme", *"PRF", *names), rows, "ll", legend)
+    header = ("", "Scheme", *"PRF", *(name[:3].upper() for name in OUTCOMES))
+    legend = "COR correct, INC incorrect, PAR partly correct, MIS missed, SPU spurious"
+    return Table(title, header, rows, "ll", legend)
 
 
 def _show_groups(evaluation: Mapping[str, Any]) -> Iterator[Table]:
@@ -251,8 +245,9 @@ def _show_part(part: Mapping[str, Any]) -> str:
 
 def _show_chunks(evaluation: Mapping[str, Any]) -> Iterator[Table]:
     chunks, parts = evaluation["chunks"], evaluation["setting"]["parts"]
-    others = {} if evaluation["comparison"] is None else {"Other R": "other"}
-    keys = {"R": "recall", **others}
+    keys = {"R": "recall"}
+    if evaluation["comparison"] is not None:
+        keys["Other R"] = "other"
     rows = [
         (tag, *(Score(chunk[key]) for key in keys.values()), chunk["support"])
         for tag, chunk in chunks.items()
@@ -261,14 +256,11 @@ def _show_chunks(evaluation: Mapping[str, Any]) -> Iterator[Table]:
     header = ("Tag", *keys, "Support")
     yield Table("Tokens by chunk tag", header, rows, legend=legend)
     if parts:
-        alone = [
-            [tag, Score(chunk["recall"])]
-            + [
-                Change(None if part is None else part - chunk["recall"])
-                for part in chunk["parts"].values()
-            ]
-            for tag, chunk in chunks.items()
-        ]
+        alone = []
+        for tag, chunk in chunks.items():
+            recall, found = chunk["recall"], chunk["parts"].values()
+            changes = [Change(None if x is None else x - recall) for x in found]
+            alone.append((tag, Score(recall), *changes))
         legend = "difference in recall, with zeros in place of all other parts"
         header = ("Tag", "R", *parts)
         yield Table("Parts of the encoder alone", header, alone, legend=legend)
@@ -277,7 +269,7 @@ def _show_chunks(evaluation: Mapping[str, Any]) -> Iterator[Table]:
 # Categories.
 
 
-def _show_averages_of_labels(evaluation: Mapping[str, Any]) -> Table:
+def _show_averages(evaluation: Mapping[str, Any]) -> Table:
     # precision, recall and F1 of the accuracy are equal
     accuracy = Score(evaluation["cats_acc"], evaluation["cats_acc_interval"])
     rows = [
@@ -332,10 +324,8 @@ def _compare(evaluation: Mapping[str, Any], key: str) -> Iterator[Table]:
         ]
     else:
         names = {"cats_acc": (name_accuracy(evaluation).capitalize(), "")}
-        for average in AVERAGES:
-            names |= {
-                f"cats_{average}_{k}": (average.title(), k.upper()) for k in "prf"
-            }
+        for name, k in product(AVERAGES, "prf"):
+            names[f"cats_{name}_{k}"] = (name.title(), k.upper())
         compared = [(names[k], evaluation[k], comparison[k]) for k in names]
     if key == "comparison":
         yield _show_differences(f"Against {comparison['model']}", ("", ""), compared)
@@ -353,7 +343,7 @@ def _show_differences(
     columns: Sequence[str] = ("This", "Other"),
     legend: str | None = None,
 ) -> Table:
-    """Show differences: their first cells, our scores, and what was compared."""
+    """Show what was compared: the first cells of each row, our score, and the rest."""
     rows = [
         (
             *cells,
@@ -374,19 +364,17 @@ def _list_confusions(evaluation: Mapping[str, Any], *keys: str) -> Table:
     confusions = evaluation["confusions"]
     shown = confusions[:_N_CONFUSIONS]
     rows = [
-        (*(show_controls(each[key] or "-") for key in keys), str(each["count"]))
+        [*(show_controls(each[key] or "-") for key in keys), str(each["count"])]
         for each in shown
     ]
-    header = (*(key.capitalize() for key in keys), "Count")
+    header = [*(key.capitalize() for key in keys), "Count"]
     columns = zip(header, *rows, strict=True)
     room = _WIDTH - sum(max(map(len, column)) + _GAP for column in columns)
-    quoted = [
-        (*row, _quote(each["examples"][0], room))
-        for row, each in zip(rows, shown, strict=True)
-    ]
+    for row, each in zip(rows, shown, strict=True):
+        row.append(_quote(each["examples"][0], room))
     title = f"Confusions ({len(rows)} of {len(confusions)} kinds)"
-    header = (*header, "For example")
-    return Table(title, header, quoted, f"{'l' * len(keys)}rl", shown="text")
+    aligns = f"{'l' * len(keys)}rl"
+    return Table(title, [*header, "For example"], rows, aligns, shown="text")
 
 
 def _quote(example: Mapping[str, Any], room: int) -> str:
@@ -398,9 +386,8 @@ def _quote(example: Mapping[str, Any], room: int) -> str:
     room = max(_LEAST_QUOTED, room) - 2
     wrong = [mark for mark in marks if mark["is_error"]]
     start, end = min(m["start"] for m in wrong), max(m["end"] for m in wrong)
-    before, error, after = map(
-        show_controls, (text[:start], text[start:end], text[end:])
-    )
+    parts = (text[:start], text[start:end], text[end:])
+    before, error, after = map(show_controls, parts)
     error = " ".join(error.split())
     if len(error) > room:
         return f"[{_cut(error, room)}]"

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 from spacy.language import Language
 from spacy.pipeline import TextCategorizer
@@ -10,6 +9,7 @@ from spacy.pipeline.textcat_multilabel import MultiLabel_TextCategorizer
 from spacy.tokens import Doc
 from spacy.training import Example
 
+from ..checks import check_choice
 from ..components.text_regressor import TextRegressor
 from .sources import find_golds
 
@@ -21,30 +21,20 @@ _SAY = "Say which to evaluate with 'task' (--task): 'ner' or 'textcat'."
 
 @dataclass(frozen=True, kw_only=True)
 class Classes:
-    """The labels that a text classifier may predict.
-
-    exclusive (bool): Whether it predicts one label for each document, that of the
-        highest score, as spaCy's `textcat`, or any number, as `textcat_multilabel`.
-    threshold (float): The least score of a predicted label, where labels are not
-        exclusive.
+    """The labels that a text classifier may predict: of exclusive ones, as of spaCy's
+    `textcat`, that of the highest score; of others, all from the threshold on.
     """
 
     labels: Sequence[str]
     exclusive: bool
     threshold: float = 0.5
 
-    @cached_property
-    def known(self) -> frozenset[str]:
-        """The labels, to look one up."""
-        return frozenset(self.labels)
-
 
 def find_task(nlp: Language, *, remedy: str = "Leave one of them out.") -> str:
-    """Say what a pipeline is to be evaluated on, by its components.
+    """Say what a pipeline is to be evaluated on: "textcat" if it has a text classifier
+    of spaCy's, else "ner", since any component may set entities.
 
     remedy (str): What an error says to do about a pipeline that sets both.
-    RETURNS (str): "textcat" if it has a text classifier of spaCy's, else "ner": any
-        component may set entities.
     """
     classifiers = _find_classifiers(nlp)
     assigns = {name: nlp.get_pipe_meta(name).assigns for name in nlp.pipe_names}
@@ -60,12 +50,9 @@ def find_task(nlp: Language, *, remedy: str = "Leave one of them out.") -> str:
 def choose_task(
     task: str | None, pipelines: Sequence[Language], golds: Iterable[Doc | Example]
 ) -> str:
-    """Say what is to be evaluated: what somebody has said, or else the components of
-    pipelines, or where there are none, the annotation of the gold docs.
-    """
+    """Say what is to be evaluated, if nobody has: what pipelines or gold docs have."""
     if task is not None:
-        if task not in (NER, TEXTCAT):
-            raise ValueError(f"'task' should be 'ner' or 'textcat', but is {task!r}.")
+        check_choice((NER, TEXTCAT), task=task)
         return task
     found = {find_task(nlp, remedy=_SAY) for nlp in pipelines}
     if not pipelines:
@@ -79,9 +66,7 @@ def choose_task(
 
 
 def find_classes(nlp: Language) -> Classes:
-    """Say what the text classifier of a pipeline may predict, if it has just one of
-    spaCy's, and none that predicts numbers, as `text_regressor` does.
-    """
+    """Say what the one text classifier of a pipeline may predict."""
     names = _find_classifiers(nlp)
     if len(names) != 1:
         found = _list(names) if names else f"only {_list(nlp.pipe_names) or 'nothing'}"

@@ -7,11 +7,7 @@ from .groups import LONG
 
 
 def find_warnings(evaluation: Mapping[str, Any]) -> list[str]:
-    """Say why figures are missing or 0, or too good, where it may be a mistake.
-
-    evaluation (Mapping[str, Any]): What `evaluate` returns, without warnings.
-    RETURNS (list[str]): Sentences, the most important first.
-    """
+    """Say why figures are missing, 0, or too good, the most important first."""
     setting, comparison = evaluation["setting"], evaluation["comparison"]
     found = [_find_nothing(evaluation) or _find_unknown(evaluation)]
     if setting.get("train_entities") == 0:
@@ -76,9 +72,8 @@ def _find_unknown(evaluation: Mapping[str, Any]) -> str | None:
 
 
 def _find_shared(setting: Mapping[str, Any]) -> str | None:
-    """Look for documents that the pipeline was trained on.
-
-    Short ones may be equal by chance, unless they are half of the corpus.
+    """Look for documents of training. Short ones may be equal by chance, if fewer than
+    half of the corpus are.
     """
     shared, of = setting["shared"], setting["documents_read"]
     if shared is None or not of:
