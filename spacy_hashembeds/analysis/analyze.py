@@ -19,7 +19,7 @@ from ..checks import check_items, check_types
 from ..corpora.docbin import read_docs
 from ..display import Part, Shown
 from .advice import BOUND, advise
-from .features import VocabularyCounter, count_features
+from .features import collect_vocabulary, count_features
 from .measures import (
     Measures,
     Vocabularies,
@@ -139,12 +139,11 @@ def analyze(
     train_texts: set[str] = set()
     for split, corpus in corpora.items():
         docs = _read(corpus, split, nlp.vocab)
-        statistics, words = StatisticsCounter(), VocabularyCounter(attrs)
-        for doc in docs if progress is None else progress(docs, split):
-            statistics.add(doc)
-            words.add(_predict(nlp, doc))
+        shown = docs if progress is None else progress(docs, split)
+        statistics = StatisticsCounter()
+        predicted = _predict(nlp, shown, statistics)
+        vocabularies[split] = collect_vocabulary(predicted, attrs)
         found["splits"][split] = statistics.get_statistics(vocab_of_vectors)
-        vocabularies[split] = words.get()
         if split == "train":
             train_texts = statistics.entity_texts
         else:
@@ -222,11 +221,16 @@ def _read(corpus: CorpusSource, split: str, vocab: Vocab) -> Iterator[Doc]:
         yield doc
 
 
-def _predict(nlp: Language, gold: Doc) -> Doc:
-    """Make the doc that a pipeline would see in training, as spaCy's Corpus does."""
-    if not gold.has_unknown_spaces:
-        return nlp.make_doc(gold.text)
-    return Doc(nlp.vocab, words=[token.text for token in gold])
+def _predict(
+    nlp: Language, docs: Iterable[Doc], statistics: StatisticsCounter
+) -> Iterator[Doc]:
+    """Count docs, and give what a pipeline would see of them, as spaCy's Corpus."""
+    for gold in docs:
+        statistics.add(gold)
+        if gold.has_unknown_spaces:
+            yield Doc(nlp.vocab, words=[token.text for token in gold])
+        else:
+            yield nlp.make_doc(gold.text)
 
 
 def _advise(

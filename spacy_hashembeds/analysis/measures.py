@@ -47,12 +47,11 @@ def measure_size(table: Table, n_values: int) -> Measures:
     """Count the parameters of a table.
 
     n_values (int): How many distinct values the training corpus has for it.
-    RETURNS (Measures): "attr": what it embeds. "kind". "rows" and their "width".
-        "parameters", and these by its "parts". "standard": the parameters that a
-        standard embedding of this width would have, which has a row for each value:
-        "vocabulary", one of the training vocabulary; for a weighted table
-        "importance_rows", one with as many rows as there are of weights (K·d), with
-        which Svenstrup et al. (2017, §3) compare.
+    RETURNS (Measures): "standard": the parameters that a standard embedding of this
+        width would have, which has a row for each value: "vocabulary", one of the
+        training vocabulary; for a weighted table "importance_rows", one with as many
+        rows as there are of weights (K·d), with which Svenstrup et al. (2017, §3)
+        compare.
     """
     standard = {"vocabulary": n_values * table.width}
     if isinstance(table, WeightedTable):
@@ -210,12 +209,10 @@ def _share_tokens(
 
 
 def measure_words(tables: Sequence[Table], vocabulary: Vocabulary) -> Measures:
-    """Count the words of a vocabulary that tables can't tell apart.
+    """Count the distinct words, by ORTH and attributes, that tables can't tell apart.
 
-    RETURNS (Measures): "words": distinct words, by ORTH and the attributes of the
-        tables. "same_attributes": words all of whose attributes equal those of another.
-        "sharing_codes": words that all tables give the vectors of another; the former
-        are among them.
+    Of the words that all tables give the vectors of another, "sharing_codes", some
+    have the "same_attributes".
     """
     attributes = vocabulary.get_words([table.attr for table in tables])[:, 1:]
     pairs = zip(tables, attributes.T, strict=True)
@@ -231,15 +228,10 @@ def measure_codes(vocab: Vocab, column: WordColumn, train: Vocabulary) -> Measur
     """Measure what an embedder makes of an attribute by codes, and of a vocabulary.
 
     vocab (Vocab): That of the pipeline, which has the vocabulary's texts.
-    column (WordColumn): One of the embedder's.
-    train (Vocabulary): What the training corpus holds.
-    RETURNS (Measures): "attr": the attribute. "hasher", "compressor": the names
-        of the layers that hash it, and make vectors of codes. "bits": those of a code,
-        None if it is a row. "rows": how many there are, None if a code has bits.
-        "width": of a vector. "parameters": those of the compressor. "values": distinct
-        values in the training corpus. "sharing_code": those that share all bits with
-        another, or their row, so that they can't be told apart; None if the n-grams
-        that count are not known yet.
+    RETURNS (Measures): "hasher" and "compressor" name the layers. "bits" of a code, or
+        else how many "rows" there are. "parameters": those of the compressor.
+        "sharing_code": values that share all bits with another, or their row; None if
+        the n-grams that count are not known yet.
     """
     (hasher,), compressor = column.hashing.layers, column.compressor
     values, _ = train.count_values(column.attr)

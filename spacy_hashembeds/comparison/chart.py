@@ -15,14 +15,10 @@ _Scores = Mapping[str, Sequence[float | None]]
 
 
 def draw_comparison(comparison: Mapping[str, Any], path: str | Path) -> None:
-    """Draw the scores of trials beside their size and speed.
+    """Draw the scores of trials, as `compare_trials` returns them, with size and speed.
 
     These are F1 on all, seen and unseen entities, or, of text classifiers, accuracy
     and macro F1.
-
-    comparison (Mapping[str, Any]): What `compare_trials` returns.
-    path (str | Path): The PNG file to write.
-    RAISES (ImportError): If matplotlib is not installed.
     """
     rows = comparison["rows"]
     size = (10, 1.9 + 0.75 * len(rows))

@@ -3,7 +3,6 @@
 import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -25,7 +24,7 @@ from ..files import bytes_on_disk, quote
 from ..folders import temporary_folder
 from ..loading import load_config, load_trained
 from .metrics import get_task, read_metrics
-from .ratios import Measures, compute_ratios
+from .ratios import compute_ratios
 
 Rows = list[dict[str, Any]]
 
@@ -62,12 +61,6 @@ def compare_trials(
     corpus (Path): The corpus to time the pipelines on, all in one run, in turns.
     accelerated (bool): Whether to add each pipeline with spaCy's layers once more, as
         `accelerate` makes it, checked for equal predictions on this corpus.
-    progress (ShowProgress): Shows how far timing is.
-    RAISES (FileNotFoundError): If a file or a pipeline is missing.
-    RAISES (OSError): If there is no room for the accelerated pipelines, for a while.
-    RAISES (ValueError): If a file holds something else, or if the trials are of
-        different corpora, some of entities and some of categories, or none are given;
-        if there is nothing to accelerate, or predictions differ.
     RETURNS (dict[str, Any]): "dataset"; "machine", as `watch_machine` describes it;
         "disturbances", what speaks against the timings; and the "rows".
         Each has a "name" that tells it from the others, its "embedder", "variant" and
@@ -78,9 +71,8 @@ def compare_trials(
         "exclusive"; "embedding_parameters" with its part "mixing_parameters", and
         "pipeline_parameters", None where earlier trials have not recorded them;
         "bytes_on_disk", "words_per_second", "words_per_second_quartiles", and
-        "times_as_fast" as the first row; and beside the first row the `Ratios` "prr",
-        of F1 on all entities or of accuracy, "pcr_all", "pcr_emb", "pcr_tables" and
-        "poep".
+        "times_as_fast" as the first row; and beside the first row what `compute_ratios`
+        gives, "prr" of F1 on all entities or of accuracy.
     """
     trials = [_read_metrics(path) for path in metrics]
     _check_alike(metrics, trials)
@@ -239,14 +231,10 @@ def add_speeds(rows: Rows, speeds: Sequence[Speed]) -> None:
 
 
 def add_ratios(rows: Rows, scores: Sequence[float | None]) -> None:
-    """Add to each row, by its score and its parameters, its `Ratios` to the first."""
-    keys = ("pipeline_parameters", "embedding_parameters", "mixing_parameters")
-    measures = [
-        Measures(score=score, **{key: row[key] for key in keys})
-        for row, score in zip(rows, scores, strict=True)
-    ]
+    """Add to each row, by its score and its parameters, its ratios to the first."""
+    measures = [{**r, "score": score} for r, score in zip(rows, scores, strict=True)]
     for row, measured in zip(rows, measures, strict=True):
-        row.update(asdict(compute_ratios(measured, measures[0])))
+        row |= compute_ratios(measured, measures[0])
 
 
 def _get_score(row: Mapping[str, Any]) -> float | None:

@@ -31,12 +31,9 @@ MAX_COUNT = 2**53
 
 
 def read_metrics(path: Path) -> dict[str, Any]:
-    """Read what a trial recorded.
+    """Read what `run_trial` recorded.
 
-    path (Path): The file, as `run_trial` writes it.
-    RAISES (ValueError): If it is damaged or of another kind: no JSON, or without what
-        tables and comparisons show, or with something else in its place.
-    RETURNS (dict[str, Any]): The results.
+    It has all that tables and comparisons show, or is refused as damaged.
     """
     try:
         metrics = read_json(path)
@@ -50,10 +47,7 @@ def read_metrics(path: Path) -> dict[str, Any]:
 
 
 def get_task(metrics: Mapping[str, Any]) -> str:
-    """Say what a trial was scored on: "ner" or "textcat".
-
-    metrics (Mapping[str, Any]): What `read_metrics` returns.
-    """
+    """Say what a trial was scored on: "ner" or "textcat"."""
     return _find_task(next(iter(metrics["scores"].values())))
 
 

@@ -41,13 +41,7 @@ class Base:
 
 
 def read_base(base: str | Path) -> Base:
-    """Read a config.
-
-    base (str | Path): A `.cfg` file, the folder of a saved pipeline, or the name of its
-        package.
-    RAISES (OSError): If there is none.
-    RAISES (ValueError): If it is no config of a pipeline.
-    """
+    """Read a config: a `.cfg` file, or the folder or package of a saved pipeline."""
     path = _find(base)
     text = _read_text(path)
     try:
@@ -128,11 +122,7 @@ def _find(base: str | Path) -> Path:
 
 
 def _check_contents(config: Config) -> None:
-    """Check that what we look at in a config is what spaCy would take there.
-
-    config (Config): The config, without variables.
-    RAISES (ValueError): If something is not. Does not name the file.
-    """
+    """Check that what we look at, without variables, is what spaCy would take."""
     for section in ("nlp", "components"):
         if not config.get(section):
             raise ValueError(

@@ -67,8 +67,7 @@ def configure(
     """Put an embedder into any config in place of those that stand there.
 
     base (str | Path): The config: a `.cfg` file, or the folder or package of a saved
-        pipeline. Components that are sourced or frozen keep their
-        models.
+        pipeline. Components that are sourced or frozen keep their models.
     embedder (str): The embedder to put in, by the name of its description.
     train (str | Path, optional): The training corpus, a `.spacy` file or a folder of
         them, by which `analyze` advises attributes, hashes, `min_freq` and a lower
@@ -80,7 +79,6 @@ def configure(
     RAISES (OSError): If there is no such config or corpus.
     RAISES (ValueError): If one can't be used, or what is asked for has no place in the
         config.
-    RETURNS (Configured): The new config, and what was changed in it.
     """
     chosen = get_description(embedder)
     read = read_base(base)

@@ -28,10 +28,8 @@ def put_in_counting(
 ) -> None:
     """Have the training corpus counted for the embedder that was put in, if need be.
 
-    tables (Sequence[Tables]): What it took the place of.
-    advice (Mapping[str, Advice]): What is advised for the tables in some places.
-    RAISES (ValueError): If another callback stands in the only place for one that
-        counts symbols. Where it would count n-grams, any n-gram counts instead.
+    Where another callback stands in the only place for ours, counting symbols is an
+    error. Where n-grams would be counted, any n-gram counts instead.
     """
     if tables[0].embedder.symbol_width is None:
         _put_in_ngram_counting(draft, tables)
@@ -67,10 +65,7 @@ def _put_in_symbol_counting(
 def _choose_min_freq(
     advice: Mapping[str, Advice], widths: Mapping[str, int]
 ) -> tuple[int | None, str]:
-    """Choose one `min_freq` for all embedders, and say why.
-
-    widths (Mapping[str, int]): For each place how many parameters a symbol has.
-    """
+    """Choose one `min_freq` for all embedders. `widths`: parameters of a symbol."""
     if not advice:
         return None, EXPLAIN_DEFAULT
     chosen = [a.lookup.min_freq for a in advice.values() if a.lookup is not None]
@@ -135,9 +130,7 @@ def _write_counting(
 ) -> None:
     """Put in a callback that counts the training corpus, and keep what it has.
 
-    why (Mapping[str | None, str]): The reasons, under None that for the callback.
-    min_freq (int, optional): How often a symbol must be seen to have a row. Default:
-        what the config says, or the callback's default.
+    `why` has the reason for the callback under None.
     """
     draft.config.setdefault("initialize", {})
     raw, current = draft.get(_BEFORE_INIT), draft.resolve(_BEFORE_INIT)

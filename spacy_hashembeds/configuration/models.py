@@ -37,10 +37,7 @@ _WEIGHTS = "[initialize] init_tok2vec"
 
 
 def find_embedders(draft: Draft) -> dict[str, dict[str, Any]]:
-    """Find the embedders that ours can take the place of.
-
-    RETURNS (dict[str, dict[str, Any]]): For each place the block, without variables.
-    """
+    """Find the embedders that ours can take the place of, without variables."""
     blocks = _find_blocks(draft)
     return {p: b for p, b in blocks.items() if is_replaced(b["@architectures"])}
 
@@ -52,10 +49,6 @@ def find_pretrained(
 ) -> list[str]:
     """Find the embedders whose weights training starts from, and warn of them.
 
-    found (Mapping[str, Mapping[str, Any]]): For the place of each embedder its block
-        without variables.
-    embedder (EmbedderDescription): What is to be put in.
-    RAISES (ValueError): If the weights don't fit that.
     RETURNS (list[str]): The places of those that [pretraining] may have trained: all,
         where it names no component.
     """

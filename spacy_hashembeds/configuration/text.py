@@ -25,12 +25,9 @@ def edit_text(text: str, old: Config, new: Config, comments: Comments) -> str:
     """Edit the text of a config, and leave all lines as they are that don't change.
 
     text (str): The text, with lines that end in LF, as Python reads them.
-    old (Config): What it says, with variables.
-    new (Config): What it shall say.
+    old, new (Config): What it says, and what it shall say, with variables.
     comments (Comments): What to write above the lines that change. Comments that this
         wrote above them before are replaced.
-    RAISES (ValueError): If the text is laid out in a way that can't be edited. Does
-        not name the file.
     """
     document = _Document(text, comments)
     before, after = dict(_walk_sections(old)), dict(_walk_sections(new))
@@ -77,10 +74,7 @@ class _Chunk(NamedTuple):
 
 
 class _Document:
-    """A config as a list of chunks.
-
-    A header has the comments above it, and a value has ours.
-    """
+    """A config as chunks: a header has the comments above it, and a value has ours."""
 
     def __init__(self, text: str, comments: Comments) -> None:
         self._comments = comments
@@ -127,11 +121,7 @@ class _Document:
     def write(
         self, name: str, before: Mapping[str, Any], after: Mapping[str, dict[str, Any]]
     ) -> None:
-        """Write what is new in a section.
-
-        before (Mapping[str, Any]): Its old values.
-        after (Mapping[str, dict[str, Any]]): The new values of all sections.
-        """
+        """Write what is new in a section, given the new values of all sections."""
         if self._find(name) is None:
             self._add(name, after)
             return
