@@ -1,7 +1,4 @@
-"""What a corpus holds, and what the tables of an embedder make of it.
-
-Of what is in memory or on disk, shown in notebooks.
-"""
+"""What a corpus holds, and what the tables of an embedder make of it."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
@@ -101,10 +98,8 @@ def analyze(
     bound (float): How many of an attribute's values may share their whole code within
         the lower limit for hash tables, as a share of them, above 0 and below 1.
     progress (Callable, optional): Wraps the docs of each split as they are read.
-    RAISES (OSError): If a file or pipeline is not there.
-    RAISES (TypeError): If an argument is of another type.
-    RAISES (ValueError): If one can't be used, or arguments contradict each other.
-    RAISES (ImportError): If there is no such language.
+    RAISES (OSError, ImportError): If a file, pipeline or language is not there.
+    RAISES (TypeError, ValueError): If an argument can't be used.
     RETURNS (Analysis): "lang"; "splits" (table 5) and "entities" (table 6): see
         `StatisticsCounter`; "features" (table 4): see `count_features`; "embedders"
         ("component", "has_vectors", "tables": see `measure_table`, "words": see

@@ -34,10 +34,9 @@ def count_sharing_sums(codes: NDArray) -> int:
 
 
 def join_codes(codes: Iterable[NDArray]) -> NDArray:
-    """Join the codes that words have in several tables. *Shapes:* `(n, columns)` each.
+    """Join the codes that words have in several tables, `(n, columns)` each, n > 0.
 
-    RETURNS (NDArray): Two rows are equal where the words' codes are in each table.
-        *Shape:* `(n, tables)`, uint64, n > 0.
+    Rows are equal where the words' codes are in each table. *Shape:* `(n, tables)`.
     """
     return np.stack([_number(code) for code in codes], axis=1).astype("uint64")
 

@@ -42,8 +42,7 @@ def load_pipeline(
 ) -> Language:
     """Load a trained pipeline, build one from a config, or make a blank one.
 
-    That of a config is not initialised. A blank one is of the language that is
-    overridden, by default "xx".
+    That of a config is not initialised. The language of a blank one can be overridden.
     """
     if config is not None:
         return _build(config, overrides)

@@ -1,7 +1,4 @@
-"""What a corpus holds.
-
-Counted as in tables 5 and 6 of the report "Multi hash embeddings in spaCy".
-"""
+"""What a corpus holds: tables 5 and 6 of the report."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable

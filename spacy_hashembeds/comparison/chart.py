@@ -39,15 +39,12 @@ def draw_comparison(comparison: Mapping[str, Any], path: str | Path) -> None:
     scores.invert_yaxis()
     handles, labels = scores.get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower left", ncols=3, frameon=False)
-    title = f"Embedders on {comparison['dataset']}"
-    figure.suptitle(f"{title}\n{_describe(comparison)}", fontsize=11)
+    machine = describe_machine(comparison["machine"])
+    disturbed = ": disturbed" if comparison["disturbances"] else ""
+    title = f"Embedders on {comparison['dataset']}\n{machine}{disturbed}"
+    figure.suptitle(title, fontsize=11)
     with replacing(path) as temporary:
         figure.savefig(temporary, format=temporary.suffix[1:] or "png", dpi=150)
-
-
-def _describe(comparison: Mapping[str, Any]) -> str:
-    text = describe_machine(comparison["machine"])
-    return f"{text}: disturbed" if comparison["disturbances"] else text
 
 
 def _list_scores(comparison: Mapping[str, Any]) -> tuple[str, _Scores]:

@@ -10,7 +10,7 @@ from typing import Any
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
-from thinc.api import Ops, get_current_ops, set_current_ops
+from thinc.api import get_current_ops, set_current_ops
 
 from ..acceleration.accelerate import accelerate_folder
 from ..acceleration.conversion import find_convertible
@@ -23,7 +23,7 @@ from ..evaluation.tasks import NER, TEXTCAT
 from ..files import bytes_on_disk, quote
 from ..folders import temporary_folder
 from ..loading import load_config, load_trained
-from .metrics import get_task, read_metrics
+from .metrics import SIZES, get_task, read_metrics
 from .ratios import compute_ratios
 
 Rows = list[dict[str, Any]]
@@ -36,12 +36,6 @@ _CATEGORIES = {
     "documents": SUPPORT,
     "exclusive": EXCLUSIVE,
 }
-_SIZES = (
-    "embedding_parameters",
-    "mixing_parameters",
-    "pipeline_parameters",
-    "bytes_on_disk",
-)
 
 #: Hands the rounds of timing on, and shows how far they are.
 ShowProgress = Callable[[Sequence[int]], Iterable[int]]
@@ -85,7 +79,8 @@ def compare_trials(
         with watch_machine() as machine:
             speeds = measure_models(models, docs, progress)
     add_speeds(rows, speeds)
-    add_ratios(rows, [_get_score(row) for row in rows])
+    scores = [r["accuracy"] if "accuracy" in r else r["all"]["f"] for r in rows]
+    add_ratios(rows, scores)
     return {
         "dataset": rows[0]["dataset"],
         "machine": machine,
@@ -178,18 +173,18 @@ def measure_models(
 ) -> list[Speed]:
     """Measure how fast saved pipelines annotate, side by side: see `measure_speeds`."""
     ops = get_current_ops()
-    loaders = {str(i): partial(_load, model, ops) for i, model in enumerate(models)}
+
+    def load(model: str | Path) -> Language:
+        # one that was loaded before may have chosen a BLAS for the whole process
+        set_current_ops(ops)
+        return load_trained(model)
+
+    loaders = {str(i): partial(load, model) for i, model in enumerate(models)}
     try:
         speeds = measure_speeds(loaders, docs, progress=progress)
     finally:
         set_current_ops(ops)
     return [speeds[name] for name in loaders]
-
-
-def _load(model: str | Path, ops: Ops) -> Language:
-    # A pipeline that was loaded before may have chosen a BLAS for the whole process.
-    set_current_ops(ops)
-    return load_trained(model)
 
 
 def _make_row(trial: Mapping[str, Any]) -> dict[str, Any]:
@@ -202,7 +197,7 @@ def _make_row(trial: Mapping[str, Any]) -> dict[str, Any]:
         for kind, prefix in KINDS.items():
             keys = ("p", "r", "f", "support")
             row[kind] = {key: scores[f"{prefix}_{key}"] for key in keys}
-    return row | {key: trial["sizes"].get(key) for key in _SIZES}
+    return row | {key: trial["sizes"].get(key) for key in SIZES}
 
 
 def is_of_categories(comparison: Mapping[str, Any]) -> bool:
@@ -235,10 +230,6 @@ def add_ratios(rows: Rows, scores: Sequence[float | None]) -> None:
     measures = [{**r, "score": score} for r, score in zip(rows, scores, strict=True)]
     for row, measured in zip(rows, measures, strict=True):
         row |= compute_ratios(measured, measures[0])
-
-
-def _get_score(row: Mapping[str, Any]) -> float | None:
-    return row["accuracy"] if "accuracy" in row else row["all"]["f"]
 
 
 def _name_rows(rows: Rows) -> Rows:

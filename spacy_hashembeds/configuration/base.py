@@ -28,11 +28,9 @@ _DEFAULT = re.compile(r"^\s*\[DEFAULT\]", re.MULTILINE)
 class Base:
     """A config that was read."""
 
-    #: Where it stands.
     path: Path
     text: str
-    #: What it says, with variables.
-    config: Config
+    config: Config  #: With variables.
 
     @property
     def is_pipeline(self) -> bool:

@@ -56,10 +56,8 @@ def _put_in_symbol_counting(
             "a file with `spacy hashembeds tables`, name that as 'tables' in the "
             "embedder's section, and put the callback back in the place of ours."
         )
-    counts = "each symbol that is seen often enough gets a row"
-    min_freq, why = _choose_min_freq(advice, widths)
-    reasons = {None: _explain_counting(waiting, counts), "min_freq": why}
-    _write_counting(draft, COUNT_SYMBOLS, reasons, min_freq=min_freq)
+    where = f"In {_join(waiting)} each symbol that is seen often enough gets a row."
+    _write_counting(draft, COUNT_SYMBOLS, where, *_choose_min_freq(advice, widths))
 
 
 def _choose_min_freq(
@@ -107,8 +105,7 @@ def _put_in_ngram_counting(draft: Draft, tables: Sequence[Tables]) -> None:
             draft.set("initialize", "before_init", None, why)
     elif other is None:
         counts = "its most frequent character n-grams count, and no others"
-        why = _explain_counting(waiting, counts)
-        _write_counting(draft, COUNT_NGRAMS, {None: why})
+        _write_counting(draft, COUNT_NGRAMS, f"In {_join(waiting)} {counts}.")
     else:
         why = (
             f"Any n-gram counts, not only those of the training corpus: {other} stands "
@@ -125,12 +122,13 @@ def _put_in_ngram_counting(draft: Draft, tables: Sequence[Tables]) -> None:
 def _write_counting(
     draft: Draft,
     callback: str,
-    why: Mapping[str | None, str],
+    where: str,
     min_freq: int | None = None,
+    why_min_freq: str = "",
 ) -> None:
     """Put in a callback that counts the training corpus, and keep what it has.
 
-    `why` has the reason for the callback under None.
+    `where` says what counts in which embedders.
     """
     draft.config.setdefault("initialize", {})
     raw, current = draft.get(_BEFORE_INIT), draft.resolve(_BEFORE_INIT)
@@ -147,10 +145,10 @@ def _write_counting(
     block |= {k: v for k, v in known.items() if not is_other or k in _SHARED}
     if min_freq is not None:
         block["min_freq"] = min_freq
-    reasons = dict(why)
-    of_callback = reasons.pop(None)
+    reasons: dict[str | None, str] = {"min_freq": why_min_freq}
     if is_other:
-        reasons["@callbacks" if known else None] = of_callback
+        why = f"Counts the training corpus when training starts. {where}"
+        reasons["@callbacks" if known else None] = why
     draft.replace(_BEFORE_INIT, block, reasons)
 
 
@@ -159,11 +157,6 @@ def _find_other_callback(draft: Draft) -> str | None:
     current = draft.resolve(_BEFORE_INIT)
     name = get_name(current)
     return name if current and name not in _COUNTED else None
-
-
-def _explain_counting(waiting: Sequence[str], counts: str) -> str:
-    where = f"In {_join(waiting)} {counts}."
-    return f"Counts the training corpus when training starts. {where}"
 
 
 def _join(places: Sequence[str]) -> str:

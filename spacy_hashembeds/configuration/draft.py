@@ -13,11 +13,8 @@ from thinc.api import Config
 class Change:
     """What was changed in a config."""
 
-    #: The section.
     section: str
-    #: What in it; None if the whole section is new.
-    key: str | None
-    #: The reason, a sentence or two.
+    key: str | None  #: None if the whole section is new.
     why: str
 
     @property

@@ -53,12 +53,12 @@ class Tables:
     """The tables of an embedder that stands in a config."""
 
     place: str
-    plain: Mapping[str, Any]
-    embedder: EmbedderDescription
-    attrs: list[str]
-    rows: list[int]
-    no_text: list[str]
-    is_pretrained: bool
+    plain: Mapping[str, Any]  #: The block that stands there, without variables.
+    embedder: EmbedderDescription  #: What is to be put in.
+    attrs: list[str]  #: Those of the tables that it can have.
+    rows: list[int]  #: Of these, or what spaCy would give them.
+    no_text: list[str]  #: Attributes without a table, since they are no text.
+    is_pretrained: bool  #: Whether training starts from weights for these tables.
 
     @property
     def is_ours(self) -> bool:
@@ -86,7 +86,7 @@ def read_tables(
     *,
     is_pretrained: bool = False,
 ) -> Tables:
-    """Read the tables of an embedder: see `Tables`."""
+    """Read the tables of an embedder."""
     if "nC" in plain:  # a CharacterEmbed
         attrs = list(dict.fromkeys([plain.get("feature", "LOWER"), *_SUBWORDS]))
         given = [plain["rows"]]

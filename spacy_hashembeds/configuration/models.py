@@ -96,12 +96,14 @@ def write_out_variables(draft: Draft) -> None:
             place = next((p for p in places if isinstance(draft.get(p), str)), None)
             if place is None:
                 break
-            variable, target = draft.get(place), _get_target(draft, place)
+            variable, target = draft.get(place), place
+            while isinstance(value := draft.get(target), str):  # which may be one too
+                target = value[2:-1].replace(":", ".")
             section, component, *_ = [*target.split("."), ""]
             if section == "components" and component not in draft.left:
                 break
             why = f"In place of {variable}, to be changed here alone."
-            draft.replace(place, deepcopy(draft.get(target)), {None: why})
+            draft.replace(place, deepcopy(value), {None: why})
 
 
 def write_out_models(draft: Draft) -> None:
@@ -168,13 +170,10 @@ def _write_out_default(draft: Draft, name: str) -> None:
     filled = draft.config.copy()
     model = Config({"model": default}).merge({"model": given})["model"]
     filled["components"][name]["model"] = model
-    if _find_embedding(filled) - _find_embedding(draft.config):
+    before, after = map(find_architectures, (draft.config, filled))
+    new = (after[place]["@architectures"] for place in after.keys() - before.keys())
+    if any(map(_has_embedder, new)):
         draft.config["components"][name]["model"] = model
-
-
-def _find_embedding(config: Config) -> set[str]:
-    blocks = find_architectures(config)
-    return {p for p, block in blocks.items() if _has_embedder(block["@architectures"])}
 
 
 def _has_embedder(architecture: str) -> bool:
@@ -198,10 +197,3 @@ def _mend_variables(config: Config, plain: Config, cnns: list[str]) -> None:
             is_plain = not VARIABLE_RE.search(mended)
             path = ".".join(parts)
             set_dot_to_object(config, path, json.loads(mended) if is_plain else mended)
-
-
-def _get_target(draft: Draft, place: str) -> str:
-    """Get the section that a variable stands for, which may be one itself."""
-    while isinstance(value := draft.get(place), str):
-        place = value[2:-1].replace(":", ".")
-    return place
