@@ -39,7 +39,7 @@ Measures = dict[str, Any]
 #: For each split what it holds, "train" among them, whose values are counted.
 Vocabularies = Mapping[str, Vocabulary]
 
-# Gives the share of each split's tokens with values that a function tells.
+#: Gives the share of each split's tokens with values that a function tells.
 _Share = Callable[[Callable[[NDArray], NDArray]], dict[str, float]]
 
 
@@ -247,14 +247,12 @@ def measure_codes(vocab: Vocab, column: WordColumn, train: Vocabulary) -> Measur
 
 def _count_parameters(compressor: Model) -> int:
     """Count parameters, also where there are none yet, as in a config."""
-    is_new = not any(n.has_param(p) for n in compressor.walk() for p in n.param_names)
-    model = compressor.copy().initialize() if is_new else compressor
-    return sum(
-        node.get_param(name).size
-        for node in model.walk()
-        for name in node.param_names
-        if node.has_param(name)
-    )
+
+    def count(model: Model) -> int:
+        params = ((node, name) for node in model.walk() for name in node.param_names)
+        return sum(n.get_param(name).size for n, name in params if n.has_param(name))
+
+    return count(compressor) or count(compressor.copy().initialize())
 
 
 def _get(table: Table, *names: str) -> Measures:

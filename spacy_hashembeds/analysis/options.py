@@ -86,7 +86,6 @@ def find_hash_options(
         options.append(
             HashOption(
                 num_hashes=num_hashes,
-                parameters=sum(of_table["parameters"] for of_table in measured),
                 words_sharing_codes=measure_words(tables, vocabulary)["sharing_codes"],
                 **_collect(measured, *keys),
             )
@@ -126,15 +125,16 @@ def find_lookup_options(
         options.append(
             LookupOption(
                 min_freq=min_freq,
-                parameters=sum(of_table["parameters"] for of_table in measured),
                 **_collect(measured, "rows", "unknown_values", "unknown_share"),
             )
         )
     return options
 
 
-def _collect(measured: Sequence[Measures], *keys: str) -> dict[str, list[Any]]:
-    return {key: [of_table[key] for of_table in measured] for key in keys}
+def _collect(tables: Sequence[Measures], *keys: str) -> dict[str, Any]:
+    """Give the sum of parameters, and lists of what tables have under keys."""
+    lists = {key: [table[key] for table in tables] for key in keys}
+    return {"parameters": sum(table["parameters"] for table in tables), **lists}
 
 
 def measure_attributes(

@@ -119,10 +119,9 @@ def _check_alike(metrics: Sequence[Path], trials: Sequence[dict[str, Any]]) -> N
 
 def _read_metrics(path: Path) -> dict[str, Any]:
     if path.is_dir():
-        example = min(path.rglob("*.json"), default=None)
-        has_none = "has no files of trials in it."
-        has_some = f"give the files of trials in it, such as '{example}'."
-        what = f", and {has_none}" if example is None else f": {has_some}"
+        what = ", and has no files of trials in it."
+        if example := min(path.rglob("*.json"), default=None):
+            what = f": give the files of trials in it, such as '{example}'."
         raise ValueError(f"'{path}' is a folder{what}")
     if not path.is_file():
         raise FileNotFoundError(

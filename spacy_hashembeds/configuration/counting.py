@@ -31,18 +31,11 @@ def put_in_counting(
     Where another callback stands in the only place for ours, counting symbols is an
     error. Where n-grams would be counted, any n-gram counts instead.
     """
-    if tables[0].embedder.symbol_width is None:
-        _put_in_ngram_counting(draft, tables)
-    else:
-        _put_in_symbol_counting(draft, tables, advice)
-
-
-def _put_in_symbol_counting(
-    draft: Draft, tables: Sequence[Tables], advice: Mapping[str, Advice]
-) -> None:
-    blocks = {each.place: draft.resolve(each.place) for each in tables}
     measure = tables[0].embedder.symbol_width
-    assert measure is not None
+    if measure is None:
+        _put_in_ngram_counting(draft, tables)
+        return
+    blocks = {each.place: draft.resolve(each.place) for each in tables}
     widths = {place: measure(block) for place, block in blocks.items()}
     waiting = [p for p, b in blocks.items() if widths[p] and not b.get("tables")]
     if not waiting:

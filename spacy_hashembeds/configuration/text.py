@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from configparser import Error as ConfigParserError
+from contextlib import suppress
 from textwrap import wrap
 from typing import Any, NamedTuple
 
@@ -38,19 +39,14 @@ def edit_text(text: str, old: Config, new: Config, comments: Comments) -> str:
         if before.get(name) != values:
             document.write(name, before.get(name, {}), after)
     edited = document.join()
-    if not _says(edited, new):
-        raise ValueError(
-            "it is laid out in a way that can't be edited line by line. Have it "
-            "written anew with `spacy init fill-config`, and give that"
-        )
-    return edited
-
-
-def _says(text: str, config: Config) -> bool:
-    try:
-        return load_config_from_str(text) == config
-    except (KeyError, ValueError, ConfigParserError):  # a section twice, or nowhere
-        return False
+    # a section may be there twice, or nowhere
+    with suppress(KeyError, ValueError, ConfigParserError):
+        if load_config_from_str(edited) == new:
+            return edited
+    raise ValueError(
+        "it is laid out in a way that can't be edited line by line. Have it written "
+        "anew with `spacy init fill-config`, and give that"
+    )
 
 
 def _walk_sections(
