@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from ..architectures.embedders.table_kinds import HashTable, LookupTable
@@ -144,12 +143,11 @@ def measure_attributes(
     train = vocabularies["train"]
     words = train.get_words(attrs)[:, 1:]
     together = count_sharing(words)
-    # without any attribute all words are one
-    one = np.ones((len(words), 1), dtype="uint64")
     uses = []
     for index, attr in enumerate(attrs):
-        others = np.delete(words, index, axis=1)
-        merged = count_sharing(others if others.size else one)
+        others = words.copy()
+        others[:, index] = 0
+        merged = count_sharing(others)
         uses.append(
             AttributeUse(
                 attr=attr,

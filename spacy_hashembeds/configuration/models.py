@@ -13,6 +13,7 @@ from spacy.util import dot_to_object, get_lang_class, set_dot_to_object, walk_di
 from thinc.api import Config
 
 from ..acceleration.conversion import (
+    OF_ENCODER,
     OUR_EMBED,
     OUR_ENCODER,
     find_architectures,
@@ -29,9 +30,6 @@ _CNN = re.compile(r"spacy(-legacy)?\.HashEmbedCNN\.v[12]")
 _ENCODER = re.compile(r"spacy(-legacy)?\.MaxoutWindowEncoder\.v[12]")
 _OLD_TOK2VEC = re.compile(r"spacy(-legacy)?\.Tok2Vec\.v1")
 _TOK2VEC = "spacy.Tok2Vec.v2"
-
-#: What a HashEmbedCNN says of its encoder.
-_OF_ENCODER = ("width", "depth", "window_size", "maxout_pieces")
 
 _WEIGHTS = "[initialize] init_tok2vec"
 
@@ -187,7 +185,7 @@ def _mend_variables(config: Config, plain: Config, cnns: list[str]) -> None:
         path, _, key = match[0][2:-1].replace(":", ".").rpartition(".")
         if path not in cnns:
             return match[0]
-        if key in _OF_ENCODER:
+        if key in OF_ENCODER:
             return f"${{{path}.encode.{key}}}"
         return json.dumps(dot_to_object(plain, f"{path}.{key}"))
 
