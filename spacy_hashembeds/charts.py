@@ -14,11 +14,7 @@ BARS: tuple[dict[str, str], ...] = (
 
 
 def import_figure() -> Any:
-    """Get matplotlib's class of figures.
-
-    RAISES (ImportError): If matplotlib is not installed.
-    RETURNS (type[Figure]): The class; its figures need no screen.
-    """
+    """Get matplotlib's class of figures, which need no screen."""
     try:
         from matplotlib.figure import Figure
     except ImportError as e:
@@ -29,11 +25,7 @@ def import_figure() -> Any:
 
 
 def check_chart(path: str | Path) -> None:
-    """Check that a chart can be drawn to a file, before the work.
-
-    RAISES (ImportError): If matplotlib is not installed.
-    RAISES (ValueError): If it writes no files with this suffix.
-    """
+    """Check that a chart can be drawn to a file, before the work."""
     suffixes = import_figure()().canvas.get_supported_filetypes()
     suffix = Path(path).suffix.lower()[1:]
     if suffix and suffix not in suffixes:
@@ -45,12 +37,7 @@ def check_chart(path: str | Path) -> None:
 def make_whiskers(
     values: Sequence[float], quartiles: Sequence[Sequence[float]]
 ) -> dict[str, Any]:
-    """Make the settings of horizontal bars with lines from quartile to quartile.
-
-    values (Sequence[float]): How long the bars are.
-    quartiles (Sequence[Sequence[float]]): The lower and the upper one of each.
-    RETURNS (dict[str, Any]): Arguments of matplotlib's `barh`.
-    """
+    """Make the settings of matplotlib's `barh` with lines from quartile to quartile."""
     pairs = list(zip(values, quartiles, strict=True))
     # rounding may put a quartile that equals the value on its other side
     below = [max(0.0, value - lower) for value, (lower, _) in pairs]
@@ -60,10 +47,6 @@ def make_whiskers(
 
 
 def remove_frame(axes: Any, *, ticks: str = "y") -> None:
-    """Leave only the lines that say something.
-
-    axes (Axes): What to clear.
-    ticks (str): The axis of names, which needs no ticks: "x" or "y".
-    """
+    """Leave only the lines that say something, and no ticks on the axis of names."""
     axes.spines[["top", "right"]].set_visible(False)
     axes.tick_params(axis=ticks, length=0)

@@ -8,7 +8,7 @@ import spacy
 
 from spacy_hashembeds.analysis.features import (
     Vocabulary,
-    VocabularyCounter,
+    collect_vocabulary,
     count_features,
 )
 from spacy_hashembeds.analysis.measures import measure_table
@@ -57,7 +57,7 @@ def count_corpora(
 ) -> Counted:
     """Count what a paper's corpora hold, if one of its tables says so.
 
-    Each file is read once, a doc at a time; only the distinct words and entity texts of
+    Each file is read a doc at a time; only the distinct words and entity texts of
     one corpus stay in memory.
 
     paper (Paper): The paper.
@@ -89,18 +89,15 @@ def _count_entities(
     texts: set[str] = set()
     for split, path in paths.items():
         on_progress(f"Counting {path}")
-        statistics, words = StatisticsCounter(), VocabularyCounter(_ATTRIBUTES)
-        for doc in read_docs(path, vocab):
-            statistics.add(doc)
-            if split == "train":
-                words.add(doc)
+        statistics = StatisticsCounter(read_docs(path, vocab))
         counts = statistics.get_statistics()
         figures[f"{split}_tokens"] = counts["tokens"] / 1000
         figures[f"{split}_entities"] = counts["entities"] / 1000
         if split == "train":
             texts = statistics.entity_texts
             figures |= {name: counts[name] for name in _STATISTICS}
-            figures |= _count_words(words.get())
+            words = collect_vocabulary(read_docs(path, vocab), _ATTRIBUTES)
+            figures |= _count_words(words)
         elif "train" in paths:
             seen = statistics.count_seen(texts)
             figures |= {f"{split}_{key}": seen[key] for key in ("seen", "unseen")}

@@ -7,11 +7,10 @@ Pre-trained Transformers". Its figures are of other tasks than ours: none are co
 import math
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from spacy_hashembeds.comparison.ratios import Measures, compute_ratios
+from spacy_hashembeds.comparison.ratios import compute_ratios, count_table_parameters
 from spacy_hashembeds.loading import load_config
 
 from ..trials.configs import find_config
@@ -165,26 +164,22 @@ def _compute_sizes(
         _measure(measured.get_results(dataset, each)) for each in (trials, BASELINE)
     )
     ratios = compute_ratios(model, baseline)
-    figures = {**asdict(ratios), "tables": model.table_parameters}
+    figures = {**ratios, "tables": count_table_parameters(model)}
     return {
         key: None if value is None else Estimate(mean=value)
         for key, value in figures.items()
     }
 
 
-def _measure(results: Sequence[Result]) -> Measures:
+def _measure(results: Sequence[Result]) -> dict[str, int | None]:
     """Give the sizes of trials that differ by their seed alone."""
 
     def get(name: str) -> int | None:
         values = (getattr(result, name) for result in results)
         return next((value for value in values if value is not None), None)
 
-    return Measures(
-        score=None,
-        pipeline_parameters=get("pipeline_parameters"),
-        embedding_parameters=get("embedding_parameters"),
-        mixing_parameters=get("mixing_parameters"),
-    )
+    keys = ("pipeline_parameters", "embedding_parameters", "mixing_parameters")
+    return {"score": None, **{key: get(key) for key in keys}}
 
 
 def _find(settings: Any, key: str) -> str:

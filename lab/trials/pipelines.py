@@ -56,7 +56,7 @@ def compare_pipelines(
         "name" that tells it from the others, its "model" and "score"; sizes, of which
         "embedding_parameters" and "mixing_parameters" are None where no embedding can
         be told from the rest, and "vector_values" are numbers that no component trains;
-        the `Ratios`; and with a corpus "words_per_second", their quartiles, and
+        the ratios; and with a corpus "words_per_second", their quartiles, and
         "times_as_fast".
     """
     if len(models) < 2:

@@ -7,16 +7,26 @@ from pathlib import Path
 from statistics import fmean, pstdev
 from typing import Any, NamedTuple
 
-from spacy_hashembeds.comparison.metrics import PARTS, get_task, read_metrics
+from spacy_hashembeds.comparison.metrics import (
+    MAX_COUNT,
+    check_count,
+    check_score,
+    get_part,
+    get_task,
+    read_metrics,
+)
 from spacy_hashembeds.evaluation.categories import SCORES
-from spacy_hashembeds.evaluation.scorer import KINDS
-from spacy_hashembeds.evaluation.tasks import TEXTCAT
+from spacy_hashembeds.evaluation.scorer import ALL, KINDS
+from spacy_hashembeds.evaluation.tasks import NER, TEXTCAT
 from spacy_hashembeds.files import quote
 
 #: What `python -m lab importance` and `attention` have listed of a variant, and
 #: `evaluate --ablation` has measured, beside its results.
 IMPORTANCE, ATTENTION, ABLATION = "importance.json", "attention.json", "ablation.json"
 _BESIDE = (IMPORTANCE, ATTENTION, ABLATION)
+
+#: The scores of each type and of each length of entities: see `score_seen_unseen`.
+_PARTS = {"type": f"{ALL}_per_type", "length": f"{ALL}_per_length"}
 
 
 class TrialKey(NamedTuple):
@@ -183,7 +193,7 @@ def _is_result(path: Path) -> bool:
 
 
 def _read_result(path: Path) -> Result:
-    result = _make_result(path, read_metrics(path))
+    result = _make_result(path, read_metrics(path, _check))
     expected = (*path.parts[-4:-1], path.stem)
     if (*result.key, f"seed{result.seed}") != expected:
         raise ValueError(
@@ -192,6 +202,31 @@ def _read_result(path: Path) -> Result:
             "remove it."
         )
     return result
+
+
+def _check(metrics: Mapping[str, Any]) -> None:
+    """Check what comparisons do not show."""
+    if "timings" in metrics:
+        speed = get_part(metrics, "timings", dict).get("words_per_second", 0)
+        if type(speed) not in (int, float) or not 0 <= speed <= MAX_COUNT:
+            raise ValueError(
+                "'words_per_second' should be a number from 0 to 2**53, but is "
+                f"{quote(speed)}"
+            )
+    if get_task(metrics) == NER:
+        for scores in metrics["scores"].values():
+            _check_parts(scores)
+
+
+def _check_parts(scores: Mapping[str, Any]) -> None:
+    for key in _PARTS.values():
+        # not there in earlier trials, and None where nothing was found or to be found
+        if scores.get(key) is not None:
+            parts = get_part(scores, key, dict)
+            for part in (get_part(parts, name, dict) for name in parts):
+                check_count(part, "support")
+                if part["support"] or part.get("f") is not None:
+                    check_score(part, "f")
 
 
 def _make_result(path: Path, metrics: Mapping[str, Any]) -> Result:
@@ -239,7 +274,7 @@ def _get_parts(scores: Mapping[str, Any]) -> dict[str, dict[str, PartScore]]:
             name: PartScore(score["f"] if score["support"] else None, score["support"])
             for name, score in (scores.get(key) or {}).items()
         }
-        for part, key in PARTS.items()
+        for part, key in _PARTS.items()
     }
 
 

@@ -18,6 +18,9 @@ OUR_EMBED = DESCRIPTION.architecture
 OUR_ENCODER = "spacy-hashembeds.MaxoutWindowEncoder.v1"
 BLAS = "spacy-hashembeds.use_fastest_blas.v1"
 
+#: What a HashEmbedCNN says of its encoder.
+OF_ENCODER = ("width", "depth", "window_size", "maxout_pieces")
+
 _NAME = "@architectures"
 _EMBED, _ENCODER = "spacy.MultiHashEmbed.v2", "spacy.MaxoutWindowEncoder.v2"
 #: The layers that ours replace. The first versions of embedders have the tree and the
@@ -110,7 +113,6 @@ def write_out_cnn(raw: Mapping[str, Any], plain: Mapping[str, Any]) -> dict[str,
     """
     size = plain["embed_size"]
     subwords = ["PREFIX", "SUFFIX", "SHAPE"] if plain["subword_features"] else []
-    arguments = ("width", "depth", "window_size", "maxout_pieces")
     return {
         _NAME: "spacy.Tok2Vec.v2",
         "embed": {
@@ -120,7 +122,7 @@ def write_out_cnn(raw: Mapping[str, Any], plain: Mapping[str, Any]) -> dict[str,
             "rows": [size, *(size // 2 for _ in subwords)],
             "include_static_vectors": bool(plain["pretrained_vectors"]),
         },
-        "encode": {_NAME: _ENCODER, **{name: raw[name] for name in arguments}},
+        "encode": {_NAME: _ENCODER, **{key: raw[key] for key in OF_ENCODER}},
     }
 
 

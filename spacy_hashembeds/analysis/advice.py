@@ -74,8 +74,6 @@ def advise(
     What a choice is worth in F1 only training shows. There are no options, and no
     advice on sizes, with fewer than `FEWEST_WORDS` distinct words.
 
-    attrs (Sequence[str]): The attributes to embed.
-    width (int): The width of the tables.
     bound (float): How many of an attribute's values may share their whole code, as a
         share of them.
     tables (Sequence[Measures]): What was measured of the tables there are, if any.

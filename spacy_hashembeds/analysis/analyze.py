@@ -1,7 +1,4 @@
-"""What a corpus holds, and what the tables of an embedder make of it.
-
-Of what is in memory or on disk, shown in notebooks.
-"""
+"""What a corpus holds, and what the tables of an embedder make of it."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
@@ -19,7 +16,7 @@ from ..checks import check_items, check_types
 from ..corpora.docbin import read_docs
 from ..display import Part, Shown
 from .advice import BOUND, advise
-from .features import VocabularyCounter, count_features
+from .features import collect_vocabulary, count_features
 from .measures import (
     Measures,
     Vocabularies,
@@ -101,10 +98,8 @@ def analyze(
     bound (float): How many of an attribute's values may share their whole code within
         the lower limit for hash tables, as a share of them, above 0 and below 1.
     progress (Callable, optional): Wraps the docs of each split as they are read.
-    RAISES (OSError): If a file or pipeline is not there.
-    RAISES (TypeError): If an argument is of another type.
-    RAISES (ValueError): If one can't be used, or arguments contradict each other.
-    RAISES (ImportError): If there is no such language.
+    RAISES (OSError, ImportError): If a file, pipeline or language is not there.
+    RAISES (TypeError, ValueError): If an argument can't be used.
     RETURNS (Analysis): "lang"; "splits" (table 5) and "entities" (table 6): see
         `StatisticsCounter`; "features" (table 4): see `count_features`; "embedders"
         ("component", "has_vectors", "tables": see `measure_table`, "words": see
@@ -139,12 +134,11 @@ def analyze(
     train_texts: set[str] = set()
     for split, corpus in corpora.items():
         docs = _read(corpus, split, nlp.vocab)
-        statistics, words = StatisticsCounter(), VocabularyCounter(attrs)
-        for doc in docs if progress is None else progress(docs, split):
-            statistics.add(doc)
-            words.add(_predict(nlp, doc))
+        shown = docs if progress is None else progress(docs, split)
+        statistics = StatisticsCounter()
+        predicted = _predict(nlp, shown, statistics)
+        vocabularies[split] = collect_vocabulary(predicted, attrs)
         found["splits"][split] = statistics.get_statistics(vocab_of_vectors)
-        vocabularies[split] = words.get()
         if split == "train":
             train_texts = statistics.entity_texts
         else:
@@ -222,11 +216,16 @@ def _read(corpus: CorpusSource, split: str, vocab: Vocab) -> Iterator[Doc]:
         yield doc
 
 
-def _predict(nlp: Language, gold: Doc) -> Doc:
-    """Make the doc that a pipeline would see in training, as spaCy's Corpus does."""
-    if not gold.has_unknown_spaces:
-        return nlp.make_doc(gold.text)
-    return Doc(nlp.vocab, words=[token.text for token in gold])
+def _predict(
+    nlp: Language, docs: Iterable[Doc], statistics: StatisticsCounter
+) -> Iterator[Doc]:
+    """Count docs, and give what a pipeline would see of them, as spaCy's Corpus."""
+    for gold in docs:
+        statistics.add(gold)
+        if gold.has_unknown_spaces:
+            yield Doc(nlp.vocab, words=[token.text for token in gold])
+        else:
+            yield nlp.make_doc(gold.text)
 
 
 def _advise(

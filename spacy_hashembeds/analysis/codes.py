@@ -15,20 +15,13 @@ SOUND_SEED = 9
 
 
 def find_known(values: NDArray, known: NDArray) -> NDArray:
-    """Tell which values are among the known ones. *Shapes:* `(n,)` and `(m,)`, uint64.
-
-    RETURNS (NDArray): *Shape:* `(n,)`, bool.
-    """
+    """Tell which values are known. *Shapes:* `(n,)`, `(m,)`, uint64; `(n,)`, bool."""
     # with a table, which it may choose by itself, numpy 2.0 fails from 2**63 on
     return np.isin(values, known, kind="sort")
 
 
 def count_sharing(codes: NDArray) -> int:
-    """Count the codes that another one equals.
-
-    codes (NDArray): *Shape:* `(n, columns)`, uint64.
-    RETURNS (int): 0 to n; never 1.
-    """
+    """Count the codes that another one equals. *Shape:* `(n, columns)`, uint64."""
     if len(codes) == 0:
         return 0
     sizes = np.bincount(_number(codes))
@@ -41,11 +34,9 @@ def count_sharing_sums(codes: NDArray) -> int:
 
 
 def join_codes(codes: Iterable[NDArray]) -> NDArray:
-    """Join the codes that words have in several tables.
+    """Join the codes that words have in several tables, `(n, columns)` each, n > 0.
 
-    codes (Iterable[NDArray]): For each table, *shape* `(n, columns)`, n > 0.
-    RETURNS (NDArray): Two rows are equal where the words' codes are in each table.
-        *Shape:* `(n, tables)`, uint64.
+    Rows are equal where the words' codes are in each table. *Shape:* `(n, tables)`.
     """
     return np.stack([_number(code) for code in codes], axis=1).astype("uint64")
 

@@ -1,7 +1,4 @@
-"""The values that token attributes take in a corpus.
-
-Counted as in table 4 of the report "Multi hash embeddings in spaCy".
-"""
+"""The values that token attributes take in a corpus: table 4 of the report."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -37,83 +34,59 @@ class Vocabulary:
         return self.words[:, [1 + self.attrs.index(attr) for attr in attrs]]
 
     def get_words(self, attrs: Sequence[str]) -> NDArray:
-        """Get the words that ORTH and some of the attributes tell apart.
+        """Get ORTH and some attributes, each word that these tell apart once.
 
-        RETURNS (NDArray): ORTH and these attributes, each word once. *Shape:*
-            `(m, 1 + attrs)`, uint64.
+        *Shape:* `(m, 1 + attrs)`, uint64.
         """
         words = np.hstack([self.words[:, :1], self.get_columns(attrs)])
         return find_distinct_rows(words).values if len(words) else words
 
     def count_values(self, attr: str) -> tuple[NDArray, NDArray]:
-        """Count the values of one attribute.
+        """Count the distinct values of one attribute, in ascending order.
 
-        RETURNS (tuple): The distinct values in ascending order, and how often each was
-            seen. *Shapes:* `(m,)`, uint64 and int64.
+        *Shapes:* `(m,)`, uint64 and int64.
         """
         column = self.get_columns([attr])[:, 0]
         values, copies = np.unique(column, return_inverse=True)
         return values, _sum_by(copies, self.counts)
 
 
-class VocabularyCounter:
-    """Collects a vocabulary, a doc at a time. Memory grows with distinct words only.
-
-    attrs (Sequence[str]): Names of token attributes.
-    """
-
-    def __init__(self, attrs: Sequence[str]) -> None:
-        self._attrs = tuple(attrs)
-        self._ids = [IDS[attr] for attr in ("ORTH", *attrs)]
-        self._words = np.zeros((0, len(self._ids)), dtype="uint64")
-        self._counts = np.zeros(0, dtype="int64")
-        self._pending: list[NDArray] = []
-        self._n_pending = 0
-
-    def add(self, doc: Doc) -> None:
-        """Count the tokens of a doc."""
-        if len(doc) == 0:
-            return
-        self._pending.append(doc.to_array(self._ids).reshape(len(doc), -1))
-        self._n_pending += len(doc)
-        # as many as there are words, so that the time stays linear
-        if self._n_pending > max(_MIN_PENDING, len(self._words)):
-            self._merge()
-
-    def get(self) -> Vocabulary:
-        """Give the vocabulary so far."""
-        self._merge()
-        return Vocabulary(attrs=self._attrs, words=self._words, counts=self._counts)
-
-    def _merge(self) -> None:
-        if not self._pending:
-            return
-        keys = np.concatenate([self._words, *self._pending])
-        ones = np.ones(self._n_pending, dtype="int64")
-        words = find_distinct_rows(keys)
-        counts = np.concatenate([self._counts, ones])
-        self._words, self._counts = words.values, _sum_by(words.copies, counts)
-        self._pending, self._n_pending = [], 0
-
-
 def collect_vocabulary(docs: Iterable[Doc], attrs: Sequence[str]) -> Vocabulary:
-    """Collect the distinct words of a corpus, in one pass.
+    """Collect the distinct words of a corpus, by ORTH and these attributes.
 
-    docs (Iterable[Doc]): Read once, one Doc at a time.
-    attrs (Sequence[str]): Names of token attributes.
+    Docs are read once, one at a time. Memory grows with distinct words only.
     """
-    counter = VocabularyCounter(attrs)
+    ids = [IDS[attr] for attr in ("ORTH", *attrs)]
+    words = np.zeros((0, len(ids)), dtype="uint64")
+    counts = np.zeros(0, dtype="int64")
+    pending: list[NDArray] = []
+    n_pending = 0
     for doc in docs:
-        counter.add(doc)
-    return counter.get()
+        if len(doc):
+            pending.append(doc.to_array(ids).reshape(len(doc), -1))
+            n_pending += len(doc)
+        # as many as there are words, so that the time stays linear
+        if n_pending > max(_MIN_PENDING, len(words)):
+            words, counts = _merge(words, counts, pending)
+            pending, n_pending = [], 0
+    words, counts = _merge(words, counts, pending)
+    return Vocabulary(attrs=tuple(attrs), words=words, counts=counts)
+
+
+def _merge(
+    words: NDArray, counts: NDArray, pending: Sequence[NDArray]
+) -> tuple[NDArray, NDArray]:
+    if not pending:
+        return words, counts
+    keys = np.concatenate([words, *pending])
+    ones = np.ones(len(keys) - len(words), dtype="int64")
+    distinct = find_distinct_rows(keys)
+    return distinct.values, _sum_by(distinct.copies, np.concatenate([counts, ones]))
 
 
 def count_features(vocabulary: Vocabulary) -> dict[str, dict[str, int]]:
-    """Count the distinct values of each attribute: table 4.
-
-    RETURNS (dict[str, dict[str, int]]): For each attribute its distinct "values", those
-        seen "once", and those seen "at_least_10" times, as many as `MultiEmbed` gives a
-        row by default.
+    """Count the distinct "values" of each attribute, those seen "once", and those seen
+    "at_least_10" times, as many as `MultiEmbed` gives a row by default: table 4.
     """
     features = {}
     for attr in vocabulary.attrs:

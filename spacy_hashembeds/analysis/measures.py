@@ -39,20 +39,17 @@ Measures = dict[str, Any]
 #: For each split what it holds, "train" among them, whose values are counted.
 Vocabularies = Mapping[str, Vocabulary]
 
-# Gives the share of each split's tokens with values that a function tells.
+#: Gives the share of each split's tokens with values that a function tells.
 _Share = Callable[[Callable[[NDArray], NDArray]], dict[str, float]]
 
 
 def measure_size(table: Table, n_values: int) -> Measures:
-    """Count the parameters of a table.
+    """Count the parameters of a table, by how many distinct values training has.
 
-    n_values (int): How many distinct values the training corpus has for it.
-    RETURNS (Measures): "attr": what it embeds. "kind". "rows" and their "width".
-        "parameters", and these by its "parts". "standard": the parameters that a
-        standard embedding of this width would have, which has a row for each value:
-        "vocabulary", one of the training vocabulary; for a weighted table
-        "importance_rows", one with as many rows as there are of weights (K·d), with
-        which Svenstrup et al. (2017, §3) compare.
+    RETURNS (Measures): "standard": the parameters of a standard embedding of this
+        width with a row for each value: "vocabulary"; for a weighted table also
+        "importance_rows", with as many rows as there are of weights (K·d), with which
+        Svenstrup et al. (2017, §3) compare.
     """
     standard = {"vocabulary": n_values * table.width}
     if isinstance(table, WeightedTable):
@@ -68,30 +65,24 @@ def measure_size(table: Table, n_values: int) -> Measures:
 def measure_table(table: Table, vocabularies: Vocabularies) -> Measures:
     """Measure a table, which has its symbols, on the splits of a corpus.
 
-    RETURNS (Measures): What `measure_size` tells. "values": distinct values of the
-        training corpus. "sharing_code", but of lookup tables: those that have the
-        vector of another, so that the table can't tell them apart. What to expect of
-        uniform hash functions begins with "expected_". And by kind,
+    RETURNS (Measures): What `measure_size` tells. "values": those of the training
+        corpus. What to expect of uniform hash functions begins with "expected_". Shares
+        are of the tokens of each split, 0 to 1. "sharing_code", but of lookup tables:
+        values that have the vector of another, so that the table can't tell them apart.
 
-        hash and weighted: "num_hashes" and "seed". "load": values for each row.
-        "rows_never_reached": rows that no value gets. "rows_reached_by_hash": rows that
-        any value gets, from each hash. "with_sound_seed": if the seed is the degenerate
-        one, what the same table would give with another, or None.
+        hash and weighted: "load": values for each row. "rows_never_reached".
+        "rows_reached_by_hash": from each hash. "with_sound_seed": if the seed is the
+        degenerate one, what the same table would give with another, or None.
 
-        hash: "sharing_row_by_hash": values that share their row with another, under
-        each hash alone.
+        hash: "sharing_row_by_hash": under each hash alone.
 
-        weighted, whose rows are those of component vectors: "same_hash" and
-        "importance_rows". "sharing_components": values that share all component vectors
-        with another, in any order. "sharing_weights": those that share their row of
-        weights. "unknown_share": as of a lookup table, if symbols have rows of weights.
+        weighted, whose rows are component vectors: "sharing_components": values
+        that share all of these, in any order. "sharing_weights": those that share their
+        row of weights. "unknown_share": as of a lookup table, if symbols have weights.
 
-        lookup: "unknown_values": those that share the row for unknown ones.
-        "unknown_share": for each split, the share of its tokens that get it, 0 to 1.
+        lookup: "unknown_values", which share a row, and the "unknown_share" of it.
 
-        hybrid: "own_rows", "num_hashes", "seed" and "rows_never_reached".
-        "hashed_values": those that have no row of their own. "hashed_share": for each
-        split, the share of its tokens whose value is hashed, 0 to 1.
+        hybrid: "own_rows". "hashed_values" have no row of their own; "hashed_share".
     """
     values, _ = vocabularies["train"].count_values(table.attr)
     share = partial(_share_tokens, vocabularies, table.attr)
@@ -201,7 +192,6 @@ def _are_unknown(table: LookupTable | WeightedTable, values: NDArray) -> NDArray
 def _share_tokens(
     vocabularies: Vocabularies, attr: str, tell: Callable[[NDArray], NDArray]
 ) -> dict[str, float]:
-    """Give the share of each split's tokens with values that a function tells."""
     shares = {}
     for split, vocabulary in vocabularies.items():
         values, counts = vocabulary.count_values(attr)
@@ -210,12 +200,10 @@ def _share_tokens(
 
 
 def measure_words(tables: Sequence[Table], vocabulary: Vocabulary) -> Measures:
-    """Count the words of a vocabulary that tables can't tell apart.
+    """Count the distinct words, by ORTH and attributes, that tables can't tell apart.
 
-    RETURNS (Measures): "words": distinct words, by ORTH and the attributes of the
-        tables. "same_attributes": words all of whose attributes equal those of another.
-        "sharing_codes": words that all tables give the vectors of another; the former
-        are among them.
+    Of the words that all tables give the vectors of another, "sharing_codes", some
+    have the "same_attributes".
     """
     attributes = vocabulary.get_words([table.attr for table in tables])[:, 1:]
     pairs = zip(tables, attributes.T, strict=True)
@@ -231,15 +219,10 @@ def measure_codes(vocab: Vocab, column: WordColumn, train: Vocabulary) -> Measur
     """Measure what an embedder makes of an attribute by codes, and of a vocabulary.
 
     vocab (Vocab): That of the pipeline, which has the vocabulary's texts.
-    column (WordColumn): One of the embedder's.
-    train (Vocabulary): What the training corpus holds.
-    RETURNS (Measures): "attr": the attribute. "hasher", "compressor": the names
-        of the layers that hash it, and make vectors of codes. "bits": those of a code,
-        None if it is a row. "rows": how many there are, None if a code has bits.
-        "width": of a vector. "parameters": those of the compressor. "values": distinct
-        values in the training corpus. "sharing_code": those that share all bits with
-        another, or their row, so that they can't be told apart; None if the n-grams
-        that count are not known yet.
+    RETURNS (Measures): "hasher" and "compressor" name the layers. "bits" of a code, or
+        else how many "rows" there are. "parameters": those of the compressor.
+        "sharing_code": values that share all bits with another, or their row; None if
+        the n-grams that count are not known yet.
     """
     (hasher,), compressor = column.hashing.layers, column.compressor
     values, _ = train.count_values(column.attr)
@@ -264,14 +247,12 @@ def measure_codes(vocab: Vocab, column: WordColumn, train: Vocabulary) -> Measur
 
 def _count_parameters(compressor: Model) -> int:
     """Count parameters, also where there are none yet, as in a config."""
-    is_new = not any(n.has_param(p) for n in compressor.walk() for p in n.param_names)
-    model = compressor.copy().initialize() if is_new else compressor
-    return sum(
-        node.get_param(name).size
-        for node in model.walk()
-        for name in node.param_names
-        if node.has_param(name)
-    )
+
+    def count(model: Model) -> int:
+        params = ((node, name) for node in model.walk() for name in node.param_names)
+        return sum(n.get_param(name).size for n, name in params if n.has_param(name))
+
+    return count(compressor) or count(compressor.copy().initialize())
 
 
 def _get(table: Table, *names: str) -> Measures:

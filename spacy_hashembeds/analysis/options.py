@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from ..architectures.embedders.table_kinds import HashTable, LookupTable
@@ -86,7 +85,6 @@ def find_hash_options(
         options.append(
             HashOption(
                 num_hashes=num_hashes,
-                parameters=sum(of_table["parameters"] for of_table in measured),
                 words_sharing_codes=measure_words(tables, vocabulary)["sharing_codes"],
                 **_collect(measured, *keys),
             )
@@ -126,15 +124,16 @@ def find_lookup_options(
         options.append(
             LookupOption(
                 min_freq=min_freq,
-                parameters=sum(of_table["parameters"] for of_table in measured),
                 **_collect(measured, "rows", "unknown_values", "unknown_share"),
             )
         )
     return options
 
 
-def _collect(measured: Sequence[Measures], *keys: str) -> dict[str, list[Any]]:
-    return {key: [of_table[key] for of_table in measured] for key in keys}
+def _collect(tables: Sequence[Measures], *keys: str) -> dict[str, Any]:
+    """Give the sum of parameters, and lists of what tables have under keys."""
+    lists = {key: [table[key] for table in tables] for key in keys}
+    return {"parameters": sum(table["parameters"] for table in tables), **lists}
 
 
 def measure_attributes(
@@ -144,12 +143,11 @@ def measure_attributes(
     train = vocabularies["train"]
     words = train.get_words(attrs)[:, 1:]
     together = count_sharing(words)
-    # without any attribute all words are one
-    one = np.ones((len(words), 1), dtype="uint64")
     uses = []
     for index, attr in enumerate(attrs):
-        others = np.delete(words, index, axis=1)
-        merged = count_sharing(others if others.size else one)
+        others = words.copy()
+        others[:, index] = 0
+        merged = count_sharing(others)
         uses.append(
             AttributeUse(
                 attr=attr,

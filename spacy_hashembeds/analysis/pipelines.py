@@ -42,12 +42,7 @@ def load_pipeline(
 ) -> Language:
     """Load a trained pipeline, build one from a config, or make a blank one.
 
-    config (ConfigSource, optional): The config. Its pipeline is not initialised.
-    model (ModelSource, optional): The trained pipeline.
-    overrides (Overrides): Settings of the config to change. Without a config, only the
-        language of the blank pipeline can be set, by default "xx".
-    RAISES (OSError): If there is no such config or pipeline.
-    RAISES (ValueError): If the config builds none, or there is no such setting.
+    That of a config is not initialised. The language of a blank one can be overridden.
     """
     if config is not None:
         return _build(config, overrides)
@@ -89,13 +84,7 @@ def _build(config: ConfigSource, overrides: Overrides) -> Language:
 
 
 def load_vectors(vectors: ModelSource | None, nlp: Language) -> Vocab | None:
-    """Load the vocab whose vectors tokens are looked up in.
-
-    vectors (ModelSource, optional): A pipeline that has them. Default: `nlp`, if it has
-        any.
-    RAISES (OSError): If there is no such pipeline.
-    RAISES (ValueError): If it is none, or has no vectors.
-    """
+    """Load the vocab whose vectors tokens are looked up in, or that of the pipeline."""
     if vectors is None:
         return nlp.vocab if nlp.vocab.vectors.size else None
     vocab = _load(vectors).vocab
@@ -184,14 +173,7 @@ def find_code_columns(nlp: Language) -> list[tuple[str, WordColumn]]:
 
 
 def give_symbols(embedder: Embedder, nlp: Language, train: Vocabulary) -> Embedder:
-    """Give layers the symbols that initialising the pipeline would give them.
-
-    train (Vocabulary): What the training corpus holds.
-    RAISES (OSError): If the file in the argument `tables` is not there.
-    RAISES (ValueError): If the config says nowhere which symbols get a row, or a layer
-        refuses them.
-    RETURNS (Embedder): The embedder with copies of these layers.
-    """
+    """Give copies of layers the symbols that initialising would give them."""
     layers = []
     for attr, layer in embedder.layers:
         if "symbol_taker" in layer.attrs and layer.attrs["symbols"] is None:

@@ -1,7 +1,4 @@
-"""What a corpus holds.
-
-Counted as in tables 5 and 6 of the report "Multi hash embeddings in spaCy".
-"""
+"""What a corpus holds: tables 5 and 6 of the report."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable
@@ -12,12 +9,7 @@ from spacy.vocab import Vocab
 
 
 class StatisticsCounter:
-    """Counts what one split holds, a doc at a time.
-
-    Memory grows with distinct tokens and entities only.
-
-    docs (Iterable[Doc]): The first annotated docs to count.
-    """
+    """Counts what one split holds, in memory for distinct tokens and entities only."""
 
     def __init__(self, docs: Iterable[Doc] = ()) -> None:
         self._documents = self._entity_tokens = 0
@@ -44,11 +36,9 @@ class StatisticsCounter:
 
         vectors (Vocab, optional): The vocab whose vectors tokens are looked up in, by
             the attribute that they are made for. Floret vectors know every word.
-        RETURNS (dict[str, Any]): "documents", "tokens" and "entities". "classes":
-            distinct entity labels. "vocabulary": distinct tokens, by ORTH: case counts.
-            "entities_per_document". "document_length", "entity_length": means, in
-            tokens. "unknown": distinct tokens that the vectors don't know, None without
-            vectors.
+        RETURNS (dict[str, Any]): "classes": distinct entity labels. "vocabulary":
+            distinct tokens, by ORTH: case counts. "document_length", "entity_length":
+            means, in tokens. "unknown": distinct tokens that the vectors don't know.
         """
         tokens, entities = self._words.total(), self._entities.total()
         return {
@@ -68,10 +58,8 @@ class StatisticsCounter:
     def count_seen(self, train_texts: Collection[str]) -> dict[str, Any]:
         """Count the entities that training has shown: table 6 for one split.
 
-        train_texts (Collection[str]): The `entity_texts` of the training split.
-        RETURNS (dict[str, Any]): "seen": entities whose text is that of an entity in
-            the training split; case counts, labels do not. "unseen": the others.
-            "per_type": both for each label, in alphabetic order.
+        "seen" are those whose text is that of an entity in the training split, one of
+        `train_texts`; case counts, labels do not. "per_type": both for each label.
         """
         counts = {
             label: {"seen": 0, "unseen": 0}

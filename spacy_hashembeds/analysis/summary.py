@@ -26,10 +26,7 @@ _OF_HASHING = ("attr", "seed", "rows", "num_hashes", "values", "load")
 
 
 def summarize(data: Measures) -> Iterator[Part]:
-    """Say what an analysis counted, what there is to choose from, and advice.
-
-    data (Measures): From `analyze`.
-    """
+    """Say what `analyze` counted, what there is to choose from, and advice."""
     yield from _show_corpus(data)
     for embedder in data["embedders"]:
         yield from _show_embedder(embedder)

@@ -37,6 +37,6 @@ def format_count(count: int | None) -> str:
 
 
 def format_ratios(row: Mapping[str, float | None]) -> tuple[str, ...]:
-    """Format the `Ratios` of a row, under the headings `RATIOS`."""
+    """Format the ratios of a row, under the headings `RATIOS`."""
     keys = ("prr", "pcr_all", "pcr_emb", "pcr_tables", "poep")
     return tuple(format_score(row[key]) for key in keys)

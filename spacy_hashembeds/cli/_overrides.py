@@ -10,11 +10,7 @@ TAKE_OVERRIDES = {"allow_extra_args": True, "ignore_unknown_options": True}
 
 
 def read_overrides(args: Sequence[str]) -> dict[str, Any]:
-    """Read options such as `--training.dropout 0.2`, or end with an error.
-
-    args (Sequence[str]): What is left on the command line.
-    RETURNS (dict[str, Any]): The settings, with dotted keys.
-    """
+    """Read options such as `--training.dropout 0.2`, or end with an error."""
     from wasabi import msg
 
     try:

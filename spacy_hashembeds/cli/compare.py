@@ -85,13 +85,22 @@ def _print_comparison(comparison: dict[str, Any]) -> None:
 
     rows = comparison["rows"]
     list_scores = _list_categories if is_of_categories(comparison) else _list_entities
-    legend, header, scores = list_scores(comparison)
-    print_table(f"Embedders on {comparison['dataset']}", legend, header, scores)
+    print_table(f"Embedders on {comparison['dataset']}", *list_scores(comparison))
     print_table(
         "Size and speed",
         f"{describe_machine(comparison['machine'])}.",
         ("Embedder", "Params", "MB", "Words/s", "Quartiles", "Times"),
-        [_format_size_and_speed(row) for row in rows],
+        [
+            (
+                row["name"],
+                f"{row['embedding_parameters']:,}",
+                f"{row['bytes_on_disk'] / 1e6:.2f}",
+                f"{row['words_per_second']:,.0f}",
+                "..".join(f"{n:,.0f}" for n in row["words_per_second_quartiles"]),
+                f"{row['times_as_fast']:.2f}",
+            )
+            for row in rows
+        ],
     )
     print_table(
         "Beside the first one",
@@ -136,16 +145,4 @@ def _list_categories(comparison: dict[str, Any]) -> _Listed:
 def _format_scores(scores: dict[str, Any]) -> str:
     return " ".join(
         "   -" if scores[key] is None else f"{100 * scores[key]:4.1f}" for key in "prf"
-    )
-
-
-def _format_size_and_speed(row: dict[str, Any]) -> tuple[str, ...]:
-    lower, upper = row["words_per_second_quartiles"]
-    return (
-        row["name"],
-        f"{row['embedding_parameters']:,}",
-        f"{row['bytes_on_disk'] / 1e6:.2f}",
-        f"{row['words_per_second']:,.0f}",
-        f"{lower:,.0f}..{upper:,.0f}",
-        f"{row['times_as_fast']:.2f}",
     )

@@ -15,14 +15,10 @@ _Scores = Mapping[str, Sequence[float | None]]
 
 
 def draw_comparison(comparison: Mapping[str, Any], path: str | Path) -> None:
-    """Draw the scores of trials beside their size and speed.
+    """Draw the scores of trials, as `compare_trials` returns them, with size and speed.
 
     These are F1 on all, seen and unseen entities, or, of text classifiers, accuracy
     and macro F1.
-
-    comparison (Mapping[str, Any]): What `compare_trials` returns.
-    path (str | Path): The PNG file to write.
-    RAISES (ImportError): If matplotlib is not installed.
     """
     rows = comparison["rows"]
     size = (10, 1.9 + 0.75 * len(rows))
@@ -43,15 +39,12 @@ def draw_comparison(comparison: Mapping[str, Any], path: str | Path) -> None:
     scores.invert_yaxis()
     handles, labels = scores.get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower left", ncols=3, frameon=False)
-    title = f"Embedders on {comparison['dataset']}"
-    figure.suptitle(f"{title}\n{_describe(comparison)}", fontsize=11)
+    machine = describe_machine(comparison["machine"])
+    disturbed = ": disturbed" if comparison["disturbances"] else ""
+    title = f"Embedders on {comparison['dataset']}\n{machine}{disturbed}"
+    figure.suptitle(title, fontsize=11)
     with replacing(path) as temporary:
         figure.savefig(temporary, format=temporary.suffix[1:] or "png", dpi=150)
-
-
-def _describe(comparison: Mapping[str, Any]) -> str:
-    text = describe_machine(comparison["machine"])
-    return f"{text}: disturbed" if comparison["disturbances"] else text
 
 
 def _list_scores(comparison: Mapping[str, Any]) -> tuple[str, _Scores]:

@@ -3,7 +3,6 @@
 import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,7 @@ from typing import Any
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
-from thinc.api import Ops, get_current_ops, set_current_ops
+from thinc.api import get_current_ops, set_current_ops
 
 from ..acceleration.accelerate import accelerate_folder
 from ..acceleration.conversion import find_convertible
@@ -23,8 +22,8 @@ from ..evaluation.scorer import KINDS
 from ..evaluation.tasks import NER, TEXTCAT
 from ..files import bytes_on_disk, quote, temporary_folder
 from ..loading import load_config, load_trained
-from .metrics import get_task, read_metrics
-from .ratios import Measures, compute_ratios
+from .metrics import SIZES, get_task, read_metrics
+from .ratios import compute_ratios
 
 Rows = list[dict[str, Any]]
 
@@ -36,12 +35,6 @@ _CATEGORIES = {
     "documents": SUPPORT,
     "exclusive": EXCLUSIVE,
 }
-_SIZES = (
-    "embedding_parameters",
-    "mixing_parameters",
-    "pipeline_parameters",
-    "bytes_on_disk",
-)
 
 #: Hands the rounds of timing on, and shows how far they are.
 ShowProgress = Callable[[Sequence[int]], Iterable[int]]
@@ -61,12 +54,6 @@ def compare_trials(
     corpus (Path): The corpus to time the pipelines on, all in one run, in turns.
     accelerated (bool): Whether to add each pipeline with spaCy's layers once more, as
         `accelerate` makes it, checked for equal predictions on this corpus.
-    progress (ShowProgress): Shows how far timing is.
-    RAISES (FileNotFoundError): If a file or a pipeline is missing.
-    RAISES (OSError): If there is no room for the accelerated pipelines, for a while.
-    RAISES (ValueError): If a file holds something else, or if the trials are of
-        different corpora, some of entities and some of categories, or none are given;
-        if there is nothing to accelerate, or predictions differ.
     RETURNS (dict[str, Any]): "dataset"; "machine", as `watch_machine` describes it;
         "disturbances", what speaks against the timings; and the "rows".
         Each has a "name" that tells it from the others, its "embedder", "variant" and
@@ -77,9 +64,8 @@ def compare_trials(
         "exclusive"; "embedding_parameters" with its part "mixing_parameters", and
         "pipeline_parameters", None where earlier trials have not recorded them;
         "bytes_on_disk", "words_per_second", "words_per_second_quartiles", and
-        "times_as_fast" as the first row; and beside the first row the `Ratios` "prr",
-        of F1 on all entities or of accuracy, "pcr_all", "pcr_emb", "pcr_tables" and
-        "poep".
+        "times_as_fast" as the first row; and beside the first row what `compute_ratios`
+        gives, "prr" of F1 on all entities or of accuracy.
     """
     trials = [_read_metrics(path) for path in metrics]
     _check_alike(metrics, trials)
@@ -92,7 +78,8 @@ def compare_trials(
         with watch_machine() as machine:
             speeds = measure_models(models, docs, progress)
     add_speeds(rows, speeds)
-    add_ratios(rows, [_get_score(row) for row in rows])
+    scores = [r["accuracy"] if "accuracy" in r else r["all"]["f"] for r in rows]
+    add_ratios(rows, scores)
     return {
         "dataset": rows[0]["dataset"],
         "machine": machine,
@@ -131,10 +118,9 @@ def _check_alike(metrics: Sequence[Path], trials: Sequence[dict[str, Any]]) -> N
 
 def _read_metrics(path: Path) -> dict[str, Any]:
     if path.is_dir():
-        example = min(path.rglob("*.json"), default=None)
-        has_none = "has no files of trials in it."
-        has_some = f"give the files of trials in it, such as '{example}'."
-        what = f", and {has_none}" if example is None else f": {has_some}"
+        what = ", and has no files of trials in it."
+        if example := min(path.rglob("*.json"), default=None):
+            what = f": give the files of trials in it, such as '{example}'."
         raise ValueError(f"'{path}' is a folder{what}")
     if not path.is_file():
         raise FileNotFoundError(
@@ -185,18 +171,18 @@ def measure_models(
 ) -> list[Speed]:
     """Measure how fast saved pipelines annotate, side by side: see `measure_speeds`."""
     ops = get_current_ops()
-    loaders = {str(i): partial(_load, model, ops) for i, model in enumerate(models)}
+
+    def load(model: str | Path) -> Language:
+        # one that was loaded before may have chosen a BLAS for the whole process
+        set_current_ops(ops)
+        return load_trained(model)
+
+    loaders = {str(i): partial(load, model) for i, model in enumerate(models)}
     try:
         speeds = measure_speeds(loaders, docs, progress=progress)
     finally:
         set_current_ops(ops)
     return [speeds[name] for name in loaders]
-
-
-def _load(model: str | Path, ops: Ops) -> Language:
-    # A pipeline that was loaded before may have chosen a BLAS for the whole process.
-    set_current_ops(ops)
-    return load_trained(model)
 
 
 def _make_row(trial: Mapping[str, Any]) -> dict[str, Any]:
@@ -209,7 +195,7 @@ def _make_row(trial: Mapping[str, Any]) -> dict[str, Any]:
         for kind, prefix in KINDS.items():
             keys = ("p", "r", "f", "support")
             row[kind] = {key: scores[f"{prefix}_{key}"] for key in keys}
-    return row | {key: trial["sizes"].get(key) for key in _SIZES}
+    return row | {key: trial["sizes"].get(key) for key in SIZES}
 
 
 def is_of_categories(comparison: Mapping[str, Any]) -> bool:
@@ -238,18 +224,10 @@ def add_speeds(rows: Rows, speeds: Sequence[Speed]) -> None:
 
 
 def add_ratios(rows: Rows, scores: Sequence[float | None]) -> None:
-    """Add to each row, by its score and its parameters, its `Ratios` to the first."""
-    keys = ("pipeline_parameters", "embedding_parameters", "mixing_parameters")
-    measures = [
-        Measures(score=score, **{key: row[key] for key in keys})
-        for row, score in zip(rows, scores, strict=True)
-    ]
+    """Add to each row, by its score and its parameters, its ratios to the first."""
+    measures = [{**r, "score": score} for r, score in zip(rows, scores, strict=True)]
     for row, measured in zip(rows, measures, strict=True):
-        row.update(asdict(compute_ratios(measured, measures[0])))
-
-
-def _get_score(row: Mapping[str, Any]) -> float | None:
-    return row["accuracy"] if "accuracy" in row else row["all"]["f"]
+        row |= compute_ratios(measured, measures[0])
 
 
 def _name_rows(rows: Rows) -> Rows:

@@ -28,11 +28,9 @@ _DEFAULT = re.compile(r"^\s*\[DEFAULT\]", re.MULTILINE)
 class Base:
     """A config that was read."""
 
-    #: Where it stands.
     path: Path
     text: str
-    #: What it says, with variables.
-    config: Config
+    config: Config  #: With variables.
 
     @property
     def is_pipeline(self) -> bool:
@@ -41,13 +39,7 @@ class Base:
 
 
 def read_base(base: str | Path) -> Base:
-    """Read a config.
-
-    base (str | Path): A `.cfg` file, the folder of a saved pipeline, or the name of its
-        package.
-    RAISES (OSError): If there is none.
-    RAISES (ValueError): If it is no config of a pipeline.
-    """
+    """Read a config: a `.cfg` file, or the folder or package of a saved pipeline."""
     path = _find(base)
     text = _read_text(path)
     try:
@@ -128,11 +120,7 @@ def _find(base: str | Path) -> Path:
 
 
 def _check_contents(config: Config) -> None:
-    """Check that what we look at in a config is what spaCy would take there.
-
-    config (Config): The config, without variables.
-    RAISES (ValueError): If something is not. Does not name the file.
-    """
+    """Check that what we look at, without variables, is what spaCy would take."""
     for section in ("nlp", "components"):
         if not config.get(section):
             raise ValueError(

@@ -10,7 +10,7 @@ from thinc.api import Config
 
 from ..acceleration.conversion import find_architectures
 from ..analysis.advice import Advice, advise
-from ..analysis.features import Vocabulary, collect_vocabulary
+from ..analysis.features import collect_vocabulary
 from ..architectures.embedders.descriptions import get_description, get_descriptions
 from ..corpora.docbin import read_examples
 from .base import Base, read_base
@@ -41,15 +41,11 @@ Progress = Callable[[Iterator[Doc]], Iterable[Doc]]
 class Configured:
     """A config with our functions in it."""
 
-    #: Where it came from.
     base: Base
-    #: The new config, with variables.
-    config: Config
-    #: The same as text: that of the base, with a comment at each change.
-    text: str
+    config: Config  #: With variables.
+    text: str  #: The same: that of the base, with a comment at each change.
     changes: list[Change]
-    #: What the user should know of, a sentence or two each.
-    warnings: list[str]
+    warnings: list[str]  #: A sentence or two each.
     #: Whether an embedder shall mix in vectors where the config names none.
     needs_vectors: bool
 
@@ -67,8 +63,7 @@ def configure(
     """Put an embedder into any config in place of those that stand there.
 
     base (str | Path): The config: a `.cfg` file, or the folder or package of a saved
-        pipeline. Components that are sourced or frozen keep their
-        models.
+        pipeline. Components that are sourced or frozen keep their models.
     embedder (str): The embedder to put in, by the name of its description.
     train (str | Path, optional): The training corpus, a `.spacy` file or a folder of
         them, by which `analyze` advises attributes, hashes, `min_freq` and a lower
@@ -80,7 +75,6 @@ def configure(
     RAISES (OSError): If there is no such config or corpus.
     RAISES (ValueError): If one can't be used, or what is asked for has no place in the
         config.
-    RETURNS (Configured): The new config, and what was changed in it.
     """
     chosen = get_description(embedder)
     read = read_base(base)
@@ -147,11 +141,21 @@ def _advise(
     train: str | Path | None,
     progress: Progress | None,
 ) -> dict[str, Advice]:
-    """Advise on embedders without weights, by their places, if there is a corpus."""
+    """Advise on embedders without weights, by their places, if there is a corpus.
+
+    Words are by the language and tokenizer of the config.
+    """
     if train is None:
         return {}
+    settings = {**draft.config.interpolate()["nlp"], "pipeline": [], "disabled": []}
+    settings |= {key: None for key in settings if key.endswith("creation")}
+    nlp = load_model_from_config({"nlp": settings}, auto_fill=True)
+    docs = (example.predicted for example in read_examples(train, nlp))
     together = list(dict.fromkeys(attr for each in tables for attr in each.attrs))
-    vocabulary = _read_vocabulary(train, draft.config, together, progress)
+    shown = docs if progress is None else progress(docs)
+    vocabulary = collect_vocabulary(shown, together)
+    if not len(vocabulary.words):
+        raise ValueError(f"There is not a token in the corpus '{train}'.")
     return {
         each.place: advise(
             {"train": vocabulary},
@@ -161,20 +165,3 @@ def _advise(
         for each in tables
         if not each.is_pretrained
     }
-
-
-def _read_vocabulary(
-    train: str | Path,
-    config: Config,
-    attrs: Sequence[str],
-    progress: Progress | None,
-) -> Vocabulary:
-    """Collect the words of a corpus, by the language and tokenizer of a config."""
-    settings = {**config.interpolate()["nlp"], "pipeline": [], "disabled": []}
-    settings |= {key: None for key in settings if key.endswith("creation")}
-    nlp = load_model_from_config({"nlp": settings}, auto_fill=True)
-    docs = (example.predicted for example in read_examples(train, nlp))
-    vocabulary = collect_vocabulary(docs if progress is None else progress(docs), attrs)
-    if not len(vocabulary.words):
-        raise ValueError(f"There is not a token in the corpus '{train}'.")
-    return vocabulary

@@ -28,23 +28,14 @@ def put_in_counting(
 ) -> None:
     """Have the training corpus counted for the embedder that was put in, if need be.
 
-    tables (Sequence[Tables]): What it took the place of.
-    advice (Mapping[str, Advice]): What is advised for the tables in some places.
-    RAISES (ValueError): If another callback stands in the only place for one that
-        counts symbols. Where it would count n-grams, any n-gram counts instead.
+    Where another callback stands in the only place for ours, counting symbols is an
+    error. Where n-grams would be counted, any n-gram counts instead.
     """
-    if tables[0].embedder.symbol_width is None:
-        _put_in_ngram_counting(draft, tables)
-    else:
-        _put_in_symbol_counting(draft, tables, advice)
-
-
-def _put_in_symbol_counting(
-    draft: Draft, tables: Sequence[Tables], advice: Mapping[str, Advice]
-) -> None:
-    blocks = {each.place: draft.resolve(each.place) for each in tables}
     measure = tables[0].embedder.symbol_width
-    assert measure is not None
+    if measure is None:
+        _put_in_ngram_counting(draft, tables)
+        return
+    blocks = {each.place: draft.resolve(each.place) for each in tables}
     widths = {place: measure(block) for place, block in blocks.items()}
     waiting = [p for p, b in blocks.items() if widths[p] and not b.get("tables")]
     if not waiting:
@@ -58,19 +49,14 @@ def _put_in_symbol_counting(
             "a file with `spacy hashembeds tables`, name that as 'tables' in the "
             "embedder's section, and put the callback back in the place of ours."
         )
-    counts = "each symbol that is seen often enough gets a row"
-    min_freq, why = _choose_min_freq(advice, widths)
-    reasons = {None: _explain_counting(waiting, counts), "min_freq": why}
-    _write_counting(draft, COUNT_SYMBOLS, reasons, min_freq=min_freq)
+    where = f"In {_join(waiting)} each symbol that is seen often enough gets a row."
+    _write_counting(draft, COUNT_SYMBOLS, where, *_choose_min_freq(advice, widths))
 
 
 def _choose_min_freq(
     advice: Mapping[str, Advice], widths: Mapping[str, int]
 ) -> tuple[int | None, str]:
-    """Choose one `min_freq` for all embedders, and say why.
-
-    widths (Mapping[str, int]): For each place how many parameters a symbol has.
-    """
+    """Choose one `min_freq` for all embedders. `widths`: parameters of a symbol."""
     if not advice:
         return None, EXPLAIN_DEFAULT
     chosen = [a.lookup.min_freq for a in advice.values() if a.lookup is not None]
@@ -112,8 +98,7 @@ def _put_in_ngram_counting(draft: Draft, tables: Sequence[Tables]) -> None:
             draft.set("initialize", "before_init", None, why)
     elif other is None:
         counts = "its most frequent character n-grams count, and no others"
-        why = _explain_counting(waiting, counts)
-        _write_counting(draft, COUNT_NGRAMS, {None: why})
+        _write_counting(draft, COUNT_NGRAMS, f"In {_join(waiting)} {counts}.")
     else:
         why = (
             f"Any n-gram counts, not only those of the training corpus: {other} stands "
@@ -130,14 +115,13 @@ def _put_in_ngram_counting(draft: Draft, tables: Sequence[Tables]) -> None:
 def _write_counting(
     draft: Draft,
     callback: str,
-    why: Mapping[str | None, str],
+    where: str,
     min_freq: int | None = None,
+    why_min_freq: str = "",
 ) -> None:
     """Put in a callback that counts the training corpus, and keep what it has.
 
-    why (Mapping[str | None, str]): The reasons, under None that for the callback.
-    min_freq (int, optional): How often a symbol must be seen to have a row. Default:
-        what the config says, or the callback's default.
+    `where` says what counts in which embedders.
     """
     draft.config.setdefault("initialize", {})
     raw, current = draft.get(_BEFORE_INIT), draft.resolve(_BEFORE_INIT)
@@ -154,10 +138,10 @@ def _write_counting(
     block |= {k: v for k, v in known.items() if not is_other or k in _SHARED}
     if min_freq is not None:
         block["min_freq"] = min_freq
-    reasons = dict(why)
-    of_callback = reasons.pop(None)
+    reasons: dict[str | None, str] = {"min_freq": why_min_freq}
     if is_other:
-        reasons["@callbacks" if known else None] = of_callback
+        why = f"Counts the training corpus when training starts. {where}"
+        reasons["@callbacks" if known else None] = why
     draft.replace(_BEFORE_INIT, block, reasons)
 
 
@@ -166,11 +150,6 @@ def _find_other_callback(draft: Draft) -> str | None:
     current = draft.resolve(_BEFORE_INIT)
     name = get_name(current)
     return name if current and name not in _COUNTED else None
-
-
-def _explain_counting(waiting: Sequence[str], counts: str) -> str:
-    where = f"In {_join(waiting)} {counts}."
-    return f"Counts the training corpus when training starts. {where}"
 
 
 def _join(places: Sequence[str]) -> str:

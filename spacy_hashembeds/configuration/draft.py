@@ -13,11 +13,8 @@ from thinc.api import Config
 class Change:
     """What was changed in a config."""
 
-    #: The section.
     section: str
-    #: What in it; None if the whole section is new.
-    key: str | None
-    #: The reason, a sentence or two.
+    key: str | None  #: None if the whole section is new.
     why: str
 
     @property
@@ -27,10 +24,7 @@ class Change:
 
 
 class Draft:
-    """A copy of a config to change, and what was done to it.
-
-    config (Config): The config, with variables.
-    """
+    """A copy of a config to change, with variables, and what was done to it."""
 
     def __init__(self, config: Config) -> None:
         self.config = config.copy()
@@ -61,9 +55,9 @@ class Draft:
     ) -> None:
         """Put a block in the place of a section or value.
 
-        why (Mapping[str | None, str]): The reasons for what may be new in it, under
-            None that for the section; that for a section inside it stands above that.
-            Those for what has not changed are left out, and empty ones.
+        `why` has the reasons for what may be new in it, under None that for the
+        section; that for a section inside it stands above that. Those for what has not
+        changed are left out, and empty ones.
         """
         old = self.get(section)
         if old == block:
@@ -103,12 +97,7 @@ def _find_left(config: Config) -> dict[str, str]:
 
 
 def check_block(path: str, block: Mapping[str, Any]) -> None:
-    """Check that the model of a block can be built.
-
-    path (str): Its place in the config.
-    block (Mapping[str, Any]): The block, without variables.
-    RAISES (ValueError): If it can't.
-    """
+    """Check that the model of a block without variables can be built."""
     try:
         with warnings.catch_warnings():
             # about weights, which are loaded nowhere here

@@ -50,24 +50,15 @@ _PIECES = "maxout_pieces"
 
 @dataclass(frozen=True)
 class Tables:
-    """The tables of an embedder that stands in a config.
-
-    place (str): The embedder's place in the config.
-    plain (Mapping[str, Any]): Its block without variables.
-    embedder (EmbedderDescription): What is to be put in.
-    attrs (list[str]): The attributes of the tables that it can have.
-    rows (list[int]): Their rows, or what spaCy would give them.
-    no_text (list[str]): Attributes without a table, since they are no text.
-    is_pretrained (bool): Whether training starts from weights for these tables.
-    """
+    """The tables of an embedder that stands in a config."""
 
     place: str
-    plain: Mapping[str, Any]
-    embedder: EmbedderDescription
-    attrs: list[str]
-    rows: list[int]
-    no_text: list[str]
-    is_pretrained: bool
+    plain: Mapping[str, Any]  #: The block that stands there, without variables.
+    embedder: EmbedderDescription  #: What is to be put in.
+    attrs: list[str]  #: Those of the tables that it can have.
+    rows: list[int]  #: Of these, or what spaCy would give them.
+    no_text: list[str]  #: Attributes without a table, since they are no text.
+    is_pretrained: bool  #: Whether training starts from weights for these tables.
 
     @property
     def is_ours(self) -> bool:
@@ -95,10 +86,7 @@ def read_tables(
     *,
     is_pretrained: bool = False,
 ) -> Tables:
-    """Read the tables of an embedder: see `Tables`.
-
-    RAISES (ValueError): If an attribute is none, or none can be embedded.
-    """
+    """Read the tables of an embedder."""
     if "nC" in plain:  # a CharacterEmbed
         attrs = list(dict.fromkeys([plain.get("feature", "LOWER"), *_SUBWORDS]))
         given = [plain["rows"]]
@@ -135,8 +123,6 @@ def write_embedder(
     """Write the block of an embedder that takes another's place.
 
     raw (Mapping[str, Any]): The block that stands there, with variables.
-    tables (Tables): Its tables.
-    advice (Advice, optional): What is advised for them.
     RETURNS (tuple): The block, and the reasons for what may be new in it.
     """
     plain, embedder = tables.plain, tables.embedder

@@ -13,6 +13,7 @@ from spacy.util import dot_to_object, get_lang_class, set_dot_to_object, walk_di
 from thinc.api import Config
 
 from ..acceleration.conversion import (
+    OF_ENCODER,
     OUR_EMBED,
     OUR_ENCODER,
     find_architectures,
@@ -30,17 +31,11 @@ _ENCODER = re.compile(r"spacy(-legacy)?\.MaxoutWindowEncoder\.v[12]")
 _OLD_TOK2VEC = re.compile(r"spacy(-legacy)?\.Tok2Vec\.v1")
 _TOK2VEC = "spacy.Tok2Vec.v2"
 
-#: What a HashEmbedCNN says of its encoder.
-_OF_ENCODER = ("width", "depth", "window_size", "maxout_pieces")
-
 _WEIGHTS = "[initialize] init_tok2vec"
 
 
 def find_embedders(draft: Draft) -> dict[str, dict[str, Any]]:
-    """Find the embedders that ours can take the place of.
-
-    RETURNS (dict[str, dict[str, Any]]): For each place the block, without variables.
-    """
+    """Find the embedders that ours can take the place of, without variables."""
     blocks = _find_blocks(draft)
     return {p: b for p, b in blocks.items() if is_replaced(b["@architectures"])}
 
@@ -52,10 +47,6 @@ def find_pretrained(
 ) -> list[str]:
     """Find the embedders whose weights training starts from, and warn of them.
 
-    found (Mapping[str, Mapping[str, Any]]): For the place of each embedder its block
-        without variables.
-    embedder (EmbedderDescription): What is to be put in.
-    RAISES (ValueError): If the weights don't fit that.
     RETURNS (list[str]): The places of those that [pretraining] may have trained: all,
         where it names no component.
     """
@@ -103,12 +94,14 @@ def write_out_variables(draft: Draft) -> None:
             place = next((p for p in places if isinstance(draft.get(p), str)), None)
             if place is None:
                 break
-            variable, target = draft.get(place), _get_target(draft, place)
+            variable, target = draft.get(place), place
+            while isinstance(value := draft.get(target), str):  # which may be one too
+                target = value[2:-1].replace(":", ".")
             section, component, *_ = [*target.split("."), ""]
             if section == "components" and component not in draft.left:
                 break
             why = f"In place of {variable}, to be changed here alone."
-            draft.replace(place, deepcopy(draft.get(target)), {None: why})
+            draft.replace(place, deepcopy(value), {None: why})
 
 
 def write_out_models(draft: Draft) -> None:
@@ -175,13 +168,10 @@ def _write_out_default(draft: Draft, name: str) -> None:
     filled = draft.config.copy()
     model = Config({"model": default}).merge({"model": given})["model"]
     filled["components"][name]["model"] = model
-    if _find_embedding(filled) - _find_embedding(draft.config):
+    before, after = map(find_architectures, (draft.config, filled))
+    new = (after[place]["@architectures"] for place in after.keys() - before.keys())
+    if any(map(_has_embedder, new)):
         draft.config["components"][name]["model"] = model
-
-
-def _find_embedding(config: Config) -> set[str]:
-    blocks = find_architectures(config)
-    return {p for p, block in blocks.items() if _has_embedder(block["@architectures"])}
 
 
 def _has_embedder(architecture: str) -> bool:
@@ -195,7 +185,7 @@ def _mend_variables(config: Config, plain: Config, cnns: list[str]) -> None:
         path, _, key = match[0][2:-1].replace(":", ".").rpartition(".")
         if path not in cnns:
             return match[0]
-        if key in _OF_ENCODER:
+        if key in OF_ENCODER:
             return f"${{{path}.encode.{key}}}"
         return json.dumps(dot_to_object(plain, f"{path}.{key}"))
 
@@ -205,10 +195,3 @@ def _mend_variables(config: Config, plain: Config, cnns: list[str]) -> None:
             is_plain = not VARIABLE_RE.search(mended)
             path = ".".join(parts)
             set_dot_to_object(config, path, json.loads(mended) if is_plain else mended)
-
-
-def _get_target(draft: Draft, place: str) -> str:
-    """Get the section that a variable stands for, which may be one itself."""
-    while isinstance(value := draft.get(place), str):
-        place = value[2:-1].replace(":", ".")
-    return place

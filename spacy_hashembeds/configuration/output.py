@@ -22,13 +22,8 @@ def check_output(
 ) -> None:
     """Check that a config may be written without a loss.
 
-    output (str | Path): The file to write.
-    base (str | Path): The config to start from.
-    train (str | Path, optional): The training corpus.
-    force (bool): Whether a file may be replaced. Nothing in a saved pipeline, and
-        nothing of the training corpus, ever is.
-    RAISES (FileExistsError): If something is there that is not to be replaced.
-    RAISES (OSError): If its folder can't be written to.
+    `force` lets a file be replaced, but nothing in a saved pipeline or of the training
+    corpus.
     """
     path = Path(output)
     if find_descriptor(path) is not None:
@@ -56,11 +51,8 @@ def list_commands(
 ) -> list[str]:
     """List the commands that train a config and evaluate what comes of it.
 
-    made (Configured): The config.
-    output (str | Path): Where it was written.
-    train (str | Path, optional): The training corpus. Default: that of the config.
-    RETURNS (list[str]): The commands. Splits that nobody has named are those beside the
-        training corpus, or else files named after what they hold.
+    Splits that nobody has named are those beside the training corpus, or else files
+    named after what they hold.
     """
     config = made.config.interpolate()
     paths = config.get("paths", {})

@@ -61,11 +61,7 @@ def put_in_path(draft: Draft, train: str | Path | None) -> None:
 
 
 def warn_of_vectors(draft: Draft, places: Iterable[str]) -> bool:
-    """Warn of embedders that shall mix in vectors where the config names none.
-
-    places (Iterable[str]): Where the embedders stand.
-    RETURNS (bool): Whether there are any.
-    """
+    """Warn of embedders that shall mix in vectors where the config names none."""
     if draft.get_initialize("vectors"):
         return False
     waiting = [p for p in places if draft.resolve(p).get("include_static_vectors")]
@@ -79,11 +75,7 @@ def warn_of_vectors(draft: Draft, places: Iterable[str]) -> bool:
 
 
 def put_in_scorer(draft: Draft, train: str | Path | None) -> None:
-    """Score seen and unseen entities apart, and select checkpoints by both F-scores.
-
-    train (str | Path, optional): The training corpus, for a config that names none.
-    RAISES (ValueError): If the pipeline recognizes no entities.
-    """
+    """Score seen and unseen entities apart, and select checkpoints by both F-scores."""
     block = {"@scorers": SCORER, "train": _find_train(draft, train)}
     why = "Scores entities whose text the training corpus has shown apart from others."
     components = draft.resolve("components")
@@ -106,7 +98,7 @@ def put_in_scorer(draft: Draft, train: str | Path | None) -> None:
 
 
 def _find_train(draft: Draft, train: str | Path | None) -> str:
-    """Find where the config says what the training corpus is."""
+    """Find where the config says what the training corpus is, or else name `train`."""
     for section, key in (("paths", "train"), ("corpora.train", "path")):
         known = draft.get(section)
         if isinstance(known, dict) and key in known:

@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from configparser import Error as ConfigParserError
+from contextlib import suppress
 from textwrap import wrap
 from typing import Any, NamedTuple
 
@@ -25,12 +26,9 @@ def edit_text(text: str, old: Config, new: Config, comments: Comments) -> str:
     """Edit the text of a config, and leave all lines as they are that don't change.
 
     text (str): The text, with lines that end in LF, as Python reads them.
-    old (Config): What it says, with variables.
-    new (Config): What it shall say.
+    old, new (Config): What it says, and what it shall say, with variables.
     comments (Comments): What to write above the lines that change. Comments that this
         wrote above them before are replaced.
-    RAISES (ValueError): If the text is laid out in a way that can't be edited. Does
-        not name the file.
     """
     document = _Document(text, comments)
     before, after = dict(_walk_sections(old)), dict(_walk_sections(new))
@@ -41,19 +39,14 @@ def edit_text(text: str, old: Config, new: Config, comments: Comments) -> str:
         if before.get(name) != values:
             document.write(name, before.get(name, {}), after)
     edited = document.join()
-    if not _says(edited, new):
-        raise ValueError(
-            "it is laid out in a way that can't be edited line by line. Have it "
-            "written anew with `spacy init fill-config`, and give that"
-        )
-    return edited
-
-
-def _says(text: str, config: Config) -> bool:
-    try:
-        return load_config_from_str(text) == config
-    except (KeyError, ValueError, ConfigParserError):  # a section twice, or nowhere
-        return False
+    # a section may be there twice, or nowhere
+    with suppress(KeyError, ValueError, ConfigParserError):
+        if load_config_from_str(edited) == new:
+            return edited
+    raise ValueError(
+        "it is laid out in a way that can't be edited line by line. Have it written "
+        "anew with `spacy init fill-config`, and give that"
+    )
 
 
 def _walk_sections(
@@ -77,10 +70,7 @@ class _Chunk(NamedTuple):
 
 
 class _Document:
-    """A config as a list of chunks.
-
-    A header has the comments above it, and a value has ours.
-    """
+    """A config as chunks: a header has the comments above it, and a value has ours."""
 
     def __init__(self, text: str, comments: Comments) -> None:
         self._comments = comments
@@ -127,11 +117,7 @@ class _Document:
     def write(
         self, name: str, before: Mapping[str, Any], after: Mapping[str, dict[str, Any]]
     ) -> None:
-        """Write what is new in a section.
-
-        before (Mapping[str, Any]): Its old values.
-        after (Mapping[str, dict[str, Any]]): The new values of all sections.
-        """
+        """Write what is new in a section, given the new values of all sections."""
         if self._find(name) is None:
             self._add(name, after)
             return
