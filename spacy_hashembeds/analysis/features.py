@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from spacy.attrs import IDS
 from spacy.tokens import Doc
 
-from ..kernels.distinct import find_distinct_rows
+from ..kernels.distinct import find_distinct
 
 # How many tokens are kept at least before they are reduced to distinct words.
 _MIN_PENDING = 2**16
@@ -43,7 +43,7 @@ class Vocabulary:
             `(m, 1 + attrs)`, uint64.
         """
         words = np.hstack([self.words[:, :1], self.get_columns(attrs)])
-        return find_distinct_rows(words).values if len(words) else words
+        return find_distinct(words).values if len(words) else words
 
     def count_values(self, attr: str) -> tuple[NDArray, NDArray]:
         """Count the values of one attribute.
@@ -90,7 +90,7 @@ class VocabularyCounter:
             return
         keys = np.concatenate([self._words, *self._pending])
         ones = np.ones(self._n_pending, dtype="int64")
-        words = find_distinct_rows(keys)
+        words = find_distinct(keys)
         counts = np.concatenate([self._counts, ones])
         self._words, self._counts = words.values, _sum_by(words.copies, counts)
         self._pending, self._n_pending = [], 0

@@ -12,7 +12,6 @@ import pytest
 from spacy_hashembeds.kernels import compiled
 from spacy_hashembeds.kernels.distinct import (
     find_distinct,
-    find_distinct_rows,
     find_equal_rows,
 )
 from spacy_hashembeds.kernels.mixing import Norm, add_finished, begin_finish, finish
@@ -64,10 +63,6 @@ def find(keys):
     return vars(find_distinct(keys)).values()
 
 
-def find_in_rows(rows):
-    return vars(find_distinct_rows(rows)).values()
-
-
 def find_in_floats(X):
     return vars(find_equal_rows(X, most=3)).values()
 
@@ -111,7 +106,7 @@ CASES = [
         },
     ),
     (find, {"keys": KEYS[:, 0].copy()}),
-    (find_in_rows, {"rows": KEYS}),
+    (find, {"keys": KEYS}),
     (find_in_floats, {"X": EQUAL}),
     (copy_neighbours, {"X": make_floats(5, 3), "rows": np.array([1, 3])}),
     (

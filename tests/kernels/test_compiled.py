@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from spacy_hashembeds.kernels import compiled
-from spacy_hashembeds.kernels.distinct import find_distinct_rows, find_equal_rows
+from spacy_hashembeds.kernels.distinct import find_distinct, find_equal_rows
 from spacy_hashembeds.kernels.mixing import Norm, add_finished, begin_finish, finish
 from spacy_hashembeds.kernels.sums import gather_add, scatter_add
 from spacy_hashembeds.kernels.windows import add_windows, copy_windows
@@ -111,7 +111,7 @@ rows_of_keys = hnp.arrays(
 @given(rows_of_keys)
 def test_distinct_rows_come_in_their_order(rows):
     with compiled.using(noted := Noted(KERNELS)):
-        found = find_distinct_rows(rows)
+        found = find_distinct(rows)
     assert noted.names == ["find_distinct"]
     assert found.values.tolist() == list(map(list, dict.fromkeys(map(tuple, rows))))
     np.testing.assert_array_equal(found.values[found.copies], rows)
@@ -261,7 +261,7 @@ def test_threads_do_not_disturb_each_other():
     mixed = state.normal(size=(500, 288)).astype("f")
 
     def work(_):
-        found = find_distinct_rows(keys)
+        found = find_distinct(keys)
         return found.copies, finish(mixed.copy(), norm)
 
     with compiled.using(KERNELS), ThreadPoolExecutor(4) as pool:
@@ -310,14 +310,16 @@ def test_kernels_that_do_not_load_are_left_alone(error, monkeypatch):
         raise error("broken")
 
     monkeypatch.setattr(compiled, "import_module", fail)
-    assert compiled.find() is None
-    assert isinstance(compiled.find_error(), error)
+    found, why = compiled.find()
+    assert found is None
+    assert isinstance(why, error)
 
 
 def test_kernels_of_other_sources_are_left_alone(monkeypatch):
     monkeypatch.setattr(compiled, "INTERFACE", compiled.INTERFACE + 1)
-    assert compiled.find() is None
-    assert "compiled of other sources" in str(compiled.find_error())
+    found, why = compiled.find()
+    assert found is None
+    assert "compiled of other sources" in str(why)
 
 
 def test_kernels_that_are_not_there_are_no_error(monkeypatch):
@@ -325,8 +327,7 @@ def test_kernels_that_are_not_there_are_no_error(monkeypatch):
         raise ModuleNotFoundError("No module named '_compiled'")
 
     monkeypatch.setattr(compiled, "import_module", fail)
-    assert compiled.find() is None
-    assert compiled.find_error() is None
+    assert compiled.find() == (None, None)
 
 
 def test_where_there_are_none_numpy_does_the_work():
