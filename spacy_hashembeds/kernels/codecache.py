@@ -23,7 +23,6 @@ _WAYS = 8
 class _Table(NamedTuple):
     """A set of places for all words of the same hash: those that came last.
 
-    settings (tuple): What the codes depend on.
     keys (NDArray): Whose code is there. *Shape:* `(sets, ways)`, uint64.
     codes (NDArray): *Shape:* `(sets * ways, width)`.
     turns (NDArray): How often a word came into each set. *Shape:* `(sets,)`, uint8.
@@ -64,7 +63,6 @@ class CodeCache:
             place, nothing is kept.
         compute (Callable[[NDArray], NDArray]): Computes the codes of some of the keys,
             at least one. *Shape:* `(m,)` to `(m, width)`, of one dtype.
-        RETURNS (NDArray): *Shape:* `(n, width)`.
         """
         table = self._kept
         if table is None or not are_same(table.settings, settings):

@@ -11,11 +11,11 @@ INTACT, SHUFFLED, RANDOM = CLASSES = (0, 1, 2)
 
 
 class Corruption(NamedTuple):
-    """What the words of a batch of texts are replaced by.
+    """What the words of a batch of texts are replaced by. *Shapes:* `(n,)`, integers.
 
     sources (NDArray): For each token the one whose word stands in its place, which for
-        most is itself. *Shape:* `(n,)`, integers.
-    labels (NDArray): `INTACT`, `SHUFFLED` or `RANDOM`. *Shape:* `(n,)`, integers.
+        most is itself.
+    labels (NDArray): `INTACT`, `SHUFFLED` or `RANDOM`.
     """
 
     sources: NDArray
@@ -31,16 +31,13 @@ def corrupt(
     random one gets that of a token of the other texts, each equally likely, so that
     random words are as frequent as they are in the batch. Where a text has no other
     token, or the batch no other text, or where the word that was drawn is the one that
-    was there, nothing is changed, and the token is intact.
+    was there, nothing is changed, and the token is intact. Random numbers are of
+    numpy's global state, as those of Thinc's dropout.
 
-    Random numbers are of numpy's global state, as those of Thinc's dropout.
-
-    words (NDArray): The words of all texts, in an array. *Shape:* `(n,)`, of any kind
-        that can be compared.
-    lengths (NDArray): How many words each text has. *Shape:* `(texts,)`, `n` in all.
+    words (NDArray): The words of all texts, of any kind. *Shape:* `(n,)`.
+    lengths (NDArray): How many words each text has. *Shape:* `(texts,)`.
     shuffle (float): The share of tokens to be shuffled, 0 to 1.
     random (float): The share of the others to be random, 0 to 1.
-    RETURNS (Corruption): What was drawn.
     """
     n, places = len(words), np.arange(len(words))
     sizes = np.repeat(lengths, lengths)

@@ -73,16 +73,17 @@ def gather_rows(
 ) -> Array:
     """Sum the rows of each key in its table, the sums of a token side by side.
 
-    keys (Array): A column for each table. *Shape:* `(n, tables)`, uint64, contiguous.
-    tables (Sequence[Table]): The tables, all of the same width, at most 64.
+    All arrays are contiguous.
+
+    keys (Array): A column for each table. *Shape:* `(n, tables)`, uint64.
+    tables (Sequence[Table]): All of the same width, at most 64.
     out (Array): Written: the first `tables * width` columns. *Shape:* `(n, columns)`,
-        float32, contiguous.
+        float32.
     weights (Array, optional): What each row is multiplied with. *Shape:* `(n, rows of a
-        token)`, float32, contiguous.
+        token)`, float32.
     scale (Array, optional): What each sum is multiplied with, for dropout. *Shape:*
         `(tables * width,)`, float32.
-    RAISES (ValueError): If there are 2³² rows to sum, or more.
-    RETURNS (Array): The rows that were summed, paired with their places, to be given to
+    RETURNS (Array): The rows that were summed, paired with their places, for
         `scatter_rows`. *Shape:* `(n * rows of a token,)`, uint64.
     """
     columns, n_slots = _describe(tables)
@@ -109,13 +110,7 @@ def scatter_rows(
     weights: Array | None = None,
     scale: Array | None = None,
 ) -> None:
-    """Add the gradient of each sum to those of its rows: backpropagates `gather_rows`.
-
-    pairs (Array): What `gather_rows` returned.
-    d_out (Array): *Shape:* `(n, columns)`, float32, contiguous.
-    gradients (Sequence[Table]): The gradients of the tables, which are added to.
-    weights, scale (Array, optional): As `gather_rows` had them.
-    """
+    """Add to tables' gradients: backpropagates `gather_rows`, which made pairs."""
     in_order = is_deterministic()
     if len(pairs) == 0:
         return
@@ -156,11 +151,8 @@ def _get_module(vector: str) -> Any:
 
 
 def _describe(tables: Sequence[Table]) -> tuple[np.ndarray, int]:
-    """Describe tables to the kernels, and count the rows that a token has in them all.
-
-    RETURNS (tuple): An array of one struct, which CuPy passes by its value; the count.
-    """
-    described = np.zeros(1, dtype=_COLUMNS)
+    """Describe tables to the kernels, and count the rows of a token in them all."""
+    described = np.zeros(1, dtype=_COLUMNS)  # one struct: CuPy passes it by its value
     first_row = first_slot = 0
     for i, table in enumerate(tables):
         symbols, *settings = describe_finder(table)
@@ -180,10 +172,7 @@ def _get_address(array: Array) -> int:
 
 
 def _find_vector_size(tables: Sequence[Table], *arrays: Array | None) -> int:
-    """Say whether the kernels can take four numbers at once, or only one.
-
-    The arrays' last axes should be multiples of four and all of them aligned.
-    """
+    """Say whether kernels can take four numbers at once, of aligned arrays, or one."""
     fits = all(
         array.shape[-1] % 4 == 0 and _get_address(array) % 16 == 0
         for array in (*(table.array for table in tables), *arrays)

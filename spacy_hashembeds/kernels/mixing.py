@@ -22,9 +22,7 @@ MOST_PIECES = 256
 def pieces_first(W: NDArray, b: NDArray) -> tuple[NDArray, NDArray]:
     """Lay out Thinc's Maxout parameters with the pieces outside.
 
-    W (NDArray): *Shape:* `(nO, nP, nI)`.
-    b (NDArray): *Shape:* `(nO, nP)`.
-    RETURNS (tuple): *Shapes:* `(nP * nO, nI)` and `(nP * nO,)`.
+    *Shapes:* `(nO, nP, nI)` and `(nO, nP)` to `(nP * nO, nI)` and `(nP * nO,)`.
     """
     nO, nP, nI = W.shape
     # copies, also with one piece: optimizers change the weights in place
@@ -36,8 +34,7 @@ class Norm(NamedTuple):
     """What comes after the product of a Maxout layer that normalises, or its gradients.
 
     bias (NDArray): Maxout's bias, with the pieces outside. *Shape:* `(nP * nO,)`.
-    scale (NDArray): The scale of the layer normalisation. *Shape:* `(nO,)`.
-    shift (NDArray): Its shift. *Shape:* `(nO,)`.
+    scale, shift (NDArray): Those of the layer normalisation. *Shape:* `(nO,)`.
     """
 
     bias: NDArray
@@ -61,8 +58,7 @@ Backprop = Callable[[NDArray, Norm], NDArray]
 def finish(mixed: NDArray, norm: Norm) -> NDArray:
     """Add the bias, take the maximum of the pieces, and normalise.
 
-    mixed (NDArray): The products, which are written over. *Shape:* `(n, nP * nO)`.
-    RETURNS (NDArray): *Shape:* `(n, nO)`.
+    The products are written over. *Shape:* `(n, nP * nO)` to `(n, nO)`.
     """
     kernels = compiled.get_for(mixed, *norm)
     if kernels is None:
@@ -82,10 +78,7 @@ def add_finished(mixed: NDArray, norm: Norm, Y: NDArray) -> None:
 
 
 def begin_finish(mixed: NDArray, norm: Norm) -> tuple[NDArray, Backprop]:
-    """Do the same as `finish` in training.
-
-    norm (Norm): Its scale is held.
-    """
+    """Do the same as `finish` in training. The norm's scale is held."""
     kernels = compiled.get_for(mixed, *norm)
     if kernels is None or norm.n_pieces > MOST_PIECES:
         return _begin_in_numpy(mixed, norm)
@@ -122,10 +115,9 @@ def _begin_in_numpy(mixed: NDArray, norm: Norm) -> tuple[NDArray, Backprop]:
 
 
 def begin_maximum(Y: NDArray) -> tuple[NDArray, Callable[[NDArray], NDArray]]:
-    """Take the maximum of the pieces, with its backpropagation.
+    """Take the maximum of the pieces. *Shape:* `(n, nP, nO)` to `(n, nO)`.
 
-    Of equal pieces the first one gets the gradient, as in Thinc. *Shape:* `(n, nP, nO)`
-    to `(n, nO)`.
+    Of equal pieces the first one gets the gradient, as in Thinc.
     """
     best = Y[:, 0].copy()
     for piece in range(1, Y.shape[1]):
@@ -146,11 +138,9 @@ def begin_maximum(Y: NDArray) -> tuple[NDArray, Callable[[NDArray], NDArray]]:
 def begin_normalize(
     X: NDArray, G: NDArray, b: NDArray
 ) -> tuple[NDArray, Callable[[NDArray], tuple[NDArray, NDArray, NDArray]]]:
-    """Normalise each row of X, then scale and shift it, with its backpropagation.
+    """Normalise each row of X, then scale it by G, which is held, and shift it by b.
 
-    X (NDArray): *Shape:* `(n, nO)`.
-    G (NDArray): The scale, which is held. *Shape:* `(nO,)`, as the shift b.
-    RETURNS (tuple): The rows, and what takes their gradient to X, G and b.
+    *Shapes:* `(n, nO)`, `(nO,)` and `(nO,)`, as those of the gradients.
     """
     Xhat = X - _mean_rows(X)
     variance = np.vecdot(Xhat, Xhat)[:, None]
