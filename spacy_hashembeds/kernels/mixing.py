@@ -64,7 +64,7 @@ def finish(mixed: NDArray, norm: Norm) -> NDArray:
     if kernels is None:
         return _begin_in_numpy(mixed, norm)[0]
     Y = np.empty((len(mixed), len(norm.scale)), dtype="float32")
-    kernels.finish_rows(Y, mixed, *norm, False)
+    kernels.finish_rows(Y, mixed, norm, False)
     return Y
 
 
@@ -74,7 +74,7 @@ def add_finished(mixed: NDArray, norm: Norm, Y: NDArray) -> None:
     if kernels is None:
         Y += _begin_in_numpy(mixed, norm)[0]
     else:
-        kernels.finish_rows(Y, mixed, *norm, True)
+        kernels.finish_rows(Y, mixed, norm, True)
 
 
 def begin_finish(mixed: NDArray, norm: Norm) -> tuple[NDArray, Backprop]:
@@ -83,12 +83,12 @@ def begin_finish(mixed: NDArray, norm: Norm) -> tuple[NDArray, Backprop]:
     if kernels is None or norm.n_pieces > MOST_PIECES:
         return _begin_in_numpy(mixed, norm)
     Y = np.empty((len(mixed), len(norm.scale)), dtype="float32")
-    saved = kernels.begin_rows(Y, mixed, *norm)
+    saved = kernels.begin_rows(Y, mixed, norm)
 
     def backprop(dY: NDArray, gradients: Norm) -> NDArray:
         sums = [compiled.lay_out(gradient, "float32") for gradient in gradients]
         dY = compiled.lay_out(dY, "float32")
-        d_mixed = kernels.backprop_rows(dY, *saved, norm.scale, *sums)
+        d_mixed = kernels.backprop_rows(dY, *saved, norm, sums)
         for gradient, summed in zip(gradients, sums, strict=True):
             if summed is not gradient:
                 gradient[...] = summed

@@ -4,6 +4,7 @@ C++ may not read or write there. Whatever such an array is given to copies it, o
 it to numpy.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -38,7 +39,10 @@ class Guarded:
 
     def __getattr__(self, name: str) -> Any:
         def call(*args: Any, **kwargs: Any) -> Any:
-            for value in (*args, *kwargs.values()):
+            norms = [
+                array for arg in args if isinstance(arg, Sequence) for array in arg
+            ]
+            for value in (*args, *norms, *kwargs.values()):
                 if isinstance(value, np.ndarray):
                     assert value.flags.aligned, f"{name} reads or writes elsewhere"
             return getattr(KERNELS, name)(*args, **kwargs)

@@ -185,14 +185,23 @@ def test_windows_are_those_of_numpy(window_size):
 F, U, N = "float32", "uint32", "int64"
 
 
+def make_argument(described):
+    """An array by its dtype and shape, a norm by its sizes, or what is none of them."""
+    if isinstance(described, list):
+        return Norm(*(np.zeros(n, F) for n in described))
+    if isinstance(described, tuple):
+        return np.zeros(described[1:], described[0])
+    return described
+
+
 @pytest.mark.parametrize(
     ("name", "arguments"),
     [
-        ("finish_rows", [(F, 2, 3), (F, 1, 6), (F, 6), (F, 3), (F, 3), True]),
-        ("finish_rows", [(F, 2, 3), (F, 2, 6), (F, 6), (F, 3), (F, 2), True]),
-        ("finish_rows", [(F, 2, 3), (F, 2, 7), (F, 7), (F, 3), (F, 3), True]),
-        ("begin_rows", [(F, 1, 3), (F, 2, 6), (F, 6), (F, 3), (F, 3)]),
-        ("begin_rows", [(F, 1, 1), (F, 1, 300), (F, 300), (F, 1), (F, 1)]),
+        ("finish_rows", [(F, 2, 3), (F, 1, 6), [6, 3, 3], True]),
+        ("finish_rows", [(F, 2, 3), (F, 2, 6), [6, 3, 2], True]),
+        ("finish_rows", [(F, 2, 3), (F, 2, 7), [7, 3, 3], True]),
+        ("begin_rows", [(F, 1, 3), (F, 2, 6), [6, 3, 3]]),
+        ("begin_rows", [(F, 1, 1), (F, 1, 300), [300, 1, 1]]),
         ("copy_windows", [(F, 5, 2), (N, 3), 2**62]),
         ("add_windows", [(F, 5, 2), (N, 3), 0, (F, 2, 2)]),
         ("gather_sums", [(F, 5, 2), (U, 3, 0)]),
@@ -202,10 +211,7 @@ F, U, N = "float32", "uint32", "int64"
     ],
 )
 def test_arrays_that_do_not_fit_each_other_are_refused(name, arguments):
-    arrays = [
-        np.zeros(each[1:], each[0]) if isinstance(each, tuple) else each
-        for each in arguments
-    ]
+    arrays = list(map(make_argument, arguments))
     with pytest.raises(ValueError, match="don't fit each other"):
         getattr(KERNELS, name)(*arrays)
 

@@ -53,7 +53,7 @@ def predict(mixer: Mixer, folded: FoldedTables, keys: NDArray) -> NDArray:
             folded.description = described = _describe(mixer, folded)
         columns = described.columns
         if columns is not None:
-            Y = compiled.kernels.embed_folded(folded.F, columns, keys, *folded.norm)
+            Y = compiled.kernels.embed_folded(folded.F, columns, keys, folded.norm)
             if Y is not None:
                 return Y
     with one_thread():
