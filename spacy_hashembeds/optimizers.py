@@ -4,20 +4,12 @@ from typing import Any
 
 import numpy as np
 from thinc.api import NumpyOps
-from thinc.optimizers import (
-    ADAM_DEFAULTS,
-    FloatOrSeq,
-    KeyT,
-    Optimizer,
-)
+from thinc.optimizers import ADAM_DEFAULTS, FloatOrSeq, KeyT, Optimizer
 from thinc.types import FloatsXd
 
 from .kernels import compiled
 
 _DEFAULTS: Any = ADAM_DEFAULTS  # whose types are of all of them together
-
-#: What `Ops.update_averages` lets an average keep of itself, at most.
-_MOST_KEPT = 0.9999
 
 
 class OnePassAdam(Optimizer):
@@ -25,9 +17,8 @@ class OnePassAdam(Optimizer):
 
     Thinc goes over it a dozen times: to clip the gradient, for Adam itself, for the
     decay of weights, and for the averages. The numbers are the same, bit for bit, where
-    Thinc was compiled to round each of them, as its wheels for x86-64 are. Where
-    settings or arrays are others than those of the compiled kernel, or where there is
-    none, it is Thinc's that runs.
+    Thinc was compiled to round each of them, as its wheels for x86-64 are. It is
+    Thinc's that runs where there is no compiled kernel for settings or arrays.
     """
 
     __slots__ = ()
@@ -66,7 +57,7 @@ class OnePassAdam(Optimizer):
             "learn_rate": corrected * lr_scale,
             "clip": self.grad_clip / norm if is_clipped else 1.0,
             "decay": lr_scale * learn_rate * self.L2,
-            "average": 1 - min((1.0 + n) / (10.0 + n), _MOST_KEPT),
+            "average": 1 - min((1.0 + n) / (10.0 + n), 0.9999),
         }
         moments = (self.mom1[key], self.mom2[key])
         compiled.kernels.step_adam(
@@ -93,14 +84,12 @@ class OnePassAdam(Optimizer):
             kept[key] for kept in (self.mom1, self.mom2, averages) if key in kept
         ]
         return weights.size > 0 and all(
-            _is_plain(array, weights.size) for array in arrays
+            type(array) is np.ndarray
+            and array.dtype.char == "f"
+            and array.size == weights.size
+            and array.flags.carray
+            for array in arrays
         )
-
-
-def _is_plain(array: Any, size: int) -> bool:
-    """Tell whether an array is one of numpy's that the kernel takes."""
-    is_numpys = type(array) is np.ndarray and array.dtype.char == "f"
-    return is_numpys and array.size == size and array.flags.carray
 
 
 def Adam(

@@ -1,7 +1,5 @@
 """Words that are put in the place of others, drawn for Shuffle + Random."""
 
-from typing import NamedTuple
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -10,21 +8,9 @@ from numpy.typing import NDArray
 INTACT, SHUFFLED, RANDOM = CLASSES = (0, 1, 2)
 
 
-class Corruption(NamedTuple):
-    """What the words of a batch of texts are replaced by. *Shapes:* `(n,)`, integers.
-
-    sources (NDArray): For each token the one whose word stands in its place, which for
-        most is itself.
-    labels (NDArray): `INTACT`, `SHUFFLED` or `RANDOM`.
-    """
-
-    sources: NDArray
-    labels: NDArray
-
-
 def corrupt(
     words: NDArray, lengths: NDArray, *, shuffle: float, random: float
-) -> Corruption:
+) -> tuple[NDArray, NDArray]:
     """Draw which words of a batch of texts are replaced, and by which.
 
     A shuffled token gets the word of another token of its text, each equally likely. A
@@ -38,6 +24,8 @@ def corrupt(
     lengths (NDArray): How many words each text has. *Shape:* `(texts,)`.
     shuffle (float): The share of tokens to be shuffled, 0 to 1.
     random (float): The share of the others to be random, 0 to 1.
+    RETURNS (tuple): For each token the one whose word stands in its place, which for
+        most is itself; and its class. *Shapes:* `(n,)`, integers.
     """
     n, places = len(words), np.arange(len(words))
     sizes = np.repeat(lengths, lengths)
@@ -52,4 +40,4 @@ def corrupt(
     sources = np.where(is_random & (sizes < n), beyond % max(n, 1), sources)
     labels = np.where(is_shuffled, SHUFFLED, np.where(is_random, RANDOM, INTACT))
     labels[words[sources] == words] = INTACT
-    return Corruption(sources, labels)
+    return sources, labels

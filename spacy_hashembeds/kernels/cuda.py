@@ -5,8 +5,6 @@ thread for each token, so that neighbouring threads read far apart. Here one ker
 all tables at once, with neighbouring threads on neighbouring numbers. Thinc adds up
 gradients by atomic additions, whose order changes from run to run, and with it the last
 bits of the sums. Here the gradients of each row are added up in the order of tokens.
-
-CuPy compiles the kernels when they are first needed, and keeps them in its own cache.
 Nothing here waits for the GPU.
 """
 
@@ -139,7 +137,7 @@ def scatter_rows(
 
 @cache
 def get_kernel(name: str, vector: str) -> Kernel:
-    """Get a kernel of `embed.cu` for floats or float4s: CuPy compiles all of these."""
+    """Get a kernel of `embed.cu` for floats or float4s: CuPy compiles and caches it."""
     return _get_module(vector).get_function(name)
 
 
@@ -182,11 +180,8 @@ def _find_vector_size(tables: Sequence[Table], *arrays: Array | None) -> int:
 
 
 def _get_chunk_size(n_pairs: int) -> int:
-    """Choose how many pairs a thread adds up: few in small batches, to use all threads.
-
-    It depends on nothing else, for it decides in which order numbers are added.
-    """
-    chunk_size = 8
+    """Choose how many pairs a thread adds up: few in small batches, to use them all."""
+    chunk_size = 8  # by nothing else: it decides in which order numbers are added
     while chunk_size < 256 and chunk_size * 2**15 < n_pairs:
         chunk_size *= 2
     return chunk_size

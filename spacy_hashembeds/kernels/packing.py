@@ -67,18 +67,23 @@ def pack(lengths: Sequence[int], *, is_padded: bool) -> Packing:
     cuts = cut(sizes[order].tolist()) if is_padded else []
     rows, is_token, blocks = [], [], []
     for sequences in np.split(order, cuts) if len(order) else ():
-        time, place, block = _pack_block(sequences, sizes[sequences], is_padded)
-        last = sizes[sequences][place] - 1
-        rows.append(starts[sequences][place] + np.minimum(time, last))
-        is_token.append(time <= last)
-        blocks.append(block)
-    (found,) = np.nonzero(_join(is_token))
-    all_rows = _join(rows)
+        has_token = np.arange(sizes[sequences[0]])[:, None] < sizes[sequences]
+        step, place = np.nonzero(has_token | is_padded)  # in the order of steps
+        of_rows = sequences[place]
+        last = sizes[of_rows] - 1
+        numbers = np.zeros(has_token.shape, dtype="int64")
+        numbers[step, place] = np.arange(len(step))
+        backwards = numbers[np.where(step <= last, last - step, step), place]
+        batch_sizes = has_token.sum(axis=1)
+        blocks.append(
+            Block(backwards, sequences if is_padded else of_rows, batch_sizes)
+        )
+        rows.append(starts[of_rows] + np.minimum(step, last))
+        is_token.append(step <= last)
+    none = np.zeros(0, dtype="int64")
+    all_rows = np.concatenate([none, *rows])
+    (found,) = np.nonzero(np.concatenate([none, *is_token]))
     return Packing(all_rows, found[np.argsort(all_rows[found])], blocks)
-
-
-def _join(parts: Sequence[NDArray]) -> NDArray[np.int64]:
-    return np.concatenate([np.zeros(0, dtype="int64"), *parts])
 
 
 def cut(lengths: Sequence[int]) -> list[int]:
@@ -90,20 +95,6 @@ def cut(lengths: Sequence[int]) -> list[int]:
             cuts.append(i)
             start = i
     return cuts
-
-
-def _pack_block(
-    sequences: NDArray[np.int64], sizes: NDArray[np.int64], is_padded: bool
-) -> tuple[NDArray[np.int64], NDArray[np.int64], Block]:
-    """Pack a block: the step of each row, the place of its sequence, and the block."""
-    is_token = np.arange(sizes[0])[:, None] < sizes
-    time, place = np.nonzero(is_token | is_padded)  # row by row: in the order of steps
-    numbers = np.zeros(is_token.shape, dtype="int64")
-    numbers[time, place] = np.arange(len(time))
-    last = sizes[place] - 1
-    backwards = numbers[np.where(time <= last, last - time, time), place]
-    of_rows = sequences if is_padded else sequences[place]
-    return time, place, Block(backwards, of_rows, is_token.sum(axis=1))
 
 
 def split(X: Any, lengths: Sequence[int]) -> list[Any]:
