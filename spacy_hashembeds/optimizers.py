@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 from thinc.api import NumpyOps
 from thinc.optimizers import ADAM_DEFAULTS, FloatOrSeq, KeyT, Optimizer
-from thinc.types import FloatsXd
 
 from .kernels import compiled
 
@@ -24,31 +23,24 @@ class OnePassAdam(Optimizer):
     __slots__ = ()
 
     def __call__(
-        self,
-        key: KeyT,
-        weights: FloatsXd,
-        gradient: FloatsXd,
-        *,
-        lr_scale: float = 1.0,
-    ) -> tuple[FloatsXd, FloatsXd]:
+        self, key: KeyT, weights: Any, gradient: Any, *, lr_scale: float = 1.0
+    ) -> tuple[Any, Any]:
         """Change weights by a gradient, as `thinc.api.Optimizer`."""
-        w: Any = weights
-        dw: Any = gradient
-        if not self._is_covered(key, w, dw, lr_scale):
+        if not self._is_covered(key, weights, gradient, lr_scale):
             return super().__call__(key, weights, gradient, lr_scale=lr_scale)
         self.nr_update[key] += 1
         n, learn_rate = self.nr_update[key], self.learn_rate
         for kept in (self.mom1, self.mom2):
             if key not in kept:
-                kept[key] = NumpyOps().alloc1f(w.size)
+                kept[key] = NumpyOps().alloc1f(weights.size)
         averages: Any = None
         if self.averages is not None:
             if key not in self.averages:
-                self.averages[key] = NumpyOps().alloc(w.shape, dtype="float32")
+                self.averages[key] = NumpyOps().alloc(weights.shape, dtype="float32")
             averages = self.averages[key].reshape((-1,))
         # as in `_adam`, `__call__`, `Ops.update_averages` and `Ops.clip_gradient`
         corrected = learn_rate * (1.0 - self.b2**n) ** 0.5 / (1.0 - self.b1**n)
-        norm = np.linalg.norm(dw) if self.grad_clip else 0.0
+        norm = np.linalg.norm(gradient) if self.grad_clip else 0.0
         is_clipped = self.grad_clip and norm >= self.grad_clip
         rates = {
             "beta1": self.b1,
@@ -61,9 +53,9 @@ class OnePassAdam(Optimizer):
         }
         moments = (self.mom1[key], self.mom2[key])
         compiled.kernels.step_adam(
-            w.reshape(-1), dw.reshape(-1), *moments, averages, rates
+            weights.reshape(-1), gradient.reshape(-1), *moments, averages, rates
         )
-        return w[...], gradient  # another view, as Thinc gives one
+        return weights[...], gradient  # another view, as Thinc gives one
 
     def _is_covered(
         self, key: KeyT, weights: Any, gradient: Any, lr_scale: float

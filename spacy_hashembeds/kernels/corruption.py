@@ -17,13 +17,13 @@ def corrupt(
     random one gets that of a token of the other texts, each equally likely, so that
     random words are as frequent as they are in the batch. Where a text has no other
     token, or the batch no other text, or where the word that was drawn is the one that
-    was there, nothing is changed, and the token is intact. Random numbers are of
-    numpy's global state, as those of Thinc's dropout.
+    was there, nothing is changed, and the token is intact. Numpy's global generator
+    draws, as in Thinc's dropout.
 
     words (NDArray): The words of all texts, of any kind. *Shape:* `(n,)`.
     lengths (NDArray): How many words each text has. *Shape:* `(texts,)`.
-    shuffle (float): The share of tokens to be shuffled, 0 to 1.
-    random (float): The share of the others to be random, 0 to 1.
+    shuffle (float): The share of tokens to be shuffled.
+    random (float): The share of the others to be random.
     RETURNS (tuple): For each token the one whose word stands in its place, which for
         most is itself; and its class. *Shapes:* `(n,)`, integers.
     """

@@ -38,9 +38,6 @@ _GPU_OPS: tuple[type[Ops], ...] = (CupyOps,)
 # As in `embed.cu`.
 _TILE = 8
 
-# None, which not every CuPy passes as an address.
-_NULL = np.uint64(0)
-
 # The structs of `rows.h`.
 _COLUMN = np.dtype(
     [("table", "u8"), ("symbols", "u8")]
@@ -192,6 +189,7 @@ def _launch(name: str, vector_size: int, n_blocks: int, *args: Any) -> None:
     if n_blocks == 0:
         return
     kernel = get_kernel(name, "float4" if vector_size == 4 else "float")
-    args = tuple(_NULL if arg is None else arg for arg in args)
+    # not every CuPy passes None as an address
+    args = tuple(np.uint64(0) if arg is None else arg for arg in args)
     args = tuple(np.uint32(arg) if isinstance(arg, int) else arg for arg in args)
     kernel((min(n_blocks, MAX_BLOCKS),), (THREADS,), args)

@@ -20,10 +20,7 @@ MOST_PIECES = 256
 
 
 def pieces_first(W: NDArray, b: NDArray) -> tuple[NDArray, NDArray]:
-    """Lay out Thinc's Maxout parameters with the pieces outside.
-
-    *Shapes:* `(nO, nP, nI)` and `(nO, nP)` to `(nP * nO, nI)` and `(nP * nO,)`.
-    """
+    """Lay out Thinc's Maxout parameters: `(nP * nO, nI)` and `(nP * nO,)`."""
     nO, nP, nI = W.shape
     # copies, also with one piece: optimizers change the weights in place
     rows = W.transpose(1, 0, 2).copy()
@@ -138,10 +135,7 @@ def begin_maximum(Y: NDArray) -> tuple[NDArray, Callable[[NDArray], NDArray]]:
 def begin_normalize(
     X: NDArray, G: NDArray, b: NDArray
 ) -> tuple[NDArray, Callable[[NDArray], tuple[NDArray, NDArray, NDArray]]]:
-    """Normalise each row of X, then scale it by G, which is held, and shift it by b.
-
-    *Shapes:* `(n, nO)`, `(nO,)` and `(nO,)`, as those of the gradients.
-    """
+    """Normalise each row of X, then scale it by G, which is held, and shift it by b."""
     Xhat = X - _mean_rows(X)
     variance = np.vecdot(Xhat, Xhat)[:, None]
     variance /= X.shape[1]

@@ -42,8 +42,7 @@ def hash_ngrams(words: Any, lengths: Any, ngram_size: int) -> Ngrams:
     its own key, and a sequence is hashed as `spacy.TextCatBOW.v3` hashes it (murmur, 64
     bits).
 
-    words (Any): The words of all texts. *Shape:* `(words,)`, uint64.
-    lengths (Any): How many words each text has. *Shape:* `(texts,)`.
+    *Shapes:* `(words,)`, uint64, of all texts, and `(texts,)`.
     """
     # no n-gram is longer than a text, however many words it may have
     ngram_size = min(ngram_size, int(lengths.max(initial=1)))
@@ -61,8 +60,8 @@ def cut_snippets(ngrams: Ngrams, shortest: int, longest: int) -> Ngrams:
     """Cut a random snippet of consecutive n-grams out of each text.
 
     Each length from `shortest` to `longest` is equally likely, and so is each place. A
-    text that has no more n-grams than were drawn stays whole. Random numbers are of
-    numpy's global state, as those of Thinc's dropout.
+    text that has no more n-grams than were drawn stays whole. Numpy's global generator
+    draws, as in Thinc's dropout.
     """
     lengths = ngrams.lengths
     drawn = np.random.randint(shortest, longest + 1, size=len(lengths))

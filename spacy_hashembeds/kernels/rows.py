@@ -28,9 +28,8 @@ class Hashing:
 
 @dataclass(frozen=True)
 class Lookup:
-    """Finds the row of a key among symbols.
+    """Finds the row of a key among symbols, which are as those of `Hashing`.
 
-    symbols (Array): As those of `Hashing`.
     unk (int): The row of all other keys; symbols have the rows around it.
     """
 

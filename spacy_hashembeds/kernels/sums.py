@@ -29,11 +29,7 @@ def gather_add(table: NDArray, rows: NDArray) -> NDArray:
 
 
 def scatter_add(d_table: NDArray, rows: NDArray, d_sums: NDArray) -> None:
-    """Add the gradient of each sum to those of its rows: backpropagates `gather_add`.
-
-    In place, in an array that is contiguous. Rows before one that is not there are
-    added.
-    """
+    """Add to the rows of a contiguous array in place: backpropagates `gather_add`."""
     d_sums = compiled.lay_out(d_sums, d_sums.dtype)
     kernels = compiled.get_for(d_table, d_sums)
     if kernels is not None:
