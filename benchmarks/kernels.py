@@ -15,7 +15,7 @@ from wasabi import msg
 
 from spacy_hashembeds.acceleration.machine import Spread
 from spacy_hashembeds.kernels import compiled
-from spacy_hashembeds.kernels.distinct import find_distinct_rows
+from spacy_hashembeds.kernels.distinct import find_distinct
 from spacy_hashembeds.kernels.mixing import Norm, begin_finish, finish
 from spacy_hashembeds.kernels.sums import gather_add, scatter_add
 from spacy_hashembeds.kernels.windows import add_windows, copy_windows
@@ -93,7 +93,7 @@ def make_distinct(rng: np.random.Generator, n: int) -> Callable[[], object]:
     """Which tokens are equal, of which half are distinct."""
     words = rng.integers(2**63, size=(n // 2, COLUMNS), dtype="uint64")
     keys = words[rng.integers(0, len(words), n)]
-    return lambda: find_distinct_rows(keys)
+    return lambda: find_distinct(keys)
 
 
 def make_mask(rng: np.random.Generator, n: int) -> Callable[[], object]:

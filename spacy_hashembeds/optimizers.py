@@ -4,20 +4,11 @@ from typing import Any
 
 import numpy as np
 from thinc.api import NumpyOps
-from thinc.optimizers import (
-    ADAM_DEFAULTS,
-    FloatOrSeq,
-    KeyT,
-    Optimizer,
-)
-from thinc.types import FloatsXd
+from thinc.optimizers import ADAM_DEFAULTS, FloatOrSeq, KeyT, Optimizer
 
 from .kernels import compiled
 
 _DEFAULTS: Any = ADAM_DEFAULTS  # whose types are of all of them together
-
-#: What `Ops.update_averages` lets an average keep of itself, at most.
-_MOST_KEPT = 0.9999
 
 
 class OnePassAdam(Optimizer):
@@ -25,39 +16,31 @@ class OnePassAdam(Optimizer):
 
     Thinc goes over it a dozen times: to clip the gradient, for Adam itself, for the
     decay of weights, and for the averages. The numbers are the same, bit for bit, where
-    Thinc was compiled to round each of them, as its wheels for x86-64 are. Where
-    settings or arrays are others than those of the compiled kernel, or where there is
-    none, it is Thinc's that runs.
+    Thinc was compiled to round each of them, as its wheels for x86-64 are. It is
+    Thinc's that runs where there is no compiled kernel for settings or arrays.
     """
 
     __slots__ = ()
 
     def __call__(
-        self,
-        key: KeyT,
-        weights: FloatsXd,
-        gradient: FloatsXd,
-        *,
-        lr_scale: float = 1.0,
-    ) -> tuple[FloatsXd, FloatsXd]:
+        self, key: KeyT, weights: Any, gradient: Any, *, lr_scale: float = 1.0
+    ) -> tuple[Any, Any]:
         """Change weights by a gradient, as `thinc.api.Optimizer`."""
-        w: Any = weights
-        dw: Any = gradient
-        if not self._is_covered(key, w, dw, lr_scale):
+        if not self._is_covered(key, weights, gradient, lr_scale):
             return super().__call__(key, weights, gradient, lr_scale=lr_scale)
         self.nr_update[key] += 1
         n, learn_rate = self.nr_update[key], self.learn_rate
         for kept in (self.mom1, self.mom2):
             if key not in kept:
-                kept[key] = NumpyOps().alloc1f(w.size)
+                kept[key] = NumpyOps().alloc1f(weights.size)
         averages: Any = None
         if self.averages is not None:
             if key not in self.averages:
-                self.averages[key] = NumpyOps().alloc(w.shape, dtype="float32")
+                self.averages[key] = NumpyOps().alloc(weights.shape, dtype="float32")
             averages = self.averages[key].reshape((-1,))
         # as in `_adam`, `__call__`, `Ops.update_averages` and `Ops.clip_gradient`
         corrected = learn_rate * (1.0 - self.b2**n) ** 0.5 / (1.0 - self.b1**n)
-        norm = np.linalg.norm(dw) if self.grad_clip else 0.0
+        norm = np.linalg.norm(gradient) if self.grad_clip else 0.0
         is_clipped = self.grad_clip and norm >= self.grad_clip
         rates = {
             "beta1": self.b1,
@@ -66,13 +49,13 @@ class OnePassAdam(Optimizer):
             "learn_rate": corrected * lr_scale,
             "clip": self.grad_clip / norm if is_clipped else 1.0,
             "decay": lr_scale * learn_rate * self.L2,
-            "average": 1 - min((1.0 + n) / (10.0 + n), _MOST_KEPT),
+            "average": 1 - min((1.0 + n) / (10.0 + n), 0.9999),
         }
         moments = (self.mom1[key], self.mom2[key])
         compiled.kernels.step_adam(
-            w.reshape(-1), dw.reshape(-1), *moments, averages, rates
+            weights.reshape(-1), gradient.reshape(-1), *moments, averages, rates
         )
-        return w[...], gradient  # another view, as Thinc gives one
+        return weights[...], gradient  # another view, as Thinc gives one
 
     def _is_covered(
         self, key: KeyT, weights: Any, gradient: Any, lr_scale: float
@@ -93,14 +76,12 @@ class OnePassAdam(Optimizer):
             kept[key] for kept in (self.mom1, self.mom2, averages) if key in kept
         ]
         return weights.size > 0 and all(
-            _is_plain(array, weights.size) for array in arrays
+            type(array) is np.ndarray
+            and array.dtype.char == "f"
+            and array.size == weights.size
+            and array.flags.carray
+            for array in arrays
         )
-
-
-def _is_plain(array: Any, size: int) -> bool:
-    """Tell whether an array is one of numpy's that the kernel takes."""
-    is_numpys = type(array) is np.ndarray and array.dtype.char == "f"
-    return is_numpys and array.size == size and array.flags.carray
 
 
 def Adam(

@@ -41,9 +41,8 @@ class Kernels:
 
 def examine_kernels(*, rounds: int = 5) -> Kernels:
     """Find the kernels, and measure them in turns: the median of the rounds."""
-    there = compiled.find()
+    there, error = compiled.find()
     choices = {NUMPY: None} if there is None else {COMPILED: there, NUMPY: None}
-    error = compiled.find_error()
     return Kernels(
         in_use=NUMPY if compiled.kernels is None else COMPILED,
         are_there=there is not None,

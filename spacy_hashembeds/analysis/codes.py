@@ -5,7 +5,7 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from ..kernels.distinct import MAX_COLUMNS, find_distinct_rows
+from ..kernels.distinct import MAX_COLUMNS, find_distinct
 
 #: With a seed that equals the length of the hashed key, 8 bytes, the two halves of
 #: MurmurHash3_x64_128 are twice and three times the same number. So hash 1 is always
@@ -46,4 +46,4 @@ def _number(codes: NDArray) -> NDArray:
     while codes.shape[1] > MAX_COLUMNS:  # there may be any number of hashes
         first, rest = codes[:, :MAX_COLUMNS], codes[:, MAX_COLUMNS:]
         codes = np.column_stack([_number(first).astype("uint64"), rest])
-    return find_distinct_rows(codes).copies
+    return find_distinct(codes).copies

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from spacy.attrs import IDS
 from spacy.tokens import Doc
 
-from ..kernels.distinct import find_distinct_rows
+from ..kernels.distinct import find_distinct
 
 # How many tokens are kept at least before they are reduced to distinct words.
 _MIN_PENDING = 2**16
@@ -39,7 +39,7 @@ class Vocabulary:
         *Shape:* `(m, 1 + attrs)`, uint64.
         """
         words = np.hstack([self.words[:, :1], self.get_columns(attrs)])
-        return find_distinct_rows(words).values if len(words) else words
+        return find_distinct(words).values if len(words) else words
 
     def count_values(self, attr: str) -> tuple[NDArray, NDArray]:
         """Count the distinct values of one attribute, in ascending order.
@@ -80,7 +80,7 @@ def _merge(
         return words, counts
     keys = np.concatenate([words, *pending])
     ones = np.ones(len(keys) - len(words), dtype="int64")
-    distinct = find_distinct_rows(keys)
+    distinct = find_distinct(keys)
     return distinct.values, _sum_by(distinct.copies, np.concatenate([counts, ones]))
 
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from ..architectures.embedders.table_kinds import HashTable, LookupTable
 from ..hashing.collisions import fewest_rows
 from ..hashing.murmur import MAX_HASHES
-from ..kernels.distinct import find_distinct_rows
+from ..kernels.distinct import find_distinct
 from .codes import SOUND_SEED, count_sharing, count_sharing_sums, find_known
 from .features import Vocabulary
 from .measures import Measures, Vocabularies, measure_table, measure_words
@@ -178,7 +178,7 @@ def _why_useless(train: Vocabulary, attr: str, before: Sequence[str]) -> str | N
     if n_values == 1:
         return "all words have one value"
     for other in before:
-        pairs = find_distinct_rows(train.get_columns([other, attr])).values
+        pairs = find_distinct(train.get_columns([other, attr])).values
         if len(pairs) == n_values == len(train.count_values(other)[0]):
             return f"it tells the same words apart as {other}"
     return None

@@ -10,6 +10,8 @@ from libcpp cimport bool as cbool
 from libcpp.vector cimport vector
 from thinc.backends.cblas cimport CBlas, set_saxpy, set_sgemm
 
+from os import urandom
+
 import numpy as np
 
 
@@ -125,24 +127,15 @@ cdef int require(bint holds) except -1:
 
 
 # see compiled.py
-INTERFACE = 3
+INTERFACE = 4
+
+cdef uint64_t SECRET = int.from_bytes(urandom(8), "little")
 
 
-cdef uint64_t draw_secret():
-    from os import urandom
-
-    return int.from_bytes(urandom(8), "little")
-
-
-cdef uint64_t SECRET = draw_secret()
-
-
-cdef Mixing describe_mixing(
-    const float[::1] bias,
-    const float[::1] scale,
-    const float[::1] shift,
-    size_t width,
-) except *:
+cdef Mixing describe_mixing(norm, size_t width) except *:
+    """Describe a mixing.Norm, for as long as its arrays live."""
+    cdef const float[::1] bias, scale, shift
+    bias, scale, shift = norm
     cdef Mixing mixing
     cdef size_t nO = scale.shape[0]
     require(nO > 0 and <size_t>shift.shape[0] == nO)
@@ -152,15 +145,8 @@ cdef Mixing describe_mixing(
     return mixing
 
 
-def finish_rows(
-    float[:, ::1] Y,
-    const float[:, ::1] mixed,
-    const float[::1] bias,
-    const float[::1] scale,
-    const float[::1] shift,
-    bint adds,
-):
-    cdef Mixing mixing = describe_mixing(bias, scale, shift, mixed.shape[1])
+def finish_rows(float[:, ::1] Y, const float[:, ::1] mixed, norm, bint adds):
+    cdef Mixing mixing = describe_mixing(norm, mixed.shape[1])
     cdef vector[float] best
     cdef size_t n = Y.shape[0]
     require(<size_t>mixed.shape[0] == n and <size_t>Y.shape[1] == mixing.nO)
@@ -169,14 +155,8 @@ def finish_rows(
         c_finish_rows(&Y[0, 0], &mixed[0, 0], n, mixing, adds, best.data())
 
 
-def begin_rows(
-    float[:, ::1] Y,
-    const float[:, ::1] mixed,
-    const float[::1] bias,
-    const float[::1] scale,
-    const float[::1] shift,
-):
-    cdef Mixing mixing = describe_mixing(bias, scale, shift, mixed.shape[1])
+def begin_rows(float[:, ::1] Y, const float[:, ::1] mixed, norm):
+    cdef Mixing mixing = describe_mixing(norm, mixed.shape[1])
     cdef size_t n = Y.shape[0], nO = mixing.nO
     require(<size_t>mixed.shape[0] == n and <size_t>Y.shape[1] == nO)
     require(mixing.nP <= 256)  # which is counted in bytes
@@ -196,16 +176,16 @@ def backprop_rows(
     const uint8_t[:, ::1] which,
     const float[:, ::1] X,
     const float[::1] inverse_deviations,
-    const float[::1] scale,
-    float[::1] d_bias,
-    float[::1] d_scale,
-    float[::1] d_shift,
+    norm,
+    gradients,
 ):
+    cdef float[::1] d_bias, d_scale, d_shift
+    d_bias, d_scale, d_shift = gradients
     cdef size_t n = dY.shape[0], width = d_bias.shape[0]
-    # of the bias and the shift nothing but their shape is needed
-    cdef Mixing mixing = describe_mixing(d_bias, scale, d_shift, width)
+    cdef Mixing mixing = describe_mixing(norm, width)
     cdef size_t nO = mixing.nO
-    require(<size_t>dY.shape[1] == nO and <size_t>d_scale.shape[0] == nO)
+    require(<size_t>d_scale.shape[0] == nO and <size_t>d_shift.shape[0] == nO)
+    require(<size_t>dY.shape[1] == nO)
     require(<size_t>which.shape[0] == n and <size_t>which.shape[1] == nO)
     require(<size_t>X.shape[0] == n and <size_t>X.shape[1] == nO)
     require(<size_t>inverse_deviations.shape[0] == n)
@@ -272,42 +252,34 @@ cdef class FoldedColumns:
     def __init__(self, n_rows, finders):
         cdef const uint64_t[::1] symbols
         cdef Column column
-        cdef size_t n
+        cdef size_t n, n_symbols
         require(0 < len(finders) <= MAX_COLUMNS)
         self.n_rows, self.symbols = 0, []
         for n, finder in zip(n_rows, finders, strict=True):
             symbols, column.unk, column.seed, column.num_hashes, column.n_hashed = finder
-            column.n_symbols = 0 if symbols is None else symbols.shape[0]
-            if column.n_symbols > 0:
+            n_symbols = 0 if symbols is None else symbols.shape[0]
+            if n_symbols > 0:
                 require(<size_t>&symbols[0] % sizeof(uint64_t) == 0)
                 column.symbols = <const unsigned long long*>&symbols[0]
                 self.symbols.append(symbols)
-            column.first_row = self.n_rows
-            check_column(column, n)
+            # no row shall be found that is not the column's own
+            require(0 < column.num_hashes <= MAX_HASHES)
+            if column.n_hashed > 0:
+                require(column.unk == n_symbols and n_symbols + column.n_hashed <= n)
+            else:
+                require(column.unk <= n_symbols < n)
+            column.n_symbols, column.first_row = n_symbols, self.n_rows
             self.columns.push_back(column)
             self.n_rows += n
-
-
-cdef int check_column(const Column& column, size_t n_rows) except -1:
-    """Check that no row is found which is not the column's own."""
-    cdef size_t n_symbols = column.n_symbols
-    require(0 < column.num_hashes <= MAX_HASHES)
-    if column.n_hashed > 0:
-        require(column.unk == n_symbols and n_symbols + column.n_hashed <= n_rows)
-    else:
-        require(column.unk <= n_symbols < n_rows)
-    return 0
 
 
 def embed_folded(
     const float[:, ::1] F,
     FoldedColumns columns not None,
     const uint64_t[:, ::1] keys,
-    const float[::1] bias,
-    const float[::1] scale,
-    const float[::1] shift,
+    norm,
 ):
-    cdef Mixing mixing = describe_mixing(bias, scale, shift, F.shape[1])
+    cdef Mixing mixing = describe_mixing(norm, F.shape[1])
     cdef size_t n = keys.shape[0], n_columns = keys.shape[1]
     require(0 < n < 2**31 and n_columns == columns.columns.size())
     require(columns.n_rows == <size_t>F.shape[0])

@@ -28,9 +28,8 @@ N_CAPITALISATIONS = 4
 class Characters(NamedTuple):
     """The characters of words, one word after the other.
 
-    codes (NDArray): The code points that there are. *Shape:* `(c,)`, uint32.
-    indices (NDArray): For each character of each word the index of its code point.
-        *Shape:* `(n,)`, int32.
+    codes (NDArray): The distinct code points. *Shape:* `(c,)`, uint32.
+    indices (NDArray): The code point of each character. *Shape:* `(n,)`, int32.
     lengths (NDArray): How many characters each word has. *Shape:* `(words,)`, int32.
     """
 
@@ -40,10 +39,7 @@ class Characters(NamedTuple):
 
 
 def split_words(words: Sequence[str], max_chars: int) -> Characters:
-    """Split words into characters.
-
-    max_chars (int): How many of a word's characters are kept: the first ones.
-    """
+    """Split words into characters, of which the first `max_chars` are kept."""
     cut = [word[:max_chars] for word in words]
     lengths = np.fromiter(map(len, cut), dtype="int32", count=len(cut))
     buffer = "".join(cut).encode("utf-32-le", "surrogatepass")
@@ -57,9 +53,9 @@ def split_words(words: Sequence[str], max_chars: int) -> Characters:
 def find_windows(characters: Characters, size: int) -> NDArray:
     """Find what stands in the window that begins at each character of a word.
 
-    RETURNS (NDArray): For each place of the window a row in a table that has `c + 1`
-        for each place: that of the code point, and the last one beyond the word's end.
-        *Shape:* `(n, size)`, int32.
+    For each place of the window a row in a table that has `c + 1` for each place: that
+    of the code point, or the last one beyond the word's end. *Shape:* `(n, size)`,
+    int32.
     """
     codes, indices, lengths = characters
     n_rows, left = len(codes) + 1, np.repeat(lengths.cumsum(), lengths)
@@ -74,23 +70,18 @@ def find_windows(characters: Characters, size: int) -> NDArray:
 def find_rows(codes: NDArray) -> NDArray:
     """Find the two rows of each code point in a table of `N_ROWS`.
 
-    Its remainders in two divisions. Two code points can have one row in common, but
-    not both; and any that are neighbours, as those of an alphabet mostly are, have
-    none.
-
-    *Shape:* `(c,)`, uint32, to `(c, 2)`, uint32.
+    Its remainders in two divisions: code points have at most one row in common, and
+    neighbours, as those of an alphabet mostly are, none. *Shape:* `(c,)` to `(c, 2)`,
+    uint32.
     """
     return np.stack([codes % _N_ROWS, _N_ROWS + codes % (_N_ROWS + 1)], axis=1)
 
 
 def find_types(codes: NDArray) -> NDArray:
-    """Say whether each code point is upper case, lower case, a digit or punctuation.
+    """Put a 1 in the column of each code point's type, none where it is another.
 
-    By Unicode's categories Lu, Ll, Nd and P; what ASCII has besides letters and digits
-    is punctuation too, such as "$" and "+".
-
-    RETURNS (NDArray): A 1 in the column of the type, none where it is another.
-        *Shape:* `(c, N_TYPES)`, float32.
+    By Unicode's categories; what ASCII has besides letters and digits is punctuation
+    too, such as "$" and "+". *Shape:* `(c,)` to `(c, N_TYPES)`, float32.
     """
     types = [_find_type(chr(code)) for code in codes.tolist()]
     return np.eye(N_TYPES + 1, N_TYPES, dtype="float32")[types]
@@ -102,13 +93,11 @@ def _find_type(char: str) -> int:
 
 
 def find_capitalisations(words: Sequence[str]) -> NDArray:
-    """Say whether each word is in upper case, upper-initial, in lower case, or mixed.
+    """Put a 1 in the column of each word's kind, none where no letter is cased.
 
     By its cased letters alone: "U.S." and "A" are in upper case, "n't" in lower case.
-    Upper-initial is any other word that begins with a letter in upper case.
-
-    RETURNS (NDArray): A 1 in the column of the kind, none where no letter is cased.
-        *Shape:* `(words, N_CAPITALISATIONS)`, float32.
+    Upper-initial is any other word that begins with a letter in upper case. *Shape:*
+    `(words, N_CAPITALISATIONS)`, float32.
     """
     kinds = np.array([_find_capitalisation(word) for word in words], dtype="intp")
     return np.eye(N_CAPITALISATIONS + 1, N_CAPITALISATIONS, dtype="float32")[kinds]

@@ -23,7 +23,6 @@ _WAYS = 8
 class _Table(NamedTuple):
     """A set of places for all words of the same hash: those that came last.
 
-    settings (tuple): What the codes depend on.
     keys (NDArray): Whose code is there. *Shape:* `(sets, ways)`, uint64.
     codes (NDArray): *Shape:* `(sets * ways, width)`.
     turns (NDArray): How often a word came into each set. *Shape:* `(sets,)`, uint8.
@@ -42,9 +41,8 @@ class _Table(NamedTuple):
 class CodeCache:
     """Keeps the codes of words. Neither copied, pickled nor saved with a layer.
 
-    A word has eight places, by the last bits of its key, which is a hash: to look up
-    and to keep take a few operations for all words of a batch, and there is no list of
-    what was used when.
+    A word has eight places, by the last bits of its key, which is a hash, and there is
+    no list of what was used when: it takes a few operations for all words of a batch.
     """
 
     def __init__(self) -> None:
@@ -60,11 +58,9 @@ class CodeCache:
         """Get the codes of words, computing those that are not kept.
 
         keys (NDArray): A hash of each word. *Shape:* `(n,)`, uint64, distinct.
-        settings (tuple): What codes depend on beside words: with other objects in their
-            place, nothing is kept.
+        settings (tuple): What codes depend on beside words, compared by identity.
         compute (Callable[[NDArray], NDArray]): Computes the codes of some of the keys,
             at least one. *Shape:* `(m,)` to `(m, width)`, of one dtype.
-        RETURNS (NDArray): *Shape:* `(n, width)`.
         """
         table = self._kept
         if table is None or not are_same(table.settings, settings):

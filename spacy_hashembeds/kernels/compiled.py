@@ -20,14 +20,11 @@ SWITCH = "SPACY_HASHEMBEDS_COMPILED"
 
 #: Another number whenever kernels take other arguments, or structs of another layout:
 #: one that was compiled of other sources may lie in a checkout.
-INTERFACE = 3
+INTERFACE = 4
 
 
 def read_switch(name: str, purpose: str) -> bool:
-    """Read an environment variable that is 1, as by default, or 0.
-
-    RAISES (ValueError): If it is something else.
-    """
+    """Read an environment variable that must be 1, as by default, or 0."""
     value = os.environ.get(name) or "1"
     if value not in ("0", "1"):
         raise ValueError(
@@ -37,40 +34,24 @@ def read_switch(name: str, purpose: str) -> bool:
     return value == "1"
 
 
-def load() -> Any:
-    """Load the compiled kernels, or None if they are not there or not wanted."""
-    purpose = "for compiled kernels to be used where there are any"
-    return find() if read_switch(SWITCH, purpose) else None
-
-
-def find() -> Any:
-    """Find the compiled kernels, or None if they are not there, or can't be used."""
+def find() -> tuple[Any, Exception | None]:
+    """Find the compiled kernels, or None and why those that are there can't be used."""
     try:
-        return _import()
-    except Exception:  # numpy does their work: the doctor says what is wrong
-        return None
-
-
-def find_error() -> Exception | None:
-    """Find out why the compiled kernels can't be used, if they are there."""
-    try:
-        _import()
-    except Exception as error:
-        return None if isinstance(error, ModuleNotFoundError) else error
-    return None
-
-
-def _import() -> Any:
-    module = import_module("._compiled", __package__)
-    if getattr(module, "INTERFACE", None) != INTERFACE:
-        raise ImportError("they were compiled of other sources")
-    return module
+        module = import_module("._compiled", __package__)
+        if getattr(module, "INTERFACE", None) != INTERFACE:
+            raise ImportError("they were compiled of other sources")
+    except ModuleNotFoundError:
+        return None, None
+    except Exception as error:  # numpy does their work: the doctor says what is wrong
+        return None, error
+    return module, None
 
 
 _FLOAT = np.dtype("float32")
+_PURPOSE = "for compiled kernels to be used where there are any"
 
 #: The compiled kernels that are used, or None.
-kernels: Any = load()
+kernels: Any = find()[0] if read_switch(SWITCH, _PURPOSE) else None
 
 
 def get_for(*arrays: NDArray) -> Any:

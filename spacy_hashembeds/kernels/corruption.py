@@ -1,7 +1,5 @@
 """Words that are put in the place of others, drawn for Shuffle + Random."""
 
-from typing import NamedTuple
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -10,37 +8,24 @@ from numpy.typing import NDArray
 INTACT, SHUFFLED, RANDOM = CLASSES = (0, 1, 2)
 
 
-class Corruption(NamedTuple):
-    """What the words of a batch of texts are replaced by.
-
-    sources (NDArray): For each token the one whose word stands in its place, which for
-        most is itself. *Shape:* `(n,)`, integers.
-    labels (NDArray): `INTACT`, `SHUFFLED` or `RANDOM`. *Shape:* `(n,)`, integers.
-    """
-
-    sources: NDArray
-    labels: NDArray
-
-
 def corrupt(
     words: NDArray, lengths: NDArray, *, shuffle: float, random: float
-) -> Corruption:
+) -> tuple[NDArray, NDArray]:
     """Draw which words of a batch of texts are replaced, and by which.
 
     A shuffled token gets the word of another token of its text, each equally likely. A
     random one gets that of a token of the other texts, each equally likely, so that
     random words are as frequent as they are in the batch. Where a text has no other
     token, or the batch no other text, or where the word that was drawn is the one that
-    was there, nothing is changed, and the token is intact.
+    was there, nothing is changed, and the token is intact. Numpy's global generator
+    draws, as in Thinc's dropout.
 
-    Random numbers are of numpy's global state, as those of Thinc's dropout.
-
-    words (NDArray): The words of all texts, in an array. *Shape:* `(n,)`, of any kind
-        that can be compared.
-    lengths (NDArray): How many words each text has. *Shape:* `(texts,)`, `n` in all.
-    shuffle (float): The share of tokens to be shuffled, 0 to 1.
-    random (float): The share of the others to be random, 0 to 1.
-    RETURNS (Corruption): What was drawn.
+    words (NDArray): The words of all texts, of any kind. *Shape:* `(n,)`.
+    lengths (NDArray): How many words each text has. *Shape:* `(texts,)`.
+    shuffle (float): The share of tokens to be shuffled.
+    random (float): The share of the others to be random.
+    RETURNS (tuple): For each token the one whose word stands in its place, which for
+        most is itself; and its class. *Shapes:* `(n,)`, integers.
     """
     n, places = len(words), np.arange(len(words))
     sizes = np.repeat(lengths, lengths)
@@ -55,4 +40,4 @@ def corrupt(
     sources = np.where(is_random & (sizes < n), beyond % max(n, 1), sources)
     labels = np.where(is_shuffled, SHUFFLED, np.where(is_random, RANDOM, INTACT))
     labels[words[sources] == words] = INTACT
-    return Corruption(sources, labels)
+    return sources, labels

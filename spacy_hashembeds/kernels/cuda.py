@@ -5,8 +5,6 @@ thread for each token, so that neighbouring threads read far apart. Here one ker
 all tables at once, with neighbouring threads on neighbouring numbers. Thinc adds up
 gradients by atomic additions, whose order changes from run to run, and with it the last
 bits of the sums. Here the gradients of each row are added up in the order of tokens.
-
-CuPy compiles the kernels when they are first needed, and keeps them in its own cache.
 Nothing here waits for the GPU.
 """
 
@@ -40,9 +38,6 @@ _GPU_OPS: tuple[type[Ops], ...] = (CupyOps,)
 # As in `embed.cu`.
 _TILE = 8
 
-# None, which not every CuPy passes as an address.
-_NULL = np.uint64(0)
-
 # The structs of `rows.h`.
 _COLUMN = np.dtype(
     [("table", "u8"), ("symbols", "u8")]
@@ -73,16 +68,17 @@ def gather_rows(
 ) -> Array:
     """Sum the rows of each key in its table, the sums of a token side by side.
 
-    keys (Array): A column for each table. *Shape:* `(n, tables)`, uint64, contiguous.
-    tables (Sequence[Table]): The tables, all of the same width, at most 64.
+    All arrays are contiguous.
+
+    keys (Array): A column for each table. *Shape:* `(n, tables)`, uint64.
+    tables (Sequence[Table]): All of the same width, at most 64.
     out (Array): Written: the first `tables * width` columns. *Shape:* `(n, columns)`,
-        float32, contiguous.
+        float32.
     weights (Array, optional): What each row is multiplied with. *Shape:* `(n, rows of a
-        token)`, float32, contiguous.
+        token)`, float32.
     scale (Array, optional): What each sum is multiplied with, for dropout. *Shape:*
         `(tables * width,)`, float32.
-    RAISES (ValueError): If there are 2³² rows to sum, or more.
-    RETURNS (Array): The rows that were summed, paired with their places, to be given to
+    RETURNS (Array): The rows that were summed, paired with their places, for
         `scatter_rows`. *Shape:* `(n * rows of a token,)`, uint64.
     """
     columns, n_slots = _describe(tables)
@@ -109,13 +105,7 @@ def scatter_rows(
     weights: Array | None = None,
     scale: Array | None = None,
 ) -> None:
-    """Add the gradient of each sum to those of its rows: backpropagates `gather_rows`.
-
-    pairs (Array): What `gather_rows` returned.
-    d_out (Array): *Shape:* `(n, columns)`, float32, contiguous.
-    gradients (Sequence[Table]): The gradients of the tables, which are added to.
-    weights, scale (Array, optional): As `gather_rows` had them.
-    """
+    """Add to tables' gradients: backpropagates `gather_rows`, which made pairs."""
     in_order = is_deterministic()
     if len(pairs) == 0:
         return
@@ -144,7 +134,7 @@ def scatter_rows(
 
 @cache
 def get_kernel(name: str, vector: str) -> Kernel:
-    """Get a kernel of `embed.cu` for floats or float4s: CuPy compiles all of these."""
+    """Get a kernel of `embed.cu` for floats or float4s: CuPy compiles and caches it."""
     return _get_module(vector).get_function(name)
 
 
@@ -156,11 +146,8 @@ def _get_module(vector: str) -> Any:
 
 
 def _describe(tables: Sequence[Table]) -> tuple[np.ndarray, int]:
-    """Describe tables to the kernels, and count the rows that a token has in them all.
-
-    RETURNS (tuple): An array of one struct, which CuPy passes by its value; the count.
-    """
-    described = np.zeros(1, dtype=_COLUMNS)
+    """Describe tables to the kernels, and count the rows of a token in them all."""
+    described = np.zeros(1, dtype=_COLUMNS)  # one struct: CuPy passes it by its value
     first_row = first_slot = 0
     for i, table in enumerate(tables):
         symbols, *settings = describe_finder(table)
@@ -180,10 +167,7 @@ def _get_address(array: Array) -> int:
 
 
 def _find_vector_size(tables: Sequence[Table], *arrays: Array | None) -> int:
-    """Say whether the kernels can take four numbers at once, or only one.
-
-    The arrays' last axes should be multiples of four and all of them aligned.
-    """
+    """Say whether kernels can take four numbers at once, of aligned arrays, or one."""
     fits = all(
         array.shape[-1] % 4 == 0 and _get_address(array) % 16 == 0
         for array in (*(table.array for table in tables), *arrays)
@@ -193,11 +177,8 @@ def _find_vector_size(tables: Sequence[Table], *arrays: Array | None) -> int:
 
 
 def _get_chunk_size(n_pairs: int) -> int:
-    """Choose how many pairs a thread adds up: few in small batches, to use all threads.
-
-    It depends on nothing else, for it decides in which order numbers are added.
-    """
-    chunk_size = 8
+    """Choose how many pairs a thread adds up: few in small batches, to use them all."""
+    chunk_size = 8  # by nothing else: it decides in which order numbers are added
     while chunk_size < 256 and chunk_size * 2**15 < n_pairs:
         chunk_size *= 2
     return chunk_size
@@ -208,6 +189,7 @@ def _launch(name: str, vector_size: int, n_blocks: int, *args: Any) -> None:
     if n_blocks == 0:
         return
     kernel = get_kernel(name, "float4" if vector_size == 4 else "float")
-    args = tuple(_NULL if arg is None else arg for arg in args)
+    # not every CuPy passes None as an address
+    args = tuple(np.uint64(0) if arg is None else arg for arg in args)
     args = tuple(np.uint32(arg) if isinstance(arg, int) else arg for arg in args)
     kernel((min(n_blocks, MAX_BLOCKS),), (THREADS,), args)

@@ -22,7 +22,7 @@ _MULTIPLIERS = (
 class Distinct:
     """Which of `n` keys are copies of which of `m` distinct ones.
 
-    values (NDArray): The distinct keys. *Shape:* `(m,)` or `(m, columns)`.
+    values (NDArray): *Shape:* `(m,)` or `(m, columns)`.
     copies (NDArray): For each key the index of its value. *Shape:* `(n,)`, int32.
     """
 
@@ -34,63 +34,34 @@ class Distinct:
         return Y.take(self.copies, axis=0)
 
     def scatter_add(self, dY: NDArray) -> NDArray:
-        """Sum the rows of equal keys: backpropagates `gather`.
-
-        *Shape:* `(n, w)` to `(m, w)`, float32.
-        """
+        """Backpropagate `gather`. *Shape:* `(n, w)` to `(m, w)`, float32."""
         summed = np.zeros((len(self.values), dY.shape[1]), dtype="float32")
         scatter_add(summed, self.copies[:, None], dY)
         return summed
 
 
 def find_distinct(keys: NDArray) -> Distinct:
-    """Find the distinct among keys of any kind that sorts, in the order they come in.
+    """Find the distinct keys, in the order they come in.
 
-    *Shape:* `(n,)`, n > 0.
+    keys (NDArray): *Shape:* `(n,)`, of any kind that sorts, or `(n, columns)`, integers
+        in at most 64 columns; n > 0.
     """
-    if keys.dtype == "uint64" and compiled.kernels is not None:
-        firsts, copies = _find_compiled(keys.reshape(-1, 1))
+    if compiled.kernels is not None and (keys.ndim == 2 or keys.dtype == "uint64"):
+        rows = compiled.lay_out(keys.reshape(len(keys), -1), "uint64")
+        firsts, copies = compiled.kernels.find_distinct(rows)
+    elif keys.ndim == 2:
+        firsts, copies = _find_row_copies(keys.astype("uint64", copy=False))
     else:
         firsts, copies = _find_copies(keys)
     return Distinct(keys[firsts], copies)
 
 
-def find_distinct_rows(rows: NDArray) -> Distinct:
-    """Find the distinct among rows of unsigned 64-bit integers, as `find_distinct`.
-
-    Compiled, each row is looked for in a hash map. In numpy, it is mixed to one number,
-    since one sort is a lot faster than one for each column, and then it is checked that
-    no two different rows had the same number.
-
-    *Shape:* `(n, columns)`, n > 0 and at most 64 columns.
-    """
-    if compiled.kernels is not None:
-        firsts, copies = _find_compiled(rows)
-        return Distinct(rows[firsts], copies)
-    mixed = rows[:, 0] * _MULTIPLIERS[0]
-    for column in range(1, rows.shape[1]):
-        mixed ^= mixed >> np.uint64(29)
-        mixed += rows[:, column]
-        mixed *= _MULTIPLIERS[column]
-    firsts, copies = _find_copies(mixed)
-    found = Distinct(rows[firsts], copies)
-    if np.array_equal(found.gather(found.values), rows):
-        return found
-    _, firsts, groups = np.unique(rows, axis=0, return_index=True, return_inverse=True)
-    firsts, copies = _number_by_place(firsts, groups.reshape(-1))
-    return Distinct(rows[firsts], copies)
-
-
 def find_equal_rows(X: NDArray, most: int) -> Distinct | None:
-    """Find the distinct among rows of numbers, bit for bit.
+    """Find the distinct rows, bit for bit, or None if there are more than `most`.
 
     Rows are told apart by their first numbers alone, two in numpy and four compiled,
-    and compared by all.
-
-    X (NDArray): *Shape:* `(n, w)`, n > 0, float32.
-    most (int): How many may be distinct.
-    RETURNS (Distinct, optional): None if there are more, or if that is not enough to
-        tell them apart.
+    and compared by all: None too if that is not enough. *Shape:* `(n, w)`, n > 0,
+    float32.
     """
     if X.shape[1] < 2:
         return None
@@ -106,13 +77,24 @@ def find_equal_rows(X: NDArray, most: int) -> Distinct | None:
     return distinct if np.array_equal(gathered, X.view("uint32")) else None
 
 
-def _find_compiled(rows: NDArray) -> tuple[NDArray, NDArray]:
-    """Say which rows are the first of their kind, and which is a copy of which."""
-    return compiled.kernels.find_distinct(compiled.lay_out(rows, "uint64"))
+def _find_row_copies(rows: NDArray) -> tuple[NDArray, NDArray]:
+    """Do the same as `_find_copies` for rows, of uint64."""
+    # mixed to one number: one sort is a lot faster than one for each column
+    mixed = rows[:, 0] * _MULTIPLIERS[0]
+    for column in range(1, rows.shape[1]):
+        mixed ^= mixed >> np.uint64(29)
+        mixed += rows[:, column]
+        mixed *= _MULTIPLIERS[column]
+    firsts, copies = _find_copies(mixed)
+    if np.array_equal(rows[firsts].take(copies, axis=0), rows):
+        return firsts, copies
+    # two different rows had the same number
+    _, firsts, groups = np.unique(rows, axis=0, return_index=True, return_inverse=True)
+    return _number_by_place(firsts, groups.reshape(-1))
 
 
 def _find_copies(keys: NDArray) -> tuple[NDArray, NDArray]:
-    """Say the same of keys of any kind that sorts, by sorting them."""
+    """Find which keys are the first of their kind, and which is a copy of which."""
     order = keys.argsort()
     in_order = keys[order]
     is_new = np.empty(len(keys), dtype=bool)

@@ -31,11 +31,6 @@ struct FoldedRows {
     }
 };
 
-INLINE void sum_rows(float* total, const FoldedRows& found, size_t width) {
-    memset(total, 0, width * sizeof(float));
-    for (size_t i = 0; i < found.n; ++i) add_row(total, found.rows[i], width);
-}
-
 // Embed each distinct token once.
 //
 // Y       (n, nO): written
@@ -54,7 +49,9 @@ CLONED void embed_folded(float* Y, const float* F, const Column* columns,
         if (i + 1 < map.n_distinct)
             found[(i + 1) % 2].find(F, width, columns, n_columns,
                                     keys + map.firsts[i + 1] * n_columns);
-        sum_rows(mixed, found[i % 2], width);
+        memset(mixed, 0, width * sizeof(float));
+        for (size_t j = 0; j < found[i % 2].n; ++j)
+            add_row(mixed, found[i % 2].rows[j], width);
         float* y = Y + map.firsts[i] * m.nO;
         finish_row(y, y, mixed, m, false);
     }

@@ -15,10 +15,7 @@ def are_same(
 
 
 class Snapshot:
-    """The values of some dicts, to tell later whether they still have them.
-
-    dicts (Iterable[dict]): Whose values are compared by identity.
-    """
+    """The values of some dicts, to tell later whether they still have the very same."""
 
     def __init__(self, dicts: Iterable[dict]) -> None:
         self._dicts = list(dicts)

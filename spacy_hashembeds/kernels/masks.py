@@ -19,10 +19,9 @@ _random: Any = np.random  # whose types lack a function
 def draw_mask(n: int, rate: float) -> NDArray | None:
     """Draw a mask as numpy would, `(random_sample(n) >= rate) / (1 - rate)`, faster.
 
-    rate (float): Above 0 and below 1.
-    RETURNS (NDArray, optional): *Shape:* `(n,)`, float32. None, with nothing drawn, if
-        there is no compiled kernel for that, or numpy's global generator is another
-        than the Mersenne Twister, or lies otherwise in memory.
+    *Shape:* `(n,)`, float32, with 0 < rate < 1. None, with nothing drawn, if there are
+    no compiled kernels, or numpy's global generator is another than the Mersenne
+    Twister, or lies otherwise in memory.
     """
     if compiled.kernels is None or n == 0:
         return None
@@ -39,10 +38,9 @@ def draw_mask(n: int, rate: float) -> NDArray | None:
 
 @lru_cache(maxsize=1)
 def _find_state(generator: Any) -> NDArray | None:
-    """Find the state of a generator, where numpy's C code has it too.
+    """Find a generator's state where numpy's C code has it, to be read and written.
 
-    RETURNS (NDArray, optional): Its words, and after these how many are used up, to be
-        read and written. *Shape:* `(625,)`, uint32.
+    Its words, and after these how many are used up. *Shape:* `(625,)`, uint32.
     """
     if type(generator) is not MT19937:
         return None

@@ -39,9 +39,6 @@ INLINE float sum(size_t n, Term term) {
     return total;
 }
 
-// Whether a piece takes the place of the best so far: a larger one, and what is no number.
-INLINE bool is_better(float x, float best) { return x > best || x != x; }
-
 // Take the maximum of the pieces, and say, if that is wanted, which piece it was: of equal
 // ones the first.
 template <bool says_which>
@@ -55,7 +52,7 @@ INLINE void take_maximum(float* best, uint8_t* which, const float* mixed,
         for (size_t o = 0; o < m.nO; ++o) {
             const size_t i = o + p * m.nO;
             const float x = mixed[i] + m.bias[i];
-            const bool is_more = is_better(x, best[o]);
+            const bool is_more = x > best[o] || x != x;  // or no number
             best[o] = is_more ? x : best[o];
             if (says_which) which[o] = is_more ? (uint8_t)p : which[o];
         }

@@ -20,12 +20,7 @@ MOST_PIECES = 256
 
 
 def pieces_first(W: NDArray, b: NDArray) -> tuple[NDArray, NDArray]:
-    """Lay out Thinc's Maxout parameters with the pieces outside.
-
-    W (NDArray): *Shape:* `(nO, nP, nI)`.
-    b (NDArray): *Shape:* `(nO, nP)`.
-    RETURNS (tuple): *Shapes:* `(nP * nO, nI)` and `(nP * nO,)`.
-    """
+    """Lay out Thinc's Maxout parameters: `(nP * nO, nI)` and `(nP * nO,)`."""
     nO, nP, nI = W.shape
     # copies, also with one piece: optimizers change the weights in place
     rows = W.transpose(1, 0, 2).copy()
@@ -36,8 +31,7 @@ class Norm(NamedTuple):
     """What comes after the product of a Maxout layer that normalises, or its gradients.
 
     bias (NDArray): Maxout's bias, with the pieces outside. *Shape:* `(nP * nO,)`.
-    scale (NDArray): The scale of the layer normalisation. *Shape:* `(nO,)`.
-    shift (NDArray): Its shift. *Shape:* `(nO,)`.
+    scale, shift (NDArray): Those of the layer normalisation. *Shape:* `(nO,)`.
     """
 
     bias: NDArray
@@ -61,14 +55,13 @@ Backprop = Callable[[NDArray, Norm], NDArray]
 def finish(mixed: NDArray, norm: Norm) -> NDArray:
     """Add the bias, take the maximum of the pieces, and normalise.
 
-    mixed (NDArray): The products, which are written over. *Shape:* `(n, nP * nO)`.
-    RETURNS (NDArray): *Shape:* `(n, nO)`.
+    The products are written over. *Shape:* `(n, nP * nO)` to `(n, nO)`.
     """
     kernels = compiled.get_for(mixed, *norm)
     if kernels is None:
         return _begin_in_numpy(mixed, norm)[0]
     Y = np.empty((len(mixed), len(norm.scale)), dtype="float32")
-    kernels.finish_rows(Y, mixed, *norm, False)
+    kernels.finish_rows(Y, mixed, norm, False)
     return Y
 
 
@@ -78,24 +71,21 @@ def add_finished(mixed: NDArray, norm: Norm, Y: NDArray) -> None:
     if kernels is None:
         Y += _begin_in_numpy(mixed, norm)[0]
     else:
-        kernels.finish_rows(Y, mixed, *norm, True)
+        kernels.finish_rows(Y, mixed, norm, True)
 
 
 def begin_finish(mixed: NDArray, norm: Norm) -> tuple[NDArray, Backprop]:
-    """Do the same as `finish` in training.
-
-    norm (Norm): Its scale is held.
-    """
+    """Do the same as `finish` in training. The norm's scale is held."""
     kernels = compiled.get_for(mixed, *norm)
     if kernels is None or norm.n_pieces > MOST_PIECES:
         return _begin_in_numpy(mixed, norm)
     Y = np.empty((len(mixed), len(norm.scale)), dtype="float32")
-    saved = kernels.begin_rows(Y, mixed, *norm)
+    saved = kernels.begin_rows(Y, mixed, norm)
 
     def backprop(dY: NDArray, gradients: Norm) -> NDArray:
         sums = [compiled.lay_out(gradient, "float32") for gradient in gradients]
         dY = compiled.lay_out(dY, "float32")
-        d_mixed = kernels.backprop_rows(dY, *saved, norm.scale, *sums)
+        d_mixed = kernels.backprop_rows(dY, *saved, norm, sums)
         for gradient, summed in zip(gradients, sums, strict=True):
             if summed is not gradient:
                 gradient[...] = summed
@@ -122,10 +112,9 @@ def _begin_in_numpy(mixed: NDArray, norm: Norm) -> tuple[NDArray, Backprop]:
 
 
 def begin_maximum(Y: NDArray) -> tuple[NDArray, Callable[[NDArray], NDArray]]:
-    """Take the maximum of the pieces, with its backpropagation.
+    """Take the maximum of the pieces. *Shape:* `(n, nP, nO)` to `(n, nO)`.
 
-    Of equal pieces the first one gets the gradient, as in Thinc. *Shape:* `(n, nP, nO)`
-    to `(n, nO)`.
+    Of equal pieces the first one gets the gradient, as in Thinc.
     """
     best = Y[:, 0].copy()
     for piece in range(1, Y.shape[1]):
@@ -146,12 +135,7 @@ def begin_maximum(Y: NDArray) -> tuple[NDArray, Callable[[NDArray], NDArray]]:
 def begin_normalize(
     X: NDArray, G: NDArray, b: NDArray
 ) -> tuple[NDArray, Callable[[NDArray], tuple[NDArray, NDArray, NDArray]]]:
-    """Normalise each row of X, then scale and shift it, with its backpropagation.
-
-    X (NDArray): *Shape:* `(n, nO)`.
-    G (NDArray): The scale, which is held. *Shape:* `(nO,)`, as the shift b.
-    RETURNS (tuple): The rows, and what takes their gradient to X, G and b.
-    """
+    """Normalise each row of X, then scale it by G, which is held, and shift it by b."""
     Xhat = X - _mean_rows(X)
     variance = np.vecdot(Xhat, Xhat)[:, None]
     variance /= X.shape[1]

@@ -38,13 +38,11 @@ def hash_ngrams(words: Any, lengths: Any, ngram_size: int) -> Ngrams:
 
     They stand in the order of their first words, and of those that begin with the same
     word the shorter come first: of "a b c" with two words at most, these are a, a b, b,
-    b c, c. Consecutive n-grams are therefore a stretch of the text.
+    b c, c. Consecutive n-grams are therefore a stretch of the text. A single word is
+    its own key, and a sequence is hashed as `spacy.TextCatBOW.v3` hashes it (murmur, 64
+    bits).
 
-    words (Any): The words of all texts, in an array. *Shape:* `(words,)`, uint64.
-    lengths (Any): How many words each text has. *Shape:* `(texts,)`.
-    ngram_size (int): How many words an n-gram has at most, 1 or more.
-    RETURNS (Ngrams): A single word is its own key, and a sequence is hashed as
-        `spacy.TextCatBOW.v3` hashes it (murmur, 64 bits).
+    *Shapes:* `(words,)`, uint64, of all texts, and `(texts,)`.
     """
     # no n-gram is longer than a text, however many words it may have
     ngram_size = min(ngram_size, int(lengths.max(initial=1)))
@@ -62,8 +60,8 @@ def cut_snippets(ngrams: Ngrams, shortest: int, longest: int) -> Ngrams:
     """Cut a random snippet of consecutive n-grams out of each text.
 
     Each length from `shortest` to `longest` is equally likely, and so is each place. A
-    text that has no more n-grams than were drawn stays whole. Random numbers are of
-    numpy's global state, as those of Thinc's dropout.
+    text that has no more n-grams than were drawn stays whole. Numpy's global generator
+    draws, as in Thinc's dropout.
     """
     lengths = ngrams.lengths
     drawn = np.random.randint(shortest, longest + 1, size=len(lengths))
@@ -75,13 +73,8 @@ def cut_snippets(ngrams: Ngrams, shortest: int, longest: int) -> Ngrams:
 
 
 def sum_by_text(values: NDArray, lengths: NDArray) -> NDArray:
-    """Sum the integers of each text, or count what is true of its items.
-
-    values (NDArray): *Shape:* `(items,)`, integers or bool.
-    lengths (NDArray): How many items each text has. *Shape:* `(texts,)`.
-    RETURNS (NDArray): *Shape:* `(texts,)`, int32; 0 for texts without items, which
-        `reduceat` can't sum.
-    """
+    """Sum what each text has. *Shape:* `(items,)` to `(texts,)`, int32."""
+    # `reduceat` can't sum no items
     sums = np.concatenate([[0], values.cumsum()])
     ends = lengths.cumsum()
     return (sums[ends] - sums[ends - lengths]).astype("int32")

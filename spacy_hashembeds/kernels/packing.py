@@ -25,19 +25,16 @@ FEWEST_ROWS = 128
 
 
 class Block(NamedTuple):
-    """Sequences of similar length, step by step.
+    """Sequences of similar length, step by step, in each step the longest first.
 
-    First there are the rows of the first step of all sequences, then those of the
-    second, and so on, in each step the longest sequence first. If the block is padded,
-    sequences that have ended have rows too, which hold their last token once more.
+    If the block is padded, sequences that have ended have rows too, which hold their
+    last token once more.
 
-    backwards (ndarray): For each row, that of the same sequence whose token is as far
-        from its end as this one is from its beginning, or itself where none is. It is
-        its own inverse. Shape `(n,)`, int64.
-    sequences (ndarray): The sequences that rows are of: of each row, or, if the block
-        is padded, of the rows of any step.
-    batch_sizes (ndarray): How many sequences have a token at each step, shape
-        `(longest,)`.
+    backwards (NDArray): For each row, that of the same sequence whose token is as far
+        from its end as this one is from its beginning, or itself where none is: its own
+        inverse. *Shape:* `(n,)`.
+    sequences (NDArray): The sequence of each row, or, if padded, of those of any step.
+    batch_sizes (NDArray): How many have a token at each step. *Shape:* `(longest,)`.
     """
 
     backwards: NDArray[np.int64]
@@ -48,10 +45,9 @@ class Block(NamedTuple):
 class Packing(NamedTuple):
     """Where the tokens of several sequences lie once they are packed.
 
-    rows (ndarray): For each row of all blocks, which token it holds of all sequences
-        one after another. Shape `(n,)`, int64.
-    places (ndarray): For each token its row.
-    blocks (list[Block]): The longest sequences are the first block, and so on.
+    rows (NDArray): For each row of all blocks, which token of all sequences it holds.
+    places (NDArray): For each token its row.
+    blocks (list[Block]): The longest sequences first.
     """
 
     rows: NDArray[np.int64]
@@ -62,9 +58,8 @@ class Packing(NamedTuple):
 def pack(lengths: Sequence[int], *, is_padded: bool) -> Packing:
     """Find where the tokens of sequences lie once they are packed.
 
-    lengths (Sequence[int]): The tokens of each sequence; 0 for one without any.
-    is_padded (bool): Whether all sequences of a block have as many rows as the longest.
-        If so, they are cut into blocks, and else there is one.
+    is_padded (bool): Whether to cut the sequences into blocks, and to have as many rows
+        for each as for the longest of its block. Else there is one block.
     """
     sizes = np.asarray(lengths, dtype="int64")
     order = np.argsort(-sizes, kind="stable")[: np.count_nonzero(sizes)]
@@ -72,25 +67,27 @@ def pack(lengths: Sequence[int], *, is_padded: bool) -> Packing:
     cuts = cut(sizes[order].tolist()) if is_padded else []
     rows, is_token, blocks = [], [], []
     for sequences in np.split(order, cuts) if len(order) else ():
-        time, place, block = _pack_block(sequences, sizes[sequences], is_padded)
-        last = sizes[sequences][place] - 1
-        rows.append(starts[sequences][place] + np.minimum(time, last))
-        is_token.append(time <= last)
-        blocks.append(block)
-    (found,) = np.nonzero(_join(is_token))
-    all_rows = _join(rows)
+        has_token = np.arange(sizes[sequences[0]])[:, None] < sizes[sequences]
+        step, place = np.nonzero(has_token | is_padded)  # in the order of steps
+        of_rows = sequences[place]
+        last = sizes[of_rows] - 1
+        numbers = np.zeros(has_token.shape, dtype="int64")
+        numbers[step, place] = np.arange(len(step))
+        backwards = numbers[np.where(step <= last, last - step, step), place]
+        batch_sizes = has_token.sum(axis=1)
+        blocks.append(
+            Block(backwards, sequences if is_padded else of_rows, batch_sizes)
+        )
+        rows.append(starts[of_rows] + np.minimum(step, last))
+        is_token.append(step <= last)
+    none = np.zeros(0, dtype="int64")
+    all_rows = np.concatenate([none, *rows])
+    (found,) = np.nonzero(np.concatenate([none, *is_token]))
     return Packing(all_rows, found[np.argsort(all_rows[found])], blocks)
 
 
-def _join(parts: Sequence[NDArray]) -> NDArray[np.int64]:
-    return np.concatenate([np.zeros(0, dtype="int64"), *parts])
-
-
 def cut(lengths: Sequence[int]) -> list[int]:
-    """Cut sequences, the longest first, into blocks to be padded.
-
-    RETURNS (list[int]): Where each block but the first begins.
-    """
+    """Find where to cut sequences, the longest first, into blocks to be padded."""
     size = max(SMALLEST_BLOCK, min(len(lengths) // N_BLOCKS, LARGEST_BLOCK))
     cuts, start = [], 0
     for i, length in enumerate(lengths):
@@ -100,37 +97,18 @@ def cut(lengths: Sequence[int]) -> list[int]:
     return cuts
 
 
-def _pack_block(
-    sequences: NDArray[np.int64], sizes: NDArray[np.int64], is_padded: bool
-) -> tuple[NDArray[np.int64], NDArray[np.int64], Block]:
-    """Pack some sequences, the longest first.
-
-    RETURNS (tuple): The step of each row, the place of its sequence, and the block.
-    """
-    is_token = np.arange(sizes[0])[:, None] < sizes
-    time, place = np.nonzero(is_token | is_padded)  # row by row: in the order of steps
-    numbers = np.zeros(is_token.shape, dtype="int64")
-    numbers[time, place] = np.arange(len(time))
-    last = sizes[place] - 1
-    backwards = numbers[np.where(time <= last, last - time, time), place]
-    of_rows = sequences if is_padded else sequences[place]
-    return time, place, Block(backwards, of_rows, is_token.sum(axis=1))
-
-
 def split(X: Any, lengths: Sequence[int]) -> list[Any]:
     """Split an array into the parts of sequences that lie one after another."""
     return [X[a:b] for a, b in pairwise(accumulate(lengths, initial=0))]
 
 
 class Spans(NamedTuple):
-    """Parts of sequences that lie one after another, all of shape `(n,)`, int64.
+    """Parts of sequences, so that one span speaks for each token. *Shapes:* `(n,)`.
 
-    starts (ndarray): The first token of each span, among the tokens of all sequences.
-    lengths (ndarray): How many tokens each span has.
-    kept_from (ndarray): The first token that the span speaks for, counted from its
-        start.
-    kept_to (ndarray): The one after the last. Each token has one span that speaks for
-        it.
+    starts (NDArray): The first token of each span, among the tokens of all sequences.
+    lengths (NDArray): How many tokens each span has.
+    kept_from, kept_to (NDArray): The first token that the span speaks for, and the one
+        after the last, counted from its start.
     """
 
     starts: NDArray[np.int64]
@@ -147,11 +125,6 @@ def find_spans(lengths: Sequence[int], max_length: int, stride: int) -> Spans:
     that reaches its end; that one is moved back to end where the sequence ends, so that
     all have `max_length` tokens. Where they overlap, each token has the span in which
     it is further away from the nearest end, and the earlier one if both are alike.
-
-    lengths (Sequence[int]): The tokens of each sequence.
-    max_length (int): How many tokens a span has at most.
-    stride (int): From the start of a span to that of the next, 1 to `max_length`.
-    RETURNS (Spans): Sequence by sequence, in the order of their tokens.
     """
     sizes = np.asarray(lengths, dtype="int64")
     counts = 1 + -(-np.maximum(sizes - max_length, 0) // stride)
@@ -175,12 +148,10 @@ def find_spans(lengths: Sequence[int], max_length: int, stride: int) -> Spans:
 
 
 def group_spans(lengths: Sequence[int], max_rows: int) -> list[NDArray[np.int64]]:
-    """Group spans of similar length, each to be padded to the longest of its group.
+    """Group spans of similar length, to be padded: their indices, the longest first.
 
-    lengths (Sequence[int]): The tokens of each span, at least one.
     max_rows (int): How many rows a group has at most with its padding, unless a single
         span has more.
-    RETURNS (list[ndarray]): The numbers of the spans of each group, the longest first.
     """
     sizes = np.asarray(lengths, dtype="int64")
     order = np.argsort(-sizes, kind="stable")

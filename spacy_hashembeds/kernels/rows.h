@@ -20,7 +20,7 @@ typedef unsigned long long uint64;
 #define MAX_HASHES 4
 #define NO_ROW 0xffffffffU  // in a slot of a key that has fewer rows than its table sums
 
-// A column of keys and the table of its rows. The same layout is in rows.py.
+// A column of keys and the table of its rows. The same layout is in cuda.py.
 struct Column {
     float* table;           // (n_rows, width): the rows, or their gradients
     const uint64* symbols;  // sorted keys that have a row each, found before any hashing

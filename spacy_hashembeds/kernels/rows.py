@@ -13,12 +13,11 @@ class Hashing:
 
     With n symbols, row k of h is `n + murmur(key, seed)[k] % h`.
 
-    seed (int): The hash seed, an unsigned 32-bit integer.
+    seed (int): An unsigned 32-bit integer.
     num_hashes (int): How many rows each key has, 1 to 4.
     symbols (Array, optional): The keys that have a row of their own, the first ones, in
         ascending order. *Shape:* `(n,)`, uint64, contiguous.
-    n_hashed (int, optional): How many rows there are for the others: by default, all
-        after these.
+    n_hashed (int, optional): How many rows the others have: by default, all after.
     """
 
     seed: int
@@ -29,9 +28,8 @@ class Hashing:
 
 @dataclass(frozen=True)
 class Lookup:
-    """Finds the row of a key among symbols.
+    """Finds the row of a key among symbols, which are as those of `Hashing`.
 
-    symbols (Array): As those of `Hashing`.
     unk (int): The row of all other keys; symbols have the rows around it.
     """
 
@@ -48,7 +46,6 @@ class Table(NamedTuple):
     """A table of rows, or of their gradients, and how its rows are found.
 
     array (Array): *Shape:* `(rows, width)`, float32, contiguous.
-    finder (Finder): Finds the rows of keys.
     """
 
     array: Array
@@ -56,12 +53,7 @@ class Table(NamedTuple):
 
 
 def describe_finder(table: Table) -> tuple[Array, int, int, int, int]:
-    """Describe to kernels how the rows of a table are found, by whatever finder.
-
-    RETURNS (tuple): The symbols or None; the row of all other keys, or the first of
-        theirs; the seed; how many rows a key has; and how many rows hashing chooses
-        from, or 0.
-    """
+    """Describe to kernels how rows are found: symbols to n_hashed of `rows.h`."""
     array, finder = table
     if isinstance(finder, Lookup):
         return finder.symbols, finder.unk, 0, 1, 0

@@ -14,10 +14,8 @@ _UNSIGNED = np.dtype("uint32")
 def gather_add(table: NDArray, rows: NDArray) -> NDArray:
     """Sum rows of a table, as `thinc.api.Ops.gather_add`.
 
-    table (NDArray): *Shape:* `(n_rows, width)`, float32.
-    rows (NDArray): *Shape:* `(n, k)`, integers of 32 bits.
-    RAISES (IndexError): If a compiled kernel finds that a row is not there.
-    RETURNS (NDArray): *Shape:* `(n, width)`, float32.
+    Compiled, a row that is not there raises an IndexError. *Shapes:* `(n_rows, width)`,
+    float32, and `(n, k)`, integers of 32 bits, to `(n, width)`, float32.
     """
     rows = _as_unsigned(rows)
     kernels = compiled.get_for(table)
@@ -31,12 +29,7 @@ def gather_add(table: NDArray, rows: NDArray) -> NDArray:
 
 
 def scatter_add(d_table: NDArray, rows: NDArray, d_sums: NDArray) -> None:
-    """Add the gradient of each sum to those of its rows, in place.
-
-    d_table (NDArray): *Shape:* `(n_rows, width)`, float32, contiguous.
-    rows (NDArray): As for `gather_add`. Those before one that is not there are added.
-    d_sums (NDArray): *Shape:* `(n, width)`, float32.
-    """
+    """Add to the rows of a contiguous array in place: backpropagates `gather_add`."""
     d_sums = compiled.lay_out(d_sums, d_sums.dtype)
     kernels = compiled.get_for(d_table, d_sums)
     if kernels is not None:

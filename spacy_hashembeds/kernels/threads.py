@@ -20,8 +20,6 @@ class _Limit:
     limit to go back to; what was there before us is owed, and is restored when one is
     next found without us. The same heals what an interrupt left. Who sets one thread
     meanwhile is not told from us.
-
-    get, put (Callable): Read and set the number.
     """
 
     def __init__(self, get: Callable[[], int], put: Callable[[int], object]) -> None:
@@ -94,10 +92,7 @@ def find_openblas(name: str, restype: Any) -> Callable[..., Any] | None:
 
 @cache
 def find_cblas(name: str) -> int | None:
-    """Find where a C function of numpy's OpenBLAS is in memory, or None.
-
-    Only one that takes integers of 64 bits, as in numpy's wheels.
-    """
+    """Find the address of a C function of numpy's OpenBLAS with 64-bit integers."""
     names = (f"scipy_{name}64_", f"{name}64_")
     function: Any = find_function("numpy._core._multiarray_umath", names, None)
     return ctypes.cast(function, ctypes.c_void_p).value if function else None

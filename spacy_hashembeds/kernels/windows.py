@@ -15,12 +15,11 @@ BLOCK = 256
 
 
 def find_rows(lengths: NDArray, pad: int, margin: int) -> NDArray:
-    """Find the rows that lie in a text or next to one.
+    """Find the rows that lie in a text or next to one, in order.
 
     lengths (NDArray): The rows of each text that has any. *Shape:* `(texts,)`.
     pad (int): The rows of zeros between two texts, and at both ends.
     margin (int): How far from a text rows are wanted, up to `pad`.
-    RETURNS (NDArray): The rows, in order.
     """
     if len(lengths) == 1:
         return np.arange(pad - margin, pad + margin + int(lengths[0]))
@@ -39,9 +38,8 @@ def copy_windows(X: NDArray, rows: NDArray, window_size: int) -> NDArray:
     A view in which rows overlap would need no copy, but takes longer to make for short
     texts, and below numpy 2.3 its products are left to a plain loop.
 
-    X (NDArray): *Shape:* `(n, w)`.
-    rows (NDArray): Rows that have all their neighbours in X. *Shape:* `(m,)`.
-    RETURNS (NDArray): *Shape:* `(m, (2 * window_size + 1) * w)`.
+    *Shapes:* `(n, w)`, and `(m,)` for rows that have all their neighbours in X, to `(m,
+    (2 * window_size + 1) * w)`.
     """
     kernels = compiled.get_for(X)
     if kernels is not None:
@@ -54,12 +52,7 @@ def copy_windows(X: NDArray, rows: NDArray, window_size: int) -> NDArray:
 def add_windows(
     dX: NDArray, rows: NDArray, window_size: int, d_windows: NDArray
 ) -> None:
-    """Add the gradient of windows to that of rows: backpropagates `copy_windows`.
-
-    dX (NDArray): What is added to. *Shape:* `(n, w)`.
-    rows (NDArray): The rows that were copied, each once. *Shape:* `(m,)`.
-    d_windows (NDArray): *Shape:* `(m, (2 * window_size + 1) * w)`.
-    """
+    """Add to dX: backpropagates `copy_windows` of rows that are each there once."""
     kernels = compiled.get_for(dX, d_windows)
     if kernels is not None:
         rows = compiled.lay_out(rows, "int64")

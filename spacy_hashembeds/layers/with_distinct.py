@@ -4,7 +4,7 @@ from typing import Any, cast
 from thinc.api import Model
 from thinc.types import Floats2d, Ints1d, Ints2d
 
-from ..kernels.distinct import MAX_COLUMNS, Distinct, find_distinct, find_distinct_rows
+from ..kernels.distinct import MAX_COLUMNS, Distinct, find_distinct
 
 InT = Ints1d | Ints2d
 OutT = Floats2d
@@ -83,11 +83,7 @@ def init(model: Model[InT, OutT], X: InT | None = None, Y: OutT | None = None) -
 
 
 def _find(model: Model, keys: Any) -> Distinct:
-    array = model.ops.to_numpy(keys)
-    if array.ndim == 1:
-        return find_distinct(array)
-    found = find_distinct_rows(array.astype("uint64"))
-    return Distinct(found.values.astype(array.dtype), found.copies)
+    return find_distinct(model.ops.to_numpy(keys))
 
 
 def _check_keys(keys: Any) -> None:

@@ -11,7 +11,7 @@ from spacy_hashembeds.analysis.features import (
     collect_vocabulary,
     count_features,
 )
-from spacy_hashembeds.kernels.distinct import find_distinct_rows
+from spacy_hashembeds.kernels.distinct import find_distinct
 
 ATTRS = ["NORM", "SHAPE"]
 
@@ -102,10 +102,10 @@ def test_memory_grows_with_distinct_words_only(nlp, monkeypatch):
 
     def find(keys):
         sizes.append(len(keys))
-        return find_distinct_rows(keys)
+        return find_distinct(keys)
 
     monkeypatch.setattr(features, "_MIN_PENDING", 10)
-    monkeypatch.setattr(features, "find_distinct_rows", find)
+    monkeypatch.setattr(features, "find_distinct", find)
     words = [f"w{i % 7}" for i in range(1000)]
     stream = iter(words)
     docs = (Doc(nlp.vocab, words=list(islice(stream, 4))) for _ in range(250))

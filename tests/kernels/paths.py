@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from spacy_hashembeds.kernels import compiled
 
 #: Where there is no compiler there are none.
-KERNELS: Any = compiled.find()
+KERNELS: Any = compiled.find()[0]
 
 needs_kernels = pytest.mark.skipif(
     KERNELS is None, reason="there are no compiled kernels here"

@@ -4,6 +4,7 @@ C++ may not read or write there. Whatever such an array is given to copies it, o
 it to numpy.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,6 @@ import pytest
 from spacy_hashembeds.kernels import compiled
 from spacy_hashembeds.kernels.distinct import (
     find_distinct,
-    find_distinct_rows,
     find_equal_rows,
 )
 from spacy_hashembeds.kernels.mixing import Norm, add_finished, begin_finish, finish
@@ -39,7 +39,10 @@ class Guarded:
 
     def __getattr__(self, name: str) -> Any:
         def call(*args: Any, **kwargs: Any) -> Any:
-            for value in (*args, *kwargs.values()):
+            norms = [
+                array for arg in args if isinstance(arg, Sequence) for array in arg
+            ]
+            for value in (*args, *norms, *kwargs.values()):
                 if isinstance(value, np.ndarray):
                     assert value.flags.aligned, f"{name} reads or writes elsewhere"
             return getattr(KERNELS, name)(*args, **kwargs)
@@ -62,10 +65,6 @@ def update(mixed, dY, d_bias, d_scale, d_shift, **norm):
 
 def find(keys):
     return vars(find_distinct(keys)).values()
-
-
-def find_in_rows(rows):
-    return vars(find_distinct_rows(rows)).values()
 
 
 def find_in_floats(X):
@@ -111,7 +110,7 @@ CASES = [
         },
     ),
     (find, {"keys": KEYS[:, 0].copy()}),
-    (find_in_rows, {"rows": KEYS}),
+    (find, {"keys": KEYS}),
     (find_in_floats, {"X": EQUAL}),
     (copy_neighbours, {"X": make_floats(5, 3), "rows": np.array([1, 3])}),
     (

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from spacy_hashembeds.kernels import compiled
-from spacy_hashembeds.kernels.distinct import find_distinct_rows, find_equal_rows
+from spacy_hashembeds.kernels.distinct import find_distinct, find_equal_rows
 from spacy_hashembeds.kernels.mixing import Norm, add_finished, begin_finish, finish
 from spacy_hashembeds.kernels.sums import gather_add, scatter_add
 from spacy_hashembeds.kernels.windows import add_windows, copy_windows
@@ -111,7 +111,7 @@ rows_of_keys = hnp.arrays(
 @given(rows_of_keys)
 def test_distinct_rows_come_in_their_order(rows):
     with compiled.using(noted := Noted(KERNELS)):
-        found = find_distinct_rows(rows)
+        found = find_distinct(rows)
     assert noted.names == ["find_distinct"]
     assert found.values.tolist() == list(map(list, dict.fromkeys(map(tuple, rows))))
     np.testing.assert_array_equal(found.values[found.copies], rows)
@@ -185,14 +185,23 @@ def test_windows_are_those_of_numpy(window_size):
 F, U, N = "float32", "uint32", "int64"
 
 
+def make_argument(described):
+    """An array by its dtype and shape, a norm by its sizes, or what is none of them."""
+    if isinstance(described, list):
+        return Norm(*(np.zeros(n, F) for n in described))
+    if isinstance(described, tuple):
+        return np.zeros(described[1:], described[0])
+    return described
+
+
 @pytest.mark.parametrize(
     ("name", "arguments"),
     [
-        ("finish_rows", [(F, 2, 3), (F, 1, 6), (F, 6), (F, 3), (F, 3), True]),
-        ("finish_rows", [(F, 2, 3), (F, 2, 6), (F, 6), (F, 3), (F, 2), True]),
-        ("finish_rows", [(F, 2, 3), (F, 2, 7), (F, 7), (F, 3), (F, 3), True]),
-        ("begin_rows", [(F, 1, 3), (F, 2, 6), (F, 6), (F, 3), (F, 3)]),
-        ("begin_rows", [(F, 1, 1), (F, 1, 300), (F, 300), (F, 1), (F, 1)]),
+        ("finish_rows", [(F, 2, 3), (F, 1, 6), [6, 3, 3], True]),
+        ("finish_rows", [(F, 2, 3), (F, 2, 6), [6, 3, 2], True]),
+        ("finish_rows", [(F, 2, 3), (F, 2, 7), [7, 3, 3], True]),
+        ("begin_rows", [(F, 1, 3), (F, 2, 6), [6, 3, 3]]),
+        ("begin_rows", [(F, 1, 1), (F, 1, 300), [300, 1, 1]]),
         ("copy_windows", [(F, 5, 2), (N, 3), 2**62]),
         ("add_windows", [(F, 5, 2), (N, 3), 0, (F, 2, 2)]),
         ("gather_sums", [(F, 5, 2), (U, 3, 0)]),
@@ -202,10 +211,7 @@ F, U, N = "float32", "uint32", "int64"
     ],
 )
 def test_arrays_that_do_not_fit_each_other_are_refused(name, arguments):
-    arrays = [
-        np.zeros(each[1:], each[0]) if isinstance(each, tuple) else each
-        for each in arguments
-    ]
+    arrays = list(map(make_argument, arguments))
     with pytest.raises(ValueError, match="don't fit each other"):
         getattr(KERNELS, name)(*arrays)
 
@@ -261,7 +267,7 @@ def test_threads_do_not_disturb_each_other():
     mixed = state.normal(size=(500, 288)).astype("f")
 
     def work(_):
-        found = find_distinct_rows(keys)
+        found = find_distinct(keys)
         return found.copies, finish(mixed.copy(), norm)
 
     with compiled.using(KERNELS), ThreadPoolExecutor(4) as pool:
@@ -310,14 +316,16 @@ def test_kernels_that_do_not_load_are_left_alone(error, monkeypatch):
         raise error("broken")
 
     monkeypatch.setattr(compiled, "import_module", fail)
-    assert compiled.find() is None
-    assert isinstance(compiled.find_error(), error)
+    found, why = compiled.find()
+    assert found is None
+    assert isinstance(why, error)
 
 
 def test_kernels_of_other_sources_are_left_alone(monkeypatch):
     monkeypatch.setattr(compiled, "INTERFACE", compiled.INTERFACE + 1)
-    assert compiled.find() is None
-    assert "compiled of other sources" in str(compiled.find_error())
+    found, why = compiled.find()
+    assert found is None
+    assert "compiled of other sources" in str(why)
 
 
 def test_kernels_that_are_not_there_are_no_error(monkeypatch):
@@ -325,8 +333,7 @@ def test_kernels_that_are_not_there_are_no_error(monkeypatch):
         raise ModuleNotFoundError("No module named '_compiled'")
 
     monkeypatch.setattr(compiled, "import_module", fail)
-    assert compiled.find() is None
-    assert compiled.find_error() is None
+    assert compiled.find() == (None, None)
 
 
 def test_where_there_are_none_numpy_does_the_work():

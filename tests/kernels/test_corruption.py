@@ -15,8 +15,7 @@ def run(lengths: list[int], shuffle: float, random: float, words=None, seed: int
     fix_random_seed(seed)
     words = np.arange(sum(lengths)) if words is None else np.array(words, "uint64")
     sizes = np.array(lengths, dtype="int64")
-    drawn = corrupt(words, sizes, shuffle=shuffle, random=random)
-    return drawn.sources, drawn.labels
+    return corrupt(words, sizes, shuffle=shuffle, random=random)
 
 
 def list_texts(lengths: list[int]) -> list[int]:

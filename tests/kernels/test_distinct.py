@@ -8,7 +8,6 @@ from hypothesis.extra import numpy as hnp
 from spacy_hashembeds.kernels import compiled, distinct
 from spacy_hashembeds.kernels.distinct import (
     find_distinct,
-    find_distinct_rows,
     find_equal_rows,
 )
 
@@ -32,7 +31,7 @@ def test_values_are_distinct_and_give_the_keys_back(kernels, keys):
 @given(rows=hnp.arrays("uint64", st.tuples(sizes, st.integers(1, 6)), elements=values))
 def test_rows_are_distinct_and_give_the_rows_back(kernels, rows):
     with compiled.using(kernels):
-        found = find_distinct_rows(rows)
+        found = find_distinct(rows)
     assert len(found.values) == len({tuple(row) for row in rows.tolist()})
     np.testing.assert_array_equal(found.values[found.copies], rows)
 
@@ -42,7 +41,7 @@ def test_rows_that_mix_to_the_same_number_are_told_apart(monkeypatch):
     monkeypatch.setattr(compiled, "kernels", None)
     monkeypatch.setattr(distinct, "_MULTIPLIERS", np.zeros(64, dtype="uint64"))
     rows = np.array([[1, 2], [3, 4], [1, 2], [2, 1]], dtype="uint64")
-    found = find_distinct_rows(rows)
+    found = find_distinct(rows)
     assert found.values.tolist() == [[1, 2], [3, 4], [2, 1]]
     np.testing.assert_array_equal(found.values[found.copies], rows)
 
@@ -55,7 +54,7 @@ few_rows = hnp.arrays("uint64", (9, 2), elements=st.sampled_from([0, 3, 2**64 - 
 def test_values_are_in_the_order_they_come_in(kernels, rows):
     """So that layers which draw numbers for each draw the same on both paths."""
     with compiled.using(kernels):
-        found, column = find_distinct_rows(rows), find_distinct(rows[:, 0])
+        found, column = find_distinct(rows), find_distinct(rows[:, 0])
         signed = find_distinct(rows[:, 0].astype("int64"))
     assert found.values.tolist() == list(
         map(list, dict.fromkeys(map(tuple, rows.tolist())))
@@ -68,14 +67,14 @@ def test_values_are_in_the_order_they_come_in(kernels, rows):
 def test_rows_of_another_byte_order(kernels):
     rows = np.array([[1, 2], [3, 4], [1, 2]], dtype=">u8")
     with compiled.using(kernels):
-        assert find_distinct_rows(rows).copies.tolist() == [0, 1, 0]
+        assert find_distinct(rows).copies.tolist() == [0, 1, 0]
 
 
 @both_paths
 def test_rows_of_another_layout(kernels):
     rows = np.arange(12, dtype="uint64").reshape(3, 4).T
     with compiled.using(kernels):
-        found = find_distinct_rows(rows)
+        found = find_distinct(rows)
     np.testing.assert_array_equal(found.values[found.copies], rows)
 
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from spacy.tokens import Doc
 
 from ...hashing.lsh import find_ngrams
-from ...kernels.distinct import find_distinct_rows
+from ...kernels.distinct import find_distinct
 from ...layers.hasher import normalize
 from .distinct_words import Words, find_vocabs, read_keys
 
@@ -28,7 +28,7 @@ class CharacterNgrams(NamedTuple):
         """Read the n-grams of all tokens of Docs. *Shape:* `(n,)`, uint64."""
         if not any(len(doc) for doc in docs):
             return np.zeros(0, dtype="uint64")
-        words = find_distinct_rows(read_keys(docs, [self.attr]))
+        words = find_distinct(read_keys(docs, [self.attr]))
         texts = Words(find_vocabs(docs), words.values).read_texts()
         ngrams = find_ngrams(normalize(texts, self.form), self.ngram_size)
         n_copies = np.bincount(words.copies)

@@ -12,7 +12,7 @@ from spacy.vocab import Vocab
 from thinc.api import Model
 from thinc.types import Floats2d
 
-from ...kernels.distinct import Distinct, find_distinct_rows
+from ...kernels.distinct import Distinct, find_distinct
 from ...layers.checks import check_choice
 from ...layers.params import check_once
 from ...layers.table import scatter_rows
@@ -121,7 +121,7 @@ def _find_distinct(model: Model[InT, OutT], docs: Sequence[Doc]) -> Distinct:
         attrs = [get_attribute(model)]
     elif (key_attr := intify_attr(get_key_attr(docs[0].vocab))) != ORTH:
         attrs.append(key_attr)
-    return find_distinct_rows(read_keys(docs, attrs))
+    return find_distinct(read_keys(docs, attrs))
 
 
 def read_keys(docs: Sequence[Doc], attrs: Sequence[int | str]) -> NDArray:

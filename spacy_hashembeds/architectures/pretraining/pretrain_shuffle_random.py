@@ -136,10 +136,10 @@ def corrupt_docs(
         )
     tokens = np.concatenate([doc.to_array([ORTH, NORM, SPACY]) for doc in docs])
     lengths = np.array([len(doc) for doc in docs])
-    drawn = corrupt(tokens[:, 0], lengths, shuffle=shuffle, random=random)
-    tokens[:, :2] = tokens[drawn.sources, :2]
+    sources, labels = corrupt(tokens[:, 0], lengths, shuffle=shuffle, random=random)
+    tokens[:, :2] = tokens[sources, :2]
     parts = np.split(tokens, lengths.cumsum()[:-1])
-    return [_make_doc(vocab, part) for part in parts], drawn.labels
+    return [_make_doc(vocab, part) for part in parts], labels
 
 
 def _make_doc(vocab: Vocab, tokens: NDArray) -> Doc:

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...kernels.distinct import Distinct, find_distinct, find_distinct_rows
+from ...kernels.distinct import Distinct, find_distinct
 from ...kernels.mixing import begin_finish, finish
 from ...kernels.sums import gather_add
 from ..dropout import draw_mask
@@ -38,7 +38,7 @@ class EmbeddedColumn(NamedTuple):
 
 
 def predict(mixer: Mixer, keys: NDArray) -> NDArray:
-    tokens = find_distinct_rows(keys)
+    tokens = find_distinct(keys)
     W, norm = lay_out(mixer.maxout, mixer.layernorm)
     columns = _embed_columns(mixer, tokens, W, is_train=False)
     return tokens.gather(finish(_mix(columns), norm))
@@ -46,7 +46,7 @@ def predict(mixer: Mixer, keys: NDArray) -> NDArray:
 
 def begin_update(mixer: Mixer, keys: NDArray) -> tuple[NDArray, Callable]:
     mixer.check()
-    tokens = find_distinct_rows(keys)
+    tokens = find_distinct(keys)
     W, norm = lay_out(mixer.maxout, mixer.layernorm)
     columns = _embed_columns(mixer, tokens, W, is_train=True)
     Y, backprop_mixed = begin_finish(_mix(columns), norm)

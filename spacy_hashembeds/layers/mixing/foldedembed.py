@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...kernels import compiled
-from ...kernels.distinct import find_distinct, find_distinct_rows
+from ...kernels.distinct import find_distinct
 from ...kernels.identity import Snapshot
 from ...kernels.mixing import finish
 from ...kernels.rows import Finder, Table, describe_finder
@@ -44,7 +44,7 @@ def predict(mixer: Mixer, folded: FoldedTables, keys: NDArray) -> NDArray:
             folded.description = described = _describe(mixer, folded)
         columns = described.columns
         if columns is not None:
-            Y = compiled.kernels.embed_folded(folded.F, columns, keys, *folded.norm)
+            Y = compiled.kernels.embed_folded(folded.F, columns, keys, folded.norm)
             if Y is not None:
                 return Y
     with one_thread():
@@ -84,7 +84,7 @@ def predict_by_numpy(mixer: Mixer, folded: FoldedTables, keys: NDArray) -> NDArr
     """Do the same as `predict`, column by column."""
     if len(keys) <= FEW_TOKENS:
         return _finish(mixer, folded, _sum_rows(mixer, folded, keys), keys)
-    tokens = find_distinct_rows(keys)
+    tokens = find_distinct(keys)
     mixed = _sum_distinct_rows(mixer, folded, tokens.values)
     return tokens.gather(_finish(mixer, folded, mixed, tokens.values))
 

@@ -158,10 +158,10 @@ def test_columns_of_another_table_are_refused():
         np.ones((7, 4), "f"),
         np.ones((3, 4), "f"),
     )
-    assert KERNELS.embed_folded(F, columns, keys, *norm).shape == (2, 4)
+    assert KERNELS.embed_folded(F, columns, keys, norm).shape == (2, 4)
     for others in ((F[1:], keys), (F, keys[:, :1].copy())):
         with pytest.raises(ValueError, match="don't fit each other"):
-            KERNELS.embed_folded(others[0], columns, others[1], *norm)
+            KERNELS.embed_folded(others[0], columns, others[1], norm)
 
 
 def test_the_memory_of_symbols_is_held():
