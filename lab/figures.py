@@ -8,11 +8,7 @@ from typing import Any
 
 
 def render_png(figure: Any) -> bytes:
-    """Render a figure for a page.
-
-    figure (Figure): What was drawn.
-    RETURNS (bytes): A PNG file.
-    """
+    """Render a figure for a page, as a PNG file."""
     file = BytesIO()
     with ignoring_missing_glyphs():
         figure.savefig(file, format="png", dpi=150, metadata={"Software": None})

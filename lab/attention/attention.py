@@ -19,10 +19,6 @@ MAX_TOKENS = 200
 def list_attention(nlp: Language, text: str) -> dict[str, Any]:
     """List how much each token takes of each token of a text.
 
-    nlp (Language): The pipeline, with an `AttBiLSTMEncoder` in a component.
-    text (str): The text, of 1 to 200 tokens.
-    RAISES (ValueError): If it is longer, or empty, or no Unicode text, or no component
-        has such an encoder.
     RETURNS (dict[str, Any]): `tokens`, and in `components` for each one its `name` and
         its `heads`: for each head a matrix of weights from 0 to 1, as lists, whose rows
         are of the tokens that look, and its columns of those that are looked at.

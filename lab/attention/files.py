@@ -18,9 +18,6 @@ def render_page(data: dict[str, Any]) -> str:
 
     As figure 2 of Li, Fu and Ma (2020): a row for each token that looks, a column for
     each one that is looked at, and the darker the more.
-
-    data (dict[str, Any]): From `list_attention`. All text of it is escaped.
-    RETURNS (str): The page.
     """
     loader = PackageLoader(__package__ or "")
     template = make_environment(loader).get_template("attention.html.jinja")
@@ -28,13 +25,7 @@ def render_page(data: dict[str, Any]) -> str:
 
 
 def write_attention(data: dict[str, Any], path: str | Path) -> None:
-    """Write attention to a file, whole or not at all: by its name a page or JSON.
-
-    data (dict[str, Any]): From `list_attention`.
-    path (str | Path): The file. To an open file, such as `/dev/stdout`, JSON is
-        written.
-    RAISES (ValueError): If its name ends in none of `SUFFIXES`.
-    """
+    """Write attention to a file: by its name a page or JSON; JSON to an open one."""
     if choose_suffix(path, SUFFIXES) == ".json":
         write_json(path, data)
         return

@@ -11,10 +11,7 @@ _WIDTH, _GAP, _LEAST = 80, 2, 4
 
 
 def summarize(data: dict[str, Any]) -> Iterator[Part]:
-    """Say which token each head of each token looks at most.
-
-    data (dict[str, Any]): From `list_attention`.
-    """
+    """Say which token each head of each token looks at most."""
     yield Sentence(
         "The token that each head of a token takes most of, and how much, in percent."
     )

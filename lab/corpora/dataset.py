@@ -15,19 +15,11 @@ FETCH = (
 
 @dataclass(frozen=True, kw_only=True)
 class Dataset:
-    """A corpus and how it is split.
+    """A corpus and how it is split."""
 
-    name (str): Its name in `DATASETS` and on the command line.
-    lang (str): Code of its language.
-    files (tuple[str, ...]): The files or folders it is made of, below the assets.
-    split (Callable): Reads these files into splits, each an iterator of documents.
-    task (Task): What it is annotated for.
-    remedy (str): How to come by a missing file.
-    """
-
-    name: str
+    name: str  # on the command line
     lang: str
-    files: tuple[str, ...]
+    files: tuple[str, ...]  # files or folders, below the assets
     split: Callable[[list[Path]], Splits]
     task: Task
-    remedy: str = FETCH
+    remedy: str = FETCH  # how to come by a missing file

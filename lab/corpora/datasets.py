@@ -1,8 +1,4 @@
-"""Published corpora made into `train.spacy`, `dev.spacy` and `test.spacy`.
-
-They are those of the report "Multi hash embeddings in spaCy", corpora for text
-classification (`textdatasets`), and the tasks of GLUE (`gluedatasets`).
-"""
+"""Published corpora made into `train.spacy`, `dev.spacy` and `test.spacy`."""
 
 import math
 import random
@@ -49,17 +45,10 @@ def prepare_dataset(
     *,
     progress: Progress = lambda documents, split: documents,
 ) -> dict[str, Path]:
-    """Convert a corpus and split it as the report or the paper did that has results on
-    it. The same files give the same bytes, every time.
+    """Convert a corpus and split it as the paper did that has results on it.
 
-    name (str): One of `DATASETS`.
-    assets (Path): The folder that holds the corpus's files.
-    output (Path): The folder to write to, made if need be. Files of earlier splits in
-        it are replaced only after every split could be read and written.
-    progress (Progress): Wraps the documents of each split as they are read.
-    RETURNS (dict[str, Path]): The file of each split.
-    RAISES (ValueError): No such dataset, or, with file and line, what cannot be parsed.
-    RAISES (FileNotFoundError): A file of the corpus is missing.
+    The same files give the same bytes, every time. Files of earlier splits are replaced
+    only after every split could be read and written.
     """
     if name not in DATASETS:
         raise ValueError(

@@ -65,12 +65,7 @@ _ADJECTIVES = "quiet costly early sudden famous broken modern strange golden".sp
 
 
 def make_demo_corpus(seed: int = 0) -> dict[str, Iterator[Sentence]]:
-    """Make the demo corpus.
-
-    seed (int): Equal seeds make equal corpora.
-    RETURNS (dict[str, Iterator[tuple[list[str], list[str]]]]): For each of "train",
-        "dev" and "test" its sentences, as words and their BIO tags.
-    """
+    """Make the words and BIO tags of each split's sentences, the same for a seed."""
     names = _make_names(random.Random(f"{seed}/names"))
     return {
         split: _make_sentences(random.Random(f"{seed}/{split}"), split, names)

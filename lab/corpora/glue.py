@@ -34,14 +34,10 @@ _HIDDEN = "GLUE keeps the labels of test.tsv: read dev.tsv in its place"
 class GlueTask:
     """A task, and how its files are laid out.
 
-    folder (str): The folder of its files.
-    sentences (tuple[str, ...]): The columns of the sentences: one, or those of a pair.
-    gold (str): The column of the label, or of the number to predict.
-    classes (Mapping[str, str]): The labels, by what the column has in their place.
-        Empty where it has numbers from 0 to 5.
-    columns (tuple[str, ...]): What the columns of a file without a header hold. Empty:
-        the first line names them.
-    has_broken_lines (bool): Whether the published files have rows that are broken.
+    sentences, gold: The columns of the sentences, and of what to predict.
+    classes: The labels, by what the column has in their place; empty for numbers.
+    columns: Those of a file without a header. Empty: the first line names them.
+    has_broken_lines: Whether the published files have rows that are broken.
     """
 
     folder: str
@@ -101,27 +97,15 @@ GLUE: Mapping[str, GlueTask] = {
 
 
 def join_pair(first: str, second: str) -> str:
-    """Make the text of a pair of sentences, as models of pairs are trained on it.
-
-    first (str): One sentence.
-    second (str): The other one. Each should be a line, without line breaks.
-    RETURNS (str): The sentences, without the blanks around them, a line each.
-    """
+    """Make the text of a pair as models are trained on it: a line for each one."""
     return PAIR_SEPARATOR.join((first.strip(), second.strip()))
 
 
 def read_glue(path: Path, task: str) -> Iterator[LabelledText]:
     """Read a file of a task, a line at a time.
 
-    path (Path): The file, train.tsv or dev.tsv, or those of MNLI and MRPC with other
-        names.
-    task (str): One of `GLUE`.
-    YIELDS (LabelledText): The sentence of each row, or the pair as `join_pair` makes
-        it, with 1.0 or 0.0 for each label; of STS-B, a fifth of the score.
-    RAISES (ValueError): Columns that are not the task's, or a row without all of them,
-        without a sentence, or with another label or number, as `path:line: …`.
-    WARNS (UserWarning): After the last row, how many broken lines were passed over, up
-        to 100: some releases of QQP have a few. Other tasks have none.
+    Each label is 1.0 or 0.0; of STS-B there is a fifth of the score. Up to 100 broken
+    lines of QQP are passed over, with a warning after the last row.
     """
     layout = GLUE[task]
     broken: list[int] = []

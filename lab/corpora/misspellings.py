@@ -30,12 +30,7 @@ _Item = TypeVar("_Item")
 
 @dataclass(frozen=True, kw_only=True)
 class MisspeltCounts:
-    """What was written.
-
-    documents (int): Documents, with entities or without.
-    entities (int): The entities in them.
-    misspelt (int): Those that are misspelt: all but those without a token to edit.
-    """
+    """What was written: entities are misspelt but for those without a token to edit."""
 
     documents: int
     entities: int
@@ -49,16 +44,7 @@ def write_misspelt(
     seed: int = 0,
     progress: Callable[[Iterable[Doc]], Iterable[Doc]] = lambda docs: docs,
 ) -> MisspeltCounts:
-    """Write a misspelt copy of a corpus: see `misspell`.
-
-    corpus (Path): A `.spacy` file, or a folder of them.
-    output (Path): The `.spacy` file to write or replace, whole or not at all.
-    seed (int): What edits are drawn by.
-    progress (Callable): Takes the docs as they are read, and hands them on.
-    RAISES (FileNotFoundError): If there is no such corpus.
-    RAISES (ValueError): If it can't be read, or has no entity.
-    RETURNS (MisspeltCounts): What was written.
-    """
+    """Write a misspelt copy of a corpus, whole or not at all: see `misspell`."""
     docs = list(progress(read_docs(corpus, Vocab())))
     copies = misspell(docs, seed=seed)
     ents = [ent.text for doc in docs for ent in doc.ents]
@@ -96,12 +82,9 @@ def misspell(docs: Iterable[Doc], *, seed: int = 0) -> list[Doc]:
     entity, and on the letters of the whole corpus; and on nothing else: not on the
     pipeline, nor on versions of Python, numpy or spaCy.
 
-    docs (Iterable[Doc]): The docs, which are left as they are; all of one corpus. Read
-        once.
-    seed (int): What edits are drawn by. Other seeds give other misspellings: take
-        three, if a difference is to be told from the luck of the draw.
-    RAISES (ValueError): If the seed is no integer of 64 bits, 0 or more; if there are
-        entities, but no letters to put in.
+    docs (Iterable[Doc]): All of one corpus. They are left as they are.
+    seed (int): What edits are drawn by. Take three, if a difference is to be told from
+        the luck of the draw.
     RETURNS (list[Doc]): The copies, in order and of the same vocabs.
     """
     check_integers(0, 2**64 - 1, seed=seed)

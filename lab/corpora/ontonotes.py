@@ -15,13 +15,7 @@ _WORD, _NAME = 3, 10
 
 
 def ontonotes_files(path: Path) -> list[Path]:
-    """Find the files of OntoNotes.
-
-    path (Path): A file, or a folder.
-    RETURNS (list[Path]): The file, or the `*_gold_conll` files below the folder in the
-        order of their paths.
-    RAISES (FileNotFoundError): There is none below the folder.
-    """
+    """List a file, or all `*_gold_conll` files below a folder, by their paths."""
     if not path.is_dir():
         return [path]
     files = sorted(path.rglob("*_gold_conll"))
@@ -36,12 +30,7 @@ def ontonotes_files(path: Path) -> list[Path]:
 def read_ontonotes(path: Path) -> Iterator[Document]:
     """Read a file of OntoNotes, or all of a folder, lazily. Labels are kept as is.
 
-    path (Path): As for `ontonotes_files`.
-    YIELDS (list[Sentence]): One document for each part of each document in a file, from
-        `#begin document` to `#end document`; its tags are BIO tags.
-    RAISES (FileNotFoundError): There is no file to read.
-    RAISES (ValueError): A line that cannot be parsed, or a document without end, as
-        `path:line: …`.
+    Each part of a document, from `#begin document` to `#end document`, is one.
     """
     for file in ontonotes_files(path):
         for part in _read_parts(file):

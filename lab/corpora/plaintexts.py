@@ -19,12 +19,8 @@ _TABLES = (".csv", ".tsv")
 def read_text_docs(paths: Sequence[Path], nlp: Language) -> Iterator[Doc]:
     """Read the texts of files, and tokenize them as `spacy train` does.
 
-    paths (Sequence[Path]): `.spacy` files or folders of them, `.jsonl` files that have
-        an object with a "text" on each line, and files of one text a line.
-    nlp (Language): The pipeline whose tokenizer to use. Its components are not run.
-    RAISES (FileNotFoundError): If there is no such file.
-    RAISES (ValueError): If one can't be read, as `path:line: …` where it has lines.
-    YIELDS (Doc): The Docs, in order. Blank lines are passed over.
+    paths: `.spacy` files or folders of them, `.jsonl` files that have an object with a
+        "text" on each line, and files of one text a line. Blank lines are passed over.
     """
     for path in paths:
         if not path.exists():

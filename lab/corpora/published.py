@@ -28,19 +28,12 @@ def _unescape_ag_news(text: str) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Published:
-    """How a corpus was published.
+    """How a corpus was published."""
 
-    fields (tuple[str, ...]): What the columns after the class hold.
-    n_classes (int): How many classes there are.
-    labels (tuple[str, ...]): Their names, in the order of their numbers. Empty where a
-        file `classes.txt` was published with the rows, which has them.
-    unescape (Callable[[str], str]): Gives a field as it was before it was published.
-    """
-
-    fields: tuple[str, ...]
+    fields: tuple[str, ...]  # what the columns after the class hold
     n_classes: int
-    labels: tuple[str, ...] = ()
-    unescape: Callable[[str], str] = _unescape
+    labels: tuple[str, ...] = ()  # in order; empty if `classes.txt` has them
+    unescape: Callable[[str], str] = _unescape  # undoes it in a field
 
 
 _POLARITY = ("negative", "positive")
@@ -60,15 +53,10 @@ AMAZON_POLARITY = Published(fields=("title", "text"), n_classes=2, labels=_POLAR
 
 
 def read_published(path: Path, layout: Published) -> Iterator[LabelledText]:
-    """Read a file of rows. Nothing is read before the first text is asked for, and no
-    more than one row is kept.
+    """Read a file of rows, one at a time, with `classes.txt` beside it if there is one.
 
-    path (Path): The file, with `classes.txt` beside it if the corpus has one.
-    layout (Published): How it was published.
-    YIELDS (LabelledText): The texts of each row, with blanks between; rows without any
-        text are passed over, as `spacy.Corpus.v1` passes over docs without tokens.
-    RAISES (ValueError): A row that can't be parsed, as `path:line: …`.
-    RAISES (FileNotFoundError): If the names of the classes are missing.
+    Texts of a row are joined by blanks. Rows without any text are passed over, as
+    `spacy.Corpus.v1` passes over docs without tokens.
     """
     labels = layout.labels or read_classes(path.with_name(CLASSES), layout.n_classes)
     width = 1 + len(layout.fields)
@@ -88,14 +76,7 @@ def read_published(path: Path, layout: Published) -> Iterator[LabelledText]:
 
 
 def read_classes(path: Path, n_classes: int) -> tuple[str, ...]:
-    """Read the names of classes, one a line.
-
-    path (Path): The file.
-    n_classes (int): How many there should be.
-    RETURNS (tuple[str, ...]): The names, in order.
-    RAISES (ValueError): If there are more, fewer, or one twice.
-    RAISES (FileNotFoundError): If there is no such file.
-    """
+    """Read the names of classes, one a line."""
     if not path.exists():
         raise FileNotFoundError(
             f"There is no '{path}', which names the classes. It was published with the "

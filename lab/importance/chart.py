@@ -18,14 +18,7 @@ _INCHES_PER_BAR = 0.2
 
 
 def draw_importance(data: dict[str, Any], path: str | Path) -> None:
-    """Draw what has the largest and the smallest importance, a panel for each table.
-
-    Of longer lists, the first 20 rows are drawn.
-
-    data (dict[str, Any]): What `list_importance` returns.
-    path (str | Path): The PNG file to write.
-    RAISES (ImportError): If matplotlib is not installed.
-    """
+    """Draw the first 20 rows of either end, a panel for each table."""
     figure_class = import_figure()
     tables = data["tables"]
     n_bars = max(len(table[key][:_MAX_ROWS]) for table in tables for key in _STYLES)

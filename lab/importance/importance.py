@@ -34,12 +34,8 @@ _UNKNOWN = 0
 class Weighed:
     """The keys that are looked at, the most frequent first, and their weights.
 
-    keys (NDArray): *Shape:* `(n,)`, uint64.
-    counts (NDArray, optional): How often the texts have each, if there are texts.
-        *Shape:* `(n,)`, int64.
-    names (Sequence[str | None]): What they stand for, where it is known.
-    rows (NDArray): The row of weights of each. *Shape:* `(n,)`.
-    weights (NDArray): All rows of weights, the paper's P. *Shape:* `(K, k)`, float32.
+    keys: *Shape:* `(n,)`, uint64; so are `counts`, int64, of texts, and `rows`.
+    weights: All rows of weights, the paper's P. *Shape:* `(K, k)`, float32.
     """
 
     keys: NDArray
@@ -191,11 +187,7 @@ def _describe(
 
 
 def _group(rows: NDArray, chosen: NDArray) -> list[NDArray]:
-    """Put the indices of keys that have the same row of weights together.
-
-    chosen (NDArray): The indices of some keys, in ascending order.
-    RETURNS (list[NDArray]): One array for each row, in the order of the first keys.
-    """
+    """Put indices of keys with the same row together, in order of the first."""
     if len(chosen) == 0:
         return []
     order = chosen[rows[chosen].argsort(kind="stable")]
@@ -208,10 +200,7 @@ def _is_frequent(weighed: Weighed, group: NDArray, min_count: int) -> bool:
 
 
 def _find_ends(importance: NDArray, top: int) -> tuple[NDArray, NDArray]:
-    """Find the largest, downwards, and of the others the smallest, upwards.
-
-    Of equals, those that come first are taken first.
-    """
+    """Find the largest, downwards, and of the others the smallest, upwards."""
     largest = (-importance).argsort(kind="stable")[:top]
     upwards = importance.argsort(kind="stable")
     return largest, upwards[~np.isin(upwards, largest)][:top]

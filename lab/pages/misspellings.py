@@ -38,7 +38,6 @@ Scores = dict[str, dict[str, float | None]]
 def measure(root: Path) -> Iterator[dict[str, Any]]:
     """Run all pipelines that are done.
 
-    root (Path): The folder with `corpus`, `metrics` and `training`.
     YIELDS (dict[str, Any]): Of a pipeline its `dataset`, `embedder`, `variant` and
         `seed`; `scores`, the precision, recall and F1 of "all", "seen" and "unseen"
         entities; and `misspelt`, the same for each misspelling of the test set.

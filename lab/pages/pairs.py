@@ -61,13 +61,9 @@ Variant = tuple[str, str]
 
 
 def compare_pairs(groups: Groups) -> list[dict[str, Any]]:
-    """Compare the pairs that can be.
+    """Compare the pairs that can be, for each kind of entities.
 
-    groups (Groups): The trials, as `read_results` gives them.
-    RETURNS (list[dict[str, Any]]): Of each comparison: `dataset`, `first` and `second`
-        (embedder and variant), `seeds`, and `differences` in F1, for "all", "seen" and
-        "unseen" entities. One without entities of a kind is None, and so is that of
-        "unseen" ones where these are all.
+    A comparison is None without entities of a kind, and of "unseen" ones if all are.
     """
     compared = (
         _compare(groups, dataset, *variants)
@@ -109,10 +105,7 @@ def _compare(
 
 
 def read_counts(results: Sequence[Result]) -> dict[int, np.ndarray]:
-    """Read what documents of the test set count, by seed, for trials that have kept it.
-
-    RAISES (ValueError): If a file or its counts are damaged.
-    """
+    """Read what documents of the test set count, by seed, where trials have kept it."""
     scores = {r.seed: read_metrics(r.path)["scores"]["test"] for r in results}
     return {
         seed: unpack_counts(of_test[COUNTS], len(KINDS))
@@ -134,9 +127,6 @@ def adjust_p_values(p_values: Sequence[float]) -> list[float]:
 
     Where nothing differs, one of them is below 0.05 in at most 5 percent of all
     families of tests, however the tests depend on each other.
-
-    p_values (Sequence[float]): Those of all tests that are made together.
-    RETURNS (list[float]): The adjusted ones, in the same order.
     """
     n = len(p_values)
     adjusted, largest = [0.0] * n, 0.0

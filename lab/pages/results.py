@@ -61,14 +61,9 @@ def make_tables(
     pairs: Sequence[Mapping[str, Any]] = (),
     misspellings: Sequence[Mapping[str, Any]] = (),
 ) -> dict[str, str]:
-    """Make the tables of the page, as Markdown.
+    """Make the tables of the page, as Markdown, by their names in it.
 
-    groups (Groups): The trials, as `read_results` gives them.
-    pairs (Sequence[Mapping[str, Any]]): The comparisons, as pairs.py writes them.
-    misspellings (Sequence[Mapping[str, Any]]): The scores of pipelines on misspelt test
-        sets, as misspellings.py writes them.
-    RAISES (ValueError): If a trial has no place in the tables.
-    RETURNS (dict[str, str]): The tables by their names in the page.
+    pairs, misspellings: As pairs.py and misspellings.py write them.
     """
     known = {trials for table in TABLES.values() for trials in table["rows"]}
     for key in groups:
@@ -260,10 +255,7 @@ def _format_difference(value: Mapping[str, Any] | None) -> str:
 
 
 def make_misspelling_table(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Make a table of what pipelines lose where entities are misspelt.
-
-    RAISES (ValueError): If a pipeline has no name in it.
-    """
+    """Make a table of what pipelines lose where entities are misspelt."""
     names = _name_misspelt()
     groups: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
     for row in rows:
@@ -403,10 +395,7 @@ def format_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def fill(page: str, tables: Mapping[str, str]) -> str:
-    """Put tables between the comments that name them.
-
-    RAISES (ValueError): If the page has no place for one of them.
-    """
+    """Put tables between the comments that name them."""
     for name, table in tables.items():
         pattern = f"(<!-- table: {name} -->\n).*?(<!-- end of table -->)"
         page, n = re.subn(pattern, rf"\1\n{table}\n\n\2", page, flags=re.DOTALL)

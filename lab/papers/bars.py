@@ -20,30 +20,20 @@ STYLES: dict[str, list[dict[str, str]]] = {
 
 
 class _Series(NamedTuple):
-    """Bars of one style, one for each dataset: a column of a table.
-
-    name (str): What they are, for the legend.
-    style (Mapping[str, str]): Their colour and hatching.
-    cells (Mapping[str, Cell]): The cells of the column by the names of datasets.
-    """
+    """Bars of one style, one for each dataset: a column of a table."""
 
     name: str
     style: Mapping[str, str]
-    cells: Mapping[str, Cell]
+    cells: Mapping[str, Cell]  # by the names of datasets
 
 
 def make_bars(
     figures: Mapping[str, Mapping[str, Any]], tables: Mapping[str, Table]
 ) -> list[Figure]:
-    """Make the figures, those for which there are trials.
+    """Make all figures, drawn where there are trials; diamonds are the report's.
 
-    Bars are our means, with deviations where there is more than one seed; diamonds are
-    the report's.
-
-    figures (Mapping[str, Mapping[str, Any]]): By number, the "caption" of each, its
-        "score" and the series of its "panels": name, table, column, and style.
-    tables (Mapping[str, Table]): The report's tables by number.
-    RETURNS (list[Figure]): All figures.
+    figures: By number, the "caption" of each, its "score" and the series of its
+        "panels": name, table, column, and style.
     """
     drawn = []
     for number, layout in figures.items():

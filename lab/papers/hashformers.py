@@ -34,11 +34,7 @@ _CONFIG = "glue_base"
 
 
 def select_trials(paper: Paper, groups: Groups, grids: Grids) -> Groups:
-    """Keep the trials of HashFormers, and what they are compared with.
-
-    RETURNS (Groups): All variants of HashFormers, and the other trials that have names
-        here, on the datasets of the page and those that HashFormers were trained on.
-    """
+    """Keep HashFormers, and on their datasets the other trials that have names here."""
     datasets = {key.dataset for key in groups if key.embedder == _EMBEDDER}
     datasets.update(paper.datasets)
     return {
@@ -67,8 +63,7 @@ def fill(paper: Paper, measured: Measured, results: Path) -> Sections:
 def make_ratio_table(paper: Paper, measured: Measured) -> Table:
     """Set our trials beside the hash embedding of the default size.
 
-    RETURNS (Table): A row for each dataset, embedder and variant. What the paper prints
-        of the same model stands beside it, and is of other tasks.
+    What the paper prints of the same model stands beside it, and is of other tasks.
     """
     columns = paper.columns["ratios"]
     rows = []
@@ -111,8 +106,7 @@ def make_count_table(paper: Paper) -> Table:
 def find_rows(millions: float) -> range:
     """Find the numbers of rows that a printed number of parameters may stand for.
 
-    millions (float): As printed: below a million to a tenth of a thousand, and above to
-        one of a million.
+    Below a million it is printed to a tenth of a thousand, above to one of a million.
     """
     half = 50 if millions < 1 else 50_000
     low, high = (millions * 1e6 + sign * half for sign in (-1, 1))
@@ -120,12 +114,7 @@ def find_rows(millions: float) -> range:
 
 
 def make_hyperparameter_tables(paper: Paper) -> list[Table]:
-    """Set the paper's hyperparameters beside those of our config.
-
-    RAISES (ValueError): If the config can't be read.
-    RETURNS (list[Table]): Tables 4 and 5. What the config does not set has no figure of
-        ours, and nothing has if there is no such config.
-    """
+    """Make tables 4 and 5: the paper's hyperparameters beside those of our config."""
     settings: Mapping[str, Any] = {}
     with suppress(FileNotFoundError):
         settings = load_config(find_config(_CONFIG)).interpolate()

@@ -22,14 +22,7 @@ _MAX_LABEL = 16
 
 
 def show_attention(paper: Paper, results: Path) -> list[Figure]:
-    """Show heat maps of the attention in our pipelines, a panel for each head.
-
-    paper (Paper): The paper.
-    results (Path): The folder of results. Weights that belong to trials are beside
-        them: `<dataset>/<embedder>/<variant>/attention.json`.
-    RAISES (ValueError): If such a file can't be read.
-    RETURNS (list[Figure]): A picture for each component of each file.
-    """
+    """Show heat maps of the attention in our pipelines, a panel for each head."""
     found = [
         (key, attention.tokens, heads)
         for key, attention in read_listings(Attention, results)

@@ -55,8 +55,7 @@ def fill(paper: Paper, measured: Measured, results: Path) -> Sections:
 def make_seed_table(paper: Paper, measured: Measured) -> Table:
     """Compare hash seeds 8 and 9 with one hash, on every dataset that has both.
 
-    RETURNS (Table): For each kind of entities the F1 with either seed, and how much
-        more it is with seed 9, marked where that is beyond two deviations.
+    A change is marked where it is beyond two deviations.
     """
     rows = []
     for key in sort_trials(paper, measured.groups):
@@ -70,12 +69,7 @@ def make_seed_table(paper: Paper, measured: Measured) -> Table:
 
 
 def name_variant(base: str, suffix: str) -> str:
-    """Name a variant with word vectors.
-
-    base (str): The variant without vectors, e.g. "rows100".
-    suffix (str): Which vectors, e.g. "vectors", or "" for none.
-    RETURNS (str): E.g. "rows100_vectors", or "vectors" for "default".
-    """
+    """Name a variant with word vectors: "rows100_vectors"; "vectors" for "default"."""
     if not suffix:
         return base
     return suffix if base == "default" else f"{base}_{suffix}"

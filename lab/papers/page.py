@@ -64,22 +64,14 @@ _SELECT = {
 
 @dataclass(frozen=True, kw_only=True)
 class Page:
-    """All that a page shows.
-
-    paper (Paper): The paper.
-    source (Path): The folder of results.
-    n_results (int): How many of its results are shown.
-    sections (Sections): Its tables and figures, under their headings.
-    n_missing (int): How many variants have fewer seeds than they should.
-    misnamed (Sequence[Path]): Files among the results that were skipped for their name.
-    """
+    """All that a page shows."""
 
     paper: Paper
-    source: Path
-    n_results: int
+    source: Path  # the folder of results
+    n_results: int  # how many of them are shown
     sections: Sections
-    n_missing: int
-    misnamed: Sequence[Path]
+    n_missing: int  # how many variants have fewer seeds than they should
+    misnamed: Sequence[Path]  # files that were skipped for their name
 
     @property
     def tables(self) -> list[Table]:
@@ -119,16 +111,7 @@ def make_page(
 ) -> Page:
     """Fill a paper's tables from the results that are there.
 
-    results (str | Path): The folder of results: see `read_results`.
-    paper (str): The paper, one of `PAPERS`.
-    corpus_root (str | Path, optional): The folder of prepared corpora, to count. None:
-        "corpus", if it is there.
-    on_progress (Callable[[str], None]): Called with each step.
-    RAISES (FileNotFoundError): If there are no results of the paper's task, or no such
-        folder of corpora.
-    RAISES (ValueError): If a result, a corpus or a grid can't be read.
-    RAISES (ImportError): If there are figures to draw, but matplotlib is not installed.
-    RETURNS (Page): The page, to be written with `write_page`.
+    corpus_root: The folder of prepared corpora, to count. None: "corpus", if there.
     """
     about = read_paper(paper)
     if about.figures:
@@ -164,14 +147,10 @@ def make_page(
 def write_page(
     page: Page, output: str | Path, *, figures: str | Path | None = None
 ) -> None:
-    """Write a page.
+    """Write a page: self-contained HTML (also to an open file), or Markdown.
 
-    page (Page): From `make_page`.
-    output (str | Path): The file: self-contained HTML (`.html`), or Markdown (`.md`).
-        To an open file, such as `/dev/stdout`, HTML is written.
-    figures (str | Path, optional): A folder for the figures, as PNG files. None: none
-        for HTML, which has them inside; for Markdown, `<output without .md>_figures`.
-    RAISES (ValueError): If `output` ends in something else.
+    figures: A folder for the figures, as PNG files. None: none for HTML, which has them
+        inside; for Markdown, `<output without .md>_figures`.
     """
     suffix = choose_suffix(output, SUFFIXES)
     output = Path(output)

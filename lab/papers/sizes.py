@@ -1,8 +1,4 @@
-"""Accuracy against the parameters of the embedding, drawn with matplotlib.
-
-In place of a figure of the paper "Hash Embeddings", which has none of results: its only
-one shows how a hash vector is made.
-"""
+"""Accuracy against the parameters of the embedding: a figure that no paper has."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -39,11 +35,7 @@ _DIAMOND = {
 
 
 class Point(NamedTuple):
-    """A size of an embedding, and how good it is.
-
-    parameters (float): How many, on average over seeds.
-    accuracy (Estimate): From 0 to 1.
-    """
+    """A size of an embedding, on average over seeds, and its accuracy from 0 to 1."""
 
     parameters: float
     accuracy: Estimate
@@ -54,12 +46,7 @@ Points = Mapping[str, Mapping[str, Sequence[Point]]]
 
 
 def make_sizes(paper: Paper, groups: Groups) -> Figure:
-    """Show all trials, a panel for each dataset and a series for each embedding.
-
-    paper (Paper): The paper.
-    groups (Groups): The trials of text classifiers.
-    RETURNS (Figure): The figure, which is not drawn if there are no trials.
-    """
+    """Show all trials, a panel for each dataset and a series for each embedding."""
     ours = find_points(paper, groups)
     printed = {dataset: _find_printed(paper, dataset) for dataset in ours}
     caption = paper.figures["parameters"]["caption"]
@@ -68,11 +55,7 @@ def make_sizes(paper: Paper, groups: Groups) -> Figure:
 
 
 def find_points(paper: Paper, groups: Groups) -> Points:
-    """Find what there is to draw: for each dataset and embedding, the sizes in order.
-
-    paper (Paper): The paper.
-    groups (Groups): The trials of text classifiers.
-    """
+    """Find what to draw: for each dataset and embedding, the sizes in order."""
     panels: dict[str, dict[str, list[Point]]] = defaultdict(dict)
     for key in sort_trials(paper, groups):
         size = estimate(result.embedding_parameters for result in groups[key])
@@ -87,10 +70,7 @@ def find_points(paper: Paper, groups: Groups) -> Points:
 
 
 def _find_printed(paper: Paper, dataset: str) -> dict[str, Point]:
-    """Find what the paper prints of the embeddings whose size it says (5.3 and 5.5).
-
-    It does not say which sizes it chose for those with a dictionary.
-    """
+    """Find what the paper prints of the embeddings whose size it says (5.3 and 5.5)."""
     return {
         name: Point(size, accuracy)
         for name, (column, size) in paper.figures["parameters"]["printed"].items()
@@ -120,8 +100,8 @@ def _draw(
 def _choose_styles(paper: Paper, names: Iterable[str]) -> dict[str, dict[str, str]]:
     """Choose a colour and a marker for each embedding, and for what is printed.
 
-    As in the figures of the report, hash embeddings are blue; all others of the paper
-    are orange. Squares have a dictionary, and what is dark has dense layers.
+    Hash embeddings are blue, others orange; squares have a dictionary, and what is
+    dark has dense layers.
     """
     styles = {
         name: {"color": STYLES[kind][place]["color"], "marker": marker}

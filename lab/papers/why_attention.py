@@ -124,14 +124,7 @@ def _get_scores(result: Result, part: str) -> Mapping[str, PartScore]:
 
 
 def make_chunk_table(paper: Paper, results: Path) -> Table:
-    """Set what parts of our encoders do below what the paper prints.
-
-    paper (Paper): The paper.
-    results (Path): The folder of results. Evaluations that belong to trials are beside
-        them: `<dataset>/<embedder>/<variant>/ablation.json`.
-    RAISES (ValueError): If such a file can't be read.
-    RETURNS (Table): The paper's rows, and a row for each chunk tag of each file.
-    """
+    """Set what parts of our encoders do with each chunk tag below the paper's."""
     tags = paper.get_rows("5")
     *columns, other = paper.columns["5"]
     name = f"{paper.datasets['ontonotes']}, dev"

@@ -10,12 +10,7 @@ from .trial import Trial
 
 
 class Recorded(NamedTuple):
-    """What is recorded of a trial.
-
-    results (dict[str, Any], optional): Its results. None if it is not done: if there
-        are none, or they came from something else.
-    differences (list[str]): What differs now, if there are results.
-    """
+    """The results of a trial if it is done, else how those that there are differ."""
 
     results: dict[str, Any] | None
     differences: list[str]
@@ -30,10 +25,6 @@ def read_recorded(
     Those that can't be read may be of any. Those that came from other versions of
     packages may be replaced: the settings are the same, and a sweep goes on after an
     upgrade.
-
-    identity (Mapping[str, Any]): What `identify` says of the trial now.
-    force (bool): Have any results replaced.
-    RAISES (FileExistsError): If there are such results. Says what differs.
     """
     try:
         results = read_json(trial.metrics)

@@ -20,12 +20,7 @@ _BESIDE = (IMPORTANCE, ATTENTION, ABLATION)
 
 
 class TrialKey(NamedTuple):
-    """What trials that differ by nothing but their seed have in common.
-
-    dataset (str): The prepared corpus, e.g. "wnut17".
-    embedder (str): The config, e.g. "multi_embed".
-    variant (str): The name of its overrides, e.g. "default".
-    """
+    """What trials that differ by nothing but their seed have in common."""
 
     dataset: str
     embedder: str
@@ -33,11 +28,7 @@ class TrialKey(NamedTuple):
 
 
 class PartScore(NamedTuple):
-    """The score of a part of the entities: of a type, or of a length.
-
-    f (float, optional): F1, 0 to 1. None where there are no such entities.
-    support (int): How many there are.
-    """
+    """F1 of a type or a length, 0 to 1 or None without any, and how many there are."""
 
     f: float | None
     support: int
@@ -49,33 +40,17 @@ Parts = Mapping[str, Mapping[str, PartScore]]
 
 @dataclass(frozen=True, kw_only=True)
 class Result:
-    """What one trial recorded, as far as the report needs it.
-
-    path (Path): The file it was read from.
-    key (TrialKey): What was trained.
-    seed (int): The seed.
-    task (str): What was scored: entities, "ner", or categories of documents, "textcat".
-    overrides (Mapping[str, Any]): The config settings that the variant changes.
-    corpus_hashes (Mapping[str, str]): The hash of each split's file.
-    scores (Mapping[str, Mapping[str, float | None]]): For each split, scores from 0 to
-        1 by spaCy's names. None where there are no such entities, or no documents.
-    parts (Mapping[str, Parts]): For each split, the scores of each type and of each
-        length of entities. Those by length are not there in earlier trials.
-    embedding_parameters (int): Trained numbers in the embedder.
-    mixing_parameters (int, optional): Those among them that mix the columns of its
-        tables. None, as what is below, where an earlier trial has not recorded it.
-    pipeline_parameters (int, optional): Trained numbers in the whole pipeline.
-    bytes_on_disk (int): Size of the saved pipeline.
-    words_per_second (float, optional): How fast it predicted.
-    """
+    """What one trial recorded, as far as the report needs it. None is of older ones."""
 
     path: Path
     key: TrialKey
     seed: int
-    task: str
+    task: str  # "ner" or "textcat"
     overrides: Mapping[str, Any]
-    corpus_hashes: Mapping[str, str]
+    corpus_hashes: Mapping[str, str]  # by split
+    # by split, 0 to 1; None: nothing to score
     scores: Mapping[str, Mapping[str, float | None]]
+    # by split; those by length are not there in earlier trials
     parts: Mapping[str, Parts]
     embedding_parameters: int
     mixing_parameters: int | None
@@ -88,11 +63,9 @@ class Result:
 class Estimate:
     """A mean over seeds, or a figure that has none.
 
-    mean (float): The mean.
-    deviation (float, optional): The standard deviation of the seeds' own figures (not
-        of the mean; divided by n, as the report does). None if unknown, as it is
-        for one seed.
-    n (int, optional): How many seeds. None for a figure that is no mean over seeds.
+    deviation: That of the seeds' own figures (not of the mean; divided by n, as the
+        report does). None if unknown, as it is for one seed.
+    n: How many seeds. None for a figure that is no mean over seeds.
     """
 
     mean: float
@@ -104,15 +77,7 @@ Groups = Mapping[TrialKey, Sequence[Result]]
 
 
 def read_results(folder: str | Path) -> dict[TrialKey, list[Result]]:
-    """Read all results in a metrics folder, grouped by what was trained.
-
-    folder (str | Path): The folder that `run_trial` writes to, with files
-        `<dataset>/<embedder>/<variant>/seed<N>.json`. Other files are left alone.
-    RAISES (FileNotFoundError): If there is no such folder, or no result at this level.
-    RAISES (ValueError): If a file is damaged, lies under the name of another trial, or
-        if results that would be averaged or compared can't be.
-    RETURNS (dict[TrialKey, list[Result]]): The results, in order of their seeds.
-    """
+    """Read all `<dataset>/<embedder>/<variant>/seed<N>.json`, in order of seeds."""
     folder = Path(folder)
     paths = [path for path in folder.glob("*/*/*/seed*.json") if _is_result(path)]
     if not paths:
@@ -130,19 +95,14 @@ def read_results(folder: str | Path) -> dict[TrialKey, list[Result]]:
 
 
 def select_task(groups: Groups, task: str) -> Groups:
-    """Keep the trials of one task: "ner" or "textcat".
-
-    groups (Groups): What `read_results` returns.
-    """
+    """Keep the trials of one task: "ner" or "textcat"."""
     return {key: results for key, results in groups.items() if results[0].task == task}
 
 
 def find_misnamed(folder: str | Path) -> list[Path]:
-    """Find the files that lie among results, but that `read_results` leaves alone.
+    """Find JSON files among results that `read_results` leaves alone.
 
-    folder (str | Path): The folder of results.
-    RETURNS (list[Path]): JSON files whose name is not `seed<N>.json`, but hidden ones,
-        which are still being written, and what other commands write beside results.
+    Not hidden ones, which are still being written, nor what other commands write there.
     """
     return sorted(
         path
@@ -152,11 +112,7 @@ def find_misnamed(folder: str | Path) -> list[Path]:
 
 
 def estimate(values: Iterable[float | None]) -> Estimate | None:
-    """Average over seeds.
-
-    values (Iterable[float | None]): The figure of each seed.
-    RETURNS (Estimate, optional): None if there are no figures or if one is None.
-    """
+    """Average over seeds: None if there are no figures or if one is None."""
     figures = list(values)
     known = [value for value in figures if value is not None]
     if not known or len(known) < len(figures):
@@ -168,13 +124,7 @@ def estimate(values: Iterable[float | None]) -> Estimate | None:
 def estimate_score(
     results: Iterable[Result], split: str, score: str
 ) -> Estimate | None:
-    """Average one score over seeds.
-
-    results (Iterable[Result]): The results of one group.
-    split (str): "dev" or "test".
-    score (str): A score's name, e.g. "ents_unseen_f".
-    RETURNS (Estimate, optional): None if there are no results, or nothing to score.
-    """
+    """Average one score over seeds: None without results, or anything to score."""
     return estimate(result.scores.get(split, {}).get(score) for result in results)
 
 

@@ -43,26 +43,12 @@ def run_trial(
     force: bool = False,
     on_output: Callable[[str], None] = lambda line: None,
 ) -> tuple[dict[str, Any], bool]:
-    """Train, evaluate and record a trial, unless that is done.
+    """Train, evaluate and record a trial, unless that is done; say whether it was not.
 
     Results are written last, and whole, and earlier ones are removed before training,
     which overwrites their pipeline: a trial that was interrupted leaves none, and
     starts again. A second process that is told to run the same trial waits for the
     first to end.
-
-    force (bool): Replace results of other settings, or that can't be read.
-    on_output (Callable[[str], None]): Called with each line that `spacy train` prints,
-        and before with why we wait, or replace earlier results.
-    RAISES (OSError): If the config or a split of the corpus is missing, or there are
-        results that are not to be replaced (see `read_recorded`).
-    RAISES (ValueError): If the language of the corpus is unknown, if the config can't
-        be used (see `check_config`), or if there is no GPU for it.
-    RAISES (RuntimeError): If training fails; says why, and where its log is. Or if the
-        corpus changed meanwhile.
-    RETURNS (tuple[dict[str, Any], bool]): The results: what identifies the trial, the
-        scores on each split but train (see `evaluate_pipeline`), timings and sizes,
-        those of each embedding table among them (see `TableSize`). And whether they
-        are new: False if the trial was done before.
     """
     wait = partial(on_output, "Another process runs this trial: waiting for its end.")
     identify(trial)  # or there would be a folder for a trial that can't be run
@@ -143,10 +129,7 @@ def _measure(trial: Trial, train_seconds: float) -> dict[str, Any]:
 
 
 def check_gpu(gpu_id: int) -> None:
-    """Check that there is a GPU, if one is to be used.
-
-    RAISES (ValueError): If there is none.
-    """
+    """Check that there is a GPU, if one is to be used."""
     if gpu_id >= 0 and not gpu_is_available():
         raise ValueError(
             f"'gpu_id' is {gpu_id}, but CuPy is not installed here or finds no GPU. "
@@ -156,11 +139,7 @@ def check_gpu(gpu_id: int) -> None:
 
 
 def check_config(trial: Trial) -> None:
-    """Make the pipeline of a trial, untrained, to find what is wrong with its config.
-
-    RAISES (ValueError): If a setting is unknown, a value or the language can't be used,
-        vectors are to be used but not given, or it is not to be told what to score.
-    """
+    """Make the pipeline of a trial, untrained, to find what is wrong with it."""
     try:
         _check_parts(trial)
     except (ValueError, ImportError) as e:  # the latter for an unknown language

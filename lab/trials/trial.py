@@ -34,18 +34,11 @@ PACKAGES = ("spacy-hashembeds", "spacy", "thinc", "numpy")
 class Trial:
     """What one trial trains, on what.
 
-    dataset (str): A prepared corpus: the folder `corpus/<dataset>` with the files, or
-        folders of files, `train.spacy`, `dev.spacy` and, if there is one, `test.spacy`.
-    embedder (str): The name of a config: see `find_config`.
-    seed (int): The seed of initial weights and of training.
-    overrides (Mapping[str, Any]): Config settings to change, as `spacy train` takes
-        them, e.g. `{"training.max_steps": 400}`.
-    variant (str): A name for the overrides, which keeps their results apart.
-    gpu_id (int): The GPU, or -1 for the CPU.
-    root (Path): The folder of the project.
-    RAISES (ValueError): If a name can't be that of a file, if the seed is none that
-        numpy takes, if the GPU has no possible number, or if an override is a setting
-        that the trial makes itself.
+    dataset: The folder `corpus/<dataset>` with the files, or folders of files,
+        `train.spacy`, `dev.spacy` and, if there is one, `test.spacy`.
+    overrides: Config settings to change, as `spacy train` takes them.
+    variant: A name for the overrides, which keeps their results apart.
+    root: The folder of the project.
     """
 
     dataset: str
@@ -87,10 +80,7 @@ class Trial:
 
     @property
     def config(self) -> Path:
-        """The config file.
-
-        RAISES (FileNotFoundError): If there is none of this name.
-        """
+        """The config file."""
         return find_config(self.embedder, self.root)
 
     @property
@@ -113,19 +103,12 @@ class Trial:
 
 
 def load_trial_config(trial: Trial) -> Config:
-    """Load the config of a trial with its overrides, as `spacy train` does.
-
-    RAISES (ValueError): If the language of the corpus is unknown, or if a section that
-        an override names is not there.
-    """
+    """Load the config of a trial with its overrides, as `spacy train` does."""
     return load_config(trial.config, overrides=get_overrides(trial))
 
 
 def get_overrides(trial: Trial) -> dict[str, Any]:
-    """Get all config settings that the trial changes but the paths of its corpus.
-
-    RAISES (ValueError): If the language of the corpus is unknown.
-    """
+    """Get all config settings that the trial changes but the paths of its corpus."""
     overrides = {"training.seed": trial.seed, **trial.overrides}
     if "nlp.lang" not in overrides:
         if trial.dataset not in DATASETS:
@@ -150,12 +133,7 @@ def identify(
 ) -> dict[str, Any]:
     """Say all that the results of a trial depend on, as JSON data.
 
-    hash_files (Callable[[Sequence[Path]], str]): Something that remembers, where many
-        trials have the same files.
-    RAISES (FileNotFoundError): If the config or a split of the corpus is missing.
-    RAISES (ValueError): If the language of the corpus is unknown, if there are no such
-        vectors, or none in them, or if there are no such weights to begin with, or they
-        would not be used.
+    hash_files: Something that remembers, where many trials have the same files.
     """
     corpus = {split: _list_split(trial, split) for split in trial.corpus}
     config = load_trial_config(trial)

@@ -22,20 +22,12 @@ _END_OF_LINE = "</s>"
 
 @dataclass(frozen=True, kw_only=True)
 class TrainedVectors:
-    """What was trained.
+    """What was trained."""
 
-    rows (int): Rows of the table: the bucket, or in mode fasttext a row for each word,
-        and one for the end of a line.
-    words (int): Distinct words that were frequent enough to be trained on.
-    tokens (int): How often these words stand in the text.
-    inexact_word (str): A word whose vector spaCy will not give as floret does. None if
-        there is none.
-    """
-
-    rows: int
-    words: int
-    tokens: int
-    inexact_word: str | None
+    rows: int  # of the table, or in mode fasttext of words and the end of a line
+    words: int  # distinct ones that were frequent enough
+    tokens: int  # how often these stand in the text
+    inexact_word: str | None  # whose vector spaCy won't give as floret does
 
 
 def train_floret(
@@ -58,40 +50,14 @@ def train_floret(
 ) -> TrainedVectors:
     """Train word vectors and write them as `spacy init vectors` reads them.
 
-    In mode "floret" the rows of words and of their character n-grams share one table of
-    Bloom embeddings, which gives every word a vector, known or not ("Compact word
-    vectors with Bloom embeddings", section on floret). In mode "fasttext" the output
-    holds the vectors of the words that were trained on, and no others.
+    The arguments are the options of `python -m lab floret`, which docs/vectors.md says
+    more of. floret seeds its generator with 0 and lets nobody change it: the same text
+    and arguments give the same bytes with one thread; with more they differ each time.
 
-    floret seeds its generator with 0 and lets nobody change it. With one thread the
-    same text and arguments give the same bytes; with more they differ each time.
-
-    text (Path): A UTF-8 file with one text a line and spaces between tokens.
-    output (Path): The file to write or replace, whole or not at all: `.floret` or
-        `.vec` by convention.
-    mode (str): "floret", or "fasttext".
-    model (str): "skipgram", or "cbow", which is faster.
-    dim (int): Width of the vectors.
-    bucket (int): Rows of the table; in mode fasttext those that train n-grams.
-        spaCy's Finnish `lg` pipeline has 200,000.
-    hash_count (int): Rows that each word or n-gram is hashed to, 1 to 4. Only in mode
-        floret; fastText has one.
-    minn (int): Shortest n-gram, in characters. In mode floret at least 2, since spaCy
-        takes shorter ones otherwise than floret does.
-    maxn (int): Longest n-gram.
-    min_count (int): How often a word must be seen to be trained on.
-    epochs (int): How often to go through the text.
-    neg (int): Words drawn as negative examples for each word.
-    lr (float): Learning rate at the start; it falls to 0.
-    threads (int): Threads to train with.
-    show_progress (bool): Let floret say on stderr how far it is.
-    RETURNS (TrainedVectors): What was trained.
     RAISES (ValueError): An argument out of its range, a text that is not UTF-8, as
         `path:line: …`, or one in which no word is frequent enough.
-    RAISES (FileNotFoundError): If there is no such text.
-    RAISES (OSError): If the vectors can't be written, all of them.
+    RAISES (OSError): If there is no such text, or not all vectors can be written.
     RAISES (RuntimeError): If training diverges.
-    RAISES (ImportError): If floret is not installed.
     """
     _check_choice("mode", mode, MODES)
     _check_choice("model", model, MODELS)
@@ -157,6 +123,7 @@ def _check_positive(values: Mapping[str, float]) -> None:
 
 
 def _check_ngrams(mode: str, minn: int, maxn: int) -> None:
+    # spaCy takes shorter ones otherwise than floret does
     least = 2 if mode == "floret" else 0
     if not least <= minn <= maxn:
         raise ValueError(
