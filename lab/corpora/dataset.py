@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from spacy_hashembeds.corpora.splits import Splits, Task
+from spacy_hashembeds.corpora.splits import NER, Splits, Task
 
 #: What is missing is fetched by our project.yml, which a wheel does not hold.
 FETCH = (
@@ -18,8 +18,8 @@ class Dataset:
     """A corpus and how it is split."""
 
     name: str  # on the command line
-    lang: str
+    lang: str = "en"
     files: tuple[str, ...]  # files or folders, below the assets
     split: Callable[[list[Path]], Splits]
-    task: Task
+    task: Task = NER
     remedy: str = FETCH  # how to come by a missing file

@@ -34,16 +34,12 @@ def read_text_docs(paths: Sequence[Path], nlp: Language) -> Iterator[Doc]:
             # what a model was trained on is their predicted side
             yield from (example.predicted for example in read_examples(path, nlp))
         else:
-            yield from map(nlp.make_doc, _read_texts(path, nlp.max_length))
-
-
-def _read_texts(path: Path, max_length: int) -> Iterator[str]:
-    is_json = path.suffix.lower() in _JSONL
-    for number, line in read_lines(path, "utf-8"):
-        if line.strip():
-            text = _parse_text(path, number, line) if is_json else line
-            check_length(path, number, text, max_length)
-            yield text
+            is_json = path.suffix.lower() in _JSONL
+            for number, line in read_lines(path, "utf-8"):
+                if line.strip():
+                    text = _parse_text(path, number, line) if is_json else line
+                    check_length(path, number, text, nlp.max_length)
+                    yield nlp.make_doc(text)
 
 
 def _parse_text(path: Path, number: int, line: str) -> str:

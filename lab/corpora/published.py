@@ -39,17 +39,22 @@ class Published:
 _POLARITY = ("negative", "positive")
 _STARS = ("1", "2", "3", "4", "5")
 
-AG_NEWS = Published(
-    fields=("title", "description"), n_classes=4, unescape=_unescape_ag_news
-)
-DBPEDIA = Published(fields=("title", "abstract"), n_classes=14)
-YELP_POLARITY = Published(fields=("text",), n_classes=2, labels=_POLARITY)
-YELP_FULL = Published(fields=("text",), n_classes=5, labels=_STARS)
-YAHOO_ANSWERS = Published(
-    fields=("question title", "question content", "best answer"), n_classes=10
-)
-AMAZON_FULL = Published(fields=("title", "text"), n_classes=5, labels=_STARS)
-AMAZON_POLARITY = Published(fields=("title", "text"), n_classes=2, labels=_POLARITY)
+#: By the names of the corpora here.
+PUBLISHED = {
+    "ag_news": Published(
+        fields=("title", "description"), n_classes=4, unescape=_unescape_ag_news
+    ),
+    "dbpedia": Published(fields=("title", "abstract"), n_classes=14),
+    "yelp_polarity": Published(fields=("text",), n_classes=2, labels=_POLARITY),
+    "yelp_full": Published(fields=("text",), n_classes=5, labels=_STARS),
+    "yahoo_answers": Published(
+        fields=("question title", "question content", "best answer"), n_classes=10
+    ),
+    "amazon_full": Published(fields=("title", "text"), n_classes=5, labels=_STARS),
+    "amazon_polarity": Published(
+        fields=("title", "text"), n_classes=2, labels=_POLARITY
+    ),
+}
 
 
 def read_published(path: Path, layout: Published) -> Iterator[LabelledText]:
@@ -62,12 +67,8 @@ def read_published(path: Path, layout: Published) -> Iterator[LabelledText]:
     width = 1 + len(layout.fields)
     for line, row in read_rows(path):
         if len(row) != width:
-            fail(
-                path,
-                line,
-                f"expected {width} columns, class, {', '.join(layout.fields)}, got "
-                f"{len(row)}: {quote(row)}",
-            )
+            columns = f"{width} columns, class, {', '.join(layout.fields)}"
+            fail(path, line, f"expected {columns}, got {len(row)}: {quote(row)}")
         label = labels[_parse_class(path, line, row[0], len(labels)) - 1]
         text = " ".join(filter(None, map(layout.unescape, row[1:])))
         check_length(path, line, text)
@@ -94,13 +95,8 @@ def read_classes(path: Path, n_classes: int) -> tuple[str, ...]:
 
 
 def _parse_class(path: Path, line: int, text: str, n_classes: int) -> int:
-    if not (text.isascii() and text.isdigit() and len(text) < 4) or not (
-        1 <= int(text) <= n_classes
-    ):
-        fail(
-            path,
-            line,
-            f"expected the number of a class, from 1 to {n_classes}, in the first "
-            f"column, got {quote(text)}",
-        )
+    is_number = text.isascii() and text.isdigit() and len(text) < 4
+    if not is_number or not 1 <= int(text) <= n_classes:
+        expected = f"the number of a class, from 1 to {n_classes}, in the first column"
+        fail(path, line, f"expected {expected}, got {quote(text)}")
     return int(text)

@@ -195,13 +195,10 @@ def _find_attributes(
     if found:
         check_columns(extractor, len(tables))
     for table, layer in found:
-        (attr,) = check_attributes([extractor.attrs["columns"][_get_column(table)]])
+        # which column the table embeds; its own attribute is for show
+        column = int(table.layers[0].attrs["index"][1])
+        (attr,) = check_attributes([extractor.attrs["columns"][column]])
         yield Attribute(attr), layer
-
-
-def _get_column(table: Model) -> int:
-    """Say which column a table embeds. Not by its attribute, which is for show."""
-    return int(table.layers[0].attrs["index"][1])
 
 
 def _find_ngrams(extractor: Model, chain: Model) -> Iterator[tuple[KeyReader, Model]]:

@@ -2,11 +2,9 @@
 
     python -m lab.pages.pairs
 
-Tested is what trials in results/ have kept of each document of the test set: no
-pipeline is needed. Pairs of which both have kept it, with a seed in common, are written
-to pairs.json. The predictions of all such seeds are taken together, document by
-document: it is documents that are drawn and exchanged (see `compare_scores`), not
-seeds. Each p-value stands beside one that is adjusted for the number of all of them.
+Tested is what trials in results/ have kept of each document of the test set, of all
+seeds that both have, taken together: it is documents that are drawn and exchanged (see
+`compare_scores`), not seeds. What comes out is written to pairs.json.
 """
 
 import json
@@ -18,12 +16,7 @@ from typing import Any
 import numpy as np
 
 from lab.papers.multi_hash_embeddings import FEWER, HASH, LOOKUP
-from lab.trials.results import (
-    Groups,
-    Result,
-    TrialKey,
-    read_results,
-)
+from lab.trials.results import Groups, Result, TrialKey, read_results
 from lab.trials.scores import COUNTS, unpack_counts
 from spacy_hashembeds.comparison.metrics import read_metrics
 from spacy_hashembeds.evaluation.bootstrap import Draws, compare_scores

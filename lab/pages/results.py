@@ -1,8 +1,7 @@
 """Fill the tables of docs/results.md: `python -m lab.pages.results`.
 
 They are those of the trials in lab/results, in the order and by the names of
-results.json; the text around them is written by hand. A test sees that they are. It
-draws results.png too, F1 against the size on disk.
+results.json. It draws results.png too, F1 against the size on disk.
 """
 
 import json
@@ -16,6 +15,7 @@ from typing import Any
 
 from scipy.stats import t as student
 
+from lab.figures import make_panels
 from lab.papers.paper import get_trials, read_paper
 from lab.trials.results import (
     Estimate,
@@ -26,7 +26,6 @@ from lab.trials.results import (
     estimate_score,
     read_results,
 )
-from spacy_hashembeds.charts import import_figure
 from spacy_hashembeds.evaluation.scorer import KINDS, LENGTHS
 from spacy_hashembeds.evaluation.tasks import NER
 
@@ -339,10 +338,8 @@ def draw_sizes(groups: Groups, path: Path = PICTURE) -> None:
         and get_trials(key).removesuffix(AGAIN) not in left_out
     }
     datasets = [d for d in CORPORA if sum(key.dataset == d for key in groups) > 2]
-    figure = import_figure()(figsize=(4.6 * len(datasets), 4), layout="constrained")
-    for panel, dataset in zip(
-        figure.subplots(1, len(datasets), squeeze=False)[0], datasets, strict=True
-    ):
+    figure, panels = make_panels(len(datasets), len(datasets), 4.6, 4.0)
+    for panel, dataset in zip(panels, datasets, strict=True):
         _draw_panel(panel, {k: v for k, v in groups.items() if k.dataset == dataset})
         panel.set_title(CORPORA[dataset])
         panel.set_xlabel("Pipeline on disk (MB)")

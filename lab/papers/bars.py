@@ -38,7 +38,14 @@ def make_bars(
     drawn = []
     for number, layout in figures.items():
         panels = {
-            title: [_read_series(*series, tables=tables) for series in panel]
+            title: [
+                _Series(
+                    name,
+                    STYLES[embedder][place],
+                    {row.stub[0]: row.cells[column] for row in tables[table].rows},
+                )
+                for name, table, column, embedder, place in panel
+            ]
             for title, panel in layout["panels"].items()
         }
         draw = None
@@ -47,19 +54,6 @@ def make_bars(
         caption = f"Figure {number}. {layout['caption']}"
         drawn.append(Figure(name=f"figure{number}", caption=caption, draw=draw))
     return drawn
-
-
-def _read_series(
-    name: str,
-    table: str,
-    column: str,
-    embedder: str,
-    place: int,
-    *,
-    tables: Mapping[str, Table],
-) -> _Series:
-    cells = {row.stub[0]: row.cells[column] for row in tables[table].rows}
-    return _Series(name, STYLES[embedder][place], cells)
 
 
 def _has_trials(panel: Sequence[_Series]) -> bool:

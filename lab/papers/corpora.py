@@ -37,16 +37,6 @@ _STATISTICS = (
 )
 
 
-def find_corpora(root: str | Path | None) -> Path:
-    """Find the folder of prepared corpora. The default one need not be there."""
-    if root is not None and not Path(root).is_dir():
-        raise FileNotFoundError(
-            f"'corpus_root' should be a folder of prepared corpora, but there is no "
-            f"'{root}'. `python -m lab prepare` makes them."
-        )
-    return Path("corpus" if root is None else root)
-
-
 def count_corpora(
     paper: Paper, root: Path, on_progress: Callable[[str], None] = lambda line: None
 ) -> Counted:

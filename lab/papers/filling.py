@@ -57,10 +57,7 @@ def fill_table(
     *,
     find: Callable[[Source], Estimate | None] | None = None,
 ) -> Table:
-    """Fill one of a paper's tables.
-
-    find: Finds a figure of ours. None: as `measured` does.
-    """
+    """Fill one of a paper's tables with what `find` or else `measured` finds."""
     columns = paper.columns[table]
     rows = []
     for stub, key, common in blanks:

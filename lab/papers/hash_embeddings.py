@@ -1,8 +1,6 @@
 """What is special to "Hash Embeddings for Efficient Word Representations" (2017).
 
-Tito Svenstrup, Jonas Meinertz Hansen and Ole Winther,
-https://arxiv.org/abs/1709.03933. Table 4 is read from what `python -m lab importance`
-writes.
+Tito Svenstrup, Jonas Meinertz Hansen and Ole Winther, https://arxiv.org/abs/1709.03933
 """
 
 from collections.abc import Iterable

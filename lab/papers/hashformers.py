@@ -47,13 +47,17 @@ def select_trials(paper: Paper, groups: Groups, grids: Grids) -> Groups:
 
 def fill(paper: Paper, measured: Measured, results: Path) -> Sections:
     """Set our trials beside each other, and above what the paper prints."""
+    blanks: dict[str, list[Blank]] = {
+        table: [((paper.models[m],), m, None) for m in paper.get_rows(table)]
+        for table in "123"
+    }
     return {
         "Our trials": [
             make_overview(paper, measured),
             make_ratio_table(paper, measured),
         ],
         "The paper's tables": [
-            *(_make_printed_table(paper, table) for table in "123"),
+            *(fill_table(paper, table, Measured(), blanks[table]) for table in "123"),
             make_count_table(paper),
             *make_hyperparameter_tables(paper),
         ],
@@ -128,13 +132,6 @@ def make_hyperparameter_tables(paper: Paper) -> list[Table]:
     return tables
 
 
-def _make_printed_table(paper: Paper, table: str) -> Table:
-    blanks: list[Blank] = [
-        ((paper.models[model],), model, None) for model in paper.get_rows(table)
-    ]
-    return fill_table(paper, table, Measured(), blanks)
-
-
 def _divide(measured: Measured, source: Source) -> Estimate | None:
     """Divide a score or a speed by the baseline's."""
     own = measured.find(source)
@@ -163,17 +160,11 @@ def _compute_sizes(
 
 def _measure(results: Sequence[Result]) -> Measures:
     """Give the sizes of trials that differ by their seed alone."""
-
-    def get(name: str) -> int | None:
+    sizes = {}
+    for name in ("pipeline_parameters", "embedding_parameters", "mixing_parameters"):
         values = (getattr(result, name) for result in results)
-        return next((value for value in values if value is not None), None)
-
-    return Measures(
-        score=None,
-        pipeline_parameters=get("pipeline_parameters"),
-        embedding_parameters=get("embedding_parameters"),
-        mixing_parameters=get("mixing_parameters"),
-    )
+        sizes[name] = next((value for value in values if value is not None), None)
+    return Measures(score=None, **sizes)
 
 
 def _find(settings: Any, key: str) -> str:

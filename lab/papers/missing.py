@@ -24,11 +24,7 @@ def read_grids(paper: Paper) -> Grids:
 def find_missing(
     paper: Paper, groups: Groups, tables: Iterable[Table], grids: Grids
 ) -> Table:
-    """List the trials that are not there `SEEDS` times.
-
-    A row for each variant, in order of the tables, or of the grid all of whose trials
-    belong to the paper: where there are fewer, what for, and the command to run them.
-    """
+    """List the trials that are not there `SEEDS` times, and commands that run them."""
     needed = _find_needed(paper, tables, grids)
     fewer = {key: n for key in needed if (n := len(groups.get(key, ()))) < SEEDS}
     rows = []

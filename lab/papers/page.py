@@ -2,12 +2,11 @@
 
 import os
 from base64 import b64encode
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import chain, groupby
 from pathlib import Path
-from typing import TypeVar
 
 from jinja2 import Environment, PackageLoader
 from markdown_it import MarkdownIt
@@ -18,31 +17,16 @@ from spacy_hashembeds.charts import import_figure
 from spacy_hashembeds.evaluation.tasks import NER, TEXTCAT
 from spacy_hashembeds.files import choose_suffix, replacing
 
-from ..trials.results import (
-    Estimate,
-    Groups,
-    find_misnamed,
-    read_results,
-    select_task,
-)
+from ..trials.results import Estimate, Groups, find_misnamed, read_results, select_task
 from . import hash_embeddings, hashformers, multi_hash_embeddings, why_attention
-from .corpora import count_corpora, find_corpora
+from .corpora import count_corpora
 from .filling import Measured
 from .missing import SEEDS, describe_unplanned, find_missing, read_grids
 from .paper import PAPERS, REPORT, Paper, read_paper
-from .tables import (
-    FORMATS,
-    Cell,
-    Figure,
-    Sections,
-    Table,
-    describe_differences,
-)
+from .tables import FORMATS, Cell, Figure, Sections, Table, describe_differences
 
 #: How pages are written, by their suffix.
 SUFFIXES = (".html", ".md")
-
-_Block = TypeVar("_Block", Table, Figure)
 
 _TASKS = {NER: "named entities", TEXTCAT: "text classifiers"}
 
@@ -76,12 +60,13 @@ class Page:
     @property
     def tables(self) -> list[Table]:
         """Its tables, in order."""
-        return list(_find_blocks(self.sections, Table))
+        return _find_tables(self.sections)
 
     @property
     def figures(self) -> list[Figure]:
         """Its figures, in order."""
-        return list(_find_blocks(self.sections, Figure))
+        blocks = chain(*self.sections.values())
+        return [block for block in blocks if isinstance(block, Figure)]
 
     @property
     def differences(self) -> str:
@@ -117,7 +102,12 @@ def make_page(
     if about.figures:
         # before the work
         import_figure()
-    root = find_corpora(corpus_root)
+    root = Path("corpus" if corpus_root is None else corpus_root)
+    if corpus_root is not None and not root.is_dir():
+        raise FileNotFoundError(
+            f"'corpus_root' should be a folder of prepared corpora, but there is no "
+            f"'{root}'. `python -m lab prepare` makes them."
+        )
     grids = read_grids(about)
     groups = _read_trials(Path(results), about, on_progress)
     if paper in _SELECT:
@@ -128,7 +118,7 @@ def make_page(
     counted = count_corpora(about, root, on_progress)
     measured = Measured(groups=groups, counted=counted)
     sections = FILL[paper](about, measured, Path(results))
-    missing = find_missing(about, groups, _find_blocks(sections, Table), grids)
+    missing = find_missing(about, groups, _find_tables(sections), grids)
     section: list[Table | Figure | str] = [
         f"We average over {SEEDS} seeds. What has fewer on some dataset:",
         missing,
@@ -205,9 +195,8 @@ def _count(groups: Groups) -> int:
     return sum(map(len, groups.values()))
 
 
-def _find_blocks(sections: Sections, kind: type[_Block]) -> Iterator[_Block]:
-    for blocks in sections.values():
-        yield from (block for block in blocks if isinstance(block, kind))
+def _find_tables(sections: Sections) -> list[Table]:
+    return [b for b in chain(*sections.values()) if isinstance(b, Table)]
 
 
 def _make_environment() -> Environment:
@@ -220,7 +209,7 @@ def _make_environment() -> Environment:
     )
     prose = MarkdownIt("commonmark")
     environment.filters.update(
-        ours=_format_ours,
+        ours=lambda value, kind: _format(value, kind, FORMATS[kind].ours),
         printed=lambda value, kind: _format(value, kind, FORMATS[kind].printed),
         mark=_get_mark,
         groups=_get_groups,
@@ -236,13 +225,9 @@ def _make_environment() -> Environment:
     return environment
 
 
-def _format_ours(value: Estimate | None, kind: str) -> str:
+def _format(value: Estimate | None, kind: str, spec: str) -> str:
     if value is None:
         return "\N{EN DASH}"
-    return _format(value, kind, FORMATS[kind].ours)
-
-
-def _format(value: Estimate, kind: str, spec: str) -> str:
     factor = FORMATS[kind].factor
     text = format(factor * value.mean, spec).replace("-", "\N{MINUS SIGN}")
     if value.deviation is None:

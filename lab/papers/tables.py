@@ -10,16 +10,12 @@ from ..trials.results import Estimate
 
 
 class Format(NamedTuple):
-    """How figures of one kind are written, ours and the paper's.
-
-    rounding: Half of the last place that the paper prints of a score; 0 for a count.
-    factor: 100 for fractions that are written as percents.
-    """
+    """How figures of one kind are written, ours and the paper's."""
 
     ours: str
     printed: str
-    rounding: float = 0
-    factor: int = 1
+    rounding: float = 0  # half of the last printed place of a score; 0 for a count
+    factor: int = 1  # 100 for fractions that are written as percents
 
 
 #: The kinds of figures: scores of papers that print percents, tenths of them or
@@ -119,9 +115,8 @@ def compare(
     """
     differs = False
     if ours is not None and printed is not None:
-        differs = (_differs if FORMATS[kind].rounding else _counts_differ)(
-            ours, printed, kind
-        )
+        differ = _differ if FORMATS[kind].rounding else _counts_differ
+        differs = differ(ours, printed, kind)
     return Cell(ours=ours, printed=printed, differs=differs, source=source or {})
 
 
@@ -201,7 +196,7 @@ def _get_n(first: Estimate, second: Estimate) -> int | None:
     return min(first.n, second.n)
 
 
-def _differs(ours: Estimate, printed: Estimate, kind: str) -> bool:
+def _differ(ours: Estimate, printed: Estimate, kind: str) -> bool:
     own, theirs = ours.deviation, printed.deviation
     theirs = own if theirs is None else theirs
     if theirs is None:

@@ -134,22 +134,18 @@ def read_grid(path: str | Path) -> Grid:
     try:
         file = _File.model_validate(srsly.read_yaml(path))
         rows = [_read_row(entry, file) for entry in file.trials]
-        _check_variants(rows)
+        names = Counter((r.embedder, r.variant, d) for r in rows for d in r.overrides)
+        for (embedder, variant, dataset), n in names.items():
+            if n > 1:
+                raise ValueError(
+                    f"{embedder} has the variant '{variant}' {n} times for {dataset}. "
+                    "Give other overrides another 'variant'."
+                )
     except (OverflowError, RecursionError, ValueError) as e:
         # YAML's own errors quote whatever is wrong.
         message = shorten(describe_error(e), _MAX_MESSAGE)
         raise ValueError(f"'{path}' is no grid of trials. {message}") from e
     return Grid(datasets=file.datasets, seeds=file.seeds, rows=rows)
-
-
-def _check_variants(rows: Sequence[Row]) -> None:
-    names = Counter((r.embedder, r.variant, name) for r in rows for name in r.overrides)
-    for (embedder, variant, dataset), n in names.items():
-        if n > 1:
-            raise ValueError(
-                f"{embedder} has the variant '{variant}' {n} times for {dataset}. "
-                "Give other overrides another 'variant'."
-            )
 
 
 def _read_row(entry: _Entry, file: _File) -> Row:

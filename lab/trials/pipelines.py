@@ -1,7 +1,7 @@
 """Pipelines beside a baseline: what they keep of its score, parameters and time."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import ExitStack
 from itertools import takewhile
 from pathlib import Path
 from typing import Any
@@ -65,7 +65,9 @@ def compare_pipelines(
     docs = [] if corpus is None else list(read_docs(corpus, Vocab()))
     rows: Rows = []
     for model, name in zip(models, name_models(models), strict=True):
-        with _keeping_ops():
+        with ExitStack() as stack:
+            # a pipeline may choose a BLAS for the whole process
+            stack.callback(set_current_ops, get_current_ops())
             nlp = load_trained(model)
             row: dict[str, Any] = {"name": name, "model": model, "score": None}
             row |= _measure_size(nlp)
@@ -111,16 +113,6 @@ def choose_score(nlp: Language) -> str:
             f"{found} in training. Scores are such as ents_f, cats_macro_f or tag_acc."
         )
     return names[0]
-
-
-@contextmanager
-def _keeping_ops() -> Iterator[None]:
-    """Undo what a pipeline does for the whole process: it may choose a BLAS."""
-    ops = get_current_ops()
-    try:
-        yield
-    finally:
-        set_current_ops(ops)
 
 
 def _measure_size(nlp: Language) -> dict[str, int | None]:

@@ -61,16 +61,11 @@ class Result:
 
 @dataclass(frozen=True, kw_only=True)
 class Estimate:
-    """A mean over seeds, or a figure that has none.
-
-    deviation: That of the seeds' own figures (not of the mean; divided by n, as the
-        report does). None if unknown, as it is for one seed.
-    n: How many seeds. None for a figure that is no mean over seeds.
-    """
+    """A mean over seeds, or a figure that has none."""
 
     mean: float
-    deviation: float | None = None
-    n: int | None = None
+    deviation: float | None = None  # of seeds' figures, divided by n: the report's
+    n: int | None = None  # how many seeds, if it is a mean over seeds
 
 
 Groups = Mapping[TrialKey, Sequence[Result]]
@@ -100,10 +95,7 @@ def select_task(groups: Groups, task: str) -> Groups:
 
 
 def find_misnamed(folder: str | Path) -> list[Path]:
-    """Find JSON files among results that `read_results` leaves alone.
-
-    Not hidden ones, which are still being written, nor what other commands write there.
-    """
+    """Find JSON files that no trial or command writes there, but for hidden ones."""
     return sorted(
         path
         for path in Path(folder).glob("*/*/*/[!.]*.json")
@@ -133,7 +125,24 @@ def _is_result(path: Path) -> bool:
 
 
 def _read_result(path: Path) -> Result:
-    result = _make_result(path, read_metrics(path))
+    metrics = read_metrics(path)
+    task, sizes = get_task(metrics), metrics["sizes"]
+    get_scores = _get_categories if task == TEXTCAT else _get_entities
+    result = Result(
+        path=path,
+        key=TrialKey(metrics["dataset"], metrics["embedder"], metrics["variant"]),
+        seed=metrics["seed"],
+        task=task,
+        overrides=metrics["overrides"],
+        corpus_hashes=metrics["corpus_hashes"],
+        scores={split: get_scores(s) for split, s in metrics["scores"].items()},
+        parts={split: _get_parts(s) for split, s in metrics["scores"].items()},
+        embedding_parameters=sizes["embedding_parameters"],
+        mixing_parameters=sizes.get("mixing_parameters"),
+        pipeline_parameters=sizes.get("pipeline_parameters"),
+        bytes_on_disk=sizes["bytes_on_disk"],
+        words_per_second=metrics.get("timings", {}).get("words_per_second"),
+    )
     expected = (*path.parts[-4:-1], path.stem)
     if (*result.key, f"seed{result.seed}") != expected:
         raise ValueError(
@@ -142,31 +151,6 @@ def _read_result(path: Path) -> Result:
             "remove it."
         )
     return result
-
-
-def _make_result(path: Path, metrics: Mapping[str, Any]) -> Result:
-    return Result(
-        path=path,
-        key=TrialKey(metrics["dataset"], metrics["embedder"], metrics["variant"]),
-        seed=metrics["seed"],
-        task=get_task(metrics),
-        overrides=metrics["overrides"],
-        corpus_hashes=metrics["corpus_hashes"],
-        scores=_get_scores(metrics),
-        parts={
-            split: _get_parts(scores) for split, scores in metrics["scores"].items()
-        },
-        embedding_parameters=metrics["sizes"]["embedding_parameters"],
-        mixing_parameters=metrics["sizes"].get("mixing_parameters"),
-        pipeline_parameters=metrics["sizes"].get("pipeline_parameters"),
-        bytes_on_disk=metrics["sizes"]["bytes_on_disk"],
-        words_per_second=metrics.get("timings", {}).get("words_per_second"),
-    )
-
-
-def _get_scores(metrics: Mapping[str, Any]) -> dict[str, dict[str, float | None]]:
-    get = _get_categories if get_task(metrics) == TEXTCAT else _get_entities
-    return {split: get(scores) for split, scores in metrics["scores"].items()}
 
 
 def _get_categories(metrics: Mapping[str, Any]) -> dict[str, float | None]:

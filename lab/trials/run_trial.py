@@ -10,13 +10,14 @@ from functools import partial
 from time import perf_counter
 from typing import Any
 
-from spacy.language import DEFAULT_CONFIG, Language
+from spacy.language import DEFAULT_CONFIG
 from spacy.schemas import ConfigSchemaInit, ConfigSchemaTraining
 from spacy.util import load_model, load_model_from_config, registry
 from thinc.api import ConfigValidationError
 from thinc.util import gpu_is_available
 
 from spacy_hashembeds.acceleration.timing import measure_speeds
+from spacy_hashembeds.analysis.pipelines import find_models
 from spacy_hashembeds.corpora.docbin import read_docs
 from spacy_hashembeds.evaluation.tasks import TEXTCAT, find_classes, find_task
 from spacy_hashembeds.files import bytes_on_disk, write_json
@@ -45,22 +46,21 @@ def run_trial(
 ) -> tuple[dict[str, Any], bool]:
     """Train, evaluate and record a trial, unless that is done; say whether it was not.
 
-    Results are written last, and whole, and earlier ones are removed before training,
-    which overwrites their pipeline: a trial that was interrupted leaves none, and
-    starts again. A second process that is told to run the same trial waits for the
-    first to end.
+    Results are written last, and whole, and earlier ones are removed before training: a
+    trial that was interrupted leaves none, and starts again. A second process that is
+    told to run the same trial waits for the first to end.
     """
     wait = partial(on_output, "Another process runs this trial: waiting for its end.")
     identify(trial)  # or there would be a folder for a trial that can't be run
     with locked(trial.output / "trial.lock", on_wait=wait) as lock:
         identity = identify(trial)
-        recorded = read_recorded(trial, identity, force=force)
-        if recorded.results is not None:
-            return recorded.results, False
+        results, differences = read_recorded(trial, identity, force=force)
+        if results is not None:
+            return results, False
         check_gpu(trial.gpu_id)
         check_config(trial)
-        if recorded.differences:
-            on_output(f"Replaces earlier results: {'; '.join(recorded.differences)}.")
+        if differences:
+            on_output(f"Replaces earlier results: {'; '.join(differences)}.")
         trial.metrics.unlink(missing_ok=True)  # their pipeline is about to go
         train_seconds = _train(trial, on_output, lock)
         metrics = {**identity, **_measure(trial, train_seconds)}
@@ -171,11 +171,7 @@ def _check_parts(trial: Trial) -> None:
     registry.resolve({"corpora": config["corpora"]})
     if find_task(nlp) == TEXTCAT:
         find_classes(nlp)  # the only ones, or scores would come out as errors
-    if _uses_vectors(nlp) and not config["initialize"]["vectors"]:
+    nodes = (node for _, model in find_models(nlp) for node in model.walk())
+    uses_vectors = any(node.name == "static_vectors" for node in nodes)
+    if uses_vectors and not config["initialize"]["vectors"]:
         raise ValueError("It has include_static_vectors = true, but no paths.vectors.")
-
-
-def _uses_vectors(nlp: Language) -> bool:
-    models = [getattr(pipe, "model", None) for _, pipe in nlp.pipeline]
-    nodes = [node for model in models if model is not None for node in model.walk()]
-    return any(node.name == "static_vectors" for node in nodes)

@@ -51,8 +51,7 @@ def evaluate_pipeline(
 def pack_counts(counts: np.ndarray) -> str:
     """Write the counts of documents, as `Run.stack` gives them, as text for JSON.
 
-    Base64 of little-endian int32, compressed by zlib: most are 0, and they take one or
-    two bytes for each document.
+    Base64 of little-endian int32, compressed by zlib, since most are 0.
     """
     return base64.b64encode(zlib.compress(counts.astype("<i4").tobytes(), 9)).decode()
 

@@ -67,18 +67,15 @@ def count_parameters(models: Iterable[Model]) -> int:
         for name in node.param_names
         if node.has_param(name)
     )
-    return own + sum(_find_torch_sizes(nodes.values()).values())
-
-
-def _find_torch_sizes(nodes: Iterable[Model]) -> dict[int, int]:
-    """Find the sizes of PyTorch's parameters, which modules may share, by identity."""
-    return {
+    # modules may share parameters
+    of_torch = {
         id(parameter): parameter.numel()
-        for node in nodes
+        for node in nodes.values()
         for shim in node.shims
         if isinstance(shim, PyTorchShim)
         for parameter in shim._model.parameters()
     }
+    return own + sum(of_torch.values())
 
 
 def find_embeddings(nlp: Language) -> list[Model]:
@@ -103,8 +100,7 @@ def count_mixing_parameters(nlp: Language) -> int:
 def has_embeddings(nlp: Language) -> bool:
     """Say whether there is an embedding whose parameters can be told from others.
 
-    There is none where no component has a model, and where tokens are embedded inside a
-    PyTorch module, as in pretrained transformers.
+    There is none inside a PyTorch module, as in pretrained transformers.
     """
     return bool(find_embeddings(nlp)) or any(_find_linear(nlp))
 

@@ -32,22 +32,16 @@ PACKAGES = ("spacy-hashembeds", "spacy", "thinc", "numpy")
 
 @dataclass(frozen=True, kw_only=True)
 class Trial:
-    """What one trial trains, on what.
+    """What one trial trains, on what."""
 
-    dataset: The folder `corpus/<dataset>` with the files, or folders of files,
-        `train.spacy`, `dev.spacy` and, if there is one, `test.spacy`.
-    overrides: Config settings to change, as `spacy train` takes them.
-    variant: A name for the overrides, which keeps their results apart.
-    root: The folder of the project.
-    """
-
-    dataset: str
+    dataset: str  # the folder corpus/<dataset> with a file or folder for each split
     embedder: str
     seed: int = 0
+    # of the config, as `spacy train` takes them
     overrides: Mapping[str, Any] = field(default_factory=dict)
-    variant: str = "default"
+    variant: str = "default"  # names the overrides, and keeps results apart
     gpu_id: int = -1
-    root: Path = Path()
+    root: Path = Path()  # the folder of the project
 
     def __post_init__(self) -> None:
         for name in ("dataset", "embedder", "variant"):

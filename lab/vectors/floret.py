@@ -2,7 +2,6 @@
 
 import errno
 from collections import deque
-from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -62,13 +61,24 @@ def train_floret(
     _check_choice("mode", mode, MODES)
     _check_choice("model", model, MODELS)
     sizes = {"dim": dim, "bucket": bucket, "min_count": min_count, "epochs": epochs}
-    _check_positive({**sizes, "neg": neg, "lr": lr, "threads": threads})
-    _check_ngrams(mode, minn, maxn)
+    # floret itself hangs, or ends the process, at some of these
+    for name, value in {**sizes, "neg": neg, "lr": lr, "threads": threads}.items():
+        if not value > 0:
+            raise ValueError(f"'{name}' should be more than 0, but is {value}.")
+    # spaCy takes shorter ones otherwise than floret does
+    least = 2 if mode == "floret" else 0
+    if not least <= minn <= maxn:
+        raise ValueError(
+            f"'minn' should be from {least} to 'maxn' in mode {mode}, but they are "
+            f"{minn} and {maxn}. For most alphabets take 4 and 5, for Korean 2 and 3."
+        )
     if not 1 <= hash_count <= 4:
         raise ValueError(f"'hash_count' should be from 1 to 4, but is {hash_count}.")
-    _check_text(Path(text))
+    if not text.is_file():
+        raise FileNotFoundError(f"There is no file '{text}', which 'text' names.")
+    deque(read_lines(text, "utf8"), maxlen=0)  # or it is no UTF-8
     trained = _train(
-        Path(text),
+        text,
         mode=mode,
         model=model,
         dim=dim,
@@ -83,16 +93,27 @@ def train_floret(
         thread=threads,
         verbose=_SHOW_PROGRESS if show_progress else 0,
     )
-    description = _describe(trained, mode, bucket)
-    if not description.words:
+    words, frequencies = trained.get_words(include_freq=True)
+    counts = {w: int(count) for w, count in zip(words, frequencies, strict=True)}
+    # floret leaves a row of its own to the most frequent word, and does not save it.
+    # That does no harm where this is the end of a line.
+    is_inexact = mode == "floret" and words[0] != _END_OF_LINE
+    counts.pop(_END_OF_LINE, None)
+    if not counts:
         raise _make_too_rare_error(text, min_count)
+    rows = bucket if mode == "floret" else len(words)
     with replacing(output) as temporary:
         if mode == "floret":
             trained.save_floret_vectors(str(temporary))
         else:
             trained.save_vectors(str(temporary))
-        _check_complete(temporary, description.rows)
-    return description
+        _check_complete(temporary, rows)
+    return TrainedVectors(
+        rows=rows,
+        words=len(counts),
+        tokens=sum(counts.values()),
+        inexact_word=words[0] if is_inexact else None,
+    )
 
 
 def _check_complete(path: Path, rows: int) -> None:
@@ -115,31 +136,13 @@ def _check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
         )
 
 
-def _check_positive(values: Mapping[str, float]) -> None:
-    # floret itself hangs, or ends the process, at some of these.
-    for name, value in values.items():
-        if not value > 0:
-            raise ValueError(f"'{name}' should be more than 0, but is {value}.")
-
-
-def _check_ngrams(mode: str, minn: int, maxn: int) -> None:
-    # spaCy takes shorter ones otherwise than floret does
-    least = 2 if mode == "floret" else 0
-    if not least <= minn <= maxn:
-        raise ValueError(
-            f"'minn' should be from {least} to 'maxn' in mode {mode}, but they are "
-            f"{minn} and {maxn}. For most alphabets take 4 and 5, for Korean 2 and 3."
-        )
-
-
-def _check_text(path: Path) -> None:
-    if not path.is_file():
-        raise FileNotFoundError(f"There is no file '{path}', which 'text' names.")
-    deque(read_lines(path, "utf8"), maxlen=0)
-
-
 def _train(text: Path, **settings: Any) -> Any:
-    floret = _import_floret()
+    try:
+        floret = import_module("floret")
+    except ImportError as e:
+        raise ImportError(
+            "Training vectors needs floret: pip install 'spacy-hashembeds[floret]'."
+        ) from e
     try:
         return floret.train_unsupervised(str(text), **settings)
     except ValueError as e:
@@ -154,28 +157,4 @@ def _make_too_rare_error(text: Path, min_count: int) -> ValueError:
     return ValueError(
         f"No word stands {min_count} times in '{text}'. Lower 'min_count', or take "
         "more text."
-    )
-
-
-def _import_floret() -> Any:
-    try:
-        return import_module("floret")
-    except ImportError as e:
-        raise ImportError(
-            "Training vectors needs floret: pip install 'spacy-hashembeds[floret]'."
-        ) from e
-
-
-def _describe(trained: Any, mode: str, bucket: int) -> TrainedVectors:
-    words, frequencies = trained.get_words(include_freq=True)
-    counts = {word: int(count) for word, count in zip(words, frequencies, strict=True)}
-    # floret leaves a row of its own to the most frequent word, and does not save it.
-    # That does no harm where this is the end of a line.
-    is_inexact = mode == "floret" and words[0] != _END_OF_LINE
-    counts.pop(_END_OF_LINE, None)
-    return TrainedVectors(
-        rows=bucket if mode == "floret" else len(words),
-        words=len(counts),
-        tokens=sum(counts.values()),
-        inexact_word=words[0] if is_inexact else None,
     )
