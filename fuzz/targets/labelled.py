@@ -12,7 +12,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from lab.corpora.published import AG_NEWS, read_published
+from lab.corpora.published import PUBLISHED, read_published
 from spacy_hashembeds.corpora.labelled import LabelledText, TextFormat, read_labelled
 
 from ..damage_bytes import damage_lines
@@ -25,7 +25,7 @@ Found = tuple[str, dict[str, float]]
 
 _CLASSES = ("World", "Sports", "Business", "Sci/Tech")
 _READERS: Mapping[str, Callable[[Path], Iterator[LabelledText]]] = {
-    "test.csv": partial(read_published, layout=AG_NEWS),
+    "test.csv": partial(read_published, layout=PUBLISHED["ag_news"]),
     "own.csv": partial(read_labelled, layout=TextFormat(label="topic")),
     "own.jsonl": partial(read_labelled, layout=TextFormat()),
 }

@@ -1,28 +1,36 @@
-"""What a trained pipeline attends to in a text."""
+"""What a trained pipeline attends to in a text: listed, printed, and as files."""
 
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
+from jinja2 import PackageLoader
 from spacy.language import Language
 
-from spacy_hashembeds.architectures.encoders.parts import (
-    find_attending,
-    read_attention,
+from spacy_hashembeds.architectures.encoders.parts import find_attending, read_attention
+from spacy_hashembeds.display import (
+    Part,
+    Sentence,
+    Table,
+    make_environment,
+    show_controls,
 )
-from spacy_hashembeds.files import quote
+from spacy_hashembeds.files import choose_suffix, quote, replacing, write_json
 
 #: A longer text is no picture that anybody could look at, and grows by its square.
 MAX_TOKENS = 200
+
+#: How attention is written, by the suffix.
+SUFFIXES = (".json", ".html")
+
+#: Columns of a terminal, the spaces between those of a table, and the fewest characters
+#: of a token that are shown, with however many heads.
+_WIDTH, _GAP, _LEAST = 80, 2, 4
 
 
 def list_attention(nlp: Language, text: str) -> dict[str, Any]:
     """List how much each token takes of each token of a text.
 
-    nlp (Language): The pipeline, with an `AttBiLSTMEncoder` in a component.
-    text (str): The text, of 1 to 200 tokens.
-    RAISES (ValueError): If it is longer, or empty, or no Unicode text, or no component
-        has such an encoder.
     RETURNS (dict[str, Any]): `tokens`, and in `components` for each one its `name` and
         its `heads`: for each head a matrix of weights from 0 to 1, as lists, whose rows
         are of the tokens that look, and its columns of those that are looked at.
@@ -51,11 +59,53 @@ def list_attention(nlp: Language, text: str) -> dict[str, Any]:
         "text": text,
         "tokens": [token.text for token in doc],
         "components": [
-            {"name": name, "heads": _to_lists(*read_attention(tok2vec, [doc]))}
+            {"name": name, "heads": weights.astype("float64").round(6).tolist()}
             for name, tok2vec in attending.items()
+            for weights in read_attention(tok2vec, [doc])
         ],
     }
 
 
-def _to_lists(weights: NDArray[np.float32]) -> list[list[list[float]]]:
-    return weights.astype("float64").round(6).tolist()
+def write_attention(data: dict[str, Any], path: str | Path) -> None:
+    """Write attention as JSON, also to an open file, or as a page that needs no other.
+
+    The page has a heat map of each head, as figure 2 of Li, Fu and Ma (2020): a row for
+    each token that looks, a column for each that is looked at, the darker the more.
+    """
+    if choose_suffix(path, SUFFIXES) == ".json":
+        write_json(path, data)
+        return
+    loader = PackageLoader(__package__ or "")
+    template = make_environment(loader).get_template("attention.html.jinja")
+    with replacing(path) as temporary:
+        page = show_controls(template.render(data))
+        temporary.write_text(page, encoding="utf8")
+
+
+def summarize(data: dict[str, Any]) -> Iterator[Part]:
+    """Say which token each head of each token looks at most."""
+    yield Sentence(
+        "The token that each head of a token takes most of, and how much, in percent."
+    )
+    for component in data["components"]:
+        heads = component["heads"]
+        room = (_WIDTH - _GAP * len(heads)) // (len(heads) + 1) - len(" 100")
+        tokens = [shorten(token, max(_LEAST, room)) for token in data["tokens"]]
+        rows = [
+            (token, *(_name_most(head[i], tokens) for head in heads))
+            for i, token in enumerate(tokens)
+        ]
+        header = ("Token", *(f"Head {n}" for n in range(1, len(heads) + 1)))
+        title = f"Attention in '{component['name']}'"
+        yield Table(title, None, header, rows, aligns="l" * len(header))
+
+
+def shorten(token: str, room: int) -> str:
+    """Show a token in so many characters, and white space in quotation marks."""
+    text = token if token.isprintable() and token.strip() else repr(token)
+    return text if len(text) <= room else f"{text[: room - 1]}…"
+
+
+def _name_most(weights: list[float], tokens: list[str]) -> str:
+    most = max(range(len(tokens)), key=weights.__getitem__)
+    return f"{tokens[most]} {100 * weights[most]:.0f}"

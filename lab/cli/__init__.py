@@ -1,6 +1,6 @@
 """`python -m lab …`: one module for each command."""
 
-from . import (
+from . import (  # noqa: F401
     attention,
     floret,
     importance,
@@ -14,16 +14,4 @@ from . import (
 )
 from ._app import lab_cli
 
-__all__ = [
-    "attention",
-    "floret",
-    "importance",
-    "lab_cli",
-    "misspell",
-    "prepare",
-    "ratios",
-    "rawtext",
-    "report",
-    "sweep",
-    "trial",
-]
+__all__ = ["lab_cli"]

@@ -1,8 +1,10 @@
-"""The commands of `python -m lab`."""
+"""The commands of `python -m lab`, and what they have in common."""
+
+from typing import Any
 
 import typer
 
-from spacy_hashembeds.cli._output import Group
+from spacy_hashembeds.cli._output import Group, name_output
 
 lab_cli = typer.Typer(
     cls=Group,
@@ -13,3 +15,22 @@ lab_cli = typer.Typer(
     add_completion=False,
     rich_markup_mode=None,
 )
+
+MODEL = typer.Argument(..., help="The pipeline: a package name or a folder.")
+
+#: Options of `trial` and `sweep`.
+GPU_ID = typer.Option(-1, "--gpu-id", "-g", help="The GPU's ID, or -1 for the CPU.")
+FORCE = typer.Option(
+    False,
+    "--force",
+    "-F",
+    help="Replace results of other settings, or that can't be read, and their "
+    "pipelines.",
+)
+
+
+def file_output(help: str, default: Any = ...) -> Any:
+    """Make the option of a command that writes a file."""
+    return typer.Option(
+        default, "--output", "-o", help=help, dir_okay=False, callback=name_output
+    )

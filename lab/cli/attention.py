@@ -2,26 +2,22 @@
 
 from pathlib import Path
 
-from spacy.cli._util import Arg, Opt
+from spacy.cli._util import Arg
 
-from spacy_hashembeds.cli._app import describe
-from spacy_hashembeds.cli._output import JSON, QUIET, name_output, print_json
+from spacy_hashembeds.cli._app import failing
+from spacy_hashembeds.cli._output import JSON, QUIET, print_json
 
-from ._app import lab_cli
+from ._app import MODEL, file_output, lab_cli
 
 
 @lab_cli.command("attention")
 def attention_cli(
-    model: str = Arg(..., help="The pipeline: a package name or a folder."),
+    model: str = MODEL,
     text: str = Arg(..., help="The text to look at; - is standard input."),
-    output: Path | None = Opt(
-        None,
-        "--output",
-        "-o",
-        help="The file to write: heat maps as .html, all weights as .json; - is "
+    output: Path | None = file_output(
+        "The file to write: heat maps as .html, all weights as .json; - is "
         "standard output, for JSON.",
-        dir_okay=False,
-        callback=name_output,
+        None,
     ),
     as_json: bool = JSON,
     quiet: bool = QUIET,
@@ -39,11 +35,14 @@ def attention_cli(
     from spacy_hashembeds.files import check_targets, choose_suffix
     from spacy_hashembeds.loading import load_trained
 
-    from ..attention.attention import list_attention
-    from ..attention.files import SUFFIXES, write_attention
-    from ..attention.summary import summarize
+    from ..attention.attention import (
+        SUFFIXES,
+        list_attention,
+        summarize,
+        write_attention,
+    )
 
-    try:
+    with failing("Can't show attention"):
         check_targets([output], [model])
         if output is not None:
             choose_suffix(output, SUFFIXES)
@@ -56,5 +55,3 @@ def attention_cli(
         if output is not None:
             write_attention(data, output)
             msg.good(f"Saved the weights to {output}")
-    except (OSError, ValueError, ImportError) as e:
-        msg.fail("Can't show attention", describe(e), exits=1)

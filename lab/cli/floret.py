@@ -5,10 +5,10 @@ from pathlib import Path
 
 from spacy.cli._util import Arg, Opt
 
-from spacy_hashembeds.cli._app import describe
-from spacy_hashembeds.cli._output import QUIET, is_quiet, name_output
+from spacy_hashembeds.cli._app import failing
+from spacy_hashembeds.cli._output import QUIET, is_quiet
 
-from ._app import lab_cli
+from ._app import file_output, lab_cli
 
 
 @lab_cli.command("floret")
@@ -16,14 +16,9 @@ def floret_cli(
     text: Path = Arg(
         ..., help="UTF-8 text, tokenised, with one text a line.", dir_okay=False
     ),
-    output: Path = Opt(
-        ...,
-        "--output",
-        "-o",
-        help="The file of vectors to write, .floret, or .vec in mode fasttext; - is "
+    output: Path = file_output(
+        "The file of vectors to write, .floret, or .vec in mode fasttext; - is "
         "standard output.",
-        dir_okay=False,
-        callback=name_output,
     ),
     mode: str = Opt(
         "floret", "--mode", "-m", help="What to train: 'floret' or 'fasttext'."
@@ -62,7 +57,7 @@ def floret_cli(
 
     from ..vectors.floret import train_floret
 
-    try:
+    with failing("Can't train the vectors", RuntimeError):
         check_targets([output], [text])
         trained = train_floret(
             text,
@@ -81,8 +76,6 @@ def floret_cli(
             threads=threads,
             show_progress=is_watched(),
         )
-    except (OSError, ValueError, RuntimeError, ImportError) as e:
-        msg.fail("Can't train the vectors", describe(e), exits=1)
     if trained.inexact_word is not None:
         msg.warn(
             f"spaCy's vector of {trained.inexact_word!r} will differ a little",

@@ -3,13 +3,13 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from spacy.cli._util import Arg, Opt
+from spacy.cli._util import Opt
 
-from spacy_hashembeds.cli._app import describe
+from spacy_hashembeds.cli._app import failing
 from spacy_hashembeds.cli._output import CHART, JSON, QUIET, json_output, print_json
 from spacy_hashembeds.cli._progress import show_progress
 
-from ._app import lab_cli
+from ._app import MODEL, lab_cli
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @lab_cli.command("importance")
 def importance_cli(
-    model: str = Arg(..., help="The pipeline: a package name or a folder."),
+    model: str = MODEL,
     texts: list[Path] = Opt(
         [],
         "--texts",
@@ -58,7 +58,7 @@ def importance_cli(
     from ..importance.importance import list_importance
     from ..importance.summary import summarize
 
-    try:
+    with failing("Can't list importance"):
         check_targets([output, chart], [model, *texts])
         if chart is not None:
             # before texts are read
@@ -81,8 +81,6 @@ def importance_cli(
         if chart is not None:
             draw_importance(data, chart)
             msg.good(f"Drew a chart to {chart}")
-    except (OSError, ValueError, ImportError) as e:
-        msg.fail("Can't list importance", describe(e), exits=1)
 
 
 def _read(texts: list[Path], nlp: "Language") -> "Iterable[Doc]":

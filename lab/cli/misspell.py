@@ -1,20 +1,15 @@
 """`python -m lab misspell`."""
 
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from spacy.cli._util import Arg, Opt
 
-from spacy_hashembeds.cli._app import describe
-from spacy_hashembeds.cli._output import QUIET, name_output
+from spacy_hashembeds.cli._app import failing
+from spacy_hashembeds.cli._output import QUIET
 from spacy_hashembeds.cli._progress import show_progress
 
-from ._app import lab_cli
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from spacy.tokens import Doc
+from ._app import file_output, lab_cli
 
 
 @lab_cli.command("misspell")
@@ -22,14 +17,7 @@ def misspell_cli(
     corpus: Path = Arg(
         ..., help="The gold corpus: a .spacy file, or a folder of them."
     ),
-    output: Path = Opt(
-        ...,
-        "--output",
-        "-o",
-        help="The .spacy file to write; - is standard output.",
-        dir_okay=False,
-        callback=name_output,
-    ),
+    output: Path = file_output("The .spacy file to write; - is standard output."),
     seed: int = Opt(
         0, "--seed", "-s", help="The seed that the edits are drawn by.", min=0
     ),
@@ -50,17 +38,12 @@ def misspell_cli(
 
     from ..corpora.misspellings import write_misspelt
 
-    try:
+    with failing("Can't misspell the corpus"):
         check_targets([output], [corpus])
-        counts = write_misspelt(corpus, output, seed=seed, progress=_show_progress)
-    except (OSError, ValueError) as e:
-        msg.fail("Can't misspell the corpus", describe(e), exits=1)
+        progress = partial(show_progress, title="Reading the corpus", unit="docs")
+        counts = write_misspelt(corpus, output, seed=seed, progress=progress)
     msg.info(
         f"Misspelt {counts.misspelt:,} of {counts.entities:,} entities in "
         f"{counts.documents:,} documents, seed {seed}"
     )
     msg.good(f"Saved the copy to {output}")
-
-
-def _show_progress(docs: "Iterable[Doc]") -> "Iterable[Doc]":
-    return show_progress(docs, "Reading the corpus", unit="docs")

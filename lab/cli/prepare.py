@@ -4,7 +4,7 @@ from pathlib import Path
 
 from spacy.cli._util import Arg, Opt
 
-from spacy_hashembeds.cli._app import describe
+from spacy_hashembeds.cli._app import failing
 from spacy_hashembeds.cli._output import QUIET
 
 from ._app import lab_cli
@@ -52,10 +52,8 @@ def prepare_cli(
 
     from ..corpora.datasets import prepare_dataset
 
-    try:
+    with failing("Can't prepare the corpus"):
         check_targets([output / f"{split}.spacy" for split in SPLITS])
         paths = prepare_dataset(dataset, assets, output, progress=show_documents)
-    except (OSError, ValueError) as e:
-        msg.fail("Can't prepare the corpus", describe(e), exits=1)
     show_prepared(paths)
     msg.good(f"Saved {len(paths)} splits to {output}")

@@ -6,7 +6,7 @@ from typing import Any
 
 from spacy.cli._util import Arg, Opt
 
-from spacy_hashembeds.cli._app import describe
+from spacy_hashembeds.cli._app import failing
 from spacy_hashembeds.cli._layout import (
     RATIOS,
     RATIOS_LEGEND,
@@ -57,7 +57,7 @@ def ratios_cli(
 
     from ..trials.pipelines import compare_pipelines
 
-    try:
+    with failing("Can't compare the pipelines"):
         check_targets([output], [*models, corpus])
         comparison = compare_pipelines(
             models,
@@ -72,8 +72,6 @@ def ratios_cli(
         if output is not None:
             write_json(output, comparison)
             msg.good(f"Saved the comparison to {output}")
-    except (OSError, ValueError, ImportError) as e:
-        msg.fail("Can't compare the pipelines", describe(e), exits=1)
 
 
 def _print_comparison(comparison: dict[str, Any]) -> None:

@@ -1,18 +1,14 @@
 """`python -m lab rawtext`."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from spacy.cli._util import Arg, Opt
 
-from spacy_hashembeds.cli._app import describe
-from spacy_hashembeds.cli._output import QUIET, name_output
+from spacy_hashembeds.cli._app import failing
+from spacy_hashembeds.cli._output import QUIET
 from spacy_hashembeds.cli._progress import show_progress
 
-from ._app import lab_cli
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+from ._app import file_output, lab_cli
 
 
 @lab_cli.command("rawtext")
@@ -22,14 +18,9 @@ def rawtext_cli(
         help="The folder of the raw files, e.g. assets/wnut17-raw.",
         file_okay=False,
     ),
-    output: Path = Opt(
-        ...,
-        "--output",
-        "-o",
-        help="The text file to write, or a .spacy file for `spacy pretrain`; - is "
+    output: Path = file_output(
+        "The text file to write, or a .spacy file for `spacy pretrain`; - is "
         "standard output, as text.",
-        dir_okay=False,
-        callback=name_output,
     ),
     held_out: list[Path] = Opt(
         [],
@@ -57,16 +48,16 @@ def rawtext_cli(
 
     from ..vectors.rawtext import write_raw_text
 
-    try:
+    with failing("Can't make the text"):
         check_targets([output], [folder, *held_out, *added])
         counts = write_raw_text(
-            folder, output, held_out=held_out, added=added, progress=_show_progress
+            folder,
+            output,
+            held_out=held_out,
+            added=added,
+            progress=lambda lines, name: show_progress(
+                lines, f"Tokenising {name}", unit="lines"
+            ),
         )
-    except (OSError, ValueError) as e:
-        msg.fail("Can't make the text", describe(e), exits=1)
     msg.info(f"Left out {counts.held_out:,} lines of held-out data")
     msg.good(f"Saved {counts.lines:,} lines of {counts.tokens:,} tokens to {output}")
-
-
-def _show_progress(lines: "Iterator[str]", name: str) -> "Iterable[str]":
-    return show_progress(lines, f"Tokenising {name}", unit="lines")

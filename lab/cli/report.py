@@ -5,10 +5,10 @@ from pathlib import Path
 
 from spacy.cli._util import Arg, Opt
 
-from spacy_hashembeds.cli._app import describe
-from spacy_hashembeds.cli._output import QUIET, name_output
+from spacy_hashembeds.cli._app import failing
+from spacy_hashembeds.cli._output import QUIET
 
-from ._app import lab_cli
+from ._app import file_output, lab_cli
 
 
 class PaperName(StrEnum):
@@ -25,13 +25,8 @@ def report_cli(
     results: Path = Arg(
         ..., help="The folder of results: metrics, as trials write it."
     ),
-    output: Path = Opt(
-        ...,
-        "--output",
-        "-o",
-        help="The file to write, .html or .md; - is standard output, for HTML.",
-        dir_okay=False,
-        callback=name_output,
+    output: Path = file_output(
+        "The file to write, .html or .md; - is standard output, for HTML.",
     ),
     paper: PaperName = Opt(
         PaperName.multi_hash_embeddings,
@@ -67,14 +62,12 @@ def report_cli(
 
     from ..papers.page import SUFFIXES, make_page, write_page
 
-    try:
+    with failing("Can't make the report"):
         choose_suffix(output, SUFFIXES)
         # no input, which end in .json and .spacy; and may well be in their folder
         check_targets([output, None if figures is None else figures / "figure1.png"])
         page = make_page(results, paper, corpus_root=corpus_root, on_progress=msg.info)
         write_page(page, output, figures=figures)
-    except (OSError, ValueError, ImportError) as e:
-        msg.fail("Can't make the report", describe(e), exits=1)
     if page.misnamed:
         names = ", ".join(map(str, page.misnamed))
         msg.warn("Skipped files that are not named seedN.json", names)

@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING
 import typer
 from spacy.cli._util import Arg, Opt
 
-from spacy_hashembeds.cli._app import describe
+from spacy_hashembeds.cli._app import describe, failing
 from spacy_hashembeds.cli._output import QUIET
 from spacy_hashembeds.cli._progress import hide_progress
 
-from ._app import lab_cli
+from ._app import FORCE, GPU_ID, lab_cli
 
 if TYPE_CHECKING:
     from ..trials.sweep import Ended, Executor, Plan
@@ -30,7 +30,7 @@ def sweep_cli(
     executor: str = Opt(
         "local", "--executor", help="Where to run them: 'local' or 'ray'."
     ),
-    gpu_id: int = Opt(-1, "--gpu-id", "-g", help="The GPU's ID, or -1 for the CPU."),
+    gpu_id: int = GPU_ID,
     datasets: str = Opt(
         "", "--datasets", help="Run only these datasets, with commas between."
     ),
@@ -38,13 +38,7 @@ def sweep_cli(
     variants: str = Opt("", "--variants", help="Run only these variants."),
     seeds: str = Opt("", "--seeds", help="Run only these seeds."),
     dry_run: bool = Opt(False, "--dry-run", help="Only list what is done and to run."),
-    force: bool = Opt(
-        False,
-        "--force",
-        "-F",
-        help="Replace results of other settings, or that can't be read, and "
-        "their pipelines.",
-    ),
+    force: bool = FORCE,
     quiet: bool = QUIET,
 ) -> None:
     """Run all trials of a grid that are not done, several at once.
@@ -52,13 +46,11 @@ def sweep_cli(
     A sweep that was interrupted goes on where it stopped when it is run again. Trials
     that failed are then tried again too. Exits with 1 if a trial failed.
     """
-    from wasabi import msg
-
     from ..trials.configs import locate_grid
     from ..trials.grid import read_grid
     from ..trials.sweep import plan_sweep
 
-    try:
+    with failing("Can't run the sweep"):
         run = _make_executor(executor, jobs, gpu_id, force)
         chosen = read_grid(locate_grid(grid)).narrow(
             datasets=_split(datasets),
@@ -67,8 +59,6 @@ def sweep_cli(
             seeds=[int(n) if n.isdecimal() else n for n in _split(seeds)],
         )
         plan = plan_sweep(chosen.expand(gpu_id=gpu_id), force=force)
-    except (ImportError, OSError, ValueError) as e:
-        msg.fail("Can't run the sweep", describe(e), exits=1)
     if dry_run:
         _print_plan(plan)
     else:

@@ -5,12 +5,12 @@ from typing import Any
 import typer
 from spacy.cli._util import Arg, Opt
 
-from spacy_hashembeds.cli._app import describe
+from spacy_hashembeds.cli._app import failing
 from spacy_hashembeds.cli._layout import format_score, print_table
 from spacy_hashembeds.cli._output import JSON, QUIET, print_json
 from spacy_hashembeds.cli._overrides import TAKE_OVERRIDES, read_overrides
 
-from ._app import lab_cli
+from ._app import FORCE, GPU_ID, lab_cli
 
 
 @lab_cli.command("trial", context_settings=TAKE_OVERRIDES)
@@ -22,14 +22,8 @@ def trial_cli(
         0, "--seed", "-s", help="The seed of initial weights and training."
     ),
     variant: str = Opt("default", "--variant", help="A name for the config overrides."),
-    gpu_id: int = Opt(-1, "--gpu-id", "-g", help="The GPU's ID, or -1 for the CPU."),
-    force: bool = Opt(
-        False,
-        "--force",
-        "-F",
-        help="Replace results of other settings, or that can't be read, and "
-        "their pipeline.",
-    ),
+    gpu_id: int = GPU_ID,
+    force: bool = FORCE,
     as_json: bool = JSON,
     quiet: bool = QUIET,
 ) -> None:
@@ -46,7 +40,7 @@ def trial_cli(
     from ..trials.trial import Trial
 
     overrides = read_overrides(ctx.args)
-    try:
+    with failing("The trial failed", RuntimeError):
         trial = Trial(
             dataset=dataset,
             embedder=embedder,
@@ -56,8 +50,6 @@ def trial_cli(
             overrides=overrides,
         )
         metrics, is_new = run_trial(trial, force=force, on_output=typer.echo)
-    except (OSError, ValueError, RuntimeError) as e:
-        msg.fail("The trial failed", describe(e), exits=1)
     if as_json:
         print_json(metrics)
     else:

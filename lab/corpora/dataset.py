@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from spacy_hashembeds.corpora.splits import Splits, Task
+from spacy_hashembeds.corpora.splits import NER, Splits, Task
 
 #: What is missing is fetched by our project.yml, which a wheel does not hold.
 FETCH = (
@@ -15,19 +15,11 @@ FETCH = (
 
 @dataclass(frozen=True, kw_only=True)
 class Dataset:
-    """A corpus and how it is split.
+    """A corpus and how it is split."""
 
-    name (str): Its name in `DATASETS` and on the command line.
-    lang (str): Code of its language.
-    files (tuple[str, ...]): The files or folders it is made of, below the assets.
-    split (Callable): Reads these files into splits, each an iterator of documents.
-    task (Task): What it is annotated for.
-    remedy (str): How to come by a missing file.
-    """
-
-    name: str
-    lang: str
-    files: tuple[str, ...]
+    name: str  # on the command line
+    lang: str = "en"
+    files: tuple[str, ...]  # files or folders, below the assets
     split: Callable[[list[Path]], Splits]
-    task: Task
-    remedy: str = FETCH
+    task: Task = NER
+    remedy: str = FETCH  # how to come by a missing file

@@ -1,8 +1,4 @@
-"""Published corpora made into `train.spacy`, `dev.spacy` and `test.spacy`.
-
-They are those of the report "Multi hash embeddings in spaCy", corpora for text
-classification (`textdatasets`), and the tasks of GLUE (`gluedatasets`).
-"""
+"""Published corpora made into `train.spacy`, `dev.spacy` and `test.spacy`."""
 
 import math
 import random
@@ -17,18 +13,11 @@ from spacy_hashembeds.corpora.columns import (
     read_documents,
 )
 from spacy_hashembeds.corpora.labelled import Progress
-from spacy_hashembeds.corpora.splits import (
-    NER,
-    SEED,
-    SPLITS,
-    Splits,
-    write_splits,
-)
+from spacy_hashembeds.corpora.splits import SEED, SPLITS, Splits, write_splits
 
 from .dataset import Dataset
-from .gluedatasets import GLUE_DATASETS
 from .ontonotes import read_ontonotes
-from .textdatasets import TEXT_DATASETS
+from .textdatasets import GLUE_DATASETS, TEXT_DATASETS
 
 Read = Callable[[Path], Iterator[Document]]
 
@@ -49,17 +38,10 @@ def prepare_dataset(
     *,
     progress: Progress = lambda documents, split: documents,
 ) -> dict[str, Path]:
-    """Convert a corpus and split it as the report or the paper did that has results on
-    it. The same files give the same bytes, every time.
+    """Convert a corpus and split it as the paper did that has results on it.
 
-    name (str): One of `DATASETS`.
-    assets (Path): The folder that holds the corpus's files.
-    output (Path): The folder to write to, made if need be. Files of earlier splits in
-        it are replaced only after every split could be read and written.
-    progress (Progress): Wraps the documents of each split as they are read.
-    RETURNS (dict[str, Path]): The file of each split.
-    RAISES (ValueError): No such dataset, or, with file and line, what cannot be parsed.
-    RAISES (FileNotFoundError): A file of the corpus is missing.
+    The same files give the same bytes, every time. Files of earlier splits are replaced
+    only after every split could be read and written.
     """
     if name not in DATASETS:
         raise ValueError(
@@ -124,8 +106,6 @@ def _columns(layout: ColumnFormat) -> Callable[[list[Path]], Splits]:
 _ALL = (
     Dataset(
         name="wnut17",
-        lang="en",
-        task=NER,
         files=(
             "wnut17/wnut17train.conll",
             "wnut17/emerging.dev.conll",
@@ -136,40 +116,31 @@ _ALL = (
     Dataset(
         name="conll2002_es",
         lang="es",
-        task=NER,
         files=("conll2002/esp.train", "conll2002/esp.testa", "conll2002/esp.testb"),
         split=_columns(ColumnFormat()),
     ),
     Dataset(
         name="conll2002_nl",
         lang="nl",
-        task=NER,
         files=("conll2002/ned.train", "conll2002/ned.testa", "conll2002/ned.testb"),
         split=_columns(ColumnFormat(group="document")),
     ),
     Dataset(
-        name="anem",
-        lang="en",
-        task=NER,
-        files=("anem/AnEM.train", "anem/AnEM.test"),
-        split=_split_anem,
+        name="anem", files=("anem/AnEM.train", "anem/AnEM.test"), split=_split_anem
     ),
     Dataset(
         name="archaeology",
         lang="nl",
-        task=NER,
         files=tuple(f"archaeo/{user}.bio" for user in range(1, 7)),
         split=_split_archaeology,
     ),
     Dataset(
         name="ontonotes",
-        lang="en",
-        task=NER,
         files=("ontonotes/train", "ontonotes/development", "ontonotes/test"),
         split=partial(_split_as_published, read_ontonotes),
         remedy=_LICENSED,
     ),
-    Dataset(name="demo", lang="en", task=NER, files=(), split=_make_demo),
+    Dataset(name="demo", files=(), split=_make_demo),
     *TEXT_DATASETS,
     *GLUE_DATASETS,
 )

@@ -1,10 +1,8 @@
 """A made-up corpus of news sentences, so that everything can be tried offline.
 
 Names are put together from syllables, with endings that hint at their type. The dev
-and test splits take half of their names from the training split and make the other
-half anew, so that seen and unseen entities are scored on the same sentences. Many
-sentences fit any name or noun, some endings say nothing, and some texts are all lower
-case: no embedder gets everything right.
+and test splits make half of theirs anew, so that seen and unseen entities are scored
+on the same sentences. No embedder gets everything right.
 """
 
 import random
@@ -65,26 +63,17 @@ _ADJECTIVES = "quiet costly early sudden famous broken modern strange golden".sp
 
 
 def make_demo_corpus(seed: int = 0) -> dict[str, Iterator[Sentence]]:
-    """Make the demo corpus.
-
-    seed (int): Equal seeds make equal corpora.
-    RETURNS (dict[str, Iterator[tuple[list[str], list[str]]]]): For each of "train",
-        "dev" and "test" its sentences, as words and their BIO tags.
-    """
-    names = _make_names(random.Random(f"{seed}/names"))
+    """Make the words and BIO tags of each split's sentences, the same for a seed."""
+    rng = random.Random(f"{seed}/names")
+    sizes = dict.fromkeys(_ENDINGS, NAMES_PER_TYPE) | {"NOUN": NOUNS}
+    names = {
+        label: [_make_name(rng, label) for _ in range(size)]
+        for label, size in sizes.items()
+    }
     return {
         split: _make_sentences(random.Random(f"{seed}/{split}"), split, names)
         for split in SIZES
     }
-
-
-def _make_names(rng: random.Random) -> dict[str, list[list[str]]]:
-    names = {
-        label: [_make_name(rng, label) for _ in range(NAMES_PER_TYPE)]
-        for label in _ENDINGS
-    }
-    names["NOUN"] = [_make_name(rng, "NOUN") for _ in range(NOUNS)]
-    return names
 
 
 def _make_name(rng: random.Random, label: str) -> list[str]:
@@ -112,7 +101,8 @@ def _make_sentences(
             is_new = rng.random() < share_of_new_names
             filled, label = _fill(rng, slot, names, is_new)
             words += filled
-            tags += _tag(filled, label)
+            bio = [f"B-{label}", *[f"I-{label}"] * (len(filled) - 1)]
+            tags += bio if label else ["O"] * len(filled)
         if rng.random() < 0.15:
             words = [word.lower() for word in words]
         yield words, tags
@@ -134,9 +124,3 @@ def _fill(
     if label == "NOUN":
         return [name[0].capitalize() if kind == "Noun" else name[0]], ""
     return name, label
-
-
-def _tag(words: list[str], label: str) -> list[str]:
-    if not label:
-        return ["O"] * len(words)
-    return [f"B-{label}"] + [f"I-{label}"] * (len(words) - 1)

@@ -10,7 +10,6 @@ import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NoReturn
 
 from spacy_hashembeds.corpora.labelled import LabelledText
 from spacy_hashembeds.corpora.lines import check_length, decode_lines, fail
@@ -32,23 +31,14 @@ _HIDDEN = "GLUE keeps the labels of test.tsv: read dev.tsv in its place"
 
 @dataclass(frozen=True, kw_only=True)
 class GlueTask:
-    """A task, and how its files are laid out.
-
-    folder (str): The folder of its files.
-    sentences (tuple[str, ...]): The columns of the sentences: one, or those of a pair.
-    gold (str): The column of the label, or of the number to predict.
-    classes (Mapping[str, str]): The labels, by what the column has in their place.
-        Empty where it has numbers from 0 to 5.
-    columns (tuple[str, ...]): What the columns of a file without a header hold. Empty:
-        the first line names them.
-    has_broken_lines (bool): Whether the published files have rows that are broken.
-    """
+    """A task, and how its files are laid out."""
 
     folder: str
-    sentences: tuple[str, ...] = ("sentence1", "sentence2")
-    gold: str = "label"
+    sentences: tuple[str, ...] = ("sentence1", "sentence2")  # columns
+    gold: str = "label"  # the column of what to predict
+    # the labels, by what the column has in their place; empty for numbers from 0 to 5
     classes: Mapping[str, str] = field(default_factory=dict)
-    columns: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()  # of a file without a header, else none
     has_broken_lines: bool = False
 
 
@@ -69,9 +59,7 @@ GLUE: Mapping[str, GlueTask] = {
         columns=("source", "label", "original label", "sentence"),
     ),
     "sst2": GlueTask(
-        folder="SST-2",
-        sentences=("sentence",),
-        classes=_by_number("sst2"),
+        folder="SST-2", sentences=("sentence",), classes=_by_number("sst2")
     ),
     "mrpc": GlueTask(
         folder="MRPC",
@@ -87,11 +75,7 @@ GLUE: Mapping[str, GlueTask] = {
         has_broken_lines=True,
     ),
     "stsb": GlueTask(folder="STS-B", gold="score"),
-    "mnli": GlueTask(
-        folder="MNLI",
-        gold="gold_label",
-        classes=_by_name("mnli"),
-    ),
+    "mnli": GlueTask(folder="MNLI", gold="gold_label", classes=_by_name("mnli")),
     "qnli": GlueTask(
         folder="QNLI", sentences=("question", "sentence"), classes=_by_name("qnli")
     ),
@@ -100,28 +84,11 @@ GLUE: Mapping[str, GlueTask] = {
 }
 
 
-def join_pair(first: str, second: str) -> str:
-    """Make the text of a pair of sentences, as models of pairs are trained on it.
-
-    first (str): One sentence.
-    second (str): The other one. Each should be a line, without line breaks.
-    RETURNS (str): The sentences, without the blanks around them, a line each.
-    """
-    return PAIR_SEPARATOR.join((first.strip(), second.strip()))
-
-
 def read_glue(path: Path, task: str) -> Iterator[LabelledText]:
     """Read a file of a task, a line at a time.
 
-    path (Path): The file, train.tsv or dev.tsv, or those of MNLI and MRPC with other
-        names.
-    task (str): One of `GLUE`.
-    YIELDS (LabelledText): The sentence of each row, or the pair as `join_pair` makes
-        it, with 1.0 or 0.0 for each label; of STS-B, a fifth of the score.
-    RAISES (ValueError): Columns that are not the task's, or a row without all of them,
-        without a sentence, or with another label or number, as `path:line: …`.
-    WARNS (UserWarning): After the last row, how many broken lines were passed over, up
-        to 100: some releases of QQP have a few. Other tasks have none.
+    Each label is 1.0 or 0.0; of STS-B there is a fifth of the score. Up to 100 broken
+    lines of QQP are passed over, with a warning after the last row.
     """
     layout = GLUE[task]
     broken: list[int] = []
@@ -161,7 +128,16 @@ def _read_rows(
             broken.append(number)
             if len(broken) <= _MAX_BROKEN:
                 continue
-        _check_row(path, number, fields, columns, layout)
+        if len(fields) != len(columns):
+            where = (
+                "in this order" if layout.columns else "as the first line names them"
+            )
+            hint = f". {_HIDDEN}" if number == 1 else ""
+            names = f"{len(columns)} columns of {layout.folder}, {', '.join(columns)}"
+            got = f"{len(fields)}: {quote(fields)}{hint}"
+            fail(
+                path, number, f"expected {names}, {where}, with tabs between, got {got}"
+            )
         if empty:
             fail(path, number, f"expected text in the column {quote(empty[0])}, got ''")
         yield number, row
@@ -180,40 +156,20 @@ def _check_header(path: Path, number: int, fields: list[str], layout: GlueTask) 
         )
 
 
-def _check_row(
-    path: Path,
-    number: int,
-    fields: list[str],
-    columns: tuple[str, ...],
-    layout: GlueTask,
-) -> None:
-    if len(fields) == len(columns):
-        return
-    where = "in this order" if layout.columns else "as the first line names them"
-    hint = f". {_HIDDEN}" if number == 1 else ""
-    fail(
-        path,
-        number,
-        f"expected {len(columns)} columns of {layout.folder}, {', '.join(columns)}, "
-        f"{where}, with tabs between, got {len(fields)}: {quote(fields)}{hint}",
-    )
-
-
 def _parse_gold(path: Path, line: int, text: str, layout: GlueTask) -> dict[str, float]:
     if layout.classes:
-        if text not in layout.classes:
-            expected = " or ".join(map(quote, layout.classes))
-            _refuse_gold(path, line, text, layout, expected)
-        label = layout.classes[text]
-        return {name: float(name == label) for name in layout.classes.values()}
-    is_number = re.fullmatch(r"[0-9](\.[0-9]{1,20})?", text, re.ASCII) is not None
-    if not is_number or float(text) > _MAX_SCORE:
-        _refuse_gold(path, line, text, layout, f"a number from 0 to {_MAX_SCORE}")
-    return {SIMILARITY: float(text) / _MAX_SCORE}
-
-
-def _refuse_gold(
-    path: Path, line: int, text: str, layout: GlueTask, expected: str
-) -> NoReturn:
-    column = quote(layout.gold)
-    fail(path, line, f"expected {expected} in the column {column}, got {quote(text)}")
+        is_valid = text in layout.classes
+        expected = " or ".join(map(quote, layout.classes))
+    else:
+        is_number = re.fullmatch(r"[0-9](\.[0-9]{1,20})?", text, re.ASCII) is not None
+        is_valid = is_number and float(text) <= _MAX_SCORE
+        expected = f"a number from 0 to {_MAX_SCORE}"
+    if not is_valid:
+        column = quote(layout.gold)
+        fail(
+            path, line, f"expected {expected} in the column {column}, got {quote(text)}"
+        )
+    if not layout.classes:
+        return {SIMILARITY: float(text) / _MAX_SCORE}
+    label = layout.classes[text]
+    return {name: float(name == label) for name in layout.classes.values()}

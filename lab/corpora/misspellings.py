@@ -1,9 +1,4 @@
-"""Misspelt copies of a corpus: a random edit in each entity, everything else as it was.
-
-What a pipeline finds in such a copy says how much it leans on names as they are
-written: on rows of whole words, say, rather than on their characters or on what stands
-around them.
-"""
+"""Misspelt copies of a corpus, with a random edit in each entity."""
 
 from bisect import bisect
 from collections import Counter
@@ -14,7 +9,7 @@ from pathlib import Path
 from random import Random
 from typing import Any, TypeVar
 
-from spacy.tokens import Doc, DocBin, Span, SpanGroup, Token
+from spacy.tokens import Doc, DocBin, Span, SpanGroup
 from spacy.tokens._serialize import ALL_ATTRS
 from spacy.vocab import Vocab
 
@@ -30,12 +25,7 @@ _Item = TypeVar("_Item")
 
 @dataclass(frozen=True, kw_only=True)
 class MisspeltCounts:
-    """What was written.
-
-    documents (int): Documents, with entities or without.
-    entities (int): The entities in them.
-    misspelt (int): Those that are misspelt: all but those without a token to edit.
-    """
+    """What was written: entities are misspelt but for those without a token to edit."""
 
     documents: int
     entities: int
@@ -49,16 +39,7 @@ def write_misspelt(
     seed: int = 0,
     progress: Callable[[Iterable[Doc]], Iterable[Doc]] = lambda docs: docs,
 ) -> MisspeltCounts:
-    """Write a misspelt copy of a corpus: see `misspell`.
-
-    corpus (Path): A `.spacy` file, or a folder of them.
-    output (Path): The `.spacy` file to write or replace, whole or not at all.
-    seed (int): What edits are drawn by.
-    progress (Callable): Takes the docs as they are read, and hands them on.
-    RAISES (FileNotFoundError): If there is no such corpus.
-    RAISES (ValueError): If it can't be read, or has no entity.
-    RETURNS (MisspeltCounts): What was written.
-    """
+    """Write a misspelt copy of a corpus, whole or not at all: see `misspell`."""
     docs = list(progress(read_docs(corpus, Vocab())))
     copies = misspell(docs, seed=seed)
     ents = [ent.text for doc in docs for ent in doc.ents]
@@ -88,20 +69,15 @@ def misspell(docs: Iterable[Doc], *, seed: int = 0) -> list[Doc]:
     the one in whose place, or before which, they stand. Characters are code points.
 
     Tokens stay: none becomes empty, splits or joins, and none with white space in it is
-    touched. So spans do, and tags, categories, and all else that `DocBin` saves; of the
-    attribute NORM the misspelt words have their own. `user_data` is dropped, since it
-    may refer to characters by their place.
+    touched. So does all else that `DocBin` saves, but for NORM of the misspelt words
+    and `user_data`, which may refer to characters by their place and is dropped.
 
     An edit depends on the seed, on the number of the document and the place of the
     entity, and on the letters of the whole corpus; and on nothing else: not on the
     pipeline, nor on versions of Python, numpy or spaCy.
 
-    docs (Iterable[Doc]): The docs, which are left as they are; all of one corpus. Read
-        once.
-    seed (int): What edits are drawn by. Other seeds give other misspellings: take
-        three, if a difference is to be told from the luck of the draw.
-    RAISES (ValueError): If the seed is no integer of 64 bits, 0 or more; if there are
-        entities, but no letters to put in.
+    docs (Iterable[Doc]): All of one corpus. They are left as they are.
+    seed (int): Take three, if a difference is to be told from the luck of the draw.
     RETURNS (list[Doc]): The copies, in order and of the same vocabs.
     """
     check_integers(0, 2**64 - 1, seed=seed)
@@ -136,15 +112,12 @@ def _misspell_entities(doc: Doc, letters: _Letters, seed: str) -> dict[int, str]
     for ent in doc.ents:
         # a stream of its own, so that what comes before an entity does not matter
         random = Random(f"{seed} {ent.start}")
-        tokens = [token for token in ent if _is_editable(token) for _ in token.text]
+        editable = (t for t in ent if not any(map(str.isspace, t.text)))
+        tokens = [token for token in editable for _ in token.text]
         if tokens:
             token = _draw(tokens, random)
             words[token.i] = _edit(token.text, letters.draw(random), random)
     return words
-
-
-def _is_editable(token: Token) -> bool:
-    return not any(map(str.isspace, token.text))
 
 
 def _draw(items: Sequence[_Item], random: Random) -> _Item:
@@ -155,35 +128,23 @@ def _draw(items: Sequence[_Item], random: Random) -> _Item:
 def _edit(word: str, letter: str, random: Random) -> str:
     """Draw an edit: first its kind, then its place."""
     # places, and not the words that come of them: of a long one, these fill the memory
-    kinds = (
-        (_delete, range(len(word) if word[1:] else 0)),
-        (_insert, range(len(word) + 1)),
-        (_substitute, _find_substitutes(word, letter)),
-        (_transpose, [i for i, (a, b) in enumerate(pairwise(word)) if a != b]),
-    )
-    edit, places = _draw([kind for kind in kinds if kind[1]], random)
-    return edit(word, _draw(places, random), letter)
-
-
-def _delete(word: str, i: int, letter: str) -> str:
-    return word[:i] + word[i + 1 :]
-
-
-def _insert(word: str, i: int, letter: str) -> str:
-    neighbour = word[min(i, len(word) - 1)]
-    return word[:i] + _match_case(letter, neighbour) + word[i:]
-
-
-def _substitute(word: str, i: int, letter: str) -> str:
-    return word[:i] + _match_case(letter, word[i]) + word[i + 1 :]
-
-
-def _find_substitutes(word: str, letter: str) -> list[int]:
-    return [i for i, old in enumerate(word) if _match_case(letter, old) != old]
-
-
-def _transpose(word: str, i: int, letter: str) -> str:
-    return word[:i] + word[i + 1] + word[i] + word[i + 2 :]
+    kinds: dict[str, Sequence[int]] = {
+        "delete": range(len(word) if word[1:] else 0),
+        "insert": range(len(word) + 1),
+        "substitute": [
+            i for i, old in enumerate(word) if _match_case(letter, old) != old
+        ],
+        "transpose": [i for i, (a, b) in enumerate(pairwise(word)) if a != b],
+    }
+    edit, places = _draw([kind for kind in kinds.items() if kind[1]], random)
+    i = _draw(places, random)
+    before, old, after = word[:i], word[i : i + 1], word[i + 1 :]
+    if edit == "delete":
+        return before + after
+    if edit == "transpose":
+        return before + after[0] + old + after[1:]
+    new = _match_case(letter, old or word[-1])
+    return before + new + (after if edit == "substitute" else old + after)
 
 
 def _match_case(letter: str, neighbour: str) -> str:
@@ -207,13 +168,11 @@ def _rewrite(doc: Doc, words: Mapping[int, str]) -> Doc:
     copy.from_array(_ATTRS, values)
     copy.cats = dict(doc.cats)
     for key, group in doc.spans.items():
-        spans = [_move(span, copy) for span in group]
+        spans = [
+            Span(copy, s.start, s.end, label=s.label, kb_id=s.kb_id, span_id=s.id)
+            for s in group
+        ]
         copy.spans[key] = SpanGroup(
             copy, name=group.name, attrs=dict(group.attrs), spans=spans
         )
     return copy
-
-
-def _move(span: Span, doc: Doc) -> Span:
-    bounds = (span.start, span.end)
-    return Span(doc, *bounds, label=span.label, kb_id=span.kb_id, span_id=span.id)

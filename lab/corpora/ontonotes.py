@@ -14,36 +14,18 @@ _BRACKETS = re.compile(r"(?:\((?P<label>[^()*]+))?(?:\*|\*?(?P<close>\)))")
 _WORD, _NAME = 3, 10
 
 
-def ontonotes_files(path: Path) -> list[Path]:
-    """Find the files of OntoNotes.
+def read_ontonotes(path: Path) -> Iterator[Document]:
+    """Read a file of OntoNotes, or all of a folder, lazily. Labels are kept as is.
 
-    path (Path): A file, or a folder.
-    RETURNS (list[Path]): The file, or the `*_gold_conll` files below the folder in the
-        order of their paths.
-    RAISES (FileNotFoundError): There is none below the folder.
+    Each part of a document, from `#begin document` to `#end document`, is one.
     """
-    if not path.is_dir():
-        return [path]
-    files = sorted(path.rglob("*_gold_conll"))
+    files = sorted(path.rglob("*_gold_conll")) if path.is_dir() else [path]
     if not files:
         raise FileNotFoundError(
             f"There is no file whose name ends in '_gold_conll' in '{path}' or below. "
             "OntoNotes 5 is read in the format of CoNLL-2012."
         )
-    return files
-
-
-def read_ontonotes(path: Path) -> Iterator[Document]:
-    """Read a file of OntoNotes, or all of a folder, lazily. Labels are kept as is.
-
-    path (Path): As for `ontonotes_files`.
-    YIELDS (list[Sentence]): One document for each part of each document in a file, from
-        `#begin document` to `#end document`; its tags are BIO tags.
-    RAISES (FileNotFoundError): There is no file to read.
-    RAISES (ValueError): A line that cannot be parsed, or a document without end, as
-        `path:line: …`.
-    """
-    for file in ontonotes_files(path):
+    for file in files:
         for part in _read_parts(file):
             blocks = groupby(part, key=lambda numbered: not numbered[1].strip())
             document = [_parse_names(file, rows) for blank, rows in blocks if not blank]
@@ -77,11 +59,8 @@ def _parse_names(path: Path, rows: Iterator[tuple[int, str]]) -> Sentence:
     for number, line in rows:
         columns = line.split()
         if len(columns) <= _NAME:
-            fail(
-                path,
-                number,
-                f"expected more than {_NAME} columns, got {len(columns)}",
-            )
+            got = len(columns)
+            fail(path, number, f"expected more than {_NAME} columns, got {got}")
         opens, closes = _parse_brackets(path, number, columns[_NAME], label)
         label = opens or label
         sentence.words.append(columns[_WORD])
@@ -103,10 +82,7 @@ def _parse_brackets(
     nested = opens and label
     stray = closes and not opens and not label
     if not parsed or nested or stray:
-        fail(
-            path,
-            number,
-            f"expected '*', '(LABEL*', '(LABEL)' or '*)' in column {_NAME}, opened and "
-            f"closed in turn, got {quote(name)}",
-        )
+        expected = f"'*', '(LABEL*', '(LABEL)' or '*)' in column {_NAME}"
+        got = f"opened and closed in turn, got {quote(name)}"
+        fail(path, number, f"expected {expected}, {got}")
     return opens, closes

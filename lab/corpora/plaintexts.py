@@ -19,12 +19,8 @@ _TABLES = (".csv", ".tsv")
 def read_text_docs(paths: Sequence[Path], nlp: Language) -> Iterator[Doc]:
     """Read the texts of files, and tokenize them as `spacy train` does.
 
-    paths (Sequence[Path]): `.spacy` files or folders of them, `.jsonl` files that have
-        an object with a "text" on each line, and files of one text a line.
-    nlp (Language): The pipeline whose tokenizer to use. Its components are not run.
-    RAISES (FileNotFoundError): If there is no such file.
-    RAISES (ValueError): If one can't be read, as `path:line: …` where it has lines.
-    YIELDS (Doc): The Docs, in order. Blank lines are passed over.
+    paths: `.spacy` files or folders of them, `.jsonl` files that have an object with a
+        "text" on each line, and files of one text a line. Blank lines are passed over.
     """
     for path in paths:
         if not path.exists():
@@ -38,16 +34,12 @@ def read_text_docs(paths: Sequence[Path], nlp: Language) -> Iterator[Doc]:
             # what a model was trained on is their predicted side
             yield from (example.predicted for example in read_examples(path, nlp))
         else:
-            yield from map(nlp.make_doc, _read_texts(path, nlp.max_length))
-
-
-def _read_texts(path: Path, max_length: int) -> Iterator[str]:
-    is_json = path.suffix.lower() in _JSONL
-    for number, line in read_lines(path, "utf-8"):
-        if line.strip():
-            text = _parse_text(path, number, line) if is_json else line
-            check_length(path, number, text, max_length)
-            yield text
+            is_json = path.suffix.lower() in _JSONL
+            for number, line in read_lines(path, "utf-8"):
+                if line.strip():
+                    text = _parse_text(path, number, line) if is_json else line
+                    check_length(path, number, text, nlp.max_length)
+                    yield nlp.make_doc(text)
 
 
 def _parse_text(path: Path, number: int, line: str) -> str:

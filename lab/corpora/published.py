@@ -28,58 +28,47 @@ def _unescape_ag_news(text: str) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Published:
-    """How a corpus was published.
+    """How a corpus was published."""
 
-    fields (tuple[str, ...]): What the columns after the class hold.
-    n_classes (int): How many classes there are.
-    labels (tuple[str, ...]): Their names, in the order of their numbers. Empty where a
-        file `classes.txt` was published with the rows, which has them.
-    unescape (Callable[[str], str]): Gives a field as it was before it was published.
-    """
-
-    fields: tuple[str, ...]
+    fields: tuple[str, ...]  # what the columns after the class hold
     n_classes: int
-    labels: tuple[str, ...] = ()
-    unescape: Callable[[str], str] = _unescape
+    labels: tuple[str, ...] = ()  # in order; empty if `classes.txt` has them
+    unescape: Callable[[str], str] = _unescape  # undoes it in a field
 
 
 _POLARITY = ("negative", "positive")
 _STARS = ("1", "2", "3", "4", "5")
 
-AG_NEWS = Published(
-    fields=("title", "description"), n_classes=4, unescape=_unescape_ag_news
-)
-DBPEDIA = Published(fields=("title", "abstract"), n_classes=14)
-YELP_POLARITY = Published(fields=("text",), n_classes=2, labels=_POLARITY)
-YELP_FULL = Published(fields=("text",), n_classes=5, labels=_STARS)
-YAHOO_ANSWERS = Published(
-    fields=("question title", "question content", "best answer"), n_classes=10
-)
-AMAZON_FULL = Published(fields=("title", "text"), n_classes=5, labels=_STARS)
-AMAZON_POLARITY = Published(fields=("title", "text"), n_classes=2, labels=_POLARITY)
+#: By the names of the corpora here.
+PUBLISHED = {
+    "ag_news": Published(
+        fields=("title", "description"), n_classes=4, unescape=_unescape_ag_news
+    ),
+    "dbpedia": Published(fields=("title", "abstract"), n_classes=14),
+    "yelp_polarity": Published(fields=("text",), n_classes=2, labels=_POLARITY),
+    "yelp_full": Published(fields=("text",), n_classes=5, labels=_STARS),
+    "yahoo_answers": Published(
+        fields=("question title", "question content", "best answer"), n_classes=10
+    ),
+    "amazon_full": Published(fields=("title", "text"), n_classes=5, labels=_STARS),
+    "amazon_polarity": Published(
+        fields=("title", "text"), n_classes=2, labels=_POLARITY
+    ),
+}
 
 
 def read_published(path: Path, layout: Published) -> Iterator[LabelledText]:
-    """Read a file of rows. Nothing is read before the first text is asked for, and no
-    more than one row is kept.
+    """Read a file of rows, one at a time, with `classes.txt` beside it if there is one.
 
-    path (Path): The file, with `classes.txt` beside it if the corpus has one.
-    layout (Published): How it was published.
-    YIELDS (LabelledText): The texts of each row, with blanks between; rows without any
-        text are passed over, as `spacy.Corpus.v1` passes over docs without tokens.
-    RAISES (ValueError): A row that can't be parsed, as `path:line: …`.
-    RAISES (FileNotFoundError): If the names of the classes are missing.
+    Texts of a row are joined by blanks. Rows without any text are passed over, as
+    `spacy.Corpus.v1` passes over docs without tokens.
     """
     labels = layout.labels or read_classes(path.with_name(CLASSES), layout.n_classes)
     width = 1 + len(layout.fields)
     for line, row in read_rows(path):
         if len(row) != width:
-            fail(
-                path,
-                line,
-                f"expected {width} columns, class, {', '.join(layout.fields)}, got "
-                f"{len(row)}: {quote(row)}",
-            )
+            columns = f"{width} columns, class, {', '.join(layout.fields)}"
+            fail(path, line, f"expected {columns}, got {len(row)}: {quote(row)}")
         label = labels[_parse_class(path, line, row[0], len(labels)) - 1]
         text = " ".join(filter(None, map(layout.unescape, row[1:])))
         check_length(path, line, text)
@@ -88,14 +77,7 @@ def read_published(path: Path, layout: Published) -> Iterator[LabelledText]:
 
 
 def read_classes(path: Path, n_classes: int) -> tuple[str, ...]:
-    """Read the names of classes, one a line.
-
-    path (Path): The file.
-    n_classes (int): How many there should be.
-    RETURNS (tuple[str, ...]): The names, in order.
-    RAISES (ValueError): If there are more, fewer, or one twice.
-    RAISES (FileNotFoundError): If there is no such file.
-    """
+    """Read the names of classes, one a line."""
     if not path.exists():
         raise FileNotFoundError(
             f"There is no '{path}', which names the classes. It was published with the "
@@ -113,13 +95,8 @@ def read_classes(path: Path, n_classes: int) -> tuple[str, ...]:
 
 
 def _parse_class(path: Path, line: int, text: str, n_classes: int) -> int:
-    if not (text.isascii() and text.isdigit() and len(text) < 4) or not (
-        1 <= int(text) <= n_classes
-    ):
-        fail(
-            path,
-            line,
-            f"expected the number of a class, from 1 to {n_classes}, in the first "
-            f"column, got {quote(text)}",
-        )
+    is_number = text.isascii() and text.isdigit() and len(text) < 4
+    if not is_number or not 1 <= int(text) <= n_classes:
+        expected = f"the number of a class, from 1 to {n_classes}, in the first column"
+        fail(path, line, f"expected {expected}, got {quote(text)}")
     return int(text)

@@ -1,35 +1,16 @@
-"""Corpora for text classification, and how they are split.
-
-They are those of table 1 in "Hash Embeddings for Efficient Word
-Representations" (Svenstrup et al. 2017), and the smallest file of them as a corpus of
-its own.
+"""Corpora for text classification: those of table 1 in "Hash Embeddings for Efficient
+Word Representations" (Svenstrup et al. 2017), the smallest file of these, and GLUE.
 """
 
 from functools import partial
 from pathlib import Path
 from random import Random
 
-from spacy_hashembeds.corpora.splits import (
-    SEED,
-    SPLITS,
-    TEXTCAT,
-    Splits,
-    hold_out,
-)
+from spacy_hashembeds.corpora.splits import SEED, SPLITS, TEXTCAT, Splits, hold_out
 
 from .dataset import FETCH, Dataset
-from .published import (
-    AG_NEWS,
-    AMAZON_FULL,
-    AMAZON_POLARITY,
-    CLASSES,
-    DBPEDIA,
-    YAHOO_ANSWERS,
-    YELP_FULL,
-    YELP_POLARITY,
-    Published,
-    read_published,
-)
+from .glue import GLUE, read_glue
+from .published import CLASSES, PUBLISHED, Published, read_published
 
 #: One of so many rows for training is for development: 5 percent, as in the paper.
 DEV_EVERY = 20
@@ -53,7 +34,7 @@ def _split_published(layout: Published, paths: list[Path]) -> Splits:
 def _split_small(paths: list[Path]) -> Splits:
     """Draw the splits from each class alike, and leave the texts in their order."""
     path = paths[0]
-    texts = list(read_published(path, AG_NEWS))
+    texts = list(read_published(path, PUBLISHED["ag_news"]))
     places: dict[str, list[int]] = {split: [] for split in SPLITS}
     rng = Random(SEED)
     for label in texts[0].cats:
@@ -70,31 +51,55 @@ def _split_small(paths: list[Path]) -> Splits:
     return {split: (texts[i] for i in sorted(places[split])) for split in SPLITS}
 
 
-def _make_dataset(name: str, layout: Published, remedy: str = _BY_HAND) -> Dataset:
+def _make_dataset(name: str) -> Dataset:
+    layout = PUBLISHED[name]
     names = ("train.csv", "test.csv") + (() if layout.labels else (CLASSES,))
     return Dataset(
         name=name,
-        lang="en",
         files=tuple(f"{name}/{file}" for file in names),
         split=partial(_split_published, layout),
         task=TEXTCAT,
-        remedy=remedy,
+        remedy=FETCH if name == "ag_news" else _BY_HAND,
     )
 
 
 TEXT_DATASETS = (
-    _make_dataset("ag_news", AG_NEWS, FETCH),
+    *map(_make_dataset, PUBLISHED),
     Dataset(
         name="ag_news_small",
-        lang="en",
         files=("ag_news/test.csv", f"ag_news/{CLASSES}"),
         split=_split_small,
         task=TEXTCAT,
     ),
-    _make_dataset("dbpedia", DBPEDIA),
-    _make_dataset("yelp_polarity", YELP_POLARITY),
-    _make_dataset("yelp_full", YELP_FULL),
-    _make_dataset("yahoo_answers", YAHOO_ANSWERS),
-    _make_dataset("amazon_full", AMAZON_FULL),
-    _make_dataset("amazon_polarity", AMAZON_POLARITY),
 )
+
+#: The development sets of GLUE, by the names of the splits that they become: the labels
+#: of the published test sets are kept back, so that papers have results on these too.
+_DEV = {"test": "dev.tsv"}
+_DEV_OF_MNLI = {"test": "dev_matched.tsv", "test_mismatched": "dev_mismatched.tsv"}
+
+_GLUE_BY_HAND = (
+    "It can't be fetched for you: docs/glue.md of spacy-hashembeds says where it was "
+    "published"
+)
+
+
+def _split_glue(task: str, tests: tuple[str, ...], paths: list[Path]) -> Splits:
+    training, *others = paths
+    tested = {s: read_glue(path, task) for s, path in zip(tests, others, strict=True)}
+    return {**hold_out(partial(read_glue, training, task), every=DEV_EVERY), **tested}
+
+
+def _make_glue_dataset(task: str) -> Dataset:
+    tests = _DEV_OF_MNLI if task == "mnli" else _DEV
+    folder = f"glue/{GLUE[task].folder}"
+    return Dataset(
+        name=f"glue_{task}",
+        files=tuple(f"{folder}/{file}" for file in ("train.tsv", *tests.values())),
+        split=partial(_split_glue, task, tuple(tests)),
+        task=TEXTCAT,
+        remedy=_GLUE_BY_HAND,
+    )
+
+
+GLUE_DATASETS = tuple(map(_make_glue_dataset, GLUE))

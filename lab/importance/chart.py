@@ -3,10 +3,10 @@
 from pathlib import Path
 from typing import Any
 
-from spacy_hashembeds.charts import BARS, import_figure, remove_frame
+from spacy_hashembeds.charts import BARS, remove_frame
 from spacy_hashembeds.files import replacing
 
-from ..figures import ignoring_missing_glyphs
+from ..figures import ignoring_missing_glyphs, make_panels
 from .summary import name_row, name_table
 
 #: How the bars of either end look, told apart in grey too.
@@ -18,26 +18,13 @@ _INCHES_PER_BAR = 0.2
 
 
 def draw_importance(data: dict[str, Any], path: str | Path) -> None:
-    """Draw what has the largest and the smallest importance, a panel for each table.
-
-    Of longer lists, the first 20 rows are drawn.
-
-    data (dict[str, Any]): What `list_importance` returns.
-    path (str | Path): The PNG file to write.
-    RAISES (ImportError): If matplotlib is not installed.
-    """
-    figure_class = import_figure()
+    """Draw the first 20 rows of either end, a panel for each table."""
     tables = data["tables"]
     n_bars = max(len(table[key][:_MAX_ROWS]) for table in tables for key in _STYLES)
-    n_columns = min(2, len(tables))
-    n_rows = -(-len(tables) // n_columns)
-    height = 0.5 + n_rows * (1.1 + 2 * _INCHES_PER_BAR * n_bars)
-    figure = figure_class(figsize=(5.5 * n_columns, height), layout="constrained")
-    grid = figure.subplots(n_rows, n_columns, squeeze=False).ravel()
-    for axes, table in zip(grid, tables, strict=False):
+    height = 1.1 + 2 * _INCHES_PER_BAR * n_bars
+    figure, panels = make_panels(len(tables), 2, 5.5, height, above=0.5)
+    for axes, table in zip(panels, tables, strict=True):
         _draw_table(axes, table)
-    for axes in grid[len(tables) :]:
-        axes.remove()
     with replacing(path) as temporary, ignoring_missing_glyphs():
         figure.savefig(temporary, format=temporary.suffix[1:] or "png", dpi=150)
 

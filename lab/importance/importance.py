@@ -1,9 +1,7 @@
 """What a trained pipeline weighs up, and what it weighs down.
 
-Hash embeddings with importance weights learn a few numbers for each symbol, which its
-components are multiplied with. The symbols whose weights are the largest and the
-smallest are table 4 of Tito Svenstrup et al., "Hash Embeddings for Efficient Word
-Representations" (2017).
+Table 4 of Tito Svenstrup et al., "Hash Embeddings for Efficient Word Representations"
+(2017): the symbols whose importance weights are the largest and the smallest.
 """
 
 from collections.abc import Iterable, Sequence
@@ -18,13 +16,7 @@ from spacy.tokens import Doc
 from spacy_hashembeds.checks import check_integers
 from spacy_hashembeds.layers.weightedhashembed import find_rows
 
-from .tables import (
-    ImportanceTable,
-    KeyCounter,
-    KeyReader,
-    choose_tables,
-    name_value,
-)
+from .tables import ImportanceTable, KeyCounter, KeyReader, choose_tables, name_value
 
 #: The row of weights that all keys share that a dictionary does not have.
 _UNKNOWN = 0
@@ -32,21 +24,13 @@ _UNKNOWN = 0
 
 @dataclass(frozen=True, kw_only=True)
 class Weighed:
-    """The keys that are looked at, the most frequent first, and their weights.
+    """The keys that are looked at, the most frequent first, and their weights."""
 
-    keys (NDArray): *Shape:* `(n,)`, uint64.
-    counts (NDArray, optional): How often the texts have each, if there are texts.
-        *Shape:* `(n,)`, int64.
-    names (Sequence[str | None]): What they stand for, where it is known.
-    rows (NDArray): The row of weights of each. *Shape:* `(n,)`.
-    weights (NDArray): All rows of weights, the paper's P. *Shape:* `(K, k)`, float32.
-    """
-
-    keys: NDArray
-    counts: NDArray | None
+    keys: NDArray  # *Shape:* `(n,)`, uint64
+    counts: NDArray | None  # in the texts. *Shape:* `(n,)`, int64
     names: Sequence[str | None]
-    rows: NDArray
-    weights: NDArray
+    rows: NDArray  # of weights. *Shape:* `(n,)`
+    weights: NDArray  # all rows, the paper's P. *Shape:* `(K, k)`, float32
 
     def count(self, chosen: NDArray) -> int | None:
         """Count the occurrences of some keys. *Shape:* `(m,)`, their indices."""
@@ -86,11 +70,21 @@ def list_importance(
         _check_needs_no_texts(tables, min_count)
     else:
         counters = {table.reader: KeyCounter(table.reader) for table in tables}
-        n_docs = _count(docs, counters.values())
+        n_docs = 0
+        for doc in docs:
+            n_docs += 1
+            for counter in counters.values():
+                counter.add(doc)
     described = []
     for table in tables:
         weighed = _weigh(table, nlp, counters.get(table.reader))
-        _check_is_frequent(weighed, table, min_count)
+        if weighed.counts is not None and not (weighed.counts >= min_count).any():
+            often = f" {min_count} times or more" * (min_count > 1)
+            raise ValueError(
+                f"The texts should hold words, but have no value of "
+                f"{table.reader.attr}{often}. Give others (--texts), or look at rarer "
+                "values too (--min-count)."
+            )
         described.append(_describe(table, weighed, top, min_count))
     return {"texts": n_docs, "min_count": min_count, "tables": described}
 
@@ -108,15 +102,6 @@ def _check_needs_no_texts(tables: Sequence[ImportanceTable], min_count: int) -> 
             "pipeline does not know what they are the weights of. Give texts whose "
             "words to look at (--texts), such as the training corpus."
         )
-
-
-def _count(docs: Iterable[Doc], counters: Iterable[KeyCounter]) -> int:
-    n_docs = 0
-    for doc in docs:
-        n_docs += 1
-        for counter in counters:
-            counter.add(doc)
-    return n_docs
 
 
 def _weigh(
@@ -147,18 +132,6 @@ def _weigh(
     )
 
 
-def _check_is_frequent(
-    weighed: Weighed, table: ImportanceTable, min_count: int
-) -> None:
-    if weighed.counts is not None and not (weighed.counts >= min_count).any():
-        often = f" {min_count} times or more" * (min_count > 1)
-        raise ValueError(
-            f"The texts should hold words, but have no value of {table.reader.attr}"
-            f"{often}. Give others (--texts), or look at rarer values too "
-            "(--min-count)."
-        )
-
-
 def _describe(
     table: ImportanceTable, weighed: Weighed, top: int, min_count: int
 ) -> dict[str, Any]:
@@ -167,10 +140,10 @@ def _describe(
         is_known = weighed.rows != _UNKNOWN
     groups = _group(weighed.rows, is_known.nonzero()[0])
     sizes = [len(group) for group in groups]
-    frequent = [g for g in groups if _is_frequent(weighed, g, min_count)]
-    importance = _get_importance(
-        weighed.weights[[weighed.rows[g[0]] for g in frequent]]
-    )
+    counts = weighed.counts
+    frequent = [g for g in groups if counts is None or counts[g[0]] >= min_count]
+    rows = [weighed.rows[group[0]] for group in frequent]
+    importance = _get_importance(weighed.weights[rows])
     largest, smallest = _find_ends(importance, top)
     return {
         "component": table.component,
@@ -191,11 +164,7 @@ def _describe(
 
 
 def _group(rows: NDArray, chosen: NDArray) -> list[NDArray]:
-    """Put the indices of keys that have the same row of weights together.
-
-    chosen (NDArray): The indices of some keys, in ascending order.
-    RETURNS (list[NDArray]): One array for each row, in the order of the first keys.
-    """
+    """Put indices of keys with the same row together, in order of the first."""
     if len(chosen) == 0:
         return []
     order = chosen[rows[chosen].argsort(kind="stable")]
@@ -203,15 +172,8 @@ def _group(rows: NDArray, chosen: NDArray) -> list[NDArray]:
     return sorted(np.split(order, starts), key=lambda group: group[0])
 
 
-def _is_frequent(weighed: Weighed, group: NDArray, min_count: int) -> bool:
-    return weighed.counts is None or weighed.counts[group[0]] >= min_count
-
-
 def _find_ends(importance: NDArray, top: int) -> tuple[NDArray, NDArray]:
-    """Find the largest, downwards, and of the others the smallest, upwards.
-
-    Of equals, those that come first are taken first.
-    """
+    """Find the largest, downwards, and of the others the smallest, upwards."""
     largest = (-importance).argsort(kind="stable")[:top]
     upwards = importance.argsort(kind="stable")
     return largest, upwards[~np.isin(upwards, largest)][:top]

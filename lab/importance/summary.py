@@ -15,10 +15,7 @@ _MAX_NAME, _MAX_NAMES = 24, 32
 
 
 def summarize(data: dict[str, Any]) -> Iterator[Part]:
-    """Say what has the largest and the smallest importance.
-
-    data (dict[str, Any]): From `list_importance`.
-    """
+    """Say what has the largest and the smallest importance."""
     yield Sentence(_LEGEND)
     has_counts = data["texts"] is not None
     for table in data["tables"]:
@@ -43,11 +40,7 @@ def name_table(table: dict[str, Any]) -> str:
 
 
 def name_row(row: dict[str, Any], max_length: int = _MAX_NAMES) -> str:
-    """Name what has a row of weights: the most frequent, and how many more there are.
-
-    row (dict[str, Any]): One of the rows of a table.
-    max_length (int): How long names may be in all, without the number of others.
-    """
+    """Name what has a row of weights: the most frequent, and how many more."""
     named = [_name(value) for value in row["values"]]
     shown = named[:1]
     for name in named[1:]:

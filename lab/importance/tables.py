@@ -1,9 +1,4 @@
-"""The tables of importance weights in a pipeline, and what their keys are made of.
-
-A layer with such weights maps keys, whatever they stand for. What they stand for is
-known to the layer that reads them from Docs, which stands before it in the same chain:
-`_FINDERS` has an entry for each kind.
-"""
+"""The tables of importance weights in a pipeline, and what their keys are made of."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -34,17 +29,11 @@ _TEXTS = {name for name in IDS if hasattr(Token, f"{name.lower()}_")} - {"ENT_IO
 
 @dataclass(frozen=True)
 class Attribute:
-    """Keys that are the values of a token attribute.
-
-    attr (str): The token attribute that a word is known by, e.g. "NORM".
-    ngram_size (int): How many words a key stands for at most.
-    has_unknown (bool): Whether keys that a dictionary does not have are embedded, with
-        weights that they share. Else they are left out.
-    """
+    """Keys that are the values of a token attribute."""
 
     attr: str
-    ngram_size: int = 1
-    has_unknown: bool = True
+    ngram_size: int = 1  # how many words a key stands for at most
+    has_unknown: bool = True  # whether keys that a dictionary lacks share weights
 
     def read(self, doc: Doc) -> NDArray:
         """Read the value of each token, as the model does. *Shape:* `(n,)`, uint64."""
@@ -58,14 +47,11 @@ class Attribute:
 
 @dataclass(frozen=True)
 class WordNgrams:
-    """Keys that are sequences of words, hashed. See `Attribute` too.
-
-    include_punctuation (bool): Whether punctuation and white space are words too.
-    """
+    """Keys that are sequences of words, hashed. See `Attribute` too."""
 
     attr: str
     ngram_size: int
-    include_punctuation: bool
+    include_punctuation: bool  # and white space
     has_unknown: bool = False
 
     def read(self, doc: Doc) -> NDArray:
@@ -95,18 +81,12 @@ KeyReader = Attribute | WordNgrams
 
 @dataclass(frozen=True, kw_only=True)
 class ImportanceTable:
-    """A table of importance weights.
-
-    component (str): The component that it is in.
-    number (int): Which of its component that read the same keys, from 1.
-    reader (KeyReader): What its keys stand for.
-    layer (Model): The `WeightedHashEmbed` that has it.
-    """
+    """A table of importance weights."""
 
     component: str
-    number: int
+    number: int  # of those in its component that read the same keys, from 1
     reader: KeyReader
-    layer: Model
+    layer: Model  # the `WeightedHashEmbed` that has it
 
     @property
     def has_dictionary(self) -> bool:
@@ -115,10 +95,7 @@ class ImportanceTable:
 
 
 class KeyCounter:
-    """Counts the keys of Docs. Memory grows with distinct keys only.
-
-    reader (KeyReader): Reads them.
-    """
+    """Counts the keys of Docs. Memory grows with distinct keys only."""
 
     def __init__(self, reader: KeyReader) -> None:
         self._reader = reader
@@ -134,12 +111,7 @@ class KeyCounter:
 
 
 def name_value(attr: str, value: int, strings: StringStore) -> str | None:
-    """Give the text of an attribute's value, or None if nobody knows it.
-
-    attr (str): The name of the attribute.
-    value (int): As `Doc.to_array` gives it.
-    strings (StringStore): The strings of the pipeline.
-    """
+    """Give the text of an attribute's value, or None if nobody knows it."""
     if attr not in _TEXTS:
         return str(value)
     try:
@@ -167,11 +139,7 @@ def find_tables(nlp: Language) -> list[ImportanceTable]:
 
 
 def choose_tables(nlp: Language, attr: str | None) -> list[ImportanceTable]:
-    """Find the tables of an attribute, or all.
-
-    RAISES (ValueError): If there are none, or a component was never initialised, or
-        weights or attributes of it are damaged.
-    """
+    """Find the tables of an attribute, or all, and check that they can be used."""
     tables = find_tables(nlp)
     if not tables:
         raise ValueError(
@@ -227,13 +195,10 @@ def _find_attributes(
     if found:
         check_columns(extractor, len(tables))
     for table, layer in found:
-        (attr,) = check_attributes([extractor.attrs["columns"][_get_column(table)]])
+        # which column the table embeds; its own attribute is for show
+        column = int(table.layers[0].attrs["index"][1])
+        (attr,) = check_attributes([extractor.attrs["columns"][column]])
         yield Attribute(attr), layer
-
-
-def _get_column(table: Model) -> int:
-    """Say which column a table embeds. Not by its attribute, which is for show."""
-    return int(table.layers[0].attrs["index"][1])
 
 
 def _find_ngrams(extractor: Model, chain: Model) -> Iterator[tuple[KeyReader, Model]]:

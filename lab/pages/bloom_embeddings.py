@@ -34,10 +34,7 @@ DRAWS = 2000
 
 
 def hash_words(*seeds: int, words: Sequence[str] = WORDS) -> NDArray[np.int64]:
-    """Hash words to rows of a small table.
-
-    RETURNS (NDArray): A row for each word and seed. *Shape:* `(words, seeds)`.
-    """
+    """Hash words to rows of a small table. *Shape:* `(words, seeds)`."""
     return np.array([[mrmr.hash(word, s) % ROWS for s in seeds] for word in words])
 
 
@@ -74,25 +71,15 @@ def tabulate_counts() -> Table:
     table.append(["distinct sums of two rows", *(str(len(g)) for g in groups)])
     shared = [[" = ".join(g) for g in gs if len(g) > 1] for gs in groups]
     table.append(["words with the same sum", *(", ".join(g) for g in shared)])
-    misfits = [f"{measure_misfit(rows):.4f}" for rows in hashed]
+    # the largest difference of what is printed from what the best of all tables gives
+    printed = np.array(PRINTED.split(), dtype=float).reshape(-1, 2)
+    misfits = [f"{np.abs(fit(rows, printed) - printed).max():.4f}" for rows in hashed]
     table.append(["misfit of the printed vectors", *misfits])
     return table
 
 
-def measure_misfit(rows: NDArray[np.int64]) -> float:
-    """Say how far the printed vectors are from what any table could give, at best.
-
-    RETURNS (float): The largest difference after a least squares fit.
-    """
-    vectors = np.array(PRINTED.split(), dtype=float).reshape(-1, 2)
-    return float(np.abs(fit(rows, vectors) - vectors).max())
-
-
 def fit(rows: NDArray[np.int64], vectors: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Give the sums of rows that come nearest to vectors, for the best of all tables.
-
-    RETURNS (NDArray): The least squares fit. *Shape:* that of the vectors.
-    """
+    """Give the sums of rows that come nearest to vectors, by least squares."""
     uses = np.zeros((len(rows), ROWS))
     for word, row in enumerate(rows):
         np.add.at(uses[word], row, 1)
@@ -153,11 +140,7 @@ def tabulate_losses() -> Table:
 
 
 def simulate(n_hashes: int, seed: int) -> tuple[float, float]:
-    """Run the blog's simulation.
-
-    RETURNS (tuple[float, float]): The sum of squared errors in the last epoch, and
-        that of the least squares fit.
-    """
+    """Run the blog's simulation: squared error of its last epoch, and of a best fit."""
     rng = np.random.RandomState(seed)
     words = [str(i) for i in range(len(WORDS))]
     truth = rng.uniform(-0.1, 0.1, (len(words), 2))
@@ -175,10 +158,7 @@ def simulate(n_hashes: int, seed: int) -> tuple[float, float]:
 
 
 def make_tables() -> Iterator[tuple[str, str]]:
-    """Make the tables of the page.
-
-    YIELDS (tuple[str, str]): The title of each, and the table in Markdown.
-    """
+    """Make the title of each table of the page, and the table in Markdown."""
     yield "Twenty words in fifteen rows", to_markdown(tabulate_words())
     yield "What is unique", to_markdown(tabulate_counts())
     yield "How lucky that is", to_markdown(tabulate_luck())

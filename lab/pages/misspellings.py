@@ -17,10 +17,11 @@ from pathlib import Path
 from typing import Any
 
 from spacy.language import Language
-from spacy.tokens import Doc, DocBin
+from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
 from lab.corpora.misspellings import misspell
+from spacy_hashembeds.corpora.docbin import read_docs
 from spacy_hashembeds.evaluation.entities import EntityRun
 from spacy_hashembeds.evaluation.groups import TrainingKnowledge, learn_training_set
 from spacy_hashembeds.evaluation.scorer import KINDS
@@ -38,16 +39,20 @@ Scores = dict[str, dict[str, float | None]]
 def measure(root: Path) -> Iterator[dict[str, Any]]:
     """Run all pipelines that are done.
 
-    root (Path): The folder with `corpus`, `metrics` and `training`.
-    YIELDS (dict[str, Any]): Of a pipeline its `dataset`, `embedder`, `variant` and
-        `seed`; `scores`, the precision, recall and F1 of "all", "seen" and "unseen"
-        entities; and `misspelt`, the same for each misspelling of the test set.
+    Each has precision, recall and F1 of "all", "seen" and "unseen" entities: `scores`,
+    and the same for each misspelling of the test set, `misspelt`.
     """
     for dataset in DATASETS:
-        models = find_pipelines(root, dataset)
+        results = sorted((root / "metrics" / dataset).glob("*/*/seed*.json"))
+        names = [path.relative_to(root / "metrics").with_suffix("") for path in results]
+        models = [root / "training" / name / "model-best" for name in names]
+        models = [model for model in models if model.is_dir()]
         if not models:
             continue
-        train, test = (_read(root, dataset, split) for split in ("train", "test"))
+        train, test = (
+            list(read_docs(root / "corpus" / dataset / f"{split}.spacy", Vocab()))
+            for split in ("train", "test")
+        )
         knowledge, golds = learn_training_set(train), find_golds(test)
         copies = [misspell(golds, seed=seed) for seed in SEEDS]
         for model in models:
@@ -59,25 +64,6 @@ def measure(root: Path) -> Iterator[dict[str, Any]]:
                 "scores": _score(nlp, golds, golds, knowledge),
                 "misspelt": [_score(nlp, docs, golds, knowledge) for docs in copies],
             }
-
-
-def find_pipelines(root: Path, dataset: str) -> list[Path]:
-    """Find the pipelines on a corpus of which the results are there too."""
-    return [
-        model
-        for metrics in sorted((root / "metrics" / dataset).glob("*/*/seed*.json"))
-        if (model := _find_model(root, metrics)).is_dir()
-    ]
-
-
-def _find_model(root: Path, metrics: Path) -> Path:
-    name = metrics.relative_to(root / "metrics").with_suffix("")
-    return root / "training" / name / "model-best"
-
-
-def _read(root: Path, dataset: str, split: str) -> list[Doc]:
-    path = root / "corpus" / dataset / f"{split}.spacy"
-    return list(DocBin().from_disk(path).get_docs(Vocab()))
 
 
 def _score(

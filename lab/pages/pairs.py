@@ -2,11 +2,9 @@
 
     python -m lab.pages.pairs
 
-Tested is what trials in results/ have kept of each document of the test set: no
-pipeline is needed. Pairs of which both have kept it, with a seed in common, are written
-to pairs.json. The predictions of all such seeds are taken together, document by
-document: it is documents that are drawn and exchanged (see `compare_scores`), not
-seeds. Each p-value stands beside one that is adjusted for the number of all of them.
+Tested is what trials in results/ have kept of each document of the test set, of all
+seeds that both have, taken together: it is documents that are drawn and exchanged (see
+`compare_scores`), not seeds. What comes out is written to pairs.json.
 """
 
 import json
@@ -18,12 +16,7 @@ from typing import Any
 import numpy as np
 
 from lab.papers.multi_hash_embeddings import FEWER, HASH, LOOKUP
-from lab.trials.results import (
-    Groups,
-    Result,
-    TrialKey,
-    read_results,
-)
+from lab.trials.results import Groups, Result, TrialKey, read_results
 from lab.trials.scores import COUNTS, unpack_counts
 from spacy_hashembeds.comparison.metrics import read_metrics
 from spacy_hashembeds.evaluation.bootstrap import Draws, compare_scores
@@ -61,13 +54,9 @@ Variant = tuple[str, str]
 
 
 def compare_pairs(groups: Groups) -> list[dict[str, Any]]:
-    """Compare the pairs that can be.
+    """Compare the pairs that can be, for each kind of entities.
 
-    groups (Groups): The trials, as `read_results` gives them.
-    RETURNS (list[dict[str, Any]]): Of each comparison: `dataset`, `first` and `second`
-        (embedder and variant), `seeds`, and `differences` in F1, for "all", "seen" and
-        "unseen" entities. One without entities of a kind is None, and so is that of
-        "unseen" ones where these are all.
+    A comparison is None without entities of a kind, and of "unseen" ones if all are.
     """
     compared = (
         _compare(groups, dataset, *variants)
@@ -109,10 +98,7 @@ def _compare(
 
 
 def read_counts(results: Sequence[Result]) -> dict[int, np.ndarray]:
-    """Read what documents of the test set count, by seed, for trials that have kept it.
-
-    RAISES (ValueError): If a file or its counts are damaged.
-    """
+    """Read what documents of the test set count, by seed, where trials have kept it."""
     scores = {r.seed: read_metrics(r.path)["scores"]["test"] for r in results}
     return {
         seed: unpack_counts(of_test[COUNTS], len(KINDS))
@@ -134,9 +120,6 @@ def adjust_p_values(p_values: Sequence[float]) -> list[float]:
 
     Where nothing differs, one of them is below 0.05 in at most 5 percent of all
     families of tests, however the tests depend on each other.
-
-    p_values (Sequence[float]): Those of all tests that are made together.
-    RETURNS (list[float]): The adjusted ones, in the same order.
     """
     n = len(p_values)
     adjusted, largest = [0.0] * n, 0.0

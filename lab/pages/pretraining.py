@@ -2,8 +2,7 @@
 
     python -m lab.pages.pretraining
 
-Each log is the `log.jsonl` that `spacy pretrain` writes beside the weights, under the
-name that the picture is to give it. Needs matplotlib (`pip install '.[report]'`).
+Each is the `log.jsonl` of `spacy pretrain`, under the name that it has in the picture.
 """
 
 import json

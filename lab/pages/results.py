@@ -1,8 +1,7 @@
 """Fill the tables of docs/results.md: `python -m lab.pages.results`.
 
 They are those of the trials in lab/results, in the order and by the names of
-results.json; the text around them is written by hand. A test sees that they are. It
-draws results.png too, F1 against the size on disk.
+results.json. It draws results.png too, F1 against the size on disk.
 """
 
 import json
@@ -16,6 +15,7 @@ from typing import Any
 
 from scipy.stats import t as student
 
+from lab.figures import make_panels
 from lab.papers.paper import get_trials, read_paper
 from lab.trials.results import (
     Estimate,
@@ -26,7 +26,6 @@ from lab.trials.results import (
     estimate_score,
     read_results,
 )
-from spacy_hashembeds.charts import import_figure
 from spacy_hashembeds.evaluation.scorer import KINDS, LENGTHS
 from spacy_hashembeds.evaluation.tasks import NER
 
@@ -61,14 +60,9 @@ def make_tables(
     pairs: Sequence[Mapping[str, Any]] = (),
     misspellings: Sequence[Mapping[str, Any]] = (),
 ) -> dict[str, str]:
-    """Make the tables of the page, as Markdown.
+    """Make the tables of the page, as Markdown, by their names in it.
 
-    groups (Groups): The trials, as `read_results` gives them.
-    pairs (Sequence[Mapping[str, Any]]): The comparisons, as pairs.py writes them.
-    misspellings (Sequence[Mapping[str, Any]]): The scores of pipelines on misspelt test
-        sets, as misspellings.py writes them.
-    RAISES (ValueError): If a trial has no place in the tables.
-    RETURNS (dict[str, str]): The tables by their names in the page.
+    pairs, misspellings: As pairs.py and misspellings.py write them.
     """
     known = {trials for table in TABLES.values() for trials in table["rows"]}
     for key in groups:
@@ -260,10 +254,7 @@ def _format_difference(value: Mapping[str, Any] | None) -> str:
 
 
 def make_misspelling_table(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Make a table of what pipelines lose where entities are misspelt.
-
-    RAISES (ValueError): If a pipeline has no name in it.
-    """
+    """Make a table of what pipelines lose where entities are misspelt."""
     names = _name_misspelt()
     groups: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
     for row in rows:
@@ -347,10 +338,8 @@ def draw_sizes(groups: Groups, path: Path = PICTURE) -> None:
         and get_trials(key).removesuffix(AGAIN) not in left_out
     }
     datasets = [d for d in CORPORA if sum(key.dataset == d for key in groups) > 2]
-    figure = import_figure()(figsize=(4.6 * len(datasets), 4), layout="constrained")
-    for panel, dataset in zip(
-        figure.subplots(1, len(datasets), squeeze=False)[0], datasets, strict=True
-    ):
+    figure, panels = make_panels(len(datasets), len(datasets), 4.6, 4.0)
+    for panel, dataset in zip(panels, datasets, strict=True):
         _draw_panel(panel, {k: v for k, v in groups.items() if k.dataset == dataset})
         panel.set_title(CORPORA[dataset])
         panel.set_xlabel("Pipeline on disk (MB)")
@@ -403,10 +392,7 @@ def format_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def fill(page: str, tables: Mapping[str, str]) -> str:
-    """Put tables between the comments that name them.
-
-    RAISES (ValueError): If the page has no place for one of them.
-    """
+    """Put tables between the comments that name them."""
     for name, table in tables.items():
         pattern = f"(<!-- table: {name} -->\n).*?(<!-- end of table -->)"
         page, n = re.subn(pattern, rf"\1\n{table}\n\n\2", page, flags=re.DOTALL)

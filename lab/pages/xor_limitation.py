@@ -68,11 +68,7 @@ SEEDS = range(5)
 
 
 def make_pipeline(encoder: Mapping[str, Any], texts: Sequence[Text], seed: int) -> Any:
-    """Make a pipeline with `token_ner`.
-
-    RETURNS (tuple[Language, list[Example], Optimizer]): It, the examples of the texts,
-        and what to train it with.
-    """
+    """Make a pipeline with `token_ner`, its examples, and what to train it with."""
     fix_random_seed(seed)
     nlp = spacy.blank("xx")
     is_ours = str(encoder["@architectures"]).startswith("spacy-hashembeds")
@@ -103,10 +99,7 @@ def make_example(nlp: Language, text: str, entity: str | None) -> Example:
 
 
 def count_right(nlp: Language, examples: Sequence[Example]) -> dict[str, int]:
-    """Count the phrases whose middle has the right tag, and those that are all right.
-
-    RETURNS (dict[str, int]): The counts: "middle", and each way of decoding.
-    """
+    """Count phrases whose middle is right, and all right with each way of decoding."""
     component: Any = nlp.get_pipe("token_ner")
     probs = component.model.predict([nlp.make_doc(e.text) for e in examples])
     numbers = number_tags(component.labels)
@@ -136,10 +129,7 @@ def learn_phrases(
 
 
 def tabulate_phrases() -> Table:
-    """Say of how many of four phrases each encoder learns the middle, and all.
-
-    A cell has the counts of all seeds, in their order.
-    """
+    """Say of how many of four phrases each encoder learns the middle, and all."""
     columns = [(kind, count) for kind in PHRASES for count in ("middle", *DECODERS)]
     header = ["encoder"]
     for kind, count in columns:
@@ -159,11 +149,8 @@ def tabulate_phrases() -> Table:
 def make_corpus(kind: str, seed: int) -> tuple[list[Text], list[Text]]:
     """Make sentences with `x and y`, which is an entity if x and y are of one kind.
 
-    Each word on either side is of one of two kinds, which nothing shows but this.
-
-    kind (str): Whether the entity is the "whole" of it, or the "middle".
-    RETURNS (tuple[list[Text], list[Text]]): Those of training, and those of the test,
-        of which no pair was in training.
+    Each word on either side is of one of two kinds, which nothing shows but this. The
+    entity is the "whole" of it, or its "middle". No pair of the test was in training.
     """
     draw = random.Random(seed)
     pairs = [(x, y) for x in range(N_NAMES) for y in range(N_NAMES)]
@@ -201,10 +188,7 @@ def learn_corpus(encoder: Mapping[str, Any], kind: str, seed: int) -> dict[str, 
 
 
 def tabulate_corpus() -> Table:
-    """Give F1 on pairs of words that were never seen together.
-
-    A cell has the mean over the seeds, and their lowest and highest.
-    """
+    """Give mean, lowest and highest F1 on pairs of words never seen together."""
     columns = [(kind, decoding) for kind in PHRASES for decoding in DECODERS]
     table = [["encoder", *(f"{kind}: {decoding}" for kind, decoding in columns)]]
     for name, encoder in ENCODERS.items():
@@ -219,10 +203,7 @@ def tabulate_corpus() -> Table:
 
 
 def make_tables() -> Iterator[tuple[str, str]]:
-    """Make the tables of the page.
-
-    YIELDS (tuple[str, str]): The title of each, and the table in Markdown.
-    """
+    """Make the title of each table of the page, and the table in Markdown."""
     yield "Four phrases", to_markdown(tabulate_phrases())
     yield "A generated corpus", to_markdown(tabulate_corpus())
 

@@ -20,35 +20,32 @@ STYLES: dict[str, list[dict[str, str]]] = {
 
 
 class _Series(NamedTuple):
-    """Bars of one style, one for each dataset: a column of a table.
-
-    name (str): What they are, for the legend.
-    style (Mapping[str, str]): Their colour and hatching.
-    cells (Mapping[str, Cell]): The cells of the column by the names of datasets.
-    """
+    """Bars of one style, one for each dataset: a column of a table."""
 
     name: str
     style: Mapping[str, str]
-    cells: Mapping[str, Cell]
+    cells: Mapping[str, Cell]  # by the names of datasets
 
 
 def make_bars(
     figures: Mapping[str, Mapping[str, Any]], tables: Mapping[str, Table]
 ) -> list[Figure]:
-    """Make the figures, those for which there are trials.
+    """Make all figures, drawn where there are trials; diamonds are the report's.
 
-    Bars are our means, with deviations where there is more than one seed; diamonds are
-    the report's.
-
-    figures (Mapping[str, Mapping[str, Any]]): By number, the "caption" of each, its
-        "score" and the series of its "panels": name, table, column, and style.
-    tables (Mapping[str, Table]): The report's tables by number.
-    RETURNS (list[Figure]): All figures.
+    figures: By number, the "caption" of each, its "score" and the series of its
+        "panels": name, table, column, and style.
     """
     drawn = []
     for number, layout in figures.items():
         panels = {
-            title: [_read_series(*series, tables=tables) for series in panel]
+            title: [
+                _Series(
+                    name,
+                    STYLES[embedder][place],
+                    {row.stub[0]: row.cells[column] for row in tables[table].rows},
+                )
+                for name, table, column, embedder, place in panel
+            ]
             for title, panel in layout["panels"].items()
         }
         draw = None
@@ -57,19 +54,6 @@ def make_bars(
         caption = f"Figure {number}. {layout['caption']}"
         drawn.append(Figure(name=f"figure{number}", caption=caption, draw=draw))
     return drawn
-
-
-def _read_series(
-    name: str,
-    table: str,
-    column: str,
-    embedder: str,
-    place: int,
-    *,
-    tables: Mapping[str, Table],
-) -> _Series:
-    cells = {row.stub[0]: row.cells[column] for row in tables[table].rows}
-    return _Series(name, STYLES[embedder][place], cells)
 
 
 def _has_trials(panel: Sequence[_Series]) -> bool:

@@ -37,21 +37,6 @@ _STATISTICS = (
 )
 
 
-def find_corpora(root: str | Path | None) -> Path:
-    """Find the folder of prepared corpora.
-
-    root (str | Path, optional): The folder. None: "corpus", which need not be there.
-    RAISES (FileNotFoundError): If a folder is named that is not there.
-    RETURNS (Path): The folder.
-    """
-    if root is not None and not Path(root).is_dir():
-        raise FileNotFoundError(
-            f"'corpus_root' should be a folder of prepared corpora, but there is no "
-            f"'{root}'. `python -m lab prepare` makes them."
-        )
-    return Path("corpus" if root is None else root)
-
-
 def count_corpora(
     paper: Paper, root: Path, on_progress: Callable[[str], None] = lambda line: None
 ) -> Counted:
@@ -59,13 +44,6 @@ def count_corpora(
 
     Each file is read a doc at a time; only the distinct words and entity texts of
     one corpus stay in memory.
-
-    paper (Paper): The paper.
-    root (Path): The folder of prepared corpora, with `<dataset>/train.spacy`,
-        `dev.spacy` and `test.spacy`.
-    on_progress (Callable[[str], None]): Called with each file that is read.
-    RAISES (ValueError): If a file can't be read.
-    RETURNS (Counted): The figures of each dataset.
     """
     if not any("count" in column.source for column in chain(*paper.columns.values())):
         return {}

@@ -20,11 +20,7 @@ from .tables import Row, Source, Table, compare
 
 @dataclass(frozen=True, kw_only=True)
 class Measured:
-    """What there is to fill tables with.
-
-    groups (Groups): The trials of the paper.
-    counted (Counted): What its corpora hold.
-    """
+    """What there is to fill tables with: trials, and what was counted in corpora."""
 
     groups: Groups = field(default_factory=dict)
     counted: Counted = field(default_factory=dict)
@@ -61,15 +57,7 @@ def fill_table(
     *,
     find: Callable[[Source], Estimate | None] | None = None,
 ) -> Table:
-    """Fill one of a paper's tables.
-
-    paper (Paper): The paper.
-    table (str): The table's number, or its name.
-    measured (Measured): What there is of ours.
-    blanks (Iterable[Blank]): Its rows.
-    find (Callable, optional): Finds a figure of ours. None: as `measured` does.
-    RETURNS (Table): The table.
-    """
+    """Fill one of a paper's tables with what `find` or else `measured` finds."""
     columns = paper.columns[table]
     rows = []
     for stub, key, common in blanks:
@@ -96,10 +84,7 @@ def fill_datasets(paper: Paper, table: str, measured: Measured) -> Table:
 
 
 def fill_systems(paper: Paper, table: str, measured: Measured) -> Table:
-    """Fill a table that has a row for each system, and one for each other one of ours.
-
-    Those that the paper cites have its figures alone.
-    """
+    """Fill a table that has a row for each system, and for each other one of ours."""
     systems = paper.tables[table]["systems"]
     there = sort_trials(paper, measured.groups)
     others = [get_trials(key) for key in there if key.dataset in paper.datasets]
@@ -117,12 +102,7 @@ def fill_systems(paper: Paper, table: str, measured: Measured) -> Table:
 
 
 def make_overview(paper: Paper, measured: Measured) -> Table:
-    """Set all trials side by side.
-
-    paper (Paper): The paper.
-    measured (Measured): The trials.
-    RETURNS (Table): A row for each dataset, embedder and variant.
-    """
+    """Set all trials side by side: a row for each dataset, embedder and variant."""
     blanks: list[Blank] = []
     for key in sort_trials(paper, measured.groups):
         stub = (paper.name_dataset(key.dataset), *key[1:])
@@ -138,10 +118,7 @@ def make_overview(paper: Paper, measured: Measured) -> Table:
 
 
 def sort_trials(paper: Paper, groups: Iterable[TrialKey]) -> list[TrialKey]:
-    """Order trials by dataset and by what was trained, as the paper's tables do.
-
-    What has neither a name nor a place in a table comes last.
-    """
+    """Order trials by dataset and by what was trained, as the paper's tables do."""
     columns = chain(*paper.columns.values())
     in_columns = (column.source.get("trials", "") for column in columns)
     known = dict.fromkeys([*paper.trials, *in_columns, *paper.needed])

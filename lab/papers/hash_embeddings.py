@@ -1,8 +1,6 @@
 """What is special to "Hash Embeddings for Efficient Word Representations" (2017).
 
-Tito Svenstrup, Jonas Meinertz Hansen and Ole Winther,
-https://arxiv.org/abs/1709.03933. Table 4 is read from what `python -m lab importance`
-writes.
+Tito Svenstrup, Jonas Meinertz Hansen and Ole Winther, https://arxiv.org/abs/1709.03933
 """
 
 from collections.abc import Iterable
@@ -33,14 +31,7 @@ def fill(paper: Paper, measured: Measured, results: Path) -> Sections:
 
 
 def make_importance_table(paper: Paper, results: Path) -> Table:
-    """Set what is important in our pipelines below what the paper prints.
-
-    paper (Paper): The paper.
-    results (Path): The folder of results. Lists that belong to trials are beside them:
-        `<dataset>/<embedder>/<variant>/importance.json`.
-    RAISES (ValueError): If such a file can't be read.
-    RETURNS (Table): The paper's rows, and one for each table of weights.
-    """
+    """Set what is important in our pipelines below what the paper prints."""
     rows = [
         _make_row(
             paper.datasets[dataset],

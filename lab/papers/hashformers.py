@@ -33,11 +33,7 @@ _CONFIG = "glue_base"
 
 
 def select_trials(paper: Paper, groups: Groups, grids: Grids) -> Groups:
-    """Keep the trials of HashFormers, and what they are compared with.
-
-    RETURNS (Groups): All variants of HashFormers, and the other trials that have names
-        here, on the datasets of the page and those that HashFormers were trained on.
-    """
+    """Keep HashFormers, and on their datasets the other trials that have names here."""
     datasets = {key.dataset for key in groups if key.embedder == _EMBEDDER}
     datasets.update(paper.datasets)
     return {
@@ -50,13 +46,17 @@ def select_trials(paper: Paper, groups: Groups, grids: Grids) -> Groups:
 
 def fill(paper: Paper, measured: Measured, results: Path) -> Sections:
     """Set our trials beside each other, and above what the paper prints."""
+    blanks: dict[str, list[Blank]] = {
+        table: [((paper.models[m],), m, None) for m in paper.get_rows(table)]
+        for table in "123"
+    }
     return {
         "Our trials": [
             make_overview(paper, measured),
             make_ratio_table(paper, measured),
         ],
         "The paper's tables": [
-            *(_make_printed_table(paper, table) for table in "123"),
+            *(fill_table(paper, table, Measured(), blanks[table]) for table in "123"),
             make_count_table(paper),
             *make_hyperparameter_tables(paper),
         ],
@@ -66,8 +66,7 @@ def fill(paper: Paper, measured: Measured, results: Path) -> Sections:
 def make_ratio_table(paper: Paper, measured: Measured) -> Table:
     """Set our trials beside the hash embedding of the default size.
 
-    RETURNS (Table): A row for each dataset, embedder and variant. What the paper prints
-        of the same model stands beside it, and is of other tasks.
+    What the paper prints of the same model stands beside it, and is of other tasks.
     """
     columns = paper.columns["ratios"]
     rows = []
@@ -110,8 +109,7 @@ def make_count_table(paper: Paper) -> Table:
 def find_rows(millions: float) -> range:
     """Find the numbers of rows that a printed number of parameters may stand for.
 
-    millions (float): As printed: below a million to a tenth of a thousand, and above to
-        one of a million.
+    Below a million it is printed to a tenth of a thousand, above to one of a million.
     """
     half = 50 if millions < 1 else 50_000
     low, high = (millions * 1e6 + sign * half for sign in (-1, 1))
@@ -119,12 +117,7 @@ def find_rows(millions: float) -> range:
 
 
 def make_hyperparameter_tables(paper: Paper) -> list[Table]:
-    """Set the paper's hyperparameters beside those of our config.
-
-    RAISES (ValueError): If the config can't be read.
-    RETURNS (list[Table]): Tables 4 and 5. What the config does not set has no figure of
-        ours, and nothing has if there is no such config.
-    """
+    """Make tables 4 and 5: the paper's hyperparameters beside those of our config."""
     settings: Mapping[str, Any] = {}
     with suppress(FileNotFoundError):
         settings = load_config(find_config(_CONFIG)).interpolate()
@@ -136,13 +129,6 @@ def make_hyperparameter_tables(paper: Paper) -> list[Table]:
             rows.append(Row(stub=(name, row["printed"], _find(settings, key), key)))
         tables.append(paper.make_table(table, rows))
     return tables
-
-
-def _make_printed_table(paper: Paper, table: str) -> Table:
-    blanks: list[Blank] = [
-        ((paper.models[model],), model, None) for model in paper.get_rows(table)
-    ]
-    return fill_table(paper, table, Measured(), blanks)
 
 
 def _divide(measured: Measured, source: Source) -> Estimate | None:
@@ -173,13 +159,11 @@ def _compute_sizes(
 
 def _measure(results: Sequence[Result]) -> dict[str, int | None]:
     """Give the sizes of trials that differ by their seed alone."""
-
-    def get(name: str) -> int | None:
+    sizes: dict[str, int | None] = {"score": None}
+    for name in ("pipeline_parameters", "embedding_parameters", "mixing_parameters"):
         values = (getattr(result, name) for result in results)
-        return next((value for value in values if value is not None), None)
-
-    keys = ("pipeline_parameters", "embedding_parameters", "mixing_parameters")
-    return {"score": None, **{key: get(key) for key in keys}}
+        sizes[name] = next((value for value in values if value is not None), None)
+    return sizes
 
 
 def _find(settings: Any, key: str) -> str:

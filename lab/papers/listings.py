@@ -68,10 +68,7 @@ class Importance(Listing):
 
 
 class Heads(Listing):
-    """What the heads of a component attend to: a matrix for each.
-
-    Rows are of tokens that look, columns of those that are looked at.
-    """
+    """Matrices: rows are of tokens that look, columns of those that are looked at."""
 
     name: str
     # more panels than anybody could look at are none
@@ -137,10 +134,7 @@ _Listing = TypeVar("_Listing", bound=Listing)
 
 
 def read_listing(kind: type[_Listing], path: Path) -> _Listing:
-    """Read what a command has written.
-
-    RAISES (ValueError): If the file is damaged or of another kind. Names it.
-    """
+    """Read what a command has written, or raise a ValueError that names the file."""
     try:
         return kind.model_validate(read_json(path))
     except ValueError as error:
@@ -153,12 +147,6 @@ def read_listing(kind: type[_Listing], path: Path) -> _Listing:
 def read_listings(
     kind: type[_Listing], results: str | Path
 ) -> Iterator[tuple[TrialKey, _Listing]]:
-    """Read what a command has written beside results, with the trials that it is of.
-
-    kind (type[Listing]): Which listing.
-    results (str | Path): The folder of results, with files
-        `<dataset>/<embedder>/<variant>/<kind.NAME>`.
-    RAISES (ValueError): If one can't be read.
-    """
+    """Read `<dataset>/<embedder>/<variant>/<kind.NAME>` from the folder of results."""
     for path in sorted(Path(results).glob(f"*/*/*/{kind.NAME}")):
         yield TrialKey(*path.parts[-4:-1]), read_listing(kind, path)

@@ -17,26 +17,14 @@ Grids = Mapping[str, Grid]
 
 
 def read_grids(paper: Paper) -> Grids:
-    """Read the grids that have a paper's trials: ours, or those of this project.
-
-    RAISES (ValueError): If one can't be read.
-    """
+    """Read the grids that have a paper's trials: ours, or those of this project."""
     return {name: read_grid(locate_grid(name)) for name in paper.grids}
 
 
 def find_missing(
     paper: Paper, groups: Groups, tables: Iterable[Table], grids: Grids
 ) -> Table:
-    """List the trials that are not there `SEEDS` times.
-
-    paper (Paper): The paper.
-    groups (Groups): What `read_results` returns.
-    tables (Iterable[Table]): Its tables.
-    grids (Grids): Its grids.
-    RETURNS (Table): Texts, a row for each variant, in order of the tables, or of the
-        grid all of whose trials belong to the paper: on which datasets there are fewer,
-        what they are for, and the command that runs them there.
-    """
+    """List the trials that are not there `SEEDS` times, and commands that run them."""
     needed = _find_needed(paper, tables, grids)
     fewer = {key: n for key in needed if (n := len(groups.get(key, ()))) < SEEDS}
     rows = []
@@ -59,10 +47,7 @@ def find_missing(
 
 
 def describe_unplanned(paper: Paper, grids: Grids) -> list[str]:
-    """Say which datasets of a paper its grid has no trials on, as Markdown.
-
-    RETURNS (list[str]): Nothing if there are none, or no grid has all of its trials.
-    """
+    """Say which datasets of a paper its grid has no trials on, if any, as Markdown."""
     if paper.whole is None:
         return []
     planned = grids[paper.whole].datasets

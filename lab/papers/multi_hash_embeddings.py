@@ -36,11 +36,21 @@ _ABLATIONS = {
 def fill(paper: Paper, measured: Measured, results: Path) -> Sections:
     """Fill the report's tables and figures, and what we found beyond them."""
     numbers = sorted(map(int, filter(str.isdigit, paper.tables)))
-    tables = {str(number): _fill(paper, str(number), measured) for number in numbers}
+    tables = {}
+    for number in map(str, numbers):
+        is_ablation = paper.tables[number].get("kind") == "percent"
+        fill = _fill_ablation if is_ablation else fill_datasets
+        tables[number] = fill(paper, number, measured)
+    collisions = [
+        ((name,), "", {"dataset": dataset})
+        for dataset, name in paper.datasets.items()
+        if "NORM" in measured.counted.get(dataset, {})
+    ]
     return {
         "Findings of our own": [
             make_seed_table(paper, measured),
-            _make_collision_table(paper, measured),
+            # how the training norms fall into a table with either hash seed
+            fill_table(paper, "collisions", measured, collisions),
         ],
         "Overview": [make_overview(paper, measured)],
         "Figures": [
@@ -53,11 +63,7 @@ def fill(paper: Paper, measured: Measured, results: Path) -> Sections:
 
 
 def make_seed_table(paper: Paper, measured: Measured) -> Table:
-    """Compare hash seeds 8 and 9 with one hash, on every dataset that has both.
-
-    RETURNS (Table): For each kind of entities the F1 with either seed, and how much
-        more it is with seed 9, marked where that is beyond two deviations.
-    """
+    """Compare hash seeds 8 and 9; a change beyond two deviations is marked."""
     rows = []
     for key in sort_trials(paper, measured.groups):
         if key[1:] == (FEWER, SEED_9):
@@ -67,24 +73,6 @@ def make_seed_table(paper: Paper, measured: Measured) -> Table:
                     Row(stub=(paper.name_dataset(key.dataset), kind), cells=cells)
                 )
     return paper.make_table("seeds", rows)
-
-
-def name_variant(base: str, suffix: str) -> str:
-    """Name a variant with word vectors.
-
-    base (str): The variant without vectors, e.g. "rows100".
-    suffix (str): Which vectors, e.g. "vectors", or "" for none.
-    RETURNS (str): E.g. "rows100_vectors", or "vectors" for "default".
-    """
-    if not suffix:
-        return base
-    return suffix if base == "default" else f"{base}_{suffix}"
-
-
-def _fill(paper: Paper, table: str, measured: Measured) -> Table:
-    if paper.tables[table].get("kind") == "percent":
-        return _fill_ablation(paper, table, measured)
-    return fill_datasets(paper, table, measured)
 
 
 def _fill_ablation(paper: Paper, table: str, measured: Measured) -> Table:
@@ -121,13 +109,3 @@ def _compare_seeds(measured: Measured, key: TrialKey, score: str) -> dict[str, C
         "seed9": Cell(ours=nine),
         "change": Cell(ours=change, differs=differs),
     }
-
-
-def _make_collision_table(paper: Paper, measured: Measured) -> Table:
-    """Say how the training norms fall into a table with either hash seed."""
-    blanks = [
-        ((name,), "", {"dataset": dataset})
-        for dataset, name in paper.datasets.items()
-        if "NORM" in measured.counted.get(dataset, {})
-    ]
-    return fill_table(paper, "collisions", measured, blanks)

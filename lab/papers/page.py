@@ -2,12 +2,11 @@
 
 import os
 from base64 import b64encode
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import chain, groupby
 from pathlib import Path
-from typing import TypeVar
 
 from jinja2 import Environment, PackageLoader
 from markdown_it import MarkdownIt
@@ -18,31 +17,16 @@ from spacy_hashembeds.charts import import_figure
 from spacy_hashembeds.evaluation.tasks import NER, TEXTCAT
 from spacy_hashembeds.files import choose_suffix, replacing
 
-from ..trials.results import (
-    Estimate,
-    Groups,
-    find_misnamed,
-    read_results,
-    select_task,
-)
+from ..trials.results import Estimate, Groups, find_misnamed, read_results, select_task
 from . import hash_embeddings, hashformers, multi_hash_embeddings, why_attention
-from .corpora import count_corpora, find_corpora
+from .corpora import count_corpora
 from .filling import Measured
 from .missing import SEEDS, describe_unplanned, find_missing, read_grids
 from .paper import PAPERS, REPORT, Paper, read_paper
-from .tables import (
-    FORMATS,
-    Cell,
-    Figure,
-    Sections,
-    Table,
-    describe_differences,
-)
+from .tables import FORMATS, Cell, Figure, Sections, Table, describe_differences
 
 #: How pages are written, by their suffix.
 SUFFIXES = (".html", ".md")
-
-_Block = TypeVar("_Block", Table, Figure)
 
 _TASKS = {NER: "named entities", TEXTCAT: "text classifiers"}
 
@@ -64,32 +48,25 @@ _SELECT = {
 
 @dataclass(frozen=True, kw_only=True)
 class Page:
-    """All that a page shows.
-
-    paper (Paper): The paper.
-    source (Path): The folder of results.
-    n_results (int): How many of its results are shown.
-    sections (Sections): Its tables and figures, under their headings.
-    n_missing (int): How many variants have fewer seeds than they should.
-    misnamed (Sequence[Path]): Files among the results that were skipped for their name.
-    """
+    """All that a page shows."""
 
     paper: Paper
-    source: Path
-    n_results: int
+    source: Path  # the folder of results
+    n_results: int  # how many of them are shown
     sections: Sections
-    n_missing: int
-    misnamed: Sequence[Path]
+    n_missing: int  # how many variants have fewer seeds than they should
+    misnamed: Sequence[Path]  # files that were skipped for their name
 
     @property
     def tables(self) -> list[Table]:
         """Its tables, in order."""
-        return list(_find_blocks(self.sections, Table))
+        return _find_tables(self.sections)
 
     @property
     def figures(self) -> list[Figure]:
         """Its figures, in order."""
-        return list(_find_blocks(self.sections, Figure))
+        blocks = chain(*self.sections.values())
+        return [block for block in blocks if isinstance(block, Figure)]
 
     @property
     def differences(self) -> str:
@@ -119,22 +96,18 @@ def make_page(
 ) -> Page:
     """Fill a paper's tables from the results that are there.
 
-    results (str | Path): The folder of results: see `read_results`.
-    paper (str): The paper, one of `PAPERS`.
-    corpus_root (str | Path, optional): The folder of prepared corpora, to count. None:
-        "corpus", if it is there.
-    on_progress (Callable[[str], None]): Called with each step.
-    RAISES (FileNotFoundError): If there are no results of the paper's task, or no such
-        folder of corpora.
-    RAISES (ValueError): If a result, a corpus or a grid can't be read.
-    RAISES (ImportError): If there are figures to draw, but matplotlib is not installed.
-    RETURNS (Page): The page, to be written with `write_page`.
+    corpus_root: The folder of prepared corpora, to count. None: "corpus", if there.
     """
     about = read_paper(paper)
     if about.figures:
         # before the work
         import_figure()
-    root = find_corpora(corpus_root)
+    root = Path("corpus" if corpus_root is None else corpus_root)
+    if corpus_root is not None and not root.is_dir():
+        raise FileNotFoundError(
+            f"'corpus_root' should be a folder of prepared corpora, but there is no "
+            f"'{root}'. `python -m lab prepare` makes them."
+        )
     grids = read_grids(about)
     groups = _read_trials(Path(results), about, on_progress)
     if paper in _SELECT:
@@ -145,7 +118,7 @@ def make_page(
     counted = count_corpora(about, root, on_progress)
     measured = Measured(groups=groups, counted=counted)
     sections = FILL[paper](about, measured, Path(results))
-    missing = find_missing(about, groups, _find_blocks(sections, Table), grids)
+    missing = find_missing(about, groups, _find_tables(sections), grids)
     section: list[Table | Figure | str] = [
         f"We average over {SEEDS} seeds. What has fewer on some dataset:",
         missing,
@@ -164,14 +137,10 @@ def make_page(
 def write_page(
     page: Page, output: str | Path, *, figures: str | Path | None = None
 ) -> None:
-    """Write a page.
+    """Write a page: self-contained HTML (also to an open file), or Markdown.
 
-    page (Page): From `make_page`.
-    output (str | Path): The file: self-contained HTML (`.html`), or Markdown (`.md`).
-        To an open file, such as `/dev/stdout`, HTML is written.
-    figures (str | Path, optional): A folder for the figures, as PNG files. None: none
-        for HTML, which has them inside; for Markdown, `<output without .md>_figures`.
-    RAISES (ValueError): If `output` ends in something else.
+    figures: A folder for the figures, as PNG files. None: none for HTML, which has them
+        inside; for Markdown, `<output without .md>_figures`.
     """
     suffix = choose_suffix(output, SUFFIXES)
     output = Path(output)
@@ -226,9 +195,8 @@ def _count(groups: Groups) -> int:
     return sum(map(len, groups.values()))
 
 
-def _find_blocks(sections: Sections, kind: type[_Block]) -> Iterator[_Block]:
-    for blocks in sections.values():
-        yield from (block for block in blocks if isinstance(block, kind))
+def _find_tables(sections: Sections) -> list[Table]:
+    return [b for b in chain(*sections.values()) if isinstance(b, Table)]
 
 
 def _make_environment() -> Environment:
@@ -241,7 +209,7 @@ def _make_environment() -> Environment:
     )
     prose = MarkdownIt("commonmark")
     environment.filters.update(
-        ours=_format_ours,
+        ours=lambda value, kind: _format(value, kind, FORMATS[kind].ours),
         printed=lambda value, kind: _format(value, kind, FORMATS[kind].printed),
         mark=_get_mark,
         groups=_get_groups,
@@ -257,13 +225,9 @@ def _make_environment() -> Environment:
     return environment
 
 
-def _format_ours(value: Estimate | None, kind: str) -> str:
+def _format(value: Estimate | None, kind: str, spec: str) -> str:
     if value is None:
         return "\N{EN DASH}"
-    return _format(value, kind, FORMATS[kind].ours)
-
-
-def _format(value: Estimate, kind: str, spec: str) -> str:
     factor = FORMATS[kind].factor
     text = format(factor * value.mean, spec).replace("-", "\N{MINUS SIGN}")
     if value.deviation is None:

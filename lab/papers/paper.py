@@ -26,49 +26,30 @@ def get_trials(key: TrialKey) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Paper:
-    """A paper whose tables are filled.
+    """A paper whose tables are filled: the data of a file in data/."""
 
-    name (str): One of `PAPERS`.
-    source, about (str): Where its figures are from, and how they are written down.
-    title (str): Its title.
-    called (str): What it is called on its page: "the paper", or "the report".
-    task (str): What is trained: "ner" or "textcat".
-    intro (Sequence[str]): What its page says first: Markdown, with fields.
-    datasets (Mapping[str, str]): Its names for the datasets, in its order.
-    trials (Mapping[str, str]): The names of trials that have one, in the order of rows.
-    grids (Sequence[str]): The grids that have its trials, the first ones before others.
-    whole (str, optional): The one of these all of whose trials belong to it. None if
-        those of its tables do.
-    needed (Sequence[str]): Trials that belong to it beside those.
-    untabled (str): What trials are for that fill none of its numbered tables.
-    tables (Mapping[str, Mapping[str, Any]]): By number or name, each table's "caption",
-        "notes", "columns", what is printed as its "rows", and so on.
-    figures (Mapping[str, Mapping[str, Any]]): By number or name, what figures show.
-    models (Mapping[str, str]): The names of rows that are the paper's alone.
-    same (Mapping[str, str]): For trials the row of the same model.
-    seeds (int): How many seeds it averages over, where it prints a deviation.
-    incomparable (str): Why its figures and ours are not compared, if they are not.
-    """
-
-    name: str
-    source: str
-    about: str
+    name: str  # one of `PAPERS`
+    source: str  # where its figures are from
+    about: str  # how they are written down
     title: str
-    called: str
-    task: str
-    intro: Sequence[str]
-    datasets: Mapping[str, str]
-    trials: Mapping[str, str]
-    grids: Sequence[str]
-    whole: str | None = None
-    needed: Sequence[str] = ()
-    untabled: str
+    called: str  # "the paper", or "the report"
+    task: str  # "ner" or "textcat"
+    intro: Sequence[str]  # Markdown, with fields
+    datasets: Mapping[str, str]  # its names for them, in its order
+    trials: Mapping[str, str]  # names of trials that have one, in the order of rows
+    grids: Sequence[str]  # that have its trials, the first ones before others
+    whole: str | None = None  # the one of these all of whose trials belong to it
+    needed: Sequence[str] = ()  # trials that belong to it beside those of tables
+    untabled: str  # what trials are for that fill no numbered table
+    # by number or name: caption, notes, columns, what is printed as rows, and so on
     tables: Mapping[str, Mapping[str, Any]]
     figures: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    # rows that are the paper's alone
     models: Mapping[str, str] = field(default_factory=dict)
+    # for trials the row of the same model
     same: Mapping[str, str] = field(default_factory=dict)
-    seeds: int = 3
-    incomparable: str = ""
+    seeds: int = 3  # how many are in a printed deviation
+    incomparable: str = ""  # why its figures and ours are not compared, if not
 
     def get_printed(self, table: str, row: str, column: str) -> Estimate | None:
         """Look up a figure. None if the paper prints none."""
@@ -89,12 +70,7 @@ class Paper:
     def make_table(
         self, table: str, rows: Iterable[Row], columns: Sequence[Column] | None = None
     ) -> Table:
-        """Make one of its tables, with caption and notes.
-
-        table (str): The table's number, or its name.
-        rows (Iterable[Row]): The rows.
-        columns (Sequence[Column], optional): None: those of the data.
-        """
+        """Make one of its tables, with columns of the data if no others are given."""
         layout = self.tables[table]
         return Table(
             number=int(table) if table.isdigit() else None,
@@ -138,9 +114,6 @@ def _read_columns(layout: Mapping[str, Any]) -> list[Column]:
 
 @cache
 def read_paper(name: str = REPORT) -> Paper:
-    """Read the data of a paper.
-
-    name (str): One of `PAPERS`.
-    """
+    """Read the data of one of `PAPERS`."""
     path = files(__package__).joinpath("data", f"{name}.json")
     return Paper(name=name, **json.loads(path.read_text(encoding="utf8")))

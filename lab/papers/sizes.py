@@ -1,8 +1,4 @@
-"""Accuracy against the parameters of the embedding, drawn with matplotlib.
-
-In place of a figure of the paper "Hash Embeddings", which has none of results: its only
-one shows how a hash vector is made.
-"""
+"""Accuracy against the parameters of the embedding: a figure that no paper has."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,9 +6,7 @@ from functools import partial
 from itertools import chain, cycle
 from typing import Any, NamedTuple
 
-from spacy_hashembeds.charts import import_figure
-
-from ..figures import render_png
+from ..figures import make_panels, render_png
 from ..trials.results import Estimate, Groups, estimate, estimate_score
 from .bars import STYLES
 from .filling import sort_trials
@@ -39,11 +33,7 @@ _DIAMOND = {
 
 
 class Point(NamedTuple):
-    """A size of an embedding, and how good it is.
-
-    parameters (float): How many, on average over seeds.
-    accuracy (Estimate): From 0 to 1.
-    """
+    """A size of an embedding, on average over seeds, and its accuracy from 0 to 1."""
 
     parameters: float
     accuracy: Estimate
@@ -54,25 +44,24 @@ Points = Mapping[str, Mapping[str, Sequence[Point]]]
 
 
 def make_sizes(paper: Paper, groups: Groups) -> Figure:
-    """Show all trials, a panel for each dataset and a series for each embedding.
-
-    paper (Paper): The paper.
-    groups (Groups): The trials of text classifiers.
-    RETURNS (Figure): The figure, which is not drawn if there are no trials.
-    """
+    """Show all trials, a panel for each dataset and a series for each embedding."""
     ours = find_points(paper, groups)
-    printed = {dataset: _find_printed(paper, dataset) for dataset in ours}
-    caption = paper.figures["parameters"]["caption"]
+    figure = paper.figures["parameters"]
+    # for the embeddings whose size the paper says (5.3 and 5.5)
+    printed = {
+        dataset: {
+            name: Point(size, accuracy)
+            for name, (column, size) in figure["printed"].items()
+            if (accuracy := paper.get_printed("2", dataset, column)) is not None
+        }
+        for dataset in ours
+    }
     draw = partial(_draw, paper, ours, printed) if ours else None
-    return Figure(name="parameters", caption=caption, draw=draw)
+    return Figure(name="parameters", caption=figure["caption"], draw=draw)
 
 
 def find_points(paper: Paper, groups: Groups) -> Points:
-    """Find what there is to draw: for each dataset and embedding, the sizes in order.
-
-    paper (Paper): The paper.
-    groups (Groups): The trials of text classifiers.
-    """
+    """Find what to draw: for each dataset and embedding, the sizes in order."""
     panels: dict[str, dict[str, list[Point]]] = defaultdict(dict)
     for key in sort_trials(paper, groups):
         size = estimate(result.embedding_parameters for result in groups[key])
@@ -86,43 +75,22 @@ def find_points(paper: Paper, groups: Groups) -> Points:
     return dict(panels)
 
 
-def _find_printed(paper: Paper, dataset: str) -> dict[str, Point]:
-    """Find what the paper prints of the embeddings whose size it says (5.3 and 5.5).
-
-    It does not say which sizes it chose for those with a dictionary.
-    """
-    return {
-        name: Point(size, accuracy)
-        for name, (column, size) in paper.figures["parameters"]["printed"].items()
-        if (accuracy := paper.get_printed("2", dataset, column)) is not None
-    }
-
-
 def _draw(
     paper: Paper, ours: Points, printed: Mapping[str, Mapping[str, Point]]
 ) -> bytes:
     styles = _choose_styles(paper, chain(*ours.values()))
-    n_columns = min(_WIDTH, len(ours))
-    n_rows = -(-len(ours) // n_columns)
-    size = (max(6.0, 4 * n_columns), 0.8 + 3 * n_rows)
-    figure = import_figure()(figsize=size, layout="constrained")
-    grid = list(figure.subplots(n_rows, n_columns, squeeze=False).flat)
-    for axes, (dataset, series) in zip(grid, ours.items(), strict=False):
+    width = 4.0 if len(ours) > 1 else 6.0
+    figure, panels = make_panels(len(ours), _WIDTH, width, 3.0, above=0.8)
+    for axes, (dataset, series) in zip(panels, ours.items(), strict=True):
         _draw_panel(axes, series, printed[dataset], styles)
         axes.set_title(paper.name_dataset(dataset), fontsize=10, parse_math=False)
-    for axes in grid[len(ours) :]:
-        axes.remove()
     shown = {paper.name_trials(name): styles[name] for name in chain(*ours.values())}
     _add_legend(figure, shown, has_printed=any(printed.values()))
     return render_png(figure)
 
 
 def _choose_styles(paper: Paper, names: Iterable[str]) -> dict[str, dict[str, str]]:
-    """Choose a colour and a marker for each embedding, and for what is printed.
-
-    As in the figures of the report, hash embeddings are blue; all others of the paper
-    are orange. Squares have a dictionary, and what is dark has dense layers.
-    """
+    """Choose colours, as in the figures of the report, and markers of embeddings."""
     styles = {
         name: {"color": STYLES[kind][place]["color"], "marker": marker}
         for name, (kind, place, marker) in paper.figures["parameters"]["styles"].items()

@@ -10,19 +10,12 @@ from ..trials.results import Estimate
 
 
 class Format(NamedTuple):
-    """How figures of one kind are written.
-
-    ours (str): The format of our mean: scores have one place more than the report's.
-    printed (str): The format of the paper's.
-    rounding (float): Half of the last place that the paper prints of a score. 0 for
-        what is counted.
-    factor (int): 100 for fractions that are written as percents.
-    """
+    """How figures of one kind are written, ours and the paper's."""
 
     ours: str
     printed: str
-    rounding: float = 0
-    factor: int = 1
+    rounding: float = 0  # half of the last printed place of a score; 0 for a count
+    factor: int = 1  # 100 for fractions that are written as percents
 
 
 #: The kinds of figures: scores of papers that print percents, tenths of them or
@@ -48,69 +41,42 @@ Source = Mapping[str, str]
 
 @dataclass(frozen=True, kw_only=True)
 class Cell:
-    """A figure of ours beside the paper's.
+    """A figure of ours beside the paper's."""
 
-    ours (Estimate, optional): None where there is no trial, or nothing to score.
-    printed (Estimate, optional): None where the paper has no figure.
-    differs (bool): Whether they differ by more than chance and rounding explain.
-    source (Source): What our figure is of, if there is a place to find it in.
-    """
-
-    ours: Estimate | None = None
-    printed: Estimate | None = None
-    differs: bool = False
+    ours: Estimate | None = None  # None: no trial, or nothing to score
+    printed: Estimate | None = None  # None: the paper has no figure
+    differs: bool = False  # by more than chance and rounding explain
     source: Source = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Column:
-    """A column of a table.
+    """A column of a table."""
 
-    key (str): Its name in the paper's data.
-    label (str): Its heading.
-    group (str): The heading above it and its neighbours, or "".
-    kind (str): What its figures are, one of `FORMATS`.
-    source (Source): What its figures have in common.
-    """
-
-    key: str
+    key: str  # its name in the paper's data
     label: str
-    group: str = ""
-    kind: str = "score"
-    source: Source = field(default_factory=dict)
+    group: str = ""  # the heading above it and its neighbours
+    kind: str = "score"  # one of `FORMATS`
+    source: Source = field(default_factory=dict)  # what its figures have in common
 
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
-    """A row of a table.
+    """A row of a table."""
 
-    stub (tuple[str, ...]): What the row is of, under the headings of the stub.
-    cells (Mapping[str, Cell]): The cell of each column, by the column's key.
-    has_ours (bool): Whether there may be figures of ours in it.
-    """
-
-    stub: tuple[str, ...]
-    cells: Mapping[str, Cell] = field(default_factory=dict)
-    has_ours: bool = True
+    stub: tuple[str, ...]  # what it is of, under the headings of the stub
+    cells: Mapping[str, Cell] = field(default_factory=dict)  # by the column's key
+    has_ours: bool = True  # whether there may be figures of ours in it
 
 
 @dataclass(frozen=True, kw_only=True)
 class Table:
-    """A table, to be written or drawn. One of texts has nothing but a stub.
+    """A table, to be written or drawn. One of texts has nothing but a stub."""
 
-    number (int, optional): The paper's number of it. None for one of our own.
-    title (str): E.g. "Table 7".
-    caption (str): What it shows.
-    stub (Sequence[str]): Headings of the columns that say what a row is of.
-    columns (Sequence[Column]): The columns of figures.
-    rows (Sequence[Row]): The rows.
-    notes (Sequence[str]): Footnotes.
-    """
-
-    number: int | None = None
+    number: int | None = None  # the paper's; None: a table of our own
     title: str
     caption: str
-    stub: Sequence[str]
+    stub: Sequence[str]  # headings of the columns that say what a row is of
     columns: Sequence[Column]
     rows: Sequence[Row]
     notes: Sequence[str] = ()
@@ -118,17 +84,11 @@ class Table:
 
 @dataclass(frozen=True, kw_only=True)
 class Figure:
-    """A figure of a page.
+    """A figure of a page."""
 
-    name (str): The name of its file, without `.png`.
-    caption (str): What it shows.
-    draw (Callable[[], bytes], optional): Draws it, as a PNG file, with matplotlib
-        (extra: report). None where there is nothing to draw yet.
-    """
-
-    name: str
+    name: str  # of its file, without `.png`
     caption: str
-    draw: Callable[[], bytes] | None
+    draw: Callable[[], bytes] | None  # gives a PNG; None: no trials yet
 
 
 #: What a page shows under each of its headings: text is Markdown.
@@ -150,31 +110,18 @@ def compare(
 
     The printed deviation counts as half of the last printed place at least, since it
     and its mean are rounded. A deviation that is unknown (one seed, or none printed) is
-    taken to be the other one; where both are, no difference is marked.
-
-    What is counted should be equal, to the last place printed.
-
-    ours (Estimate, optional): Our figure.
-    printed (Estimate, optional): The paper's.
-    kind (str): What they are, one of `FORMATS`.
-    source (Source, optional): What ours is of.
-    RETURNS (Cell): Both, and whether they differ.
+    taken to be the other one; where both are, no difference is marked. What is counted
+    should be equal, to the last place printed.
     """
     differs = False
     if ours is not None and printed is not None:
-        differs = (_differs if FORMATS[kind].rounding else _counts_differ)(
-            ours, printed, kind
-        )
+        differ = _differ if FORMATS[kind].rounding else _counts_differ
+        differs = differ(ours, printed, kind)
     return Cell(ours=ours, printed=printed, differs=differs, source=source or {})
 
 
 def describe_differences(tables: Iterable[Table], name: str) -> str:
-    """Say how many of the figures that both have differ, scores and counts apart.
-
-    tables (Iterable[Table]): The tables.
-    name (str): Whose they are, e.g. "the report".
-    RETURNS (str): A sentence, without its full stop.
-    """
+    """Say how many of the figures that both have differ, scores and counts apart."""
     scores, counts = find_compared(tables)
     parts = [
         f"{sum(cell.differs for cell in cells)} of {len(cells)} {what}"
@@ -187,15 +134,10 @@ def describe_differences(tables: Iterable[Table], name: str) -> str:
 
 
 def find_compared(tables: Iterable[Table]) -> tuple[list[Cell], list[Cell]]:
-    """Find the cells that have both our figure and the paper's, each figure once.
+    """Find the scores and the counts that both have, each figure once.
 
     Several tables show the same trials: table 10 of the report repeats the scores of
-    MultiEmbed in its table 9. Where a paper prints different figures for them, each is
-    one.
-
-    tables (Iterable[Table]): The tables.
-    RETURNS (tuple[list[Cell], list[Cell]]): The first cell of each figure: scores, and
-        what is counted in corpora.
+    MultiEmbed in its table 9. Where a paper prints different figures, each is one.
     """
     scores: dict[object, Cell] = {}
     counts: dict[object, Cell] = {}
@@ -217,12 +159,7 @@ def relative_error_increase(
     """How much larger an error is than the baseline's: e / e0 - 1, with e = 1 - F.
 
     The report (section 5.3, tables 2 and 3) prints no formula. This one gives each of
-    its percentages from F1 scores of two decimals.
-
-    f (Estimate, optional): The F1 score, 0 to 1.
-    baseline (Estimate, optional): The F1 score with all features.
-    RETURNS (Estimate, optional): The increase as a fraction. Its deviation is that of a
-        quotient, to first order. None if a score is, or if the baseline has no error.
+    its percentages from F1 scores of two decimals. None if the baseline has no error.
     """
     if f is None or baseline is None or baseline.mean == 1:
         return None
@@ -232,13 +169,7 @@ def relative_error_increase(
 
 
 def divide(dividend: Estimate, divisor: Estimate) -> Estimate:
-    """Divide one mean over seeds by another one, of seeds that have no pairs.
-
-    dividend (Estimate): The one.
-    divisor (Estimate): The other, which is not 0.
-    RETURNS (Estimate): Its deviation is that of a quotient, to first order. None if one
-        of them has none.
-    """
+    """Divide means over unpaired seeds; the deviation is a quotient's, to 1st order."""
     ratio = dividend.mean / divisor.mean
     deviation = None
     if dividend.deviation is not None and divisor.deviation is not None:
@@ -265,7 +196,7 @@ def _get_n(first: Estimate, second: Estimate) -> int | None:
     return min(first.n, second.n)
 
 
-def _differs(ours: Estimate, printed: Estimate, kind: str) -> bool:
+def _differ(ours: Estimate, printed: Estimate, kind: str) -> bool:
     own, theirs = ours.deviation, printed.deviation
     theirs = own if theirs is None else theirs
     if theirs is None:

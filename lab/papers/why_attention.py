@@ -1,8 +1,7 @@
 """What is special to "Why Attention?" (2020).
 
 Peng-Hsuan Li, Tsu-Jui Fu and Wei-Yun Ma: "Why Attention? Analyze BiLSTM Deficiency and
-Its Remedies in the Case of NER". Table 5 is read from what `evaluate --ablation`
-writes, and figure 2 from what `python -m lab attention` does.
+Its Remedies in the Case of NER".
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -11,13 +10,7 @@ from pathlib import Path
 
 from spacy_hashembeds.evaluation.scorer import LENGTHS
 
-from ..trials.results import (
-    Estimate,
-    Groups,
-    PartScore,
-    Result,
-    estimate,
-)
+from ..trials.results import Estimate, Groups, PartScore, Result, estimate
 from .filling import Blank, Measured, fill_systems, fill_table, make_overview
 from .heatmaps import show_attention
 from .listings import Ablation, Chunk, read_listings
@@ -124,14 +117,7 @@ def _get_scores(result: Result, part: str) -> Mapping[str, PartScore]:
 
 
 def make_chunk_table(paper: Paper, results: Path) -> Table:
-    """Set what parts of our encoders do below what the paper prints.
-
-    paper (Paper): The paper.
-    results (Path): The folder of results. Evaluations that belong to trials are beside
-        them: `<dataset>/<embedder>/<variant>/ablation.json`.
-    RAISES (ValueError): If such a file can't be read.
-    RETURNS (Table): The paper's rows, and a row for each chunk tag of each file.
-    """
+    """Set what parts of our encoders do with each chunk tag below the paper's."""
     tags = paper.get_rows("5")
     *columns, other = paper.columns["5"]
     name = f"{paper.datasets['ontonotes']}, dev"
@@ -165,10 +151,8 @@ def make_chunk_table(paper: Paper, results: Path) -> Table:
 
 def _make_cells(chunk: Chunk) -> dict[str, Cell]:
     """Set the recall of parts, alone, beside that of the whole."""
-    cells = {
-        part: _make_cell(recall, chunk.recall) for part, recall in chunk.parts.items()
-    }
-    cells[_OTHER] = _make_cell(chunk.other, chunk.recall)
+    parts = {**chunk.parts, _OTHER: chunk.other}
+    cells = {part: _make_cell(recall, chunk.recall) for part, recall in parts.items()}
     cells[_SUPPORT] = Cell(ours=Estimate(mean=chunk.support))
     cells[_WHOLE] = _make_cell(chunk.recall, 0.0)
     return cells

@@ -7,22 +7,12 @@ CONFIGS = Path(__file__).parents[2] / "configs"
 
 
 def find_config(name: str, root: Path = Path()) -> Path:
-    """Find the config of an embedder: `configs/NAME.cfg` of the project, else ours.
-
-    name (str): Its name, e.g. "multi_embed".
-    root (Path): The folder of the project.
-    RAISES (FileNotFoundError): If there is none. Lists those that there are.
-    RETURNS (Path): The file.
-    """
+    """Find the config of an embedder: `configs/NAME.cfg` of the project, else ours."""
     return _find(f"{name}.cfg", root / "configs", CONFIGS)
 
 
 def locate_grid(grid: str | Path, root: Path = Path()) -> Path:
-    """Take a path of a grid, or find `configs/grids/NAME.yml` as `find_config` does.
-
-    grid (str | Path): What ends in `.yml`, or names a folder, is a path.
-    RAISES (FileNotFoundError): If it is a name, and there is none of this name.
-    """
+    """Find `configs/grids/NAME.yml` likewise; a folder or `.yml` makes it a path."""
     path = Path(grid)
     if path.suffix == ".yml" or len(path.parts) > 1:
         return path

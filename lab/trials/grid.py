@@ -25,13 +25,7 @@ Overrides = dict[str, Any]
 
 
 class Row(NamedTuple):
-    """What a grid trains with each seed.
-
-    embedder (str): The config.
-    variant (str): The name of the overrides.
-    overrides (dict[str, dict[str, Any]]): The config settings to change on each
-        dataset, with dotted keys. It is not trained on others.
-    """
+    """What a grid trains with each seed: a config, and its overrides by dataset."""
 
     embedder: str
     variant: str
@@ -40,12 +34,7 @@ class Row(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Grid:
-    """What a grid file says.
-
-    datasets (Sequence[str]): The datasets.
-    seeds (Sequence[int]): The seeds.
-    rows (Sequence[Row]): What is trained.
-    """
+    """What a grid file says."""
 
     datasets: Sequence[str]
     seeds: Sequence[int]
@@ -55,11 +44,6 @@ class Grid:
         """Make the trials, seed by seed, and dataset by dataset in each.
 
         When a sweep is interrupted, whole comparisons of the first seeds are there.
-
-        root (Path): The folder of the project.
-        gpu_id (int): The GPU, or -1 for the CPU.
-        RAISES (ValueError): If a name can't be that of a file, or if an override is a
-            setting that the trial makes itself.
         """
         return [
             Trial(
@@ -85,10 +69,7 @@ class Grid:
         variants: Sequence[str] = (),
         seeds: Sequence[int | str] = (),
     ) -> "Grid":
-        """Keep a part. What is empty is not narrowed.
-
-        RAISES (ValueError): If a name or seed is not in the grid, or nothing is left.
-        """
+        """Keep a part. What is empty is not narrowed."""
         _check_choice("datasets", datasets, self.datasets)
         _check_choice("embedders", embedders, [row.embedder for row in self.rows])
         _check_choice("variants", variants, [row.variant for row in self.rows])
@@ -146,33 +127,25 @@ class _File(_Part):
 
 
 def read_grid(path: str | Path) -> Grid:
-    """Read a grid from a YAML file; docs/sweep.md describes what it holds.
-
-    RAISES (FileNotFoundError): If there is no such file.
-    RAISES (ValueError): If it is no YAML, or holds what a grid doesn't.
-    """
+    """Read a grid from a YAML file; docs/sweep.md describes what it holds."""
     path = Path(path)
     if not path.is_file():
         raise FileNotFoundError(f"There is no grid '{path}'.")
     try:
         file = _File.model_validate(srsly.read_yaml(path))
         rows = [_read_row(entry, file) for entry in file.trials]
-        _check_variants(rows)
+        names = Counter((r.embedder, r.variant, d) for r in rows for d in r.overrides)
+        for (embedder, variant, dataset), n in names.items():
+            if n > 1:
+                raise ValueError(
+                    f"{embedder} has the variant '{variant}' {n} times for {dataset}. "
+                    "Give other overrides another 'variant'."
+                )
     except (OverflowError, RecursionError, ValueError) as e:
         # YAML's own errors quote whatever is wrong.
         message = shorten(describe_error(e), _MAX_MESSAGE)
         raise ValueError(f"'{path}' is no grid of trials. {message}") from e
     return Grid(datasets=file.datasets, seeds=file.seeds, rows=rows)
-
-
-def _check_variants(rows: Sequence[Row]) -> None:
-    names = Counter((r.embedder, r.variant, name) for r in rows for name in r.overrides)
-    for (embedder, variant, dataset), n in names.items():
-        if n > 1:
-            raise ValueError(
-                f"{embedder} has the variant '{variant}' {n} times for {dataset}. "
-                "Give other overrides another 'variant'."
-            )
 
 
 def _read_row(entry: _Entry, file: _File) -> Row:

@@ -1,7 +1,7 @@
 """Pipelines beside a baseline: what they keep of its score, parameters and time."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import ExitStack
 from itertools import takewhile
 from pathlib import Path
 from typing import Any
@@ -39,18 +39,11 @@ def compare_pipelines(
 ) -> dict[str, Any]:
     """Set pipelines beside the first of them, whatever they were trained by.
 
-    models (Sequence[str]): The pipelines, names or folders, the baseline first.
+    models (Sequence[str]): Names or folders, the baseline first.
     corpus (Path, optional): A gold corpus to score and to time them on, all in one run,
         in turns. Without it, parameters and sizes alone are compared.
-    score (str, optional): The score to compare, by the name that spaCy has for it, such
-        as "ents_f", "cats_macro_f" or "tag_acc". By default the one that the baseline
-        was chosen by in training.
-    progress (Callable[[Sequence[int]], Iterable[int]]): Hands the rounds of timing on,
-        and shows how far they are.
-    RAISES (OSError): If there is no such pipeline or corpus.
-    RAISES (ValueError): If there are fewer than two pipelines, one or the corpus can't
-        be read, or the corpus has no token; if the score is none that a pipeline has,
-        or it has to be named, or is, but there is no corpus.
+    score (str, optional): spaCy's name of the score to compare. By default the one that
+        the baseline was chosen by in training.
     RETURNS (dict[str, Any]): The name of the "score", "machine" and "disturbances" as
         `compare_trials` has them, all None without a corpus; and the "rows". Each has a
         "name" that tells it from the others, its "model" and "score"; sizes, of which
@@ -72,7 +65,9 @@ def compare_pipelines(
     docs = [] if corpus is None else list(read_docs(corpus, Vocab()))
     rows: Rows = []
     for model, name in zip(models, name_models(models), strict=True):
-        with _keeping_ops():
+        with ExitStack() as stack:
+            # a pipeline may choose a BLAS for the whole process
+            stack.callback(set_current_ops, get_current_ops())
             nlp = load_trained(model)
             row: dict[str, Any] = {"name": name, "model": model, "score": None}
             row |= _measure_size(nlp)
@@ -96,10 +91,7 @@ def compare_pipelines(
 
 
 def name_models(models: Sequence[str]) -> list[str]:
-    """Name pipelines by the part of their paths that tells them apart, if there is one.
-
-    models (Sequence[str]): The pipelines, names or folders.
-    """
+    """Name pipelines by the part of their paths that tells them apart, if any."""
     paths = [Path(model).parts for model in models]
     if any(len(parts) < 2 for parts in paths):
         return list(models)
@@ -111,12 +103,7 @@ def name_models(models: Sequence[str]) -> list[str]:
 
 
 def choose_score(nlp: Language) -> str:
-    """Choose the score that a pipeline is to be compared by: what it was chosen by.
-
-    nlp (Language): The pipeline.
-    RAISES (ValueError): If its training had several scores, or none.
-    RETURNS (str): The one that has weight in its `training.score_weights`.
-    """
+    """Choose the one score that has weight in a pipeline's `training.score_weights`."""
     weights = nlp.config["training"].get("score_weights") or {}
     names = [name for name, weight in weights.items() if weight]
     if len(names) != 1:
@@ -126,16 +113,6 @@ def choose_score(nlp: Language) -> str:
             f"{found} in training. Scores are such as ents_f, cats_macro_f or tag_acc."
         )
     return names[0]
-
-
-@contextmanager
-def _keeping_ops() -> Iterator[None]:
-    """Undo what a pipeline does for the whole process: it may choose a BLAS."""
-    ops = get_current_ops()
-    try:
-        yield
-    finally:
-        set_current_ops(ops)
 
 
 def _measure_size(nlp: Language) -> dict[str, int | None]:

@@ -29,16 +29,10 @@ def run_command(
     on_output: Callable[[str], None] = lambda line: None,
     **settings: Any,
 ) -> str | None:
-    """Run a command, copying its output to a log as it comes.
+    """Run a command, copying its output to a log; say why it failed, if it did.
 
     The command is killed if it can't be waited for, as upon an interrupt; if we are
     killed ourselves, it ends when it next prints something.
-
-    log (IO[str]): The file to copy to. What is no UTF-8 is replaced.
-    on_start (Callable[[subprocess.Popen], None]): Called with the process.
-    on_output (Callable[[str], None]): Called with each line.
-    settings (Any): Further settings of `subprocess.Popen`.
-    RETURNS (str, optional): Why it failed, if it did: the line that says so.
     """
     lines: deque[str] = deque(maxlen=_N_LAST_LINES)
     settings["env"] = {**settings.get("env", os.environ), "PYTHONUNBUFFERED": "1"}
@@ -72,13 +66,8 @@ def _find_cause(returncode: int, lines: Sequence[str]) -> str:
 def locked(path: Path, *, on_wait: Callable[[], None]) -> Iterator[int]:
     """Keep other processes, which lock the same file, out of a block.
 
-    The system lets go of the lock when all processes that hold it have ended, however
+    The lock ends when all processes that inherited the descriptor have ended, however
     they did. The file stays: one that is removed could be locked twice.
-
-    path (Path): The file. It and its folder are made if needed.
-    on_wait (Callable[[], None]): Called once if another process has it locked.
-    RAISES (OSError): On Windows, where processes can't share a lock.
-    YIELDS (int): The lock's file descriptor. A process that inherits it holds the lock.
     """
     if sys.platform == "win32":
         raise OSError(

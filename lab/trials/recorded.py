@@ -2,49 +2,33 @@
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from spacy_hashembeds.files import quote, read_json
 
 from .trial import Trial
 
 
-class Recorded(NamedTuple):
-    """What is recorded of a trial.
-
-    results (dict[str, Any], optional): Its results. None if it is not done: if there
-        are none, or they came from something else.
-    differences (list[str]): What differs now, if there are results.
-    """
-
-    results: dict[str, Any] | None
-    differences: list[str]
-
-
 def read_recorded(
     trial: Trial, identity: Mapping[str, Any], *, force: bool = False
-) -> Recorded:
-    """Read what is recorded of a trial, and refuse to have results of other settings
-    replaced, and the pipeline beside them.
+) -> tuple[dict[str, Any] | None, list[str]]:
+    """Read the results of a trial if it is done, else how those that are there differ.
 
+    Refuses to have results of other settings replaced, and the pipeline beside them.
     Those that can't be read may be of any. Those that came from other versions of
     packages may be replaced: the settings are the same, and a sweep goes on after an
     upgrade.
-
-    identity (Mapping[str, Any]): What `identify` says of the trial now.
-    force (bool): Have any results replaced.
-    RAISES (FileExistsError): If there are such results. Says what differs.
     """
     try:
         results = read_json(trial.metrics)
     except FileNotFoundError:
-        return Recorded(None, [])
+        return None, []
     except ValueError as e:
         differences, is_upgrade = [f"they can't be read ({e})"], False
     else:
         differences = list(_compare(results, identity))
         if not differences:
-            return Recorded(results, [])
+            return results, []
         is_upgrade = all(name.startswith("versions.") for name in differences)
     if not (is_upgrade or force):
         raise FileExistsError(
@@ -52,7 +36,7 @@ def read_recorded(
             f"{'; '.join(differences)}. A run would replace them and their pipelines. "
             "Give your settings another variant, or replace what is there with --force."
         )
-    return Recorded(None, differences)
+    return None, differences
 
 
 def _compare(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:

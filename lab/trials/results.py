@@ -30,12 +30,7 @@ _PARTS = {"type": f"{ALL}_per_type", "length": f"{ALL}_per_length"}
 
 
 class TrialKey(NamedTuple):
-    """What trials that differ by nothing but their seed have in common.
-
-    dataset (str): The prepared corpus, e.g. "wnut17".
-    embedder (str): The config, e.g. "multi_embed".
-    variant (str): The name of its overrides, e.g. "default".
-    """
+    """What trials that differ by nothing but their seed have in common."""
 
     dataset: str
     embedder: str
@@ -43,11 +38,7 @@ class TrialKey(NamedTuple):
 
 
 class PartScore(NamedTuple):
-    """The score of a part of the entities: of a type, or of a length.
-
-    f (float, optional): F1, 0 to 1. None where there are no such entities.
-    support (int): How many there are.
-    """
+    """F1 of a type or a length, 0 to 1 or None without any, and how many there are."""
 
     f: float | None
     support: int
@@ -59,33 +50,17 @@ Parts = Mapping[str, Mapping[str, PartScore]]
 
 @dataclass(frozen=True, kw_only=True)
 class Result:
-    """What one trial recorded, as far as the report needs it.
-
-    path (Path): The file it was read from.
-    key (TrialKey): What was trained.
-    seed (int): The seed.
-    task (str): What was scored: entities, "ner", or categories of documents, "textcat".
-    overrides (Mapping[str, Any]): The config settings that the variant changes.
-    corpus_hashes (Mapping[str, str]): The hash of each split's file.
-    scores (Mapping[str, Mapping[str, float | None]]): For each split, scores from 0 to
-        1 by spaCy's names. None where there are no such entities, or no documents.
-    parts (Mapping[str, Parts]): For each split, the scores of each type and of each
-        length of entities. Those by length are not there in earlier trials.
-    embedding_parameters (int): Trained numbers in the embedder.
-    mixing_parameters (int, optional): Those among them that mix the columns of its
-        tables. None, as what is below, where an earlier trial has not recorded it.
-    pipeline_parameters (int, optional): Trained numbers in the whole pipeline.
-    bytes_on_disk (int): Size of the saved pipeline.
-    words_per_second (float, optional): How fast it predicted.
-    """
+    """What one trial recorded, as far as the report needs it. None is of older ones."""
 
     path: Path
     key: TrialKey
     seed: int
-    task: str
+    task: str  # "ner" or "textcat"
     overrides: Mapping[str, Any]
-    corpus_hashes: Mapping[str, str]
+    corpus_hashes: Mapping[str, str]  # by split
+    # by split, 0 to 1; None: nothing to score
     scores: Mapping[str, Mapping[str, float | None]]
+    # by split; those by length are not there in earlier trials
     parts: Mapping[str, Parts]
     embedding_parameters: int
     mixing_parameters: int | None
@@ -96,33 +71,18 @@ class Result:
 
 @dataclass(frozen=True, kw_only=True)
 class Estimate:
-    """A mean over seeds, or a figure that has none.
-
-    mean (float): The mean.
-    deviation (float, optional): The standard deviation of the seeds' own figures (not
-        of the mean; divided by n, as the report does). None if unknown, as it is
-        for one seed.
-    n (int, optional): How many seeds. None for a figure that is no mean over seeds.
-    """
+    """A mean over seeds, or a figure that has none."""
 
     mean: float
-    deviation: float | None = None
-    n: int | None = None
+    deviation: float | None = None  # of seeds' figures, divided by n: the report's
+    n: int | None = None  # how many seeds, if it is a mean over seeds
 
 
 Groups = Mapping[TrialKey, Sequence[Result]]
 
 
 def read_results(folder: str | Path) -> dict[TrialKey, list[Result]]:
-    """Read all results in a metrics folder, grouped by what was trained.
-
-    folder (str | Path): The folder that `run_trial` writes to, with files
-        `<dataset>/<embedder>/<variant>/seed<N>.json`. Other files are left alone.
-    RAISES (FileNotFoundError): If there is no such folder, or no result at this level.
-    RAISES (ValueError): If a file is damaged, lies under the name of another trial, or
-        if results that would be averaged or compared can't be.
-    RETURNS (dict[TrialKey, list[Result]]): The results, in order of their seeds.
-    """
+    """Read all `<dataset>/<embedder>/<variant>/seed<N>.json`, in order of seeds."""
     folder = Path(folder)
     paths = [path for path in folder.glob("*/*/*/seed*.json") if _is_result(path)]
     if not paths:
@@ -140,20 +100,12 @@ def read_results(folder: str | Path) -> dict[TrialKey, list[Result]]:
 
 
 def select_task(groups: Groups, task: str) -> Groups:
-    """Keep the trials of one task: "ner" or "textcat".
-
-    groups (Groups): What `read_results` returns.
-    """
+    """Keep the trials of one task: "ner" or "textcat"."""
     return {key: results for key, results in groups.items() if results[0].task == task}
 
 
 def find_misnamed(folder: str | Path) -> list[Path]:
-    """Find the files that lie among results, but that `read_results` leaves alone.
-
-    folder (str | Path): The folder of results.
-    RETURNS (list[Path]): JSON files whose name is not `seed<N>.json`, but hidden ones,
-        which are still being written, and what other commands write beside results.
-    """
+    """Find JSON files that no trial or command writes there, but for hidden ones."""
     return sorted(
         path
         for path in Path(folder).glob("*/*/*/[!.]*.json")
@@ -162,11 +114,7 @@ def find_misnamed(folder: str | Path) -> list[Path]:
 
 
 def estimate(values: Iterable[float | None]) -> Estimate | None:
-    """Average over seeds.
-
-    values (Iterable[float | None]): The figure of each seed.
-    RETURNS (Estimate, optional): None if there are no figures or if one is None.
-    """
+    """Average over seeds: None if there are no figures or if one is None."""
     figures = list(values)
     known = [value for value in figures if value is not None]
     if not known or len(known) < len(figures):
@@ -178,13 +126,7 @@ def estimate(values: Iterable[float | None]) -> Estimate | None:
 def estimate_score(
     results: Iterable[Result], split: str, score: str
 ) -> Estimate | None:
-    """Average one score over seeds.
-
-    results (Iterable[Result]): The results of one group.
-    split (str): "dev" or "test".
-    score (str): A score's name, e.g. "ents_unseen_f".
-    RETURNS (Estimate, optional): None if there are no results, or nothing to score.
-    """
+    """Average one score over seeds: None without results, or anything to score."""
     return estimate(result.scores.get(split, {}).get(score) for result in results)
 
 
@@ -193,7 +135,24 @@ def _is_result(path: Path) -> bool:
 
 
 def _read_result(path: Path) -> Result:
-    result = _make_result(path, read_metrics(path, _check))
+    metrics = read_metrics(path, _check)
+    task, sizes = get_task(metrics), metrics["sizes"]
+    get_scores = _get_categories if task == TEXTCAT else _get_entities
+    result = Result(
+        path=path,
+        key=TrialKey(metrics["dataset"], metrics["embedder"], metrics["variant"]),
+        seed=metrics["seed"],
+        task=task,
+        overrides=metrics["overrides"],
+        corpus_hashes=metrics["corpus_hashes"],
+        scores={split: get_scores(s) for split, s in metrics["scores"].items()},
+        parts={split: _get_parts(s) for split, s in metrics["scores"].items()},
+        embedding_parameters=sizes["embedding_parameters"],
+        mixing_parameters=sizes.get("mixing_parameters"),
+        pipeline_parameters=sizes.get("pipeline_parameters"),
+        bytes_on_disk=sizes["bytes_on_disk"],
+        words_per_second=metrics.get("timings", {}).get("words_per_second"),
+    )
     expected = (*path.parts[-4:-1], path.stem)
     if (*result.key, f"seed{result.seed}") != expected:
         raise ValueError(
@@ -227,31 +186,6 @@ def _check_parts(scores: Mapping[str, Any]) -> None:
                 check_count(part, "support")
                 if part["support"] or part.get("f") is not None:
                     check_score(part, "f")
-
-
-def _make_result(path: Path, metrics: Mapping[str, Any]) -> Result:
-    return Result(
-        path=path,
-        key=TrialKey(metrics["dataset"], metrics["embedder"], metrics["variant"]),
-        seed=metrics["seed"],
-        task=get_task(metrics),
-        overrides=metrics["overrides"],
-        corpus_hashes=metrics["corpus_hashes"],
-        scores=_get_scores(metrics),
-        parts={
-            split: _get_parts(scores) for split, scores in metrics["scores"].items()
-        },
-        embedding_parameters=metrics["sizes"]["embedding_parameters"],
-        mixing_parameters=metrics["sizes"].get("mixing_parameters"),
-        pipeline_parameters=metrics["sizes"].get("pipeline_parameters"),
-        bytes_on_disk=metrics["sizes"]["bytes_on_disk"],
-        words_per_second=metrics.get("timings", {}).get("words_per_second"),
-    )
-
-
-def _get_scores(metrics: Mapping[str, Any]) -> dict[str, dict[str, float | None]]:
-    get = _get_categories if get_task(metrics) == TEXTCAT else _get_entities
-    return {split: get(scores) for split, scores in metrics["scores"].items()}
 
 
 def _get_categories(metrics: Mapping[str, Any]) -> dict[str, float | None]:

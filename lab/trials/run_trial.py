@@ -10,13 +10,14 @@ from functools import partial
 from time import perf_counter
 from typing import Any
 
-from spacy.language import DEFAULT_CONFIG, Language
+from spacy.language import DEFAULT_CONFIG
 from spacy.schemas import ConfigSchemaInit, ConfigSchemaTraining
 from spacy.util import load_model, load_model_from_config, registry
 from thinc.api import ConfigValidationError
 from thinc.util import gpu_is_available
 
 from spacy_hashembeds.acceleration.timing import measure_speeds
+from spacy_hashembeds.analysis.pipelines import find_models
 from spacy_hashembeds.corpora.docbin import read_docs
 from spacy_hashembeds.evaluation.tasks import TEXTCAT, find_classes, find_task
 from spacy_hashembeds.files import bytes_on_disk, write_json
@@ -43,38 +44,23 @@ def run_trial(
     force: bool = False,
     on_output: Callable[[str], None] = lambda line: None,
 ) -> tuple[dict[str, Any], bool]:
-    """Train, evaluate and record a trial, unless that is done.
+    """Train, evaluate and record a trial, unless that is done; say whether it was not.
 
-    Results are written last, and whole, and earlier ones are removed before training,
-    which overwrites their pipeline: a trial that was interrupted leaves none, and
-    starts again. A second process that is told to run the same trial waits for the
-    first to end.
-
-    force (bool): Replace results of other settings, or that can't be read.
-    on_output (Callable[[str], None]): Called with each line that `spacy train` prints,
-        and before with why we wait, or replace earlier results.
-    RAISES (OSError): If the config or a split of the corpus is missing, or there are
-        results that are not to be replaced (see `read_recorded`).
-    RAISES (ValueError): If the language of the corpus is unknown, if the config can't
-        be used (see `check_config`), or if there is no GPU for it.
-    RAISES (RuntimeError): If training fails; says why, and where its log is. Or if the
-        corpus changed meanwhile.
-    RETURNS (tuple[dict[str, Any], bool]): The results: what identifies the trial, the
-        scores on each split but train (see `evaluate_pipeline`), timings and sizes,
-        those of each embedding table among them (see `TableSize`). And whether they
-        are new: False if the trial was done before.
+    Results are written last, and whole, and earlier ones are removed before training: a
+    trial that was interrupted leaves none, and starts again. A second process that is
+    told to run the same trial waits for the first to end.
     """
     wait = partial(on_output, "Another process runs this trial: waiting for its end.")
     identify(trial)  # or there would be a folder for a trial that can't be run
     with locked(trial.output / "trial.lock", on_wait=wait) as lock:
         identity = identify(trial)
-        recorded = read_recorded(trial, identity, force=force)
-        if recorded.results is not None:
-            return recorded.results, False
+        results, differences = read_recorded(trial, identity, force=force)
+        if results is not None:
+            return results, False
         check_gpu(trial.gpu_id)
         check_config(trial)
-        if recorded.differences:
-            on_output(f"Replaces earlier results: {'; '.join(recorded.differences)}.")
+        if differences:
+            on_output(f"Replaces earlier results: {'; '.join(differences)}.")
         trial.metrics.unlink(missing_ok=True)  # their pipeline is about to go
         train_seconds = _train(trial, on_output, lock)
         metrics = {**identity, **_measure(trial, train_seconds)}
@@ -143,10 +129,7 @@ def _measure(trial: Trial, train_seconds: float) -> dict[str, Any]:
 
 
 def check_gpu(gpu_id: int) -> None:
-    """Check that there is a GPU, if one is to be used.
-
-    RAISES (ValueError): If there is none.
-    """
+    """Check that there is a GPU, if one is to be used."""
     if gpu_id >= 0 and not gpu_is_available():
         raise ValueError(
             f"'gpu_id' is {gpu_id}, but CuPy is not installed here or finds no GPU. "
@@ -156,11 +139,7 @@ def check_gpu(gpu_id: int) -> None:
 
 
 def check_config(trial: Trial) -> None:
-    """Make the pipeline of a trial, untrained, to find what is wrong with its config.
-
-    RAISES (ValueError): If a setting is unknown, a value or the language can't be used,
-        vectors are to be used but not given, or it is not to be told what to score.
-    """
+    """Make the pipeline of a trial, untrained, to find what is wrong with it."""
     try:
         _check_parts(trial)
     except (ValueError, ImportError) as e:  # the latter for an unknown language
@@ -192,11 +171,7 @@ def _check_parts(trial: Trial) -> None:
     registry.resolve({"corpora": config["corpora"]})
     if find_task(nlp) == TEXTCAT:
         find_classes(nlp)  # the only ones, or scores would come out as errors
-    if _uses_vectors(nlp) and not config["initialize"]["vectors"]:
+    nodes = (node for _, model in find_models(nlp) for node in model.walk())
+    uses_vectors = any(node.name == "static_vectors" for node in nodes)
+    if uses_vectors and not config["initialize"]["vectors"]:
         raise ValueError("It has include_static_vectors = true, but no paths.vectors.")
-
-
-def _uses_vectors(nlp: Language) -> bool:
-    models = [getattr(pipe, "model", None) for _, pipe in nlp.pipeline]
-    nodes = [node for model in models if model is not None for node in model.walk()]
-    return any(node.name == "static_vectors" for node in nodes)

@@ -29,25 +29,11 @@ MAX_BYTES = 2**28
 def evaluate_pipeline(
     model: str | Path, test: str | Path, train: str | Path, *, use_gpu: int = -1
 ) -> dict[str, Any]:
-    """Score a pipeline on a corpus.
+    """Score a pipeline on categories if it has a text classifier, else on entities.
 
-    One with a text classifier is scored on categories, any other on entities: all,
-    seen and unseen in training. The pipeline runs once, on the examples that `spacy
-    evaluate` would make. Its own scorers are not asked, so any pipeline that sets
-    `doc.ents` will do.
-
-    model (str | Path): A pipeline's package name or folder.
-    test (str | Path): The gold corpus, a `.spacy` file or a folder of them.
-    train (str | Path): The pipeline's training corpus, likewise, by which entities are
-        seen or unseen.
-    use_gpu (int): The GPU's number, or -1 for the CPU.
-    RAISES (FileNotFoundError): If a corpus is missing.
-    RAISES (ValueError): If a corpus can't be read, the pipeline is a file, or sets both
-        entities and categories, or there is no such GPU.
-    RAISES (OSError): If there is no such pipeline.
-    RETURNS (dict[str, Any]): The scores of `score_seen_unseen`, and as `ents_counts`
-        what a paired test needs: the counts of `TOTALS`, by `pack_counts`. Or the
-        scores of a `CategoryRun`.
+    The pipeline runs once, on the examples that `spacy evaluate` would make. Its own
+    scorers are not asked, so any pipeline that sets `doc.ents` will do. With scores of
+    entities are, as `ents_counts`, those of `TOTALS` by `pack_counts`.
     """
     if use_gpu >= 0:
         require_gpu(use_gpu)
@@ -63,11 +49,9 @@ def evaluate_pipeline(
 
 
 def pack_counts(counts: np.ndarray) -> str:
-    """Write the counts of documents as text, to be kept in JSON.
+    """Write the counts of documents, as `Run.stack` gives them, as text for JSON.
 
-    counts (ndarray): As `Run.stack` gives them.
-    RETURNS (str): Base64 of the numbers in order, as little-endian int32, compressed by
-        zlib. Most are 0: they take one or two bytes for each document.
+    Base64 of little-endian int32, compressed by zlib, since most are 0.
     """
     return base64.b64encode(zlib.compress(counts.astype("<i4").tobytes(), 9)).decode()
 
@@ -77,7 +61,7 @@ def unpack_counts(text: str, n_things: int) -> np.ndarray:
 
     n_things (int): How many things were counted in each document.
     RAISES (ValueError): If the text is damaged.
-    RETURNS (ndarray): The counts, shape (n_documents, n_things, 3), dtype int32.
+    RETURNS (ndarray): *Shape:* `(n_documents, n_things, 3)`, int32.
     """
     try:
         packed = zlib.decompressobj()

@@ -29,13 +29,10 @@ _MIXERS = (maxout_forward, layernorm_forward)
 
 
 def measure_sizes(nlp: Language, train: Path) -> list[Measures]:
-    """Count the parameters of each embedding table of a trained pipeline.
+    """Measure each embedding table of a trained pipeline, with its "component".
 
-    train (Path): The training corpus, a `.spacy` file or a folder of them. It is read
-        if there is a table.
-    RETURNS (list[Measures]): For each table its "component" and what `measure_size`
-        tells: those that `find_embedders` finds, and those of n-grams, which nobody
-        counts, so that they have no "vocabulary".
+    Those that `find_embedders` finds, by the vocabulary of the training corpus, and
+    those of n-grams, which nobody counts, so that they have no "vocabulary".
     """
     kinds = find_table_kinds()
     of_ngrams = [
@@ -61,8 +58,7 @@ def measure_sizes(nlp: Language, train: Path) -> list[Measures]:
 def count_parameters(models: Iterable[Model]) -> int:
     """Count the numbers in all parameters of models, shared layers once.
 
-    Those of wrapped PyTorch modules are among them, also where training leaves them as
-    they are.
+    Those of PyTorch modules too, also where training leaves them as they are.
     """
     nodes = {node.id: node for model in models for node in model.walk()}
     own = sum(
@@ -71,25 +67,19 @@ def count_parameters(models: Iterable[Model]) -> int:
         for name in node.param_names
         if node.has_param(name)
     )
-    return own + sum(_find_torch_sizes(nodes.values()).values())
-
-
-def _find_torch_sizes(nodes: Iterable[Model]) -> dict[int, int]:
-    """Find the sizes of PyTorch's parameters, which modules may share, by identity."""
-    return {
+    # modules may share parameters
+    of_torch = {
         id(parameter): parameter.numel()
-        for node in nodes
+        for node in nodes.values()
         for shim in node.shims
         if isinstance(shim, PyTorchShim)
         for parameter in shim._model.parameters()
     }
+    return own + sum(of_torch.values())
 
 
 def find_embeddings(nlp: Language) -> list[Model]:
-    """Find the embedding layers of a pipeline, whichever component they are in.
-
-    RETURNS (list[Model]): What `find_embeddings_in` finds, and the tables of n-grams.
-    """
+    """Find the embedding layers of a pipeline, and the tables of n-grams."""
     models = [model for _, model in find_models(nlp)]
     found = [layer for model in models for layer in find_embeddings_in(model)]
     found += [layer for _, layer in _find_ngram_layers(nlp)]
@@ -97,19 +87,12 @@ def find_embeddings(nlp: Language) -> list[Model]:
 
 
 def count_embedding_parameters(nlp: Language) -> int:
-    """Count the parameters of the embedding layers: tables and what mixes them.
-
-    The weights of spaCy's bag of words count as such a table too.
-    """
+    """Count parameters of embeddings, what mixes them, and spaCy's bag of words."""
     return count_parameters([*find_embeddings(nlp), *_find_linear(nlp)])
 
 
 def count_mixing_parameters(nlp: Language) -> int:
-    """Count the parameters of embedding layers that mix the columns of their tables.
-
-    They are part of `count_embedding_parameters`: those of Maxout layers, and of layer
-    normalisation. The others are those of tables, codebooks and projections.
-    """
+    """Count parameters that mix tables: of Maxout and layer normalisation."""
     nodes = (node for model in find_embeddings(nlp) for node in model.walk())
     return count_parameters(node for node in nodes if node._func in _MIXERS)
 
@@ -117,17 +100,13 @@ def count_mixing_parameters(nlp: Language) -> int:
 def has_embeddings(nlp: Language) -> bool:
     """Say whether there is an embedding whose parameters can be told from others.
 
-    There is none where no component has a model, and where tokens are embedded inside a
-    PyTorch module, as in pretrained transformers.
+    There is none inside a PyTorch module, as in pretrained transformers.
     """
     return bool(find_embeddings(nlp)) or any(_find_linear(nlp))
 
 
 def count_pipeline_parameters(nlp: Language) -> int:
-    """Count the parameters of all components of a pipeline.
-
-    Word vectors are not among them: they belong to the vocab, and nothing trains them.
-    """
+    """Count the parameters of all components, without word vectors of the vocab."""
     return count_parameters(model for _, model in find_models(nlp))
 
 

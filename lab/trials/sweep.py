@@ -38,12 +38,7 @@ Executor = Callable[[], AbstractContextManager[tuple[Run, int]]]
 
 
 class Plan(NamedTuple):
-    """What a sweep has to do.
-
-    done (list[Trial]): Trials with results that fit.
-    pending (list[tuple[Trial, list[str]]]): The others, and what differs from the
-        results that each will replace.
-    """
+    """What a sweep has to do: what is done; the rest, and how old results differ."""
 
     done: list[Trial]
     pending: list[tuple[Trial, list[str]]]
@@ -58,14 +53,7 @@ class Ended(NamedTuple):
 
 
 def plan_sweep(trials: Sequence[Trial], *, force: bool = False) -> Plan:
-    """See which trials are done, and that the others can be run.
-
-    force (bool): Replace results of other settings, or that can't be read, and their
-        pipelines.
-    RAISES (ValueError): If a config or a split of a corpus is missing, there are
-        results of other settings, without force, the language of a corpus is unknown,
-        or a config with its overrides can't be used. Names several such trials at once.
-    """
+    """See which trials are done, and that the others can be run, or say why not."""
     plan = Plan([], [])
     problems: dict[str, Trial] = {}
     hash_once = cache(hash_files)
@@ -95,9 +83,7 @@ def plan_sweep(trials: Sequence[Trial], *, force: bool = False) -> Plan:
 def run_sweep(trials: Sequence[Trial], executor: Executor) -> Iterator[Ended]:
     """Run trials, each in a process of its own, and go on where some fail.
 
-    executor (Executor): `run_here` or `run_on_ray`, with their arguments given.
-    RAISES (OSError): If a log can't be written.
-    YIELDS (Ended): Each trial when it has ended.
+    executor: `run_here` or `run_on_ray`, with their arguments given.
     """
     with executor() as (run, jobs):
         pool = ThreadPoolExecutor(jobs)
@@ -122,9 +108,8 @@ def _time(run: Run, trial: Trial) -> Ended:
 def run_here(*, force: bool, jobs: int) -> Iterator[tuple[Run, int]]:
     """Run trials on this machine; those that run at the end of the block are killed.
 
-    force (bool): Replace results of other settings.
-    jobs (int): How many to run at once. With more than one, each has one thread for
-        matrix products, unless the environment says how many.
+    With more than one job, each has one thread for matrix products, unless the
+    environment says how many.
     """
     started: list[Popen] = []
     is_over = Event()
@@ -195,10 +180,8 @@ def run_on_ray(
     Each has one CPU and one thread, in a folder of the same path as ours, which the
     nodes must share. Where its worker or node dies, it is tried once more.
 
-    force (bool): Replace results of other settings.
-    jobs (int, optional): How many to run at once. Default: all that there is room for.
-    num_gpus (int): GPUs that each trial needs. Ray shows it no others.
-    RAISES (ValueError): If the cluster has no room for any.
+    jobs: How many to run at once. Default: all that there is room for.
+    num_gpus: GPUs that each trial needs. Ray shows it no others.
     """
     ray = import_ray()
     if is_ours := not ray.is_initialized():

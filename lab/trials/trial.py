@@ -32,29 +32,16 @@ PACKAGES = ("spacy-hashembeds", "spacy", "thinc", "numpy")
 
 @dataclass(frozen=True, kw_only=True)
 class Trial:
-    """What one trial trains, on what.
+    """What one trial trains, on what."""
 
-    dataset (str): A prepared corpus: the folder `corpus/<dataset>` with the files, or
-        folders of files, `train.spacy`, `dev.spacy` and, if there is one, `test.spacy`.
-    embedder (str): The name of a config: see `find_config`.
-    seed (int): The seed of initial weights and of training.
-    overrides (Mapping[str, Any]): Config settings to change, as `spacy train` takes
-        them, e.g. `{"training.max_steps": 400}`.
-    variant (str): A name for the overrides, which keeps their results apart.
-    gpu_id (int): The GPU, or -1 for the CPU.
-    root (Path): The folder of the project.
-    RAISES (ValueError): If a name can't be that of a file, if the seed is none that
-        numpy takes, if the GPU has no possible number, or if an override is a setting
-        that the trial makes itself.
-    """
-
-    dataset: str
+    dataset: str  # the folder corpus/<dataset> with a file or folder for each split
     embedder: str
     seed: int = 0
+    # of the config, as `spacy train` takes them
     overrides: Mapping[str, Any] = field(default_factory=dict)
-    variant: str = "default"
+    variant: str = "default"  # names the overrides, and keeps results apart
     gpu_id: int = -1
-    root: Path = Path()
+    root: Path = Path()  # the folder of the project
 
     def __post_init__(self) -> None:
         for name in ("dataset", "embedder", "variant"):
@@ -87,10 +74,7 @@ class Trial:
 
     @property
     def config(self) -> Path:
-        """The config file.
-
-        RAISES (FileNotFoundError): If there is none of this name.
-        """
+        """The config file."""
         return find_config(self.embedder, self.root)
 
     @property
@@ -113,19 +97,12 @@ class Trial:
 
 
 def load_trial_config(trial: Trial) -> Config:
-    """Load the config of a trial with its overrides, as `spacy train` does.
-
-    RAISES (ValueError): If the language of the corpus is unknown, or if a section that
-        an override names is not there.
-    """
+    """Load the config of a trial with its overrides, as `spacy train` does."""
     return load_config(trial.config, overrides=get_overrides(trial))
 
 
 def get_overrides(trial: Trial) -> dict[str, Any]:
-    """Get all config settings that the trial changes but the paths of its corpus.
-
-    RAISES (ValueError): If the language of the corpus is unknown.
-    """
+    """Get all config settings that the trial changes but the paths of its corpus."""
     overrides = {"training.seed": trial.seed, **trial.overrides}
     if "nlp.lang" not in overrides:
         if trial.dataset not in DATASETS:
@@ -150,12 +127,7 @@ def identify(
 ) -> dict[str, Any]:
     """Say all that the results of a trial depend on, as JSON data.
 
-    hash_files (Callable[[Sequence[Path]], str]): Something that remembers, where many
-        trials have the same files.
-    RAISES (FileNotFoundError): If the config or a split of the corpus is missing.
-    RAISES (ValueError): If the language of the corpus is unknown, if there are no such
-        vectors, or none in them, or if there are no such weights to begin with, or they
-        would not be used.
+    hash_files: Something that remembers, where many trials have the same files.
     """
     corpus = {split: _list_split(trial, split) for split in trial.corpus}
     config = load_trial_config(trial)

@@ -2,7 +2,6 @@
 
 import errno
 from collections import deque
-from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -22,20 +21,12 @@ _END_OF_LINE = "</s>"
 
 @dataclass(frozen=True, kw_only=True)
 class TrainedVectors:
-    """What was trained.
+    """What was trained."""
 
-    rows (int): Rows of the table: the bucket, or in mode fasttext a row for each word,
-        and one for the end of a line.
-    words (int): Distinct words that were frequent enough to be trained on.
-    tokens (int): How often these words stand in the text.
-    inexact_word (str): A word whose vector spaCy will not give as floret does. None if
-        there is none.
-    """
-
-    rows: int
-    words: int
-    tokens: int
-    inexact_word: str | None
+    rows: int  # of the table, or in mode fasttext of words and the end of a line
+    words: int  # distinct ones that were frequent enough
+    tokens: int  # how often these stand in the text
+    inexact_word: str | None  # whose vector spaCy won't give as floret does
 
 
 def train_floret(
@@ -58,51 +49,36 @@ def train_floret(
 ) -> TrainedVectors:
     """Train word vectors and write them as `spacy init vectors` reads them.
 
-    In mode "floret" the rows of words and of their character n-grams share one table of
-    Bloom embeddings, which gives every word a vector, known or not ("Compact word
-    vectors with Bloom embeddings", section on floret). In mode "fasttext" the output
-    holds the vectors of the words that were trained on, and no others.
+    The arguments are the options of `python -m lab floret`, which docs/vectors.md says
+    more of. floret seeds its generator with 0 and lets nobody change it: the same text
+    and arguments give the same bytes with one thread; with more they differ each time.
 
-    floret seeds its generator with 0 and lets nobody change it. With one thread the
-    same text and arguments give the same bytes; with more they differ each time.
-
-    text (Path): A UTF-8 file with one text a line and spaces between tokens.
-    output (Path): The file to write or replace, whole or not at all: `.floret` or
-        `.vec` by convention.
-    mode (str): "floret", or "fasttext".
-    model (str): "skipgram", or "cbow", which is faster.
-    dim (int): Width of the vectors.
-    bucket (int): Rows of the table; in mode fasttext those that train n-grams.
-        spaCy's Finnish `lg` pipeline has 200,000.
-    hash_count (int): Rows that each word or n-gram is hashed to, 1 to 4. Only in mode
-        floret; fastText has one.
-    minn (int): Shortest n-gram, in characters. In mode floret at least 2, since spaCy
-        takes shorter ones otherwise than floret does.
-    maxn (int): Longest n-gram.
-    min_count (int): How often a word must be seen to be trained on.
-    epochs (int): How often to go through the text.
-    neg (int): Words drawn as negative examples for each word.
-    lr (float): Learning rate at the start; it falls to 0.
-    threads (int): Threads to train with.
-    show_progress (bool): Let floret say on stderr how far it is.
-    RETURNS (TrainedVectors): What was trained.
     RAISES (ValueError): An argument out of its range, a text that is not UTF-8, as
         `path:line: …`, or one in which no word is frequent enough.
-    RAISES (FileNotFoundError): If there is no such text.
-    RAISES (OSError): If the vectors can't be written, all of them.
+    RAISES (OSError): If there is no such text, or not all vectors can be written.
     RAISES (RuntimeError): If training diverges.
-    RAISES (ImportError): If floret is not installed.
     """
     _check_choice("mode", mode, MODES)
     _check_choice("model", model, MODELS)
     sizes = {"dim": dim, "bucket": bucket, "min_count": min_count, "epochs": epochs}
-    _check_positive({**sizes, "neg": neg, "lr": lr, "threads": threads})
-    _check_ngrams(mode, minn, maxn)
+    # floret itself hangs, or ends the process, at some of these
+    for name, value in {**sizes, "neg": neg, "lr": lr, "threads": threads}.items():
+        if not value > 0:
+            raise ValueError(f"'{name}' should be more than 0, but is {value}.")
+    # spaCy takes shorter ones otherwise than floret does
+    least = 2 if mode == "floret" else 0
+    if not least <= minn <= maxn:
+        raise ValueError(
+            f"'minn' should be from {least} to 'maxn' in mode {mode}, but they are "
+            f"{minn} and {maxn}. For most alphabets take 4 and 5, for Korean 2 and 3."
+        )
     if not 1 <= hash_count <= 4:
         raise ValueError(f"'hash_count' should be from 1 to 4, but is {hash_count}.")
-    _check_text(Path(text))
+    if not text.is_file():
+        raise FileNotFoundError(f"There is no file '{text}', which 'text' names.")
+    deque(read_lines(text, "utf8"), maxlen=0)  # or it is no UTF-8
     trained = _train(
-        Path(text),
+        text,
         mode=mode,
         model=model,
         dim=dim,
@@ -117,16 +93,27 @@ def train_floret(
         thread=threads,
         verbose=_SHOW_PROGRESS if show_progress else 0,
     )
-    description = _describe(trained, mode, bucket)
-    if not description.words:
+    words, frequencies = trained.get_words(include_freq=True)
+    counts = {w: int(count) for w, count in zip(words, frequencies, strict=True)}
+    # floret leaves a row of its own to the most frequent word, and does not save it.
+    # That does no harm where this is the end of a line.
+    is_inexact = mode == "floret" and words[0] != _END_OF_LINE
+    counts.pop(_END_OF_LINE, None)
+    if not counts:
         raise _make_too_rare_error(text, min_count)
+    rows = bucket if mode == "floret" else len(words)
     with replacing(output) as temporary:
         if mode == "floret":
             trained.save_floret_vectors(str(temporary))
         else:
             trained.save_vectors(str(temporary))
-        _check_complete(temporary, description.rows)
-    return description
+        _check_complete(temporary, rows)
+    return TrainedVectors(
+        rows=rows,
+        words=len(counts),
+        tokens=sum(counts.values()),
+        inexact_word=words[0] if is_inexact else None,
+    )
 
 
 def _check_complete(path: Path, rows: int) -> None:
@@ -149,30 +136,13 @@ def _check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
         )
 
 
-def _check_positive(values: Mapping[str, float]) -> None:
-    # floret itself hangs, or ends the process, at some of these.
-    for name, value in values.items():
-        if not value > 0:
-            raise ValueError(f"'{name}' should be more than 0, but is {value}.")
-
-
-def _check_ngrams(mode: str, minn: int, maxn: int) -> None:
-    least = 2 if mode == "floret" else 0
-    if not least <= minn <= maxn:
-        raise ValueError(
-            f"'minn' should be from {least} to 'maxn' in mode {mode}, but they are "
-            f"{minn} and {maxn}. For most alphabets take 4 and 5, for Korean 2 and 3."
-        )
-
-
-def _check_text(path: Path) -> None:
-    if not path.is_file():
-        raise FileNotFoundError(f"There is no file '{path}', which 'text' names.")
-    deque(read_lines(path, "utf8"), maxlen=0)
-
-
 def _train(text: Path, **settings: Any) -> Any:
-    floret = _import_floret()
+    try:
+        floret = import_module("floret")
+    except ImportError as e:
+        raise ImportError(
+            "Training vectors needs floret: pip install 'spacy-hashembeds[floret]'."
+        ) from e
     try:
         return floret.train_unsupervised(str(text), **settings)
     except ValueError as e:
@@ -187,28 +157,4 @@ def _make_too_rare_error(text: Path, min_count: int) -> ValueError:
     return ValueError(
         f"No word stands {min_count} times in '{text}'. Lower 'min_count', or take "
         "more text."
-    )
-
-
-def _import_floret() -> Any:
-    try:
-        return import_module("floret")
-    except ImportError as e:
-        raise ImportError(
-            "Training vectors needs floret: pip install 'spacy-hashembeds[floret]'."
-        ) from e
-
-
-def _describe(trained: Any, mode: str, bucket: int) -> TrainedVectors:
-    words, frequencies = trained.get_words(include_freq=True)
-    counts = {word: int(count) for word, count in zip(words, frequencies, strict=True)}
-    # floret leaves a row of its own to the most frequent word, and does not save it.
-    # That does no harm where this is the end of a line.
-    is_inexact = mode == "floret" and words[0] != _END_OF_LINE
-    counts.pop(_END_OF_LINE, None)
-    return TrainedVectors(
-        rows=bucket if mode == "floret" else len(words),
-        words=len(counts),
-        tokens=sum(counts.values()),
-        inexact_word=words[0] if is_inexact else None,
     )

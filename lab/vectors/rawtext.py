@@ -47,12 +47,7 @@ _TOKEN_IN_CONTRACTION = re.compile(f"{_ADDRESS}|{_NEGATED}|{_WORD}")
 
 @dataclass(frozen=True, kw_only=True)
 class RawTextCounts:
-    """What was written.
-
-    lines (int): Lines, or Docs, each a tweet, comment or post.
-    tokens (int): Tokens of these.
-    held_out (int): Lines left out because they stand in held-out data.
-    """
+    """What was written, and how many lines were left out."""
 
     lines: int
     tokens: int
@@ -74,32 +69,24 @@ def write_raw_text(
     same each time: `spacy pretrain` takes them as they come, and the raw files are of
     one kind of text each.
 
-    Nearly all of those data stand in the raw files. Vectors that have seen the test
-    sentences would flatter every score on them, and above all on unseen entities, so
-    name them in `held_out`. Retweets with another beginning or end are still there.
-
-    folder (Path): The folder that holds `RAW_FILES`.
-    output (Path): The file to write or replace, whole or not at all.
-    held_out (Iterable[Path]): `.spacy` files, or folders of them. A line that has the
-        text of one of their Docs, white space aside, is left out.
-    added (Iterable[Path]): Likewise, of Docs whose tokens come after the raw files, if
-        their texts are not held out.
-    progress (Progress): Takes the lines of each raw file and its name, and hands the
-        lines on.
-    RETURNS (RawTextCounts): What was written.
-    RAISES (FileNotFoundError): If one of the files is missing.
-    RAISES (ValueError): Bytes that are not UTF-8, or NUL characters, as `path:line: …`,
-        or held-out data that can't be read.
+    held_out: A line that has the text of one of their Docs, white space aside, is left
+        out. Retweets with another beginning or end are still there.
+    added: Docs whose tokens come after the raw files, if their texts are not held out.
     """
     paths = [Path(folder) / name for name in RAW_FILES]
     for path in paths:
         if not path.is_file():
             raise FileNotFoundError(f"{path}: a file of raw text is missing. {FETCH}.")
-    held_out_texts = _collect_texts(held_out)
+    held_out_texts = {_join(words) for path in held_out for words in _read_words(path)}
     counts: Counter[str] = Counter()
 
     def select() -> Iterator[list[str]]:
-        texts = chain(_tokenize_files(paths, progress), *map(read_added, added))
+        tokenized = (
+            tokenize(line, split_contractions=RAW_FILES[path.name])
+            for path in paths
+            for line in progress(_read_text(path), path.name)
+        )
+        texts = chain(tokenized, *map(read_added, added))
         for words in filter(None, texts):
             is_held_out = _join(words) in held_out_texts
             counts["held_out"] += is_held_out
@@ -116,12 +103,6 @@ def write_raw_text(
         write(select(), temporary)
     names = ("lines", "tokens", "held_out")
     return RawTextCounts(**{name: counts[name] for name in names})
-
-
-def _tokenize_files(paths: Iterable[Path], progress: Progress) -> Iterator[list[str]]:
-    for path in paths:
-        for line in progress(_read_text(path), path.name):
-            yield tokenize(line, split_contractions=RAW_FILES[path.name])
 
 
 def _write_lines(texts: Iterator[list[str]], path: Path) -> None:
@@ -141,21 +122,11 @@ def _write_docs(texts: Iterator[list[str]], path: Path) -> None:
 def tokenize(text: str, *, split_contractions: bool) -> list[str]:
     """Tokenise text as WNUT 2017's development and test data are.
 
-    Addresses, runs of letters, with the hyphens in them, and runs of digits are
-    tokens; so is every other character but white space. This gives 98% of those
-    sentences exactly; the others are hyphens that WNUT splits at, and slips of its own.
-
-    text (str): The text.
-    split_contractions (bool): Whether "don't" is "do n ' t" instead of "don ' t".
-    RETURNS (list[str]): The tokens.
+    Addresses, runs of letters, with the hyphens in them, and runs of digits are tokens;
+    so is all else but white space. This gives 98% of those sentences exactly.
     """
     pattern = _TOKEN_IN_CONTRACTION if split_contractions else _TOKEN
     return pattern.findall(text)
-
-
-def _collect_texts(paths: Iterable[Path]) -> set[str]:
-    texts = (words for path in paths for words in _read_words(path))
-    return {_join(words) for words in texts}
 
 
 def _read_words(path: Path) -> Iterator[list[str]]:

@@ -8,7 +8,7 @@ import pytest
 import spacy
 from hypothesis import HealthCheck, given, settings
 
-from lab.corpora.glue import GLUE, join_pair, read_glue
+from lab.corpora.glue import GLUE, PAIR_SEPARATOR, read_glue
 from lab.tests.toy_glue import HEADERS, MNLI_DEV, make_row, write_rows, write_task
 
 PAIRS = sorted(task for task in GLUE if len(GLUE[task].sentences) == 2)
@@ -71,7 +71,6 @@ def test_blanks_around_sentences_and_blank_lines_do_not_count(tmp_path):
     rows = [make_row("rte", ["  A b. ", "\x85C.  d \u2028"], "entailment"), "", ""]
     path = write_rows(tmp_path / "train.tsv", "rte", rows)
     assert read_texts(path, "rte") == ["A b.\nC.  d"]
-    assert join_pair("  A b. ", "C.  d ") == "A b.\nC.  d"
 
 
 def test_lines_end_where_bytes_say_so(tmp_path):
@@ -102,7 +101,7 @@ def test_a_token_stands_between_the_sentences_of_a_pair(task, tmp_path):
     [("A (b)", "(c) d"), ("U.S.", "U.K."), ('"a', 'b"'), (":", ")")],
 )
 def test_the_separator_is_a_token_in_other_languages_too(lang, first, second):
-    doc = spacy.blank(lang)(join_pair(first, second))
+    doc = spacy.blank(lang)(f"{first}{PAIR_SEPARATOR}{second}")
     assert [token.text for token in doc].count("\n") == 1
 
 

@@ -4,17 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from lab.corpora.published import (
-    AG_NEWS,
-    AMAZON_FULL,
-    AMAZON_POLARITY,
-    DBPEDIA,
-    YAHOO_ANSWERS,
-    YELP_FULL,
-    YELP_POLARITY,
-    Published,
-    read_published,
-)
+from lab.corpora.published import PUBLISHED, Published, read_published
+
+AG_NEWS = PUBLISHED["ag_news"]
 
 TOPICS = "World\nSports\nBusiness\nSci/Tech\n"
 
@@ -55,12 +47,12 @@ def test_texts_have_all_labels(ag_news: Path):
 @pytest.mark.parametrize(
     ("layout", "row", "text", "label"),
     [
-        (DBPEDIA, '14," T","An abstract."', " T An abstract.", "c14"),
-        (YAHOO_ANSWERS, r'10,"Q?","","A\nB"', "Q? A\nB", "c10"),
-        (YELP_POLARITY, r'"1","So \""bad\""."', 'So "bad".', "negative"),
-        (YELP_FULL, '"5","Good"', "Good", "5"),
-        (AMAZON_FULL, '"2","Title","Text"', "Title Text", "2"),
-        (AMAZON_POLARITY, r'"2","C:\dir","x"', r"C:\dir x", "positive"),
+        (PUBLISHED["dbpedia"], '14," T","An abstract."', " T An abstract.", "c14"),
+        (PUBLISHED["yahoo_answers"], r'10,"Q?","","A\nB"', "Q? A\nB", "c10"),
+        (PUBLISHED["yelp_polarity"], r'"1","So \""bad\""."', 'So "bad".', "negative"),
+        (PUBLISHED["yelp_full"], '"5","Good"', "Good", "5"),
+        (PUBLISHED["amazon_full"], '"2","Title","Text"', "Title Text", "2"),
+        (PUBLISHED["amazon_polarity"], r'"2","C:\dir","x"', r"C:\dir x", "positive"),
     ],
 )
 def test_other_corpora_have_their_own_columns(

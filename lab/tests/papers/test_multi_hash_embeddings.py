@@ -5,7 +5,6 @@ import pytest
 from matplotlib.figure import Figure
 
 from lab.papers.bars import make_bars
-from lab.papers.multi_hash_embeddings import name_variant
 from lab.papers.paper import REPORT, read_paper
 from lab.trials.results import Estimate
 
@@ -41,12 +40,6 @@ def test_tables_2_and_3_are_filled(tmp_path):
                 assert cell.ours.mean == pytest.approx(cell.printed.mean, abs=0.005)
                 assert cell.ours.n == 3
                 assert not cell.differs
-
-
-def test_variants_with_vectors_have_names():
-    assert name_variant("default", "") == "default"
-    assert name_variant("default", "floret") == "floret"
-    assert name_variant("rows100", "vectors") == "rows100_vectors"
 
 
 def test_seed_8_beside_seed_9(tmp_path):

@@ -86,4 +86,5 @@ def test_what_can_not_be_read_may_be_of_any_settings(trial, raw):
     trial.metrics.write_bytes(raw)
     with pytest.raises(FileExistsError, match=r"seed0\.json' .* can't be read \("):
         read_recorded(trial, identify())
-    assert read_recorded(trial, identify(), force=True).results is None
+    results, _ = read_recorded(trial, identify(), force=True)
+    assert results is None
