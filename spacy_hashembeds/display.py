@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from jinja2 import BaseLoader, Environment, StrictUndefined
+from jinja2 import Environment, PackageLoader, StrictUndefined
 from wasabi import Printer
 
 # All but tabs and ends of lines, which texts for people have.
@@ -21,16 +21,13 @@ def show_controls(text: str) -> str:
 
 @dataclass(frozen=True)
 class Table:
-    """A table, left out where it has no rows.
-
-    title, legend (str, optional): What it is, and what there is to know about it.
-    aligns (str): "l" or "r" for each of the first columns; the others are to the right.
-    """
+    """A table, left out where it has no rows."""
 
     title: str | None
     legend: str | None
     header: Sequence[str]
-    rows: Sequence[Sequence[str]]
+    rows: Sequence[Sequence[Any]]
+    #: "l" or "r" for each of the first columns; the others are to the right.
     aligns: str = "l"
 
     @property
@@ -41,12 +38,10 @@ class Table:
 
 @dataclass(frozen=True)
 class Sentence:
-    """Words for people, or as a "divider" a heading over those that follow.
-
-    kind (str): The method of wasabi's printer that they are for.
-    """
+    """Words for people, or as a "divider" a heading over those that follow."""
 
     text: str
+    #: The method of wasabi's printer that they are for.
     kind: Literal["text", "info", "good", "warn", "divider"] = "text"
 
 
@@ -92,7 +87,7 @@ def show(parts: Iterable[Part], printer: Printer) -> str:
             if part.legend is not None:
                 shown.append(printer.text(show_controls(part.legend)))
             table = printer.table(
-                [list(map(_show_in_a_line, row)) for row in part.rows],
+                [[_show_in_a_line(cell) for cell in row] for row in part.rows],
                 header=[show_controls(name) for name in part.header],
                 aligns=tuple(part.all_aligns),
                 divider=True,
@@ -108,92 +103,32 @@ def _show_in_a_line(cell: str) -> str:
     return show_controls(cell).replace("\n", "\\n").replace("\t", "\\t")
 
 
-# Without colours but for the bars: notebooks are light or dark.
-_HTML = """
-<style>
-.hashembeds { max-width: 70em }
-.hashembeds > div { overflow-x: auto }
-.hashembeds table { border-collapse: collapse; margin: .5em 0 1em }
-.hashembeds th, .hashembeds td { padding: .15em .75em .15em 0; white-space: nowrap }
-.hashembeds .l { text-align: left }
-.hashembeds .r { text-align: right; font-variant-numeric: tabular-nums }
-.hashembeds .bars { display: grid; gap: .3em .75em; align-items: center;
-  grid-template-columns: max-content 1fr max-content; max-width: 40em }
-.hashembeds .bars b { background: #4c8bd0; display: block; height: 1.1em }
-</style>
-<div class="hashembeds">
-{% for kind, part in parts %}
-{% if kind == "Sentence" and part.kind == "divider" %}
-<h4>{{ part.text }}</h4>
-{% elif kind == "Sentence" %}
-<p>{{ signs[part.kind] }}{{ part.text }}</p>
-{% elif kind == "Bars" %}
-<div class="bars">
-{% for name, value in part["values"].items() %}
-<span>{{ name }}</span>
-<b style="width: {{ "%.1f"|format(100 * value / (part["values"].values()|max)) }}%"></b>
-<span>{{ "{:,.0f}".format(value) }} {{ part.unit }}</span>
-{% endfor %}
-</div>
-{% elif part.rows %}
-{% if part.title %}
-<h4>{{ part.title }}</h4>
-{% endif %}
-{% if part.legend %}
-<p>{{ part.legend }}</p>
-{% endif %}
-<div><table>
-<thead><tr>
-{% for name in part.header %}
-<th scope="col" class="{{ part.all_aligns[loop.index0] }}">{{ name }}</th>
-{% endfor %}
-</tr></thead>
-<tbody>
-{% for row in part.rows %}
-<tr>
-{% for cell in row %}
-<td class="{{ part.all_aligns[loop.index0] }}">{{ cell }}</td>
-{% endfor %}
-</tr>
-{% endfor %}
-</tbody>
-</table></div>
-{% endif %}
-{% endfor %}
-</div>
-"""
-
-_SIGNS = {"text": "", "info": "", "good": "✔ ", "warn": "⚠ "}
-
-
 def render(parts: Iterable[Part]) -> str:
-    """Render parts as a piece of HTML for a notebook. All text is escaped."""
-    kinds = [(type(part).__name__, part) for part in parts]
-    page = make_environment().from_string(_HTML).render(parts=kinds, signs=_SIGNS)
-    return show_controls(page)
+    """Render parts as a piece of HTML for a notebook, whatever its colours."""
+    return render_template(__package__ or "", "parts.html.jinja", {"parts": parts})
 
 
-def make_environment(loader: BaseLoader | None = None) -> Environment:
-    """Make an environment for templates of HTML: all text is escaped, and what a
-    template names has to be there.
+def render_template(package: str, name: str, values: Mapping[str, Any]) -> str:
+    """Render a template of a package as HTML, with all text escaped: of cells that have
+    the method `__html__`, as in markupsafe, what that gives. All names must be there.
     """
-    return Environment(
-        loader=loader,
+    environment = Environment(
+        loader=PackageLoader(package),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    return show_controls(environment.get_template(name).render(values))
 
 
 def format_fields(record: dict[str, Any], *keys: str) -> list[str]:
-    """Format numbers, also several of a field: floats with two places, and what is not
-    there as '-'. Text stays as it is.
-    """
+    """Format numbers, also lists of them: see `_format_field`."""
     return [_format_field(record[key]) for key in keys]
 
 
 def _format_field(field: Any) -> str:
+    """Format floats with two places, what is not there as '-', and text as it is."""
     if isinstance(field, list):
         return " ".join(map(_format_field, field))
     if isinstance(field, str):

@@ -4,17 +4,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from jinja2 import PackageLoader
 from spacy.language import Language
 
 from spacy_hashembeds.architectures.encoders.parts import find_attending, read_attention
-from spacy_hashembeds.display import (
-    Part,
-    Sentence,
-    Table,
-    make_environment,
-    show_controls,
-)
+from spacy_hashembeds.display import Part, Sentence, Table, render_template
 from spacy_hashembeds.files import choose_suffix, quote, replacing, write_json
 
 #: A longer text is no picture that anybody could look at, and grows by its square.
@@ -75,10 +68,8 @@ def write_attention(data: dict[str, Any], path: str | Path) -> None:
     if choose_suffix(path, SUFFIXES) == ".json":
         write_json(path, data)
         return
-    loader = PackageLoader(__package__ or "")
-    template = make_environment(loader).get_template("attention.html.jinja")
+    page = render_template(__package__ or "", "attention.html.jinja", data)
     with replacing(path) as temporary:
-        page = show_controls(template.render(data))
         temporary.write_text(page, encoding="utf8")
 
 

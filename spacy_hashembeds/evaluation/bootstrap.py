@@ -18,20 +18,16 @@ from .counts import count_gold, score_counts
 #: The share of draws between the bounds of an interval.
 CONFIDENCE = 0.95
 
-
 #: Cells of a matrix, and draws of scores, that are in memory at a time.
 _CELLS, _DRAWN = 4_000_000, 16_000_000
-
 
 # Scores sums of counts, shape (..., n_things, 3), for each draw on its own.
 _Score = Callable[[np.ndarray], np.ndarray]
 
 
 class Scores(NamedTuple):
-    """What is said of one precision, recall and F1.
-
-    Intervals are None where fewer than two documents have gold entities, and where the
-    score is the same in every draw, as one of 0 or 1 is.
+    """What is said of one precision, recall and F1. Intervals are None if not two
+    documents have gold ones, and where each draw scores the same, as with 0 and 1.
     """
 
     p: Any
@@ -51,7 +47,7 @@ def name_intervals(intervals: Scores | None, prefix: str = "") -> dict[str, Any]
 def describe_differences(
     differences: Scores | None, others: Mapping[str, Any], prefix: str = ""
 ) -> dict[str, dict[str, Any]] | None:
-    """Put what each `Difference` holds beside the "other" score."""
+    """Put each `Difference` beside the "other" score."""
     return differences and {
         key: {"other": others[f"{prefix}{key}"], **difference._asdict()}
         for key, difference in differences._asdict().items()
@@ -101,13 +97,10 @@ class Draws:
 def bootstrap_scores(counts: np.ndarray, draws: Draws) -> list[Scores]:
     """Give each score its percentile bootstrap interval over documents.
 
-    As many documents as there are get drawn with replacement, and all is scored; the
-    bounds are percentiles of these scores (Efron and Tibshirani 1993, chapter 13); of
-    5000, steady to about one hundredth of the interval's width. Draws in which nothing
-    is counted for a thing are left out, and for recall those without a gold entity. One
-    that holds gold entities and no prediction has precision 0, as in spaCy.
-
-    counts (ndarray): Those of `Run.stack`, shape (n_documents, n_things, 3).
+    The bounds are percentiles of the scores of documents drawn with replacement (Efron
+    and Tibshirani 1993, chapter 13); of 5000, steady to about one hundredth of the
+    interval's width. Draws in which nothing is counted for a thing are left out, and
+    for recall those without a gold one. *Shape of counts:* (n_documents, n_things, 3).
     """
     rows, times = _find_distinct(counts)
     intervals = [NONE] * counts.shape[1]
@@ -125,21 +118,18 @@ def bootstrap_scores(counts: np.ndarray, draws: Draws) -> list[Scores]:
 def compare_scores(
     ours: np.ndarray, theirs: np.ndarray, draws: Draws
 ) -> list[Scores | None]:
-    """Test whether two pipelines score differently on the same documents.
+    """Give the `Difference`s of two pipelines' scores on the same documents, None where
+    there are no gold entities.
 
     The p-value is that of approximate randomization (Noreen 1989; Yeh 2000): the
     predictions are exchanged in each document with probability 1/2, and p is how often
     the difference comes out at least as large as it is, in either direction, the data
-    themselves counted in: at least 1 / (samples + 1). Unlike a bootstrap's, its errors
-    do not exceed the stated level in small samples. The interval is from a paired
-    bootstrap; on the edge of significance the two may disagree.
-
-    ours, theirs (ndarray): Counts on the same documents, as for `bootstrap_scores`.
-    RETURNS (list[Scores | None]): `Difference`s; None where there are no gold entities.
+    themselves counted in. Unlike a bootstrap's, its errors do not exceed the stated
+    level in small samples. The interval is from a paired bootstrap; on the edge of
+    significance the two may disagree.
     """
-    numbers = _count_documents(ours)
-    compared = _compare(ours, theirs, score_counts, _score_draws, numbers, draws)
-    return [each if n else None for each, n in zip(compared, numbers, strict=True)]
+    n_documents = _count_documents(ours)
+    return _compare(ours, theirs, score_counts, _score_draws, n_documents, draws)
 
 
 def bootstrap_mean(counts: np.ndarray, draws: Draws, *, absent: int = 0) -> Scores:
@@ -159,12 +149,10 @@ def compare_means(
     ours: np.ndarray, theirs: np.ndarray, draws: Draws, *, absent: int = 0
 ) -> Scores | None:
     """Compare the means of `bootstrap_mean` as `compare_scores` does scores."""
-    numbers = _count_documents(ours.sum(axis=1, keepdims=True))
-    if not numbers.any():
-        return None
+    n_documents = _count_documents(ours.sum(axis=1, keepdims=True))
     score = partial(_average, absent=absent)
     score_draws = partial(score, is_gold=_count_documents(ours) > 0)
-    return _compare(ours, theirs, score, score_draws, numbers, draws)[0]
+    return _compare(ours, theirs, score, score_draws, n_documents, draws)[0]
 
 
 def _compare(
@@ -174,7 +162,7 @@ def _compare(
     score_draws: _Score,
     n_documents: np.ndarray,
     draws: Draws,
-) -> list[Scores]:
+) -> list[Scores | None]:
     if ours.shape != theirs.shape:
         raise ValueError(
             "'ours' and 'theirs' should count the same things in the same documents, "
@@ -188,13 +176,12 @@ def _compare(
         return score_draws(sums[:, 0]) - score_draws(sums[:, 1])
 
     drawn = _resample(rows, times, subtract, draws, " for both")
-    intervals = [
-        _bound(drawn[:, i]) if n >= 2 else NONE for i, n in enumerate(n_documents)
-    ]
-    return [
-        Scores(*map(Difference, each.tolist(), bounds, p_value.tolist()))
-        for each, bounds, p_value in zip(differences, intervals, p_values, strict=True)
-    ]
+    compared: list[Scores | None] = []
+    for i, n in enumerate(n_documents):
+        bounds = _bound(drawn[:, i]) if n >= 2 else NONE
+        found = map(Difference, differences[i].tolist(), bounds, p_values[i].tolist())
+        compared.append(Scores(*found) if n else None)
+    return compared
 
 
 def _exchange(
@@ -244,8 +231,8 @@ def _flatten(rows: np.ndarray) -> np.ndarray:
 
 
 def _score_draws(sums: np.ndarray) -> np.ndarray:
-    """Score draws, shape (samples, n_things, 3). Recall is NaN without gold entities,
-    where spaCy's is 0: a rare type that is not there is not one that isn't found.
+    """Score draws, but recall without gold entities as NaN, where spaCy's is 0: a rare
+    type that is not there is not one that isn't found.
     """
     scores = score_counts(sums)
     scores[count_gold(sums) == 0, 1] = np.nan
@@ -269,12 +256,10 @@ def _count_documents(counts: np.ndarray) -> Any:
 def _bound(drawn: np.ndarray) -> Scores:
     """Bound the draws of one thing's three scores, shape (samples, 3)."""
     tail = (1 - CONFIDENCE) / 2
-    kept = (scores[~np.isnan(scores)] for scores in drawn.T)
-    return Scores(
-        *(
-            tuple(np.quantile(scores, [tail, 1 - tail]).tolist())
-            if len(scores) and np.ptp(scores)
-            else None
-            for scores in kept
-        )
-    )
+    bounds: list[Any] = []
+    for scores in drawn.T:
+        kept = scores[~np.isnan(scores)]
+        varies = len(kept) and np.ptp(kept)
+        found = np.quantile(kept, [tail, 1 - tail]).tolist() if varies else None
+        bounds.append(found and tuple(found))
+    return Scores(*bounds)

@@ -36,9 +36,7 @@ SUFFIXES = (".json", ".html", ".md", ".csv")
 
 
 class Evaluation(UserDict[str, Any]):
-    """All that an evaluation has found: a mapping of JSON data, `dict(evaluation)` what
-    a `.json` file holds. Its keys are listed in docs/evaluate.md.
-    """
+    """What was found, as a `.json` file holds it. Its keys are in docs/evaluate.md."""
 
     def __repr__(self) -> str:
         if "schemes" in self:
@@ -52,7 +50,6 @@ class Evaluation(UserDict[str, Any]):
         return self.to_markdown()
 
     def _repr_html_(self) -> str:
-        """Render the page as a part of a notebook."""
         return render(self, is_page=False)
 
     def make_tables(self) -> list[Table]:
@@ -197,18 +194,8 @@ def evaluate_in_depth(
     use_gpu: int = -1,
     **options: Any,
 ) -> Evaluation:
-    """Evaluate a pipeline, or its predictions, as `evaluate` does, given their files.
-
-    model, against (str | Path): A pipeline's package name or folder, or the file of its
-        predictions.
-    test, train, misspelt (str | Path): Corpora: `.spacy` files or folders of them, or
-        files with one token a line.
-    layout (ColumnFormat): How files with one token a line are laid out; by default the
-        word first, the tag last, white space between.
-    predicted_column (int, optional): The column of the tag in files of predictions,
-        where it is another than in those of the corpora.
-    use_gpu (int): The GPU's number, or -1 for the CPU.
-    options: The others of `evaluate`.
+    """Evaluate a pipeline (package name or folder), or the file of its predictions, on
+    the files of corpora. `options` are the others of `evaluate`.
     """
     if use_gpu >= 0:
         require_gpu(use_gpu)

@@ -2,17 +2,17 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from hashlib import blake2b
 from itertools import cycle
 from math import ceil
 from typing import Any
 
-from jinja2 import PackageLoader
 from markupsafe import Markup, escape
 from spacy.displacy.render import EntityRenderer
 
-from ..display import make_environment, show_controls
-from .tables import Change, Range, Score, Table, make_sections
+from ..display import render_template
+from .tables import Table, make_sections
 
 #: Kinds of errors that are shown with their texts; all are listed.
 N_SHOWN = 20
@@ -27,30 +27,30 @@ _ENTITY = (
     "<span>{label}</span></mark>"
 )
 
+_LINK = Markup('<a href="#{}error-{}">{}</a>')
+
 
 def render(evaluation: Mapping[str, Any], *, is_page: bool) -> str:
     """Render an evaluation as one page that needs no other file, or as a part of one,
     whose style and anchors are its own. All text is escaped.
     """
     data = json.dumps(dict(evaluation), sort_keys=True).encode("utf8")
-    anchor = f"hashembeds-{blake2b(data, digest_size=6).hexdigest()}-"
-    environment = make_environment(PackageLoader(__package__ or ""))
-    environment.filters.update(cell=_format_cell, percent=_percent)
-    page = environment.get_template("evaluation.html.jinja").render(
-        evaluation=evaluation,
-        is_page=is_page,
-        anchor="" if is_page else anchor,
-        title=name_title(evaluation),
-        named=describe_setting(evaluation),
-        sections=make_sections(evaluation),
-        headings=_HEADINGS,
-        plot=_plot,
-        n_errors=sum(each["count"] for each in evaluation["confusions"]),
-        n_shown=N_SHOWN,
-        highlight=_Highlighter(evaluation.get("ents_per_type") or {}),
-    )
-    # at the end, since entities stand at certain characters of a text
-    return show_controls(page)
+    digest = blake2b(data, digest_size=6).hexdigest()
+    anchor = "" if is_page else f"hashembeds-{digest}-"
+    values = {
+        "evaluation": evaluation,
+        "is_page": is_page,
+        "anchor": anchor,
+        "title": name_title(evaluation),
+        "named": describe_setting(evaluation),
+        "sections": make_sections(evaluation),
+        "lay_out": _lay_out,
+        "errors": _list_errors(evaluation["confusions"], anchor),
+        "n_shown": N_SHOWN,
+        "highlight": _Highlighter(evaluation.get("ents_per_type") or {}),
+    }
+    package = __package__ or ""
+    return render_template(package.partition(".")[0], "evaluation.html.jinja", values)
 
 
 def name_title(evaluation: Mapping[str, Any]) -> str:
@@ -72,43 +72,39 @@ def describe_setting(evaluation: Mapping[str, Any]) -> dict[str, str]:
     return {key: name for key, name in named.items() if name is not None}
 
 
-def _percent(value: float | None) -> str:
-    return "–" if value is None else f"{value * 100:.1f}"  # noqa: RUF001
+def _list_errors(confusions: Sequence[Mapping[str, Any]], anchor: str) -> Table:
+    n_errors = sum(each["count"] for each in confusions)
+    rows = []
+    for number, each in enumerate(confusions, 1):
+        gold, predicted = (each[key] or "none" for key in ("gold", "predicted"))
+        if number <= N_SHOWN:
+            gold = _LINK.format(anchor, number, gold)
+        share = f"{each['count'] / n_errors * 100:.1f}%"
+        rows.append((gold, predicted, each.get("error", ""), each["count"], share))
+    return Table(None, None, ("Gold", "Predicted", "", "Count", "Share"), rows, "lll")
 
 
-def _sign(value: float) -> str:
-    return f"{value * 100:+.1f}".replace("-", "−")  # noqa: RUF001
-
-
-def _format_cell(cell: Any) -> str:
-    """Format a cell, with fewer places than where there is text alone."""
-    if isinstance(cell, Score):
-        if cell.interval is None:
-            return _percent(cell.value)
-        bounds = "–".join(map(_percent, cell.interval))  # noqa: RUF001
-        return Markup("{} <small>{}</small>").format(_percent(cell.value), bounds)
-    if isinstance(cell, Change):
-        return "" if cell.value is None else _sign(cell.value)
-    if isinstance(cell, Range):
-        return " to ".join(map(_sign, cell.bounds or ()))
-    return str(cell)
-
-
-def _plot(table: Table) -> tuple[str, Sequence[Markup]] | None:
-    """Draw the last scores with intervals of a table, or its differences."""
+def _lay_out(table: Table) -> Table:
+    """Write headings out, and beside the cells draw the last scores with intervals of a
+    table, or its differences.
+    """
+    header = [_HEADINGS.get(name, name) for name in table.header]
+    plots: list[tuple[Markup, ...]] = [()] * len(table.rows)
     if table.ranges:
         name = table.ranges[-1]
         scores = [row[table.header.index(name)] for row in table.rows]
-        return f"{_HEADINGS[name]}, 0 to 100", [_draw(*score) for score in scores]
-    if "Difference" not in table.header:
-        return None
-    place = table.header.index("Difference")
-    pairs = [(row[place].value, row[place + 1].bounds) for row in table.rows]
-    values = [0.05, *(x for value, bounds in pairs for x in (value, *(bounds or ())))]
-    # the least multiple of 5 points that no difference or bound exceeds
-    scale = ceil(max(map(abs, values)) * 20 - 1e-9) / 20
-    drawn = [_draw(*pair, -scale, scale) for pair in pairs]
-    return f"−{_percent(scale)} to +{_percent(scale)}", drawn  # noqa: RUF001
+        header.append(f"{_HEADINGS[name]}, 0 to 100")
+        plots = [(_draw(*score),) for score in scores]
+    elif "Difference" in table.header:
+        place = table.header.index("Difference")
+        pairs = [(row[place].value, row[place + 1].bounds) for row in table.rows]
+        values = [0.05, *(x for value, found in pairs for x in (value, *(found or ())))]
+        # the least multiple of 5 points that no difference or bound exceeds
+        scale = ceil(max(map(abs, values)) * 20 - 1e-9) / 20
+        header.append(f"−{scale * 100:.1f} to +{scale * 100:.1f}")  # noqa: RUF001
+        plots = [(_draw(*pair, -scale, scale),) for pair in pairs]
+    rows = [(*row, *plot) for row, plot in zip(table.rows, plots, strict=True)]
+    return replace(table, header=header, rows=rows)
 
 
 def _draw(
@@ -122,10 +118,10 @@ def _draw(
     def place(x: float) -> str:
         return f"{4 + 152 * (x - low) / (high - low):.1f}"
 
-    shapes = ['<line class="axis" x1="4" x2="156" y1="8" y2="8"/>']
+    shapes = ['<line x1="4" x2="156" y1="8" y2="8"/>']
     if low < 0 < high:
         zero = place(0)
-        shapes.append(f'<line class="zero" x1="{zero}" x2="{zero}" y1="1" y2="15"/>')
+        shapes.append(f'<line x1="{zero}" x2="{zero}" y1="1" y2="15"/>')
     if interval is not None:
         start, end = map(place, interval)
         shapes.append(f'<line class="bar" x1="{start}" x2="{end}" y1="8" y2="8"/>')

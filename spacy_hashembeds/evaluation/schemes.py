@@ -1,18 +1,12 @@
 """Scores that give credit to entities that are nearly right, and averages over types.
 
-The four schemes of SemEval 2013, task 9.1 (Segura-Bedmar et al. 2013), as nervaluate
-has them: of each entity they ask that
-
-- "strict": type and bounds are right, as spaCy does;
-- "exact": the bounds are right, whatever the type;
-- "partial": the bounds are right; an overlap counts half, whatever the type;
-- "ent_type": the type is right and some token shared.
-
-SemEval does not say which ones belong together where several share tokens. Here it is
-as in nervaluate 1.2: predictions choose one after the other, as they stand in the text,
-among the gold entities that they share a token with and nobody has chosen yet. Each
-takes one that is right by the scheme if it can, of several of its type the one whose
-bounds are nearest, else the first. What finds none is spurious, what is left is missed.
+The four schemes are those of SemEval 2013, task 9.1 (Segura-Bedmar et al. 2013), as
+nervaluate has them. SemEval does not say which entities belong together where several
+share tokens. Here it is as in nervaluate 1.2: predictions choose one after the other, as
+they stand in the text, among the gold entities that they share a token with and nobody
+has chosen yet. Each takes one that is right by the scheme if it can, of several of its
+type the one whose bounds are nearest, else the first. What finds none is spurious, what
+is left is missed.
 """
 
 from bisect import bisect_left, bisect_right
@@ -34,7 +28,8 @@ AVERAGES = ("micro", "macro", "weighted")
 
 _IsRight = Callable[[SpanKey, SpanKey], bool]
 
-#: When a prediction is right, for each scheme.
+#: When a prediction is right that shares a token with a gold entity. In "partial" one
+#: with other bounds counts half.
 SCHEMES: Mapping[str, _IsRight] = {
     "strict": lambda gold, predicted: gold == predicted,
     "exact": lambda gold, predicted: gold[1:] == predicted[1:],
@@ -66,9 +61,7 @@ def count_outcomes(
 
 
 def score_outcomes(counts: Mapping[str, int]) -> dict[str, float | int] | None:
-    """Score `OUTCOMES` with SemEval's formulas; 0 where there is nothing to divide by,
-    and None where all counts are 0.
-    """
+    """Score `OUTCOMES` with SemEval's formulas; None where all counts are 0."""
     outcomes = {name: counts[name] for name in OUTCOMES}
     if not any(outcomes.values()):
         return None

@@ -56,14 +56,11 @@ def make_seen_unseen_ner_scorer(*, train: Path | None) -> "SeenUnseenNERScorer":
 
 
 class Matches(NamedTuple):
-    """The entities of one doc, divided as `spacy.scorer.get_ner_prf` counts them.
-
-    ignored: Predicted on tokens whose annotation is missing, or on none of the gold
-        doc's tokens: neither right nor wrong.
-    """
+    """The entities of one doc, divided as `spacy.scorer.get_ner_prf` counts them."""
 
     correct: tuple[SpanKey, ...] = ()
     spurious: tuple[SpanKey, ...] = ()
+    #: On tokens whose annotation is missing, or on none of the gold doc's.
     ignored: tuple[SpanKey, ...] = ()
     missed: tuple[SpanKey, ...] = ()
 
@@ -111,10 +108,8 @@ def match_entities(
     example: Example, train_texts: Collection[str], gold: Doc | None = None
 ) -> dict[str, Matches]:
     """Say which entities of one doc are right, under the prefixes of `KINDS`, without
-    those of which all annotation is missing. If `ents` is not there, none is.
-
-    gold (Doc, optional): A doc with the entities and tokens of the gold doc, whose
-        texts are looked up in its place.
+    those of which all annotation is missing. If `ents` is not there, none is. The texts
+    of `gold` are looked up, which else has the tokens and entities of the gold doc.
     """
     gold = example.reference if gold is None else gold
     if not gold.has_annotation("ENT_IOB"):
@@ -140,9 +135,8 @@ def match_entities(
 def match_spans(
     predicted: Sequence[SpanKey], golds: Sequence[SpanKey], missing: np.ndarray
 ) -> Matches:
-    """Divide the entities of one doc; one aligned with no gold token is empty.
-
-    missing (ndarray): Whether each token lacks annotation, shape (n_tokens,).
+    """Divide the entities of one doc, of which each token may lack annotation; one
+    aligned with no gold token is empty. *Shape of missing:* (n_tokens,).
     """
     unmatched = dict.fromkeys(golds)
     correct, spurious, ignored = [], [], []

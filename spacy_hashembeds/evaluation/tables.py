@@ -33,6 +33,11 @@ class Score(NamedTuple):
     def __str__(self) -> str:
         return "-" if self.value is None else f"{self.value * 100:.2f}"
 
+    def __html__(self) -> str:
+        value = "–" if self.value is None else f"{self.value * 100:.1f}"  # noqa: RUF001
+        bounds = "–".join(f"{x * 100:.1f}" for x in self.interval or ())  # noqa: RUF001
+        return f"{value} <small>{bounds}</small>" if bounds else value
+
 
 class Change(NamedTuple):
     """A difference of shares, -1 to 1, None where there is none."""
@@ -42,6 +47,9 @@ class Change(NamedTuple):
     def __str__(self) -> str:
         return "-" if self.value is None else f"{self.value * 100:+.2f}"
 
+    def __html__(self) -> str:
+        return "" if self.value is None else _sign(self.value)
+
 
 class Range(NamedTuple):
     """Bounds of shares, which are not known to more than a place or so."""
@@ -50,6 +58,9 @@ class Range(NamedTuple):
 
     def __str__(self) -> str:
         return "..".join(f"{x * 100:.1f}" for x in self.bounds or ()) or "-"
+
+    def __html__(self) -> str:
+        return " to ".join(map(_sign, self.bounds or ()))
 
 
 class Share(NamedTuple):
@@ -61,23 +72,24 @@ class Share(NamedTuple):
     def __str__(self) -> str:
         return str(self.number)
 
+    def __html__(self) -> str:
+        color = f"background-color: rgba(31, 95, 153, {self.share / 2:.2f})"
+        return f'<span class="share" style="{color}">{self.number}</span>'
+
+
+def _sign(value: float) -> str:
+    return f"{value * 100:+.1f}".replace("-", "−")  # noqa: RUF001
+
 
 @dataclass(frozen=True)
-class Table:
-    """A table of text, numbers, and the types above.
+class Table(TextTable):
+    """A table of text, numbers, and the types above."""
 
-    ranges (str): The columns, of one letter, whose bounds are columns where it is text.
-    cut (int, optional): The longest header where it is text.
-    shown (str): In "text" (terminal and Markdown), on the "page", or in "all" of them.
-    """
-
-    title: str
-    header: Sequence[str]
-    rows: Sequence[Sequence[Any]]
-    aligns: str = "l"
-    legend: str | None = None
+    #: The columns, of one letter, whose bounds are columns where it is text.
     ranges: str = ""
+    #: The longest header where it is text.
     cut: int | None = None
+    #: In "text" (terminal and Markdown), on the "page", or in "all" of them.
     shown: str = "all"
 
     def to_text(self) -> TextTable:
@@ -85,10 +97,12 @@ class Table:
         header = [_cut(name, self.cut or len(name)) for name in self.header]
         header += [f"{name} from-to" for name in self.ranges]
         places = [self.header.index(name) for name in self.ranges]
-        rows = [
-            tuple(map(str, (*row, *(_get_range(row[place]) for place in places))))
-            for row in self.rows
-        ]
+        rows = []
+        for row in self.rows:
+            scores = (row[place] for place in places)
+            # the accuracy has no precision and recall
+            ranges = (Range(cell.interval) if cell else "" for cell in scores)
+            rows.append(tuple(map(str, (*row, *ranges))))
         return TextTable(self.title, self.legend, header, rows, self.aligns)
 
 
@@ -125,6 +139,7 @@ _ABOUT = {
     "Errors": "The texts are the first errors of each kind in the corpus.",
 }
 _ENTITIES = "An entity is seen if its text stands as an entity in the training corpus."
+_OUTCOMES = "COR correct, INC incorrect, PAR partly correct, MIS missed, SPU spurious"
 _CATEGORIES = (
     "Accuracy is the share of documents that get their label; exact match, that of "
     "documents that get all of their labels and no other. Macro is the mean of the "
@@ -145,12 +160,13 @@ def make_sections(evaluation: Mapping[str, Any]) -> list[Section]:
 
 
 def _show_entities(evaluation: Mapping[str, Any]) -> dict[str, Iterable[Table]]:
+    header = ("", *"PRF", "Support")
     rows = [
         (kind.title(), *_get_scores(evaluation, f"{p}_"), evaluation[f"{p}_support"])
         for kind, p in KINDS.items()
     ]
     return {
-        "Scores": [Table("Entities", ("", *"PRF", "Support"), rows, ranges="PRF")],
+        "Scores": [Table("Entities", None, header, rows, ranges="PRF")],
         "Comparison": _compare(evaluation, "comparison"),
         "Misspelt": _compare(evaluation, "misspelt"),
         "Types": _show_division(evaluation, "type", "Type"),
@@ -172,7 +188,7 @@ def _show_categories(evaluation: Mapping[str, Any]) -> dict[str, Iterable[Table]
     return {
         "Scores": [_show_averages(evaluation)],
         "Comparison": _compare(evaluation, "comparison"),
-        "Labels": [Table("Categories by label", header, of_labels, ranges="F")],
+        "Labels": [Table("Categories by label", None, header, of_labels, ranges="F")],
         "Matrix": _show_matrix(evaluation["matrix"]),
         "Errors": [_list_confusions(evaluation, "gold", "predicted")],
     }
@@ -194,16 +210,16 @@ def _show_division(
     is_length = division == "length"
     legend = "a prediction is as long as it is, right or wrong" if is_length else None
     header = (heading, "", *"PRF", "Support")
-    yield Table(f"Entities by {division}", header, rows, "ll", legend, ranges="F")
+    yield Table(f"Entities by {division}", legend, header, rows, "ll", ranges="F")
     if comparison is not None:
+        title = f"By {division}, against {comparison['model']}"
         compared = [
             ((name,), parts["all"][name]["f"], row["f"])
             for name, row in comparison[key].items()
             if row is not None
         ]
-        title = f"By {division}, against {comparison['model']}"
-        headings, columns = (division.title(),), ("This F", "Other F")
-        yield _show_differences(title, headings, compared, columns)
+        header = (division.title(), "This F", "Other F")
+        yield _show_differences(title, None, header, compared)
 
 
 def _show_by_kind(evaluation: Mapping[str, Any], key: str, title: str) -> Table:
@@ -215,11 +231,9 @@ def _show_by_kind(evaluation: Mapping[str, Any], key: str, title: str) -> Table:
         if evaluation[f"{prefix}_support"]
         for name, score in evaluation[key][kind].items()
     ]
-    if not outcomes:
-        return Table(title, ("", "Average", *"PRF"), rows, "ll")
-    header = ("", "Scheme", *"PRF", *(name[:3].upper() for name in OUTCOMES))
-    legend = "COR correct, INC incorrect, PAR partly correct, MIS missed, SPU spurious"
-    return Table(title, header, rows, "ll", legend)
+    legend = _OUTCOMES if outcomes else None
+    header = ("", key[:-1].title(), *"PRF", *(name[:3].upper() for name in outcomes))
+    return Table(title, legend, header, rows, "ll")
 
 
 def _show_groups(evaluation: Mapping[str, Any]) -> Iterator[Table]:
@@ -229,18 +243,19 @@ def _show_groups(evaluation: Mapping[str, Any]) -> Iterator[Table]:
             (texts[g["group"]], Score(g["recall"], g["interval"]), g["support"])
             for g in groups
         ]
-        yield Table(title, ("", "R", "Support"), rows, ranges="R")
-        by_type = [
-            (label, *(_show_part(each["per_type"][label]) for each in groups))
-            for label in groups[0]["per_type"]
-        ]
+        yield Table(title, None, ("", "R", "Support"), rows, ranges="R")
+        by_type = []
+        for label in groups[0]["per_type"]:
+            found = (each["per_type"][label] for each in groups)
+            cells = (
+                f"{part['recall'] * 100:.1f} of {part['support']}"
+                if part["support"]
+                else ""
+                for part in found
+            )
+            by_type.append((label, *cells))
         header = ("Type", *(text for text, *_ in rows))
-        yield Table(f"{title}, by type", header, by_type, shown="page")
-
-
-def _show_part(part: Mapping[str, Any]) -> str:
-    support = part["support"]
-    return f"{part['recall'] * 100:.1f} of {support}" if support else ""
+        yield Table(f"{title}, by type", None, header, by_type, shown="page")
 
 
 def _show_chunks(evaluation: Mapping[str, Any]) -> Iterator[Table]:
@@ -253,8 +268,7 @@ def _show_chunks(evaluation: Mapping[str, Any]) -> Iterator[Table]:
         for tag, chunk in chunks.items()
     ]
     legend = "outside, single token, begin, inside and end of an entity of any type"
-    header = ("Tag", *keys, "Support")
-    yield Table("Tokens by chunk tag", header, rows, legend=legend)
+    yield Table("Tokens by chunk tag", legend, ("Tag", *keys, "Support"), rows)
     if parts:
         alone = []
         for tag, chunk in chunks.items():
@@ -262,8 +276,7 @@ def _show_chunks(evaluation: Mapping[str, Any]) -> Iterator[Table]:
             changes = [Change(None if x is None else x - recall) for x in found]
             alone.append((tag, Score(recall), *changes))
         legend = "difference in recall, with zeros in place of all other parts"
-        header = ("Tag", "R", *parts)
-        yield Table("Parts of the encoder alone", header, alone, legend=legend)
+        yield Table("Parts of the encoder alone", legend, ("Tag", "R", *parts), alone)
 
 
 # Categories.
@@ -280,7 +293,7 @@ def _show_averages(evaluation: Mapping[str, Any]) -> Table:
     threshold = evaluation["setting"]["threshold"]
     if threshold is not None:
         legend += f". Labels are predicted from a score of {threshold} on"
-    return Table("Categories", ("", *"PRF"), rows, legend=legend, ranges="PRF")
+    return Table("Categories", legend, ("", *"PRF"), rows, ranges="PRF")
 
 
 def _show_matrix(matrix: Mapping[str, Any] | None) -> Iterator[Table]:
@@ -300,9 +313,9 @@ def _show_matrix(matrix: Mapping[str, Any] | None) -> Iterator[Table]:
     room = (_WIDTH - max(map(len, labels))) // (len(labels) + 1) - _GAP
     yield Table(
         "Confusion matrix",
+        "A row for each gold label, a column for each predicted one",
         header,
         rows,
-        legend="A row for each gold label, a column for each predicted one",
         cut=max(_LEAST_LABEL, room),
         shown="all" if len(labels) <= _N_LABELS else "page",
     )
@@ -328,20 +341,23 @@ def _compare(evaluation: Mapping[str, Any], key: str) -> Iterator[Table]:
             names[f"cats_{name}_{k}"] = (name.title(), k.upper())
         compared = [(names[k], evaluation[k], comparison[k]) for k in names]
     if key == "comparison":
-        yield _show_differences(f"Against {comparison['model']}", ("", ""), compared)
+        title, legend, columns = (
+            f"Against {comparison['model']}",
+            None,
+            ("This", "Other"),
+        )
     else:
         title = f"Against itself on {comparison['corpus']}"
         legend = "entities are seen or unseen by the words of the gold corpus"
         columns = ("This", "Misspelt")
-        yield _show_differences(title, ("", ""), compared, columns, legend)
+    yield _show_differences(title, legend, ("", "", *columns), compared)
 
 
 def _show_differences(
     title: str,
-    headings: Sequence[str],
+    legend: str | None,
+    header: Sequence[str],
     compared: Iterable[tuple[Sequence[str], float | None, Mapping[str, Any] | None]],
-    columns: Sequence[str] = ("This", "Other"),
-    legend: str | None = None,
 ) -> Table:
     """Show what was compared: the first cells of each row, our score, and the rest."""
     rows = [
@@ -356,8 +372,8 @@ def _show_differences(
         for cells, this, row in compared
         if row is not None
     ]
-    header = (*headings, *columns, "Difference", "From-to", "p")
-    return Table(title, header, rows, "l" * len(headings), legend)
+    header = (*header, "Difference", "From-to", "p")
+    return Table(title, legend, header, rows, "l" * (len(header) - 5))
 
 
 def _list_confusions(evaluation: Mapping[str, Any], *keys: str) -> Table:
@@ -373,8 +389,8 @@ def _list_confusions(evaluation: Mapping[str, Any], *keys: str) -> Table:
     for row, each in zip(rows, shown, strict=True):
         row.append(_quote(each["examples"][0], room))
     title = f"Confusions ({len(rows)} of {len(confusions)} kinds)"
-    aligns = f"{'l' * len(keys)}rl"
-    return Table(title, [*header, "For example"], rows, aligns, shown="text")
+    header.append("For example")
+    return Table(title, None, header, rows, f"{'l' * len(keys)}rl", shown="text")
 
 
 def _quote(example: Mapping[str, Any], room: int) -> str:
@@ -404,7 +420,3 @@ def _get_scores(scores: Mapping[str, Any], prefix: str = "") -> list[Score]:
     """Get precision, recall and F1 with their intervals."""
     names = [f"{prefix}{key}" for key in "prf"]
     return [Score(scores.get(name), scores.get(f"{name}_interval")) for name in names]
-
-
-def _get_range(cell: Any) -> Any:
-    return Range(cell.interval) if isinstance(cell, Score) else cell

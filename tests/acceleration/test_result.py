@@ -37,7 +37,7 @@ def test_a_notebook_shows_it_with_bars_and_all_text_escaped(done):
     assert "<p>Converted components.&lt;script&gt;.model</p>" in html
     assert "<script" not in html
     assert "it has 1 &amp; 2" in html
-    assert '<td class="l">Ratio</td>\n<td class="r">2.40</td>' in html
+    assert '<th class="l">Ratio</th>\n<td class="r">2.40</td>' in html
     widths = re.findall(r'<span>(\w+)</span>\n<b style="width: ([\d.]+)%">', html)
     assert widths == [("Before", "41.7"), ("After", "100.0")]
     assert "24,000 words/s" in html

@@ -97,7 +97,7 @@ def test_a_notebook_shows_the_same_with_all_text_escaped(docs):
     analysis = analyze([doc], dev=[doc])
     html = analysis._repr_html_()
     for title in ("Corpus", "Token attributes", "Entities seen in training", "Advice"):
-        assert f"<h4>{title}</h4>" in html
+        assert f"<h3>{title}</h3>" in html
     assert '<td class="l">&lt;b&gt;&amp;</td>' in html
     assert "<b>&" not in html
     assert "<script" not in html
