@@ -37,7 +37,7 @@ def check_chart(path: str | Path) -> None:
 def make_whiskers(
     values: Sequence[float], quartiles: Sequence[Sequence[float]]
 ) -> dict[str, Any]:
-    """Make the settings of matplotlib's `barh` with lines from quartile to quartile."""
+    """Make the settings of `barh` for lines from quartile to quartile."""
     pairs = list(zip(values, quartiles, strict=True))
     # rounding may put a quartile that equals the value on its other side
     below = [max(0.0, value - lower) for value, (lower, _) in pairs]

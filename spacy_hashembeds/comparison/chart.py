@@ -15,11 +15,7 @@ _Scores = Mapping[str, Sequence[float | None]]
 
 
 def draw_comparison(comparison: Mapping[str, Any], path: str | Path) -> None:
-    """Draw the scores of trials, as `compare_trials` returns them, with size and speed.
-
-    These are F1 on all, seen and unseen entities, or, of text classifiers, accuracy
-    and macro F1.
-    """
+    """Draw the scores, size and speed of trials, as `compare_trials` returns them."""
     rows = comparison["rows"]
     size = (10, 1.9 + 0.75 * len(rows))
     figure = import_figure()(figsize=size, layout="constrained")

@@ -55,17 +55,12 @@ def compare_trials(
     accelerated (bool): Whether to add each pipeline with spaCy's layers once more, as
         `accelerate` makes it, checked for equal predictions on this corpus.
     RETURNS (dict[str, Any]): "dataset"; "machine", as `watch_machine` describes it;
-        "disturbances", what speaks against the timings; and the "rows".
-        Each has a "name" that tells it from the others, its "embedder", "variant" and
-        "seed", and whether it is "accelerated"; for "all", "seen" and "unseen" entities
-        of the last split the scores "p", "r", "f" (0 to 1, None where there are no
-        entities) and their number "support", or for text classifiers "accuracy",
-        "macro_f" and "micro_f", the number of "documents", and whether labels are
-        "exclusive"; "embedding_parameters" with its part "mixing_parameters", and
-        "pipeline_parameters", None where earlier trials have not recorded them;
-        "bytes_on_disk", "words_per_second", "words_per_second_quartiles", and
-        "times_as_fast" as the first row; and beside the first row what `compute_ratios`
-        gives, "prr" of F1 on all entities or of accuracy.
+        "disturbances", what speaks against the timings; and the "rows". Each has a
+        "name" that tells it from the others; "embedder", "variant", "seed" and
+        "accelerated"; scores of the last split, 0 to 1 or None: for "all", "seen" and
+        "unseen" entities "p", "r", "f" and their number "support", or `_CATEGORIES`;
+        `SIZES`, some None in earlier trials; "words_per_second", their quartiles, and
+        "times_as_fast" as the first row; and beside it what `compute_ratios` gives.
     """
     trials = [_read_metrics(path) for path in metrics]
     _check_alike(metrics, trials)
@@ -89,7 +84,7 @@ def compare_trials(
 
 
 def find_models(metrics: Sequence[Path]) -> list[Path]:
-    """Give the pipelines of trials, which `compare_trials` reads and checks as this."""
+    """Give the pipelines of trials, checked as `compare_trials` does."""
     return [Path(_read_metrics(path)["model"]) for path in metrics]
 
 

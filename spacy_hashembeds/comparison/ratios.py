@@ -13,19 +13,15 @@ def compute_ratios(
 ) -> dict[str, float | None]:
     """Set a pipeline beside a baseline, as fractions. What can't be said is None.
 
-    model, baseline (Mapping[str, Any]): "score": the higher, the better.
-        "pipeline_parameters": all that the components use. "embedding_parameters":
-        those that make the vectors of tokens, without positions.
-        "mixing_parameters": those among the latter that mix the columns of several
-        tables to one vector; the models of the paper have none. What is not known is
-        None.
-    RETURNS (dict[str, float | None]): "prr", the performance retention ratio: the score
-        by the baseline's (equation 4), if that is above 0. "pcr_all", compression: the
-        share of the baseline's parameters that it does without (equation 5), below 0
-        if it has more. "pcr_emb": the same of embedding parameters (equation 6).
-        "pcr_tables": of these without what mixes columns. "poep": the share of its own
-        parameters that are its embedding's (equation 7). The speed-up rate (equation
-        8), time by time, is that of words a second, the other way round.
+    Both have a "score", the higher, the better; "pipeline_parameters", all that the
+    components use; "embedding_parameters", which make the vectors of tokens, without
+    positions; and "mixing_parameters", those among them that mix the columns of several
+    tables to one vector, of which the paper's models have none.
+
+    RETURNS (dict[str, float | None]): "prr", the share of the score that is retained
+        (equation 4); "pcr_all", that of the parameters that is saved (5), below 0 if
+        there are more; "pcr_emb", of embedding parameters (6), and "pcr_tables", of
+        these without what mixes columns; "poep", the embedding's of its own (7).
     """
     # some scores, such as Matthews' correlation, may be below 0
     least = None if baseline["score"] is None else max(baseline["score"], 0)

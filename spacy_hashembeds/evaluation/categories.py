@@ -29,8 +29,7 @@ from .groups import count_shared, identify
 from .sources import Inputs, Source, get_reference
 from .tasks import Classes, find_classes
 
-#: Averages over labels: "macro" is the mean of the labels' scores, and "micro" counts
-#: the labels of all documents together.
+#: "macro" is the mean of the labels' scores, "micro" counts all documents' together.
 AVERAGES = ("macro", "micro")
 
 #: All scores of a corpus, but those of each label.
@@ -163,8 +162,8 @@ def evaluate_categories(inputs: Inputs) -> dict[str, Any]:
 
 
 def _run(source: Source, inputs: Inputs) -> CategoryRun:
-    """Run a pipeline, or read predictions, of which labels are taken to be exclusive if
-    each gold doc with categories has one.
+    """Run a pipeline, or read predictions, whose labels are exclusive if gold docs with
+    categories have one each.
     """
     if source.is_pipeline:
         classes = find_classes(source.docs)
@@ -253,10 +252,8 @@ def check_numbers(
 
 def judge(example: Example, classes: Classes) -> Judgement | None:
     """Say which labels the gold doc has, and which the predicted one; None if the gold
-    doc has no entry, or no label where labels are exclusive.
-
-    Of others, only those count that the gold doc has an entry for, be it 0: as in
-    spaCy, the rest is unknown.
+    doc has no entry, or no label where labels are exclusive. Of others, only those with
+    an entry in the gold doc count, be it 0: as in spaCy, the rest is unknown.
     """
     known = example.reference.cats
     gold = frozenset(label for label, value in known.items() if value > 0)

@@ -55,13 +55,12 @@ def summarize_chunks(totals: Counts) -> dict[str, dict[str, float | None]]:
 def score_chunks(examples: Iterable[Example]) -> Mapping[str, Mapping[str, Any]]:
     """Score the chunk tags of predicted docs."""
     matched = ((example, match_entities(example, ())) for example in examples)
-    return summarize_chunks(
-        add_counts(count_chunks(eg, found[ALL]) for eg, found in matched if found)
-    )
+    counts = (count_chunks(eg, found[ALL]) for eg, found in matched if found)
+    return summarize_chunks(add_counts(counts))
 
 
 def find_ablated(source: Source) -> Model:
-    """Find the layer of a pipeline whose parts are left alone, if there is just one."""
+    """Find the one layer of a pipeline whose parts are left alone."""
     if not source.is_pipeline:
         raise ValueError(
             "'ablation' (--ablation) runs a pipeline with parts of its encoder alone, "
@@ -71,9 +70,7 @@ def find_ablated(source: Source) -> Model:
 
 
 def ablate(layer: Model, inputs: Inputs) -> dict[str, Mapping[str, Mapping[str, Any]]]:
-    """Score chunk tags with each part of a layer's output alone, zeros in the place of
-    all others: see `find_parts`.
-    """
+    """Score chunk tags with each of `find_parts` alone, and zeros for the others."""
     scores = {}
     for name, columns in find_parts(layer).items():
         with leaving_alone(layer, columns):

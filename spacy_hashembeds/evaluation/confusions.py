@@ -23,11 +23,8 @@ Errors = Iterable[tuple[Kind, Callable[[], dict[str, Any]]]]
 #: sentence with more than so many.
 _MARGIN, _LONGEST = 30, 200
 
-#: Characters that are shown of a document with a wrong label.
-_SHOWN = 600
-
-#: Examples of each kind of error.
-_N_EXAMPLES = 5
+#: Characters shown of a document with a wrong label, and examples of each kind.
+_SHOWN, _N_EXAMPLES = 600, 5
 
 
 class ErrorCounter:
@@ -80,9 +77,8 @@ def find_wrong_labels(
 
 
 def find_wrong_entities(document: int, gold: Doc, matches: Matches) -> Errors:
-    """Find the wrong entities of one doc, shown with what else is in their sentence.
-
-    "start" and "end" are characters of the text shown.
+    """Find the wrong entities of one doc, shown with what else is in their sentence:
+    "start" and "end" are characters of that.
     """
     golds = [(ent.label_, ent.start, ent.end) for ent in gold.ents]
     predicted = [*matches.correct, *matches.spurious, *matches.ignored]

@@ -64,8 +64,8 @@ class Run(ABC):
 
 
 def score_counts(counts: Any) -> np.ndarray:
-    """Score counts with the formulas of `spacy.scorer.PRFScore`: precision, recall and
-    F1, 0 to 1, NaN where all three counts are 0. *Shape:* (..., 3) -> (..., 3).
+    """Give precision, recall and F1, 0 to 1, as `spacy.scorer.PRFScore` does, and NaN
+    where all three counts are 0. *Shape:* (..., 3) -> (..., 3).
     """
     tp, fp, fn = np.moveaxis(np.asarray(counts, dtype="float64"), -1, 0)
     precision = tp / (tp + fp + 1e-100)

@@ -41,11 +41,8 @@ TOTALS = {kind: (prefix, "", None) for kind, prefix in KINDS.items()}
 
 
 class EntityRun(Run):
-    """Counts entities, and notes what else there is.
-
-    golds (Sequence[Doc], optional): For each example a gold doc with the same entities
-        on the same tokens, whose texts tell the seen ones from others. None: the
-        references of the examples.
+    """Counts entities, and notes what else there is. The texts of `golds`, docs with
+    the entities and tokens of the references, tell the seen entities from others.
     """
 
     def __init__(

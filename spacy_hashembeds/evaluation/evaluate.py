@@ -143,11 +143,9 @@ def evaluate(
         text, or the tokens on the predicted side of an Example, and nothing else.
     train (Iterable[Doc | Example] | str | Path, optional): What the pipeline was
         trained on, by which entities are seen or unseen. Categories need none.
-    against (Language | Iterable[Doc], optional): A second pipeline, or its predictions,
-        to compare the first one with.
-    task (str, optional): What to score: entities, "ner", or categories of documents,
-        "textcat". None: what the components of the pipeline set; or, without a
-        pipeline, what the gold docs have.
+    against (Language | Iterable[Doc], optional): What to compare the first one with.
+    task (str, optional): What to score, entities ("ner") or categories ("textcat"); by
+        default what the pipeline's components set, or without one, the gold docs have.
     ablation (bool): Whether to run the pipeline once more for each part of its BiLSTM
         encoder's output, with zeros in place of the others.
     misspelt (Iterable[Doc | Example] | str | Path, optional): A copy of `examples` with

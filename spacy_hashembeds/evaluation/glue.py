@@ -59,7 +59,6 @@ def make_glue_scorer(*, task: str) -> Callable[..., dict[str, float | None]]:
     RETURNS (Callable): The scorer, `score_glue`, called with examples. It needs the
         extra `glue` when it scores, and not before, so that a trained pipeline loads
         without it. `spacy train` scores first after its first step.
-    RAISES (ValueError): Another task.
     """
     check_choice(tuple(METRICS), task=task)
     return partial(score_glue, task=task)
@@ -68,14 +67,9 @@ def make_glue_scorer(*, task: str) -> Callable[..., dict[str, float | None]]:
 def score_glue(
     examples: Iterable[Example], task: str, **kwargs: Any
 ) -> dict[str, float | None]:
-    """Score predictions by the metrics of a task: the class with the highest number in
-    `Doc.cats`. Gold docs without any `cats` are left out.
-
-    RETURNS (dict[str, float | None]): "glue_score", the task's first metric, and each
-        by its name: "glue_accuracy", "glue_f1" (of the positive class: duplicate,
-        equivalent), "glue_matthews", "glue_pearson", "glue_spearman". Fractions, or
-        correlations from -1 to 1, which are 0 where all predictions, or all gold
-        numbers, are equal. None if there was nothing to score.
+    """Score predictions, the class with the highest number in `Doc.cats`, by a task's
+    metrics: "glue_score", its first one, and each as "glue_accuracy" and so on, None
+    if there was nothing to score. Gold docs without any `cats` are left out.
     """
     compute = _import_metrics()
     pairs = [_read(example, task) for example in examples if example.reference.cats]

@@ -2,11 +2,11 @@
 
 The four schemes are those of SemEval 2013, task 9.1 (Segura-Bedmar et al. 2013), as
 nervaluate has them. SemEval does not say which entities belong together where several
-share tokens. Here it is as in nervaluate 1.2: predictions choose one after the other, as
-they stand in the text, among the gold entities that they share a token with and nobody
-has chosen yet. Each takes one that is right by the scheme if it can, of several of its
-type the one whose bounds are nearest, else the first. What finds none is spurious, what
-is left is missed.
+share tokens. Here, as in nervaluate 1.2, predictions choose one after the other, in the
+order of the text, among the gold entities that they share a token with and nobody has
+chosen yet. Each takes one that is right by the scheme if it can, of several of its type
+the one whose bounds are nearest, else the first. What finds none is spurious, what is
+left is missed.
 """
 
 from bisect import bisect_left, bisect_right

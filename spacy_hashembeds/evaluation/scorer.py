@@ -135,9 +135,7 @@ def match_entities(
 def match_spans(
     predicted: Sequence[SpanKey], golds: Sequence[SpanKey], missing: np.ndarray
 ) -> Matches:
-    """Divide the entities of one doc, of which each token may lack annotation; one
-    aligned with no gold token is empty. *Shape of missing:* (n_tokens,).
-    """
+    """Divide the entities of one doc, some of whose tokens miss annotation."""
     unmatched = dict.fromkeys(golds)
     correct, spurious, ignored = [], [], []
     for key in predicted:

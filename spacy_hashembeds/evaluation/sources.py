@@ -143,10 +143,9 @@ def load_source(model: str | Path, layout: ColumnFormat) -> Source:
 def predict_examples(
     nlp: Language, golds: Iterable[Doc | Example]
 ) -> Iterator[Example]:
-    """Run a pipeline on the examples that `spacy evaluate` would make.
-
-    Of an `Example`, it gets the tokens of the predicted side and nothing else: entities
-    that stand there would bind its `ner`. Gold docs without tokens are left out.
+    """Run a pipeline on the examples that `spacy evaluate` would make: not on gold docs
+    without tokens. Of the predicted side of an `Example` it gets the tokens and nothing
+    else: entities that stand there would bind its `ner`.
     """
     inputs = ((example.predicted, example) for example in _make_examples(nlp, golds))
     for doc, example in nlp.pipe(inputs, as_tuples=True):
@@ -169,9 +168,7 @@ def _make_examples(nlp: Language, golds: Iterable[Doc | Example]) -> Iterator[Ex
 def pair_examples(
     predicted: Iterable[Doc], golds: Iterable[Doc | Example], *, name: str, gold: str
 ) -> Iterator[Example]:
-    """Put predicted docs beside the gold docs, which should have the same words. Those
-    without tokens are left out on both sides.
-    """
+    """Put predictions beside gold docs of the same words, but for those without any."""
     pairs = zip_longest(filter(len, map(_check_doc, predicted)), find_golds(golds))
     for number, (theirs, ours) in enumerate(pairs):
         words = [[] if doc is None else [t.text for t in doc] for doc in (theirs, ours)]
@@ -186,20 +183,16 @@ def pair_examples(
 
 def _describe(number: int, theirs: list[str], ours: list[str]) -> str:
     """Say where the words of a doc differ first; no words mean no doc."""
-
-    def show(words: list[str]) -> str:
-        return quote(" ".join(words[place : place + 5])) if words[place:] else "its end"
-
     pairs = zip_longest(theirs, ours)
     place = next(i for i, (word, other) in enumerate(pairs) if word != other)
+    rests = (words[place : place + 5] for words in (theirs, ours))
+    got, wanted = (quote(" ".join(rest)) if rest else "its end" for rest in rests)
     if not theirs:
-        return f"end before its document {number} ({show(ours)})"
+        return f"end before its document {number} ({wanted})"
     if not ours:
-        return f"go on where it ends, with document {number} ({show(theirs)})"
-    return (
-        f"differ in document {number} from word {place} on: {show(theirs)} instead of "
-        f"{show(ours)}"
-    )
+        return f"go on where it ends, with document {number} ({got})"
+    where = f"document {number} from word {place} on"
+    return f"differ in {where}: {got} instead of {wanted}"
 
 
 def read_misspelt(inputs: Inputs) -> Inputs | None:

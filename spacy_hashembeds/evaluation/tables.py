@@ -15,8 +15,7 @@ from .scorer import KINDS
 #: Columns of a terminal, and the spaces between those of a table.
 _WIDTH, _GAP = 80, 3
 
-#: Confusions that are listed, and labels of a matrix that fits a terminal; JSON and the
-#: page have more.
+#: Confusions, and labels of a matrix, that fit a terminal; JSON and the page have more.
 _N_CONFUSIONS, _N_LABELS = 10, 10
 
 #: The fewest characters shown of a text, and of a label above a column; and those shown

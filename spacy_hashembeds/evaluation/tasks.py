@@ -21,11 +21,10 @@ _SAY = "Say which to evaluate with 'task' (--task): 'ner' or 'textcat'."
 
 @dataclass(frozen=True, kw_only=True)
 class Classes:
-    """The labels that a text classifier may predict: of exclusive ones, as of spaCy's
-    `textcat`, that of the highest score; of others, all from the threshold on.
-    """
+    """The labels that a text classifier may predict."""
 
     labels: Sequence[str]
+    #: Whether that of the highest score is predicted, else all from the threshold on.
     exclusive: bool
     threshold: float = 0.5
 
@@ -33,8 +32,6 @@ class Classes:
 def find_task(nlp: Language, *, remedy: str = "Leave one of them out.") -> str:
     """Say what a pipeline is to be evaluated on: "textcat" if it has a text classifier
     of spaCy's, else "ner", since any component may set entities.
-
-    remedy (str): What an error says to do about a pipeline that sets both.
     """
     classifiers = _find_classifiers(nlp)
     assigns = {name: nlp.get_pipe_meta(name).assigns for name in nlp.pipe_names}

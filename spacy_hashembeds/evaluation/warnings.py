@@ -72,9 +72,7 @@ def _find_unknown(evaluation: Mapping[str, Any]) -> str | None:
 
 
 def _find_shared(setting: Mapping[str, Any]) -> str | None:
-    """Look for documents of training. Short ones may be equal by chance, if fewer than
-    half of the corpus are.
-    """
+    """Look for documents of training. Less than half of short ones may be chance."""
     shared, of = setting["shared"], setting["documents_read"]
     if shared is None or not of:
         return None

@@ -180,7 +180,7 @@ def test_it_is_shown(evaluation, nlp, golds, train):
     assert "Against itself on misspelt" in text
     assert "| Seen | R | 66.67 | 33.33 | +33.33 |" in text
     assert "<h2>Misspelt</h2>" in page
-    assert "<th>Misspelt</th>" in page
+    assert '<th class="r">Misspelt</th>' in page
     plain = evaluate(nlp, golds, train=train, **OPTIONS)
     assert "Misspelt" not in str(plain) + plain.to_html()
 
