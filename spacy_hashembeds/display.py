@@ -105,10 +105,12 @@ def _show_in_a_line(cell: str) -> str:
 
 def render(parts: Iterable[Part]) -> str:
     """Render parts as a piece of HTML for a notebook, whatever its colours."""
-    return render_template(__package__ or "", "parts.html.jinja", {"parts": parts})
+    return render_template("parts.html.jinja", {"parts": parts})
 
 
-def render_template(package: str, name: str, values: Mapping[str, Any]) -> str:
+def render_template(
+    name: str, values: Mapping[str, Any], package: str = __package__ or ""
+) -> str:
     """Render a template of a package as HTML, with all text escaped: of cells that have
     the method `__html__`, as in markupsafe, what that gives. All names must be there.
     """

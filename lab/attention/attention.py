@@ -68,7 +68,7 @@ def write_attention(data: dict[str, Any], path: str | Path) -> None:
     if choose_suffix(path, SUFFIXES) == ".json":
         write_json(path, data)
         return
-    page = render_template(__package__ or "", "attention.html.jinja", data)
+    page = render_template("attention.html.jinja", data, __package__ or "")
     with replacing(path) as temporary:
         temporary.write_text(page, encoding="utf8")
 

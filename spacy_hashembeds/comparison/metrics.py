@@ -31,9 +31,8 @@ MAX_COUNT = 2**53
 def read_metrics(
     path: Path, check_more: Callable[[Mapping[str, Any]], None] = lambda metrics: None
 ) -> dict[str, Any]:
-    """Read what `run_trial` recorded, if it has all that comparisons show.
-
-    check_more (Callable): Raises a ValueError if something else is damaged.
+    """Read what `run_trial` recorded, if it has all that comparisons show. `check_more`
+    raises a ValueError if something else is damaged.
     """
     try:
         metrics = read_json(path)

@@ -64,12 +64,12 @@ class Evaluation(UserDict[str, Any]):
         if not drawn:
             return None
         documents = f"{drawn:,} document{'s' * (drawn != 1)}"
-        annotation = "entity" if "schemes" in self else "category"
-        annotated = f" with {annotation} annotation, of {read:,} in all"
+        if drawn < read:
+            annotation = "entity" if "schemes" in self else "category"
+            documents += f" with {annotation} annotation, of {read:,} in all"
         return (
             f"Intervals hold {setting['confidence']:.0%} of {setting['samples']:,} "
-            f"draws of the {documents}{annotated * (drawn < read)}, seed "
-            f"{setting['seed']}"
+            f"draws of the {documents}, seed {setting['seed']}"
         )
 
     def to_html(self) -> str:

@@ -49,8 +49,7 @@ def render(evaluation: Mapping[str, Any], *, is_page: bool) -> str:
         "n_shown": N_SHOWN,
         "highlight": _Highlighter(evaluation.get("ents_per_type") or {}),
     }
-    package = __package__ or ""
-    return render_template(package.partition(".")[0], "evaluation.html.jinja", values)
+    return render_template("evaluation.html.jinja", values)
 
 
 def name_title(evaluation: Mapping[str, Any]) -> str:
@@ -89,12 +88,12 @@ def _lay_out(table: Table) -> Table:
     table, or its differences.
     """
     header = [_HEADINGS.get(name, name) for name in table.header]
-    plots: list[tuple[Markup, ...]] = [()] * len(table.rows)
+    rows = [[*row] for row in table.rows]
     if table.ranges:
         name = table.ranges[-1]
-        scores = [row[table.header.index(name)] for row in table.rows]
         header.append(f"{_HEADINGS[name]}, 0 to 100")
-        plots = [(_draw(*score),) for score in scores]
+        for row in rows:
+            row.append(_draw(*row[table.header.index(name)]))
     elif "Difference" in table.header:
         place = table.header.index("Difference")
         pairs = [(row[place].value, row[place + 1].bounds) for row in table.rows]
@@ -102,8 +101,8 @@ def _lay_out(table: Table) -> Table:
         # the least multiple of 5 points that no difference or bound exceeds
         scale = ceil(max(map(abs, values)) * 20 - 1e-9) / 20
         header.append(f"−{scale * 100:.1f} to +{scale * 100:.1f}")  # noqa: RUF001
-        plots = [(_draw(*pair, -scale, scale),) for pair in pairs]
-    rows = [(*row, *plot) for row, plot in zip(table.rows, plots, strict=True)]
+        for row, pair in zip(rows, pairs, strict=True):
+            row.append(_draw(*pair, -scale, scale))
     return replace(table, header=header, rows=rows)
 
 

@@ -30,13 +30,14 @@ OF_CATEGORIES = (
 
 def to_csv(evaluation: Mapping[str, Any]) -> str:
     """Write the scores of an evaluation as CSV, with names in the first line."""
-    is_of_entities = "schemes" in evaluation
+    if "schemes" in evaluation:
+        columns, rows = OF_ENTITIES, _list_entities(evaluation)
+    else:
+        columns, rows = OF_CATEGORIES, _list_categories(evaluation)
     text = StringIO()
-    columns = OF_ENTITIES if is_of_entities else OF_CATEGORIES
     writer = csv.DictWriter(text, columns, lineterminator="\n")
     writer.writeheader()
-    make_rows = _list_entities if is_of_entities else _list_categories
-    writer.writerows(make_rows(evaluation))
+    writer.writerows(rows)
     return text.getvalue()
 
 
