@@ -15,8 +15,13 @@ from spacy_hashembeds.cli._layout import (
     format_score,
     print_table,
 )
-from spacy_hashembeds.cli._output import JSON, QUIET, json_output, print_json
-from spacy_hashembeds.cli._progress import show_progress
+from spacy_hashembeds.cli._output import (
+    JSON,
+    QUIET,
+    json_output,
+    print_json,
+    show_progress,
+)
 
 from ._app import lab_cli
 

@@ -5,10 +5,9 @@ from typing import Any
 import typer
 from spacy.cli._util import Arg, Opt
 
-from spacy_hashembeds.cli._app import failing
+from spacy_hashembeds.cli._app import TAKE_OVERRIDES, failing, read_overrides
 from spacy_hashembeds.cli._layout import format_score, print_table
 from spacy_hashembeds.cli._output import JSON, QUIET, print_json
-from spacy_hashembeds.cli._overrides import TAKE_OVERRIDES, read_overrides
 
 from ._app import FORCE, GPU_ID, lab_cli
 

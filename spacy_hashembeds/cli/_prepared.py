@@ -12,7 +12,7 @@ from wasabi import msg
 from ..analysis.statistics import StatisticsCounter
 from ..corpora.docbin import read_docs
 from ..display import Table, format_fields, show, show_controls
-from ._progress import show_progress
+from ._output import show_progress
 
 #: The most labels that are shown, words of a sentence or text, and characters of each.
 _N_SHOWN = 30

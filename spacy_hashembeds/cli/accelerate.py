@@ -7,8 +7,7 @@ from spacy.cli._util import Arg, Opt
 from wasabi import msg
 
 from ._app import failing, hashembeds_cli
-from ._output import JSON, QUIET, print_json
-from ._progress import show_progress
+from ._output import JSON, QUIET, print_json, show_progress
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc

@@ -5,10 +5,8 @@ from pathlib import Path
 import typer
 from spacy.cli._util import Arg, Opt
 
-from ._app import failing, hashembeds_cli
-from ._output import JSON, QUIET, json_output, print_json
-from ._overrides import TAKE_OVERRIDES, read_overrides
-from ._progress import show_progress
+from ._app import TAKE_OVERRIDES, failing, hashembeds_cli, read_overrides
+from ._output import JSON, QUIET, json_output, print_json, show_progress
 
 
 @hashembeds_cli.command("analyze", context_settings=TAKE_OVERRIDES)

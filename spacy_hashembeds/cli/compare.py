@@ -15,8 +15,7 @@ from ._layout import (
     format_score,
     print_table,
 )
-from ._output import CHART, JSON, QUIET, json_output, print_json
-from ._progress import show_progress
+from ._output import CHART, JSON, QUIET, json_output, print_json, show_progress
 
 
 @hashembeds_cli.command("compare")

@@ -7,8 +7,7 @@ from spacy.cli._util import Arg, Opt
 
 from ..architectures.embedders.descriptions import list_names
 from ._app import failing, hashembeds_cli
-from ._output import QUIET, name_output
-from ._progress import show_progress
+from ._output import QUIET, file_output, show_progress
 
 
 @hashembeds_cli.command("config")
@@ -18,14 +17,7 @@ def config_cli(
         help="Config to start from: a .cfg file, or the folder or package of a saved "
         "pipeline; - is standard input.",
     ),
-    output: Path = Opt(
-        ...,
-        "--output",
-        "-o",
-        help="Config to write; - is standard output.",
-        dir_okay=False,
-        callback=name_output,
-    ),
+    output: Path = file_output("Config to write", default=...),
     embedder: str = Opt(
         "multi_fewer_hash_embed",
         "--embedder",

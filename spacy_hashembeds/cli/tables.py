@@ -5,8 +5,7 @@ from pathlib import Path
 from spacy.cli._util import Arg, Opt
 
 from ._app import failing, hashembeds_cli
-from ._output import QUIET, name_output
-from ._progress import show_progress
+from ._output import QUIET, file_output, show_progress
 
 
 @hashembeds_cli.command("tables")
@@ -14,13 +13,8 @@ def tables_cli(
     corpus: Path = Arg(
         ..., help="The training corpus: a .spacy file or a folder of them.", exists=True
     ),
-    output: Path = Opt(
-        ...,
-        "--output",
-        "-o",
-        help="The file of symbol tables to write (.npz); - is standard output.",
-        dir_okay=False,
-        callback=name_output,
+    output: Path = file_output(
+        "The file of symbol tables to write (.npz)", default=...
     ),
     lang: str = Opt(
         ...,
