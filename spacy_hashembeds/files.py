@@ -78,11 +78,9 @@ def _make_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 @contextmanager
 def replacing(path: str | Path) -> Iterator[Path]:
     """Write a file beside its place, with its suffix, and move it there once it is
-    complete. If the block raises, what stood at `path` stays as it was.
-
-    A file that is replaced leaves its permissions to the new one. Of a link, what it
-    points to is replaced. What is no file to replace, such as a device, a pipe or an
-    open file (`/dev/stdout`, `/dev/fd/3`), is written to once all is there to write.
+    complete. If the block raises, what stood at `path` stays as it was. Permissions of
+    a file that is replaced are kept, and a link itself. What is no file to replace,
+    such as a device, a pipe or `/dev/fd/3`, is written to once all is there to write.
     """
     path = Path(path)
     if path.is_dir():
@@ -154,19 +152,18 @@ def _is_stream(path: Path) -> bool:
 
 
 def _check_is_no_input(path: Path, source: Path) -> None:
-    remedy = "Name a file elsewhere to write."
     target, place = (Path(os.path.realpath(name)) for name in (path, source))
     # a file may have several names, without being a link
     if target == place or (path.exists() and path.samefile(source)):
-        raise FileExistsError(
-            f"'{path}' can't be written: it would replace '{source}', which is read. "
-            + remedy
-        )
-    if source.is_dir() and place in target.parents:
-        raise FileExistsError(
-            f"'{path}' can't be written: it would be put into the folder '{source}', "
-            f"which is read. {remedy}"
-        )
+        loss = f"replace '{source}'"
+    elif source.is_dir() and place in target.parents:
+        loss = f"be put into the folder '{source}'"
+    else:
+        return
+    raise FileExistsError(
+        f"'{path}' can't be written: it would {loss}, which is read. Name a file "
+        "elsewhere to write."
+    )
 
 
 def _check_place(path: Path) -> None:
@@ -252,11 +249,9 @@ def temporary_folder() -> Iterator[Path]:
 @contextmanager
 def replacing_folder(path: str | Path, check: Callable[[], None]) -> Iterator[Path]:
     """Make a folder beside its place, and move it there once it is complete. If the
-    block raises, what stood at `path` stays as it was.
-
-    `check` raises, before the block and after it, if that is not to be replaced. Of a
-    link, what it points to is replaced. A process that is killed leaves a hidden folder
-    beside the place. If that is between the two moves, the old folder is in there.
+    block raises, or `check` before or after it, what stood at `path` stays as it was. A
+    process that is killed leaves a hidden folder beside the place, with the old folder
+    in it if that is between the two moves.
     """
     path = Path(os.path.realpath(path))
     check()

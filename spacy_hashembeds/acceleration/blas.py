@@ -43,9 +43,7 @@ class Blas:
 
 
 class NumpyBlasOps(NumpyOps):
-    """Thinc's operations on the CPU with numpy's BLAS: OpenBLAS on one thread, as blis
-    is (see `one_thread`), other libraries as their own settings say.
-    """
+    """Thinc's operations on the CPU with numpy's BLAS, OpenBLAS on one thread."""
 
     def gemm(self, x: Any, y: Any, **settings: Any) -> Any:
         """Multiply two matrices, as `thinc.api.Ops.gemm`."""
@@ -91,11 +89,8 @@ def describe_numpy_blas() -> Blas:
 def measure_speeds(
     choices: Mapping[str, Ops], shapes: Sequence[Shape] = SHAPES, *, rounds: int = 5
 ) -> dict[str, list[float]]:
-    """Measure how fast operations multiply float32 matrices at each shape, in GFLOP/s.
-
-    A round is the product of a layer's forward pass and that of the gradient of its
-    weights. The choices take turns. The fastest round counts, which other processes
-    have disturbed least; one goes before.
+    """Measure products of float32 matrices, forward and of the weights' gradient, in
+    GFLOP/s at each shape. Choices take turns. The least disturbed round counts.
     """
     rng = numpy.random.default_rng(0)
     speeds: dict[str, list[float]] = {name: [] for name in choices}
@@ -177,10 +172,8 @@ def walk_layers(nlp: Language) -> Iterator[tuple[str, Model]]:
 
 
 def use_fastest_blas_from_now_on() -> bool:
-    """Put the layers that this thread makes from now on on the fastest BLAS present.
-
-    What the callback does in `[nlp.before_creation]`. The layers keep it wherever they
-    run. Returns whether that is another one than before.
+    """Put the layers that this thread makes from now on on the fastest BLAS present, as
+    the callback does in `[nlp.before_creation]`. Returns whether that is another one.
     """
     before = get_current_ops()
     ops = choose_ops(before)

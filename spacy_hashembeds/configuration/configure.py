@@ -141,9 +141,8 @@ def _advise(
     train: str | Path | None,
     progress: Progress | None,
 ) -> dict[str, Advice]:
-    """Advise on embedders without weights, by their places, if there is a corpus.
-
-    Words are by the language and tokenizer of the config.
+    """Advise on embedders without weights, by their places, if there is a corpus, whose
+    words are by the language and tokenizer of the config.
     """
     if train is None:
         return {}

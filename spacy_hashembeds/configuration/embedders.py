@@ -120,10 +120,8 @@ def read_tables(
 def write_embedder(
     raw: Mapping[str, Any], tables: Tables, advice: Advice | None
 ) -> tuple[dict[str, Any], dict[str | None, str]]:
-    """Write the block of an embedder that takes another's place.
-
-    raw (Mapping[str, Any]): The block that stands there, with variables.
-    RETURNS (tuple): The block, and the reasons for what may be new in it.
+    """Write the block of an embedder that takes the place of another, `raw` with
+    variables, and the reasons for what may be new in it.
     """
     plain, embedder = tables.plain, tables.embedder
     if advice and advice.attrs:

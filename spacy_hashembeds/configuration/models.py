@@ -45,10 +45,8 @@ def find_pretrained(
     found: Mapping[str, Mapping[str, Any]],
     embedder: EmbedderDescription,
 ) -> list[str]:
-    """Find the embedders whose weights training starts from, and warn of them.
-
-    RETURNS (list[str]): The places of those that [pretraining] may have trained: all,
-        where it names no component.
+    """Find the places of embedders whose weights [pretraining] may have trained, all if
+    it names no component, and warn of them.
     """
     weights = draft.get_initialize("init_tok2vec")
     if not weights:
@@ -81,9 +79,8 @@ def _fits(replaced: str, embedder: EmbedderDescription) -> bool:
 
 
 def write_out_variables(draft: Draft) -> None:
-    """Write out the blocks that variables stand for, if they hold a layer to replace.
-
-    What stands in a component that may change is left: there it is changed for all.
+    """Write out the blocks that variables stand for if they hold a layer to replace,
+    but not what stands in a component that may change: there it is changed for all.
     """
     for path, block in find_architectures(draft.config).items():
         name = block["@architectures"]

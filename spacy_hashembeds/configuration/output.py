@@ -20,10 +20,8 @@ _BEST = "model-best"
 def check_output(
     output: str | Path, *, base: str | Path, train: str | Path | None, force: bool
 ) -> None:
-    """Check that a config may be written without a loss.
-
-    `force` lets a file be replaced, but nothing in a saved pipeline or of the training
-    corpus.
+    """Check that a config may be written: with `force` in the place of a file too, but
+    of none in a saved pipeline or of the training corpus.
     """
     path = Path(output)
     if find_descriptor(path) is not None:
@@ -49,10 +47,8 @@ def check_output(
 def list_commands(
     made: Configured, output: str | Path, train: str | Path | None
 ) -> list[str]:
-    """List the commands that train a config and evaluate what comes of it.
-
-    Splits that nobody has named are those beside the training corpus, or else files
-    named after what they hold.
+    """List the commands that train and evaluate, on splits that are named, beside the
+    training corpus, or else named after what they hold.
     """
     config = made.config.interpolate()
     paths = config.get("paths", {})

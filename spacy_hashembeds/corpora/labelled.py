@@ -72,10 +72,8 @@ class TextFormat:
 def read_labelled(
     path: Path, layout: TextFormat, labels: Iterable[str] | None = None
 ) -> Iterator[LabelledText]:
-    """Read a file of texts with labels. Those that a row does not name are 0.0.
-
-    labels (Iterable[str], optional): All labels that there are. Default: those in the
-        file, in the order of the alphabet, for which it is read twice.
+    """Read a file of texts with labels. Those that a row does not name are 0.0. Without
+    `labels` they are those in the file, for which it is read twice.
     """
     if labels is None:
         labels = gather_labels({"train": path}, layout)
