@@ -108,10 +108,8 @@ def check_targets(
     paths: Iterable[str | Path | None], inputs: Iterable[str | Path | None] = ()
 ) -> None:
     """Check, before the work, that files can be written, and without a loss: none is an
-    input, or in one, or is another file to write, or a folder for it.
-
-    None, open files, and what is no file to replace, such as a device, are not looked
-    at; nor are inputs that are not there, such as the name of a package.
+    input, or in one, or is another file to write, or a folder for it. Open files and
+    devices are passed over, and inputs that are no paths, such as names of packages.
     """
     sources = [Path(source) for source in inputs if source is not None]
     places: list[Path] = []
@@ -131,9 +129,7 @@ def check_targets(
 
 
 def choose_suffix(path: str | Path, suffixes: Sequence[str]) -> str:
-    """Choose the form of a file to write by its suffix, or refuse that. An open file,
-    such as `/dev/stdout`, has the first.
-    """
+    """Choose a file's form by its suffix, for open files the first, or refuse it."""
     if find_descriptor(path) is not None:
         return suffixes[0]
     suffix = Path(path).suffix
@@ -231,9 +227,7 @@ def _copy(temporary: Path, path: Path) -> None:
 
 @contextmanager
 def temporary_folder() -> Iterator[Path]:
-    """Make a folder, and remove it afterwards. If there is no room, say how to choose
-    another place.
-    """
+    """Make a folder, and remove it. Where there is no room, say how to have another."""
     try:
         with tempfile.TemporaryDirectory() as folder:
             yield Path(folder)

@@ -195,9 +195,7 @@ def _copy_folder(source: Path, target: Path) -> None:
 
 
 def check_replaceable(output: Path, source: Path, *, force: bool) -> None:
-    """Refuse to write a folder if anything would be lost but copies of the source's
-    files, and with `force` the pipeline that is there.
-    """
+    """Refuse to replace more than copies of the source, and with `force` a pipeline."""
     if not output.exists() or (output.is_dir() and not any(output.iterdir())):
         return
     if not force:

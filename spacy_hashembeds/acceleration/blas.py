@@ -89,9 +89,7 @@ def describe_numpy_blas() -> Blas:
 def measure_speeds(
     choices: Mapping[str, Ops], shapes: Sequence[Shape] = SHAPES, *, rounds: int = 5
 ) -> dict[str, list[float]]:
-    """Measure products of float32 matrices, forward and of the weights' gradient, in
-    GFLOP/s at each shape. Choices take turns. The least disturbed round counts.
-    """
+    """Measure float32 products, forward and of the weights' gradient, in GFLOP/s."""
     rng = numpy.random.default_rng(0)
     speeds: dict[str, list[float]] = {name: [] for name in choices}
     for nB, nI, nO in shapes:
@@ -100,7 +98,7 @@ def measure_speeds(
             for size in ((nB, nI), (nO, nI), (nB, nO))
         )
         seconds: dict[str, list[float]] = {name: [] for name in choices}
-        for _ in range(rounds + 1):
+        for _ in range(rounds + 1):  # the first warms up, the least disturbed counts
             for name, ops in choices.items():
                 start = time.perf_counter()
                 ops.gemm(X, W, trans2=True)
@@ -172,9 +170,7 @@ def walk_layers(nlp: Language) -> Iterator[tuple[str, Model]]:
 
 
 def use_fastest_blas_from_now_on() -> bool:
-    """Put the layers that this thread makes from now on on the fastest BLAS present, as
-    the callback does in `[nlp.before_creation]`. Returns whether that is another one.
-    """
+    """Have this thread make layers on the fastest BLAS, and say if that is another."""
     before = get_current_ops()
     ops = choose_ops(before)
     if ops is not before:

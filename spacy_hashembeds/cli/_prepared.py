@@ -34,9 +34,7 @@ def show_documents(documents: Iterator[Any], split: str) -> Iterable[Any]:
 
 
 def show_prepared(paths: dict[str, Path]) -> None:
-    """Count what was written in each split, and show some of it: a wrong column is seen
-    at once.
-    """
+    """Count what was written, and show some of it: a wrong column is seen at once."""
     first = next(read_docs(paths["train"], Vocab()))
     if first.cats:
         _print_labels(paths)

@@ -17,11 +17,7 @@ if TYPE_CHECKING:
 def accelerate_cli(
     model: str = Arg(..., help="The pipeline: a package name or a folder."),
     output: Path = Opt(
-        ...,
-        "--output",
-        "-o",
-        help="The folder to save the new pipeline to.",
-        file_okay=False,
+        ..., "--output", "-o", help="The new pipeline's folder.", file_okay=False
     ),
     text: Path | None = Opt(
         None,

@@ -21,17 +21,10 @@ def analyze_cli(
         None, "--config", "-c", help="The config whose embedding tables to measure."
     ),
     model: str | None = Opt(
-        None,
-        "--model",
-        "-m",
-        help="The trained pipeline to measure: a package name or a folder.",
+        None, "--model", "-m", help="The trained pipeline: a package name or a folder."
     ),
     vectors: str | None = Opt(
-        None,
-        "--vectors",
-        "-v",
-        help="A pipeline with word vectors, to count unknown tokens: a package name or "
-        "a folder.",
+        None, "--vectors", "-v", help="A pipeline with vectors, to count unknown words."
     ),
     bound: float = Opt(
         0.001,

@@ -25,21 +25,13 @@ def config_cli(
         help=f"Embedder to put in: {', '.join(list_names())}.",
     ),
     train: Path | None = Opt(
-        None,
-        "--train",
-        "-t",
-        help="Training corpus to choose settings by: a .spacy file or a folder of "
-        "them.",
+        None, "--train", "-t", help="Training corpus (.spacy) to choose settings by."
     ),
     encoder: bool = Opt(
-        True,
-        "--encoder/--no-encoder",
-        help="Put our MaxoutWindowEncoder in the place of spaCy's.",
+        True, "--encoder/--no-encoder", help="Put in our MaxoutWindowEncoder, too."
     ),
     blas: bool = Opt(
-        True,
-        "--blas/--no-blas",
-        help="Have the pipeline choose the fastest BLAS.",
+        True, "--blas/--no-blas", help="Have the pipeline choose the fastest BLAS."
     ),
     scorer: bool = Opt(
         False, "--scorer", help="Score entities seen and unseen in training apart."

@@ -17,10 +17,7 @@ def tables_cli(
         "The file of symbol tables to write (.npz)", default=...
     ),
     lang: str = Opt(
-        ...,
-        "--lang",
-        "-l",
-        help="The language of the pipeline that will use them: norms depend on it.",
+        ..., "--lang", "-l", help="The pipeline's language: norms depend on it."
     ),
     attrs: str = Opt(
         "NORM,PREFIX,SUFFIX,SHAPE",
@@ -29,11 +26,7 @@ def tables_cli(
         help="The token attributes to count, with commas between.",
     ),
     min_freq: int = Opt(
-        10,
-        "--min-freq",
-        "-m",
-        help="How often a symbol must be seen to get a row.",
-        min=1,
+        10, "--min-freq", "-m", help="Times a symbol is seen to get a row.", min=1
     ),
     quiet: bool = QUIET,
 ) -> None:

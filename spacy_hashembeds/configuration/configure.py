@@ -72,9 +72,8 @@ def configure(
     blas (bool): Whether the pipeline is to choose the fastest BLAS.
     scorer (bool): Whether to score seen and unseen entities apart.
     progress (Progress, optional): Wraps the docs of the corpus as they are read.
-    RAISES (OSError): If there is no such config or corpus.
-    RAISES (ValueError): If one can't be used, or what is asked for has no place in the
-        config.
+    RAISES (OSError, ValueError): If a config or corpus is not there, can't be used, or
+        has no place for what is asked for.
     """
     chosen = get_description(embedder)
     read = read_base(base)
@@ -141,9 +140,7 @@ def _advise(
     train: str | Path | None,
     progress: Progress | None,
 ) -> dict[str, Advice]:
-    """Advise on embedders without weights, by their places, if there is a corpus, whose
-    words are by the language and tokenizer of the config.
-    """
+    """Advise on embedders without weights, by their places, if there is a corpus."""
     if train is None:
         return {}
     settings = {**draft.config.interpolate()["nlp"], "pipeline": [], "disabled": []}

@@ -26,9 +26,7 @@ _BEFORE_INIT = "initialize.before_init"
 def put_in_counting(
     draft: Draft, tables: Sequence[Tables], advice: Mapping[str, Advice]
 ) -> None:
-    """Have the training corpus counted for the embedder that was put in, if need be.
-    Where another callback has the only place, symbols are an error; n-grams all count.
-    """
+    """Have the training corpus counted, if the embedder that was put in needs it."""
     measure = tables[0].embedder.symbol_width
     if measure is None:
         _put_in_ngram_counting(draft, tables)

@@ -43,9 +43,6 @@ _ROWS_RAISED = {
 _OF_WEIGHTS = (
     "spaCy's: the weights that [initialize] init_tok2vec names were trained with it."
 )
-_AS_THE_FIRST = " All are as the first: what is changed there is changed for them too."
-
-_PIECES = "maxout_pieces"
 
 
 @dataclass(frozen=True)
@@ -142,8 +139,10 @@ def write_embedder(
         **_choose_settings(tables, advice, parameters),
     }
     values = {**raw, **{k: _keep(k, s.value, raw, plain) for k, s in settings.items()}}
-    if not tables.is_ours and plain.get(_PIECES, 0) is None:
-        del values[_PIECES]  # nothing mixes in that embedder: in others something does
+    if not tables.is_ours and plain.get("maxout_pieces", 0) is None:
+        del values[
+            "maxout_pieces"
+        ]  # nothing mixes in that embedder: in others something does
     arguments = ["@architectures", *parameters]
     block = {key: values[key] for key in arguments if key in values}
     return block, {key: s.why for key, s in settings.items() if s.why and key in block}
@@ -251,12 +250,12 @@ def _choose_seed(tables: Tables) -> _Setting:
 def _choose_blocks(tables: Tables) -> dict[str, _Setting]:
     """Put in blocks for the first attribute, and variables for it for the others."""
     first, *others = tables.attrs
-    more = _AS_THE_FIRST if others else ""
+    more = " All are as the first: what is changed there is changed for them too."
     return {
         name: _Setting(
             {first: {"@architectures": architecture}}
             | dict.fromkeys(others, f"${{{tables.place}.{name}.{first}}}"),
-            why + more,
+            why + more * bool(others),
         )
         for name, (architecture, why) in tables.embedder.blocks.items()
     }

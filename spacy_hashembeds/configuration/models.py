@@ -29,7 +29,6 @@ from .embedders import is_replaced
 _CNN = re.compile(r"spacy(-legacy)?\.HashEmbedCNN\.v[12]")
 _ENCODER = re.compile(r"spacy(-legacy)?\.MaxoutWindowEncoder\.v[12]")
 _OLD_TOK2VEC = re.compile(r"spacy(-legacy)?\.Tok2Vec\.v1")
-_TOK2VEC = "spacy.Tok2Vec.v2"
 
 _WEIGHTS = "[initialize] init_tok2vec"
 
@@ -136,7 +135,10 @@ def put_in_encoders(draft: Draft) -> None:
                 # ours takes each Doc by itself
                 of_docs = "which hands all Docs to the encoder in one array"
                 draft.set(
-                    above, "@architectures", _TOK2VEC, f"In place of {old}, {of_docs}."
+                    above,
+                    "@architectures",
+                    "spacy.Tok2Vec.v2",
+                    f"In place of {old}, {of_docs}.",
                 )
             draft.set(path, "@architectures", OUR_ENCODER, why)
 

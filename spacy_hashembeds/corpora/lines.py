@@ -52,9 +52,7 @@ def read_lines(path: Path, encoding: str) -> Iterator[tuple[int, str]]:
 def read_rows(
     path: Path, *, separator: str = ",", encoding: str = "utf-8"
 ) -> Iterator[tuple[int, list[str]]]:
-    """Read a CSV file lazily: the line that each row begins on, and its fields, which
-    may hold ends of lines. Blank lines are passed over.
-    """
+    """Read the rows of a CSV file, but blank ones, and the line that each begins on."""
     # A limit of the whole process: nobody is hurt by a higher one.
     csv.field_size_limit(max(csv.field_size_limit(), MAX_TEXT))
     lines = (line for _, line in decode_lines(path, encoding))

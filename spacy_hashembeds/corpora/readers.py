@@ -117,9 +117,7 @@ def create_labelled_texts_reader(
 def read_annotated(
     path: str | Path, vocab: Vocab, *, layout: ColumnFormat
 ) -> Iterator[Doc]:
-    """Read docs with entities as `read_docs` does, or from any other file as
-    `read_documents` does: text of this layout.
-    """
+    """Read docs with entities from `.spacy` files, or any other file of this layout."""
     path = Path(path)
     if (path / "meta.json").is_file():
         raise ValueError(

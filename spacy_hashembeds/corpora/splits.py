@@ -75,9 +75,7 @@ def prepare_files(
     layout: ColumnFormat | TextFormat,
     progress: Progress = lambda documents, split: documents,
 ) -> dict[str, Path]:
-    """Convert your own files, as `write_splits` writes them. Labels of texts are those
-    of all files together; where there is no `dev`, `hold_out` draws it.
-    """
+    """Convert your own files. Labels are those of all together; `dev` may be drawn."""
     files = {"train": train, "dev": dev, "test": test}
     paths = {split: Path(path) for split, path in files.items() if path is not None}
     for split, path in paths.items():
