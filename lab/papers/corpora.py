@@ -108,9 +108,14 @@ def _count_categories(
     labels: set[str] = set()
     for split, path in paths.items():
         for file in walk_corpus(path, FILE_TYPE):
-            for cats in DocBin().from_disk(file).cats:  # docs take far longer to read
-                texts[split] += 1
-                labels.update(cats)
+            try:
+                categories = DocBin().from_disk(file).cats  # docs take far longer
+            except ValueError as error:
+                raise ValueError(
+                    f"'{file}' should be a .spacy file: {error}"
+                ) from error
+            texts[split] += len(categories)
+            labels.update(*categories)
     return {
         "train": texts["train"] + texts["dev"],
         "test": texts["test"],

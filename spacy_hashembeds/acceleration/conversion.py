@@ -1,7 +1,5 @@
-"""Naming our layers in a pipeline's config, in place of spaCy's.
-
-Ours have spaCy's tree of nodes, seeds and parameter names, so that the weights of the
-old config load into the new one.
+"""Naming our layers in a pipeline's config, in place of spaCy's, whose weights they
+load: they have its tree of nodes, seeds and parameter names.
 """
 
 import re

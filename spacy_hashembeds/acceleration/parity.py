@@ -44,12 +44,9 @@ class LoadedPipeline:
     def annotate(self, texts: Sequence[str | Doc]) -> list[Doc]:
         """Annotate texts with the components that are enabled."""
         set_current_ops(self.ops)
-        return list(
-            self.nlp.pipe(
-                text if isinstance(text, str) else copy_words(text, self.nlp.vocab)
-                for text in texts
-            )
-        )
+        vocab = self.nlp.vocab
+        inputs = (t if isinstance(t, str) else copy_words(t, vocab) for t in texts)
+        return list(self.nlp.pipe(inputs))
 
 
 @dataclass

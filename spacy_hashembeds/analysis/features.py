@@ -34,9 +34,7 @@ class Vocabulary:
         return find_distinct(words).values if len(words) else words
 
     def count_values(self, attr: str) -> tuple[NDArray, NDArray]:
-        """Count the distinct values of an attribute, in ascending order. *Shapes:*
-        `(m,)`, uint64 and int64.
-        """
+        """Count an attribute's values, sorted. *Shapes:* `(m,)`, uint64 and int64."""
         column = self.get_columns([attr])[:, 0]
         values, copies = np.unique(column, return_inverse=True)
         return values, _sum_by(copies, self.counts)
@@ -73,9 +71,7 @@ def _merge(
 
 
 def count_features(vocabulary: Vocabulary) -> dict[str, dict[str, int]]:
-    """Count the distinct "values" of each attribute, those seen "once", and those seen
-    "at_least_10" times, as many as `MultiEmbed` gives a row by default: table 4.
-    """
+    """Count "values" of each attribute, those seen "once", and "at_least_10" times."""
     features = {}
     for attr in vocabulary.attrs:
         _, counts = vocabulary.count_values(attr)

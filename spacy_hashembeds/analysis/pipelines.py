@@ -40,9 +40,7 @@ def name_source(argument: str, source: ConfigSource | ModelSource) -> str:
 def load_pipeline(
     *, config: ConfigSource | None, model: ModelSource | None, overrides: Overrides
 ) -> Language:
-    """Load a trained pipeline, build one from a config, without initialising it, or
-    make a blank one, of the language in the overrides.
-    """
+    """Load a pipeline, build one without initialising it, or make a blank one."""
     if config is not None:
         return _build(config, overrides)
     for key in overrides:
@@ -130,9 +128,7 @@ def find_embeddings_in(model: Model) -> list[Model]:
 
 
 def find_embedders(nlp: Language) -> list[Embedder]:
-    """Find embedders with a table for each attribute: spaCy's, and those described so.
-    A layer that several components share is there once.
-    """
+    """Find embedders with a table for each attribute. Shared ones are there once."""
     found: dict[int, Embedder] = {}
     for name, model in find_models(nlp):
         for embedding in find_embeddings_in(model):

@@ -58,7 +58,7 @@ def configure(
     encoder: bool = True,
     blas: bool = True,
     scorer: bool = False,
-    progress: Progress | None = None,
+    progress: Progress = lambda docs: docs,
 ) -> Configured:
     """Put an embedder into any config in place of those that stand there.
 
@@ -138,7 +138,7 @@ def _advise(
     draft: Draft,
     tables: Sequence[Tables],
     train: str | Path | None,
-    progress: Progress | None,
+    progress: Progress,
 ) -> dict[str, Advice]:
     """Advise on embedders without weights, by their places, if there is a corpus."""
     if train is None:
@@ -148,8 +148,7 @@ def _advise(
     nlp = load_model_from_config({"nlp": settings}, auto_fill=True)
     docs = (example.predicted for example in read_examples(train, nlp))
     together = list(dict.fromkeys(attr for each in tables for attr in each.attrs))
-    shown = docs if progress is None else progress(docs)
-    vocabulary = collect_vocabulary(shown, together)
+    vocabulary = collect_vocabulary(progress(docs), together)
     if not len(vocabulary.words):
         raise ValueError(f"There is not a token in the corpus '{train}'.")
     return {

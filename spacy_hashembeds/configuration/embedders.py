@@ -117,9 +117,7 @@ def read_tables(
 def write_embedder(
     raw: Mapping[str, Any], tables: Tables, advice: Advice | None
 ) -> tuple[dict[str, Any], dict[str | None, str]]:
-    """Write the block of an embedder that takes the place of another, `raw` with
-    variables, and the reasons for what may be new in it.
-    """
+    """Write an embedder's block in place of `raw`, and reasons for what may be new."""
     plain, embedder = tables.plain, tables.embedder
     if advice and advice.attrs:
         kept = [i for i, attr in enumerate(tables.attrs) if attr in advice.attrs]

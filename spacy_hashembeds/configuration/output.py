@@ -15,9 +15,7 @@ from .surroundings import FACTORIES
 def check_output(
     output: str | Path, *, base: str | Path, train: str | Path | None, force: bool
 ) -> None:
-    """Check that a config may be written: with `force` in the place of a file too, but
-    of none in a saved pipeline or of the training corpus.
-    """
+    """Check that a config may be written, into no saved pipeline or corpus at all."""
     path = Path(output)
     if find_descriptor(path) is not None:
         return

@@ -32,9 +32,7 @@ _DAMAGED = (
 
 
 def read_docs(path: str | Path, vocab: Vocab) -> Iterator[Doc]:
-    """Read the gold docs of a `.spacy` file, or of a folder of them, a file at a time.
-    Refuses files that are damaged, and folders of several splits: they are no corpus.
-    """
+    """Read gold docs from a `.spacy` file, or from a folder of them, one in memory."""
     for location in _find_files(Path(path)):
         try:
             data = location.read_bytes()
