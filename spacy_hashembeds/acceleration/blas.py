@@ -98,7 +98,7 @@ def measure_speeds(
             for size in ((nB, nI), (nO, nI), (nB, nO))
         )
         seconds: dict[str, list[float]] = {name: [] for name in choices}
-        for _ in range(rounds + 1):  # the first warms up, the least disturbed counts
+        for _ in range(rounds + 1):  # in turns; the first warms up, the fastest counts
             for name, ops in choices.items():
                 start = time.perf_counter()
                 ops.gemm(X, W, trans2=True)

@@ -33,7 +33,7 @@ _VECTORS = {
 
 
 def find_architectures(config: Config) -> dict[str, dict[str, Any]]:
-    """Find blocks that name an architecture, by places ("components.tok2vec.model")."""
+    """Find blocks with an architecture, resolved, by place ("components.ner.model")."""
     plain = _interpolate(config)
     keys = walk_dict(plain.get("components", {}), ["components"])
     places = [".".join(parts[:-1]) for parts, _ in keys if parts[-1] == _NAME]

@@ -54,8 +54,8 @@ class StatisticsCounter:
         }
 
     def count_seen(self, train_texts: Collection[str]) -> dict[str, Any]:
-        """Count the entities "seen" in training, whose text one has there, case and all
-        but of any label, and "unseen"; "per_type" by label: table 6 for one split.
+        """Count entities "seen", whose text is among `train_texts` (case counts, labels
+        do not), and "unseen"; "per_type" both by label: table 6 for one split.
         """
         counts = {
             label: {"seen": 0, "unseen": 0}

@@ -15,7 +15,7 @@ from .surroundings import FACTORIES
 def check_output(
     output: str | Path, *, base: str | Path, train: str | Path | None, force: bool
 ) -> None:
-    """Check that a config may be written, into no saved pipeline or corpus at all."""
+    """Check where a config goes: even with `force` into no pipeline or corpus."""
     path = Path(output)
     if find_descriptor(path) is not None:
         return
