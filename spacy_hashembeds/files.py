@@ -78,11 +78,9 @@ def _make_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 @contextmanager
 def replacing(path: str | Path) -> Iterator[Path]:
     """Write a file beside its place, with its suffix, and move it there once it is
-    complete. If the block raises, what stood at `path` stays as it was.
-
-    A file that is replaced leaves its permissions to the new one. Of a link, what it
-    points to is replaced. What is no file to replace, such as a device, a pipe or an
-    open file (`/dev/stdout`, `/dev/fd/3`), is written to once all is there to write.
+    complete. If the block raises, what stood at `path` stays as it was. Permissions of
+    a file that is replaced are kept, and a link itself. What is no file to replace,
+    such as a device, a pipe or `/dev/fd/3`, is written to once all is there to write.
     """
     path = Path(path)
     if path.is_dir():
@@ -110,10 +108,8 @@ def check_targets(
     paths: Iterable[str | Path | None], inputs: Iterable[str | Path | None] = ()
 ) -> None:
     """Check, before the work, that files can be written, and without a loss: none is an
-    input, or in one, or is another file to write, or a folder for it.
-
-    None, open files, and what is no file to replace, such as a device, are not looked
-    at; nor are inputs that are not there, such as the name of a package.
+    input, or in one, or is another file to write, or a folder for it. Open files and
+    devices are passed over, and inputs that are no paths, such as names of packages.
     """
     sources = [Path(source) for source in inputs if source is not None]
     places: list[Path] = []
@@ -133,9 +129,7 @@ def check_targets(
 
 
 def choose_suffix(path: str | Path, suffixes: Sequence[str]) -> str:
-    """Choose the form of a file to write by its suffix, or refuse that. An open file,
-    such as `/dev/stdout`, has the first.
-    """
+    """Choose a file's form by its suffix, for open files the first, or refuse it."""
     if find_descriptor(path) is not None:
         return suffixes[0]
     suffix = Path(path).suffix
@@ -154,19 +148,18 @@ def _is_stream(path: Path) -> bool:
 
 
 def _check_is_no_input(path: Path, source: Path) -> None:
-    remedy = "Name a file elsewhere to write."
     target, place = (Path(os.path.realpath(name)) for name in (path, source))
     # a file may have several names, without being a link
     if target == place or (path.exists() and path.samefile(source)):
-        raise FileExistsError(
-            f"'{path}' can't be written: it would replace '{source}', which is read. "
-            + remedy
-        )
-    if source.is_dir() and place in target.parents:
-        raise FileExistsError(
-            f"'{path}' can't be written: it would be put into the folder '{source}', "
-            f"which is read. {remedy}"
-        )
+        loss = f"replace '{source}'"
+    elif source.is_dir() and place in target.parents:
+        loss = f"be put into the folder '{source}'"
+    else:
+        return
+    raise FileExistsError(
+        f"'{path}' can't be written: it would {loss}, which is read. Name a file "
+        "elsewhere to write."
+    )
 
 
 def _check_place(path: Path) -> None:
@@ -234,9 +227,7 @@ def _copy(temporary: Path, path: Path) -> None:
 
 @contextmanager
 def temporary_folder() -> Iterator[Path]:
-    """Make a folder, and remove it afterwards. If there is no room, say how to choose
-    another place.
-    """
+    """Make a folder, and remove it. Where there is no room, say how to have another."""
     try:
         with tempfile.TemporaryDirectory() as folder:
             yield Path(folder)
@@ -252,11 +243,9 @@ def temporary_folder() -> Iterator[Path]:
 @contextmanager
 def replacing_folder(path: str | Path, check: Callable[[], None]) -> Iterator[Path]:
     """Make a folder beside its place, and move it there once it is complete. If the
-    block raises, what stood at `path` stays as it was.
-
-    `check` raises, before the block and after it, if that is not to be replaced. Of a
-    link, what it points to is replaced. A process that is killed leaves a hidden folder
-    beside the place. If that is between the two moves, the old folder is in there.
+    block raises, or `check` before or after it, what stood at `path` stays as it was. A
+    process that is killed leaves a hidden folder beside the place, with the old folder
+    in it if that is between the two moves.
     """
     path = Path(os.path.realpath(path))
     check()

@@ -102,9 +102,7 @@ def _name(place: _Place) -> str:
 
 
 def load_trained(model: str | Path) -> Language:
-    """Load a trained pipeline, by name or folder, and say more than spaCy does of what
-    is none.
-    """
+    """Load a trained pipeline, and say more than spaCy does of what is none."""
     path = Path(model)
     if path.is_file():
         remedy = {

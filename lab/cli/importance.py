@@ -6,8 +6,14 @@ from typing import TYPE_CHECKING
 from spacy.cli._util import Opt
 
 from spacy_hashembeds.cli._app import failing
-from spacy_hashembeds.cli._output import CHART, JSON, QUIET, json_output, print_json
-from spacy_hashembeds.cli._progress import show_progress
+from spacy_hashembeds.cli._output import (
+    CHART,
+    JSON,
+    QUIET,
+    json_output,
+    print_json,
+    show_progress,
+)
 
 from ._app import MODEL, lab_cli
 

@@ -6,8 +6,7 @@ from pathlib import Path
 from spacy.cli._util import Arg, Opt
 
 from spacy_hashembeds.cli._app import failing
-from spacy_hashembeds.cli._output import QUIET
-from spacy_hashembeds.cli._progress import show_progress
+from spacy_hashembeds.cli._output import QUIET, show_progress
 
 from ._app import file_output, lab_cli
 

@@ -13,10 +13,14 @@ from spacy_hashembeds.cli._layout import (
     format_count,
     format_ratios,
     format_score,
-    print_table,
 )
-from spacy_hashembeds.cli._output import JSON, QUIET, json_output, print_json
-from spacy_hashembeds.cli._progress import show_progress
+from spacy_hashembeds.cli._output import (
+    JSON,
+    QUIET,
+    json_output,
+    print_json,
+    show_progress,
+)
 
 from ._app import lab_cli
 
@@ -78,20 +82,22 @@ def _print_comparison(comparison: dict[str, Any]) -> None:
     from wasabi import msg
 
     from spacy_hashembeds.acceleration.machine import describe_machine
+    from spacy_hashembeds.display import Table, show
 
     rows, machine = comparison["rows"], comparison["machine"]
-    print_table(
+    sizes = Table(
         "Pipelines",
         None if machine is None else f"{describe_machine(machine)}.",
         ("Pipeline", comparison["score"] or "Score", "Params", "Emb", "MB", "Words/s"),
         [_format_measures(row) for row in rows],
     )
-    print_table(
+    ratios = Table(
         f"Beside {_shorten(rows[0]['name'])}",
         f"In percent, but for times as fast. PRR: score kept; {RATIOS_LEGEND}",
         ("Pipeline", *RATIOS, "Times"),
         [_format_ratios(row) for row in rows],
     )
+    show([sizes, ratios], msg)
     for row in rows:
         if n := row["vector_values"]:
             msg.info(

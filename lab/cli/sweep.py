@@ -6,8 +6,7 @@ import typer
 from spacy.cli._util import Arg, Opt
 
 from spacy_hashembeds.cli._app import describe, failing
-from spacy_hashembeds.cli._output import QUIET
-from spacy_hashembeds.cli._progress import hide_progress
+from spacy_hashembeds.cli._output import QUIET, hide_progress
 
 from ._app import FORCE, GPU_ID, lab_cli
 

@@ -5,10 +5,9 @@ from typing import Any
 import typer
 from spacy.cli._util import Arg, Opt
 
-from spacy_hashembeds.cli._app import failing
-from spacy_hashembeds.cli._layout import format_score, print_table
+from spacy_hashembeds.cli._app import TAKE_OVERRIDES, failing, read_overrides
+from spacy_hashembeds.cli._layout import format_score
 from spacy_hashembeds.cli._output import JSON, QUIET, print_json
-from spacy_hashembeds.cli._overrides import TAKE_OVERRIDES, read_overrides
 
 from ._app import FORCE, GPU_ID, lab_cli
 
@@ -61,7 +60,10 @@ def trial_cli(
 
 
 def _print_metrics(metrics: dict[str, Any], title: str) -> None:
+    from wasabi import msg
+
     from spacy_hashembeds.comparison.metrics import get_task
+    from spacy_hashembeds.display import Table, show
     from spacy_hashembeds.evaluation.categories import name_accuracy
     from spacy_hashembeds.evaluation.scorer import KINDS
     from spacy_hashembeds.evaluation.tasks import TEXTCAT
@@ -90,4 +92,4 @@ def _print_metrics(metrics: dict[str, Any], title: str) -> None:
         for what, prefix in scored.items()
     ]
     header = ("Split", "Scored", "Number", *keys.values())
-    print_table(title, legend, header, rows, aligns="ll")
+    show([Table(title, legend, header, rows, "ll")], msg)

@@ -5,6 +5,8 @@ from itertools import chain
 from pathlib import Path
 
 import spacy
+from spacy.tokens import DocBin
+from spacy.training.corpus import FILE_TYPE, walk_corpus
 
 from spacy_hashembeds.analysis.features import (
     Vocabulary,
@@ -14,7 +16,7 @@ from spacy_hashembeds.analysis.features import (
 from spacy_hashembeds.analysis.measures import measure_table
 from spacy_hashembeds.analysis.statistics import StatisticsCounter
 from spacy_hashembeds.architectures.embedders.table_kinds import HashTable
-from spacy_hashembeds.corpora.docbin import read_categories, read_docs
+from spacy_hashembeds.corpora.docbin import read_docs
 from spacy_hashembeds.evaluation.tasks import NER
 
 from ..corpora.datasets import DATASETS
@@ -105,9 +107,15 @@ def _count_categories(
     texts = dict.fromkeys(_SPLITS, 0)
     labels: set[str] = set()
     for split, path in paths.items():
-        for cats in read_categories(path):
-            texts[split] += 1
-            labels.update(cats)
+        for file in walk_corpus(path, FILE_TYPE):
+            try:
+                categories = DocBin().from_disk(file).cats  # docs take far longer
+            except ValueError as error:
+                raise ValueError(
+                    f"'{file}' should be a .spacy file: {error}"
+                ) from error
+            texts[split] += len(categories)
+            labels.update(*categories)
     return {
         "train": texts["train"] + texts["dev"],
         "test": texts["test"],

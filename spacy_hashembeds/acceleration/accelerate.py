@@ -44,10 +44,7 @@ Progress = Callable[[Iterable[Any], str], Iterable[Any]]
 
 @dataclass(frozen=True)
 class Acceleration(Shown):
-    """What was done to a pipeline, and what came of it.
-
-    A notebook shows it, and `print` prints it, as the command does.
-    """
+    """What was done to a pipeline, and what came of it."""
 
     #: Where the layers stand in the config that were converted.
     converted: list[str]
@@ -111,12 +108,8 @@ def accelerate_folder(
     progress: Progress = lambda items, title: items,
 ) -> Acceleration:
     """Convert a saved pipeline, as `in_memory.accelerate` does one in memory, and save
-    it once it was checked. Texts that are made up have unknown words too.
-
-    output (str | Path): The folder to write. What is made of a package is a folder
-        too: if the package brings code, import it before loading that.
-    force (bool): Whether to replace a pipeline that is in `output` already, once the
-        new one is complete.
+    it to a folder once it was checked. Texts that are made up have unknown words too.
+    If a package brings code, that is to be imported before the folder is loaded.
     """
     if texts is not None:
         check_items("strings or Docs", texts=texts)
@@ -160,9 +153,7 @@ def compare(
     rounds: int,
     progress: Progress = lambda items, title: items,
 ) -> Acceleration:
-    """Check that a pipeline, of this config, and what was made of it agree, and time
-    both, loaded anew by the loaders "before" and "after".
-    """
+    """Check that two pipelines agree, `before` with this config, and time both."""
     parity = compare_pipelines(before, after, progress(texts, "texts"))
     speeds = measure_speeds(
         loaders,
@@ -204,9 +195,7 @@ def _copy_folder(source: Path, target: Path) -> None:
 
 
 def check_replaceable(output: Path, source: Path, *, force: bool) -> None:
-    """Refuse to write a folder if anything would be lost but copies of the source's
-    files, and with `force` the pipeline that is there.
-    """
+    """Refuse to replace more than copies of the source, and with `force` a pipeline."""
     if not output.exists() or (output.is_dir() and not any(output.iterdir())):
         return
     if not force:

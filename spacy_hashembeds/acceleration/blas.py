@@ -43,9 +43,7 @@ class Blas:
 
 
 class NumpyBlasOps(NumpyOps):
-    """Thinc's operations on the CPU with numpy's BLAS: OpenBLAS on one thread, as blis
-    is (see `one_thread`), other libraries as their own settings say.
-    """
+    """Thinc's operations on the CPU with numpy's BLAS, OpenBLAS on one thread."""
 
     def gemm(self, x: Any, y: Any, **settings: Any) -> Any:
         """Multiply two matrices, as `thinc.api.Ops.gemm`."""
@@ -91,12 +89,7 @@ def describe_numpy_blas() -> Blas:
 def measure_speeds(
     choices: Mapping[str, Ops], shapes: Sequence[Shape] = SHAPES, *, rounds: int = 5
 ) -> dict[str, list[float]]:
-    """Measure how fast operations multiply float32 matrices at each shape, in GFLOP/s.
-
-    A round is the product of a layer's forward pass and that of the gradient of its
-    weights. The choices take turns. The fastest round counts, which other processes
-    have disturbed least; one goes before.
-    """
+    """Measure float32 products, forward and of the weights' gradient, in GFLOP/s."""
     rng = numpy.random.default_rng(0)
     speeds: dict[str, list[float]] = {name: [] for name in choices}
     for nB, nI, nO in shapes:
@@ -105,7 +98,7 @@ def measure_speeds(
             for size in ((nB, nI), (nO, nI), (nB, nO))
         )
         seconds: dict[str, list[float]] = {name: [] for name in choices}
-        for _ in range(rounds + 1):
+        for _ in range(rounds + 1):  # in turns; the first warms up, the fastest counts
             for name, ops in choices.items():
                 start = time.perf_counter()
                 ops.gemm(X, W, trans2=True)
@@ -177,11 +170,7 @@ def walk_layers(nlp: Language) -> Iterator[tuple[str, Model]]:
 
 
 def use_fastest_blas_from_now_on() -> bool:
-    """Put the layers that this thread makes from now on on the fastest BLAS present.
-
-    What the callback does in `[nlp.before_creation]`. The layers keep it wherever they
-    run. Returns whether that is another one than before.
-    """
+    """Have this thread make layers on the fastest BLAS, and say if that is another."""
     before = get_current_ops()
     ops = choose_ops(before)
     if ops is not before:

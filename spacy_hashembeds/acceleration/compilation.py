@@ -95,9 +95,7 @@ def advise_on_kernels(kernels: Kernels) -> list[str]:
 
 
 def _make_works() -> dict[str, tuple[Callable[[], object], int]]:
-    """Make what is measured, with its number of words: a Tok2Vec of spaCy's usual size,
-    whose training is without the optimizer.
-    """
+    """Make what a Tok2Vec of spaCy's usual size does, each with its number of words."""
     vocab = Vocab()
     words = [f"Word{i * i % 149}" for i in range(36 * _WORDS)]  # most come back
     texts = [words[i : i + _WORDS] for i in range(0, len(words), _WORDS)]

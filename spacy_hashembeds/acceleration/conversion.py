@@ -1,7 +1,5 @@
-"""Naming our layers in a pipeline's config, in place of spaCy's.
-
-Ours have spaCy's tree of nodes, seeds and parameter names, so that the weights of the
-old config load into the new one.
+"""Naming our layers in a pipeline's config, in place of spaCy's, whose weights they
+load: they have its tree of nodes, seeds and parameter names.
 """
 
 import re
@@ -35,9 +33,7 @@ _VECTORS = {
 
 
 def find_architectures(config: Config) -> dict[str, dict[str, Any]]:
-    """Find the blocks of components that name an architecture, by their places, such as
-    "components.tok2vec.model.embed", with variables resolved.
-    """
+    """Find blocks with an architecture, resolved, by place ("components.ner.model")."""
     plain = _interpolate(config)
     keys = walk_dict(plain.get("components", {}), ["components"])
     places = [".".join(parts[:-1]) for parts, _ in keys if parts[-1] == _NAME]
@@ -78,11 +74,9 @@ def check_convertible(config: Config, model: object) -> None:
 
 
 def convert_config(config: Config, *, blas: bool = False) -> Config:
-    """Name our layers in a copy of a config, and with `blas` our callback in an empty
-    [nlp.after_pipeline_creation].
-
-    Variables stay variables, except those that point to an argument of a
-    HashEmbedCNN: it becomes a Tok2Vec of two layers, and these become values.
+    """Name our layers in a copy of a config, and with `blas` our callback if its place
+    is empty. Variables stay, except those for arguments of a HashEmbedCNN: it becomes a
+    Tok2Vec of two layers, and these become values.
     """
     plain = _interpolate(config)
     converted = config.copy()
@@ -108,9 +102,7 @@ def convert_config(config: Config, *, blas: bool = False) -> Config:
 
 
 def write_out_cnn(raw: Mapping[str, Any], plain: Mapping[str, Any]) -> dict[str, Any]:
-    """Write out the Tok2Vec that spaCy builds for a HashEmbedCNN, given its block with
-    variables and without.
-    """
+    """Write out the Tok2Vec of a HashEmbedCNN, given its block raw and resolved."""
     size = plain["embed_size"]
     subwords = ["PREFIX", "SUFFIX", "SHAPE"] if plain["subword_features"] else []
     return {

@@ -56,8 +56,7 @@ def accelerate(
         whenever it is loaded.
     rounds (int): How often to time both pipelines, in turns.
     RETURNS (Acceleration): The new pipeline, as `nlp`, and what was done.
-    RAISES (ValueError): If nothing can be converted, if the pipeline can't be made
-        anew, or if the new one differs.
+    RAISES (ValueError): If nothing can be converted or made anew, or something differs.
     """
     check_pipeline(nlp)
     if texts is not None:

@@ -24,10 +24,8 @@ _STAT = Path("/proc/stat")
 
 @contextmanager
 def watch_machine() -> Iterator[dict[str, Any]]:
-    """Describe the machine, and watch how busy others keep it while we work.
-
-    After the work there are also "load_at_end" and "other_cores_busy", how many cores
-    others kept busy on average. Both are None where the system doesn't tell.
+    """Describe the machine, and once the block has run, how many "other_cores_busy" it
+    had on average. That and loads are None where the system doesn't tell.
     """
     machine = {
         "cpu": find_processor(),

@@ -44,12 +44,9 @@ class LoadedPipeline:
     def annotate(self, texts: Sequence[str | Doc]) -> list[Doc]:
         """Annotate texts with the components that are enabled."""
         set_current_ops(self.ops)
-        return list(
-            self.nlp.pipe(
-                text if isinstance(text, str) else copy_words(text, self.nlp.vocab)
-                for text in texts
-            )
-        )
+        vocab = self.nlp.vocab
+        inputs = (t if isinstance(t, str) else copy_words(t, vocab) for t in texts)
+        return list(self.nlp.pipe(inputs))
 
 
 @dataclass
@@ -67,13 +64,10 @@ class Parity:
 def compare_pipelines(
     before: LoadedPipeline, after: LoadedPipeline, texts: Iterable[str | Doc]
 ) -> Parity:
-    """Annotate texts with two pipelines of one structure, and make sure they agree.
-
-    All annotation has to be equal, but for the rounding of scores. Where a layer of
-    the one has another forward function than in the other, its outputs have to be
-    equal but for rounding too, and so have those of the Tok2Vec around it, whether or
-    not its component is enabled. Layers without weights, which were never initialised,
-    are left out.
+    """Make sure that two pipelines of one structure annotate texts alike, but for the
+    rounding of scores; and so the outputs of each layer that has another forward
+    function, and of the Tok2Vec around it, enabled or not. Layers that were never
+    initialised are `unchecked`.
     """
     pairs = list(_find_layers(before.nlp, after.nlp))
     layers = [layer for layer in pairs if has_weights(layer[1])]
@@ -100,10 +94,8 @@ def compare_pipelines(
 
 
 def make_texts(strings: Iterable[str], *, only_known: bool = False) -> list[str]:
-    """Make up texts of known and unknown words, the same for the same strings.
-
-    With `only_known` there are no others, nor what joins words to such: a vocab keeps
-    whatever words it has met.
+    """Make up texts of known and unknown words, the same for the same strings. With
+    `only_known` there are no others: a vocab keeps whatever words it has met.
     """
     random_state = random.Random(0)
     known = sorted({string for string in strings if string}) or ["word"]
@@ -126,9 +118,7 @@ def make_texts(strings: Iterable[str], *, only_known: bool = False) -> list[str]
 
 
 def make_texts_for(pipeline: LoadedPipeline, *, only_known: bool = False) -> list[str]:
-    """Make up texts for a pipeline, without an empty Doc if it takes none, as layers
-    such as `reduce_first` in a text classifier.
-    """
+    """Make up texts, none empty if a layer such as `reduce_first` takes none."""
     texts = make_texts(pipeline.nlp.vocab.strings, only_known=only_known)
     try:
         pipeline.annotate(["a", ""])
@@ -213,9 +203,8 @@ def has_weights(model: Model) -> bool:
 
 
 def _find_changed(old: Model, new: Model) -> Iterator[tuple[Model, Model]]:
-    """Find the topmost nodes that compute in another way, and Tok2Vecs of such.
-
-    Encoders are compared as a part of their Tok2Vec: they don't read Docs themselves.
+    """Find the topmost nodes that compute in another way, and Tok2Vecs of such, with
+    which encoders are compared: they don't read Docs themselves.
     """
     changed: list[Model] = []
     inside: set[int] = set()

@@ -26,11 +26,9 @@ def measure_speeds(
     rounds: int = 7,
     progress: Callable[[Sequence[int]], Iterable[int]] = lambda rounds: rounds,
 ) -> dict[str, Speed]:
-    """Time `nlp.pipe` of pipelines on the words of docs, after a warm-up on a tenth.
-
-    They take turns, so that a busy moment of the machine falls on all of them. Each is
-    loaded anew for its turn: where the weights come to lie in memory changes the speed
-    of Thinc's matrix product by up to a third, for as long as they lie there.
+    """Time `nlp.pipe` on the words of docs, in turns, after a warm-up on a tenth. Each
+    is loaded anew for its turn: where weights come to lie in memory changes the speed
+    of Thinc's matrix product by up to a third.
     """
     n_words = sum(len(doc) for doc in docs)
     if n_words == 0:
@@ -42,13 +40,11 @@ def measure_speeds(
             nlp = load()
             _time_pipe(nlp, docs[: len(docs) // 10 + 1])
             seconds[name].append(_time_pipe(nlp, docs))
-    return {name: _summarize(n_words, times) for name, times in seconds.items()}
-
-
-def _summarize(n_words: int, seconds: Sequence[float]) -> Speed:
-    is_one = len(seconds) == 1
-    lower, middle, upper = [*seconds] * 3 if is_one else quantiles(seconds, n=4)
-    return Speed(n_words / middle, (n_words / upper, n_words / lower))
+    speeds = {}
+    for name, times in seconds.items():
+        lower, middle, upper = times * 3 if rounds == 1 else quantiles(times, n=4)
+        speeds[name] = Speed(n_words / middle, (n_words / upper, n_words / lower))
+    return speeds
 
 
 def _time_pipe(nlp: Language, docs: Sequence[Doc]) -> float:

@@ -70,13 +70,9 @@ def advise(
 ) -> Advice:
     """Advise on rows, hashes, attributes and `min_freq`.
 
-    It is about telling the words of the training corpus apart, which can be counted.
-    What a choice is worth in F1 only training shows. There are no options, and no
-    advice on sizes, with fewer than `FEWEST_WORDS` distinct words.
-
-    bound (float): How many of an attribute's values may share their whole code, as a
-        share of them.
-    tables (Sequence[Measures]): What was measured of the tables there are, if any.
+    It is about telling the words of the training corpus apart: what a choice is worth
+    in F1 only training shows. There is no advice on sizes with fewer than
+    `FEWEST_WORDS` distinct words. `tables`: what was measured of those that there are.
     """
     train = vocabularies["train"]
     n_words = len(np.unique(train.words[:, 0]))

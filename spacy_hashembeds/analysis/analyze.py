@@ -1,6 +1,6 @@
 """What a corpus holds, and what the tables of an embedder make of it."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from itertools import chain, islice
 from pathlib import Path
@@ -14,6 +14,7 @@ from spacy.vocab import Vocab
 from ..architectures.embedders.descriptions import get_descriptions
 from ..checks import check_items, check_types
 from ..corpora.docbin import read_docs
+from ..corpora.labelled import Progress
 from ..display import Part, Shown
 from .advice import BOUND, advise
 from .features import collect_vocabulary, count_features
@@ -48,15 +49,9 @@ WIDTH = 96
 #: A corpus: a `.spacy` file, a folder of them, or gold docs in memory.
 CorpusSource = str | Path | Iterable[Doc | Example]
 
-#: Takes the docs of a split and the split's name, and hands the docs on.
-Progress = Callable[[Iterator[Doc], str], Iterable[Doc]]
-
 
 class Analysis(Shown, dict[str, Any]):
-    """What `analyze` found: a dict that is ready for JSON, as `--json` writes it.
-
-    A notebook shows it, and `print` prints it, as the command does.
-    """
+    """What `analyze` found: a dict that is ready for JSON, as `--json` writes it."""
 
     def get_parts(self) -> Iterable[Part]:
         """Give what is to be shown."""
@@ -98,8 +93,8 @@ def analyze(
     bound (float): How many of an attribute's values may share their whole code within
         the lower limit for hash tables, as a share of them, above 0 and below 1.
     progress (Callable, optional): Wraps the docs of each split as they are read.
-    RAISES (OSError, ImportError): If a file, pipeline or language is not there.
-    RAISES (TypeError, ValueError): If an argument can't be used.
+    RAISES (OSError, ImportError, TypeError, ValueError): If what is named is not there,
+        or can't be used.
     RETURNS (Analysis): "lang"; "splits" (table 5) and "entities" (table 6): see
         `StatisticsCounter`; "features" (table 4): see `count_features`; "embedders"
         ("component", "has_vectors", "tables": see `measure_table`, "words": see
@@ -116,7 +111,17 @@ def analyze(
     check_types(str | Path | dict | None, "a config, or its file", config=config)
     check_types(Mapping | None, "a dict of settings", overrides=overrides)
     check_types(int | float, "a number above 0 and below 1", bound=bound)
-    _check_arguments(config, model, bound)
+    if not 0 < bound < 1:
+        raise ValueError(
+            f"'bound' should be above 0 and below 1, but is {bound}: it is the share "
+            "of values that may collide."
+        )
+    if config is not None and model is not None:
+        raise ValueError(
+            "There should be a config or a model, but both came: "
+            f"{name_source('config', config)} and {name_source('model', model)}. "
+            "Analyse them one after the other."
+        )
     if not overrides and config is None and model is None and "train" in in_memory:
         corpora["train"], lang = _find_language(in_memory["train"])
         overrides = {LANG: lang} if lang else None
@@ -161,22 +166,6 @@ def analyze(
     ]
     found["advice"] = _advise(found["embedders"], vocabularies, bound)
     return found
-
-
-def _check_arguments(
-    config: ConfigSource | None, model: ModelSource | None, bound: float
-) -> None:
-    if config is not None and model is not None:
-        raise ValueError(
-            "There should be a config or a model, but both came: "
-            f"{name_source('config', config)} and {name_source('model', model)}. "
-            "Analyse them one after the other."
-        )
-    if not 0 < bound < 1:
-        raise ValueError(
-            f"'bound' should be above 0 and below 1, but is {bound}: it is the share "
-            "of values that may collide."
-        )
 
 
 def _find_language(

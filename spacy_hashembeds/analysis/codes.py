@@ -34,9 +34,8 @@ def count_sharing_sums(codes: NDArray) -> int:
 
 
 def join_codes(codes: Iterable[NDArray]) -> NDArray:
-    """Join the codes that words have in several tables, `(n, columns)` each, n > 0.
-
-    Rows are equal where the words' codes are in each table. *Shape:* `(n, tables)`.
+    """Join words' codes in tables, `(n, columns)` each, n > 0, to `(n, tables)`,
+    whose rows are equal where the codes are in each table.
     """
     return np.stack([_number(code) for code in codes], axis=1).astype("uint64")
 

@@ -16,46 +16,32 @@ _MIN_PENDING = 2**16
 
 @dataclass(frozen=True, kw_only=True)
 class Vocabulary:
-    """The distinct words of a corpus, by ORTH and other attributes.
-
-    attrs (tuple[str, ...]): The names of the other attributes.
-    words (NDArray): ORTH and the other attributes of each word, as `Doc.to_array`
-        gives them. *Shape:* `(n, 1 + attrs)`, uint64. The same ORTH is there twice
-        where another attribute differs, such as a norm set by the tokenizer.
-    counts (NDArray): How often each word was seen. *Shape:* `(n,)`, int64.
+    """The distinct words of a corpus, by ORTH and other attributes: the same ORTH twice
+    where another differs, such as a norm set by the tokenizer.
     """
 
-    attrs: tuple[str, ...]
-    words: NDArray
-    counts: NDArray
+    attrs: tuple[str, ...]  #: The other attributes.
+    words: NDArray  #: ORTH and these. *Shape:* `(n, 1 + attrs)`, uint64.
+    counts: NDArray  #: How often each word was seen. *Shape:* `(n,)`, int64.
 
     def get_columns(self, attrs: Sequence[str]) -> NDArray:
         """Get some attributes of all words. *Shape:* `(n, attrs)`."""
         return self.words[:, [1 + self.attrs.index(attr) for attr in attrs]]
 
     def get_words(self, attrs: Sequence[str]) -> NDArray:
-        """Get ORTH and some attributes, each word that these tell apart once.
-
-        *Shape:* `(m, 1 + attrs)`, uint64.
-        """
+        """Get words by ORTH and some attributes alone. *Shape:* `(m, 1 + attrs)`."""
         words = np.hstack([self.words[:, :1], self.get_columns(attrs)])
         return find_distinct(words).values if len(words) else words
 
     def count_values(self, attr: str) -> tuple[NDArray, NDArray]:
-        """Count the distinct values of one attribute, in ascending order.
-
-        *Shapes:* `(m,)`, uint64 and int64.
-        """
+        """Count an attribute's values, sorted. *Shapes:* `(m,)`, uint64 and int64."""
         column = self.get_columns([attr])[:, 0]
         values, copies = np.unique(column, return_inverse=True)
         return values, _sum_by(copies, self.counts)
 
 
 def collect_vocabulary(docs: Iterable[Doc], attrs: Sequence[str]) -> Vocabulary:
-    """Collect the distinct words of a corpus, by ORTH and these attributes.
-
-    Docs are read once, one at a time. Memory grows with distinct words only.
-    """
+    """Collect the distinct words of docs, read one at a time, in memory for these."""
     ids = [IDS[attr] for attr in ("ORTH", *attrs)]
     words = np.zeros((0, len(ids)), dtype="uint64")
     counts = np.zeros(0, dtype="int64")
@@ -85,9 +71,7 @@ def _merge(
 
 
 def count_features(vocabulary: Vocabulary) -> dict[str, dict[str, int]]:
-    """Count the distinct "values" of each attribute, those seen "once", and those seen
-    "at_least_10" times, as many as `MultiEmbed` gives a row by default: table 4.
-    """
+    """Count "values" of each attribute, those seen "once", and "at_least_10" times."""
     features = {}
     for attr in vocabulary.attrs:
         _, counts = vocabulary.count_values(attr)

@@ -44,12 +44,9 @@ _Share = Callable[[Callable[[NDArray], NDArray]], dict[str, float]]
 
 
 def measure_size(table: Table, n_values: int) -> Measures:
-    """Count the parameters of a table, by how many distinct values training has.
-
-    RETURNS (Measures): "standard": the parameters of a standard embedding of this
-        width with a row for each value: "vocabulary"; for a weighted table also
-        "importance_rows", with as many rows as there are of weights (K·d), with which
-        Svenstrup et al. (2017, §3) compare.
+    """Count the parameters of a table, and of "standard" embeddings of its width: with
+    a row for each value of the "vocabulary"; beside a weighted table also one with as
+    many as the "importance_rows" (K·d of Svenstrup et al. 2017, §3).
     """
     standard = {"vocabulary": n_values * table.width}
     if isinstance(table, WeightedTable):
@@ -68,21 +65,14 @@ def measure_table(table: Table, vocabularies: Vocabularies) -> Measures:
     RETURNS (Measures): What `measure_size` tells. "values": those of the training
         corpus. What to expect of uniform hash functions begins with "expected_". Shares
         are of the tokens of each split, 0 to 1. "sharing_code", but of lookup tables:
-        values that have the vector of another, so that the table can't tell them apart.
-
-        hash and weighted: "load": values for each row. "rows_never_reached".
-        "rows_reached_by_hash": from each hash. "with_sound_seed": if the seed is the
-        degenerate one, what the same table would give with another, or None.
-
+        values that have the vector of another.
+        hash, weighted: "load": values for each row. "with_sound_seed": what the same
+        table would give with another seed if its own is the degenerate one, or None.
         hash: "sharing_row_by_hash": under each hash alone.
-
-        weighted, whose rows are component vectors: "sharing_components": values
-        that share all of these, in any order. "sharing_weights": those that share their
-        row of weights. "unknown_share": as of a lookup table, if symbols have weights.
-
-        lookup: "unknown_values", which share a row, and the "unknown_share" of it.
-
-        hybrid: "own_rows". "hashed_values" have no row of their own; "hashed_share".
+        weighted, whose rows are component vectors: values "sharing_components", all of
+        these in any order, and "sharing_weights". "unknown_share", if symbols have any.
+        lookup: "unknown_values" share a row, which is that of the "unknown_share".
+        hybrid: "hashed_values" have no row of their own; nor has the "hashed_share".
     """
     values, _ = vocabularies["train"].count_values(table.attr)
     share = partial(_share_tokens, vocabularies, table.attr)
@@ -200,10 +190,8 @@ def _share_tokens(
 
 
 def measure_words(tables: Sequence[Table], vocabulary: Vocabulary) -> Measures:
-    """Count the distinct words, by ORTH and attributes, that tables can't tell apart.
-
-    Of the words that all tables give the vectors of another, "sharing_codes", some
-    have the "same_attributes".
+    """Count the distinct words, by ORTH and attributes, and those "sharing_codes": all
+    tables give them another's vectors. Some of these have the "same_attributes".
     """
     attributes = vocabulary.get_words([table.attr for table in tables])[:, 1:]
     pairs = zip(tables, attributes.T, strict=True)
@@ -216,13 +204,11 @@ def measure_words(tables: Sequence[Table], vocabulary: Vocabulary) -> Measures:
 
 
 def measure_codes(vocab: Vocab, column: WordColumn, train: Vocabulary) -> Measures:
-    """Measure what an embedder makes of an attribute by codes, and of a vocabulary.
+    """Measure the layers that embed an attribute by codes, in a pipeline of this vocab.
 
-    vocab (Vocab): That of the pipeline, which has the vocabulary's texts.
-    RETURNS (Measures): "hasher" and "compressor" name the layers. "bits" of a code, or
-        else how many "rows" there are. "parameters": those of the compressor.
-        "sharing_code": values that share all bits with another, or their row; None if
-        the n-grams that count are not known yet.
+    RETURNS (Measures): "bits" of a code, or else how many "rows" there are.
+        "parameters": the compressor's. "sharing_code": values that share all bits with
+        another, or their row; None if the n-grams that count are not known yet.
     """
     (hasher,), compressor = column.hashing.layers, column.compressor
     values, _ = train.count_values(column.attr)

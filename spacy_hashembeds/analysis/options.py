@@ -64,12 +64,9 @@ class AttributeUse:
 def find_hash_options(
     vocabulary: Vocabulary, attrs: Sequence[str], *, width: int, bound: float
 ) -> list[HashOption]:
-    """Find the smallest hash tables that keep collisions within a bound.
-
-    bound (float): How many of an attribute's values may share their whole code, as a
-        share of them, above 0. Both the expected and the measured number keep to it.
-    RETURNS (list[HashOption]): One for each number of hashes that can do it with at
-        most `MAX_ROWS` in each table. Rows are rounded up to two figures.
+    """Find, for each number of hashes, the smallest tables of up to `MAX_ROWS` in which
+    the expected and the measured share of values with another's code are within a
+    bound. Rows are rounded up to two figures.
     """
     values = [vocabulary.count_values(attr)[0] for attr in attrs]
     options = []

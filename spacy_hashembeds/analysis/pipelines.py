@@ -40,10 +40,7 @@ def name_source(argument: str, source: ConfigSource | ModelSource) -> str:
 def load_pipeline(
     *, config: ConfigSource | None, model: ModelSource | None, overrides: Overrides
 ) -> Language:
-    """Load a trained pipeline, build one from a config, or make a blank one.
-
-    That of a config is not initialised. The language of a blank one can be overridden.
-    """
+    """Load a pipeline, build one without initialising it, or make a blank one."""
     if config is not None:
         return _build(config, overrides)
     for key in overrides:
@@ -120,9 +117,7 @@ def find_models(nlp: Language) -> list[tuple[str, Model]]:
 
 
 def find_embeddings_in(model: Model) -> list[Model]:
-    """Find the embedding layers of a component: what tok2vec layers name as their
-    "embed", and the embedders that have descriptions wherever they are.
-    """
+    """Find the layers that are the "embed" of a tok2vec, or embedders described."""
     names = {description.name for description in get_descriptions()}
     found = [
         node.get_ref("embed") if node.has_ref("embed") else node
@@ -133,11 +128,7 @@ def find_embeddings_in(model: Model) -> list[Model]:
 
 
 def find_embedders(nlp: Language) -> list[Embedder]:
-    """Find the embedding layers of a pipeline that have a table for each attribute.
-
-    These are `spacy.MultiHashEmbed`, that of `spacy.HashEmbedCNN`, and those whose
-    descriptions say so. A layer that several components share is there once.
-    """
+    """Find embedders with a table for each attribute. Shared ones are there once."""
     found: dict[int, Embedder] = {}
     for name, model in find_models(nlp):
         for embedding in find_embeddings_in(model):

@@ -34,11 +34,9 @@ class StatisticsCounter:
     def get_statistics(self, vectors: Vocab | None = None) -> dict[str, Any]:
         """Give the counts so far: table 5 for one split. Means over nothing are 0.
 
-        vectors (Vocab, optional): The vocab whose vectors tokens are looked up in, by
-            the attribute that they are made for. Floret vectors know every word.
-        RETURNS (dict[str, Any]): "classes": distinct entity labels. "vocabulary":
-            distinct tokens, by ORTH: case counts. "document_length", "entity_length":
-            means, in tokens. "unknown": distinct tokens that the vectors don't know.
+        "classes": distinct entity labels. "vocabulary": distinct tokens, by ORTH: case
+        counts. "document_length", "entity_length": means, in tokens. "unknown":
+        distinct tokens without vectors, of which floret's know every word.
         """
         tokens, entities = self._words.total(), self._entities.total()
         return {
@@ -56,10 +54,8 @@ class StatisticsCounter:
         }
 
     def count_seen(self, train_texts: Collection[str]) -> dict[str, Any]:
-        """Count the entities that training has shown: table 6 for one split.
-
-        "seen" are those whose text is that of an entity in the training split, one of
-        `train_texts`; case counts, labels do not. "per_type": both for each label.
+        """Count entities "seen", whose text is among `train_texts` (case counts, labels
+        do not), and "unseen"; "per_type" both by label: table 6 for one split.
         """
         counts = {
             label: {"seen": 0, "unseen": 0}

@@ -1,10 +1,11 @@
 """The command group that `spacy hashembeds` names, and how its commands fail."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 import typer
-from spacy.cli._util import app
+from spacy.cli._util import NoSuchOption, app, parse_config_overrides
 from wasabi import msg
 
 from ._output import Group
@@ -16,6 +17,9 @@ hashembeds_cli = typer.Typer(
     no_args_is_help=True,
 )
 app.add_typer(hashembeds_cli)
+
+#: The context settings of a command that leaves the options it does not know to us.
+TAKE_OVERRIDES = {"allow_extra_args": True, "ignore_unknown_options": True}
 
 
 @contextmanager
@@ -34,3 +38,11 @@ def describe(error: Exception) -> str:
 
     text = show_controls(str(error))
     return text if len(text) <= 1800 else f"{text[:1500]} … {text[-300:]}"
+
+
+def read_overrides(args: Sequence[str]) -> dict[str, Any]:
+    """Read options such as `--training.dropout 0.2`, or end with an error."""
+    try:
+        return parse_config_overrides(list(args))
+    except NoSuchOption as e:  # of click, which typer does not catch: it has its own
+        msg.fail(e.message, "Settings look like --training.dropout 0.2", exits=1)

@@ -1,8 +1,6 @@
-"""Tables as commands print them."""
+"""Numbers as commands print them."""
 
-from collections.abc import Mapping, Sequence
-
-from wasabi import msg
+from collections.abc import Mapping
 
 #: The headings of what `format_ratios` gives, and what they mean.
 RATIOS = ("PRR", "PCR all", "PCR emb", "Tables", "PoEP")
@@ -10,20 +8,6 @@ RATIOS_LEGEND = (
     "PCR: parameters saved, of all, the embedder's, and its tables' alone; PoEP: all "
     "that are the embedder's."
 )
-
-
-def print_table(
-    title: str,
-    legend: str | None,
-    header: Sequence[str],
-    rows: Sequence[Sequence[str]],
-    *,
-    aligns: str = "l",
-) -> None:
-    """Print a `display.Table`."""
-    from ..display import Table, show
-
-    show([Table(title, legend, header, rows, aligns)], msg)
 
 
 def format_score(score: float | None) -> str:

@@ -7,22 +7,22 @@ go to stderr.
 
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, redirect_stdout
 from functools import partial
 from io import StringIO, TextIOBase
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, TypeVar
 
 import typer
 from typer.core import TyperGroup
 from wasabi import msg
 
+Item = TypeVar("Item")
+
 
 class Screen:
-    """A stream that goes nowhere once it can't be written to, as with `| head`, so that
-    the command goes on: it still has files to write.
-    """
+    """A stream that goes nowhere once it fails: there are still files to write."""
 
     def __init__(self, stream: IO[str]):
         self._stream = stream
@@ -126,6 +126,20 @@ def is_quiet() -> bool:
     return isinstance(sys.stdout, Nowhere)
 
 
+def show_progress(items: Iterable[Item], title: str, *, unit: str) -> Iterable[Item]:
+    """Hand items on, and show on stderr "Reading train: 12 docs" if it is a screen."""
+    from tqdm import tqdm  # type: ignore[import-untyped]
+
+    return tqdm(
+        items, desc=title, unit=f" {unit}", leave=False, disable=hide_progress()
+    )
+
+
+def hide_progress() -> bool | None:
+    """Whether to hide bars, as `tqdm` takes it: None for where stderr is no screen."""
+    return True if is_quiet() else None
+
+
 def _take_standard_output(ctx: typer.Context) -> None:
     """Leave standard output to the data that an option sends there."""
     if __name__ in ctx.meta:
@@ -184,23 +198,21 @@ def name_output(ctx: typer.Context, path: Path | None) -> Path | None:
     return output
 
 
-def json_output(what: str) -> Any:
-    """Make the option of a command that can write what it prints to a JSON file."""
+def file_output(what: str, *names: str, default: Any = None) -> Any:
+    """Make the option of a command that writes a file."""
     return typer.Option(
-        None,
-        "--output",
-        "-o",
-        help=f"The JSON file to write {what} to; - is standard output.",
+        default,
+        *(names or ("--output", "-o")),
+        help=f"{what}; - is standard output.",
         dir_okay=False,
         callback=name_output,
     )
 
 
+def json_output(what: str) -> Any:
+    """Make the option of a command that can write what it prints to a JSON file."""
+    return file_output(f"The JSON file to write {what} to")
+
+
 #: The option of every command that can draw a chart.
-CHART = typer.Option(
-    None,
-    "--chart",
-    help="The PNG file to draw a chart to; - is standard output.",
-    dir_okay=False,
-    callback=name_output,
-)
+CHART = file_output("The PNG file to draw a chart to", "--chart")

@@ -12,7 +12,7 @@ from wasabi import msg
 from ..analysis.statistics import StatisticsCounter
 from ..corpora.docbin import read_docs
 from ..display import Table, format_fields, show, show_controls
-from ._progress import show_progress
+from ._output import show_progress
 
 #: The most labels that are shown, words of a sentence or text, and characters of each.
 _N_SHOWN = 30
@@ -34,9 +34,7 @@ def show_documents(documents: Iterator[Any], split: str) -> Iterable[Any]:
 
 
 def show_prepared(paths: dict[str, Path]) -> None:
-    """Count what was written in each split, and show some of it: a wrong column is seen
-    at once.
-    """
+    """Count what was written, and show some of it: a wrong column is seen at once."""
     first = next(read_docs(paths["train"], Vocab()))
     if first.cats:
         _print_labels(paths)

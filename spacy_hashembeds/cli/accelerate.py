@@ -7,8 +7,7 @@ from spacy.cli._util import Arg, Opt
 from wasabi import msg
 
 from ._app import failing, hashembeds_cli
-from ._output import JSON, QUIET, print_json
-from ._progress import show_progress
+from ._output import JSON, QUIET, print_json, show_progress
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc
@@ -18,11 +17,7 @@ if TYPE_CHECKING:
 def accelerate_cli(
     model: str = Arg(..., help="The pipeline: a package name or a folder."),
     output: Path = Opt(
-        ...,
-        "--output",
-        "-o",
-        help="The folder to save the new pipeline to.",
-        file_okay=False,
+        ..., "--output", "-o", help="The new pipeline's folder.", file_okay=False
     ),
     text: Path | None = Opt(
         None,

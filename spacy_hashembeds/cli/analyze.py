@@ -5,10 +5,8 @@ from pathlib import Path
 import typer
 from spacy.cli._util import Arg, Opt
 
-from ._app import failing, hashembeds_cli
-from ._output import JSON, QUIET, json_output, print_json
-from ._overrides import TAKE_OVERRIDES, read_overrides
-from ._progress import show_progress
+from ._app import TAKE_OVERRIDES, failing, hashembeds_cli, read_overrides
+from ._output import JSON, QUIET, json_output, print_json, show_progress
 
 
 @hashembeds_cli.command("analyze", context_settings=TAKE_OVERRIDES)
@@ -23,17 +21,10 @@ def analyze_cli(
         None, "--config", "-c", help="The config whose embedding tables to measure."
     ),
     model: str | None = Opt(
-        None,
-        "--model",
-        "-m",
-        help="The trained pipeline to measure: a package name or a folder.",
+        None, "--model", "-m", help="The trained pipeline: a package name or a folder."
     ),
     vectors: str | None = Opt(
-        None,
-        "--vectors",
-        "-v",
-        help="A pipeline with word vectors, to count unknown tokens: a package name or "
-        "a folder.",
+        None, "--vectors", "-v", help="A pipeline with vectors, to count unknown words."
     ),
     bound: float = Opt(
         0.001,

@@ -13,10 +13,8 @@ from ._layout import (
     format_count,
     format_ratios,
     format_score,
-    print_table,
 )
-from ._output import CHART, JSON, QUIET, json_output, print_json
-from ._progress import show_progress
+from ._output import CHART, JSON, QUIET, json_output, print_json, show_progress
 
 
 @hashembeds_cli.command("compare")
@@ -82,11 +80,12 @@ def _print_comparison(comparison: dict[str, Any]) -> None:
 
     from ..acceleration.machine import describe_machine
     from ..comparison.comparison import is_of_categories, name_score
+    from ..display import Table, show
 
     rows = comparison["rows"]
     list_scores = _list_categories if is_of_categories(comparison) else _list_entities
-    print_table(f"Embedders on {comparison['dataset']}", *list_scores(comparison))
-    print_table(
+    scores = Table(f"Embedders on {comparison['dataset']}", *list_scores(comparison))
+    sizes = Table(
         "Size and speed",
         f"{describe_machine(comparison['machine'])}.",
         ("Embedder", "Params", "MB", "Words/s", "Quartiles", "Times"),
@@ -102,7 +101,7 @@ def _print_comparison(comparison: dict[str, Any]) -> None:
             for row in rows
         ],
     )
-    print_table(
+    ratios = Table(
         "Beside the first one",
         f"In percent. PRR: {name_score(comparison)} kept; {RATIOS_LEGEND}",
         ("Embedder", "All params", *RATIOS),
@@ -111,6 +110,7 @@ def _print_comparison(comparison: dict[str, Any]) -> None:
             for row in rows
         ],
     )
+    show([scores, sizes, ratios], msg)
     for disturbance in comparison["disturbances"]:
         msg.warn("The timings were disturbed", disturbance)
 

@@ -7,8 +7,7 @@ from spacy.cli._util import Arg, Opt
 
 from ..architectures.embedders.descriptions import list_names
 from ._app import failing, hashembeds_cli
-from ._output import QUIET, name_output
-from ._progress import show_progress
+from ._output import QUIET, file_output, show_progress
 
 
 @hashembeds_cli.command("config")
@@ -18,14 +17,7 @@ def config_cli(
         help="Config to start from: a .cfg file, or the folder or package of a saved "
         "pipeline; - is standard input.",
     ),
-    output: Path = Opt(
-        ...,
-        "--output",
-        "-o",
-        help="Config to write; - is standard output.",
-        dir_okay=False,
-        callback=name_output,
-    ),
+    output: Path = file_output("Config to write", default=...),
     embedder: str = Opt(
         "multi_fewer_hash_embed",
         "--embedder",
@@ -33,21 +25,13 @@ def config_cli(
         help=f"Embedder to put in: {', '.join(list_names())}.",
     ),
     train: Path | None = Opt(
-        None,
-        "--train",
-        "-t",
-        help="Training corpus to choose settings by: a .spacy file or a folder of "
-        "them.",
+        None, "--train", "-t", help="Training corpus (.spacy) to choose settings by."
     ),
     encoder: bool = Opt(
-        True,
-        "--encoder/--no-encoder",
-        help="Put our MaxoutWindowEncoder in the place of spaCy's.",
+        True, "--encoder/--no-encoder", help="Put in our MaxoutWindowEncoder, too."
     ),
     blas: bool = Opt(
-        True,
-        "--blas/--no-blas",
-        help="Have the pipeline choose the fastest BLAS.",
+        True, "--blas/--no-blas", help="Have the pipeline choose the fastest BLAS."
     ),
     scorer: bool = Opt(
         False, "--scorer", help="Score entities seen and unseen in training apart."

@@ -42,10 +42,7 @@ def evaluate_cli(
         "scored without it.",
     ),
     against: str | None = Opt(
-        None,
-        "--against",
-        "-a",
-        help="A second pipeline, or its predictions, to test the difference to.",
+        None, "--against", "-a", help="A second pipeline, or file, to compare with."
     ),
     task: str | None = Opt(
         None,
@@ -88,9 +85,7 @@ def evaluate_cli(
     word_column: int = WORD_COLUMN,
     tag_column: int = TAG_COLUMN,
     predicted_column: int | None = Opt(
-        None,
-        "--predicted-column",
-        help="The column of the predicted tag, where it is another than --tag-column.",
+        None, "--predicted-column", help="The column of predicted tags, if another."
     ),
     encoding: str = ENCODING,
     group: str = GROUP,

@@ -26,11 +26,7 @@ def prepare_cli(
         "with labels.",
     ),
     output: Path = Opt(
-        ...,
-        "--output",
-        "-o",
-        help="The folder for train.spacy, dev.spacy and test.spacy.",
-        file_okay=False,
+        ..., "--output", "-o", help="The folder for the .spacy files.", file_okay=False
     ),
     train: Path = Opt(..., "--train", "-t", help="Your training file.", dir_okay=False),
     dev: Path | None = Opt(

@@ -5,8 +5,7 @@ from pathlib import Path
 from spacy.cli._util import Arg, Opt
 
 from ._app import failing, hashembeds_cli
-from ._output import QUIET, name_output
-from ._progress import show_progress
+from ._output import QUIET, file_output, show_progress
 
 
 @hashembeds_cli.command("tables")
@@ -14,19 +13,11 @@ def tables_cli(
     corpus: Path = Arg(
         ..., help="The training corpus: a .spacy file or a folder of them.", exists=True
     ),
-    output: Path = Opt(
-        ...,
-        "--output",
-        "-o",
-        help="The file of symbol tables to write (.npz); - is standard output.",
-        dir_okay=False,
-        callback=name_output,
+    output: Path = file_output(
+        "The file of symbol tables to write (.npz)", default=...
     ),
     lang: str = Opt(
-        ...,
-        "--lang",
-        "-l",
-        help="The language of the pipeline that will use them: norms depend on it.",
+        ..., "--lang", "-l", help="The pipeline's language: norms depend on it."
     ),
     attrs: str = Opt(
         "NORM,PREFIX,SUFFIX,SHAPE",
@@ -35,11 +26,7 @@ def tables_cli(
         help="The token attributes to count, with commas between.",
     ),
     min_freq: int = Opt(
-        10,
-        "--min-freq",
-        "-m",
-        help="How often a symbol must be seen to get a row.",
-        min=1,
+        10, "--min-freq", "-m", help="Times a symbol is seen to get a row.", min=1
     ),
     quiet: bool = QUIET,
 ) -> None:

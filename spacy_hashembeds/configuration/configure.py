@@ -58,7 +58,7 @@ def configure(
     encoder: bool = True,
     blas: bool = True,
     scorer: bool = False,
-    progress: Progress | None = None,
+    progress: Progress = lambda docs: docs,
 ) -> Configured:
     """Put an embedder into any config in place of those that stand there.
 
@@ -72,9 +72,8 @@ def configure(
     blas (bool): Whether the pipeline is to choose the fastest BLAS.
     scorer (bool): Whether to score seen and unseen entities apart.
     progress (Progress, optional): Wraps the docs of the corpus as they are read.
-    RAISES (OSError): If there is no such config or corpus.
-    RAISES (ValueError): If one can't be used, or what is asked for has no place in the
-        config.
+    RAISES (OSError, ValueError): If a config or corpus is not there, can't be used, or
+        has no place for what is asked for.
     """
     chosen = get_description(embedder)
     read = read_base(base)
@@ -139,12 +138,9 @@ def _advise(
     draft: Draft,
     tables: Sequence[Tables],
     train: str | Path | None,
-    progress: Progress | None,
+    progress: Progress,
 ) -> dict[str, Advice]:
-    """Advise on embedders without weights, by their places, if there is a corpus.
-
-    Words are by the language and tokenizer of the config.
-    """
+    """Advise on embedders without weights, by their places, if there is a corpus."""
     if train is None:
         return {}
     settings = {**draft.config.interpolate()["nlp"], "pipeline": [], "disabled": []}
@@ -152,8 +148,7 @@ def _advise(
     nlp = load_model_from_config({"nlp": settings}, auto_fill=True)
     docs = (example.predicted for example in read_examples(train, nlp))
     together = list(dict.fromkeys(attr for each in tables for attr in each.attrs))
-    shown = docs if progress is None else progress(docs)
-    vocabulary = collect_vocabulary(shown, together)
+    vocabulary = collect_vocabulary(progress(docs), together)
     if not len(vocabulary.words):
         raise ValueError(f"There is not a token in the corpus '{train}'.")
     return {

@@ -26,11 +26,7 @@ _BEFORE_INIT = "initialize.before_init"
 def put_in_counting(
     draft: Draft, tables: Sequence[Tables], advice: Mapping[str, Advice]
 ) -> None:
-    """Have the training corpus counted for the embedder that was put in, if need be.
-
-    Where another callback stands in the only place for ours, counting symbols is an
-    error. Where n-grams would be counted, any n-gram counts instead.
-    """
+    """Have the training corpus counted, if the embedder that was put in needs it."""
     measure = tables[0].embedder.symbol_width
     if measure is None:
         _put_in_ngram_counting(draft, tables)
@@ -119,10 +115,7 @@ def _write_counting(
     min_freq: int | None = None,
     why_min_freq: str = "",
 ) -> None:
-    """Put in a callback that counts the training corpus, and keep what it has.
-
-    `where` says what counts in which embedders.
-    """
+    """Put in a callback, or keep what it has. `where`: what counts, and in which."""
     draft.config.setdefault("initialize", {})
     raw, current = draft.get(_BEFORE_INIT), draft.resolve(_BEFORE_INIT)
     # a variable that stands for one gives its values

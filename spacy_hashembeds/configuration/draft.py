@@ -53,11 +53,9 @@ class Draft:
     def replace(
         self, section: str, block: Mapping[str, Any], why: Mapping[str | None, str]
     ) -> None:
-        """Put a block in the place of a section or value.
-
-        `why` has the reasons for what may be new in it, under None that for the
-        section; that for a section inside it stands above that. Those for what has not
-        changed are left out, and empty ones.
+        """Put a block in the place of a section or value. `why`: the reasons for what
+        may be new in it, under None for itself. Those for a section inside stand above
+        that; empty ones, and those for what has not changed, are left out.
         """
         old = self.get(section)
         if old == block:

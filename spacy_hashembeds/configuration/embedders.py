@@ -43,9 +43,6 @@ _ROWS_RAISED = {
 _OF_WEIGHTS = (
     "spaCy's: the weights that [initialize] init_tok2vec names were trained with it."
 )
-_AS_THE_FIRST = " All are as the first: what is changed there is changed for them too."
-
-_PIECES = "maxout_pieces"
 
 
 @dataclass(frozen=True)
@@ -120,11 +117,7 @@ def read_tables(
 def write_embedder(
     raw: Mapping[str, Any], tables: Tables, advice: Advice | None
 ) -> tuple[dict[str, Any], dict[str | None, str]]:
-    """Write the block of an embedder that takes another's place.
-
-    raw (Mapping[str, Any]): The block that stands there, with variables.
-    RETURNS (tuple): The block, and the reasons for what may be new in it.
-    """
+    """Write an embedder's block in place of `raw`, and reasons for what may be new."""
     plain, embedder = tables.plain, tables.embedder
     if advice and advice.attrs:
         kept = [i for i, attr in enumerate(tables.attrs) if attr in advice.attrs]
@@ -144,8 +137,10 @@ def write_embedder(
         **_choose_settings(tables, advice, parameters),
     }
     values = {**raw, **{k: _keep(k, s.value, raw, plain) for k, s in settings.items()}}
-    if not tables.is_ours and plain.get(_PIECES, 0) is None:
-        del values[_PIECES]  # nothing mixes in that embedder: in others something does
+    if not tables.is_ours and plain.get("maxout_pieces", 0) is None:
+        del values[
+            "maxout_pieces"
+        ]  # nothing mixes in that embedder: in others something does
     arguments = ["@architectures", *parameters]
     block = {key: values[key] for key in arguments if key in values}
     return block, {key: s.why for key, s in settings.items() if s.why and key in block}
@@ -253,12 +248,12 @@ def _choose_seed(tables: Tables) -> _Setting:
 def _choose_blocks(tables: Tables) -> dict[str, _Setting]:
     """Put in blocks for the first attribute, and variables for it for the others."""
     first, *others = tables.attrs
-    more = _AS_THE_FIRST if others else ""
+    more = " All are as the first: what is changed there is changed for them too."
     return {
         name: _Setting(
             {first: {"@architectures": architecture}}
             | dict.fromkeys(others, f"${{{tables.place}.{name}.{first}}}"),
-            why + more,
+            why + more * bool(others),
         )
         for name, (architecture, why) in tables.embedder.blocks.items()
     }

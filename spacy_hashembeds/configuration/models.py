@@ -29,7 +29,6 @@ from .embedders import is_replaced
 _CNN = re.compile(r"spacy(-legacy)?\.HashEmbedCNN\.v[12]")
 _ENCODER = re.compile(r"spacy(-legacy)?\.MaxoutWindowEncoder\.v[12]")
 _OLD_TOK2VEC = re.compile(r"spacy(-legacy)?\.Tok2Vec\.v1")
-_TOK2VEC = "spacy.Tok2Vec.v2"
 
 _WEIGHTS = "[initialize] init_tok2vec"
 
@@ -45,10 +44,8 @@ def find_pretrained(
     found: Mapping[str, Mapping[str, Any]],
     embedder: EmbedderDescription,
 ) -> list[str]:
-    """Find the embedders whose weights training starts from, and warn of them.
-
-    RETURNS (list[str]): The places of those that [pretraining] may have trained: all,
-        where it names no component.
+    """Find the places of embedders whose weights [pretraining] may have trained, all if
+    it names no component, and warn of them.
     """
     weights = draft.get_initialize("init_tok2vec")
     if not weights:
@@ -81,9 +78,8 @@ def _fits(replaced: str, embedder: EmbedderDescription) -> bool:
 
 
 def write_out_variables(draft: Draft) -> None:
-    """Write out the blocks that variables stand for, if they hold a layer to replace.
-
-    What stands in a component that may change is left: there it is changed for all.
+    """Write out the blocks that variables stand for if they hold a layer to replace,
+    but not what stands in a component that may change: there it is changed for all.
     """
     for path, block in find_architectures(draft.config).items():
         name = block["@architectures"]
@@ -139,7 +135,10 @@ def put_in_encoders(draft: Draft) -> None:
                 # ours takes each Doc by itself
                 of_docs = "which hands all Docs to the encoder in one array"
                 draft.set(
-                    above, "@architectures", _TOK2VEC, f"In place of {old}, {of_docs}."
+                    above,
+                    "@architectures",
+                    "spacy.Tok2Vec.v2",
+                    f"In place of {old}, {of_docs}.",
                 )
             draft.set(path, "@architectures", OUR_ENCODER, why)
 

@@ -11,20 +11,11 @@ from .base import is_pipeline
 from .configure import Configured
 from .surroundings import FACTORIES
 
-#: Where pipelines are trained, each in a folder named after its config.
-_FOLDER = Path("training")
-#: Where training saves its best pipeline, below the folder that it is given.
-_BEST = "model-best"
-
 
 def check_output(
     output: str | Path, *, base: str | Path, train: str | Path | None, force: bool
 ) -> None:
-    """Check that a config may be written without a loss.
-
-    `force` lets a file be replaced, but nothing in a saved pipeline or of the training
-    corpus.
-    """
+    """Check where a config goes: even with `force` into no pipeline or corpus."""
     path = Path(output)
     if find_descriptor(path) is not None:
         return
@@ -49,16 +40,12 @@ def check_output(
 def list_commands(
     made: Configured, output: str | Path, train: str | Path | None
 ) -> list[str]:
-    """List the commands that train a config and evaluate what comes of it.
-
-    Splits that nobody has named are those beside the training corpus, or else files
-    named after what they hold.
-    """
+    """List the commands that train and evaluate, on known splits or made-up names."""
     config = made.config.interpolate()
     paths = config.get("paths", {})
     corpus = str(train or paths.get("train") or "train.spacy")
     name = "config.cfg" if find_descriptor(Path(output)) is not None else str(output)
-    folder = _FOLDER / Path(name).stem
+    folder = Path("training", Path(name).stem)
     training = ["spacy", "train", name, "--output", str(folder)]
     known = {"train": corpus, "dev": paths.get("dev") or _find_beside(corpus, "dev")}
     if made.needs_vectors:
@@ -66,7 +53,7 @@ def list_commands(
     for key, path in known.items():
         if key in paths:
             training += [f"--paths.{key}", str(path)]
-    evaluation = ["spacy", "evaluate", str(folder / _BEST)]
+    evaluation = ["spacy", "evaluate", str(folder / "model-best")]
     evaluation.append(_find_beside(corpus, "test"))
     if any(c.get("factory") in FACTORIES for c in config["components"].values()):
         evaluation = ["spacy", "hashembeds", *evaluation[1:], "--train", corpus]

@@ -23,12 +23,9 @@ _KEY = re.compile(r"([^\s#;][^=:]*?)\s*(?:[=:]|$)")
 
 
 def edit_text(text: str, old: Config, new: Config, comments: Comments) -> str:
-    """Edit the text of a config, and leave all lines as they are that don't change.
-
-    text (str): The text, with lines that end in LF, as Python reads them.
-    old, new (Config): What it says, and what it shall say, with variables.
-    comments (Comments): What to write above the lines that change. Comments that this
-        wrote above them before are replaced.
+    """Edit a text of lines that end in LF, which says `old`, to say `new`. Only lines
+    that change are touched. Comments stand above these, in the place of those that this
+    wrote before.
     """
     document = _Document(text, comments)
     before, after = dict(_walk_sections(old)), dict(_walk_sections(new))
@@ -110,7 +107,7 @@ class _Document:
     def remove(self, name: str) -> None:
         """Remove a section, wherever it is written."""
         if self._find(name) is None:
-            self._delete(*_split(name))
+            self._delete(*name.rpartition(".")[::2])
         else:
             self._chunks = [chunk for chunk in self._chunks if chunk.section != name]
 
@@ -148,10 +145,10 @@ class _Document:
 
     def _add(self, name: str, after: Mapping[str, dict[str, Any]]) -> None:
         """Add a section, and all around it that was a value on one line."""
-        parent, key = _split(name)
+        parent, _, key = name.rpartition(".")
         while parent and self._find(parent) is None:
             name = parent
-            parent, key = _split(name)
+            parent, _, key = name.rpartition(".")
         self._delete(parent, key)
         # after the parent, and after all inside it that follow it
         places = range(self._find(parent) or len(self._chunks), len(self._chunks))
@@ -197,8 +194,3 @@ def _write_comment(why: str | None) -> list[str]:
 
 def _is_in(section: str, other: str) -> bool:
     return f"{section}.".startswith(f"{other}.")
-
-
-def _split(name: str) -> tuple[str, str]:
-    parent, _, key = name.rpartition(".")
-    return parent, key

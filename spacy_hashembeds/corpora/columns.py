@@ -83,11 +83,9 @@ def read_documents(path: Path, layout: ColumnFormat) -> Iterator[Document]:
 
 
 def make_doc(vocab: Vocab, document: Document) -> Doc:
-    """Make the annotated `Doc` of a document, as `spacy convert` does: the spaces
-    between its words are marked unknown, so that training keeps the tokens.
-
-    B, U and S begin an entity; I, L and E continue one of the same label in the same
-    sentence, else begin one. So IOB1, BIO, BILUO and BIOES are all read.
+    """Make the annotated `Doc` of a document, as `spacy convert` does: with unknown
+    spaces, so that training keeps the tokens. B, U and S begin an entity; I, L and E
+    continue one of the same label in the sentence, else begin one, as in IOB1.
     """
     words = [word for sentence in document for word in sentence.words]
     starts: list[bool | int | None] = []

@@ -3,9 +3,9 @@
 import codecs
 import warnings
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy
 import srsly
@@ -30,22 +30,22 @@ _DAMAGED = (
     "convert`."
 )
 
-_Item = TypeVar("_Item")
-
 
 def read_docs(path: str | Path, vocab: Vocab) -> Iterator[Doc]:
-    """Read the gold docs of a `.spacy` file, or of a folder of them, a file at a time.
-
-    RAISES (FileNotFoundError): If there is no such file, or none in the folder.
-    RAISES (ValueError): If a file is truncated, contradicts itself or is no `.spacy`
-        file at all, or the folder holds several splits, which are no one corpus.
-    """
-    yield from _read_files(Path(path), lambda file: file.get_docs(vocab))
-
-
-def read_categories(path: str | Path) -> Iterator[dict[str, float]]:
-    """Read the categories alone of what `read_docs` reads, which takes far longer."""
-    yield from _read_files(Path(path), lambda file: file.cats)
+    """Read gold docs from a `.spacy` file, or from a folder of them, one in memory."""
+    for location in _find_files(Path(path)):
+        try:
+            data = location.read_bytes()
+            _check_content(srsly.msgpack_loads(zlib.decompress(data)))
+            yield from DocBin().from_bytes(data).get_docs(vocab)
+        except OSError:
+            raise
+        except Exception as error:
+            # Damaged bytes fail anywhere between zlib and the doc's arrays.
+            raise ValueError(
+                f"'{location}' should be a .spacy file (a DocBin), but is "
+                + (_TEXT if _is_text(location) else _DAMAGED)
+            ) from error
 
 
 def entity_texts(docs: Iterable[Doc]) -> set[str]:
@@ -63,24 +63,6 @@ def read_examples(path: str | Path, nlp: Language) -> Iterator[Example]:
     """Read the examples that `spacy evaluate` makes of what `read_docs` reads."""
     # Corpus reads the files itself only when called, and names no broken one.
     return Corpus(path).make_examples(nlp, read_docs(path, nlp.vocab))
-
-
-def _read_files(
-    path: Path, read: Callable[[DocBin], Iterable[_Item]]
-) -> Iterator[_Item]:
-    for location in _find_files(path):
-        try:
-            data = location.read_bytes()
-            _check_content(srsly.msgpack_loads(zlib.decompress(data)))
-            yield from read(DocBin().from_bytes(data))
-        except OSError:
-            raise
-        except Exception as error:
-            # Damaged bytes fail anywhere between zlib and the doc's arrays.
-            raise ValueError(
-                f"'{location}' should be a .spacy file (a DocBin), but is "
-                + (_TEXT if _is_text(location) else _DAMAGED)
-            ) from error
 
 
 def _check_content(content: Mapping[str, Any]) -> None:

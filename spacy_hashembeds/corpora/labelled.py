@@ -1,7 +1,4 @@
-"""Your own texts with labels, in CSV or with a JSON object a line (JSONL).
-
-Files are read lazily, a row at a time.
-"""
+"""Your own texts with labels, in CSV or JSONL, read lazily, a row at a time."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -72,11 +69,7 @@ class TextFormat:
 def read_labelled(
     path: Path, layout: TextFormat, labels: Iterable[str] | None = None
 ) -> Iterator[LabelledText]:
-    """Read a file of texts with labels. Those that a row does not name are 0.0.
-
-    labels (Iterable[str], optional): All labels that there are. Default: those in the
-        file, in the order of the alphabet, for which it is read twice.
-    """
+    """Read texts with labels, by default those in the file, then read twice."""
     if labels is None:
         labels = gather_labels({"train": path}, layout)
     none = dict.fromkeys(labels, 0.0)

@@ -15,9 +15,7 @@ MAX_TEXT = 1_000_000
 
 
 def decode_lines(path: Path, encoding: str) -> Iterator[tuple[int, str]]:
-    """Read the lines of a file, each with its number, from 1, and with what ends it: LF
-    alone, or after a CR. A byte-order mark at the beginning is dropped.
-    """
+    """Read lines with what ends them, and their numbers, from 1. Drops a BOM."""
     # Bytes are split and then decoded, so that a wrong byte is found on its line.
     with path.open("rb") as file:
         lines = iter(partial(file.readline, MAX_LINE + 1), b"")
@@ -54,11 +52,7 @@ def read_lines(path: Path, encoding: str) -> Iterator[tuple[int, str]]:
 def read_rows(
     path: Path, *, separator: str = ",", encoding: str = "utf-8"
 ) -> Iterator[tuple[int, list[str]]]:
-    """Read a CSV file lazily: the line that each row begins on, and its fields.
-
-    Fields may stand in quotation marks, within which such marks are doubled and lines
-    may end. Blank lines are passed over.
-    """
+    """Read the rows of a CSV file, but blank ones, and the line that each begins on."""
     # A limit of the whole process: nobody is hurt by a higher one.
     csv.field_size_limit(max(csv.field_size_limit(), MAX_TEXT))
     lines = (line for _, line in decode_lines(path, encoding))

@@ -1,14 +1,12 @@
 """Corpus readers for your own files, which they read anew for every pass."""
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 from spacy.language import Language
 from spacy.tokens import Doc
-from spacy.training import Example
+from spacy.training import Corpus, Example
 from spacy.training.corpus import FILE_TYPE
 from spacy.vocab import Vocab
 
@@ -55,15 +53,12 @@ def create_iob_reader(
         group=group,
         comments=True,
     )
-    read = partial(read_documents, _check_file(path), layout)
+    file = _check_file(path)
 
     def read_examples(nlp: Language) -> Iterator[Example]:
-        for document in _take(read, limit):
-            reference = make_doc(nlp.vocab, document)
-            words = [token.text for token in reference]
-            # As spacy.Corpus.v1 does where spaces are unknown.
-            predicted = Doc(nlp.vocab, words=words, spaces=[True] * len(words))
-            yield Example(predicted, reference)
+        documents = islice(read_documents(file, layout), max(limit, 0) or None)
+        docs = (make_doc(nlp.vocab, document) for document in documents)
+        return Corpus(file).make_examples(nlp, docs)
 
     return read_examples
 
@@ -104,13 +99,13 @@ def create_labelled_texts_reader(
     layout = TextFormat(
         text=text_columns, label=label_column, separator=separator, encoding=encoding
     )
-    path = _check_file(path)
+    file = _check_file(path)
     if labels is None:
-        check_is_regular(path)
-    read = partial(read_labelled, path, layout, labels)
+        check_is_regular(file)
 
     def read_examples(nlp: Language) -> Iterator[Example]:
-        for labelled in _take(read, limit):
+        texts = read_labelled(file, layout, labels)
+        for labelled in islice(texts, max(limit, 0) or None):
             reference = make_text_doc(nlp, labelled)
             predicted = reference.copy()
             predicted.cats = {}
@@ -122,9 +117,7 @@ def create_labelled_texts_reader(
 def read_annotated(
     path: str | Path, vocab: Vocab, *, layout: ColumnFormat
 ) -> Iterator[Doc]:
-    """Read docs with entities as `read_docs` does, or from any other file as
-    `read_documents` does: text of this layout.
-    """
+    """Read docs with entities from `.spacy` files, or any other file of this layout."""
     path = Path(path)
     if (path / "meta.json").is_file():
         raise ValueError(
@@ -136,10 +129,6 @@ def read_annotated(
             yield make_doc(vocab, document)
     else:
         yield from read_docs(path, vocab)
-
-
-def _take(read: Callable[[], Iterator[Any]], limit: int) -> Iterator[Any]:
-    return islice(read(), limit if limit > 0 else None)
 
 
 def _check_file(path: Path | None) -> Path:

@@ -75,9 +75,7 @@ def prepare_files(
     layout: ColumnFormat | TextFormat,
     progress: Progress = lambda documents, split: documents,
 ) -> dict[str, Path]:
-    """Convert your own files, as `write_splits` writes them. Labels of texts are those
-    of all files together; where there is no `dev`, `hold_out` draws it.
-    """
+    """Convert your own files. Labels are those of all together; `dev` may be drawn."""
     files = {"train": train, "dev": dev, "test": test}
     paths = {split: Path(path) for split, path in files.items() if path is not None}
     for split, path in paths.items():
@@ -119,10 +117,9 @@ def hold_out(
 ) -> dict[str, Iterator[LabelledText]]:
     """Split a corpus into train and dev without keeping it: `read` reads it anew.
 
-    Of each `every` texts that have one label, the same, one is in dev, drawn from a
-    fixed seed; and so of the texts that have several labels, or none, taken together:
-    most combinations of labels are too rare for one of each to be drawn. The first text
-    with a label is never in dev, so that dev has no label that train has not.
+    One in `every` texts of each label is in dev, drawn from a fixed seed, and one of
+    all that have several, or none: most combinations are too rare. The first text with
+    a label never is, so that dev has no label that train has not.
     """
     return {
         "train": _choose(read(), every, is_drawn=False),
@@ -155,10 +152,8 @@ def _choose(
 def write_splits(
     splits: Splits, task: Task, lang: str, output: Path, progress: Progress
 ) -> dict[str, Path]:
-    """Write the splits of a corpus, all or none of them, as they are read.
-
-    RETURNS (dict[str, Path]): The file of each split; where a split has more than
-        `MAX_DOCS` documents, a folder of files, which spaCy reads as it reads a file.
+    """Write the splits of a corpus, all or none of them, as they are read. One of more
+    than `MAX_DOCS` documents is a folder of files, which spaCy reads as one file.
     """
     try:
         loaded = task.load(lang)

@@ -14,7 +14,7 @@ import spacy_hashembeds.cli  # noqa: F401
 from spacy_hashembeds.acceleration import accelerate as accelerate_module
 from spacy_hashembeds.acceleration import conversion
 from spacy_hashembeds.acceleration.timing import measure_speeds
-from spacy_hashembeds.cli import _progress
+from spacy_hashembeds.cli import _output
 
 from ..acceleration import accelerate_pipelines as pipelines
 
@@ -72,7 +72,7 @@ def test_json_has_all_that_was_done(model, tmp_path, texts, capfd):
 
 
 def test_progress_is_shown(model, tmp_path, texts, monkeypatch):
-    monkeypatch.setattr(_progress, "hide_progress", lambda: False)
+    monkeypatch.setattr(_output, "hide_progress", lambda: False)
     result = run(model, tmp_path / "out", "--text", str(texts))
     assert result.exit_code == 0, result.output
     assert re.search(r"Comparing: .* 0/3 ", result.stderr)

@@ -6,7 +6,7 @@ import pytest
 from spacy.cli._util import app
 from typer.testing import CliRunner, Result
 
-from spacy_hashembeds.cli import _progress
+from spacy_hashembeds.cli import _output
 
 from .. import toy_ner
 
@@ -38,7 +38,7 @@ COMMANDS = [
 
 @pytest.mark.parametrize(("command", "titles"), COMMANDS)
 def test_it_is_shown_on_a_screen(folder, monkeypatch, command, titles):
-    monkeypatch.setattr(_progress, "hide_progress", lambda: False)
+    monkeypatch.setattr(_output, "hide_progress", lambda: False)
     result = invoke(command)
     for title in titles:
         assert title in result.stderr
@@ -60,7 +60,7 @@ def test_quiet_hides_it_on_a_screen_too(folder, monkeypatch):
 
     with monkeypatch.context() as context:
         context.setattr("sys.stderr", Stderr())
-        shown.append(_progress.hide_progress())
-        context.setattr(_progress, "is_quiet", lambda: True)
-        shown.append(_progress.hide_progress())
+        shown.append(_output.hide_progress())
+        context.setattr(_output, "is_quiet", lambda: True)
+        shown.append(_output.hide_progress())
     assert shown == [None, True]

@@ -12,7 +12,6 @@ from spacy.training import Corpus
 from spacy.vocab import Vocab
 
 from spacy_hashembeds.corpora.docbin import (
-    read_categories,
     read_docs,
     read_entity_texts,
     read_examples,
@@ -37,19 +36,6 @@ def test_a_folder_of_shards_is_one_corpus_as_in_spacy(tmp_path):
     expected = [eg.reference.text.strip() for eg in Corpus(tmp_path)(nlp)]
     assert read(tmp_path) == expected
     assert sorted(expected) == ["w0", "w1", "w2"]
-
-
-def test_categories_are_read_without_docs(tmp_path):
-    doc = Doc(Vocab(), words=["a"])
-    for i in range(3):
-        doc.cats = {"A": i / 2}
-        DocBin(docs=[doc, Doc(doc.vocab)]).to_disk(tmp_path / f"{i}.spacy")
-    expected = [doc.cats for doc in read_docs(tmp_path, Vocab())]
-    assert list(read_categories(tmp_path)) == expected
-    assert expected == [{"A": 0.0}, {}, {"A": 0.5}, {}, {"A": 1.0}, {}]
-    (tmp_path / "1.spacy").write_bytes(b"")
-    with pytest.raises(ValueError, match=r"1\.spacy' should be a \.spacy file"):
-        list(read_categories(tmp_path))
 
 
 def test_splits_in_folders_of_their_own_are_shards_of_one_corpus(tmp_path):

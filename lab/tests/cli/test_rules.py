@@ -10,7 +10,7 @@ from typer.testing import CliRunner, Result
 from lab.cli import floret, lab_cli
 from lab.tests.trials.test_results import write_seeds
 from lab.vectors.rawtext import RAW_FILES
-from spacy_hashembeds.cli import _progress
+from spacy_hashembeds.cli import _output
 from spacy_hashembeds.cli._output import name_output
 from tests import toy_ner
 from tests.cli.rules import HelpRules, StreamRules, TargetRules, is_json
@@ -133,7 +133,7 @@ COMMANDS = [
 
 @pytest.mark.parametrize(("command", "titles"), COMMANDS)
 def test_progress_is_shown_on_a_screen(folder, monkeypatch, command, titles):
-    monkeypatch.setattr(_progress, "hide_progress", lambda: False)
+    monkeypatch.setattr(_output, "hide_progress", lambda: False)
     result = invoke(command)
     for title in titles:
         assert title in result.stderr
