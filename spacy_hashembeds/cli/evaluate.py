@@ -59,8 +59,8 @@ def evaluate_cli(
     misspelt: Path | None = Opt(
         None,
         "--misspelt",
-        help="A copy of the gold corpus, as `misspell` makes it, to run the pipeline "
-        "on as well, to see what it loses.",
+        help="A copy of the gold corpus, as `python -m lab misspell` makes it, to run "
+        "the pipeline on as well, to see what it loses.",
     ),
     output: list[Path] = Opt(
         [],
