@@ -44,7 +44,7 @@ from .distinct_words import forward as distinct_forward
 from .hash_words import forward as hash_forward
 from .hash_words import hash_words
 from .mix_attributes import embed_tokens
-from .static_vectors import get_key_attr, get_vectors_width, make_column
+from .static_vectors import add_vectors, get_vectors_width
 
 InT = list[Doc]
 OutT = list[Floats2d]
@@ -241,18 +241,12 @@ class Parts(NamedTuple):
     vectors: Model | None
     maxout: MaxoutLayers
 
-    def get_mixer(self, docs: InT) -> Mixer:
-        """Give the layers that compute together."""
+    def get_inputs(self, docs: InT) -> tuple[Mixer, list[int | str]]:
+        """Give what mixes columns of keys, and the attributes that these are."""
         vocabs = find_vocabs(docs)
         columns = [Column(c.compressor, c.get_functions(vocabs)) for c in self.columns]
-        if self.vectors is not None:
-            columns.append(make_column(self.vectors, vocabs[0]))
-        return Mixer(columns, *self.maxout)
-
-    def get_attributes(self, vocab: Vocab) -> list[int | str]:
-        """Say which attributes the columns of keys are."""
         attrs: list[int | str] = [get_attribute(c.words) for c in self.columns]
-        return attrs if self.vectors is None else [*attrs, get_key_attr(vocab)]
+        return add_vectors(Mixer(columns, *self.maxout), attrs, self.vectors, docs)
 
 
 def forward(
