@@ -223,12 +223,12 @@ class WordColumn(NamedTuple):
     def embed(
         self, vocabs: Sequence[Vocab], _: Model, keys: Array, is_train: bool
     ) -> tuple[Array, Backprop]:
-        """Embed words by their keys, each on its own: see `ColumnFunctions`."""
+        """Embed words by their keys, each on its own."""
         words = Words(vocabs, keys.reshape(-1, 1))
         return self.compressor(self.hashing.predict(words), is_train)
 
     def find_rows(self, vocabs: Sequence[Vocab], _: Model, keys: Array) -> Array:
-        """Find the rows of keys, of which some may be equal: see `ColumnFunctions`."""
+        """Find the rows of keys, of which some may be equal."""
         distinct = find_distinct(keys)
         words = Words(vocabs, distinct.values.reshape(-1, 1))
         return distinct.gather(self.hashing.predict(words))

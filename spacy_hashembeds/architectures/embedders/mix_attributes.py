@@ -78,11 +78,7 @@ def mix_attributes(
     dropout: float | None,
     include_static_vectors: bool,
 ) -> Model[InT, OutT]:
-    """Embed several attributes of each token and mix them to one vector.
-
-    tables (Sequence[Model]): For each attribute the layer that embeds its column.
-    *Output:* for each Doc a float32 array of shape `(tokens, width)`.
-    """
+    """Embed attributes of each token, in a table each, and mix them to one vector."""
     check_integers(1, MAX_WIDTH, width=width, maxout_pieces=maxout_pieces)
     check_dropout(dropout)
     features: Model[InT, Ragged] = chain(

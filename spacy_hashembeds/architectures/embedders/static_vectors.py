@@ -35,8 +35,7 @@ def embed_vectors(
 ) -> tuple[Array, Callable[[Array], None]]:
     """Do what spaCy's StaticVectors does, for distinct keys, `(m,)`, instead of Docs.
 
-    RETURNS (tuple): The projected vectors, `(m, nO)`, zero where there is none, and
-        what takes their gradient back to the weights.
+    Gives the projected vectors, `(m, nO)`, zero where there is none.
     """
     check_once(model, _check_weights)
     W: Any = peek(model, "W")
