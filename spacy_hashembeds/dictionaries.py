@@ -75,7 +75,7 @@ def create_count_character_ngrams(
 def _let_wait(
     nlp: Language, *, source: str, corpus: str, limit: int, max_ngrams: int = 0
 ) -> None:
-    """Have models get n-grams when initialised: `max_ngrams`, unless a kind says more."""
+    """Have models get n-grams, `max_ngrams` unless the kind says how many."""
 
     @cache
     def get_ngrams(kind: NgramKind | CharacterNgrams) -> NDArray:

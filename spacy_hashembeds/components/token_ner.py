@@ -157,8 +157,8 @@ class TokenNER(TrainablePipe):
     ) -> tuple[float, list[Floats2d]]:
         """Sum up the cross-entropy of the tags; find its gradient before the softmax.
 
-        `scores` are probabilities. Tokens of which nothing is known have neither. Entities
-        of unknown types are errors.
+        `scores` are probabilities. Tokens of which nothing is known have neither.
+        Entities of unknown types are errors.
         """
         examples = list(examples)
         validate_examples(examples, "TokenNER.get_loss")
