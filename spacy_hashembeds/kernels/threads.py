@@ -84,7 +84,8 @@ def _find_limit() -> _Limit | None:
 
 @cache
 def find_openblas(name: str, restype: Any) -> Callable[..., Any] | None:
-    """Find a function of numpy's OpenBLAS, whose wheels have both affixes, or None."""
+    """Find a C function of the OpenBLAS that numpy brings, or None."""
+    # numpy's wheels bring a build of their own, whose names have both affixes
     names = (f"{a}openblas_{name}{z}" for a in ("scipy_", "") for z in ("64_", ""))
     return find_function("numpy._core._multiarray_umath", list(names), restype)
 

@@ -19,9 +19,8 @@ from ...layers.embcompressor import forward as emb_forward
 from ...layers.lshhasher import MAX_ROWS, set_ngrams, takes_ngrams
 from ...layers.lshhasher import forward as lsh_forward
 from ...layers.md5hasher import forward as md5_forward
-from ...layers.mixing.column import Array, Backprop, Column, ColumnFunctions
+from ...layers.mixing.column import Array, Backprop, Column, ColumnFunctions, Mixer
 from ...layers.mixing.folding import Fold
-from ...layers.mixing.mixer import Mixer
 from ...layers.source import wait_for
 from ...layers.table import check_table
 from ...layers.tree import (

@@ -37,9 +37,8 @@ from ...kernels.packing import split
 from ...layers.checks import check_attr, check_gradient
 from ...layers.frozenparams import make_writeable
 from ...layers.mixing import mixedembed
-from ...layers.mixing.column import Column, find_column
+from ...layers.mixing.column import Column, Mixer, find_column
 from ...layers.mixing.folding import Fold
-from ...layers.mixing.mixer import Mixer
 from ...layers.tree import (
     TreeCache,
     UnexpectedNodeError,

@@ -12,8 +12,7 @@ from spacy.vocab import Vocab
 from thinc.api import Model, Ops
 
 from ...layers.checks import check_param
-from ...layers.mixing.column import Array, Column, ColumnFunctions
-from ...layers.mixing.mixer import Mixer
+from ...layers.mixing.column import Array, Column, ColumnFunctions, Mixer
 from ...layers.params import check_once, inc_grad, peek
 from ...layers.table import apply_dropout
 

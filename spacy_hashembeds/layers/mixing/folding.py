@@ -23,7 +23,7 @@ from ...kernels.mixing import Norm
 from ..frozenparams import Derived
 from ..maxout import lay_out
 from ..params import peek
-from .mixer import Mixer
+from .column import Mixer
 
 #: The name of the environment variable that bounds the size of a folded table.
 LIMIT_NAME = "SPACY_HASHEMBEDS_FOLD_MB"

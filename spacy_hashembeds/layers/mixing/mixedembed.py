@@ -9,9 +9,8 @@ from ...kernels.cuda import is_used_by
 from ...kernels.distinct import MAX_COLUMNS
 from ...kernels.threads import one_thread
 from . import cpumixedembed, foldedembed, gpumixedembed
-from .column import Array
+from .column import Array, Mixer
 from .folding import Fold
-from .mixer import Mixer
 
 
 def can_embed(mixer: Mixer) -> bool:
