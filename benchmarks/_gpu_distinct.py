@@ -9,8 +9,7 @@ from wasabi import msg
 
 from spacy_hashembeds.kernels.rows import Array
 from spacy_hashembeds.layers.mixing import gpumixedembed
-from spacy_hashembeds.layers.mixing.column import Column, find_column
-from spacy_hashembeds.layers.mixing.mixer import Mixer
+from spacy_hashembeds.layers.mixing.column import Column, Mixer, find_column
 
 from ._gpu_data import draw_samples, draw_text_keys
 from ._gpu_device import Device

@@ -39,9 +39,9 @@ def create_count_symbols(
     tokenizer ready that decide about norms. Frozen and sourced components keep the
     symbols that they were trained with.
 
-    corpus (str): The corpus to count, as [training] names its own, e.g.
-        "corpora.train". Any registered reader will do. It is read once, a Doc at a
-        time, and its augmentation, if any, is counted too.
+    corpus (str): The corpus to count, as [training] names its own. Any registered
+        reader will do. It is read once, a Doc at a time, and its augmentation, if any,
+        is counted too.
     min_freq (int): How often a symbol must be seen to get a row of its own,
         inclusive. The report uses 10; on small corpora a lower number may be much
         better (AnEM gains 11 F1 points at 1: report, §A.2), at the cost of more rows
@@ -76,16 +76,12 @@ def count_symbols(
 
     For training without a config: call it before `nlp.initialize`, with the same
     components enabled. It does what the callback `spacy-hashembeds.count_symbols.v1`
-    does, and the layers go by its symbols rather than by that callback's. The last call
-    counts. Until the first layer is initialised, `examples` is held on to.
+    does, with its `min_freq` and `limit`, and goes before it. The last call counts.
+    Until the first layer is initialised, `examples` is held on to.
 
-    nlp (Language): The pipeline.
     examples (Iterable[Example | Doc]): The training data. Of Examples, the predicted
         side is counted. Read once, one after the other: a generator is used up, and
         `nlp.initialize` needs another.
-    min_freq (int): How often a symbol must be seen to get a row of its own, inclusive.
-        On small corpora, try lower numbers.
-    limit (int): Read at most this many, or all if 0. For data without an end.
     RAISES (TypeError): If `nlp` is no pipeline, or `examples` holds no Examples or
         Docs; of an iterator, that shows in `nlp.initialize`.
     RAISES (ValueError): If no layer waits for symbols, or for bad numbers; in
@@ -125,9 +121,8 @@ def _let_wait(
 ) -> list[Model]:
     """Have embedders, which are given back, get symbols when the first is initialised.
 
-    read (Callable): Reads the corpus, given the attributes that are counted.
-    name, remedy (str): What errors call the corpus, and what to do where it is empty.
-    again (bool): Whether to find those too that wait for another corpus to be counted.
+    `read` is given the attributes to count; `name` and `remedy` are for errors. With
+    `again`, those are found too that wait for another corpus to be counted.
     """
     models = [
         model

@@ -32,22 +32,16 @@ def create_count_ngrams(
 ) -> Callable[[Language], None]:
     """Have the most frequent n-grams of a corpus make up the classifiers' dictionary.
 
-    For `[initialize.before_init]`, where a `HashNgramTextCat` has a dictionary. The
-    counting itself happens when the classifier is initialised, once for all that read
-    the same n-grams, such as the members of an ensemble. Frozen and sourced components
-    keep the dictionary that they were trained with.
+    For `[initialize.before_init]`, where a `HashNgramTextCat` has a dictionary. They
+    are counted when the classifier is initialised, once for all that read the same
+    n-grams, such as the members of an ensemble. `corpus`, `limit` and the rest are as
+    for `spacy-hashembeds.count_symbols.v1`; it is read once for each kind of n-grams.
 
-    corpus (str): The corpus to count, as [training] names its own, e.g.
-        "corpora.train". Any registered reader will do. It is read once for each kind of
-        n-grams.
     max_ngrams (int): How many n-grams the dictionary has at most, the most frequent
         ones. The paper has a million, and with a row of its own for each 10,000 to a
         million. While counting, up to eight times as many are in memory, about 35
         bytes each (0.3 GB for a million); of a corpus that has still more, the rarest
         are forgotten on the way.
-    limit (int): Read at most this many Docs, or all if 0. For corpora without an end.
-
-    RAISES (ValueError): Later, if there is no such corpus, or not a word in it.
 
     Source: Svenstrup et al., "Hash Embeddings for Efficient Word Representations"
     (2017), §5.4.
@@ -68,15 +62,9 @@ def create_count_character_ngrams(
 ) -> Callable[[Language], None]:
     """Have the most frequent character n-grams of a corpus count in `LSHHasher` layers.
 
-    For `[initialize.before_init]`. The counting itself happens when the first embedder
-    with such a layer is initialised, once for all that read the same n-grams. Frozen
-    and sourced components keep those that they were trained with.
-
-    corpus (str): The corpus to count, as for `spacy-hashembeds.count_ngrams.v1`. Each
-        word counts as often as it is there.
-    limit (int): Read at most this many Docs, or all if 0. For corpora without an end.
-
-    RAISES (ValueError): Later, if there is no such corpus, or not a word in it.
+    For `[initialize.before_init]`. They are counted when the first embedder with such a
+    layer is initialised, once for all that read the same n-grams, and each word as
+    often as it is there. All else is as for `spacy-hashembeds.count_symbols.v1`.
 
     Source: Xue and Aletras, "HashFormers" (2022), §3.3, footnote 2.
     """
@@ -87,10 +75,7 @@ def create_count_character_ngrams(
 def _let_wait(
     nlp: Language, *, source: str, corpus: str, limit: int, max_ngrams: int = 0
 ) -> None:
-    """Have models get n-grams when they are initialised, each kind counted once.
-
-    max_ngrams (int): How many, unless the kind says it.
-    """
+    """Have models get n-grams, `max_ngrams` unless the kind says how many."""
 
     @cache
     def get_ngrams(kind: NgramKind | CharacterNgrams) -> NDArray:

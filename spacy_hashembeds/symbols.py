@@ -30,10 +30,10 @@ class SymbolTable:
 
 @dataclass(frozen=True)
 class SymbolTables:
-    """The symbol tables of several attributes, by name, counted in one corpus.
+    """The symbol tables of attributes that were counted in one corpus.
 
-    lang (str): The language of the pipeline that made the Docs. Norms depend on it.
-    min_freq (int): How often a symbol had to be seen to be in a table.
+    Norms depend on `lang`, that of the pipeline that made the Docs. A symbol in a table
+    was seen `min_freq` times or more.
     """
 
     tables: Mapping[str, SymbolTable]

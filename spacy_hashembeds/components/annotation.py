@@ -28,12 +28,11 @@ _IN, _OUT, _BEGIN = 1, 2, 3
 
 
 def read_truth(examples: Sequence[Example], labels: Sequence[str]) -> NDArray:
-    """Read the tags that the tokens of a batch should have, on the predicted side.
+    """Read the tags that a batch's tokens should have on the predicted side, `(n,)`.
 
-    They are those of `Example.get_aligned_ner`, but found faster where both sides of an
-    example have the same tokens, and without the white space at the ends of entities,
-    which `forbid_tags` forbids. `MISSING` are those without annotation, or where tokens
-    differ so that an entity does not begin and end with tokens. *Shape:* `(n,)`.
+    As `Example.get_aligned_ner`, but faster where both sides have the same tokens, and
+    without white space at the ends of entities, which `forbid_tags` forbids. `MISSING`
+    without annotation, or where an entity does not begin and end with tokens.
     """
     numbers = number_tags(labels)
     is_same = [

@@ -15,9 +15,9 @@ from .tags import BEGIN, END, INSIDE, KINDS, OUTSIDE, SOLE
 
 
 class Entities(NamedTuple):
-    """The entities of one text, in their order, from a first token up to an end.
+    """The entities of one text, in order, from first tokens up to ends.
 
-    scores (NDArray): The product of the probabilities of the tags of each, float32.
+    Scores are the products of the probabilities of their tags, float32.
     """
 
     starts: NDArray
@@ -40,10 +40,8 @@ def decode_viterbi(scores: NDArray, lengths: NDArray) -> NDArray:
 
     A sequence is legal if each entity is either S, or B, any number of I, and E, all of
     one type. The best has the largest sum of scores. Where the best tags of all tokens
-    make up a legal sequence, as in most texts, there is nothing to search.
-
-    scores (NDArray): Log-probabilities of tags; -inf for one that a token can't have,
-        which O never is. *Shape:* `(n, 4P + 1)`, to numbers of tags, `(n,)`.
+    make up a legal sequence, as in most texts, there is nothing to search. -inf marks a
+    tag that a token can't have; O is none. *Shapes:* `(n, 4P + 1)` to `(n,)`.
     """
     tags = decode_greedily(scores, lengths)
     is_wrong = _find_illegal(tags, lengths)

@@ -155,14 +155,10 @@ class TokenNER(TrainablePipe):
     def get_loss(
         self, examples: Iterable[Example], scores: list[Floats2d]
     ) -> tuple[float, list[Floats2d]]:
-        """Find the cross-entropy of the tags, and its gradient.
+        """Sum up the cross-entropy of the tags; find its gradient before the softmax.
 
-        Tokens of which nothing is known have neither. Entities of unknown types are
-        errors.
-
-        scores (list[Floats2d]): The probability of each tag of each token.
-        RETURNS (tuple[float, list[Floats2d]]): The sum over all tokens, and its
-            gradient with respect to the scores before the softmax.
+        `scores` are probabilities. Tokens of which nothing is known have neither.
+        Entities of unknown types are errors.
         """
         examples = list(examples)
         validate_examples(examples, "TokenNER.get_loss")
@@ -190,10 +186,9 @@ class TokenNER(TrainablePipe):
         nlp: Language | None = None,
         labels: Any = None,  # checked here, where there is more to say than spaCy does
     ) -> None:
-        """Prepare for training: set the labels and the sizes of layers.
+        """Set the labels, by default those of the examples, and the sizes of layers.
 
-        labels (list[str], optional): The entity types, e.g. from the file that
-            `spacy init labels` writes. By default those of the examples.
+        labels (list[str], optional): As in the file that `spacy init labels` writes.
         """
         validate_get_examples(get_examples, "TokenNER.initialize")
         if labels is None:

@@ -48,10 +48,10 @@ _FEW_KEYS = 1000
 
 
 class Ngrams(NamedTuple):
-    """The character n-grams of words, one word after the other.
+    """The character n-grams of words, one word after the other; how many each has.
 
-    keys (NDArray): A number for each, by its characters alone. *Shape:* `(n,)`, uint64.
-    lengths (NDArray): How many n-grams each word has. *Shape:* `(words,)`, int64.
+    *Shapes:* a number for each, by its characters alone, `(n,)`, uint64; `(words,)`,
+    int64.
     """
 
     keys: NDArray
@@ -91,9 +91,8 @@ def _sum_by_word(values: NDArray, lengths: NDArray) -> NDArray:
 def find_bits(ngrams: Ngrams, num_bits: int, seed: int) -> NDArray:
     """Say on which sides of `num_bits` random hyperplanes words lie.
 
-    RETURNS (NDArray): For each word a 1 where the product of its counts of n-grams and
-        the hyperplane is 0 or more, eight to a byte, the first bit the highest.
-        *Shape:* `(words, ceil(num_bits / 8))`, uint8.
+    1 where the product of a word's counts of n-grams and the hyperplane is 0 or more,
+    the first bit the highest of a byte. *Shape:* `(words, ceil(num_bits / 8))`, uint8.
     """
     all_ones = np.packbits(np.ones(num_bits, dtype=bool))
     bits = np.tile(all_ones, (len(ngrams.lengths), 1))
@@ -123,11 +122,11 @@ def find_rows(
     """Find for each word the nearest of as many random vectors as there are rows.
 
     These are rotations of one, which is generated: that of row i has for an n-gram what
-    stands i places behind the n-gram's own on a circle of random numbers.
+    stands i places behind the n-gram's own on a circle of random numbers. Each of the
+    counted n-grams, which ascend, has a place of its own; if there are none, any has
+    one of 65,536, or more for more rows. Words without n-grams have row 0.
 
-    counted (NDArray, optional): The n-grams that count, in ascending order: each has
-        its own place. If None, any n-gram has one of 65,536, or more for more rows.
-    RETURNS (NDArray): *Shape:* `(words,)`, uint32. 0 for words without n-grams.
+    *Shape:* `(words,)`, uint32.
     """
     size = max(n_rows, OPEN_CIRCLE if counted is None else len(counted))
     circle = _make_circle(size, seed)
@@ -178,7 +177,7 @@ def _split_blocks(ngrams: Ngrams, size: int) -> Iterator[tuple[slice, Ngrams]]:
 def _split_by_length(lengths: NDArray, size: int) -> Iterator[tuple[NDArray, NDArray]]:
     """Cut words that have n-grams into blocks of some n-grams, equally many a word.
 
-    YIELDS (tuple): Numbers of words, `(w,)`, and of their n-grams, `(w, length)`.
+    Gives numbers of words, `(w,)`, and of their n-grams, `(w, length)`.
     """
     starts = lengths.cumsum() - lengths
     (words,) = np.nonzero(lengths)

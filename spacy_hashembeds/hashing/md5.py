@@ -13,11 +13,10 @@ N_BYTES = 16
 
 
 def hash_words(words: Sequence[str], key: bytes | None = None) -> NDArray:
-    """Hash words by MD5, or with a key by HMAC-MD5 (RFC 2104).
+    """Hash words, as UTF-8, by MD5, or with a key by HMAC-MD5 (RFC 2104).
 
-    words (Sequence[str]): Hashed as UTF-8; halves of surrogate pairs, which JSON may
-        hold, as if they were characters.
-    RETURNS (NDArray): The digests, first byte first. *Shape:* `(n, 16)`, uint8.
+    Halves of surrogate pairs, which JSON may hold, count as if they were characters.
+    *Shape:* `(n, 16)`, uint8, the first byte of a digest first.
     """
     start = _md5() if key is None else hmac.new(key, digestmod=_md5)
     digests = []

@@ -25,11 +25,10 @@ _CHUNK = 16_384
 def count_reached_rows(hashes: NDArray, most: int) -> int:
     """Count the rows of the largest table, of up to `most`, that are all reached.
 
-    A row is reached if it is some hash (uint32) modulo the number of rows. The largest
-    number is searched downwards, from where so many rows are reached by chance once in
-    a hundred thousand times: a larger one that also would do is missed no more than
-    once in a thousand tables. Of more than 100,000 hashes the search begins lower, to
-    end within a few seconds: a table with up to a tenth more rows might have done then.
+    A row is reached if it is some hash (uint32) modulo the number of rows. Searched
+    downwards, from where chance reaches so many once in a hundred thousand times: a
+    larger table is missed at most once in a thousand. Of more than 100,000 hashes the
+    search begins lower, to end within seconds: up to a tenth more rows might have done.
     """
     # numpy's `unique` takes a hundred times as long for some millions
     ordered = np.sort(hashes, axis=None)

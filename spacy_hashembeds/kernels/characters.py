@@ -28,9 +28,8 @@ N_CAPITALISATIONS = 4
 class Characters(NamedTuple):
     """The characters of words, one word after the other.
 
-    codes (NDArray): The distinct code points. *Shape:* `(c,)`, uint32.
-    indices (NDArray): The code point of each character. *Shape:* `(n,)`, int32.
-    lengths (NDArray): How many characters each word has. *Shape:* `(words,)`, int32.
+    *Shapes:* the distinct code points, `(c,)`, uint32; which of them each character is,
+    `(n,)`, and how many each word has, `(words,)`, int32.
     """
 
     codes: NDArray

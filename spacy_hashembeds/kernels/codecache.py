@@ -21,11 +21,10 @@ _WAYS = 8
 
 
 class _Table(NamedTuple):
-    """A set of places for all words of the same hash: those that came last.
+    """Places for words: a set of some for all of the same hash, those that came last.
 
-    keys (NDArray): Whose code is there. *Shape:* `(sets, ways)`, uint64.
-    codes (NDArray): *Shape:* `(sets * ways, width)`.
-    turns (NDArray): How often a word came into each set. *Shape:* `(sets,)`, uint8.
+    *Shapes:* keys whose code is there, `(sets, ways)`, uint64; codes, `(sets * ways,
+    width)`; how often a word came into each set, `(sets,)`, uint8.
     """
 
     settings: tuple
@@ -55,12 +54,11 @@ class CodeCache:
     def get(
         self, keys: NDArray, settings: tuple, compute: Callable[[NDArray], NDArray]
     ) -> NDArray:
-        """Get the codes of words, computing those that are not kept.
+        """Get the codes of distinct words, computing those that are not kept.
 
         keys (NDArray): A hash of each word. *Shape:* `(n,)`, uint64, distinct.
         settings (tuple): What codes depend on beside words, compared by identity.
-        compute (Callable[[NDArray], NDArray]): Computes the codes of some of the keys,
-            at least one. *Shape:* `(m,)` to `(m, width)`, of one dtype.
+        compute (Callable): Computes at least one code, `(m,)` to `(m, width)`.
         """
         table = self._kept
         if table is None or not are_same(table.settings, settings):

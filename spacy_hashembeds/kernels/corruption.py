@@ -14,18 +14,13 @@ def corrupt(
     """Draw which words of a batch of texts are replaced, and by which.
 
     A shuffled token gets the word of another token of its text, each equally likely. A
-    random one gets that of a token of the other texts, each equally likely, so that
-    random words are as frequent as they are in the batch. Where a text has no other
-    token, or the batch no other text, or where the word that was drawn is the one that
-    was there, nothing is changed, and the token is intact. Numpy's global generator
-    draws, as in Thinc's dropout.
+    random one, drawn of those that are not shuffled, gets that of a token of the other
+    texts, each equally likely, so that random words are as frequent as in the batch.
+    Where there is no such token, or the word drawn is the one that was there, the token
+    is intact. Numpy's global generator draws, as in Thinc's dropout.
 
-    words (NDArray): The words of all texts, of any kind. *Shape:* `(n,)`.
-    lengths (NDArray): How many words each text has. *Shape:* `(texts,)`.
-    shuffle (float): The share of tokens to be shuffled.
-    random (float): The share of the others to be random.
-    RETURNS (tuple): For each token the one whose word stands in its place, which for
-        most is itself; and its class. *Shapes:* `(n,)`, integers.
+    *Shapes:* words of all texts, `(n,)`, and texts' `lengths` to the token whose word
+    stands in each place, and its class, `(n,)`, integers.
     """
     n, places = len(words), np.arange(len(words))
     sizes = np.repeat(lengths, lengths)

@@ -68,18 +68,13 @@ def gather_rows(
 ) -> Array:
     """Sum the rows of each key in its table, the sums of a token side by side.
 
-    All arrays are contiguous.
+    `out` is written: its first `tables * width` columns. Rows are multiplied with
+    `weights`, and sums with `scale`, for dropout. Gives the rows paired with their
+    places, for `scatter_rows`, `(n * rows of a token,)`, uint64. All arrays are
+    contiguous; at most 64 tables, of one width.
 
-    keys (Array): A column for each table. *Shape:* `(n, tables)`, uint64.
-    tables (Sequence[Table]): All of the same width, at most 64.
-    out (Array): Written: the first `tables * width` columns. *Shape:* `(n, columns)`,
-        float32.
-    weights (Array, optional): What each row is multiplied with. *Shape:* `(n, rows of a
-        token)`, float32.
-    scale (Array, optional): What each sum is multiplied with, for dropout. *Shape:*
-        `(tables * width,)`, float32.
-    RETURNS (Array): The rows that were summed, paired with their places, for
-        `scatter_rows`. *Shape:* `(n * rows of a token,)`, uint64.
+    *Shapes:* `keys`: `(n, tables)`, uint64; `out`: `(n, columns)`; `weights`:
+    `(n, rows of a token)`; `scale`: `(tables * width,)`, all float32.
     """
     columns, n_slots = _describe(tables)
     n, width = len(keys), tables[0].array.shape[1]

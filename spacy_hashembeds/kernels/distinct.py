@@ -22,8 +22,8 @@ _MULTIPLIERS = (
 class Distinct:
     """Which of `n` keys are copies of which of `m` distinct ones.
 
-    values (NDArray): *Shape:* `(m,)` or `(m, columns)`.
-    copies (NDArray): For each key the index of its value. *Shape:* `(n,)`, int32.
+    *Shapes:* values `(m,)` or `(m, columns)`; for each key that of its value, `(n,)`,
+    int32.
     """
 
     values: NDArray
@@ -43,8 +43,8 @@ class Distinct:
 def find_distinct(keys: NDArray) -> Distinct:
     """Find the distinct keys, in the order they come in.
 
-    keys (NDArray): *Shape:* `(n,)`, of any kind that sorts, or `(n, columns)`, integers
-        in at most 64 columns; n > 0.
+    *Shape:* `(n,)`, of any kind that sorts, or `(n, columns)`, integers in at most 64
+    columns; n > 0.
     """
     if compiled.kernels is not None and (keys.ndim == 2 or keys.dtype == "uint64"):
         rows = compiled.lay_out(keys.reshape(len(keys), -1), "uint64")

@@ -30,8 +30,7 @@ def pieces_first(W: NDArray, b: NDArray) -> tuple[NDArray, NDArray]:
 class Norm(NamedTuple):
     """What comes after the product of a Maxout layer that normalises, or its gradients.
 
-    bias (NDArray): Maxout's bias, with the pieces outside. *Shape:* `(nP * nO,)`.
-    scale, shift (NDArray): Those of the layer normalisation. *Shape:* `(nO,)`.
+    *Shapes:* Maxout's bias, with the pieces outside, `(nP * nO,)`; `(nO,)`.
     """
 
     bias: NDArray

@@ -15,10 +15,9 @@ MAX_SNIPPET = 2**31 - 2
 
 
 class Ngrams(NamedTuple):
-    """The n-grams of several texts, one text after the other.
+    """The n-grams of several texts, one text after the other; how many each has.
 
-    keys (NDArray): *Shape:* `(n,)`, uint64.
-    lengths (NDArray): How many each text has. *Shape:* `(texts,)`, int32.
+    *Shapes:* keys `(n,)`, uint64, and lengths `(texts,)`, int32.
     """
 
     keys: NDArray

@@ -43,11 +43,10 @@ class Block(NamedTuple):
 
 
 class Packing(NamedTuple):
-    """Where the tokens of several sequences lie once they are packed.
+    """Where the tokens of several sequences lie in blocks, the longest sequences first.
 
-    rows (NDArray): For each row of all blocks, which token of all sequences it holds.
-    places (NDArray): For each token its row.
-    blocks (list[Block]): The longest sequences first.
+    For each row of all blocks the token of all sequences that it holds, and for each
+    token its row.
     """
 
     rows: NDArray[np.int64]
@@ -58,8 +57,8 @@ class Packing(NamedTuple):
 def pack(lengths: Sequence[int], *, is_padded: bool) -> Packing:
     """Find where the tokens of sequences lie once they are packed.
 
-    is_padded (bool): Whether to cut the sequences into blocks, and to have as many rows
-        for each as for the longest of its block. Else there is one block.
+    If padded, sequences are cut into blocks, with as many rows for each as for the
+    longest of its block. Else there is one block.
     """
     sizes = np.asarray(lengths, dtype="int64")
     order = np.argsort(-sizes, kind="stable")[: np.count_nonzero(sizes)]
@@ -105,10 +104,8 @@ def split(X: Any, lengths: Sequence[int]) -> list[Any]:
 class Spans(NamedTuple):
     """Parts of sequences, so that one span speaks for each token. *Shapes:* `(n,)`.
 
-    starts (NDArray): The first token of each span, among the tokens of all sequences.
-    lengths (NDArray): How many tokens each span has.
-    kept_from, kept_to (NDArray): The first token that the span speaks for, and the one
-        after the last, counted from its start.
+    `starts` are counted among the tokens of all sequences. A span speaks for its tokens
+    `kept_from` up to, without it, `kept_to`, counted from its start.
     """
 
     starts: NDArray[np.int64]
@@ -150,8 +147,7 @@ def find_spans(lengths: Sequence[int], max_length: int, stride: int) -> Spans:
 def group_spans(lengths: Sequence[int], max_rows: int) -> list[NDArray[np.int64]]:
     """Group spans of similar length, to be padded: their indices, the longest first.
 
-    max_rows (int): How many rows a group has at most with its padding, unless a single
-        span has more.
+    A group has at most `max_rows` with its padding, unless a single span has more.
     """
     sizes = np.asarray(lengths, dtype="int64")
     order = np.argsort(-sizes, kind="stable")

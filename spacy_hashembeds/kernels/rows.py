@@ -11,13 +11,9 @@ Array = Any
 class Hashing:
     """Finds the rows of a key by MurmurHash3, if it has no row of its own.
 
-    With n symbols, row k of h is `n + murmur(key, seed)[k] % h`.
-
-    seed (int): An unsigned 32-bit integer.
-    num_hashes (int): How many rows each key has, 1 to 4.
-    symbols (Array, optional): The keys that have a row of their own, the first ones, in
-        ascending order. *Shape:* `(n,)`, uint64, contiguous.
-    n_hashed (int, optional): How many rows the others have: by default, all after.
+    Row k of h is `n + murmur(key, seed)[k] % h`: n symbols, `(n,)`, uint64, contiguous
+    and ascending, have the first rows, and others `n_hashed`, by default all after. The
+    seed is of 32 bits, and `num_hashes` 1 to 4.
     """
 
     seed: int
@@ -28,10 +24,7 @@ class Hashing:
 
 @dataclass(frozen=True)
 class Lookup:
-    """Finds the row of a key among symbols, which are as those of `Hashing`.
-
-    unk (int): The row of all other keys; symbols have the rows around it.
-    """
+    """Finds a key among symbols, as of `Hashing`, with rows around the row `unk`."""
 
     symbols: Array
     unk: int
@@ -43,10 +36,7 @@ Finder = Hashing | Lookup
 
 
 class Table(NamedTuple):
-    """A table of rows, or of their gradients, and how its rows are found.
-
-    array (Array): *Shape:* `(rows, width)`, float32, contiguous.
-    """
+    """Rows, or their gradients, `(n, width)`, float32, contiguous; their finder."""
 
     array: Array
     finder: Finder

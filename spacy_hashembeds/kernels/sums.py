@@ -14,8 +14,10 @@ _UNSIGNED = np.dtype("uint32")
 def gather_add(table: NDArray, rows: NDArray) -> NDArray:
     """Sum rows of a table, as `thinc.api.Ops.gather_add`.
 
-    Compiled, a row that is not there raises an IndexError. *Shapes:* `(n_rows, width)`,
-    float32, and `(n, k)`, integers of 32 bits, to `(n, width)`, float32.
+    Compiled, a row that is not there raises an IndexError.
+
+    *Shapes:* `(n_rows, width)`, float32, and `(n, k)`, integers of 32 bits, to
+    `(n, width)`, float32.
     """
     rows = _as_unsigned(rows)
     kernels = compiled.get_for(table)

@@ -15,11 +15,9 @@ BLOCK = 256
 
 
 def find_rows(lengths: NDArray, pad: int, margin: int) -> NDArray:
-    """Find the rows that lie in a text or next to one, in order.
+    """Find the rows up to `margin` from a text, which is up to `pad`, in order.
 
-    lengths (NDArray): The rows of each text that has any. *Shape:* `(texts,)`.
-    pad (int): The rows of zeros between two texts, and at both ends.
-    margin (int): How far from a text rows are wanted, up to `pad`.
+    `pad` rows of zeros lie between two texts and at both ends; each text has a row.
     """
     if len(lengths) == 1:
         return np.arange(pad - margin, pad + margin + int(lengths[0]))
@@ -33,13 +31,12 @@ def find_rows(lengths: NDArray, pad: int, margin: int) -> NDArray:
 
 
 def copy_windows(X: NDArray, rows: NDArray, window_size: int) -> NDArray:
-    """Copy rows, each with its neighbours on both sides.
+    """Copy rows, each with its neighbours on both sides, which are all in X.
 
     A view in which rows overlap would need no copy, but takes longer to make for short
     texts, and below numpy 2.3 its products are left to a plain loop.
 
-    *Shapes:* `(n, w)`, and `(m,)` for rows that have all their neighbours in X, to `(m,
-    (2 * window_size + 1) * w)`.
+    *Shapes:* `(n, w)` and `(m,)` to `(m, (2 * window_size + 1) * w)`.
     """
     kernels = compiled.get_for(X)
     if kernels is not None:

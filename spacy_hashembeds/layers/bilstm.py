@@ -36,14 +36,10 @@ def BiLSTM(
 ) -> Model[InT, OutT]:
     """Encode context with LSTMs that read from either end.
 
-    nO (int): The width of the output, an even number: half of it is of each direction.
-    nI (int, optional): The width of the input, else that of the first one.
-    depth (int): The cells of each direction, on top of each other.
+    Other arguments: as for `BiLSTMEncoder`, whose width is `nO`.
+
     is_crossed (bool): Whether each cell above the first reads what both directions
         below have found (§3.5 of the paper), and not only its own (§3.2).
-    dropout (float): The share of dimensions that are dropped in training, 0 to 1, from
-        the input of each cell and from the output, the same ones for all tokens of a
-        Doc.
 
     Weights of the input are drawn as by Glorot and Bengio (2010), those of the hidden
     state are orthogonal (Saxe et al. 2014), gate by gate. Biases are 0, and 1 for the
@@ -52,10 +48,8 @@ def BiLSTM(
     *Input and output:* for each Doc a float32 array of shape `(tokens, nI)` and
         `(tokens, nO)`.
 
-    Source: Li, Fu and Ma, "Why Attention? Analyze BiLSTM Deficiency and Its Remedies in
-    the Case of NER" (2020), §3.2 and §3.5. Dropout: Gal and Ghahramani, "A
-    Theoretically Grounded Application of Dropout in Recurrent Neural Networks" (2016),
-    but for hidden states.
+    Source: as for the encoder. Dropout: Gal and Ghahramani, "A Theoretically Grounded
+    Application of Dropout in Recurrent Neural Networks" (2016), but for hidden states.
     """
     return Model(
         "crossbilstm" if is_crossed else "bilstm",

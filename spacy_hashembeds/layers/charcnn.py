@@ -30,20 +30,15 @@ def CharCNN(
 ) -> Model[InT, OutT]:
     """Embed words by convolutions over their characters, and the maximum of each.
 
-    A character is a learned vector, and four numbers that say whether it is upper case,
-    lower case, a digit or punctuation. Kernels of each length from 1 to `ngram_size`
-    begin at each character of a word; what they see beyond its end is zeros, not a
-    learned vector as in the authors' code. The output is what each kernel finds at most
-    in a word, and its bias, without an activation function, as in paper and code. A
-    word without characters is zeros.
+    A character is a learned vector, `nM` wide, and four numbers that say whether it is
+    upper case, lower case, a digit or punctuation. Kernels of each length from 1 to
+    `ngram_size` begin at each character of a word; what they see beyond its end is
+    zeros, not a learned vector as in the authors' code. The output is what each kernel
+    finds at most in a word, and its bias, without an activation function, as in paper
+    and code. A word without characters is zeros. Arguments: see `CharCNNEmbed`.
 
     The vector of a character is the sum of two rows of `E`, by its code point: see
     `find_rows`. No two characters of Unicode have the same two rows.
-
-    nM (int): The width of the vectors of characters.
-    num_kernels (int): How many kernels there are of each length.
-    ngram_size (int): How many characters the longest kernels see.
-    max_chars (int): How many characters of a word count, 1 to 10,000: the first ones.
 
     *Input:* `n` words. *Output shape:* `(n, num_kernels * ngram_size)`, float32, the
         kernels of length 1 first.

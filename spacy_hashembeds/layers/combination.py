@@ -32,10 +32,9 @@ class Combination(NamedTuple):
         return width + self.num_hashes * self.append_weights
 
     def make_vectors(self, components: Sequence[Any], weights: Any, xp: Any) -> Any:
-        """Put the components of each key together. *Shape:* `(n, nO)`.
+        """Put components, for each hash `(n, nE)`, together to vectors, `(n, nO)`.
 
-        components (Sequence[Any]): For each hash those of all keys. *Shape:* `(n, nE)`.
-        weights (Any): *Shape:* `(n, num_hashes)`.
+        Weights are of shape `(n, num_hashes)`.
         """
         parts = [c * weights[:, k : k + 1] for k, c in enumerate(components)]
         if self.combine == "sum":
@@ -76,7 +75,7 @@ class Combination(NamedTuple):
     def find_rows(self, rows: Any, weights: Any, nV: int) -> tuple[Any, Any]:
         """Find the rows of this table that make up vectors, and their weights.
 
-        rows, weights (Any): Of the components. *Shape:* `(n, num_hashes)`.
+        Rows and weights are those of the components. *Shape:* `(n, num_hashes)`.
         """
         places = np.arange(self.num_hashes, dtype="uint32")
         if self.combine == "concat":

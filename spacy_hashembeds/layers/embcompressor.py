@@ -14,14 +14,11 @@ OutT = Floats2d
 
 
 def EmbCompressor(nV: int, *, initializer: Callable = uniform_init) -> Model[InT, OutT]:
-    """Map each code, a row of a table, to that row. `nV * nO` parameters.
+    """Map each code, a row of a table `E`, to that row: see `compressors.py`.
 
-    nV (int): The number of rows, the paper's N.
-    initializer (Callable): Fills the table `E`; by default uniform in ±0.1.
+    initializer (Callable): Fills the table; by default uniform in ±0.1.
 
     *Input shape:* `(n, 1)`, unsigned integers. *Output shape:* `(n, nO)`, float32.
-
-    Source: Xue and Aletras, "HashFormers" (2022), §3.1.
     """
     return Model(
         "embcompressor",

@@ -73,7 +73,7 @@ class Derived(Generic[_T]):
     ) -> _T | None:
         """Get what is cached, or compute it on one thread; None if it can't be.
 
-        compute (Callable[[], _T]): Checks their parameters, and computes it from them.
+        `compute` checks the layers' parameters first.
         """
         found = self.find(models, key)
         if found is not None or not can_freeze(models):

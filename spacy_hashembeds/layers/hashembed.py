@@ -36,13 +36,11 @@ def HashEmbed(
     With four hashes this is Thinc's `HashEmbed.v1`, but that empty input works both
     ways, the gradient that comes in is left as it was, and the seed is always explicit.
 
-    nO (int): The width of the table and of the output.
-    nV (int): The number of rows.
+    nO, nV (int): The width of the table and of the output, and the number of rows.
     num_hashes (int): How many rows to sum, 1 to 4. Row k of key x is
         `murmur(x, seed)[k] % nV`, so fewer hashes use a prefix of the same rows.
     seed (int): The hash seed, an unsigned 32-bit integer.
-    initializer (Callable): Fills the table; by default uniform in ±0.1.
-    column, dropout: See `finish_layer`.
+    column, initializer, dropout: See `finish_layer`.
 
     *Input shape:* `(n,)` or, with `column`, `(n, columns)`, any integer dtype.
     *Output shape:* `(n, nO)`, float32.

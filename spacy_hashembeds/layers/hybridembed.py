@@ -52,21 +52,15 @@ def HybridEmbed(
 
     All others have the sum of one to four of these. Symbols are given before the layer
     is initialised (see `symboltaker.py`): there is a row for each frequent one, and as
-    many more as `rows` leaves room for and rare ones reach, so that each row is
-    trained.
+    many more as `rows`, the most that there may be, leaves room for and rare ones
+    reach, so that each row is trained.
 
-    nO (int): The width of the table and of the output.
-    rows (int): The most rows that the table may have.
     key (str): What the symbols are, e.g. "NORM".
     num_hashes (int): How many rows to sum for a symbol that is not frequent, 1 to 4.
         Row k of x is `n + murmur(x, seed)[k] % h` for n frequent symbols and h more
         rows.
-    seed (int): The hash seed, an unsigned 32-bit integer.
-    initializer (Callable): Fills the table; by default uniform in ±0.1.
-    column, dropout: See `finish_layer`.
 
-    *Input shape:* `(n,)` or, with `column`, `(n, columns)`, any integer dtype.
-    *Output shape:* `(n, nO)`, float32.
+    Shapes and other arguments are those of `HashEmbed`.
 
     Source: Miranda et al., "Multi hash embeddings in spaCy", §3, equations 1 and 2, one
     for each kind of symbol.

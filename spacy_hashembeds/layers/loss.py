@@ -13,9 +13,8 @@ def get_cross_entropy(
 ) -> tuple[float, Floats2d]:
     """Sum up the cross-entropy of tokens in nats; find the gradient of their scores.
 
-    probs (Floats2d): What a softmax gives. *Shape:* `(n, classes)`, as the gradient's.
-    truth (NDArray): The numbers of the classes, below 0 where nothing is known: there,
-        the gradient is zero. *Shape:* `(n,)`.
+    Of a softmax's `probs`, `(n, classes)`, as the gradient. Where `truth`, `(n,)`, is
+    below 0 nothing is known, and the gradient is zero.
     """
     xp: Any = ops.xp
     is_known = truth >= 0

@@ -41,21 +41,11 @@ def LSHHasher(
 ) -> Model[InT, OutT]:
     """Turn words into bits that those of similar spelling have in common.
 
-    A word is the bag of its character n-grams. Each bit says on which side of a random
-    hyperplane it lies, and its row which of as many random vectors is the nearest: see
-    `hashing/lsh.py`.
-
-    num_bits (int): How many bits there are, 1 to 4096.
-    ngram_size (int): How many characters an n-gram has at most, 1 to 100.
-    max_ngrams (int, optional): How many n-grams count: the most frequent ones of a
-        corpus, which `set_ngrams` sets before the layer is initialised, in the
-        attribute "ngrams". If None, any n-gram counts.
-    seed (int): Other seeds are other hyperplanes. An unsigned 64-bit integer.
-    form (str, optional): The Unicode form that words are hashed in, e.g. "NFC".
+    Bits and rows: see `hashing/lsh.py`. Arguments: those of the architecture, which
+    also checks them (`hashers.py`). With `max_ngrams`, `set_ngrams` sets the n-grams
+    that count, in the attribute "ngrams", before the layer is initialised.
 
     *Input:* `n` words. *Output:* see `hasher.py`.
-
-    Source: Xue and Aletras, "HashFormers" (2022), §3.3 and §3.5.
     """
     model: Model[InT, OutT] = Model(
         "lshhasher",

@@ -19,17 +19,10 @@ MAX_KEY = 1000
 def MD5Hasher(*, key: str | None = None, form: str | None = None) -> Model[InT, OutT]:
     """Turn words into 128 bits by MD5, or into rows by these.
 
-    Similar words have nothing in common. The row of a word is its digest, the first
-    byte the highest, modulo the number of rows.
-
-    key (str, optional): Hash by HMAC-MD5 with this key, as UTF-8.
-    form (str, optional): The Unicode form that words are hashed in, e.g. "NFC".
+    Arguments: those of the architecture, which also checks them (`hashers.py`). The key
+    is the authors' code's: the paper speaks of one, and has none in its example.
 
     *Input:* `n` words. *Output:* see `hasher.py`.
-
-    Source: Xue and Aletras, "HashFormers: Towards Vocabulary-independent Pre-trained
-    Transformers" (2022), §3.2. The key is the code's: the paper speaks of one, and
-    has none in its example.
     """
     return Model(
         "md5hasher",

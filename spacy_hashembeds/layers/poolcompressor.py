@@ -24,13 +24,9 @@ def PoolCompressor(
     """Cut codes into codewords, and average their vectors by learned weights.
 
     `Y = Σⱼ softmax(W)ⱼ ⊙ E[cⱼ]`, where the weights of each dimension sum to 1 over the
-    codewords. Those are `num_bits` successive bits each, and share one codebook; a last
-    one of fewer bits is the number that these are. `(2 ** num_bits + J) * nO`
-    parameters, for J codewords.
-
-    num_bits (int): How many bits a codeword has, the paper's k, 1 to 20.
-    initializer (Callable): Fills the codebook `E`; by default uniform in ±0.1. The
-        weights `W` begin as 0: as an average.
+    codewords, and begin as an average. Those are `num_bits` successive bits each (see
+    `compressors.py`), and share one codebook, `E`, by default uniform in ±0.1; a last
+    one of fewer bits is the number that these are.
 
     *Input shape:* `(n, nI)`, float32, each 0 or 1. *Output shape:* `(n, nO)`, float32.
 

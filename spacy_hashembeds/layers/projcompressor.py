@@ -21,10 +21,8 @@ def ProjCompressor(*, initializer: Callable = uniform_init) -> Model[InT, OutT]:
     """Give the correlation (Pearson) of a code with each of `nO` learned axes.
 
     `Y[j] = ⟨bits - mean, Wⱼ - mean⟩ / (‖bits - mean‖ ‖Wⱼ - mean‖)`, between -1 and 1. A
-    code of equal bits correlates with nothing, and is zeros. `nI * nO` parameters.
-
-    initializer (Callable): Fills the axes `W`; by default uniform in ±0.1. The longer
-        an axis, the less a step of training turns it; the output is the same.
+    code of equal bits correlates with nothing, and is zeros. Axes are by default
+    uniform in ±0.1. The longer one is, the less a step of training turns it.
 
     *Input shape:* `(n, nI)`, float32, each 0 or 1. *Output shape:* `(n, nO)`, float32.
 

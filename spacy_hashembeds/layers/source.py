@@ -36,8 +36,8 @@ def wait_for(
 ) -> None:
     """Have a model hand out what it gets of its attribute `name` when initialised.
 
-    hand_out (Callable): Called before the layers are initialised, with the model, its
-        `Source.get`, which is None if nobody has set it, and the sample of input.
+    `hand_out` is called before the layers are initialised, with the model, its
+    `Source.get`, which is None if nobody has set it, and the sample of input.
     """
     model.attrs[name] = source or Source()
     model.init = partial(_init, name, hand_out, model.init)

@@ -32,13 +32,10 @@ def sum_ngrams(
 ) -> Model[InT, OutT]:
     """Embed the word n-grams of each text, and add them up.
 
-    embed (Model): Maps keys of shape `(m,)`, uint64, to vectors of shape `(m, nO)`, and
-        has the dimension `nO`. Each distinct n-gram of a batch is embedded once. If it
-        takes symbols, n-grams that are not among them are left out.
-    ngram_size (int): How many words an n-gram has at most, 1 to 100. In which order
-        they stand: see `hash_ngrams`.
-    shortest (int): In training, the least number of n-grams of a random snippet.
-    longest (int, optional): The largest. If None, texts are always whole.
+    Each distinct n-gram of a batch, of 1 to `ngram_size` words (see `hash_ngrams`), is
+    embedded once, by its key, `(m,)`, uint64. If `embed` takes symbols, n-grams that
+    are not among them are left out. In training, a random snippet of each text has
+    `shortest` to `longest` n-grams; with None, texts are whole.
 
     *Input:* the words of `n` texts, uint64, in the processor's memory.
     *Output shape:* `(n, nO)`, float32; zeros for texts without n-grams.

@@ -39,16 +39,12 @@ def SymbolEmbed(
     The known symbols, which decide how many rows there are, are given before the layer
     is initialised: see `symboltaker.py`.
 
-    nO (int): The width of the table and of the output.
     key (str): What the symbols are, e.g. "NORM": names the table in errors and tells
         which of several tables a layer waits for.
     unk (int): The row that stands for every unknown symbol; symbols take the rows
         around it, in the order of their values.
-    initializer (Callable): Fills the table; by default uniform in ±0.1.
-    column, dropout: See `finish_layer`.
 
-    *Input shape:* `(n,)` or, with `column`, `(n, columns)`, any integer dtype.
-    *Output shape:* `(n, nO)`, float32.
+    Shapes and other arguments are those of `HashEmbed`.
 
     Source: Miranda et al., "Multi hash embeddings in spaCy", §3, equation 1.
     """

@@ -16,9 +16,8 @@ from thinc.api import Model, Ops
 
 
 class Symbols(NamedTuple):
-    """The distinct values of one attribute in a corpus, uint64, in any order.
-
-    Those that were seen often enough; and all others, or None if nobody knows them.
+    """The distinct values of an attribute in a corpus, uint64, in any order: those that
+    were seen often enough, and all others, or None if nobody knows them.
     """
 
     frequent: NDArray

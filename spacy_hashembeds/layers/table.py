@@ -19,9 +19,9 @@ from .params import peek
 def finish_layer(model: Model, column: int | None, dropout: float | None) -> Model:
     """Give a layer that embeds integers what all of them have as options.
 
-    column (int, optional): Embed this column of a two-dimensional input.
-    dropout (float, optional): If given, whole output dimensions are dropped for all
-        keys of a batch together. spaCy's trainer sets the rate itself.
+    With `column` it embeds this column of a two-dimensional input. With `dropout` whole
+    output dimensions are dropped for all keys of a batch together; spaCy's trainer sets
+    the rate itself. (Their `initializer` fills the table; by default uniform in ±0.1.)
     """
     if dropout is not None:
         model.attrs["dropout_rate"] = dropout
@@ -89,9 +89,7 @@ def inc_table_grad(model: Model, name: str, rows: Ints2d, d_output: Floats2d) ->
 def scatter_rows(ops: Any, rows: Any, d_output: Any, gradient: Any) -> None:
     """Add the gradient of each sum of rows of a table to that of these rows, in place.
 
-    rows (Any): The rows of each output. *Shape:* `(n, k)`, integers.
-    d_output, gradient (Any): *Shape:* `(n, width)` and `(rows, width)`, float32,
-        contiguous.
+    *Shapes:* `(n, k)`, integers; `(n, width)` and `(rows, width)`, float32, contiguous.
     """
     if not cuda.is_used_by(ops):
         scatter_add(gradient, rows, d_output)

@@ -35,8 +35,8 @@ def run_torch(
 ) -> tuple[FloatsXd, Callable[[FloatsXd], FloatsXd]]:
     """Compute the output of a layer, and where it is trained what leads back.
 
-    compute (Callable): Makes one tensor of the layer's parameters, by name, and the
-        input. It may change neither.
+    `compute` makes it of the layer's parameters, by name, and the input, which it may
+    not change.
     """
     torch = _import_torch()
     ops = model.ops

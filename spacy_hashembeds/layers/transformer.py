@@ -49,21 +49,11 @@ def Transformer(
 ) -> Model[InT, OutT]:
     """Encode context with self-attention and feed-forward layers, as BERT does.
 
+    Arguments: those of `TransformerEncoder`, which has their defaults and checks them.
+
     To each vector that of its position is added. Then each of the layers has the tokens
     of a Doc look at each other, by several heads, and sends what each has found through
     two dense layers with GELU between them. Both is added to what was there before.
-
-    nO (int): The width of the output, and of the input.
-    num_heads (int): The heads, which share the width in equal parts.
-    hidden_width (int): The width between the two dense layers.
-    norm (str): Whether vectors are normalised after what is found was added to them
-        ("post", as is the input), or the copies that each sublayer reads ("pre", and
-        the output).
-    max_length (int): The positions. Longer Docs are read in spans of so many tokens.
-    stride (int): From the start of a span to that of the next (see `find_spans`).
-    dropout (float): The share of numbers that are dropped in training, 0 to 1, from the
-        input, and from what each sublayer finds.
-    attention_dropout (float): The share of attention weights that are dropped.
 
     Matrices and positions are drawn from a normal distribution with a standard
     deviation of 0.02, cut at twice that; biases are 0, and gains 1.

@@ -70,9 +70,8 @@ class TreeCache(Generic[_T]):
     def get(self, root: Model, find: Callable[[Model], _T]) -> _T | None:
         """Get what a function finds in a model, or None if it finds a stranger's node.
 
-        find (Callable[[Model], _T]): Raises an `UnexpectedNodeError` then. It looks at
-            nothing but functions, layers, and which columns nodes read, and returns
-            nothing that holds the root.
+        `find` raises an `UnexpectedNodeError` then. It looks at nothing but functions,
+        layers, and which columns nodes read, and returns nothing that holds the root.
         """
         tree = self._tree
         if tree is None or not tree.is_current(root):

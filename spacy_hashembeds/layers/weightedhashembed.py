@@ -55,28 +55,16 @@ def WeightedHashEmbed(
     A key has `num_hashes` component vectors, which it shares with others: rows of the
     table `E`, chosen by hashing. And it has as many weights, its importance parameters:
     a row of the table `P`, chosen by another hash, or by a dictionary of symbols.
-    Weights are cheap, so that `P` can have ten times as many rows as `E`.
 
-    nE (int): The width of the component vectors.
-    nV (int): The number of component vectors, the paper's B.
+    nE, nV (int): The width and the number of the component vectors, the paper's B.
     nK (int, optional): The number of rows of weights, the paper's K, chosen by hashing.
         If None, each symbol has a row, and all other keys share one: see
         `symboltaker.py`.
-    num_hashes (int): Components of each key, the paper's k, 1 to 100.
-    seed (int): The hash seed, an unsigned 32-bit integer.
     key (str, optional): What the symbols are, e.g. "NORM".
-    same_hash (bool): Whether the components are chosen by the row of the weights, as in
-        the paper's experiments, rather than by the key itself: keys of one row are then
-        the same to the model.
-    combine (str): "sum" adds the weighted components up, "concat" puts them side by
-        side.
-    append_weights (bool): Whether to put the weights beside them.
     initial_weight (float): What the weights begin at, but for normal numbers of
-        deviation 0.0005 that are added. At 0, as in the paper's code, each key has to
-        earn its importance. At 1 the layer begins as a `HashEmbed`, and training moves
-        the weights little.
+        deviation 0.0005 that are added.
     initializer (Callable): Fills `E`; by default uniform in ±0.1.
-    column, dropout: See `finish_layer`.
+    column, dropout: See `finish_layer`. All others: see `MultiWeightedHashEmbed`.
 
     *Input shape:* `(n,)` or, with `column`, `(n, columns)`, any integer dtype.
     *Output shape:* `(n, nO)`, float32, where `nO` is `nE` for a sum, and `num_hashes`

@@ -106,8 +106,8 @@ class LaidOut(Derived[list[Weights]]):
 class Rows(NamedTuple):
     """The rows that a convolution computes.
 
-    inputs, padded (NDArray): Where they are among the rows that the one before has
-        computed, and among all `n_padded` rows, of which each is dropped or kept.
+    Where they are among those that the one before has computed, and among all
+    `n_padded`, of which each is dropped or kept.
     """
 
     inputs: NDArray
@@ -120,8 +120,7 @@ def lay_rows(
 ) -> Iterator[Rows]:
     """Say which rows each convolution computes: those that the ones after it see.
 
-    lengths (NDArray): The tokens of each Doc that has any.
-    pad (int): The rows of zeros between two Docs, and at both ends.
+    `lengths` are of Docs with tokens; `pad` rows of zeros lie between and around them.
     """
     n_padded = int(lengths.sum()) + (len(lengths) + 1) * pad
     places = np.arange(n_padded)
@@ -203,8 +202,7 @@ def begin_update(
 ) -> tuple[NDArray, Callable[[NDArray], NDArray]]:
     """Run one convolution in training, with dropout before the row is added.
 
-    layers (Convolution): Layers whose weights are checked.
-    X (NDArray): What the convolution before has computed. *Shape:* `(n, width)`.
+    Weights are checked. X is what the convolution before has computed, `(n, width)`.
     """
     W, norm = weights = Weights(*lay_out(layers.maxout, layers.layernorm))
     size = weights.window_size

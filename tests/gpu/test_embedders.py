@@ -26,9 +26,8 @@ from spacy_hashembeds.architectures.encoders.maxout_window_encoder import (
 from spacy_hashembeds.kernels import cuda
 from spacy_hashembeds.layers.hashembed import HashEmbed
 from spacy_hashembeds.layers.mixing import mixedembed
-from spacy_hashembeds.layers.mixing.column import find_column
+from spacy_hashembeds.layers.mixing.column import Mixer, find_column
 from spacy_hashembeds.layers.mixing.folding import Fold
-from spacy_hashembeds.layers.mixing.mixer import Mixer
 from spacy_hashembeds.layers.weightedhashembed import WeightedHashEmbed
 
 from ..toy_embedders import (

@@ -25,10 +25,7 @@ NGRAM_SOURCE = "ngram_source"
 
 
 class NgramKind(NamedTuple):
-    """What n-grams a classifier reads, of words: each kind is counted once.
-
-    include_punctuation (bool): Whether tokens of punctuation and white space are words.
-    """
+    """What n-grams a classifier reads, of words: each kind is counted once."""
 
     attr: str
     include_punctuation: bool

@@ -67,9 +67,9 @@ def with_distinct_words(
 ) -> Model[InT, OutT]:
     """Run a layer once for each distinct word of a batch, and share out what it gives.
 
-    layer (Model): Maps `m` words to vectors, `(m, nO)`. May be initialised with none.
-    attr (str, optional): What stands for a word, one of `TEXT_ATTRIBUTES`. By default
-        its text, and with it what its vector is found by.
+    The layer maps `m` words to vectors, `(m, nO)`, and may be initialised with none. A
+    word is its `attr`, one of `TEXT_ATTRIBUTES`, or by default its text, and with it
+    what its vector is found by.
     """
     return Model(
         f"with_distinct_words({layer.name})",

@@ -19,9 +19,8 @@ from ...layers.embcompressor import forward as emb_forward
 from ...layers.lshhasher import MAX_ROWS, set_ngrams, takes_ngrams
 from ...layers.lshhasher import forward as lsh_forward
 from ...layers.md5hasher import forward as md5_forward
-from ...layers.mixing.column import Array, Backprop, Column, ColumnFunctions
+from ...layers.mixing.column import Array, Backprop, Column, ColumnFunctions, Mixer
 from ...layers.mixing.folding import Fold
-from ...layers.mixing.mixer import Mixer
 from ...layers.source import wait_for
 from ...layers.table import check_table
 from ...layers.tree import (
@@ -44,7 +43,7 @@ from .distinct_words import forward as distinct_forward
 from .hash_words import forward as hash_forward
 from .hash_words import hash_words
 from .mix_attributes import embed_tokens
-from .static_vectors import get_key_attr, get_vectors_width, make_column
+from .static_vectors import add_vectors, get_vectors_width
 
 InT = list[Doc]
 OutT = list[Floats2d]
@@ -223,12 +222,12 @@ class WordColumn(NamedTuple):
     def embed(
         self, vocabs: Sequence[Vocab], _: Model, keys: Array, is_train: bool
     ) -> tuple[Array, Backprop]:
-        """Embed words by their keys, each on its own: see `ColumnFunctions`."""
+        """Embed words by their keys, each on its own."""
         words = Words(vocabs, keys.reshape(-1, 1))
         return self.compressor(self.hashing.predict(words), is_train)
 
     def find_rows(self, vocabs: Sequence[Vocab], _: Model, keys: Array) -> Array:
-        """Find the rows of keys, of which some may be equal: see `ColumnFunctions`."""
+        """Find the rows of keys, of which some may be equal."""
         distinct = find_distinct(keys)
         words = Words(vocabs, distinct.values.reshape(-1, 1))
         return distinct.gather(self.hashing.predict(words))
@@ -241,18 +240,12 @@ class Parts(NamedTuple):
     vectors: Model | None
     maxout: MaxoutLayers
 
-    def get_mixer(self, docs: InT) -> Mixer:
-        """Give the layers that compute together."""
+    def get_inputs(self, docs: InT) -> tuple[Mixer, list[int | str]]:
+        """Give what mixes columns of keys, and the attributes that these are."""
         vocabs = find_vocabs(docs)
         columns = [Column(c.compressor, c.get_functions(vocabs)) for c in self.columns]
-        if self.vectors is not None:
-            columns.append(make_column(self.vectors, vocabs[0]))
-        return Mixer(columns, *self.maxout)
-
-    def get_attributes(self, vocab: Vocab) -> list[int | str]:
-        """Say which attributes the columns of keys are."""
         attrs: list[int | str] = [get_attribute(c.words) for c in self.columns]
-        return attrs if self.vectors is None else [*attrs, get_key_attr(vocab)]
+        return add_vectors(Mixer(columns, *self.maxout), attrs, self.vectors, docs)
 
 
 def forward(

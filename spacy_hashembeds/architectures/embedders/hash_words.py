@@ -20,8 +20,8 @@ OutT = Floats2d | Ints2d
 def hash_words(hasher: Model[Sequence[str], NDArray]) -> Model[InT, OutT]:
     """Hash distinct words, but for those whose codes are kept from before.
 
-    *Output:* bits, each 0 or 1, `(m, bits)`, float32; or, where the hasher knows by now
-    how many rows there are, rows, `(m, 1)`, uint32: see `layers/hasher.py`.
+    *Output:* bits, `(m, bits)`, float32; or, where the hasher knows by now how many
+    rows there are, rows, `(m, 1)`, uint32: see `layers/hasher.py`.
     """
     nV = hasher.maybe_get_dim("nV")
     return Model(

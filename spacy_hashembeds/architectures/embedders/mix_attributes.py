@@ -7,7 +7,6 @@ both to equal values.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any, NamedTuple, cast
 
 from spacy.attrs import IDS, intify_attr
@@ -16,7 +15,6 @@ from spacy.ml.featureextractor import forward as extract_forward
 from spacy.ml.staticvectors import StaticVectors
 from spacy.ml.staticvectors import forward as vectors_forward
 from spacy.tokens import Doc
-from spacy.vocab import Vocab
 from thinc.api import (
     Maxout,
     Model,
@@ -39,9 +37,8 @@ from ...kernels.packing import split
 from ...layers.checks import check_attr, check_gradient
 from ...layers.frozenparams import make_writeable
 from ...layers.mixing import mixedembed
-from ...layers.mixing.column import Column, find_column
+from ...layers.mixing.column import Column, Mixer, find_column
 from ...layers.mixing.folding import Fold
-from ...layers.mixing.mixer import Mixer
 from ...layers.tree import (
     TreeCache,
     UnexpectedNodeError,
@@ -50,7 +47,7 @@ from ...layers.tree import (
     expect_maxout,
 )
 from .distinct_words import read_keys
-from .static_vectors import get_key_attr, get_vectors_width, make_column
+from .static_vectors import add_vectors, get_vectors_width
 
 InT = list[Doc]
 OutT = list[Floats2d]
@@ -63,17 +60,11 @@ class Parts(NamedTuple):
     mixer: Mixer
     vectors: Model | None
 
-    def get_mixer(self, docs: InT) -> Mixer:
-        """Give the layers that compute together, with the vectors as a column."""
-        if self.vectors is None:
-            return self.mixer
-        vectors = make_column(self.vectors, docs[0].vocab)
-        return replace(self.mixer, columns=[*self.mixer.columns, vectors])
-
-    def get_attributes(self, vocab: Vocab) -> list[int | str]:
-        """Say which attributes the columns of keys are."""
-        attrs = list(self.extractor.attrs["columns"])
-        return attrs if self.vectors is None else [*attrs, get_key_attr(vocab)]
+    def get_inputs(self, docs: InT) -> tuple[Mixer, list[int | str]]:
+        """Give what mixes columns of keys, and the attributes that these are."""
+        return add_vectors(
+            self.mixer, self.extractor.attrs["columns"], self.vectors, docs
+        )
 
 
 def mix_attributes(
@@ -86,11 +77,7 @@ def mix_attributes(
     dropout: float | None,
     include_static_vectors: bool,
 ) -> Model[InT, OutT]:
-    """Embed several attributes of each token and mix them to one vector.
-
-    tables (Sequence[Model]): For each attribute the layer that embeds its column.
-    *Output:* for each Doc a float32 array of shape `(tokens, width)`.
-    """
+    """Embed attributes of each token, in a table each, and mix them to one vector."""
     check_integers(1, MAX_WIDTH, width=width, maxout_pieces=maxout_pieces)
     check_dropout(dropout)
     features: Model[InT, Ragged] = chain(
@@ -143,11 +130,11 @@ def embed_tokens(
     if is_train:
         make_writeable(model)
     parts = model.attrs["parts"].get(model, find)
-    mixer = None if parts is None else parts.get_mixer(docs)
+    mixer, attrs = (None, []) if parts is None else parts.get_inputs(docs)
     if mixer is None or not mixedembed.can_embed(mixer):
         # no layer of its own: spaCy's tree has none, whose weights load into this one
         return chain_forward(model, docs, is_train)
-    keys = read_keys(docs, parts.get_attributes(docs[0].vocab))
+    keys = read_keys(docs, attrs)
     Y, backprop_tokens = mixedembed.forward(mixer, model.attrs["fold"], keys, is_train)
     shape = Y.shape
 

@@ -1,23 +1,32 @@
 """The pipeline's word vectors as a column of keys."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from spacy.errors import Errors
+from spacy.tokens import Doc
 from spacy.vectors import Mode, Vectors
 from spacy.vocab import Vocab
 from thinc.api import Model, Ops
 
 from ...layers.checks import check_param
-from ...layers.mixing.column import Array, Column, ColumnFunctions
+from ...layers.mixing.column import Array, Column, ColumnFunctions, Mixer
 from ...layers.params import check_once, inc_grad, peek
 from ...layers.table import apply_dropout
 
 
-def make_column(model: Model, vocab: Vocab) -> Column:
-    """Have spaCy's StaticVectors embed a column of keys: those of `get_key_attr`."""
-    return Column(model, ColumnFunctions(embed=partial(embed_vectors, vocab)))
+def add_vectors(
+    mixer: Mixer, attrs: list[int | str], model: Model | None, docs: Sequence[Doc]
+) -> tuple[Mixer, list[int | str]]:
+    """Have spaCy's StaticVectors, if they are there, embed one more column of keys."""
+    if model is None:
+        return mixer, attrs
+    vocab = docs[0].vocab
+    column = Column(model, ColumnFunctions(embed=partial(embed_vectors, vocab)))
+    columns = [*mixer.columns, column]
+    return replace(mixer, columns=columns), [*attrs, get_key_attr(vocab)]
 
 
 def embed_vectors(
@@ -25,8 +34,7 @@ def embed_vectors(
 ) -> tuple[Array, Callable[[Array], None]]:
     """Do what spaCy's StaticVectors does, for distinct keys, `(m,)`, instead of Docs.
 
-    RETURNS (tuple): The projected vectors, `(m, nO)`, zero where there is none, and
-        what takes their gradient back to the weights.
+    Gives the projected vectors, `(m, nO)`, zero where there is none.
     """
     check_once(model, _check_weights)
     W: Any = peek(model, "W")

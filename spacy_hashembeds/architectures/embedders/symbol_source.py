@@ -18,8 +18,7 @@ SYMBOL_SOURCE = "symbol_source"
 def wait_for_symbols(model: Model, tables: str | Path | None) -> Model:
     """Have an embedder hand symbols to its layers before it is initialised.
 
-    tables (str | Path, optional): A file made by `spacy hashembeds tables`. Without
-        one, the embedder waits for a callback to set its source.
+    Those of a file, or else of the source that a callback sets.
     """
     source = Source()
     if tables is not None:

@@ -36,10 +36,7 @@ class Table:
         raise NotImplementedError
 
     def identify(self, values: NDArray) -> NDArray:
-        """Give numbers that are equal where vectors are: sums know no order of rows.
-
-        RETURNS (NDArray): *Shape:* `(n, k)`, uint64.
-        """
+        """Give `(n, k)`, uint64, equal where vectors are: no order of rows matters."""
         return np.sort(self.find_code(values), axis=1)
 
     @property
@@ -77,8 +74,7 @@ class HashTable(Table):
 class LookupTable(Table):
     """A table with a row for each known symbol, and row 0 for all others.
 
-    symbols (NDArray, optional): In ascending order, None if the table has not got them
-        yet. *Shape:* `(n,)`, uint64.
+    Symbols ascend, `(n,)`, uint64; None if the table has not got them yet.
     """
 
     kind = "lookup"
@@ -105,12 +101,9 @@ class WeightedTable(Table):
     """A table of component vectors chosen by hashing, and one of weights for them.
 
     `rows` and `width` are those of component vectors, of which each value gets
-    `num_hashes`, and as many weights.
-
-    same_hash (bool): Whether the row of weights chooses the component vectors too.
-    hashed_weights (int, optional): Rows of weights, if they are chosen by hashing. None
-        if symbols have a row each, and all other values one.
-    symbols (NDArray, optional): These symbols, as those of a `LookupTable`.
+    `num_hashes`, and as many weights: of `hashed_weights` rows chosen by hashing, or,
+    if that is None, of a row for each of the symbols, as in a `LookupTable`. With
+    `same_hash` this row chooses the component vectors too.
     """
 
     kind = "weighted"

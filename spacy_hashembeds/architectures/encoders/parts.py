@@ -90,9 +90,8 @@ def _attends(node: Model) -> bool:
 def read_attention(tok2vec: Model, docs: Sequence[Doc]) -> list[NDArray[np.float32]]:
     """Find how much each head of each token takes of each token of its Doc.
 
-    docs (Sequence[Doc]): As they are before the component annotates them.
-    RETURNS (list[ndarray]): For each Doc the weights of §3.6 of the paper, of which the
-        last dimension sums up to 1. *Shape:* `(num_heads, tokens, tokens)`.
+    Docs are as they are before the component annotates them. For each the weights of
+    §3.6 of the paper, `(num_heads, tokens, tokens)`, of which the last sums up to 1.
     """
     *embed, encode = tok2vec.layers
     *below, attention = encode.layers

@@ -117,7 +117,7 @@ def init(model: Model[InT, OutT], X: InT | None = None, Y: OutT | None = None) -
 def get_loss(ops: Ops, docs: InT, predictions: OutT) -> tuple[float, Floats2d]:
     """Sum up the cross-entropy of tokens in nats, and find the gradient of its mean.
 
-    That is the gradient with respect to the scores before the softmax, `(n, 3)`.
+    That is with respect to the scores before the softmax, `(n, 3)`.
     """
     loss, gradient = get_cross_entropy(ops, *predictions)
     return loss, gradient / max(1, len(gradient))

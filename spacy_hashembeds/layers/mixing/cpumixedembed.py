@@ -24,8 +24,7 @@ from ...kernels.mixing import begin_finish, finish
 from ...kernels.sums import gather_add
 from ..dropout import draw_mask
 from ..maxout import inc_maxout_grads, lay_out
-from .column import Backprop
-from .mixer import Mixer
+from .column import Backprop, Mixer
 
 
 class EmbeddedColumn(NamedTuple):

@@ -17,8 +17,8 @@ from ...kernels.mixing import finish
 from ...kernels.rows import Finder, Table, describe_finder
 from ...kernels.sums import gather_add
 from ...kernels.threads import one_thread
+from .column import Mixer
 from .folding import FoldedTables
-from .mixer import Mixer
 
 #: Up to so many tokens, sorting out the copies takes longer than it saves.
 FEW_TOKENS = 256

@@ -23,7 +23,7 @@ from ...kernels.mixing import Norm
 from ..frozenparams import Derived
 from ..maxout import lay_out
 from ..params import peek
-from .mixer import Mixer
+from .column import Mixer
 
 #: The name of the environment variable that bounds the size of a folded table.
 LIMIT_NAME = "SPACY_HASHEMBEDS_FOLD_MB"
@@ -34,12 +34,11 @@ DEFAULT_LIMIT = "256"
 class FoldedTables:
     """All tables in one, with Maxout's weights multiplied in.
 
-    F (NDArray): The products. *Shape:* `(rows of all tables, nP * nO)`, float32.
-    starts (dict[int, np.uint32]): For each column that has rows, where they begin.
-    W (dict[int, NDArray]): For each other column its part of Maxout's weights.
-    norm (Norm): Maxout's bias, and the layer normalisation.
-    description (Any): What `foldedembed.py` told the kernel. Replaced as a whole, so
-        that threads never see a part of it.
+    F: The products. *Shape:* `(rows of all tables, nP * nO)`, float32.
+    starts: For each column that has rows, where they begin.
+    W: For each other column its part of Maxout's weights.
+    description: What `foldedembed.py` told the kernel. Replaced as a whole, so that
+        threads never see a part of it.
     """
 
     F: NDArray

@@ -10,9 +10,8 @@ from typing import Any
 from thinc.api import Model
 
 from ..params import peek
-from .column import Array, Backprop, Column
+from .column import Array, Backprop, Column, Mixer
 from .gputables import embed_tables
-from .mixer import Mixer
 
 
 def can_embed(mixer: Mixer) -> bool:

@@ -39,11 +39,9 @@ def embed_tables(
 ) -> tuple[Array, Callable[[Array], None]]:
     """Embed columns of keys, each in its table, with dropout as the layers have it.
 
-    columns (Sequence[Column]): At most 64, all of one width, with finders.
-    keys (Array): *Shape:* `(n, columns)`, uint64, contiguous.
-    n_more (int): Columns of the output to leave for others.
-    RETURNS (tuple): The rows side by side, of shape `(n, columns * width + n_more)`,
-        float32; and what takes the gradient of this to the tables.
+    At most 64 columns, all of one width, with finders. Keys are `(n, columns)`, uint64,
+    contiguous. Gives the rows side by side, with `n_more` columns left for others,
+    `(n, columns * width + n_more)`, float32; and takes the gradient to the tables.
     """
     ops = columns[0].model.ops
     finders: list[Any] = [column.get_finder() for column in columns]

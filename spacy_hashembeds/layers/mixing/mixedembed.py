@@ -9,9 +9,8 @@ from ...kernels.cuda import is_used_by
 from ...kernels.distinct import MAX_COLUMNS
 from ...kernels.threads import one_thread
 from . import cpumixedembed, foldedembed, gpumixedembed
-from .column import Array
+from .column import Array, Mixer
 from .folding import Fold
-from .mixer import Mixer
 
 
 def can_embed(mixer: Mixer) -> bool:
@@ -29,10 +28,8 @@ def forward(
 ) -> tuple[Array, Callable[[Array], None]]:
     """Embed tokens by their keys, with layers for which `can_embed` is true.
 
-    keys (Any): A column for each of the mixer's, in memory of the processor or of the
-        GPU. *Shape:* `(n, columns)`, uint64, n > 0.
-    RETURNS (tuple): Vectors of shape `(n, nO)`, float32; and what takes their gradient
-        to the parameters of all layers.
+    Keys are in memory of the processor or of the GPU, a column for each of the mixer's.
+    *Shapes:* `(n, columns)`, uint64, n > 0, to `(n, nO)`, float32.
     """
     if is_used_by(mixer.maxout.ops):
         return gpumixedembed.forward(mixer, keys, is_train)

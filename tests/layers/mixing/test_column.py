@@ -22,10 +22,10 @@ from spacy_hashembeds.layers.mixing import mixedembed
 from spacy_hashembeds.layers.mixing.column import (
     Column,
     ColumnFunctions,
+    Mixer,
     find_column,
 )
 from spacy_hashembeds.layers.mixing.folding import Fold
-from spacy_hashembeds.layers.mixing.mixer import Mixer
 from spacy_hashembeds.layers.tree import UnexpectedNodeError, expect_column
 
 from ...toy_embedders import assert_close, assert_gradients_close, get_gradients
