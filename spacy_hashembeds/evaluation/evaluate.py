@@ -149,7 +149,7 @@ def evaluate(
     ablation (bool): Whether to run the pipeline once more for each part of its BiLSTM
         encoder's output, with zeros in place of the others.
     misspelt (Iterable[Doc | Example] | str | Path, optional): A copy of `examples` with
-        other words for the same tokens, such as `python -m lab misspell` makes, to read.
+        other words for the same tokens, as of `python -m lab misspell`, to read.
     samples (int): Draws for intervals and significance, up to 1,000,000.
     seed (int): What they draw by, 0 or more. Equal seeds give equal results.
     show_progress (bool): Whether to show progress on stderr, where that is a terminal.
