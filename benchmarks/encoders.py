@@ -42,13 +42,7 @@ from ._encoders import (
 from ._machine import use_one_thread
 from ._pipelines import BATCH_WORDS
 from ._tables import make_encoders_table
-from ._timing import (
-    Schedule,
-    Work,
-    get_ratios,
-    get_spreads,
-    time_in_turns,
-)
+from ._timing import Schedule, Work, get_ratios, get_spreads, time_in_turns
 
 
 def measure_encoders(

@@ -26,14 +26,7 @@ from ._data import (
     load_corpus,
     make_samples,
 )
-from ._embedders import (
-    ROWS,
-    WIDTH,
-    Embedders,
-    Sample,
-    make_predictors,
-    make_trainers,
-)
+from ._embedders import ROWS, WIDTH, Embedders, Sample, make_predictors, make_trainers
 from ._encoders import count_parameters
 from ._hashformers import (
     BASELINE,

@@ -38,13 +38,7 @@ from ._pipelines import (
 )
 from ._recognizers import NAMES, NER, copy_recognizer, train_recognizer
 from ._tables import make_recognizers_table
-from ._timing import (
-    Schedule,
-    Work,
-    get_ratios,
-    get_spreads,
-    time_in_turns,
-)
+from ._timing import Schedule, Work, get_ratios, get_spreads, time_in_turns
 
 
 def measure_recognizers(

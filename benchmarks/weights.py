@@ -26,23 +26,10 @@ from ._data import (
     load_corpus,
     make_samples,
 )
-from ._embedders import (
-    ROWS,
-    WIDTH,
-    Embedders,
-    Sample,
-    make_predictors,
-    make_trainers,
-)
+from ._embedders import ROWS, WIDTH, Embedders, Sample, make_predictors, make_trainers
 from ._machine import use_one_thread
 from ._tables import make_weights_tables
-from ._timing import (
-    Maker,
-    Schedule,
-    Work,
-    get_relative_times,
-    time_in_turns,
-)
+from ._timing import Maker, Schedule, Work, get_relative_times, time_in_turns
 from ._weighted_embedders import (
     FEWER,
     IMPORTANCE_ROWS,

@@ -87,7 +87,7 @@ def show(parts: Iterable[Part], printer: Printer) -> str:
             if part.legend is not None:
                 shown.append(printer.text(show_controls(part.legend)))
             table = printer.table(
-                [[_show_in_a_line(cell) for cell in row] for row in part.rows],
+                [list(map(_show_in_a_line, row)) for row in part.rows],
                 header=[show_controls(name) for name in part.header],
                 aligns=tuple(part.all_aligns),
                 divider=True,

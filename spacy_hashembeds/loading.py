@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping
+from configparser import Error as ConfigParserError
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import Any
@@ -35,7 +36,10 @@ _CLEAR_ERRORS = (OSError, ImportError, ConfigValidationError, ExpansionError)
 
 def load_config(path: str | Path, overrides: Mapping[str, Any] | None = None) -> Config:
     """Load a config with its variables, as spaCy does, but for `check_variables`."""
-    config = util.load_config(path, overrides=dict(overrides or {}))
+    try:
+        config = util.load_config(path, overrides=dict(overrides or {}))
+    except ConfigParserError as error:  # a section or a key that is there twice
+        raise ValueError(f"'{path}' should be a spaCy config, but {error}") from error
     try:
         check_variables(config)
     except ExpansionError as error:

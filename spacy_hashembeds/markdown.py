@@ -2,7 +2,6 @@
 
 import re
 from itertools import count
-from urllib.parse import quote
 
 # An underscore within a word is one; multi_hash_embed is not to be full of backslashes.
 _MARKUP = re.compile(r"[\\`*|<>\[\]&~$]|(?<![^\W_])_|_(?![^\W_])")
@@ -20,11 +19,6 @@ def code(text: object) -> str:
     fence = "`" * next(n for n in count(1) if n not in found)
     space = " " if "`" in line else ""
     return f"{fence}{space}{line}{space}{fence}"
-
-
-def link(path: str) -> str:
-    """Write the path of a file as the target of a link, between < and >."""
-    return quote(path, safe="/ ")
 
 
 def _join_lines(text: object) -> str:

@@ -1,7 +1,7 @@
 import pytest
 import spacy
 
-from spacy_hashembeds.loading import load_trained
+from spacy_hashembeds.loading import load_config, load_trained
 
 
 @pytest.mark.parametrize(
@@ -58,3 +58,12 @@ def test_a_pipeline_with_a_damaged_file_is_named(tmp_path):
     match = f"The pipeline '{tmp_path / 'model'}' can't be loaded .*damaged"
     with pytest.raises(ValueError, match=match):
         load_trained(tmp_path / "model")
+
+
+@pytest.mark.parametrize("text", ["[nlp]\n[nlp]\n", "[nlp]\nlang = 1\nlang = 1\n"])
+def test_a_config_with_something_twice_is_named(tmp_path, text):
+    path = tmp_path / "twice.cfg"
+    path.write_text(text)
+    match = f"'{path}' should be a spaCy config, but .*already exists"
+    with pytest.raises(ValueError, match=match):
+        load_config(path)

@@ -12,9 +12,7 @@ from spacy_hashembeds.architectures.embedders.multi_embed import MultiEmbed
 from spacy_hashembeds.architectures.embedders.multi_fewer_hash_embed import (
     MultiFewerHashEmbed,
 )
-from spacy_hashembeds.architectures.embedders.multi_hybrid_embed import (
-    MultiHybridEmbed,
-)
+from spacy_hashembeds.architectures.embedders.multi_hybrid_embed import MultiHybridEmbed
 from spacy_hashembeds.architectures.embedders.multi_weighted_hash_embed import (
     MultiWeightedHashEmbed,
 )

@@ -28,7 +28,7 @@ Pairs = list[tuple[str, str]]
 _BLANKS = " \t"
 _LAYOUTS: Mapping[str, ColumnFormat] = {
     "wnut17.conll": WNUT17,
-    "own.iob": ColumnFormat(comments=True),
+    "own.iob": ColumnFormat(),
     "conll2002.nl": ColumnFormat(group="document"),
 }
 

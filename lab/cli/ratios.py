@@ -7,19 +7,19 @@ from typing import Any
 from spacy.cli._util import Arg, Opt
 
 from spacy_hashembeds.cli._app import failing
-from spacy_hashembeds.cli._layout import (
-    RATIOS,
-    RATIOS_LEGEND,
-    format_count,
-    format_ratios,
-    format_score,
-)
 from spacy_hashembeds.cli._output import (
     JSON,
     QUIET,
     json_output,
     print_json,
     show_progress,
+)
+from spacy_hashembeds.cli.compare import (
+    RATIOS,
+    RATIOS_LEGEND,
+    format_count,
+    format_ratios,
+    format_score,
 )
 
 from ._app import lab_cli

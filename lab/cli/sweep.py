@@ -138,7 +138,7 @@ def _run(plan: "Plan", executor: "Executor") -> None:
 def _format_ended(ended: "Ended") -> str:
     from wasabi import Printer
 
-    from spacy_hashembeds.cli._layout import format_score
+    from spacy_hashembeds.cli.compare import format_score
     from spacy_hashembeds.files import read_json
 
     printer = Printer(no_print=True)

@@ -6,8 +6,8 @@ import typer
 from spacy.cli._util import Arg, Opt
 
 from spacy_hashembeds.cli._app import TAKE_OVERRIDES, failing, read_overrides
-from spacy_hashembeds.cli._layout import format_score
 from spacy_hashembeds.cli._output import JSON, QUIET, print_json
+from spacy_hashembeds.cli.compare import format_score
 
 from ._app import FORCE, GPU_ID, lab_cli
 

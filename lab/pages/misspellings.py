@@ -59,7 +59,9 @@ def measure(root: Path) -> Iterator[dict[str, Any]]:
             nlp = load_trained(model)
             embedder, variant, seed = model.parts[-4:-1]
             yield {
-                **{"dataset": dataset, "embedder": embedder, "variant": variant},
+                "dataset": dataset,
+                "embedder": embedder,
+                "variant": variant,
                 "seed": int(seed.removeprefix("seed")),
                 "scores": _score(nlp, golds, golds, knowledge),
                 "misspelt": [_score(nlp, docs, golds, knowledge) for docs in copies],

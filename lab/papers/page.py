@@ -5,8 +5,10 @@ from base64 import b64encode
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain, groupby
 from pathlib import Path
+from urllib.parse import quote
 
 from jinja2 import Environment, PackageLoader
 from markdown_it import MarkdownIt
@@ -216,7 +218,7 @@ def _make_environment() -> Environment:
         anchor=lambda title: "".join(filter(str.isalnum, title)).lower(),
         md=markdown.escape,
         code=markdown.code,
-        link=markdown.link,
+        link=partial(quote, safe="/ "),
         prose=lambda text: Markup(prose.render(text)),
         inline=lambda text: Markup(prose.renderInline(text)),
     )

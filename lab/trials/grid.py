@@ -132,7 +132,10 @@ def read_grid(path: str | Path) -> Grid:
     if not path.is_file():
         raise FileNotFoundError(f"There is no grid '{path}'.")
     try:
-        file = _File.model_validate(srsly.read_yaml(path))
+        content = srsly.read_yaml(path)
+        if not isinstance(content, dict):
+            raise ValueError(f"It should have keys, but is {quote(content)}.")
+        file = _File.model_validate(content)
         rows = [_read_row(entry, file) for entry in file.trials]
         names = Counter((r.embedder, r.variant, d) for r in rows for d in r.overrides)
         for (embedder, variant, dataset), n in names.items():

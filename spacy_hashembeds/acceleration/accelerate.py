@@ -11,7 +11,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from spacy import util
 from spacy.language import Language
 from spacy.tokens import Doc
 from thinc.api import Config, get_current_ops, set_current_ops
@@ -203,7 +202,7 @@ def check_replaceable(output: Path, source: Path, *, force: bool) -> None:
             f"There is something in '{output}' already. Name another folder, or ask "
             "for it to be replaced (--force)."
         )
-    config = _read(util.load_config, output / "config.cfg")
+    config = _read(load_config, output / "config.cfg")
     meta = _read(read_json, output / "meta.json")
     found = {"config.cfg": "nlp" in config, "meta.json": "spacy_version" in meta}
     for name, is_own in found.items():

@@ -12,12 +12,11 @@ from typing import Any
 from spacy.ml.models import build_Tok2Vec_model
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
-from thinc.api import Model, NumpyOps, set_current_ops, set_dropout_rate
+from thinc.api import Model, set_dropout_rate, use_ops
 
 from ..architectures.embedders.multi_fewer_hash_embed import MultiFewerHashEmbed
 from ..architectures.encoders.maxout_window_encoder import MaxoutWindowEncoder
 from ..kernels import compiled
-from .blas import keeping_ops
 from .installation import describe_error
 
 COMPILED, NUMPY = "compiled", "numpy"
@@ -100,8 +99,7 @@ def _make_works() -> dict[str, tuple[Callable[[], object], int]]:
     words = [f"Word{i * i % 149}" for i in range(36 * _WORDS)]  # most come back
     texts = [words[i : i + _WORDS] for i in range(0, len(words), _WORDS)]
     docs = [Doc(vocab, text) for text in texts]
-    with keeping_ops():
-        set_current_ops(NumpyOps(use_blis=False))
+    with use_ops("numpy", use_blis=False):
         embed = MultiFewerHashEmbed(
             width=96,
             attrs=["NORM", "PREFIX", "SUFFIX", "SHAPE"],

@@ -83,12 +83,10 @@ def measure_table(table: Table, vocabularies: Vocabularies) -> Measures:
 
 
 def _measure_kind(table: Table, values: NDArray, share: _Share) -> Measures:
-    measure = _MEASURES.get(table.kind, _measure_any)
-    return {"values": len(values), **measure(table, values, share)}
-
-
-def _measure_any(table: Table, values: NDArray, _: _Share) -> Measures:
-    return {"sharing_code": count_sharing(table.identify(values))}
+    found: Measures = {"values": len(values)}
+    if table.kind not in _MEASURES:
+        return found | {"sharing_code": count_sharing(table.identify(values))}
+    return found | _MEASURES[table.kind](table, values, share)
 
 
 def _measure_hashing(

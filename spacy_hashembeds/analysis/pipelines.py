@@ -1,6 +1,7 @@
 """The pipeline that a corpus is analysed for, and its embedding layers."""
 
 from collections.abc import Mapping, Sequence
+from configparser import Error as ConfigParserError
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -71,7 +72,7 @@ def _build(config: ConfigSource, overrides: Overrides) -> Language:
             loaded = Config(config).merge(dot_to_dict(dict(overrides)))
         check_variables(loaded)
         return load_model_from_config(loaded, auto_fill=True)
-    except ValueError as error:
+    except (ValueError, ConfigParserError) as error:
         # spaCy names no file, and lays its messages out over many lines.
         reason = " ".join(str(error).split())
         raise ValueError(

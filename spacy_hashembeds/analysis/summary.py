@@ -81,7 +81,10 @@ def _show_corpus(data: Measures) -> Iterator[Table]:
 def _show_embedder(embedder: Measures) -> Iterator[Part]:
     component, tables, words = (embedder[k] for k in ("component", "tables", "words"))
     total = {
-        **{"attr": "all", "kind": "", "rows": "", "width": ""},
+        "attr": "all",
+        "kind": "",
+        "rows": "",
+        "width": "",
         "parameters": sum(table["parameters"] for table in tables),
         "standard": {"vocabulary": sum(t["standard"]["vocabulary"] for t in tables)},
     }

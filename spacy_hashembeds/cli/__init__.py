@@ -4,16 +4,7 @@ spaCy imports this package on every `spacy` command, so nothing here may import
 more than typer and spaCy's own CLI: each command imports what it needs when run.
 """
 
-from . import (  # noqa: F401
-    accelerate,
-    analyze,
-    compare,
-    config,
-    doctor,
-    evaluate,
-    prepare,
-    tables,
-)
+from . import accelerate, analyze, compare, config, doctor, evaluate, prepare, tables  # noqa: F401
 from ._app import hashembeds_cli
 
 __all__ = ["hashembeds_cli"]

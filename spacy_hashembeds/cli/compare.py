@@ -1,5 +1,6 @@
 """`spacy hashembeds compare`."""
 
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -7,14 +8,14 @@ from typing import Any
 from spacy.cli._util import Arg, Opt
 
 from ._app import failing, hashembeds_cli
-from ._layout import (
-    RATIOS,
-    RATIOS_LEGEND,
-    format_count,
-    format_ratios,
-    format_score,
-)
 from ._output import CHART, JSON, QUIET, json_output, print_json, show_progress
+
+#: The headings of what `format_ratios` gives, and what they mean.
+RATIOS = ("PRR", "PCR all", "PCR emb", "Tables", "PoEP")
+RATIOS_LEGEND = (
+    "PCR: parameters saved, of all, the embedder's, and its tables' alone; PoEP: all "
+    "that are the embedder's."
+)
 
 
 @hashembeds_cli.command("compare")
@@ -79,11 +80,13 @@ def _print_comparison(comparison: dict[str, Any]) -> None:
     from wasabi import msg
 
     from ..acceleration.machine import describe_machine
-    from ..comparison.comparison import is_of_categories, name_score
+    from ..comparison.comparison import is_of_categories, name_accuracies
     from ..display import Table, show
 
     rows = comparison["rows"]
-    list_scores = _list_categories if is_of_categories(comparison) else _list_entities
+    list_scores, score = _list_entities, "F1"
+    if is_of_categories(comparison):
+        list_scores, score = _list_categories, name_accuracies(comparison)
     scores = Table(f"Embedders on {comparison['dataset']}", *list_scores(comparison))
     sizes = Table(
         "Size and speed",
@@ -103,7 +106,7 @@ def _print_comparison(comparison: dict[str, Any]) -> None:
     )
     ratios = Table(
         "Beside the first one",
-        f"In percent. PRR: {name_score(comparison)} kept; {RATIOS_LEGEND}",
+        f"In percent. PRR: {score} kept; {RATIOS_LEGEND}",
         ("Embedder", "All params", *RATIOS),
         [
             (row["name"], format_count(row["pipeline_parameters"]), *format_ratios(row))
@@ -146,3 +149,19 @@ def _format_scores(scores: dict[str, Any]) -> str:
     return " ".join(
         "   -" if scores[key] is None else f"{100 * scores[key]:4.1f}" for key in "prf"
     )
+
+
+def format_score(score: float | None) -> str:
+    """Format a fraction in percent, without the sign; what is not there is '-'."""
+    return "-" if score is None else f"{100 * score:.1f}"
+
+
+def format_count(count: int | None) -> str:
+    """Format a number of parameters; what is not there is '-'."""
+    return "-" if count is None else f"{count:,}"
+
+
+def format_ratios(row: Mapping[str, float | None]) -> tuple[str, ...]:
+    """Format the ratios of a row, under the headings `RATIOS`."""
+    keys = ("prr", "pcr_all", "pcr_emb", "pcr_tables", "poep")
+    return tuple(format_score(row[key]) for key in keys)

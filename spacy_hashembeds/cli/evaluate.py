@@ -113,6 +113,8 @@ def evaluate_cli(
 
     with failing("Can't evaluate the pipeline"):
         check_targets(output, [model, test, train, against, misspelt])
+        separator = separator and separator.replace(r"\t", "\t")
+        layout = ColumnFormat(separator, word_column, tag_column, encoding, group)
         evaluation = evaluate_in_depth(
             model,
             test,
@@ -121,14 +123,7 @@ def evaluate_cli(
             task=task,
             ablation=ablation,
             misspelt=misspelt,
-            layout=ColumnFormat(
-                separator=separator and separator.replace(r"\t", "\t"),
-                word=word_column,
-                tag=tag_column,
-                encoding=encoding,
-                group=group,
-                comments=True,
-            ),
+            layout=layout,
             predicted_column=predicted_column,
             samples=samples,
             seed=seed,

@@ -79,21 +79,9 @@ def prepare_cli(
         outputs = [output / f"{split}.spacy" for split in SPLITS]
         check_targets(outputs, [train, dev, test])
         layout = (
-            ColumnFormat(
-                separator=separator,
-                word=word_column,
-                tag=tag_column,
-                encoding=encoding,
-                group=group,
-                comments=True,
-            )
+            ColumnFormat(separator, word_column, tag_column, encoding, group)
             if kind is Kind.iob
-            else TextFormat(
-                text=text_column,
-                label=label_column,
-                separator=separator,
-                encoding=encoding,
-            )
+            else TextFormat(text_column, label_column, separator, encoding)
         )
         paths = prepare_files(
             train=train,

@@ -185,11 +185,11 @@ def _make_row(trial: Mapping[str, Any]) -> dict[str, Any]:
     row = {key: trial[key] for key in ("dataset", "embedder", "variant", "seed")}
     row["accelerated"] = False
     if get_task(trial) == TEXTCAT:
-        row |= {key: scores[name] for key, name in _CATEGORIES.items()}
+        row |= {key: scores.get(name) for key, name in _CATEGORIES.items()}
     else:
         for kind, prefix in KINDS.items():
             keys = ("p", "r", "f", "support")
-            row[kind] = {key: scores[f"{prefix}_{key}"] for key in keys}
+            row[kind] = {key: scores.get(f"{prefix}_{key}") for key in keys}
     return row | {key: trial["sizes"].get(key) for key in SIZES}
 
 
@@ -203,11 +203,6 @@ def name_accuracies(comparison: Mapping[str, Any]) -> str:
     # of documents that have one label each, accuracy is an exact match too
     exclusive = all(row["exclusive"] for row in comparison["rows"])
     return name_accuracy({EXCLUSIVE: exclusive})
-
-
-def name_score(comparison: Mapping[str, Any]) -> str:
-    """Say which score "prr" is of: F1, or of text classifiers their "accuracy"."""
-    return name_accuracies(comparison) if is_of_categories(comparison) else "F1"
 
 
 def add_speeds(rows: Rows, speeds: Sequence[Speed]) -> None:

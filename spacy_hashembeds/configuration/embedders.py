@@ -10,10 +10,7 @@ from spacy.util import registry
 
 from ..analysis.advice import BOUND, Advice, format_bound
 from ..analysis.codes import DEGENERATE_SEED, SOUND_SEED
-from ..architectures.embedders.descriptions import (
-    EmbedderDescription,
-    find_description,
-)
+from ..architectures.embedders.descriptions import EmbedderDescription, find_description
 from ..architectures.embedders.distinct_words import TEXT_ATTRIBUTES
 from ..checks import check_attributes
 from ..hashing.murmur import MAX_HASHES

@@ -19,10 +19,7 @@ from ..acceleration.conversion import (
     find_architectures,
     write_out_cnn,
 )
-from ..architectures.embedders.descriptions import (
-    EmbedderDescription,
-    get_descriptions,
-)
+from ..architectures.embedders.descriptions import EmbedderDescription, get_descriptions
 from .draft import Draft, check_block
 from .embedders import is_replaced
 

@@ -46,7 +46,7 @@ class _Block(NamedTuple):
     columns: list[str]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class ColumnFormat:
     """The settings of `spacy-hashembeds.IOBCorpus.v1`, checked."""
 
@@ -55,8 +55,6 @@ class ColumnFormat:
     tag: int = -1
     encoding: str = "utf-8"
     group: str = "sentence"
-    #: Whether lines before a sentence may be comments ("# …").
-    comments: bool = False
 
     def __post_init__(self) -> None:
         if self.separator == "":
@@ -103,7 +101,10 @@ def _read_blocks(path: Path, layout: ColumnFormat) -> Iterator[_Block]:
     block = _Block(document, Sentence([], []), 0, [])
     # the last sentence ends as one before a blank line
     for number, line in chain(read_lines(path, layout.encoding), [(0, "")]):
-        columns = _split(line, layout.separator)
+        if layout.separator is None:
+            columns = re.split(f"[{_BLANKS}]+", line.strip(_BLANKS))
+        else:
+            columns = line.split(layout.separator)
         starts_document = columns[0] == DOCSTART
         words, tags = block.sentence
         if starts_document or not line.strip(_BLANKS):
@@ -111,7 +112,7 @@ def _read_blocks(path: Path, layout: ColumnFormat) -> Iterator[_Block]:
                 yield block
             document += starts_document
             block = _Block(document, Sentence([], []), 0, [])
-        elif words or not (layout.comments and _is_comment(line, columns)):
+        elif words or not _is_comment(line, columns, layout.tag):
             try:
                 word, tag = _parse_row(columns, layout, document)
             except ValueError as err:
@@ -158,12 +159,6 @@ def _are_numbers(words: list[str]) -> bool:
     return steps <= {1} or steps <= {0}  # the number of the sentence, all the way
 
 
-def _split(line: str, separator: str | None) -> list[str]:
-    if separator is not None:
-        return line.split(separator)
-    return re.split(f"[{_BLANKS}]+", line.strip(_BLANKS))
-
-
 def _parse_row(
     columns: list[str], layout: ColumnFormat, document: int
 ) -> tuple[str, str]:
@@ -198,9 +193,10 @@ def _is_tag(text: str) -> bool:
     return _TAG.fullmatch(text.strip(_BLANKS)) is not None
 
 
-def _is_comment(line: str, columns: list[str]) -> bool:
+def _is_comment(line: str, columns: list[str], tag: int) -> bool:
     # "#" may well be a token. What tells a comment is "# key = value", as in CoNLL-U,
-    # or that its last column is no tag.
+    # or that there is no tag in its column.
     if not re.match(r"#\s", line):
         return False
-    return line.split()[2:3] == ["="] or not _is_tag(columns[-1])
+    has_tag = -len(columns) <= tag < len(columns) and _is_tag(columns[tag])
+    return line.split()[2:3] == ["="] or not has_tag

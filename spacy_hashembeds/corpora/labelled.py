@@ -37,7 +37,7 @@ class LabelledText(NamedTuple):
     cats: dict[str, float]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class TextFormat:
     """The settings of `spacy-hashembeds.LabelledTextsCorpus.v1`, checked."""
 

@@ -45,14 +45,7 @@ def create_iob_reader(
     RAISES (ValueError): No path, or a setting that cannot be; later, with file and
         line, what cannot be parsed.
     """
-    layout = ColumnFormat(
-        separator=separator,
-        word=word_column,
-        tag=tag_column,
-        encoding=encoding,
-        group=group,
-        comments=True,
-    )
+    layout = ColumnFormat(separator, word_column, tag_column, encoding, group)
     file = _check_file(path)
 
     def read_examples(nlp: Language) -> Iterator[Example]:
@@ -96,9 +89,7 @@ def create_labelled_texts_reader(
     RAISES (ValueError): No path, a setting that cannot be, or a pipe where there are no
         `labels`; later, with file and line, what cannot be parsed.
     """
-    layout = TextFormat(
-        text=text_columns, label=label_column, separator=separator, encoding=encoding
-    )
+    layout = TextFormat(text_columns, label_column, separator, encoding)
     file = _check_file(path)
     if labels is None:
         check_is_regular(file)

@@ -15,7 +15,7 @@ import spacy
 from spacy.tokens import Doc, DocBin
 from spacy.tokens._serialize import ALL_ATTRS
 from spacy.util import get_lang_class
-from spacy.vocab import Vocab, create_vocab
+from spacy.vocab import create_vocab
 
 from ..files import replacing, replacing_folder
 from .columns import ColumnFormat, make_doc, read_documents
@@ -52,12 +52,13 @@ class Task:
     attrs: tuple[str, ...]
 
 
-def _load_vocab(lang: str) -> Vocab:
-    # Without a tokenizer, which some languages need further packages for.
-    return create_vocab(lang, get_lang_class(lang).Defaults)
-
-
-NER = Task(unit="sentence", load=_load_vocab, make_doc=make_doc, attrs=tuple(ALL_ATTRS))
+NER = Task(
+    unit="sentence",
+    # without a tokenizer, which some languages need further packages for
+    load=lambda lang: create_vocab(lang, get_lang_class(lang).Defaults),
+    make_doc=make_doc,
+    attrs=tuple(ALL_ATTRS),
+)
 
 #: With all that a tokenizer sets: millions of texts have no room for what is not known.
 TEXTCAT = Task(

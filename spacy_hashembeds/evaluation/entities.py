@@ -26,14 +26,7 @@ from .groups import (
     learn_training_set,
 )
 from .schemes import SchemeCounter, average_types
-from .scorer import (
-    ALL,
-    KINDS,
-    LENGTHS,
-    count_matches,
-    match_entities,
-    summarize_counts,
-)
+from .scorer import ALL, KINDS, LENGTHS, count_matches, match_entities, summarize_counts
 from .sources import Inputs, find_golds, get_reference, read_misspelt
 
 #: The keys of all entities, the seen and the unseen ones.
@@ -161,9 +154,9 @@ def _describe_groups(
                 **describe(name, group, None),
                 "per_type": {label: describe(name, group, label) for label in types},
             }
-            for group in grouping.groups
+            for group in groups
         ]
-        for name, grouping in GROUPINGS.items()
+        for name, (_, groups) in GROUPINGS.items()
     }
 
 

@@ -18,16 +18,10 @@ LONG = 10
 _RANGES = {name: name for name in ("0", "1", "2-9", "10-99", "100+")}
 
 
-class Grouping(NamedTuple):
-    """One way to divide entities, into groups that each have a text."""
-
-    title: str
-    groups: Mapping[str, str]
-
-
-#: All ways to divide entities, by the names that `group_entity` gives them.
-GROUPINGS: Mapping[str, Grouping] = {
-    "knowledge": Grouping(
+#: All ways to divide entities, by the names that `group_entity` gives them: what each
+#: is called, and the groups with their texts.
+GROUPINGS: Mapping[str, tuple[str, Mapping[str, str]]] = {
+    "knowledge": (
         "What training has shown of the entity",
         {
             "same_type": "text seen as an entity of this type",
@@ -37,8 +31,8 @@ GROUPINGS: Mapping[str, Grouping] = {
             "tokens_unseen": "new entity, no token seen",
         },
     ),
-    "frequency": Grouping("Times the text was an entity in training", _RANGES),
-    "token_frequency": Grouping("Times its rarest token stood in training", _RANGES),
+    "frequency": ("Times the text was an entity in training", _RANGES),
+    "token_frequency": ("Times its rarest token stood in training", _RANGES),
 }
 
 

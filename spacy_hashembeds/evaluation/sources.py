@@ -22,7 +22,7 @@ from .bootstrap import CONFIDENCE, Draws
 from .counts import Run
 
 #: How files with one token a line are laid out, unless somebody says otherwise.
-LAYOUT = ColumnFormat(comments=True)
+LAYOUT = ColumnFormat()
 
 # Files of a pipeline, which somebody may give instead of its folder.
 _OF_PIPELINES = frozenset({".cfg", ".json", ".gz", ".whl", ".zip"})

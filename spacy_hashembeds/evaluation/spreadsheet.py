@@ -66,8 +66,11 @@ def _list_categories(evaluation: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         return
     low, high = evaluation["cats_acc_interval"] or (None, None)
     yield {
-        **{"average": "accuracy", "accuracy": evaluation["cats_acc"]},
-        **{"support": support, "accuracy_low": low, "accuracy_high": high},
+        "average": "accuracy",
+        "accuracy": evaluation["cats_acc"],
+        "support": support,
+        "accuracy_low": low,
+        "accuracy_high": high,
     }
     for average in categories.AVERAGES:
         yield {"average": average, **_name(evaluation, f"cats_{average}_")}

@@ -53,8 +53,10 @@ def CharCNN(
         init=init,
         params=dict.fromkeys(names),
         dims={
-            **{"nO": num_kernels * ngram_size, "nK": num_kernels},
-            **{"nM": nM, "nV": N_ROWS},
+            "nO": num_kernels * ngram_size,
+            "nK": num_kernels,
+            "nM": nM,
+            "nV": N_ROWS,
         },
         attrs={"max_chars": max_chars},
     )

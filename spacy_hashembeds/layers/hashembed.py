@@ -55,7 +55,9 @@ def HashEmbed(
         params={"E": None},
         dims={"nO": nO, "nV": nV, "nI": None},
         attrs={
-            **{"column": column, "seed": seed, "num_hashes": num_hashes},
+            "column": column,
+            "seed": seed,
+            "num_hashes": num_hashes,
             "column_functions": _COLUMN,
         },
     )

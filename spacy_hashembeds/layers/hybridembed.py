@@ -18,12 +18,7 @@ from .checks import REMEDY, check_foreign, check_integer
 from .mixing.column import Column, ColumnFunctions
 from .mixing.gputables import GpuCopy, embed_ids
 from .params import check_once
-from .symboltaker import (
-    Symbols,
-    are_sorted_symbols,
-    get_symbols,
-    set_symbols,
-)
+from .symboltaker import Symbols, are_sorted_symbols, get_symbols, set_symbols
 from .table import (
     apply_dropout,
     check_table,
@@ -72,8 +67,12 @@ def HybridEmbed(
         params={"E": None},
         dims={"nO": nO, "nV": None, "nI": None},
         attrs={
-            **{"column": column, "key": key, "symbols": None, "rows": rows},
-            **{"seed": seed, "num_hashes": num_hashes},
+            "column": column,
+            "key": key,
+            "symbols": None,
+            "rows": rows,
+            "seed": seed,
+            "num_hashes": num_hashes,
             "gpu_symbols": GpuCopy(),
             "column_functions": _COLUMN,
             "symbol_taker": take_symbols,

@@ -4,7 +4,6 @@ from typing import Any, cast
 from thinc.api import Model
 from thinc.types import Floats2d, Ragged
 
-from ..kernels.distinct import find_distinct
 from ..kernels.ngrams import (
     MAX_NGRAM_SIZE,
     MAX_SNIPPET,
@@ -61,9 +60,7 @@ def forward(
     if len(ngrams.keys) == 0:
         return ops.alloc2f(len(ngrams.lengths), model.get_dim("nO")), lambda dY: words
     texts = ops.asarray1i(ngrams.find_texts())
-    vectors, backprop_vectors = run_distinct(
-        embed, find_distinct(ngrams.keys), is_train
-    )
+    vectors, backprop_vectors = run_distinct(embed, ngrams.keys, is_train)
 
     def backprop(dY: OutT) -> InT:
         backprop_vectors(cast(Any, dY)[texts])

@@ -12,13 +12,7 @@ from .checks import check_foreign, check_integer
 from .mixing.column import Column, ColumnFunctions
 from .mixing.gputables import GpuCopy, embed_ids
 from .params import check_once
-from .symboltaker import (
-    Symbols,
-    check_symbols,
-    get_symbols,
-    look_up,
-    set_symbols,
-)
+from .symboltaker import Symbols, check_symbols, get_symbols, look_up, set_symbols
 from .table import check_table, finish_forward, finish_layer, get_table, init_table
 
 InT = TypeVar("InT", bound=Ints1d | Ints2d)
@@ -55,7 +49,10 @@ def SymbolEmbed(
         params={"E": None},
         dims={"nO": nO, "nV": None, "nI": None},
         attrs={
-            **{"column": column, "key": key, "unk": unk, "symbols": None},
+            "column": column,
+            "key": key,
+            "unk": unk,
+            "symbols": None,
             "gpu_symbols": GpuCopy(),
             "column_functions": _COLUMN,
             "symbol_taker": take_symbols,

@@ -15,13 +15,7 @@ from .combination import COMBINE, Combination
 from .mixing.column import Column, ColumnFunctions, Weighed
 from .mixing.gputables import GpuCopy, embed_ids
 from .params import check_once, peek
-from .symboltaker import (
-    Symbols,
-    check_symbols,
-    get_symbols,
-    look_up,
-    set_symbols,
-)
+from .symboltaker import Symbols, check_symbols, get_symbols, look_up, set_symbols
 from .table import apply_dropout, finish_layer, get_table, inc_table_grad
 
 # How far weights begin from where they are told to: a standard deviation.
@@ -81,12 +75,18 @@ def WeightedHashEmbed(
         params={"E": None, "P": None},
         dims={
             "nO": combination.measure_width(nE),
-            **{"nE": nE, "nV": nV, "nK": nK, "nI": None},
+            "nE": nE,
+            "nV": nV,
+            "nK": nK,
+            "nI": None,
         },
         attrs={
             # not "seed", which layers without weights save: see `check_weights`
-            **{"column": column, "hash_seed": seed, "num_hashes": num_hashes},
-            **{"same_hash": same_hash, "combine": combine},
+            "column": column,
+            "hash_seed": seed,
+            "num_hashes": num_hashes,
+            "same_hash": same_hash,
+            "combine": combine,
             "append_weights": append_weights,
             "column_functions": _COLUMN,
         },

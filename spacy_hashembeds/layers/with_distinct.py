@@ -4,7 +4,7 @@ from typing import Any, cast
 from thinc.api import Model
 from thinc.types import Floats2d, Ints1d, Ints2d
 
-from ..kernels.distinct import MAX_COLUMNS, Distinct, find_distinct
+from ..kernels.distinct import MAX_COLUMNS, find_distinct
 
 InT = Ints1d | Ints2d
 OutT = Floats2d
@@ -45,7 +45,7 @@ def forward(
     _check_keys(keys)
     if len(keys) == 0:
         return ops.alloc2f(0, layer.get_dim("nO")), lambda dY: keys
-    Y, backprop_copies = run_distinct(layer, _find(model, keys), is_train)
+    Y, backprop_copies = run_distinct(layer, keys, is_train)
 
     def backprop(dY: OutT) -> InT:
         backprop_copies(dY)
@@ -55,10 +55,11 @@ def forward(
 
 
 def run_distinct(
-    layer: Model[Any, OutT], distinct: Distinct, is_train: bool
+    layer: Model[Any, OutT], keys: Any, is_train: bool
 ) -> tuple[OutT, Callable[[OutT], object]]:
     """Run a layer once for each distinct key, and copy what it gives to each copy."""
     ops: Any = layer.ops
+    distinct = find_distinct(ops.to_numpy(keys))
     copies = ops.asarray1i(distinct.copies)
     Y, backprop_layer = layer(ops.asarray(distinct.values), is_train)
 
@@ -74,30 +75,22 @@ def init(model: Model[InT, OutT], X: InT | None = None, Y: OutT | None = None) -
     layer = model.layers[0]
     if X is not None:
         _check_keys(X)
-    layer.initialize(
-        X=None if X is None or len(X) == 0 else _find(model, X).values, Y=Y
-    )
+    if X is not None and len(X):
+        X = cast(Any, find_distinct(model.ops.to_numpy(X)).values)
+    layer.initialize(X=X, Y=Y)
     for name in layer.dim_names:
         if layer.has_dim(name):
             model.set_dim(name, layer.get_dim(name))
 
 
-def _find(model: Model, keys: Any) -> Distinct:
-    return find_distinct(model.ops.to_numpy(keys))
-
-
 def _check_keys(keys: Any) -> None:
-    is_array = hasattr(keys, "dtype") and hasattr(keys, "ndim")
-    if not is_array or keys.dtype.kind not in "iu" or keys.ndim not in (1, 2):
-        came = (
-            f"{keys.dtype} of shape {keys.shape}" if is_array else type(keys).__name__
-        )
+    dtype: Any = getattr(keys, "dtype", None)
+    shape: Any = getattr(keys, "shape", ())
+    is_right = len(shape) == 1 or (len(shape) == 2 and 1 <= shape[1] <= MAX_COLUMNS)
+    if not is_right or getattr(dtype, "kind", "") not in "iu":
+        came = type(keys).__name__ if dtype is None else f"{dtype} of shape {shape}"
         raise ValueError(
             "with_distinct should be given an array of integers, of shape (n,) or (n, "
-            f"columns), but was given {came}. Put with_array around it for sequences."
-        )
-    if keys.ndim == 2 and not 1 <= keys.shape[1] <= MAX_COLUMNS:
-        raise ValueError(
-            f"with_distinct should be given 1 to {MAX_COLUMNS} columns of integers, "
-            f"but was given {keys.shape[1]}."
+            f"columns) with 1 to {MAX_COLUMNS} columns, but was given {came}. Put "
+            "with_array around it for sequences."
         )

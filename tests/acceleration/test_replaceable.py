@@ -131,3 +131,9 @@ def test_strangers_among_a_pipelines_own_files_are_no_less(output, source, name)
     with pytest.raises(FileExistsError, match=f"also holds .*{name}"):
         check(output, source)
     assert path.read_text() == "precious"
+
+
+def test_what_has_no_config_that_can_be_read_is_no_pipeline(output, source):
+    (output / "config.cfg").write_text("[nlp]\n[nlp]\n")
+    with pytest.raises(FileExistsError, match=r"has no config\.cfg of spaCy's"):
+        check(output, source)

@@ -5,11 +5,7 @@ import pytest
 
 from lab.papers.multi_hash_embeddings import FEWER
 from lab.papers.paper import read_paper
-from lab.trials.results import (
-    TrialKey,
-    estimate_score,
-    read_results,
-)
+from lab.trials.results import TrialKey, estimate_score, read_results
 from spacy_hashembeds.analysis.advice import MEASURED_F1, advise, format_bound
 from spacy_hashembeds.analysis.features import Vocabulary
 from spacy_hashembeds.analysis.measures import Measures, measure_table

@@ -7,10 +7,7 @@ import spacy
 from spacy.tokens import Doc
 
 from spacy_hashembeds.analysis import features
-from spacy_hashembeds.analysis.features import (
-    collect_vocabulary,
-    count_features,
-)
+from spacy_hashembeds.analysis.features import collect_vocabulary, count_features
 from spacy_hashembeds.kernels.distinct import find_distinct
 
 ATTRS = ["NORM", "SHAPE"]

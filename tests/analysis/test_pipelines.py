@@ -84,7 +84,10 @@ def test_only_configs_have_settings(tmp_path):
         load_pipeline(config=None, model=None, overrides=overrides)
 
 
-@pytest.mark.parametrize("text", ["# A page\n\nof text", "[metadata]\nname = x\n", ""])
+@pytest.mark.parametrize(
+    "text",
+    ["# A page\n\nof text", "[metadata]\nname = x\n", "", "[nlp]\n[nlp]\n"],
+)
 def test_a_file_that_is_no_config_is_named(tmp_path, text):
     path = tmp_path / "some.cfg"
     path.write_text(text, encoding="utf8")

@@ -228,6 +228,17 @@ def test_damaged_results_are_named(changes, message, metrics, corpus):
         compare_trials([metrics, other], corpus)
 
 
+def test_scores_of_what_is_not_there_may_be_missing(metrics, corpus):
+    scores = json.loads(metrics.read_text())["scores"]
+    for key in "prf":
+        del scores["test"][f"ents_seen_{key}"]
+    scores["test"]["ents_seen_support"] = 0
+    (row,) = compare_trials([change(metrics, "other.json", scores=scores)], corpus)[
+        "rows"
+    ]
+    assert row["seen"] == {"p": None, "r": None, "f": None, "support": 0}
+
+
 @pytest.fixture
 def stock(metrics, trained_root, tmp_path) -> Path:
     """Results of a trial of spaCy's own layers, whose pipeline was not trained."""

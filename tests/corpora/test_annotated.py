@@ -16,7 +16,7 @@ EXPECTED = [
 
 
 def read(path: Path, **layout):
-    docs = read_annotated(path, Vocab(), layout=ColumnFormat(comments=True, **layout))
+    docs = read_annotated(path, Vocab(), layout=ColumnFormat(**layout))
     return [
         ([t.text for t in doc], [(ent.text, ent.label_) for ent in doc.ents])
         for doc in docs

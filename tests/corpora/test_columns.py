@@ -178,18 +178,19 @@ def test_comments_are_passed_over(file: Path):
         file,
         "# id 4 domain=train\n# text = # O\n# O\nA O\n# O\n\n#tag O\n\n# newdoc\n# O\n",
     )
-    sentences = [doc[0].words for doc in read(file, ColumnFormat(comments=True))]
+    sentences = [doc[0].words for doc in read(file)]
     assert sentences == [["#", "A", "#"], ["#tag"], ["#"]]
 
 
 def test_within_a_sentence_a_broken_line_is_no_comment(file: Path):
     with pytest.raises(ValueError, match=r":2: expected a tag .* got 'NN'"):
-        read(write(file, "A O\n# NN\n"), ColumnFormat(comments=True))
+        read(write(file, "A O\n# NN\n"))
 
 
-def test_comments_are_errors_where_there_should_be_none(file: Path):
-    with pytest.raises(ValueError, match=r"corpus\.iob:1: expected a tag"):
-        read(write(file, "# newdoc\nA O\n"))
+def test_a_row_with_a_tag_in_its_column_is_no_comment(file: Path):
+    write(file, "# O B-X rest\nA O I-X rest\n\n# newdoc\nB O O rest\n")
+    documents = read(file, ColumnFormat(tag=2))
+    assert [doc[0].words for doc in documents] == [["#", "A"], ["B"]]
 
 
 # Numbered words

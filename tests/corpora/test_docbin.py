@@ -11,11 +11,7 @@ from spacy.tokens import Doc, DocBin
 from spacy.training import Corpus
 from spacy.vocab import Vocab
 
-from spacy_hashembeds.corpora.docbin import (
-    read_docs,
-    read_entity_texts,
-    read_examples,
-)
+from spacy_hashembeds.corpora.docbin import read_docs, read_entity_texts, read_examples
 
 
 def write(path: Path, *words: str) -> Path:

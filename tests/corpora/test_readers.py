@@ -75,7 +75,7 @@ def test_examples_are_those_of_the_prepared_corpus(file: Path, nlp: Language):
         dev=file,
         lang="en",
         output=file.parent / "out",
-        layout=ColumnFormat(comments=True),
+        layout=ColumnFormat(),
     )
     expected = list(Corpus(paths["train"])(nlp))
     found = list(create_iob_reader(path=file)(nlp))

@@ -21,7 +21,7 @@ from spacy_hashembeds.corpora.docbin import read_docs
 from spacy_hashembeds.corpora.labelled import LabelledText, TextFormat
 
 prepare_texts = partial(splits.prepare_files, layout=TextFormat())
-prepare_files = partial(splits.prepare_files, layout=ColumnFormat(comments=True))
+prepare_files = partial(splits.prepare_files, layout=ColumnFormat())
 
 TEXT = "Zoë B-PER\nslept O\n\nYes O\n"
 

@@ -6,11 +6,7 @@ from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.vocab import Vocab
 
-from spacy_hashembeds.evaluation.counts import (
-    Run,
-    add_counts,
-    score_counts,
-)
+from spacy_hashembeds.evaluation.counts import Run, add_counts, score_counts
 
 
 class CategoriesAsCounts(Run):

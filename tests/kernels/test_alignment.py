@@ -11,10 +11,7 @@ import numpy as np
 import pytest
 
 from spacy_hashembeds.kernels import compiled
-from spacy_hashembeds.kernels.distinct import (
-    find_distinct,
-    find_equal_rows,
-)
+from spacy_hashembeds.kernels.distinct import find_distinct, find_equal_rows
 from spacy_hashembeds.kernels.mixing import Norm, add_finished, begin_finish, finish
 from spacy_hashembeds.kernels.sums import gather_add, scatter_add
 from spacy_hashembeds.kernels.windows import add_windows, copy_windows

@@ -6,10 +6,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from spacy_hashembeds.kernels import compiled, distinct
-from spacy_hashembeds.kernels.distinct import (
-    find_distinct,
-    find_equal_rows,
-)
+from spacy_hashembeds.kernels.distinct import find_distinct, find_equal_rows
 
 from .paths import both_paths
 

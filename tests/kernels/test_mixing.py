@@ -6,11 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from thinc.api import LayerNorm, Maxout
 
-from spacy_hashembeds.kernels.mixing import (
-    begin_maximum,
-    begin_normalize,
-    pieces_first,
-)
+from spacy_hashembeds.kernels.mixing import begin_maximum, begin_normalize, pieces_first
 
 shapes = {"n": st.integers(1, 9), "nO": st.integers(2, 7), "nP": st.integers(1, 4)}
 

@@ -8,12 +8,7 @@ from thinc.compat import torch
 from spacy_hashembeds.layers import bilstm
 from spacy_hashembeds.layers.bilstm import DIRECTIONS, BiLSTM
 
-from .lstms import (
-    assert_gradients_are_right,
-    concatenate,
-    make_batch,
-    run,
-)
+from .lstms import assert_gradients_are_right, concatenate, make_batch, run
 
 pytestmark = pytest.mark.torch
 

@@ -12,10 +12,7 @@ from spacy.vectors import Vectors
 from typer.testing import CliRunner, Result
 
 from lab.cli import lab_cli
-from lab.trials.sizes import (
-    count_embedding_parameters,
-    count_pipeline_parameters,
-)
+from lab.trials.sizes import count_embedding_parameters, count_pipeline_parameters
 from spacy_hashembeds.acceleration import machine
 from tests.conftest import make_trial
 

@@ -18,7 +18,10 @@ def make_rows(**importance: float) -> list[dict[str, Any]]:
 
 def make_table(attr: str = "NORM", **values: Any) -> dict[str, Any]:
     return {
-        **{"component": "tok2vec", "number": 1, "attr": attr, "ngram_size": 1},
+        "component": "tok2vec",
+        "number": 1,
+        "attr": attr,
+        "ngram_size": 1,
         "median_importance": 1.0,
         "largest": make_rows(best=2.0, good=1.5),
         "smallest": make_rows(worst=0.25, bad=0.5),

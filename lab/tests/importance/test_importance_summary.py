@@ -4,11 +4,7 @@ import pytest
 from wasabi import Printer
 
 from lab.importance.importance import list_importance
-from lab.importance.summary import (
-    name_row,
-    name_table,
-    summarize,
-)
+from lab.importance.summary import name_row, name_table, summarize
 from spacy_hashembeds.display import show
 from tests.toy_weighted import TEXTS, make_pipeline, set_weights
 

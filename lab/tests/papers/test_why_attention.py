@@ -12,14 +12,7 @@ from lab.papers.paper import read_paper
 from lab.papers.why_attention import make_chunk_table
 from lab.trials.results import Estimate
 
-from .trials import (
-    fill,
-    get_row,
-    make_ablation,
-    make_attention,
-    write_beside,
-    write_f1,
-)
+from .trials import fill, get_row, make_ablation, make_attention, write_beside, write_f1
 
 NAME = "why-attention"
 PAPER = read_paper(NAME)

@@ -167,8 +167,8 @@ def grid(trials="[{embedder: a}]", **settings) -> str:
     ("text", "message"),
     [
         ("a: [", "is no grid of trials. Invalid YAML"),
-        ("", "Input should be a valid dictionary"),
-        ("[a, b]", "Input should be a valid dictionary"),
+        ("", "It should have keys, but is"),
+        ("[a, b]", "It should have keys, but is"),
         ("datasets: [x]", "'trials': Field required"),
         (grid(seed="[1]"), "'seed': Extra inputs are not permitted"),
         (grid(datasets="[]"), "'datasets': List should have at least 1 item"),

@@ -11,11 +11,7 @@ from spacy.vectors import Vectors
 from thinc.api import NumpyOps, get_current_ops, set_current_ops
 
 from lab.trials import pipelines
-from lab.trials.pipelines import (
-    choose_score,
-    compare_pipelines,
-    name_models,
-)
+from lab.trials.pipelines import choose_score, compare_pipelines, name_models
 from lab.trials.scores import evaluate_pipeline
 from lab.trials.sizes import (
     count_embedding_parameters,
@@ -65,7 +61,10 @@ def test_parameters_and_sizes_need_no_corpus(model, ruler):
         "mixing_parameters": count_mixing_parameters(nlp),
         "vector_values": 0,
         "bytes_on_disk": bytes_on_disk(model),
-        **{"prr": None, "pcr_all": 0, "pcr_emb": 0, "pcr_tables": 0},
+        "prr": None,
+        "pcr_all": 0,
+        "pcr_emb": 0,
+        "pcr_tables": 0,
         "poep": embedding / total,
     }
     assert rows[1]["pipeline_parameters"] == 0

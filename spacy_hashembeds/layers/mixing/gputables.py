@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from thinc.types import Floats2d, Ints1d
 
 from ...kernels.cuda import gather_rows, scatter_rows
-from ...kernels.rows import Array, Finder, Table
+from ...kernels.rows import Array, Table
 from ..table import get_table, table_gradient
 from .column import Column, Weighed
 
@@ -52,7 +52,9 @@ def embed_tables(
     n_columns = sum(column.width for column in columns)
     X = ops.alloc2f(len(keys), n_columns + n_more, zeros=False)
     scale = _draw_dropout(columns) if is_train else None
-    slots = _split_slots(finders)
+    # which of a token's rows are in which table
+    ends = accumulate((finder.num_hashes for finder in finders), initial=0)
+    slots = [slice(start, stop) for start, stop in pairwise(ends)]
     keys, weights, backprop_weights = _weigh_keys(columns, keys, slots)
     pairs = gather_rows(keys, tables, X, weights=weights, scale=scale)
 
@@ -113,12 +115,6 @@ def _backprop_to_weights(
             d_weights[:, slots[i]] = (E[found] * d_sums).sum(axis=2)
         first_row += len(E)
     return d_weights
-
-
-def _split_slots(finders: Sequence[Finder]) -> list[slice]:
-    """Say which of a token's rows are in which table."""
-    ends = accumulate((finder.num_hashes for finder in finders), initial=0)
-    return [slice(start, stop) for start, stop in pairwise(ends)]
 
 
 def embed_ids(

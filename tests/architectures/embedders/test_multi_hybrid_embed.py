@@ -10,9 +10,7 @@ from spacy_hashembeds.architectures.embedders.multi_embed import MultiEmbed
 from spacy_hashembeds.architectures.embedders.multi_fewer_hash_embed import (
     MultiFewerHashEmbed,
 )
-from spacy_hashembeds.architectures.embedders.multi_hybrid_embed import (
-    MultiHybridEmbed,
-)
+from spacy_hashembeds.architectures.embedders.multi_hybrid_embed import MultiHybridEmbed
 from spacy_hashembeds.layers.symboltaker import (
     Symbols,
     find_symbol_takers,
