@@ -61,7 +61,7 @@ class OnePassAdam(Optimizer):
         self, key: KeyT, weights: Any, gradient: Any, lr_scale: float
     ) -> bool:
         """Tell whether the kernel does what Thinc would do."""
-        if compiled.kernels is None or self.use_radam or not self.b1 > 0 < self.b2:
+        if compiled.kernels is None or self.use_radam or min(self.b1, self.b2) <= 0:
             return False
         if self.L2 != 0 and not self.L2_is_weight_decay:
             return False

@@ -163,6 +163,8 @@ class TokenNER(TrainablePipe):
         examples = list(examples)
         validate_examples(examples, "TokenNER.get_loss")
         self._check_model()
+        if not examples:
+            return 0.0, []
         ops = self.model.ops
         truth = read_truth(examples, self.labels)
         loss, d_scores = get_cross_entropy(ops, ops.xp.concatenate(scores), truth)

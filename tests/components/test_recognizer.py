@@ -234,6 +234,7 @@ def test_tokens_without_annotation_have_no_gradient(nlp):
     (example,) = make_examples(nlp, ["we met Anna|PER and Ben|PER in Rome|LOC"])
     partly = without_annotation(example, tokens=slice(1, 4))
     scores = pipe.model.predict([partly.predicted])
+    assert pipe.get_loss([], []) == (0.0, [])
     whole_loss, (whole,) = pipe.get_loss([example], scores)
     loss, (gradient,) = pipe.get_loss([partly], scores)
     assert not gradient[1:4].any()

@@ -11,17 +11,19 @@ architecture, and is found by an entry point, in this package as in any other:
         toy_embed = toy.embed:DESCRIPTION
 """
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
+from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any, Literal
 
-import catalogue
 from thinc.api import Model
 
 if TYPE_CHECKING:
     from .table_kinds import Table
 
-EMBEDDERS = catalogue.create("spacy_hashembeds", "embedders", entry_points=True)
+_GROUP = "spacy_hashembeds_embedders"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,20 +74,52 @@ class EmbedderDescription:
 
 def list_names() -> list[str]:
     """List what embedders are called, and import none of them."""
-    group = EMBEDDERS.entry_point_namespace
-    return sorted(catalogue.AVAILABLE_ENTRY_POINTS.select(group=group).names)
+    return sorted(entry_points(group=_GROUP).names)
 
 
-def get_descriptions() -> list[EmbedderDescription]:
-    return [description for _, description in sorted(EMBEDDERS.get_all().items())]
+@cache
+def get_descriptions() -> Sequence[EmbedderDescription]:
+    """Get all descriptions, ours first. One that can't be used is left out, with a
+    warning: whoever works with another embedder is not to be stopped by it.
+    """
+    found: list[EmbedderDescription] = []
+    ours = __name__.split(".")[0]
+    points = entry_points(group=_GROUP)
+    for point in sorted(points, key=lambda p: (p.module.split(".")[0] != ours, p.name)):
+        try:
+            description = point.load()
+            _check(description, point.name, found)
+        except Exception as error:  # whatever another package does when imported
+            of = f" of {point.dist.name}" if point.dist else ""
+            warnings.warn(
+                f"The embedder '{point.name}'{of} can't be used, and is left out: "
+                f"{type(error).__name__}: {error}. Its entry point is {point.value}.",
+                stacklevel=2,
+            )
+        else:
+            found.append(description)
+    return found
+
+
+def _check(description: Any, name: str, found: Sequence[EmbedderDescription]) -> None:
+    if not isinstance(description, EmbedderDescription):
+        raise TypeError(f"{type(description).__name__} is no EmbedderDescription")
+    if description.name != name:
+        raise ValueError(f"'{description.name}' should be its entry point's name too")
+    known = {key: kind for d in found for key, kind in d.tables.items()}
+    kinds = {kind.kind: kind for kind in known.values()}
+    for layer, kind in description.tables.items():
+        if known.get(layer, kind) is not kind or kinds.get(kind.kind, kind) is not kind:
+            raise ValueError(
+                f"tables of '{layer}', or of the kind '{kind.kind}', are another's"
+            )
 
 
 def get_description(name: str) -> EmbedderDescription:
     found = {description.name: description for description in get_descriptions()}
     if name not in found:
         raise ValueError(
-            f"There is no embedder '{name}' to put in. There are: "
-            f"{', '.join(list_names())}."
+            f"There is no embedder '{name}' to put in. There are: {', '.join(found)}."
         )
     return found[name]
 

@@ -86,11 +86,11 @@ def mix_attributes(
         with_array(concatenate(*tables)),
     )
     layers = features.layers
+    n_inputs = sum(table.get_dim("nO") for table in tables)
     if include_static_vectors:
         vectors = StaticVectors(width, dropout=dropout)
         layers = [concatenate(features, vectors)]
-    n_inputs = sum(table.get_dim("nO") for table in tables)
-    n_inputs += width * include_static_vectors
+        n_inputs += width
     mixer = Maxout(width, n_inputs, nP=maxout_pieces, dropout=dropout, normalize=True)
     return Model(
         name,

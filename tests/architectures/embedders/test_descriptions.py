@@ -140,6 +140,46 @@ def test_sizes_count_an_embedder_of_another_package(used):
     assert used["counted"] == used["held"] > sum(t["parameters"] for t in used["sizes"])
 
 
+#: Entry points that can't be used, and why.
+BROKEN = {
+    "gone = gone.nothing:DESCRIPTION": "ModuleNotFoundError: No module named 'gone'",
+    "no_description = outside:ToyEmbed": "function is no EmbedderDescription",
+    "other_name = outside:DESCRIPTION": "'toy_embed' should be its entry point's name",
+    "claims_ours = claims:DESCRIPTION": "of the kind 'hash', are another's",
+}
+
+CLAIMS = """
+from dataclasses import replace
+from outside import DESCRIPTION, ToyTable
+class Table(ToyTable):
+    kind = "hash"
+DESCRIPTION = replace(DESCRIPTION, name="claims_ours", tables={"claims": Table})
+"""
+
+LIST = """
+import sys
+from spacy_hashembeds.architectures.embedders.descriptions import get_descriptions
+sys.stderr = sys.stdout
+print([description.name for description in get_descriptions()])
+"""
+
+
+def test_what_is_wrong_with_another_package_stops_nobody(folder, tmp_path):
+    shutil.copy(folder / "outside.py", tmp_path)
+    (tmp_path / "claims.py").write_text(CLAIMS)
+    info = tmp_path / "broken-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: broken\nVersion: 1\n")
+    points = "\n".join(["[spacy_hashembeds_embedders]", *BROKEN])
+    (info / "entry_points.txt").write_text(points)
+    *shown, names = run(tmp_path, "-W", "always", "-c", LIST).splitlines()
+    for point, why in BROKEN.items():
+        (line,) = [each for each in shown if f"'{point.split()[0]}'" in each]
+        assert "of broken can't be used, and is left out" in line
+        assert why in line
+    assert names == str([description.name for description in get_descriptions()])
+
+
 def test_accelerate_leaves_an_embedder_of_another_package(used):
     encode = "components.tok2vec.model.encode"
     assert used["report"] == [[encode], {}]
