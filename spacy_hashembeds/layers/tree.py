@@ -38,17 +38,18 @@ class MaxoutLayers(NamedTuple):
 class _Tree(NamedTuple, Generic[_T]):
     """What was found below a root, and what the nodes were then."""
 
-    top: list[Model]
+    parents: list[Model]
+    layers: list[list[Model]]
     below: list[Model]
-    states: list[tuple[Callable, list[Model]]]
+    functions: list[Callable]
     attrs: Snapshot
     found: _T | None
 
     def is_current(self, root: Model) -> bool:
         """Tell whether nodes compute, have the layers, and read, what they did then."""
         return (
-            root._layers == self.top
-            and list(map(_get_state, self.below)) == self.states
+            [root._layers, *map(_get_layers, self.parents)] == self.layers
+            and list(map(_get_function, self.below)) == self.functions
             and self.attrs.is_current()
         )
 
@@ -80,17 +81,19 @@ class TreeCache(Generic[_T]):
 
 
 def _look(root: Model, find: Callable[[Model], _T]) -> _Tree[_T]:
-    top, below = list(root._layers), list(root.walk())[1:]
-    states = [(node._func, list(node._layers)) for node in below]
+    below = list(root.walk())[1:]
+    parents = [node for node in below if node._layers]
+    layers = [list(node._layers) for node in (root, *parents)]
+    functions = list(map(_get_function, below))
     attrs = Snapshot(n.attrs for n in below if not _WATCHED.isdisjoint(n.attrs))
     try:
         found = find(root)
     except UnexpectedNodeError:
         found = None
-    return _Tree(top, below, states, attrs, found)
+    return _Tree(parents, layers, below, functions, attrs, found)
 
 
-_get_state = attrgetter("_func", "_layers")
+_get_function, _get_layers = attrgetter("_func"), attrgetter("_layers")
 
 
 def expect(model: Model, forward: Callable, n_layers: int | None = None) -> list[Model]:

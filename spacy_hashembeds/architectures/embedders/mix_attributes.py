@@ -123,7 +123,8 @@ def embed_tokens(
     Where somebody has wrapped or replaced a layer, or there are no kernels, layers run
     one after the other, as in spaCy's `MultiHashEmbed`.
     """
-    if not any(len(doc) for doc in docs):
+    lengths = list(map(len, docs))
+    if not any(lengths):
         # Thinc's Maxout and LayerNorm can't backpropagate through zero rows.
         width = model.get_dim("nO")
         return [model.ops.alloc2f(0, width) for _ in docs], lambda dY: []
@@ -144,7 +145,7 @@ def embed_tokens(
         backprop_tokens(dY)
         return []
 
-    return split(Y, [len(doc) for doc in docs]), backprop
+    return split(Y, lengths), backprop
 
 
 def init(model: Model[InT, OutT], X: InT | None = None, Y: OutT | None = None) -> None:
