@@ -38,10 +38,9 @@ def load_config(path: str | Path, overrides: Mapping[str, Any] | None = None) ->
     """Load a config with its variables, as spaCy does, but for `check_variables`."""
     try:
         config = util.load_config(path, overrides=dict(overrides or {}))
+        check_variables(config)
     except ConfigParserError as error:  # a section or a key that is there twice
         raise ValueError(f"'{path}' should be a spaCy config, but {error}") from error
-    try:
-        check_variables(config)
     except ExpansionError as error:
         message = f"'{path}' should be a spaCy config, but {error}"
         raise ExpansionError(message) from error

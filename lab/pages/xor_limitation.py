@@ -7,6 +7,7 @@ NER" (2020).
 
 import random
 import sys
+from argparse import ArgumentParser
 from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean
 from typing import Any
@@ -209,5 +210,6 @@ def make_tables() -> Iterator[tuple[str, str]]:
 
 
 if __name__ == "__main__":
+    ArgumentParser(description=__doc__).parse_args()
     for title, markdown in make_tables():
         sys.stdout.write(f"{title}\n\n{markdown}\n\n")

@@ -27,6 +27,6 @@ def _find(file: str, theirs: Path, ours: Path) -> Path:
     # hidden files are what a run that was killed had not written to the end
     names = sorted({path.stem for path in files if not path.name.startswith(".")})
     raise FileNotFoundError(
-        f"There is no '{theirs / file}', and none of this name that comes with "
-        f"spacy-hashembeds. There are: {', '.join(names)}."
+        f"There is no '{theirs / file}', and none of this name in '{ours}'. There "
+        f"are: {', '.join(names)}."
     )

@@ -55,7 +55,7 @@ def compare_pipelines(
     if len(models) < 2:
         raise ValueError(
             "There should be a pipeline and others to set beside it, but there is "
-            f"{quote(list(models))} alone."
+            f"only {quote(next(iter(models))) if models else 'none'}."
         )
     if score is not None and corpus is None:
         raise ValueError(

@@ -83,13 +83,11 @@ def advise_on_kernels(kernels: Kernels) -> list[str]:
     if kernels.error is not None:
         trouble = f"The compiled kernels can't be used ({kernels.error})"
     else:
-        # a clone, if that is the current folder
-        folder = Path(compiled.__file__).parent
-        trouble = f"There are no compiled kernels in {folder}"
+        trouble = f"There are no compiled kernels in {Path(compiled.__file__).parent}"
     return [
         f"{trouble}: numpy does their work, which takes longer. To have them, install "
         "a C++ compiler and Python's headers, and then in a clone of the project: pip "
-        "install --force-reinstall --no-deps --no-cache-dir . (or --editable .)"
+        "install --force-reinstall --no-deps --no-cache-dir --editable ."
     ]
 
 

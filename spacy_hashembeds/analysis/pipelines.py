@@ -66,7 +66,7 @@ def _build(config: ConfigSource, overrides: Overrides) -> Language:
     try:
         if isinstance(config, str | Path):
             if not Path(config).is_file():
-                raise FileNotFoundError(f"There is no config '{config}'.")
+                raise FileNotFoundError(f"There is no '{config}': give a .cfg file.")
             loaded = load_config(config, overrides=dict(overrides))
         else:
             loaded = Config(config).merge(dot_to_dict(dict(overrides)))

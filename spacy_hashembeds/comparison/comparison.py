@@ -113,8 +113,8 @@ def _check_alike(metrics: Sequence[Path], trials: Sequence[dict[str, Any]]) -> N
 
 def _read_metrics(path: Path) -> dict[str, Any]:
     if path.is_dir():
-        what = ", and has no files of trials in it."
-        if example := min(path.rglob("*.json"), default=None):
+        what = ", without files of trials (seedN.json): for pipelines, see `evaluate`."
+        if example := min(path.rglob("seed*.json"), default=None):
             what = f": give the files of trials in it, such as '{example}'."
         raise ValueError(f"'{path}' is a folder{what}")
     if not path.is_file():

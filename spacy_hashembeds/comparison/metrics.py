@@ -41,7 +41,7 @@ def read_metrics(
     except ValueError as error:
         raise ValueError(
             f"'{path}' should hold the results of a trial, but is damaged or of "
-            f"another kind: {error}. Remove it and run its trial again."
+            f"another kind: {error}. If it is of a trial, run that again, with --force."
         ) from error
     return metrics
 

@@ -95,7 +95,7 @@ def prepare_files(
         splits = _read_texts(paths, layout, progress)
         return write_splits(splits, TEXTCAT, lang, Path(output), progress)
     if dev is None:
-        raise ValueError("Files with entities need --dev.")
+        raise ValueError("Files with entities are not split: give one as --dev.")
     splits = {split: read_documents(path, layout) for split, path in paths.items()}
     return write_splits(splits, NER, lang, Path(output), progress)
 
@@ -170,7 +170,7 @@ def write_splits(
             docs = (task.make_doc(loaded, d) for d in progress(documents, split))
             first = next(docs, None)
             if first is None:
-                raise ValueError(f"There is not a {task.unit} in the {split} split.")
+                raise ValueError(f"The {split} split has no {task.unit}: give a file.")
             _write_docs(chain([first], docs), task.attrs, written[split], stack)
     return written
 

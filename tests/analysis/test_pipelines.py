@@ -56,7 +56,7 @@ def test_pipelines_are_loaded(tmp_path):
     assert load_pipeline(config=None, model=tmp_path, overrides={}).lang == "nl"
     nlp = load_pipeline(config=LOOKUP, model=None, overrides={})
     assert nlp.pipe_names == ["tok2vec", "ner"]
-    with pytest.raises(FileNotFoundError, match=r"There is no config '.*gone\.cfg'"):
+    with pytest.raises(FileNotFoundError, match=r"There is no '.*gone\.cfg': give a"):
         load_pipeline(config=tmp_path / "gone.cfg", model=None, overrides={})
 
 

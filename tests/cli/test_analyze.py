@@ -177,7 +177,7 @@ def test_a_corpus_alone_and_an_empty_one(tiny_corpus, tmp_path):
         (["{train}", "--nlp.lang", "qq"], "Can't import language qq"),
         (["{train}", "--nlp.lang", "5"], "Can't import language 5"),
         (["{train}", "--training.seed", "1"], "but a corpus alone has none"),
-        (["{train}", "-c", "multi"], "There is no config 'multi'"),
+        (["{train}", "-c", "multi"], "There is no 'multi': give a .cfg file"),
         (["{train}", "--bound", "2"], "'bound' should be above 0 and below 1"),
         (["{train}", "-o", "{train}/out.json"], "{train}"),
     ],

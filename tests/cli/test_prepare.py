@@ -178,7 +178,10 @@ def test_numbers_of_words_are_not_taken_for_words(tmp_path: Path):
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        (["iob", "-o", "{out}", "-t", "{file}", "-l", "en"], "entities need --dev"),
+        (
+            ["iob", "-o", "{out}", "-t", "{file}", "-l", "en"],
+            "one as --dev",
+        ),
         (
             ["texts", "-o", "{out}", "--train", "{file}", "-l", "en"],
             "own.iob:1: expected the columns 'text', 'label'",

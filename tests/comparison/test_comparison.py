@@ -189,7 +189,7 @@ def test_folders_of_results_are_refused(metrics, corpus, folder):
 def test_no_file_is_suggested_that_is_not_there(metrics, corpus):
     folder = metrics.parent / "model"
     folder.mkdir()
-    message = rf"'{folder}' is a folder, and has no files of trials in it\."
+    message = rf"'{folder}' is a folder, without files of trials \(seedN\.json\)"
     with pytest.raises(ValueError, match=message):
         compare_trials([metrics, folder], corpus)
 

@@ -137,7 +137,7 @@ def test_an_error_keeps_earlier_files(files: dict[str, Path], output: Path, spli
 
 def test_an_empty_split_is_refused(files: dict[str, Path], output: Path):
     files["dev"].write_text("\n")
-    with pytest.raises(ValueError, match="not a sentence in the dev split"):
+    with pytest.raises(ValueError, match="The dev split has no sentence: give a"):
         prepare_files(**files, lang="en", output=output)
     assert contents(output) == {}
 

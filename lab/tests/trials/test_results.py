@@ -246,7 +246,7 @@ def test_a_score_that_is_none_is_refused(value, tmp_path):
 def test_a_truncated_file_is_refused(tmp_path):
     path = write_result(tmp_path, "anem", "multi_embed", "default")
     path.write_text(path.read_text()[:-10])
-    with pytest.raises(ValueError, match=f"{BROKEN}.* Remove it and run its trial"):
+    with pytest.raises(ValueError, match=f"{BROKEN}.* If it is of a trial, run"):
         read_results(tmp_path)
 
 

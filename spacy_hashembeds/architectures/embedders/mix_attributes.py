@@ -62,9 +62,8 @@ class Parts(NamedTuple):
 
     def get_inputs(self, docs: InT) -> tuple[Mixer, list[int | str]]:
         """Give what mixes columns of keys, and the attributes that these are."""
-        return add_vectors(
-            self.mixer, self.extractor.attrs["columns"], self.vectors, docs
-        )
+        columns = self.extractor.attrs["columns"]
+        return add_vectors(self.mixer, columns, self.vectors, docs)
 
 
 def mix_attributes(
