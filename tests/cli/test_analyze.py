@@ -169,7 +169,7 @@ def test_a_corpus_alone_and_an_empty_one(tiny_corpus, tmp_path):
         (["{tmp}/damaged.spacy"], "'{tmp}/damaged.spacy' should be a .spacy file"),
         (["{tmp}"], "Give the file that is meant: '{tmp}/train.spacy' or"),
         (["{tmp}/notes.txt"], "is text. Convert files with one token a line with"),
-        (["{train}", "--config", "{tmp}/gone.cfg"], "no config '{tmp}/gone.cfg'"),
+        (["{train}", "--config", "{tmp}/gone.cfg"], "no '{tmp}/gone.cfg': give"),
         (["{train}", "--config", "{tmp}/notes.txt"], "'{tmp}/notes.txt' should be a"),
         (["{train}", "--model", "{tmp}/notes.txt"], "'{tmp}/notes.txt' should be a"),
         (["{train}", "--model", "{tmp}/gone"], "{tmp}/gone"),
