@@ -27,11 +27,12 @@ PAIRS = Path(__file__).with_name("pairs.json")
 
 WEIGHTED, HYBRID = "multi_weighted_hash_embed", "multi_hybrid_embed"
 
-#: What is compared, as embedder and variant: of the grid `noise`, and of `budgets` at
-#: each size.
+#: What is compared, as embedder and variant: of the grids `noise` and `ladder`, and of
+#: `budgets` at each size.
 COMPARED = (
     ((LOOKUP, "steps2400"), (HASH, "steps2400")),
     ((LOOKUP, "steps2400_averaged"), (LOOKUP, "steps2400")),
+    ((LOOKUP, "steps2400_averaged"), (HASH, "steps2400")),
     *(
         ((first, f"{budget}{suffix}"), (second, budget))
         for budget in ("equal", "tenth")
@@ -44,7 +45,7 @@ COMPARED = (
         )
     ),
 )
-DATASETS = ("wnut17", "anem", "conll2002_es")
+DATASETS = ("wnut17", "anem", "conll2002_es", "conll2002_nl")
 SAMPLES = 5000
 
 #: With fewer, a test of documents can't tell what a trial did from what a seed did.
