@@ -33,6 +33,7 @@ COMPARED = (
     ((LOOKUP, "steps2400"), (HASH, "steps2400")),
     ((LOOKUP, "steps2400_averaged"), (LOOKUP, "steps2400")),
     ((LOOKUP, "steps2400_averaged"), (HASH, "steps2400")),
+    ((LOOKUP, "steps2400_averaged"), (HASH, "steps2400_averaged")),
     *(
         ((first, f"{budget}{suffix}"), (second, budget))
         for budget in ("equal", "tenth")
