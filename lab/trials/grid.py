@@ -1,11 +1,12 @@
 """A grid of trials: datasets, embedders and seeds, read from a YAML file."""
 
+import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from textwrap import shorten
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple, cast
 
 import srsly
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
@@ -110,10 +111,11 @@ class _Entry(_Part):
 
     embedder: str
     variant: str = "default"
-    datasets: _Names | None = None
+    # not given: what is there may not be null
+    datasets: _Names = cast(Any, None)
     overrides: Overrides = {}
-    per_dataset: dict[str, Overrides] | None = None
-    vectors: str | None = None
+    per_dataset: dict[str, Overrides] = cast(Any, None)
+    vectors: str = cast(Any, None)
 
 
 class _File(_Part):
@@ -135,6 +137,7 @@ def read_grid(path: str | Path) -> Grid:
         content = srsly.read_yaml(path)
         if not isinstance(content, dict):
             raise ValueError(f"It should have keys, but is {quote(content)}.")
+        json.dumps(content, default=str, skipkeys=True)  # refuses what holds itself
         file = _File.model_validate(content)
         rows = [_read_row(entry, file) for entry in file.trials]
         names = Counter((r.embedder, r.variant, d) for r in rows for d in r.overrides)

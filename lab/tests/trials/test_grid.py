@@ -181,6 +181,14 @@ def grid(trials="[{embedder: a}]", **settings) -> str:
         (grid(seeds="[0, 0]"), "'seeds': 0 is there 2 times"),
         (grid("[]"), "'trials': List should have at least 1 item"),
         (grid("[a]"), "'trials.0': Input should be a valid dictionary"),
+        (
+            grid("[{embedder: a, per_dataset: }]"),
+            "'trials.0.per_dataset': Input should be a valid dictionary",
+        ),
+        (
+            grid("[{embedder: a, overrides: {b.c: &d [*d]}}]"),
+            "Circular reference detected",
+        ),
         (grid("[{variant: b}]"), "'trials.0.embedder': Field required"),
         (grid("[{embedder: a}, {embedder: b, x: 1}]"), "'trials.1.x': Extra inputs"),
         (grid("[{embedder: 1}]"), "'trials.0.embedder': Input should be a valid str"),
