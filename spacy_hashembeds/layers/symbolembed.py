@@ -1,6 +1,8 @@
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
+import numpy
+from numpy.typing import NDArray
 from thinc.api import Model
 from thinc.initializers import uniform_init
 from thinc.types import Floats2d, Ints1d, Ints2d
@@ -8,7 +10,7 @@ from thinc.util import partial
 
 from ..kernels.cuda import is_used_by
 from ..kernels.rows import Lookup
-from .checks import check_foreign, check_integer
+from .checks import check_attr, check_foreign, check_integer, check_number
 from .mixing.column import Column, ColumnFunctions
 from .mixing.gputables import GpuCopy, embed_ids
 from .params import check_once
@@ -18,12 +20,16 @@ from .table import check_table, finish_forward, finish_layer, get_table, init_ta
 InT = TypeVar("InT", bound=Ints1d | Ints2d)
 OutT = Floats2d
 
+#: A key that is no symbol: the hash of no text that anybody has met.
+_UNKNOWN = numpy.uint64(2**64 - 1)
+
 
 def SymbolEmbed(
     nO: int,
     *,
     key: str,
     unk: int = 0,
+    unknown_rate: float = 0.0,
     column: int | None = None,
     initializer: Callable = uniform_init,
     dropout: float | None = None,
@@ -37,10 +43,14 @@ def SymbolEmbed(
         which of several tables a layer waits for.
     unk (int): The row that stands for every unknown symbol; symbols take the rows
         around it, in the order of their values.
+    unknown_rate (float): In training, the symbol of a token that was counted `n` times
+        is looked up as unknown with probability `unknown_rate / (unknown_rate + n)`.
 
     Shapes and other arguments are those of `HashEmbed`.
 
-    Source: Miranda et al., "Multi hash embeddings in spaCy", §3, equation 1.
+    Source: Miranda et al., "Multi hash embeddings in spaCy", §3, equation 1; unknown
+    ones in training: Kiperwasser and Goldberg, "Simple and Accurate Dependency Parsing
+    Using Bidirectional LSTM Feature Representations" (2016), §4.
     """
     model: Model = Model(
         "symbolembed",
@@ -52,7 +62,9 @@ def SymbolEmbed(
             "column": column,
             "key": key,
             "unk": unk,
+            "unknown_rate": unknown_rate,
             "symbols": None,
+            "counts": None,
             "gpu_symbols": GpuCopy(),
             "column_functions": _COLUMN,
             "symbol_taker": take_symbols,
@@ -62,6 +74,16 @@ def SymbolEmbed(
 
 
 def forward(
+    model: Model[Ints1d, OutT], ids: Ints1d, is_train: bool
+) -> tuple[OutT, Callable[[OutT], Ints1d]]:
+    if is_train and model.attrs["counts"] is not None:
+        keys: Any = model.ops.to_numpy(ids).astype("uint64")
+        keys = replace_by_unknown(model, keys)
+        ids = cast(Any, model.ops).asarray(keys)
+    return embed(model, ids, is_train)
+
+
+def embed(
     model: Model[Ints1d, OutT], ids: Ints1d, is_train: bool
 ) -> tuple[OutT, Callable[[OutT], Ints1d]]:
     if is_used_by(model.ops):
@@ -85,12 +107,34 @@ def take_symbols(model: Model, symbols: Symbols) -> None:
             f"{n}: one for each of {n} symbols and one for all others. Set unk = 0."
         )
     set_symbols(model, symbols.frequent, "nV", n + 1)
+    if model.attrs["unknown_rate"] and symbols.counts is not None:
+        model.attrs["counts"] = symbols.counts[symbols.frequent.argsort()]
+
+
+def replace_by_unknown(model: Model, keys: NDArray) -> NDArray:
+    """Replace the symbols of some tokens, each on its own, by a key that is none."""
+    rate, counts = model.attrs["unknown_rate"], model.attrs["counts"]
+    if counts is None or not len(counts):
+        return keys
+    check_once(model, check_weights)
+    symbols = model.attrs["symbols"]
+    found = numpy.minimum(numpy.searchsorted(symbols, keys), len(symbols) - 1)
+    is_drawn = numpy.random.random_sample(len(keys)) < rate / (rate + counts[found])
+    return numpy.where(is_drawn & (symbols[found] == keys), _UNKNOWN, keys)
 
 
 def check_weights(model: Model) -> None:
     check_foreign(model, "looks symbols up", "seed")
     check_symbols(model, n_rows=model.maybe_get_dim("nV"))
     check_integer(model, "unk", 0, len(model.attrs["symbols"]))
+    check_number(model, "unknown_rate", 0, 1)
+    counts: Any = model.attrs["counts"]
+    is_right = counts is None or (
+        isinstance(counts, numpy.ndarray)
+        and counts.shape == model.attrs["symbols"].shape
+        and counts.dtype == "uint64"
+    )
+    check_attr(model, "counts", is_right, "a count for each symbol, uint64, or null")
     check_table(model)
 
 
@@ -108,5 +152,10 @@ def get_finder(model: Model) -> Lookup:
 
 
 _COLUMN = ColumnFunctions(
-    forward, check=check_weights, find_rows=find_rows, get_finder=get_finder
+    forward,
+    embed=embed,
+    check=check_weights,
+    replace_keys=replace_by_unknown,
+    find_rows=find_rows,
+    get_finder=get_finder,
 )

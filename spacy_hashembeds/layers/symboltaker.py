@@ -17,11 +17,13 @@ from thinc.api import Model, Ops
 
 class Symbols(NamedTuple):
     """The distinct values of an attribute in a corpus, uint64, in any order: those that
-    were seen often enough, and all others, or None if nobody knows them.
+    were seen often enough, all others, and how often the frequent ones were seen, or
+    None if nobody knows these.
     """
 
     frequent: NDArray
     rare: NDArray | None = None
+    counts: NDArray | None = None
 
 
 def find_symbol_takers(model: Model) -> list[Model]:

@@ -135,6 +135,8 @@ def embed_tokens(
         # no layer of its own: spaCy's tree has none, whose weights load into this one
         return chain_forward(model, docs, is_train)
     keys = read_keys(docs, attrs)
+    if is_train:
+        mixer.replace_keys(keys)
     Y, backprop_tokens = mixedembed.forward(mixer, model.attrs["fold"], keys, is_train)
     shape = Y.shape
 

@@ -5,7 +5,7 @@ from spacy.tokens import Doc
 from thinc.api import Model
 from thinc.types import Floats2d
 
-from ...checks import MAX_ROWS, check_attributes, check_integers
+from ...checks import MAX_ROWS, check_attributes, check_integers, check_shares
 from ...layers.symbolembed import SymbolEmbed
 from .descriptions import EmbedderDescription
 from .mix_attributes import mix_attributes
@@ -20,6 +20,7 @@ def MultiEmbed(
     attrs: list[str | int],
     width: int,
     unk: int = 0,
+    unknown_rate: float = 0.0,
     tables: str | Path | None = None,
     include_static_vectors: bool,
     dropout: float | None = 0.0,
@@ -40,6 +41,9 @@ def MultiEmbed(
         grows with its square.
     unk (int): The row for unknown symbols, 0 to the number of symbols. Leave it at
         0: the position means nothing to the model.
+    unknown_rate (float): In training, a symbol that was counted `n` times is looked up
+        as unknown with probability `unknown_rate / (unknown_rate + n)`, for each token
+        and attribute on its own, so that frequent symbols train that row too. 0 to 1.
     tables (str | Path, optional): A file made by `spacy hashembeds tables`, read when
         the pipeline is initialised and never again. It goes before the callback.
     include_static_vectors (bool): Whether to mix in the pipeline's word vectors.
@@ -51,12 +55,21 @@ def MultiEmbed(
     RAISES (ValueError): Of bad arguments; when initialised, if no symbols are there or
         the file can't be used.
 
-    Source: Miranda et al., "Multi hash embeddings in spaCy", §3 and §3.3.
+    Source: Miranda et al., "Multi hash embeddings in spaCy", §3 and §3.3. Of
+    `unknown_rate`: see `SymbolEmbed`.
     """
     names = check_attributes(attrs)
     check_integers(0, MAX_ROWS, unk=unk)
+    check_shares(unknown_rate=unknown_rate)
     embeds: list[Model] = [
-        SymbolEmbed(width, key=name, unk=unk, column=column, dropout=dropout)
+        SymbolEmbed(
+            width,
+            key=name,
+            unk=unk,
+            unknown_rate=unknown_rate,
+            column=column,
+            dropout=dropout,
+        )
         for column, name in enumerate(names)
     ]
     model = mix_attributes(

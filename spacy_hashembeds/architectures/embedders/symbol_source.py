@@ -42,4 +42,4 @@ def _give_symbols(
         )
     for layer in find_symbol_takers(model):
         table = tables.get_table(layer.attrs["key"])
-        give_symbols(layer, Symbols(table.symbols, table.rare))
+        give_symbols(layer, Symbols(table.symbols, table.rare, table.counts))

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple, cast
 
+from numpy.typing import NDArray
 from thinc.api import Model
 
 from ...kernels.rows import Finder
@@ -47,6 +48,8 @@ class ColumnFunctions(NamedTuple):
     embed: Embeds keys, mostly distinct, each on its own: given them, and whether in
         training, returns vectors, `(m, nO)`, and their backward pass. By default, the
         layer itself.
+    replace_keys: Replaces keys of tokens in training, before equal ones are embedded
+        once. Given and gives numpy's arrays, or the same one if nothing is replaced.
     check: Raises a ValueError if weights or attributes can't be the layer's: see
         `check_once`.
     get_table: Gets the table that the vectors are sums of rows of, `(rows, nO)`. By
@@ -62,6 +65,7 @@ class ColumnFunctions(NamedTuple):
 
     forward: Callable | None = None
     embed: Callable[[Model, Array, bool], tuple[Array, Backprop]] = Model.__call__
+    replace_keys: Callable[[Model, NDArray], NDArray] | None = None
     check: Callable[[Model], None] | None = None
     get_table: Callable[[Model], Array] = get_table
     count_rows: Callable[[Model], int] | None = None
@@ -142,6 +146,15 @@ class Mixer:
             column.check()
         n_inputs = sum(column.width for column in self.columns)
         check_maxout(self.maxout, self.layernorm, nI=n_inputs)
+
+    def replace_keys(self, keys: NDArray) -> None:
+        """Replace keys in training, in place. *Shape:* `(n, columns)`, uint64."""
+        for i, column in enumerate(self.columns):
+            given = keys[:, i]
+            if column.functions.replace_keys is not None:
+                replaced = column.functions.replace_keys(column.model, given)
+                if replaced is not given:
+                    keys[:, i] = replaced
 
     @cached_property
     def embedding(self) -> list[Model]:

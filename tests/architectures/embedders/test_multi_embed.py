@@ -7,6 +7,7 @@ from spacy.tokens import Doc
 from thinc.api import set_dropout_rate
 
 from spacy_hashembeds.architectures.embedders.multi_embed import MultiEmbed
+from spacy_hashembeds.layers.mixing import cpumixedembed
 from spacy_hashembeds.layers.symboltaker import (
     Symbols,
     find_symbol_takers,
@@ -42,7 +43,8 @@ def build(docs, *, min_freq=1, **options):
     model = MultiEmbed(width=8, **options)
     tables = cut_symbols(count_values(docs, ATTRS), min_freq=min_freq, lang="en")
     for embed in find_symbol_takers(model):
-        give_symbols(embed, Symbols(tables.get_table(embed.attrs["key"]).symbols))
+        table = tables.get_table(embed.attrs["key"])
+        give_symbols(embed, Symbols(table.symbols, counts=table.counts))
     return model.initialize(X=docs)
 
 
@@ -85,6 +87,68 @@ def test_unknown_words_share_a_vector_and_it_is_trained(nlp, docs):
     backprop([numpy.random.RandomState(0).normal(size=(1, 8)).astype("f")])
     assert embed.get_grad("E")[0].any()
     assert not embed.get_grad("E")[1].any()
+
+
+def wrap(model):
+    """Wrap a layer, so that all layers run one after the other."""
+    (node,) = [node for node in model.walk() if node.name == "list2ragged"]
+    forward = node._func
+    node.replace_callbacks(
+        lambda model, X, is_train: forward(model, X, is_train), init=node.init
+    )
+
+
+@pytest.mark.parametrize("is_fast", [True, False])
+def test_symbols_train_the_row_for_unknown_ones_by_their_counts(
+    monkeypatch, nlp, is_fast
+):
+    """Each token and attribute is drawn on its own, a rare symbol more often."""
+    words = ["rare", "frequent"] * 4000
+    doc = Doc(nlp.vocab, words=words)
+    counted = Doc(nlp.vocab, words=["rare", *["frequent"] * 4])
+    model = build([counted], attrs=["NORM"], unknown_rate=0.5, dropout=None)
+    is_taken = []
+    begin_update = cpumixedembed.begin_update
+    monkeypatch.setattr(
+        cpumixedembed,
+        "begin_update",
+        lambda *inputs: is_taken.append(True) or begin_update(*inputs),
+    )
+    if not is_fast:
+        wrap(model)
+    known, unknown = model.predict([counted, Doc(nlp.vocab, words=["new"])])
+    Y = model.begin_update([doc])[0][0]
+    is_unknown = numpy.isclose(Y, unknown[0], atol=1e-5).all(axis=1)
+    numpy.testing.assert_allclose(
+        Y[~is_unknown], known[numpy.arange(8000) % 2][~is_unknown], atol=1e-5
+    )
+    assert is_unknown[::2].mean() == pytest.approx(0.5 / 1.5, abs=0.03)
+    assert is_unknown[1::2].mean() == pytest.approx(0.5 / 4.5, abs=0.03)
+    assert bool(is_taken) is is_fast
+    # free in prediction
+    numpy.testing.assert_allclose(
+        model.predict([doc])[0], known[numpy.arange(8000) % 2], atol=1e-5
+    )
+
+
+def test_without_unknown_rate_nothing_is_drawn_or_kept(docs):
+    model = build(docs, dropout=None)
+    state = numpy.random.get_state()[1].copy()
+    model.begin_update(docs)
+    numpy.testing.assert_array_equal(numpy.random.get_state()[1], state)
+    assert all(e.attrs["counts"] is None for e in find_symbol_takers(model))
+
+
+def test_counts_are_saved_and_damaged_ones_refused(docs):
+    model = build(docs, unknown_rate=0.5)
+    loaded = build(docs).from_bytes(model.to_bytes())
+    counts = [embed.attrs["counts"].tolist() for embed in find_symbol_takers(loaded)]
+    assert [sorted(of_attr) for of_attr in counts] == [[1, 1, 1, 3], [1, 1, 4]]
+    (embed, _) = find_symbol_takers(loaded)
+    embed.attrs["counts"] = embed.attrs["counts"][1:]
+    loaded.from_bytes(loaded.to_bytes())
+    with pytest.raises(ValueError, match=r"'counts' .* should be a count for each sym"):
+        loaded.begin_update(docs)
 
 
 @pytest.mark.parametrize("include_static_vectors", [False, True])
@@ -169,6 +233,8 @@ def test_symbols_are_needed():
         ({"width": 2**63}, r"'width' should be 1 to 1000000, but is 92"),
         ({"width": 0}, r"'width' should be 1 to 1000000, but is 0"),
         ({"unk": -1}, r"'unk' should be 0 to 2147483647, but is -1"),
+        ({"unknown_rate": 1.0}, r"'unknown_rate' should be in \[0, 1\), but is 1.0"),
+        ({"unknown_rate": -0.1}, r"'unknown_rate' should be in \[0, 1\), but is -0.1"),
         ({"maxout_pieces": 0}, r"'maxout_pieces' should be 1 to 1000000"),
         ({"dropout": 1.0}, r"'dropout' should be in \[0, 1\) or null, but is 1.0"),
         ({"dropout": -0.1}, r"'dropout' should be in \[0, 1\) or null"),
