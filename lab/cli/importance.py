@@ -90,7 +90,7 @@ def importance_cli(
 
 
 def _read(texts: list[Path], nlp: "Language") -> "Iterable[Doc]":
-    from ..corpora.plaintexts import STANDARD_INPUT, read_text_docs
+    from spacy_hashembeds.corpora.rawtexts import read_text_docs
 
-    paths = [STANDARD_INPUT if str(path) == "-" else path for path in texts]
+    paths = [Path("/dev/stdin") if str(path) == "-" else path for path in texts]
     return show_progress(read_text_docs(paths, nlp), "Reading", unit="texts")

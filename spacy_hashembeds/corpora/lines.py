@@ -30,7 +30,7 @@ def decode_lines(path: Path, encoding: str) -> Iterator[tuple[int, str]]:
             try:
                 line = raw.decode(encoding)
             except UnicodeError as err:
-                fail(path, number, f"not {encoding} text ({err})")
+                fail(path, number, f"not {encoding} text ({err}). Save it as such")
             if number == 1:
                 line = line.removeprefix("\ufeff")
             if "\0" in line:
@@ -104,6 +104,19 @@ def check_encoding(encoding: str) -> None:
             "'encoding' should be one that Python knows and that extends ASCII, "
             f"such as 'utf-8' or 'latin-1', but is {encoding!r}."
         )
+
+
+def check_path(path: Path | None) -> Path:
+    """Refuse a path that is not set, or where nothing is."""
+    if path is None:
+        raise ValueError(
+            "A path should be that of a file to read, but is None. Maybe you forgot to "
+            "define it in your .cfg file or to override it on the CLI?"
+        )
+    path = Path(path)
+    if not path.exists():
+        raise FileNotFoundError(f"There is no file or folder '{path}' to read.")
+    return path
 
 
 def check_is_regular(path: Path) -> None:

@@ -13,7 +13,7 @@ from spacy.vocab import Vocab
 from .columns import ColumnFormat, make_doc, read_documents
 from .docbin import read_docs
 from .labelled import TextFormat, make_text_doc, read_labelled
-from .lines import check_is_regular
+from .lines import check_is_regular, check_path
 
 Reader = Callable[[Language], Iterator[Example]]
 
@@ -124,16 +124,7 @@ def read_annotated(
 
 def _check_file(path: Path | None) -> Path:
     """Check the path at once: the one of dev is read at the first evaluation only."""
-    if path is None:
-        raise ValueError(
-            "'path' should be the file to read, but is None. Maybe you forgot to "
-            "define it in your .cfg file or to override it on the CLI?"
-        )
-    path = Path(path)
-    if not path.exists():
-        raise FileNotFoundError(
-            f"There is no file or folder '{path}', which 'path' names."
-        )
+    path = check_path(path)
     if path.is_dir():
         raise ValueError(f"'path' should be a file, but '{path}' is a folder.")
     return path

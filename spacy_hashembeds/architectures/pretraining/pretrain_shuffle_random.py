@@ -1,15 +1,17 @@
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from spacy.attrs import NORM, ORTH, SPACY
 from spacy.tokens import Doc
+from spacy.util import minibatch
 from spacy.vocab import Vocab
 from thinc.api import Dropout, Model, Ops, Softmax, chain
 from thinc.types import Floats2d
 
 from ...checks import check_shares
+from ...corpora.rawtexts import MEASURES, pack_doc, unpack_doc
 from ...kernels.corruption import CLASSES, INTACT, corrupt
 from ...layers.checks import check_number
 from ...layers.loss import get_cross_entropy
@@ -85,7 +87,6 @@ def shuffle_random(
 def forward(
     model: Model[InT, OutT], docs: InT, is_train: bool
 ) -> tuple[OutT, Callable[[Floats2d], InT]]:
-    shares = {name: model.attrs[name] for name in ("shuffle", "random")}
     check_once(model, _check_shares)
     tok2vec, output = model.layers
     lengths: Any = np.array([len(doc) for doc in docs], dtype="int32")
@@ -93,7 +94,8 @@ def forward(
     if not lengths.any():
         return (model.ops.alloc2f(0, len(CLASSES)), labels), lambda d_scores: []
     if is_train:
-        docs, labels = corrupt_docs(docs, **shares)
+        docs[0].user_data.get(MEASURES, {}).update(loss=partial(measure_loss, model))
+        docs, labels = corrupt_docs(docs, **_get_shares(model))
     vectors, backprop_tok2vec = tok2vec(docs, is_train)
     # the layer "tok2vec" of `ner` and of a parser gives an array for all Docs
     is_list = isinstance(vectors, list)
@@ -123,10 +125,26 @@ def get_loss(ops: Ops, docs: InT, predictions: OutT) -> tuple[float, Floats2d]:
     return loss, gradient / max(1, len(gradient))
 
 
-def corrupt_docs(
-    docs: Sequence[Doc], *, shuffle: float, random: float
-) -> tuple[list[Doc], NDArray]:
-    """Make Docs in which some words are replaced, and say the class of each token."""
+def measure_loss(model: Model[InT, OutT], docs: Iterable[Doc]) -> float:
+    """Measure the mean loss of a token, in nats, of which nothing is learned.
+
+    That is without dropout, and with the same words replaced whenever it is measured.
+    """
+    draws = np.random.RandomState(0)
+    total, n = 0.0, 0
+    for batch in minibatch(docs, 128):
+        corrupted, labels = corrupt_docs(batch, **_get_shares(model), draws=draws)
+        probs, _ = model.predict(corrupted)
+        total += get_cross_entropy(model.ops, probs, labels)[0]
+        n += len(labels)
+    return total / max(1, n)
+
+
+def corrupt_docs(docs: Sequence[Doc], **settings: Any) -> tuple[list[Doc], NDArray]:
+    """Make Docs in which some words are replaced, and say the class of each token.
+
+    The settings are those of `corrupt`.
+    """
     vocab = docs[0].vocab
     if any(doc.vocab is not vocab for doc in docs):
         raise ValueError(
@@ -134,20 +152,16 @@ def corrupt_docs(
             "into another, but there are several. Have the reader of the corpus make "
             "Docs for `nlp.vocab`."
         )
-    tokens = np.concatenate([doc.to_array([ORTH, NORM, SPACY]) for doc in docs])
+    tokens = np.concatenate([pack_doc(doc) for doc in docs])
     lengths = np.array([len(doc) for doc in docs])
-    sources, labels = corrupt(tokens[:, 0], lengths, shuffle=shuffle, random=random)
+    sources, labels = corrupt(tokens[:, 0], lengths, **settings)
     tokens[:, :2] = tokens[sources, :2]
     parts = np.split(tokens, lengths.cumsum()[:-1])
-    return [_make_doc(vocab, part) for part in parts], labels
+    return [unpack_doc(vocab, part) for part in parts], labels
 
 
-def _make_doc(vocab: Vocab, tokens: NDArray) -> Doc:
-    """Make a Doc of words, norms and white space. *Shape:* `(n, 3)`, uint64."""
-    words, norms, spaces = tokens.T
-    doc = Doc(vocab, words=words, spaces=spaces.astype(bool))
-    # a tokenizer gives norms to tokens, not words: the second of "don't" has "not"
-    return doc.from_array([NORM], norms)
+def _get_shares(model: Model) -> dict[str, float]:
+    return {name: model.attrs[name] for name in ("shuffle", "random")}
 
 
 def _check_shares(model: Model) -> None:

@@ -4,8 +4,8 @@ import pytest
 import spacy
 from spacy.tokens import Doc, DocBin
 
-from lab.corpora.plaintexts import read_text_docs
 from spacy_hashembeds.corpora import lines
+from spacy_hashembeds.corpora.rawtexts import read_text_docs
 
 
 @pytest.fixture

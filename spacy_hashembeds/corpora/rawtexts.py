@@ -1,0 +1,188 @@
+"""Texts without annotation, made into Docs, and handed out to `spacy pretrain`."""
+
+import logging
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import count
+from pathlib import Path
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+from spacy.attrs import NORM, ORTH, SPACY
+from spacy.language import Language
+from spacy.strings import get_string_id
+from spacy.tokens import Doc
+from spacy.training import Example
+from spacy.util import logger
+from spacy.vocab import Vocab
+
+from ..checks import check_integers, check_items, check_shares
+from ..files import parse_json, quote
+from .docbin import read_examples
+from .lines import check_length, check_path, fail, read_lines
+from .readers import Reader
+
+_JSONL = (".jsonl", ".ndjson")
+_TABLES = (".csv", ".tsv")
+
+#: What Docs for `spacy pretrain` have as user data: where the objective, which gets
+#: nothing but Docs, puts what measures the mean loss of the tokens of others.
+MEASURES = "spacy-hashembeds.measures"
+Measures = dict[str, Callable[[Iterable[Doc]], float]]
+
+#: By how much that loss has to fall, in nats: less may be chance.
+TOLERANCE = 0.001
+
+# `spacy pretrain` has no option that would show what spaCy's logger says of progress
+_logger = logger.getChild("pretrain")
+_logger.setLevel(logging.INFO)
+
+
+def create_raw_texts_reader(
+    *,
+    path: Path | None,
+    held_out: float = 0.02,
+    patience: int = 1,
+    exclude: Sequence[Path] = (),
+    min_length: int = 5,
+    max_length: int = 500,
+    seed: int = 0,
+) -> Reader:
+    """Read texts for `spacy pretrain`, each once and in another order each epoch, until
+    the loss of texts that are held out no longer falls: epochs are empty from then on.
+
+    For `[corpora.pretrain]`. `PretrainShuffleRandom` measures that loss between epochs,
+    and it is logged. Other objectives get all texts from the second epoch on, and go on
+    to `max_epochs`. Texts are tokenised once, and stay in memory.
+
+    path (Path): A file of one text a line, in UTF-8, of JSON objects with a "text" each
+        (.jsonl), or .spacy, or a folder of these, whose annotation is not used.
+    held_out (float): The share of texts that are held out, at least one; a hash of each
+        chooses. At 0 nothing is measured, and nothing ends early.
+    patience (int): End after so many epochs without a loss that is lower by 0.001.
+    exclude (Sequence[Path]): Files of texts to leave out, such as those that the
+        pipeline is tested on. Texts are compared as a whole, without white space.
+    min_length (int): Leave out texts of fewer tokens.
+    max_length (int): Leave out texts of more tokens. 0: none.
+    seed (int): Draws the order of the texts.
+    RETURNS (Callable): Makes `Example` objects, given `nlp`: at each call an epoch.
+    RAISES (ValueError): A setting that cannot be. Later, since `spacy train` makes this
+        reader too: no path, too few texts, and, with file and line, what can't be read.
+    """
+    check_shares(held_out=held_out)
+    check_items("paths", exclude=exclude)
+    check_integers(0, min_length=min_length, max_length=max_length, seed=seed)
+    check_integers(1, patience=patience)
+    runs: WeakKeyDictionary[Language, Iterator] = WeakKeyDictionary()
+
+    def read_epoch(nlp: Language) -> Iterator[Example]:
+        if nlp not in runs:
+            lengths = range(min_length, (max_length or nlp.max_length) + 1)
+            texts = _read_texts(nlp, path, exclude, lengths)
+            n = max(1, round(held_out * len(texts))) if held_out else 0
+            if len(texts) <= n:
+                raise ValueError(
+                    f"'{path}' should hold {n + 1} texts or more, but {len(texts)} are "
+                    f"left that have {min_length} to {max_length or 'any number of'} "
+                    "tokens and are not in 'exclude'. Cut long texts into paragraphs."
+                )
+            runs[nlp] = _read_epochs(nlp.vocab, texts[n:], texts[:n], patience, seed)
+        return next(runs[nlp], iter(()))
+
+    return read_epoch
+
+
+def _read_texts(
+    nlp: Language, path: Path | None, exclude: Sequence[Path], lengths: range
+) -> list[NDArray]:
+    """Tokenise texts that differ, in an order that depends on the texts alone."""
+    excluded = {_hash(doc) for doc in read_text_docs(exclude, nlp)}
+    docs = read_text_docs([path], nlp)
+    texts = {_hash(doc): pack_doc(doc) for doc in docs if len(doc) in lengths}
+    kept = sorted(texts.keys() - excluded)
+    _logger.info("Texts: %d, but %d to exclude", len(texts), len(texts) - len(kept))
+    return [texts[key] for key in kept]
+
+
+def _hash(doc: Doc) -> int:
+    return get_string_id("".join(doc.text.split()))
+
+
+def _read_epochs(
+    vocab: Vocab,
+    texts: list[NDArray],
+    held_out: list[NDArray],
+    patience: int,
+    seed: int,
+) -> Iterator[Iterator[Example]]:
+    """Hand out epochs until the loss of held-out texts, between them, has stalled."""
+    measures: Measures = {}
+    lowest, n_stalled = np.inf, 0
+    for epoch in count():
+        order = np.random.default_rng([seed, epoch]).permutation(len(texts))
+        yield (_make_example(vocab, texts[i], measures) for i in order)
+        if held_out and not measures:
+            _logger.warning(
+                "No loss is measured: held-out texts are learned from now on"
+            )
+            texts, held_out = texts + held_out, []
+        elif held_out:
+            loss = measures["loss"](unpack_doc(vocab, tokens) for tokens in held_out)
+            n_stalled = 0 if loss < lowest - TOLERANCE else n_stalled + 1
+            lowest = min(lowest, loss)
+            _logger.info("Held-out loss after epoch %d: %.4f a token", epoch, loss)
+        if n_stalled >= patience:
+            _logger.info("It no longer falls, and pretraining ends")
+            return
+
+
+def _make_example(vocab: Vocab, tokens: NDArray, measures: Measures) -> Example:
+    doc = unpack_doc(vocab, tokens)
+    doc.user_data[MEASURES] = measures
+    return Example(doc, doc)
+
+
+def pack_doc(doc: Doc) -> NDArray:
+    """Get words, norms and white space of a Doc. *Shape:* `(n, 3)`, uint64."""
+    return doc.to_array([ORTH, NORM, SPACY])
+
+
+def unpack_doc(vocab: Vocab, tokens: NDArray) -> Doc:
+    """Make a Doc of what `pack_doc` has got."""
+    words, norms, spaces = tokens.T
+    doc = Doc(vocab, words=words, spaces=spaces.astype(bool))
+    # a tokenizer gives norms to tokens, not words: the second of "don't" has "not"
+    return doc.from_array([NORM], norms)
+
+
+def read_text_docs(paths: Iterable[Path | None], nlp: Language) -> Iterator[Doc]:
+    """Read the texts of files, and tokenize them as `spacy train` does.
+
+    paths: `.spacy` files or folders of them, `.jsonl` files that have an object with a
+        "text" on each line, and files of one text a line. Blank lines are passed over.
+    """
+    for path in map(check_path, paths):
+        if path.suffix.lower() in _TABLES:
+            raise ValueError(
+                f"'{path}' has columns, and not a text a line. Make .spacy files of it "
+                "with `spacy hashembeds prepare texts`, and give one of these."
+            )
+        if path.is_dir() or path.suffix == ".spacy":
+            # what a model was trained on is their predicted side
+            yield from (example.predicted for example in read_examples(path, nlp))
+        else:
+            is_json = path.suffix.lower() in _JSONL
+            for number, line in read_lines(path, "utf-8"):
+                if line.strip():
+                    text = _parse_text(path, number, line) if is_json else line
+                    check_length(path, number, text, nlp.max_length)
+                    yield nlp.make_doc(text)
+
+
+def _parse_text(path: Path, number: int, line: str) -> str:
+    try:
+        text: str = parse_json(line)["text"]
+        text.encode()  # JSON can write half a character, which no encoding can
+    except (ValueError, KeyError, AttributeError):
+        fail(path, number, f'expected a JSON object with a "text", got {quote(line)}')
+    return text
