@@ -10,7 +10,6 @@ from ..architectures.embedders import (
     multi_fewer_hash_embed,
     multi_weighted_hash_embed,
 )
-from ..architectures.embedders.descriptions import get_descriptions
 from ..architectures.embedders.table_kinds import HashTable, WeightedTable
 from .codes import SOUND_SEED
 from .measures import Measures, Vocabularies
@@ -22,6 +21,7 @@ from .options import (
     find_lookup_options,
     measure_attributes,
 )
+from .recommendation import WHERE_TO_BEGIN
 
 #: How many of an attribute's values may share their whole code, as a share of them.
 BOUND = 0.001
@@ -33,10 +33,6 @@ FEWEST_WORDS = 100
 #: Distinct norms for each row in the smallest table that the report trained with:
 #: Spanish, 10% rows, 23,710 norms in 263 rows (table 1; appendix A.1).
 SMALLEST_LOAD = 90
-
-#: F1 on WNUT 2017's test set, in percent: of lookup with min_freq 2, and of spaCy's 4
-#: hashes (docs/results.md).
-MEASURED_F1 = (20.2, 17.6)
 
 _HASHING = multi_fewer_hash_embed.DESCRIPTION.architecture
 _LOOKUP = multi_embed.DESCRIPTION.architecture
@@ -88,7 +84,7 @@ def advise(
     elif kept:
         hashes = find_hash_options(train, kept, width=width, bound=bound)
         lookups = find_lookup_options(vocabularies, kept, width=width)
-        reasons.append(_say_where_to_begin())
+        reasons.append(WHERE_TO_BEGIN)
     hashing = min(hashes, key=lambda option: option.parameters, default=None)
     if hashing is not None:
         reasons += _explain_hashing(hashing, kept, bound, tables)
@@ -120,22 +116,6 @@ def advise(
 def format_bound(share: float) -> str:
     """Format a share of 0 to 1 in percent, to three figures and in plain digits."""
     return np.format_float_positional(100 * share, 3, fractional=False, trim="-") + "%"
-
-
-def _say_where_to_begin() -> str:
-    """Say which embedder to begin with, by what was measured."""
-    lookup, hashing = MEASURED_F1
-    others = {d.not_better: d.architecture for d in get_descriptions() if d.not_better}
-    named = " nor ".join(f"{what} ({name})" for what, name in sorted(others.items()))
-    return (
-        f"Begin with {_LOOKUP} where nearly all entities are new, as in the test of "
-        "WNUT 2017: with half of the parameters it scored better there than spaCy's 4 "
-        f"hashes (F1 {lookup} to {hashing}, means of eight seeds). On AnEM and Spanish "
-        "CoNLL 2002 it was level with hashing in tables of equal size, with one seed. "
-        "Where many entities stand in the training data and tables are to "
-        f"be small, hashing scored better, and it needs no symbols. Neither {named} "
-        "were shown to be worth more than plain hashing. All of it: docs/results.md."
-    )
 
 
 def _explain_hashing(

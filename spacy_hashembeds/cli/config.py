@@ -18,14 +18,24 @@ def config_cli(
         "pipeline; - is standard input.",
     ),
     output: Path = file_output("Config to write", default=...),
-    embedder: str = Opt(
-        "multi_fewer_hash_embed",
+    embedder: str | None = Opt(
+        None,
         "--embedder",
         "-e",
-        help=f"Embedder to put in: {', '.join(list_names())}.",
+        help=f"Embedder to put in, and nothing else that is recommended: "
+        f"{', '.join(list_names())}.",
     ),
     train: Path | None = Opt(
         None, "--train", "-t", help="Training corpus (.spacy) to choose settings by."
+    ),
+    raw: Path | None = Opt(
+        None,
+        "--raw",
+        "-r",
+        help="Texts to pretrain on: .txt (one a line), .jsonl, .spacy.",
+    ),
+    vectors: str | None = Opt(
+        None, "--vectors", "-v", help="Word vectors to mix in: a folder or package."
     ),
     encoder: bool = Opt(
         True, "--encoder/--no-encoder", help="Put in our MaxoutWindowEncoder, too."
@@ -41,9 +51,10 @@ def config_cli(
 ) -> None:
     """Put a compact embedder, and what belongs to it, into any config.
 
-    The new config is the old one but for what is named, each with a comment that says
-    why. With --train, attributes, hashes, min_freq and a lower limit for rows are those
-    that `spacy hashembeds analyze` advises.
+    Without --embedder that is the pipeline that was measured to be best, and comments
+    say what each choice was worth. The new config is the old one but for what is named.
+    With --train, attributes, hashes, min_freq and a lower limit for rows are those that
+    `spacy hashembeds analyze` advises; with --raw the pipeline is pretrained first.
     """
     import typer
     from wasabi import msg
@@ -59,10 +70,12 @@ def config_cli(
             base,
             embedder=embedder,
             train=train,
+            raw=raw,
+            vectors=vectors,
             encoder=encoder,
             blas=blas,
             scorer=scorer,
-            progress=partial(show_progress, title="Reading train", unit="docs"),
+            progress=partial(show_progress, title="Reading", unit="docs"),
         )
         with replacing(output) as temporary:
             temporary.write_text(made.text, encoding="utf8")

@@ -1,9 +1,11 @@
 """Putting an embedder, and what belongs to it, into any config."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.util import load_model_from_config
 from thinc.api import Config
@@ -11,8 +13,16 @@ from thinc.api import Config
 from ..acceleration.conversion import find_architectures
 from ..analysis.advice import Advice, advise
 from ..analysis.features import collect_vocabulary
-from ..architectures.embedders.descriptions import get_description, get_descriptions
+from ..analysis.recommendation import EMBEDDER
+from ..architectures.embedders.descriptions import (
+    EmbedderDescription,
+    get_description,
+    get_descriptions,
+)
+from ..checks import check_attributes
 from ..corpora.docbin import read_examples
+from ..corpora.rawtexts import create_raw_texts_reader
+from ..symbols import Counts, count_values
 from .base import Base, read_base
 from .counting import put_in_counting
 from .draft import Change, Draft, check_block
@@ -23,6 +33,12 @@ from .models import (
     put_in_encoders,
     write_out_models,
     write_out_variables,
+)
+from .recommended import (
+    put_in_averages,
+    put_in_pretraining,
+    put_in_token_ner,
+    put_in_vectors,
 )
 from .surroundings import (
     complete_training,
@@ -48,13 +64,17 @@ class Configured:
     warnings: list[str]  #: A sentence or two each.
     #: Whether an embedder shall mix in vectors where the config names none.
     needs_vectors: bool
+    #: Whether its weights are pretrained first, by `spacy pretrain`.
+    is_pretrained: bool
 
 
 def configure(
     base: str | Path,
     *,
-    embedder: str = "multi_fewer_hash_embed",
+    embedder: str | None = None,
     train: str | Path | None = None,
+    raw: str | Path | None = None,
+    vectors: str | Path | None = None,
     encoder: bool = True,
     blas: bool = True,
     scorer: bool = False,
@@ -64,10 +84,13 @@ def configure(
 
     base (str | Path): The config: a `.cfg` file, or the folder or package of a saved
         pipeline. Components that are sourced or frozen keep their models.
-    embedder (str): The embedder to put in, by the name of its description.
+    embedder (str, optional): The embedder to put in, by the name of its description. By
+        default the one that is recommended, with the training and the NER that are.
     train (str | Path, optional): The training corpus, a `.spacy` file or a folder of
         them, by which `analyze` advises attributes, hashes, `min_freq` and a lower
         limit for rows. Without it these stay as they are, or are the defaults.
+    raw (str | Path, optional): Texts to pretrain on, as `RawTexts.v1` reads them.
+    vectors (str | Path, optional): Word vectors to mix in: a folder or package.
     encoder (bool): Whether to put our encoder in the place of spaCy's.
     blas (bool): Whether the pipeline is to choose the fastest BLAS.
     scorer (bool): Whether to score seen and unseen entities apart.
@@ -75,7 +98,7 @@ def configure(
     RAISES (OSError, ValueError): If a config or corpus is not there, can't be used, or
         has no place for what is asked for.
     """
-    chosen = get_description(embedder)
+    chosen = EMBEDDER if embedder is None else get_description(embedder)
     read = read_base(base)
     draft = Draft(read.config)
     write_out_variables(draft)
@@ -83,22 +106,14 @@ def configure(
     found = find_embedders(draft)
     if not found:
         raise ValueError(_describe_models(read))
-    pretrained = find_pretrained(draft, found, chosen)
-    for place, block in found.items():
-        check_block(place, block)
-    tables = [
-        read_tables(place, block, chosen, is_pretrained=place in pretrained)
-        for place, block in found.items()
-    ]
-    advice = _advise(draft, tables, train, progress)
-    for each in tables:
-        raw, advised = draft.get(each.place), advice.get(each.place)
-        draft.replace(each.place, *write_embedder(raw, each, advised))
-    for place in found:
-        check_block(place, draft.resolve(place))
+    _put_in_embedders(draft, found, chosen, train=train, raw=raw, progress=progress)
     if encoder:
         put_in_encoders(draft)
-    put_in_counting(draft, tables, advice)
+    if vectors is not None:
+        put_in_vectors(draft, str(vectors), found)
+    if embedder is None:
+        put_in_averages(draft)
+        put_in_token_ner(draft)
     if blas:
         put_in_blas(draft)
     complete_training(draft)
@@ -113,7 +128,39 @@ def configure(
         changes=draft.changes,
         warnings=draft.warnings,
         needs_vectors=needs_vectors,
+        is_pretrained=raw is not None,
     )
+
+
+def _put_in_embedders(
+    draft: Draft,
+    found: Mapping[str, Mapping[str, Any]],
+    embedder: EmbedderDescription,
+    *,
+    train: str | Path | None,
+    raw: str | Path | None,
+    progress: Progress,
+) -> None:
+    """Put in embedders, and what counts and pretrains for them."""
+    pretrained = [] if raw else find_pretrained(draft, found, embedder)
+    for place, block in found.items():
+        check_block(place, block)
+    tables = [
+        read_tables(place, block, embedder, is_pretrained=place in pretrained)
+        for place, block in found.items()
+    ]
+    advice = _advise(draft, tables, train, progress)
+    for each in tables:
+        before, advised = draft.get(each.place), advice.get(each.place)
+        draft.replace(each.place, *write_embedder(before, each, advised))
+    for place in found:
+        check_block(place, draft.resolve(place))
+    if raw is None:
+        put_in_counting(draft, tables, advice)
+    else:
+        put_in_pretraining(draft, str(raw), found)
+        counts = _count_raw(draft, found, raw, progress)
+        put_in_counting(draft, tables, advice, counts)
 
 
 def _edit_text(base: Base, draft: Draft) -> str:
@@ -143,9 +190,7 @@ def _advise(
     """Advise on embedders without weights, by their places, if there is a corpus."""
     if train is None:
         return {}
-    settings = {**draft.config.interpolate()["nlp"], "pipeline": [], "disabled": []}
-    settings |= {key: None for key in settings if key.endswith("creation")}
-    nlp = load_model_from_config({"nlp": settings}, auto_fill=True)
+    nlp = _make_tokenizer(draft)
     docs = (example.predicted for example in read_examples(train, nlp))
     together = list(dict.fromkeys(attr for each in tables for attr in each.attrs))
     vocabulary = collect_vocabulary(progress(docs), together)
@@ -160,3 +205,20 @@ def _advise(
         for each in tables
         if not each.is_pretrained
     }
+
+
+def _count_raw(
+    draft: Draft, places: Iterable[str], raw: str | Path, progress: Progress
+) -> Counts:
+    """Count the texts to pretrain on, by the attributes of embedders."""
+    examples = create_raw_texts_reader(path=Path(raw))(_make_tokenizer(draft))
+    docs = progress(example.predicted for example in examples)
+    attrs = dict.fromkeys(a for p in places for a in draft.resolve(p)["attrs"])
+    return count_values(docs, check_attributes(list(attrs)))
+
+
+def _make_tokenizer(draft: Draft) -> Language:
+    """Make the pipeline of a config without components."""
+    settings = {**draft.config.interpolate()["nlp"], "pipeline": [], "disabled": []}
+    settings |= {key: None for key in settings if key.endswith("creation")}
+    return load_model_from_config({"nlp": settings}, auto_fill=True)

@@ -6,6 +6,7 @@ from typing import Any
 from ..acceleration.conversion import find_architectures
 from ..analysis.advice import Advice
 from ..analysis.pipelines import COUNT_SYMBOLS
+from ..symbols import Counts
 from .draft import Draft
 from .embedders import EXPLAIN_DEFAULT, EXPLAIN_SMALL, Tables
 
@@ -22,11 +23,19 @@ _COUNTED = {COUNT_SYMBOLS: "symbols", COUNT_NGRAMS: "n-grams"}
 _SHARED = ("corpus", "limit")
 _BEFORE_INIT = "initialize.before_init"
 
+#: The corpus that `spacy pretrain` reads.
+PRETRAIN_CORPUS = "corpora.pretrain"
+
 
 def put_in_counting(
-    draft: Draft, tables: Sequence[Tables], advice: Mapping[str, Advice]
+    draft: Draft,
+    tables: Sequence[Tables],
+    advice: Mapping[str, Advice],
+    raw: Counts | None = None,
 ) -> None:
-    """Have the training corpus counted, if the embedder that was put in needs it."""
+    """Have the training corpus counted, if the embedder that was put in needs it, or
+    texts to pretrain on, if `raw` has what is in these.
+    """
     measure = tables[0].embedder.symbol_width
     if measure is None:
         _put_in_ngram_counting(draft, tables)
@@ -46,7 +55,10 @@ def put_in_counting(
             "embedder's section, and put the callback back in the place of ours."
         )
     where = f"In {_join(waiting)} each symbol that is seen often enough gets a row."
-    _write_counting(draft, COUNT_SYMBOLS, where, *_choose_min_freq(advice, widths))
+    chosen = _choose_min_freq(advice, widths)
+    if raw is not None:
+        chosen = _choose_for_raw(raw, tables)
+    _write_counting(draft, COUNT_SYMBOLS, where, *chosen, is_raw=raw is not None)
 
 
 def _choose_min_freq(
@@ -70,6 +82,20 @@ def _choose_min_freq(
         "Advised for the training corpus: so most of its tokens have rows of their "
         "own, and some are left to train what all others have. The rows of symbols "
         f"have some {sum(sizes):,} parameters: a higher number gives fewer."
+    )
+
+
+def _choose_for_raw(raw: Counts, tables: Sequence[Tables]) -> tuple[int, str]:
+    """Choose the lowest `min_freq` with no more rows than stood there before."""
+    most = sum(rows for each in tables for rows in each.rows)
+    seen = sorted(
+        (n for counter in raw.values() for n in counter.values()), reverse=True
+    )
+    min_freq = max([2, *(n + 1 for n in seen[most : most + 1])])
+    n_rows = sum(n >= min_freq for n in seen)
+    return min_freq, (
+        f"So {n_rows:,} symbols of the texts have rows of their own: no more than the "
+        f"{most:,} rows of the tables that stood here."
     )
 
 
@@ -114,9 +140,10 @@ def _write_counting(
     where: str,
     min_freq: int | None = None,
     why_min_freq: str = "",
+    *,
+    is_raw: bool = False,
 ) -> None:
     """Put in a callback, or keep what it has. `where`: what counts, and in which."""
-    draft.config.setdefault("initialize", {})
     raw, current = draft.get(_BEFORE_INIT), draft.resolve(_BEFORE_INIT)
     # a variable that stands for one gives its values
     known = next((block for block in (raw, current) if isinstance(block, dict)), {})
@@ -129,11 +156,14 @@ def _write_counting(
     if callback == COUNT_SYMBOLS:
         block["min_freq"] = _MIN_FREQ
     block |= {k: v for k, v in known.items() if not is_other or k in _SHARED}
+    if is_raw:
+        block["corpus"] = PRETRAIN_CORPUS
     if min_freq is not None:
         block["min_freq"] = min_freq
     reasons: dict[str | None, str] = {"min_freq": why_min_freq}
     if is_other:
-        why = f"Counts the training corpus when training starts. {where}"
+        counted = "texts" if is_raw else "training corpus"
+        why = f"Counts the {counted} when training starts. {where}"
         reasons["@callbacks" if known else None] = why
     draft.replace(_BEFORE_INIT, block, reasons)
 

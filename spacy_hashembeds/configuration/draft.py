@@ -61,6 +61,9 @@ class Draft:
         if old == block:
             return
         known = old if isinstance(old, dict) else {}
+        node: Any = self.config
+        for part in section.split(".")[:-1]:
+            node = node.setdefault(part, {})
         set_dot_to_object(self.config, section, dict(block))
         new = {k: v for k, v in block.items() if k not in known or known[k] != v}
         for key, reason in why.items():
@@ -70,8 +73,8 @@ class Draft:
                 self.changes.append(Change(section, key, reason))
 
     def set(self, section: str, key: str, value: Any, why: str) -> None:
-        """Set a value."""
-        self.replace(section, {**self.get(section), key: value}, {key: why})
+        """Set a value. The section may be new."""
+        self.replace(section, {**(self.get(section) or {}), key: value}, {key: why})
 
 
 def _get(config: Config, section: str) -> Any:

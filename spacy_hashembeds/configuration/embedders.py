@@ -10,6 +10,7 @@ from spacy.util import registry
 
 from ..analysis.advice import BOUND, Advice, format_bound
 from ..analysis.codes import DEGENERATE_SEED, SOUND_SEED
+from ..analysis.recommendation import EMBEDDER, LOOKUP
 from ..architectures.embedders.descriptions import EmbedderDescription, find_description
 from ..architectures.embedders.distinct_words import TEXT_ATTRIBUTES
 from ..checks import check_attributes
@@ -128,7 +129,8 @@ def write_embedder(
     settings = {
         "@architectures": _Setting(
             embedder.architecture,
-            f"In place of {plain['@architectures']}: {embedder.purpose}",
+            f"In place of {plain['@architectures']}: {embedder.purpose}"
+            + f" {LOOKUP}" * (embedder == EMBEDDER),
         ),
         "attrs": _Setting(tables.attrs, _explain_attributes(tables, advice)),
         **_choose_settings(tables, advice, parameters),

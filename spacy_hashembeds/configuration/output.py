@@ -9,6 +9,7 @@ from spacy.training.corpus import FILE_TYPE
 from ..files import check_targets, find_descriptor
 from .base import is_pipeline
 from .configure import Configured
+from .recommended import WEIGHTS
 from .surroundings import FACTORIES
 
 
@@ -40,7 +41,9 @@ def check_output(
 def list_commands(
     made: Configured, output: str | Path, train: str | Path | None
 ) -> list[str]:
-    """List the commands that train and evaluate, on known splits or made-up names."""
+    """List the commands that train and evaluate, on known splits or made-up names, and
+    before them the one that pretrains, if it is to be pretrained.
+    """
     config = made.config.interpolate()
     paths = config.get("paths", {})
     corpus = str(train or paths.get("train") or "train.spacy")
@@ -57,7 +60,10 @@ def list_commands(
     evaluation.append(_find_beside(corpus, "test"))
     if any(c.get("factory") in FACTORIES for c in config["components"].values()):
         evaluation = ["spacy", "hashembeds", *evaluation[1:], "--train", corpus]
-    return [join(training), join(evaluation)]
+    commands = [training, evaluation]
+    if made.is_pretrained:
+        commands.insert(0, ["spacy", "pretrain", name, str(Path(WEIGHTS).parent)])
+    return [*map(join, commands)]
 
 
 def _find_beside(corpus: str, split: str) -> str:

@@ -45,7 +45,7 @@ def put_in_blas(draft: Draft) -> None:
 
 def complete_training(draft: Draft) -> None:
     """Write out what `spacy train` wants to read in a config, and does not fill in."""
-    training = draft.config.setdefault("training", {})
+    training = draft.get("training") or {}
     seed = "${system.seed}" if "seed" in draft.config.get("system", {}) else 0
     for key, value in {"seed": seed, "gpu_allocator": None}.items():
         if key not in training:
@@ -115,7 +115,6 @@ def _find_train(draft: Draft, train: str | Path | None) -> str:
 
 def _put_in_weights(draft: Draft) -> None:
     """Show both F-scores in training, and give the unseen one half of the weight."""
-    draft.config.setdefault("training", {})
     plain = draft.resolve(_WEIGHTS) or {}
     if _UNSEEN in plain:
         return

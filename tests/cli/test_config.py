@@ -103,7 +103,7 @@ def test_weights_of_a_pipeline_are_said_to_stay_behind(tmp_path):
     assert "Training starts anew: the weights in" in squeeze(result.stdout)
     config = load_config(tmp_path / "new.cfg")
     embed = config["components"]["tok2vec"]["model"]["embed"]
-    assert embed["@architectures"] == toys.HASH
+    assert embed["@architectures"] == toys.LOOKUP
 
 
 def test_a_file_is_replaced_only_by_force(base):

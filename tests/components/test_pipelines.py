@@ -189,7 +189,7 @@ def test_it_is_evaluated_as_ner_is(trained, tiny_corpus, tmp_path):
 
 
 def test_its_scorer_may_be_that_of_unseen_entities():
-    made = configure(CONFIG, scorer=True)
+    made = configure(CONFIG, scorer=True, embedder="multi_fewer_hash_embed")
     scorer = made.config["components"]["token_ner"]["scorer"]
     assert scorer == {
         "@scorers": "spacy-hashembeds.seen_unseen_ner_scorer.v1",

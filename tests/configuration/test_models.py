@@ -80,7 +80,7 @@ def get_embed(made, name="a"):
 @pytest.mark.parametrize("version", ["v1", "v2"])
 def test_versions_of_spacy_s_embedder_are_replaced(tmp_path, version):
     base = write(tmp_path / "b.cfg", tok2vec("a", multi_hash(version=version)))
-    made = configure(base)
+    made = configure(base, embedder="multi_fewer_hash_embed")
     assert get_embed(made) == {
         "@architectures": toys.HASH,
         "width": "${components.a.model.encode.width}",
@@ -97,7 +97,7 @@ def test_versions_of_spacy_s_embedder_are_replaced(tmp_path, version):
 def test_a_cnn_becomes_an_embedder_and_an_encoder(tmp_path, version):
     base = tmp_path / "b.cfg"
     base.write_text(toys.CNN.replace("HashEmbedCNN.v2", f"HashEmbedCNN.{version}"))
-    made = configure(base)
+    made = configure(base, embedder="multi_fewer_hash_embed")
     assert made.config["components"]["tok2vec"]["model"] == {
         "@architectures": "spacy.Tok2Vec.v2",
         "embed": {
@@ -122,7 +122,9 @@ def test_a_cnn_becomes_an_embedder_and_an_encoder(tmp_path, version):
     assert ner["tok2vec"]["width"] == "${components.tok2vec.model.encode.width}"
     assert ner["hidden_width"] == 200
     toys.build(made)
-    kept = configure(base, encoder=False).config["components"]["tok2vec"]["model"]
+    kept = configure(base, encoder=False, embedder="multi_fewer_hash_embed").config[
+        "components"
+    ]["tok2vec"]["model"]
     assert kept["encode"]["@architectures"] == "spacy.MaxoutWindowEncoder.v2"
 
 
@@ -132,7 +134,10 @@ def test_a_cnn_becomes_an_embedder_and_an_encoder(tmp_path, version):
 )
 def test_subwords_stand_for_characters(tmp_path, version, feature, attr):
     embed = CHARACTERS.format(version=version, feature=feature)
-    made = configure(write(tmp_path / "b.cfg", tok2vec("a", embed)))
+    made = configure(
+        write(tmp_path / "b.cfg", tok2vec("a", embed)),
+        embedder="multi_fewer_hash_embed",
+    )
     assert get_embed(made)["attrs"] == [attr, "PREFIX", "SUFFIX", "SHAPE"]
     assert get_embed(made)["rows"] == [700, 1000, 2500, 2500]
     assert "The subwords stand for the characters of CharacterEmbed" in made.text
@@ -162,12 +167,23 @@ def test_the_seed_and_pieces_that_somebody_chose_stay(tmp_path, tiny_corpus):
         tmp_path / "b.cfg",
         tok2vec("a", f"{embed}\nseed = 12\nnum_hashes = 1\nmaxout_pieces = 2"),
     )
-    made = configure(base, train=tiny_corpus / "train.spacy")
+    made = configure(
+        base, train=tiny_corpus / "train.spacy", embedder="multi_fewer_hash_embed"
+    )
     block = get_embed(made)
     assert (block["seed"], block["maxout_pieces"]) == (12, 2)
     assert block["num_hashes"] > 1
     toys.edit_base(base, ("seed = 12", "seed = 8"))
-    assert get_embed(configure(base, train=tiny_corpus / "train.spacy"))["seed"] == 9
+    assert (
+        get_embed(
+            configure(
+                base,
+                train=tiny_corpus / "train.spacy",
+                embedder="multi_fewer_hash_embed",
+            )
+        )["seed"]
+        == 9
+    )
 
 
 def test_several_embedders_have_settings_of_their_own(tmp_path, tiny_corpus):
@@ -179,7 +195,9 @@ def test_several_embedders_have_settings_of_their_own(tmp_path, tiny_corpus):
         pipeline=["a", "b"],
         more="\n[vars]\nrows = [300,400]\n",
     )
-    made = configure(base, train=tiny_corpus / "train.spacy")
+    made = configure(
+        base, train=tiny_corpus / "train.spacy", embedder="multi_fewer_hash_embed"
+    )
     assert get_embed(made, "a")["rows"] == [9000]
     assert get_embed(made, "b")["attrs"] == ["SHAPE", "LOWER"]
     assert get_embed(made, "b")["rows"] == "${vars.rows}"
@@ -193,7 +211,9 @@ def test_several_embedders_have_settings_of_their_own(tmp_path, tiny_corpus):
 
 def test_numbers_of_attributes_stay(tmp_path):
     base = write(tmp_path / "b.cfg", tok2vec("a", multi_hash(attrs="[67]")))
-    assert get_embed(configure(base))["attrs"] == [67]
+    assert get_embed(configure(base, embedder="multi_fewer_hash_embed"))["attrs"] == [
+        67
+    ]
 
 
 def test_an_old_encoder_gets_the_tok2vec_that_ours_needs(tmp_path):
@@ -202,12 +222,16 @@ def test_an_old_encoder_gets_the_tok2vec_that_ours_needs(tmp_path):
         "width = 16\ndepth = 1\nwindow_size = 1\nmaxout_pieces = 2"
     )
     base = write(tmp_path / "b.cfg", tok2vec("a", multi_hash(), encode, version="v1"))
-    model = configure(base).config["components"]["a"]["model"]
+    model = configure(base, embedder="multi_fewer_hash_embed").config["components"][
+        "a"
+    ]["model"]
     assert model["@architectures"] == "spacy.Tok2Vec.v2"
     assert model["encode"]["@architectures"] == toys.ENCODER
-    model = configure(base, encoder=False).config["components"]["a"]["model"]
+    model = configure(base, encoder=False, embedder="multi_fewer_hash_embed").config[
+        "components"
+    ]["a"]["model"]
     assert model["@architectures"] == "spacy.Tok2Vec.v1"
-    nlp = toys.build(configure(base))
+    nlp = toys.build(configure(base, embedder="multi_fewer_hash_embed"))
     nlp.initialize()
     assert nlp("two words").tensor.shape == (2, 16)
 
@@ -215,7 +239,10 @@ def test_an_old_encoder_gets_the_tok2vec_that_ours_needs(tmp_path):
 def test_other_encoders_stay(tmp_path):
     encode = '@architectures = "spacy.MishWindowEncoder.v2"\n'
     encode += "width = 16\ndepth = 1\nwindow_size = 1"
-    made = configure(write(tmp_path / "b.cfg", tok2vec("a", multi_hash(), encode)))
+    made = configure(
+        write(tmp_path / "b.cfg", tok2vec("a", multi_hash(), encode)),
+        embedder="multi_fewer_hash_embed",
+    )
     model = made.config["components"]["a"]["model"]
     assert model["encode"]["@architectures"] == "spacy.MishWindowEncoder.v2"
     assert model["embed"]["@architectures"] == toys.HASH
@@ -224,7 +251,7 @@ def test_other_encoders_stay(tmp_path):
 @pytest.mark.parametrize("factory", ["ner", "textcat", "tok2vec", "spancat"])
 def test_what_spacy_would_fill_in_is_written_out(tmp_path, factory):
     base = write(tmp_path / "b.cfg", f'\n[components.a]\nfactory = "{factory}"\n')
-    made = configure(base)
+    made = configure(base, embedder="multi_fewer_hash_embed")
     model = made.config["components"]["a"]["model"]
     inner = model if factory == "tok2vec" else model["tok2vec"]
     assert inner["embed"]["@architectures"] == toys.HASH
@@ -235,7 +262,7 @@ def test_what_spacy_would_fill_in_is_written_out(tmp_path, factory):
 def test_a_model_that_is_written_in_part_is_completed(tmp_path):
     model = '[components.a.model]\n@architectures = "spacy.Tagger.v2"\n# mine\nnO = 5\n'
     base = write(tmp_path / "b.cfg", f'\n[components.a]\nfactory = "tagger"\n\n{model}')
-    made = configure(base)
+    made = configure(base, embedder="multi_fewer_hash_embed")
     inner = made.config["components"]["a"]["model"]
     assert inner["nO"] == 5
     assert inner["tok2vec"]["embed"]["@architectures"] == toys.HASH
@@ -255,7 +282,7 @@ tok2vec = ${components.a.model}
     base = write(
         tmp_path / "b.cfg", tok2vec("a", multi_hash()), tagger, pipeline=["a", "b"]
     )
-    made = configure(base)
+    made = configure(base, embedder="multi_fewer_hash_embed")
     assert "tok2vec = ${components.a.model}\n" in made.text
     assert toys.build(made).pipe_names == ["a", "b"]
 
@@ -270,7 +297,7 @@ def test_a_block_of_another_section_is_written_out(tmp_path, key):
     text = text.replace(f"[{parent}]\n", f"[{parent}]\n{key} = ${{vars.mine}}\n")
     base = write(tmp_path / "b.cfg", text)
     old = load_config(base)["vars"]
-    made = configure(base)
+    made = configure(base, embedder="multi_fewer_hash_embed")
     assert get_embed(made, "a")["@architectures"] == toys.HASH
     encoder = dot_to_object(made.config, "components.a.model.encode")
     assert encoder["@architectures"] == toys.ENCODER
@@ -278,7 +305,7 @@ def test_a_block_of_another_section_is_written_out(tmp_path, key):
     assert "# spacy-hashembeds: In place of ${vars.mine}, to be changed" in made.text
     toys.build(made)
     base.write_text(made.text)
-    assert configure(base).changes == []
+    assert configure(base, embedder="multi_fewer_hash_embed").changes == []
 
 
 def test_two_that_share_a_block_get_one_each(tmp_path):
@@ -290,7 +317,7 @@ def test_two_that_share_a_block_get_one_each(tmp_path):
     ]
     more = f"\n[vars]\na = ${{vars.b}}\n\n[vars.b]\n{EMBED_ALONE}\n"
     base = write(tmp_path / "b.cfg", *texts, pipeline=["a", "b"], more=more)
-    made = configure(base)
+    made = configure(base, embedder="multi_fewer_hash_embed")
     first, second = (get_embed(made, name) for name in ("a", "b"))
     assert first == second
     assert first is not second
@@ -318,7 +345,7 @@ def test_a_shared_block_stays_as_it_is_in_a_component_that_is_left(tmp_path):
         more=f'{shared}\n[training]\nfrozen_components = ["b"]\n',
     )
     old = load_config(base)
-    made = configure(base).config
+    made = configure(base, embedder="multi_fewer_hash_embed").config
     assert made["components"]["b"] == old["components"]["b"]
     assert made["vars"] == old["vars"]
     changed = made["components"]["a"]["model"]["tok2vec"]
@@ -329,7 +356,7 @@ def test_a_shared_block_stays_as_it_is_in_a_component_that_is_left(tmp_path):
 def test_a_default_model_is_found_by_a_factory_that_is_a_variable(tmp_path):
     ner = "\n[components.a]\nfactory = ${vars.f}\n"
     base = write(tmp_path / "b.cfg", ner, more='\n[vars]\nf = "ner"\n')
-    made = configure(base)
+    made = configure(base, embedder="multi_fewer_hash_embed")
     tok2vec = made.config["components"]["a"]["model"]["tok2vec"]
     assert tok2vec["embed"]["@architectures"] == toys.HASH
     assert made.config["components"]["a"]["factory"] == "${vars.f}"
@@ -341,7 +368,9 @@ def test_architectures_may_be_variables(tmp_path):
     text = tok2vec("a", multi_hash(version="v1"), encode, "v1")
     text = text.replace('"spacy.Tok2Vec.v1"', "${vars.t}")
     more = '\n[vars]\ne = "spacy.MaxoutWindowEncoder.v1"\nt = "spacy.Tok2Vec.v1"\n'
-    made = configure(write(tmp_path / "b.cfg", text, more=more))
+    made = configure(
+        write(tmp_path / "b.cfg", text, more=more), embedder="multi_fewer_hash_embed"
+    )
     model = made.config["components"]["a"]["model"]
     assert model["@architectures"] == "spacy.Tok2Vec.v2"
     assert model["encode"]["@architectures"] == toys.ENCODER
@@ -360,7 +389,7 @@ def test_sourced_and_frozen_components_stay_with_a_warning(tmp_path):
         pipeline=["a", "b", "c"],
         more='\n[training]\nfrozen_components = ["b"]\n',
     )
-    made = configure(base)
+    made = configure(base, embedder="multi_fewer_hash_embed")
     assert get_embed(made, "a")["@architectures"] == toys.HASH
     assert get_embed(made, "b")["@architectures"] == "spacy.MultiHashEmbed.v2"
     encoder = dot_to_object(made.config, "components.b.model.encode")
@@ -387,13 +416,13 @@ vocab_size = 28996
         r"\(components.a.model: spacy-curated-transformers.BertTransformer.v1\)"
     )
     with pytest.raises(ValueError, match=error):
-        configure(base)
+        configure(base, embedder="multi_fewer_hash_embed")
 
 
 def test_a_config_without_models_says_so(tmp_path):
     base = write(tmp_path / "b.cfg", '\n[components.a]\nfactory = "sentencizer"\n')
     with pytest.raises(ValueError, match=r"has none .no model at all"):
-        configure(base)
+        configure(base, embedder="multi_fewer_hash_embed")
 
 
 @pytest.mark.parametrize(
@@ -407,7 +436,7 @@ def test_a_config_without_models_says_so(tmp_path):
 def test_an_embedder_that_could_not_be_built_is_named(tmp_path, attrs, rows, error):
     base = write(tmp_path / "b.cfg", tok2vec("a", multi_hash("a", attrs, rows)))
     with pytest.raises(ValueError, match=error):
-        configure(base)
+        configure(base, embedder="multi_fewer_hash_embed")
 
 
 def test_unknown_embedders_are_refused_with_the_known_ones(tmp_path):

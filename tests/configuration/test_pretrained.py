@@ -68,7 +68,7 @@ def test_weights_give_the_numbers_that_they_gave_in_spacy(tmp_path, tiny_corpus,
     weights = tmp_path / "weights.bin"
     weights.write_bytes(old.get_pipe("tok2vec").model.to_bytes())
     toys.edit_base(base, ("init_tok2vec = null", f'init_tok2vec = "{weights}"'))
-    made = configure(base, train=train)
+    made = configure(base, train=train, embedder="multi_fewer_hash_embed")
     assert get_embed(made)["@architectures"] == toys.HASH
     new = start(load_config_from_str(made.text), train)
     np.testing.assert_allclose(embed_words(new), embed_words(old), rtol=1e-5, atol=1e-5)
@@ -76,7 +76,9 @@ def test_weights_give_the_numbers_that_they_gave_in_spacy(tmp_path, tiny_corpus,
 
 def test_settings_of_the_weights_stay_whatever_a_corpus_advises(base, tiny_corpus):
     toys.edit_base(base, ATTRS, FEW_ROWS)
-    made = configure(base, train=tiny_corpus / "train.spacy")
+    made = configure(
+        base, train=tiny_corpus / "train.spacy", embedder="multi_fewer_hash_embed"
+    )
     embed = get_embed(made)
     old = dot_to_object(load_config(base), EMBED)
     assert embed == {**old, "@architectures": toys.HASH, **SPACY}
@@ -86,7 +88,9 @@ def test_settings_of_the_weights_stay_whatever_a_corpus_advises(base, tiny_corpu
     assert "'weights.bin'" in warning
     assert "# spacy-hashembeds: spaCy's: the weights that" in made.text
     base.write_text(made.text)
-    again = configure(base, train=tiny_corpus / "train.spacy")
+    again = configure(
+        base, train=tiny_corpus / "train.spacy", embedder="multi_fewer_hash_embed"
+    )
     assert (again.text, again.changes) == (made.text, [])
 
 
@@ -94,9 +98,9 @@ def test_settings_of_the_weights_stay_whatever_a_corpus_advises(base, tiny_corpu
 def test_weights_may_be_named_in_paths(base, has_key):
     line = "init_tok2vec = ${paths.init_tok2vec}\n" if has_key else ""
     toys.edit_base(base, (f"{PRETRAINED}\n", line))
-    assert get_embed(configure(base))["seed"] == 9
+    assert get_embed(configure(base, embedder="multi_fewer_hash_embed"))["seed"] == 9
     toys.edit_base(base, ("init_tok2vec = null", PRETRAINED))
-    assert get_embed(configure(base))["seed"] == 8
+    assert get_embed(configure(base, embedder="multi_fewer_hash_embed"))["seed"] == 8
 
 
 @pytest.mark.parametrize(

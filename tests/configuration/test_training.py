@@ -96,7 +96,7 @@ def test_what_spacy_fills_in_trains(tmp_path, corpus):
 def test_a_saved_pipeline_trains_anew(tmp_path, corpus):
     base = toys.write_base(tmp_path / "base.cfg", ["ner"])
     train_and_load(base, corpus, tmp_path / "old")
-    made = configure(tmp_path / "old/model-last")
+    made = configure(tmp_path / "old/model-last", embedder="multi_fewer_hash_embed")
     assert made.base.is_pipeline
     (tmp_path / "new.cfg").write_text(made.text)
     saved, _ = train_and_load(tmp_path / "new.cfg", corpus, tmp_path / "new")

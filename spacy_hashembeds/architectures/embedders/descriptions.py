@@ -50,8 +50,6 @@ class EmbedderDescription:
         them.
     blocks (Mapping[str, tuple[str, str]]): Arguments that take a block for each
         attribute: for each what to put in, an architecture, and why.
-    not_better (str): What of it, as `analyze` shall say, was not shown to be worth more
-        than plain hashing.
     """
 
     name: str
@@ -65,7 +63,6 @@ class EmbedderDescription:
     rows_for: Literal["", "values", "symbols"] = ""
     why_hashes: str = ""
     blocks: Mapping[str, tuple[str, str]] = field(default_factory=dict)
-    not_better: str = ""
 
     def is_named(self, architecture: str) -> bool:
         """Tell whether a name is one that it is registered under."""

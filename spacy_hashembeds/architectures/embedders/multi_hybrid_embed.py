@@ -86,5 +86,4 @@ DESCRIPTION = EmbedderDescription(
     tables={"hybridembed": HybridTable},
     symbol_width=itemgetter("width"),
     rows_for="symbols",
-    not_better="rows of their own beside hashed ones",
 )

@@ -149,5 +149,4 @@ DESCRIPTION = EmbedderDescription(
     symbol_width=_get_symbol_width,
     why_hashes="As in the paper (Svenstrup et al. 2017), which found no use in more "
     "than 3.",
-    not_better="importance weights",
 )

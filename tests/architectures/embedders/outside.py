@@ -112,5 +112,4 @@ DESCRIPTION = EmbedderDescription(
     tables={"toylayer": ToyTable},
     symbol_width=lambda block: block["width"],
     rows_for="values",
-    not_better="rows in turns",
 )

@@ -1,0 +1,55 @@
+"""The pipeline that is recommended, and what its choices were measured to be worth.
+
+`config` puts it in, with these words as comments; `analyze` and the docs say the same.
+"""
+
+from ..architectures.embedders import multi_embed
+
+#: What to put in, by its description.
+EMBEDDER = multi_embed.DESCRIPTION
+
+#: By how many points F1 moved on the test sets of WNUT 2017, AnEM, and CoNLL 2002 in
+#: Spanish and Dutch: means of three seeds, each with and without.
+LOOKUP_POINTS = (3.5, -0.5, 0.0, 2.2)
+AVERAGES_POINTS = (-0.9, 3.2, 1.4, 2.0)
+POINTS = (3.5, 1.8, 1.7, 3.4)  #: All three together, against spaCy's defaults.
+TOKEN_NER_POINTS = (1.7, 0.0, 0.0, 0.0)
+
+
+def _say_points(points: tuple[float, ...]) -> str:
+    wnut, anem, spanish, dutch = (f"{number:+.1f}" for number in points)
+    return (
+        f"F1 on test data, in points: WNUT 2017 {wnut}, AnEM {anem}, CoNLL 2002 in "
+        f"Spanish {spanish} and in Dutch {dutch} (three seeds: docs/results.md)."
+    )
+
+
+LOOKUP = "In place of four hashes, both with averaged weights: " + _say_points(
+    LOOKUP_POINTS
+)
+AVERAGES = (
+    "What is scored and saved are averages of the weights over the last steps. "
+    + _say_points(AVERAGES_POINTS)
+)
+TOKEN_NER = (
+    "A tag for each token in place of spaCy's transitions, faster, with scores of "
+    "entities in `doc.spans`. " + _say_points(TOKEN_NER_POINTS)
+)
+VECTORS = (
+    "Mixes in the vectors that --vectors names. On WNUT 2017 floret vectors of its raw "
+    "texts gave 3 to 7 points of F1, and make the pipeline larger (docs/vectors.md)."
+)
+PRETRAINING = (
+    "`spacy pretrain` learns from texts to tell which words of them were replaced. On "
+    "WNUT 2017 its raw texts gave 5.0 points of F1 (three seeds: docs/pretraining.md)."
+)
+
+#: Where to begin, as `analyze` says it.
+WHERE_TO_BEGIN = (
+    "Begin with what `spacy hashembeds config` puts in without --embedder: "
+    f"{EMBEDDER.architecture}, averaged weights, and `token_ner` in the place of "
+    "`ner`; pretrained, if there are texts without annotation (--raw). Together, "
+    f"against spaCy's defaults and without such texts: {_say_points(POINTS)} Comments "
+    "in the new config say what each is worth. Neither importance weights nor rows of "
+    "their own beside hashed ones were shown to be worth more than plain hashing."
+)

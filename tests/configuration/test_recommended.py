@@ -1,0 +1,155 @@
+"""What `config` puts in without --embedder, what it is worth, and that it trains."""
+
+from io import StringIO
+
+import pytest
+import spacy
+import srsly
+from spacy.training.initialize import init_nlp
+from spacy.training.loop import train
+from spacy.training.pretrain import pretrain
+from spacy.util import dot_to_object, load_config
+
+from spacy_hashembeds.analysis import recommendation
+from spacy_hashembeds.configuration.configure import configure
+from spacy_hashembeds.configuration.output import list_commands
+
+from . import toy_configs as toys
+
+SMALL = {
+    "training.max_steps": 2,
+    "training.eval_frequency": 1,
+    "components.tok2vec.model.encode.width": 16,
+    "components.tok2vec.model.encode.depth": 1,
+}
+
+
+@pytest.fixture
+def base(tmp_path):
+    return toys.write_base(tmp_path / "base.cfg", ["ner"])
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    return toys.write_corpus(tmp_path / "train.spacy")
+
+
+@pytest.fixture
+def raw(tmp_path):
+    path = tmp_path / "raw.txt"
+    lines = (" ".join([*toys.WORDS, f"n{i}"]) for i in range(100))
+    path.write_text("\n".join(lines))
+    return path
+
+
+def test_it_is_put_in_with_what_each_choice_is_worth(base, corpus):
+    made = configure(base, train=corpus)
+    config = made.config
+    embed = dot_to_object(config, "components.tok2vec.model.embed")
+    assert embed["@architectures"] == toys.LOOKUP
+    assert config["training"]["optimizer"]["use_averages"] is True
+    ner = config["components"]["ner"]
+    assert ner["factory"] == "token_ner"
+    assert ner["scorer"] == {"@scorers": "spacy.ner_scorer.v1"}
+    assert ner["model"]["tok2vec"]["@architectures"] == "spacy.Tok2VecListener.v1"
+    why = " ".join(change.why for change in made.changes)
+    for words in ("LOOKUP", "AVERAGES", "TOKEN_NER"):
+        assert getattr(recommendation, words) in why
+    again = base.with_name("again.cfg")
+    again.write_text(made.text)
+    assert configure(again, train=corpus).config == config
+
+
+def test_with_an_embedder_nothing_else_is_recommended(base):
+    config = configure(base, embedder="multi_embed").config
+    assert config["training"]["optimizer"]["use_averages"] is False
+    assert config["components"]["ner"]["factory"] == "ner"
+
+
+def test_an_ner_that_can_not_be_replaced_stays(base):
+    labels = "[initialize.components]\n[initialize.components.ner]\nlabels = 1\n"
+    toys.edit_base(base, ("[initialize.components]\n", labels))
+    made = configure(base)
+    assert made.config["components"]["ner"]["factory"] == "ner"
+    assert any("[components.ner] stays spaCy's" in w for w in made.warnings)
+    frozen = ("frozen_components = []", 'frozen_components = ["ner"]')
+    made = configure(toys.edit_base(base, frozen))
+    assert made.config["components"]["ner"]["factory"] == "ner"
+
+
+def test_an_optimizer_that_nobody_knows_stays(base):
+    toys.edit_base(base, ('@optimizers = "Adam.v1"', '@optimizers = "mine.v1"'))
+    made = configure(base)
+    assert made.config["training"]["optimizer"]["use_averages"] is False
+    (warning,) = made.warnings
+    assert warning.startswith("[training.optimizer] stays as it is, mine.v1: set use_a")
+
+
+def test_vectors_are_mixed_in(base, tmp_path):
+    vectors = toys.write_vectors(tmp_path / "vectors")
+    made = configure(base, vectors=vectors)
+    embed = dot_to_object(made.config, "components.tok2vec.model.embed")
+    assert embed["include_static_vectors"] is True
+    assert made.config["paths"]["vectors"] == str(vectors)
+    assert not made.needs_vectors
+    with pytest.raises(FileNotFoundError, match=r"no vectors 'gone'.*init vectors"):
+        configure(base, vectors="gone")
+
+
+def test_rows_for_raw_texts_are_no_more_than_stood_there(base, raw):
+    toys.edit_base(base, ("rows = [5000, 1000, 2500, 2500]", "rows = [8, 1, 1, 1]"))
+    made = configure(base, raw=raw)
+    counting = made.config["initialize"]["before_init"]
+    assert counting["corpus"] == "corpora.pretrain"
+    # 13 words and more prefixes and suffixes are there in each of a hundred lines
+    assert counting["min_freq"] > 90
+    (why,) = [c.why for c in made.changes if c.key == "min_freq"]
+    assert "no more than the 11 rows" in why
+    toys.edit_base(base, ("rows = [8, 1, 1, 1]", "rows = [5000, 1000, 2500, 2500]"))
+    assert configure(base, raw=raw).config["initialize"]["before_init"]["min_freq"] == 2
+
+
+def test_what_spacy_would_not_fill_in_is_asked_for(tmp_path, raw):
+    base = tmp_path / "cnn.cfg"
+    base.write_text(toys.CNN)
+    with pytest.raises(ValueError, match=r"\[nlp\] has no after_creation.*fill-config"):
+        configure(base, raw=raw)
+
+
+def test_one_tok2vec_is_pretrained(tmp_path, raw):
+    base = toys.write_base(tmp_path / "base.cfg", ["ner"])
+    text = base.read_text()
+    second = text[text.index("[components.tok2vec]") :]
+    second = second[: second.index("[components.ner.model.tok2vec]")]
+    names = ("components.tok2vec", "components.other")
+    base.write_text(f"{text}\n{second.split('[components.ner')[0].replace(*names)}")
+    if "other" not in base.read_text():
+        pytest.fail("the second tok2vec is not there")
+    with pytest.raises(ValueError, match="--raw pretrains one tok2vec"):
+        configure(base, raw=raw)
+
+
+@pytest.mark.slow
+def test_it_is_pretrained_and_trains_by_the_commands_that_are_printed(
+    tmp_path, monkeypatch, base, corpus, raw
+):
+    monkeypatch.chdir(tmp_path)
+    made = configure(base, train=corpus, raw=raw)
+    config = tmp_path / "new.cfg"
+    config.write_text(made.text)
+    first, second, _ = list_commands(made, config, corpus)
+    assert first == f"spacy pretrain {config} pretrained"
+    assert second.startswith(f"spacy train {config} --output training/new ")
+    (tmp_path / "pretrained").mkdir()
+    loaded = load_config(config, {**SMALL, "pretraining.max_epochs": 2})
+    pretrain(loaded.interpolate(), tmp_path / "pretrained")
+    log = [*srsly.read_jsonl(tmp_path / "pretrained" / "log.jsonl")]
+    assert log[-1]["nr_word"] > 0
+    paths = {"paths.train": str(corpus), "paths.dev": str(corpus)}
+    nlp = init_nlp(load_config(config, {**SMALL, **paths}))
+    tok2vec = nlp.get_pipe("tok2vec").model
+    weights = (tmp_path / "pretrained" / "model-last.bin").read_bytes()
+    assert tok2vec.to_bytes() == weights
+    (tmp_path / "out").mkdir()
+    train(nlp, tmp_path / "out", stdout=StringIO(), stderr=StringIO())
+    assert spacy.load(tmp_path / "out" / "model-last").pipe_names == ["tok2vec", "ner"]
