@@ -25,6 +25,7 @@ from spacy_hashembeds.evaluation.scorer import KINDS
 FOLDER = Path(__file__).parents[1] / "results"
 PAIRS = Path(__file__).with_name("pairs.json")
 
+RECOMMENDED = "multi_embed_token_ner"
 WEIGHTED, HYBRID = "multi_weighted_hash_embed", "multi_hybrid_embed"
 
 #: What is compared, as embedder and variant: of the grids `noise` and `ladder`, and of
@@ -34,6 +35,8 @@ COMPARED = (
     ((LOOKUP, "steps2400_averaged"), (LOOKUP, "steps2400")),
     ((LOOKUP, "steps2400_averaged"), (HASH, "steps2400")),
     ((LOOKUP, "steps2400_averaged"), (HASH, "steps2400_averaged")),
+    ((RECOMMENDED, "steps2400_averaged"), (LOOKUP, "steps2400_averaged")),
+    ((RECOMMENDED, "steps2400_averaged"), (HASH, "steps2400")),
     *(
         ((first, f"{budget}{suffix}"), (second, budget))
         for budget in ("equal", "tenth")

@@ -236,7 +236,7 @@ def make_pair_table(pairs: Sequence[Mapping[str, Any]]) -> str:
 def _name_paired(variant: Sequence[str]) -> Sequence[str]:
     """Name trials that are tested: what they have in common, and what they are."""
     trials = "/".join(variant)
-    common = ["2,400 steps", *TABLES["noise"]["rows"].get(trials, ())]
+    common = ["2,400 steps", *TABLES["ladder"]["rows"].get(trials, ())]
     names = TABLES["equal sizes"]["rows"].get(trials, common)
     return [name.partition(" (`")[0] for name in names]
 

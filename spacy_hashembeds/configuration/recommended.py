@@ -14,6 +14,8 @@ from .draft import Draft
 _OPTIMIZER = "training.optimizer"
 #: Those that can average weights.
 _AVERAGING = ("Adam.v1", "RAdam.v1", "SGD.v1", "spacy-hashembeds.Adam.v1")
+#: The most: what is held out ends it when nothing more is learned.
+_EPOCHS = 20
 _OBJECTIVE = "spacy-hashembeds.PretrainShuffleRandom.v1"
 _READER = "spacy-hashembeds.RawTexts.v1"
 #: Where the command that pretrains writes what training begins with.
@@ -72,7 +74,7 @@ def put_in_vectors(draft: Draft, vectors: str, places: Iterable[str]) -> None:
 
 def put_in_pretraining(draft: Draft, raw: str, places: Iterable[str]) -> None:
     """Have `spacy pretrain` train an embedder's tok2vec, and training begin with it."""
-    _check_filled(draft)
+    _fill_in(draft)
     place, *others = places
     _, component, _, *layer = place.split(".")[:-1]
     if others or len(layer) > 1:
@@ -84,12 +86,11 @@ def put_in_pretraining(draft: Draft, raw: str, places: Iterable[str]) -> None:
     reader = {"@readers": _READER, "path": "${paths.raw_text}"}
     draft.replace(PRETRAIN_CORPUS, reader, {None: "Read by `spacy pretrain`."})
     block = load_config(DEFAULT_CONFIG_PRETRAIN_PATH)["pretraining"]
-    block |= {"component": component, "layer": ".".join(layer), "max_epochs": 10}
-    block |= {
-        "n_save_epoch": 10,
-        "dropout": 0.1,
-        "objective": {"@architectures": _OBJECTIVE},
-    }
+    block |= {"component": component, "layer": ".".join(layer), "dropout": 0.1}
+    block |= {"max_epochs": _EPOCHS, "n_save_epoch": _EPOCHS}
+    block["objective"] = {"@architectures": _OBJECTIVE}
+    block["batcher"]["size"] = 1500
+    block["optimizer"]["learn_rate"] = 0.003
     draft.replace("pretraining", block, {None: PRETRAINING})
     _name_file(
         draft, "init_tok2vec", WEIGHTS, "What `spacy pretrain` will have learned."
@@ -103,13 +104,12 @@ def _name_file(draft: Draft, key: str, path: str, why: str) -> None:
     draft.set(section, key, path, why)
 
 
-def _check_filled(draft: Draft) -> None:
-    """Check that all settings are there: `spacy pretrain` fills in none."""
+def _fill_in(draft: Draft) -> None:
+    """Write out spaCy's defaults: `spacy pretrain` fills in none."""
+    default = DEFAULT_CONFIG.interpolate()
     for section in ("nlp", "initialize"):
-        missing = DEFAULT_CONFIG[section].keys() - (draft.get(section) or {}).keys()
-        if missing:
-            raise ValueError(
-                f"--raw needs a config with all settings, but [{section}] has no "
-                f"{', '.join(sorted(missing))}, and `spacy pretrain` fills in none. "
-                "Have them written out with `spacy init fill-config`, and give that."
-            )
+        known = draft.get(section) or {}
+        missing = sorted(default[section].keys() - known.keys())
+        block = {key: default[section][key] for key in missing}
+        why = "This and what follows are spaCy's: `spacy pretrain` does not fill it in."
+        draft.replace(section, {**known, **block}, dict.fromkeys(missing[:1], why))
