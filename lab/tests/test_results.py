@@ -279,3 +279,24 @@ def test_the_report_is_filled_from_them(tmp_path):
     write_page(report, tmp_path / "report.html")
     assert report.n_results == sum(map(len, read_entities().values()))
     assert "CoNLL nl" in (tmp_path / "report.html").read_text(encoding="utf8")
+
+
+def test_the_ladder_is_drawn_with_a_rung_for_each_row(script, monkeypatch):
+    ladder = import_module("lab.pages.ladder")
+    drawn = {}
+    draw_panel = ladder._draw_panel
+    monkeypatch.setattr(
+        ladder,
+        "_draw_panel",
+        lambda panel, rungs: (
+            drawn.update({len(drawn): panel}) or draw_panel(panel, rungs)
+        ),
+    )
+    assert ladder.draw_ladder(read_results(FOLDER)).startswith(b"\x89PNG")
+    wnut, anem, *_ = drawn.values()
+    labels = [label.get_text() for label in wnut.get_yticklabels()]
+    names = script.TABLES["ladder"]["rows"].values()
+    assert set(labels) <= {name.replace("`", "") for (name,) in names}
+    # all entities of WNUT 2017 are unseen
+    assert len(wnut.get_legend_handles_labels()[1]) == 1
+    assert len(anem.get_legend_handles_labels()[1]) == 3
