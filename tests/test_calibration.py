@@ -31,6 +31,8 @@ from .conftest import SMALL_TRIAL
 
 CALLBACK = "spacy-hashembeds.calibrate_ner.v1"
 
+registry.readers.register("test.nothing.v1", func=lambda: lambda nlp: [])
+
 
 @pytest.fixture(scope="module", params=[False, True], ids=["alone", "listens"])
 def trained(request) -> bytes:
@@ -136,6 +138,7 @@ def test_without_a_token_ner_there_is_nothing_to_calibrate():
     match = r"'nlp' should have a 'token_ner', .* but has none \(components: ner\)"
     with pytest.raises(ValueError, match=match):
         calibrate_ner(nlp, [])
+    nlp.config["corpora"] = {"dev": {"@readers": "test.nothing.v1"}}
     with pytest.raises(ValueError, match=match):
         create_calibrate_ner()(nlp)
 
@@ -218,7 +221,6 @@ def test_a_corpus_that_is_not_there_is_refused_at_the_first_save(tiny_corpus, tm
 
 
 def test_the_callback_warns_by_the_name_of_the_corpus(nlp):
-    registry.readers.register("test.nothing.v1", func=lambda: lambda nlp: [])
     nlp.config["corpora"] = {"dev": {"@readers": "test.nothing.v1"}}
     match = "of 0 tokens with known tags in the corpus 'corpora.dev' none"
     with pytest.warns(UserWarning, match=match):

@@ -27,6 +27,9 @@ from .defaults import DEFAULT_TOK2VEC
 from .tags import check_label, check_labels, count_tags
 from .temperature import apply_temperature, check_temperature
 
+# What there is where nothing was fitted, or saved by versions that fitted nothing.
+_UNFITTED = {"temperature": 1.0}
+
 
 @Language.factory(
     "token_ner",
@@ -110,7 +113,7 @@ class TokenNER(TrainablePipe):
         self.decoding = decoding
         self.spans_key = spans_key
         self.scorer = scorer
-        self.cfg: dict[str, Any] = {"labels": [], "temperature": 1.0}
+        self.cfg: dict[str, Any] = {"labels": [], **_UNFITTED}
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -246,7 +249,7 @@ class TokenNER(TrainablePipe):
     def from_bytes(self, bytes_data: bytes, *, exclude: Iterable[str] = ()) -> Self:
         """Load what `to_bytes` gave. RAISES (ValueError): If it is damaged."""
         with self._refusing_damage("The data"):
-            self._forget_temperature(exclude)
+            self.cfg |= _UNFITTED if "cfg" not in exclude else {}
             super().from_bytes(bytes_data, exclude=exclude)
             self._check_loaded(exclude)
         return self
@@ -258,7 +261,7 @@ class TokenNER(TrainablePipe):
             if "cfg" not in exclude and cfg.exists():
                 read_json(cfg)
         with self._refusing_damage(f"'{path}'"):
-            self._forget_temperature(exclude)
+            self.cfg |= _UNFITTED if "cfg" not in exclude else {}
             super().from_disk(path, exclude=exclude)
             self._check_loaded(exclude)
         return self
@@ -278,11 +281,6 @@ class TokenNER(TrainablePipe):
                 f"{source} should hold component '{self.name}' as it was saved, but is "
                 f"damaged or of another pipeline: {shorten(str(error), 500)}"
             ) from error
-
-    def _forget_temperature(self, exclude: Iterable[str]) -> None:
-        """Go back to 1, which is that of what was saved without any."""
-        if "cfg" not in exclude:
-            self.cfg["temperature"] = 1.0
 
     def _check_loaded(self, exclude: Iterable[str]) -> None:
         check_labels(self.cfg.get("labels"))

@@ -229,6 +229,6 @@ def test_damaged_temperatures_are_refused(nlp, tmp_path, value):
 
 @pytest.mark.parametrize("value", [0, -1, float("nan"), float("inf"), "1", True, None])
 def test_what_log_probabilities_can_t_be_divided_by_is_refused(value):
-    match = "'temperature' should be a number above 0, .* but is "
+    match = "'temperature' should be a number above 0, but is "
     with pytest.raises(ValueError, match=match):
         check_temperature(value)
