@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from .acceleration.blas import use_fastest_blas
     from .acceleration.in_memory import accelerate
     from .analysis.analyze import analyze
+    from .calibration import calibrate_ner
     from .callbacks import count_symbols
     from .evaluation.evaluate import evaluate
 
@@ -19,6 +20,7 @@ else:
     _MODULES = {
         "accelerate": "acceleration.in_memory",
         "analyze": "analysis.analyze",
+        "calibrate_ner": "calibration",
         "count_symbols": "callbacks",
         "evaluate": "evaluation.evaluate",
         "use_fastest_blas": "acceleration.blas",
@@ -43,6 +45,7 @@ __all__ = [
     "__version__",
     "accelerate",
     "analyze",
+    "calibrate_ner",
     "count_symbols",
     "evaluate",
     "use_fastest_blas",

@@ -226,11 +226,12 @@ def read_docs(nlp: Language, corpus: str, limit: int) -> Iterator[Doc]:
             "[initialize.before_init].",
             corpus,
         )
-    examples = _get_reader(config, corpus)(nlp)
+    examples = get_reader(config, corpus)(nlp)
     return (example.predicted for example in islice(examples, limit or None))
 
 
-def _get_reader(config: dict[str, Any], corpus: str) -> Callable:
+def get_reader(config: dict[str, Any], corpus: str) -> Callable:
+    """Make the reader of a corpus that the config names."""
     section, _, name = corpus.partition(".")
     block = config.get(section, {})
     if any(key.startswith("@") for key in block):

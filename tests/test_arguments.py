@@ -11,6 +11,7 @@ from thinc.api import get_current_ops
 from spacy_hashembeds import (
     accelerate,
     analyze,
+    calibrate_ner,
     count_symbols,
     evaluate,
     use_fastest_blas,
@@ -41,6 +42,7 @@ def test_pipelines(nlp: Any, shown, docs):
     for call in (
         lambda: accelerate(nlp),
         lambda: use_fastest_blas(nlp),
+        lambda: calibrate_ner(nlp, docs),
         lambda: count_symbols(nlp, docs),
     ):
         with pytest.raises(TypeError, match=f"{PIPELINE}{shown}\\.$"):

@@ -8,6 +8,7 @@ from textwrap import shorten
 from typing import Any, NoReturn, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from spacy.errors import Errors
 from spacy.language import Language
 from spacy.pipeline import TrainablePipe
@@ -24,6 +25,10 @@ from .annotation import forbid_tags, read_truth, set_entities
 from .decoding import DECODERS, NO_ENTITIES, Entities, find_entities
 from .defaults import DEFAULT_TOK2VEC
 from .tags import check_label, check_labels, count_tags
+from .temperature import apply_temperature, check_temperature
+
+# What there is where nothing was fitted, or saved by versions that fitted nothing.
+_UNFITTED = {"temperature": 1.0}
 
 
 @Language.factory(
@@ -73,7 +78,8 @@ class TokenNER(TrainablePipe):
         most probable sequence that is legal; "greedy", as in the paper, the most
         probable tag of each token, and no entity where these don't make up a whole one.
     spans_key (str, optional): Where in `doc.spans` to put the entities too, with their
-        scores in `attrs["scores"]`: the product of the probabilities of their tags.
+        scores in `attrs["scores"]`: the product of the probabilities of their tags,
+        as sure as `cfg["temperature"]` makes them: see `calibrate_ner`.
 
     Source: Li et al., "Why Attention? Analyze BiLSTM Deficiency and Its Remedies in the
     Case of NER" (2020), §3.2.
@@ -107,7 +113,7 @@ class TokenNER(TrainablePipe):
         self.decoding = decoding
         self.spans_key = spans_key
         self.scorer = scorer
-        self.cfg: dict[str, Any] = {"labels": []}
+        self.cfg: dict[str, Any] = {"labels": [], **_UNFITTED}
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -129,6 +135,16 @@ class TokenNER(TrainablePipe):
         lengths = np.array([len(doc) for doc in docs], dtype="int64")
         if not lengths.any():
             return [NO_ENTITIES for _ in docs]
+        scores = self.predict_tags(docs)
+        tempered = apply_temperature(scores, self.cfg["temperature"])
+        forbid_tags(scores, docs)
+        tags = DECODERS[self.decoding](scores, lengths)
+        return find_entities(tags, tempered, lengths)
+
+    def predict_tags(self, docs: list[Doc]) -> NDArray:
+        """Give the log-probabilities of all tags, at temperature 1, of Docs that have a
+        token, one after the other. *Shape:* `(n, 4P + 1)`.
+        """
         self._require_labels()
         self._check_model()
         ops = self.model.ops
@@ -142,10 +158,7 @@ class TokenNER(TrainablePipe):
                 f"gives numbers from {least:.3g} to {most:.3g}. Does it end with a "
                 "softmax?"
             )
-        scores = np.log(np.maximum(probs, np.finfo(probs.dtype).tiny))
-        forbid_tags(scores, docs)
-        tags = DECODERS[self.decoding](scores, lengths)
-        return find_entities(tags, scores, lengths)
+        return np.log(np.maximum(probs, np.finfo(probs.dtype).tiny))
 
     def set_annotations(self, docs: Iterable[Doc], scores: list[Entities]) -> None:
         """Set the entities of Docs to what `predict` has found in each."""
@@ -236,6 +249,7 @@ class TokenNER(TrainablePipe):
     def from_bytes(self, bytes_data: bytes, *, exclude: Iterable[str] = ()) -> Self:
         """Load what `to_bytes` gave. RAISES (ValueError): If it is damaged."""
         with self._refusing_damage("The data"):
+            self.cfg |= _UNFITTED if "cfg" not in exclude else {}
             super().from_bytes(bytes_data, exclude=exclude)
             self._check_loaded(exclude)
         return self
@@ -247,6 +261,7 @@ class TokenNER(TrainablePipe):
             if "cfg" not in exclude and cfg.exists():
                 read_json(cfg)
         with self._refusing_damage(f"'{path}'"):
+            self.cfg |= _UNFITTED if "cfg" not in exclude else {}
             super().from_disk(path, exclude=exclude)
             self._check_loaded(exclude)
         return self
@@ -269,6 +284,7 @@ class TokenNER(TrainablePipe):
 
     def _check_loaded(self, exclude: Iterable[str]) -> None:
         check_labels(self.cfg.get("labels"))
+        check_temperature(self.cfg["temperature"])
         if not {"cfg", "model"} & set(exclude):
             self._check_model()
 

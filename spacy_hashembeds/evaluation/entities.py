@@ -25,6 +25,7 @@ from .groups import (
     group_entity,
     learn_training_set,
 )
+from .reliability import ScoreCollector
 from .schemes import SchemeCounter, average_types
 from .scorer import ALL, KINDS, LENGTHS, count_matches, match_entities, summarize_counts
 from .sources import Inputs, find_golds, get_reference, read_misspelt
@@ -47,6 +48,7 @@ class EntityRun(Run):
         self._knowledge, self._golds = knowledge, golds
         self.errors = ErrorCounter()
         self.schemes = SchemeCounter()
+        self.reliability = ScoreCollector()
         self._chunks: list[Counts] = []
         super().__init__(examples)
         self.chunks = summarize_chunks(add_counts(self._chunks))
@@ -60,6 +62,7 @@ class EntityRun(Run):
             return None
         self.errors.add(find_wrong_entities(number, example.reference, views[ALL]))
         self.schemes.add(views)
+        self.reliability.add(example, views[ALL])
         self._chunks.append(count_chunks(example, views[ALL]))
         counts = count_matches(views)
         found = set(views[ALL].correct)
@@ -108,6 +111,7 @@ def evaluate_entities(inputs: Inputs) -> dict[str, Any]:
         **_add_intervals(ours.scores, intervals),
         "averages": {kind: average_types(schemes[kind]["strict"]) for kind in KINDS},
         "schemes": schemes,
+        "calibration": ours.reliability.summarize(),
         "comparison": comparison,
         "misspelt": lost,
         "groups": _describe_groups(ours.totals, intervals),

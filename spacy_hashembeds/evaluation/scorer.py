@@ -123,7 +123,7 @@ def match_entities(
         golds[own].append((ent.label_, ent.start, ent.end))
         hidden[other][ent.start : ent.end] = True
     golds[ALL] = golds[SEEN] + golds[UNSEEN]
-    predicted = _align_predictions(example)
+    predicted = align_predictions(example)
     return {
         prefix: match_spans(predicted, golds[prefix], hides)
         for prefix, hides in hidden.items()
@@ -190,7 +190,7 @@ def summarize_counts(totals: Mapping[Any, Sequence[int]]) -> dict[str, Any]:
     return scores
 
 
-def _align_predictions(example: Example) -> list[SpanKey]:
+def align_predictions(example: Example) -> list[SpanKey]:
     """Express predicted entities in gold tokens; (label, 0, 0) where there are none."""
     to_gold = example.alignment.x2y
     places = [(e.label_, to_gold[e.start : e.end]) for e in example.predicted.ents]

@@ -141,14 +141,14 @@ def load_source(model: str | Path, layout: ColumnFormat) -> Source:
 
 
 def predict_examples(
-    nlp: Language, golds: Iterable[Doc | Example]
+    nlp: Language, golds: Iterable[Doc | Example], *, disable: Iterable[str] = ()
 ) -> Iterator[Example]:
     """Run a pipeline on the examples that `spacy evaluate` would make: not on gold docs
     without tokens. Of the predicted side of an `Example` it gets the tokens and nothing
     else: entities that stand there would bind its `ner`.
     """
     inputs = ((example.predicted, example) for example in _make_examples(nlp, golds))
-    for doc, example in nlp.pipe(inputs, as_tuples=True):
+    for doc, example in nlp.pipe(inputs, as_tuples=True, disable=disable):
         example.predicted = doc
         yield example
 

@@ -19,7 +19,7 @@ _BOUNDS = tuple(f"{name}_{end}" for name in _SCORES.values() for end in ("low", 
 #: What the rows of entities, and of categories, have: see docs/evaluate.md.
 OF_ENTITIES = (
     *("entities", "scheme", "average", "type", *_SCORES.values()),
-    *("support", *OUTCOMES, *_BOUNDS),
+    *("support", *OUTCOMES, *_BOUNDS, "mean_score", "calibration_error"),
 )
 
 OF_CATEGORIES = (
@@ -50,6 +50,9 @@ def _list_entities(evaluation: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
             row = {"entities": kind, "scheme": scheme}
             is_strict = scheme == "strict"
             bounds = _name(evaluation, f"{prefix}_") if is_strict else {}
+            if is_strict and kind == "all" and (found := evaluation["calibration"]):
+                bounds["mean_score"] = found["mean_score"]
+                bounds["calibration_error"] = found["error"]
             yield {**row, "average": micro, **bounds, **_name(total)}
             for average in averages if is_strict else ():
                 scores = evaluation["averages"][kind][average]

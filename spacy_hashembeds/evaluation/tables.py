@@ -132,6 +132,11 @@ _ABOUT = {
     "for SemEval 2013, task 9.1. Strict: type and bounds must be right, as above. "
     "Exact: the bounds, whatever the type. Partial: as exact, but an overlap counts "
     "half. Ent_type: the type, and some token shared.",
+    "Calibration": "In percent: what the pipeline scores its entities with, and how "
+    "many of those with such scores are right. Where scores say how often entities are "
+    "right, bars end at the dashed line. The expected calibration error is how far the "
+    "precision is from the mean score, on average over entities. Above each bar stands "
+    "how many there are.",
     "Groups": "Every gold entity is in one group of each table. There is no precision "
     "here: a wrong prediction belongs to no group.",
     "Chunks": "Recall of tokens, in percent.",
@@ -172,6 +177,7 @@ def _show_entities(evaluation: Mapping[str, Any]) -> dict[str, Iterable[Table]]:
         "Lengths": _show_division(evaluation, "length", "Tokens"),
         "Averages": [_show_by_kind(evaluation, "averages", "Averages over types")],
         "Schemes": [_show_by_kind(evaluation, "schemes", "Schemes of matching")],
+        "Calibration": _show_calibration(evaluation["calibration"]),
         "Groups": _show_groups(evaluation),
         "Chunks": _show_chunks(evaluation),
         "Errors": [_list_confusions(evaluation, "gold", "predicted", "error")],
@@ -233,6 +239,21 @@ def _show_by_kind(evaluation: Mapping[str, Any], key: str, title: str) -> Table:
     legend = _OUTCOMES if outcomes else None
     header = ("", key[:-1].title(), *"PRF", *(name[:3].upper() for name in outcomes))
     return Table(title, legend, header, rows, "ll")
+
+
+def _show_calibration(calibration: Mapping[str, Any] | None) -> Iterator[Table]:
+    if calibration is None:
+        return
+    rows: list[tuple[Any, ...]] = []
+    for part in (calibration, *calibration["bins"]):
+        bounds = [f"{100 * part[key]:.0f}" for key in ("above", "to") if key in part]
+        if n := part["entities"]:
+            score, precision = Score(part["mean_score"]), Score(part["precision"])
+            gap = Change(part["precision"] - part["mean_score"])
+            rows.append((" to ".join(bounds) or "All", score, precision, gap, n))
+    legend = f"expected calibration error: {Score(calibration['error'])}"
+    header = ("Score", "Mean", "P", "P - mean", "Entities")
+    yield Table("Scores of entities", legend, header, rows)
 
 
 def _show_groups(evaluation: Mapping[str, Any]) -> Iterator[Table]:
@@ -340,11 +361,8 @@ def _compare(evaluation: Mapping[str, Any], key: str) -> Iterator[Table]:
             names[f"cats_{name}_{k}"] = (name.title(), k.upper())
         compared = [(names[k], evaluation[k], comparison[k]) for k in names]
     if key == "comparison":
-        title, legend, columns = (
-            f"Against {comparison['model']}",
-            None,
-            ("This", "Other"),
-        )
+        title, legend = f"Against {comparison['model']}", None
+        columns = ("This", "Other")
     else:
         title = f"Against itself on {comparison['corpus']}"
         legend = "entities are seen or unseen by the words of the gold corpus"

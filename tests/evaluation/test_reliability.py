@@ -1,0 +1,256 @@
+"""How sure a pipeline is of its entities, and how often it is right."""
+
+import csv
+import json
+import re
+from io import StringIO
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from spacy.tokens import Doc, Span, SpanGroup
+from spacy.training import Example
+from spacy.vocab import Vocab
+
+from spacy_hashembeds import evaluate
+from spacy_hashembeds.evaluation.reliability import ScoreCollector, measure_calibration
+from spacy_hashembeds.evaluation.scorer import match_entities
+
+from .. import toy_ner
+from ..components.toy_recognizers import make_examples, make_pipeline, train
+from .test_page import Page
+
+
+def get_error(scores, is_right) -> float:
+    """The expected calibration error, an entity after the other."""
+    bins: dict[int, list[int]] = {}
+    for i, score in enumerate(scores):
+        # of bins from above 0, 0.1 …; what is 0 is in the first
+        place = next(k for k in range(10) if score <= (k + 1) / 10)
+        bins.setdefault(place, []).append(i)
+    total = 0.0
+    for members in bins.values():
+        right = sum(is_right[i] for i in members) / len(members)
+        sure = sum(scores[i] for i in members) / len(members)
+        total += len(members) / len(scores) * abs(right - sure)
+    return total
+
+
+def test_an_example_by_hand():
+    scores = [0.95, 0.91, 0.99, 0.55, 0.52, 0.05]
+    found = measure_calibration(scores, [True, True, False, True, True, False])
+    # 3 of 0.95 and 2/3 right, 2 of 0.535 and right, 1 of 0.05 and wrong
+    expected = 3 / 6 * (0.95 - 2 / 3) + 2 / 6 * (1 - 0.535) + 1 / 6 * 0.05
+    assert found["error"] == pytest.approx(expected)
+    assert found["entities"] == 6
+    assert found["mean_score"] == pytest.approx(sum(scores) / 6)
+    assert found["precision"] == pytest.approx(4 / 6)
+    assert [each["entities"] for each in found["bins"]] == [
+        1,
+        0,
+        0,
+        0,
+        0,
+        2,
+        0,
+        0,
+        0,
+        3,
+    ]
+    assert found["bins"][9] == {
+        **{"above": 0.9, "to": 1.0, "entities": 3},
+        **{"mean_score": pytest.approx(0.95), "precision": pytest.approx(2 / 3)},
+    }
+    assert found["bins"][1] == {
+        **{"above": 0.1, "to": 0.2, "entities": 0},
+        **{"mean_score": None, "precision": None},
+    }
+
+
+@given(st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=1))
+def test_it_is_guo_s_definition(pairs):
+    scores, is_right = zip(*pairs, strict=True)
+    # what is next to a bound may be on either side of it, by rounding
+    scores = [
+        round(score, 3) + 1e-6 if 0 < score < 0.999 else score for score in scores
+    ]
+    found = measure_calibration(scores, is_right)
+    assert found["error"] == pytest.approx(get_error(scores, is_right))
+    assert sum(each["entities"] for each in found["bins"]) == len(pairs)
+
+
+@pytest.mark.parametrize(("score", "place"), [(0.0, 0), (0.1, 0), (0.5, 4), (1.0, 9)])
+def test_upper_bounds_are_in_their_bin(score, place):
+    bins = measure_calibration([score], [True])["bins"]
+    assert [each["entities"] for each in bins].index(1) == place
+
+
+# Of docs.
+
+
+def predict(text: str, scores: object, *, key: str = "found", **others: object) -> Doc:
+    """A doc with entities, and these and other scores for them by group."""
+    doc = toy_ner.make_doc(text)
+    for name, values in {key: scores, **others}.items():
+        doc.spans[name] = SpanGroup(doc, spans=doc.ents, attrs={"scores": values})
+    return doc
+
+
+def run(predicted: list[Doc], golds: list[str] | list[Doc]):
+    docs = [toy_ner.make_doc(g) if isinstance(g, str) else g for g in golds]
+    options = {"train": [], "samples": 10, "show_progress": False}
+    return evaluate(predicted, docs, **options)
+
+
+GOLDS = ["Anna|PER saw Rome|LOC and Oslo|LOC", "Dora|PER"]
+
+
+@pytest.fixture
+def predicted() -> list[Doc]:
+    first = predict(
+        "Anna|PER saw Rome|PER and Oslo|LOC", np.array([0.9, 0.5, 0.7], "f")
+    )
+    return [first, predict("Dora|PER", np.array([0.25], "f"))]
+
+
+def test_entities_are_right_by_span_and_type(predicted):
+    found = run(predicted, GOLDS)["calibration"]
+    assert found["entities"] == 4
+    assert found["precision"] == 3 / 4
+    assert found["mean_score"] == pytest.approx((0.9 + 0.5 + 0.7 + 0.25) / 4)
+    assert found["error"] == pytest.approx((0.1 + 0.5 + 0.3 + 0.75) / 4)
+
+
+def test_without_scores_nothing_is_said(predicted):
+    for doc in predicted:
+        doc.spans["found"].attrs = {}
+    evaluation = run(predicted, GOLDS)
+    assert evaluation["calibration"] is None
+    assert "calibration" not in evaluation.to_html()
+    assert 'reliability"' not in evaluation.to_html()
+    assert "Scores of entities" not in evaluation.to_markdown()
+    rows = csv.DictReader(StringIO(evaluation.to_csv()))
+    assert {(row["mean_score"], row["calibration_error"]) for row in rows} == {("", "")}
+
+
+def test_no_docs_and_docs_without_entities_say_nothing():
+    assert run([], [])["calibration"] is None
+    assert run([predict("nobody", [])], ["nobody"])["calibration"] is None
+
+
+def test_entities_without_a_score_are_left_out(predicted):
+    """Such as those of an entity ruler before."""
+    doc = predicted[0]
+    doc.ents = [*doc.ents, Span(doc, 1, 2, label="RULE")]
+    found = run(predicted, GOLDS)
+    assert found["calibration"]["entities"] == 4
+    assert found["ents_p"] == 3 / 5
+
+
+def test_entities_on_missing_annotation_are_left_out(predicted):
+    gold = toy_ner.make_doc(GOLDS[0])
+    gold.set_ents([], missing=[gold[2:3]], default="unmodified")
+    found = run(predicted, [gold, GOLDS[1]])
+    assert found["calibration"]["entities"] == 3
+    assert found["calibration"]["precision"] == found["ents_p"] == 1
+
+
+@pytest.mark.parametrize(
+    "scores",
+    [[1.5], [-0.1], [float("nan")], [0.5, 0.5], [[0.5]], ["high"], "high", None, {}],
+    ids=str,
+)
+def test_other_scores_are_left_out(predicted, scores):
+    expected = run(predicted, GOLDS)["calibration"]
+    docs = [*predicted, predict("Emil|PER", [0.5], other=scores)]
+    docs[0].spans["other"] = SpanGroup(docs[0], spans=docs[0].ents)
+    docs[0].spans["other"].attrs["scores"] = [0.1] * 3
+    found = run(docs, [*GOLDS, "Emil|PER"])["calibration"]
+    assert found["entities"] == expected["entities"] + 1
+    assert found["precision"] == 4 / 5
+
+
+def test_groups_of_other_spans_are_left_out_in_all_documents(predicted):
+    """Such as those of a spancat, which may be entities here and there."""
+    expected = run(predicted, GOLDS)["calibration"]
+    first, second = predicted
+    span = Span(first, 1, 3, label="PER")
+    attrs = {"scores": [0.5]}
+    first.spans["sc"] = SpanGroup(first, spans=[span], attrs=attrs)
+    second.spans["sc"] = SpanGroup(second, spans=second.ents, attrs=attrs)
+    assert run(predicted, GOLDS)["calibration"] == expected
+
+
+def test_of_two_in_one_gold_entity_the_first_is_right():
+    gold = Doc(Vocab(), words=["AB"], spaces=[False], ents=["B-X"])
+    doc = Doc(gold.vocab, words=["A", "B"], spaces=[False] * 2, ents=["B-X", "B-X"])
+    doc.spans["found"] = SpanGroup(doc, spans=doc.ents, attrs={"scores": [0.9, 0.3]})
+    example = Example(doc, gold)
+    collector = ScoreCollector()
+    collector.add(example, match_entities(example, ())["ents"])
+    found = collector.summarize()
+    assert (found["entities"], found["precision"]) == (2, 1 / 2)
+    assert found["error"] == pytest.approx((0.1 + 0.3) / 2)
+
+
+def test_a_token_ner_with_a_spans_key_is_measured(tmp_path):
+    nlp = train(make_pipeline(spans_key="found"), steps=12)
+    examples = make_examples(nlp, toy_ner.TEST)
+    options = {"train": [], "samples": 10, "show_progress": False}
+    evaluation = evaluate(nlp, examples, **options)
+    found = evaluation["calibration"]
+    docs = list(nlp.pipe(eg.predicted for eg in make_examples(nlp, toy_ner.TEST)))
+    scores = np.concatenate([doc.spans["found"].attrs["scores"] for doc in docs])
+    assert found["entities"] == len(scores) > 0
+    assert found["mean_score"] == pytest.approx(scores.mean())
+    assert found["precision"] == evaluation["ents_p"]
+    # predictions in a file have them too
+    path = toy_ner.write(tmp_path / "predicted.spacy", docs)
+    golds = [eg.reference for eg in examples]
+    again = evaluate(toy_ner.read(path), golds, **options)
+    assert again["calibration"] == found
+    nlp.get_pipe("token_ner").spans_key = None
+    assert evaluate(nlp, examples, **options)["calibration"] is None
+
+
+# What it is shown as.
+
+
+def test_all_forms_have_it(predicted):
+    evaluation = run(predicted, GOLDS)
+    found = evaluation["calibration"]
+    assert json.loads(json.dumps(dict(evaluation)))["calibration"] == found
+    (table,) = (t for t in evaluation.make_tables() if t.title == "Scores of entities")
+    assert table.legend == "expected calibration error: 41.25"
+    assert table.rows == [
+        ("All", "58.75", "75.00", "+16.25", "4"),
+        ("20 to 30", "25.00", "100.00", "+75.00", "1"),
+        ("40 to 50", "50.00", "0.00", "-50.00", "1"),
+        ("60 to 70", "70.00", "100.00", "+30.00", "1"),
+        ("80 to 90", "90.00", "100.00", "+10.00", "1"),
+    ]
+    assert "| 40 to 50 | 50.00 | 0.00 | -50.00 | 1 |" in evaluation.to_markdown()
+    rows = list(csv.DictReader(StringIO(evaluation.to_csv())))
+    filled = [row for row in rows if row["calibration_error"]]
+    assert filled == [rows[0]]
+    assert float(rows[0]["mean_score"]) == found["mean_score"]
+    assert float(rows[0]["calibration_error"]) == found["error"]
+
+
+def test_the_page_has_a_reliability_diagram(predicted):
+    page = run(predicted, GOLDS).to_html()
+    parsed = Page(page)
+    (diagram,) = re.findall(r'<svg class="reliability".*?</svg>', page, re.DOTALL)
+    bars = [attrs for tag, attrs in parsed.tags if tag == "rect"]
+    # 200 is 1; each bin is 20 wide, with a gap
+    assert [(float(b["x"]), float(b["height"])) for b in bars] == [
+        *[(41, 200), (81, 0), (121, 200), (161, 200)]
+    ]
+    assert all(float(b["y"]) + float(b["height"]) == 200 for b in bars)
+    assert re.findall(r">(\w+)</text>", diagram) == [
+        *["1"] * 4,
+        *["0", "0", "50", "50", "100", "100", "Score", "Precision"],
+    ]
+    assert "expected calibration error: 41.25" in parsed.text
+    assert '<a href="#calibration">' in page

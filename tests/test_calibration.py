@@ -1,0 +1,228 @@
+"""Calibrating token_ner: by a callback, while training, and from Python."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import spacy
+from spacy.cli.train import train as train_config
+from spacy.language import Language
+from spacy.tokens import Doc, Span
+from spacy.training import Example
+from spacy.util import registry
+
+from spacy_hashembeds import calibrate_ner
+from spacy_hashembeds.calibration import create_calibrate_ner
+from spacy_hashembeds.components.temperature import fit_temperature
+from tests.configs import CONFIGS
+
+from . import toy_ner
+from .components.toy_recognizers import (
+    annotate,
+    get_entities,
+    make_examples,
+    make_pipeline,
+    train,
+)
+from .conftest import SMALL_TRIAL
+
+CALLBACK = "spacy-hashembeds.calibrate_ner.v1"
+
+registry.readers.register("test.nothing.v1", func=lambda: lambda nlp: [])
+
+
+@pytest.fixture(scope="module", params=[False, True], ids=["alone", "listens"])
+def trained(request) -> bytes:
+    return train(make_pipeline(listens=request.param), steps=20).to_bytes()
+
+
+@pytest.fixture
+def nlp(trained, request) -> Language:
+    """A trained pipeline, to change."""
+    listens = "listens" in request.node.name
+    return make_pipeline(listens=listens, spans_key="found").from_bytes(trained)
+
+
+def get_temperature(nlp: Language) -> float:
+    return nlp.get_pipe("token_ner").cfg["temperature"]
+
+
+def fit(nlp: Language, examples: list[Example]) -> float:
+    """Fit the temperature on all tokens at once, with spaCy's own tags."""
+    pipe = nlp.get_pipe("token_ner")
+    numbers = {"O": 0}
+    for k, label in enumerate(pipe.labels):
+        numbers |= {f"{kind}-{label}": 4 * k + i for i, kind in enumerate("UBIL", 1)}
+    docs = list(nlp.pipe([eg.predicted for eg in examples]))
+    probs = np.concatenate(pipe.model.predict(docs))
+    truth = [numbers.get(tag, -1) for eg in examples for tag in eg.get_aligned_ner()]
+    is_known = np.array(truth) >= 0
+    return fit_temperature(np.log(probs)[is_known], np.array(truth)[is_known])
+
+
+def test_the_temperature_is_that_of_the_examples(nlp):
+    examples = make_examples(nlp, toy_ner.TEST)
+    before = get_entities(annotate(nlp, toy_ner.TEST))
+    expected = fit(nlp, make_examples(nlp, toy_ner.TEST))
+    found = calibrate_ner(nlp, examples)
+    assert found == {"token_ner": pytest.approx(expected, rel=1e-3)}
+    assert get_temperature(nlp) == found["token_ner"] != 1
+    assert get_entities(annotate(nlp, toy_ner.TEST)) == before
+    # it does not start from the one that is there
+    assert calibrate_ner(nlp, examples) == found
+
+
+def test_nothing_that_is_given_is_changed(nlp):
+    examples = make_examples(nlp, toy_ner.TEST)
+    examples[0].predicted.ents = [Span(examples[0].predicted, 0, 1, label="OLD")]
+    before = [(eg.predicted.to_bytes(), eg.reference.to_bytes()) for eg in examples]
+    calibrate_ner(nlp, examples)
+    after = [(eg.predicted.to_bytes(), eg.reference.to_bytes()) for eg in examples]
+    assert after == before
+
+
+def test_docs_and_generators_give_the_same(nlp):
+    examples = make_examples(nlp, toy_ner.TEST)
+    expected = calibrate_ner(nlp, examples)
+    assert calibrate_ner(nlp, (eg.reference for eg in examples)) == expected
+    empty = Doc(nlp.vocab)
+    assert calibrate_ner(nlp, [empty, *examples, Example(empty, empty)]) == expected
+
+
+def test_tokens_of_which_nothing_is_known_do_not_count(nlp):
+    examples = make_examples(nlp, toy_ner.TEST)
+    expected = calibrate_ner(nlp, examples)
+    unknown = Doc(nlp.vocab, words=["Anna", "lives"])
+    assert calibrate_ner(nlp, [*examples, unknown]) == expected
+
+
+def test_types_that_the_component_does_not_know_do_not_count(nlp):
+    texts = ["Anna|PER saw Godot|PLAY in Oslo|LOC", *toy_ner.TEST]
+    examples = make_examples(nlp, texts)
+    found = calibrate_ner(nlp, examples)
+    examples[0].reference.set_ents(
+        [ent for ent in examples[0].reference.ents if ent.label_ != "PLAY"],
+        missing=[examples[0].reference[2:3]],
+        default="unmodified",
+    )
+    assert calibrate_ner(nlp, examples) == found
+
+
+def test_each_token_ner_is_calibrated_on_what_comes_before_it(nlp):
+    examples = make_examples(nlp, toy_ner.TEST)
+    expected = calibrate_ner(nlp, examples)["token_ner"]
+    other = make_pipeline().from_bytes(train(make_pipeline(), steps=9).to_bytes())
+    nlp.add_pipe("sentencizer", first=True)
+    nlp.add_pipe("token_ner", name="second", source=other)
+    found = calibrate_ner(nlp, examples)
+    assert found["token_ner"] == expected
+    assert found["second"] == calibrate_ner(other, examples)["token_ner"] != expected
+
+
+@pytest.mark.parametrize("texts", [[], ["nobody lives there today"], toy_ner.TRAIN])
+def test_the_temperature_stays_where_nothing_is_wrong(texts):
+    nlp = train(make_pipeline(), steps=40)
+    nlp.get_pipe("token_ner").cfg["temperature"] = 1.5
+    n = sum(len(text.replace("+", " ").split()) for text in texts)
+    match = rf"'token_ner' stays at 1\.5: of {n} tokens .* in 'examples' none"
+    with pytest.warns(UserWarning, match=match):
+        assert calibrate_ner(nlp, make_examples(nlp, texts)) == {"token_ner": 1.5}
+
+
+def test_without_a_token_ner_there_is_nothing_to_calibrate():
+    nlp = spacy.blank("en")
+    nlp.add_pipe("ner")
+    match = r"'nlp' should have a 'token_ner', .* but has none \(components: ner\)"
+    with pytest.raises(ValueError, match=match):
+        calibrate_ner(nlp, [])
+    nlp.config["corpora"] = {"dev": {"@readers": "test.nothing.v1"}}
+    with pytest.raises(ValueError, match=match):
+        create_calibrate_ner()(nlp)
+
+
+def test_other_types_are_refused(nlp):
+    with pytest.raises(TypeError, match="'nlp' should be a pipeline"):
+        calibrate_ner(None, [])
+    with pytest.raises(TypeError, match=r"'examples' should be a list, .* of Examples"):
+        calibrate_ner(nlp, 5)
+    with pytest.raises(TypeError, match="there is one of type str"):
+        calibrate_ner(nlp, ["a text"])
+
+
+# In training.
+
+
+def get_overrides(folder: Path, **settings: object) -> dict[str, object]:
+    paths = {f"paths.{split}": f"{folder}/{split}.spacy" for split in ("train", "dev")}
+    callback = {"@callbacks": CALLBACK, **settings}
+    return {**SMALL_TRIAL, **paths, "training.before_to_disk": callback}
+
+
+@pytest.fixture(scope="module")
+def folders(tiny_corpus, tmp_path_factory) -> dict[str, Path]:
+    """Pipelines trained with averages: calibrated, and as they are."""
+    output = tmp_path_factory.mktemp("calibrated")
+    overrides = get_overrides(tiny_corpus)
+    overrides["training.optimizer.use_averages"] = True
+    overrides["components.token_ner.spans_key"] = "found"
+    train_config(CONFIGS / "token_ner.cfg", output / "yes", overrides=overrides)
+    overrides["training.before_to_disk"] = None
+    train_config(CONFIGS / "token_ner.cfg", output / "no", overrides=overrides)
+    return {name: output / name / "model-last" for name in ("yes", "no")}
+
+
+def test_training_with_the_callback_is_the_same_but_for_scores(folders, tiny_corpus):
+    yes, no = (spacy.load(folders[name]) for name in ("yes", "no"))
+    for name in ("tok2vec", "token_ner"):
+        assert yes.get_pipe(name).model.to_bytes() == no.get_pipe(name).model.to_bytes()
+    assert get_temperature(no) == 1 != get_temperature(yes)
+    dev = toy_ner.read(tiny_corpus / "dev.spacy")
+    # the averaged weights are those that are saved
+    assert calibrate_ner(no, dev)["token_ner"] == get_temperature(yes)
+
+
+def test_a_saved_pipeline_keeps_its_temperature(folders, tmp_path):
+    nlp = spacy.load(folders["yes"])
+    nlp.to_disk(tmp_path)
+    again = spacy.load(tmp_path)
+    assert get_temperature(again) == get_temperature(nlp)
+    texts = [doc.text for doc in toy_ner.make_test_docs()]
+    for one, other in zip(nlp.pipe(texts), again.pipe(texts), strict=True):
+        scores = (doc.spans["found"].attrs["scores"] for doc in (one, other))
+        np.testing.assert_array_equal(*scores)
+
+
+@pytest.mark.slow
+def test_spacy_train_needs_no_code(tiny_corpus, tmp_path):
+    """In a process of its own, so that only the entry point can help."""
+    overrides = get_overrides(tiny_corpus)
+    del overrides["training.before_to_disk"]
+    config = CONFIGS / "token_ner.cfg"
+    text = config.read_text(encoding="utf8")
+    block = f'[training.before_to_disk]\n@callbacks = "{CALLBACK}"\n\n[initialize]\n'
+    (tmp_path / "config.cfg").write_text(text.replace("[initialize]\n", block, 1))
+    command = [sys.executable, "-m", "spacy", "train", "config.cfg", "--output", "."]
+    for key, value in overrides.items():
+        command += [f"--{key}", json.dumps(value)]
+    result = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert get_temperature(spacy.load(tmp_path / "model-last")) != 1
+    assert "before_to_disk" in (tmp_path / "model-last" / "config.cfg").read_text()
+
+
+def test_a_corpus_that_is_not_there_is_refused_at_the_first_save(tiny_corpus, tmp_path):
+    overrides = get_overrides(tiny_corpus, corpus="corpora.test")
+    match = r"'corpus' should name a corpus .* 'corpora\.test'\. There are: .*dev"
+    with pytest.raises(ValueError, match=match):
+        train_config(CONFIGS / "token_ner.cfg", tmp_path, overrides=overrides)
+
+
+def test_the_callback_warns_by_the_name_of_the_corpus(nlp):
+    nlp.config["corpora"] = {"dev": {"@readers": "test.nothing.v1"}}
+    match = "of 0 tokens with known tags in the corpus 'corpora.dev' none"
+    with pytest.warns(UserWarning, match=match):
+        assert create_calibrate_ner()(nlp) is nlp
+    assert get_temperature(nlp) == 1
