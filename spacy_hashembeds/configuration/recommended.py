@@ -7,16 +7,25 @@ from typing import Any
 from spacy.language import DEFAULT_CONFIG, DEFAULT_CONFIG_PRETRAIN_PATH
 from spacy.util import is_package, load_config
 
-from ..analysis.recommendation import AVERAGES, PRETRAINING, TOKEN_NER, VECTORS
-from .counting import PRETRAIN_CORPUS
+from ..analysis.recommendation import (
+    AVERAGES,
+    CALIBRATION,
+    PRETRAINING,
+    TOKEN_NER,
+    VECTORS,
+)
+from .counting import PRETRAIN_CORPUS, get_name
 from .draft import Draft
 
 _OPTIMIZER = "training.optimizer"
 #: Those that can average weights.
 _AVERAGING = ("Adam.v1", "RAdam.v1", "SGD.v1", "spacy-hashembeds.Adam.v1")
 #: The most: what is held out ends it when nothing more is learned.
-_EPOCHS = 20
+_EPOCHS = 10
 _OBJECTIVE = "spacy-hashembeds.PretrainShuffleRandom.v1"
+_BEFORE_SAVING = "training.before_to_disk"
+_CALIBRATE = "spacy-hashembeds.calibrate_ner.v1"
+_CLASSIFIER = "spacy-hashembeds.TokenClassifier.v1"
 _READER = "spacy-hashembeds.RawTexts.v1"
 #: Where the command that pretrains writes what training begins with.
 WEIGHTS = "pretrained/model-last.bin"
@@ -39,25 +48,57 @@ def put_in_averages(draft: Draft) -> None:
 
 
 def put_in_token_ner(draft: Draft) -> None:
-    """Put `token_ner` in the place of spaCy's `ner`, with the tok2vec that this has."""
-    for name, component in draft.resolve("components").items():
-        place = f"components.{name}"
-        raw, model = draft.get(place), component.get("model", {})
+    """Put `token_ner` in the place of spaCy's `ner`, and have its scores calibrated."""
+    components = draft.resolve("components")
+    for name, component in components.items():
+        model = component.get("model", {})
         is_ner = component.get("factory") == "ner" and name not in draft.left
-        if not is_ner or not model.get("@architectures", "").startswith(_PARSER):
-            continue
-        if draft.resolve(f"initialize.components.{name}"):
-            draft.warnings.append(
-                f"[{place}] stays spaCy's: [initialize.components.{name}] is for that."
-            )
-            continue
-        block: dict[str, Any] = {"factory": "token_ner", "spans_key": "ents"}
-        block |= {key: raw[key] for key in ("scorer",) if key in raw}
-        block["model"] = {
-            "@architectures": "spacy-hashembeds.TokenClassifier.v1",
-            "tok2vec": raw["model"]["tok2vec"],
-        }
+        if is_ner and model.get("@architectures", "").startswith(_PARSER):
+            _replace_ner(draft, name, model["tok2vec"])
+    components = draft.resolve("components")
+    if any(
+        component.get("factory") == "token_ner" for component in components.values()
+    ):
+        _put_in_calibration(draft)
+
+
+def _replace_ner(draft: Draft, name: str, tok2vec: Any) -> None:
+    """Replace one `ner`, unless something is there that is for that alone."""
+    place = f"components.{name}"
+    raw, before = draft.get(place), draft.config.copy()
+    if isinstance(raw["model"], dict):
+        tok2vec = raw["model"]["tok2vec"]  # with variables
+    model = {"@architectures": _CLASSIFIER, "tok2vec": tok2vec}
+    block = {"factory": "token_ner", "spans_key": "ents", "model": model}
+    block |= {"scorer": raw["scorer"]} if "scorer" in raw else {}
+    for_ner_alone = (f"initialize.components.{name}", f"{place}.incorrect_spans_key")
+    reason = next((each for each in for_ner_alone if draft.resolve(each)), None)
+    draft.config["components"][name] = block
+    try:
+        draft.config.interpolate()
+    except ValueError:
+        reason = f"a variable for something in [{place}]"
+    draft.config = before
+    if reason is None:
         draft.replace(place, block, {"factory": TOKEN_NER})
+    else:
+        draft.warnings.append(f"[{place}] stays spaCy's, for which {reason} is.")
+
+
+def _put_in_calibration(draft: Draft) -> None:
+    """Have scores of entities calibrated, unless another callback is there."""
+    there = draft.resolve(_BEFORE_SAVING)
+    if there and get_name(there) != _CALIBRATE:
+        draft.warnings.append(
+            f"[{_BEFORE_SAVING}] stays as it is, {get_name(there)}. It holds one "
+            f"callback, so that {_CALIBRATE} is not put in: entities will seem surer "
+            "than they are."
+        )
+    elif not there:
+        has_corpus = "dev_corpus" in (draft.get("training") or {})
+        corpus = "${training.dev_corpus}" if has_corpus else "corpora.dev"
+        block = {"@callbacks": _CALIBRATE, "corpus": corpus}
+        draft.replace(_BEFORE_SAVING, block, {None: CALIBRATION})
 
 
 def put_in_vectors(draft: Draft, vectors: str, places: Iterable[str]) -> None:

@@ -66,15 +66,55 @@ def test_with_an_embedder_nothing_else_is_recommended(base):
     assert config["components"]["ner"]["factory"] == "ner"
 
 
-def test_an_ner_that_can_not_be_replaced_stays(base):
-    labels = "[initialize.components]\n[initialize.components.ner]\nlabels = 1\n"
-    toys.edit_base(base, ("[initialize.components]\n", labels))
-    made = configure(base)
-    assert made.config["components"]["ner"]["factory"] == "ner"
-    assert any("[components.ner] stays spaCy's" in w for w in made.warnings)
+@pytest.mark.parametrize(
+    ("old", "new", "reason"),
+    [
+        (
+            "[initialize.components]\n",
+            "[initialize.components]\n[initialize.components.ner]\nlabels = 1\n",
+            "initialize.components.ner",
+        ),
+        (
+            "incorrect_spans_key = null",
+            'incorrect_spans_key = "wrong"',
+            "components.ner.incorrect_spans_key",
+        ),
+        (
+            "batch_size = 1000",
+            "batch_size = ${components.ner.model.hidden_width}",
+            "a variable for something in [components.ner]",
+        ),
+    ],
+)
+def test_an_ner_that_something_is_for_stays(base, old, new, reason):
+    before = configure(base, embedder="multi_embed").config["components"]["ner"]
+    made = configure(toys.edit_base(base, (old, new)))
+    ner = made.config["components"]["ner"]
+    assert ner == {**before, "incorrect_spans_key": ner["incorrect_spans_key"]}
+    assert made.warnings == [
+        f"[components.ner] stays spaCy's, for which {reason} is.",
+    ]
+
+
+def test_a_frozen_ner_stays(base):
     frozen = ("frozen_components = []", 'frozen_components = ["ner"]')
     made = configure(toys.edit_base(base, frozen))
     assert made.config["components"]["ner"]["factory"] == "ner"
+    assert made.config["training"]["before_to_disk"] is None
+
+
+def test_an_ner_by_tags_is_calibrated_unless_another_callback_is_there(tmp_path):
+    base = toys.write_base(tmp_path / "base.cfg", ["token_ner"])
+    made = configure(base)
+    assert made.config["training"]["before_to_disk"] == {
+        "@callbacks": "spacy-hashembeds.calibrate_ner.v1",
+        "corpus": "${training.dev_corpus}",
+    }
+    other = ("before_to_disk = null", 'before_to_disk = {"@callbacks":"mine.v1"}')
+    made = configure(toys.edit_base(base, other))
+    assert made.config["training"]["before_to_disk"] == {"@callbacks": "mine.v1"}
+    (warning,) = made.warnings
+    assert "stays as it is, mine.v1. It holds one callback" in warning
 
 
 def test_an_optimizer_that_nobody_knows_stays(base):
