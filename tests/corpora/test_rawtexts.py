@@ -3,6 +3,7 @@
 import json
 import logging
 import random
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +19,7 @@ from spacy_hashembeds.corpora.rawtexts import (
     MEASURES,
     TOLERANCE,
     create_raw_texts_reader,
+    pack_doc,
     read_text_docs,
 )
 
@@ -298,6 +300,12 @@ def test_without_a_loss_all_texts_are_handed_out(path, nlp, caplog):
     reader = create_raw_texts_reader(path=path)
     assert [len(list(reader(nlp))) for _ in range(4)] == [49, 50, 50, 50]
     assert caplog.text.count("No loss is measured") == 1
+
+
+def test_memory_is_what_is_said(nlp):
+    tokens = pack_doc(nlp.make_doc("Five tokens of a text"))
+    assert tokens.nbytes == 5 * 24
+    assert sys.getsizeof(tokens) - tokens.nbytes == pytest.approx(130, rel=0.2)
 
 
 def test_pipelines_have_nothing_to_do_with_each_other(path, nlp):
