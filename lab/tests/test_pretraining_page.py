@@ -9,7 +9,6 @@ from types import ModuleType
 
 import numpy as np
 import pytest
-import srsly
 from spacy.cli._util import app
 from spacy.util import load_config
 from spacy.vocab import Vocab
@@ -48,34 +47,42 @@ def script() -> ModuleType:
 
 
 @pytest.mark.slow
-def test_ones_own_text_is_pretrained_on(tiny_corpus, tmp_path, monkeypatch):
-    """The page from top to bottom, but for the size of all."""
+@pytest.mark.parametrize("raw_text", ["lines.txt", "corpus/mine/train.spacy"])
+def test_ones_own_text_is_pretrained_on(
+    tiny_corpus, tmp_path, monkeypatch, caplog, raw_text
+):
+    """The section from top to bottom, but for the size of all."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "corpus").mkdir()
     (tmp_path / "corpus" / "mine").symlink_to(tiny_corpus)
     held_out = next(read_docs(tiny_corpus / "test.spacy", Vocab())).text
-    lines = ["A line that is new, and long enough", f" {held_out}  "]
-    Path("lines.txt").write_text("\n".join(lines), encoding="utf8")
-    (example,) = read_blocks("python")
-    exec(example, {})
-    texts = [record["text"] for record in srsly.read_jsonl("raw.jsonl")]
-    assert texts[0] == lines[0]
-    assert not any(held_out.strip() in text for text in texts)
-    assert len(texts) > 50  # the training data
-
+    texts = [f"A line that is new, number {i}" for i in range(20)]
+    lines = "\n".join([*texts, f" {held_out}  "])
+    Path("lines.txt").write_text(lines, encoding="utf8")
     write_config()
     run(find_command("spacy init fill-config config.cfg"))
-    (block,) = read_blocks("ini")
-    text = Path("filled.cfg").read_text(encoding="utf8")
-    text, n = re.subn(r"\[pretraining\.objective\]\n(.+\n)+", block, text)
-    assert n == 1
-    Path("filled.cfg").write_text(text, encoding="utf8")
+    replace_sections(Path("filled.cfg"))
+    assert f"--paths.raw_text {raw_text}" in PAGE.read_text(encoding="utf8")
     pretrain = find_command("spacy pretrain filled.cfg")
-    pretrain[pretrain.index("--pretraining.max_epochs") + 1] = "2"
-    run(pretrain)
+    pretrain[pretrain.index("--paths.raw_text") + 1] = raw_text
+    run([*pretrain, "--pretraining.max_epochs", "2"])
+    n_texts, n_excluded = (21, 1) if raw_text == "lines.txt" else (80, 0)
+    assert f"Texts: {n_texts}, but {n_excluded} to exclude" in caplog.text
+    assert "Held-out loss after epoch 0" in caplog.text
     assert len((Path("pretrained") / "log.jsonl").read_text().splitlines()) == 3
     run([*find_command("spacy train filled.cfg"), "--training.max_steps", "2"])
     assert (Path("training/mine/model-last") / "config.cfg").is_file()
+
+
+def replace_sections(path: Path) -> None:
+    """Put the sections of the page in the place of those of the same names."""
+    text = path.read_text(encoding="utf8")
+    (block,) = read_blocks("ini")
+    for section in block.strip().split("\n\n"):
+        name = re.escape(section.splitlines()[0])
+        text, n = re.subn(rf"^{name}\n(.+\n)+", section + "\n", text, flags=re.M)
+        assert n == 1
+    path.write_text(text, encoding="utf8")
 
 
 def write_config() -> None:
@@ -97,17 +104,23 @@ def run(command: list[str]) -> None:
     assert result.exit_code == 0, result.output
 
 
-def test_settings_are_those_of_the_config_that_comes_with_us():
+def test_settings_are_those_of_the_page():
+    """The objective is as the config has it that comes with us."""
     config = load_config(CONFIGS / "pretrain_ner.cfg")
     assert config["pretraining"]["objective"]["@architectures"] == OBJECTIVE
     (block,) = read_blocks("ini")
-    written = Config().from_str("[pretraining]\n" + block)["pretraining"]["objective"]
-    assert dict(written) == dict(config["pretraining"]["objective"])
+    written = Config().from_str("[corpora]\n\n" + block, interpolate=False)
+    section = written["pretraining"]
+    assert section["objective"]["@architectures"] == OBJECTIVE
     text = PAGE.read_text(encoding="utf8")
-    for name, value in (("batcher.size", "3000"), ("dropout", r"0\.1")):
-        assert re.search(rf"`pretraining\.{name}` \| {value}\b", text)
-    assert config["pretraining"]["batcher"]["size"] == 3000
-    assert config["pretraining"]["dropout"] == 0.1
+    said = {
+        "batcher.size": section["batcher"]["size"],
+        "dropout": section["dropout"],
+        "max_epochs": section["max_epochs"],
+        "optimizer.learn_rate": section["optimizer"]["learn_rate"],
+    }
+    for name, value in said.items():
+        assert f"`pretraining.{name}` | {value}" in text
 
 
 def test_what_is_said_of_the_text_is_so(data_dir, prepare_real, tmp_path):

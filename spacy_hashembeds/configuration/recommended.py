@@ -21,7 +21,7 @@ _OPTIMIZER = "training.optimizer"
 #: Those that can average weights.
 _AVERAGING = ("Adam.v1", "RAdam.v1", "SGD.v1", "spacy-hashembeds.Adam.v1")
 #: The most: what is held out ends it when nothing more is learned.
-_EPOCHS = 20
+_EPOCHS = 100
 _OBJECTIVE = "spacy-hashembeds.PretrainShuffleRandom.v1"
 _BEFORE_SAVING = "training.before_to_disk"
 _CALIBRATE = "spacy-hashembeds.calibrate_ner.v1"

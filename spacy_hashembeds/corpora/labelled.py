@@ -13,7 +13,7 @@ from spacy.tokens import Doc
 from ..files import parse_json, quote
 from .lines import check_encoding, check_length, fail, read_lines, read_rows
 
-_JSONL = (".jsonl", ".ndjson")
+JSONL = (".jsonl", ".ndjson")
 
 # Half a character, which JSON can write, but no encoding.
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -116,7 +116,7 @@ def _read_records(
     path: Path, layout: TextFormat
 ) -> Iterator[tuple[int, str, dict[str, float]]]:
     """Give the line of each row, its text, and what it says of its labels."""
-    is_json = path.suffix.lower() in _JSONL
+    is_json = path.suffix.lower() in JSONL
     is_empty = True
     for line, row in (_read_objects if is_json else _read_csv)(path, layout):
         try:

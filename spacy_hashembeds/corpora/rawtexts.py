@@ -19,16 +19,19 @@ from spacy.vocab import Vocab
 from ..checks import check_integers, check_items, check_shares
 from ..files import parse_json, quote
 from .docbin import read_examples
+from .labelled import JSONL
 from .lines import check_length, check_path, fail, read_lines
 from .readers import Reader
 
-_JSONL = (".jsonl", ".ndjson")
 _TABLES = (".csv", ".tsv")
 
 #: What Docs for `spacy pretrain` have as user data: where the objective, which gets
 #: nothing but Docs, puts what measures the mean loss of the tokens of others.
 MEASURES = "spacy-hashembeds.measures"
 Measures = dict[str, Callable[[Iterable[Doc]], float]]
+
+# The tokens of each text: see `pack_doc`.
+Texts = list[NDArray]
 
 #: By how much that loss has to fall, in nats: less may be chance.
 TOLERANCE = 0.001
@@ -94,7 +97,7 @@ def create_raw_texts_reader(
 
 def _read_texts(
     nlp: Language, path: Path | None, exclude: Sequence[Path], lengths: range
-) -> list[NDArray]:
+) -> Texts:
     """Tokenise texts that differ, in an order that depends on the texts alone."""
     excluded = {_hash(doc) for doc in read_text_docs(exclude, nlp)}
     docs = read_text_docs([path], nlp)
@@ -109,11 +112,7 @@ def _hash(doc: Doc) -> int:
 
 
 def _read_epochs(
-    vocab: Vocab,
-    texts: list[NDArray],
-    held_out: list[NDArray],
-    patience: int,
-    seed: int,
+    vocab: Vocab, texts: Texts, held_out: Texts, patience: int, seed: int
 ) -> Iterator[Iterator[Example]]:
     """Hand out epochs until the loss of held-out texts, between them, has stalled."""
     measures: Measures = {}
@@ -122,9 +121,7 @@ def _read_epochs(
         order = np.random.default_rng([seed, epoch]).permutation(len(texts))
         yield (_make_example(vocab, texts[i], measures) for i in order)
         if held_out and not measures:
-            _logger.warning(
-                "No loss is measured: held-out texts are learned from now on"
-            )
+            _logger.warning("No loss is measured: held-out texts are learned too")
             texts, held_out = texts + held_out, []
         elif held_out:
             loss = measures["loss"](unpack_doc(vocab, tokens) for tokens in held_out)
@@ -171,7 +168,7 @@ def read_text_docs(paths: Iterable[Path | None], nlp: Language) -> Iterator[Doc]
             # what a model was trained on is their predicted side
             yield from (example.predicted for example in read_examples(path, nlp))
         else:
-            is_json = path.suffix.lower() in _JSONL
+            is_json = path.suffix.lower() in JSONL
             for number, line in read_lines(path, "utf-8"):
                 if line.strip():
                     text = _parse_text(path, number, line) if is_json else line

@@ -1,16 +1,72 @@
-import json
+"""Raw texts as Docs, and the reader that hands them out to `spacy pretrain`."""
 
+import json
+import logging
+import random
+import sys
+from pathlib import Path
+
+import numpy as np
 import pytest
 import spacy
+from spacy.language import Language
 from spacy.tokens import Doc, DocBin
+from spacy.training import Example
+from spacy.util import registry
 
 from spacy_hashembeds.corpora import lines
-from spacy_hashembeds.corpora.rawtexts import read_text_docs
+from spacy_hashembeds.corpora.rawtexts import (
+    MEASURES,
+    TOLERANCE,
+    create_raw_texts_reader,
+    pack_doc,
+    read_text_docs,
+)
+
+#: Texts of five tokens and more, as the reader takes them by default.
+TEXTS = [f"This is the text {i} ." for i in range(50)]
 
 
 @pytest.fixture
 def nlp():
     return spacy.blank("en")
+
+
+@pytest.fixture
+def path(tmp_path) -> Path:
+    """A file of texts, one a line."""
+    return write_lines(tmp_path / "raw.txt", TEXTS)
+
+
+def write_lines(path: Path, texts: list[str]) -> Path:
+    path.write_text("\n".join(texts), encoding="utf8")
+    return path
+
+
+def get_texts(epoch) -> list[str]:
+    return [example.reference.text for example in epoch]
+
+
+def take_epoch(reader, nlp: Language, loss: float = 0.0) -> list[Example]:
+    """Read an epoch as an objective that finds this loss when it is over."""
+    examples = list(reader(nlp))
+    for example in examples:
+        example.reference.user_data[MEASURES]["loss"] = lambda docs: loss
+    return examples
+
+
+def get_held_out(reader, nlp: Language) -> list[str]:
+    """What an objective is given to measure after an epoch."""
+    held_out: list[str] = []
+
+    def measure(docs) -> float:
+        held_out.extend(doc.text for doc in docs)
+        return 0.0
+
+    for example in reader(nlp):
+        example.reference.user_data[MEASURES]["loss"] = measure
+    reader(nlp)
+    return held_out
 
 
 def read(paths, nlp) -> list[list[str]]:
@@ -89,3 +145,264 @@ def test_files_of_columns_are_refused(tmp_path, suffix):
     path.write_text("text,label\nA text,A\n")
     with pytest.raises(ValueError, match=r"has columns, .* prepare texts"):
         next(read_text_docs([path], spacy.blank("en")))
+
+
+# The reader of `spacy pretrain`
+
+
+def test_each_text_is_learned_or_held_out(path, nlp):
+    reader = create_raw_texts_reader(path=path, held_out=0.1)
+    learned = get_texts(reader(nlp))
+    held_out = get_held_out(create_raw_texts_reader(path=path, held_out=0.1), nlp)
+    assert (len(learned), len(held_out)) == (45, 5)
+    assert {*learned, *held_out} == set(TEXTS)
+
+
+def test_the_same_texts_are_held_out_always(path, tmp_path, nlp):
+    """In each epoch, from each kind of file, in whatever order, for any seed."""
+    first, second = (
+        set(TEXTS).difference(get_texts(epoch))
+        for reader in [create_raw_texts_reader(path=path, held_out=0.1)]
+        for epoch in (take_epoch(reader, nlp), take_epoch(reader, nlp, -1.0))
+    )
+    # as another process found them
+    numbers = sorted(int(text.split()[4]) for text in first)
+    assert numbers == [14, 18, 22, 34, 44]
+    assert second == first
+    others = random.Random(0).sample(TEXTS, len(TEXTS))
+    docs = tmp_path / "a.spacy"
+    DocBin(docs=map(nlp.make_doc, others)).to_disk(docs)
+    objects = [json.dumps({"text": text}) for text in others]
+    for other in (
+        write_lines(tmp_path / "b.txt", others),
+        write_lines(tmp_path / "c.jsonl", objects),
+        docs,
+    ):
+        reader = create_raw_texts_reader(path=other, held_out=0.1, seed=1)
+        assert set(get_held_out(reader, nlp)) == first
+
+
+def test_one_text_is_held_out_at_least(path, nlp):
+    assert (
+        len(get_held_out(create_raw_texts_reader(path=path, held_out=1e-9), nlp)) == 1
+    )
+
+
+def test_nothing_is_held_out_if_nothing_shall_be(path, nlp):
+    reader = create_raw_texts_reader(path=path, held_out=0)
+    for _ in range(4):
+        assert sorted(get_texts(take_epoch(reader, nlp, np.inf))) == sorted(TEXTS)
+
+
+def test_epochs_differ_in_order_and_seeds_too(path, nlp):
+    def read(seed):
+        reader = create_raw_texts_reader(path=path, held_out=0, seed=seed)
+        return [get_texts(reader(nlp)) for _ in range(2)]
+
+    epochs = [*read(0), *read(1)]
+    assert len({tuple(texts) for texts in epochs}) == 4
+    assert epochs[0] != TEXTS
+    assert read(0) == epochs[:2]
+
+
+def test_a_text_counts_once(tmp_path, nlp):
+    texts = [TEXTS[0], TEXTS[0], TEXTS[0].replace(" ", "  "), "", "  ", TEXTS[1]]
+    path = write_lines(tmp_path / "raw.txt", texts)
+    reader = create_raw_texts_reader(path=path, held_out=0)
+    assert len(list(reader(nlp))) == 2
+
+
+def test_texts_to_test_on_are_left_out(path, tmp_path, nlp, caplog):
+    words = [doc.text.split() for doc in map(nlp.make_doc, TEXTS[:10])]
+    test = tmp_path / "test.spacy"
+    DocBin(docs=[Doc(nlp.vocab, words=w) for w in words]).to_disk(test)
+    dev = write_lines(tmp_path / "dev.txt", [TEXTS[10].replace(" ", ""), "no such one"])
+    reader = create_raw_texts_reader(path=path, exclude=[dev, test], held_out=0)
+    assert sorted(get_texts(reader(nlp))) == sorted(TEXTS[11:])
+    assert "Texts: 50, but 11 to exclude" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("settings", "lengths"),
+    [
+        ({}, [*range(5, 501)]),
+        ({"min_length": 0, "max_length": 3}, [1, 2, 3]),
+        ({"min_length": 500, "max_length": 0}, [*range(500, 521)]),
+    ],
+)
+def test_short_and_long_texts_are_left_out(tmp_path, nlp, settings, lengths):
+    path = write_lines(tmp_path / "raw.txt", ["a " * n for n in range(1, 521)])
+    reader = create_raw_texts_reader(path=path, held_out=0, **settings)
+    # white space at the end is a part of the last token
+    assert sorted(len(example.reference) for example in reader(nlp)) == lengths
+
+
+@pytest.mark.usefixtures("contractions")
+def test_docs_are_those_of_the_pipeline(tmp_path):
+    nlp = spacy.blank("en")
+    text = "I don't know  what O'Neil can't do, :-) \u00e7a"
+    path = write_lines(tmp_path / "raw.txt", [text])
+    (example,) = create_raw_texts_reader(path=path, held_out=0)(nlp)
+    attrs = ["ORTH", "NORM", "SPACY", "SHAPE"]
+    found, expected = example.reference, nlp.make_doc(text)
+    assert found.text == text
+    np.testing.assert_array_equal(found.to_array(attrs), expected.to_array(attrs))
+    assert found.vocab is nlp.vocab
+
+
+def test_words_of_docs_are_kept_and_nothing_else(tmp_path, nlp):
+    words = ["don't", "go", "to", "New York", "!"]
+    gold = Doc(nlp.vocab, words=words, ents=["O", "O", "O", "B-LOC", "O"])
+    (tmp_path / "folder").mkdir()
+    DocBin(docs=[gold]).to_disk(tmp_path / "folder" / "a.spacy")
+    reader = create_raw_texts_reader(path=tmp_path / "folder", held_out=0)
+    (example,) = reader(nlp)
+    assert [token.text for token in example.reference] == words
+    assert not example.reference.ents
+
+
+@pytest.mark.parametrize(
+    ("losses", "patience", "n_epochs"),
+    [
+        ([0.6, 0.6], 1, 2),
+        ([0.6, 0.7], 1, 2),
+        ([0.6, 0.6 - TOLERANCE / 2], 1, 2),
+        ([0.6, 0.6 - 2 * TOLERANCE, 0.6], 1, 3),
+        ([0.6, 0.5, 0.55, 0.4, 0.45, 0.45], 2, 6),
+        # what falls a little at a time falls no less
+        ([0.6, 0.6 - 0.6 * TOLERANCE, 0.6 - 1.2 * TOLERANCE], 3, 4),
+        ([float("nan")], 1, 1),
+    ],
+)
+def test_epochs_end_when_the_loss_does_not_fall(path, nlp, losses, patience, n_epochs):
+    reader = create_raw_texts_reader(path=path, patience=patience)
+    losses = losses + losses[-1:] * 9
+    lengths = [len(take_epoch(reader, nlp, loss)) for loss in losses]
+    assert lengths == [49] * n_epochs + [0] * (len(losses) - n_epochs)
+
+
+def test_what_happens_is_said(path, nlp, caplog):
+    reader = create_raw_texts_reader(path=path)
+    for loss in (0.61234, 0.62, 0.0):
+        take_epoch(reader, nlp, loss)
+    assert [record.getMessage() for record in caplog.records] == [
+        "Texts: 50, but 0 to exclude",
+        "Held-out loss after epoch 0: 0.6123 a token",
+        "Held-out loss after epoch 1: 0.6200 a token",
+        "It no longer falls, and pretraining ends",
+    ]
+    # though `spacy pretrain` leaves the level of spaCy's logger as it is
+    assert logging.getLogger("spacy").level == logging.NOTSET
+
+
+def test_without_a_loss_all_texts_are_handed_out(path, nlp, caplog):
+    """As with spaCy's objectives."""
+    reader = create_raw_texts_reader(path=path)
+    assert [len(list(reader(nlp))) for _ in range(4)] == [49, 50, 50, 50]
+    assert caplog.text.count("No loss is measured") == 1
+
+
+def test_memory_is_what_is_said(nlp):
+    tokens = pack_doc(nlp.make_doc("Five tokens of a text"))
+    assert tokens.nbytes == 5 * 24
+    assert sys.getsizeof(tokens) - tokens.nbytes == pytest.approx(130, rel=0.2)
+
+
+def test_pipelines_have_nothing_to_do_with_each_other(path, nlp):
+    reader = create_raw_texts_reader(path=path)
+    other = spacy.blank("de")
+    first = get_texts(take_epoch(reader, nlp))
+    assert [len(take_epoch(reader, nlp)) for _ in range(2)] == [49, 0]
+    (example, *more) = take_epoch(reader, other)
+    assert get_texts([example, *more]) == first
+    assert example.reference.vocab is other.vocab
+
+
+def test_symbols_can_be_counted(path, nlp):
+    """Those that count take what is predicted, and read once."""
+    words = {
+        t.text for eg in create_raw_texts_reader(path=path)(nlp) for t in eg.predicted
+    }
+    assert {"This", "text"} < words
+
+
+@pytest.mark.parametrize(
+    ("texts", "settings", "message"),
+    [
+        ([], {}, r"raw\.txt' should hold 2 texts or more, but 0 are left"),
+        (["", "  "], {}, "2 texts or more, but 0 are left"),
+        (TEXTS[:1], {}, "2 texts or more, but 1 are left"),
+        ([], {"held_out": 0}, "1 texts or more, but 0 are left"),
+        (
+            TEXTS,
+            {"max_length": 4},
+            "that have 5 to 4 tokens .* Cut long texts into par",
+        ),
+        (TEXTS, {"min_length": 9, "max_length": 0}, "have 9 to any number of tokens"),
+        (TEXTS[:4] * 9, {"held_out": 0.9}, "5 texts or more, but 4 are left"),
+    ],
+)
+def test_too_few_texts_are_refused(tmp_path, nlp, texts, settings, message):
+    path = write_lines(tmp_path / "raw.txt", texts)
+    with pytest.raises(ValueError, match=message):
+        create_raw_texts_reader(path=path, **settings)(nlp)
+
+
+def test_texts_that_are_all_excluded_are_refused(path, nlp):
+    with pytest.raises(ValueError, match=r"0 are left .* not in 'exclude'"):
+        create_raw_texts_reader(path=path, exclude=[path])(nlp)
+
+
+def test_damaged_text_is_found_on_its_line(tmp_path, nlp):
+    path = tmp_path / "raw.txt"
+    path.write_bytes(b"A text\nCaf\xe9\n")
+    with pytest.raises(
+        ValueError, match=r"raw\.txt:2: not utf-8 text .*Save it as such"
+    ):
+        create_raw_texts_reader(path=path)(nlp)
+
+
+def test_files_are_looked_for_when_they_are_read(path, tmp_path, nlp):
+    """`spacy train` makes the reader too, where there may be no raw text."""
+    reader = create_raw_texts_reader(path=None)
+    with pytest.raises(ValueError, match=r"path should .* is None.*\.cfg"):
+        reader(nlp)
+    reader = create_raw_texts_reader(path=path, exclude=[None])
+    with pytest.raises(ValueError, match=r"path should .* is None.*\.cfg"):
+        reader(nlp)
+    reader = create_raw_texts_reader(path=tmp_path / "gone.txt")
+    with pytest.raises(FileNotFoundError, match=r"no file or folder .*gone\.txt"):
+        reader(nlp)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"held_out": 1.0}, r"'held_out' should be in \[0, 1\), but is 1\.0"),
+        ({"held_out": -0.1}, r"'held_out' should be in \[0, 1\), but is -0\.1"),
+        ({"patience": 0}, "'patience' should be 1 or more, but is 0"),
+        ({"min_length": -1}, "'min_length' should be 0 or more, but is -1"),
+        ({"max_length": 2.5}, r"'max_length' should be 0 or more, but is 2\.5"),
+        ({"seed": -1}, "'seed' should be 0 or more, but is -1"),
+    ],
+)
+def test_settings_that_cannot_be(path, settings, message):
+    with pytest.raises(ValueError, match=message):
+        create_raw_texts_reader(path=path, **settings)
+
+
+def test_one_path_to_exclude_should_stand_in_a_list(path):
+    with pytest.raises(TypeError, match=r"'exclude' should be a list"):
+        create_raw_texts_reader(path=path, exclude=str(path))
+
+
+def test_it_is_made_from_a_config(path, nlp):
+    block = {
+        "@readers": "spacy-hashembeds.RawTexts.v1",
+        "path": str(path),
+        "exclude": [str(path)],
+    }
+    with pytest.raises(ValueError, match="0 are left"):
+        registry.resolve({"corpus": block})["corpus"](nlp)
+    del block["exclude"]
+    assert len(list(registry.resolve({"corpus": block})["corpus"](nlp))) == 49

@@ -130,7 +130,7 @@ def test_own_columns(tmp_path: Path, nlp: Language):
 @pytest.mark.parametrize("name", NAMES)
 def test_readers_check_their_path_when_made(name: str, tmp_path: Path):
     create = registry.readers.get(f"spacy-hashembeds.{name}Corpus.v1")
-    with pytest.raises(ValueError, match=r"'path' should .* is None.*\.cfg"):
+    with pytest.raises(ValueError, match=r"path should .* is None.*\.cfg"):
         create(path=None)
     with pytest.raises(FileNotFoundError, match=r"no file or folder .*gone"):
         create(path=tmp_path / "gone")

@@ -35,7 +35,8 @@ def PretrainShuffleRandom(
     A word is replaced with all that an embedder reads of it, its norm and its vector
     among them, but for the white space behind it. One that is replaced by the same word
     (ORTH) is intact. Annotation, as of a tagger, is not kept. Draws follow
-    `training.seed`; `pretraining.dropout` is that of the tok2vec and of its output.
+    `training.seed`; `pretraining.dropout` is that of the tok2vec and of its output. The
+    reader `spacy-hashembeds.RawTexts.v1` has it measure texts that are held out.
 
     shuffle (float): The share of tokens that are shuffled, below 1. The paper does not
         say; 0.1 is that of its authors' earlier code. With more, less context is left
@@ -94,6 +95,7 @@ def forward(
     if not lengths.any():
         return (model.ops.alloc2f(0, len(CLASSES)), labels), lambda d_scores: []
     if is_train:
+        # for a reader that holds texts out
         docs[0].user_data.get(MEASURES, {}).update(loss=partial(measure_loss, model))
         docs, labels = corrupt_docs(docs, **_get_shares(model))
     vectors, backprop_tok2vec = tok2vec(docs, is_train)

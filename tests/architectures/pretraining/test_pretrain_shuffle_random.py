@@ -17,7 +17,9 @@ from spacy_hashembeds.architectures.pretraining.pretrain_shuffle_random import (
     PretrainShuffleRandom,
     corrupt_docs,
     get_loss,
+    measure_loss,
 )
+from spacy_hashembeds.corpora.rawtexts import MEASURES
 from spacy_hashembeds.kernels.corruption import INTACT, RANDOM, SHUFFLED
 
 from ...conftest import with_contractions
@@ -320,6 +322,55 @@ def test_it_can_be_saved_and_copied(docs):
     for other in copies:
         assert update(other, docs)[0] == update(model, docs)[0]
         np.testing.assert_array_equal(other.predict(docs)[0], model.predict(docs)[0])
+
+
+# Texts that are held out
+
+
+def test_a_loss_is_measured_as_it_is_learned_by(docs):
+    """Of the same words, replaced alike, without dropout."""
+    model = randomize(build(docs))
+    set_dropout_rate(model, 0.5)
+    found = measure_loss(model, docs)
+    set_dropout_rate(model, 0.0)
+    loss, _, _ = update(model, docs, seed=0)  # a measure draws with this seed too
+    assert found == pytest.approx(loss / sum(map(len, docs)), rel=1e-5)
+
+
+def test_measuring_changes_nothing(docs):
+    """Neither weights nor gradients, nor what is drawn thereafter."""
+    model, other = randomize(build(docs)), randomize(build(docs))
+    weights = [weight.copy() for weight in get_weights(model)]
+    fix_random_seed(1)
+    losses = {measure_loss(model, docs) for _ in range(3)}
+    assert len(losses) == 1
+    assert np.random.uniform() == np.random.RandomState(1).uniform()
+    assert not get_gradients(model)
+    for before, after in zip(weights, get_weights(model), strict=True):
+        np.testing.assert_array_equal(before, after)
+    for measured in (model, other):
+        _, gradient, backprop = update(measured, docs)
+        backprop(gradient)
+    for mine, theirs in zip(get_gradients(model), get_gradients(other), strict=True):
+        np.testing.assert_array_equal(mine, theirs)
+
+
+def test_many_texts_are_measured_like_few(docs):
+    model = randomize(build(docs, random=0))
+    once = measure_loss(model, docs)
+    assert measure_loss(model, iter(docs * 40)) == pytest.approx(once, rel=0.2)
+    assert measure_loss(model, []) == 0
+
+
+def test_the_reader_learns_how_to_measure(docs):
+    model = randomize(build(docs))
+    for doc in docs:
+        doc.user_data[MEASURES] = {}
+    model.predict(docs)
+    assert docs[0].user_data[MEASURES] == {}
+    model.begin_update(docs)
+    measure = docs[0].user_data[MEASURES]["loss"]
+    assert measure(docs) == measure_loss(model, docs)
 
 
 @pytest.mark.parametrize("value", [-0.1, 1.5, "0.1", None, True, float("nan")])

@@ -5,6 +5,7 @@ from its first weights and scores a little less.
 """
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,8 @@ from spacy.util import load_config, registry
 from thinc.api import Config, Model
 from typer.testing import CliRunner, Result
 
+from spacy_hashembeds.corpora.rawtexts import MEASURES
+from spacy_hashembeds.layers.hashembed import find_rows
 from tests.configs import CONFIGS
 
 pytestmark = pytest.mark.slow
@@ -306,3 +309,124 @@ def test_damaged_weights_are_refused_before_training(config, tmp_path):
 def train_once(config: Config, folder: Path, weights: Path) -> Path:
     train(config, folder, weights)
     return folder / "trained" / "model-last"
+
+
+# A reader that holds texts out
+
+
+@pytest.fixture
+def stopping(config, tiny_corpus) -> Config:
+    """A config with such a reader, that would go on for ten epochs."""
+    config["corpora"]["pretrain"] = {
+        "@readers": "spacy-hashembeds.RawTexts.v1",
+        "path": config["paths"]["raw_text"],
+        "held_out": 0.1,
+        "exclude": [str(tiny_corpus / "test.spacy")],
+    }
+    config["pretraining"] |= {"max_epochs": 10, "n_save_epoch": 10}
+    return config
+
+
+def test_pretraining_ends_when_nothing_is_learned(stopping, tmp_path, caplog):
+    stopping["pretraining"]["optimizer"] |= {"learn_rate": 0.0, "L2": 0.0}
+    output = pretrain(stopping, tmp_path)
+    assert "after epoch 1: 1.0986 a token" in caplog.text  # that of guessing
+    assert caplog.text.count("Held-out loss") == 2
+    files = sorted(path.name for path in output.iterdir())
+    expected = ["config.cfg", "log.jsonl", "model-last.bin", "model0.bin", "model9.bin"]
+    assert files == expected
+    first, last, _ = read_log(output)
+    assert last["nr_word"] == 2 * first["nr_word"]
+
+
+def test_held_out_texts_are_never_learned_from(stopping, tmp_path, monkeypatch):
+    """Rows that their words alone have get no gradient, and without decay stay."""
+    stopping["pretraining"]["optimizer"]["L2"] = 0.0
+    stopping["pretraining"] |= {"max_epochs": 3, "dropout": 0.0}
+    embed = {**HASH, "attrs": ["ORTH"], "rows": [10_000], "num_hashes": 1}
+    stopping["components"]["tok2vec"]["model"]["embed"] = embed
+    learned: set[int] = set()
+    measured: set[int] = set()
+    tables: list[np.ndarray] = []
+    layers: list[Model] = []
+    update = spacy.training.pretrain.make_update
+
+    def make_update(model, docs, optimizer, objective):
+        layers[:] = [node for node in model.walk() if node.name == "hashembed"]
+        tables.append(layers[0].get_param("E").copy())
+        learned.update(token.orth for doc in docs for token in doc)
+        loss = update(model, docs, optimizer, objective)
+        measures = docs[0].user_data[MEASURES]
+        measure = measures["loss"]
+
+        def note(held_out):
+            kept = list(held_out)
+            measured.update(token.orth for doc in kept for token in doc)
+            return measure(kept)
+
+        measures["loss"] = note
+        return loss
+
+    monkeypatch.setattr(spacy.training.pretrain, "make_update", make_update)
+    pretrain(stopping, tmp_path)
+    only_measured, rows = (
+        np.unique(find_rows(layers[0], np.array(sorted(words), dtype="uint64")))
+        for words in (measured - learned, learned)
+    )
+    changed = np.flatnonzero((tables[0] != tables[-1]).any(axis=1))
+    assert len(set(only_measured) - set(rows)) > 3
+    assert len(changed) > 100
+    assert set(changed) <= set(rows)
+
+
+def test_pretraining_that_goes_on_measures_anew(stopping, tmp_path, caplog):
+    stopping["pretraining"] |= {"max_epochs": 2, "n_save_epoch": None}
+    output = pretrain(stopping, tmp_path)
+    (loss,) = find_losses(caplog)  # the last epoch has no next one to measure it
+    stopping["pretraining"]["max_epochs"] = 4
+    caplog.clear()
+    pretrain(stopping, tmp_path, "--resume-path", output / "model1.bin")
+    (later,) = find_losses(caplog)
+    assert later < loss
+    assert [line["epoch"] for line in read_log(output)] == [0, 1, 2, 2, 3, 4]
+
+
+def find_losses(caplog) -> list[float]:
+    return [
+        float(x) for x in re.findall(r"after epoch \d+: (\S+) a token", caplog.text)
+    ]
+
+
+def test_an_objective_of_spacy_gets_all_texts(stopping, tmp_path, caplog):
+    stopping["pretraining"]["max_epochs"] = 3
+    stopping["pretraining"]["objective"] = {
+        "@architectures": "spacy.PretrainCharacters.v1",
+        "maxout_pieces": 2,
+        "hidden_size": 8,
+        "n_characters": 2,
+    }
+    stopping["pretraining"]["n_save_epoch"] = 1
+    first, second, third, _ = read_log(pretrain(stopping, tmp_path))
+    assert "No loss is measured" in caplog.text
+    n_words = second["nr_word"] - first["nr_word"]
+    assert first["nr_word"] < n_words == third["nr_word"] - second["nr_word"]
+
+
+def test_a_batch_may_be_all_there_is(stopping, tmp_path, caplog):
+    stopping["pretraining"]["batcher"]["size"] = 100_000
+    stopping["pretraining"]["max_epochs"] = 3
+    pretrain(stopping, tmp_path)
+    assert len(find_losses(caplog)) == 2
+
+
+def test_training_needs_no_raw_text(stopping, tmp_path):
+    """Though it makes the reader too, with all others."""
+    stopping["corpora"]["pretrain"]["path"] = str(tmp_path / "gone.txt")
+    assert train(stopping, tmp_path)
+
+
+def test_symbols_of_raw_text_are_counted(stopping, tmp_path):
+    set_layers(stopping, "lookup", "windows")
+    stopping["initialize"]["before_init"]["corpus"] = "corpora.pretrain"
+    stopping["pretraining"]["max_epochs"] = 1
+    assert (pretrain(stopping, tmp_path) / "model-last.bin").is_file()
