@@ -66,7 +66,7 @@ def create_raw_texts_reader(
     exclude (Sequence[Path]): Files of texts to leave out, such as those that the
         pipeline is tested on. Texts are compared as a whole, without white space.
     min_length (int): Leave out texts of fewer tokens.
-    max_length (int): Leave out texts of more tokens. 0: none.
+    max_length (int): Cut longer texts into pieces of so many tokens. 0: none.
     seed (int): Draws the order of the texts.
     RETURNS (Callable): Makes `Example` objects, given `nlp`: at each call an epoch.
     RAISES (ValueError): A setting that cannot be. Later, since `spacy train` makes this
@@ -80,14 +80,19 @@ def create_raw_texts_reader(
 
     def read_epoch(nlp: Language) -> Iterator[Example]:
         if nlp not in runs:
-            lengths = range(min_length, (max_length or nlp.max_length) + 1)
-            texts = _read_texts(nlp, path, exclude, lengths)
+            longest = max_length or nlp.max_length
+            pieces = (
+                tokens[start : start + longest]
+                for tokens in _read_texts(nlp, path, exclude)
+                for start in range(0, len(tokens), longest)
+            )
+            texts = [tokens for tokens in pieces if len(tokens) >= min_length]
             n = max(1, round(held_out * len(texts))) if held_out else 0
             if len(texts) <= n:
                 raise ValueError(
                     f"'{path}' should hold {n + 1} texts or more, but {len(texts)} are "
-                    f"left that have {min_length} to {max_length or 'any number of'} "
-                    "tokens and are not in 'exclude'. Cut long texts into paragraphs."
+                    f"left that have {min_length} tokens or more and are not in "
+                    "'exclude'."
                 )
             runs[nlp] = _read_epochs(nlp.vocab, texts[n:], texts[:n], patience, seed)
         return next(runs[nlp], iter(()))
@@ -95,13 +100,10 @@ def create_raw_texts_reader(
     return read_epoch
 
 
-def _read_texts(
-    nlp: Language, path: Path | None, exclude: Sequence[Path], lengths: range
-) -> Texts:
+def _read_texts(nlp: Language, path: Path | None, exclude: Sequence[Path]) -> Texts:
     """Tokenise texts that differ, in an order that depends on the texts alone."""
     excluded = {_hash(doc) for doc in read_text_docs(exclude, nlp)}
-    docs = read_text_docs([path], nlp)
-    texts = {_hash(doc): pack_doc(doc) for doc in docs if len(doc) in lengths}
+    texts = {_hash(doc): pack_doc(doc) for doc in read_text_docs([path], nlp)}
     kept = sorted(texts.keys() - excluded)
     _logger.info("Texts: %d, but %d to exclude", len(texts), len(texts) - len(kept))
     return [texts[key] for key in kept]
