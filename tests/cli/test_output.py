@@ -15,7 +15,7 @@ from thinc.api import Config
 from typer.testing import CliRunner, Result
 from wasabi import msg
 
-from spacy_hashembeds.acceleration.conversion import OUR_EMBED
+from spacy_hashembeds.analysis.recommendation import EMBEDDER
 from spacy_hashembeds.cli import hashembeds_cli
 from spacy_hashembeds.cli._output import Screen, name_output
 from spacy_hashembeds.cli.evaluate import name_outputs
@@ -44,7 +44,7 @@ def is_symbols(data: bytes) -> bool:
 def is_config(data: bytes) -> bool:
     config = Config().from_bytes(data, interpolate=False)
     embed = config["components"]["tok2vec"]["model"]["embed"]
-    return embed["@architectures"] == OUR_EMBED
+    return embed["@architectures"] == EMBEDDER.architecture
 
 
 EVALUATE = "evaluate model test.spacy --train train.spacy"

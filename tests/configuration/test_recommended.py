@@ -1,5 +1,6 @@
 """What `config` puts in without --embedder, what it is worth, and that it trains."""
 
+import re
 from io import StringIO
 
 import pytest
@@ -9,11 +10,13 @@ from spacy.training.initialize import init_nlp
 from spacy.training.loop import train
 from spacy.training.pretrain import pretrain
 from spacy.util import dot_to_object, load_config
+from thinc.api import Config
 
 from spacy_hashembeds.analysis import recommendation
 from spacy_hashembeds.configuration.configure import configure
 from spacy_hashembeds.configuration.output import list_commands
 
+from ..conftest import ROOT
 from . import toy_configs as toys
 
 SMALL = {
@@ -196,3 +199,14 @@ def test_it_is_pretrained_and_trains_by_the_commands_that_are_printed(
     (tmp_path / "out").mkdir()
     train(nlp, tmp_path / "out", stdout=StringIO(), stderr=StringIO())
     assert spacy.load(tmp_path / "out" / "model-last").pipe_names == ["tok2vec", "ner"]
+
+
+def test_how_it_is_pretrained_is_what_the_page_says(base, raw):
+    page = (ROOT / "docs" / "pretraining.md").read_text(encoding="utf8")
+    (block,) = re.findall(r"```ini\n(.*?)```", page, re.DOTALL)
+    said = Config().from_str(block, interpolate=False)["pretraining"]
+    said["n_save_epoch"] = said["max_epochs"]
+    made = configure(base, raw=raw).config["pretraining"]
+    for part in ("objective", "batcher", "optimizer"):
+        assert said.pop(part).items() <= made.pop(part).items()
+    assert said == made
