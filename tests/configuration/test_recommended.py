@@ -204,6 +204,7 @@ def test_it_is_pretrained_and_trains_by_the_commands_that_are_printed(
 def test_how_it_is_pretrained_is_what_the_page_says(base, raw):
     page = (ROOT / "docs" / "pretraining.md").read_text(encoding="utf8")
     (block,) = re.findall(r"```ini\n(.*?)```", page, re.DOTALL)
+    block = f"[corpora]\n{block}"
     said = Config().from_str(block, interpolate=False)["pretraining"]
     said["n_save_epoch"] = said["max_epochs"]
     made = configure(base, raw=raw).config["pretraining"]
