@@ -1,11 +1,14 @@
 """The callback that counts the training corpus for embedders that need it."""
 
 from collections.abc import Mapping, Sequence
+from math import inf
 from typing import Any
 
 from ..acceleration.conversion import find_architectures
 from ..analysis.advice import Advice
+from ..analysis.options import MIN_FREQS
 from ..analysis.pipelines import COUNT_SYMBOLS
+from ..analysis.recommendation import EMBEDDER
 from ..symbols import Counts
 from .draft import Draft
 from .embedders import EXPLAIN_DEFAULT, EXPLAIN_SMALL, Tables
@@ -55,39 +58,49 @@ def put_in_counting(
             "embedder's section, and put the callback back in the place of ours."
         )
     where = f"In {_join(waiting)} each symbol that is seen often enough gets a row."
-    chosen = _choose_min_freq(advice, widths)
+    most = sum(rows for each in tables for rows in each.rows)
+    is_lookup = tables[0].embedder == EMBEDDER  # of others, these are other rows
+    chosen = _choose_min_freq(advice, widths, most if is_lookup else inf)
     if raw is not None:
-        chosen = _choose_for_raw(raw, tables)
+        chosen = _choose_for_raw(raw, most)
     _write_counting(draft, COUNT_SYMBOLS, where, *chosen, is_raw=raw is not None)
 
 
 def _choose_min_freq(
-    advice: Mapping[str, Advice], widths: Mapping[str, int]
+    advice: Mapping[str, Advice], widths: Mapping[str, int], most: float
 ) -> tuple[int | None, str]:
-    """Choose one `min_freq` for all embedders. `widths`: parameters of a symbol."""
+    """Choose one `min_freq` for all embedders, the lowest that gives no more than so
+    many rows. `widths`: parameters of a symbol.
+    """
     if not advice:
         return None, EXPLAIN_DEFAULT
     chosen = [a.lookup.min_freq for a in advice.values() if a.lookup is not None]
     if not chosen:
         return None, EXPLAIN_SMALL
-    # the largest trains the rows for unknown symbols of all of them
-    min_freq = max(chosen)
-    sizes = [
-        sum(option.rows) * widths[place]
-        for place, found in advice.items()
-        for option in found.lookup_options
-        if option.min_freq == min_freq
-    ]
+    rows = {
+        min_freq: {
+            place: sum(option.rows)
+            for place, found in advice.items()
+            for option in found.lookup_options
+            if option.min_freq == min_freq
+        }
+        for min_freq in MIN_FREQS
+        # the largest trains the rows for unknown symbols of all of them
+        if min_freq >= max(chosen)
+    }
+    fitting = (n for n, of_place in rows.items() if sum(of_place.values()) <= most)
+    min_freq = next(fitting, MIN_FREQS[-1])
+    size = sum(n * widths[place] for place, n in rows[min_freq].items())
+    few = ", and no more rows are there than stood here" * (min_freq > max(chosen))
     return min_freq, (
         "Advised for the training corpus: so most of its tokens have rows of their "
-        "own, and some are left to train what all others have. The rows of symbols "
-        f"have some {sum(sizes):,} parameters: a higher number gives fewer."
+        f"own, and some are left to train what all others have{few}. The rows of "
+        f"symbols have some {size:,} parameters: a higher number gives fewer."
     )
 
 
-def _choose_for_raw(raw: Counts, tables: Sequence[Tables]) -> tuple[int, str]:
-    """Choose the lowest `min_freq` with no more rows than stood there before."""
-    most = sum(rows for each in tables for rows in each.rows)
+def _choose_for_raw(raw: Counts, most: int) -> tuple[int, str]:
+    """Choose the lowest `min_freq` with no more than so many rows."""
     seen = sorted(
         (n for counter in raw.values() for n in counter.values()), reverse=True
     )

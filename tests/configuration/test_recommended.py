@@ -6,6 +6,7 @@ from io import StringIO
 import pytest
 import spacy
 import srsly
+from spacy.tokens import Doc, DocBin
 from spacy.training.initialize import init_nlp
 from spacy.training.loop import train
 from spacy.training.pretrain import pretrain
@@ -150,6 +151,29 @@ def test_rows_for_raw_texts_are_no_more_than_stood_there(base, raw):
     assert "no more than the 11 rows" in why
     toys.edit_base(base, ("rows = [8, 1, 1, 1]", "rows = [5000, 1000, 2500, 2500]"))
     assert configure(base, raw=raw).config["initialize"]["before_init"]["min_freq"] == 2
+
+
+def test_rows_are_no_more_than_stood_there(base, corpus):
+    counting = ("initialize", "before_init", "min_freq")
+
+    def choose(**options):
+        made = configure(base, train=corpus, **options)
+        section, callback, key = counting
+        return made.config[section][callback][key]
+
+    write_words(corpus, [f"w{i // 4}x" for i in range(800)])
+    assert choose() == 2
+    # a row for each of 200 words, and one for all others
+    toys.edit_base(base, ("rows = [5000, 1000, 2500, 2500]", "rows = [90, 90, 90, 90]"))
+    assert choose() == 2
+    toys.edit_base(base, ("rows = [90, 90, 90, 90]", "rows = [90, 9, 9, 9]"))
+    assert choose() == 5
+    assert choose(embedder="multi_hybrid_embed") == 2
+
+
+def write_words(path, words):
+    vocab = spacy.blank("en").vocab
+    DocBin(docs=[Doc(vocab, words=words)]).to_disk(path)
 
 
 @pytest.mark.slow
