@@ -2,12 +2,16 @@
 
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from spacy.cli._util import Arg, Opt
 
 from ..architectures.embedders.descriptions import list_names
 from ._app import failing, hashembeds_cli
 from ._output import QUIET, file_output, show_progress
+
+if TYPE_CHECKING:  # what takes long to import
+    from ..configuration.configure import Configured
 
 
 @hashembeds_cli.command("config")
@@ -56,29 +60,40 @@ def config_cli(
     With --train, attributes, hashes, min_freq and a lower limit for rows are those that
     `spacy hashembeds analyze` advises; with --raw the pipeline is pretrained first.
     """
-    import typer
-    from wasabi import msg
-
     from ..configuration.configure import configure
-    from ..configuration.output import check_output, list_commands
+    from ..configuration.output import check_output
     from ..files import replacing
+    from ..symbols import save_symbols
 
     with failing("Can't write the config"):
         base = "/dev/stdin" if base == "-" else base
         check_output(output, base=base, train=train, force=force)
+        symbols_path = output.with_suffix(".npz")
+        if raw is not None:
+            check_output(symbols_path, base=base, train=raw, force=force, beside=output)
         made = configure(
             base,
             embedder=embedder,
             train=train,
             raw=raw,
+            symbols_path=symbols_path,
             vectors=vectors,
             encoder=encoder,
             blas=blas,
             scorer=scorer,
             progress=partial(show_progress, title="Reading", unit="docs"),
         )
+        if made.symbols is not None:
+            save_symbols(symbols_path, made.symbols)
         with replacing(output) as temporary:
             temporary.write_text(made.text, encoding="utf8")
+    _say_what_changed(made)
+    _say_what_to_do(made, output, train)
+
+
+def _say_what_changed(made: "Configured") -> None:
+    from wasabi import msg
+
     for warning in made.warnings:
         msg.warn(warning)
     for change in made.changes:
@@ -90,6 +105,14 @@ def config_cli(
             f"Training starts anew: the weights in {made.base.path.parent} are not "
             "taken."
         )
+
+
+def _say_what_to_do(made: "Configured", output: Path, train: Path | None) -> None:
+    import typer
+    from wasabi import msg
+
+    from ..configuration.output import list_commands
+
     msg.good(f"Saved the config to {output}", "Train with it, and see how it does:")
     # on a line each, however long, to be pasted
     for command in list_commands(made, output, train):

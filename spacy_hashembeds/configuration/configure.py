@@ -22,7 +22,7 @@ from ..architectures.embedders.descriptions import (
 from ..checks import check_attributes
 from ..corpora.docbin import read_examples
 from ..corpora.rawtexts import create_raw_texts_reader
-from ..symbols import Counts, count_values
+from ..symbols import Counts, SymbolTables, count_values
 from .base import Base, read_base
 from .counting import put_in_counting
 from .draft import Change, Draft, check_block
@@ -37,6 +37,7 @@ from .models import (
 from .recommended import (
     put_in_averages,
     put_in_pretraining,
+    put_in_symbols,
     put_in_token_ner,
     put_in_vectors,
 )
@@ -66,6 +67,8 @@ class Configured:
     needs_vectors: bool
     #: Whether its weights are pretrained first, by `spacy pretrain`.
     is_pretrained: bool
+    #: What is to be saved where `symbols_path` says, if anything is.
+    symbols: SymbolTables | None
 
 
 def configure(
@@ -74,6 +77,7 @@ def configure(
     embedder: str | None = None,
     train: str | Path | None = None,
     raw: str | Path | None = None,
+    symbols_path: str | Path = "symbols.npz",
     vectors: str | Path | None = None,
     encoder: bool = True,
     blas: bool = True,
@@ -90,6 +94,8 @@ def configure(
         them, by which `analyze` advises attributes, hashes, `min_freq` and a lower
         limit for rows. Without it these stay as they are, or are the defaults.
     raw (str | Path, optional): Texts to pretrain on, as `RawTexts.v1` reads them.
+    symbols_path (str | Path): Where `save_symbols` is going to save the symbols of
+        these texts, if the embedder needs any.
     vectors (str | Path, optional): Word vectors to mix in: a folder or package.
     encoder (bool): Whether to put our encoder in the place of spaCy's.
     blas (bool): Whether the pipeline is to choose the fastest BLAS.
@@ -106,7 +112,8 @@ def configure(
     found = find_embedders(draft)
     if not found:
         raise ValueError(_describe_models(read))
-    _put_in_embedders(draft, found, chosen, train=train, raw=raw, progress=progress)
+    corpora: Any = {"train": train, "raw": raw, "symbols_path": symbols_path}
+    symbols = _put_in_embedders(draft, found, chosen, progress=progress, **corpora)
     if encoder:
         put_in_encoders(draft)
     if vectors is not None:
@@ -129,6 +136,7 @@ def configure(
         warnings=draft.warnings,
         needs_vectors=needs_vectors,
         is_pretrained=raw is not None,
+        symbols=symbols,
     )
 
 
@@ -139,9 +147,12 @@ def _put_in_embedders(
     *,
     train: str | Path | None,
     raw: str | Path | None,
+    symbols_path: str | Path,
     progress: Progress,
-) -> None:
-    """Put in embedders, and what counts and pretrains for them."""
+) -> SymbolTables | None:
+    """Put in embedders, and what counts and pretrains for them. Gives symbols for a
+    file, if there shall be one.
+    """
     pretrained = [] if raw else find_pretrained(draft, found, embedder)
     for place, block in found.items():
         check_block(place, block)
@@ -155,12 +166,14 @@ def _put_in_embedders(
         draft.replace(each.place, *write_embedder(before, each, advised))
     for place in found:
         check_block(place, draft.resolve(place))
-    if raw is None:
-        put_in_counting(draft, tables, advice)
-    else:
+    symbols = None
+    if raw is not None:
         put_in_pretraining(draft, str(raw), found)
-        counts = _count_raw(draft, found, raw, progress)
-        put_in_counting(draft, tables, advice, counts)
+        if embedder.symbol_width is not None:
+            counts = _count_raw(draft, found, raw, progress)
+            symbols = put_in_symbols(draft, tables, counts, symbols_path)
+    put_in_counting(draft, tables, advice)
+    return symbols
 
 
 def _edit_text(base: Base, draft: Draft) -> str:

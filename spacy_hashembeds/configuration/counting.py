@@ -9,7 +9,6 @@ from ..analysis.advice import Advice
 from ..analysis.options import MIN_FREQS
 from ..analysis.pipelines import COUNT_SYMBOLS
 from ..analysis.recommendation import EMBEDDER
-from ..symbols import Counts
 from .draft import Draft
 from .embedders import EXPLAIN_DEFAULT, EXPLAIN_SMALL, Tables
 
@@ -26,19 +25,13 @@ _COUNTED = {COUNT_SYMBOLS: "symbols", COUNT_NGRAMS: "n-grams"}
 _SHARED = ("corpus", "limit")
 _BEFORE_INIT = "initialize.before_init"
 
-#: The corpus that `spacy pretrain` reads.
-PRETRAIN_CORPUS = "corpora.pretrain"
-
 
 def put_in_counting(
     draft: Draft,
     tables: Sequence[Tables],
     advice: Mapping[str, Advice],
-    raw: Counts | None = None,
 ) -> None:
-    """Have the training corpus counted, if the embedder that was put in needs it, or
-    texts to pretrain on, if `raw` has what is in these.
-    """
+    """Have the training corpus counted, if the embedder that was put in needs it."""
     measure = tables[0].embedder.symbol_width
     if measure is None:
         _put_in_ngram_counting(draft, tables)
@@ -58,12 +51,10 @@ def put_in_counting(
             "embedder's section, and put the callback back in the place of ours."
         )
     where = f"In {_join(waiting)} each symbol that is seen often enough gets a row."
-    most = sum(rows for each in tables for rows in each.rows)
-    is_lookup = tables[0].embedder == EMBEDDER  # of others, these are other rows
-    chosen = _choose_min_freq(advice, widths, most if is_lookup else inf)
-    if raw is not None:
-        chosen = _choose_for_raw(raw, most)
-    _write_counting(draft, COUNT_SYMBOLS, where, *chosen, is_raw=raw is not None)
+    is_lookup = tables[0].embedder == EMBEDDER  # of others, rows are other things
+    most = sum(rows for each in tables for rows in each.rows) if is_lookup else inf
+    chosen = _choose_min_freq(advice, widths, most)
+    _write_counting(draft, COUNT_SYMBOLS, where, *chosen)
 
 
 def _choose_min_freq(
@@ -96,19 +87,6 @@ def _choose_min_freq(
         "Advised for the training corpus: so most of its tokens have rows of their "
         f"own, and some are left to train what all others have{few}. The rows of "
         f"symbols have some {size:,} parameters: a higher number gives fewer."
-    )
-
-
-def _choose_for_raw(raw: Counts, most: int) -> tuple[int, str]:
-    """Choose the lowest `min_freq` with no more than so many rows."""
-    seen = sorted(
-        (n for counter in raw.values() for n in counter.values()), reverse=True
-    )
-    min_freq = max([2, *(n + 1 for n in seen[most : most + 1])])
-    n_rows = sum(n >= min_freq for n in seen)
-    return min_freq, (
-        f"So {n_rows:,} symbols of the texts have rows of their own: no more than the "
-        f"{most:,} rows of the tables that stood here."
     )
 
 
@@ -153,8 +131,6 @@ def _write_counting(
     where: str,
     min_freq: int | None = None,
     why_min_freq: str = "",
-    *,
-    is_raw: bool = False,
 ) -> None:
     """Put in a callback, or keep what it has. `where`: what counts, and in which."""
     raw, current = draft.get(_BEFORE_INIT), draft.resolve(_BEFORE_INIT)
@@ -169,14 +145,11 @@ def _write_counting(
     if callback == COUNT_SYMBOLS:
         block["min_freq"] = _MIN_FREQ
     block |= {k: v for k, v in known.items() if not is_other or k in _SHARED}
-    if is_raw:
-        block["corpus"] = PRETRAIN_CORPUS
     if min_freq is not None:
         block["min_freq"] = min_freq
     reasons: dict[str | None, str] = {"min_freq": why_min_freq}
     if is_other:
-        counted = "texts" if is_raw else "training corpus"
-        why = f"Counts the {counted} when training starts. {where}"
+        why = f"Counts the training corpus when training starts. {where}"
         reasons["@callbacks" if known else None] = why
     draft.replace(_BEFORE_INIT, block, reasons)
 

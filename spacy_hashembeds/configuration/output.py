@@ -14,10 +14,22 @@ from .surroundings import FACTORIES
 
 
 def check_output(
-    output: str | Path, *, base: str | Path, train: str | Path | None, force: bool
+    output: str | Path,
+    *,
+    base: str | Path,
+    train: str | Path | None,
+    force: bool,
+    beside: Path | None = None,
 ) -> None:
-    """Check where a config goes: even with `force` into no pipeline or corpus."""
+    """Check where a config goes, or a file beside it: even with `force` into no
+    pipeline or corpus.
+    """
     path = Path(output)
+    if beside is not None and find_descriptor(beside) is not None:
+        raise ValueError(
+            "With --raw the symbols of the texts are saved beside the config, which "
+            "can't go to standard output then. Name a file (--output)."
+        )
     if find_descriptor(path) is not None:
         return
     # as it is named, and where links lead to

@@ -1,6 +1,6 @@
 """What is recommended beside the embedder, put into a config."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +14,10 @@ from ..analysis.recommendation import (
     TOKEN_NER,
     VECTORS,
 )
-from .counting import PRETRAIN_CORPUS, get_name
+from ..symbols import Counts, SymbolTables, cut_symbols
+from .counting import get_name
 from .draft import Draft
+from .embedders import Tables
 
 _OPTIMIZER = "training.optimizer"
 #: Those that can average weights.
@@ -24,6 +26,7 @@ _AVERAGING = ("Adam.v1", "RAdam.v1", "SGD.v1", "spacy-hashembeds.Adam.v1")
 _EPOCHS = 100
 _OBJECTIVE = "spacy-hashembeds.PretrainShuffleRandom.v1"
 _BEFORE_SAVING = "training.before_to_disk"
+_PRETRAIN_CORPUS = "corpora.pretrain"
 _CALIBRATE = "spacy-hashembeds.calibrate_ner.v1"
 _CLASSIFIER = "spacy-hashembeds.TokenClassifier.v1"
 _READER = "spacy-hashembeds.RawTexts.v1"
@@ -125,7 +128,7 @@ def put_in_pretraining(draft: Draft, raw: str, places: Iterable[str]) -> None:
         )
     draft.set("paths", "raw_text", raw, "The texts that --raw names.")
     reader = {"@readers": _READER, "path": "${paths.raw_text}"}
-    draft.replace(PRETRAIN_CORPUS, reader, {None: "Read by `spacy pretrain`."})
+    draft.replace(_PRETRAIN_CORPUS, reader, {None: "Read by `spacy pretrain`."})
     block = load_config(DEFAULT_CONFIG_PRETRAIN_PATH)["pretraining"]
     block |= {"component": component, "layer": ".".join(layer), "dropout": 0.1}
     block |= {"max_epochs": _EPOCHS, "n_save_epoch": _EPOCHS}
@@ -136,6 +139,27 @@ def put_in_pretraining(draft: Draft, raw: str, places: Iterable[str]) -> None:
     _name_file(
         draft, "init_tok2vec", WEIGHTS, "What `spacy pretrain` will have learned."
     )
+
+
+def put_in_symbols(
+    draft: Draft, tables: Sequence[Tables], counts: Counts, path: str | Path
+) -> SymbolTables:
+    """Choose the symbols of the texts to pretrain on, and name the file for them.
+
+    The lowest `min_freq` is taken with no more rows than stood there before. `spacy
+    train` need not count the texts then, nor keep the strings of all their words.
+    """
+    (each,) = tables
+    most = sum(each.rows)
+    seen = sorted((n for of in counts.values() for n in of.values()), reverse=True)
+    min_freq = max([2, *(n + 1 for n in seen[most : most + 1])])
+    n_symbols = sum(n >= min_freq for n in seen)
+    why = (
+        f"The {n_symbols:,} symbols that are there {min_freq} times or more in the "
+        f"texts of --raw: no more than the {most:,} rows of the tables that stood here."
+    )
+    draft.set(each.place, "tables", str(path), why)
+    return cut_symbols(counts, min_freq=min_freq, lang=draft.resolve("nlp.lang"))
 
 
 def _name_file(draft: Draft, key: str, path: str, why: str) -> None:

@@ -11,6 +11,7 @@ from typer.testing import CliRunner, Result
 
 import spacy_hashembeds.cli  # noqa: F401
 from spacy_hashembeds.configuration.configure import configure
+from spacy_hashembeds.symbols import load_symbols
 
 from ..configs import CONFIGS
 from ..configuration import toy_configs as toys
@@ -104,6 +105,23 @@ def test_weights_of_a_pipeline_are_said_to_stay_behind(tmp_path):
     config = load_config(tmp_path / "new.cfg")
     embed = config["components"]["tok2vec"]["model"]["embed"]
     assert embed["@architectures"] == toys.LOOKUP
+
+
+def test_symbols_of_raw_texts_are_saved_beside_the_config(base, tmp_path):
+    raw, output = tmp_path / "raw.txt", tmp_path / "new.cfg"
+    raw.write_text("\n".join(f"Anna sees the small dog {i}" for i in range(20)))
+    result = run(base, "-o", output, "--raw", raw)
+    assert result.exit_code == 0, result.output
+    embed = load_config(output)["components"]["tok2vec"]["model"]["embed"]
+    assert embed["tables"] == str(tmp_path / "new.npz")
+    assert load_symbols(tmp_path / "new.npz").min_freq == 2
+    assert find_commands(result)[0] == ["spacy", "pretrain", str(output), "pretrained"]
+    output.unlink()
+    refused = run(base, "-o", output, "--raw", raw)
+    assert "new.npz' is there already" in squeeze(refused.stderr)
+    assert not output.exists()
+    refused = run(base, "-o", "-", "--raw", raw)
+    assert "can't go to standard output then" in squeeze(refused.stderr)
 
 
 def test_a_file_is_replaced_only_by_force(base):

@@ -16,6 +16,7 @@ from thinc.api import Config
 from spacy_hashembeds.analysis import recommendation
 from spacy_hashembeds.configuration.configure import configure
 from spacy_hashembeds.configuration.output import list_commands
+from spacy_hashembeds.symbols import save_symbols
 
 from ..conftest import ROOT
 from . import toy_configs as toys
@@ -143,14 +144,19 @@ def test_vectors_are_mixed_in(base, tmp_path):
 def test_rows_for_raw_texts_are_no_more_than_stood_there(base, raw):
     toys.edit_base(base, ("rows = [5000, 1000, 2500, 2500]", "rows = [8, 1, 1, 1]"))
     made = configure(base, raw=raw)
-    counting = made.config["initialize"]["before_init"]
-    assert counting["corpus"] == "corpora.pretrain"
+    embed = dot_to_object(made.config, "components.tok2vec.model.embed")
+    assert embed["tables"] == "symbols.npz"
+    assert made.config["initialize"]["before_init"] is None
     # 13 words and more prefixes and suffixes are there in each of a hundred lines
-    assert counting["min_freq"] > 90
-    (why,) = [c.why for c in made.changes if c.key == "min_freq"]
+    assert made.symbols.min_freq > 90
+    assert sum(len(t.symbols) for t in made.symbols.tables.values()) <= 11
+    (why,) = [c.why for c in made.changes if c.key == "tables"]
     assert "no more than the 11 rows" in why
     toys.edit_base(base, ("rows = [8, 1, 1, 1]", "rows = [5000, 1000, 2500, 2500]"))
-    assert configure(base, raw=raw).config["initialize"]["before_init"]["min_freq"] == 2
+    assert configure(base, raw=raw).symbols.min_freq == 2
+    hashed = configure(base, raw=raw, embedder="multi_fewer_hash_embed")
+    assert hashed.symbols is None
+    assert hashed.is_pretrained
 
 
 def test_rows_are_no_more_than_stood_there(base, corpus):
@@ -178,9 +184,11 @@ def write_words(path, words):
 
 @pytest.mark.slow
 def test_what_spacy_would_not_fill_in_is_written_out(tmp_path, raw):
-    base = tmp_path / "cnn.cfg"
+    base, symbols = tmp_path / "cnn.cfg", tmp_path / "symbols.npz"
     base.write_text(toys.CNN)
-    base.write_text(configure(base, raw=raw).text)
+    made = configure(base, raw=raw, symbols_path=symbols)
+    save_symbols(symbols, made.symbols)
+    base.write_text(made.text)
     small = {"pretraining.max_epochs": 1, "components.tok2vec.model.encode.depth": 1}
     pretrain(load_config(base, small).interpolate(), tmp_path)
     assert (tmp_path / "model-last.bin").stat().st_size > 0
@@ -205,6 +213,7 @@ def test_it_is_pretrained_and_trains_by_the_commands_that_are_printed(
 ):
     monkeypatch.chdir(tmp_path)
     made = configure(base, train=corpus, raw=raw)
+    save_symbols("symbols.npz", made.symbols)
     config = tmp_path / "new.cfg"
     config.write_text(made.text)
     first, second, _ = list_commands(made, config, corpus)
@@ -217,6 +226,8 @@ def test_it_is_pretrained_and_trains_by_the_commands_that_are_printed(
     assert log[-1]["nr_word"] > 0
     paths = {"paths.train": str(corpus), "paths.dev": str(corpus)}
     nlp = init_nlp(load_config(config, {**SMALL, **paths}))
+    # nothing of the texts is kept but what has a row
+    assert "n99" not in nlp.vocab.strings
     tok2vec = nlp.get_pipe("tok2vec").model
     weights = (tmp_path / "pretrained" / "model-last.bin").read_bytes()
     assert tok2vec.to_bytes() == weights
