@@ -23,7 +23,8 @@ def create_calibrate_ner(
 ) -> Callable[[Language], Language]:
     """Have the scores of each `token_ner` calibrated before a pipeline is saved.
 
-    For `[training.before_to_disk]`: at each save, it costs a prediction of the corpus.
+    For `[training.before_to_disk]`: at each save, which is at each evaluation, it costs
+    a prediction of the corpus. Frozen components stay as they are.
 
     corpus (str): The corpus to fit temperatures on, as [training] names its own. Not
         the training corpus, where a pipeline is surer than elsewhere, and right.
@@ -32,8 +33,10 @@ def create_calibrate_ner(
     """
 
     def calibrate(nlp: Language) -> Language:
-        examples = get_reader(nlp.config.interpolate(), corpus)(nlp)
-        _calibrate(nlp, examples, f"the corpus '{corpus}'")
+        config = nlp.config.interpolate()
+        frozen = config["training"]["frozen_components"]
+        examples = get_reader(config, corpus)(nlp)
+        _calibrate(nlp, examples, f"the corpus '{corpus}'", frozen)
         return nlp
 
     return calibrate
@@ -44,7 +47,7 @@ def calibrate_ner(nlp: Language, examples: Iterable[Example | Doc]) -> dict[str,
 
     The temperature under which the tags of `examples` are the likeliest is kept in the
     `cfg` of the component, and saved with it. No entity changes. Where no known tag is
-    got wrong, it stays as it is, with a warning.
+    got wrong, it is 1, with a warning.
 
     examples (Iterable[Example | Doc]): Gold docs that the pipeline was not trained on,
         such as the development set. Nothing in them is changed.
@@ -57,7 +60,10 @@ def calibrate_ner(nlp: Language, examples: Iterable[Example | Doc]) -> dict[str,
 
 
 def _calibrate(
-    nlp: Language, golds: Iterable[Example | Doc], source: str
+    nlp: Language,
+    golds: Iterable[Example | Doc],
+    source: str,
+    frozen: Sequence[str] = (),
 ) -> dict[str, float]:
     pipes = {name: p for name, p in nlp.pipeline if isinstance(p, TokenNER)}
     if not pipes:
@@ -67,7 +73,9 @@ def _calibrate(
             "leave out the callback 'spacy-hashembeds.calibrate_ner.v1'."
         )
     golds = list(golds)
+    pipes = {name: pipe for name, pipe in pipes.items() if name not in frozen}
     for name, pipe in pipes.items():
+        pipe.cfg["temperature"] = 1.0  # what was fitted to other weights is stale
         batches = list(_read_tags(nlp, name, pipe, golds))
         if any((scores.argmax(axis=1) != truth).any() for scores, truth in batches):
             found = fit_temperature(*map(np.concatenate, zip(*batches, strict=True)))
@@ -75,9 +83,10 @@ def _calibrate(
             logger.info("Temperature of '%s': %.4g", name, found)
         else:
             warnings.warn(
-                f"The temperature of '{name}' stays at {pipe.cfg['temperature']:.4g}: "
-                f"of {sum(len(truth) for _, truth in batches)} tokens with known tags "
-                f"in {source} none gets a wrong one. To fit one takes errors.",
+                f"The temperature of '{name}' is 1, as of what is not calibrated: of "
+                f"{sum(len(truth) for _, truth in batches)} tokens with known tags "
+                f"in {source} none gets a wrong one. To fit one takes errors: are "
+                "there Docs with entities, and others than the pipeline learned from?",
                 stacklevel=3,
             )
     return {name: pipe.cfg["temperature"] for name, pipe in pipes.items()}

@@ -61,22 +61,22 @@ def config_cli(
     `spacy hashembeds analyze` advises; with --raw the pipeline is pretrained first.
     """
     from ..configuration.configure import configure
-    from ..configuration.output import check_output
+    from ..configuration.output import check_output, name_symbols
     from ..files import replacing
     from ..symbols import save_symbols
 
     with failing("Can't write the config"):
         base = "/dev/stdin" if base == "-" else base
-        check_output(output, base=base, train=train, force=force)
-        symbols_path = output.with_suffix(".npz")
-        if raw is not None:
-            check_output(symbols_path, base=base, train=raw, force=force, beside=output)
+        symbols_path = name_symbols(output) if raw else Path()
+        for path in (output, symbols_path) if raw else (output,):
+            inputs = (train, raw, vectors)
+            check_output(path, base=base, inputs=inputs, force=force)
         made = configure(
             base,
             embedder=embedder,
             train=train,
             raw=raw,
-            symbols_path=symbols_path,
+            output=output,
             vectors=vectors,
             encoder=encoder,
             blas=blas,

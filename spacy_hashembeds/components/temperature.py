@@ -1,6 +1,5 @@
 """One number that makes probabilities of tags as sure as they are right."""
 
-from math import inf
 from typing import Any
 
 import numpy as np
@@ -8,12 +7,17 @@ from numpy.typing import NDArray
 
 from ..files import quote
 
+#: No trained pipeline is less sure than it should be, or surer, by such a factor.
+_LEAST, _MOST = 1 / 20, 20.0
+
 
 def check_temperature(temperature: Any) -> None:
     """Check that log-probabilities can be divided by a number."""
-    if type(temperature) not in (int, float) or not 0 < temperature < inf:
+    is_number = type(temperature) in (int, float)
+    if not is_number or not _LEAST <= temperature <= _MOST:
         raise ValueError(
-            f"'temperature' should be a number above 0, but is {quote(temperature)}."
+            f"'temperature' should be a number from {_LEAST} to {_MOST:g}, but is "
+            f"{quote(temperature)}."
         )
 
 
@@ -38,7 +42,7 @@ def fit_temperature(scores: NDArray, truth: NDArray) -> float:
     Source: Guo et al., "On Calibration of Modern Neural Networks" (2017), §4.2.
     """
     right = scores[np.arange(len(truth)), truth]
-    low, high = 1 / 20, 20.0
+    low, high = 1 / _MOST, 1 / _LEAST
     for _ in range(24):
         inverse = float(np.sqrt(low * high))
         probs = np.exp(apply_temperature(scores, 1 / inverse))

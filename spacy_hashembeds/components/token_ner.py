@@ -206,6 +206,7 @@ class TokenNER(TrainablePipe):
         labels (list[str], optional): As in the file that `spacy init labels` writes.
         """
         validate_get_examples(get_examples, "TokenNER.initialize")
+        self.cfg |= _UNFITTED
         if labels is None:
             ents = (ent for eg in get_examples() for ent in eg.reference.ents)
             labels = sorted({ent.label_ for ent in ents})

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from textwrap import shorten
 
 from spacy.language import Language
 from spacy.tokens import Doc
@@ -34,13 +34,8 @@ from .models import (
     write_out_models,
     write_out_variables,
 )
-from .recommended import (
-    put_in_averages,
-    put_in_pretraining,
-    put_in_symbols,
-    put_in_token_ner,
-    put_in_vectors,
-)
+from .pretraining import name_weights, put_in_pretraining, put_in_symbols
+from .recommended import put_in_averages, put_in_token_ner, put_in_vectors
 from .surroundings import (
     complete_training,
     put_in_blas,
@@ -67,7 +62,7 @@ class Configured:
     needs_vectors: bool
     #: Whether its weights are pretrained first, by `spacy pretrain`.
     is_pretrained: bool
-    #: What is to be saved where `symbols_path` says, if anything is.
+    #: Those of the texts to pretrain on, to be saved beside the config as .npz.
     symbols: SymbolTables | None
 
 
@@ -77,7 +72,7 @@ def configure(
     embedder: str | None = None,
     train: str | Path | None = None,
     raw: str | Path | None = None,
-    symbols_path: str | Path = "symbols.npz",
+    output: str | Path = "config.cfg",
     vectors: str | Path | None = None,
     encoder: bool = True,
     blas: bool = True,
@@ -94,8 +89,8 @@ def configure(
         them, by which `analyze` advises attributes, hashes, `min_freq` and a lower
         limit for rows. Without it these stay as they are, or are the defaults.
     raw (str | Path, optional): Texts to pretrain on, as `RawTexts.v1` reads them.
-    symbols_path (str | Path): Where `save_symbols` is going to save the symbols of
-        these texts, if the embedder needs any.
+    output (str | Path): Where the config will be saved, by which files for these texts
+        are named: the symbols, to be saved beside it, and the weights.
     vectors (str | Path, optional): Word vectors to mix in: a folder or package.
     encoder (bool): Whether to put our encoder in the place of spaCy's.
     blas (bool): Whether the pipeline is to choose the fastest BLAS.
@@ -109,25 +104,29 @@ def configure(
     draft = Draft(read.config)
     write_out_variables(draft)
     write_out_models(draft)
-    found = find_embedders(draft)
-    if not found:
-        raise ValueError(_describe_models(read))
-    corpora: Any = {"train": train, "raw": raw, "symbols_path": symbols_path}
-    symbols = _put_in_embedders(draft, found, chosen, progress=progress, **corpora)
+    tables = _find_tables(draft, read, chosen, is_anew=raw is not None)
+    places = [each.place for each in tables]
+    advice = _advise(draft, tables, train, progress)
+    _put_in_embedders(draft, tables, advice)
     if encoder:
         put_in_encoders(draft)
     if vectors is not None:
-        put_in_vectors(draft, str(vectors), found)
+        put_in_vectors(draft, str(vectors), tables)
     if embedder is None:
         put_in_averages(draft)
-        put_in_token_ner(draft)
+        put_in_token_ner(draft, places)
+    symbols = None
+    if raw is not None:
+        put_in_pretraining(draft, str(raw), places, name_weights(output))
+        symbols = _put_in_symbols(draft, tables, raw, output, progress)
+    put_in_counting(draft, tables, advice)
     if blas:
         put_in_blas(draft)
     complete_training(draft)
     put_in_path(draft, train)
     if scorer:
         put_in_scorer(draft, train)
-    needs_vectors = warn_of_vectors(draft, found)
+    needs_vectors = warn_of_vectors(draft, places)
     return Configured(
         base=read,
         config=draft.config,
@@ -140,40 +139,45 @@ def configure(
     )
 
 
-def _put_in_embedders(
-    draft: Draft,
-    found: Mapping[str, Mapping[str, Any]],
-    embedder: EmbedderDescription,
-    *,
-    train: str | Path | None,
-    raw: str | Path | None,
-    symbols_path: str | Path,
-    progress: Progress,
-) -> SymbolTables | None:
-    """Put in embedders, and what counts and pretrains for them. Gives symbols for a
-    file, if there shall be one.
-    """
-    pretrained = [] if raw else find_pretrained(draft, found, embedder)
+def _find_tables(
+    draft: Draft, base: Base, embedder: EmbedderDescription, *, is_anew: bool
+) -> list[Tables]:
+    """Find the tables of embedders to replace. `is_anew`: none has weights to keep."""
+    found = find_embedders(draft)
+    if not found:
+        raise ValueError(_describe_models(base))
+    pretrained = [] if is_anew else find_pretrained(draft, found, embedder)
     for place, block in found.items():
         check_block(place, block)
-    tables = [
+    return [
         read_tables(place, block, embedder, is_pretrained=place in pretrained)
         for place, block in found.items()
     ]
-    advice = _advise(draft, tables, train, progress)
+
+
+def _put_in_embedders(
+    draft: Draft, tables: Sequence[Tables], advice: Mapping[str, Advice]
+) -> None:
     for each in tables:
         before, advised = draft.get(each.place), advice.get(each.place)
         draft.replace(each.place, *write_embedder(before, each, advised))
-    for place in found:
-        check_block(place, draft.resolve(place))
-    symbols = None
-    if raw is not None:
-        put_in_pretraining(draft, str(raw), found)
-        if embedder.symbol_width is not None:
-            counts = _count_raw(draft, found, raw, progress)
-            symbols = put_in_symbols(draft, tables, counts, symbols_path)
-    put_in_counting(draft, tables, advice)
-    return symbols
+    for each in tables:
+        check_block(each.place, draft.resolve(each.place))
+
+
+def _put_in_symbols(
+    draft: Draft,
+    tables: Sequence[Tables],
+    raw: str | Path,
+    output: str | Path,
+    progress: Progress,
+) -> SymbolTables | None:
+    """Have the symbols of raw texts read from a file, if the embedder needs any."""
+    (each,) = tables
+    if each.embedder.symbol_width is None:
+        return None
+    counts = _count_raw(draft, each.place, raw, progress)
+    return put_in_symbols(draft, each, counts, Path(output).with_suffix(".npz"))
 
 
 def _edit_text(base: Base, draft: Draft) -> str:
@@ -220,18 +224,20 @@ def _advise(
     }
 
 
-def _count_raw(
-    draft: Draft, places: Iterable[str], raw: str | Path, progress: Progress
-) -> Counts:
-    """Count the texts to pretrain on, by the attributes of embedders."""
+def _count_raw(draft: Draft, place: str, raw: str | Path, progress: Progress) -> Counts:
+    """Count the texts to pretrain on, by the attributes of an embedder."""
     examples = create_raw_texts_reader(path=Path(raw))(_make_tokenizer(draft))
     docs = progress(example.predicted for example in examples)
-    attrs = dict.fromkeys(a for p in places for a in draft.resolve(p)["attrs"])
-    return count_values(docs, check_attributes(list(attrs)))
+    return count_values(docs, check_attributes(draft.resolve(place)["attrs"]))
 
 
 def _make_tokenizer(draft: Draft) -> Language:
     """Make the pipeline of a config without components."""
     settings = {**draft.config.interpolate()["nlp"], "pipeline": [], "disabled": []}
     settings |= {key: None for key in settings if key.endswith("creation")}
-    return load_model_from_config({"nlp": settings}, auto_fill=True)
+    try:
+        return load_model_from_config({"nlp": settings}, auto_fill=True)
+    except (TypeError, AttributeError) as error:
+        raise ValueError(
+            f"[nlp] should have what can be made, but {shorten(str(error), 200)}"
+        ) from error

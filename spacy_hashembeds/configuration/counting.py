@@ -165,8 +165,8 @@ def _join(places: Sequence[str]) -> str:
     return " and ".join(f"[{place}]" for place in places)
 
 
-def get_name(callback: Any) -> str:
-    """Name a callback, which may be its name alone."""
-    if isinstance(callback, dict):
-        return str(callback.get("@callbacks"))
-    return str(callback)
+def get_name(function: Any, registry: str = "@callbacks") -> str:
+    """Name a function of a registry, which may be its name alone."""
+    if isinstance(function, dict):
+        return str(function.get(registry))
+    return str(function)

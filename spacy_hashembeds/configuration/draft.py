@@ -8,6 +8,9 @@ from typing import Any
 from spacy.util import dot_to_object, registry, set_dot_to_object
 from thinc.api import Config
 
+from ..checks import MAX_DEPTH
+from ..files import quote
+
 
 @dataclass(frozen=True)
 class Change:
@@ -76,6 +79,12 @@ class Draft:
         """Set a value. The section may be new."""
         self.replace(section, {**(self.get(section) or {}), key: value}, {key: why})
 
+    def set_initialize(self, key: str, value: Any, why: str) -> None:
+        """Set a value of [initialize], or in [paths] if that is what it points to."""
+        known = (self.get("initialize") or {}).get(key)
+        section = "paths" if known == f"${{paths.{key}}}" else "initialize"
+        self.set(section, key, value, why)
+
 
 def _get(config: Config, section: str) -> Any:
     try:
@@ -99,12 +108,16 @@ def _find_left(config: Config) -> dict[str, str]:
 
 def check_block(path: str, block: Mapping[str, Any]) -> None:
     """Check that the model of a block without variables can be built."""
+    if isinstance(depth := block.get("depth"), int) and depth > MAX_DEPTH:
+        raise ValueError(
+            f"[{path}] depth should be {MAX_DEPTH} or less, but is {quote(depth)}."
+        )
     try:
         with warnings.catch_warnings():
             # about weights, which are loaded nowhere here
             warnings.simplefilter("ignore")
             registry.resolve({"model": dict(block)})
-    except ValueError as error:
+    except (ValueError, TypeError, AttributeError) as error:
         reason = " ".join(str(error).split())
         raise ValueError(
             f"[{path}] should name a model that can be built: {reason}"

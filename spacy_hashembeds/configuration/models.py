@@ -128,7 +128,7 @@ def put_in_encoders(draft: Draft) -> None:
             why = f"In place of {name}: the same numbers, faster on the CPU."
             above = path.rpartition(".")[0]
             old = (draft.resolve(above) or {}).get("@architectures", "")
-            if _OLD_TOK2VEC.fullmatch(old):
+            if _OLD_TOK2VEC.fullmatch(str(old)):
                 # ours takes each Doc by itself
                 of_docs = "which hands all Docs to the encoder in one array"
                 draft.set(

@@ -1,6 +1,7 @@
 """Where a new config may be written, and what to do with it then."""
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 from shlex import join
 
@@ -9,7 +10,7 @@ from spacy.training.corpus import FILE_TYPE
 from ..files import check_targets, find_descriptor
 from .base import is_pipeline
 from .configure import Configured
-from .recommended import WEIGHTS
+from .pretraining import name_weights
 from .surroundings import FACTORIES
 
 
@@ -17,19 +18,11 @@ def check_output(
     output: str | Path,
     *,
     base: str | Path,
-    train: str | Path | None,
+    inputs: Iterable[str | Path | None],
     force: bool,
-    beside: Path | None = None,
 ) -> None:
-    """Check where a config goes, or a file beside it: even with `force` into no
-    pipeline or corpus.
-    """
+    """Check where a config goes: even with `force` into no pipeline or input."""
     path = Path(output)
-    if beside is not None and find_descriptor(beside) is not None:
-        raise ValueError(
-            "With --raw the symbols of the texts are saved beside the config, which "
-            "can't go to standard output then. Name a file (--output)."
-        )
     if find_descriptor(path) is not None:
         return
     # as it is named, and where links lead to
@@ -39,15 +32,26 @@ def check_output(
                 f"'{path}' is in the saved pipeline '{folder}', whose files belong "
                 "together. Name a file elsewhere."
             )
+    given = [each for each in inputs if each is not None]
     # the files of a corpus may be links to others
-    corpus = [] if train is None else [train, *Path(train).rglob(f"*{FILE_TYPE}")]
-    check_targets([path], corpus)
+    files = [file for each in given for file in Path(each).rglob(f"*{FILE_TYPE}")]
+    check_targets([path], [*given, *files])
     if path.is_file() and not force:
         is_base = Path(base).is_file() and path.samefile(base)
         what = "the config to start from" if is_base else "there already"
         raise FileExistsError(
             f"'{path}' is {what}. Name another file, or have it replaced (--force)."
         )
+
+
+def name_symbols(output: Path) -> Path:
+    """Name the file with the symbols for a config: what stands beside it."""
+    if find_descriptor(output) is not None:
+        raise ValueError(
+            "With --raw the symbols of the texts are saved beside the config, which "
+            "can't go to standard output then. Name a file (--output)."
+        )
+    return output.with_suffix(".npz")
 
 
 def list_commands(
@@ -74,7 +78,10 @@ def list_commands(
         evaluation = ["spacy", "hashembeds", *evaluation[1:], "--train", corpus]
     commands = [training, evaluation]
     if made.is_pretrained:
-        commands.insert(0, ["spacy", "pretrain", name, str(Path(WEIGHTS).parent)])
+        pretraining = ["spacy", "pretrain", name, str(name_weights(name).parent)]
+        if "train" in paths and config["initialize"].get("before_init"):
+            pretraining += ["--paths.train", corpus]  # which is counted
+        commands.insert(0, pretraining)
     return [*map(join, commands)]
 
 

@@ -1,20 +1,14 @@
 """What is recommended beside the embedder, put into a config."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable
 from pathlib import Path
+from textwrap import shorten
 from typing import Any
 
-from spacy.language import DEFAULT_CONFIG, DEFAULT_CONFIG_PRETRAIN_PATH
-from spacy.util import is_package, load_config
+from confection import VARIABLE_RE
+from spacy.util import is_package, load_model, walk_dict
 
-from ..analysis.recommendation import (
-    AVERAGES,
-    CALIBRATION,
-    PRETRAINING,
-    TOKEN_NER,
-    VECTORS,
-)
-from ..symbols import Counts, SymbolTables, cut_symbols
+from ..analysis.recommendation import AVERAGES, CALIBRATION, TOKEN_NER, VECTORS
 from .counting import get_name
 from .draft import Draft
 from .embedders import Tables
@@ -22,18 +16,11 @@ from .embedders import Tables
 _OPTIMIZER = "training.optimizer"
 #: Those that can average weights.
 _AVERAGING = ("Adam.v1", "RAdam.v1", "SGD.v1", "spacy-hashembeds.Adam.v1")
-#: The most: what is held out ends it when nothing more is learned.
-_EPOCHS = 100
-_OBJECTIVE = "spacy-hashembeds.PretrainShuffleRandom.v1"
 _BEFORE_SAVING = "training.before_to_disk"
-_PRETRAIN_CORPUS = "corpora.pretrain"
 _CALIBRATE = "spacy-hashembeds.calibrate_ner.v1"
 _CLASSIFIER = "spacy-hashembeds.TokenClassifier.v1"
-_READER = "spacy-hashembeds.RawTexts.v1"
-#: Where the command that pretrains writes what training begins with.
-WEIGHTS = "pretrained/model-last.bin"
-
 _PARSER = "spacy.TransitionBasedParser."
+_LISTENER = "spacy.Tok2VecListener."
 
 
 def put_in_averages(draft: Draft) -> None:
@@ -50,42 +37,67 @@ def put_in_averages(draft: Draft) -> None:
         )
 
 
-def put_in_token_ner(draft: Draft) -> None:
-    """Put `token_ner` in the place of spaCy's `ner`, and have its scores calibrated."""
+def put_in_token_ner(draft: Draft, places: Collection[str]) -> None:
+    """Put `token_ner` in the place of spaCy's `ner`, and have its scores calibrated.
+
+    places: Those of embedders. What reads nothing of them, such as transformers, stays.
+    """
     components = draft.resolve("components")
     for name, component in components.items():
-        model = component.get("model", {})
+        model = component.get("model") or {}
         is_ner = component.get("factory") == "ner" and name not in draft.left
-        if is_ner and model.get("@architectures", "").startswith(_PARSER):
-            _replace_ner(draft, name, model["tok2vec"])
-    components = draft.resolve("components")
-    if any(
-        component.get("factory") == "token_ner" for component in components.values()
-    ):
+        if is_ner and str(model.get("@architectures")).startswith(_PARSER):
+            tok2vec = model["tok2vec"]
+            listens = str(tok2vec.get("@architectures")).startswith(_LISTENER)
+            if listens or any(p.startswith(f"components.{name}.") for p in places):
+                _replace_ner(draft, name, tok2vec)
+    nlp, components = draft.resolve("nlp"), draft.resolve("components")
+    active = set(nlp.get("pipeline", [])) - set(nlp.get("disabled", []))
+    if any(components[name].get("factory") == "token_ner" for name in active):
         _put_in_calibration(draft)
 
 
 def _replace_ner(draft: Draft, name: str, tok2vec: Any) -> None:
     """Replace one `ner`, unless something is there that is for that alone."""
     place = f"components.{name}"
-    raw, before = draft.get(place), draft.config.copy()
+    reason = _find_reason_to_stay(draft, place)
+    if reason is not None:
+        draft.warnings.append(f"[{place}] stays spaCy's, for which {reason} is.")
+        return
+    components = draft.resolve("components").values()
+    is_taken = any(other.get("spans_key") == "ents" for other in components)
+    raw = draft.get(place)
     if isinstance(raw["model"], dict):
         tok2vec = raw["model"]["tok2vec"]  # with variables
     model = {"@architectures": _CLASSIFIER, "tok2vec": tok2vec}
-    block = {"factory": "token_ner", "spans_key": "ents", "model": model}
+    block = {"factory": "token_ner", "spans_key": name if is_taken else "ents"}
     block |= {"scorer": raw["scorer"]} if "scorer" in raw else {}
-    for_ner_alone = (f"initialize.components.{name}", f"{place}.incorrect_spans_key")
-    reason = next((each for each in for_ner_alone if draft.resolve(each)), None)
-    draft.config["components"][name] = block
-    try:
-        draft.config.interpolate()
-    except ValueError:
-        reason = f"a variable for something in [{place}]"
-    draft.config = before
-    if reason is None:
-        draft.replace(place, block, {"factory": TOKEN_NER})
-    else:
-        draft.warnings.append(f"[{place}] stays spaCy's, for which {reason} is.")
+    draft.replace(place, {**block, "model": model}, {"factory": TOKEN_NER})
+
+
+def _find_reason_to_stay(draft: Draft, place: str) -> str | None:
+    """Find what only spaCy's `ner` would understand."""
+    name = place.partition(".")[2]
+    for each in (f"initialize.components.{name}", f"{place}.incorrect_spans_key"):
+        if draft.resolve(each):
+            return f"[{each}]"
+    weights = draft.get_initialize("init_tok2vec")
+    # those of its layer "tok2vec" have a projection that `token_ner` has not
+    if weights and draft.resolve("pretraining.component") == name:
+        return f"'{weights}', with which it begins,"
+    for keys, value in walk_dict(draft.config):
+        inside = ".".join(keys).startswith(f"{place}.")
+        for target in _find_targets(value) if not inside else ():
+            is_kept = target.startswith(f"{place}.model.tok2vec")
+            if f"{target}.".startswith(f"{place}.") and not is_kept:
+                return f"the variable {value} in [{'.'.join(keys[:-1])}]"
+    return None
+
+
+def _find_targets(value: Any) -> list[str]:
+    """Find what the variables in a value stand for."""
+    found = VARIABLE_RE.findall(value) if isinstance(value, str) else []
+    return [variable[2:-1].replace(":", ".") for variable in found]
 
 
 def _put_in_calibration(draft: Draft) -> None:
@@ -104,77 +116,37 @@ def _put_in_calibration(draft: Draft) -> None:
         draft.replace(_BEFORE_SAVING, block, {None: CALIBRATION})
 
 
-def put_in_vectors(draft: Draft, vectors: str, places: Iterable[str]) -> None:
+def put_in_vectors(draft: Draft, vectors: str, tables: Iterable[Tables]) -> None:
     """Name word vectors, and have embedders mix them in."""
-    if not (Path(vectors).is_dir() or is_package(vectors)):
-        raise FileNotFoundError(
-            f"There are no vectors '{vectors}'. Name a folder that `spacy init "
-            "vectors` made, or an installed pipeline with vectors."
+    _check_vectors(vectors)
+    places = [each.place for each in tables if not each.is_pretrained]
+    if not places:
+        weights = draft.get_initialize("init_tok2vec")
+        raise ValueError(
+            f"--vectors can't be mixed in: '{weights}', with which training begins, "
+            "was trained without. Set [initialize] init_tok2vec to null, or "
+            "pretrain anew (--raw)."
         )
-    _name_file(draft, "vectors", vectors, "Those that --vectors names.")
+    draft.set_initialize("vectors", vectors, "Those that --vectors names.")
     for place in places:
         draft.set(place, "include_static_vectors", True, VECTORS)
 
 
-def put_in_pretraining(draft: Draft, raw: str, places: Iterable[str]) -> None:
-    """Have `spacy pretrain` train an embedder's tok2vec, and training begin with it."""
-    _fill_in(draft)
-    place, *others = places
-    _, component, _, *layer = place.split(".")[:-1]
-    if others or len(layer) > 1:
-        raise ValueError(
-            "--raw pretrains one tok2vec, which is a component or a layer 'tok2vec' of "
-            f"one, but embedders stand in {', '.join([place, *others])}."
+def _check_vectors(vectors: str) -> None:
+    remedy = (
+        "Name a folder that `spacy init vectors` made, or an installed pipeline with "
+        "vectors."
+    )
+    if not (Path(vectors).is_dir() or is_package(vectors)):
+        raise FileNotFoundError(f"There are no vectors '{vectors}'. {remedy}")
+    try:
+        n_rows = len(
+            load_model(vectors, exclude=["tokenizer", "lookups"]).vocab.vectors
         )
-    draft.set("paths", "raw_text", raw, "The texts that --raw names.")
-    reader = {"@readers": _READER, "path": "${paths.raw_text}"}
-    draft.replace(_PRETRAIN_CORPUS, reader, {None: "Read by `spacy pretrain`."})
-    block = load_config(DEFAULT_CONFIG_PRETRAIN_PATH)["pretraining"]
-    block |= {"component": component, "layer": ".".join(layer), "dropout": 0.1}
-    block |= {"max_epochs": _EPOCHS, "n_save_epoch": _EPOCHS}
-    block["objective"] = {"@architectures": _OBJECTIVE}
-    block["batcher"]["size"] = 1500
-    block["optimizer"]["learn_rate"] = 0.003
-    draft.replace("pretraining", block, {None: PRETRAINING})
-    _name_file(
-        draft, "init_tok2vec", WEIGHTS, "What `spacy pretrain` will have learned."
-    )
-
-
-def put_in_symbols(
-    draft: Draft, tables: Sequence[Tables], counts: Counts, path: str | Path
-) -> SymbolTables:
-    """Choose the symbols of the texts to pretrain on, and name the file for them.
-
-    The lowest `min_freq` is taken with no more rows than stood there before. `spacy
-    train` need not count the texts then, nor keep the strings of all their words.
-    """
-    (each,) = tables
-    most = sum(each.rows)
-    seen = sorted((n for of in counts.values() for n in of.values()), reverse=True)
-    min_freq = max([2, *(n + 1 for n in seen[most : most + 1])])
-    n_symbols = sum(n >= min_freq for n in seen)
-    why = (
-        f"The {n_symbols:,} symbols that are there {min_freq} times or more in the "
-        f"texts of --raw: no more than the {most:,} rows of the tables that stood here."
-    )
-    draft.set(each.place, "tables", str(path), why)
-    return cut_symbols(counts, min_freq=min_freq, lang=draft.resolve("nlp.lang"))
-
-
-def _name_file(draft: Draft, key: str, path: str, why: str) -> None:
-    """Name a file in [initialize], or in [paths] if that is what it points to."""
-    is_variable = (draft.get("initialize") or {}).get(key) == f"${{paths.{key}}}"
-    section = "paths" if is_variable else "initialize"
-    draft.set(section, key, path, why)
-
-
-def _fill_in(draft: Draft) -> None:
-    """Write out spaCy's defaults: `spacy pretrain` fills in none."""
-    default = DEFAULT_CONFIG.interpolate()
-    for section in ("nlp", "initialize"):
-        known = draft.get(section) or {}
-        missing = sorted(default[section].keys() - known.keys())
-        block = {key: default[section][key] for key in missing}
-        why = "This and what follows are spaCy's: `spacy pretrain` does not fill it in."
-        draft.replace(section, {**known, **block}, dict.fromkeys(missing[:1], why))
+    except Exception as error:  # damaged bytes fail in many ways
+        raise ValueError(
+            f"'{vectors}' should hold vectors, but can't be loaded "
+            f"({shorten(str(error), 200)}). {remedy}"
+        ) from error
+    if not n_rows:
+        raise ValueError(f"'{vectors}' should hold vectors, but has none. {remedy}")

@@ -20,10 +20,16 @@ from ..checks import check_integers, check_items, check_shares
 from ..files import parse_json, quote
 from .docbin import read_examples
 from .labelled import JSONL
-from .lines import check_length, check_path, fail, read_lines
+from .lines import check_is_regular, check_length, check_path, fail, read_lines
 from .readers import Reader
 
-_TABLES = (".csv", ".tsv")
+# What has no text a line, and where else it is read.
+_OTHERS = {
+    ".csv": "columns, and not a text a line. Make .spacy files of it with `spacy "
+    "hashembeds prepare texts`, and give one of these",
+    ".json": "one value in many lines. Write an object on each line of a .jsonl file",
+}
+_OTHERS[".tsv"] = _OTHERS[".csv"]
 
 #: What Docs for `spacy pretrain` have as user data: where the objective, which gets
 #: nothing but Docs, puts what measures the mean loss of the tokens of others.
@@ -60,8 +66,8 @@ def create_raw_texts_reader(
 
     path (Path): A file of one text a line, in UTF-8, of JSON objects with a "text" each
         (.jsonl), or .spacy, or a folder of these, whose annotation is not used.
-    held_out (float): The share of texts that are held out, at least one; a hash of each
-        chooses. At 0 nothing is measured, and nothing ends early.
+    held_out (float): The share of texts, or pieces of them, that are held out, at least
+        one; a hash chooses. At 0 nothing is measured, and nothing ends early.
     patience (int): End after so many epochs without a loss that is lower by 0.001.
     exclude (Sequence[Path]): Files of texts to leave out, such as those that the
         pipeline is tested on. Texts are compared as a whole, without white space.
@@ -76,6 +82,11 @@ def create_raw_texts_reader(
     check_items("paths", exclude=exclude)
     check_integers(0, min_length=min_length, max_length=max_length, seed=seed)
     check_integers(1, patience=patience)
+    if 0 < max_length < min_length:
+        raise ValueError(
+            f"'max_length' should be 'min_length', {min_length}, or more, or 0, but is "
+            f"{max_length}: no piece of a text would be left."
+        )
     runs: WeakKeyDictionary[Language, Iterator] = WeakKeyDictionary()
 
     def read_epoch(nlp: Language) -> Iterator[Example]:
@@ -90,9 +101,9 @@ def create_raw_texts_reader(
             n = max(1, round(held_out * len(texts))) if held_out else 0
             if len(texts) <= n:
                 raise ValueError(
-                    f"'{path}' should hold {n + 1} texts or more, but {len(texts)} are "
-                    f"left that have {min_length} tokens or more and are not in "
-                    "'exclude'."
+                    f"'{path}' should hold texts to learn from, but {len(texts)} are "
+                    f"left that differ, have {min_length} tokens or more and are not "
+                    f"in 'exclude', and 'held_out' ({held_out}) takes {n} of them."
                 )
             runs[nlp] = _read_epochs(nlp.vocab, texts[n:], texts[:n], patience, seed)
         return next(runs[nlp], iter(()))
@@ -102,10 +113,14 @@ def create_raw_texts_reader(
 
 def _read_texts(nlp: Language, path: Path | None, exclude: Sequence[Path]) -> Texts:
     """Tokenise texts that differ, in an order that depends on the texts alone."""
+    if path is not None and not Path(path).is_dir():
+        check_is_regular(Path(path))  # its symbols are counted, too
     excluded = {_hash(doc) for doc in read_text_docs(exclude, nlp)}
     texts = {_hash(doc): pack_doc(doc) for doc in read_text_docs([path], nlp)}
     kept = sorted(texts.keys() - excluded)
-    _logger.info("Texts: %d, but %d to exclude", len(texts), len(texts) - len(kept))
+    if exclude:
+        n_excluded = len(texts) - len(kept)
+        _logger.info("Texts: %d, but %d to exclude", len(texts), n_excluded)
     return [texts[key] for key in kept]
 
 
@@ -161,11 +176,8 @@ def read_text_docs(paths: Iterable[Path | None], nlp: Language) -> Iterator[Doc]
         "text" on each line, and files of one text a line. Blank lines are passed over.
     """
     for path in map(check_path, paths):
-        if path.suffix.lower() in _TABLES:
-            raise ValueError(
-                f"'{path}' has columns, and not a text a line. Make .spacy files of it "
-                "with `spacy hashembeds prepare texts`, and give one of these."
-            )
+        if path.suffix.lower() in _OTHERS:
+            raise ValueError(f"'{path}' has {_OTHERS[path.suffix.lower()]}.")
         if path.is_dir() or path.suffix == ".spacy":
             # what a model was trained on is their predicted side
             yield from (example.predicted for example in read_examples(path, nlp))

@@ -32,10 +32,9 @@ class ScoreCollector:
         for name, group in doc.spans.items():
             if "scores" in group.attrs:
                 places = [(span.label_, span.start, span.end) for span in group]
-                scores = np.asarray(group.attrs["scores"])
-                are_of_all = scores.dtype.kind == "f" and scores.shape == (len(places),)
-                are_shares = are_of_all and ((scores >= 0) & (scores <= 1)).all()
-                if are_shares and judged.keys() >= set(places):
+                scores = _read_scores(group.attrs["scores"])
+                is_of_all = scores is not None and scores.shape == (len(places),)
+                if is_of_all and judged.keys() >= set(places):
                     found = zip(scores.tolist(), map(judged.get, places), strict=True)
                     self._scored[name] += [pair for pair in found if None not in pair]
                 else:
@@ -46,6 +45,16 @@ class ScoreCollector:
         kept = sorted(self._scored.keys() - self._others)
         pairs = [pair for name in kept for pair in self._scored[name]]
         return measure_calibration(*zip(*pairs, strict=True)) if pairs else None
+
+
+def _read_scores(scores: Any) -> Any:
+    """Read numbers from 0 to 1 as an array, or None if they are something else."""
+    try:
+        array = np.asarray(scores)
+    except (ValueError, TypeError):  # of lists that differ in length, or on a GPU
+        return None
+    is_right = array.dtype.kind in "fiu" and ((array >= 0) & (array <= 1)).all()
+    return array if is_right else None
 
 
 def measure_calibration(

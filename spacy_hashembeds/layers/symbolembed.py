@@ -113,11 +113,13 @@ def take_symbols(model: Model, symbols: Symbols) -> None:
 
 def replace_by_unknown(model: Model, keys: NDArray) -> NDArray:
     """Replace the symbols of some tokens, each on its own, by a key that is none."""
-    rate, counts = model.attrs["unknown_rate"], model.attrs["counts"]
-    if counts is None or not len(counts):
+    if model.attrs["counts"] is None:
         return keys
     check_once(model, check_weights)
+    rate, counts = model.attrs["unknown_rate"], model.attrs["counts"]
     symbols = model.attrs["symbols"]
+    if not rate or not len(symbols):
+        return keys
     found = numpy.minimum(numpy.searchsorted(symbols, keys), len(symbols) - 1)
     is_drawn = numpy.random.random_sample(len(keys)) < rate / (rate + counts[found])
     return numpy.where(is_drawn & (symbols[found] == keys), _UNKNOWN, keys)
@@ -133,6 +135,7 @@ def check_weights(model: Model) -> None:
         isinstance(counts, numpy.ndarray)
         and counts.shape == model.attrs["symbols"].shape
         and counts.dtype == "uint64"
+        and bool(counts.all())
     )
     check_attr(model, "counts", is_right, "a count for each symbol, uint64, or null")
     check_table(model)

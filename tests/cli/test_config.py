@@ -115,13 +115,36 @@ def test_symbols_of_raw_texts_are_saved_beside_the_config(base, tmp_path):
     embed = load_config(output)["components"]["tok2vec"]["model"]["embed"]
     assert embed["tables"] == str(tmp_path / "new.npz")
     assert load_symbols(tmp_path / "new.npz").min_freq == 2
-    assert find_commands(result)[0] == ["spacy", "pretrain", str(output), "pretrained"]
+    assert find_commands(result)[0] == [
+        "spacy",
+        "pretrain",
+        str(output),
+        "pretrained/new",
+    ]
     output.unlink()
     refused = run(base, "-o", output, "--raw", raw)
     assert "new.npz' is there already" in squeeze(refused.stderr)
     assert not output.exists()
     refused = run(base, "-o", "-", "--raw", raw)
     assert "can't go to standard output then" in squeeze(refused.stderr)
+
+
+def test_what_is_read_is_never_replaced(base, tmp_path):
+    raw = tmp_path / "raw.txt"
+    raw.write_text("\n".join(f"Anna sees the small dog {i}" for i in range(20)))
+    before = raw.read_text()
+    result = run(base, "-o", raw, "--raw", raw, "--force")
+    assert result.exit_code == 1
+    assert "is read" in squeeze(result.stderr)
+    (tmp_path / "texts").mkdir()
+    shard = toys.write_corpus(tmp_path / "texts" / "a.spacy")
+    result = run(base, "-o", shard, "--raw", tmp_path / "texts", "--force")
+    assert result.exit_code == 1
+    vectors = toys.write_vectors(tmp_path / "vectors")
+    output = vectors / "new.cfg"
+    assert run(base, "-o", output, "--vectors", vectors).exit_code == 1
+    assert raw.read_text() == before
+    assert not output.exists()
 
 
 def test_a_file_is_replaced_only_by_force(base):

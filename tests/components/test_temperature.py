@@ -222,13 +222,13 @@ def test_damaged_temperatures_are_refused(nlp, tmp_path, value):
     nlp.to_disk(tmp_path)
     cfg = f'{{"labels": ["LOC", "PER"], "temperature": {value}}}'
     (tmp_path / "token_ner" / "cfg").write_text(cfg)
-    match = r"token_ner.*('temperature' should be a number above 0|no number in JSON)"
+    match = r"token_ner.*('temperature' should be a number from 0\.05|no number in JS)"
     with pytest.raises(ValueError, match=match):
         spacy.load(tmp_path)
 
 
 @pytest.mark.parametrize("value", [0, -1, float("nan"), float("inf"), "1", True, None])
 def test_what_log_probabilities_can_t_be_divided_by_is_refused(value):
-    match = "'temperature' should be a number above 0, but is "
+    match = "'temperature' should be a number from 0.05 to 20, but is "
     with pytest.raises(ValueError, match=match):
         check_temperature(value)

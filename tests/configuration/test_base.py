@@ -173,7 +173,7 @@ def test_what_is_not_there_is_said(pipeline, tmp_path):
 
 
 def check(output, base="base.cfg", train=None, force=False):
-    check_output(output, base=base, train=train, force=force)
+    check_output(output, base=base, inputs=[train], force=force)
 
 
 def test_what_is_there_is_replaced_only_if_told_so(tmp_path):

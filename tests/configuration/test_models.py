@@ -442,3 +442,28 @@ def test_an_embedder_that_could_not_be_built_is_named(tmp_path, attrs, rows, err
 def test_unknown_embedders_are_refused_with_the_known_ones(tmp_path):
     with pytest.raises(ValueError, match="There are: hash_former_embed, multi_e"):
         configure(tmp_path / "b.cfg", embedder="bert")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("depth = 4", "depth = 300000", r"encode\] depth should be 100 or less"),
+        (
+            "window_size = 1",
+            "window_size = ${components.ner.model}",
+            r"encode\] should name a model that can be built: Undefined operator",
+        ),
+    ],
+)
+def test_models_that_can_not_be_built_are_named(tmp_path, old, new, message):
+    base = toys.write_base(tmp_path / "base.cfg", ["ner"])
+    with pytest.raises(ValueError, match=message):
+        configure(toys.edit_base(base, (old, new)))
+
+
+def test_a_tokenizer_that_can_not_be_made_is_refused(tmp_path):
+    base = toys.write_base(tmp_path / "base.cfg", ["ner"])
+    train = toys.write_corpus(tmp_path / "train.spacy")
+    toys.edit_base(base, ('@tokenizers = "spacy.Tokenizer.v1"', "@tokenizers = true"))
+    with pytest.raises(ValueError, match=r"\[nlp\] should have what can be made, but"):
+        configure(base, train=train)

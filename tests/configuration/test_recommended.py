@@ -10,7 +10,7 @@ from spacy.tokens import Doc, DocBin
 from spacy.training.initialize import init_nlp
 from spacy.training.loop import train
 from spacy.training.pretrain import pretrain
-from spacy.util import dot_to_object, load_config
+from spacy.util import dot_to_object, load_config, set_dot_to_object
 from thinc.api import Config
 
 from spacy_hashembeds.analysis import recommendation
@@ -77,17 +77,17 @@ def test_with_an_embedder_nothing_else_is_recommended(base):
         (
             "[initialize.components]\n",
             "[initialize.components]\n[initialize.components.ner]\nlabels = 1\n",
-            "initialize.components.ner",
+            "[initialize.components.ner]",
         ),
         (
             "incorrect_spans_key = null",
             'incorrect_spans_key = "wrong"',
-            "components.ner.incorrect_spans_key",
+            "[components.ner.incorrect_spans_key]",
         ),
         (
             "batch_size = 1000",
             "batch_size = ${components.ner.model.hidden_width}",
-            "a variable for something in [components.ner]",
+            "the variable ${components.ner.model.hidden_width} in [nlp]",
         ),
     ],
 )
@@ -122,6 +122,73 @@ def test_an_ner_by_tags_is_calibrated_unless_another_callback_is_there(tmp_path)
     assert "stays as it is, mine.v1. It holds one callback" in warning
 
 
+def test_each_ner_has_spans_of_its_own_and_what_reads_no_embedder_stays(tmp_path):
+    base = toys.write_base(tmp_path / "base.cfg", ["ner", "spancat"])
+    text = base.read_text()
+    start = text.index("[components.ner]")
+    parts = [p for p in text[start:].split("\n\n") if p.startswith("[components.ner")]
+    other = "\n\n".join(parts).replace("components.ner", "components.other")
+    # one that reads a transformer
+    third = other.replace("components.other", "components.third").replace(
+        "spacy.Tok2VecListener.v1", "spacy-transformers.TransformerListener.v1"
+    )
+    base.write_text(f"{text}\n\n{other}\n\n{third}\n")
+    components = configure(base).config["components"]
+    names = {n: c["factory"] for n, c in components.items() if "spans_key" in c}
+    assert names == {"ner": "token_ner", "other": "token_ner", "spancat": "spancat"}
+    assert [components[n]["spans_key"] for n in ("ner", "other")] == ["ents", "other"]
+    assert components["third"]["factory"] == "ner"
+
+
+def test_an_ner_that_does_not_run_is_not_calibrated(base):
+    made = configure(toys.edit_base(base, ("disabled = []", 'disabled = ["ner"]')))
+    assert made.config["training"]["before_to_disk"] is None
+
+
+def test_weights_without_vectors_get_none(base, raw, tmp_path):
+    base.write_text(configure(base, raw=raw).text)
+    vectors = toys.write_vectors(tmp_path / "vectors")
+    with pytest.raises(ValueError, match=r"--vectors can't be mixed in: 'pretrained/"):
+        configure(base, vectors=vectors)
+    assert configure(base, raw=raw, vectors=vectors).config["paths"]["vectors"]
+
+
+def test_what_was_set_for_pretraining_stays(base, raw):
+    base.write_text(configure(base, raw=raw).text)
+    toys.edit_base(base, ("max_epochs = 100", "max_epochs = 7"))
+    reader = '@readers = "spacy-hashembeds.RawTexts.v1"\n'
+    toys.edit_base(base, (reader, f'{reader}exclude = ["dev.spacy"]\n'))
+    config = configure(base, raw=raw).config
+    assert config["pretraining"]["max_epochs"] == 7
+    assert config["corpora"]["pretrain"]["exclude"] == ["dev.spacy"]
+
+
+def test_paths_and_optimizers_are_those_that_spacy_fills_in(tmp_path, raw):
+    base = tmp_path / "cnn.cfg"
+    base.write_text(toys.CNN.replace("dev = null", 'dev = null\nvectors = "vecs"'))
+    config = configure(base, raw=raw, embedder="multi_embed").config
+    assert config["initialize"]["vectors"] == "${paths.vectors}"
+    assert config["training"]["optimizer"] == {"@optimizers": "Adam.v1"}
+
+
+@pytest.mark.parametrize(
+    ("place", "layer"),
+    [("components.tok2vec.model", ""), ("components.ner.model.tok2vec", "tok2vec")],
+)
+def test_an_embedder_alone_is_pretrained(base, raw, place, layer):
+    config = load_config(base)
+    embed = dot_to_object(config, "components.tok2vec.model.embed")
+    config["components"]["ner"]["model"]["tok2vec"]["width"] = 96
+    set_dot_to_object(config, place, {**embed, "width": 96})
+    if layer:
+        config["nlp"]["pipeline"].remove("tok2vec")
+        del config["components"]["tok2vec"]
+    base.write_text(config.to_str(interpolate=False))
+    pretraining = configure(base, raw=raw, encoder=False).config["pretraining"]
+    assert pretraining["component"] == place.split(".")[1]
+    assert pretraining["layer"] == layer
+
+
 def test_an_optimizer_that_nobody_knows_stays(base):
     toys.edit_base(base, ('@optimizers = "Adam.v1"', '@optimizers = "mine.v1"'))
     made = configure(base)
@@ -139,19 +206,25 @@ def test_vectors_are_mixed_in(base, tmp_path):
     assert not made.needs_vectors
     with pytest.raises(FileNotFoundError, match=r"no vectors 'gone'.*init vectors"):
         configure(base, vectors="gone")
+    spacy.blank("en").to_disk(tmp_path / "blank")
+    with pytest.raises(ValueError, match=r"blank' should hold vectors, but has none"):
+        configure(base, vectors=tmp_path / "blank")
+    (vectors / "vocab" / "vectors").write_bytes(b"\x93NUMPY")
+    with pytest.raises(ValueError, match=r"vectors' should hold vectors, but can't"):
+        configure(base, vectors=vectors)
 
 
 def test_rows_for_raw_texts_are_no_more_than_stood_there(base, raw):
     toys.edit_base(base, ("rows = [5000, 1000, 2500, 2500]", "rows = [8, 1, 1, 1]"))
     made = configure(base, raw=raw)
     embed = dot_to_object(made.config, "components.tok2vec.model.embed")
-    assert embed["tables"] == "symbols.npz"
+    assert embed["tables"] == "config.npz"
     assert made.config["initialize"]["before_init"] is None
     # 13 words and more prefixes and suffixes are there in each of a hundred lines
     assert made.symbols.min_freq > 90
     assert sum(len(t.symbols) for t in made.symbols.tables.values()) <= 11
     (why,) = [c.why for c in made.changes if c.key == "tables"]
-    assert "no more than the 11 rows" in why
+    assert "no more than 11, the rows that stood here" in why
     toys.edit_base(base, ("rows = [8, 1, 1, 1]", "rows = [5000, 1000, 2500, 2500]"))
     assert configure(base, raw=raw).symbols.min_freq == 2
     hashed = configure(base, raw=raw, embedder="multi_fewer_hash_embed")
@@ -184,10 +257,10 @@ def write_words(path, words):
 
 @pytest.mark.slow
 def test_what_spacy_would_not_fill_in_is_written_out(tmp_path, raw):
-    base, symbols = tmp_path / "cnn.cfg", tmp_path / "symbols.npz"
+    base = tmp_path / "cnn.cfg"
     base.write_text(toys.CNN)
-    made = configure(base, raw=raw, symbols_path=symbols)
-    save_symbols(symbols, made.symbols)
+    made = configure(base, raw=raw, output=tmp_path / "new.cfg")
+    save_symbols(tmp_path / "new.npz", made.symbols)
     base.write_text(made.text)
     small = {"pretraining.max_epochs": 1, "components.tok2vec.model.encode.depth": 1}
     pretrain(load_config(base, small).interpolate(), tmp_path)
@@ -212,24 +285,25 @@ def test_it_is_pretrained_and_trains_by_the_commands_that_are_printed(
     tmp_path, monkeypatch, base, corpus, raw
 ):
     monkeypatch.chdir(tmp_path)
-    made = configure(base, train=corpus, raw=raw)
-    save_symbols("symbols.npz", made.symbols)
     config = tmp_path / "new.cfg"
+    made = configure(base, train=corpus, raw=raw, output=config)
+    save_symbols("new.npz", made.symbols)
     config.write_text(made.text)
     first, second, _ = list_commands(made, config, corpus)
-    assert first == f"spacy pretrain {config} pretrained"
+    assert first == f"spacy pretrain {config} pretrained/new"
     assert second.startswith(f"spacy train {config} --output training/new ")
-    (tmp_path / "pretrained").mkdir()
+    folder = tmp_path / "pretrained" / "new"
+    folder.mkdir(parents=True)
     loaded = load_config(config, {**SMALL, "pretraining.max_epochs": 2})
-    pretrain(loaded.interpolate(), tmp_path / "pretrained")
-    log = [*srsly.read_jsonl(tmp_path / "pretrained" / "log.jsonl")]
+    pretrain(loaded.interpolate(), folder)
+    log = [*srsly.read_jsonl(folder / "log.jsonl")]
     assert log[-1]["nr_word"] > 0
     paths = {"paths.train": str(corpus), "paths.dev": str(corpus)}
     nlp = init_nlp(load_config(config, {**SMALL, **paths}))
     # nothing of the texts is kept but what has a row
     assert "n99" not in nlp.vocab.strings
     tok2vec = nlp.get_pipe("tok2vec").model
-    weights = (tmp_path / "pretrained" / "model-last.bin").read_bytes()
+    weights = (folder / "model-last.bin").read_bytes()
     assert tok2vec.to_bytes() == weights
     (tmp_path / "out").mkdir()
     train(nlp, tmp_path / "out", stdout=StringIO(), stderr=StringIO())

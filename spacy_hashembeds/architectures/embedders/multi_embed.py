@@ -43,7 +43,7 @@ def MultiEmbed(
         0: the position means nothing to the model.
     unknown_rate (float): In training, a symbol that was counted `n` times is looked up
         as unknown with probability `unknown_rate / (unknown_rate + n)`, for each token
-        and attribute on its own, so that frequent symbols train that row too. 0 to 1.
+        and attribute on its own, so that frequent symbols train that row too. Below 1.
     tables (str | Path, optional): A file made by `spacy hashembeds tables`, read when
         the pipeline is initialised and never again. It goes before the callback.
     include_static_vectors (bool): Whether to mix in the pipeline's word vectors.

@@ -124,6 +124,11 @@ def get_loss(ops: Ops, docs: InT, predictions: OutT) -> tuple[float, Floats2d]:
     That is with respect to the scores before the softmax, `(n, 3)`.
     """
     loss, gradient = get_cross_entropy(ops, *predictions)
+    if np.isnan(loss):
+        raise ValueError(
+            "The loss of pretraining is no number: weights grew without bounds. Set a "
+            "lower 'learn_rate' in [pretraining.optimizer], and begin anew."
+        )
     return loss, gradient / max(1, len(gradient))
 
 
