@@ -25,7 +25,7 @@ from spacy_hashembeds.evaluation.scorer import KINDS
 FOLDER = Path(__file__).parents[1] / "results"
 PAIRS = Path(__file__).with_name("pairs.json")
 
-RECOMMENDED = "multi_embed_token_ner"
+RECOMMENDED, PRETRAINED = "multi_embed_token_ner", "pretrain_recommended"
 WEIGHTED, HYBRID = "multi_weighted_hash_embed", "multi_hybrid_embed"
 
 #: What is compared, as embedder and variant: of the grids `noise` and `ladder`, and of
@@ -37,6 +37,8 @@ COMPARED = (
     ((LOOKUP, "steps2400_averaged"), (HASH, "steps2400_averaged")),
     ((RECOMMENDED, "steps2400_averaged"), (LOOKUP, "steps2400_averaged")),
     ((RECOMMENDED, "steps2400_averaged"), (HASH, "steps2400")),
+    ((PRETRAINED, "pretrained2400"), (RECOMMENDED, "steps2400_averaged")),
+    ((PRETRAINED, "pretrained2400"), (HASH, "steps2400")),
     *(
         ((first, f"{budget}{suffix}"), (second, budget))
         for budget in ("equal", "tenth")
@@ -49,7 +51,7 @@ COMPARED = (
         )
     ),
 )
-DATASETS = ("wnut17", "anem", "conll2002_es", "conll2002_nl")
+DATASETS = ("wnut17", "anem", "conll2002_es", "conll2002_nl", "archaeology")
 SAMPLES = 5000
 
 #: With fewer, a test of documents can't tell what a trial did from what a seed did.

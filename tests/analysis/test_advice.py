@@ -110,6 +110,19 @@ def test_what_choices_are_worth_is_what_was_measured(points, ours, theirs):
         assert printed == pytest.approx(100 * difference, abs=0.051)
 
 
+def test_what_pretraining_is_worth_is_what_was_measured():
+    groups = read_results(ROOT / "lab" / "results")
+    ours, theirs = (
+        fmean(result.scores["test"]["ents_f"] for result in groups[key])
+        for key in (
+            TrialKey("wnut17", "pretrain_recommended", "pretrained2400"),
+            TrialKey("wnut17", RECOMMENDED, "steps2400_averaged"),
+        )
+    )
+    points = 100 * (ours - theirs)
+    assert pytest.approx(points, abs=0.051) == recommendation.PRETRAINED_POINTS
+
+
 def test_what_was_measured_says_where_to_begin(train):
     advice = advise({"train": train}, ["NORM"], width=8)
     assert advice.reasons[0] == recommendation.WHERE_TO_BEGIN
