@@ -50,7 +50,7 @@ def SymbolEmbed(
 
     Source: Miranda et al., "Multi hash embeddings in spaCy", §3, equation 1; unknown
     ones in training: Kiperwasser and Goldberg, "Simple and Accurate Dependency Parsing
-    Using Bidirectional LSTM Feature Representations" (2016), §4.
+    Using Bidirectional LSTM Feature Representations" (2016).
     """
     model: Model = Model(
         "symbolembed",
