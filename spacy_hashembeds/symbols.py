@@ -96,8 +96,9 @@ def load_symbols(path: str | Path) -> SymbolTables:
     path = Path(path)
     if not path.is_file():
         raise FileNotFoundError(
-            f"There is no file of symbol tables at '{path}'. Make one with "
-            "`spacy hashembeds tables`, or leave out the argument `tables` and count "
+            f"There is no file of symbol tables at '{path}', from '{Path.cwd()}'. If "
+            "`spacy hashembeds config --raw` wrote it, run this where that ran. Make "
+            "one with `spacy hashembeds tables`, or leave out `tables` and count "
             'with `@callbacks = "spacy-hashembeds.count_symbols.v1"`.'
         )
     with path.open("rb") as file_:

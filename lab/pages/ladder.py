@@ -30,7 +30,7 @@ def draw_ladder(groups: Groups) -> bytes:
     """Draw a panel for each corpus that has two rungs or more."""
     found = {
         dataset: {
-            label: groups[key]
+            label: groups[key][: TABLES["ladder"]["most_seeds"]]
             for trials, (label, *_) in RUNGS.items()
             if (key := TrialKey(dataset, *trials.split("/"))) in groups
         }

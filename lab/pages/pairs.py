@@ -37,7 +37,9 @@ COMPARED = (
     ((LOOKUP, "steps2400_averaged"), (HASH, "steps2400_averaged")),
     ((RECOMMENDED, "steps2400_averaged"), (LOOKUP, "steps2400_averaged")),
     ((RECOMMENDED, "steps2400_averaged"), (HASH, "steps2400")),
-    ((PRETRAINED, "pretrained2400"), (RECOMMENDED, "steps2400_averaged")),
+    ((RECOMMENDED, "min_freq3"), (RECOMMENDED, "steps2400_averaged")),
+    ((RECOMMENDED, "min_freq3"), (HASH, "steps2400")),
+    ((PRETRAINED, "pretrained2400"), (RECOMMENDED, "depth4")),
     ((PRETRAINED, "pretrained2400"), (HASH, "steps2400")),
     *(
         ((first, f"{budget}{suffix}"), (second, budget))

@@ -14,6 +14,8 @@ from .embedders import EXPLAIN_DEFAULT, EXPLAIN_SMALL, Tables
 
 #: The default of the callback, and what the report used.
 _MIN_FREQ = 10
+#: What lookup was measured with.
+_MIN_FREQ_OF_LOOKUP = 2
 
 #: The layer whose n-grams are counted.
 _HASHER = "spacy-hashembeds.LSHHasher.v1"
@@ -54,6 +56,8 @@ def put_in_counting(
     is_lookup = tables[0].embedder == EMBEDDER  # of others, rows are other things
     most = sum(rows for each in tables for rows in each.rows) if is_lookup else inf
     chosen = _choose_min_freq(advice, widths, most)
+    if is_lookup and not advice and not draft.get(_BEFORE_INIT):
+        chosen = _MIN_FREQ_OF_LOOKUP, EXPLAIN_DEFAULT
     _write_counting(draft, COUNT_SYMBOLS, where, *chosen)
 
 

@@ -293,7 +293,7 @@ def test_symbols_are_counted_where_nothing_was_to_be_done(base, line):
     assert made.config["initialize"]["before_init"] == {
         "@callbacks": COUNTING,
         "corpus": "${training.train_corpus}",
-        "min_freq": 10,
+        "min_freq": 2,
     }
     assert "before_init = null" not in made.text
 

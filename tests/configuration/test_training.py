@@ -88,7 +88,7 @@ def test_what_spacy_fills_in_trains(tmp_path, corpus):
     config.write_text(toys.CNN)
     config.write_text(configure(config, embedder="multi_embed", scorer=True).text)
     saved, _ = train_and_load(config, corpus, tmp_path / "out")
-    assert saved.config["initialize"]["before_init"]["min_freq"] == 10
+    assert saved.config["initialize"]["before_init"]["min_freq"] == 2
     listener = saved.get_pipe("ner").model.get_ref("tok2vec").layers[0]
     assert listener.get_dim("nO") == 16
 
