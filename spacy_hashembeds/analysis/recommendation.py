@@ -63,7 +63,8 @@ WHERE_TO_BEGIN = (
     "Begin with what `spacy hashembeds config` puts in without --embedder: "
     f"{EMBEDDER.architecture}, averaged weights, and `token_ner` in the place of "
     "`ner`; pretrained, if there are texts without annotation (--raw). Together, "
-    f"against spaCy's defaults and without such texts: {_say_points('ALL')} Comments "
-    "in the new config say what each is worth. Neither importance weights nor rows of "
-    "their own beside hashed ones were shown to be worth more than plain hashing."
+    "against spaCy's tables under `ner` and without such texts: "
+    f"{_say_points('ALL')} Comments in the new config say what each is worth. Neither "
+    "importance weights nor rows of their own beside hashed ones were shown to be "
+    "worth more than plain hashing."
 )
