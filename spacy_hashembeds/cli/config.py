@@ -26,7 +26,7 @@ def config_cli(
         None,
         "--embedder",
         "-e",
-        help=f"Embedder to put in, and nothing else that is recommended: "
+        help="Embedder to put in, and nothing else that is recommended: "
         f"{', '.join(list_names())}.",
     ),
     train: Path | None = Opt(
@@ -61,15 +61,18 @@ def config_cli(
     `spacy hashembeds analyze` advises; with --raw the pipeline is pretrained first.
     """
     from ..configuration.configure import configure
-    from ..configuration.output import check_output, name_symbols
+    from ..configuration.output import check_is_file, check_output
+    from ..configuration.pretraining import name_symbols
     from ..files import replacing
     from ..symbols import save_symbols
 
     with failing("Can't write the config"):
         base = "/dev/stdin" if base == "-" else base
-        symbols_path = name_symbols(output) if raw else Path()
-        for path in (output, symbols_path) if raw else (output,):
-            inputs = (train, raw, vectors)
+        outputs, inputs = [output], (train, raw, vectors)
+        if raw is not None:
+            check_is_file(output)
+            outputs.append(name_symbols(output))
+        for path in outputs:
             check_output(path, base=base, inputs=inputs, force=force)
         made = configure(
             base,
@@ -84,7 +87,7 @@ def config_cli(
             progress=partial(show_progress, title="Reading", unit="docs"),
         )
         if made.symbols is not None:
-            save_symbols(symbols_path, made.symbols)
+            save_symbols(name_symbols(output), made.symbols)
         with replacing(output) as temporary:
             temporary.write_text(made.text, encoding="utf8")
     _say_what_changed(made)

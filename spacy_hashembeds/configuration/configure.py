@@ -34,7 +34,7 @@ from .models import (
     write_out_models,
     write_out_variables,
 )
-from .pretraining import name_weights, put_in_pretraining, put_in_symbols
+from .pretraining import name_symbols, name_weights, put_in_pretraining, put_in_symbols
 from .recommended import put_in_averages, put_in_token_ner, put_in_vectors
 from .surroundings import (
     complete_training,
@@ -177,7 +177,7 @@ def _put_in_symbols(
     if each.embedder.symbol_width is None:
         return None
     counts = _count_raw(draft, each.place, raw, progress)
-    return put_in_symbols(draft, each, counts, Path(output).with_suffix(".npz"))
+    return put_in_symbols(draft, each, counts, name_symbols(output))
 
 
 def _edit_text(base: Base, draft: Draft) -> str:

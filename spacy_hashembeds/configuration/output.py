@@ -44,14 +44,13 @@ def check_output(
         )
 
 
-def name_symbols(output: Path) -> Path:
-    """Name the file with the symbols for a config: what stands beside it."""
+def check_is_file(output: Path) -> None:
+    """Check that there can be a file beside a config."""
     if find_descriptor(output) is not None:
         raise ValueError(
             "With --raw the symbols of the texts are saved beside the config, which "
             "can't go to standard output then. Name a file (--output)."
         )
-    return output.with_suffix(".npz")
 
 
 def list_commands(

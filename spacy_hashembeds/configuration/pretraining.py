@@ -24,6 +24,11 @@ def name_weights(output: str | Path) -> Path:
     return Path("pretrained", Path(output).stem, "model-last.bin")
 
 
+def name_symbols(output: str | Path) -> Path:
+    """Name the file with the symbols for a config: what stands beside it."""
+    return Path(output).with_suffix(".npz")
+
+
 def put_in_pretraining(
     draft: Draft, raw: str, places: Iterable[str], weights: Path
 ) -> None:

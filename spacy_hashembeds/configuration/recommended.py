@@ -53,7 +53,8 @@ def put_in_token_ner(draft: Draft, places: Collection[str]) -> None:
                 _replace_ner(draft, name, tok2vec)
     nlp, components = draft.resolve("nlp"), draft.resolve("components")
     active = set(nlp.get("pipeline", [])) - set(nlp.get("disabled", []))
-    if any(components[name].get("factory") == "token_ner" for name in active):
+    factories = {components[n].get("factory") for n in active & components.keys()}
+    if "token_ner" in factories:
         _put_in_calibration(draft)
 
 

@@ -14,7 +14,14 @@ from .checks import check_attr, check_foreign, check_integer, check_number
 from .mixing.column import Column, ColumnFunctions
 from .mixing.gputables import GpuCopy, embed_ids
 from .params import check_once
-from .symboltaker import Symbols, check_symbols, get_symbols, look_up, set_symbols
+from .symboltaker import (
+    Symbols,
+    check_symbols,
+    find_symbols,
+    get_symbols,
+    look_up,
+    set_symbols,
+)
 from .table import check_table, finish_forward, finish_layer, get_table, init_table
 
 InT = TypeVar("InT", bound=Ints1d | Ints2d)
@@ -120,9 +127,9 @@ def replace_by_unknown(model: Model, keys: NDArray) -> NDArray:
     symbols = model.attrs["symbols"]
     if not rate or not len(symbols):
         return keys
-    found = numpy.minimum(numpy.searchsorted(symbols, keys), len(symbols) - 1)
+    found, is_known = find_symbols(keys, symbols)
     is_drawn = numpy.random.random_sample(len(keys)) < rate / (rate + counts[found])
-    return numpy.where(is_drawn & (symbols[found] == keys), _UNKNOWN, keys)
+    return numpy.where(is_drawn & is_known, _UNKNOWN, keys)
 
 
 def check_weights(model: Model) -> None:

@@ -92,6 +92,14 @@ def check_symbols(model: Model, *, n_rows: int | None) -> None:
         )
 
 
+def find_symbols(keys: Any, symbols: Any) -> tuple[Any, Any]:
+    """Find the place of each key among ascending symbols, of which there are some, and
+    whether it is the one there. *Shapes:* `(n,)`.
+    """
+    found = numpy.minimum(numpy.searchsorted(symbols, keys), len(symbols) - 1)
+    return found, symbols[found] == keys
+
+
 def look_up(ops: Ops, ids: Any, symbols: NDArray, *, unk: int) -> Any:
     """Find the row of each key, if `unk` is that of all but some ascending symbols.
 
@@ -100,7 +108,6 @@ def look_up(ops: Ops, ids: Any, symbols: NDArray, *, unk: int) -> Any:
     if len(symbols) == 0:
         return ops.alloc2i(len(ids), 1, dtype="uint32")  # where `unk` is 0
     keys: Any = ops.as_contig(ids, dtype="uint64")
-    found = numpy.searchsorted(symbols, keys)
-    found = numpy.minimum(found, len(symbols) - 1)
-    rows = numpy.where(symbols[found] == keys, found + (found >= unk), unk)
+    found, is_known = find_symbols(keys, symbols)
+    rows = numpy.where(is_known, found + (found >= unk), unk)
     return rows.astype("uint32").reshape(-1, 1)
