@@ -15,11 +15,13 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from thinc.api import Config, get_current_ops, set_current_ops
 
-from ..checks import check_items
+from ..checks import check_choice, check_items
 from ..display import Bars, Part, Sentence, Shown, Table
 from ..files import read_json, replacing_folder
+from ..kernels.quantized import PRECISIONS
 from ..loading import load_config, load_trained
 from .blas import keeping_ops
+from .changes import Changes
 from .conversion import (
     check_convertible,
     convert_config,
@@ -36,6 +38,9 @@ _SAVED_BELOW = {
     *("cfg", "contents", "key2row", "lookups.bin", "model", "moves", "patterns"),
     *("patterns.jsonl", "strings.json", "vectors", "vectors.cfg"),
 }
+
+#: The most percent of tokens, or of texts with categories, that fewer bits may change.
+MAX_CHANGED = 0.5
 
 #: Takes "texts" to compare or "rounds" to time, and which of them, and hands them on.
 Progress = Callable[[Iterable[Any], str], Iterable[Any]]
@@ -60,6 +65,8 @@ class Acceleration(Shown):
     max_relative_diff: float
     #: Tokens a second in `nlp.pipe`, "before" and "after".
     words_per_second: dict[str, float]
+    #: What products of fewer bits change, if they are not of float32.
+    changes: Changes | None = None
     #: The new pipeline, where it was made in memory.
     nlp: Language | None = field(default=None, repr=False)
 
@@ -75,13 +82,18 @@ class Acceleration(Shown):
                 "initialised, and has no weights",
                 "warn",
             )
+        in_float32 = "" if self.changes is None else ", in float32"
         yield Sentence(
-            f"Same predictions on {self.texts:,} texts ({self.tokens:,} tokens)", "good"
+            f"Same predictions on {self.texts:,} texts ({self.tokens:,} tokens)"
+            f"{in_float32}",
+            "good",
         )
         yield Sentence(
             f"Largest difference between vectors: {self.max_relative_diff:.3g} of the "
             f"largest number (up to {TOLERANCE:g} may be rounding)"
         )
+        if self.changes is not None:
+            yield from self.changes.get_parts()
         before, after = (self.words_per_second[name] for name in ("before", "after"))
         yield Table(
             None,
@@ -101,6 +113,8 @@ def accelerate_folder(
     output: str | Path,
     texts: Iterable[str | Doc] | None = None,
     *,
+    precision: str = "float32",
+    max_changed: float = MAX_CHANGED,
     blas: bool = True,
     force: bool = False,
     rounds: int = 7,
@@ -110,8 +124,7 @@ def accelerate_folder(
     it to a folder once it was checked. Texts that are made up have unknown words too.
     If a package brings code, that is to be imported before the folder is loaded.
     """
-    if texts is not None:
-        check_items("strings or Docs", texts=texts)
+    check_arguments(texts, precision, max_changed)
     output = Path(output)
     with keeping_ops() as ops:
 
@@ -123,11 +136,11 @@ def accelerate_folder(
         before = LoadedPipeline(load(model), get_current_ops())
         source = _find_source(before.nlp, model, output)
         config = load_config(source / "config.cfg")
-        check_convertible(config, model)
+        check_convertible(config, model, precision)
         check = partial(check_replaceable, output, source, force=force)
         with replacing_folder(output, check) as folder:
             _copy_folder(source, folder)
-            new_config = convert_config(config, blas=blas)
+            new_config = convert_config(config, blas=blas, precision=precision)
             new_config.to_disk(folder / "config.cfg", interpolate=False)
             return compare(
                 before,
@@ -135,10 +148,26 @@ def accelerate_folder(
                 make_texts_for(before) if texts is None else texts,
                 {"before": partial(load, model), "after": partial(load, folder)},
                 config=config,
+                precision=precision,
+                max_changed=max_changed,
                 blas=blas,
                 rounds=rounds,
                 progress=progress,
             )
+
+
+def check_arguments(
+    texts: Iterable[str | Doc] | None, precision: str, max_changed: float
+) -> None:
+    """Check what a pipeline is to be compared on, and what may change."""
+    if texts is not None:
+        check_items("strings or Docs", texts=texts)
+    check_choice(PRECISIONS, precision=precision)
+    is_number = isinstance(max_changed, int | float) and max_changed is not True
+    if not is_number or not 0 <= max_changed <= 100:
+        raise ValueError(
+            f"'max_changed' should be a percentage, 0 to 100, but is {max_changed!r}."
+        )
 
 
 def compare(
@@ -148,12 +177,18 @@ def compare(
     loaders: Mapping[str, Callable[[], Language]],
     *,
     config: Config,
+    precision: str,
+    max_changed: float,
     blas: bool,
     rounds: int,
     progress: Progress = lambda items, title: items,
 ) -> Acceleration:
     """Check that two pipelines agree, `before` with this config, and time both."""
-    parity = compare_pipelines(before, after, progress(texts, "texts"))
+    changes = None if precision == "float32" else Changes()
+    count_changes = None if changes is None else changes.count
+    parity = compare_pipelines(before, after, progress(texts, "texts"), count_changes)
+    if changes is not None:
+        check_changes(changes, precision, max_changed)
     speeds = measure_speeds(
         loaders,
         parity.sample,
@@ -161,14 +196,26 @@ def compare(
         progress=lambda rounds: progress(rounds, "rounds"),
     )
     return Acceleration(
-        converted=find_convertible(config),
+        converted=find_convertible(config, precision),
         left=find_unconvertible(config, blas=blas),
         texts=parity.texts,
         tokens=parity.tokens,
         unchecked=parity.unchecked,
         max_relative_diff=parity.max_relative_diff,
         words_per_second={name: speed.median for name, speed in speeds.items()},
+        changes=changes,
     )
+
+
+def check_changes(changes: Changes, precision: str, max_changed: float) -> None:
+    """Check that no more is changed than may be."""
+    if changes.percent > max_changed:
+        raise ValueError(
+            f"Products of {precision} change {changes.percent:.3g} percent of the "
+            f"tokens or texts, and {max_changed:g} may be. Choose another precision, "
+            "or let more be changed (--max-changed, or 'max_changed' in Python)."
+        )
+    changes.compare_f1()
 
 
 def _find_source(nlp: Language, model: str | Path, output: Path) -> Path:

@@ -11,6 +11,7 @@ from thinc.api import Config
 
 from ..architectures.embedders.multi_fewer_hash_embed import DESCRIPTION, SPACY_SEED
 from ..hashing.murmur import MAX_HASHES
+from ..kernels.quantized import find_instructions
 
 OUR_EMBED = DESCRIPTION.architecture
 OUR_ENCODER = "spacy-hashembeds.MaxoutWindowEncoder.v1"
@@ -40,9 +41,17 @@ def find_architectures(config: Config) -> dict[str, dict[str, Any]]:
     return {place: dict(dot_to_object(plain, place)) for place in places}
 
 
-def find_convertible(config: Config) -> list[str]:
-    """Find the places of layers that ours can replace."""
-    return [place for place, reason in _find_theirs(config).items() if reason is None]
+def find_convertible(config: Config, precision: str | None = None) -> list[str]:
+    """Find the places of layers that ours can replace, and, given a precision, of our
+    encoders with products of another.
+    """
+    places = [place for place, why in _find_theirs(config).items() if why is None]
+    if precision is not None:
+        for place, block in find_architectures(config).items():
+            is_ours = block[_NAME] == OUR_ENCODER
+            if is_ours and block.get("precision", "float32") != precision:
+                places.append(place)
+    return places
 
 
 def find_unconvertible(config: Config, *, blas: bool = False) -> dict[str, str]:
@@ -56,11 +65,24 @@ def find_unconvertible(config: Config, *, blas: bool = False) -> dict[str, str]:
     return left
 
 
-def check_convertible(config: Config, model: object) -> None:
-    """Check that there is something to convert in the config of the `model`."""
-    if find_convertible(config):
+def check_convertible(config: Config, model: object, precision: str) -> None:
+    """Check that there is something to convert in the config of the `model`, and that
+    what that makes of it can be checked here.
+    """
+    blocks = find_architectures(convert_config(config, precision=precision))
+    if precision != "float32":
+        if find_instructions(precision) is None:
+            raise ValueError(
+                f"'precision' should be 'float32' here: there are no instructions for "
+                f"{precision}, as `spacy hashembeds doctor` says."
+            )
+        if all(block[_NAME] != OUR_ENCODER for block in blocks.values()):
+            raise ValueError(
+                f"'precision' should be 'float32' for '{model}': it has no window "
+                f"encoder, whose products could be of {precision}."
+            )
+    if find_convertible(config, precision):
         return
-    blocks = find_architectures(config)
     found = {place: block["@architectures"] for place, block in blocks.items()}
     found |= find_unconvertible(config)
     places = "; ".join(f"{place}: {name}" for place, name in found.items())
@@ -73,14 +95,19 @@ def check_convertible(config: Config, model: object) -> None:
     )
 
 
-def convert_config(config: Config, *, blas: bool = False) -> Config:
+def convert_config(
+    config: Config, *, blas: bool = False, precision: str | None = None
+) -> Config:
     """Name our layers in a copy of a config, and with `blas` our callback if its place
     is empty. Variables stay, except those for arguments of a HashEmbedCNN: it becomes a
     Tok2Vec of two layers, and these become values.
     """
     plain = _interpolate(config)
     converted = config.copy()
-    blocks = {place: dot_to_object(plain, place) for place in find_convertible(config)}
+    blocks = {
+        place: dot_to_object(plain, place)
+        for place in find_convertible(config, precision)
+    }
     cnns = "|".join(
         re.escape(place) for place in blocks if _kind(blocks[place]) == "HashEmbedCNN"
     )
@@ -95,7 +122,7 @@ def convert_config(config: Config, *, blas: bool = False) -> Config:
         except KeyError:  # it is in a block that a variable stands for
             continue
         if isinstance(raw, dict):
-            set_dot_to_object(converted, place, _convert(raw, block))
+            set_dot_to_object(converted, place, _convert(raw, block, precision))
     if blas and not converted["nlp"].get("after_pipeline_creation"):
         converted["nlp"]["after_pipeline_creation"] = {"@callbacks": BLAS}
     return converted
@@ -151,13 +178,16 @@ def _why_not(block: Mapping[str, Any]) -> str | None:
     return None
 
 
-def _convert(raw: Mapping[str, Any], plain: Mapping[str, Any]) -> dict[str, Any]:
+def _convert(
+    raw: Mapping[str, Any], plain: Mapping[str, Any], precision: str | None = None
+) -> dict[str, Any]:
     kind = _kind(plain)
     if kind == "HashEmbedCNN":
         tok2vec = write_out_cnn(raw, plain)
         for key in ("embed", "encode"):
-            tok2vec[key] = _convert(tok2vec[key], tok2vec[key])
+            tok2vec[key] = _convert(tok2vec[key], tok2vec[key], precision)
         return tok2vec
     if kind == "MaxoutWindowEncoder":
-        return {**raw, _NAME: OUR_ENCODER}
+        own = {} if precision is None else {"precision": precision}
+        return {**raw, _NAME: OUR_ENCODER, **own}
     return {**raw, _NAME: OUR_EMBED, "num_hashes": MAX_HASHES, "seed": SPACY_SEED}

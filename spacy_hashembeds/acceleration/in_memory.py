@@ -17,9 +17,9 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from thinc.api import Config, get_current_ops, set_current_ops
 
-from ..checks import check_integers, check_items, check_pipeline, check_types
+from ..checks import check_integers, check_pipeline, check_types
 from ..files import temporary_folder
-from .accelerate import Acceleration, compare
+from .accelerate import MAX_CHANGED, Acceleration, check_arguments, compare
 from .blas import keeping_ops, use_fastest_blas, walk_layers
 from .conversion import BLAS, check_convertible, convert_config
 from .parity import LoadedPipeline, has_weights, make_texts_for
@@ -32,6 +32,8 @@ def accelerate(
     nlp: Language,
     texts: Iterable[str | Doc] | None = None,
     *,
+    precision: str = "float32",
+    max_changed: float = MAX_CHANGED,
     blas: bool = True,
     rounds: int = 7,
 ) -> Acceleration:
@@ -52,15 +54,20 @@ def accelerate(
     texts (Iterable[str | Doc], optional): What to annotate, of Docs only the words and
         spaces. All are read: they must come to an end. By default texts are made up, of
         words that the pipeline knows, and an empty one if it takes that.
+    precision (str): What products of window encoders are computed of: "float32", or,
+        faster where the processor has instructions for it, "bfloat16" or "int8". These
+        change predictions. Weights stay float32, for training too.
+    max_changed (float): How many percent of tokens, or of texts with categories, they
+        may change. Texts that are Docs with entities have their F1 compared as well.
     blas (bool): Whether the new pipeline is to choose the fastest BLAS, now and
         whenever it is loaded.
     rounds (int): How often to time both pipelines, in turns.
     RETURNS (Acceleration): The new pipeline, as `nlp`, and what was done.
-    RAISES (ValueError): If nothing can be converted or made anew, or something differs.
+    RAISES (ValueError): If nothing can be converted or made anew, something differs, or
+        more is changed than may be.
     """
     check_pipeline(nlp)
-    if texts is not None:
-        check_items("strings or Docs", texts=texts)
+    check_arguments(texts, precision, max_changed)
     check_types(bool, "True or False", blas=blas)
     check_types(int, "an integer", rounds=rounds)
     check_integers(1, rounds=rounds)
@@ -71,7 +78,7 @@ def accelerate(
     ops = next((other for other in others if other.device_type != ops.device_type), ops)
     config = nlp.config.copy()
     with keeping_ops(), temporary_folder() as folder:
-        check_convertible(config, "nlp")
+        check_convertible(config, "nlp", precision)
         with _saying_what_fails():
             nlp.to_disk(folder, exclude=_NOT_COPIED)
 
@@ -80,7 +87,7 @@ def accelerate(
             return _copy(nlp, config, folder)
 
         before = LoadedPipeline(nlp, ops)
-        new_config = convert_config(config, blas=blas)
+        new_config = convert_config(config, blas=blas, precision=precision)
         after = LoadedPipeline(load(new_config), get_current_ops())
         done = compare(
             before,
@@ -88,6 +95,8 @@ def accelerate(
             make_texts_for(before, only_known=True) if texts is None else texts,
             {"before": partial(load, config), "after": partial(load, new_config)},
             config=config,
+            precision=precision,
+            max_changed=max_changed,
             blas=blas,
             rounds=rounds,
         )

@@ -1,7 +1,8 @@
 """Whether two pipelines of one structure annotate texts alike."""
 
 import random
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,6 +13,8 @@ from spacy.util import minibatch
 from thinc.api import Model, Ops, set_current_ops
 
 from ..architectures.encoders.maxout_window_encoder import forward as encode_windows
+from ..layers.windowencoder import LaidOut
+from .blas import walk_layers
 from .timing import copy_words
 
 #: Outputs of a layer may differ by this much of the largest (or of 1): they round
@@ -61,30 +64,55 @@ class Parity:
     sample: list[Doc] = field(default_factory=list)
 
 
+@contextmanager
+def in_float32(*pipelines: LoadedPipeline) -> Iterator[None]:
+    """Let encoders compute in float32, whatever their precision."""
+    nodes = (node for pipeline in pipelines for _, node in walk_layers(pipeline.nlp))
+    encoders = [node for node in nodes if node._func is encode_windows]
+    weights = [encoder.attrs["weights"] for encoder in encoders]
+    for encoder in encoders:
+        encoder.attrs["weights"] = LaidOut()
+    try:
+        yield
+    finally:
+        for encoder, of_precision in zip(encoders, weights, strict=True):
+            encoder.attrs["weights"] = of_precision
+
+
 def compare_pipelines(
-    before: LoadedPipeline, after: LoadedPipeline, texts: Iterable[str | Doc]
+    before: LoadedPipeline,
+    after: LoadedPipeline,
+    texts: Iterable[str | Doc],
+    count_changes: Callable[[Sequence[str | Doc], Sequence[Doc], Sequence[Doc]], object]
+    | None = None,
 ) -> Parity:
     """Make sure that two pipelines of one structure annotate texts alike, but for the
     rounding of scores; and so the outputs of each layer that has another forward
     function, and of the Tok2Vec around it, enabled or not. Layers that were never
     initialised are `unchecked`.
+
+    All of that in float32. What another precision changes is counted, given a function
+    that takes texts, and what they are annotated with before and after.
     """
     pairs = list(_find_layers(before.nlp, after.nlp))
     layers = [layer for layer in pairs if has_weights(layer[1])]
     unchecked = dict.fromkeys(name for name, old, _ in pairs if not has_weights(old))
     parity = Parity(unchecked=list(unchecked))
     for batch in minibatch(texts, BATCH_SIZE):
-        docs = _annotate("as it is", before, batch)
-        new_docs = _annotate("as converted", after, batch)
-        for doc, new_doc in zip(docs, new_docs, strict=True):
-            _check_annotation(doc, new_doc)
-            if parity.tokens < SAMPLE_SIZE:
-                parity.sample.append(doc)
-            parity.texts += 1
-            parity.tokens += len(doc)
-        for name, old, new in layers:
-            diff = _compare_outputs(name, old, new, docs, new_docs)
-            parity.max_relative_diff = max(parity.max_relative_diff, diff)
+        with in_float32(before, after):
+            docs = _annotate("as it is", before, batch)
+            new_docs = _annotate("as converted", after, batch)
+            for doc, new_doc in zip(docs, new_docs, strict=True):
+                _check_annotation(doc, new_doc)
+                if parity.tokens < SAMPLE_SIZE:
+                    parity.sample.append(doc)
+                parity.texts += 1
+                parity.tokens += len(doc)
+            for name, old, new in layers:
+                diff = _compare_outputs(name, old, new, docs, new_docs)
+                parity.max_relative_diff = max(parity.max_relative_diff, diff)
+        if count_changes is not None:
+            count_changes(batch, docs, _annotate("as converted", after, batch))
     if parity.tokens == 0:
         raise ValueError(
             f"There should be tokens to compare the pipelines on, but there is none in "

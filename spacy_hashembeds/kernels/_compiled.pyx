@@ -85,6 +85,40 @@ cdef extern from "windows.h" nogil:
     )
 
 
+cdef extern from "quantized.h" nogil:
+    size_t BLOCK
+    size_t PACKED_LANES
+    size_t MAX_INSTRUCTION_SETS
+
+    cdef cppclass Packed:
+        const uint32_t* words
+        const int32_t* begin
+        const float* scales
+        size_t n_outputs
+        size_t n_neighbours
+        size_t n_words
+
+    cdef cppclass InstructionSet:
+        const char* name
+        cbool is_int8
+        cbool is_fast
+
+    size_t list_instruction_sets(InstructionSet* sets)
+    void c_quantize_rows "quantize_rows"(
+        uint32_t* words, float* scales, const float* X, size_t n, size_t width,
+        size_t n_words
+    )
+    void c_round_rows "round_rows"(
+        uint32_t* words, float* scales, const float* X, size_t n, size_t width,
+        size_t n_words
+    )
+    cbool c_add_convolved "add_convolved"(
+        float* Y, const float* X, size_t n_rows, const int64_t* rows, size_t n,
+        Packed W, Mixing m, InstructionSet instructions, uint32_t* words, float* scales,
+        int64_t* windows, float* mixed
+    )
+
+
 cdef extern from "sums.h" nogil:
     cbool c_gather_sums "gather_sums"(
         float* sums, const float* table, size_t n_rows, const uint32_t* rows, size_t n,
@@ -127,7 +161,7 @@ cdef int require(bint holds) except -1:
 
 
 # see compiled.py
-INTERFACE = 4
+INTERFACE = 5
 
 cdef uint64_t SECRET = int.from_bytes(urandom(8), "little")
 
@@ -368,6 +402,75 @@ def add_windows(
     with nogil:
         are_there = c_add_windows(
             &dX[0, 0], &d_windows[0, 0], n_rows, &rows[0], n, width, window_size
+        )
+    require_rows(are_there, n_rows)
+
+
+cdef InstructionSet[6] SETS
+cdef size_t N_SETS = list_instruction_sets(SETS)
+
+#: Instruction sets for products of numbers of fewer bits, the fastest first: their names,
+#: whether these are of int8, and whether they are faster than those of float32.
+INSTRUCTION_SETS = [
+    (SETS[i].name.decode(), SETS[i].is_int8, SETS[i].is_fast) for i in range(N_SETS)
+]
+
+
+def encode_rows(const float[:, ::1] X, bint is_int8):
+    cdef size_t n = X.shape[0], width = X.shape[1]
+    cdef size_t n_words = (width + 3) // 4 if is_int8 else (width + 1) // 2
+    cdef uint32_t[:, ::1] words = np.empty((n, n_words), dtype="uint32")
+    cdef float[::1] scales = np.empty(n, dtype="float32")
+    if n > 0 and width > 0:
+        with nogil:
+            if is_int8:
+                c_quantize_rows(&words[0, 0], &scales[0], &X[0, 0], n, width, n_words)
+            else:
+                c_round_rows(&words[0, 0], &scales[0], &X[0, 0], n, width, n_words)
+    return words.base, scales.base
+
+
+def add_convolved(
+    float[:, ::1] Y,
+    const float[:, ::1] X,
+    const int64_t[::1] rows,
+    const uint32_t[:, :, ::1] words,
+    const int32_t[:, ::1] begin,
+    const float[::1] scales,
+    norm,
+    size_t instructions,
+):
+    cdef Mixing mixing = describe_mixing(norm, norm.bias.shape[0])
+    cdef Packed W
+    cdef size_t n = Y.shape[0], n_rows = X.shape[0]
+    cdef vector[uint32_t] row_words
+    cdef vector[int64_t] windows
+    cdef vector[float] row_scales, mixed
+    cdef cbool are_there
+    require(instructions < N_SETS and n_rows < 2**31)
+    cdef InstructionSet chosen = SETS[instructions]
+    cdef size_t a_word = 4 if chosen.is_int8 else 2
+    W.n_outputs, W.n_neighbours = scales.shape[0], begin.shape[0]
+    W.n_words = (mixing.nO + a_word - 1) // a_word
+    require(W.n_neighbours % 2 == 1 and mixing.nO < 2**15)
+    require(W.n_outputs % PACKED_LANES == 0 and mixing.nP * mixing.nO <= W.n_outputs)
+    require(<size_t>begin.shape[1] == W.n_outputs)
+    require(<size_t>words.shape[0] * PACKED_LANES == W.n_outputs)
+    require(<size_t>words.shape[1] == W.n_neighbours * W.n_words)
+    require(<size_t>words.shape[2] == PACKED_LANES)
+    require(<size_t>rows.shape[0] == n and <size_t>Y.shape[1] == mixing.nO)
+    require(<size_t>X.shape[1] == mixing.nO)
+    if n == 0:
+        return
+    W.words, W.begin, W.scales = &words[0, 0, 0], &begin[0, 0], &scales[0]
+    with nogil:
+        row_words.resize(n_rows * W.n_words)
+        row_scales.resize(n_rows)
+        windows.resize(n)
+        mixed.resize(BLOCK * W.n_outputs)
+        are_there = c_add_convolved(
+            &Y[0, 0], &X[0, 0], n_rows, &rows[0], n, W, mixing, chosen,
+            row_words.data(), row_scales.data(), windows.data(), mixed.data()
         )
     require_rows(are_there, n_rows)
 

@@ -17,6 +17,7 @@ from thinc.api import Model
 
 from ..kernels.distinct import find_equal_rows
 from ..kernels.mixing import Norm, add_finished, begin_finish
+from ..kernels.quantized import Packed, add_convolved, find_instructions, pack
 from ..kernels.sums import gather_add
 from ..kernels.windows import add_windows, copy_windows, find_rows, split_blocks
 from .checks import check_integer
@@ -88,16 +89,27 @@ class Weights(NamedTuple):
         return W.transpose(1, 0, 2).reshape(-1, self.width)
 
 
-class LaidOut(Derived[list[Weights]]):
-    """Caches the weights of an encoder, laid out."""
+class LaidOut(Derived[Sequence[Weights | Packed]]):
+    """Caches the weights of an encoder, laid out for products of a precision."""
 
-    def get(self, convolutions: Sequence[Convolution]) -> list[Weights]:
+    def __init__(self, precision: str = "float32") -> None:
+        super().__init__()
+        self.precision = precision
+
+    def __reduce__(self) -> tuple:
+        return type(self), (self.precision,)
+
+    def get(self, convolutions: Sequence[Convolution]) -> Sequence[Weights | Packed]:
         """Get the weights of each convolution, which are checked."""
 
-        def compute() -> list[Weights]:
+        def compute() -> Sequence[Weights | Packed]:
             for layers in convolutions:
                 layers.check_weights()
-            return [Weights(*lay_out(c.maxout, c.layernorm)) for c in convolutions]
+            weights = [Weights(*lay_out(c.maxout, c.layernorm)) for c in convolutions]
+            instructions = find_instructions(self.precision)
+            if instructions is None:
+                return weights
+            return [pack(*of_layer, instructions) for of_layer in weights]
 
         models = [layer for c in convolutions for layer in (c.maxout, c.layernorm)]
         return self.get_or_compute(models, compute) or compute()
@@ -137,11 +149,16 @@ def lay_rows(
         places[padded] = np.arange(len(padded))
 
 
-def predict(weights: Sequence[Weights], X: NDArray, rows: Iterable[Rows]) -> NDArray:
+def predict(
+    weights: Sequence[Weights | Packed], X: NDArray, rows: Iterable[Rows]
+) -> NDArray:
     predict_rows = _predict_sharing  # the first alone: then each row is its own
     for of_layer, computed in zip(weights, rows, strict=True):
         Y = X.take(computed.inputs, axis=0)
-        predict_rows(of_layer, X, computed.inputs, Y)
+        if isinstance(of_layer, Packed):
+            add_convolved(of_layer, X, computed.inputs, Y)
+        else:
+            predict_rows(of_layer, X, computed.inputs, Y)
         X, predict_rows = Y, _predict_rows
     return X
 

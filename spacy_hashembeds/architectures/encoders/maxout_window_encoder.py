@@ -11,8 +11,9 @@ from thinc.layers.residual import forward as residual_forward
 from thinc.layers.with_array import forward as with_array_forward
 from thinc.types import Floats2d
 
-from ...checks import check_integers
+from ...checks import check_choice, check_integers
 from ...kernels.packing import split
+from ...kernels.quantized import PRECISIONS
 from ...kernels.threads import one_thread
 from ...layers.checks import check_gradient, check_integer
 from ...layers.frozenparams import make_writeable
@@ -31,13 +32,18 @@ OutT = list[Floats2d]
 
 
 def MaxoutWindowEncoder(
-    *, width: int, window_size: int, maxout_pieces: int, depth: int
+    *,
+    width: int,
+    window_size: int,
+    maxout_pieces: int,
+    depth: int,
+    precision: str = "float32",
 ) -> Model[InT, OutT]:
     """Encode context with convolutions, a block of tokens at a time.
 
-    `spacy.MaxoutWindowEncoder.v2`, faster on the CPU: the same arguments, numbers (in
-    float rounding), dropout and tree of nodes, so that weights saved by one load into
-    the other.
+    `spacy.MaxoutWindowEncoder.v2`, faster on the CPU: the same arguments and one more,
+    the same numbers (in float rounding), dropout and tree of nodes, so that weights
+    saved by one load into the other.
 
     width (int): The width of input and output. Usual values are 64 to 300; time grows
         with its square.
@@ -46,16 +52,22 @@ def MaxoutWindowEncoder(
     maxout_pieces (int): Linear pieces of each Maxout layer. Usually 2 or 3.
     depth (int): The number of convolutions. Usually 4; the report has 8. A token sees
         `depth * window_size` tokens on either side.
+    precision (str): What products are computed of in prediction: "float32", "bfloat16"
+        or "int8". The last two are faster where the processor has instructions for
+        them, as `spacy hashembeds doctor` says, and change a prediction now and then:
+        `spacy hashembeds accelerate` says how many. Elsewhere, on the GPU and in
+        training it is float32, and so are the weights that are saved.
 
     *Input and output:* for each Doc a float32 array of shape `(tokens, width)`.
     """
     check_integers(1, width=width, maxout_pieces=maxout_pieces, depth=depth)
     check_integers(0, window_size=window_size)
+    check_choice(PRECISIONS, precision=precision)
     model = SpacyMaxoutWindowEncoder(
         width=width, window_size=window_size, maxout_pieces=maxout_pieces, depth=depth
     )
     model.replace_callbacks(forward, init=model.init)
-    model.attrs.update(convolutions=TreeCache(), weights=LaidOut())
+    model.attrs.update(convolutions=TreeCache(), weights=LaidOut(precision))
     return model
 
 

@@ -1,0 +1,238 @@
+// Convolutions whose products are of int8 or of bfloat16, as many numbers as fit into each
+// word of 32 bits. See quantized.py.
+
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "mixing.h"
+#include "target.h"
+#include "windows.h"
+
+// Outputs lie together by so many: the longest vectors have as many numbers.
+const size_t PACKED_LANES = 16;
+
+// So many rows at a time are multiplied, and finished while they are in the cache.
+const size_t BLOCK = 64;
+
+// Rows, and what the numbers of each are to be multiplied with.
+struct Words {
+    const uint32_t* words;  // (n_rows, n_words)
+    const float* scales;    // (n_rows,)
+};
+
+// Maxout's weights, with outputs that fill whole vectors.
+struct Packed {
+    const uint32_t* words;  // (n_outputs / 16, n_neighbours * n_words, 16)
+    const int32_t* begin;   // (n_neighbours, n_outputs): where sums begin
+    const float* scales;    // (n_outputs,)
+    size_t n_outputs;
+    size_t n_neighbours;
+    size_t n_words;  // of a row
+
+    INLINE const uint32_t* find(size_t output) const {
+        const size_t block = output / PACKED_LANES * n_neighbours * n_words;
+        return words + block * PACKED_LANES + output % PACKED_LANES;
+    }
+};
+
+typedef void (*Multiply)(float* Y, const Words& X, const int64_t* windows, size_t n,
+                         const Packed& W);
+
+// Round to the nearest integer, of two the even one. |x| < 2^22.
+INLINE int32_t round_to_int(float x) {
+    const float shifted = x + 12582912.0f;  // 1.5 * 2^23: fractions have no place
+    int32_t bits;
+    memcpy(&bits, &shifted, sizeof(bits));
+    return bits - 0x4B400000;
+}
+
+// Find the largest size of n numbers, or NaN if one of them is NaN or infinite.
+INLINE float find_largest(const float* x, size_t n) {
+    float sizes[LANES] = {0};
+    size_t i = 0;
+    for (; i + LANES <= n; i += LANES)
+        for (int lane = 0; lane < LANES; ++lane)
+            sizes[lane] = std::max(sizes[lane], std::fabs(x[i + lane]));
+    float largest = *std::max_element(sizes, sizes + LANES);
+    for (; i < n; ++i) largest = std::max(largest, std::fabs(x[i]));
+    return largest + sum(n, [x](size_t i) { return x[i] * 0; });
+}
+
+// Quantize rows to bytes from 1 to 255, 128 for 0: the largest number of each to 127 more
+// or less. Rows of numbers too small for that are zeros; in others NaN stays.
+//
+// words, scales  written: see Words. The last word of a row is filled up with 128.
+CLONED void quantize_rows(uint32_t* words, float* scales, const float* X, size_t n,
+                          size_t width, size_t n_words) {
+    for (size_t row = 0; row < n; ++row) {
+        const float* x = X + row * width;
+        uint8_t* bytes = (uint8_t*)(words + row * n_words);
+        const float largest = find_largest(x, width);
+        const float factor = largest < 1e-30f ? 0 : 127 / largest;
+        for (size_t i = 0; i < width; ++i)
+            bytes[i] = (uint8_t)(round_to_int(x[i] * factor) + 128);
+        for (size_t i = width; i < 4 * n_words; ++i) bytes[i] = 128;
+        scales[row] = largest < 1e-30f ? 0 : largest / 127;
+    }
+}
+
+// Round rows to bfloat16, to the nearest, of two the even one.
+//
+// words, scales  written: see Words. The last word of a row is filled up with 0.
+CLONED void round_rows(uint32_t* words, float* scales, const float* X, size_t n,
+                       size_t width, size_t n_words) {
+    for (size_t row = 0; row < n; ++row) {
+        uint16_t* halves = (uint16_t*)(words + row * n_words);
+        for (size_t i = 0; i < width; ++i) {
+            uint32_t bits;
+            memcpy(&bits, X + row * width + i, sizeof(bits));
+            const uint32_t rounded = bits + 0x7FFF + (bits >> 16 & 1);
+            const bool is_nan = (bits & 0x7FFFFFFF) > 0x7F800000;
+            halves[i] = (uint16_t)((is_nan ? bits | 0x400000 : rounded) >> 16);
+        }
+        for (size_t i = width; i < 2 * n_words; ++i) halves[i] = 0;
+        scales[row] = 1;
+    }
+}
+
+// What any processor does, slowly: tests compare the others with it.
+template <typename Ints>
+INLINE Ints dot_bytes(Ints sums, Ints x, Ints w) {
+    for (size_t lane = 0; lane < sizeof(Ints) / 4; ++lane)
+        for (int i = 0; i < 4; ++i)
+            sums[lane] += (x[lane] >> 8 * i & 255) * (int8_t)(w[lane] >> 8 * i & 255);
+    return sums;
+}
+
+template <typename Floats, typename Ints>
+INLINE Floats dot_halves(Floats sums, Ints x, Ints w) {
+    for (size_t lane = 0; lane < sizeof(Ints) / 4; ++lane)
+        for (int i = 1; i >= 0; --i) {
+            const uint32_t bits[2] = {(uint32_t)x[lane] >> 16 * i << 16,
+                                      (uint32_t)w[lane] >> 16 * i << 16};
+            float factors[2];
+            memcpy(factors, bits, sizeof(bits));
+            sums[lane] += factors[0] * factors[1];
+        }
+    return sums;
+}
+
+#ifdef __GNUC__
+
+namespace plain_int8 {
+#define VECTOR_LANES 4
+#define TARGET
+#define SUMS Ints
+#define DOT(sums, x, w) dot_bytes(sums, x, w)
+#include "tiles.h"
+}  // namespace plain_int8
+
+namespace plain_bfloat16 {
+#define VECTOR_LANES 4
+#define TARGET
+#define SUMS Floats
+#define DOT(sums, x, w) dot_halves(sums, x, w)
+#include "tiles.h"
+}  // namespace plain_bfloat16
+
+#endif
+
+#if defined(__GNUC__) && defined(__x86_64__)
+#include <immintrin.h>
+
+namespace avx512_vnni {
+#define VECTOR_LANES 16
+#define TARGET __attribute__((target("avx512f,avx512vnni")))
+#define SUMS Ints
+#define DOT(sums, x, w) (Ints) _mm512_dpbusd_epi32((__m512i)sums, (__m512i)x, (__m512i)w)
+#include "tiles.h"
+}  // namespace avx512_vnni
+
+// The same instruction in vectors half as long, as processors without AVX-512 have it.
+namespace avx512vl_vnni {
+#define VECTOR_LANES 8
+#define TARGET __attribute__((target("avx512vl,avx512vnni")))
+#define SUMS Ints
+#define DOT(sums, x, w) (Ints) _mm256_dpbusd_epi32((__m256i)sums, (__m256i)x, (__m256i)w)
+#include "tiles.h"
+}  // namespace avx512vl_vnni
+
+namespace avx_vnni {
+#define VECTOR_LANES 8
+#define TARGET __attribute__((target("avx2,avxvnni")))
+#define SUMS Ints
+#define DOT(sums, x, w) \
+    (Ints) _mm256_dpbusd_avx_epi32((__m256i)sums, (__m256i)x, (__m256i)w)
+#include "tiles.h"
+}  // namespace avx_vnni
+
+namespace avx512_bf16 {
+#define VECTOR_LANES 16
+#define TARGET __attribute__((target("avx512f,avx512bf16")))
+#define SUMS Floats
+#define DOT(sums, x, w) (Floats) _mm512_dpbf16_ps((__m512)sums, (__m512bh)x, (__m512bh)w)
+#include "tiles.h"
+}  // namespace avx512_bf16
+
+#endif
+
+struct InstructionSet {
+    const char* name;
+    bool is_int8;
+    bool is_fast;
+    Multiply multiply;
+};
+
+const size_t MAX_INSTRUCTION_SETS = 6;
+
+// List the instruction sets that this processor has, the fastest first. Returns how many.
+static inline size_t list_instruction_sets(InstructionSet* sets) {
+    size_t n = 0;
+#if defined(__GNUC__) && defined(__x86_64__)
+    if (__builtin_cpu_supports("avx512vnni"))
+        sets[n++] = {"AVX-512 VNNI", true, true, avx512_vnni::multiply};
+    if (__builtin_cpu_supports("avx512bf16"))
+        sets[n++] = {"AVX-512 BF16", false, true, avx512_bf16::multiply};
+    if (__builtin_cpu_supports("avxvnni"))
+        sets[n++] = {"AVX-VNNI", true, true, avx_vnni::multiply};
+    if (__builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512vnni"))
+        sets[n++] = {"AVX-512VL VNNI", true, true, avx512vl_vnni::multiply};
+#endif
+#ifdef __GNUC__
+    sets[n++] = {"plain int8", true, false, plain_int8::multiply};
+    sets[n++] = {"plain bfloat16", false, false, plain_bfloat16::multiply};
+#endif
+    return n;
+}
+
+// Add to rows what a convolution makes of their windows. Returns false if not all of one
+// is there.
+//
+// Y      (n, nO)
+// words  room for (n_rows, n_words), scales for (n_rows,), windows for (n,), and mixed for
+//        (BLOCK, n_outputs)
+static bool add_convolved(float* Y, const float* X, size_t n_rows, const int64_t* rows,
+                          size_t n, Packed W, Mixing m, InstructionSet set,
+                          uint32_t* words, float* scales, int64_t* windows,
+                          float* mixed) {
+    const size_t window_size = W.n_neighbours / 2;
+    for (size_t i = 0; i < n; ++i) {
+        windows[i] = rows[i] - (int64_t)window_size;
+        if (!find_window(X, n_rows, rows[i], m.nO, window_size)) return false;
+    }
+    const auto encode = set.is_int8 ? quantize_rows : round_rows;
+    encode(words, scales, X, n_rows, m.nO, W.n_words);
+    for (size_t start = 0; start < n; start += BLOCK) {
+        const size_t end = start + BLOCK < n ? start + BLOCK : n;
+        set.multiply(mixed, {words, scales}, windows + start, end - start, W);
+        for (size_t i = start; i < end; ++i)
+            finish_rows(Y + i * m.nO, mixed + (i - start) * W.n_outputs, 1, m, true,
+                        mixed + (i - start) * W.n_outputs);
+    }
+    return true;
+}

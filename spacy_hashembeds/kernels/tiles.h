@@ -1,0 +1,76 @@
+// Products of rows with packed weights, by one instruction set. quantized.h includes this
+// once for each, in a namespace of its own, with
+//
+// VECTOR_LANES            how many numbers of 32 bits a vector has
+// TARGET           what functions are compiled for
+// SUMS             Ints or Floats
+// DOT(sums, x, w)  adds to each sum the products of the numbers in two words
+
+typedef int32_t Ints __attribute__((vector_size(4 * VECTOR_LANES), aligned(4), may_alias));
+typedef float Floats __attribute__((vector_size(4 * VECTOR_LANES), aligned(4), may_alias));
+
+// Multiply some rows with some vectors of outputs. All sums stay in registers.
+//
+// Sums of integers are exact in any order. What neighbours make, each with a scale of its
+// own, is added as floats, one neighbour after the other.
+template <int ROWS, int VECTORS>
+TARGET static inline __attribute__((always_inline)) void multiply_tile(
+    float* Y, const Words& X, const int64_t* windows, const Packed& W, size_t output) {
+    Floats sums[ROWS][VECTORS] = {};
+    const uint32_t* weights[VECTORS];
+    for (int v = 0; v < VECTORS; ++v) weights[v] = W.find(output + v * VECTOR_LANES);
+    for (size_t neighbour = 0; neighbour < W.n_neighbours; ++neighbour) {
+        const int32_t* begin = W.begin + neighbour * W.n_outputs + output;
+        const uint32_t* x[ROWS];
+        SUMS parts[ROWS][VECTORS];
+        for (int r = 0; r < ROWS; ++r) {
+            x[r] = X.words + (windows[r] + neighbour) * W.n_words;
+            for (int v = 0; v < VECTORS; ++v)
+                parts[r][v] = *(const SUMS*)(begin + v * VECTOR_LANES);
+        }
+        for (size_t word = 0; word < W.n_words; ++word)
+            for (int r = 0; r < ROWS; ++r) {
+                const Ints same = Ints{} + (int32_t)x[r][word];
+                for (int v = 0; v < VECTORS; ++v) {
+                    const uint32_t* w = weights[v] + word * PACKED_LANES;
+                    parts[r][v] = DOT(parts[r][v], same, *(const Ints*)w);
+                }
+            }
+        for (int r = 0; r < ROWS; ++r)
+            for (int v = 0; v < VECTORS; ++v)
+                sums[r][v] += __builtin_convertvector(parts[r][v], Floats) *
+                              X.scales[windows[r] + neighbour];
+        for (int v = 0; v < VECTORS; ++v) weights[v] += W.n_words * PACKED_LANES;
+    }
+    for (int r = 0; r < ROWS; ++r)
+        for (int v = 0; v < VECTORS; ++v) {
+            const size_t o = output + v * VECTOR_LANES;
+            *(Floats*)(Y + r * W.n_outputs + o) =
+                sums[r][v] * *(const Floats*)(W.scales + o);
+        }
+}
+
+template <int ROWS>
+TARGET static void multiply_rows(float* Y, const Words& X, const int64_t* windows,
+                                 const Packed& W) {
+    size_t output = 0;
+    for (; output + 3 * VECTOR_LANES <= W.n_outputs; output += 3 * VECTOR_LANES)
+        multiply_tile<ROWS, 3>(Y, X, windows, W, output);
+    for (; output < W.n_outputs; output += VECTOR_LANES)
+        multiply_tile<ROWS, 1>(Y, X, windows, W, output);
+}
+
+// Multiply windows, each given by its first row.
+TARGET static void multiply(float* Y, const Words& X, const int64_t* windows, size_t n,
+                            const Packed& W) {
+    size_t row = 0;
+    for (; row + 4 <= n; row += 4)
+        multiply_rows<4>(Y + row * W.n_outputs, X, windows + row, W);
+    for (; row < n; ++row)
+        multiply_rows<1>(Y + row * W.n_outputs, X, windows + row, W);
+}
+
+#undef VECTOR_LANES
+#undef TARGET
+#undef SUMS
+#undef DOT
