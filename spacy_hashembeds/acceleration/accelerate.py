@@ -21,7 +21,7 @@ from ..files import read_json, replacing_folder
 from ..kernels.quantized import PRECISIONS
 from ..loading import load_config, load_trained
 from .blas import keeping_ops
-from .changes import Changes
+from .changes import ChangeCounter, Changes
 from .conversion import (
     check_convertible,
     convert_config,
@@ -184,11 +184,16 @@ def compare(
     progress: Progress = lambda items, title: items,
 ) -> Acceleration:
     """Check that two pipelines agree, `before` with this config, and time both."""
-    changes = None if precision == "float32" else Changes()
-    count_changes = None if changes is None else changes.count
-    parity = compare_pipelines(before, after, progress(texts, "texts"), count_changes)
-    if changes is not None:
-        check_changes(changes, precision, max_changed)
+    counter = ChangeCounter()
+    count = None if precision == "float32" else counter.count
+    parity = compare_pipelines(before, after, progress(texts, "texts"), count)
+    changes = None if count is None else counter.summarize()
+    if changes is not None and changes.percent > max_changed:
+        raise ValueError(
+            f"Products of {precision} change {changes.percent:.3g} percent of the "
+            f"tokens or texts, and {max_changed:g} may be. Choose another precision, "
+            "or let more be changed (--max-changed, or 'max_changed' in Python)."
+        )
     speeds = measure_speeds(
         loaders,
         parity.sample,
@@ -205,17 +210,6 @@ def compare(
         words_per_second={name: speed.median for name, speed in speeds.items()},
         changes=changes,
     )
-
-
-def check_changes(changes: Changes, precision: str, max_changed: float) -> None:
-    """Check that no more is changed than may be."""
-    if changes.percent > max_changed:
-        raise ValueError(
-            f"Products of {precision} change {changes.percent:.3g} percent of the "
-            f"tokens or texts, and {max_changed:g} may be. Choose another precision, "
-            "or let more be changed (--max-changed, or 'max_changed' in Python)."
-        )
-    changes.compare_f1()
 
 
 def _find_source(nlp: Language, model: str | Path, output: Path) -> Path:

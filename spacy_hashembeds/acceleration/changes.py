@@ -1,7 +1,7 @@
 """What products of fewer bits change in the annotation of texts."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from spacy.tokens import Doc, Span
@@ -19,50 +19,19 @@ ATTRIBUTES: list[int | str] = [
 _DRAWS = Draws(samples=5000, seed=0)
 
 
-@dataclass
+@dataclass(frozen=True)
 class Changes:
     """How many of the tokens, entities (and other spans) and categorised texts are
     annotated otherwise: (how many, of how many). An entity that is moved counts twice.
     """
 
-    tokens: tuple[int, int] = (0, 0)
-    entities: tuple[int, int] = (0, 0)
-    texts: tuple[int, int] = (0, 0)
+    tokens: tuple[int, int]
+    entities: tuple[int, int]
+    texts: tuple[int, int]
     #: F1 of the entities of Docs that have some, 0 to 1, before and after ...
-    f1: tuple[float, float] | None = None
+    f1: tuple[float, float] | None
     #: ... and after minus before, with a paired bootstrap interval over Docs.
-    f1_difference: Difference | None = None
-    _outcomes: list[tuple[list[int], list[int]]] = field(
-        default_factory=list, repr=False
-    )
-
-    def count(
-        self, golds: Sequence[str | Doc], befores: Sequence[Doc], afters: Sequence[Doc]
-    ) -> None:
-        """Count what differs in texts, of which Docs may have entities of their own."""
-        for gold, before, after in zip(golds, befores, afters, strict=True):
-            old, new = _find_spans(before), _find_spans(after)
-            changed = before.to_array(ATTRIBUTES) != after.to_array(ATTRIBUTES)
-            is_changed = changed.any(axis=1)
-            for _, start, end, *_ in old ^ new:
-                is_changed[start:end] = True
-            self.tokens = _add(self.tokens, int(is_changed.sum()), len(before))
-            self.entities = _add(self.entities, len(old ^ new), len(old))
-            if before.cats:
-                is_other = _choose(before.cats) != _choose(after.cats)
-                self.texts = _add(self.texts, int(is_other), 1)
-            if isinstance(gold, Doc) and gold.has_annotation("ENT_IOB"):
-                self._outcomes.append((_score(before, gold), _score(after, gold)))
-
-    def compare_f1(self) -> None:
-        """Compare F1 before and after, if there were gold entities."""
-        counts = np.array(self._outcomes, dtype="int64").reshape(-1, 2, 1, 3)
-        before, after = counts[:, 0], counts[:, 1]
-        compared = compare_scores(after, before, _DRAWS)[0] if len(counts) else None
-        if compared is not None:
-            scores = np.nan_to_num(score_counts(counts.sum(axis=0)))
-            self.f1 = (float(scores[0, 0, 2]), float(scores[1, 0, 2]))
-            self.f1_difference = compared.f
+    f1_difference: Difference | None
 
     @property
     def percent(self) -> float:
@@ -92,8 +61,44 @@ class Changes:
             )
 
 
-def _add(counted: tuple[int, int], n: int, of: int) -> tuple[int, int]:
-    return counted[0] + n, counted[1] + of
+class ChangeCounter:
+    """Counts what differs in one batch of texts after the other."""
+
+    def __init__(self) -> None:
+        self._counts = {"tokens": (0, 0), "entities": (0, 0), "texts": (0, 0)}
+        self._outcomes: list[tuple[list[int], list[int]]] = []
+
+    def count(
+        self, golds: Sequence[str | Doc], befores: Sequence[Doc], afters: Sequence[Doc]
+    ) -> None:
+        """Count what differs in texts, of which Docs may have entities of their own."""
+        for gold, before, after in zip(golds, befores, afters, strict=True):
+            old, new = _find_spans(before), _find_spans(after)
+            changed = before.to_array(ATTRIBUTES) != after.to_array(ATTRIBUTES)
+            is_changed = changed.any(axis=1)
+            for _, start, end, *_ in old ^ new:
+                is_changed[start:end] = True
+            self._add("tokens", int(is_changed.sum()), len(before))
+            self._add("entities", len(old ^ new), len(old))
+            if before.cats:
+                is_other = _choose(before.cats) != _choose(after.cats)
+                self._add("texts", int(is_other), 1)
+            if isinstance(gold, Doc) and gold.has_annotation("ENT_IOB"):
+                self._outcomes.append((_score(before, gold), _score(after, gold)))
+
+    def _add(self, name: str, n: int, of: int) -> None:
+        counted = self._counts[name]
+        self._counts[name] = counted[0] + n, counted[1] + of
+
+    def summarize(self) -> Changes:
+        """Sum up what was counted."""
+        outcomes = np.array(self._outcomes, dtype="int64").reshape(-1, 2, 1, 3)
+        before, after = outcomes[:, 0], outcomes[:, 1]
+        compared = compare_scores(after, before, _DRAWS)[0] if len(outcomes) else None
+        if compared is None:
+            return Changes(**self._counts, f1=None, f1_difference=None)
+        old, new = np.nan_to_num(score_counts(outcomes.sum(axis=0)))[:, 0, 2].tolist()
+        return Changes(**self._counts, f1=(old, new), f1_difference=compared.f)
 
 
 def _find_spans(doc: Doc) -> set[tuple[str, int, int, str, str]]:

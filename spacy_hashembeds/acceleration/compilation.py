@@ -17,6 +17,7 @@ from thinc.api import Model, set_dropout_rate, use_ops
 from ..architectures.embedders.multi_fewer_hash_embed import MultiFewerHashEmbed
 from ..architectures.encoders.maxout_window_encoder import MaxoutWindowEncoder
 from ..kernels import compiled
+from ..kernels.quantized import PRECISIONS, name_instructions
 from .installation import describe_error
 
 COMPILED, NUMPY = "compiled", "numpy"
@@ -34,6 +35,8 @@ class Kernels:
     #: Whether there are compiled ones that can be used; if not, why not.
     are_there: bool
     error: str | None
+    #: The instructions for products of fewer bits, by precision, or None.
+    instructions: dict[str, str | None]
     #: What a Tok2Vec layer takes on either path, as `_make_works` names it.
     microseconds_a_word: dict[str, dict[str, float]]
 
@@ -46,6 +49,7 @@ def examine_kernels(*, rounds: int = 5) -> Kernels:
         in_use=NUMPY if compiled.kernels is None else COMPILED,
         are_there=there is not None,
         error=None if error is None else describe_error(error),
+        instructions={name: name_instructions(name) for name in PRECISIONS[1:]},
         microseconds_a_word=measure_kernels(choices, rounds),
     )
 

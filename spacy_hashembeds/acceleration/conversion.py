@@ -188,6 +188,7 @@ def _convert(
             tok2vec[key] = _convert(tok2vec[key], tok2vec[key], precision)
         return tok2vec
     if kind == "MaxoutWindowEncoder":
-        own = {} if precision is None else {"precision": precision}
-        return {**raw, _NAME: OUR_ENCODER, **own}
+        if precision not in (None, plain.get("precision", "float32")):
+            raw = {**raw, "precision": precision}
+        return {**raw, _NAME: OUR_ENCODER}
     return {**raw, _NAME: OUR_EMBED, "num_hashes": MAX_HASHES, "seed": SPACY_SEED}

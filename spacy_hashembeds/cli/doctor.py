@@ -47,6 +47,10 @@ def _print_health(health: "Health") -> None:
         "spaCy's parser": "compiled "
         f"{'with' if health.parser_profiled else 'without'} profiling",
         "Thinc's operations": health.ops,
+        **{
+            f"Products of {precision}": name or "none: computed in float32"
+            for precision, name in health.kernels.instructions.items()
+        },
         **health.threads,
     }
     msg.table(machine, title="Machine")

@@ -46,6 +46,12 @@ def find_instructions(precision: str) -> int | None:
     return None
 
 
+def name_instructions(precision: str) -> str | None:
+    """Name the instruction set for products of a precision, if there is one."""
+    number = find_instructions(precision)
+    return None if number is None else compiled.kernels.INSTRUCTION_SETS[number][0]
+
+
 def pack(W: NDArray, norm: Norm, instructions: int) -> Packed:
     """Pack weights with pieces as in the norm. *Shape:* `(nP * nO, nI)`."""
     is_int8 = compiled.kernels.INSTRUCTION_SETS[instructions][1]

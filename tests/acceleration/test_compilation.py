@@ -13,6 +13,8 @@ from spacy_hashembeds.acceleration.compilation import (
 )
 from spacy_hashembeds.kernels import compiled
 
+from ..precisions import fewer_bits, no_fewer_bits  # noqa: F401
+
 WHAT = ["one text", "a batch", "training"]
 
 
@@ -67,10 +69,24 @@ def test_kernels_that_cannot_be_used_are_named(monkeypatch):
 
 def test_advice(monkeypatch):
     monkeypatch.setenv(compiled.SWITCH, "0")
-    assert advise_on_kernels(Kernels(COMPILED, True, None, {})) == []
-    (advice,) = advise_on_kernels(Kernels(NUMPY, True, None, {}))
+    assert advise_on_kernels(Kernels(COMPILED, True, None, {}, {})) == []
+    (advice,) = advise_on_kernels(Kernels(NUMPY, True, None, {}, {}))
     assert "SPACY_HASHEMBEDS_COMPILED is 0" in advice
-    (advice,) = advise_on_kernels(Kernels(NUMPY, False, None, {}))
+    (advice,) = advise_on_kernels(Kernels(NUMPY, False, None, {}, {}))
     assert "There are no compiled kernels in " in advice
     assert "install a C++ compiler" in advice
     assert "--no-cache-dir" in advice
+
+
+@pytest.mark.usefixtures("fewer_bits")
+def test_instructions_for_fewer_bits_are_named():
+    instructions = examine_kernels(rounds=1).instructions
+    found = {name for name, *_ in compiled.kernels.INSTRUCTION_SETS}
+    assert list(instructions) == ["bfloat16", "int8"]
+    assert found.issuperset(instructions.values())
+
+
+@pytest.mark.usefixtures("no_fewer_bits")
+def test_that_there_are_none_is_said():
+    instructions = examine_kernels(rounds=1).instructions
+    assert instructions == {"bfloat16": None, "int8": None}

@@ -9,7 +9,7 @@ from spacy_hashembeds.acceleration.conversion import convert_config
 NO_GPU = doctor.Gpu(None, None, None)
 BLAS = [blas.Blas("blis", "1", "generic", 1), blas.Blas("openblas", "1", "Zen", 2)]
 EVEN = {"blis": [10.0, 20.0], "numpy's BLAS, one thread": [11.0, 60.0]}
-KERNELS = doctor.Kernels("compiled", True, None, {"compiled": {}})
+KERNELS = doctor.Kernels("compiled", True, None, {}, {"compiled": {}})
 FASTER = {"blis": [10.0, 20.0], "numpy's BLAS, one thread": [15.0, 60.0]}
 
 

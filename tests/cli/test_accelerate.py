@@ -17,6 +17,7 @@ from spacy_hashembeds.acceleration.timing import measure_speeds
 from spacy_hashembeds.cli import _output
 
 from ..acceleration import accelerate_pipelines as pipelines
+from ..precisions import fewer_bits  # noqa: F401
 
 
 @pytest.fixture(autouse=True)
@@ -156,3 +157,21 @@ def test_text_that_is_not_utf8_ends_with_a_message(model, tmp_path):
     result = run(model, tmp_path / "out", "--text", str(path))
     assert result.exit_code == 1
     assert "Can't accelerate the pipeline" in result.output
+
+
+@pytest.mark.usefixtures("fewer_bits")
+def test_a_precision_and_what_it_may_change(tmp_path, texts, capfd):
+    pipelines.MAKERS["inside"][0]().to_disk(tmp_path / "in")
+    options = ("--text", str(texts), "--precision", "int8", "--max-changed")
+    result = run(tmp_path / "in", tmp_path / "out", *options, "100")
+    assert result.exit_code == 0, result.output
+    assert "Same predictions on 3 texts (4 tokens), in float32" in result.output
+    assert "of 4 tokens (" in result.output
+    result = run(tmp_path / "in", tmp_path / "json", *options, "100", "--json")
+    data = json.loads(capfd.readouterr().out)
+    assert data["changes"].keys() == {
+        *("tokens", "entities", "texts", "f1", "f1_difference")
+    }
+    result = run(tmp_path / "in", tmp_path / "no", *options, "-1")
+    assert result.exit_code == 1
+    assert "'max_changed' should be a percentage" in result.output

@@ -25,6 +25,7 @@ HEALTH = doctor.Health(
         "compiled",
         True,
         None,
+        {"bfloat16": None, "int8": "AVX-VNNI"},
         {
             "compiled": {"one text": 20.0, "a batch": 6.25, "training": 40.0},
             "numpy": {"one text": 30.0, "a batch": 9.0, "training": 50.0},
@@ -59,6 +60,8 @@ def test_what_was_found_is_shown(run):
     assert ["Python", "3.11.7"] in lines
     assert ["spaCy's", "parser", "compiled", "with", "profiling"] in lines
     assert ["OMP_NUM_THREADS", "2"] in lines
+    assert ["Products", "of", "int8", "AVX-VNNI"] in lines
+    assert "Products of bfloat16 none: computed in float32".split() in lines
     assert ["blis", "1.3.4", "generic", "1"] in lines
     assert ["openblas", "0.3", "?", "?"] in lines
     assert ["GFLOP/s", "27x288x288", "900x288x288", "900x384x288"] in lines
@@ -72,7 +75,7 @@ def test_what_was_found_is_shown(run):
 
 def test_that_there_are_no_compiled_kernels_is_shown(run):
     measured = {"numpy": HEALTH.kernels.microseconds_a_word["numpy"]}
-    result = run(kernels=Kernels("numpy", False, None, measured))
+    result = run(kernels=Kernels("numpy", False, None, {}, measured))
     lines = [line.split() for line in result.output.splitlines()]
     assert ["numpy", "alone,", "in", "use", "30.0", "9.0", "50.0"] in lines
     assert ["our", "compiled", "kernels", "-", "-", "-"] in lines

@@ -1,0 +1,148 @@
+"""`MaxoutWindowEncoder.v1` with products of fewer bits, against its own of float32."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+from spacy.util import registry
+from thinc.api import Config, fix_random_seed
+
+from spacy_hashembeds.architectures.encoders.maxout_window_encoder import (
+    MaxoutWindowEncoder,
+)
+from spacy_hashembeds.kernels.quantized import Packed
+
+from ...precisions import fewer_bits, no_fewer_bits  # noqa: F401
+from .test_maxout_window_encoder import (
+    change_in_place,
+    load,
+    make_input,
+    replace,
+    run,
+    train,
+)
+
+SETTINGS = {"width": 36, "window_size": 1, "maxout_pieces": 3, "depth": 2}
+ERRORS = {"bfloat16": 0.01, "int8": 0.03}
+
+both_precisions = pytest.mark.parametrize("precision", ERRORS)
+
+
+def make(precision):
+    fix_random_seed(0)
+    return MaxoutWindowEncoder(**SETTINGS, precision=precision).initialize()
+
+
+def get_weights(model):
+    """What is kept of the weights."""
+    return model.attrs["weights"].cached
+
+
+def assert_near(actual, expected, precision):
+    for Y, Z in zip(actual, expected, strict=True):
+        assert Y.shape == Z.shape
+        assert Y.dtype == Z.dtype
+        assert abs(Y - Z).max(initial=0) < 8 * ERRORS[precision]
+
+
+@both_precisions
+@pytest.mark.parametrize("lengths", [[1], [7, 0, 30], [700], []])
+@pytest.mark.usefixtures("fewer_bits")
+def test_predictions_are_nearly_those_of_float32(precision, lengths):
+    model, exact = make(precision), make("float32")
+    Xs = make_input(model, lengths)
+    assert_near(model.predict(Xs), exact.predict(Xs), precision)
+    if lengths:
+        assert all(isinstance(kept, Packed) for kept in get_weights(model))
+        assert not any(isinstance(kept, Packed) for kept in get_weights(exact))
+        differences = [
+            abs(Y - Z).max(initial=0)
+            for Y, Z in zip(model.predict(Xs), exact.predict(Xs), strict=True)
+        ]
+        assert max(differences) > 1e-5
+
+
+@both_precisions
+@pytest.mark.usefixtures("fewer_bits")
+def test_texts_are_independent_of_each_other(precision):
+    model = make(precision)
+    Xs = make_input(model, [5, 70, 1, 300])
+    for X, Y in zip(Xs, model.predict(Xs), strict=True):
+        np.testing.assert_array_equal(model.predict([X])[0], Y)
+
+
+@both_precisions
+@pytest.mark.usefixtures("fewer_bits")
+def test_training_is_in_float32(precision):
+    results = []
+    for model in (make(precision), make("float32")):
+        Xs, dYs = make_input(model, [9, 4]), make_input(model, [9, 4], 1)
+        model.predict(Xs)
+        results.append(run(model, Xs, dYs, 0.5))
+    for actual, expected in zip(*results, strict=True):
+        np.testing.assert_array_equal(actual, expected)
+
+
+@both_precisions
+@pytest.mark.parametrize("change", [change_in_place, replace, train, load])
+@pytest.mark.usefixtures("fewer_bits")
+def test_packed_weights_are_never_stale(precision, change):
+    model, exact = make(precision), make("float32")
+    Xs = make_input(model, [30, 4])
+    before = model.predict(Xs)[0]
+    change(model)
+    exact.from_bytes(model.to_bytes())
+    expected = exact.predict(Xs)
+    assert not np.allclose(expected[0], before, atol=0.2)
+    assert_near(model.predict(Xs), expected, precision)
+
+
+@both_precisions
+@pytest.mark.usefixtures("no_fewer_bits")
+def test_without_instructions_it_is_float32(precision):
+    model, exact = make(precision), make("float32")
+    Xs = make_input(model, [30, 4])
+    for Y, expected in zip(model.predict(Xs), exact.predict(Xs), strict=True):
+        np.testing.assert_array_equal(Y, expected)
+
+
+@both_precisions
+@pytest.mark.usefixtures("fewer_bits")
+def test_copies_keep_the_precision_and_saved_weights_have_none(precision):
+    model = make(precision)
+    Xs = make_input(model, [7])
+    expected = model.predict(Xs)[0]
+    for copied in (
+        model.copy(),
+        copy.deepcopy(model),
+        pickle.loads(pickle.dumps(model)),
+    ):
+        np.testing.assert_array_equal(copied.predict(Xs)[0], expected)
+        assert isinstance(get_weights(copied)[0], Packed)
+    exact = make("float32")
+    assert model.to_bytes() == exact.to_bytes()
+    exact.from_bytes(model.to_bytes())
+    model.from_bytes(exact.to_bytes())
+    exact.predict(Xs)
+    assert not isinstance(get_weights(exact)[0], Packed)
+    np.testing.assert_array_equal(model.predict(Xs)[0], expected)
+
+
+@pytest.mark.usefixtures("fewer_bits")
+def test_from_a_config():
+    block = {
+        "@architectures": "spacy-hashembeds.MaxoutWindowEncoder.v1",
+        **SETTINGS,
+        "precision": "int8",
+    }
+    config = Config().from_str(Config({"model": block}).to_str())
+    model = registry.resolve(config)["model"].initialize()
+    model.predict(make_input(model, [7]))
+    assert isinstance(get_weights(model)[0], Packed)
+
+
+def test_a_precision_that_is_not_known():
+    expected = "'precision' should be 'float32' or 'bfloat16' or 'int8', but is 'int4'"
+    with pytest.raises(ValueError, match=expected):
+        MaxoutWindowEncoder(**SETTINGS, precision="int4")

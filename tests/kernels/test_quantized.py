@@ -1,0 +1,199 @@
+"""Products of int8 and bfloat16, by every instruction set, against plain numpy."""
+
+import numpy as np
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+
+from spacy_hashembeds.kernels import compiled
+from spacy_hashembeds.kernels.mixing import Norm, finish
+from spacy_hashembeds.kernels.quantized import add_convolved, pack, quantize
+from spacy_hashembeds.kernels.windows import copy_windows
+
+from .paths import KERNELS, needs_kernels
+
+pytestmark = needs_kernels
+
+SETS = dict(enumerate(KERNELS.INSTRUCTION_SETS)) if KERNELS is not None else {}
+INT8 = [number for number, (_, is_int8, _) in SETS.items() if is_int8]
+BFLOAT16 = [number for number in SETS if number not in INT8]
+
+shapes = given(
+    n=st.integers(1, 140),
+    width=st.integers(1, 70),
+    n_pieces=st.integers(1, 4),
+    window_size=st.integers(0, 2),
+    seed=st.integers(0, 99),
+)
+USUAL = {"n": 140, "width": 96, "n_pieces": 3, "window_size": 1, "seed": 0}
+
+
+@pytest.fixture(autouse=True)
+def kernels():
+    with compiled.using(KERNELS):
+        yield
+
+
+def make(n, width, n_pieces, window_size, seed):
+    """Make inputs, rows of them, weights, the norm, and outputs to add to."""
+    state = np.random.default_rng(seed)
+
+    def draw(*shape):
+        return (state.normal(size=shape) * state.choice([0.01, 1, 30])).astype("f")
+
+    X, rows = draw(n + 2 * window_size, width), np.arange(n) + window_size
+    W = draw(n_pieces * width, (2 * window_size + 1) * width)
+    norm = Norm(draw(n_pieces * width), draw(width), draw(width))
+    return X, state.permutation(rows), W, norm, draw(n, width)
+
+
+def convolve(made, number):
+    X, rows, W, norm, Y = made
+    Y = Y.copy()
+    add_convolved(pack(W, norm, number), X, rows, Y)
+    return Y
+
+
+def quantize_in_numpy(X):
+    """Codes and scales, float for float as the kernels compute them."""
+    largest = abs(X).max(axis=1)
+    factors = np.where(largest < 1e-30, 0, np.float32(127) / np.maximum(largest, 1e-30))
+    codes = np.rint(X * factors[:, None].astype("f")).astype("int32")
+    return codes, np.where(largest < 1e-30, 0, largest / np.float32(127)).astype("f")
+
+
+def multiply_int8_in_numpy(X, rows, W, width):
+    """Sum each neighbour's products, which are exact, as floats in their order."""
+    codes, scales = quantize_in_numpy(X)
+    weights, weight_scales = quantize(W)
+    window_size = W.shape[1] // width // 2
+    mixed = np.zeros((len(rows), len(W)), dtype="f")
+    for i in range(2 * window_size + 1):
+        neighbours = rows + (i - window_size)
+        of_place = weights[:, i * width : (i + 1) * width].astype("int32")
+        mixed += (codes[neighbours] @ of_place.T).astype("f") * scales[neighbours, None]
+    return mixed * weight_scales
+
+
+def round_to_bfloat16(X):
+    bits = np.ascontiguousarray(X).view("uint32")
+    rounded = bits + np.uint32(0x7FFF) + (bits >> np.uint32(16) & np.uint32(1))
+    return (rounded & np.uint32(0xFFFF0000)).view("f")
+
+
+@shapes
+@example(**USUAL)
+def test_int8_equals_numpy(n, width, n_pieces, window_size, seed):
+    X, rows, W, norm, Y = made = make(n, width, n_pieces, window_size, seed)
+    expected = Y + finish(multiply_int8_in_numpy(X, rows, W, width), norm)
+    assert_allclose(convolve(made, INT8[0]), expected, rtol=2e-5, atol=2e-4)
+
+
+@shapes
+@example(**USUAL)
+def test_int8_is_the_same_to_the_bit_by_all_instructions(
+    n, width, n_pieces, window_size, seed
+):
+    made = make(n, width, n_pieces, window_size, seed)
+    for number in INT8[1:]:
+        assert_array_equal(convolve(made, number), convolve(made, INT8[0]))
+
+
+@pytest.mark.parametrize("number", BFLOAT16, ids=lambda number: SETS[number][0])
+@shapes
+@example(**USUAL)
+def test_bfloat16_equals_numpy(number, n, width, n_pieces, window_size, seed):
+    X, rows, W, norm, Y = made = make(n, width, n_pieces, window_size, seed)
+    windows = copy_windows(round_to_bfloat16(X), rows, window_size)
+    expected = Y + finish(windows @ round_to_bfloat16(W).T, norm)
+    assert_allclose(convolve(made, number), expected, rtol=1e-4, atol=3e-3)
+
+
+@pytest.mark.parametrize("number", SETS, ids=lambda number: SETS[number][0])
+def test_errors_are_those_of_rounding(number):
+    X, rows, W, norm, Y = made = make(**USUAL)
+    exact = finish(copy_windows(X, rows, 1) @ W.T, norm)
+    errors = convolve(made, number) - Y - exact
+    share = errors.std() / exact.std()
+    assert 1e-4 < share < (0.02 if number in INT8 else 0.005)
+
+
+@given(
+    st.lists(
+        st.lists(st.floats(width=32), min_size=5, max_size=5), min_size=1, max_size=3
+    )
+)
+@example([[0.0] * 5, [1e-38] * 5, [127.0, 0.5, 1.5, -2.5, -127.0]])
+def test_rows_are_quantized_as_in_numpy(numbers):
+    X = np.array(numbers, dtype="f")
+    words, scales = KERNELS.encode_rows(X, True)
+    codes = words.view("uint8").astype("int32") - 128
+    is_finite = np.isfinite(X).all(axis=1)
+    with np.errstate(over="ignore", invalid="ignore"):
+        expected, expected_scales = quantize_in_numpy(X[is_finite])
+    assert_array_equal(codes[is_finite, :5], expected)
+    assert_array_equal(scales[is_finite], expected_scales)
+    assert (codes[is_finite, 5:] == 0).all()
+    assert np.isnan(scales[~is_finite]).all()
+
+
+@given(st.lists(st.floats(width=32), min_size=3, max_size=3))
+def test_rows_are_rounded_to_bfloat16(numbers):
+    X = np.array([numbers], dtype="f")
+    words, scales = KERNELS.encode_rows(X, False)
+    halves = words.view("uint16").astype("uint32") << np.uint32(16)
+    expected = np.where(np.isnan(X), X, round_to_bfloat16(X))
+    assert_array_equal(halves[:, :3].view("f"), expected)
+    assert halves[0, 3] == 0
+    assert scales == [1]
+
+
+@pytest.mark.parametrize("number", SETS, ids=lambda number: SETS[number][0])
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_what_is_no_number_stays_so(number, bad):
+    X, rows, *_ = made = make(**{**USUAL, "n": 9})
+    rows.sort()
+    X[5, 7] = bad
+    is_nan = np.isnan(convolve(made, number)).all(axis=1)
+    assert_array_equal(is_nan, [abs(row - 5) <= 1 for row in rows])
+
+
+@pytest.mark.parametrize("number", SETS, ids=lambda number: SETS[number][0])
+def test_numbers_of_nothing_are_zeros(number):
+    X, _, W, norm, Y = made = make(**{**USUAL, "n": 5})
+    X[:], W[:] = 1e-40, 0
+    nothing = np.zeros((len(Y), len(W)), dtype="f")
+    assert_allclose(convolve(made, number), Y + finish(nothing, norm), rtol=1e-5)
+
+
+@pytest.mark.parametrize("number", SETS, ids=lambda number: SETS[number][0])
+def test_no_rows(number):
+    X, rows, W, norm, Y = make(**USUAL)
+    assert convolve((X, rows[:0], W, norm, Y[:0]), number).shape == (0, 96)
+
+
+@pytest.mark.parametrize("row", [-1, 0, 141, 2**62, -(2**63)])
+def test_rows_whose_neighbours_are_not_there(row):
+    X, rows, W, norm, Y = make(**USUAL)
+    rows[3] = row
+    with pytest.raises(IndexError, match="or their neighbours, are not among the 142"):
+        convolve((X, rows, W, norm, Y), 0)
+
+
+def test_arrays_that_do_not_fit():
+    X, rows, W, norm, Y = make(**USUAL)
+    packed = pack(W, norm, 0)
+    for of_weights in (
+        {"words": packed.words[1:]},
+        {"words": packed.words[:, 1:].copy()},
+        {"begin": packed.begin[1:]},
+        {"begin": packed.begin[:, 1:].copy()},
+        {"scales": packed.scales[:-16]},
+        {"instructions": len(SETS)},
+    ):
+        with pytest.raises(ValueError, match="don't fit each other"):
+            add_convolved(packed._replace(**of_weights), X, rows, Y)
+    for inputs in ((X[:, :95].copy(), rows), (X, rows[1:])):
+        with pytest.raises(ValueError, match="don't fit each other"):
+            add_convolved(packed, *inputs, Y)
