@@ -20,6 +20,7 @@ from wasabi import msg
 from spacy_hashembeds.acceleration.accelerate import accelerate_folder
 from spacy_hashembeds.acceleration.blas import use_fastest_blas
 from spacy_hashembeds.acceleration.machine import Spread
+from spacy_hashembeds.kernels.quantized import PRECISIONS, find_instructions
 from spacy_hashembeds.loading import load_trained
 
 from ._charts import describe, describe_sizes, draw_accelerate
@@ -153,15 +154,25 @@ def measure_group(
     """Accelerate a pipeline, and time it before and after."""
     msg.text(f"accelerating and timing: {group.title}")
     sample = test.docs[:SAMPLE]
+    precisions = [name for name in PRECISIONS if name == "float32" or is_fast(name)]
     with TemporaryDirectory() as folder:
-        fast = Path(folder) / "accelerated"
-        done = accelerate_folder(model, fast, test.docs, rounds=1)
+        done = {
+            name_accelerated(precision): accelerate_folder(
+                model,
+                Path(folder) / name_accelerated(precision),
+                test.docs,
+                precision=precision,
+                max_changed=100,  # it is in the results
+                rounds=1,
+            )
+            for precision in precisions
+        }
         timings, calls = (
             time_in_turns(
                 {
                     STOCK: make_maker(model, ready),
                     CALLBACK: make_maker(model, ready, use_fastest_blas),
-                    ACCELERATED: make_maker(fast, ready),
+                    **{name: make_maker(Path(folder) / name, ready) for name in done},
                 },
                 Work([docs], count_words),
                 schedule,
@@ -172,9 +183,17 @@ def measure_group(
         "title": group.title,
         "optimize": group.optimize,
         **describe_pipeline(load_trained(model), test.docs),
-        "texts": done.texts,
-        "tokens": done.tokens,
-        "max_relative_diff": done.max_relative_diff,
+        "texts": done[ACCELERATED].texts,
+        "tokens": done[ACCELERATED].tokens,
+        "max_relative_diff": done[ACCELERATED].max_relative_diff,
+        "changes": {
+            name: {
+                "tokens": list(one.changes.tokens),
+                "entities": list(one.changes.entities),
+            }
+            for name, one in done.items()
+            if one.changes
+        },
         "contenders": {name: timing.to_json() for name, timing in timings.items()},
         "times_as_fast_as_stock": get_ratios(timings, STOCK),
         "one_by_one": {
@@ -183,6 +202,16 @@ def measure_group(
             "times_as_fast_as_stock": get_ratios(calls, STOCK),
         },
     }
+
+
+def is_fast(precision: str) -> bool:
+    """Say if this processor has instructions for products of a precision."""
+    return find_instructions(precision) is not None
+
+
+def name_accelerated(precision: str) -> str:
+    """Name what is accelerated by its precision, where that is not as before."""
+    return ACCELERATED if precision == "float32" else f"{ACCELERATED}, {precision}"
 
 
 def make_maker(

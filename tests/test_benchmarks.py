@@ -30,6 +30,7 @@ from benchmarks._data import Corpus, load_corpus
 from benchmarks._pipelines import make_pipeline, make_trained
 from benchmarks._small_pipeline import make_small_pipeline, make_up
 from spacy_hashembeds.acceleration import blas
+from spacy_hashembeds.kernels.quantized import PRECISIONS
 from spacy_hashembeds.optimizers import OnePassAdam
 
 from .toy_benchmarks import (
@@ -429,7 +430,8 @@ def test_stock_pipelines_are_timed_before_and_after(accelerate_results):
     (group,) = accelerate_results["groups"]
     sizes = {"width": 96, "depth": 4, "rows": [5000, 1000, 2500, 2500]}
     assert {**group, **sizes} == group
-    names = ["stock", "callback only", "accelerated"]
+    fewer = [f"accelerated, {p}" for p in PRECISIONS[1:] if accelerate.is_fast(p)]
+    names = ["stock", "callback only", "accelerated", *fewer]
     assert [*group["contenders"]] == names
     for timing in group["contenders"].values():
         assert_timing(timing)
@@ -440,6 +442,8 @@ def test_stock_pipelines_are_timed_before_and_after(accelerate_results):
     assert group["texts"] == 40
     assert group["entities"] > 0
     assert 0 <= group["max_relative_diff"] < 1e-5
+    assert [*group["changes"]] == fewer
+    assert all(one["tokens"][1] == group["tokens"] for one in group["changes"].values())
     assert [*accelerate.find_baselines(accelerate_results)] == [
         "stock (width 96, depth 4)"
     ]
@@ -481,7 +485,9 @@ def test_each_contender_is_what_its_name_says(tiny_corpus, tmp_path, monkeypatch
         "spacy-hashembeds.MaxoutWindowEncoder.v1",
         "spacy-hashembeds.MultiFewerHashEmbed.v1",
     ]
-    assert found == 2 * [(stock, False), (stock, True), (ours, True)]
+    n_precisions = 1 + sum(map(accelerate.is_fast, PRECISIONS[1:]))
+    expected = [(stock, False), (stock, True), *n_precisions * [(ours, True)]]
+    assert found == 2 * expected
 
 
 def make_stock(folder: Path) -> Path:

@@ -32,7 +32,9 @@ def accelerate_cli(
         "are faster where the processor has them, and change predictions.",
     ),
     max_changed: float = Opt(
-        0.5, help="The most percent of tokens, or of texts, that they may change."
+        0.5,
+        "--max-changed",
+        help="The most percent of tokens, or of texts, that they may change.",
     ),
     blas: bool = Opt(
         True, "--blas/--no-blas", help="Choose the fastest BLAS when it is loaded."
