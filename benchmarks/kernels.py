@@ -17,9 +17,11 @@ from spacy_hashembeds.acceleration.machine import Spread
 from spacy_hashembeds.kernels import compiled
 from spacy_hashembeds.kernels.distinct import find_distinct
 from spacy_hashembeds.kernels.mixing import Norm, begin_finish, finish
+from spacy_hashembeds.kernels.quantized import PRECISIONS, find_instructions, pack
 from spacy_hashembeds.kernels.sums import gather_add, scatter_add
 from spacy_hashembeds.kernels.windows import add_windows, copy_windows
 from spacy_hashembeds.layers.dropout import draw_mask
+from spacy_hashembeds.layers.windowencoder import Rows, Weights, predict
 from spacy_hashembeds.optimizers import Adam
 
 from ._charts import draw_kernels
@@ -126,7 +128,23 @@ def _make_rows(rng: np.random.Generator, n: int, width: int) -> np.ndarray:
     return rng.standard_normal((n, width), dtype="float32")
 
 
+def make_convolution(
+    precision: str, rng: np.random.Generator, n: int
+) -> Callable[[], object]:
+    """A convolution of the encoder in prediction, with its products."""
+    _, norm = _make_mixed(rng, 0)
+    W = _make_rows(rng, PIECES * WIDTH, 3 * WIDTH)
+    number = find_instructions(precision)
+    weights = Weights(W, norm) if number is None else pack(W, norm, number)
+    X, rows = _make_rows(rng, n + 2, WIDTH), np.arange(1, n + 1)
+    return lambda: predict([weights], X, [Rows(rows, rows, n + 2)])
+
+
 ALL_PIECES: Mapping[str, Piece] = {
+    **{
+        f"convolution, {precision}": partial(make_convolution, precision)
+        for precision in PRECISIONS
+    },
     "finish, prediction": make_finish,
     "finish, forward and backward": make_finish_and_back,
     "windows, forward and backward": make_windows_and_back,

@@ -44,6 +44,7 @@ from ._textcat_tables import (
     make_textcat_profile_tables,
     make_textcat_table,
 )
+from .precision import make_precision_table
 
 PAGE = ROOT / "docs" / "speed.md"
 README = ROOT / "README.md"
@@ -80,6 +81,7 @@ Parts = Mapping[str, tuple[tuple[str, ...], Callable[..., str]]]
 PARTS: Parts = {
     "accelerate": (("accelerate",), _with_chart(make_accelerate_table, "accelerate")),
     "embedding": (("embedding",), make_embedding_tables),
+    "precision": (("precision",), make_precision_table),
     "kernels": (
         ("kernels",),
         _with_chart(make_kernels_table, "kernels", "Times as fast as numpy"),
@@ -118,7 +120,8 @@ def read_results(folder: Path = RESULTS) -> dict[str, Any]:
     folder (Path): Where their JSON files are.
     RETURNS (dict[str, Any]): The results by the name of the file.
     """
-    paths = {name: folder / f"{name}.json" for name in CHARTS}
+    sources = {source for of_part, _ in PARTS.values() for source in of_part}
+    paths = {name: folder / f"{name}.json" for name in sorted(sources)}
     return {
         name: json.loads(path.read_text(encoding="utf8"))
         for name, path in paths.items()
@@ -159,15 +162,17 @@ def make_part(
             command = source.partition("-")[0]
             return f"Not measured yet: `python -m benchmarks.{command}` does it."
     found = [results[source] for source in sources]
-    captions = dict.fromkeys(make_caption(result) for result in found)
+    measured = (result for result in found if "machine" in result)
+    captions = dict.fromkeys(make_caption(result) for result in measured)
     return "\n\n".join([make(*found), *captions])
 
 
 def main(page: Path = PAGE, readme: Path = README, folder: Path = RESULTS) -> None:
     """Draw all charts anew, and put the tables into docs/speed.md and README.md."""
     results = read_results(folder)
-    for name, result in results.items():
-        CHARTS[name](result, folder / f"{name}.png")
+    for name, draw in CHARTS.items():
+        if name in results:
+            draw(results[name], folder / f"{name}.png")
     for path, parts in ((page, PARTS), (readme, README_PARTS)):
         text = fill_page(path.read_text(encoding="utf8"), results, parts)
         path.write_text(text, encoding="utf8")

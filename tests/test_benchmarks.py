@@ -24,6 +24,7 @@ from benchmarks import (
     embedding,
     growth,
     pipeline,
+    precision,
     weights,
 )
 from benchmarks._data import Corpus, load_corpus
@@ -33,6 +34,7 @@ from spacy_hashembeds.acceleration import blas
 from spacy_hashembeds.kernels.quantized import PRECISIONS
 from spacy_hashembeds.optimizers import OnePassAdam
 
+from .precisions import fewer_bits  # noqa: F401
 from .toy_benchmarks import (
     BUSY,
     MACHINE,
@@ -531,3 +533,33 @@ def test_each_way_embeds_all_words(way):
 def test_too_few_words_show_no_growth():
     with pytest.raises(ValueError, match="'words' should be more than 5000"):
         _memory.watch_rss(_memory.WAYS[0], 5000, ROWS)
+
+
+@pytest.mark.usefixtures("fewer_bits")
+def test_precisions_are_compared_on_the_pipelines_of_trials(
+    tiny_corpus, tmp_path, capsys
+):
+    nlp = make_pipeline("ours", Vocab())
+    nlp.get_pipe("ner").add_label("LOC")
+    nlp.initialize()
+    trained = tmp_path / "training"
+    for seed in range(2):
+        folder = trained / tiny_corpus.name / f"ours/steps1/seed{seed}/model-best"
+        folder.mkdir(parents=True)
+        nlp.to_disk(folder)
+    results = precision.measure_precision(
+        trained, tiny_corpus.parent, trials=["ours/steps1"]
+    )
+    assert [*results["instructions"]] == ["bfloat16", "int8"]
+    assert len(results["pipelines"]) == 4
+    for one in results["pipelines"]:
+        assert (one["corpus"], one["trial"]) == (tiny_corpus.name, "ours/steps1")
+        assert one["tokens"][1] > 0
+        assert len(one["f1"]) == 2
+    table = precision.make_precision_table(results)
+    assert f"| {tiny_corpus.name}, `ours/steps1` | int8 | 2 | " in table
+
+
+def test_without_pipelines_of_trials_there_is_nothing_to_compare(tmp_path):
+    with pytest.raises(FileNotFoundError, match="no pipeline of multi_hash_embed/"):
+        precision.measure_precision(tmp_path, tmp_path)

@@ -9,10 +9,14 @@ from benchmarks import kernels
 from spacy_hashembeds.kernels import compiled
 
 from .kernels.paths import KERNELS, Noted, needs_kernels
+from .precisions import fewer_bits  # noqa: F401
 from .toy_benchmarks import ONCE, assert_timing, assert_writes
 
 #: What each piece should call.
 CALLED = {
+    "convolution, float32": ["copy_windows", "finish_rows"],
+    "convolution, bfloat16": ["add_convolved"],
+    "convolution, int8": ["add_convolved"],
     "finish, prediction": ["finish_rows"],
     "finish, forward and backward": ["begin_rows", "backprop_rows"],
     "windows, forward and backward": ["copy_windows", "add_windows"],
@@ -42,11 +46,12 @@ def test_each_piece_is_timed_on_both_paths(results):
     assert len(kernels.find_baselines(results)) == len(CALLED)
 
 
-@needs_kernels
+@pytest.mark.usefixtures("fewer_bits")
 @pytest.mark.parametrize("name", CALLED)
 def test_a_piece_calls_its_kernels(name):
-    run = kernels.ALL_PIECES[name](np.random.default_rng(0), 8)
     with compiled.using(noted := Noted(KERNELS)):
+        run = kernels.ALL_PIECES[name](np.random.default_rng(0), 8)
+        noted.names.clear()
         run()
     assert noted.names == CALLED[name]
 
