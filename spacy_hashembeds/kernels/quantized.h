@@ -181,6 +181,30 @@ namespace avx512_bf16 {
 
 #endif
 
+#if defined(__GNUC__) && defined(__aarch64__) && defined(__linux__)
+#include <arm_neon.h>
+#include <sys/auxv.h>
+
+namespace neon_i8mm {
+#define VECTOR_LANES 4
+#define TARGET __attribute__((target("arch=armv8.2-a+i8mm")))
+#define SUMS Ints
+#define DOT(sums, x, w) \
+    (Ints) vusdotq_s32((int32x4_t)sums, (uint8x16_t)x, (int8x16_t)w)
+#include "tiles.h"
+}  // namespace neon_i8mm
+
+namespace neon_bf16 {
+#define VECTOR_LANES 4
+#define TARGET __attribute__((target("arch=armv8.2-a+bf16")))
+#define SUMS Floats
+#define DOT(sums, x, w) \
+    (Floats) vbfdotq_f32((float32x4_t)sums, (bfloat16x8_t)x, (bfloat16x8_t)w)
+#include "tiles.h"
+}  // namespace neon_bf16
+
+#endif
+
 struct InstructionSet {
     const char* name;
     bool is_int8;
@@ -202,6 +226,13 @@ static inline size_t list_instruction_sets(InstructionSet* sets) {
         sets[n++] = {"AVX-VNNI", true, true, avx_vnni::multiply};
     if (__builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512vnni"))
         sets[n++] = {"AVX-512VL VNNI", true, true, avx512vl_vnni::multiply};
+#endif
+#if defined(__GNUC__) && defined(__aarch64__) && defined(__linux__)
+    const unsigned long i8mm = 1 << 13, bf16 = 1 << 14;  // HWCAP2_I8MM, HWCAP2_BF16
+    if (getauxval(AT_HWCAP2) & i8mm)
+        sets[n++] = {"NEON I8MM", true, true, neon_i8mm::multiply};
+    if (getauxval(AT_HWCAP2) & bf16)
+        sets[n++] = {"NEON BF16", false, true, neon_bf16::multiply};
 #endif
 #ifdef __GNUC__
     sets[n++] = {"plain int8", true, false, plain_int8::multiply};
