@@ -298,6 +298,28 @@ def test_symbols_are_counted_where_nothing_was_to_be_done(base, line):
     assert "before_init = null" not in made.text
 
 
+@pytest.mark.parametrize("there", ["null", f'{{"@callbacks":"{NGRAMS}"}}'])
+@pytest.mark.parametrize("corpus", [None, ["a", "b", "c"]])
+@pytest.mark.parametrize(
+    ("embedder", "min_freq"), [("multi_embed", 2), ("multi_hybrid_embed", 10)]
+)
+def test_each_embedder_has_one_min_freq_by_default(
+    base, tmp_path, there, corpus, embedder, min_freq
+):
+    """Without a corpus, or with one that is too small to choose by."""
+    toys.edit_base(base, ("before_init = null", f"before_init = {there}"))
+    train = write_words(tmp_path / "train.spacy", corpus) if corpus else None
+    made = configure(base, train=train, embedder=embedder)
+    assert made.config["initialize"]["before_init"]["min_freq"] == min_freq
+
+
+def test_a_callback_of_ours_without_min_freq_stays_so(base):
+    inline = f'{{"@callbacks": "{COUNTING}", "corpus": "corpora.train"}}'
+    toys.edit_base(base, ("before_init = null", f"before_init = {inline}"))
+    made = configure(base, embedder="multi_embed")
+    assert "min_freq" not in made.config["initialize"]["before_init"]
+
+
 def test_our_callback_keeps_what_it_has_but_for_advice(tiny_corpus, base):
     inline = f'{{"@callbacks": "{COUNTING}", "min_freq": 7, "limit": 5}}'
     toys.edit_base(base, ("before_init = null", f"before_init = {inline}"))
@@ -516,7 +538,8 @@ def test_codes_and_rows_take_each_other_s_place(base, embedder):
     old = dot_to_object(rows.config, EMBED)
     assert embed == old
     counting = again.config["initialize"]["before_init"]
-    symbols = {"@callbacks": COUNTING, "min_freq": 10, **corpus}
+    min_freq = 2 if embedder == "multi_embed" else 10
+    symbols = {"@callbacks": COUNTING, "min_freq": min_freq, **corpus}
     assert counting == (symbols if limit else None)
     toys.build(again)
 
