@@ -40,7 +40,7 @@ class Base:
 
 def read_base(base: str | Path) -> Base:
     """Read a config: a `.cfg` file, or the folder or package of a saved pipeline."""
-    path = _find(base)
+    path = find_config(base)
     text = _read_text(path)
     try:
         config = load_config_from_str(text)
@@ -91,7 +91,8 @@ def is_pipeline(folder: Path) -> bool:
     return (folder / _CONFIG).is_file() and (folder / _META).is_file()
 
 
-def _find(base: str | Path) -> Path:
+def find_config(base: str | Path) -> Path:
+    """Find a config, which may be that of the folder or package of a pipeline."""
     if not str(base):
         raise ValueError("'base' should name a config, but is empty.")
     path = Path(base)
