@@ -66,7 +66,8 @@ def _check_copies(docs: list[Doc]) -> None:
             raise AssertionError("a misspelt copy has other entities")
 
 
-def _find_fault(part: Part, original: bytes, damaged: bytes, answer: Any) -> str | None:
+def find_fault(part: Part, original: bytes, damaged: bytes, answer: Any) -> str | None:
+    """Say what in a corpus can't be: see `Target`."""
     data = srsly.msgpack_loads(zlib.decompress(damaged))
     return next(_find_faults(data), None)
 
@@ -103,7 +104,7 @@ def _find_faulty_tokens(attrs: Any, tokens: Any, strings: Any) -> Iterator[str]:
             yield "no tag of an entity"
 
 
-def _damage(data: bytes, rng: Random) -> tuple[bytes, str]:
+def damage(data: bytes, rng: Random) -> tuple[bytes, str]:
     """Damage a value in the packed data, arrays among them."""
     content = srsly.msgpack_loads(zlib.decompress(data))
     for key, dtype in _ARRAYS.items():
@@ -119,9 +120,9 @@ def _damage(data: bytes, rng: Random) -> tuple[bytes, str]:
 
 DOCBIN = Target(
     name="docbin",
-    parts=[Part(path=_FILE, structured=_damage, is_ours=True)],
+    parts=[Part(path=_FILE, structured=damage, is_ours=True)],
     make=_make,
     load=_load,
     use=_use,
-    find_fault=_find_fault,
+    find_fault=find_fault,
 )

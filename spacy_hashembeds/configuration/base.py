@@ -131,6 +131,8 @@ def _check_contents(config: Config) -> None:
     _check_language(config["nlp"].get("lang"))
     for name, component in config["components"].items():
         _check("components", name, component, dict, "a section")
+        factory = component.get("factory", "")
+        _check(f"components.{name}", "factory", factory, str, "a name")
     for place, block in find_architectures(config).items():
         _check(place, "@architectures", block["@architectures"], str, "a name")
     training = config.get("training", {})

@@ -283,6 +283,21 @@ def test_the_path_that_the_config_has_stays(base, tmp_path):
     )
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("init_tok2vec = null", 'init_tok2vec = "{}"'),
+        ('attrs = ["NORM", ', 'attrs = ["{}", '),
+        ("depth = 4", 'depth = "{}"'),
+    ],
+)
+def test_a_message_is_short_whatever_stands_in_the_config(base, old, new):
+    toys.edit_base(base, (old, new.format("x" * 2000)))
+    with pytest.raises(ValueError, match="xxx") as error:
+        configure(base)
+    assert len(str(error.value)) < 1000
+
+
 # Counting symbols
 
 
