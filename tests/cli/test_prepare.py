@@ -180,7 +180,7 @@ def test_numbers_of_words_are_not_taken_for_words(tmp_path: Path):
     [
         (
             ["iob", "-o", "{out}", "-t", "{file}", "-l", "en"],
-            "one as --dev",
+            "The dev split has no sentence: give a file",
         ),
         (
             ["texts", "-o", "{out}", "--train", "{file}", "-l", "en"],
