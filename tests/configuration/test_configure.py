@@ -255,6 +255,18 @@ def test_too_small_a_corpus_leaves_the_defaults(base, tmp_path, embedder):
     assert "The default: the training corpus is too small to choose by" in made.text
 
 
+@pytest.mark.parametrize("embedder", [None, "multi_fewer_hash_embed"])
+def test_a_corpus_without_entities_is_warned_of(base, tmp_path, tiny_corpus, embedder):
+    train = write_words(tmp_path / "train.spacy", ["a", "b", "c"])
+    warning = f"The training corpus '{train}' has no entities (doc.ents), so that 'ner'"
+    found = configure(base, train=train, embedder=embedder).warnings
+    assert [text[: len(warning)] for text in found] == [warning]
+    train = tiny_corpus / "train.spacy"
+    assert not configure(base, train=train, embedder=embedder).warnings
+    toys.write_base(base, ["tagger"])
+    assert not configure(base, train=tmp_path / "train.spacy").warnings
+
+
 @pytest.mark.parametrize(
     ("words", "error"),
     [([], "not a token in the corpus"), (None, "There is no file or folder")],
