@@ -209,19 +209,19 @@ def _advise(
     if train is None:
         return {}
     nlp = _make_tokenizer(draft)
-    n_entities = 0
+    has_entities = False
 
     def read() -> Iterator[Doc]:
-        nonlocal n_entities
+        nonlocal has_entities
         for example in read_examples(train, nlp):
-            n_entities += len(example.reference.ents)
+            has_entities = has_entities or bool(example.reference.ents)
             yield example.predicted
 
     together = list(dict.fromkeys(attr for each in tables for attr in each.attrs))
     vocabulary = collect_vocabulary(progress(read()), together)
     if not len(vocabulary.words):
         raise ValueError(f"There is not a token in the corpus '{train}'.")
-    if not n_entities:
+    if not has_entities:
         warn_of_recognizers(draft, train)
     return {
         each.place: advise(
