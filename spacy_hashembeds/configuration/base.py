@@ -76,8 +76,9 @@ def _read_text(path: Path) -> str:
 def _describe(error: Exception, text: str) -> str:
     """Say on one line what spaCy lays out over many, and what it leaves out."""
     if isinstance(error, KeyError):
-        return f"the section [{error.args[0]}] should stand above those inside it."
-    reason = " ".join(str(error).split())
+        section = str(error.args[0])[:500]
+        return f"the section [{section}] should stand above those inside it."
+    reason = " ".join(str(error).split())[:500]
     if _DEFAULT.search(text):
         return (
             f"{reason}. A section [DEFAULT] holds for all others, and spaCy takes "

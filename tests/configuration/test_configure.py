@@ -301,6 +301,8 @@ def test_the_path_that_the_config_has_stays(base, tmp_path):
         ("init_tok2vec = null", 'init_tok2vec = "{}"'),
         ('attrs = ["NORM", ', 'attrs = ["{}", '),
         ("depth = 4", 'depth = "{}"'),
+        ("[components.ner]", "[components.{}.a]\n[components.ner]"),
+        ("[nlp]", "[nlp]\n{}"),
     ],
 )
 def test_a_message_is_short_whatever_stands_in_the_config(base, old, new):
