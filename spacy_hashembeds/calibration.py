@@ -10,7 +10,7 @@ from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.util import logger, minibatch
 
-from .callbacks import get_reader
+from .callbacks import check_example, get_reader
 from .checks import check_items, check_pipeline
 from .components.annotation import read_truth
 from .components.temperature import fit_temperature
@@ -50,12 +50,17 @@ def calibrate_ner(nlp: Language, examples: Iterable[Example | Doc]) -> dict[str,
     got wrong, it is 1, with a warning.
 
     examples (Iterable[Example | Doc]): Gold docs that the pipeline was not trained on,
-        such as the development set. Nothing in them is changed.
+        such as the development set. Nothing in them is changed. Where they annotate
+        fewer types than a component has as labels, as for one that was sourced, mark as
+        missing what may be of the others: O says that a token is no entity of any type.
     RETURNS (dict[str, float]): The temperatures by the names of components.
     RAISES (ValueError): If there is no `token_ner`.
     """
     check_pipeline(nlp)
     check_items("Examples or Docs", examples=examples)
+    examples = list(examples)
+    for item in examples:
+        check_example(item)
     return _calibrate(nlp, examples, "'examples'")
 
 

@@ -91,7 +91,7 @@ def count_symbols(
     check_items("Examples or Docs", examples=examples)
     if isinstance(examples, Sequence):  # can be read again
         for item in examples:
-            _check_type(item)
+            check_example(item)
     check_integers(1, min_freq=min_freq)
     check_integers(0, limit=limit)
 
@@ -163,7 +163,7 @@ def _check_counts(counts: Counts, name: str, remedy: str) -> None:
 
 
 def _get_doc(item: Example | Doc, nlp: Language) -> Doc:
-    _check_type(item)
+    check_example(item)
     doc = item.predicted if isinstance(item, Example) else item
     if doc.vocab.lang != nlp.vocab.lang:
         raise ValueError(
@@ -174,7 +174,8 @@ def _get_doc(item: Example | Doc, nlp: Language) -> Doc:
     return doc
 
 
-def _check_type(item: object) -> None:
+def check_example(item: object) -> None:
+    """Check an item of the argument 'examples'."""
     if not isinstance(item, Example | Doc):
         raise TypeError(
             "'examples' should hold Examples or Docs, but holds a "

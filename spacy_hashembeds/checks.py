@@ -43,8 +43,8 @@ def _get_attribute_name(attr: str | int) -> str:
     if attr_id in _NAMES and not isinstance(attr_id, bool):
         return _NAMES[attr_id]
     raise ValueError(
-        f"'attrs' holds {attr!r}, which is no token attribute. Usual ones are ORTH, "
-        "NORM, LOWER, PREFIX, SUFFIX and SHAPE; "
+        f"'attrs' holds {attr!r:.80}, which is no token attribute. Usual ones are "
+        "ORTH, NORM, LOWER, PREFIX, SUFFIX and SHAPE; "
         "all are listed at https://spacy.io/api/attributes."
     )
 

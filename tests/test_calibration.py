@@ -148,7 +148,8 @@ def test_other_types_are_refused(nlp):
         calibrate_ner(None, [])
     with pytest.raises(TypeError, match=r"'examples' should be a list, .* of Examples"):
         calibrate_ner(nlp, 5)
-    with pytest.raises(TypeError, match="there is one of type str"):
+    match = "'examples' should hold Examples or Docs, but holds a str"
+    with pytest.raises(TypeError, match=match):
         calibrate_ner(nlp, ["a text"])
 
 

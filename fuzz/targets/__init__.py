@@ -4,12 +4,15 @@ from collections.abc import Mapping
 
 from ..target import Target
 from .classifiers import DICTIONARY_CLASSIFIER, ENSEMBLE, NGRAM_CLASSIFIER
+from .configs import CONFIG
 from .docbins import DOCBIN
 from .grids import GRID
 from .importance import IMPORTANCE
 from .labelled import LABELLED
 from .listings import ABLATION, ATTENTION
 from .pipelines import PIPELINES
+from .predictions import PREDICTIONS
+from .rawtexts import PRETRAIN_TEXTS
 from .recognizers import RECOGNIZER
 from .results import COMPARISON, RESULTS
 from .symbols import SYMBOLS
@@ -26,6 +29,9 @@ _ALL = (
     COLUMNS,
     ONTONOTES,
     RAW_TEXT,
+    PRETRAIN_TEXTS,
+    CONFIG,
+    PREDICTIONS,
     LABELLED,
     GRID,
     RESULTS,

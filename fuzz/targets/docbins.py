@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy
 import srsly
+from spacy.attrs import DEP, ENT_IOB, ENT_TYPE, LEMMA, ORTH, TAG
 from spacy.strings import StringStore
 from spacy.tokens import Doc, DocBin
 from spacy.vocab import Vocab
@@ -23,9 +24,8 @@ from .material import make_docs
 _FILE = "train.spacy"
 _ARRAYS = {"tokens": "uint64", "spaces": "bool", "lengths": "int32"}
 
-# Attributes whose values are the hashes of strings.
-_STRINGS = (65, 67, 73, 74, 75, 76, 78, 79, 84, 454)
-_ENT_IOB = 77
+# Attributes whose values are the hashes of strings that have always been in the file.
+_STRINGS = (ORTH, LEMMA, TAG, DEP, ENT_TYPE)
 
 
 def _make(folder: Path) -> None:
@@ -66,7 +66,8 @@ def _check_copies(docs: list[Doc]) -> None:
             raise AssertionError("a misspelt copy has other entities")
 
 
-def _find_fault(part: Part, original: bytes, damaged: bytes, answer: Any) -> str | None:
+def find_fault(part: Part, original: bytes, damaged: bytes, answer: Any) -> str | None:
+    """Say what in a corpus can't be: see `Target`."""
     data = srsly.msgpack_loads(zlib.decompress(damaged))
     return next(_find_faults(data), None)
 
@@ -99,11 +100,11 @@ def _find_faulty_tokens(attrs: Any, tokens: Any, strings: Any) -> Iterator[str]:
             value == 0 or value in store for value in values
         ):
             yield "a string is missing"
-        if attr == _ENT_IOB and not values <= {0, 1, 2, 3}:
+        if attr == ENT_IOB and not values <= {0, 1, 2, 3}:
             yield "no tag of an entity"
 
 
-def _damage(data: bytes, rng: Random) -> tuple[bytes, str]:
+def damage(data: bytes, rng: Random) -> tuple[bytes, str]:
     """Damage a value in the packed data, arrays among them."""
     content = srsly.msgpack_loads(zlib.decompress(data))
     for key, dtype in _ARRAYS.items():
@@ -119,9 +120,9 @@ def _damage(data: bytes, rng: Random) -> tuple[bytes, str]:
 
 DOCBIN = Target(
     name="docbin",
-    parts=[Part(path=_FILE, structured=_damage, is_ours=True)],
+    parts=[Part(path=_FILE, structured=damage, is_ours=True)],
     make=_make,
     load=_load,
     use=_use,
-    find_fault=_find_fault,
+    find_fault=find_fault,
 )

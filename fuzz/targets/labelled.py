@@ -126,7 +126,8 @@ def _split(text: str) -> Iterator[list[str]]:
             row = []
 
 
-def _damage_object(data: bytes, rng: Random) -> tuple[bytes, str]:
+def damage_object(data: bytes, rng: Random) -> tuple[bytes, str]:
+    """Damage a value in one of the lines of JSONL."""
     lines = data.split(b"\n")
     place = rng.randrange(len(lines) - 1)
     damaged, how = damage_json(lines[place], rng)
@@ -146,7 +147,7 @@ LABELLED = Target(
         Part(path="test.csv", structured=damage_lines, weight=3),
         Part(path="classes.txt", structured=damage_lines),
         Part(path="own.csv", structured=damage_lines, weight=3),
-        Part(path="own.jsonl", structured=_damage_object, weight=3),
+        Part(path="own.jsonl", structured=damage_object, weight=3),
     ],
     make=_make,
     load=_load,

@@ -95,7 +95,10 @@ def _print_plan(plan: "Plan") -> None:
         msg.good(f"done    {trial.name}")
     for trial, differences in plan.pending:
         msg.text(f"- to run  {trial.name}", "; ".join(differences))
-    msg.info(f"{len(plan.done)} done, {len(plan.pending)} to run")
+    msg.info(
+        f"{len(plan.done)} done, {len(plan.pending)} to run",
+        "Done is what has results of the same settings in the folder metrics.",
+    )
 
 
 def _run(plan: "Plan", executor: "Executor") -> None:

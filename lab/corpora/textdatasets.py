@@ -6,7 +6,14 @@ from functools import partial
 from pathlib import Path
 from random import Random
 
-from spacy_hashembeds.corpora.splits import SEED, SPLITS, TEXTCAT, Splits, hold_out
+from spacy_hashembeds.corpora.splits import (
+    SEED,
+    SPLITS,
+    TEXTCAT,
+    Splits,
+    find_labels,
+    hold_out,
+)
 
 from .dataset import FETCH, Dataset
 from .glue import GLUE, read_glue
@@ -28,7 +35,10 @@ _BY_HAND = (
 def _split_published(layout: Published, paths: list[Path]) -> Splits:
     training, test, *_ = paths
     read = partial(read_published, training, layout)
-    return {**hold_out(read, every=DEV_EVERY), "test": read_published(test, layout)}
+    return {
+        **hold_out(read, find_labels, every=DEV_EVERY),
+        "test": read_published(test, layout),
+    }
 
 
 def _split_small(paths: list[Path]) -> Splits:
@@ -87,7 +97,10 @@ _GLUE_BY_HAND = (
 def _split_glue(task: str, tests: tuple[str, ...], paths: list[Path]) -> Splits:
     training, *others = paths
     tested = {s: read_glue(path, task) for s, path in zip(tests, others, strict=True)}
-    return {**hold_out(partial(read_glue, training, task), every=DEV_EVERY), **tested}
+    return {
+        **hold_out(partial(read_glue, training, task), find_labels, every=DEV_EVERY),
+        **tested,
+    }
 
 
 def _make_glue_dataset(task: str) -> Dataset:

@@ -34,14 +34,8 @@ class Listing(BaseModel):
 class Value(Listing):
     """What has a row of weights: its text, or its hash where nobody knows the text."""
 
-    name: str | None = None
-    key: str | None = None
-
-    @model_validator(mode="after")
-    def _check_key(self) -> Self:
-        if self.name is None and self.key is None:
-            raise ValueError("a value without a name should have a key")
-        return self
+    name: str | None
+    key: str
 
 
 class Weights(Listing):

@@ -88,10 +88,9 @@ def check_convertible(config: Config, model: object, precision: str) -> None:
     places = "; ".join(f"{place}: {name}" for place, name in found.items())
     has_ours = {OUR_EMBED, OUR_ENCODER} & set(found.values())
     raise ValueError(
-        f"'{model}' should have a spacy.MultiHashEmbed, spacy.HashEmbedCNN or "
-        "spacy.MaxoutWindowEncoder that can be converted, but has none "
-        f"({places or 'no trained component'})."
-        f"{' It has our layers already.' if has_ours else ''}"
+        f"'{model}' {'has our layers already. It ' if has_ours else ''}should have a "
+        "spacy.MultiHashEmbed, spacy.HashEmbedCNN or spacy.MaxoutWindowEncoder that "
+        f"can be converted, but has none ({places or 'no trained component'})."
     )
 
 

@@ -55,6 +55,8 @@ def _print_health(health: "Health") -> None:
     }
     msg.table(machine, title="Machine")
     blas = [["?" if f is None else f for f in astuple(one)] for one in health.blas]
+    if health.blas[0].kernels == "generic":
+        blas[0][2] = "generic: none for this processor"
     msg.table(blas, header=("BLAS", "Version", "Kernels", "Threads"), divider=True)
     _print_speeds(
         "Matrix products: rows x inputs x outputs",

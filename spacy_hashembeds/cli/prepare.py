@@ -33,7 +33,8 @@ def prepare_cli(
         None,
         "--dev",
         help="Your development file. Without it, one in ten texts of the training file "
-        "is for development, drawn from a fixed seed.",
+        "(sentences, or documents with --group) is for development, drawn from a fixed "
+        "seed.",
         dir_okay=False,
     ),
     test: Path | None = Opt(None, "--test", help="Your test file.", dir_okay=False),
@@ -60,13 +61,16 @@ def prepare_cli(
     tag_column: int = TAG_COLUMN,
     encoding: str = Opt("utf-8", "--encoding", help="The encoding of your files."),
     group: str = GROUP,
+    force: bool = Opt(
+        False, "--force", "-F", help="Replace the corpus that is in the folder."
+    ),
     quiet: bool = QUIET,
 ) -> None:
     """Convert your own files to train.spacy, dev.spacy and test.spacy.
 
-    Those with entities ('iob') have one token a line, and need --dev. Those with texts
-    and labels ('texts') are CSV, or JSONL if they end in .jsonl. What was written is
-    counted, and a sentence or text shown as it was read.
+    Those with entities ('iob') have one token a line. Those with texts and labels
+    ('texts') are CSV, or JSONL if they end in .jsonl. What was written is counted, and
+    a sentence or text shown as it was read.
     """
     from ..corpora.columns import ColumnFormat
     from ..corpora.labelled import TextFormat
@@ -90,6 +94,7 @@ def prepare_cli(
             lang=lang,
             output=output,
             layout=layout,
+            force=force,
             progress=show_documents,
         )
     show_prepared(paths)

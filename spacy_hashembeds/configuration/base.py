@@ -40,7 +40,7 @@ class Base:
 
 def read_base(base: str | Path) -> Base:
     """Read a config: a `.cfg` file, or the folder or package of a saved pipeline."""
-    path = _find(base)
+    path = find_config(base)
     text = _read_text(path)
     try:
         config = load_config_from_str(text)
@@ -76,8 +76,9 @@ def _read_text(path: Path) -> str:
 def _describe(error: Exception, text: str) -> str:
     """Say on one line what spaCy lays out over many, and what it leaves out."""
     if isinstance(error, KeyError):
-        return f"the section [{error.args[0]}] should stand above those inside it."
-    reason = " ".join(str(error).split())
+        section = str(error.args[0])[:500]
+        return f"the section [{section}] should stand above those inside it."
+    reason = " ".join(str(error).split())[:500]
     if _DEFAULT.search(text):
         return (
             f"{reason}. A section [DEFAULT] holds for all others, and spaCy takes "
@@ -91,7 +92,8 @@ def is_pipeline(folder: Path) -> bool:
     return (folder / _CONFIG).is_file() and (folder / _META).is_file()
 
 
-def _find(base: str | Path) -> Path:
+def find_config(base: str | Path) -> Path:
+    """Find a config, which may be that of the folder or package of a pipeline."""
     if not str(base):
         raise ValueError("'base' should name a config, but is empty.")
     path = Path(base)
@@ -130,6 +132,8 @@ def _check_contents(config: Config) -> None:
     _check_language(config["nlp"].get("lang"))
     for name, component in config["components"].items():
         _check("components", name, component, dict, "a section")
+        factory = component.get("factory", "")
+        _check(f"components.{name}", "factory", factory, str, "a name")
     for place, block in find_architectures(config).items():
         _check(place, "@architectures", block["@architectures"], str, "a name")
     training = config.get("training", {})

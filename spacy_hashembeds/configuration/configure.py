@@ -41,6 +41,7 @@ from .surroundings import (
     put_in_blas,
     put_in_path,
     put_in_scorer,
+    warn_of_recognizers,
     warn_of_vectors,
 )
 from .text import edit_text
@@ -208,11 +209,20 @@ def _advise(
     if train is None:
         return {}
     nlp = _make_tokenizer(draft)
-    docs = (example.predicted for example in read_examples(train, nlp))
+    has_entities = False
+
+    def read() -> Iterator[Doc]:
+        nonlocal has_entities
+        for example in read_examples(train, nlp):
+            has_entities = has_entities or bool(example.reference.ents)
+            yield example.predicted
+
     together = list(dict.fromkeys(attr for each in tables for attr in each.attrs))
-    vocabulary = collect_vocabulary(progress(docs), together)
+    vocabulary = collect_vocabulary(progress(read()), together)
     if not len(vocabulary.words):
         raise ValueError(f"There is not a token in the corpus '{train}'.")
+    if not has_entities:
+        warn_of_recognizers(draft, train)
     return {
         each.place: advise(
             {"train": vocabulary},

@@ -55,10 +55,9 @@ def put_in_counting(
     where = f"In {_join(waiting)} each symbol that is seen often enough gets a row."
     is_lookup = tables[0].embedder == EMBEDDER  # of others, rows are other things
     most = sum(rows for each in tables for rows in each.rows) if is_lookup else inf
+    default = _MIN_FREQ_OF_LOOKUP if is_lookup else _MIN_FREQ
     chosen = _choose_min_freq(advice, widths, most)
-    if is_lookup and not advice and not draft.get(_BEFORE_INIT):
-        chosen = _MIN_FREQ_OF_LOOKUP, EXPLAIN_DEFAULT
-    _write_counting(draft, COUNT_SYMBOLS, where, *chosen)
+    _write_counting(draft, COUNT_SYMBOLS, where, default, *chosen)
 
 
 def _choose_min_freq(
@@ -133,10 +132,14 @@ def _write_counting(
     draft: Draft,
     callback: str,
     where: str,
+    default: int | None = None,
     min_freq: int | None = None,
     why_min_freq: str = "",
 ) -> None:
-    """Put in a callback, or keep what it has. `where`: what counts, and in which."""
+    """Put in a callback, or keep what it has. `where`: what counts, and in which.
+
+    `min_freq` is what is advised for it, and `default` what a new one gets without.
+    """
     raw, current = draft.get(_BEFORE_INIT), draft.resolve(_BEFORE_INIT)
     # a variable that stands for one gives its values
     known = next((block for block in (raw, current) if isinstance(block, dict)), {})
@@ -146,8 +149,8 @@ def _write_counting(
         "@callbacks": callback,
         "corpus": "${training.train_corpus}" if has_corpus else "corpora.train",
     }
-    if callback == COUNT_SYMBOLS:
-        block["min_freq"] = _MIN_FREQ
+    if is_other and default is not None:
+        block["min_freq"] = default
     block |= {k: v for k, v in known.items() if not is_other or k in _SHARED}
     if min_freq is not None:
         block["min_freq"] = min_freq

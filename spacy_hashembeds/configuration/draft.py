@@ -118,7 +118,7 @@ def check_block(path: str, block: Mapping[str, Any]) -> None:
             warnings.simplefilter("ignore")
             registry.resolve({"model": dict(block)})
     except (ValueError, TypeError, AttributeError) as error:
-        reason = " ".join(str(error).split())
+        reason = " ".join(str(error).split())[:500]
         raise ValueError(
             f"[{path}] should name a model that can be built: {reason}"
         ) from error

@@ -47,6 +47,7 @@ def find_pretrained(
     weights = draft.get_initialize("init_tok2vec")
     if not weights:
         return []
+    name = f"'{weights!s:.300}'"
     component = draft.resolve("pretraining.component")
     places = [p for p in found if component in (None, p.split(".")[1])]
     for place in places:
@@ -56,12 +57,12 @@ def find_pretrained(
             instead = f", or put in {fitting[0]} (--embedder)" if fitting else ""
             raise ValueError(
                 f"{embedder.architecture} can't be put into [{place}]: {_WEIGHTS} "
-                f"names weights, '{weights}', that were trained for {replaced} and "
+                f"names weights, {name}, that were trained for {replaced} and "
                 f"don't fit. Set it to null, to train without them{instead}."
             )
         draft.warnings.append(
             f"[{place}] keeps its settings: {_WEIGHTS} names weights that were trained "
-            f"with them, '{weights}'. To have settings chosen anew, set it to null."
+            f"with them, {name}. To have settings chosen anew, set it to null."
         )
     return places
 

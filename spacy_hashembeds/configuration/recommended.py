@@ -6,9 +6,11 @@ from textwrap import shorten
 from typing import Any
 
 from confection import VARIABLE_RE
-from spacy.util import is_package, load_model, walk_dict
+from spacy.util import is_package, walk_dict
+from spacy.vocab import Vocab
 
 from ..analysis.recommendation import AVERAGES, CALIBRATION, TOKEN_NER, VECTORS
+from .base import find_config
 from .counting import get_name
 from .draft import Draft
 from .embedders import Tables
@@ -141,13 +143,12 @@ def _check_vectors(vectors: str) -> None:
     if not (Path(vectors).is_dir() or is_package(vectors)):
         raise FileNotFoundError(f"There are no vectors '{vectors}'. {remedy}")
     try:
-        n_rows = len(
-            load_model(vectors, exclude=["tokenizer", "lookups"]).vocab.vectors
-        )
+        folder = find_config(vectors).parent  # the pipeline in it need not be loaded
+        vocab = Vocab().from_disk(folder / "vocab", exclude=["lookups"])
     except Exception as error:  # damaged bytes fail in many ways
         raise ValueError(
             f"'{vectors}' should hold vectors, but can't be loaded "
             f"({shorten(str(error), 200)}). {remedy}"
         ) from error
-    if not n_rows:
+    if not len(vocab.vectors):
         raise ValueError(f"'{vectors}' should hold vectors, but has none. {remedy}")

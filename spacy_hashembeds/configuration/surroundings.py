@@ -74,6 +74,16 @@ def warn_of_vectors(draft: Draft, places: Iterable[str]) -> bool:
     return bool(waiting)
 
 
+def warn_of_recognizers(draft: Draft, train: str | Path) -> None:
+    """Warn of components that would learn entities of a corpus without any."""
+    draft.warnings += [
+        f"The training corpus '{train}' has no entities (doc.ents), so that '{name}' "
+        "can't learn any. Is it the corpus that is meant?"
+        for name, component in draft.resolve("components").items()
+        if component.get("factory") in FACTORIES and name not in draft.left
+    ]
+
+
 def put_in_scorer(draft: Draft, train: str | Path | None) -> None:
     """Score seen and unseen entities apart, and select checkpoints by both F-scores."""
     block = {"@scorers": SCORER, "train": _find_train(draft, train)}

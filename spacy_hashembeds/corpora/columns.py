@@ -107,7 +107,7 @@ def _read_blocks(path: Path, layout: ColumnFormat) -> Iterator[_Block]:
             columns = line.split(layout.separator)
         starts_document = columns[0] == DOCSTART
         words, tags = block.sentence
-        if starts_document or not line.strip(_BLANKS):
+        if starts_document or not line.strip(f"{_BLANKS}\ufeff"):
             if words:
                 yield block
             document += starts_document

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy
 import srsly
-from spacy.attrs import ENT_TYPE
+from spacy.attrs import DEP, ENT_TYPE, LEMMA, TAG
 from spacy.language import Language
 from spacy.strings import StringStore
 from spacy.tokens import Doc, DocBin
@@ -19,6 +19,9 @@ from spacy.vocab import Vocab
 
 #: The splits that `spacy hashembeds prepare` writes into one folder.
 _TRAIN, *_HELD_OUT = "train.spacy", "dev.spacy", "test.spacy"
+
+#: What spaCy has always put the strings of into the file. An unknown ORTH it refuses.
+_NAMED = (LEMMA, TAG, DEP, ENT_TYPE)
 
 _TEXT = (
     "text. Convert files with one token a line with `spacy hashembeds prepare iob -o "
@@ -36,7 +39,7 @@ def read_docs(path: str | Path, vocab: Vocab) -> Iterator[Doc]:
     for location in _find_files(Path(path)):
         try:
             data = location.read_bytes()
-            _check_content(srsly.msgpack_loads(zlib.decompress(data)))
+            _check_content(srsly.msgpack_loads(zlib.decompress(data)), vocab)
             yield from DocBin().from_bytes(data).get_docs(vocab)
         except OSError:
             raise
@@ -65,7 +68,7 @@ def read_examples(path: str | Path, nlp: Language) -> Iterator[Example]:
     return Corpus(path).make_examples(nlp, read_docs(path, nlp.vocab))
 
 
-def _check_content(content: Mapping[str, Any]) -> None:
+def _check_content(content: Mapping[str, Any], vocab: Vocab) -> None:
     """Refuse a `DocBin` that contradicts itself: spaCy drops what has no place."""
     attrs, lengths = content["attrs"], numpy.frombuffer(content["lengths"], "int32")
     n_tokens = int(lengths.sum())
@@ -80,12 +83,12 @@ def _check_content(content: Mapping[str, Any]) -> None:
         raise ValueError(f"negative lengths, or attributes twice: {attrs}")
     if not all(isinstance(cats, dict) for cats in content["cats"]):
         raise ValueError("cats: no mapping")
-    if ENT_TYPE in attrs:
-        tokens = numpy.frombuffer(content["tokens"], "uint64").reshape(-1, len(attrs))
-        strings = StringStore(content["strings"])
-        for label in numpy.unique(tokens[:, attrs.index(ENT_TYPE)]).tolist():
-            if label and label not in strings:
-                raise ValueError(f"the label {label} is not among the strings")
+    named = [attrs.index(attr) for attr in _NAMED if attr in attrs]
+    tokens = numpy.frombuffer(content["tokens"], "uint64").reshape(-1, len(attrs))
+    strings = StringStore(content["strings"])
+    for value in numpy.unique(tokens[:, named]).tolist():
+        if value and value not in strings and value not in vocab.strings:
+            raise ValueError(f"{value} is not among the strings")
 
 
 def _find_files(path: Path) -> list[Path]:

@@ -31,10 +31,10 @@ _OTHERS = {
 }
 _OTHERS[".tsv"] = _OTHERS[".csv"]
 
-#: What Docs for `spacy pretrain` have as user data: where the objective, which gets
-#: nothing but Docs, puts what measures the mean loss of the tokens of others.
-MEASURES = "spacy-hashembeds.measures"
 Measures = dict[str, Callable[[Iterable[Doc]], float]]
+#: Where the objective of `spacy pretrain`, which gets nothing but Docs, puts what
+#: measures the mean loss of the tokens of others. Not in the Docs: they are plain.
+MEASURES: WeakKeyDictionary[Doc, Measures] = WeakKeyDictionary()
 
 # The tokens of each text: see `pack_doc`.
 Texts = list[NDArray]
@@ -74,7 +74,8 @@ def create_raw_texts_reader(
     min_length (int): Leave out texts of fewer tokens.
     max_length (int): Cut longer texts into pieces of so many tokens. 0: none.
     seed (int): Draws the order of the texts.
-    RETURNS (Callable): Makes `Example` objects, given `nlp`: at each call an epoch.
+    RETURNS (Callable): Makes `Example` objects, given `nlp`: at each call an epoch, the
+        same one until it has been read to its end.
     RAISES (ValueError): A setting that cannot be. Later, since `spacy train` makes this
         reader too: no path, too few texts, and, with file and line, what can't be read.
     """
@@ -136,7 +137,9 @@ def _read_epochs(
     lowest, n_stalled = np.inf, 0
     for epoch in count():
         order = np.random.default_rng([seed, epoch]).permutation(len(texts))
-        yield (_make_example(vocab, texts[i], measures) for i in order)
+        is_read: list[bool] = []
+        while not is_read:  # whoever looks at the first texts leaves them to others
+            yield _make_examples(vocab, [texts[i] for i in order], measures, is_read)
         if held_out and not measures:
             _logger.warning("No loss is measured: held-out texts are learned too")
             texts, held_out = texts + held_out, []
@@ -150,10 +153,14 @@ def _read_epochs(
             return
 
 
-def _make_example(vocab: Vocab, tokens: NDArray, measures: Measures) -> Example:
-    doc = unpack_doc(vocab, tokens)
-    doc.user_data[MEASURES] = measures
-    return Example(doc, doc)
+def _make_examples(
+    vocab: Vocab, texts: Texts, measures: Measures, is_read: list[bool]
+) -> Iterator[Example]:
+    for tokens in texts:
+        doc = unpack_doc(vocab, tokens)
+        MEASURES[doc] = measures
+        yield Example(doc, doc)
+    is_read.append(True)
 
 
 def pack_doc(doc: Doc) -> NDArray:

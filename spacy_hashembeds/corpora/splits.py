@@ -18,7 +18,7 @@ from spacy.util import get_lang_class
 from spacy.vocab import create_vocab
 
 from ..files import replacing, replacing_folder
-from .columns import ColumnFormat, make_doc, read_documents
+from .columns import ColumnFormat, Document, make_doc, read_documents
 from .labelled import (
     LabelledText,
     Progress,
@@ -74,9 +74,13 @@ def prepare_files(
     lang: str,
     output: Path,
     layout: ColumnFormat | TextFormat,
+    force: bool = False,
     progress: Progress = lambda documents, split: documents,
 ) -> dict[str, Path]:
-    """Convert your own files. Labels are those of all together; `dev` may be drawn."""
+    """Convert your own files. Labels are those of all together; `dev` may be drawn.
+
+    With `force`, the splits that are in `output` already are replaced.
+    """
     files = {"train": train, "dev": dev, "test": test}
     paths = {split: Path(path) for split, path in files.items() if path is not None}
     for split, path in paths.items():
@@ -84,60 +88,85 @@ def prepare_files(
             raise FileNotFoundError(
                 f"There is no file '{path}', which '{split}' names."
             )
-    stale = Path(output) / "test.spacy"
-    if test is None and stale.exists():
-        raise ValueError(
-            f"'test' is not given, but '{stale}' exists and would stay beside the new "
-            "training data. Give a test file too, remove it, or choose another output "
-            "folder."
-        )
+    _check_output(Path(output), has_test=test is not None, force=force)
     if isinstance(layout, TextFormat):
-        splits = _read_texts(paths, layout, progress)
-        return write_splits(splits, TEXTCAT, lang, Path(output), progress)
-    if dev is None:
-        raise ValueError("Files with entities are not split: give one as --dev.")
-    splits = {split: read_documents(path, layout) for split, path in paths.items()}
-    return write_splits(splits, NER, lang, Path(output), progress)
-
-
-def _read_texts(
-    paths: Mapping[str, Path], layout: TextFormat, progress: Progress
-) -> Splits:
-    for path in paths.values():
-        check_is_regular(path)
-    labels = gather_labels(paths, layout, progress)
-    read = partial(read_labelled, layout=layout, labels=labels)
+        for path in paths.values():
+            check_is_regular(path)
+        labels = gather_labels(paths, layout, progress)
+        read: Callable[[Path], Iterator[Any]]
+        find: Callable[[Any], list[str]]
+        read = partial(read_labelled, layout=layout, labels=labels)
+        task, find = TEXTCAT, find_labels
+    else:
+        read = partial(read_documents, layout=layout)
+        task, find = NER, find_types
     splits = {split: read(path) for split, path in paths.items()}
-    if "dev" not in paths:
-        splits |= hold_out(partial(read, paths["train"]))
-    return {split: splits[split] for split in SPLITS if split in splits}
+    if dev is None:
+        check_is_regular(paths["train"])
+        splits |= hold_out(partial(read, paths["train"]), find)
+    splits = {split: splits[split] for split in SPLITS if split in splits}
+    return write_splits(splits, task, lang, Path(output), progress)
+
+
+def _check_output(output: Path, *, has_test: bool, force: bool) -> None:
+    known = [name for s in SPLITS if (output / (name := f"{s}.spacy")).exists()]
+    if known and not force:
+        raise FileExistsError(
+            f"There is a corpus in '{output}' already ({', '.join(known)}). Name "
+            "another folder, or ask for it to be replaced (--force)."
+        )
+    if "test.spacy" in known and not has_test:
+        raise ValueError(
+            f"'test' is not given, but '{output / 'test.spacy'}' exists and would stay "
+            "beside the new training data. Give a test file too, remove it, or choose "
+            "another output folder."
+        )
+
+
+def find_types(document: Document) -> list[str]:
+    """Find the types of a document's entities."""
+    tags = {tag for sentence in document for tag in sentence.tags}
+    return sorted({tag.partition("-")[2] for tag in tags} - {""})
+
+
+def find_labels(labelled: LabelledText) -> list[str]:
+    """Find the labels that a text has."""
+    return [label for label, value in labelled.cats.items() if value]
 
 
 def hold_out(
-    read: Callable[[], Iterator[LabelledText]], *, every: int = 10
-) -> dict[str, Iterator[LabelledText]]:
+    read: Callable[[], Iterator[Any]],
+    find: Callable[[Any], list[str]],
+    *,
+    every: int = 10,
+) -> dict[str, Iterator[Any]]:
     """Split a corpus into train and dev without keeping it: `read` reads it anew.
 
-    One in `every` texts of each label is in dev, drawn from a fixed seed, and one of
-    all that have several, or none: most combinations are too rare. The first text with
-    a label never is, so that dev has no label that train has not.
+    One in `every` items of each label, as `find` gives them, is in dev, drawn from a
+    fixed seed, and one of all that have several, or none: most combinations are too
+    rare. The first item with a label never is, so that dev has no label that train has
+    not.
     """
     return {
-        "train": _choose(read(), every, is_drawn=False),
-        "dev": _choose(read(), every, is_drawn=True),
+        "train": _choose(read(), find, every, is_drawn=False),
+        "dev": _choose(read(), find, every, is_drawn=True),
     }
 
 
 def _choose(
-    texts: Iterator[LabelledText], every: int, *, is_drawn: bool
-) -> Iterator[LabelledText]:
+    items: Iterator[Any],
+    find: Callable[[Any], list[str]],
+    every: int,
+    *,
+    is_drawn: bool,
+) -> Iterator[Any]:
     rng = Random(SEED)
     seen: Counter[str | None] = Counter()
     drawn: dict[str | None, int] = {}
     known: set[str] = set()
-    for labelled in texts:
-        labels = [label for label, value in labelled.cats.items() if value]
-        # None is the group of texts that have several labels, or none
+    for item in items:
+        labels = find(item)
+        # None is the group of those that have several labels, or none
         group = labels[0] if len(labels) == 1 else None
         place = seen[group] % every
         seen[group] += 1
@@ -147,7 +176,7 @@ def _choose(
         is_in_dev = place == drawn[group] and known.issuperset(labels)
         known.update(labels)
         if is_in_dev == is_drawn:
-            yield labelled
+            yield item
 
 
 def write_splits(

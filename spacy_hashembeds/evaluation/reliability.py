@@ -5,8 +5,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from spacy.tokens import SpanGroup
 from spacy.training import Example
 
+from ..files import quote
 from .scorer import Matches, align_predictions
 
 
@@ -31,7 +33,7 @@ class ScoreCollector:
         }
         for name, group in doc.spans.items():
             if "scores" in group.attrs:
-                places = [(span.label_, span.start, span.end) for span in group]
+                places = _read_places(name, group)
                 scores = _read_scores(group.attrs["scores"])
                 is_of_all = scores is not None and scores.shape == (len(places),)
                 if is_of_all and judged.keys() >= set(places):
@@ -45,6 +47,17 @@ class ScoreCollector:
         kept = sorted(self._scored.keys() - self._others)
         pairs = [pair for name in kept for pair in self._scored[name]]
         return measure_calibration(*zip(*pairs, strict=True)) if pairs else None
+
+
+def _read_places(name: str, group: SpanGroup) -> list[tuple[str, int, int]]:
+    try:
+        return [(span.label_, span.start, span.end) for span in group]
+    except (IndexError, KeyError, ValueError) as error:  # spaCy reads bytes unchecked
+        raise ValueError(
+            f"doc.spans[{quote(name)}] of the predictions should hold spans of the "
+            f"document, but can't be read ({error}). If they are of a file, it is "
+            "damaged: make it anew."
+        ) from error
 
 
 def _read_scores(scores: Any) -> Any:

@@ -60,7 +60,7 @@ def _find_unknown(evaluation: Mapping[str, Any]) -> str | None:
         if not predicted:
             return (
                 f"'{model}' predicts not one entity. A component that sets doc.ents, "
-                "such as 'ner', should be in the pipeline."
+                "such as 'ner', should be in the pipeline, and trained on such texts."
             )
         if not gold & predicted:
             return (

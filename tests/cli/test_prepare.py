@@ -76,6 +76,16 @@ def test_columns_of_own_files(tmp_path: Path):
     assert words == [["Zoë Ann", "yes"], ["no"]]
 
 
+def test_a_corpus_is_replaced_if_that_is_said(file: Path, tmp_path: Path):
+    args = ["iob", "-o", tmp_path, "-t", file, "--dev", file, "-l", "en"]
+    assert run(*args).exit_code == 0
+    result = run(*args)
+    assert result.exit_code == 1
+    said = " ".join(result.output.split())
+    assert "already (train.spacy, dev.spacy). Name another folder" in said
+    assert run(*args, "--force").exit_code == 0
+
+
 def write_texts(folder: Path, name: str, n_texts: int) -> Path:
     lines = [f"Text no. {i},{'x/y' if i % 2 else 'z.z'}" for i in range(n_texts)]
     path = folder / name
@@ -180,7 +190,7 @@ def test_numbers_of_words_are_not_taken_for_words(tmp_path: Path):
     [
         (
             ["iob", "-o", "{out}", "-t", "{file}", "-l", "en"],
-            "one as --dev",
+            "The dev split has no sentence: give a file",
         ),
         (
             ["texts", "-o", "{out}", "--train", "{file}", "-l", "en"],

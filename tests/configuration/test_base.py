@@ -81,6 +81,10 @@ def test_the_config_of_a_package_is_found(pipeline, tmp_path, monkeypatch):
         ),
         (f"{PARTS}ner = 3\n", r"a section as 'ner' in \[components\], but has 3"),
         (
+            f"{PARTS}[components.ner]\nfactory = {{}}\n",
+            r"a name as 'factory' in \[components.ner\], but has {}",
+        ),
+        (
             f'{PARTS}[components.a]\n[components.a.model]\n@architectures = ["x"]\n',
             r"a name as '@architectures' in \[components.a.model\], but has \['x'\]",
         ),

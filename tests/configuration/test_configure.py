@@ -255,6 +255,18 @@ def test_too_small_a_corpus_leaves_the_defaults(base, tmp_path, embedder):
     assert "The default: the training corpus is too small to choose by" in made.text
 
 
+@pytest.mark.parametrize("embedder", [None, "multi_fewer_hash_embed"])
+def test_a_corpus_without_entities_is_warned_of(base, tmp_path, tiny_corpus, embedder):
+    train = write_words(tmp_path / "train.spacy", ["a", "b", "c"])
+    warning = f"The training corpus '{train}' has no entities (doc.ents), so that 'ner'"
+    found = configure(base, train=train, embedder=embedder).warnings
+    assert [text[: len(warning)] for text in found] == [warning]
+    train = tiny_corpus / "train.spacy"
+    assert not configure(base, train=train, embedder=embedder).warnings
+    toys.write_base(base, ["tagger"])
+    assert not configure(base, train=tmp_path / "train.spacy").warnings
+
+
 @pytest.mark.parametrize(
     ("words", "error"),
     [([], "not a token in the corpus"), (None, "There is no file or folder")],
@@ -283,6 +295,23 @@ def test_the_path_that_the_config_has_stays(base, tmp_path):
     )
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("init_tok2vec = null", 'init_tok2vec = "{}"'),
+        ('attrs = ["NORM", ', 'attrs = ["{}", '),
+        ("depth = 4", 'depth = "{}"'),
+        ("[components.ner]", "[components.{}.a]\n[components.ner]"),
+        ("[nlp]", "[nlp]\n{}"),
+    ],
+)
+def test_a_message_is_short_whatever_stands_in_the_config(base, old, new):
+    toys.edit_base(base, (old, new.format("x" * 2000)))
+    with pytest.raises(ValueError, match="xxx") as error:
+        configure(base)
+    assert len(str(error.value)) < 1000
+
+
 # Counting symbols
 
 
@@ -296,6 +325,28 @@ def test_symbols_are_counted_where_nothing_was_to_be_done(base, line):
         "min_freq": 2,
     }
     assert "before_init = null" not in made.text
+
+
+@pytest.mark.parametrize("there", ["null", f'{{"@callbacks":"{NGRAMS}"}}'])
+@pytest.mark.parametrize("corpus", [None, ["a", "b", "c"]])
+@pytest.mark.parametrize(
+    ("embedder", "min_freq"), [("multi_embed", 2), ("multi_hybrid_embed", 10)]
+)
+def test_each_embedder_has_one_min_freq_by_default(
+    base, tmp_path, there, corpus, embedder, min_freq
+):
+    """Without a corpus, or with one that is too small to choose by."""
+    toys.edit_base(base, ("before_init = null", f"before_init = {there}"))
+    train = write_words(tmp_path / "train.spacy", corpus) if corpus else None
+    made = configure(base, train=train, embedder=embedder)
+    assert made.config["initialize"]["before_init"]["min_freq"] == min_freq
+
+
+def test_a_callback_of_ours_without_min_freq_stays_so(base):
+    inline = f'{{"@callbacks": "{COUNTING}", "corpus": "corpora.train"}}'
+    toys.edit_base(base, ("before_init = null", f"before_init = {inline}"))
+    made = configure(base, embedder="multi_embed")
+    assert "min_freq" not in made.config["initialize"]["before_init"]
 
 
 def test_our_callback_keeps_what_it_has_but_for_advice(tiny_corpus, base):
@@ -516,7 +567,8 @@ def test_codes_and_rows_take_each_other_s_place(base, embedder):
     old = dot_to_object(rows.config, EMBED)
     assert embed == old
     counting = again.config["initialize"]["before_init"]
-    symbols = {"@callbacks": COUNTING, "min_freq": 10, **corpus}
+    min_freq = 2 if embedder == "multi_embed" else 10
+    symbols = {"@callbacks": COUNTING, "min_freq": min_freq, **corpus}
     assert counting == (symbols if limit else None)
     toys.build(again)
 

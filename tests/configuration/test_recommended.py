@@ -197,6 +197,15 @@ def test_an_optimizer_that_nobody_knows_stays(base):
     assert warning.startswith("[training.optimizer] stays as it is, mine.v1: set use_a")
 
 
+def test_of_a_pipeline_with_vectors_only_these_are_loaded(base, tmp_path):
+    vectors = toys.write_vectors(tmp_path / "vectors")
+    nlp = spacy.load(vectors)
+    nlp.add_pipe("sentencizer")
+    nlp.to_disk(vectors)
+    toys.edit_base(vectors / "config.cfg", ('"sentencizer"', '"of.another.package"'))
+    assert configure(base, vectors=vectors).config["paths"]["vectors"] == str(vectors)
+
+
 def test_vectors_are_mixed_in(base, tmp_path):
     vectors = toys.write_vectors(tmp_path / "vectors")
     made = configure(base, vectors=vectors)
@@ -212,6 +221,8 @@ def test_vectors_are_mixed_in(base, tmp_path):
     (vectors / "vocab" / "vectors").write_bytes(b"\x93NUMPY")
     with pytest.raises(ValueError, match=r"vectors' should hold vectors, but can't"):
         configure(base, vectors=vectors)
+    with pytest.raises(ValueError, match=r"but can't be .* Give one of those in it: "):
+        configure(base, vectors=tmp_path)
 
 
 def test_rows_for_raw_texts_are_no_more_than_stood_there(base, raw):

@@ -110,7 +110,10 @@ def pack(*lengths: int) -> bytes:
         (lambda c: {"user_data": []}, "user_data: 0, not 2"),
         (lambda c: {"cats": [True, {}]}, "cats: no mapping"),
         (lambda c: {"attrs": [*c["attrs"][:-1], 77]}, "attributes twice"),
-        (lambda c: {"strings": sorted({*c["strings"]} - {"PER"})}, "the label 43"),
+        (
+            lambda c: {"strings": sorted({*c["strings"]} - {"PER"})},
+            "4317129024397789502 is not among",
+        ),
     ],
 )
 def test_what_contradicts_itself_is_refused(tmp_path, damage, cause):
@@ -118,6 +121,30 @@ def test_what_contradicts_itself_is_refused(tmp_path, damage, cause):
     with pytest.raises(ValueError, match=f"'{path}' .*is truncated, damaged") as error:
         read(change(path, damage))
     assert cause in str(error.value.__cause__)
+
+
+def write_annotated(path: Path, *missing: str) -> Path:
+    """Write a Doc, but for some of its strings."""
+    doc = Doc(Vocab(), words=["a"])
+    doc[0].dep_, doc[0].tag_, doc[0].lemma_ = "relation", "tag", "lemma"
+    doc[0].norm_, doc[0].ent_kb_id_, doc[0].ent_id_ = "norm", "kb_id", "id"
+    DocBin(docs=[doc]).to_disk(path)
+    return change(path, lambda c: {"strings": sorted({*c["strings"]} - {*missing})})
+
+
+@pytest.mark.parametrize("string", ["relation", "tag", "lemma", "a"])
+def test_a_string_that_tokens_need_is_missed(tmp_path, string):
+    path = write_annotated(tmp_path / "train.spacy", string)
+    with pytest.raises(ValueError, match=f"'{path}' .*is truncated, damaged"):
+        read(path)
+    # spaCy reads it where the pipeline has the string
+    (doc,) = read_docs(path, Vocab(strings=[string]))
+    assert (doc[0].text, doc[0].dep_, doc[0].lemma_) == ("a", "relation", "lemma")
+
+
+def test_strings_that_older_versions_left_out_are_not_missed(tmp_path):
+    path = write_annotated(tmp_path / "train.spacy", "norm", "kb_id", "id")
+    assert read(path) == ["a"]
 
 
 def test_what_older_versions_left_out_is_not_missed(tmp_path):

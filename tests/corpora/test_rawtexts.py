@@ -2,8 +2,11 @@
 
 import json
 import logging
+import pickle
 import random
+import re
 import sys
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -51,7 +54,7 @@ def take_epoch(reader, nlp: Language, loss: float = 0.0) -> list[Example]:
     """Read an epoch as an objective that finds this loss when it is over."""
     examples = list(reader(nlp))
     for example in examples:
-        example.reference.user_data[MEASURES]["loss"] = lambda docs: loss
+        MEASURES[example.reference]["loss"] = lambda docs: loss
     return examples
 
 
@@ -64,7 +67,7 @@ def get_held_out(reader, nlp: Language) -> list[str]:
         return 0.0
 
     for example in reader(nlp):
-        example.reference.user_data[MEASURES]["loss"] = measure
+        MEASURES[example.reference]["loss"] = measure
     reader(nlp)
     return held_out
 
@@ -280,6 +283,40 @@ def test_epochs_end_when_the_loss_does_not_fall(path, nlp, losses, patience, n_e
     losses = losses + losses[-1:] * 9
     lengths = [len(take_epoch(reader, nlp, loss)) for loss in losses]
     assert lengths == [49] * n_epochs + [0] * (len(losses) - n_epochs)
+
+
+@pytest.mark.parametrize("n", [0, 1, 48])
+def test_who_looks_at_some_texts_changes_nothing(path, nlp, caplog, n):
+    reader = create_raw_texts_reader(path=path)
+    expected = create_raw_texts_reader(path=path)
+    for loss in (0.6, 0.5, 0.5, 0.0):
+        left_open = reader(nlp)
+        seen = get_texts(islice(left_open, n))
+        assert get_texts(islice(reader(nlp), n)) == seen
+        texts = get_texts(take_epoch(reader, nlp, loss))
+        assert texts == get_texts(take_epoch(expected, nlp, loss))
+        assert texts[:n] == seen
+        list(left_open)  # too late to be an epoch
+    assert not texts
+    assert "No loss is measured" not in caplog.text
+    losses = re.findall(r"epoch \d: \S+", caplog.text)
+    assert {*losses} == {"epoch 0: 0.6000", "epoch 1: 0.5000", "epoch 2: 0.5000"}
+    assert len(losses) == 6  # of two readers
+
+
+def test_docs_can_be_serialised_while_pretraining(path, nlp):
+    (example, *_) = take_epoch(create_raw_texts_reader(path=path), nlp)
+    doc = example.reference
+    assert Doc(nlp.vocab).from_bytes(doc.to_bytes()).text == doc.text
+    assert pickle.loads(pickle.dumps(doc)).text == doc.text
+    assert not doc.user_data
+
+
+def test_what_measures_ends_with_the_docs(path, nlp):
+    (example,) = islice(create_raw_texts_reader(path=path)(nlp), 1)
+    kept = len(MEASURES)
+    del example
+    assert len(MEASURES) == kept - 1
 
 
 def test_what_happens_is_said(path, nlp, caplog):

@@ -75,7 +75,7 @@ def test_norms_are_those_of_the_language(tmp_path: Path, output: Path):
     file.write_text("लड़कियों O\n", encoding="utf-8")
     norms = {}
     for lang in ("hi", "xx"):
-        paths = prepare_files(train=file, dev=file, lang=lang, output=output)
+        paths = prepare_files(train=file, dev=file, lang=lang, output=output / lang)
         norms[lang] = load(paths["train"])[0][0].norm_
     assert norms["hi"] == blank("hi")("लड़कियों")[0].norm_
     assert norms["hi"] != norms["xx"]
@@ -110,8 +110,49 @@ def test_a_test_split_of_other_files_does_not_stay(
     with pytest.raises(
         ValueError, match=r"'test' is .*test\.spacy' exists .* Give a test"
     ):
-        prepare_files(train=files["train"], dev=files["dev"], lang="en", output=output)
+        prepare_files(
+            train=files["train"], dev=files["dev"], lang="en", output=output, force=True
+        )
     assert contents(output) == before
+
+
+@pytest.mark.parametrize("split", ["train", "dev", "test"])
+def test_a_corpus_that_is_there_is_not_replaced(
+    files: dict[str, Path], output: Path, split: str
+):
+    output.mkdir(parents=True)
+    (output / f"{split}.spacy").write_text("mine")
+    with pytest.raises(FileExistsError, match=rf"{split}\.spacy\).*--force"):
+        prepare_files(**files, lang="en", output=output)
+    assert contents(output) == {f"{split}.spacy": b"mine"}
+    prepare_files(**files, lang="en", output=output, force=True)
+    assert len(contents(output)) == 3
+
+
+@pytest.mark.parametrize(("group", "size"), [("sentence", 1), ("document", 2)])
+def test_one_in_ten_sentences_or_documents_is_held_out(
+    tmp_path: Path, output: Path, group: str, size: int
+):
+    start = "-DOCSTART- O\n\n"
+    texts = [f"w{i} B-{'AB'[i % 2]}\n\n" * size for i in range(60)]
+    texts += ["Rare B-RARE\n\n" * size]
+    file = tmp_path / "own.iob"
+    file.write_text("".join(start + text for text in texts))
+    layout = ColumnFormat(group=group)
+    paths = prepare_files(train=file, lang="en", output=output, layout=layout)
+    train, dev = ([doc.text for doc in load(path)] for path in paths.values())
+    assert list(paths) == ["train", "dev"]
+    assert (len(train), len(dev)) == (55, 6)
+    assert not set(train) & set(dev)
+    assert len({text.split()[0] for text in [*train, *dev]}) == 61
+    types = [ent.label_ for doc in load(paths["dev"]) for ent in doc.ents]
+    assert sorted(set(types)) == ["A", "B"]
+
+
+def test_a_pipe_cannot_be_split(tmp_path: Path, output: Path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(ValueError, match="is read twice, so it should be a file"):
+        prepare_files(train=tmp_path / "pipe", lang="en", output=output)
 
 
 @pytest.mark.parametrize("split", ["train", "dev", "test"])
@@ -131,7 +172,7 @@ def test_an_error_keeps_earlier_files(files: dict[str, Path], output: Path, spli
         path.write_text("Other O\n")
     files[split].write_bytes(b"Other O\n\xff O\n")
     with pytest.raises(ValueError, match=rf"{split}\.iob:2: not utf-8 text"):
-        prepare_files(**files, lang="en", output=output)
+        prepare_files(**files, lang="en", output=output, force=True)
     assert contents(output) == before
 
 
@@ -171,7 +212,7 @@ def test_files_are_the_same_to_the_byte(files: dict[str, Path], tmp_path: Path):
 def test_a_text_of_each_few_with_the_same_label_is_held_out():
     labels = [{"a": 1.0}] * 30 + [{"b": 1.0}] + [{"a": 1.0, "b": 1.0}] * 20
     texts = [LabelledText(str(i), cats) for i, cats in enumerate(labels)]
-    held_out = splits.hold_out(lambda: iter(texts), every=10)
+    held_out = splits.hold_out(lambda: iter(texts), splits.find_labels, every=10)
     dev, train = (
         [int(labelled.text) for labelled in held_out[split]]
         for split in ("dev", "train")
@@ -187,7 +228,9 @@ def hold_out(sets: list[tuple[str, ...]]) -> dict[str, list[tuple[str, ...]]]:
     texts = [LabelledText(str(i), dict.fromkeys(s, 1.0)) for i, s in enumerate(sets)]
     return {
         split: [sets[int(labelled.text)] for labelled in held_out]
-        for split, held_out in splits.hold_out(lambda: iter(texts), every=10).items()
+        for split, held_out in splits.hold_out(
+            lambda: iter(texts), splits.find_labels, every=10
+        ).items()
     }
 
 
@@ -243,8 +286,8 @@ def test_large_splits_are_folders_of_files(tmp_path: Path, monkeypatch):
         rows = [f"Title {i},{i % 4}" for i in range(n)]
         path.write_text("\n".join(["text,label", *rows]))
     output = tmp_path / "out"
-    for _ in range(2):  # a folder replaces the folder of before
-        made = prepare_texts(**paths, lang="en", output=output)
+    for force in (False, True):  # a folder replaces the folder of before
+        made = prepare_texts(**paths, lang="en", output=output, force=force)
         names = sorted(path.name for path in made["train"].iterdir())
         assert names == [f"000{i}.spacy" for i in range(3)]
         assert made["test"].is_file()  # 60 texts and no more
@@ -258,5 +301,5 @@ def test_large_splits_are_folders_of_files(tmp_path: Path, monkeypatch):
         next(read_docs(output, nlp.vocab))
     monkeypatch.setattr(splits, "MAX_DOCS", 5)
     with pytest.raises(FileExistsError, match=r"dev\.spacy' should become a folder"):
-        prepare_texts(**paths, lang="en", output=output)
+        prepare_texts(**paths, lang="en", output=output, force=True)
     assert len(list(read_docs(made["train"], nlp.vocab))) == 144

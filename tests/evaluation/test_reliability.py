@@ -182,6 +182,16 @@ def test_groups_of_other_spans_are_left_out_in_all_documents(predicted):
     assert run(predicted, GOLDS)["calibration"] == expected
 
 
+def test_spans_that_cannot_be_read_are_named(predicted):
+    """As of a damaged file, of which spaCy checks nothing."""
+    longer = toy_ner.make_doc("Dora|PER came home|LOC")
+    group = SpanGroup(longer, name="found", spans=longer.ents)
+    predicted[1].spans["found"].from_bytes(group.to_bytes())
+    predicted[1].spans["found"].attrs["scores"] = [0.5, 0.5]
+    with pytest.raises(ValueError, match=r"doc\.spans\['found'\] .*E035.*make it anew"):
+        run(predicted, GOLDS)
+
+
 def test_of_two_in_one_gold_entity_the_first_is_right():
     gold = Doc(Vocab(), words=["AB"], spaces=[False], ents=["B-X"])
     doc = Doc(gold.vocab, words=["A", "B"], spaces=[False] * 2, ents=["B-X", "B-X"])

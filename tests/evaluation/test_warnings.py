@@ -54,6 +54,7 @@ def test_gold_without_entities(model):
 def test_no_predictions(model):
     (text,) = warn(model, [toy_ner.make_doc("Dora|PER")])
     assert f"'{model}' predicts not one entity" in text
+    assert text.endswith("should be in the pipeline, and trained on such texts.")
 
 
 def test_no_label_in_common(model):

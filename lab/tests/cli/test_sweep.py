@@ -95,6 +95,7 @@ def test_a_dry_run_lists_what_is_done_and_what_is_not(executor):
         f"to run {FOLDER}/default/seed1",
         f"to run {FOLDER}/wide/seed1",
         "1 done, 3 to run",
+        "is what has results of the same settings in the folder metrics.",
     ]
     assert executor.ran == []
 

@@ -31,7 +31,8 @@ def test_the_paper_comes_first_as_it_is_printed(tmp_path):
 
 
 def test_each_table_of_weights_has_a_row(tmp_path):
-    smallest = [{"values": [{"name": None, "key": "17"}]}, {"values": [{"name": "\n"}]}]
+    values = [{"name": None, "key": "17"}, {"name": "\n", "key": "18"}]
+    smallest = [{"values": [value]} for value in values]
     first = make_importance("what a joke", "x", "y", smallest=smallest)
     tables = [first, make_importance("awful", attr="ORTH", ngram_size=1)]
     path = "yelp_full/hash_ngram_textcat/dictionary/importance.json"
@@ -65,8 +66,8 @@ def test_the_command_writes_where_it_is_read(tmp_path):
         (make_importance("a", largest=None), "'tables.0.largest': Input should be a v"),
         (make_importance(), "'tables.0.largest.0.values': Value should have at least"),
         (
-            make_importance("a", smallest=[{"values": [{}]}]),
-            "'tables.0.smallest.0.values.0': a value without",
+            make_importance("a", smallest=[{"values": [{"key": "17"}]}]),
+            "'tables.0.smallest.0.values.0.name': Field required",
         ),
         (
             make_importance("a", smallest=[{"values": [{"name": 5}]}]),

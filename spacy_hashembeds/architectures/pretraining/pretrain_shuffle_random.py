@@ -96,7 +96,7 @@ def forward(
         return (model.ops.alloc2f(0, len(CLASSES)), labels), lambda d_scores: []
     if is_train:
         # for a reader that holds texts out
-        docs[0].user_data.get(MEASURES, {}).update(loss=partial(measure_loss, model))
+        MEASURES.get(docs[0], {}).update(loss=partial(measure_loss, model))
         docs, labels = corrupt_docs(docs, **_get_shares(model))
     vectors, backprop_tok2vec = tok2vec(docs, is_train)
     # the layer "tok2vec" of `ner` and of a parser gives an array for all Docs

@@ -364,12 +364,11 @@ def test_many_texts_are_measured_like_few(docs):
 
 def test_the_reader_learns_how_to_measure(docs):
     model = randomize(build(docs))
-    for doc in docs:
-        doc.user_data[MEASURES] = {}
+    MEASURES[docs[0]] = measures = {}
     model.predict(docs)
-    assert docs[0].user_data[MEASURES] == {}
+    assert not measures
     model.begin_update(docs)
-    measure = docs[0].user_data[MEASURES]["loss"]
+    measure = measures["loss"]
     assert measure(docs) == measure_loss(model, docs)
 
 

@@ -356,7 +356,7 @@ def test_held_out_texts_are_never_learned_from(stopping, tmp_path, monkeypatch):
         tables.append(layers[0].get_param("E").copy())
         learned.update(token.orth for doc in docs for token in doc)
         loss = update(model, docs, optimizer, objective)
-        measures = docs[0].user_data[MEASURES]
+        measures = MEASURES[docs[0]]
         measure = measures["loss"]
 
         def note(held_out):
