@@ -20,7 +20,7 @@ from typing import Any, NamedTuple, cast
 from numpy.typing import NDArray
 from thinc.api import Model
 
-from ...kernels.rows import Finder
+from ...kernels.rows import Finder, Weights
 from ..maxout import check_maxout
 from ..params import check_once
 from ..table import get_table
@@ -60,6 +60,8 @@ class ColumnFunctions(NamedTuple):
     find_weighted_rows: Finds the rows of keys, and their weights, of the same shape,
         float32. None if the vectors are no weighted sums.
     get_finder: Says how kernels find the rows, or None if they can't.
+    get_weights: Says how kernels find the weights of these rows, on the CPU. None if
+        they are 1, or if kernels can't.
     weigh_keys: Weighs these rows, on a GPU. None if their weights are 1.
     """
 
@@ -72,6 +74,7 @@ class ColumnFunctions(NamedTuple):
     find_rows: Callable[[Model, Array], Array] | None = None
     find_weighted_rows: Callable[[Model, Array], tuple[Array, Array]] | None = None
     get_finder: Callable[[Model], Finder | None] | None = None
+    get_weights: Callable[[Model], Weights] | None = None
     weigh_keys: Callable[[Model, Array], Weighed] | None = None
 
 

@@ -1,7 +1,8 @@
 """Embed tokens through folded tables: see `folding.py`.
 
 A compiled kernel finds the rows of each distinct token, sums and finishes them in the
-processor's registers. Columns with weighted rows, or without rows, are left to numpy.
+processor's registers. Where it can't find the rows of a column, or their weights, all
+columns are left to numpy.
 """
 
 from collections.abc import Sequence
@@ -17,7 +18,7 @@ from ...kernels.mixing import finish
 from ...kernels.rows import Finder, Table, describe_finder
 from ...kernels.sums import gather_add
 from ...kernels.threads import one_thread
-from .column import Mixer
+from .column import Column, Mixer
 from .folding import FoldedTables
 
 #: Up to so many tokens, sorting out the copies takes longer than it saves.
@@ -56,15 +57,28 @@ def _describe(mixer: Mixer, folded: FoldedTables) -> Description:
     for column in mixer.columns:
         column.check()
     starts = [*map(int, folded.starts.values()), len(folded.F)]
-    finders = []
+    columns = []
     for i, column in enumerate(mixer.columns):
-        finder = column.get_finder() if column.functions.find_rows else None
+        finder = column.get_finder() if column.has_rows else None
         if finder is None or not _can_be_read(finder):
             return Description(attrs, None)
         table = Table(folded.F[starts[i] : starts[i + 1]], finder)
-        finders.append(describe_finder(table))
-    n_rows = np.diff(starts).tolist()
-    return Description(attrs, compiled.kernels.FoldedColumns(n_rows, finders))
+        weights = _describe_weights(column)
+        if weights is None and column.functions.find_rows is None:
+            return Description(attrs, None)
+        columns.append((len(table.array), describe_finder(table), weights))
+    return Description(attrs, compiled.kernels.FoldedColumns(columns))
+
+
+def _describe_weights(column: Column) -> tuple | None:
+    """Describe the weights of rows, or None if there are none that the kernel reads."""
+    get_weights = column.functions.get_weights
+    if get_weights is None:
+        return None
+    table, rehashes = get_weights(column.model)
+    if compiled.get_for(table.array) is None or not _can_be_read(table.finder):
+        return None
+    return table.array, describe_finder(table), rehashes
 
 
 def _can_be_read(finder: Finder) -> bool:
