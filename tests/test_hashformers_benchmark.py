@@ -88,11 +88,13 @@ def test_hashing_is_a_part_of_two_passes(results):
     assert list(results["hashing"]) == WAYS
     for passes in results["hashing"].values():
         assert list(passes) == PASSES
-        for pairs in passes.values():
+        for title, pairs in passes.items():
             assert list(pairs) == PAIRS
             for measured in pairs.values():
                 lower, upper = measured["share_quartiles"]
-                assert 0 < lower <= measured["share"] <= upper < 1
+                assert 0 <= lower <= measured["share"] <= upper < 1
+                # prediction of few tokens keeps more of words than their codes
+                assert lower > 0 or title == PASSES[1]
                 ratio = measured["hashing_us_per_word"] / measured["us_per_word"]
                 assert measured["share"] == pytest.approx(ratio)
 

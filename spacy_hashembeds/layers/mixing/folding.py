@@ -106,7 +106,8 @@ def _is_worth_it(mixer: Mixer) -> bool:
         return False
     n_rows = sum(column.count_rows() for column in mixer.columns if column.has_rows)
     n_numbers = n_rows * mixer.maxout.get_dim("nO") * mixer.maxout.get_dim("nP")
-    return n_numbers * 4 < 1e6 * _get_limit()
+    limit = _get_limit()
+    return limit > 0 and n_numbers * 4 / 1e6 <= limit
 
 
 def measure_room(F: NDArray) -> int:
