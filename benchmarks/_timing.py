@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 from statistics import median, quantiles
-from time import perf_counter
+from time import perf_counter, thread_time
 from typing import Any, Generic, TypeVar
 
 from spacy_hashembeds.acceleration.machine import Spread
@@ -98,6 +98,13 @@ def time_on_host(run: Callable[[], object]) -> float:
     start = perf_counter()
     run()
     return perf_counter() - start
+
+
+def time_on_thread(run: Callable[[], object]) -> float:
+    """Measure how long the processor works, if it is on this thread alone."""
+    start = thread_time()
+    run()
+    return thread_time() - start
 
 
 def time_in_turns(

@@ -49,7 +49,7 @@ from ._timing import (
     get_ratios,
     get_spreads,
     time_in_turns,
-    time_on_host,
+    time_on_thread,
 )
 
 #: spaCy's default.
@@ -130,7 +130,7 @@ def _time(what: str, way: Way, schedule: Schedule) -> dict[str, Any]:
     msg.text(f"timing: {what}")
     makers = {name: _warm_up(maker, way) for name, maker in way.makers.items()}
     work = Work(way.samples, count_words_of_batches)
-    timings = time_in_turns(makers, work, schedule)
+    timings = time_in_turns(makers, work, schedule, time_on_thread)
     return {
         "contenders": {name: timing.to_json() for name, timing in timings.items()},
         "times_as_fast_as_fewer": get_ratios(timings, BASELINE),
@@ -160,7 +160,7 @@ def _measure_hashing(what: str, way: Way, schedule: Schedule) -> dict[str, Any]:
                 run = way.makers[name]()(way.batches)
                 for title in PASSES:
                     seconds.clear()
-                    whole = time_on_host(run)
+                    whole = time_on_thread(run)
                     measured[title][name].append((sum(seconds), whole))
     n_words = count_words_of_batches(way.batches)
     return {

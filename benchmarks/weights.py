@@ -29,7 +29,14 @@ from ._data import (
 from ._embedders import ROWS, WIDTH, Embedders, Sample, make_predictors, make_trainers
 from ._machine import use_one_thread
 from ._tables import make_weights_tables
-from ._timing import Maker, Schedule, Work, get_relative_times, time_in_turns
+from ._timing import (
+    Maker,
+    Schedule,
+    Work,
+    get_relative_times,
+    time_in_turns,
+    time_on_thread,
+)
 from ._weighted_embedders import (
     FEWER,
     IMPORTANCE_ROWS,
@@ -105,7 +112,7 @@ def _time(
     present = {name: maker for name, maker in makers.items() if maker}
     samples = make_samples(batches)
     work = Work(samples, count_words_of_batches)
-    timings = time_in_turns(present, work, schedule)
+    timings = time_in_turns(present, work, schedule, time_on_thread)
     return {
         "words_per_call": count_words_of_batches(batches) / len(batches),
         "calls_per_sample": len(samples[0]),

@@ -88,11 +88,13 @@ def test_hashing_is_a_part_of_two_passes(results):
     assert list(results["hashing"]) == WAYS
     for passes in results["hashing"].values():
         assert list(passes) == PASSES
-        for pairs in passes.values():
+        for title, pairs in passes.items():
             assert list(pairs) == PAIRS
             for measured in pairs.values():
                 lower, upper = measured["share_quartiles"]
-                assert 0 < lower <= measured["share"] <= upper < 1
+                assert 0 <= lower <= measured["share"] <= upper < 1
+                # prediction of few tokens keeps more of words than their codes
+                assert lower > 0 or title == PASSES[1]
                 ratio = measured["hashing_us_per_word"] / measured["us_per_word"]
                 assert measured["share"] == pytest.approx(ratio)
 
@@ -150,7 +152,7 @@ def test_contenders_have_met_all_words_before_they_are_timed(corpus, embedders):
 def test_hashing_is_watched_only_where_it_is_measured(corpus, embedders, monkeypatch):
     model = embedders.thinc["MD5, Add"]
     times = iter(range(100))
-    monkeypatch.setattr(_hashformers, "perf_counter", lambda: next(times))
+    monkeypatch.setattr(_hashformers, "thread_time", lambda: next(times))
     encode = hash_words.encode_words
     with _hashformers.timing_hashing() as seconds:
         model.predict(corpus.docs)

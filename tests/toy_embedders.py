@@ -100,7 +100,14 @@ BUILDERS = {
     "lookup, unk 2": lambda vocab: build_lookup(vocab, unk=2),
     "lookup, vectors": lambda vocab: build_lookup(vocab, include_static_vectors=True),
     "weighted": lambda vocab: build_weighted(vocab, importance_rows=[50, 30, 20]),
+    "weighted, four hashes": lambda vocab: build_weighted(
+        vocab, importance_rows=[50, 30, 20], num_hashes=4
+    ),
+    "weighted, same hash": lambda vocab: build_weighted(
+        vocab, importance_rows=[50, 30, 20], num_hashes=3, same_hash=True
+    ),
     "weighted, symbols": build_weighted,
+    "weighted, symbols, same hash": lambda vocab: build_weighted(vocab, same_hash=True),
     "weighted, side by side": lambda vocab: build_weighted(
         vocab, num_hashes=3, combine="concat", append_weights=True
     ),

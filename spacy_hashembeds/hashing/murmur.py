@@ -17,6 +17,11 @@ def find_rows(ops: Ops, ids: Any, *, seed: int, num_hashes: int, rows: int) -> A
     return hash_keys(ops, ids, seed=seed, num_hashes=num_hashes) % rows
 
 
+def get_seed(seed: int, i: int) -> int:
+    """Get the seed of the i-th four hashes, from 0 on."""
+    return (seed + i * _SEED_STEP) % 2**32
+
+
 def hash_keys(ops: Ops, ids: Any, *, seed: int, num_hashes: int) -> Any:
     """Hash each integer `num_hashes` times: more than four come from further seeds.
 
@@ -28,8 +33,7 @@ def hash_keys(ops: Ops, ids: Any, *, seed: int, num_hashes: int) -> Any:
     n_hashings = -(-num_hashes // MAX_HASHES)
     hashes: Any = ops.hash(keys, seed)
     if n_hashings > 1:
-        seeds = [(seed + i * _SEED_STEP) % 2**32 for i in range(1, n_hashings)]
-        more = [ops.hash(keys, next_seed) for next_seed in seeds]
+        more = [ops.hash(keys, get_seed(seed, i)) for i in range(1, n_hashings)]
         hashes = ops.xp.concatenate([hashes, *more], axis=1)
     if num_hashes < hashes.shape[1]:
         hashes = ops.as_contig(hashes[:, :num_hashes])

@@ -67,8 +67,14 @@ cdef extern from "distinct.h" nogil:
 
 
 cdef extern from "folded.h" nogil:
+    cdef cppclass FoldedColumn:
+        Column rows
+        const float* weights
+        Column weight_rows
+        cbool rehashes
+
     void c_embed_folded "embed_folded"(
-        float* Y, const float* F, const Column* columns, size_t n_columns,
+        float* Y, const float* F, const FoldedColumn* columns, size_t n_columns,
         const unsigned long long* keys, size_t n, Mixing m, Map& map, int32_t* copies,
         float* mixed
     )
@@ -272,37 +278,59 @@ def find_equal_rows(const float[:, ::1] X, size_t most):
     return find_rows(<const char*>&X[0, 0], n, n_words, n_bytes, most, 4 * n)
 
 
+cdef Column describe_column(finder, size_t n, size_t first_row, list held) except *:
+    """Describe how n rows are found, for as long as what is added to a list lives."""
+    cdef const uint64_t[::1] symbols
+    cdef size_t n_symbols = 0
+    cdef Column column
+    symbols, column.unk, column.seed, column.num_hashes, column.n_hashed = finder
+    if symbols is not None and symbols.shape[0] > 0:
+        n_symbols = symbols.shape[0]
+        require(<size_t>&symbols[0] % sizeof(uint64_t) == 0)
+        column.symbols = <const unsigned long long*>&symbols[0]
+        held.append(symbols)
+    # no row shall be found that is not the column's own
+    require(0 < column.num_hashes <= MAX_HASHES)
+    if column.n_hashed > 0:
+        require(column.unk == n_symbols and n_symbols + column.n_hashed <= n)
+    else:
+        require(column.unk <= n_symbols < n)
+    column.n_symbols, column.first_row = n_symbols, first_row
+    return column
+
+
 cdef class FoldedColumns:
     """Where a folded table has the rows of each column of keys, and how they are found.
 
-    n_rows (list): How many rows each column has: its own, one after the other.
-    finders (list): For each, what `rows.describe_finder` gives.
+    columns (list): For each, how many rows it has, its own, one after the other; what
+        `rows.describe_finder` gives; and None, or of `rows.Weights` the table, what
+        `rows.describe_finder` gives, and whether it rehashes.
     """
 
-    cdef vector[Column] columns
+    cdef vector[FoldedColumn] columns
     cdef size_t n_rows
-    cdef list symbols  # which are read where they are
+    cdef list held  # arrays that are read where they are
 
-    def __init__(self, n_rows, finders):
-        cdef const uint64_t[::1] symbols
-        cdef Column column
-        cdef size_t n, n_symbols
-        require(0 < len(finders) <= MAX_COLUMNS)
-        self.n_rows, self.symbols = 0, []
-        for n, finder in zip(n_rows, finders, strict=True):
-            symbols, column.unk, column.seed, column.num_hashes, column.n_hashed = finder
-            n_symbols = 0 if symbols is None else symbols.shape[0]
-            if n_symbols > 0:
-                require(<size_t>&symbols[0] % sizeof(uint64_t) == 0)
-                column.symbols = <const unsigned long long*>&symbols[0]
-                self.symbols.append(symbols)
-            # no row shall be found that is not the column's own
-            require(0 < column.num_hashes <= MAX_HASHES)
-            if column.n_hashed > 0:
-                require(column.unk == n_symbols and n_symbols + column.n_hashed <= n)
-            else:
-                require(column.unk <= n_symbols < n)
-            column.n_symbols, column.first_row = n_symbols, self.n_rows
+    def __init__(self, columns):
+        cdef const float[:, ::1] table
+        cdef FoldedColumn column
+        cdef size_t n
+        require(0 < len(columns) <= MAX_COLUMNS)
+        self.n_rows, self.held = 0, []
+        for n, finder, weights in columns:
+            column.rows = describe_column(finder, n, self.n_rows, self.held)
+            column.weights, column.rehashes = <const float*>NULL, False
+            if weights is not None:
+                table, finder, column.rehashes = weights
+                column.weight_rows = describe_column(finder, len(table), 0, self.held)
+                # each key has some, and as many as rows
+                if column.weight_rows.n_hashed > 0:
+                    require(column.weight_rows.n_symbols == 0)
+                else:
+                    require(column.weight_rows.num_hashes == 1)
+                require(<size_t>table.shape[1] == column.rows.num_hashes)
+                column.weights = &table[0, 0]
+                self.held.append(table)
             self.columns.push_back(column)
             self.n_rows += n
 

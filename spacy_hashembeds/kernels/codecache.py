@@ -1,15 +1,18 @@
-"""Keep the codes of words that were met lately, in bounded memory."""
+"""Keep what was made of words that were met lately, in bounded memory."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import locks
+from .distinct import find_distinct
 from .identity import are_same
+from .sums import gather_add
 
-#: The most memory that the codes of a cache take.
+#: The most memory that the codes of a cache take, by default.
 MAX_BYTES = 2**20
 
 #: No more words than this are kept, however small their codes.
@@ -32,27 +35,39 @@ class _Table(NamedTuple):
     codes: NDArray
     turns: NDArray
 
-    def find_sets(self, keys: NDArray) -> NDArray:
-        """Find the sets of keys. *Shape:* `(n,)`, int64."""
-        return (keys & np.uint64(len(self.turns) - 1)).astype("int64")
+    def find_sets(self, keys: NDArray, kinds: NDArray) -> NDArray:
+        """Find the sets of keys, as int64. Equal keys of two kinds have different ones,
+        so that a key that is in a set is of one kind.
+        """
+        sets: NDArray = (keys + kinds & np.uint64(len(self.turns) - 1)).view("int64")
+        return sets
 
 
 class CodeCache:
     """Keeps the codes of words. Neither copied, pickled nor saved with a layer.
 
+    Codes are whatever depends on nothing but a word, its kind, of which there may be
+    several, and settings.
+
     A word has eight places, by the last bits of its key, which is a hash, and there is
     no list of what was used when: it takes a few operations for all words of a batch.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, max_bytes: int = MAX_BYTES, n_kinds: int = 1) -> None:
+        self._max_bytes = max_bytes
+        self._kinds = np.arange(n_kinds, dtype="uint64")
         # one object, so that threads never see a part of it
         self._kept: _Table | None = None
 
     def __reduce__(self) -> tuple:
-        return CodeCache, ()
+        return CodeCache, (self._max_bytes, len(self._kinds))
 
     def get(
-        self, keys: NDArray, settings: tuple, compute: Callable[[NDArray], NDArray]
+        self,
+        keys: NDArray,
+        settings: tuple,
+        compute: Callable[[NDArray], NDArray],
+        kind: int = 0,
     ) -> NDArray:
         """Get the codes of distinct words, computing those that are not kept.
 
@@ -60,47 +75,79 @@ class CodeCache:
         settings (tuple): What codes depend on beside words, compared by identity.
         compute (Callable): Computes at least one code, `(m,)` to `(m, width)`.
         """
-        table = self._kept
+        table, kinds = self._kept, self._kinds[kind]
         if table is None or not are_same(table.settings, settings):
             codes = compute(keys)
-            self._kept = table = _make_table(settings, codes)
-            _keep(table, keys, codes)
+            self._kept = table = _make_table(
+                settings, codes, self._max_bytes, len(self._kinds)
+            )
+            _keep(table, keys, kinds, codes)
             return codes
-        codes, is_known = _look_up(table, keys)
+        codes, is_known = _look_up(table, keys, kinds)
         if not is_known.all():
             (missing,) = np.nonzero(~is_known)
             codes[missing] = found = compute(keys[missing])
-            _keep(table, keys[missing], found)
+            _keep(table, keys[missing], kinds, found)
         return codes
 
+    def sum(self, keys: NDArray, compute: Callable[[int, NDArray], NDArray]) -> NDArray:
+        """Sum the codes of words of all kinds, computing those that are not kept.
 
-def _make_table(settings: tuple, codes: NDArray) -> _Table:
+        keys (NDArray): A hash of each word. *Shape:* `(n, kinds)`, uint64.
+        compute (Callable): Given the number of a kind, computes the codes of distinct
+            words, at least one, `(m,)` to `(m, width)`, float32.
+        """
+        table = self._kept
+        if table is not None:
+            sets = table.find_sets(keys, self._kinds)
+            with locks.codes:
+                is_there = table.keys.take(sets, axis=0) == keys[:, :, np.newaxis]
+                # the eight places of a set at once: one number tells if any has it
+                if np.count_nonzero(is_there.view("uint64")) == keys.size:
+                    places = sets * _WAYS + is_there.argmax(axis=2)
+                    return gather_add(table.codes, places.astype("int32"))
+        codes, places, n_codes = [], [], 0
+        for kind, words in enumerate(map(find_distinct, keys.T)):
+            codes.append(self.get(words.values, (), partial(compute, kind), kind))
+            places.append(words.copies + n_codes)
+            n_codes += len(words.values)
+        return gather_add(np.concatenate(codes), np.stack(places, axis=1))
+
+
+def _make_table(
+    settings: tuple, codes: NDArray, max_bytes: int, n_kinds: int
+) -> _Table:
     width = codes.shape[1]
-    n_fitting = max(_WAYS, MAX_BYTES // (width * codes.itemsize))
+    n_fitting = max(_WAYS, max_bytes // (width * codes.itemsize))
     n_words = min(MAX_WORDS, 2 ** (n_fitting.bit_length() - 1))
-    n_sets = max(2, n_words // _WAYS)
-    # keys that belong to other sets have no code
-    nobodys = np.arange(n_sets, dtype="uint64") ^ np.uint64(1)
+    n_sets = max(2 ** (2 * n_kinds - 1).bit_length(), n_words // _WAYS)
     return _Table(
         settings,
-        np.repeat(nobodys, _WAYS).reshape(n_sets, _WAYS),
+        _find_nobodys(np.arange(n_sets).repeat(_WAYS), n_sets).reshape(n_sets, _WAYS),
         np.zeros((n_sets * _WAYS, width), dtype=codes.dtype),
         np.zeros(n_sets, dtype="uint8"),
     )
 
 
-def _look_up(table: _Table, keys: NDArray) -> tuple[NDArray, NDArray]:
+def _find_nobodys(sets: NDArray, n_sets: int) -> NDArray:
+    """Find keys that belong to other sets, of whatever kind they are: at most half as
+    many as sets. They have no code.
+    """
+    return (sets ^ n_sets // 2).astype("uint64")
+
+
+def _look_up(table: _Table, keys: NDArray, kinds: NDArray) -> tuple[NDArray, NDArray]:
     """Look up keys: their codes, if they are known, and whether they are."""
-    sets = table.find_sets(keys)
+    sets = table.find_sets(keys, kinds)
     with locks.codes:
         is_there = table.keys.take(sets, axis=0) == keys[:, np.newaxis]
         codes = table.codes.take(sets * _WAYS + is_there.argmax(axis=1), axis=0)
     return codes, is_there.any(axis=1)
 
 
-def _keep(table: _Table, keys: NDArray, codes: NDArray) -> None:
+def _keep(table: _Table, keys: NDArray, kinds: NDArray, codes: NDArray) -> None:
     """Keep the codes of keys, each in place of the one of its set that came first."""
-    sets = table.find_sets(keys)
+    sets = table.find_sets(keys, kinds)
     order = sets.argsort(kind="stable")
     sets = sets[order]
     (starts,) = np.nonzero(np.diff(sets, prepend=-1))
@@ -114,7 +161,7 @@ def _keep(table: _Table, keys: NDArray, codes: NDArray) -> None:
         places += (table.turns[sets[fits]] + numbers[fits]) % _WAYS
         kept = table.keys.reshape(-1)
         # no key until the code is there: what is interrupted leaves no wrong one
-        kept[places] = sets[fits].astype("uint64") ^ np.uint64(1)
+        kept[places] = _find_nobodys(sets[fits], len(table.turns))
         table.codes[places] = codes[order]
         kept[places] = keys[order]
         table.turns[sets[starts]] += np.minimum(counts, _WAYS).astype("uint8")

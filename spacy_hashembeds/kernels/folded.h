@@ -7,24 +7,48 @@
 #include "distinct.h"
 #include "mixing.h"
 #include "rows.h"
-#include "sums.h"
 
 const size_t CACHE_LINE = 16;  // numbers
 
-// Rows of folded tables that are summed for a token.
+// A column of keys, the rows of which may be weighted.
+struct FoldedColumn {
+    Column rows;
+    const float* weights;  // (n, rows.num_hashes), or null: all are 1
+    Column weight_rows;    // the last of a key's rows is that of its weights
+    bool rehashes;         // whether this one, in place of the key, chooses the others
+};
+
+INLINE void add_weighted_row(float* total, const float* row, float weight, size_t width) {
+    for (size_t i = 0; i < width; ++i) total[i] += weight * row[i];
+}
+
+// Rows of folded tables that are summed for a token, and their weights.
 struct FoldedRows {
     const float* rows[MAX_COLUMNS * MAX_HASHES];
+    float weights[MAX_COLUMNS * MAX_HASHES];
     size_t n;
 
     // Find them, and have the processor fetch them, which takes longer than to sum them.
-    void find(const float* F, size_t width, const Column* columns, size_t n_columns,
-              const uint64* keys) {
+    void find(const float* F, size_t width, const FoldedColumn* columns,
+              size_t n_columns, const uint64* keys) {
         uint32 found[MAX_HASHES];
         n = 0;
         for (size_t c = 0; c < n_columns; ++c) {
-            find_rows(columns[c], keys[c], found);
-            for (uint32 k = 0; k < columns[c].num_hashes; ++k)
-                if (found[k] != NO_ROW) rows[n++] = F + found[k] * width;
+            const FoldedColumn& column = columns[c];
+            const float* weights_of_key = nullptr;
+            uint64 key = keys[c];
+            if (column.weights) {
+                find_rows(column.weight_rows, key, found);
+                const uint32 row = found[column.weight_rows.num_hashes - 1];
+                weights_of_key = column.weights + (size_t)row * column.rows.num_hashes;
+                if (column.rehashes) key = row;
+            }
+            find_rows(column.rows, key, found);
+            for (uint32 k = 0; k < column.rows.num_hashes; ++k) {
+                if (found[k] == NO_ROW) continue;
+                weights[n] = weights_of_key ? weights_of_key[k] : 1;
+                rows[n++] = F + found[k] * width;
+            }
         }
         for (size_t i = 0; i < n; ++i)
             for (size_t j = 0; j < width; j += CACHE_LINE) PREFETCH(rows[i] + j);
@@ -38,7 +62,7 @@ struct FoldedRows {
 // keys    (n, n_columns), those that the map holds
 // copies  room for n numbers
 // mixed   room for nP * nO numbers
-CLONED void embed_folded(float* Y, const float* F, const Column* columns,
+CLONED void embed_folded(float* Y, const float* F, const FoldedColumn* columns,
                          size_t n_columns, const uint64* keys, size_t n, Mixing m,
                          Map& map, int32_t* copies, float* mixed) {
     const size_t width = m.nP * m.nO;
@@ -51,7 +75,7 @@ CLONED void embed_folded(float* Y, const float* F, const Column* columns,
                                     keys + map.firsts[i + 1] * n_columns);
         memset(mixed, 0, width * sizeof(float));
         for (size_t j = 0; j < found[i % 2].n; ++j)
-            add_row(mixed, found[i % 2].rows[j], width);
+            add_weighted_row(mixed, found[i % 2].rows[j], found[i % 2].weights[j], width);
         float* y = Y + map.firsts[i] * m.nO;
         finish_row(y, y, mixed, m, false);
     }

@@ -42,6 +42,17 @@ class Table(NamedTuple):
     finder: Finder
 
 
+class Weights(NamedTuple):
+    """A table of weights, `(n, num_hashes)`: the last of a key's rows has its own.
+
+    rehashes: Whether the number of this row, in the place of the key, chooses the rows
+        that are weighted.
+    """
+
+    table: Table
+    rehashes: bool
+
+
 def describe_finder(table: Table) -> tuple[Array, int, int, int, int]:
     """Describe to kernels how rows are found: symbols to n_hashed of `rows.h`."""
     array, finder = table

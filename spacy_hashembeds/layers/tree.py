@@ -19,8 +19,9 @@ from ..kernels.identity import Snapshot
 
 _T = TypeVar("_T")
 
-# Attributes of nodes: what spaCy's FeatureExtractor reads, and Thinc's array_getitem.
-_WATCHED = {"columns", "index"}
+# Attributes of nodes: what spaCy's FeatureExtractor reads, Thinc's array_getitem, and
+# our own columns of words.
+_WATCHED = {"columns", "index", "attr"}
 
 
 class UnexpectedNodeError(Exception):

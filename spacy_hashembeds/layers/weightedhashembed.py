@@ -9,7 +9,7 @@ from thinc.util import partial
 
 from ..hashing import murmur
 from ..kernels.cuda import is_used_by
-from ..kernels.rows import Hashing
+from ..kernels.rows import Finder, Hashing, Lookup, Table, Weights
 from .checks import REMEDY, check_choice, check_foreign, check_integer, check_param
 from .combination import COMBINE, Combination
 from .mixing.column import Column, ColumnFunctions, Weighed
@@ -214,6 +214,18 @@ def get_finder(model: Model) -> Hashing | None:
     return Hashing(seed=attrs["hash_seed"], num_hashes=num_hashes)
 
 
+def get_weights(model: Model) -> Weights:
+    attrs, num_hashes = model.attrs, model.attrs["num_hashes"]
+    if _has_symbols(model):
+        finder: Finder = Lookup(attrs["symbols"], unk=0)
+    else:
+        # the hash after those of the components, of which the last is taken
+        n_before = num_hashes // murmur.MAX_HASHES
+        seed = murmur.get_seed(attrs["hash_seed"], n_before)
+        finder = Hashing(seed, num_hashes=num_hashes % murmur.MAX_HASHES + 1)
+    return Weights(Table(peek(model, "P"), finder), attrs["same_hash"])
+
+
 def weigh_keys(model: Model, ids: Ints1d) -> Weighed:
     _, weight_rows = cast(Any, find_rows(model, ids))
     P: Any = peek(model, "P")
@@ -249,5 +261,6 @@ _COLUMN = ColumnFunctions(
     count_rows=count_table_rows,
     find_weighted_rows=find_weighted_rows,
     get_finder=get_finder,
+    get_weights=get_weights,
     weigh_keys=weigh_keys,
 )

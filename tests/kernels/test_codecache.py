@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spacy_hashembeds.kernels import codecache
+from spacy_hashembeds.kernels import codecache, compiled
 from spacy_hashembeds.kernels.codecache import CodeCache
 
 SETTINGS = ("a", 1)
@@ -39,14 +39,10 @@ def as_keys(values) -> np.ndarray:
 @given(st.lists(KEYS, max_size=8))
 @pytest.mark.parametrize("n_bytes", [1, 200, 2**20])
 def test_codes_are_those_that_are_computed(n_bytes, batches):
-    with pytest.MonkeyPatch.context() as monkeypatch:
-        monkeypatch.setattr(codecache, "MAX_BYTES", n_bytes)
-        cache = CodeCache()
-        for batch in batches:
-            keys = as_keys(batch)
-            np.testing.assert_array_equal(
-                cache.get(keys, SETTINGS, encode), encode(keys)
-            )
+    cache = CodeCache(n_bytes)
+    for batch in batches:
+        keys = as_keys(batch)
+        np.testing.assert_array_equal(cache.get(keys, SETTINGS, encode), encode(keys))
 
 
 def test_what_is_known_is_not_computed_again():
@@ -93,6 +89,75 @@ def test_a_text_that_comes_again_is_hardly_hashed(n_batches):
         for batch in np.split(keys, n_batches):
             cache.get(batch, SETTINGS, spy)
     assert sum(map(len, spy.given[n_batches:])) < 100
+
+
+def make_vectors(kind, keys) -> np.ndarray:
+    """Vectors whose sums tell keys and kinds apart."""
+    vectors = np.zeros((len(keys), 4), dtype="f")
+    vectors[:, kind] = 1 + keys % np.uint64(1009)
+    return vectors
+
+
+class VectorSpy:
+    def __init__(self) -> None:
+        self.given: list[tuple[int, list[int]]] = []
+
+    def __call__(self, kind, keys) -> np.ndarray:
+        self.given.append((kind, sorted(keys.tolist())))
+        return make_vectors(kind, keys)
+
+
+@given(
+    st.lists(
+        st.lists(st.tuples(*[st.integers(0, 40)] * 4), min_size=1, max_size=9),
+        max_size=9,
+    )
+)
+@pytest.mark.parametrize("n_bytes", [1, 2000, 2**20])
+@pytest.mark.parametrize("kernels", [compiled.kernels, None])
+def test_sums_are_those_of_what_is_computed(kernels, n_bytes, batches):
+    """Also of equal keys of several kinds, and of numbers as small as those of sets."""
+    cache = CodeCache(n_bytes, n_kinds=4)
+    for batch in batches:
+        keys = np.array(batch, dtype="uint64")
+        expected = sum(make_vectors(kind, keys[:, kind]) for kind in range(4))
+        with compiled.using(kernels):
+            for _ in range(2):
+                np.testing.assert_array_equal(cache.sum(keys, make_vectors), expected)
+
+
+def test_of_sums_only_what_is_new_is_computed():
+    cache, spy = CodeCache(n_kinds=2), VectorSpy()
+    for batch in ([(1, 2), (1, 1)], [(1, 1)], [(2, 2), (2, 2)], [(2, 1), (1, 2)]):
+        cache.sum(np.array(batch, dtype="uint64"), spy)
+    assert spy.given == [(0, [1]), (1, [1, 2]), (0, [2])]
+
+
+def test_a_word_that_two_threads_have_kept_stands_for_no_other():
+    """Which would make up for one that is missing, where those there are counted."""
+    cache = CodeCache(n_kinds=1)
+    twice = as_keys([7])
+    cache.sum(twice[:, None], make_vectors)
+    codecache._keep(cache._kept, twice, cache._kinds[0], make_vectors(0, twice))
+    keys = as_keys([7, 8])[:, None]
+    expected = make_vectors(0, keys[:, 0])
+    np.testing.assert_array_equal(cache.sum(keys, make_vectors), expected)
+
+
+def test_threads_get_the_sums_of_their_words():
+    cache = CodeCache(4000, n_kinds=4)
+
+    def work(seed) -> bool:
+        state = np.random.default_rng(seed)
+        for _ in range(300):
+            keys = state.integers(90, size=(20, 4), dtype="uint64")
+            expected = sum(make_vectors(kind, keys[:, kind]) for kind in range(4))
+            if not np.array_equal(cache.sum(keys, make_vectors), expected):
+                return False
+        return True
+
+    with ThreadPoolExecutor(4) as pool:
+        assert all(pool.map(work, range(8)))
 
 
 @pytest.mark.parametrize("settings", [("a", 2), ("b", 1), ("a",), ()])

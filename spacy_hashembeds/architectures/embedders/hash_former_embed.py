@@ -1,4 +1,5 @@
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple, cast
 
@@ -15,12 +16,16 @@ from thinc.types import Floats2d
 
 from ...checks import MAX_WIDTH, check_attributes, check_integers, check_types
 from ...kernels.distinct import find_distinct
+from ...kernels.identity import are_same
+from ...layers.addcompressor import forward as add_forward
 from ...layers.embcompressor import forward as emb_forward
 from ...layers.lshhasher import MAX_ROWS, set_ngrams, takes_ngrams
 from ...layers.lshhasher import forward as lsh_forward
 from ...layers.md5hasher import forward as md5_forward
 from ...layers.mixing.column import Array, Backprop, Column, ColumnFunctions, Mixer
 from ...layers.mixing.folding import Fold
+from ...layers.poolcompressor import forward as pool_forward
+from ...layers.projcompressor import forward as proj_forward
 from ...layers.source import wait_for
 from ...layers.table import check_table
 from ...layers.tree import (
@@ -50,8 +55,10 @@ OutT = list[Floats2d]
 
 NAME = "hash_former_embed"
 
-# None of their rows is out of a table's range. Nobody looks again.
-_FORWARD_HASHERS = (md5_forward, lsh_forward)
+# What they make of words depends on nothing but their attributes, dimensions and
+# parameters, and none of their rows is out of a table's range: nobody looks again.
+_HASHERS = (md5_forward, lsh_forward)
+_COMPRESSORS = (add_forward, emb_forward, pool_forward, proj_forward)
 
 
 def HashFormerEmbed(
@@ -211,13 +218,15 @@ class WordColumn(NamedTuple):
         return cast(str, self.words.attrs["attr"])
 
     def get_functions(self, vocabs: Sequence[Vocab]) -> ColumnFunctions:
-        """Say how to embed the column, as a table where the hasher is known to fit."""
-        embed = partial(self.embed, vocabs)
-        is_table = self.compressor._func is emb_forward
-        if not is_table or self.hashing.layers[0]._func not in _FORWARD_HASHERS:
-            return ColumnFunctions(embed=embed)
-        find_rows = partial(self.find_rows, vocabs)
-        return ColumnFunctions(embed=embed, check=check_table, find_rows=find_rows)
+        """Say how to embed the column, and more where its layers are known."""
+        functions = ColumnFunctions(embed=partial(self.embed, vocabs))
+        hasher, compress = self.hashing.layers[0], self.compressor._func
+        if hasher._func not in _HASHERS or compress not in _COMPRESSORS:
+            return functions
+        if compress is emb_forward:
+            find_rows = partial(self.find_rows, vocabs)
+            functions = functions._replace(check=check_table, find_rows=find_rows)
+        return functions._replace(hashers=[hasher])
 
     def embed(
         self, vocabs: Sequence[Vocab], _: Model, keys: Array, is_train: bool
@@ -233,19 +242,29 @@ class WordColumn(NamedTuple):
         return distinct.gather(self.hashing.predict(words))
 
 
-class Parts(NamedTuple):
-    """The layers of the tree. `vectors` is spaCy's StaticVectors."""
+@dataclass
+class Parts:
+    """The layers of the tree. `vectors` is spaCy's StaticVectors.
+
+    latest: What mixed the latest Docs, and their vocabs. One object, so that threads
+        never see a part of it.
+    """
 
     columns: list[WordColumn]
+    attrs: list[int | str]
     vectors: Model | None
     maxout: MaxoutLayers
+    latest: tuple[list[Vocab], Mixer] | None = None
 
     def get_inputs(self, docs: InT) -> tuple[Mixer, list[int | str]]:
         """Give what mixes columns of keys, and the attributes that these are."""
-        vocabs = find_vocabs(docs)
-        columns = [Column(c.compressor, c.get_functions(vocabs)) for c in self.columns]
-        attrs: list[int | str] = [get_attribute(c.words) for c in self.columns]
-        return add_vectors(Mixer(columns, *self.maxout), attrs, self.vectors, docs)
+        vocabs, latest = find_vocabs(docs), self.latest
+        if latest is None or not are_same(latest[0], vocabs):
+            columns = [
+                Column(c.compressor, c.get_functions(vocabs)) for c in self.columns
+            ]
+            self.latest = latest = vocabs, Mixer(columns, *self.maxout)
+        return add_vectors(latest[1], self.attrs, self.vectors, docs)
 
 
 def forward(
@@ -298,8 +317,9 @@ def find_parts(model: Model[InT, OutT]) -> Parts:
         expect(vectors, vectors_forward, 0)
         expect(to_list, ragged2list_forward, 0)
     columns = [_expect_column(words) for words in inputs]
+    attrs: list[int | str] = [get_attribute(column.words) for column in columns]
     (maxout,) = expect(mixing, with_array_forward, 1)
-    return Parts(columns, vectors, expect_maxout(maxout))
+    return Parts(columns, attrs, vectors, expect_maxout(maxout))
 
 
 def _expect_column(words: Model) -> WordColumn:

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple, cast
 from numpy.typing import NDArray
 from thinc.api import Model
 
-from ...kernels.rows import Finder
+from ...kernels.rows import Finder, Weights
 from ..maxout import check_maxout
 from ..params import check_once
 from ..table import get_table
@@ -60,7 +60,12 @@ class ColumnFunctions(NamedTuple):
     find_weighted_rows: Finds the rows of keys, and their weights, of the same shape,
         float32. None if the vectors are no weighted sums.
     get_finder: Says how kernels find the rows, or None if they can't.
+    get_weights: Says how kernels find the weights of these rows, on the CPU. None if
+        they are 1, or if kernels can't.
     weigh_keys: Weighs these rows, on a GPU. None if their weights are 1.
+    hashers: The layers whose attributes and dimensions vectors depend on, beside keys
+        and the layer itself: then, on the CPU, prediction keeps what it made of keys.
+        None if they depend on anything else.
     """
 
     forward: Callable | None = None
@@ -72,7 +77,9 @@ class ColumnFunctions(NamedTuple):
     find_rows: Callable[[Model, Array], Array] | None = None
     find_weighted_rows: Callable[[Model, Array], tuple[Array, Array]] | None = None
     get_finder: Callable[[Model], Finder | None] | None = None
+    get_weights: Callable[[Model], Weights] | None = None
     weigh_keys: Callable[[Model, Array], Weighed] | None = None
+    hashers: Sequence[Model] | None = None
 
 
 class Column(NamedTuple):
@@ -91,6 +98,11 @@ class Column(NamedTuple):
         """Whether the vectors are sums of rows of a table."""
         functions = self.functions
         return (functions.find_rows or functions.find_weighted_rows) is not None
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether prediction keeps what it made of keys."""
+        return self.functions.hashers is not None
 
     def check(self) -> None:
         """Check weights and attributes once they arrive."""
@@ -158,13 +170,16 @@ class Mixer:
 
     @cached_property
     def embedding(self) -> list[Model]:
-        """The layers of the columns."""
-        return [column.model for column in self.columns]
+        """The layers of the columns, and those that are their hashers."""
+        models = [column.model for column in self.columns]
+        for column in self.columns:
+            models += column.functions.hashers or ()
+        return models
 
     @cached_property
     def folded(self) -> list[Model]:
         """The layers whose parameters are folded."""
-        models = [column.model for column in self.columns if column.has_rows]
+        models = [c.model for c in self.columns if c.has_rows or c.is_kept]
         return [*models, self.maxout, self.layernorm]
 
     def split_columns(self, W: Any) -> list[Any]:

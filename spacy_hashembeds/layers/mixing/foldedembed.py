@@ -1,24 +1,28 @@
 """Embed tokens through folded tables: see `folding.py`.
 
 A compiled kernel finds the rows of each distinct token, sums and finishes them in the
-processor's registers. Columns with weighted rows, or without rows, are left to numpy.
+processor's registers. Where it can't find the rows of a column, or their weights, all
+columns are left to numpy.
 """
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...kernels import compiled
+from ...kernels.codecache import CodeCache
 from ...kernels.distinct import find_distinct
 from ...kernels.identity import Snapshot
 from ...kernels.mixing import finish
 from ...kernels.rows import Finder, Table, describe_finder
 from ...kernels.sums import gather_add
 from ...kernels.threads import one_thread
-from .column import Mixer
-from .folding import FoldedTables
+from . import cpumixedembed
+from .column import Column, Mixer
+from .folding import FoldedTables, measure_room
 
 #: Up to so many tokens, sorting out the copies takes longer than it saves.
 FEW_TOKENS = 256
@@ -37,8 +41,24 @@ class Description(NamedTuple):
     columns: Any
 
 
+class Kept(NamedTuple):
+    """Products of keys and Maxout's weights, for as long as nothing changes them.
+
+    settings: What they depend on beside parameters.
+    columns: The numbers of the columns of which they are kept.
+    with_rows: Those of others that have rows.
+    others: Those of all others.
+    """
+
+    settings: Snapshot
+    products: CodeCache
+    columns: NDArray
+    with_rows: list[int]
+    others: list[int]
+
+
 def predict(mixer: Mixer, folded: FoldedTables, keys: NDArray) -> NDArray:
-    if compiled.kernels is not None:
+    if compiled.kernels is not None and not folded.W:
         described: Description | None = folded.description
         if described is None or not described.attrs.is_current():
             folded.description = described = _describe(mixer, folded)
@@ -47,8 +67,7 @@ def predict(mixer: Mixer, folded: FoldedTables, keys: NDArray) -> NDArray:
             Y = compiled.kernels.embed_folded(folded.F, columns, keys, folded.norm)
             if Y is not None:
                 return Y
-    with one_thread():
-        return predict_by_numpy(mixer, folded, keys)
+    return predict_by_numpy(mixer, folded, keys)
 
 
 def _describe(mixer: Mixer, folded: FoldedTables) -> Description:
@@ -56,15 +75,28 @@ def _describe(mixer: Mixer, folded: FoldedTables) -> Description:
     for column in mixer.columns:
         column.check()
     starts = [*map(int, folded.starts.values()), len(folded.F)]
-    finders = []
+    columns = []
     for i, column in enumerate(mixer.columns):
-        finder = column.get_finder() if column.functions.find_rows else None
+        finder = column.get_finder() if column.has_rows else None
         if finder is None or not _can_be_read(finder):
             return Description(attrs, None)
         table = Table(folded.F[starts[i] : starts[i + 1]], finder)
-        finders.append(describe_finder(table))
-    n_rows = np.diff(starts).tolist()
-    return Description(attrs, compiled.kernels.FoldedColumns(n_rows, finders))
+        weights = _describe_weights(column)
+        if weights is None and column.functions.find_rows is None:
+            return Description(attrs, None)
+        columns.append((len(table.array), describe_finder(table), weights))
+    return Description(attrs, compiled.kernels.FoldedColumns(columns))
+
+
+def _describe_weights(column: Column) -> tuple | None:
+    """Describe the weights of rows, or None if there are none that the kernel reads."""
+    get_weights = column.functions.get_weights
+    if get_weights is None:
+        return None
+    table, rehashes = get_weights(column.model)
+    if compiled.get_for(table.array) is None or not _can_be_read(table.finder):
+        return None
+    return table.array, describe_finder(table), rehashes
 
 
 def _can_be_read(finder: Finder) -> bool:
@@ -83,17 +115,64 @@ def _can_be_read(finder: Finder) -> bool:
 def predict_by_numpy(mixer: Mixer, folded: FoldedTables, keys: NDArray) -> NDArray:
     """Do the same as `predict`, column by column."""
     if len(keys) <= FEW_TOKENS:
-        return _finish(mixer, folded, _sum_rows(mixer, folded, keys), keys)
+        return _predict_few(mixer, folded, keys)
+    if not folded.starts:
+        with one_thread():
+            return cpumixedembed.predict(mixer, keys)
     tokens = find_distinct(keys)
     mixed = _sum_distinct_rows(mixer, folded, tokens.values)
-    return tokens.gather(_finish(mixer, folded, mixed, tokens.values))
+    others = list(folded.W)
+    return tokens.gather(_finish(mixer, folded, mixed, tokens.values, others))
 
 
-def _sum_rows(mixer: Mixer, folded: FoldedTables, keys: NDArray) -> NDArray:
+def _predict_few(mixer: Mixer, folded: FoldedTables, keys: NDArray) -> NDArray:
+    """Embed tokens of which most have been met before, if their products are kept."""
+    kept: Kept | None = folded.kept
+    if kept is None or not kept.settings.is_current():
+        folded.kept = kept = _make_kept(mixer, folded)
+    sums = []
+    if len(kept.columns) > 0:
+        multiply = partial(_multiply, mixer, folded, kept.columns)
+        sums.append(kept.products.sum(keys.take(kept.columns, axis=1), multiply))
+    if kept.with_rows:
+        sums.append(_sum_rows(mixer, folded, keys, kept.with_rows))
+    mixed = sums[0] if len(sums) == 1 else sums[0] + sums[1]
+    return _finish(mixer, folded, mixed, keys, kept.others)
+
+
+def _make_kept(mixer: Mixer, folded: FoldedTables) -> Kept:
+    layers = mixer.embedding
+    settings = Snapshot([m.attrs for m in layers] + [m._dims for m in layers])
+    (columns,) = np.nonzero([column.is_kept for column in mixer.columns])
+    return Kept(
+        settings,
+        CodeCache(measure_room(folded.F), len(columns)),
+        columns,
+        [i for i in folded.starts if i not in columns],
+        [i for i in folded.W if i not in columns],
+    )
+
+
+def _multiply(
+    mixer: Mixer, folded: FoldedTables, columns: NDArray, kind: int, keys: NDArray
+) -> NDArray:
+    """Multiply the vectors of keys of a column. *Shape:* `(m,)` to `(m, nP * nO)`."""
+    i = int(columns[kind])
+    if i in folded.starts:
+        rows, weights = mixer.columns[i].find_rows(keys)
+        return _gather(folded.F, rows + folded.starts[i], weights)
+    with one_thread():
+        X, _ = mixer.columns[i].embed(keys, False)
+        return cast(NDArray, X @ folded.W[i].T)
+
+
+def _sum_rows(
+    mixer: Mixer, folded: FoldedTables, keys: NDArray, columns: Sequence[int]
+) -> NDArray:
     """Sum the folded rows of each token. *Shape:* `(n, nP * nO)`."""
     found = [
-        (rows + start, weights)
-        for i, start in folded.starts.items()
+        (rows + folded.starts[i], weights)
+        for i in columns
         for rows, weights in [mixer.columns[i].find_rows(keys[:, i])]
     ]
     rows = np.concatenate([rows for rows, _ in found], axis=1)
@@ -133,18 +212,24 @@ def _gather(F: NDArray, rows: NDArray, weights: NDArray | None) -> NDArray:
     if weights is None:
         return gather_add(F, rows)
     summed = np.empty((len(rows), F.shape[1]), dtype="float32")
-    for start in range(0, len(rows), _BLOCK):
-        block = slice(start, start + _BLOCK)
-        np.matmul(weights[block, None], F[rows[block]], out=summed[block, None])
+    with one_thread():
+        for start in range(0, len(rows), _BLOCK):
+            block = slice(start, start + _BLOCK)
+            np.matmul(weights[block, None], F[rows[block]], out=summed[block, None])
     return summed
 
 
 def _finish(
-    mixer: Mixer, folded: FoldedTables, mixed: NDArray, keys: NDArray
+    mixer: Mixer,
+    folded: FoldedTables,
+    mixed: NDArray,
+    keys: NDArray,
+    others: Sequence[int],
 ) -> NDArray:
     """Add what has no rows, take the maximum, and normalise."""
-    for i, W_column in folded.W.items():
+    for i in others:
         values = find_distinct(keys[:, i])
-        X, _ = mixer.columns[i].embed(values.values, False)
-        mixed += values.gather(X @ W_column.T)
+        with one_thread():
+            X, _ = mixer.columns[i].embed(values.values, False)
+            mixed += values.gather(X @ folded.W[i].T)
     return finish(mixed, folded.norm)

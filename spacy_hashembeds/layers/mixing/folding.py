@@ -9,7 +9,8 @@ normalise: see `foldedembed.py`. Columns that are no sums of rows go beside.
 
 Folded tables take `nP` times the memory of the tables (14.4 MB for spaCy's usual ones),
 and some milliseconds to make. They are made when weights are first used to predict, and
-cached until somebody gets at these: see `Derived`.
+cached until somebody gets at these: see `Derived`. So are the products of keys of other
+columns that were met lately: see `ColumnFunctions.hashers`.
 """
 
 import os
@@ -29,6 +30,9 @@ from .column import Mixer
 LIMIT_NAME = "SPACY_HASHEMBEDS_FOLD_MB"
 DEFAULT_LIMIT = "256"
 
+#: The most bytes of products that are kept: at width 96, those of 16,384 words.
+MOST_KEPT = 2**25
+
 
 @dataclass
 class FoldedTables:
@@ -37,8 +41,9 @@ class FoldedTables:
     F: The products. *Shape:* `(rows of all tables, nP * nO)`, float32.
     starts: For each column that has rows, where they begin.
     W: For each other column its part of Maxout's weights.
-    description: What `foldedembed.py` told the kernel. Replaced as a whole, so that
-        threads never see a part of it.
+    description: What `foldedembed.py` told the kernel.
+    kept: What it keeps of keys. Both are replaced as a whole, so that threads never see
+        a part of them.
     """
 
     F: NDArray
@@ -46,6 +51,7 @@ class FoldedTables:
     W: dict[int, NDArray]
     norm: Norm
     description: Any = None
+    kept: Any = None
 
 
 class Fold(Derived[FoldedTables]):
@@ -96,10 +102,17 @@ def fold(mixer: Mixer) -> FoldedTables:
 
 
 def _is_worth_it(mixer: Mixer) -> bool:
-    columns = [column for column in mixer.columns if column.has_rows]
-    n_rows = sum(column.count_rows() for column in columns)
+    if not any(column.has_rows or column.is_kept for column in mixer.columns):
+        return False
+    n_rows = sum(column.count_rows() for column in mixer.columns if column.has_rows)
     n_numbers = n_rows * mixer.maxout.get_dim("nO") * mixer.maxout.get_dim("nP")
-    return bool(columns) and n_numbers * 4 / 1e6 <= _get_limit()
+    limit = _get_limit()
+    return limit > 0 and n_numbers * 4 / 1e6 <= limit
+
+
+def measure_room(F: NDArray) -> int:
+    """Say how many bytes of products may be kept beside folded tables."""
+    return min(MOST_KEPT, int(1e6 * _get_limit()) - F.nbytes)
 
 
 def _get_limit() -> float:

@@ -19,6 +19,7 @@ from ...toy_embedders import (
     build_hash,
     build_hybrid,
     build_lookup,
+    build_weighted,
     get_gradients,
     get_nodes,
     make_docs,
@@ -28,7 +29,7 @@ from ...toy_embedders import (
 pytestmark = needs_kernels
 
 #: Those with columns that no kernel embeds.
-OTHERS = [name for name in BUILDERS if "weighted" in name or "vectors" in name]
+OTHERS = [name for name in BUILDERS if "side by side" in name or "vectors" in name]
 
 
 @pytest.fixture(scope="module")
@@ -75,7 +76,9 @@ def test_gradients_are_those_of_numpy(vocab, name):
     assert_gradients_close(found[0][1], found[1][1])
 
 
-@pytest.mark.parametrize("build", [build_hash, build_hybrid, build_lookup])
+@pytest.mark.parametrize(
+    "build", [build_hash, build_hybrid, build_lookup, build_weighted]
+)
 def test_numpy_does_nothing_beside(vocab, build, monkeypatch):
     model, docs = build(vocab), make_docs(vocab)
     monkeypatch.setattr(
@@ -96,8 +99,18 @@ def change_symbols(model):
         node.attrs["symbols"] = np.arange(n, dtype="uint64")
 
 
+def change_what_hashes(model):
+    for node in get_nodes(model, "weightedhashembed"):
+        node.attrs["same_hash"] = True
+
+
 @pytest.mark.parametrize(
-    ("build", "change"), [(build_hash, change_seeds), (build_lookup, change_symbols)]
+    ("build", "change"),
+    [
+        (build_hash, change_seeds),
+        (build_lookup, change_symbols),
+        (build_weighted, change_what_hashes),
+    ],
 )
 def test_attributes_that_change_are_seen(vocab, build, change):
     """Though the weights, and so the folded tables, stay."""
@@ -151,8 +164,40 @@ def test_rows_that_no_table_has_are_refused(vocab, build, field, value, monkeypa
         predict(model, docs)
 
 
+SYMBOLS = np.arange(3, dtype="uint64")
+
+
+@pytest.mark.parametrize(
+    ("shape", "finder"),
+    [
+        ((9, 3), (None, 0, 0, 1, 9)),
+        ((9, 2), (None, 0, 0, 1, 10)),
+        ((9, 2), (None, 0, 0, 5, 9)),
+        ((3, 2), (SYMBOLS, 0, 0, 1, 0)),
+        # of which a symbol has no second row
+        ((9, 2), (SYMBOLS, 0, 0, 2, 0)),
+        ((9, 2), (SYMBOLS, 3, 0, 2, 6)),
+    ],
+)
+def test_weights_that_no_table_has_are_refused(shape, finder):
+    weights = (np.ones(shape, "f"), finder, False)
+    with pytest.raises(ValueError, match="don't fit each other"):
+        KERNELS.FoldedColumns([(4, (None, 0, 0, 2, 4), weights)])
+
+
+def test_weights_that_lie_otherwise_in_memory_are_left_to_numpy(vocab):
+    model, docs = build_weighted(vocab), make_docs(vocab)
+    for node in get_nodes(model, "weightedhashembed"):
+        node.set_param("P", np.asfortranarray(node.get_param("P")))
+    with compiled.using(None):
+        expected = predict(model, docs)
+    with compiled.using(noted := Noted(KERNELS)):
+        assert_close(predict(model, docs), expected)
+    assert "embed_folded" not in noted.names
+
+
 def test_columns_of_another_table_are_refused():
-    columns = KERNELS.FoldedColumns([3, 4], [(None, 0, 0, 1, n) for n in (3, 4)])
+    columns = KERNELS.FoldedColumns([(n, (None, 0, 0, 1, n), None) for n in (3, 4)])
     keys, F, norm = (
         np.ones((2, 2), "uint64"),
         np.ones((7, 4), "f"),
@@ -164,14 +209,15 @@ def test_columns_of_another_table_are_refused():
             KERNELS.embed_folded(others[0], columns, others[1], norm)
 
 
-def test_the_memory_of_symbols_is_held():
+def test_the_memory_of_symbols_and_weights_is_held():
     """As long as a kernel is told where it is."""
-    symbols = np.arange(3, dtype="uint64")
-    held, columns = ref(symbols), KERNELS.FoldedColumns([4], [(symbols, 0, 0, 1, 0)])
-    del symbols
-    assert held() is not None
+    symbols, P = np.arange(3, dtype="uint64"), np.ones((4, 1), "f")
+    held, finder = (ref(symbols), ref(P)), (symbols, 0, 0, 1, 0)
+    columns = KERNELS.FoldedColumns([(4, finder, (P, finder, False))])
+    del symbols, P, finder
+    assert all(each() is not None for each in held)
     del columns
-    assert held() is None
+    assert all(each() is None for each in held)
 
 
 @pytest.mark.parametrize("kind", [list, tuple, np.float32])

@@ -4,6 +4,7 @@ import copy
 import itertools
 import pickle
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import numpy as np
 import pytest
@@ -29,14 +30,15 @@ from spacy_hashembeds.architectures.embedders.hash_former_embed import (
 )
 from spacy_hashembeds.architectures.embedders.hashers import LSHHasher, MD5Hasher
 from spacy_hashembeds.hashing.lsh import find_ngrams
-from spacy_hashembeds.kernels import locks
+from spacy_hashembeds.kernels import compiled, locks
 from spacy_hashembeds.layers.lshhasher import set_ngrams
-from spacy_hashembeds.layers.mixing import mixedembed
+from spacy_hashembeds.layers.mixing import foldedembed, folding, mixedembed
 
 from ...toy_embedders import (
     WORDS,
     assert_close,
     assert_gradients_close,
+    change_a_unit,
     get_gradients,
     get_nodes,
     make_docs,
@@ -214,6 +216,8 @@ def test_rows_are_found_in_folded_tables(vocab, pair, length):
 def test_what_has_nothing_to_fold_waits_for_nobody(vocab, docs):
     """Such as for another model that is folded by another thread."""
     model = build(vocab, ("md5", "proj"))
+    compressor = get_compressors(model)[0]
+    compressor._func = partial(compressor._func)  # of which nobody knows what it does
     with locks.frozen_params, ThreadPoolExecutor(1) as pool:
         Ys = pool.submit(model.predict, docs).result(timeout=60)
     assert [len(Y) for Y in Ys] == [len(doc) for doc in docs]
@@ -376,6 +380,133 @@ def test_threads_may_share_a_model(vocab):
         found = list(pool.map(lambda doc: model.predict([doc])[0], docs))
     for Y, Y_expected in zip(found, expected, strict=True):
         assert_close(Y, Y_expected)
+
+
+# What prediction keeps
+
+
+def spy_on_products(monkeypatch) -> list[tuple[int, int]]:
+    """Note of how many words of which columns products are computed."""
+    computed, multiply = [], foldedembed._multiply
+
+    def spy(mixer, folded, columns, kind, keys):
+        computed.append((int(columns[kind]), len(keys)))
+        return multiply(mixer, folded, columns, kind, keys)
+
+    monkeypatch.setattr(foldedembed, "_multiply", spy)
+    return computed
+
+
+@pytest.mark.parametrize("kernels", [compiled.kernels, None])
+@pytest.mark.parametrize("kind", MIXED)
+def test_only_new_words_are_embedded(vocab, kind, kernels, monkeypatch):
+    model, computed = build_kind(kind, vocab), spy_on_products(monkeypatch)
+    n_columns = len(find_hashers(model))
+    texts = [["a", "bb", "a"], ["bb"], ["a", "Zürich", "bb"]]
+    docs = [Doc(vocab, words=words) for words in texts]
+    other, columns = build_kind(kind, vocab), range(n_columns)
+    with compiled.using(kernels):
+        for doc in docs:
+            assert_close(model.predict([doc])[0], embed_plainly(other, doc))
+    assert computed == [(i, 2) for i in columns] + [(i, 1) for i in columns]
+
+
+def test_of_many_tokens_nothing_is_kept(vocab, monkeypatch):
+    model, computed = build(vocab), spy_on_products(monkeypatch)
+    model.predict(make_docs(vocab, [foldedembed.FEW_TOKENS + 1]))
+    assert computed == []
+
+
+def change_compressors(model, docs):
+    for node in get_compressors(model):
+        for name in node.param_names:
+            node.get_param(name)[...] *= -1.5
+            node.get_param(name)[0] += 1
+
+
+def replace_parameters(model, docs):
+    for node in get_compressors(model):
+        for name in node.param_names:
+            node.set_param(name, node.get_param(name)[::-1].copy())
+
+
+def change_norm(model, docs):
+    (norm,) = get_nodes(model, "layernorm")
+    norm.get_param("G")[...] *= 2
+
+
+def train(model, docs):
+    update(model, docs, make_gradient(model.predict(docs)))
+    model.finish_update(Adam(0.5))
+
+
+def load(model, docs):
+    other = model.copy()
+    change_compressors(other, docs)
+    model.from_bytes(other.to_bytes())
+
+
+def change_hashers(model, docs):
+    for _, hasher in find_hashers(model):
+        if "lsh_seed" in hasher.attrs:
+            hasher.attrs["lsh_seed"] = 5
+        else:
+            hasher.attrs["md5_key"] = "another"
+
+
+def replace_hashers(model, docs):
+    for _, hasher in find_hashers(model):
+        other = hasher.copy()
+        change = {"lsh_seed": 6} if "lsh_seed" in other.attrs else {"md5_key": "other"}
+        other.attrs.update(change)
+        model.replace_node(hasher, other)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        *(change_compressors, replace_parameters, change_norm, change_a_unit),
+        *(train, load, change_hashers, replace_hashers),
+    ],
+)
+@pytest.mark.parametrize("kind", MIXED)
+def test_what_is_kept_is_never_stale(vocab, kind, change):
+    model, docs = build_kind(kind, vocab), make_docs(vocab, [6, 1])
+    for _ in range(2):
+        before = np.concatenate(model.predict(docs))
+        assert len(model.attrs["fold"].cached.kept.columns) > 0
+        change(model, docs)
+        after = model.predict(docs)
+        for doc, Y in zip(docs, after, strict=True):
+            assert_close(Y, embed_plainly(model, doc))
+    if change not in (change_hashers, replace_hashers):  # to the same ones again
+        assert not np.allclose(np.concatenate(after), before, atol=1e-3)
+
+
+@pytest.mark.parametrize(
+    "duplicate", [copy.deepcopy, lambda model: pickle.loads(pickle.dumps(model))]
+)
+def test_copies_keep_nothing(vocab, docs, duplicate):
+    model = build(vocab)
+    expected = model.predict(docs)
+    copied = duplicate(model)
+    assert copied.attrs["fold"].cached is None
+    for Y, Y_expected in zip(copied.predict(docs), expected, strict=True):
+        assert_close(Y, Y_expected)
+
+
+@pytest.mark.parametrize("megabytes", [0, 0.01, 0.1])
+def test_memory_is_bounded_with_that_of_folded_tables(vocab, megabytes, monkeypatch):
+    monkeypatch.setenv(folding.LIMIT_NAME, str(megabytes))
+    model, other = build(vocab), build(vocab)
+    for i in range(100):
+        doc = Doc(vocab, words=[f"w{i}", "a", f"x{i}"])
+        assert_close(model.predict([doc])[0], embed_plainly(other, doc))
+    folded = model.attrs["fold"].cached
+    assert (folded is None) == (megabytes == 0)
+    if folded is not None:
+        n_bytes = folded.F.nbytes + folded.kept.products._kept.codes.nbytes
+        assert n_bytes <= 1e6 * megabytes
 
 
 # Parameters, saved and learned
