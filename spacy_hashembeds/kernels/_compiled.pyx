@@ -133,8 +133,8 @@ cdef int require(bint holds) except -1:
 
 
 # Up to so many numbers that a kernel reads or writes, some 60 microseconds of work, it
-# keeps the interpreter's lock. Another thread that waits for the lock would take it, and
-# to wake that, and to wait for it in turn, takes longer than to embed a short Doc.
+# keeps the interpreter's lock. A thread that waits for the lock would take it, and to
+# wake that one, and to wait in turn, takes longer than to embed a short Doc.
 cdef enum:
     MOST_LOCKED = 400_000
 
@@ -189,7 +189,8 @@ def begin_rows(float[:, ::1] Y, const float[:, ::1] mixed, norm):
     cdef float[::1] inverse_deviations = np.empty(n, dtype="float32")
     cdef PyThreadState* unlocked = unlock(n * mixed.shape[1])
     c_begin_rows(
-        &Y[0, 0], &mixed[0, 0], &which[0, 0], &X[0, 0], &inverse_deviations[0], n, mixing
+        &Y[0, 0], &mixed[0, 0], &which[0, 0], &X[0, 0], &inverse_deviations[0], n,
+        mixing
     )
     lock(unlocked)
     return which.base, X.base, inverse_deviations.base
