@@ -35,8 +35,6 @@ OURS_ADAM = "ours + callback + Adam"
 #: The same without compiled kernels.
 OURS_NUMPY = "ours + callback + Adam, in numpy"
 
-ADAM = "spacy-hashembeds.Adam.v1"
-
 #: The embedding and the encoder of each.
 _LAYERS: dict[str, dict[str, str]] = {
     SPACY: {
@@ -65,8 +63,8 @@ def make_pipeline(name: str, vocab: Vocab) -> Language:
     has_blas = name not in (SPACY, OURS)
     callback = {"@callbacks": CALLBACK} if has_blas else None
     config["nlp"]["after_pipeline_creation"] = callback
-    if name in (OURS_ADAM, OURS_NUMPY):
-        config["training"]["optimizer"]["@optimizers"] = ADAM
+    if name not in (OURS_ADAM, OURS_NUMPY):
+        config["training"]["optimizer"]["@optimizers"] = "Adam.v1"
     lang_class = get_lang_class(config["nlp"]["lang"])
     return lang_class.from_config(config, vocab=vocab)
 

@@ -6,6 +6,7 @@ from typing import Any
 from ._charts import describe, describe_sizes, find_timings
 from ._embedders import MULTI_EMBED, OURS, OURS_NUMPY, SPACY, SPACY_BLAS, TORCH
 from ._pipelines import OURS_ADAM
+from ._timing import THREADS
 from ._weighted_embedders import FEWER, GOAL, HYBRID, WEIGHTED, WEIGHTED_SYMBOLS
 
 _EMBEDDERS = {
@@ -44,8 +45,10 @@ def make_accelerate_table(results: Json) -> str:
 
 
 def make_embedding_tables(results: Json) -> str:
-    """Make a table of prediction and one of training, a row for each size of a call."""
-    return _make_layer_tables(results, list(_EMBEDDERS.values()), _format_embedders)
+    """Make tables of prediction, of training, and of prediction on several threads."""
+    names = list(_EMBEDDERS.values())
+    tables = _make_layer_tables(results, names, _format_embedders)
+    return tables + _make_threads_table(results)
 
 
 def make_weights_tables(results: Json) -> str:
@@ -84,13 +87,32 @@ def _make_layer_tables(
 
 
 def make_pipeline_table(results: Json) -> str:
-    """Make a table of whole pipelines, predicting and in training."""
+    """Make a table of whole pipelines, and one of them on several threads."""
     timings = find_timings(results)
     rows = [
         [name, *_format_ratios(timings, name, "times_as_fast_as_spacy")]
         for name in results["pipe"]["contenders"]
     ]
-    return make_table(["words a second (quartiles)", *timings], rows)
+    table = make_table(["words a second (quartiles)", *timings], rows)
+    return table + _make_threads_table(results)
+
+
+def _make_threads_table(results: Json) -> str:
+    if "threads" not in results:  # older ones
+        return ""
+    rows = [
+        [
+            f"{what}, {_EMBEDDERS.get(name, name)}",
+            *(
+                format_ratio(timed, n, "times_as_fast_as_1")
+                for n in timed["contenders"]
+            ),
+        ]
+        for what, contenders in results["threads"].items()
+        for name, timed in contenders.items()
+    ]
+    header = ["words a second (quartiles)", *(f"threads: {n}" for n in THREADS)]
+    return f"\n\n{make_table(header, rows)}"
 
 
 def make_profile_table(results: Json) -> str:

@@ -1,6 +1,7 @@
 """Timing several contenders side by side, in turns."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import count
 from statistics import median, quantiles
@@ -11,6 +12,9 @@ from spacy_hashembeds.acceleration.machine import Spread
 from spacy_hashembeds.kernels import compiled
 
 SampleT = TypeVar("SampleT")
+
+#: How many threads of one process predict at once.
+THREADS = (1, 2, 4)
 
 #: Given a sample, gets all ready and returns the work that is to be timed.
 Contender = Callable[[SampleT], Callable[[], object]]
@@ -148,6 +152,48 @@ def time_in_turns(
                     seconds / work.count_words(sample)
                 )
     return timings
+
+
+def time_on_threads(
+    makers: Mapping[str, Maker[Any]], work: Work[Any], schedule: Schedule
+) -> dict[str, dict[str, Any]]:
+    """Time contenders on several threads that share out what a sample has.
+
+    RETURNS (dict[str, dict[str, Any]]): What was measured of each, as JSON data: its
+        `contenders` are numbers of threads, and `times_as_fast_as_1` compares them.
+    """
+    timings = time_in_turns(
+        {
+            f"{n} {name}": _on_threads(make, n)
+            for name, make in makers.items()
+            for n in THREADS
+        },
+        work,
+        schedule,
+    )
+    of_each = {
+        name: {f"{n}": timings[f"{n} {name}"] for n in THREADS} for name in makers
+    }
+    return {
+        name: {
+            "contenders": {n: timing.to_json() for n, timing in on.items()},
+            "times_as_fast_as_1": get_ratios(on, "1"),
+        }
+        for name, on in of_each.items()
+    }
+
+
+def _on_threads(make: Maker[Any], n: int) -> Maker[Any]:
+    def make_on_threads() -> Contender[Any]:
+        contender, pool = make(), ThreadPoolExecutor(n)
+
+        def prepare(sample: Any) -> Callable[[], object]:
+            runs = [contender(sample[i::n]) for i in range(n)]
+            return lambda: list(pool.map(lambda run: run(), runs))
+
+        return prepare
+
+    return make_on_threads
 
 
 def in_numpy(make: Maker[SampleT]) -> Maker[SampleT]:

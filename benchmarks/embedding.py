@@ -40,6 +40,7 @@ from ._embedders import (
     make_trainers,
 )
 from ._machine import use_one_thread
+from ._tables import make_embedding_tables
 from ._timing import (
     Maker,
     Schedule,
@@ -48,6 +49,7 @@ from ._timing import (
     get_ratios,
     get_spread,
     time_in_turns,
+    time_on_threads,
 )
 
 DOCS = (1, 10, 100, 1000)
@@ -92,6 +94,11 @@ def measure_embedding(
         "rounds": schedule.rounds,
         "predict": predict,
         "train": train,
+        "threads": {
+            f"{n} Docs a call": _measure_threads(corpus, embedders, schedule, n)
+            for n in docs
+            if n <= 100
+        },
     }
 
 
@@ -99,13 +106,28 @@ def _measure_predict(
     corpus: Corpus, embedders: Embedders, schedule: Schedule, n_docs: int
 ) -> dict[str, Any]:
     msg.text(f"predict: {n_docs} docs a call")
-    docs = find_short_docs(corpus.docs) if n_docs == 1 else corpus.docs
-    samples = make_samples(batch_by_docs(docs, n_docs, 200))
+    samples = make_samples(_batch(corpus, n_docs, 200))
     return {
         "docs_per_call": n_docs,
         "agreement": compare_outputs(embedders, samples[0]),
         **_time(make_predictors(embedders), samples, schedule),
     }
+
+
+def _batch(corpus: Corpus, n_docs: int, n_batches: int) -> Sample:
+    docs = find_short_docs(corpus.docs) if n_docs == 1 else corpus.docs
+    return batch_by_docs(docs, n_docs, n_batches)
+
+
+def _measure_threads(
+    corpus: Corpus, embedders: Embedders, schedule: Schedule, n_docs: int
+) -> dict[str, Any]:
+    msg.text(f"predict on several threads: {n_docs} docs a call")
+    predictors = make_predictors(embedders)
+    makers = {name: maker for name in (SPACY, OURS[4]) if (maker := predictors[name])}
+    calls = _batch(corpus, n_docs, max(8, 400 // n_docs))
+    work = Work([calls], lambda sample: sum(map(count_words, sample)))
+    return time_on_threads(makers, work, schedule)
 
 
 def _measure_train(
@@ -162,22 +184,9 @@ def find_baselines(
     }
 
 
-def print_results(results: dict[str, Any]) -> None:
-    """Print each contender's time, in microseconds a word, and how it compares."""
-    for title, rows in (("predict", results["predict"]), ("train", results["train"])):
-        names = list(rows[0]["contenders"])
-        header = [title, "words/call", *names]
-        table = []
-        for row in rows:
-            label = row.get("docs_per_call") or f"dropout {row['dropout']}"
-            cells = [_format(row, name) for name in names]
-            table.append([label, f"{row['words_per_call']:.0f}", *cells])
-        msg.table(table, header=header, divider=True, aligns=["r"] * len(header))
-
-
-def _format(row: dict[str, Any], name: str) -> str:
-    timing, ratio = row["contenders"][name], row["times_as_fast_as_spacy"][name]
-    return f"{timing['us_per_word']:.2f} ({ratio:.1f}x)" if timing else "absent"
+def print_results(results: Mapping[str, Any]) -> None:
+    """Print tables for a page of Markdown."""
+    typer.echo(f"\n{make_embedding_tables(results)}\n")
 
 
 def main(

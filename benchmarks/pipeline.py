@@ -50,7 +50,14 @@ from ._pipelines import (
 from ._profile import profile_pipe, profile_update
 from ._small_pipeline import copy_small_pipeline, train_small_pipeline
 from ._tables import make_pipeline_table, make_profile_table
-from ._timing import Schedule, Work, get_ratios, get_spreads, time_in_turns
+from ._timing import (
+    Schedule,
+    Work,
+    get_ratios,
+    get_spreads,
+    time_in_turns,
+    time_on_threads,
+)
 
 NAMES = (SPACY, SPACY_BLAS, OURS, OURS_BLAS, OURS_ADAM, OURS_NUMPY)
 
@@ -109,6 +116,13 @@ def measure_pipelines(
             schedule,
             copy_small_pipeline,
         ),
+        "threads": {
+            what: _time_on_threads(source, samples, prepare, schedule)
+            for what, samples, prepare in (
+                ("nlp.pipe", pipe_samples, prepare_pipe),
+                ("nlp(text), one short text", short_samples, prepare_texts),
+            )
+        },
         "profile": _profile(source, pipe_samples[0], update_samples[0], schedule),
     }
 
@@ -128,6 +142,17 @@ def _time(
         "contenders": {name: timing.to_json() for name, timing in timings.items()},
         "times_as_fast_as_spacy": get_ratios(timings, SPACY),
     }
+
+
+def _time_on_threads(
+    source: Language,
+    samples: Sequence[Any],
+    prepare: Callable[..., Callable],
+    schedule: Schedule,
+) -> dict[str, Any]:
+    msg.text(f"timing on threads: {prepare.__name__.removeprefix('prepare_')}")
+    makers = {name: make_maker(name, source, prepare) for name in (SPACY, OURS_BLAS)}
+    return time_on_threads(makers, Work(samples, count_words), schedule)
 
 
 def _profile(

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import numpy
@@ -17,6 +18,7 @@ from benchmarks._timing import (
     get_ratios,
     get_relative_times,
     time_in_turns,
+    time_on_threads,
 )
 
 ROOT = Path(__file__).parent.parent
@@ -40,6 +42,25 @@ def test_distinct_words_and_ids_are_distinct():
 def test_frequent_ids_come_again():
     (doc,) = _memory.make_id_docs(1000, distinct=False)
     assert 10 < len(numpy.unique(doc.to_array([])[:, 0])) < 900
+
+
+def test_threads_share_out_what_a_sample_has():
+    seen: list[str] = []
+    together = {"aceg": 2, "bdf": 2, "ae": 4, "bf": 4, "cg": 4, "d": 4}
+    barriers = {n: threading.Barrier(n, timeout=60) for n in (2, 4)}
+
+    def prepare(sample):
+        def run() -> None:
+            seen.append(sample)
+            if sample in together:  # or it waits for the others in vain
+                barriers[together[sample]].wait()
+
+        return run
+
+    measured = time_on_threads({"a": lambda: prepare}, Work(["abcdefg"], len), ONCE)
+    assert set(seen) == {"abcdefg", *together}
+    assert list(measured["a"]["contenders"]) == ["1", "2", "4"]
+    assert measured["a"]["times_as_fast_as_1"]["1"] == 1
 
 
 def test_contenders_have_turns_on_the_same_samples():

@@ -108,6 +108,19 @@ def test_embedding_times_all_contenders_at_each_size(embedding_results):
         )
 
 
+def test_predicting_is_timed_on_several_threads(embedding_results, pipeline_results):
+    threads = {**embedding_results["threads"], **pipeline_results["threads"]}
+    assert list(threads) == [
+        *("1 Docs a call", "3 Docs a call", "nlp.pipe", "nlp(text), one short text")
+    ]
+    for contenders in threads.values():
+        assert list(contenders) in (["spacy_4", "ours_4"], ["spacy", "ours + callback"])
+        for timed in contenders.values():
+            assert list(timed["contenders"]) == ["1", "2", "4"]
+            for timing in timed["contenders"].values():
+                assert_timing(timing)
+
+
 def test_embedding_times_spacys_layer_on_numpys_blas_too(corpus, monkeypatch):
     embedders = _embedders.make_embedders(corpus.docs, ROWS)
     seen = []
@@ -170,7 +183,9 @@ def test_embedding_without_torch_has_nulls(embedding_results):
 
 def test_embedding_writes_data_and_chart(embedding_results, tmp_path, capsys):
     assert_writes(embedding, embedding_results, "measure_embedding", tmp_path)
-    assert "ours_4" in capsys.readouterr().out
+    output = capsys.readouterr().out
+    assert "| 1 Docs a call, ours, 4 hashes |" in output
+    assert "| threads: 4 |" in output
 
 
 @pytest.fixture(scope="module")

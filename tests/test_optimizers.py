@@ -1,6 +1,7 @@
 """Our Adam against Thinc's, bit for bit."""
 
 import platform
+from inspect import signature
 
 import numpy as np
 import pytest
@@ -148,3 +149,5 @@ def test_a_model_is_trained_as_by_thincs(kernels):
 
 def test_it_is_registered():
     assert registry.optimizers.get("spacy-hashembeds.Adam.v1") is Adam
+    ours, thincs = (signature(function).parameters for function in (Adam, ThincAdam))
+    assert ours == thincs

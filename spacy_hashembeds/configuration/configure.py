@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from textwrap import shorten
 
-from spacy.language import Language
+from spacy.language import DEFAULT_CONFIG, Language
 from spacy.tokens import Doc
 from spacy.util import load_model_from_config
 from thinc.api import Config
@@ -38,6 +38,7 @@ from .pretraining import name_symbols, name_weights, put_in_pretraining, put_in_
 from .recommended import put_in_averages, put_in_token_ner, put_in_vectors
 from .surroundings import (
     complete_training,
+    put_in_adam,
     put_in_blas,
     put_in_path,
     put_in_scorer,
@@ -119,10 +120,12 @@ def configure(
     symbols = None
     if raw is not None:
         put_in_pretraining(draft, str(raw), places, name_weights(output))
+        put_in_adam(draft, "pretraining.optimizer", {})
         symbols = _put_in_symbols(draft, tables, raw, output, progress)
     put_in_counting(draft, tables, advice)
     if blas:
         put_in_blas(draft)
+    put_in_adam(draft, "training.optimizer", DEFAULT_CONFIG["training"]["optimizer"])
     complete_training(draft)
     put_in_path(draft, train)
     if scorer:

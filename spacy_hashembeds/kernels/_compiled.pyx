@@ -2,8 +2,9 @@
 """The kernels of the headers beside this file for numpy's arrays; numpy's BLAS for C.
 
 Shapes are checked here, once a call; what is in the arrays is the callers' to check.
-None holds the interpreter's lock while it computes.
 """
+
+from cpython.pystate cimport PyThreadState
 
 from libc.stdint cimport SIZE_MAX, int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libcpp cimport bool as cbool
@@ -13,6 +14,11 @@ from thinc.backends.cblas cimport CBlas, set_saxpy, set_sgemm
 from os import urandom
 
 import numpy as np
+
+
+cdef extern from "Python.h":
+    PyThreadState* PyEval_SaveThread()
+    void PyEval_RestoreThread(PyThreadState*)
 
 
 cdef extern from "mixing.h" nogil:
@@ -166,8 +172,25 @@ cdef int require(bint holds) except -1:
     return 0
 
 
+# Up to so many numbers that a kernel reads or writes, some 60 microseconds of work, it
+# keeps the interpreter's lock. A thread that waits for the lock would take it, and to
+# wake that one, and to wait in turn, takes longer than to embed a short Doc.
+cdef enum:
+    MOST_LOCKED = 400_000
+
+
+cdef PyThreadState* unlock(size_t n_numbers) noexcept:
+    """Give up the lock, if the work is worth it, for the C code up to `lock`."""
+    return PyEval_SaveThread() if n_numbers > MOST_LOCKED else NULL
+
+
+cdef void lock(PyThreadState* unlocked) noexcept:
+    if unlocked is not NULL:
+        PyEval_RestoreThread(unlocked)
+
+
 # see compiled.py
-INTERFACE = 5
+INTERFACE = 6
 
 cdef uint64_t SECRET = int.from_bytes(urandom(8), "little")
 
@@ -190,9 +213,10 @@ def finish_rows(float[:, ::1] Y, const float[:, ::1] mixed, norm, bint adds):
     cdef vector[float] best
     cdef size_t n = Y.shape[0]
     require(<size_t>mixed.shape[0] == n and <size_t>Y.shape[1] == mixing.nO)
-    with nogil:
-        best.resize(mixing.nO)
-        c_finish_rows(&Y[0, 0], &mixed[0, 0], n, mixing, adds, best.data())
+    best.resize(mixing.nO)
+    cdef PyThreadState* unlocked = unlock(n * mixed.shape[1])
+    c_finish_rows(&Y[0, 0], &mixed[0, 0], n, mixing, adds, best.data())
+    lock(unlocked)
 
 
 def begin_rows(float[:, ::1] Y, const float[:, ::1] mixed, norm):
@@ -203,11 +227,12 @@ def begin_rows(float[:, ::1] Y, const float[:, ::1] mixed, norm):
     cdef uint8_t[:, ::1] which = np.empty((n, nO), dtype="uint8")
     cdef float[:, ::1] X = np.empty((n, nO), dtype="float32")
     cdef float[::1] inverse_deviations = np.empty(n, dtype="float32")
-    with nogil:
-        c_begin_rows(
-            &Y[0, 0], &mixed[0, 0], &which[0, 0], &X[0, 0], &inverse_deviations[0], n,
-            mixing
-        )
+    cdef PyThreadState* unlocked = unlock(n * mixed.shape[1])
+    c_begin_rows(
+        &Y[0, 0], &mixed[0, 0], &which[0, 0], &X[0, 0], &inverse_deviations[0], n,
+        mixing
+    )
+    lock(unlocked)
     return which.base, X.base, inverse_deviations.base
 
 
@@ -231,12 +256,13 @@ def backprop_rows(
     require(<size_t>inverse_deviations.shape[0] == n)
     cdef float[:, ::1] d_mixed = np.empty((n, width), dtype="float32")
     cdef vector[float] d_best
-    with nogil:
-        d_best.resize(nO)
-        c_backprop_rows(
-            &dY[0, 0], &which[0, 0], &X[0, 0], &inverse_deviations[0], n, mixing,
-            &d_mixed[0, 0], &d_bias[0], &d_scale[0], &d_shift[0], d_best.data()
-        )
+    d_best.resize(nO)
+    cdef PyThreadState* unlocked = unlock(n * width)
+    c_backprop_rows(
+        &dY[0, 0], &which[0, 0], &X[0, 0], &inverse_deviations[0], n, mixing,
+        &d_mixed[0, 0], &d_bias[0], &d_scale[0], &d_shift[0], d_best.data()
+    )
+    lock(unlocked)
     return d_mixed.base
 
 
@@ -254,11 +280,12 @@ cdef tuple find_rows(
     cdef int64_t[::1] firsts = np.empty(min(n, most_distinct + 1), dtype="int64")
     cdef Map rows
     cdef cbool found
-    with nogil:
-        rows.reserve(firsts.shape[0])
-        rows.keys, rows.firsts, rows.secret = keys, &firsts[0], SECRET
-        rows.n_words, rows.n_bytes = n_words, n_bytes
-        found = c_find_distinct(rows, n, most_distinct, most_misses, &copies[0])
+    rows.reserve(firsts.shape[0])
+    rows.keys, rows.firsts, rows.secret = keys, &firsts[0], SECRET
+    rows.n_words, rows.n_bytes = n_words, n_bytes
+    cdef PyThreadState* unlocked = unlock(n * n_bytes // sizeof(float))
+    found = c_find_distinct(rows, n, most_distinct, most_misses, &copies[0])
+    lock(unlocked)
     return (firsts.base[: rows.n_distinct], copies.base) if found else None
 
 
@@ -308,7 +335,7 @@ cdef class FoldedColumns:
     """
 
     cdef vector[FoldedColumn] columns
-    cdef size_t n_rows
+    cdef size_t n_rows, n_found
     cdef list held  # arrays that are read where they are
 
     def __init__(self, columns):
@@ -316,7 +343,7 @@ cdef class FoldedColumns:
         cdef FoldedColumn column
         cdef size_t n
         require(0 < len(columns) <= MAX_COLUMNS)
-        self.n_rows, self.held = 0, []
+        self.n_rows, self.n_found, self.held = 0, 0, []
         for n, finder, weights in columns:
             column.rows = describe_column(finder, n, self.n_rows, self.held)
             column.weights, column.rehashes = <const float*>NULL, False
@@ -333,6 +360,7 @@ cdef class FoldedColumns:
                 self.held.append(table)
             self.columns.push_back(column)
             self.n_rows += n
+            self.n_found += column.rows.num_hashes
 
 
 def embed_folded(
@@ -352,18 +380,19 @@ def embed_folded(
     cdef vector[int64_t] firsts
     cdef vector[float] mixed
     cdef Map tokens
-    with nogil:
-        tokens.reserve(n)
-        copies.resize(n)
-        firsts.resize(n)
-        mixed.resize(F.shape[1])
-        tokens.keys, tokens.firsts = <const char*>&keys[0, 0], firsts.data()
-        tokens.secret, tokens.n_words, tokens.n_bytes = SECRET, n_columns, 8 * n_columns
-        c_embed_folded(
-            &Y[0, 0], &F[0, 0], columns.columns.data(), n_columns,
-            <const unsigned long long*>&keys[0, 0], n, mixing, tokens, copies.data(),
-            mixed.data()
-        )
+    tokens.reserve(n)
+    copies.resize(n)
+    firsts.resize(n)
+    mixed.resize(F.shape[1])
+    tokens.keys, tokens.firsts = <const char*>&keys[0, 0], firsts.data()
+    tokens.secret, tokens.n_words, tokens.n_bytes = SECRET, n_columns, 8 * n_columns
+    cdef PyThreadState* unlocked = unlock(n * columns.n_found * F.shape[1])
+    c_embed_folded(
+        &Y[0, 0], &F[0, 0], columns.columns.data(), n_columns,
+        <const unsigned long long*>&keys[0, 0], n, mixing, tokens, copies.data(),
+        mixed.data()
+    )
+    lock(unlocked)
     return Y.base
 
 
@@ -379,10 +408,11 @@ def gather_sums(const float[:, ::1] table, const uint32_t[:, ::1] rows):
     cdef cbool are_there
     cdef float[:, ::1] sums = np.empty((n, width), dtype="float32")
     require(k > 0 or n == 0)
-    with nogil:
-        are_there = c_gather_sums(
-            &sums[0, 0], &table[0, 0], n_rows, &rows[0, 0], n, k, width
-        )
+    cdef PyThreadState* unlocked = unlock(n * k * width)
+    are_there = c_gather_sums(
+        &sums[0, 0], &table[0, 0], n_rows, &rows[0, 0], n, k, width
+    )
+    lock(unlocked)
     require_rows(are_there, n_rows)
     return sums.base
 
@@ -394,10 +424,11 @@ def scatter_sums(
     cdef size_t n = rows.shape[0], k = rows.shape[1]
     cdef cbool are_there
     require(<size_t>d_sums.shape[0] == n and <size_t>d_sums.shape[1] == width)
-    with nogil:
-        are_there = c_scatter_sums(
-            &d_table[0, 0], &d_sums[0, 0], n_rows, &rows[0, 0], n, k, width
-        )
+    cdef PyThreadState* unlocked = unlock(n * k * width)
+    are_there = c_scatter_sums(
+        &d_table[0, 0], &d_sums[0, 0], n_rows, &rows[0, 0], n, k, width
+    )
+    lock(unlocked)
     require_rows(are_there, n_rows)
 
 
@@ -408,10 +439,11 @@ def copy_windows(const float[:, ::1] X, const int64_t[::1] rows, size_t window_s
     cdef float[:, ::1] windows = np.empty(
         (n, (2 * window_size + 1) * width), dtype="float32"
     )
-    with nogil:
-        are_there = c_copy_windows(
-            &windows[0, 0], &X[0, 0], n_rows, &rows[0], n, width, window_size
-        )
+    cdef PyThreadState* unlocked = unlock(n * windows.shape[1])
+    are_there = c_copy_windows(
+        &windows[0, 0], &X[0, 0], n_rows, &rows[0], n, width, window_size
+    )
+    lock(unlocked)
     require_rows(are_there, n_rows)
     return windows.base
 
@@ -427,10 +459,11 @@ def add_windows(
     cdef cbool are_there
     require(<size_t>d_windows.shape[0] == n)
     require(<size_t>d_windows.shape[1] == (2 * window_size + 1) * width)
-    with nogil:
-        are_there = c_add_windows(
-            &dX[0, 0], &d_windows[0, 0], n_rows, &rows[0], n, width, window_size
-        )
+    cdef PyThreadState* unlocked = unlock(n * d_windows.shape[1])
+    are_there = c_add_windows(
+        &dX[0, 0], &d_windows[0, 0], n_rows, &rows[0], n, width, window_size
+    )
+    lock(unlocked)
     require_rows(are_there, n_rows)
 
 
@@ -449,12 +482,10 @@ def encode_rows(const float[:, ::1] X, bint is_int8):
     cdef size_t n_words = (width + 3) // 4 if is_int8 else (width + 1) // 2
     cdef uint32_t[:, ::1] words = np.empty((n, n_words), dtype="uint32")
     cdef float[::1] scales = np.empty(n, dtype="float32")
-    if n > 0 and width > 0:
-        with nogil:
-            if is_int8:
-                c_quantize_rows(&words[0, 0], &scales[0], &X[0, 0], n, width, n_words)
-            else:
-                c_round_rows(&words[0, 0], &scales[0], &X[0, 0], n, width, n_words)
+    if n > 0 and width > 0 and is_int8:
+        c_quantize_rows(&words[0, 0], &scales[0], &X[0, 0], n, width, n_words)
+    elif n > 0 and width > 0:
+        c_round_rows(&words[0, 0], &scales[0], &X[0, 0], n, width, n_words)
     return words.base, scales.base
 
 
@@ -491,15 +522,16 @@ def add_convolved(
     if n == 0:
         return
     W.words, W.begin, W.scales = &words[0, 0, 0], &begin[0, 0], &scales[0]
-    with nogil:
-        row_words.resize(n_rows * W.n_words)
-        row_scales.resize(n_rows)
-        windows.resize(n)
-        mixed.resize(BLOCK * W.n_outputs)
-        are_there = c_add_convolved(
-            &Y[0, 0], &X[0, 0], n_rows, &rows[0], n, W, mixing, chosen,
-            row_words.data(), row_scales.data(), windows.data(), mixed.data()
-        )
+    row_words.resize(n_rows * W.n_words)
+    row_scales.resize(n_rows)
+    windows.resize(n)
+    mixed.resize(BLOCK * W.n_outputs)
+    cdef PyThreadState* unlocked = unlock(2 * n * words.shape[0] * words.shape[1])
+    are_there = c_add_convolved(
+        &Y[0, 0], &X[0, 0], n_rows, &rows[0], n, W, mixing, chosen, row_words.data(),
+        row_scales.data(), windows.data(), mixed.data()
+    )
+    lock(unlocked)
     require_rows(are_there, n_rows)
 
 
@@ -507,8 +539,9 @@ def draw_mask(size_t n, uint64_t threshold, float scale, uint32_t[::1] state):
     require(n > 0 and state.shape[0] == N_WORDS + 1 and state[N_WORDS] <= N_WORDS)
     cdef float[::1] mask = np.empty(n, dtype="float32")
     cdef int place = state[N_WORDS]
-    with nogil:
-        state[N_WORDS] = c_draw_mask(&mask[0], n, threshold, scale, &state[0], place)
+    cdef PyThreadState* unlocked = unlock(n)
+    state[N_WORDS] = c_draw_mask(&mask[0], n, threshold, scale, &state[0], place)
+    lock(unlocked)
     return mask.base
 
 
@@ -527,10 +560,11 @@ def step_adam(
     cdef float* averages_or_null = NULL
     if averages is not None:
         averages_or_null = &averages[0]
-    with nogil:
-        c_step_adam(
-            adam, &weights[0], &gradient[0], &mom1[0], &mom2[0], averages_or_null, n
-        )
+    cdef PyThreadState* unlocked = unlock(n)
+    c_step_adam(
+        adam, &weights[0], &gradient[0], &mom1[0], &mom2[0], averages_or_null, n
+    )
+    lock(unlocked)
 
 
 # numpy's BLAS, of which a process has one, with integers of 64 bits, for callers in C

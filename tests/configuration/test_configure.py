@@ -86,6 +86,7 @@ def test_all_else_stays_comments_too(base):
         "after_pipeline_creation = null",
         '@architectures = "spacy.MultiHashEmbed.v2"',
         '@architectures = "spacy.MaxoutWindowEncoder.v2"',
+        '@optimizers = "Adam.v1"',
     }
     for change in made.changes:
         lines = made.text.splitlines()
@@ -100,7 +101,10 @@ def test_what_is_declined_is_not_put_in(base):
     made = configure(base, encoder=False, blas=False, embedder="multi_fewer_hash_embed")
     section = f"[{EMBED}]"
     names = ("@architectures", "num_hashes", "seed")
-    assert get_changed(made) == {f"{section} {name}" for name in names}
+    assert get_changed(made) == {
+        *(f"{section} {name}" for name in names),
+        "[training.optimizer] @optimizers",
+    }
 
 
 def test_without_a_corpus_the_defaults_stay_and_say_how_to_choose(base):

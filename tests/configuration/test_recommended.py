@@ -21,6 +21,7 @@ from spacy_hashembeds.symbols import save_symbols
 from ..conftest import ROOT
 from . import toy_configs as toys
 
+ADAM = "spacy-hashembeds.Adam.v1"
 SMALL = {
     "training.max_steps": 2,
     "training.eval_frequency": 1,
@@ -168,7 +169,12 @@ def test_paths_and_optimizers_are_those_that_spacy_fills_in(tmp_path, raw):
     base.write_text(toys.CNN.replace("dev = null", 'dev = null\nvectors = "vecs"'))
     config = configure(base, raw=raw, embedder="multi_embed").config
     assert config["initialize"]["vectors"] == "${paths.vectors}"
-    assert config["training"]["optimizer"] == {"@optimizers": "Adam.v1"}
+    assert config["training"]["optimizer"] == {
+        "@optimizers": ADAM,
+        "L2": 0.01,
+        "use_averages": False,
+    }
+    assert config["pretraining"]["optimizer"]["@optimizers"] == ADAM
 
 
 @pytest.mark.parametrize(
@@ -187,6 +193,22 @@ def test_an_embedder_alone_is_pretrained(base, raw, place, layer):
     pretraining = configure(base, raw=raw, encoder=False).config["pretraining"]
     assert pretraining["component"] == place.split(".")[1]
     assert pretraining["layer"] == layer
+
+
+@pytest.mark.parametrize("name", ["RAdam.v1", "SGD.v1"])
+def test_another_optimizer_of_thincs_stays(base, name):
+    toys.edit_base(base, ('@optimizers = "Adam.v1"', f'@optimizers = "{name}"'))
+    before = load_config(base)["training"]["optimizer"]
+    optimizer = configure(base).config["training"]["optimizer"]
+    assert optimizer == {**before, "use_averages": True}
+
+
+def test_a_schedule_stays_with_our_optimizer(base):
+    schedule = '[training.optimizer.learn_rate]\n@schedules = "warmup_linear.v1"\n'
+    toys.edit_base(base, ("learn_rate = 0.001\n", f"\n{schedule}warmup_steps = 250\n"))
+    before = load_config(base)["training"]["optimizer"]
+    optimizer = configure(base).config["training"]["optimizer"]
+    assert optimizer == {**before, "@optimizers": ADAM, "use_averages": True}
 
 
 def test_an_optimizer_that_nobody_knows_stays(base):

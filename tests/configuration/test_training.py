@@ -10,7 +10,9 @@ from spacy.training.initialize import init_nlp
 from spacy.training.loop import train
 from spacy.util import load_config
 
+from spacy_hashembeds.configuration import configure as configure_module
 from spacy_hashembeds.configuration.configure import configure
+from spacy_hashembeds.optimizers import OnePassAdam
 
 from . import toy_configs as toys
 
@@ -49,6 +51,28 @@ def train_and_load(config: Path, corpus: Path, output: Path, **overrides):
             np.testing.assert_allclose(before, after, rtol=1e-5, atol=1e-6)
         assert model is None or model.name == saved.get_pipe(name).model.name
     return saved, log.getvalue()
+
+
+@pytest.mark.parametrize(
+    "section",
+    ["", '[training.optimizer]\n@optimizers = "Adam.v1"\nlearn_rate = 0.01\n'],
+)
+def test_our_optimizer_trains_the_bits_that_thincs_does(
+    tmp_path, corpus, section, monkeypatch
+):
+    """Also where spaCy fills in arguments, which it does for Thinc's alone."""
+    base, config = tmp_path / "base.cfg", tmp_path / "new.cfg"
+    base.write_text(f"{toys.CNN}\n[training]\n{section}")
+    trained = []
+    for is_ours in (True, False):
+        if not is_ours:
+            monkeypatch.setattr(configure_module, "put_in_adam", lambda *args: None)
+        config.write_text(configure(base, embedder="multi_embed").text)
+        output = tmp_path / f"{is_ours}"
+        saved, _ = train_and_load(config, corpus, output, **{"training.max_steps": 6})
+        assert isinstance(saved.create_optimizer(), OnePassAdam) is is_ours
+        trained.append([pipe.model.to_bytes() for _, pipe in saved.pipeline])
+    assert trained[0] == trained[1]
 
 
 @pytest.mark.parametrize(
