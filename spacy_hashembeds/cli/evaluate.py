@@ -68,8 +68,8 @@ def evaluate_cli(
         "-o",
         metavar="<path>",
         help="A file to write: everything as .json, the page with the errors as .html, "
-        "the tables as .md, the scores as .csv. - is standard output, for JSON. May be "
-        "given several times.",
+        "the tables as .md. - is standard output, for JSON. May be given several "
+        "times.",
         dir_okay=False,
         callback=name_outputs,
     ),

@@ -26,13 +26,12 @@ from .sources import (
     name_predictions,
     read_source,
 )
-from .spreadsheet import to_csv
 from .tables import Score, make_sections
 from .tasks import TEXTCAT, choose_task
 from .warnings import find_warnings
 
 #: How files are written, by their suffix.
-SUFFIXES = (".json", ".html", ".md", ".csv")
+SUFFIXES = (".json", ".html", ".md")
 
 
 class Evaluation(UserDict[str, Any]):
@@ -93,21 +92,16 @@ class Evaluation(UserDict[str, Any]):
             blocks.append(f"{draws}.")
         return show_controls("\n\n".join(blocks) + "\n")
 
-    def to_csv(self) -> str:
-        """Write the scores as one table: see `OF_ENTITIES`, and `OF_CATEGORIES`."""
-        return to_csv(self)
-
     def write(self, path: str | Path) -> None:
-        """Write a file, whole or not at all, in the form of its suffix: .json, .html,
-        .md or .csv; and to an open file, such as `/dev/stdout`, JSON.
+        """Write a file, whole or not at all, in the form of its suffix: .json, .html
+        or .md; and to an open file, such as `/dev/stdout`, JSON.
         """
         check_types(str | Path, "the path of a file", path=path)
-        make = {".html": self.to_html, ".md": self.to_markdown, ".csv": self.to_csv}
         suffix = choose_suffix(path, SUFFIXES)
         if suffix == ".json":
             write_json(path, dict(self))
             return
-        text = make[suffix]()
+        text = self.to_html() if suffix == ".html" else self.to_markdown()
         with replacing(path) as temporary:
             # names of files may hold bytes that are no text
             temporary.write_text(text, encoding="utf8", errors="backslashreplace")
