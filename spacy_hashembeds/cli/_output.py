@@ -212,7 +212,3 @@ def file_output(what: str, *names: str, default: Any = None) -> Any:
 def json_output(what: str) -> Any:
     """Make the option of a command that can write what it prints to a JSON file."""
     return file_output(f"The JSON file to write {what} to")
-
-
-#: The option of every command that can draw a chart.
-CHART = file_output("The PNG file to draw a chart to", "--chart")

@@ -8,7 +8,7 @@ from typing import Any
 from spacy.cli._util import Arg, Opt
 
 from ._app import failing, hashembeds_cli
-from ._output import CHART, JSON, QUIET, json_output, print_json, show_progress
+from ._output import JSON, QUIET, json_output, print_json, show_progress
 
 #: The headings of what `format_ratios` gives, and what they mean.
 RATIOS = ("PRR", "PCR all", "PCR emb", "Tables", "PoEP")
@@ -33,7 +33,6 @@ def compare_cli(
         "for equal predictions.",
     ),
     output: Path | None = json_output("the comparison"),
-    chart: Path | None = CHART,
     as_json: bool = JSON,
     quiet: bool = QUIET,
 ) -> None:
@@ -47,17 +46,12 @@ def compare_cli(
     """
     from wasabi import msg
 
-    from ..charts import check_chart
-    from ..comparison.chart import draw_comparison
     from ..comparison.comparison import compare_trials, find_models
     from ..files import check_targets, write_json
 
     with failing("Can't compare the trials"):
         inputs = [*metrics, corpus, *find_models(metrics)]
-        check_targets([output, chart], inputs)
-        if chart is not None:
-            # before pipelines are timed for minutes
-            check_chart(chart)
+        check_targets([output], inputs)
         comparison = compare_trials(
             metrics,
             corpus,
@@ -71,9 +65,6 @@ def compare_cli(
         if output is not None:
             write_json(output, comparison)
             msg.good(f"Saved the comparison to {output}")
-        if chart is not None:
-            draw_comparison(comparison, chart)
-            msg.good(f"Drew a chart to {chart}")
 
 
 def _print_comparison(comparison: dict[str, Any]) -> None:

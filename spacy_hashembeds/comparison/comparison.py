@@ -1,4 +1,4 @@
-"""Trials side by side: one table, one JSON, one chart."""
+"""Trials side by side: one table, one JSON."""
 
 import json
 import os
