@@ -122,8 +122,6 @@ _ABOUT = {
     "its interval is from the same draws of documents for both. p is the two-sided "
     "probability of a difference at least as large if it did not matter which of the "
     "two made which prediction (approximate randomization by document).",
-    "Misspelt": "What the same pipeline scores on a misspelt copy of the gold corpus, "
-    "and what is lost there, in points, tested as two pipelines are: by document.",
     "Lengths": "In tokens.",
     "Averages": "In percent. Micro counts the entities of all types together; macro is "
     "the mean of the types' scores, and weighted that with each type as often as it "
@@ -171,8 +169,7 @@ def _show_entities(evaluation: Mapping[str, Any]) -> dict[str, Iterable[Table]]:
     ]
     return {
         "Scores": [Table("Entities", None, header, rows, ranges="PRF")],
-        "Comparison": _compare(evaluation, "comparison"),
-        "Misspelt": _compare(evaluation, "misspelt"),
+        "Comparison": _compare(evaluation),
         "Types": _show_division(evaluation, "type", "Type"),
         "Lengths": _show_division(evaluation, "length", "Tokens"),
         "Averages": [_show_by_kind(evaluation, "averages", "Averages over types")],
@@ -192,7 +189,7 @@ def _show_categories(evaluation: Mapping[str, Any]) -> dict[str, Iterable[Table]
     header = ("Label", *"PRF", "Support")
     return {
         "Scores": [_show_averages(evaluation)],
-        "Comparison": _compare(evaluation, "comparison"),
+        "Comparison": _compare(evaluation),
         "Labels": [Table("Categories by label", None, header, of_labels, ranges="F")],
         "Matrix": _show_matrix(evaluation["matrix"]),
         "Errors": [_list_confusions(evaluation, "gold", "predicted")],
@@ -224,7 +221,7 @@ def _show_division(
             if row is not None
         ]
         header = (division.title(), "This F", "Other F")
-        yield _show_differences(title, None, header, compared)
+        yield _show_differences(title, header, compared)
 
 
 def _show_by_kind(evaluation: Mapping[str, Any], key: str, title: str) -> Table:
@@ -344,9 +341,8 @@ def _show_matrix(matrix: Mapping[str, Any] | None) -> Iterator[Table]:
 # Both.
 
 
-def _compare(evaluation: Mapping[str, Any], key: str) -> Iterator[Table]:
-    """Compare with another pipeline, or with itself on the misspelt corpus."""
-    comparison = evaluation[key]
+def _compare(evaluation: Mapping[str, Any]) -> Iterator[Table]:
+    comparison = evaluation["comparison"]
     if comparison is None:
         return
     if "schemes" in evaluation:
@@ -360,19 +356,12 @@ def _compare(evaluation: Mapping[str, Any], key: str) -> Iterator[Table]:
         for name, k in product(AVERAGES, "prf"):
             names[f"cats_{name}_{k}"] = (name.title(), k.upper())
         compared = [(names[k], evaluation[k], comparison[k]) for k in names]
-    if key == "comparison":
-        title, legend = f"Against {comparison['model']}", None
-        columns = ("This", "Other")
-    else:
-        title = f"Against itself on {comparison['corpus']}"
-        legend = "entities are seen or unseen by the words of the gold corpus"
-        columns = ("This", "Misspelt")
-    yield _show_differences(title, legend, ("", "", *columns), compared)
+    title, header = f"Against {comparison['model']}", ("", "", "This", "Other")
+    yield _show_differences(title, header, compared)
 
 
 def _show_differences(
     title: str,
-    legend: str | None,
     header: Sequence[str],
     compared: Iterable[tuple[Sequence[str], float | None, Mapping[str, Any] | None]],
 ) -> Table:
@@ -390,7 +379,7 @@ def _show_differences(
         if row is not None
     ]
     header = (*header, "Difference", "From-to", "p")
-    return Table(title, legend, header, rows, "l" * (len(header) - 5))
+    return Table(title, None, header, rows, "l" * (len(header) - 5))
 
 
 def _list_confusions(evaluation: Mapping[str, Any], *keys: str) -> Table:

@@ -53,7 +53,6 @@ class TestTargets(TargetRules):
         ("analyze v.spacy -c m/config.cfg -o m/config.cfg", *["m/config.cfg"] * 2),
         ("tables v.spacy -o v.spacy -l en", "v.spacy", "v.spacy"),
         ("tables m -o m/corpus.spacy -l en", "m/corpus.spacy", "m"),
-        ("evaluate m v.spacy -t v.spacy --misspelt a.json -o a.json", *["a.json"] * 2),
         (f"{OWN} -t train.spacy", "train.spacy", "train.spacy"),
         (f"{OWN} -t gold.md --test dev.spacy", "dev.spacy", "dev.spacy"),
     )
