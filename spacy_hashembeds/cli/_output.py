@@ -141,7 +141,6 @@ def hide_progress() -> bool | None:
 
 
 def _take_standard_output(ctx: typer.Context) -> None:
-    """Leave standard output to the data that an option sends there."""
     if __name__ in ctx.meta:
         raise typer.BadParameter("only one file can go to standard output.")
     ctx.meta[__name__] = True

@@ -89,7 +89,6 @@ def find_models(metrics: Sequence[Path]) -> list[Path]:
 
 
 def _check_alike(metrics: Sequence[Path], trials: Sequence[dict[str, Any]]) -> None:
-    """Refuse trials of several corpora, or without a score in common."""
     if not trials:
         raise ValueError("There should be trials to compare, but there are none.")
     # a file of each
@@ -134,7 +133,6 @@ def _read_metrics(path: Path) -> dict[str, Any]:
 def _add_accelerated(
     rows: Rows, models: Sequence[Path], docs: Sequence[Doc], folder: Path
 ) -> tuple[Rows, list[Path]]:
-    """Accelerate what can be, into a folder, each after what it is made of."""
     all_rows: Rows = []
     all_models = []
     for number, (row, model) in enumerate(zip(rows, models, strict=True)):
@@ -221,7 +219,6 @@ def add_ratios(rows: Rows, scores: Sequence[float | None]) -> None:
 
 
 def _name_rows(rows: Rows) -> Rows:
-    """Name trials by their embedder, and by variant and seed where these differ."""
     differs = {key: len({row[key] for row in rows}) > 1 for key in ("variant", "seed")}
     for row in rows:
         row["name"] = row["embedder"]

@@ -158,7 +158,6 @@ def _describe_groups(
 
 
 def _compare(ours: EntityRun, theirs: EntityRun, draws: Draws) -> dict[str, Any]:
-    """Compare kinds of entities, and the types and lengths of all of them."""
 
     def compare(keys: Mapping[str, Any]) -> dict[str, Any]:
         things = list(keys.values())

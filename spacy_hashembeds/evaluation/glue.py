@@ -97,7 +97,6 @@ def _read(example: Example, task: str) -> tuple[float, float]:
 
 
 def _pick(cats: Mapping[str, float], task: str, kind: str) -> list[float]:
-    """Pick the numbers of a task's labels, in their order."""
     labels = LABELS[task]
     missing = [label for label in labels if label not in cats]
     if missing:

@@ -202,7 +202,6 @@ def _show_categories(evaluation: Mapping[str, Any]) -> dict[str, Iterable[Table]
 def _show_division(
     evaluation: Mapping[str, Any], division: str, heading: str
 ) -> Iterator[Table]:
-    """Show the scores of each type or length, for each kind of entities."""
     key, comparison = f"per_{division}", evaluation["comparison"]
     parts = {kind: evaluation[f"{p}_{key}"] or {} for kind, p in KINDS.items()}
     rows = []
@@ -225,7 +224,6 @@ def _show_division(
 
 
 def _show_by_kind(evaluation: Mapping[str, Any], key: str, title: str) -> Table:
-    """Show averages or schemes, for the kinds of which there are gold entities."""
     outcomes = OUTCOMES if key == "schemes" else ()
     rows = [
         (kind.title(), name, *_get_scores(score), *(score[n] for n in outcomes))
@@ -365,7 +363,6 @@ def _show_differences(
     header: Sequence[str],
     compared: Iterable[tuple[Sequence[str], float | None, Mapping[str, Any] | None]],
 ) -> Table:
-    """Show what was compared: the first cells of each row, our score, and the rest."""
     rows = [
         (
             *cells,
@@ -400,7 +397,6 @@ def _list_confusions(evaluation: Mapping[str, Any], *keys: str) -> Table:
 
 
 def _quote(example: Mapping[str, Any], room: int) -> str:
-    """Give a text in one line; an entity in brackets, in what surrounds it."""
     text = example["text"]
     marks = [*example["gold"], *example["predicted"]]
     if not marks or isinstance(marks[0], str):
@@ -423,6 +419,5 @@ def _cut(text: str, length: int) -> str:
 
 
 def _get_scores(scores: Mapping[str, Any], prefix: str = "") -> list[Score]:
-    """Get precision, recall and F1 with their intervals."""
     names = [f"{prefix}{key}" for key in "prf"]
     return [Score(scores.get(name), scores.get(f"{name}_interval")) for name in names]

@@ -153,7 +153,6 @@ def find_mixer(model: Model[InT, OutT]) -> Model[Floats2d, Floats2d] | None:
 
 
 def _find_width(word: Model[InT, OutT], X: InT | None) -> int:
-    """Find how wide the vectors of `word` are, once it is initialised."""
     if nO := word.maybe_get_dim("nO"):  # 0 where it was seen by no Docs
         return nO
     docs = [doc for doc in X or [] if len(doc)]
