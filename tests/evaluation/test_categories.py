@@ -23,12 +23,7 @@ from spacy.vocab import Vocab
 
 from lab.trials.scores import evaluate_pipeline
 from spacy_hashembeds.evaluation import categories
-from spacy_hashembeds.evaluation.categories import (
-    CategoryRun,
-    Judgement,
-    judge,
-    name_accuracy,
-)
+from spacy_hashembeds.evaluation.categories import CategoryRun, judge, name_accuracy
 from spacy_hashembeds.evaluation.evaluate import evaluate, evaluate_in_depth
 from spacy_hashembeds.evaluation.tasks import Classes, find_classes, find_task
 
@@ -175,7 +170,7 @@ def test_what_is_gold_and_predicted(exclusive, predicted, gold, expected):
     if expected is None:
         assert judgement is None
     else:
-        assert judgement == Judgement(*map(frozenset, expected))
+        assert judgement == tuple(map(frozenset, expected))
 
 
 def test_several_gold_labels_are_none_that_exclude_each_other():
