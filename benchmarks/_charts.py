@@ -5,8 +5,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from lab.charts import import_figure, make_whiskers
 from spacy_hashembeds.acceleration.machine import describe_machine
-from spacy_hashembeds.charts import import_figure, make_whiskers
 from spacy_hashembeds.files import replacing
 
 from ._embedders import (

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from spacy_hashembeds.charts import make_whiskers
+from lab.charts import make_whiskers
 
 from ._charts import describe, draw_speeds, new_figure, remove_frame
 from ._hashformers import BASELINE, FEWER, GOAL, PAIRS, PASSES

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from io import BytesIO
 from typing import Any
 
-from spacy_hashembeds.charts import import_figure
+from lab.charts import import_figure
 
 
 def make_panels(

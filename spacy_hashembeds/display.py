@@ -72,7 +72,7 @@ class Shown:
         return _BOLD.sub("", show(self.get_parts(), printer))
 
     def _repr_html_(self) -> str:
-        return render(self.get_parts())
+        return render_template("parts.html.jinja", {"parts": self.get_parts()})
 
 
 def show(parts: Iterable[Part], printer: Printer) -> str:
@@ -101,11 +101,6 @@ def show(parts: Iterable[Part], printer: Printer) -> str:
 
 def _show_in_a_line(cell: str) -> str:
     return show_controls(cell).replace("\n", "\\n").replace("\t", "\\t")
-
-
-def render(parts: Iterable[Part]) -> str:
-    """Render parts as a piece of HTML for a notebook, whatever its colours."""
-    return render_template("parts.html.jinja", {"parts": parts})
 
 
 def render_template(

@@ -1,9 +1,8 @@
 """Loading configs and trained pipelines, with errors that say more than spaCy's."""
 
-import re
-from collections.abc import Iterator, Mapping
+import json
+from collections.abc import Mapping
 from configparser import Error as ConfigParserError
-from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import Any
 
@@ -13,25 +12,8 @@ from spacy.language import Language
 from spacy.util import load_model
 from thinc.api import Config
 
-#: Values and sections that variables stand for, each counted whenever it is named.
-MAX_VALUES = 5_000
-
-#: As confection reads them: `$$` is no variable, but a dollar sign.
-_VARIABLE = re.compile(r"\$\$|\$\{([^${}]+)\}")
-
-# A text counts as one value more for each so many characters.
-_LONG = 1_000
-
-#: The names that lead to a section or a value of a config.
-_Place = tuple[str, ...]
-
-
-class ExpansionError(ValueError):
-    """Says that the variables of a config stand for too much."""
-
-
 #: Those that say what is wrong.
-_CLEAR_ERRORS = (OSError, ImportError, ConfigValidationError, ExpansionError)
+_CLEAR_ERRORS = (OSError, ImportError, ConfigValidationError)
 
 
 def load_config(path: str | Path, overrides: Mapping[str, Any] | None = None) -> Config:
@@ -41,67 +23,21 @@ def load_config(path: str | Path, overrides: Mapping[str, Any] | None = None) ->
         check_variables(config)
     except ConfigParserError as error:  # a section or a key that is there twice
         raise ValueError(f"'{path}' should be a spaCy config, but {error}") from error
-    except ExpansionError as error:
-        message = f"'{path}' should be a spaCy config, but {error}"
-        raise ExpansionError(message) from error
     return config
 
 
-def check_variables(config: Mapping[str, Any]) -> None:
-    """Refuse a config that has no end, or more than `MAX_VALUES` more values, once each
-    variable is replaced: spaCy would follow them. The error does not name the file.
+def check_variables(config: Config) -> None:
+    """Refuse a config, by configparser's errors, with a variable that stands for
+    something that it stands in itself: spaCy would follow it. They don't name the file.
     """
-    values: dict[_Place, Any] = {(): config}
-    places: list[_Place] = [()]
-    for place in places:
-        if isinstance(values[place], Mapping):
-            inside = {(*place, key): value for key, value in values[place].items()}
-            values.update(inside)
-            places.extend(inside)
-    parts = {place: [*_find_parts(place, values)] for place in places}
-    own = {
-        place: 1 + (len(value) // _LONG if isinstance(value, str) else 0)
-        for place, value in values.items()
-    }
-    sizes: dict[_Place, int] = {}
     try:
-        for place in TopologicalSorter(parts).static_order():
-            sizes[place] = own[place] + sum(sizes[part] for part in parts[place])
-    except CycleError as error:
-        cycle = error.args[1]
-        place = next(p for p in cycle if not isinstance(values[p], Mapping))
-        raise ExpansionError(
-            f"the variable at {_name(place)} stands for something that it stands in "
-            "itself. Write out what is meant."
-        ) from None
-    if sizes[()] > sum(own.values()) + MAX_VALUES:
-        ends = (p for p in sizes if not isinstance(values[p], Mapping))
-        largest = _name(max(ends, key=sizes.__getitem__))
-        raise ExpansionError(
-            f"its variables stand for more than {MAX_VALUES:,} values, each counted "
-            f"whenever it is named, and that at {largest} for most of them. Write out "
-            "what is meant."
-        )
-
-
-def _find_parts(place: _Place, values: Mapping[_Place, Any]) -> Iterator[_Place]:
-    """Find what is inside a section, or what the variables in a value stand for."""
-    value = values[place]
-    if isinstance(value, Mapping):
-        yield from ((*place, key) for key in value)
-        return
-    for variable in filter(None, _VARIABLE.findall(str(value))):
-        target = tuple(variable.replace(":", ".").split("."))
-        # one without a dot may be the name of a section, which its own key may have too
-        beside = (*place[:-1], *target)
-        if len(target) == 1 and not isinstance(values.get(beside, {}), Mapping):
-            target = target if values[beside] == value else beside
-        if target in values:
-            yield target
-
-
-def _name(place: _Place) -> str:
-    return f"[{'.'.join(place[:-1])}] {place[-1]}"
+        json.dumps(config.interpolate(), default=str)
+    except ConfigValidationError:
+        pass  # spaCy says what is wrong
+    except ValueError as error:  # what is circular is no JSON
+        raise ConfigParserError(
+            "a variable puts a section into itself. Write out what is meant."
+        ) from error
 
 
 def load_trained(model: str | Path) -> Language:

@@ -1,6 +1,6 @@
 from wasabi import Printer
 
-from spacy_hashembeds.display import Sentence, Table, render, show, show_controls
+from spacy_hashembeds.display import Sentence, Shown, Table, show, show_controls
 
 
 def test_all_control_characters_are_escaped_but_tabs_and_ends_of_lines():
@@ -19,7 +19,9 @@ def test_nothing_that_is_shown_has_control_characters():
     parts.append(Table(f"d{bad}", f"e{bad}", ["", f"f{bad}"], [[f"g{bad}", f"h{bad}"]]))
     printer = Printer(no_print=True)
     printer.show_color = False
-    for shown in (show(parts, printer), render(parts)):
+    page = Shown()
+    page.get_parts = lambda: parts
+    for shown in (show(parts, printer), page._repr_html_()):
         assert bad not in shown
         for letter in "abcdefgh":
             assert f"{letter}\\x1b[2J".casefold() in shown.casefold()

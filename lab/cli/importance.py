@@ -7,9 +7,9 @@ from spacy.cli._util import Opt
 
 from spacy_hashembeds.cli._app import failing
 from spacy_hashembeds.cli._output import (
-    CHART,
     JSON,
     QUIET,
+    file_output,
     json_output,
     print_json,
     show_progress,
@@ -44,7 +44,7 @@ def importance_cli(
         help="Leave out rows of weights of which the texts have no value so often.",
     ),
     output: Path | None = json_output("the lists"),
-    chart: Path | None = CHART,
+    chart: Path | None = file_output("The PNG file to draw a chart to", "--chart"),
     as_json: bool = JSON,
     quiet: bool = QUIET,
 ) -> None:
@@ -55,7 +55,7 @@ def importance_cli(
     """
     from wasabi import msg
 
-    from spacy_hashembeds.charts import check_chart
+    from lab.charts import check_chart
     from spacy_hashembeds.display import show
     from spacy_hashembeds.files import check_targets, write_json
     from spacy_hashembeds.loading import load_trained

@@ -28,8 +28,7 @@ def misspell_cli(
     one. All else stays: tokens, entities, and what is annotated beside them. Equal
     seeds give equal copies.
 
-    What a pipeline loses by it is said by `evaluate`, which takes the copy as
-    --misspelt beside the gold corpus, or in its place as any other corpus.
+    `evaluate` takes the copy as any other corpus.
     """
     from wasabi import msg
 

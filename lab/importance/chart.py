@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from spacy_hashembeds.charts import BARS, remove_frame
+from lab.charts import BARS, remove_frame
 from spacy_hashembeds.files import replacing
 
 from ..figures import ignoring_missing_glyphs, make_panels

@@ -5,7 +5,7 @@ from functools import partial
 from math import nan
 from typing import Any, NamedTuple
 
-from spacy_hashembeds.charts import import_figure, remove_frame
+from lab.charts import import_figure, remove_frame
 
 from ..figures import render_png
 from ..trials.results import Estimate

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from spacy_hashembeds.charts import BARS
+from lab.charts import BARS
 
 from ..attention.attention import shorten
 from ..figures import make_panels, render_png

@@ -93,7 +93,6 @@ def find_untested(versions: list[Version]) -> Iterator[str]:
 
 
 def _read_classifiers(start: str) -> list[str]:
-    """Read the last part of those of our classifiers that begin so."""
     found = distribution(PACKAGE).metadata.get_all("Classifier") or ()
     return [name.split(" :: ")[-1] for name in found if name.startswith(start)]
 

@@ -171,7 +171,6 @@ def analyze(
 def _find_language(
     corpus: Iterable[Doc | Example],
 ) -> tuple[Iterable[Doc | Example], str | None]:
-    """Find the language of the first doc, and hand the corpus on."""
     remaining = iter(corpus)
     first = list(islice(remaining, 1))
     doc = getattr(first[0], "reference", first[0]) if first else None
@@ -220,7 +219,6 @@ def _predict(
 def _advise(
     embedders: Sequence[Measures], vocabularies: Vocabularies, bound: float
 ) -> list[Measures]:
-    """Advise on each embedder, or on the default attributes if there is none."""
     found = []
     for embedder in embedders or [{"component": None, "tables": []}]:
         tables = embedder["tables"]

@@ -162,7 +162,6 @@ def measure_attributes(
 
 
 def _share_known(train: Vocabulary, other: Vocabulary, attr: str) -> float | None:
-    """Give the share of another split's new words with a known value."""
     orths, values = other.get_words([attr]).T
     new = values[~find_known(orths, train.words[:, 0])]
     if len(new) == 0:

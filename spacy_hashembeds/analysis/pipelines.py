@@ -143,7 +143,6 @@ def find_embedders(nlp: Language) -> list[Embedder]:
 
 
 def _find_layers(embedding: Model) -> list[tuple[str, Model]]:
-    """Find what has tables in a layer, if it is an embedding by attributes alone."""
     nodes = list(embedding.walk())
     extractors = [node for node in nodes if node.name == "extract_features"]
     if len(extractors) != 1 or any(node.name == "charembed" for node in nodes):

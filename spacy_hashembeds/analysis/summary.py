@@ -289,5 +289,4 @@ def _show_options(advice: Measures) -> Iterator[Table]:
 
 
 def _mark(options: Records, chosen: Measures | None, key: str) -> Records:
-    """Mark the option that was chosen with an asterisk."""
     return [{**o, key: f"{o[key]}{' *' * (o == chosen)}"} for o in options]

@@ -141,7 +141,6 @@ def hide_progress() -> bool | None:
 
 
 def _take_standard_output(ctx: typer.Context) -> None:
-    """Leave standard output to the data that an option sends there."""
     if __name__ in ctx.meta:
         raise typer.BadParameter("only one file can go to standard output.")
     ctx.meta[__name__] = True
@@ -212,7 +211,3 @@ def file_output(what: str, *names: str, default: Any = None) -> Any:
 def json_output(what: str) -> Any:
     """Make the option of a command that can write what it prints to a JSON file."""
     return file_output(f"The JSON file to write {what} to")
-
-
-#: The option of every command that can draw a chart.
-CHART = file_output("The PNG file to draw a chart to", "--chart")

@@ -49,7 +49,6 @@ def _read_split(path: Path, split: str) -> Iterable[Doc]:
 
 
 def _print_labels(paths: dict[str, Path]) -> None:
-    """Print how many texts of each split have each label."""
     counts: dict[str, Counter[str]] = {split: Counter() for split in paths}
     totals = {"All texts": Counter[str](), "Their tokens": Counter[str]()}
     values: set[float] = set()
@@ -92,7 +91,6 @@ def _print_text(path: Path, doc: Doc) -> None:
 
 
 def _print_statistics(paths: dict[str, Path]) -> None:
-    """Print how many documents, words and entities each split has."""
     rows = []
     train_texts: set[str] = set()
     for split, path in paths.items():
@@ -105,7 +103,6 @@ def _print_statistics(paths: dict[str, Path]) -> None:
 
 
 def _print_sentence(path: Path, first: Doc) -> None:
-    """Show the first sentence with an entity, in brackets, or else the first."""
     doc = next((doc for doc in read_docs(path, Vocab()) if doc.ents), first)
     place = doc.ents[0].start if doc.ents else 0
     sentence = doc[place].sent

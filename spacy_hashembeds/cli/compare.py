@@ -1,6 +1,6 @@
 """`spacy hashembeds compare`."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -8,7 +8,7 @@ from typing import Any
 from spacy.cli._util import Arg, Opt
 
 from ._app import failing, hashembeds_cli
-from ._output import CHART, JSON, QUIET, json_output, print_json, show_progress
+from ._output import JSON, QUIET, json_output, print_json, show_progress
 
 #: The headings of what `format_ratios` gives, and what they mean.
 RATIOS = ("PRR", "PCR all", "PCR emb", "Tables", "PoEP")
@@ -33,7 +33,6 @@ def compare_cli(
         "for equal predictions.",
     ),
     output: Path | None = json_output("the comparison"),
-    chart: Path | None = CHART,
     as_json: bool = JSON,
     quiet: bool = QUIET,
 ) -> None:
@@ -47,17 +46,12 @@ def compare_cli(
     """
     from wasabi import msg
 
-    from ..charts import check_chart
-    from ..comparison.chart import draw_comparison
     from ..comparison.comparison import compare_trials, find_models
     from ..files import check_targets, write_json
 
     with failing("Can't compare the trials"):
         inputs = [*metrics, corpus, *find_models(metrics)]
-        check_targets([output, chart], inputs)
-        if chart is not None:
-            # before pipelines are timed for minutes
-            check_chart(chart)
+        check_targets([output], inputs)
         comparison = compare_trials(
             metrics,
             corpus,
@@ -71,9 +65,6 @@ def compare_cli(
         if output is not None:
             write_json(output, comparison)
             msg.good(f"Saved the comparison to {output}")
-        if chart is not None:
-            draw_comparison(comparison, chart)
-            msg.good(f"Drew a chart to {chart}")
 
 
 def _print_comparison(comparison: dict[str, Any]) -> None:
@@ -84,10 +75,24 @@ def _print_comparison(comparison: dict[str, Any]) -> None:
     from ..display import Table, show
 
     rows = comparison["rows"]
-    list_scores, score = _list_entities, "F1"
     if is_of_categories(comparison):
-        list_scores, score = _list_categories, name_accuracies(comparison)
-    scores = Table(f"Embedders on {comparison['dataset']}", *list_scores(comparison))
+        score, keys = name_accuracies(comparison), ("accuracy", "macro_f", "micro_f")
+        legend = f"Scores in percent, of {rows[0]['documents']:,} documents."
+        header = [score.capitalize(), "Macro F", "Micro F"]
+        format_cell: Callable[[Any], str] = format_score
+    else:
+        score, keys = "F1", ("all", "seen", "unseen")
+        legend = (
+            "Precision, recall and F1 in percent, by kind of entity (their number)."
+        )
+        header = [f"{kind} ({rows[0][kind]['support']})" for kind in keys]
+        format_cell = _format_scores
+    scores = Table(
+        f"Embedders on {comparison['dataset']}",
+        legend,
+        ("Embedder", *header),
+        [(row["name"], *(format_cell(row[key]) for key in keys)) for row in rows],
+    )
     sizes = Table(
         "Size and speed",
         f"{describe_machine(comparison['machine'])}.",
@@ -116,33 +121,6 @@ def _print_comparison(comparison: dict[str, Any]) -> None:
     show([scores, sizes, ratios], msg)
     for disturbance in comparison["disturbances"]:
         msg.warn("The timings were disturbed", disturbance)
-
-
-# The legend of a table, its header and its rows.
-_Listed = tuple[str, tuple[str, ...], list[tuple[str, ...]]]
-
-
-def _list_entities(comparison: dict[str, Any]) -> _Listed:
-    rows = comparison["rows"]
-    kinds = ("all", "seen", "unseen")
-    return (
-        "Precision, recall and F1 in percent, by kind of entity (their number).",
-        ("Embedder", *(f"{kind} ({rows[0][kind]['support']})" for kind in kinds)),
-        [(row["name"], *(_format_scores(row[kind]) for kind in kinds)) for row in rows],
-    )
-
-
-def _list_categories(comparison: dict[str, Any]) -> _Listed:
-    from ..comparison.comparison import name_accuracies
-
-    rows = comparison["rows"]
-    accuracy = name_accuracies(comparison).capitalize()
-    keys = ("accuracy", "macro_f", "micro_f")
-    return (
-        f"Scores in percent, of {rows[0]['documents']:,} documents.",
-        ("Embedder", accuracy, "Macro F", "Micro F"),
-        [(row["name"], *(format_score(row[key]) for key in keys)) for row in rows],
-    )
 
 
 def _format_scores(scores: dict[str, Any]) -> str:

@@ -56,20 +56,14 @@ def evaluate_cli(
         help="Run the pipeline with each part of its BiLSTM encoder alone too, to see "
         "what it does for the bounds of entities.",
     ),
-    misspelt: Path | None = Opt(
-        None,
-        "--misspelt",
-        help="A copy of the gold corpus, as `python -m lab misspell` makes it, to run "
-        "the pipeline on as well, to see what it loses.",
-    ),
     output: list[Path] = Opt(
         [],
         "--output",
         "-o",
         metavar="<path>",
         help="A file to write: everything as .json, the page with the errors as .html, "
-        "the tables as .md, the scores as .csv. - is standard output, for JSON. May be "
-        "given several times.",
+        "the tables as .md. - is standard output, for JSON. May be given several "
+        "times.",
         dir_okay=False,
         callback=name_outputs,
     ),
@@ -112,7 +106,7 @@ def evaluate_cli(
     from ..files import check_targets
 
     with failing("Can't evaluate the pipeline"):
-        check_targets(output, [model, test, train, against, misspelt])
+        check_targets(output, [model, test, train, against])
         separator = separator and separator.replace(r"\t", "\t")
         layout = ColumnFormat(separator, word_column, tag_column, encoding, group)
         evaluation = evaluate_in_depth(
@@ -122,7 +116,6 @@ def evaluate_cli(
             against=against,
             task=task,
             ablation=ablation,
-            misspelt=misspelt,
             layout=layout,
             predicted_column=predicted_column,
             samples=samples,

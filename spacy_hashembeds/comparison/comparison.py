@@ -1,4 +1,4 @@
-"""Trials side by side: one table, one JSON, one chart."""
+"""Trials side by side: one table, one JSON."""
 
 import json
 import os
@@ -10,9 +10,10 @@ from typing import Any
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
-from thinc.api import get_current_ops, set_current_ops
+from thinc.api import set_current_ops
 
 from ..acceleration.accelerate import accelerate_folder
+from ..acceleration.blas import keeping_ops
 from ..acceleration.conversion import find_convertible
 from ..acceleration.machine import find_disturbances, watch_machine
 from ..acceleration.timing import Speed, measure_speeds
@@ -89,7 +90,6 @@ def find_models(metrics: Sequence[Path]) -> list[Path]:
 
 
 def _check_alike(metrics: Sequence[Path], trials: Sequence[dict[str, Any]]) -> None:
-    """Refuse trials of several corpora, or without a score in common."""
     if not trials:
         raise ValueError("There should be trials to compare, but there are none.")
     # a file of each
@@ -134,7 +134,6 @@ def _read_metrics(path: Path) -> dict[str, Any]:
 def _add_accelerated(
     rows: Rows, models: Sequence[Path], docs: Sequence[Doc], folder: Path
 ) -> tuple[Rows, list[Path]]:
-    """Accelerate what can be, into a folder, each after what it is made of."""
     all_rows: Rows = []
     all_models = []
     for number, (row, model) in enumerate(zip(rows, models, strict=True)):
@@ -165,18 +164,15 @@ def measure_models(
     models: Sequence[str | Path], docs: Sequence[Doc], progress: ShowProgress
 ) -> list[Speed]:
     """Measure how fast saved pipelines annotate, side by side: see `measure_speeds`."""
-    ops = get_current_ops()
+    with keeping_ops() as ops:
 
-    def load(model: str | Path) -> Language:
-        # one that was loaded before may have chosen a BLAS for the whole process
-        set_current_ops(ops)
-        return load_trained(model)
+        def load(model: str | Path) -> Language:
+            # one that was loaded before may have chosen a BLAS for the whole process
+            set_current_ops(ops)
+            return load_trained(model)
 
-    loaders = {str(i): partial(load, model) for i, model in enumerate(models)}
-    try:
+        loaders = {str(i): partial(load, model) for i, model in enumerate(models)}
         speeds = measure_speeds(loaders, docs, progress=progress)
-    finally:
-        set_current_ops(ops)
     return [speeds[name] for name in loaders]
 
 
@@ -221,7 +217,6 @@ def add_ratios(rows: Rows, scores: Sequence[float | None]) -> None:
 
 
 def _name_rows(rows: Rows) -> Rows:
-    """Name trials by their embedder, and by variant and seed where these differ."""
     differs = {key: len({row[key] for row in rows}) > 1 for key in ("variant", "seed")}
     for row in rows:
         row["name"] = row["embedder"]

@@ -52,7 +52,6 @@ def get_task(metrics: Mapping[str, Any]) -> str:
 
 
 def _find_task(scores: Mapping[str, Any]) -> str:
-    """Say what a split was scored on, by the names of its scores."""
     entities, categories = (
         [key for key in scores if key.startswith(prefix)]
         for prefix in ("ents_", "cats_")

@@ -93,7 +93,6 @@ def _find_illegal(tags: NDArray, lengths: NDArray) -> NDArray:
 
 
 def _find_linked(tags: NDArray, lengths: NDArray) -> NDArray:
-    """Say which tokens go on with the entity of the token before."""
     kinds, types = split_tags(tags)
     is_linked = np.zeros(len(tags), dtype=bool)
     is_linked[1:] = (

@@ -115,7 +115,6 @@ def make_text_doc(nlp: Language, labelled: LabelledText) -> Doc:
 def _read_records(
     path: Path, layout: TextFormat
 ) -> Iterator[tuple[int, str, dict[str, float]]]:
-    """Give the line of each row, its text, and what it says of its labels."""
     is_json = path.suffix.lower() in JSONL
     is_empty = True
     for line, row in (_read_objects if is_json else _read_csv)(path, layout):
@@ -205,7 +204,6 @@ def _join_texts(row: Mapping[str, Any], columns: Sequence[str]) -> str:
 
 
 def _parse_label(label: Any) -> dict[str, float]:
-    """Give 1.0 or 0.0 for the labels that a row names."""
     is_number = isinstance(label, int) and not isinstance(label, bool)
     one = [str(label) if is_number else label]
     names = list(label) if isinstance(label, list | dict) else one

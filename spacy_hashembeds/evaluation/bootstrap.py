@@ -207,7 +207,6 @@ def _exchange(
 def _resample(
     rows: np.ndarray, times: np.ndarray, score: _Score, draws: Draws, of: str = ""
 ) -> np.ndarray:
-    """Score documents drawn with replacement, as many as there are."""
     if not len(rows):
         return score(np.zeros((draws.samples, *rows.shape[1:])))
     flat, n_documents = _flatten(rows), times.sum()
@@ -221,7 +220,6 @@ def _resample(
 
 
 def _find_distinct(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Give the distinct counts of documents, and how often each is there."""
     rows, times = np.unique(_flatten(counts), axis=0, return_counts=True)
     return rows.astype("float64").reshape(len(rows), *counts.shape[1:]), times
 
@@ -249,7 +247,6 @@ def _average(sums: np.ndarray, absent: int, is_gold: Any = False) -> np.ndarray:
 
 
 def _count_documents(counts: np.ndarray) -> Any:
-    """Count the documents that have gold ones, of each thing."""
     return (count_gold(counts) > 0).sum(axis=0)
 
 

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import isfinite
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from spacy.training import Example
@@ -45,11 +45,8 @@ MICRO, ACCURACY = ("micro",), ("accuracy",)
 MAX_MATRIX = 500
 
 
-class Judgement(NamedTuple):
-    """The labels of one document."""
-
-    gold: frozenset[str]
-    predicted: frozenset[str]
+#: The gold labels of one document, and the predicted ones.
+Judgement = tuple[frozenset[str], frozenset[str]]
 
 
 class CategoryRun(Run):
@@ -83,7 +80,7 @@ class CategoryRun(Run):
 
     def list_labels(self) -> list[str]:
         """List the labels of the classifier, then those that only gold docs have."""
-        gold = frozenset().union(*(judgement.gold for judgement in self.judgements))
+        gold = frozenset().union(*(gold for gold, _ in self.judgements))
         return [*self.classes.labels, *sorted(gold.difference(self.classes.labels))]
 
     def score(self, labels: Sequence[str]) -> dict[str, Any]:
@@ -261,7 +258,7 @@ def judge(example: Example, classes: Classes) -> Judgement | None:
     scores = {k: v for k, v in example.predicted.cats.items() if k in labels}
     if not classes.exclusive:
         chosen = (k for k, v in scores.items() if k in known and v >= classes.threshold)
-        return Judgement(gold, frozenset(chosen)) if known else None
+        return (gold, frozenset(chosen)) if known else None
     if len(gold) > 1:
         raise ValueError(
             "The labels of a pipeline with 'textcat' exclude each other, but a gold "
@@ -269,7 +266,7 @@ def judge(example: Example, classes: Classes) -> Judgement | None:
             "evaluate a pipeline with 'textcat_multilabel' on such a corpus."
         )
     best = [max(scores, key=scores.__getitem__)] if scores else []
-    return Judgement(gold, frozenset(best)) if gold else None
+    return (gold, frozenset(best)) if gold else None
 
 
 def name_accuracy(scores: Mapping[str, Any]) -> str:

@@ -133,7 +133,6 @@ def name_error(gold: SpanKey | None, predicted: SpanKey | None) -> str:
 
 
 def _find_window(doc: Doc, start: int, end: int) -> Span:
-    """Give the sentences that tokens stand in, or what is near."""
     if doc.has_annotation("SENT_START"):
         sentences = doc[doc[start].sent.start : doc[end - 1].sent.end]
         if len(sentences) <= _LONGEST:
@@ -144,7 +143,6 @@ def _find_window(doc: Doc, start: int, end: int) -> Span:
 def _mark(
     window: Span, keys: Sequence[SpanKey], error: SpanKey | None
 ) -> list[dict[str, Any]]:
-    """Mark those of all entities that are within a part of their doc."""
     return [
         {
             "start": span.start_char - window.start_char,

@@ -28,7 +28,7 @@ from .groups import (
 from .reliability import ScoreCollector
 from .schemes import SchemeCounter, average_types
 from .scorer import ALL, KINDS, LENGTHS, count_matches, match_entities, summarize_counts
-from .sources import Inputs, find_golds, get_reference, read_misspelt
+from .sources import Inputs, get_reference
 
 #: The keys of all entities, the seen and the unseen ones.
 TOTALS = {kind: (prefix, "", None) for kind, prefix in KINDS.items()}
@@ -83,21 +83,15 @@ def evaluate_entities(inputs: Inputs) -> dict[str, Any]:
         )
     # what can't be done should not cost a run
     layer = find_ablated(inputs.predictions) if inputs.ablation else None
-    misspelt = read_misspelt(inputs)
     knowledge = learn_training_set(inputs.read_train())
     ours = EntityRun(inputs.predict(inputs.predictions), knowledge)
     keys, draws = ours.list_keys(), inputs.draws
     drawn = bootstrap_scores(ours.stack(keys), draws)
     intervals = dict(zip(keys, drawn, strict=True))
-    theirs, comparison, lost = None, None, None
+    theirs, comparison = None, None
     if inputs.against is not None:
         theirs = EntityRun(inputs.predict(inputs.against), knowledge)
         comparison = {"model": inputs.against.name, **_compare(ours, theirs, draws)}
-    if misspelt is not None:
-        reader, corpus = misspelt.predictions, misspelt.gold.name
-        read = misspelt.predict(reader, f"{reader.name} on {corpus}")
-        others = EntityRun(read, knowledge, find_golds(inputs.gold.docs))
-        lost = {"corpus": corpus, **_compare(ours, others, draws)}
     parts = ablate(layer, inputs) if layer is not None else {}
     schemes = {kind: ours.schemes.summarize(KINDS[kind]) for kind in KINDS}
     references = map(get_reference, inputs.gold.docs)
@@ -113,7 +107,6 @@ def evaluate_entities(inputs: Inputs) -> dict[str, Any]:
         "schemes": schemes,
         "calibration": ours.reliability.summarize(),
         "comparison": comparison,
-        "misspelt": lost,
         "groups": _describe_groups(ours.totals, intervals),
         "chunks": {
             tag: {
@@ -165,7 +158,6 @@ def _describe_groups(
 
 
 def _compare(ours: EntityRun, theirs: EntityRun, draws: Draws) -> dict[str, Any]:
-    """Compare kinds of entities, and the types and lengths of all of them."""
 
     def compare(keys: Mapping[str, Any]) -> dict[str, Any]:
         things = list(keys.values())

@@ -26,13 +26,12 @@ from .sources import (
     name_predictions,
     read_source,
 )
-from .spreadsheet import to_csv
 from .tables import Score, make_sections
 from .tasks import TEXTCAT, choose_task
 from .warnings import find_warnings
 
 #: How files are written, by their suffix.
-SUFFIXES = (".json", ".html", ".md", ".csv")
+SUFFIXES = (".json", ".html", ".md")
 
 
 class Evaluation(UserDict[str, Any]):
@@ -93,21 +92,16 @@ class Evaluation(UserDict[str, Any]):
             blocks.append(f"{draws}.")
         return show_controls("\n\n".join(blocks) + "\n")
 
-    def to_csv(self) -> str:
-        """Write the scores as one table: see `OF_ENTITIES`, and `OF_CATEGORIES`."""
-        return to_csv(self)
-
     def write(self, path: str | Path) -> None:
-        """Write a file, whole or not at all, in the form of its suffix: .json, .html,
-        .md or .csv; and to an open file, such as `/dev/stdout`, JSON.
+        """Write a file, whole or not at all, in the form of its suffix: .json, .html
+        or .md; and to an open file, such as `/dev/stdout`, JSON.
         """
         check_types(str | Path, "the path of a file", path=path)
-        make = {".html": self.to_html, ".md": self.to_markdown, ".csv": self.to_csv}
         suffix = choose_suffix(path, SUFFIXES)
         if suffix == ".json":
             write_json(path, dict(self))
             return
-        text = make[suffix]()
+        text = self.to_html() if suffix == ".html" else self.to_markdown()
         with replacing(path) as temporary:
             # names of files may hold bytes that are no text
             temporary.write_text(text, encoding="utf8", errors="backslashreplace")
@@ -121,7 +115,6 @@ def evaluate(
     against: Predictions | None = None,
     task: str | None = None,
     ablation: bool = False,
-    misspelt: Corpus | None = None,
     samples: int = 5000,
     seed: int = 0,
     show_progress: bool = True,
@@ -148,14 +141,12 @@ def evaluate(
         default what the pipeline's components set, or without one, the gold docs have.
     ablation (bool): Whether to run the pipeline once more for each part of its BiLSTM
         encoder's output, with zeros in place of the others.
-    misspelt (Iterable[Doc | Example] | str | Path, optional): A copy of `examples` with
-        other words for the same tokens, as of `python -m lab misspell`, to read.
     samples (int): Draws for intervals and significance, up to 1,000,000.
     seed (int): What they draw by, 0 or more. Equal seeds give equal results.
     show_progress (bool): Whether to show progress on stderr, where that is a terminal.
     RAISES (ValueError): If predictions have other words than the gold docs; if there
-        are both entities and categories, or `train` is missing for entities; if there
-        is no encoder for `ablation`, or `misspelt` is no copy of `examples`.
+        are both entities and categories; or if `train` is missing for entities, or an
+        encoder for `ablation`.
     """
     inputs = Inputs(
         draws=Draws(samples=samples, seed=seed, show_progress=show_progress),
@@ -164,18 +155,16 @@ def evaluate(
         train=None if train is None else name_corpus(train, "train"),
         against=None if against is None else name_predictions(against, "against"),
         ablation=ablation,
-        misspelt=None if misspelt is None else name_corpus(misspelt, "misspelt"),
     )
     inputs = replace(inputs, gold=replace(inputs.gold, docs=list(inputs.gold.docs)))
     sources = (inputs.predictions, inputs.against)
     pipelines = [each.docs for each in sources if each and each.is_pipeline]
     is_of_categories = choose_task(task, pipelines, inputs.gold.docs) == TEXTCAT
-    for name in ("ablation", "misspelt"):
-        if is_of_categories and getattr(inputs, name):
-            raise ValueError(
-                f"'{name}' (--{name}) is of entities, but what is scored are the "
-                "categories of documents. Leave it out."
-            )
+    if is_of_categories and ablation:
+        raise ValueError(
+            "'ablation' (--ablation) is of entities, but what is scored are the "
+            "categories of documents. Leave it out."
+        )
     data = (evaluate_categories if is_of_categories else evaluate_entities)(inputs)
     return Evaluation({**data, "warnings": find_warnings(data)})
 
@@ -186,7 +175,6 @@ def evaluate_in_depth(
     train: str | Path | None = None,
     *,
     against: str | Path | None = None,
-    misspelt: str | Path | None = None,
     layout: ColumnFormat = LAYOUT,
     predicted_column: int | None = None,
     use_gpu: int = -1,
@@ -205,6 +193,5 @@ def evaluate_in_depth(
         read_source(test, layout),
         train=train and read_source(train, layout),
         against=None if against is None else load_source(against, of_predictions),
-        misspelt=misspelt and read_source(misspelt, layout),
         **options,
     )

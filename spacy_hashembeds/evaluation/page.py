@@ -65,7 +65,6 @@ def describe_setting(evaluation: Mapping[str, Any]) -> dict[str, str]:
         "Predictions": setting["model"],
         "Against": (evaluation["comparison"] or {}).get("model"),
         "Gold corpus": setting["test"],
-        "Misspelt corpus": (evaluation.get("misspelt") or {}).get("corpus"),
         "Training corpus": setting["train"],
     }
     return {key: name for key, name in named.items() if name is not None}

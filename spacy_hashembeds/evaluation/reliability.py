@@ -61,7 +61,6 @@ def _read_places(name: str, group: SpanGroup) -> list[tuple[str, int, int]]:
 
 
 def _read_scores(scores: Any) -> Any:
-    """Read numbers from 0 to 1 as an array, or None if they are something else."""
     try:
         array = np.asarray(scores)
     except (ValueError, TypeError):  # of lists that differ in length, or on a GPU

@@ -1,7 +1,7 @@
 """What is evaluated: gold docs, and predictions beside them, made here or elsewhere."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
@@ -27,9 +27,6 @@ LAYOUT = ColumnFormat()
 # Files of a pipeline, which somebody may give instead of its folder.
 _OF_PIPELINES = frozenset({".cfg", ".json", ".gz", ".whl", ".zip"})
 
-# What a misspelt copy has of each token as the gold corpus has it.
-_SHARED: list[int | str] = ["ENT_IOB", "ENT_TYPE"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Source:
@@ -53,7 +50,6 @@ class Inputs:
     train: Source | None
     against: Source | None
     ablation: bool
-    misspelt: Source | None
     draws: Draws
 
     def predict(self, source: Source, title: str | None = None) -> Iterable[Example]:
@@ -193,31 +189,6 @@ def _describe(number: int, theirs: list[str], ours: list[str]) -> str:
         return f"go on where it ends, with document {number} ({got})"
     where = f"document {number} from word {place} on"
     return f"differ in {where}: {got} instead of {wanted}"
-
-
-def read_misspelt(inputs: Inputs) -> Inputs | None:
-    """Give the same with the misspelt copy as gold corpus, if there is one."""
-    gold, misspelt, reader = inputs.gold, inputs.misspelt, inputs.predictions
-    if misspelt is None:
-        return None
-    if not reader.is_pipeline:
-        raise ValueError(
-            "'misspelt' (--misspelt) is read by a pipeline once more, but "
-            f"'{reader.name}' are predictions. Give the pipeline that made them, or "
-            "evaluate predictions of the misspelt corpus against that corpus."
-        )
-    copies = [doc for doc in misspelt.docs if len(get_reference(doc))]
-    pairs = zip_longest(map(get_reference, copies), find_golds(gold.docs))
-    for number, (copy, reference) in enumerate(pairs):
-        tags = [doc and doc.to_array(_SHARED).tolist() for doc in (copy, reference)]
-        if tags[0] != tags[1]:
-            raise ValueError(
-                f"'{misspelt.name}', the misspelt corpus, should have the documents, "
-                f"tokens and entities of the gold corpus '{gold.name}', but differs in "
-                f"document {number}, counted from 0 and without empty ones. Make it of "
-                "that corpus with `python -m lab misspell`."
-            )
-    return replace(inputs, gold=replace(misspelt, docs=copies))
 
 
 def find_golds(golds: Iterable[Doc | Example]) -> list[Doc]:

@@ -122,8 +122,6 @@ _ABOUT = {
     "its interval is from the same draws of documents for both. p is the two-sided "
     "probability of a difference at least as large if it did not matter which of the "
     "two made which prediction (approximate randomization by document).",
-    "Misspelt": "What the same pipeline scores on a misspelt copy of the gold corpus, "
-    "and what is lost there, in points, tested as two pipelines are: by document.",
     "Lengths": "In tokens.",
     "Averages": "In percent. Micro counts the entities of all types together; macro is "
     "the mean of the types' scores, and weighted that with each type as often as it "
@@ -171,8 +169,7 @@ def _show_entities(evaluation: Mapping[str, Any]) -> dict[str, Iterable[Table]]:
     ]
     return {
         "Scores": [Table("Entities", None, header, rows, ranges="PRF")],
-        "Comparison": _compare(evaluation, "comparison"),
-        "Misspelt": _compare(evaluation, "misspelt"),
+        "Comparison": _compare(evaluation),
         "Types": _show_division(evaluation, "type", "Type"),
         "Lengths": _show_division(evaluation, "length", "Tokens"),
         "Averages": [_show_by_kind(evaluation, "averages", "Averages over types")],
@@ -192,7 +189,7 @@ def _show_categories(evaluation: Mapping[str, Any]) -> dict[str, Iterable[Table]
     header = ("Label", *"PRF", "Support")
     return {
         "Scores": [_show_averages(evaluation)],
-        "Comparison": _compare(evaluation, "comparison"),
+        "Comparison": _compare(evaluation),
         "Labels": [Table("Categories by label", None, header, of_labels, ranges="F")],
         "Matrix": _show_matrix(evaluation["matrix"]),
         "Errors": [_list_confusions(evaluation, "gold", "predicted")],
@@ -205,7 +202,6 @@ def _show_categories(evaluation: Mapping[str, Any]) -> dict[str, Iterable[Table]
 def _show_division(
     evaluation: Mapping[str, Any], division: str, heading: str
 ) -> Iterator[Table]:
-    """Show the scores of each type or length, for each kind of entities."""
     key, comparison = f"per_{division}", evaluation["comparison"]
     parts = {kind: evaluation[f"{p}_{key}"] or {} for kind, p in KINDS.items()}
     rows = []
@@ -224,11 +220,10 @@ def _show_division(
             if row is not None
         ]
         header = (division.title(), "This F", "Other F")
-        yield _show_differences(title, None, header, compared)
+        yield _show_differences(title, header, compared)
 
 
 def _show_by_kind(evaluation: Mapping[str, Any], key: str, title: str) -> Table:
-    """Show averages or schemes, for the kinds of which there are gold entities."""
     outcomes = OUTCOMES if key == "schemes" else ()
     rows = [
         (kind.title(), name, *_get_scores(score), *(score[n] for n in outcomes))
@@ -344,9 +339,8 @@ def _show_matrix(matrix: Mapping[str, Any] | None) -> Iterator[Table]:
 # Both.
 
 
-def _compare(evaluation: Mapping[str, Any], key: str) -> Iterator[Table]:
-    """Compare with another pipeline, or with itself on the misspelt corpus."""
-    comparison = evaluation[key]
+def _compare(evaluation: Mapping[str, Any]) -> Iterator[Table]:
+    comparison = evaluation["comparison"]
     if comparison is None:
         return
     if "schemes" in evaluation:
@@ -360,23 +354,15 @@ def _compare(evaluation: Mapping[str, Any], key: str) -> Iterator[Table]:
         for name, k in product(AVERAGES, "prf"):
             names[f"cats_{name}_{k}"] = (name.title(), k.upper())
         compared = [(names[k], evaluation[k], comparison[k]) for k in names]
-    if key == "comparison":
-        title, legend = f"Against {comparison['model']}", None
-        columns = ("This", "Other")
-    else:
-        title = f"Against itself on {comparison['corpus']}"
-        legend = "entities are seen or unseen by the words of the gold corpus"
-        columns = ("This", "Misspelt")
-    yield _show_differences(title, legend, ("", "", *columns), compared)
+    title, header = f"Against {comparison['model']}", ("", "", "This", "Other")
+    yield _show_differences(title, header, compared)
 
 
 def _show_differences(
     title: str,
-    legend: str | None,
     header: Sequence[str],
     compared: Iterable[tuple[Sequence[str], float | None, Mapping[str, Any] | None]],
 ) -> Table:
-    """Show what was compared: the first cells of each row, our score, and the rest."""
     rows = [
         (
             *cells,
@@ -390,7 +376,7 @@ def _show_differences(
         if row is not None
     ]
     header = (*header, "Difference", "From-to", "p")
-    return Table(title, legend, header, rows, "l" * (len(header) - 5))
+    return Table(title, None, header, rows, "l" * (len(header) - 5))
 
 
 def _list_confusions(evaluation: Mapping[str, Any], *keys: str) -> Table:
@@ -411,7 +397,6 @@ def _list_confusions(evaluation: Mapping[str, Any], *keys: str) -> Table:
 
 
 def _quote(example: Mapping[str, Any], room: int) -> str:
-    """Give a text in one line; an entity in brackets, in what surrounds it."""
     text = example["text"]
     marks = [*example["gold"], *example["predicted"]]
     if not marks or isinstance(marks[0], str):
@@ -434,6 +419,5 @@ def _cut(text: str, length: int) -> str:
 
 
 def _get_scores(scores: Mapping[str, Any], prefix: str = "") -> list[Score]:
-    """Get precision, recall and F1 with their intervals."""
     names = [f"{prefix}{key}" for key in "prf"]
     return [Score(scores.get(name), scores.get(f"{name}_interval")) for name in names]

@@ -1,4 +1,3 @@
-import csv
 import json
 import re
 from pathlib import Path
@@ -169,25 +168,22 @@ def test_scores_are_saved_as_json(folder):
 
 
 def test_files_are_of_the_form_that_their_suffix_names(folder):
-    names = ["pages/evaluation.html", "tables.md", "scores.csv", "all.json"]
+    names = ["pages/evaluation.html", "tables.md", "all.json"]
     options = [part for name in names for part in ("-o", str(folder / name))]
     result = run(folder, *options)
     assert result.exit_code == 0, result.output
-    page, tables, scores, data = (
-        (folder / name).read_text(encoding="utf8") for name in names
-    )
+    page, tables, data = ((folder / name).read_text(encoding="utf8") for name in names)
     assert page.startswith("<!DOCTYPE html>")
     assert ">Rome<span>LOC</span></mark>" in page
     assert str(folder / "model") in page
     assert "| All | 66.67 | 50.00 | 57.14 | 4 | - | - | - |" in tables.splitlines()
-    assert scores.startswith("entities,scheme,average,type,precision,recall,f1,")
     assert json.loads(data)["ents_r"] == 0.5
 
 
 def test_another_suffix_is_refused_before_the_work(folder):
     result = run(folder, "-o", str(folder / "scores.json"), "-o", "scores.txt")
     assert result.exit_code == 2
-    expected = "'output' should end in .json, .html, .md or .csv, but is 'scores.txt'"
+    expected = "'output' should end in .json, .html or .md, but is 'scores.txt'"
     assert expected in " ".join(result.stderr.split())
     assert not (folder / "scores.json").exists()
 
@@ -304,19 +300,7 @@ def test_control_characters_are_shown_and_not_sent(columns):
     assert r'">\x1b[2JAnna<span>\x1b]0;hi\x07</span></mark>' in page
 
 
-FOR_PEOPLE = (".html", ".md", ".csv")
-
-
-@pytest.mark.parametrize("label", ["=cmd()", "+1", "-1", "@sum"])
-def test_a_type_is_no_formula_in_a_spreadsheet(columns, label):
-    (columns / "gold.conll").write_text(f"Anna B-{label}\nsings O\n")
-    output = columns / "scores.csv"
-    arguments = ["gold.conll", "gold.conll", "--train", "train.bio"]
-    result = run_files(columns, *arguments, "-o", str(output))
-    assert result.exit_code == 0, result.output
-    with output.open(newline="") as file:
-        types = {row["type"] for row in csv.DictReader(file)}
-    assert types == {"", f"'{label}"}
+FOR_PEOPLE = (".html", ".md")
 
 
 @pytest.mark.parametrize("samples", ["2000000000", "9" * 23])

@@ -22,7 +22,6 @@ from spacy_hashembeds.cli.evaluate import name_outputs
 from tests.configs import CONFIGS
 
 from .. import toy_ner
-from ..conftest import make_trial
 from .rules import StreamRules, check_alone, is_json
 
 
@@ -68,7 +67,6 @@ class TestStreams(StreamRules):
     outputs = (
         ("analyze", "output"),
         ("compare", "output"),
-        ("compare", "chart"),
         ("config", "output"),
         ("evaluate", "output"),
         ("tables", "output"),
@@ -124,17 +122,6 @@ def test_quiet_leaves_warnings_and_errors(folder):
 def test_standard_output_has_several_names(folder, capfdbinary, name):
     result = invoke(f"analyze train.spacy -o {name}")
     check_alone(result, is_json, capfdbinary)
-
-
-def test_charts_go_to_standard_output_alone(trained_root, capfdbinary):
-    metrics = make_trial(trained_root).metrics
-    corpus = trained_root / "corpus/demo/test.spacy"
-    arguments = ["compare", str(metrics), "-c", str(corpus), "--chart", "-"]
-    result = CliRunner().invoke(app, ["hashembeds", *arguments])
-    assert result.exit_code == 0, result.output
-    assert capfdbinary.readouterr().out.startswith(b"\x89PNG")
-    assert result.stdout == ""
-    assert "Embedders on demo" in result.stderr
 
 
 @pytest.mark.parametrize(

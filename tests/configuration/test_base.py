@@ -77,7 +77,7 @@ def test_the_config_of_a_package_is_found(pipeline, tmp_path, monkeypatch):
         (f"[DEFAULT]\na = 1\n{NLP}", r"spaCy takes none. Write its values into the"),
         (
             f"{PARTS}ner = ${{components}}\n",
-            r"as one: the variable at \[components\] ner stands for something that",
+            r"as one: a variable puts a section into itself",
         ),
         (f"{PARTS}ner = 3\n", r"a section as 'ner' in \[components\], but has 3"),
         (

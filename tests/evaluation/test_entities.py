@@ -19,8 +19,11 @@ from spacy.tokens import Doc
 from spacy.training import Example
 
 from lab.trials.scores import evaluate_pipeline
+from spacy_hashembeds.evaluation.entities import EntityRun
 from spacy_hashembeds.evaluation.evaluate import evaluate_in_depth
-from spacy_hashembeds.evaluation.groups import GROUPINGS
+from spacy_hashembeds.evaluation.groups import GROUPINGS, learn_training_set
+from spacy_hashembeds.evaluation.scorer import KINDS
+from spacy_hashembeds.evaluation.sources import predict_examples
 
 from .. import toy_ner
 
@@ -351,3 +354,20 @@ def test_bad_arguments_are_refused_before_anything_runs(
         evaluate_in_depth(model, test, train, against="elsewhere")
     with pytest.raises(FileNotFoundError, match=r"no file or folder .*missing\.spacy"):
         evaluate_in_depth(model, test, test.with_name("missing.spacy"))
+
+
+def test_the_words_of_other_docs_may_tell_what_was_seen():
+    """As those of a gold corpus that was misspelt: Anna twice and Rome were seen."""
+    nlp = toy_ner.make_ruler({"Anna": "PER", "Oslo": "LOC", "Olso": "LOC"}, None)
+    train, golds, copies = (
+        [toy_ner.make_doc(text) for text in texts]
+        for texts in (
+            ("Anna|PER sings", "Rome|LOC"),
+            ("Anna|PER met Rome|LOC", "Oslo|LOC sleeps", "Oslo|LOC wakes", "Anna|PER"),
+            ("Ana|PER met Roma|LOC", "Olso|LOC sleeps", "Osl|LOC wakes", "Anna|PER"),
+        )
+    )
+    knowledge = learn_training_set(train)
+    scores = EntityRun(predict_examples(nlp, copies), knowledge, golds).scores
+    recalls = [scores[f"{prefix}_r"] for prefix in KINDS.values()]
+    assert recalls == [2 / 5, 1 / 3, 1 / 2]

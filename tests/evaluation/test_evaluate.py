@@ -1,4 +1,3 @@
-import csv
 import json
 from io import StringIO
 from itertools import pairwise
@@ -11,8 +10,6 @@ from spacy.training import Example
 
 from spacy_hashembeds.evaluation.evaluate import Evaluation, evaluate, evaluate_in_depth
 from spacy_hashembeds.evaluation.page import render
-from spacy_hashembeds.evaluation.schemes import OUTCOMES, SCHEMES
-from spacy_hashembeds.evaluation.spreadsheet import OF_ENTITIES
 
 from .. import toy_ner
 
@@ -186,36 +183,6 @@ def test_it_is_a_mapping_that_names_itself(evaluation):
     assert evaluation._repr_html_() == render(evaluation, is_page=False)
 
 
-def test_csv_has_a_row_for_each_kind_scheme_and_type(evaluation):
-    rows = list(csv.DictReader(StringIO(evaluation.to_csv())))
-    assert tuple(rows[0]) == OF_ENTITIES
-    keys = [tuple(row[name] for name in OF_ENTITIES[:4]) for row in rows]
-    assert len(set(keys)) == len(keys)
-    types = {
-        kind: {key[3] for key in keys if key[0] == kind} for kind in ("all", "seen")
-    }
-    assert types == {
-        "all": {"", "LOC", "MISC", "PER"},
-        "seen": {"", "LOC", "MISC", "PER"},
-    }
-    by_key = dict(zip(keys, rows, strict=True))
-    for kind, schemes in evaluation["schemes"].items():
-        for scheme in SCHEMES:
-            row = by_key[kind, scheme, "micro", ""]
-            for ours, theirs in zip("prf", ("precision", "recall", "f1"), strict=True):
-                assert float(row[theirs]) == schemes[scheme][ours]
-            for name in OUTCOMES:
-                assert int(row[name]) == schemes[scheme][name]
-    total = by_key["unseen", "strict", "micro", ""]
-    assert int(total["support"]) == evaluation["ents_unseen_support"]
-    bounds = [float(total["recall_low"]), float(total["recall_high"])]
-    assert bounds == list(evaluation["ents_unseen_r_interval"])
-    macro = by_key["all", "strict", "macro", ""]
-    assert float(macro["f1"]) == evaluation["averages"]["all"]["macro"]["f"]
-    assert macro["support"] == ""
-    assert by_key["all", "partial", "micro", ""]["f1_low"] == ""
-
-
 def test_markdown_has_the_tables(evaluation):
     tokens = MarkdownIt("commonmark").enable("table").parse(evaluation.to_markdown())
     titles = [
@@ -251,7 +218,7 @@ def test_names_and_warnings_are_escaped_in_markdown(nlp):
     assert "<strong>'en_pipeline' predicts not one entity." in html
 
 
-@pytest.mark.parametrize("name", ["e.json", "e.html", "e.md", "e.csv"])
+@pytest.mark.parametrize("name", ["e.json", "e.html", "e.md"])
 def test_files_are_written_whole_or_not_at_all(evaluation, tmp_path, name):
     path = tmp_path / "new" / name
     evaluation.write(path)
@@ -259,7 +226,6 @@ def test_files_are_written_whole_or_not_at_all(evaluation, tmp_path, name):
         ".json": json.dumps(dict(evaluation), indent=2, ensure_ascii=False) + "\n",
         ".html": evaluation.to_html(),
         ".md": evaluation.to_markdown(),
-        ".csv": evaluation.to_csv(),
     }
     assert path.read_text(encoding="utf8") == forms[path.suffix]
     broken = Evaluation({"ents_f": float("nan")})
@@ -271,16 +237,14 @@ def test_files_are_written_whole_or_not_at_all(evaluation, tmp_path, name):
 
 @pytest.mark.parametrize("name", ["e.txt", "e", "json", "e.HTML"])
 def test_other_suffixes_are_refused(evaluation, tmp_path, name):
-    with pytest.raises(
-        ValueError, match=r"should end in \.json, \.html, \.md or \.csv"
-    ):
+    with pytest.raises(ValueError, match=r"should end in \.json, \.html or \.md"):
         evaluation.write(tmp_path / name)
 
 
 def test_a_name_that_is_no_text_can_be_written(nlp, train, tmp_path):
     path = toy_ner.write(tmp_path / "te\udcffst.spacy", toy_ner.make_test_docs())
     evaluation = evaluate(nlp, path, train=train, samples=10)
-    for suffix in (".json", ".html", ".md", ".csv"):
+    for suffix in (".json", ".html", ".md"):
         evaluation.write(tmp_path / f"e{suffix}")
     assert "te\\udcffst.spacy" in (tmp_path / "e.html").read_text(encoding="utf8")
 
@@ -288,7 +252,6 @@ def test_a_name_that_is_no_text_can_be_written(nlp, train, tmp_path):
 def test_nothing_to_score_has_all_forms(nlp, tmp_path):
     evaluation = evaluate(nlp, [], train=[], samples=10)
     assert evaluation["averages"] == dict.fromkeys(("all", "seen", "unseen"))
-    assert evaluation.to_csv().splitlines() == [",".join(OF_ENTITIES)]
     assert "holds no documents" in evaluation.to_markdown()
     assert "holds no documents" in evaluation._repr_html_()
     assert repr(evaluation) == "<Evaluation of en_pipeline: F1 - on 0 entities>"

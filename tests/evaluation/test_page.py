@@ -102,7 +102,7 @@ def test_all_figures_are_on_the_page(evaluation):
 
 def test_all_tables_of_the_terminal_are_on_the_page(tmp_path):
     docs = toy_ner.make_test_docs()
-    options = {"train": docs, "misspelt": docs, "samples": 50, "show_progress": False}
+    options = {"train": docs, "samples": 50, "show_progress": False}
     nlp = toy_ner.make_ruler({"Anna": "PER", "Oslo": "LOC"}, None)
     evaluation = evaluate_in_memory(nlp, docs, against=nlp, **options)
     page = Page(evaluation.to_html())

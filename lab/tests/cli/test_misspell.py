@@ -34,13 +34,9 @@ def test_a_copy_is_written_and_evaluated(folder):
     copies = misspell(toy_ner.read(test), seed=3)
     assert read_words(output) == [[token.text for token in doc] for doc in copies]
     toy_ner.make_ruler({"Anna": "PER", "Oslo": "LOC"}, None).to_disk(folder / "m")
-    command = ["evaluate", folder / "m", test, "-t", folder / "train.spacy"]
-    command += ["--misspelt", output]
+    command = ["evaluate", folder / "m", output, "-t", folder / "train.spacy"]
     result = CliRunner().invoke(hashembeds_cli, [*map(str, command)])
     assert result.exit_code == 0, result.output
-    assert f"Against itself on {output}" in result.output
-    header = ["This", "Misspelt", "Difference", "From-to", "p"]
-    assert header in [line.split() for line in result.output.splitlines()]
 
 
 def test_the_seed_is_0_by_default(folder):

@@ -20,14 +20,13 @@ def TextCatVotingEnsemble(
 ) -> Model[list[Doc], Floats2d]:
     """Average the scores of several n-gram classifiers with different hash seeds.
 
-    N-grams that share their rows in one of them have rows of their own in another. Each
-    is trained for itself: what is averaged are scores alone.
+    Each is trained for itself: what is averaged are scores alone.
 
     members (Model): One or more `HashNgramTextCat`, with the same labels and
         `exclusive_classes`, at most `num_models`.
     num_models (int): How many classifiers vote, 1000 at most; the paper has 10. They
         are copies of `members` in turn, with initial weights and hash seeds of their
-        own: those of the members, or the next that are free.
+        own.
 
     Source: Tito Svenstrup et al., "Hash Embeddings for Efficient Word Representations"
     (2017), §5.5.

@@ -221,7 +221,6 @@ def _hash(values: NDArray, rows: int, num_hashes: int, seed: int) -> NDArray:
 
 
 def _count_rows(symbols: NDArray | None) -> int:
-    """Count a row for each symbol, and one for all other values."""
     return 1 if symbols is None else 1 + len(symbols)
 
 
