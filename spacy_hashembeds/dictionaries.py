@@ -32,12 +32,16 @@ def create_count_ngrams(
 ) -> Callable[[Language], None]:
     """Have the most frequent n-grams of a corpus make up the classifiers' dictionary.
 
-    For `[initialize.before_init]`, where a `HashNgramTextCat` has a dictionary.
-    `corpus`, `limit` and the rest are as for `spacy-hashembeds.count_symbols.v1`.
+    For `[initialize.before_init]`, where a `HashNgramTextCat` has a dictionary. They
+    are counted when the classifier is initialised, once for all that read the same
+    n-grams, such as the members of an ensemble. `corpus`, `limit` and the rest are as
+    for `spacy-hashembeds.count_symbols.v1`; it is read once for each kind of n-grams.
 
     max_ngrams (int): How many n-grams the dictionary has at most, the most frequent
-        ones. The paper has a million. While counting, up to eight times as many are in
-        memory, about 35 bytes each (0.3 GB for a million).
+        ones. The paper has a million, and with a row of its own for each 10,000 to a
+        million. While counting, up to eight times as many are in memory, about 35
+        bytes each (0.3 GB for a million); of a corpus that has still more, the rarest
+        are forgotten on the way.
 
     Source: Svenstrup et al., "Hash Embeddings for Efficient Word Representations"
     (2017), §5.4.

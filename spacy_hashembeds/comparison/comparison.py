@@ -10,10 +10,9 @@ from typing import Any
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
-from thinc.api import set_current_ops
+from thinc.api import get_current_ops, set_current_ops
 
 from ..acceleration.accelerate import accelerate_folder
-from ..acceleration.blas import keeping_ops
 from ..acceleration.conversion import find_convertible
 from ..acceleration.machine import find_disturbances, watch_machine
 from ..acceleration.timing import Speed, measure_speeds
@@ -164,15 +163,18 @@ def measure_models(
     models: Sequence[str | Path], docs: Sequence[Doc], progress: ShowProgress
 ) -> list[Speed]:
     """Measure how fast saved pipelines annotate, side by side: see `measure_speeds`."""
-    with keeping_ops() as ops:
+    ops = get_current_ops()
 
-        def load(model: str | Path) -> Language:
-            # one that was loaded before may have chosen a BLAS for the whole process
-            set_current_ops(ops)
-            return load_trained(model)
+    def load(model: str | Path) -> Language:
+        # one that was loaded before may have chosen a BLAS for the whole process
+        set_current_ops(ops)
+        return load_trained(model)
 
-        loaders = {str(i): partial(load, model) for i, model in enumerate(models)}
+    loaders = {str(i): partial(load, model) for i, model in enumerate(models)}
+    try:
         speeds = measure_speeds(loaders, docs, progress=progress)
+    finally:
+        set_current_ops(ops)
     return [speeds[name] for name in loaders]
 
 

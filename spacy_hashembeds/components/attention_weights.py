@@ -22,7 +22,9 @@ class AttentionWeights:
 
     That is a dict: by the name of each component with an `AttBiLSTMEncoder` an array of
     shape `(num_heads, tokens, tokens)`, as `read_attention` tells. Embedding and LSTMs
-    run once more for it: it is for looking at a pipeline.
+    run once more for it, so it is for looking at a pipeline, and no part of one in
+    service: `nlp.add_pipe("attention_weights")` where it is wanted. Memory grows with
+    the square of a Doc's length.
 
     RAISES (ValueError): Once it is called, if no component has such an encoder, or if
         it was taken from another pipeline.

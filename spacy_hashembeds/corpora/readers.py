@@ -35,7 +35,8 @@ def create_iob_reader(
     path (Path): The file.
     separator (str): What stands between columns, e.g. "\t" where a word may hold a
         space. None (default): any run of spaces and tabs.
-    word_column, tag_column (int): Columns of token and tag, from 0 or from the end.
+    word_column (int): Column of the token, from 0; negative counts from the end.
+    tag_column (int): Column of the entity tag.
     encoding (str): Encoding of the file, one that extends ASCII.
     group (str): What becomes one document: each "sentence" (default), or each
         "document", for which the file must begin with a `-DOCSTART-` line.
@@ -68,13 +69,17 @@ def create_labelled_texts_reader(
     r"""Read your own texts with labels: a JSON object a line (.jsonl, .ndjson), or CSV.
 
     path (Path): The file.
-    text_columns (Sequence[str]): The columns that hold text, put together with blanks
-        between: keys of objects, names in the first line of a CSV file, or, where all
-        of them are numbers, those of columns of a file without such a line.
-    label_column (str): That of the label. In JSONL it may hold a list of labels too, or
-        an object with 1 or 0 for each label, as spaCy's `cats`.
+    text_columns (Sequence[str]): The columns that hold text, which are put together
+        with blanks between: keys of objects, or names in the first line of a CSV file.
+        Where these and `label_column` are numbers, such as ["1", "2"] and "0", the file
+        has no line of names, and its columns count from 0, or, if negative, from the
+        end.
+    label_column (str): The column of the label. In JSONL it may hold a list of labels
+        too, for `textcat_multilabel`, or an object with 1 or 0, true or false, for each
+        label, as spaCy's `cats`.
     labels (Sequence[str]): All labels of the corpus. None (default): those of this
-        file, for which it is read once more.
+        file, for which it is read once more. Give them where the files of train and dev
+        differ in theirs, or are large.
     separator (str): What stands between the columns of CSV, one character. None
         (default): "\t" in .tsv files, else a comma.
     encoding (str): Encoding of the file, one that extends ASCII.

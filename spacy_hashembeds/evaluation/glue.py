@@ -45,11 +45,20 @@ METRICS: Mapping[str, tuple[str, ...]] = {
 
 
 def make_glue_scorer(*, task: str) -> Callable[..., dict[str, float | None]]:
-    """Build the scorer `spacy-hashembeds.glue_scorer.v1`, which gives `glue_score`.
+    """Build the scorer `spacy-hashembeds.glue_scorer.v1`.
+
+        [components.textcat.scorer]
+        @scorers = "spacy-hashembeds.glue_scorer.v1"
+        task = "cola"
+
+        [training.score_weights]
+        glue_score = 1.0
+        cats_score = null
 
     task (str): "cola", "sst2", "mrpc", "qqp", "stsb", "mnli", "qnli", "rte" or "wnli".
     RETURNS (Callable): The scorer, `score_glue`, called with examples. It needs the
-        extra `glue` when it scores, and not before.
+        extra `glue` when it scores, and not before, so that a trained pipeline loads
+        without it. `spacy train` scores first after its first step.
     """
     check_choice(tuple(METRICS), task=task)
     return partial(score_glue, task=task)

@@ -39,13 +39,18 @@ REMEDY = (
 def make_seen_unseen_ner_scorer(*, train: Path | None) -> "SeenUnseenNERScorer":
     """Build the scorer `spacy-hashembeds.seen_unseen_ner_scorer.v1`.
 
+        [components.ner.scorer]
+        @scorers = "spacy-hashembeds.seen_unseen_ner_scorer.v1"
+        train = ${paths.train}
+
     To select checkpoints by entities the model has never met, set
     `ents_unseen_f = 1.0` and `ents_f = 0.0` in `[training.score_weights]`. The
-    development set must hold some: `spacy train` drops a score that is None.
+    development set must hold unseen entities: `spacy train` drops a score that
+    is None.
 
     train (Path, optional): The training set, a `.spacy` file or a folder of them.
         It is read once, on first scoring, so that a saved pipeline also loads
-        where the file is gone, or with None.
+        where the file is gone, or with None; only scoring needs it.
     """
     return SeenUnseenNERScorer(train)
 

@@ -46,29 +46,40 @@ def HashNgramTextCat(
 
     For `textcat` and `textcat_multilabel`. Each n-gram has a vector: the sum of
     `num_hashes` rows of a table that it shares with others, each multiplied with a
-    weight of its own, its importance. In use, each n-gram of a batch takes `width`
-    numbers a few times over: 0.5 GB for a text of 20,000 words, 9-grams and width 200.
+    weight of its own, its importance. What does not matter to the labels keeps weights
+    near zero. In use, each n-gram of a batch takes `width` numbers a few times over:
+    with `ngram_size` 9, a text of 20,000 words and width 200 take 0.5 GB.
 
-    exclusive_classes (bool): Whether a text has exactly one label (`textcat`).
-    ngram_size (int): How many words an n-gram has at most, 1 to 100.
-    rows (int | None): The rows of the table, the paper's B: 500 to 10,000 are nearly as
-        good as more. If null, one for each n-gram of the dictionary: set `num_hashes`
-        to 1 and `importance_rows` to 0 then.
-    width (int): The width of the table: the paper has 20, and 200 with hidden layers.
+    exclusive_classes (bool): Whether a text has exactly one label: a softmax, for
+        `textcat`. Else each label is on its own, for `textcat_multilabel`.
+    ngram_size (int): How many words an n-gram has at most, 1 to 100. 2 is the paper's
+        without a dictionary; it has up to 9 with one.
+    rows (int | None): The rows of the table, the paper's B. 500 to 10,000 are nearly as
+        good as more. If null, each n-gram of the dictionary has a row of its own (a
+        standard embedding): set `num_hashes = 1` and `importance_rows = 0` then.
+    width (int): The width of the table. The paper has 20 without a dictionary and
+        without hidden layers, and 200 with both.
     importance_rows (int | None): The rows of importance weights, the paper's K, chosen
-        by hashing: ten times `rows` or more. If null, one for each n-gram of the
-        dictionary; at 0 there are no weights.
-    num_hashes (int): Rows that are summed for each n-gram.
+        by hashing: ten times `rows` or more. If null, each n-gram of the dictionary has
+        its own. At 0 there are no weights: with one hash, that is the hashing trick.
+    num_hashes (int): Rows that are summed for each n-gram. Two are usual.
     attr (str | int): The token attribute that stands for a word: LOWER, ORTH or NORM.
-    include_punctuation (bool): Whether punctuation and white space are words too.
-    min_snippet, max_snippet (int): The fewest and the most consecutive n-grams of the
-        random snippet that is taken of each text in training; null for whole texts.
-    hidden_layers (int): Dense layers of `hidden_width` with ReLU, 100 at most.
+    include_punctuation (bool): Whether tokens of punctuation and white space are words
+        too.
+    min_snippet (int): The least number of consecutive n-grams of the random snippet
+        that is taken of each text in training, which is the model's dropout.
+    max_snippet (int | None): The largest. If null, training has whole texts, as
+        prediction always has.
+    hidden_layers (int): Dense layers with ReLU of `hidden_width`, 100 at most, with
+        batch normalisation between all layers. The paper has none without a dictionary,
+        and three with one.
     seed (int): The hash seed, saved with the weights.
     nO (int | None): The number of labels. `textcat` sets it.
 
-    A dictionary (`rows` or `importance_rows` null) is counted by the callback
-    `spacy-hashembeds.count_ngrams.v1`, and saved with the pipeline.
+    With a dictionary (`rows` or `importance_rows` null), n-grams that are not in it are
+    left out. A callback counts it (`[initialize.before_init]` with `@callbacks =
+    "spacy-hashembeds.count_ngrams.v1"`), and it is saved with the pipeline. [training]
+    dropout changes nothing.
 
     Source: Tito Svenstrup et al., "Hash Embeddings for Efficient Word Representations"
     (2017), §5.1 to §5.4. What is not as there: docs/textcat.md.

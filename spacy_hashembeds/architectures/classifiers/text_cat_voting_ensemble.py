@@ -20,13 +20,14 @@ def TextCatVotingEnsemble(
 ) -> Model[list[Doc], Floats2d]:
     """Average the scores of several n-gram classifiers with different hash seeds.
 
-    Each is trained for itself: what is averaged are scores alone.
+    N-grams that share their rows in one of them have rows of their own in another. Each
+    is trained for itself: what is averaged are scores alone.
 
     members (Model): One or more `HashNgramTextCat`, with the same labels and
         `exclusive_classes`, at most `num_models`.
     num_models (int): How many classifiers vote, 1000 at most; the paper has 10. They
         are copies of `members` in turn, with initial weights and hash seeds of their
-        own.
+        own: those of the members, or the next that are free.
 
     Source: Tito Svenstrup et al., "Hash Embeddings for Efficient Word Representations"
     (2017), §5.5.

@@ -32,21 +32,25 @@ def CharCNNEmbed(
 ) -> Model[InT, OutT]:
     """Embed each token by its characters, its capitalisation, and what else is there.
 
-    Characters of any script go through convolutions, of which the maxima over the word
-    are kept: see `layers/charcnn.py`. Beside them stand four numbers of capitalisation,
-    the word vectors, and what another embedder gives. All but the latter is computed
-    once for each distinct word of a batch. The defaults are the paper's numbers.
+    Characters go through convolutions, of which the maxima over the word are kept: see
+    `layers/charcnn.py`, also for characters of any script. Four numbers say whether the
+    word is upper case, upper-initial, lower case or mixed. Beside them stand the word
+    vectors, and what another embedder gives. All but the latter is computed once for
+    each distinct word of a batch. The defaults are the paper's numbers.
 
-    width (int, optional): The width that a Maxout layer mixes all to, as encoders such
-        as `MaxoutWindowEncoder` need it. By default all stand side by side:
-        `num_kernels * ngram_size + 4` numbers, and those of word vectors and `word`.
+    width (int, optional): If given, a Maxout layer with layer normalisation mixes all
+        to this width, as encoders such as `MaxoutWindowEncoder` need it. If None, as in
+        the paper, all stand side by side: `num_kernels * ngram_size + 4` numbers, 64 by
+        default, and as many more as word vectors and `word` have.
     char_width (int): The width of the vectors of characters.
-    num_kernels (int): Convolution kernels of each length.
-    ngram_size (int): Characters that the longest kernels see, at most `max_chars`.
-    max_chars (int): Characters of a word that count, the first ones, 1 to 10,000.
+    num_kernels (int): How many convolution kernels there are of each length.
+    ngram_size (int): How many characters the longest kernels see; there are some of
+        each length from 1 on. At most `max_chars`.
+    max_chars (int): How many characters of a word count, the first ones, 1 to 10,000.
     include_static_vectors (bool): Whether to add the pipeline's word vectors, as they
         are, and zeros for words that have none.
-    word (Model, optional): Another embedder, whose vectors are added.
+    word (Model, optional): Another embedder, such as `spacy-hashembeds.MultiEmbed.v1`,
+        whose vectors are added.
     maxout_pieces (int): Linear pieces of the Maxout layer, if there is one.
 
     RAISES (ValueError): Of bad arguments; when initialised, if there are no vectors to

@@ -15,11 +15,15 @@ Hasher = Model[Sequence[str], NDArray]
 def MD5Hasher(*, key: str | None = None, form: str | None = None) -> Hasher:
     """Hash words by MD5, to 128 bits: similar ones have nothing in common.
 
+    With `EmbCompressor` the digest modulo the number of rows is the word's row.
+
     key (str, optional): Hash by HMAC-MD5 with this key, as UTF-8, 1 to 1,000
-        characters, saved with the weights. Who does not know it can't make up words
-        that share a row.
+        characters. Who does not know it can't make up words that share a row. It
+        stands in the config, and is saved with the weights. The authors' code has "en".
     form (str, optional): The Unicode form that words are hashed in: "NFC", "NFD",
-        "NFKC" or "NFKD"; "NFC" where the same letter may come in one character or two.
+        "NFKC" or "NFKD". The text of Docs stays what it is. Take "NFC" where the same
+        letter may come in one character or in two. Words of more than 1,000 characters
+        are brought into it in parts of so many.
 
     Source: Xue and Aletras, "HashFormers: Towards Vocabulary-independent Pre-trained
     Transformers" (2022), §3.2, whose printed digests are of other words.
@@ -43,17 +47,21 @@ def LSHHasher(
 ) -> Hasher:
     """Hash words by their character n-grams: similar ones have most bits in common.
 
-    Each bit says on which side of a random hyperplane the word lies, in a space of all
-    n-grams. With `EmbCompressor`, a word's row is the nearest of as many random
+    A misspelt word is mostly embedded near the right one, and an inflected one near its
+    lemma. Each bit says on which side of a random hyperplane the word lies, in a space
+    of all n-grams. With `EmbCompressor`, a word's row is the nearest of as many random
     vectors: a slow search, and one row for words that differ in little.
 
-    num_bits (int): How many bits there are, 1 to 4096, as `AddCompressor` and
-        `ProjCompressor` have parameters for. The paper has 128.
-    ngram_size (int): How many characters an n-gram has at most, 1 to 100.
-    max_ngrams (int, optional): How many n-grams count: the most frequent ones of the
-        training corpus, counted by the callback
-        `spacy-hashembeds.count_character_ngrams.v1` and saved with the weights, 8 bytes
-        each. If null, any n-gram counts.
+    num_bits (int): How many bits there are, 1 to 4096. The paper has 128, as MD5.
+        Parameters of `AddCompressor` and `ProjCompressor` grow with it. `EmbCompressor`
+        has no use for it.
+    ngram_size (int): How many characters an n-gram has at most, 1 to 100: shorter ones
+        are read too, each as often as it is in the word. The paper has 4.
+    max_ngrams (int, optional): How many n-grams count, as in the paper: the most
+        frequent ones of the training corpus. A callback counts them
+        (`[initialize.before_init]` with `@callbacks =
+        "spacy-hashembeds.count_character_ngrams.v1"`), and they are saved with the
+        weights, 8 bytes each. If null, any n-gram counts.
     seed (int): Other seeds are other hyperplanes. It is saved with the weights.
     form (str, optional): As for `MD5Hasher`.
 

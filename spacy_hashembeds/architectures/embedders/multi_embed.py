@@ -28,22 +28,28 @@ def MultiEmbed(
 ) -> Model[list[Doc], list[Floats2d]]:
     """Embed several attributes of each token by looking them up.
 
-    `spacy.MultiHashEmbed.v2` in all but the tables: each symbol that is frequent enough
-    in the training corpus has a row of its own, and all others share one, which is
-    learned too. The callback `spacy-hashembeds.count_symbols.v1` counts the symbols, or
-    a file has them; they are saved with the pipeline.
+    The counterpart of `spacy.MultiHashEmbed.v2`, and like it in all but the tables:
+    each symbol that is frequent enough in the training corpus has a row of its own,
+    and all others share one row, which is learned too. A callback counts the training
+    corpus (`[initialize.before_init]` with `@callbacks =
+    "spacy-hashembeds.count_symbols.v1"`), or a file has the symbols. Either way they
+    are saved with the pipeline, and loading it needs nothing else.
 
-    attrs (list[str | int]): The token attributes, each with a table of its own: NORM,
-        PREFIX, SUFFIX and SHAPE are usual.
-    width (int): The width of the output and of each table, usually 64 to 300.
-    unk (int): The row for unknown symbols. Leave it at 0.
+    attrs (list[str | int]): The token attributes to embed, each in a table of its
+        own. The usual ones are NORM, PREFIX, SUFFIX and SHAPE.
+    width (int): The width of the output and of each table, usually 64 to 300. Time
+        grows with its square.
+    unk (int): The row for unknown symbols, 0 to the number of symbols. Leave it at
+        0: the position means nothing to the model.
     unknown_rate (float): In training, a symbol that was counted `n` times is looked up
-        as unknown with probability `unknown_rate / (unknown_rate + n)`. Below 1.
-    tables (str | Path, optional): A file made by `spacy hashembeds tables`, in place of
-        the callback; read when the pipeline is initialised and never again.
+        as unknown with probability `unknown_rate / (unknown_rate + n)`, for each token
+        and attribute on its own, so that frequent symbols train that row too. Below 1.
+    tables (str | Path, optional): A file made by `spacy hashembeds tables`, read when
+        the pipeline is initialised and never again. It goes before the callback.
     include_static_vectors (bool): Whether to mix in the pipeline's word vectors.
-    dropout (float, optional): The rate until a trainer sets its own, as `spacy train`
-        does. With None there is none here, whatever the trainer says.
+    dropout (float, optional): The rate after each table, the projected vectors and the
+        Maxout layer, until a trainer sets its own, as `spacy train` does. With None
+        there is no dropout here, whatever the trainer says.
     maxout_pieces (int): Linear pieces of the Maxout layer that mixes the tables.
 
     RAISES (ValueError): Of bad arguments; when initialised, if no symbols are there or

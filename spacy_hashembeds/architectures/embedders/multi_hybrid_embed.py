@@ -31,14 +31,17 @@ def MultiHybridEmbed(
     """Embed several attributes of each token, frequent values apart from all others.
 
     Each symbol that is frequent enough in the training corpus has a row of its own, as
-    in `MultiEmbed`, whose arguments these are. All others are hashed to the rows that
-    are left, as in `MultiFewerHashEmbed`, so that they have vectors that differ.
+    in `MultiEmbed`, and shares it with none. All others are hashed, as in
+    `MultiFewerHashEmbed`, to the rows that are left, so that rare and unknown words
+    have vectors that differ. Symbols are counted or read as for `MultiEmbed`, whose
+    `tables`, `dropout` and other arguments these are, but for:
 
     num_hashes (int): How many rows are summed for a symbol that is not frequent, 1 to
-        4.
+        4. More keep rare words apart that share a row, and reach more rows.
     rows (list[int]): The most rows of each table. The frequent symbols take the first
-        ones, and there must be one more. Rows that the rare symbols of the training
-        corpus would not reach are left out.
+        ones, and there must be one more. The rest is for hashing, but for rows that
+        the rare symbols of the training corpus would not all reach: an attribute with
+        few values has fewer rows than are given here.
     seed (int): The hash seed of the first table, saved with the weights; the others
         count up from it.
 

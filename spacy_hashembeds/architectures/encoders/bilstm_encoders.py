@@ -16,14 +16,17 @@ def BiLSTMEncoder(*, width: int, depth: int = 2, dropout: float = 0.35) -> Encod
 
     The baseline of the paper: patterns that take both sides of a token at once are
     beyond it (the "XOR limitation"). Take `CrossBiLSTMEncoder` or `AttBiLSTMEncoder`
-    unless you want to compare.
+    unless you want to compare. Stacked bidirectional LSTMs, such as
+    `spacy.TorchBiLSTMEncoder.v1`, are crossed.
 
     width (int): The width of the output, an even number: half of it is of each
         direction. The paper has 200. That of the input is the embedding's.
-    depth (int): The LSTMs of each direction, 1 to 100. The paper has 2.
-    dropout (float): The share of dimensions dropped in training, 0 to 1, from what each
-        LSTM reads and from the output, the same ones for all tokens of a Doc.
-        `training.dropout` does not change it.
+    depth (int): The LSTMs of each direction, on top of each other, 1 to 100. The paper
+        has 2.
+    dropout (float): The share of dimensions that are dropped in training, 0 to 1:
+        from what each LSTM reads, and from the output, the same ones for all tokens of
+        a Doc. The paper has 0.35, of hidden states too. `training.dropout` does not
+        change it.
 
     *Input and output:* for each Doc a float32 array of shape `(tokens, nI)` and
     `(tokens, width)`.
@@ -53,17 +56,19 @@ def AttBiLSTMEncoder(
     """Encode context with LSTMs from either end, and self-attention on top.
 
     The first half of the output is what `BiLSTMEncoder` finds, the second what the
-    heads take of it from all tokens of the Doc. Time and memory for the latter grow
-    with the square of a Doc's length.
+    heads take of it from all tokens of the Doc, its own among them. Time and memory for
+    the latter grow with the square of a Doc's length. `python -m lab attention`
+    shows what a trained encoder attends to.
 
-    width (int): The width of the output, a multiple of 4 and of `2 * num_heads`: half
-        is of the LSTMs, half in equal parts of the heads. The paper has 400.
-    num_heads (int): The heads. The paper has 5.
+    width (int): The width of the output. The LSTMs have half of it, and the heads have
+        equal parts of the other half: 4 and `2 * num_heads` should divide it. The paper
+        has 400.
+    num_heads (int): The heads. The paper has 5, and says what it saw each of them do.
 
     All else is as for `BiLSTMEncoder`. Attention weights are not dropped.
 
-    Source: as for `BiLSTMEncoder`, §3.6, which prints `d_p / 5` for the width of a
-    head: it should be `d_h / 5`.
+    Source: as for `BiLSTMEncoder`, §3.6. It prints `d_p / 5` for the width of a head,
+    which does not fit its matrices: `d_h / 5` does.
     """
     check_integers(1, MAX_WIDTH, width=width, num_heads=num_heads)
     unit = 2 * num_heads

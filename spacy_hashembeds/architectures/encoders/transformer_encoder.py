@@ -29,22 +29,34 @@ def TransformerEncoder(
 ) -> Model[list[Floats2d], list[Floats2d]]:
     """Encode context with a Transformer: each token looks at all others of its Doc.
 
-    With `norm = "post"` it is BERT's down to its initialisation, but for special tokens
-    and vectors that are added to all tokens alike. How to train it: docs/reference.md.
+    That of BERT, on which HashFormers stand, over the embeddings of any embedder. With
+    `norm = "post"` it is BERT's down to its initialisation, but for special tokens and
+    vectors that are added to all tokens alike.
+
+    It has no preference for neighbours, and has to learn one: trained on a few thousand
+    sentences alone, expect less of it than of `MaxoutWindowEncoder`. BERT and
+    HashFormers are pretrained, as `spacy pretrain` does it.
 
     width (int): The width of input and output: that of the embedder. BERT-base has 768.
     depth (int): The layers, 1 to 100. BERT-base has 12.
-    num_heads (int): The heads of each layer, with equal parts of the width: 16 to 64.
-    hidden_width (int, optional): The width between the two dense layers of each layer:
-        four times `width` by default.
-    norm (str): "pre" normalises what each sublayer reads; "post" what it leaves, as
-        BERT does, and has to begin with a learning rate near 0.
-    max_length (int): Positions that have a vector. Docs with more tokens are read in
-        overlapping spans of so many.
+    num_heads (int): The heads of each layer, which share the width in equal parts.
+        BERT-base has 12; parts of 16 to 64 numbers are usual.
+    hidden_width (int, optional): The width between the two dense layers of each layer.
+        By default, as in BERT, four times `width`.
+    norm (str): "pre" normalises what each sublayer reads, and learns with any of
+        spaCy's usual settings; "post" what it leaves, as BERT and HashFormers do. It
+        has to begin with a learning rate near 0 (the schedule `warmup_linear.v1`).
+    max_length (int): How many positions have a vector of their own. Docs with more
+        tokens are read in overlapping spans of so many. BERT has 512. Time and memory
+        grow with the square of a Doc's length up to here, and from here on in
+        proportion. With fewer, what is learned of the last positions needs less text.
     stride (int, optional): From the start of a span to that of the next, 1 to
-        `max_length`; half of that by default.
-    dropout (float): The share of numbers dropped in training, 0 to 1, from embeddings
-        and from what each sublayer finds. `training.dropout` does not change it.
+        `max_length`; half of that by default. The output for a token is of the span in
+        which it is furthest from the nearest end. With less, tokens have more of their
+        surroundings, and a long Doc takes longer, by `max_length / stride`.
+    dropout (float): The share of numbers that are dropped in training, 0 to 1: from the
+        embeddings with their positions, and from what each sublayer finds. Appendix A
+        of the paper has 0.1. `training.dropout` does not change it.
     attention_dropout (float): The share of attention weights, likewise.
 
     *Input and output:* for each Doc a float32 array of shape `(tokens, width)`.

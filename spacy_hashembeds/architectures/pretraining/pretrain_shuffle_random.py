@@ -27,12 +27,20 @@ def PretrainShuffleRandom(
     """Have `spacy pretrain` teach a tok2vec to tell which words are out of place.
 
     Some words of a text are replaced by others of the same text ("shuffled"), some by
-    words of the other texts of the batch ("random"), with all that an embedder reads of
-    them but the white space behind. For each token an affine layer and a softmax tell
-    from its vector whether the word is intact, shuffled or random. The reader
-    `spacy-hashembeds.RawTexts.v1` has it measure texts that are held out.
+    words of the other texts of the batch ("random"): have it hold many
+    (`pretraining.batcher`). For each token an affine layer and a softmax tell from its
+    vector whether the word is intact, shuffled or random. No vocabulary is predicted,
+    so the objective is cheap and is for embedders of any words.
 
-    shuffle (float): The share of tokens that are shuffled, below 1.
+    A word is replaced with all that an embedder reads of it, its norm and its vector
+    among them, but for the white space behind it. One that is replaced by the same word
+    (ORTH) is intact. Annotation, as of a tagger, is not kept. Draws follow
+    `training.seed`; `pretraining.dropout` is that of the tok2vec and of its output. The
+    reader `spacy-hashembeds.RawTexts.v1` has it measure texts that are held out.
+
+    shuffle (float): The share of tokens that are shuffled, below 1. The paper does not
+        say; 0.1 is that of its authors' earlier code. With more, less context is left
+        to tell by.
     random (float): The share of the others that are random, below 1, likewise: 9% of
         all by default. One of both is above 0.
     RETURNS (Callable[[Vocab, Model], Model]): Makes the model that `spacy pretrain`
