@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from lab.charts import import_figure, make_whiskers
+from lab.figures import import_figure
 from spacy_hashembeds.acceleration.machine import describe_machine
 from spacy_hashembeds.files import replacing
 
@@ -227,6 +227,18 @@ def new_figure(path: Path, size: tuple[float, float]) -> Iterator[Any]:
     yield figure
     with replacing(path) as temporary:
         figure.savefig(temporary, dpi=150)
+
+
+def make_whiskers(
+    values: Sequence[float], quartiles: Sequence[Sequence[float]]
+) -> dict[str, Any]:
+    """Make the settings of `barh` for lines from quartile to quartile."""
+    pairs = list(zip(values, quartiles, strict=True))
+    # rounding may put a quartile that equals the value on its other side
+    below = [max(0.0, value - lower) for value, (lower, _) in pairs]
+    above = [max(0.0, upper - value) for value, (_, upper) in pairs]
+    style = {"ecolor": "#111111", "elinewidth": 1, "capsize": 3}
+    return {"xerr": [below, above], "error_kw": style}
 
 
 def remove_frame(axes: Any) -> None:

@@ -4,9 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from lab.charts import make_whiskers
-
-from ._charts import describe, draw_speeds, new_figure, remove_frame
+from ._charts import describe, draw_speeds, make_whiskers, new_figure, remove_frame
 from ._hashformers import BASELINE, FEWER, GOAL, PAIRS, PASSES
 
 _GREY, _LIGHT, _DARK = "#8a8f98", "#9cc3e6", "#1f5f99"

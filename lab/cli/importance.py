@@ -55,7 +55,7 @@ def importance_cli(
     """
     from wasabi import msg
 
-    from lab.charts import check_chart
+    from lab.figures import check_chart
     from spacy_hashembeds.display import show
     from spacy_hashembeds.files import check_targets, write_json
     from spacy_hashembeds.loading import load_trained

@@ -3,10 +3,9 @@
 from pathlib import Path
 from typing import Any
 
-from lab.charts import BARS, remove_frame
 from spacy_hashembeds.files import replacing
 
-from ..figures import ignoring_missing_glyphs, make_panels
+from ..figures import BARS, ignoring_missing_glyphs, make_panels, remove_frame
 from .summary import name_row, name_table
 
 #: How the bars of either end look, told apart in grey too.

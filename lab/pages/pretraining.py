@@ -11,7 +11,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from lab.charts import import_figure
+from lab.figures import import_figure
 
 FOLDER = Path(__file__).with_name("pretraining")
 PICTURE = Path(__file__).parents[2] / "docs" / "pretraining.png"

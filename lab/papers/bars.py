@@ -5,9 +5,7 @@ from functools import partial
 from math import nan
 from typing import Any, NamedTuple
 
-from lab.charts import import_figure, remove_frame
-
-from ..figures import render_png
+from ..figures import import_figure, remove_frame, render_png
 from ..trials.results import Estimate
 from .tables import Cell, Figure, Table
 

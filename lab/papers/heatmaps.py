@@ -7,10 +7,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from lab.charts import BARS
-
 from ..attention.attention import shorten
-from ..figures import make_panels, render_png
+from ..figures import BARS, make_panels, render_png
 from .listings import Attention, read_listings
 from .paper import Paper, get_trials
 from .tables import Figure

@@ -14,7 +14,7 @@ from jinja2 import Environment, PackageLoader
 from markdown_it import MarkdownIt
 from markupsafe import Markup
 
-from lab.charts import import_figure
+from lab.figures import import_figure
 from spacy_hashembeds import markdown
 from spacy_hashembeds.evaluation.tasks import NER, TEXTCAT
 from spacy_hashembeds.files import choose_suffix, replacing
