@@ -14,7 +14,7 @@ def fewer_bits(monkeypatch) -> Iterator[None]:
     """Have instructions for them: slow ones where the processor has none."""
     if KERNELS is None:
         pytest.skip("there are no compiled kernels here")
-    found = [(name, is_int8, True) for name, is_int8, _ in KERNELS.INSTRUCTION_SETS]
+    found = [(name, of, True) for name, of, _ in KERNELS.INSTRUCTION_SETS]
     monkeypatch.setattr(KERNELS, "INSTRUCTION_SETS", found)
     with compiled.using(KERNELS):
         yield

@@ -100,7 +100,6 @@ cdef extern from "windows.h" nogil:
 cdef extern from "quantized.h" nogil:
     size_t BLOCK
     size_t PACKED_LANES
-    size_t MAX_INSTRUCTION_SETS
 
     cdef cppclass Packed:
         const uint32_t* words
@@ -115,7 +114,7 @@ cdef extern from "quantized.h" nogil:
         cbool is_int8
         cbool is_fast
 
-    size_t list_instruction_sets(InstructionSet* sets)
+    vector[InstructionSet] list_instruction_sets()
     void c_quantize_rows "quantize_rows"(
         uint32_t* words, float* scales, const float* X, size_t n, size_t width,
         size_t n_words
@@ -127,7 +126,7 @@ cdef extern from "quantized.h" nogil:
     cbool c_add_convolved "add_convolved"(
         float* Y, const float* X, size_t n_rows, const int64_t* rows, size_t n,
         Packed W, Mixing m, InstructionSet instructions, uint32_t* words, float* scales,
-        int64_t* windows, float* mixed
+        float* mixed
     )
 
 
@@ -172,9 +171,10 @@ cdef int require(bint holds) except -1:
     return 0
 
 
-# Up to so many numbers that a kernel reads or writes, some 60 microseconds of work, it
-# keeps the interpreter's lock. A thread that waits for the lock would take it, and to
-# wake that one, and to wait in turn, takes longer than to embed a short Doc.
+# Up to so many numbers that a kernel works on, some 60 microseconds, it keeps the
+# interpreter's lock. A thread that waits for the lock would take it, and to wake that
+# one, and to wait in turn, takes longer than to embed a short Doc. Kernels that take
+# longer than others for a number count it several times.
 cdef enum:
     MOST_LOCKED = 400_000
 
@@ -214,7 +214,7 @@ def finish_rows(float[:, ::1] Y, const float[:, ::1] mixed, norm, bint adds):
     cdef size_t n = Y.shape[0]
     require(<size_t>mixed.shape[0] == n and <size_t>Y.shape[1] == mixing.nO)
     best.resize(mixing.nO)
-    cdef PyThreadState* unlocked = unlock(n * mixed.shape[1])
+    cdef PyThreadState* unlocked = unlock(2 * n * mixed.shape[1])
     c_finish_rows(&Y[0, 0], &mixed[0, 0], n, mixing, adds, best.data())
     lock(unlocked)
 
@@ -227,7 +227,7 @@ def begin_rows(float[:, ::1] Y, const float[:, ::1] mixed, norm):
     cdef uint8_t[:, ::1] which = np.empty((n, nO), dtype="uint8")
     cdef float[:, ::1] X = np.empty((n, nO), dtype="float32")
     cdef float[::1] inverse_deviations = np.empty(n, dtype="float32")
-    cdef PyThreadState* unlocked = unlock(n * mixed.shape[1])
+    cdef PyThreadState* unlocked = unlock(3 * n * mixed.shape[1])
     c_begin_rows(
         &Y[0, 0], &mixed[0, 0], &which[0, 0], &X[0, 0], &inverse_deviations[0], n,
         mixing
@@ -257,7 +257,7 @@ def backprop_rows(
     cdef float[:, ::1] d_mixed = np.empty((n, width), dtype="float32")
     cdef vector[float] d_best
     d_best.resize(nO)
-    cdef PyThreadState* unlocked = unlock(n * width)
+    cdef PyThreadState* unlocked = unlock(4 * n * width)
     c_backprop_rows(
         &dY[0, 0], &which[0, 0], &X[0, 0], &inverse_deviations[0], n, mixing,
         &d_mixed[0, 0], &d_bias[0], &d_scale[0], &d_shift[0], d_best.data()
@@ -283,7 +283,7 @@ cdef tuple find_rows(
     rows.reserve(firsts.shape[0])
     rows.keys, rows.firsts, rows.secret = keys, &firsts[0], SECRET
     rows.n_words, rows.n_bytes = n_words, n_bytes
-    cdef PyThreadState* unlocked = unlock(n * n_bytes // sizeof(float))
+    cdef PyThreadState* unlocked = unlock(3 * n * n_bytes)
     found = c_find_distinct(rows, n, most_distinct, most_misses, &copies[0])
     lock(unlocked)
     return (firsts.base[: rows.n_distinct], copies.base) if found else None
@@ -467,13 +467,13 @@ def add_windows(
     require_rows(are_there, n_rows)
 
 
-cdef InstructionSet[6] SETS
-cdef size_t N_SETS = list_instruction_sets(SETS)
+cdef vector[InstructionSet] SETS = list_instruction_sets()
 
 #: Instruction sets for products of numbers of fewer bits, the fastest first: their names,
-#: whether these are of int8, and whether they are faster than those of float32.
+#: the precision, and whether they are faster than those of float32.
 INSTRUCTION_SETS = [
-    (SETS[i].name.decode(), SETS[i].is_int8, SETS[i].is_fast) for i in range(N_SETS)
+    (SETS[i].name.decode(), "int8" if SETS[i].is_int8 else "bfloat16", SETS[i].is_fast)
+    for i in range(<Py_ssize_t>SETS.size())
 ]
 
 
@@ -503,10 +503,9 @@ def add_convolved(
     cdef Packed W
     cdef size_t n = Y.shape[0], n_rows = X.shape[0]
     cdef vector[uint32_t] row_words
-    cdef vector[int64_t] windows
     cdef vector[float] row_scales, mixed
     cdef cbool are_there
-    require(instructions < N_SETS and n_rows < 2**31)
+    require(instructions < SETS.size() and n_rows < 2**31)
     cdef InstructionSet chosen = SETS[instructions]
     cdef size_t a_word = 4 if chosen.is_int8 else 2
     W.n_outputs, W.n_neighbours = scales.shape[0], begin.shape[0]
@@ -524,12 +523,11 @@ def add_convolved(
     W.words, W.begin, W.scales = &words[0, 0, 0], &begin[0, 0], &scales[0]
     row_words.resize(n_rows * W.n_words)
     row_scales.resize(n_rows)
-    windows.resize(n)
     mixed.resize(BLOCK * W.n_outputs)
     cdef PyThreadState* unlocked = unlock(2 * n * words.shape[0] * words.shape[1])
     are_there = c_add_convolved(
         &Y[0, 0], &X[0, 0], n_rows, &rows[0], n, W, mixing, chosen, row_words.data(),
-        row_scales.data(), windows.data(), mixed.data()
+        row_scales.data(), mixed.data()
     )
     lock(unlocked)
     require_rows(are_there, n_rows)
@@ -539,7 +537,7 @@ def draw_mask(size_t n, uint64_t threshold, float scale, uint32_t[::1] state):
     require(n > 0 and state.shape[0] == N_WORDS + 1 and state[N_WORDS] <= N_WORDS)
     cdef float[::1] mask = np.empty(n, dtype="float32")
     cdef int place = state[N_WORDS]
-    cdef PyThreadState* unlocked = unlock(n)
+    cdef PyThreadState* unlocked = unlock(3 * n)
     state[N_WORDS] = c_draw_mask(&mask[0], n, threshold, scale, &state[0], place)
     lock(unlocked)
     return mask.base
@@ -560,7 +558,7 @@ def step_adam(
     cdef float* averages_or_null = NULL
     if averages is not None:
         averages_or_null = &averages[0]
-    cdef PyThreadState* unlocked = unlock(n)
+    cdef PyThreadState* unlocked = unlock(2 * n)
     c_step_adam(
         adam, &weights[0], &gradient[0], &mom1[0], &mom2[0], averages_or_null, n
     )

@@ -8,10 +8,22 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <vector>
 
 #include "mixing.h"
 #include "target.h"
 #include "windows.h"
+
+// Compilers that know the instructions, and their names. Others have none of them.
+#if defined(__clang__)
+#define KNOWS_INSTRUCTIONS (__clang_major__ >= 19)
+#elif defined(__GNUC__)
+#define KNOWS_INSTRUCTIONS (__GNUC__ >= 12)
+#else
+#define KNOWS_INSTRUCTIONS 0
+#endif
+#define HAS_X86 (KNOWS_INSTRUCTIONS && defined(__x86_64__))
+#define HAS_ARM (KNOWS_INSTRUCTIONS && defined(__aarch64__) && defined(__linux__))
 
 // Outputs lie together by so many: the longest vectors have as many numbers.
 const size_t PACKED_LANES = 16;
@@ -40,7 +52,7 @@ struct Packed {
     }
 };
 
-typedef void (*Multiply)(float* Y, const Words& X, const int64_t* windows, size_t n,
+typedef void (*Multiply)(float* Y, const Words& X, const int64_t* rows, size_t n,
                          const Packed& W);
 
 // Round to the nearest integer, of two the even one. |x| < 2^22.
@@ -122,7 +134,7 @@ INLINE Floats dot_halves(Floats sums, Ints x, Ints w) {
     return sums;
 }
 
-#ifdef __GNUC__
+#if KNOWS_INSTRUCTIONS
 
 namespace plain_int8 {
 #define VECTOR_LANES 4
@@ -142,7 +154,7 @@ namespace plain_bfloat16 {
 
 #endif
 
-#if defined(__GNUC__) && defined(__x86_64__)
+#if HAS_X86
 #include <immintrin.h>
 
 namespace avx512_vnni {
@@ -153,7 +165,7 @@ namespace avx512_vnni {
 #include "tiles.h"
 }  // namespace avx512_vnni
 
-// The same instruction in vectors half as long, as processors without AVX-512 have it.
+// The same in vectors half as long: AVX-VNNI, for tests where there is AVX-512 alone.
 namespace avx512vl_vnni {
 #define VECTOR_LANES 8
 #define TARGET __attribute__((target("avx512vl,avx512vnni")))
@@ -181,7 +193,7 @@ namespace avx512_bf16 {
 
 #endif
 
-#if defined(__GNUC__) && defined(__aarch64__) && defined(__linux__)
+#if HAS_ARM
 #include <arm_neon.h>
 #include <sys/auxv.h>
 
@@ -212,58 +224,52 @@ struct InstructionSet {
     Multiply multiply;
 };
 
-const size_t MAX_INSTRUCTION_SETS = 6;
-
-// List the instruction sets that this processor has, the fastest first. Returns how many.
-static inline size_t list_instruction_sets(InstructionSet* sets) {
-    size_t n = 0;
-#if defined(__GNUC__) && defined(__x86_64__)
+// List the instruction sets that this processor has, the fastest first.
+static inline std::vector<InstructionSet> list_instruction_sets() {
+    std::vector<InstructionSet> sets;
+#if HAS_X86
     if (__builtin_cpu_supports("avx512vnni"))
-        sets[n++] = {"AVX-512 VNNI", true, true, avx512_vnni::multiply};
+        sets.push_back({"AVX-512 VNNI", true, true, avx512_vnni::multiply});
     if (__builtin_cpu_supports("avx512bf16"))
-        sets[n++] = {"AVX-512 BF16", false, true, avx512_bf16::multiply};
+        sets.push_back({"AVX-512 BF16", false, true, avx512_bf16::multiply});
     if (__builtin_cpu_supports("avxvnni"))
-        sets[n++] = {"AVX-VNNI", true, true, avx_vnni::multiply};
+        sets.push_back({"AVX-VNNI", true, true, avx_vnni::multiply});
     if (__builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512vnni"))
-        sets[n++] = {"AVX-512VL VNNI", true, true, avx512vl_vnni::multiply};
-#endif
-#if defined(__GNUC__) && defined(__aarch64__) && defined(__linux__)
+        sets.push_back({"AVX-512VL VNNI", true, true, avx512vl_vnni::multiply});
+#elif HAS_ARM
     const unsigned long i8mm = 1 << 13, bf16 = 1 << 14;  // HWCAP2_I8MM, HWCAP2_BF16
     if (getauxval(AT_HWCAP2) & i8mm)
-        sets[n++] = {"NEON I8MM", true, true, neon_i8mm::multiply};
+        sets.push_back({"NEON I8MM", true, true, neon_i8mm::multiply});
     if (getauxval(AT_HWCAP2) & bf16)
-        sets[n++] = {"NEON BF16", false, true, neon_bf16::multiply};
+        sets.push_back({"NEON BF16", false, true, neon_bf16::multiply});
 #endif
-#ifdef __GNUC__
-    sets[n++] = {"plain int8", true, false, plain_int8::multiply};
-    sets[n++] = {"plain bfloat16", false, false, plain_bfloat16::multiply};
+#if KNOWS_INSTRUCTIONS
+    sets.push_back({"plain int8", true, false, plain_int8::multiply});
+    sets.push_back({"plain bfloat16", false, false, plain_bfloat16::multiply});
 #endif
-    return n;
+    return sets;
 }
 
 // Add to rows what a convolution makes of their windows. Returns false if not all of one
 // is there.
 //
 // Y      (n, nO)
-// words  room for (n_rows, n_words), scales for (n_rows,), windows for (n,), and mixed for
-//        (BLOCK, n_outputs)
-static bool add_convolved(float* Y, const float* X, size_t n_rows, const int64_t* rows,
-                          size_t n, Packed W, Mixing m, InstructionSet set,
-                          uint32_t* words, float* scales, int64_t* windows,
-                          float* mixed) {
-    const size_t window_size = W.n_neighbours / 2;
-    for (size_t i = 0; i < n; ++i) {
-        windows[i] = rows[i] - (int64_t)window_size;
-        if (!find_window(X, n_rows, rows[i], m.nO, window_size)) return false;
-    }
+// words  room for (n_rows, n_words), scales for (n_rows,), mixed for (BLOCK, n_outputs)
+static inline bool add_convolved(float* Y, const float* X, size_t n_rows,
+                                 const int64_t* rows, size_t n, Packed W, Mixing m,
+                                 InstructionSet set, uint32_t* words, float* scales,
+                                 float* mixed) {
+    for (size_t i = 0; i < n; ++i)
+        if (!find_window(X, n_rows, rows[i], m.nO, W.n_neighbours / 2)) return false;
     const auto encode = set.is_int8 ? quantize_rows : round_rows;
     encode(words, scales, X, n_rows, m.nO, W.n_words);
     for (size_t start = 0; start < n; start += BLOCK) {
         const size_t end = start + BLOCK < n ? start + BLOCK : n;
-        set.multiply(mixed, {words, scales}, windows + start, end - start, W);
-        for (size_t i = start; i < end; ++i)
-            finish_rows(Y + i * m.nO, mixed + (i - start) * W.n_outputs, 1, m, true,
-                        mixed + (i - start) * W.n_outputs);
+        set.multiply(mixed, {words, scales}, rows + start, end - start, W);
+        for (size_t i = start; i < end; ++i) {
+            float* of_row = mixed + (i - start) * W.n_outputs;
+            finish_rows(Y + i * m.nO, of_row, 1, m, true, of_row);
+        }
     }
     return true;
 }

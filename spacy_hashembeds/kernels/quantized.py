@@ -40,10 +40,10 @@ class Packed(NamedTuple):
 def find_instructions(precision: str) -> int | None:
     """Find the instruction set for products of a precision, if there is one."""
     found = compiled.kernels.INSTRUCTION_SETS if compiled.kernels is not None else ()
-    for number, (_, is_int8, is_fast) in enumerate(found):
-        if is_fast and precision == ("int8" if is_int8 else "bfloat16"):
-            return number
-    return None
+    fitting = (
+        i for i, (_, of, is_fast) in enumerate(found) if is_fast and of == precision
+    )
+    return next(fitting, None)
 
 
 def name_instructions(precision: str) -> str | None:
@@ -54,21 +54,17 @@ def name_instructions(precision: str) -> str | None:
 
 def pack(W: NDArray, norm: Norm, instructions: int) -> Packed:
     """Pack weights with pieces as in the norm. *Shape:* `(nP * nO, nI)`."""
-    is_int8 = compiled.kernels.INSTRUCTION_SETS[instructions][1]
-    width = len(norm.scale)
-    by_neighbour = np.ascontiguousarray(W, dtype="float32").reshape(-1, width)
-    scales = np.ones(len(W), dtype="float32")
-    begin = np.zeros((len(W), W.shape[1] // width), dtype="int32")
-    if is_int8:
-        codes, scales = quantize(W)
-        begin -= 128 * codes.reshape(*begin.shape, width).sum(axis=2, dtype="int32")
-        by_neighbour = codes.reshape(-1, width)
-    else:
-        words, _ = compiled.kernels.encode_rows(by_neighbour, False)
-        by_neighbour = words.view("uint16")
-    a_word = 4 // by_neighbour.itemsize
-    by_neighbour = np.pad(by_neighbour, [(0, 0), (0, -by_neighbour.shape[1] % a_word)])
-    words = by_neighbour.view("uint32").reshape(len(W), -1)
+    kernels: Any = compiled.kernels
+    is_int8 = kernels.INSTRUCTION_SETS[instructions][1] == "int8"
+    words, scales = kernels.encode_rows(compiled.lay_out(W, "float32"), is_int8)
+    codes = words.view("uint8" if is_int8 else "uint16")[:, : W.shape[1]]
+    codes = codes.reshape(len(W), -1, len(norm.scale))  # by neighbour
+    begin = np.zeros(codes.shape[:2], dtype="int32")
+    if is_int8:  # with a sign, where rows have none
+        codes = (codes ^ 128).view("int8")
+        begin -= 128 * codes.sum(axis=2, dtype="int32")
+    filled = [(0, 0), (0, 0), (0, -codes.shape[2] % (4 // codes.itemsize))]
+    words = np.pad(codes, filled).view("uint32").reshape(len(W), -1)
     missing = (0, -len(W) % LANES)
     words = np.pad(words, [missing, (0, 0)]).reshape(-1, LANES, words.shape[1])
     return Packed(
@@ -77,16 +73,8 @@ def pack(W: NDArray, norm: Norm, instructions: int) -> Packed:
         np.pad(scales, missing),
         norm,
         instructions,
-        compiled.kernels,
+        kernels,
     )
-
-
-def quantize(W: NDArray) -> tuple[NDArray, NDArray]:
-    """Quantize rows to int8, from -127 to 127. RETURNS: Codes, and a scale for each."""
-    largest = abs(W).max(axis=1)
-    scales = (largest / 127).astype("float32")
-    factors = np.divide(127, largest, out=np.zeros_like(largest), where=largest > 1e-30)
-    return np.rint(W * factors[:, None]).astype("int8"), scales
 
 
 def add_convolved(packed: Packed, X: NDArray, rows: NDArray, Y: NDArray) -> None:

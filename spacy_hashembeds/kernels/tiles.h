@@ -15,16 +15,17 @@ typedef float Floats __attribute__((vector_size(4 * VECTOR_LANES), aligned(4), m
 // own, is added as floats, one neighbour after the other.
 template <int ROWS, int VECTORS>
 TARGET static inline __attribute__((always_inline)) void multiply_tile(
-    float* Y, const Words& X, const int64_t* windows, const Packed& W, size_t output) {
+    float* Y, const Words& X, const int64_t* rows, const Packed& W, size_t output) {
     Floats sums[ROWS][VECTORS] = {};
     const uint32_t* weights[VECTORS];
     for (int v = 0; v < VECTORS; ++v) weights[v] = W.find(output + v * VECTOR_LANES);
     for (size_t neighbour = 0; neighbour < W.n_neighbours; ++neighbour) {
+        const int64_t offset = (int64_t)neighbour - (int64_t)(W.n_neighbours / 2);
         const int32_t* begin = W.begin + neighbour * W.n_outputs + output;
         const uint32_t* x[ROWS];
         SUMS parts[ROWS][VECTORS];
         for (int r = 0; r < ROWS; ++r) {
-            x[r] = X.words + (windows[r] + neighbour) * W.n_words;
+            x[r] = X.words + (rows[r] + offset) * (int64_t)W.n_words;
             for (int v = 0; v < VECTORS; ++v)
                 parts[r][v] = *(const SUMS*)(begin + v * VECTOR_LANES);
         }
@@ -39,7 +40,7 @@ TARGET static inline __attribute__((always_inline)) void multiply_tile(
         for (int r = 0; r < ROWS; ++r)
             for (int v = 0; v < VECTORS; ++v)
                 sums[r][v] += __builtin_convertvector(parts[r][v], Floats) *
-                              X.scales[windows[r] + neighbour];
+                              X.scales[rows[r] + offset];
         for (int v = 0; v < VECTORS; ++v) weights[v] += W.n_words * PACKED_LANES;
     }
     for (int r = 0; r < ROWS; ++r)
@@ -51,23 +52,23 @@ TARGET static inline __attribute__((always_inline)) void multiply_tile(
 }
 
 template <int ROWS>
-TARGET static void multiply_rows(float* Y, const Words& X, const int64_t* windows,
+TARGET static void multiply_rows(float* Y, const Words& X, const int64_t* rows,
                                  const Packed& W) {
     size_t output = 0;
     for (; output + 3 * VECTOR_LANES <= W.n_outputs; output += 3 * VECTOR_LANES)
-        multiply_tile<ROWS, 3>(Y, X, windows, W, output);
+        multiply_tile<ROWS, 3>(Y, X, rows, W, output);
     for (; output < W.n_outputs; output += VECTOR_LANES)
-        multiply_tile<ROWS, 1>(Y, X, windows, W, output);
+        multiply_tile<ROWS, 1>(Y, X, rows, W, output);
 }
 
-// Multiply windows, each given by its first row.
-TARGET static void multiply(float* Y, const Words& X, const int64_t* windows, size_t n,
+// Multiply rows, each with its neighbours.
+TARGET static void multiply(float* Y, const Words& X, const int64_t* rows, size_t n,
                             const Packed& W) {
     size_t row = 0;
     for (; row + 4 <= n; row += 4)
-        multiply_rows<4>(Y + row * W.n_outputs, X, windows + row, W);
+        multiply_rows<4>(Y + row * W.n_outputs, X, rows + row, W);
     for (; row < n; ++row)
-        multiply_rows<1>(Y + row * W.n_outputs, X, windows + row, W);
+        multiply_rows<1>(Y + row * W.n_outputs, X, rows + row, W);
 }
 
 #undef VECTOR_LANES

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from spacy_hashembeds.kernels import compiled
 from spacy_hashembeds.kernels.mixing import Norm, finish
-from spacy_hashembeds.kernels.quantized import add_convolved, pack, quantize
+from spacy_hashembeds.kernels.quantized import add_convolved, pack
 from spacy_hashembeds.kernels.windows import copy_windows
 
 from .paths import KERNELS, needs_kernels
@@ -16,7 +16,7 @@ from .paths import KERNELS, needs_kernels
 pytestmark = needs_kernels
 
 SETS = dict(enumerate(KERNELS.INSTRUCTION_SETS)) if KERNELS is not None else {}
-INT8 = [number for number, (_, is_int8, _) in SETS.items() if is_int8]
+INT8 = [number for number, (_, of, _) in SETS.items() if of == "int8"]
 BFLOAT16 = [number for number in SETS if number not in INT8]
 
 shapes = given(
@@ -66,7 +66,7 @@ def quantize_in_numpy(X):
 def multiply_int8_in_numpy(X, rows, W, width):
     """Sum each neighbour's products, which are exact, as floats in their order."""
     codes, scales = quantize_in_numpy(X)
-    weights, weight_scales = quantize(W)
+    weights, weight_scales = quantize_in_numpy(W)
     window_size = W.shape[1] // width // 2
     mixed = np.zeros((len(rows), len(W)), dtype="f")
     for i in range(2 * window_size + 1):
