@@ -14,9 +14,11 @@ OutT = Floats2d
 
 
 def AddCompressor() -> Model[InT, OutT]:
-    """Add up a vector for each bit of a code, one of two.
+    """Add up a vector for each bit, one of two.
 
-    `Y = Σⱼ E[j, bitⱼ] / √nI`, with `2 * nI * nO` parameters, uniform in ±0.1.
+    `2 * 128 * width` parameters for codes of 128 bits.
+
+    `Y = Σⱼ E[j, bitⱼ] / √nI`, where parameters begin uniform in ±0.1.
 
     *Input shape:* `(n, nI)`, float32, each 0 or 1. *Output shape:* `(n, nO)`, float32.
 

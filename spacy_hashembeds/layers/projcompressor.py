@@ -17,11 +17,13 @@ _SMALLEST_NORM = 1e-8
 
 
 def ProjCompressor() -> Model[InT, OutT]:
-    """Give the correlation (Pearson) of a code with each of `nO` learned axes.
+    """Give the correlation of a code with learned axes, one for each dimension.
 
-    `Y[j] = ⟨bits - mean, Wⱼ - mean⟩ / (‖bits - mean‖ ‖Wⱼ - mean‖)`, between -1 and 1. A
-    code of equal bits correlates with nothing, and is zeros. Axes are uniform
-    in ±0.1. The longer one is, the less a step of training turns it.
+    `128 * width` parameters for codes of 128 bits: the fewest, and the paper's best.
+
+    `Y[j] = ⟨bits - mean, Wⱼ - mean⟩ / (‖bits - mean‖ ‖Wⱼ - mean‖)` (Pearson), between
+    -1 and 1. A code of equal bits correlates with nothing, and is zeros. Axes begin
+    uniform in ±0.1. The longer one is, the less a step of training turns it.
 
     *Input shape:* `(n, nI)`, float32, each 0 or 1. *Output shape:* `(n, nO)`, float32.
 
