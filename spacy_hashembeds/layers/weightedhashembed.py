@@ -10,7 +10,7 @@ from thinc.util import partial
 from ..hashing import murmur
 from ..kernels.cuda import is_used_by
 from ..kernels.rows import Finder, Hashing, Lookup, Table, Weights
-from .checks import REMEDY, check_choice, check_foreign, check_integer, check_param
+from .checks import REMEDY, check_choice, check_foreign, check_integer, check_params
 from .combination import COMBINE, Combination
 from .mixing.column import Column, ColumnFunctions, Weighed
 from .mixing.gputables import GpuCopy, embed_ids
@@ -158,8 +158,7 @@ def check_weights(model: Model) -> None:
         check_symbols(model, n_rows=model.maybe_get_dim("nK"))
     else:
         check_foreign(model, "hashes its weights", "symbols")
-    for name in ("E", "P"):
-        check_param(model, name, _get_shape(model, name))
+    check_params(model, {name: _get_shape(model, name) for name in ("E", "P")})
 
 
 def _get_combination(model: Model) -> Combination:
