@@ -11,13 +11,9 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.util import logger, registry
-from thinc.api import Model
+from thinc.api import Model, get_current_ops, set_current_ops
 
-from .acceleration.blas import (
-    use_fastest_blas,
-    use_fastest_blas_from_now_on,
-    walk_layers,
-)
+from .acceleration.blas import choose_ops, use_fastest_blas, walk_layers
 from .architectures.embedders.symbol_source import SYMBOL_SOURCE
 from .checks import check_integers, check_items, check_pipeline
 from .layers.source import Source
@@ -271,5 +267,5 @@ def _use_fastest_blas(target: _Target) -> _Target:
     if isinstance(target, Language):
         use_fastest_blas(target)
     else:
-        use_fastest_blas_from_now_on()
+        set_current_ops(choose_ops(get_current_ops()))
     return target

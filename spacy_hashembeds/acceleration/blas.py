@@ -167,12 +167,3 @@ def walk_layers(nlp: Language) -> Iterator[tuple[str, Model]]:
         model = getattr(pipe, "model", None)
         for node in model.walk() if isinstance(model, Model) else ():
             yield name, node
-
-
-def use_fastest_blas_from_now_on() -> bool:
-    """Have this thread make layers on the fastest BLAS, and say if that is another."""
-    before = get_current_ops()
-    ops = choose_ops(before)
-    if ops is not before:
-        set_current_ops(ops)
-    return ops is not before

@@ -1,7 +1,6 @@
 """The config to start from: a file, or that of a saved pipeline."""
 
 import os
-import re
 from configparser import Error as ConfigParserError
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +20,6 @@ from ..files import quote
 from ..loading import check_variables
 
 _CONFIG, _META = "config.cfg", "meta.json"
-_DEFAULT = re.compile(r"^\s*\[DEFAULT\]", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -49,7 +47,7 @@ def read_base(base: str | Path) -> Base:
     except (KeyError, ValueError, ConfigParserError) as error:
         raise ValueError(
             f"'{path}' should be a spaCy config, but can't be read as one: "
-            + _describe(error, text)
+            + _describe(error)
         ) from error
     try:
         _check_contents(plain)
@@ -73,18 +71,12 @@ def _read_text(path: Path) -> str:
     return text
 
 
-def _describe(error: Exception, text: str) -> str:
-    """Say on one line what spaCy lays out over many, and what it leaves out."""
+def _describe(error: Exception) -> str:
+    """Say on one line what spaCy lays out over many."""
     if isinstance(error, KeyError):
         section = str(error.args[0])[:500]
         return f"the section [{section}] should stand above those inside it."
-    reason = " ".join(str(error).split())[:500]
-    if _DEFAULT.search(text):
-        return (
-            f"{reason}. A section [DEFAULT] holds for all others, and spaCy takes "
-            "none. Write its values into the sections that they are for."
-        )
-    return reason
+    return " ".join(str(error).split())[:500]
 
 
 def is_pipeline(folder: Path) -> bool:

@@ -22,7 +22,7 @@ from ..architectures.embedders.descriptions import (
 from ..checks import check_attributes
 from ..corpora.docbin import read_examples
 from ..corpora.rawtexts import create_raw_texts_reader
-from ..symbols import Counts, SymbolTables, count_values
+from ..symbols import SymbolTables, count_values
 from .base import Base, read_base
 from .counting import put_in_counting
 from .draft import Change, Draft, check_block
@@ -180,7 +180,9 @@ def _put_in_symbols(
     (each,) = tables
     if each.embedder.symbol_width is None:
         return None
-    counts = _count_raw(draft, each.place, raw, progress)
+    examples = create_raw_texts_reader(path=Path(raw))(_make_tokenizer(draft))
+    docs = progress(example.predicted for example in examples)
+    counts = count_values(docs, check_attributes(draft.resolve(each.place)["attrs"]))
     return put_in_symbols(draft, each, counts, name_symbols(output))
 
 
@@ -235,13 +237,6 @@ def _advise(
         for each in tables
         if not each.is_pretrained
     }
-
-
-def _count_raw(draft: Draft, place: str, raw: str | Path, progress: Progress) -> Counts:
-    """Count the texts to pretrain on, by the attributes of an embedder."""
-    examples = create_raw_texts_reader(path=Path(raw))(_make_tokenizer(draft))
-    docs = progress(example.predicted for example in examples)
-    return count_values(docs, check_attributes(draft.resolve(place)["attrs"]))
 
 
 def _make_tokenizer(draft: Draft) -> Language:

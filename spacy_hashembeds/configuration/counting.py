@@ -94,18 +94,15 @@ def _choose_min_freq(
 
 
 def _put_in_ngram_counting(draft: Draft, tables: Sequence[Tables]) -> None:
-    blocks = find_architectures(draft.config)
-    hashers = {
-        each.place: [
-            place
-            for place, block in blocks.items()
-            if place.startswith(f"{each.place}.")
-            and block["@architectures"] == _HASHER
-            and block.get("max_ngrams", 1) is not None
-        ]
+    hashers = [
+        (each, place)
+        for place, block in find_architectures(draft.config).items()
         for each in tables
-    }
-    waiting = [place for place, found in hashers.items() if found]
+        if place.startswith(f"{each.place}.")
+        and block["@architectures"] == _HASHER
+        and block.get("max_ngrams", 1) is not None
+    ]
+    waiting = list(dict.fromkeys(each.place for each, _ in hashers))
     other = _find_other_callback(draft)
     if not waiting:
         counted = _COUNTED.get(get_name(draft.resolve(_BEFORE_INIT)))
@@ -121,11 +118,10 @@ def _put_in_ngram_counting(draft: Draft, tables: Sequence[Tables]) -> None:
             f"in [{_BEFORE_INIT}], which holds one callback, so that none can count "
             "these."
         )
-        # hashers that were there stay
-        for place in [each.place for each in tables if not each.is_ours]:
-            for hasher in hashers[place]:
-                if isinstance(draft.get(hasher), dict):  # variables are as they name
-                    draft.set(hasher, "max_ngrams", None, why)
+        for each, place in hashers:
+            # hashers that were there stay, and variables are as they name
+            if not each.is_ours and isinstance(draft.get(place), dict):
+                draft.set(place, "max_ngrams", None, why)
 
 
 def _write_counting(

@@ -137,9 +137,7 @@ def write_embedder(
     }
     values = {**raw, **{k: _keep(k, s.value, raw, plain) for k, s in settings.items()}}
     if not tables.is_ours and plain.get("maxout_pieces", 0) is None:
-        del values[
-            "maxout_pieces"
-        ]  # nothing mixes in that embedder: in others something does
+        del values["maxout_pieces"]  # nothing mixes in that embedder
     arguments = ["@architectures", *parameters]
     block = {key: values[key] for key in arguments if key in values}
     return block, {key: s.why for key, s in settings.items() if s.why and key in block}

@@ -20,11 +20,6 @@ _SHARED = (
     "Half of the weight goes to ents_unseen_f, so that checkpoints are chosen by "
     "entities that training has not shown, too."
 )
-_NOTHING_TO_SHARE = (
-    "ents_f has no weight to share, so that checkpoints are chosen by other scores "
-    "alone. Give ents_unseen_f a weight to have them chosen by entities that training "
-    "has not shown."
-)
 
 
 def put_in_blas(draft: Draft) -> None:
@@ -154,11 +149,6 @@ def _put_in_weights(draft: Draft) -> None:
     weights = raw if isinstance(raw, dict) else plain
     # what is not there gets spaCy's weight
     weight = plain.get(_ALL, 1.0)
-    if weight:
-        half = round(weight / 2, 4)
-        new = {_ALL: half, _SEEN: 0.0, _UNSEEN: half}
-        draft.replace(_WEIGHTS, {**weights, **new}, {_ALL: _SHARED})
-    else:
-        new = {_SEEN: 0.0, _UNSEEN: 0.0}
-        draft.replace(_WEIGHTS, {**weights, **new}, {_UNSEEN: _NOTHING_TO_SHARE})
-        draft.warnings.append(f"[{_WEIGHTS}] {_UNSEEN} is 0. {_NOTHING_TO_SHARE}")
+    half = round((weight or 0.0) / 2, 4)
+    new = {_ALL: half if weight else weight, _SEEN: 0.0, _UNSEEN: half}
+    draft.replace(_WEIGHTS, {**weights, **new}, {_ALL: _SHARED})

@@ -4,7 +4,6 @@ from typing import Any
 from thinc.api import Model
 from thinc.initializers import uniform_init
 from thinc.types import Floats2d
-from thinc.util import partial
 
 from .checks import check_params
 from .params import check_once, inc_grad, peek
@@ -14,11 +13,12 @@ InT = Floats2d
 OutT = Floats2d
 
 
-def AddCompressor(*, initializer: Callable = uniform_init) -> Model[InT, OutT]:
-    """Add up a vector for each bit of a code, one of two.
+def AddCompressor() -> Model[InT, OutT]:
+    """Add up a vector for each bit, one of two.
 
-    `Y = Σⱼ E[j, bitⱼ] / √nI`, with `2 * nI * nO` parameters, by default uniform in
-    ±0.1.
+    `2 * 128 * width` parameters for codes of 128 bits.
+
+    `Y = Σⱼ E[j, bitⱼ] / √nI`, where parameters begin uniform in ±0.1.
 
     *Input shape:* `(n, nI)`, float32, each 0 or 1. *Output shape:* `(n, nO)`, float32.
 
@@ -27,7 +27,7 @@ def AddCompressor(*, initializer: Callable = uniform_init) -> Model[InT, OutT]:
     return Model(
         "addcompressor",
         forward,
-        init=partial(init, initializer),
+        init=init,
         params={"E": None},
         dims={"nO": None, "nI": None},
         attrs={"dropout_rate": 0.0},
@@ -55,8 +55,8 @@ def forward(
     return Y, backprop
 
 
-def init(initializer: Callable, model: Model, X: Any = None, Y: Any = None) -> None:
-    model.set_param("E", initializer(model.ops, _get_shape(model)))
+def init(model: Model, X: Any = None, Y: Any = None) -> None:
+    model.set_param("E", uniform_init(model.ops, _get_shape(model)))
 
 
 def _check_weights(model: Model) -> None:

@@ -5,7 +5,7 @@ from thinc.api import Model
 from thinc.types import Floats2d
 from thinc.util import get_width
 
-from .checks import REMEDY, check_number, check_param
+from .checks import REMEDY, check_number, check_params
 from .params import check_once, peek
 
 InT = Floats2d
@@ -87,8 +87,7 @@ def _follow(model: Model, name: str, value: Any) -> None:
 
 
 def _check_weights(model: Model) -> None:
-    for name in model.param_names:
-        check_param(model, name, (model.get_dim("nO"),))
+    check_params(model, dict.fromkeys(model.param_names, (model.get_dim("nO"),)))
     check_number(model, "momentum", 0, 1)
     check_number(model, "eps", _LEAST_EPS, 1)
     n_negative = int(cast(Any, peek(model, "variance") < 0).sum())

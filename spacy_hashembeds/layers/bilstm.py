@@ -8,7 +8,7 @@ from thinc.types import Floats2d
 from thinc.util import get_width
 
 from ..kernels.packing import Block, pack, split
-from .checks import check_integer, check_number, check_param
+from .checks import check_integer, check_number, check_params
 from .columns import leave_columns
 from .params import check_once
 from .torchlayer import run_empty, run_torch, to_torch
@@ -245,5 +245,4 @@ def _check_weights(model: Model) -> None:
     check_number(model, "dropout", 0, 1)
     depth = len(model.param_names) // 6
     check_integer(model, "depth", depth, depth)
-    for name, shape in _find_shapes(model).items():
-        check_param(model, name, shape)
+    check_params(model, _find_shapes(model))

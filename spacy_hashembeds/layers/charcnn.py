@@ -14,7 +14,7 @@ from ..kernels.characters import (
     find_windows,
     split_words,
 )
-from .checks import check_integer, check_param
+from .checks import check_integer, check_params
 from .params import check_once, inc_grad, peek
 from .table import inc_table_grad, scatter_rows
 
@@ -139,8 +139,7 @@ def init(model: Model[InT, OutT], X: InT | None = None, Y: OutT | None = None) -
 
 def _check_weights(model: Model) -> None:
     check_integer(model, "max_chars", 1, MAX_CHARS)
-    for name, shape in _find_shapes(model).items():
-        check_param(model, name, shape)
+    check_params(model, _find_shapes(model))
 
 
 def _list_kernels(ngram_size: int) -> list[str]:

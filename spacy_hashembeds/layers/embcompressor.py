@@ -13,17 +13,15 @@ InT = Ints2d
 OutT = Floats2d
 
 
-def EmbCompressor(nV: int, *, initializer: Callable = uniform_init) -> Model[InT, OutT]:
+def EmbCompressor(nV: int) -> Model[InT, OutT]:
     """Map each code, a row of a table `E`, to that row: see `compressors.py`.
-
-    initializer (Callable): Fills the table; by default uniform in ±0.1.
 
     *Input shape:* `(n, 1)`, unsigned integers. *Output shape:* `(n, nO)`, float32.
     """
     return Model(
         "embcompressor",
         forward,
-        init=partial(init_table, initializer),
+        init=partial(init_table, uniform_init),
         params={"E": None},
         dims={"nO": None, "nV": nV},
         attrs={"dropout_rate": 0.0},

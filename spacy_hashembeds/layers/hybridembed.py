@@ -6,7 +6,6 @@ import numpy
 from thinc.api import Model
 from thinc.initializers import uniform_init
 from thinc.types import Floats2d, Ints1d, Ints2d
-from thinc.util import partial
 
 from ..hashing import murmur
 from ..hashing.murmur import MAX_HASHES
@@ -40,7 +39,6 @@ def HybridEmbed(
     num_hashes: int = 2,
     seed: int,
     column: int | None = None,
-    initializer: Callable = uniform_init,
     dropout: float | None = None,
 ) -> Model[InT, OutT]:
     """Map frequent symbols to a row each, and hash all others to the remaining rows.
@@ -63,7 +61,7 @@ def HybridEmbed(
     model: Model = Model(
         "hybridembed",
         forward,
-        init=partial(init, initializer),
+        init=init,
         params={"E": None},
         dims={"nO": nO, "nV": None, "nI": None},
         attrs={
@@ -106,9 +104,9 @@ def forward(
     return output, backprop
 
 
-def init(initializer: Callable, model: Model, X: Any = None, Y: Any = None) -> None:
+def init(model: Model, X: Any = None, Y: Any = None) -> None:
     get_symbols(model)  # without them, nothing says how many rows there are
-    init_table(initializer, model)
+    init_table(uniform_init, model)
 
 
 def take_symbols(model: Model, symbols: Symbols) -> None:

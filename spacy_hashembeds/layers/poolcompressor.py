@@ -5,7 +5,6 @@ import numpy
 from thinc.api import Model
 from thinc.initializers import uniform_init
 from thinc.types import Floats2d
-from thinc.util import partial
 
 from .checks import check_integer, check_params
 from .params import check_once, inc_grad, peek
@@ -18,14 +17,12 @@ OutT = Floats2d
 MAX_CODEWORD = 20
 
 
-def PoolCompressor(
-    num_bits: int = 10, *, initializer: Callable = uniform_init
-) -> Model[InT, OutT]:
+def PoolCompressor(num_bits: int = 10) -> Model[InT, OutT]:
     """Cut codes into codewords, and average their vectors by learned weights.
 
     `Y = Σⱼ softmax(W)ⱼ ⊙ E[cⱼ]`, where the weights of each dimension sum to 1 over the
     codewords, and begin as an average. Those are `num_bits` successive bits each (see
-    `compressors.py`), and share one codebook, `E`, by default uniform in ±0.1; a last
+    `compressors.py`), and share one codebook, `E`, uniform in ±0.1; a last
     one of fewer bits is the number that these are.
 
     *Input shape:* `(n, nI)`, float32, each 0 or 1. *Output shape:* `(n, nO)`, float32.
@@ -35,7 +32,7 @@ def PoolCompressor(
     return Model(
         "poolcompressor",
         forward,
-        init=partial(init, initializer),
+        init=init,
         params={"E": None, "W": None},
         dims={"nO": None, "nI": None},
         attrs={"num_bits": num_bits, "dropout_rate": 0.0},
@@ -69,9 +66,9 @@ def forward(
     return Y, backprop
 
 
-def init(initializer: Callable, model: Model, X: Any = None, Y: Any = None) -> None:
+def init(model: Model, X: Any = None, Y: Any = None) -> None:
     shapes = _get_shapes(model)
-    model.set_param("E", initializer(model.ops, shapes["E"]))
+    model.set_param("E", uniform_init(model.ops, shapes["E"]))
     model.set_param("W", model.ops.alloc2f(*shapes["W"]))
 
 

@@ -4,7 +4,6 @@ from typing import Any
 from thinc.api import Model, Ops
 from thinc.initializers import uniform_init
 from thinc.types import Floats2d
-from thinc.util import partial
 
 from .checks import check_params
 from .params import check_once, inc_grad, peek
@@ -17,11 +16,13 @@ OutT = Floats2d
 _SMALLEST_NORM = 1e-8
 
 
-def ProjCompressor(*, initializer: Callable = uniform_init) -> Model[InT, OutT]:
-    """Give the correlation (Pearson) of a code with each of `nO` learned axes.
+def ProjCompressor() -> Model[InT, OutT]:
+    """Give the correlation of a code with learned axes, one for each dimension.
 
-    `Y[j] = ⟨bits - mean, Wⱼ - mean⟩ / (‖bits - mean‖ ‖Wⱼ - mean‖)`, between -1 and 1. A
-    code of equal bits correlates with nothing, and is zeros. Axes are by default
+    `128 * width` parameters for codes of 128 bits: the fewest, and the paper's best.
+
+    `Y[j] = ⟨bits - mean, Wⱼ - mean⟩ / (‖bits - mean‖ ‖Wⱼ - mean‖)` (Pearson), between
+    -1 and 1. A code of equal bits correlates with nothing, and is zeros. Axes begin
     uniform in ±0.1. The longer one is, the less a step of training turns it.
 
     *Input shape:* `(n, nI)`, float32, each 0 or 1. *Output shape:* `(n, nO)`, float32.
@@ -32,7 +33,7 @@ def ProjCompressor(*, initializer: Callable = uniform_init) -> Model[InT, OutT]:
     return Model(
         "projcompressor",
         forward,
-        init=partial(init, initializer),
+        init=init,
         params={"W": None},
         dims={"nO": None, "nI": None},
         attrs={"dropout_rate": 0.0},
@@ -58,8 +59,8 @@ def forward(
     return Y, backprop
 
 
-def init(initializer: Callable, model: Model, X: Any = None, Y: Any = None) -> None:
-    model.set_param("W", initializer(model.ops, _get_shape(model)))
+def init(model: Model, X: Any = None, Y: Any = None) -> None:
+    model.set_param("W", uniform_init(model.ops, _get_shape(model)))
 
 
 def _standardize(ops: Ops, X: Any) -> tuple[Any, Any]:

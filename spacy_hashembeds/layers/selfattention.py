@@ -10,7 +10,7 @@ from thinc.types import Floats2d, Floats3d
 from thinc.util import get_width
 
 from ..kernels.packing import cut, split
-from .checks import check_attr, check_integer, check_param
+from .checks import check_attr, check_integer, check_params
 from .columns import leave_columns
 from .params import check_once
 from .torchlayer import run_empty, run_torch, to_torch
@@ -158,5 +158,4 @@ def _check_weights(model: Model) -> None:
     check_integer(model, "num_heads", 1, nI)
     is_right = nI % model.attrs["num_heads"] == 0
     check_attr(model, "num_heads", is_right, f"a divisor of its width, {nI}")
-    for name in NAMES:
-        check_param(model, name, (nI, nI))
+    check_params(model, dict.fromkeys(NAMES, (nI, nI)))

@@ -10,7 +10,7 @@ from thinc.util import partial
 from ..hashing import murmur
 from ..kernels.cuda import is_used_by
 from ..kernels.rows import Finder, Hashing, Lookup, Table, Weights
-from .checks import REMEDY, check_choice, check_foreign, check_integer, check_param
+from .checks import REMEDY, check_choice, check_foreign, check_integer, check_params
 from .combination import COMBINE, Combination
 from .mixing.column import Column, ColumnFunctions, Weighed
 from .mixing.gputables import GpuCopy, embed_ids
@@ -41,7 +41,6 @@ def WeightedHashEmbed(
     append_weights: bool = False,
     column: int | None = None,
     initial_weight: float = 0.0,
-    initializer: Callable = uniform_init,
     dropout: float | None = None,
 ) -> Model[InT, OutT]:
     """Map integers to the weighted sum of rows of a table, with learned weights.
@@ -57,7 +56,6 @@ def WeightedHashEmbed(
     key (str, optional): What the symbols are, e.g. "NORM".
     initial_weight (float): What the weights begin at, but for normal numbers of
         deviation 0.0005 that are added.
-    initializer (Callable): Fills `E`; by default uniform in ±0.1.
     column, dropout: See `finish_layer`. All others: see `MultiWeightedHashEmbed`.
 
     *Input shape:* `(n,)` or, with `column`, `(n, columns)`, any integer dtype.
@@ -71,7 +69,7 @@ def WeightedHashEmbed(
     model: Model = Model(
         "weightedhashembed",
         forward,
-        init=partial(init, initializer, initial_weight),
+        init=partial(init, initial_weight),
         params={"E": None, "P": None},
         dims={
             "nO": combination.measure_width(nE),
@@ -127,16 +125,10 @@ def forward(
     return output, backprop
 
 
-def init(
-    initializer: Callable,
-    initial_weight: float,
-    model: Model,
-    X: Any = None,
-    Y: Any = None,
-) -> None:
+def init(initial_weight: float, model: Model, X: Any = None, Y: Any = None) -> None:
     if _has_symbols(model):
         model.set_dim("nK", len(get_symbols(model)) + 1)
-    model.set_param("E", initializer(model.ops, _get_shape(model, "E")))
+    model.set_param("E", uniform_init(model.ops, _get_shape(model, "E")))
     P: Any = numpy.random.normal(initial_weight, _SPREAD, _get_shape(model, "P"))
     model.set_param("P", model.ops.asarray2f(P.astype("float32")))
 
@@ -166,8 +158,7 @@ def check_weights(model: Model) -> None:
         check_symbols(model, n_rows=model.maybe_get_dim("nK"))
     else:
         check_foreign(model, "hashes its weights", "symbols")
-    for name in ("E", "P"):
-        check_param(model, name, _get_shape(model, name))
+    check_params(model, {name: _get_shape(model, name) for name in ("E", "P")})
 
 
 def _get_combination(model: Model) -> Combination:

@@ -74,7 +74,6 @@ def test_the_config_of_a_package_is_found(pipeline, tmp_path, monkeypatch):
         ),
         (NLP, r"has nothing in \[components\]"),
         ("[nlp.tokenizer]\n[nlp]\n", r"as one: the section \[nlp\] should stand above"),
-        (f"[DEFAULT]\na = 1\n{NLP}", r"spaCy takes none. Write its values into the"),
         (
             f"{PARTS}ner = ${{components}}\n",
             r"as one: a variable puts a section into itself",

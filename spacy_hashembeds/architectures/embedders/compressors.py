@@ -6,7 +6,11 @@ from thinc.api import Model
 from thinc.types import Floats2d
 
 from ...checks import MAX_ROWS, check_integers
-from ...layers import addcompressor, embcompressor, poolcompressor, projcompressor
+from ...layers import embcompressor, poolcompressor
+from ...layers.addcompressor import AddCompressor
+from ...layers.projcompressor import ProjCompressor
+
+__all__ = ["AddCompressor", "EmbCompressor", "PoolCompressor", "ProjCompressor"]
 
 Compressor = Model[Any, Floats2d]
 
@@ -37,23 +41,3 @@ def PoolCompressor(*, num_bits: int = 10) -> Compressor:
     """
     check_integers(1, poolcompressor.MAX_CODEWORD, num_bits=num_bits)
     return poolcompressor.PoolCompressor(num_bits)
-
-
-def AddCompressor() -> Compressor:
-    """Add up a vector for each bit, one of two.
-
-    `2 * 128 * width` parameters for codes of 128 bits.
-
-    Source: Xue and Aletras (2022), §3.4, equation 2.
-    """
-    return addcompressor.AddCompressor()
-
-
-def ProjCompressor() -> Compressor:
-    """Give the correlation of a code with learned axes, one for each dimension.
-
-    `128 * width` parameters for codes of 128 bits: the fewest, and the paper's best.
-
-    Source: Xue and Aletras (2022), §3.4, equation 3.
-    """
-    return projcompressor.ProjCompressor()
