@@ -74,10 +74,13 @@ def compare(
 ) -> dict[str, Any]:
     """Count what a precision changes on the test data of a pipeline's corpus."""
     msg.text(f"predicting: {model.relative_to(trained)}, {precision}")
-    nlp = spacy.load(model, config={PLACE: precision})
-    pipeline, counter = LoadedPipeline(nlp, get_current_ops()), ChangeCounter()
+    before, after = (
+        LoadedPipeline(spacy.load(model, config={PLACE: each}), get_current_ops())
+        for each in ("float32", precision)
+    )
     corpus = corpora / model.relative_to(trained).parts[0] / "test.spacy"
-    compare_pipelines(pipeline, pipeline, read_docs(corpus, nlp.vocab), counter.count)
+    counter = ChangeCounter()
+    compare_pipelines(before, after, read_docs(corpus, before.nlp.vocab), counter)
     changes = counter.summarize()
     return {
         "tokens": list(changes.tokens),

@@ -28,7 +28,13 @@ from .conversion import (
     find_convertible,
     find_unconvertible,
 )
-from .parity import TOLERANCE, LoadedPipeline, compare_pipelines, make_texts_for
+from .parity import (
+    TOLERANCE,
+    LoadedPipeline,
+    compare_pipelines,
+    find_precisions,
+    make_texts_for,
+)
 from .timing import measure_speeds
 
 #: What spaCy saves beside the components, in files or folders of these names.
@@ -39,7 +45,7 @@ _SAVED_BELOW = {
     *("patterns.jsonl", "strings.json", "vectors", "vectors.cfg"),
 }
 
-#: The most percent of tokens, or of texts with categories, that fewer bits may change.
+#: How much fewer bits may change, in percent: see `Changes.check`.
 MAX_CHANGED = 0.5
 
 #: Takes "texts" to compare or "rounds" to time, and which of them, and hands them on.
@@ -65,7 +71,7 @@ class Acceleration(Shown):
     max_relative_diff: float
     #: Tokens a second in `nlp.pipe`, "before" and "after".
     words_per_second: dict[str, float]
-    #: What products of fewer bits change, if they are not of float32.
+    #: What is annotated otherwise, where products are, or were, not of float32.
     changes: Changes | None = None
     #: The new pipeline, where it was made in memory.
     nlp: Language | None = field(default=None, repr=False)
@@ -113,7 +119,7 @@ def accelerate_folder(
     output: str | Path,
     texts: Iterable[str | Doc] | None = None,
     *,
-    precision: str = "float32",
+    precision: str | None = None,
     max_changed: float = MAX_CHANGED,
     blas: bool = True,
     force: bool = False,
@@ -157,13 +163,14 @@ def accelerate_folder(
 
 
 def check_arguments(
-    texts: Iterable[str | Doc] | None, precision: str, max_changed: float
+    texts: Iterable[str | Doc] | None, precision: str | None, max_changed: float
 ) -> None:
     """Check what a pipeline is to be compared on, and what may change."""
     if texts is not None:
         check_items("strings or Docs", texts=texts)
-    check_choice(PRECISIONS, precision=precision)
-    is_number = isinstance(max_changed, int | float) and max_changed is not True
+    if precision is not None:
+        check_choice(PRECISIONS, precision=precision)
+    is_number = type(max_changed) in (int, float)
     if not is_number or not 0 <= max_changed <= 100:
         raise ValueError(
             f"'max_changed' should be a percentage, 0 to 100, but is {max_changed!r}."
@@ -177,23 +184,20 @@ def compare(
     loaders: Mapping[str, Callable[[], Language]],
     *,
     config: Config,
-    precision: str,
+    precision: str | None,
     max_changed: float,
     blas: bool,
     rounds: int,
     progress: Progress = lambda items, title: items,
 ) -> Acceleration:
     """Check that two pipelines agree, `before` with this config, and time both."""
-    counter = ChangeCounter()
-    count = None if precision == "float32" else counter.count
-    parity = compare_pipelines(before, after, progress(texts, "texts"), count)
-    changes = None if count is None else counter.summarize()
-    if changes is not None and changes.percent > max_changed:
-        raise ValueError(
-            f"Products of {precision} change {changes.percent:.3g} percent of the "
-            f"tokens or texts, and {max_changed:g} may be. Choose another precision, "
-            "or let more be changed (--max-changed, or 'max_changed' in Python)."
-        )
+    has_fewer_bits = find_precisions(before.nlp) | find_precisions(after.nlp)
+    counter = ChangeCounter() if has_fewer_bits else None
+    parity = compare_pipelines(before, after, progress(texts, "texts"), counter)
+    changes = None
+    if counter is not None:
+        changes = counter.summarize()
+        changes.check(max_changed)
     speeds = measure_speeds(
         loaders,
         parity.sample,

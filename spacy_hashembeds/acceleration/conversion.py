@@ -65,16 +65,16 @@ def find_unconvertible(config: Config, *, blas: bool = False) -> dict[str, str]:
     return left
 
 
-def check_convertible(config: Config, model: object, precision: str) -> None:
+def check_convertible(config: Config, model: object, precision: str | None) -> None:
     """Check that there is something to convert in the config of the `model`, and that
     what that makes of it can be checked here.
     """
     blocks = find_architectures(convert_config(config, precision=precision))
-    if precision != "float32":
+    if precision not in (None, "float32"):
         if find_instructions(precision) is None:
             raise ValueError(
-                f"'precision' should be 'float32' here: there are no instructions for "
-                f"{precision}, as `spacy hashembeds doctor` says."
+                f"'precision' should be 'float32' here: for {precision} there are no "
+                "instructions, or no compiled kernels (`spacy hashembeds doctor`)."
             )
         if all(block[_NAME] != OUR_ENCODER for block in blocks.values()):
             raise ValueError(

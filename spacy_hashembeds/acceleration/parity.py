@@ -1,7 +1,7 @@
 """Whether two pipelines of one structure annotate texts alike."""
 
 import random
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,8 +13,9 @@ from spacy.util import minibatch
 from thinc.api import Model, Ops, set_current_ops
 
 from ..architectures.encoders.maxout_window_encoder import forward as encode_windows
-from ..layers.windowencoder import LaidOut
+from ..layers.windowencoder import IN_FLOAT32
 from .blas import walk_layers
+from .changes import ATTRIBUTES, ChangeCounter
 from .timing import copy_words
 
 #: Outputs of a layer may differ by this much of the largest (or of 1): they round
@@ -26,11 +27,6 @@ SCORE_TOLERANCE = 1e-4
 BATCH_SIZE = 256
 #: How many tokens to keep for timing.
 SAMPLE_SIZE = 20_000
-
-ATTRIBUTES = (
-    *("ORTH", "SPACY", "NORM", "LEMMA", "TAG", "POS", "MORPH", "HEAD", "DEP"),
-    *("SENT_START", "ENT_IOB", "ENT_TYPE", "ENT_ID", "ENT_KB_ID"),
-)
 
 #: First and last letters of several scripts.
 SCRIPTS = "az AZ 09 àÿ αω ая א\u05ea ءي अह 一龥 あん 가힣 😀🙏".split()
@@ -65,41 +61,41 @@ class Parity:
 
 
 @contextmanager
-def in_float32(*pipelines: LoadedPipeline) -> Iterator[None]:
-    """Let encoders compute in float32, whatever their precision."""
-    nodes = (node for pipeline in pipelines for _, node in walk_layers(pipeline.nlp))
-    encoders = [node for node in nodes if node._func is encode_windows]
-    weights = [encoder.attrs["weights"] for encoder in encoders]
-    for encoder in encoders:
-        encoder.attrs["weights"] = LaidOut()
+def in_float32() -> Iterator[None]:
+    """Have this thread's encoders compute in float32, whatever their precision."""
+    token = IN_FLOAT32.set(True)
     try:
         yield
     finally:
-        for encoder, of_precision in zip(encoders, weights, strict=True):
-            encoder.attrs["weights"] = of_precision
+        IN_FLOAT32.reset(token)
+
+
+def find_precisions(nlp: Language) -> set[str]:
+    """Find the precisions of a pipeline's encoders, but for float32."""
+    nodes = [node for _, node in walk_layers(nlp) if node._func is encode_windows]
+    return {node.attrs["weights"].precision for node in nodes} - {"float32"}
 
 
 def compare_pipelines(
     before: LoadedPipeline,
     after: LoadedPipeline,
     texts: Iterable[str | Doc],
-    count_changes: Callable[[Sequence[str | Doc], Sequence[Doc], Sequence[Doc]], object]
-    | None = None,
+    counter: ChangeCounter | None = None,
 ) -> Parity:
     """Make sure that two pipelines of one structure annotate texts alike, but for the
     rounding of scores; and so the outputs of each layer that has another forward
     function, and of the Tok2Vec around it, enabled or not. Layers that were never
     initialised are `unchecked`.
 
-    All of that in float32. What another precision changes is counted, given a function
-    that takes texts, and what they are annotated with before and after.
+    All of that in float32. Given a counter, what is annotated otherwise by the
+    pipelines as they are is counted.
     """
     pairs = list(_find_layers(before.nlp, after.nlp))
     layers = [layer for layer in pairs if has_weights(layer[1])]
     unchecked = dict.fromkeys(name for name, old, _ in pairs if not has_weights(old))
     parity = Parity(unchecked=list(unchecked))
     for batch in minibatch(texts, BATCH_SIZE):
-        with in_float32(before, after):
+        with in_float32():
             docs = _annotate("as it is", before, batch)
             new_docs = _annotate("as converted", after, batch)
             for doc, new_doc in zip(docs, new_docs, strict=True):
@@ -111,8 +107,10 @@ def compare_pipelines(
             for name, old, new in layers:
                 diff = _compare_outputs(name, old, new, docs, new_docs)
                 parity.max_relative_diff = max(parity.max_relative_diff, diff)
-        if count_changes is not None:
-            count_changes(batch, docs, _annotate("as converted", after, batch))
+        if counter is not None:
+            if find_precisions(before.nlp):
+                docs = _annotate("as it is", before, batch)
+            counter.count(batch, docs, _annotate("as converted", after, batch))
     if parity.tokens == 0:
         raise ValueError(
             f"There should be tokens to compare the pipelines on, but there is none in "

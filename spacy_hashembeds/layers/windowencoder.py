@@ -4,10 +4,11 @@ What spaCy's `residual(chain(expand_window(), Maxout(..., normalize=True)))` com
 by the same layers, but a block of rows at a time, which stays in the processor's cache.
 Of the padding around each Doc, a convolution computes only rows that those after it
 still see. In prediction the first one multiplies equal embeddings, not far from each
-other, once.
+other, once, in float32.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextvars import ContextVar
 from functools import partial
 from typing import NamedTuple
 
@@ -34,6 +35,9 @@ FEW_ROWS = 512
 
 #: ... and no larger part of them is distinct: to gather products takes its time too.
 MOST_DISTINCT = 0.6
+
+#: Whether this thread computes in float32, whatever the precision: to compare.
+IN_FLOAT32: ContextVar[bool] = ContextVar("IN_FLOAT32", default=False)
 
 #: Multiplies the windows of rows with Maxout's weights. *Shape:* `(m,)` to
 #: `(m, nP * nO)`.
@@ -107,9 +111,12 @@ class LaidOut(Derived[Sequence[Weights | Packed]]):
                 layers.check_weights()
             weights = [Weights(*lay_out(c.maxout, c.layernorm)) for c in convolutions]
             instructions = find_instructions(self.precision)
-            if instructions is None:
+            if instructions is None or IN_FLOAT32.get():
                 return weights
             return [pack(*of_layer, instructions) for of_layer in weights]
+
+        if self.precision != "float32" and IN_FLOAT32.get():
+            return compute()  # what is kept is for others
 
         models = [layer for c in convolutions for layer in (c.maxout, c.layernorm)]
         return self.get_or_compute(models, compute) or compute()

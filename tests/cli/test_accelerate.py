@@ -170,7 +170,7 @@ def test_a_precision_and_what_it_may_change(tmp_path, texts, capfd):
     result = run(tmp_path / "in", tmp_path / "json", *options, "100", "--json")
     data = json.loads(capfd.readouterr().out)
     assert data["changes"].keys() == {
-        *("tokens", "entities", "texts", "f1", "f1_difference")
+        *("tokens", "entities", "texts", "max_score_diff", "f1", "f1_difference")
     }
     result = run(tmp_path / "in", tmp_path / "no", *options, "-1")
     assert result.exit_code == 1

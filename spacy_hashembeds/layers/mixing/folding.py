@@ -112,7 +112,7 @@ def _is_worth_it(mixer: Mixer) -> bool:
 
 def measure_room(F: NDArray) -> int:
     """Say how many bytes of products may be kept beside folded tables."""
-    return min(MOST_KEPT, int(1e6 * _get_limit()) - F.nbytes)
+    return int(min(MOST_KEPT, 1e6 * _get_limit() - F.nbytes))
 
 
 def _get_limit() -> float:
