@@ -92,4 +92,9 @@ def _read_texts(path: Path) -> "list[str] | list[Doc]":
             f"There is no file '{path}' to take texts from. Name a .spacy file or a "
             "file of one text a line, or leave out --text."
         )
-    return path.read_text(encoding="utf8").splitlines()
+    try:
+        return path.read_text(encoding="utf8").removesuffix("\n").split("\n")
+    except UnicodeDecodeError as error:
+        raise ValueError(
+            f"'{path}' should be UTF-8 text, one text a line: {error}."
+        ) from error

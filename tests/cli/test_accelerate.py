@@ -175,3 +175,10 @@ def test_a_precision_and_what_it_may_change(tmp_path, texts, capfd):
     result = run(tmp_path / "in", tmp_path / "no", *options, "-1")
     assert result.exit_code == 1
     assert "'max_changed' should be a percentage" in result.output
+
+
+def test_texts_that_are_not_utf8(model, tmp_path):
+    (tmp_path / "texts.txt").write_bytes(b"Anna\xff\n")
+    result = run(model, tmp_path / "out", "--text", str(tmp_path / "texts.txt"))
+    assert result.exit_code == 1
+    assert "texts.txt' should be UTF-8 text" in " ".join(result.output.split())
