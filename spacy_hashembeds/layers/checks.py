@@ -41,7 +41,8 @@ def check_params(model: Model, shapes: Mapping[str, tuple[int, ...]]) -> None:
 
     Those of another layer that are loaded beside them would go unused unnoticed.
     """
-    others = sorted(set(model.param_names) - shapes.keys())
+    # a damaged file may have names that are no text
+    others = sorted(map(str, set(model.param_names) - shapes.keys()))
     if others:
         raise ValueError(
             f"Layer '{model.name}' has parameters that are not of the "

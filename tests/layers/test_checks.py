@@ -10,6 +10,7 @@ from spacy_hashembeds.layers.checks import (
     check_integer,
     check_number,
     check_param,
+    check_params,
 )
 from spacy_hashembeds.layers.maxout import check_maxout
 
@@ -27,6 +28,13 @@ def test_the_largest_weights(largest):
         model.set_param("W", np.array([0, value], dtype="f"))
         with pytest.raises(ValueError, match=r"numbers up to 1e\+07, but 1 of 2 are"):
             check_param(model, "W", (2,))
+
+
+def test_names_of_parameters_that_are_no_text():
+    """As a damaged file may have them."""
+    model = Model("layer", lambda *args: None, params={"W": None, 7: None})
+    with pytest.raises(ValueError, match="not of the 1 that it needs: 7"):
+        check_params(model, {"W": (2,)})
 
 
 @pytest.mark.parametrize("value", [True, "1", None, 1.0, 0, 4])
