@@ -28,8 +28,10 @@ from lab.corpora.demo import make_demo_corpus
 from lab.trials.run_trial import run_trial
 from lab.trials.trial import Trial
 from spacy_hashembeds.acceleration.timing import measure_speeds
+from spacy_hashembeds.kernels import compiled
 from tests.configs import CONFIGS
 
+from .kernels.paths import KERNELS
 from .left_out import NO_CORPORA
 
 # The same examples in every run: a failure can be repeated, and floats don't surprise.
@@ -194,3 +196,21 @@ def make_trial(root: Path, **settings: Any) -> Trial:
             **settings,
         }
     )
+
+
+@pytest.fixture
+def fewer_bits(monkeypatch) -> Iterator[None]:
+    """Have instructions for them: slow ones where the processor has none."""
+    if KERNELS is None:
+        pytest.skip("there are no compiled kernels here")
+    found = [(name, of, True) for name, of, _ in KERNELS.INSTRUCTION_SETS]
+    monkeypatch.setattr(KERNELS, "INSTRUCTION_SETS", found)
+    with compiled.using(KERNELS):
+        yield
+
+
+@pytest.fixture
+def no_fewer_bits(monkeypatch) -> None:
+    """Have a processor that has no instructions for them."""
+    if KERNELS is not None:
+        monkeypatch.setattr(KERNELS, "INSTRUCTION_SETS", [])

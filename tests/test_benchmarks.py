@@ -34,7 +34,6 @@ from spacy_hashembeds.acceleration import blas
 from spacy_hashembeds.kernels.quantized import PRECISIONS
 from spacy_hashembeds.optimizers import OnePassAdam
 
-from .precisions import fewer_bits  # noqa: F401
 from .toy_benchmarks import (
     BUSY,
     MACHINE,

@@ -9,7 +9,6 @@ from benchmarks import kernels
 from spacy_hashembeds.kernels import compiled
 
 from .kernels.paths import KERNELS, Noted, needs_kernels
-from .precisions import fewer_bits  # noqa: F401
 from .toy_benchmarks import ONCE, assert_timing, assert_writes
 
 #: What each piece should call.

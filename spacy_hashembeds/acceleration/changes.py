@@ -98,10 +98,8 @@ class ChangeCounter:
         """Count what differs in texts, of which Docs may have entities of their own."""
         for gold, before, after in zip(golds, befores, afters, strict=True):
             old, new = _find_spans(before), _find_spans(after)
-            changed = before.to_array(list(ATTRIBUTES)) != after.to_array(
-                list(ATTRIBUTES)
-            )
-            is_changed = changed.any(axis=1)
+            values, others = (doc.to_array(list(ATTRIBUTES)) for doc in (before, after))
+            is_changed = (values != others).any(axis=1)
             for start, end, *_ in old ^ new:
                 is_changed[start:end] = True
             self._add("tokens", int(is_changed.sum()), len(before))

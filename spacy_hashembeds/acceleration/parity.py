@@ -94,6 +94,7 @@ def compare_pipelines(
     layers = [layer for layer in pairs if has_weights(layer[1])]
     unchecked = dict.fromkeys(name for name, old, _ in pairs if not has_weights(old))
     parity = Parity(unchecked=list(unchecked))
+    is_exact = not find_precisions(before.nlp)
     for batch in minibatch(texts, BATCH_SIZE):
         with in_float32():
             docs = _annotate("as it is", before, batch)
@@ -108,7 +109,7 @@ def compare_pipelines(
                 diff = _compare_outputs(name, old, new, docs, new_docs)
                 parity.max_relative_diff = max(parity.max_relative_diff, diff)
         if counter is not None:
-            if find_precisions(before.nlp):
+            if not is_exact:
                 docs = _annotate("as it is", before, batch)
             counter.count(batch, docs, _annotate("as converted", after, batch))
     if parity.tokens == 0:

@@ -190,7 +190,7 @@ cdef void lock(PyThreadState* unlocked) noexcept:
 
 
 # see compiled.py
-INTERFACE = 6
+INTERFACE = 7
 
 cdef uint64_t SECRET = int.from_bytes(urandom(8), "little")
 
@@ -466,6 +466,9 @@ def add_windows(
     lock(unlocked)
     require_rows(are_there, n_rows)
 
+
+#: Outputs that are packed together.
+LANES = PACKED_LANES
 
 cdef vector[InstructionSet] SETS = list_instruction_sets()
 

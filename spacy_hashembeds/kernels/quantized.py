@@ -15,9 +15,6 @@ from .mixing import Norm
 #: What products can be of.
 PRECISIONS = ("float32", "bfloat16", "int8")
 
-#: Outputs lie together by so many: the longest vectors have as many numbers.
-LANES = 16
-
 
 class Packed(NamedTuple):
     """Maxout's weights for an instruction set, the outputs filled up to whole vectors.
@@ -65,8 +62,8 @@ def pack(W: NDArray, norm: Norm, instructions: int) -> Packed:
         begin -= 128 * codes.sum(axis=2, dtype="int32")
     filled = [(0, 0), (0, 0), (0, -codes.shape[2] % (4 // codes.itemsize))]
     words = np.pad(codes, filled).view("uint32").reshape(len(W), -1)
-    missing = (0, -len(W) % LANES)
-    words = np.pad(words, [missing, (0, 0)]).reshape(-1, LANES, words.shape[1])
+    missing = (0, -len(W) % kernels.LANES)
+    words = np.pad(words, [missing, (0, 0)]).reshape(-1, kernels.LANES, words.shape[1])
     return Packed(
         np.ascontiguousarray(words.transpose(0, 2, 1)),
         np.ascontiguousarray(np.pad(begin, [missing, (0, 0)]).T),

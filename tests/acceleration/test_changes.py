@@ -18,7 +18,6 @@ from spacy_hashembeds.display import Sentence
 from spacy_hashembeds.kernels.quantized import Packed
 from spacy_hashembeds.layers import windowencoder
 
-from ..precisions import fewer_bits, no_fewer_bits  # noqa: F401
 from . import accelerate_pipelines as pipelines
 from .accelerate_pipelines import NAMES, TEXTS
 

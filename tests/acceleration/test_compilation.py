@@ -13,8 +13,6 @@ from spacy_hashembeds.acceleration.compilation import (
 )
 from spacy_hashembeds.kernels import compiled
 
-from ..precisions import fewer_bits, no_fewer_bits  # noqa: F401
-
 WHAT = ["one text", "a batch", "training"]
 
 

@@ -17,7 +17,6 @@ from spacy_hashembeds.acceleration.timing import measure_speeds
 from spacy_hashembeds.cli import _output
 
 from ..acceleration import accelerate_pipelines as pipelines
-from ..precisions import fewer_bits  # noqa: F401
 
 
 @pytest.fixture(autouse=True)

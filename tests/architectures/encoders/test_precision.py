@@ -13,7 +13,6 @@ from spacy_hashembeds.architectures.encoders.maxout_window_encoder import (
 )
 from spacy_hashembeds.kernels.quantized import Packed
 
-from ...precisions import fewer_bits, no_fewer_bits  # noqa: F401
 from .test_maxout_window_encoder import (
     change_in_place,
     load,
