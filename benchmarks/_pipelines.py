@@ -32,7 +32,9 @@ SPACY_BLAS = "spacy + callback"
 OURS = "ours"
 OURS_BLAS = "ours + callback"
 OURS_ADAM = "ours + callback + Adam"
-#: The same without compiled kernels.
+#: The same with products of int8 in prediction, and of bfloat16 in training.
+OURS_INT8 = "ours + callback + Adam, int8"
+#: The one of float32 without compiled kernels.
 OURS_NUMPY = "ours + callback + Adam, in numpy"
 
 #: The embedding and the encoder of each.
@@ -63,7 +65,10 @@ def make_pipeline(name: str, vocab: Vocab) -> Language:
     has_blas = name not in (SPACY, OURS)
     callback = {"@callbacks": CALLBACK} if has_blas else None
     config["nlp"]["after_pipeline_creation"] = callback
-    if name not in (OURS_ADAM, OURS_NUMPY):
+    if name == OURS_INT8:
+        fewer_bits = {"precision": "int8", "training_precision": "bfloat16"}
+        tok2vec["encode"].update(fewer_bits)
+    if name not in (OURS_ADAM, OURS_INT8, OURS_NUMPY):
         config["training"]["optimizer"]["@optimizers"] = "Adam.v1"
     lang_class = get_lang_class(config["nlp"]["lang"])
     return lang_class.from_config(config, vocab=vocab)

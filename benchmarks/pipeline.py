@@ -36,6 +36,7 @@ from ._pipelines import (
     OURS,
     OURS_ADAM,
     OURS_BLAS,
+    OURS_INT8,
     OURS_NUMPY,
     SPACY,
     SPACY_BLAS,
@@ -59,7 +60,7 @@ from ._timing import (
     time_on_threads,
 )
 
-NAMES = (SPACY, SPACY_BLAS, OURS, OURS_BLAS, OURS_ADAM, OURS_NUMPY)
+NAMES = (SPACY, SPACY_BLAS, OURS, OURS_BLAS, OURS_ADAM, OURS_INT8, OURS_NUMPY)
 
 # Short texts that each contender is given in a turn.
 _SHORT_DOCS = 20

@@ -338,6 +338,10 @@ def test_each_pipeline_has_its_own_layers_and_blas(corpus, name, monkeypatch):
     optimizer = nlp.create_optimizer()
     assert isinstance(optimizer, OnePassAdam) is ("Adam" in name)
     assert len(encode.layers[0].layers) == 4
+    if name.startswith("ours"):
+        weights, has_fewer = encode.attrs["weights"], "int8" in name
+        precisions = weights.precision, weights.training_precision
+        assert precisions == (("int8", "bfloat16") if has_fewer else ("float32",) * 2)
     assert get_current_ops() is before
     stock = source.get_pipe("tok2vec").model
     for node, original in zip(model.walk(), stock.walk(), strict=True):

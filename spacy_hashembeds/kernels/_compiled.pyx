@@ -128,6 +128,10 @@ cdef extern from "quantized.h" nogil:
         Packed W, Mixing m, InstructionSet instructions, uint32_t* words, float* scales,
         float* mixed
     )
+    void c_multiply_halves "multiply_halves"(
+        float* C, const float* A, cbool is_transposed, const float* B, size_t m,
+        size_t k, size_t n, InstructionSet instructions
+    )
 
 
 cdef extern from "sums.h" nogil:
@@ -190,7 +194,7 @@ cdef void lock(PyThreadState* unlocked) noexcept:
 
 
 # see compiled.py
-INTERFACE = 7
+INTERFACE = 8
 
 cdef uint64_t SECRET = int.from_bytes(urandom(8), "little")
 
@@ -534,6 +538,25 @@ def add_convolved(
     )
     lock(unlocked)
     require_rows(are_there, n_rows)
+
+
+def multiply_halves(
+    const float[:, ::1] A, bint is_transposed, const float[:, ::1] B, size_t instructions
+):
+    cdef size_t k = B.shape[0], n = B.shape[1]
+    cdef size_t m = A.shape[1] if is_transposed else A.shape[0]
+    cdef size_t n_outputs = (n + PACKED_LANES - 1) // PACKED_LANES * PACKED_LANES
+    cdef float[:, ::1] C = np.zeros((m, n_outputs), dtype="float32")
+    require(instructions < SETS.size() and not SETS[instructions].is_int8)
+    require(<size_t>(A.shape[0] if is_transposed else A.shape[1]) == k)
+    if m * k * n == 0:
+        return np.ascontiguousarray(C.base[:, :n])
+    cdef PyThreadState* unlocked = unlock(m * k * n // 16)
+    c_multiply_halves(
+        &C[0, 0], &A[0, 0], is_transposed, &B[0, 0], m, k, n, SETS[instructions]
+    )
+    lock(unlocked)
+    return np.ascontiguousarray(C.base[:, :n])
 
 
 def draw_mask(size_t n, uint64_t threshold, float scale, uint32_t[::1] state):

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <numeric>
 #include <vector>
 
 #include "mixing.h"
@@ -93,23 +94,59 @@ CLONED void quantize_rows(uint32_t* words, float* scales, const float* X, size_t
     }
 }
 
-// Round rows to bfloat16, to the nearest, of two the even one.
+// Round to bfloat16, to the nearest, of two the even one.
+INLINE uint32_t round_to_half(float x) {
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof(bits));
+    const uint32_t rounded = bits + 0x7FFF + (bits >> 16 & 1);
+    const bool is_nan = (bits & 0x7FFFFFFF) > 0x7F800000;
+    return (is_nan ? bits | 0x400000 : rounded) >> 16;
+}
+
+// Round rows to bfloat16.
 //
 // words, scales  written: see Words. The last word of a row is filled up with 0.
 CLONED void round_rows(uint32_t* words, float* scales, const float* X, size_t n,
                        size_t width, size_t n_words) {
     for (size_t row = 0; row < n; ++row) {
         uint16_t* halves = (uint16_t*)(words + row * n_words);
-        for (size_t i = 0; i < width; ++i) {
-            uint32_t bits;
-            memcpy(&bits, X + row * width + i, sizeof(bits));
-            const uint32_t rounded = bits + 0x7FFF + (bits >> 16 & 1);
-            const bool is_nan = (bits & 0x7FFFFFFF) > 0x7F800000;
-            halves[i] = (uint16_t)((is_nan ? bits | 0x400000 : rounded) >> 16);
-        }
+        for (size_t i = 0; i < width; ++i)
+            halves[i] = (uint16_t)round_to_half(X[row * width + i]);
         for (size_t i = width; i < 2 * n_words; ++i) halves[i] = 0;
         scales[row] = 1;
     }
+}
+
+// Round columns to bfloat16, where round_rows rounds rows: column by column, or so that
+// 16 of them lie together, as packed weights do.
+//
+// words  (columns / together, (n + 1) / 2, together), written where columns are
+// X      (n, width)
+template <size_t TOGETHER>
+INLINE void round_columns(uint32_t* words, const float* X, size_t n, size_t width) {
+    const size_t n_words = (n + 1) / 2;
+    for (size_t start = 0; start < width; start += PACKED_LANES) {
+        const size_t end = std::min(start + PACKED_LANES, width);
+        for (size_t word = 0; word < n_words; ++word) {
+            const float* low = X + 2 * word * width;
+            const bool is_last = 2 * word + 1 == n;
+            const float* high = is_last ? low : low + width;
+            for (size_t i = start; i < end; ++i) {
+                const size_t block = i / TOGETHER * n_words + word;
+                const uint32_t half = is_last ? 0 : round_to_half(high[i]);
+                words[block * TOGETHER + i % TOGETHER] =
+                    round_to_half(low[i]) | half << 16;
+            }
+        }
+    }
+}
+
+CLONED void round_apart(uint32_t* words, const float* X, size_t n, size_t width) {
+    round_columns<1>(words, X, n, width);
+}
+
+CLONED void round_together(uint32_t* words, const float* X, size_t n, size_t width) {
+    round_columns<PACKED_LANES>(words, X, n, width);
 }
 
 // What any processor does, slowly: tests compare the others with it.
@@ -272,4 +309,30 @@ static inline bool add_convolved(float* Y, const float* X, size_t n_rows,
         }
     }
     return true;
+}
+
+// Multiply matrices of bfloat16. Returns their product with columns that fill whole
+// vectors.
+//
+// C  (m, n rounded up to 16)
+// A  (m, k), or (k, m) if it is transposed
+// B  (k, n)
+static inline void multiply_halves(float* C, const float* A, bool is_transposed,
+                                   const float* B, size_t m, size_t k, size_t n,
+                                   InstructionSet set) {
+    const size_t n_words = (k + 1) / 2;
+    const size_t n_outputs = (n + PACKED_LANES - 1) / PACKED_LANES * PACKED_LANES;
+    std::vector<uint32_t> rows(m * n_words), columns(n_outputs * n_words);
+    std::vector<float> ones(std::max(m, n_outputs), 1);
+    std::vector<int32_t> zeros(n_outputs);
+    std::vector<int64_t> order(m);
+    std::iota(order.begin(), order.end(), 0);
+    if (is_transposed)
+        round_apart(rows.data(), A, k, m);
+    else
+        round_rows(rows.data(), ones.data(), A, m, k, n_words);
+    round_together(columns.data(), B, k, n);
+    const Packed packed = {columns.data(), zeros.data(), ones.data(),
+                           n_outputs,      1,            n_words};
+    set.multiply(C, {rows.data(), ones.data()}, order.data(), m, packed);
 }

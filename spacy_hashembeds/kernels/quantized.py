@@ -4,6 +4,7 @@ A row is quantized by its largest number, the weights of an output by theirs. Pr
 are summed in int32, or of bfloat16 in float32; what comes after them is float32.
 """
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -82,3 +83,19 @@ def add_convolved(packed: Packed, X: NDArray, rows: NDArray, Y: NDArray) -> None
     *weights, kernels = packed
     X, rows = compiled.lay_out(X, "float32"), compiled.lay_out(rows, "int64")
     kernels.add_convolved(Y, X, rows, *weights)
+
+
+def find_multiply(precision: str) -> Callable[[NDArray, NDArray], NDArray]:
+    """Find what multiplies matrices in float32, or in bfloat16 where that is faster."""
+    instructions = find_instructions(precision) if precision == "bfloat16" else None
+    if instructions is None:
+        return np.matmul
+    kernels: Any = compiled.kernels
+
+    def multiply(A: NDArray, B: NDArray) -> NDArray:
+        is_transposed = A.T.flags.c_contiguous  # read as it is
+        A = compiled.lay_out(A.T if is_transposed else A, "float32")
+        B = compiled.lay_out(B, "float32")
+        return kernels.multiply_halves(A, is_transposed, B, instructions)
+
+    return multiply

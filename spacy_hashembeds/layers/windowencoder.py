@@ -18,7 +18,13 @@ from thinc.api import Model
 
 from ..kernels.distinct import find_equal_rows
 from ..kernels.mixing import Norm, add_finished, begin_finish
-from ..kernels.quantized import Packed, add_convolved, find_instructions, pack
+from ..kernels.quantized import (
+    Packed,
+    add_convolved,
+    find_instructions,
+    find_multiply,
+    pack,
+)
 from ..kernels.sums import gather_add
 from ..kernels.windows import add_windows, copy_windows, find_rows, split_blocks
 from .checks import check_integer
@@ -94,14 +100,18 @@ class Weights(NamedTuple):
 
 
 class LaidOut(Derived[Sequence[Weights | Packed]]):
-    """Caches the weights of an encoder, laid out for products of a precision."""
+    """Caches the weights of an encoder, laid out for products of a precision, and says
+    what those of training are of.
+    """
 
-    def __init__(self, precision: str = "float32") -> None:
+    def __init__(
+        self, precision: str = "float32", training_precision: str = "float32"
+    ) -> None:
         super().__init__()
-        self.precision = precision
+        self.precision, self.training_precision = precision, training_precision
 
     def __reduce__(self) -> tuple:
-        return type(self), (self.precision,)
+        return type(self), (self.precision, self.training_precision)
 
     def get(self, convolutions: Sequence[Convolution]) -> Sequence[Weights | Packed]:
         """Get the weights of each convolution, which are checked."""
@@ -222,18 +232,20 @@ def share_products(weights: Weights, X: NDArray, n_computed: int) -> Multiply | 
 
 
 def begin_update(
-    layers: Convolution, X: NDArray, rows: Rows
+    layers: Convolution, X: NDArray, rows: Rows, precision: str
 ) -> tuple[NDArray, Callable[[NDArray], NDArray]]:
     """Run one convolution in training, with dropout before the row is added.
 
     Weights are checked. X is what the convolution before has computed, `(n, width)`.
+    Matrices are multiplied in float32 or bfloat16.
     """
     W, norm = weights = Weights(*lay_out(layers.maxout, layers.layernorm))
-    size = weights.window_size
+    size, multiply = weights.window_size, find_multiply(precision)
+    W_T = np.ascontiguousarray(W.T)
     Y = np.empty((len(rows.inputs), weights.width), dtype=X.dtype)
     steps = []
     for block in split_blocks(len(Y)):
-        mixed = _multiply_windows(weights, X, rows.inputs[block])
+        mixed = multiply(copy_windows(X, rows.inputs[block], size), W_T)
         Y[block], backprop_block = begin_finish(mixed, norm)
         steps.append((block, backprop_block))
     mask = draw_mask(layers.dropout, (rows.n_padded, weights.width))
@@ -250,8 +262,8 @@ def begin_update(
         for block, backprop_block in steps:
             d_mixed = backprop_block(dY[block], d_norm)
             inputs = rows.inputs[block]
-            dW += d_mixed.T @ copy_windows(X, inputs, size)
-            add_windows(dX, inputs, size, d_mixed @ W)
+            dW += multiply(d_mixed.T, copy_windows(X, inputs, size))
+            add_windows(dX, inputs, size, multiply(d_mixed, W))
         inc_maxout_grads(layers.maxout, layers.layernorm, dW, d_norm)
         return dX
 

@@ -38,6 +38,7 @@ def MaxoutWindowEncoder(
     maxout_pieces: int,
     depth: int,
     precision: str = "float32",
+    training_precision: str = "float32",
 ) -> Model[InT, OutT]:
     """Encode context with convolutions, a block of tokens at a time.
 
@@ -55,19 +56,25 @@ def MaxoutWindowEncoder(
     precision (str): What products are computed of in prediction: "float32", "bfloat16"
         or "int8". The last two are faster where the processor has instructions for
         them, as `spacy hashembeds doctor` says, and change a prediction now and then:
-        `spacy hashembeds accelerate` says how many. Elsewhere, on the GPU and in
-        training it is float32, and so are the weights that are saved.
+        `spacy hashembeds accelerate` says how many. Elsewhere and on the GPU it is
+        float32, and so are the weights that are saved.
+    training_precision (str): What products are computed of in training: "float32", or
+        "bfloat16", which takes less time where the processor has instructions for it;
+        elsewhere and on the GPU it is float32. Sums, weights and all else are float32.
 
     *Input and output:* for each Doc a float32 array of shape `(tokens, width)`.
     """
     check_integers(1, width=width, maxout_pieces=maxout_pieces, depth=depth)
     check_integers(0, window_size=window_size)
     check_choice(PRECISIONS, precision=precision)
+    check_choice(PRECISIONS[:2], training_precision=training_precision)
     model = SpacyMaxoutWindowEncoder(
         width=width, window_size=window_size, maxout_pieces=maxout_pieces, depth=depth
     )
     model.replace_callbacks(forward, init=model.init)
-    model.attrs.update(convolutions=TreeCache(), weights=LaidOut(precision))
+    model.attrs.update(
+        convolutions=TreeCache(), weights=LaidOut(precision, training_precision)
+    )
     return model
 
 
@@ -110,10 +117,10 @@ def _forward_cpu(
         return cast(OutT, split(X, sizes)), lambda dYs: dYs
     for layers in convolutions:
         layers.check_weights()
-    backprops = []
+    backprops, precision = [], model.attrs["weights"].training_precision
     with one_thread():
         for layers, computed in zip(convolutions, rows, strict=True):
-            X, backprop_layer = begin_update(layers, X, computed)
+            X, backprop_layer = begin_update(layers, X, computed, precision)
             backprops.append(backprop_layer)
     shape = X.shape
 

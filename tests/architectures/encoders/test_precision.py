@@ -28,9 +28,11 @@ ERRORS = {"bfloat16": 0.01, "int8": 0.03}
 both_precisions = pytest.mark.parametrize("precision", ERRORS)
 
 
-def make(precision):
+def make(precision="float32", training_precision="float32"):
     fix_random_seed(0)
-    return MaxoutWindowEncoder(**SETTINGS, precision=precision).initialize()
+    return MaxoutWindowEncoder(
+        **SETTINGS, precision=precision, training_precision=training_precision
+    ).initialize()
 
 
 def get_weights(model):
@@ -83,6 +85,41 @@ def test_training_is_in_float32(precision):
         np.testing.assert_array_equal(actual, expected)
 
 
+@pytest.mark.parametrize("lengths", [[1], [7, 0, 30], [700], []])
+@pytest.mark.usefixtures("fewer_bits")
+def test_training_in_bfloat16_is_nearly_that_in_float32(lengths):
+    results = []
+    for model in (make(training_precision="bfloat16"), make()):
+        Xs, dYs = make_input(model, lengths), make_input(model, lengths, 1)
+        results.append(run(model, Xs, dYs, 0.5))
+    errors = [
+        np.sqrt(((actual - expected) ** 2).sum() / max((expected**2).sum(), 1e-6))
+        for actual, expected in zip(*results, strict=True)
+    ]
+    assert max(errors, default=0) < 0.1  # where another piece wins by Maxout, most
+    assert not lengths or max(errors) > 1e-4
+
+
+@pytest.mark.usefixtures("fewer_bits")
+def test_predictions_are_in_float32_after_training_in_bfloat16():
+    model, exact = make(training_precision="bfloat16"), make()
+    Xs = make_input(model, [9, 4])
+    train(model)
+    exact.from_bytes(model.to_bytes())
+    for Y, expected in zip(model.predict(Xs), exact.predict(Xs), strict=True):
+        np.testing.assert_array_equal(Y, expected)
+
+
+@pytest.mark.usefixtures("no_fewer_bits")
+def test_without_instructions_training_is_in_float32():
+    results = []
+    for model in (make(training_precision="bfloat16"), make()):
+        Xs, dYs = make_input(model, [9, 4]), make_input(model, [9, 4], 1)
+        results.append(run(model, Xs, dYs, 0.5))
+    for actual, expected in zip(*results, strict=True):
+        np.testing.assert_array_equal(actual, expected)
+
+
 @both_precisions
 @pytest.mark.parametrize("change", [change_in_place, replace, train, load])
 @pytest.mark.usefixtures("fewer_bits")
@@ -109,7 +146,7 @@ def test_without_instructions_it_is_float32(precision):
 @both_precisions
 @pytest.mark.usefixtures("fewer_bits")
 def test_copies_keep_the_precision_and_saved_weights_have_none(precision):
-    model = make(precision)
+    model = make(precision, "bfloat16")
     Xs = make_input(model, [7])
     expected = model.predict(Xs)[0]
     for copied in (
@@ -119,6 +156,7 @@ def test_copies_keep_the_precision_and_saved_weights_have_none(precision):
     ):
         np.testing.assert_array_equal(copied.predict(Xs)[0], expected)
         assert isinstance(get_weights(copied)[0], Packed)
+        assert copied.attrs["weights"].training_precision == "bfloat16"
     exact = make("float32")
     assert model.to_bytes() == exact.to_bytes()
     exact.from_bytes(model.to_bytes())
@@ -134,14 +172,19 @@ def test_from_a_config():
         "@architectures": "spacy-hashembeds.MaxoutWindowEncoder.v1",
         **SETTINGS,
         "precision": "int8",
+        "training_precision": "bfloat16",
     }
     config = Config().from_str(Config({"model": block}).to_str())
     model = registry.resolve(config)["model"].initialize()
     model.predict(make_input(model, [7]))
     assert isinstance(get_weights(model)[0], Packed)
+    assert model.attrs["weights"].training_precision == "bfloat16"
 
 
 def test_a_precision_that_is_not_known():
     expected = "'precision' should be 'float32' or 'bfloat16' or 'int8', but is 'int4'"
     with pytest.raises(ValueError, match=expected):
         MaxoutWindowEncoder(**SETTINGS, precision="int4")
+    expected = "'training_precision' should be 'float32' or 'bfloat16', but is 'int8'"
+    with pytest.raises(ValueError, match=expected):
+        MaxoutWindowEncoder(**SETTINGS, training_precision="int8")
