@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from . import compiled
 
 #: So many rows at a time, their windows stay in the processor's cache.
-BLOCK = 256
+BLOCK = 512
 
 
 def find_rows(lengths: NDArray, pad: int, margin: int) -> NDArray:
