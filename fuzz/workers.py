@@ -2,8 +2,8 @@
 
 import faulthandler
 import os
-import resource
 import signal
+import sys
 import tempfile
 import traceback
 from collections.abc import Callable, Iterable, Iterator
@@ -17,6 +17,9 @@ from pathlib import Path
 from .cases import Bench, Outcome, damage_case
 from .target import Target
 from .verdict import Kind, Verdict
+
+if sys.platform != "win32":
+    import resource
 
 #: What is damaged, and the number of the case.
 Case = tuple[Target, int]
@@ -54,8 +57,13 @@ def run_cases(
     seed (int): The seed of the damage.
     material (Path): The folder of undamaged files: see `cases.make_material`.
     on_outcome (Callable[[Outcome], None]): Called with each outcome.
-    RAISES (RuntimeError): If the fuzzer itself fails.
+    RAISES (RuntimeError): If the fuzzer itself fails, or this is not Linux.
     """
+    if sys.platform != "linux":
+        raise RuntimeError(
+            "Files should be damaged on Linux, which limits memory and shows where a "
+            f"process hangs, but this is {sys.platform}. Run it there, or in WSL."
+        )
     waiting = iter(cases)
     case = next(waiting, None)
     while case is not None:

@@ -3,7 +3,6 @@
 import errno
 import json
 import os
-import re
 import reprlib
 import secrets
 import shutil
@@ -14,7 +13,7 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
-STANDARD_OUTPUT = Path("/dev/stdout")
+from .systems import find_descriptor, open_file
 
 #: The most characters of bad input that a message quotes.
 MAX_QUOTED = 80
@@ -26,9 +25,6 @@ _REPR.maxstring = _REPR.maxother = _REPR.maxlong = MAX_QUOTED
 
 # What a system answers where there is no room, on a device or for a user.
 _FULL = (errno.ENOSPC, errno.EDQUOT)
-
-_STREAMS = {"/dev/stdout": 1, "/dev/stderr": 2}
-_DESCRIPTOR = re.compile(r"/(?:dev|proc/self)/fd/(\d+)")
 
 
 def quote(value: object, limit: int = MAX_QUOTED) -> str:
@@ -185,13 +181,6 @@ def _make_beside(path: Path, folder: Path, mode: int) -> Path:
     return temporary
 
 
-def find_descriptor(path: str | Path) -> int | None:
-    """Find which open file a path names: 1 for `/dev/stdout`, 3 for `/dev/fd/3`."""
-    name = path if isinstance(path, str) else path.as_posix()  # also on Windows
-    match = _DESCRIPTOR.fullmatch(name)
-    return _STREAMS.get(name) if match is None else int(match[1])
-
-
 def write_json(path: str | Path, data: Any) -> None:
     """Write data as indented JSON, whole or not at all. Refuses NaN and infinity."""
     with replacing(path) as temporary:
@@ -213,13 +202,10 @@ def _naming(path: Path, instead_of: str) -> Iterator[None]:
 
 
 def _copy(temporary: Path, path: Path) -> None:
-    descriptor = find_descriptor(path)
-    # An open file is not opened again: that would start at its beginning.
-    place = path if descriptor is None else os.dup(descriptor)
     # Whoever read from a pipe and has gone has read enough.
     with (
         suppress(BrokenPipeError),
-        open(place, "wb") as file,
+        open_file(path, "wb") as file,
         temporary.open("rb") as source,
     ):
         shutil.copyfileobj(source, file)

@@ -12,6 +12,8 @@ from thinc.util import gpu_is_available
 NO_TORCH = "needs PyTorch"
 NO_GPU = "needs a GPU with CuPy"
 NO_NVCC = "needs nvcc, CUDA's compiler"
+NO_ZIG = "needs Zig's compiler, which compiles for other systems"
+NO_EMULATOR = "needs QEMU's emulator of aarch64"
 NO_CORPORA = "needs the real corpora"
 
 #: What runs those that are left out, by the reason that they give.
@@ -19,6 +21,8 @@ REMEDIES = {
     NO_TORCH: "`make test-torch` runs them",
     NO_GPU: "`pytest -m gpu` runs them where there is one",
     NO_NVCC: "they run where it is found",
+    NO_ZIG: "`pip install ziglang` brings it",
+    NO_EMULATOR: "Debian's package qemu-user-static brings it",
     NO_CORPORA: "they run where SPACY_HASHEMBEDS_DATA names their folder",
 }
 
@@ -29,7 +33,7 @@ MARKS = {
 }
 
 #: What need not be where CI runs.
-MISSING_IN_CI = (NO_GPU, NO_NVCC, NO_CORPORA)
+MISSING_IN_CI = (NO_GPU, NO_NVCC, NO_ZIG, NO_EMULATOR, NO_CORPORA)
 
 
 def find_nvcc() -> str:

@@ -4,7 +4,7 @@ import os
 import re
 import resource
 import stat
-from pathlib import Path, PureWindowsPath
+from pathlib import Path
 
 import pytest
 
@@ -13,7 +13,6 @@ from spacy_hashembeds.files import (
     bytes_on_disk,
     check_targets,
     choose_suffix,
-    find_descriptor,
     quote,
     read_json,
     replacing,
@@ -148,23 +147,6 @@ def test_an_open_file_is_written_to_where_it_stands(path):
         file.write("after")
     assert path.read_text() == "before dev proc/self after"
     assert names(path.parent) == ["scores.json"]
-
-
-@pytest.mark.parametrize(
-    ("name", "descriptor"),
-    [
-        ("/dev/stdout", 1),
-        ("/dev/stderr", 2),
-        ("/dev/fd/12", 12),
-        ("/proc/self/fd/1", 1),
-        ("stdout", None),
-        ("/dev/fd/1/x", None),
-        ("/tmp/dev/fd/1", None),
-    ],
-)
-def test_names_of_open_files_are_known(name, descriptor):
-    for path in (name, Path(name), PureWindowsPath(name)):
-        assert find_descriptor(path) == descriptor
 
 
 def test_a_reader_that_has_gone_has_read_enough(tmp_path):

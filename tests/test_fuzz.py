@@ -20,7 +20,7 @@ from fuzz.damage_values import damage_value
 from fuzz.target import Target
 from fuzz.targets import TARGETS, weights
 from fuzz.verdict import FAILURES, Kind, Verdict
-from fuzz.workers import Limits
+from fuzz.workers import Limits, run_cases
 
 from .toy_fuzz import CRASH, HANG, JUDGED, MEMORY
 
@@ -31,6 +31,12 @@ RESULTS = ROOT / "benchmarks/results/fuzz.json"
 def make_bench(target: Target, folder: Path) -> Bench:
     make_material(target, folder / "material")
     return Bench(target, folder / "material", folder / "scratch")
+
+
+def test_on_other_systems_than_linux_it_says_so(tmp_path, monkeypatch):
+    monkeypatch.setattr("sys.platform", "win32")
+    with pytest.raises(RuntimeError, match=r"on Linux.* but this is win32. Run it the"):
+        run_cases([], seed=0, material=tmp_path, limits=Limits(), on_outcome=print)
 
 
 @pytest.mark.parametrize("name", JUDGED)

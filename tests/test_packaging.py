@@ -1,11 +1,13 @@
 """What is packed, and what a package index shows."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
 import sysconfig
 import tarfile
+import tomllib
 from email import message_from_bytes
 from email.message import Message
 from types import ModuleType
@@ -101,6 +103,14 @@ def test_the_index_shows_no_link_that_leads_nowhere(sdist, script):
     assert "](docs/" in README.read_text(encoding="utf8")
     assert "](docs/" not in page
     assert "](benchmarks/" not in page
+
+
+def test_wheels_are_built_for_the_pythons_that_are_tested():
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf8"))
+    classifiers = (ROOT / "setup.cfg").read_text(encoding="utf8")
+    pythons = re.findall(r"Python :: 3\.(\d+)", classifiers)
+    expected = [f"cp3{minor}-*" for minor in pythons]
+    assert settings["tool"]["cibuildwheel"]["build"] == expected
 
 
 # Compiling kernels by hand

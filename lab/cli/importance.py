@@ -91,6 +91,7 @@ def importance_cli(
 
 def _read(texts: list[Path], nlp: "Language") -> "Iterable[Doc]":
     from spacy_hashembeds.corpora.rawtexts import read_text_docs
+    from spacy_hashembeds.systems import STANDARD_INPUT
 
-    paths = [Path("/dev/stdin") if str(path) == "-" else path for path in texts]
+    paths = [STANDARD_INPUT if str(path) == "-" else path for path in texts]
     return show_progress(read_text_docs(paths, nlp), "Reading", unit="texts")

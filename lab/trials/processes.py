@@ -1,13 +1,14 @@
-"""A command with its log, and a lock between processes."""
+"""A command with its log, sessions killed, and a lock between processes."""
 
 import os
 import re
+import signal
 import subprocess
 import sys
 import textwrap
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
@@ -49,6 +50,13 @@ def run_command(
             process.kill()
             raise
     return _find_cause(process.returncode, lines) if process.returncode else None
+
+
+def kill_session(process: subprocess.Popen) -> None:
+    """Kill what began a session, if it still runs, and all that it started there."""
+    if process.poll() is None:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
 
 
 def _find_cause(returncode: int, lines: Sequence[str]) -> str:

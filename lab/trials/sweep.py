@@ -2,11 +2,10 @@
 
 import json
 import os
-import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict
 from functools import cache, partial
 from pathlib import Path
@@ -16,7 +15,7 @@ from threading import Event
 from time import monotonic
 from typing import Any, NamedTuple
 
-from .processes import run_command
+from .processes import kill_session, run_command
 from .recorded import read_recorded
 from .run_trial import check_config
 from .trial import Trial, hash_files, identify
@@ -117,7 +116,7 @@ def run_here(*, force: bool, jobs: int) -> Iterator[tuple[Run, int]]:
     def note(process: Popen) -> None:
         started.append(process)
         if is_over.is_set():
-            _kill(process)
+            kill_session(process)
 
     run = partial(_run_alone, folder=Path.cwd(), force=force, on_start=note)
     try:
@@ -125,14 +124,7 @@ def run_here(*, force: bool, jobs: int) -> Iterator[tuple[Run, int]]:
     finally:
         is_over.set()
         for process in started:
-            _kill(process)
-
-
-def _kill(process: Popen) -> None:
-    """Kill what runs a trial, if it still does, and the training that it started."""
-    if process.poll() is None:
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
+            kill_session(process)
 
 
 def _run_alone(

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from thinc.api import NumpyOps, get_current_ops
 
+from ..systems import count_cores, find_processor
 from . import installation
 from .blas import (
     BLIS_OPS,
@@ -62,8 +63,8 @@ def examine() -> Health:
     profiled = installation.is_parser_profiled()
     return Health(
         versions=versions,
-        processor=installation.find_processor(),
-        cores=installation.count_cores(),
+        processor=find_processor(),
+        cores=count_cores(),
         ops=type(get_current_ops()).__name__,
         blas=blas,
         shapes=SHAPES,

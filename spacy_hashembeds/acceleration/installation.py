@@ -1,6 +1,5 @@
 """What is installed on this machine, whether it works, and whether it was tested."""
 
-import os
 import platform
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -139,22 +138,6 @@ def is_parser_profiled() -> bool:
     """Tell whether spaCy's parser was compiled with profiling, as below Python 3.12."""
     file_ = import_module("spacy.ml.parser_model").__file__
     return file_ is not None and _PROFILING in Path(file_).read_bytes()
-
-
-def find_processor() -> str:
-    """Find the processor's name."""
-    path = Path("/proc/cpuinfo")
-    for line in path.read_text("utf8").splitlines() if path.is_file() else ():
-        if line.startswith("model name"):
-            return line.partition(":")[2].strip()
-    return platform.processor() or platform.machine()
-
-
-def count_cores() -> int:
-    """Count the cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def _get_version(name: str) -> str | None:

@@ -1,14 +1,12 @@
 """The machine that something is timed on, and whether it was idle meanwhile."""
 
-import os
 import platform
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from .installation import count_cores, find_processor
+from ..systems import count_cores, count_others_seconds, find_processor, get_load
 
 #: How much of a core other processes may keep busy, for each core of the machine.
 MAX_BUSY = 0.3
@@ -18,8 +16,6 @@ MAX_SPREAD = 0.15
 
 #: A median and the quartiles around it, in whatever unit.
 Spread = tuple[float, tuple[float, float]]
-
-_STAT = Path("/proc/stat")
 
 
 @contextmanager
@@ -33,20 +29,15 @@ def watch_machine() -> Iterator[dict[str, Any]]:
         "python": platform.python_version(),
         "load_at_start": get_load(),
     }
-    start, others = perf_counter(), _count_others_seconds()
+    start, others = perf_counter(), count_others_seconds()
     yield machine
-    seconds, others_at_end = perf_counter() - start, _count_others_seconds()
+    seconds, others_at_end = perf_counter() - start, count_others_seconds()
     machine["load_at_end"] = get_load()
     machine["other_cores_busy"] = (
         None
         if others is None or others_at_end is None
         else round(max(0.0, others_at_end - others) / seconds, 2)
     )
-
-
-def get_load() -> float | None:
-    """Get the load average of the last minute, or None: Windows has none."""
-    return round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else None
 
 
 def find_disturbances(
@@ -88,14 +79,3 @@ def describe_machine(machine: Mapping[str, Any]) -> str:
         parts.append(f"others {machine['other_cores_busy']:.2f} cores")
     load = ", ".join(parts) or "load unknown"
     return f"Python {machine['python']}, {machine['cpu']}; {load}"
-
-
-def _count_others_seconds() -> float | None:
-    """Count the seconds that processors worked for others, also virtual machines."""
-    if not _STAT.is_file():
-        return None
-    fields = [int(field) for field in _STAT.read_text("utf8").split()[1:9]]
-    user, nice, system, _idle, _iowait, irq, softirq, steal = fields
-    ticks = user + nice + system + irq + softirq + steal
-    own = sum(os.times()[:4])  # of our child processes too
-    return ticks / os.sysconf("SC_CLK_TCK") - own

@@ -176,7 +176,8 @@ JSON = typer.Option(
 
 def print_json(data: Any) -> None:
     """Print data to standard output, for the option `JSON`."""
-    from ..files import STANDARD_OUTPUT, write_json
+    from ..files import write_json
+    from ..systems import STANDARD_OUTPUT
 
     try:
         write_json(STANDARD_OUTPUT, data)
@@ -187,7 +188,7 @@ def print_json(data: Any) -> None:
 
 def name_output(ctx: typer.Context, path: Path | None) -> Path | None:
     """Take `-` for standard output, and leave that to the file alone: a callback."""
-    from ..files import STANDARD_OUTPUT, find_descriptor
+    from ..systems import STANDARD_OUTPUT, find_descriptor
 
     if path is None:
         return None

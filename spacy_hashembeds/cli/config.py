@@ -65,9 +65,10 @@ def config_cli(
     from ..configuration.pretraining import name_symbols
     from ..files import replacing
     from ..symbols import save_symbols
+    from ..systems import STANDARD_INPUT
 
     with failing("Can't write the config"):
-        base = "/dev/stdin" if base == "-" else base
+        base = str(STANDARD_INPUT) if base == "-" else base
         outputs, inputs = [output], (train, raw, vectors)
         if raw is not None:
             check_is_file(output)

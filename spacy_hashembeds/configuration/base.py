@@ -18,6 +18,7 @@ from thinc.api import Config
 from ..acceleration.conversion import find_architectures
 from ..files import quote
 from ..loading import check_variables
+from ..systems import STANDARD_INPUT, open_file
 
 _CONFIG, _META = "config.cfg", "meta.json"
 
@@ -59,7 +60,8 @@ def read_base(base: str | Path) -> Base:
 def _read_text(path: Path) -> str:
     try:
         # without the byte-order mark that spaCy would not take
-        text = path.read_text(encoding="utf-8-sig")
+        with open_file(path, "r", encoding="utf-8-sig") as file:
+            text = file.read()
         if "\0" in text:
             raise ValueError("it holds NUL characters")
     except ValueError as error:
@@ -99,6 +101,8 @@ def find_config(base: str | Path) -> Path:
             f"{remedy}"
         )
     if path.is_file() or path.is_fifo():  # a pipe, such as that of <(…)
+        return path
+    if path == STANDARD_INPUT and not path.exists():  # as on Windows
         return path
     if os.path.lexists(path):
         what = "a device or socket" if path.exists() else "a link that leads nowhere"

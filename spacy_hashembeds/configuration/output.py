@@ -7,7 +7,8 @@ from shlex import join
 
 from spacy.training.corpus import FILE_TYPE
 
-from ..files import check_targets, find_descriptor
+from ..files import check_targets
+from ..systems import find_descriptor
 from .base import is_pipeline
 from .configure import Configured
 from .pretraining import name_weights

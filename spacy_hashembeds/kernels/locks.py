@@ -1,9 +1,10 @@
 """Locks that a fork waits for."""
 
-import os
 import threading
 from contextlib import suppress
 from typing import Any
+
+from ..systems import at_fork
 
 
 def make_lock() -> Any:
@@ -22,10 +23,7 @@ def make_lock() -> Any:
                 lock.acquire()
                 return
 
-    if hasattr(os, "register_at_fork"):  # not on Windows, which has no fork
-        os.register_at_fork(
-            before=take, after_in_parent=lock.release, after_in_child=lock.release
-        )
+    at_fork(before=take, after_in_parent=lock.release, after_in_child=lock.release)
     return lock
 
 

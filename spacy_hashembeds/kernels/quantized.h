@@ -23,8 +23,11 @@
 #else
 #define KNOWS_INSTRUCTIONS 0
 #endif
-#define HAS_X86 (KNOWS_INSTRUCTIONS && defined(__x86_64__))
-#define HAS_ARM (KNOWS_INSTRUCTIONS && defined(__aarch64__) && defined(__linux__))
+#if KNOWS_INSTRUCTIONS && defined(__x86_64__)
+#define HAS_X86
+#elif KNOWS_INSTRUCTIONS && defined(__aarch64__) && defined(__linux__)
+#define HAS_ARM
+#endif
 
 // Outputs lie together by so many: the longest vectors have as many numbers.
 const size_t PACKED_LANES = 16;
@@ -191,7 +194,7 @@ namespace plain_bfloat16 {
 
 #endif
 
-#if HAS_X86
+#ifdef HAS_X86
 #include <immintrin.h>
 
 namespace avx512_vnni {
@@ -230,7 +233,7 @@ namespace avx512_bf16 {
 
 #endif
 
-#if HAS_ARM
+#ifdef HAS_ARM
 #include <arm_neon.h>
 #include <sys/auxv.h>
 
@@ -264,7 +267,7 @@ struct InstructionSet {
 // List the instruction sets that this processor has, the fastest first.
 static inline std::vector<InstructionSet> list_instruction_sets() {
     std::vector<InstructionSet> sets;
-#if HAS_X86
+#ifdef HAS_X86
     if (__builtin_cpu_supports("avx512vnni"))
         sets.push_back({"AVX-512 VNNI", true, true, avx512_vnni::multiply});
     if (__builtin_cpu_supports("avx512bf16"))
@@ -273,7 +276,7 @@ static inline std::vector<InstructionSet> list_instruction_sets() {
         sets.push_back({"AVX-VNNI", true, true, avx_vnni::multiply});
     if (__builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512vnni"))
         sets.push_back({"AVX-512VL VNNI", true, true, avx512vl_vnni::multiply});
-#elif HAS_ARM
+#elif defined(HAS_ARM)
     const unsigned long i8mm = 1 << 13, bf16 = 1 << 14;  // HWCAP2_I8MM, HWCAP2_BF16
     if (getauxval(AT_HWCAP2) & i8mm)
         sets.push_back({"NEON I8MM", true, true, neon_i8mm::multiply});

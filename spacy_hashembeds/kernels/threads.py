@@ -1,7 +1,6 @@
 """How many threads numpy's matrix products take."""
 
 import ctypes
-import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
@@ -9,6 +8,7 @@ from importlib import import_module
 from typing import Any
 from weakref import WeakSet
 
+from ..systems import at_fork
 from .locks import thread_limit
 
 
@@ -26,8 +26,8 @@ class _Limit:
         self._get, self._put = get, put
         self._inside: WeakSet[_Token] = WeakSet()
         self._before = self._owed = 1
-        if hasattr(os, "register_at_fork"):  # only the thread that forks is in a child
-            os.register_at_fork(after_in_child=self._inside.clear)
+        # only the thread that forks is in a child
+        at_fork(after_in_child=self._inside.clear)
 
     def enter(self, token: "_Token") -> None:
         with thread_limit:

@@ -5,7 +5,6 @@ averages are lost, and weights are saved as a pickle. Here they are arrays like 
 others: PyTorch reads them where they lie, computes, and gives gradients back.
 """
 
-import os
 from collections.abc import Callable, Mapping
 from functools import cache, partial
 from importlib.util import find_spec
@@ -14,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from thinc.api import Model, Ops
 from thinc.types import Floats2d, FloatsXd
+
+from ..systems import at_fork
 
 if TYPE_CHECKING:
     import torch
@@ -68,8 +69,7 @@ def _import_torch() -> Any:
     """
     import torch
 
-    if hasattr(os, "register_at_fork"):  # not on Windows, which has no fork
-        os.register_at_fork(after_in_child=partial(torch.set_num_threads, 1))
+    at_fork(after_in_child=partial(torch.set_num_threads, 1))
     return torch
 
 

@@ -1,4 +1,3 @@
-import platform
 import sys
 from importlib.metadata import EntryPoint, PackageNotFoundError
 from types import SimpleNamespace
@@ -169,12 +168,7 @@ def test_kernels_that_do_not_work_are_a_problem(cupy, monkeypatch):
     assert gpu == Gpu("13.0", None, error_text)
 
 
-# The processor and spaCy's parser
-
-
-def test_the_processor_has_a_name_and_cores():
-    assert installation.find_processor()
-    assert installation.count_cores() >= 1
+# spaCy's parser
 
 
 def test_the_parser_is_compiled_as_spacy_compiles_it():
@@ -192,10 +186,3 @@ def test_profiling_is_read_from_the_compiled_file(monkeypatch, tmp_path):
     ):
         path.write_bytes(b"\x7fELF" + names)
         assert installation.is_parser_profiled() is expected
-
-
-def test_where_the_system_tells_nothing_python_names_the_processor(monkeypatch):
-    monkeypatch.setattr(installation.Path, "is_file", lambda path: False)
-    monkeypatch.setattr(platform, "processor", lambda: "")
-    monkeypatch.setattr(platform, "machine", lambda: "some64")
-    assert installation.find_processor() == "some64"

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from spacy_hashembeds import systems
 from spacy_hashembeds.acceleration import machine as machine_module
 from spacy_hashembeds.acceleration.machine import (
     describe_machine,
@@ -40,12 +41,12 @@ def write_stat(path, busy_seconds: float) -> None:
 
 
 def test_what_others_do_is_what_processors_do_without_us(tmp_path, monkeypatch):
-    monkeypatch.setattr(machine_module, "_STAT", tmp_path / "stat")
+    monkeypatch.setattr(systems, "_STAT", tmp_path / "stat")
     write_stat(tmp_path / "stat", 100)
     clock = iter([0.0, 10.0])
     monkeypatch.setattr(machine_module, "perf_counter", lambda: next(clock))
     own = iter([(1.0, 1.0, 0.0, 0.0, 0.0), (6.0, 2.0, 1.0, 1.0, 0.0)])
-    monkeypatch.setattr(machine_module.os, "times", lambda: next(own))
+    monkeypatch.setattr(systems.os, "times", lambda: next(own))
     with watch_machine() as machine:
         write_stat(tmp_path / "stat", 123)
     # 23 seconds of work, 8 of them ours, in 10
@@ -53,18 +54,18 @@ def test_what_others_do_is_what_processors_do_without_us(tmp_path, monkeypatch):
 
 
 def test_our_own_work_is_not_that_of_others():
-    if not machine_module._STAT.is_file():
+    if not systems._STAT.is_file():
         pytest.skip("the system does not say how busy its processors are")
-    before, own = machine_module._count_others_seconds(), sum(os.times()[:4])
+    before, own = systems.count_others_seconds(), sum(os.times()[:4])
     busy = "import time\nwhile time.process_time() < 0.5: pass"
     subprocess.run([sys.executable, "-c", busy], check=True)
     assert sum(os.times()[:4]) - own > 0.4
     # whatever others did: the clocks of the two tick in hundredths of a second
-    assert machine_module._count_others_seconds() - before > -0.1
+    assert systems.count_others_seconds() - before > -0.1
 
 
 def test_without_proc_nobody_knows_what_others_do(tmp_path, monkeypatch):
-    monkeypatch.setattr(machine_module, "_STAT", tmp_path / "none")
+    monkeypatch.setattr(systems, "_STAT", tmp_path / "none")
     with watch_machine() as machine:
         pass
     assert machine["other_cores_busy"] is None

@@ -2,14 +2,16 @@
 
 import os
 import sys
+from pathlib import Path
 from threading import Thread
 
 import pytest
 import spacy
 
+from spacy_hashembeds import systems
 from spacy_hashembeds.configuration.base import read_base
 from spacy_hashembeds.configuration.output import check_output
-from spacy_hashembeds.files import STANDARD_OUTPUT
+from spacy_hashembeds.systems import STANDARD_INPUT, STANDARD_OUTPUT
 
 from . import toy_configs as toys
 
@@ -147,6 +149,20 @@ def test_a_pipe_is_read(tmp_path):
     writer.start()
     assert read_base(tmp_path / "pipe").text == text
     writer.join()
+
+
+def test_standard_input_is_read_where_it_has_no_file(tmp_path, monkeypatch):
+    """As on Windows."""
+    path = toys.write_base(tmp_path / "base.cfg", ["ner"])
+    exists = Path.exists
+    monkeypatch.setattr(Path, "is_fifo", lambda path: False)
+    monkeypatch.setattr(Path, "is_file", lambda path: False)
+    monkeypatch.setattr(
+        Path, "exists", lambda path: path != STANDARD_INPUT and exists(path)
+    )
+    with path.open("rb") as file:
+        monkeypatch.setitem(systems._STREAMS, str(STANDARD_INPUT), file.fileno())
+        assert read_base(STANDARD_INPUT).text == path.read_text()
 
 
 def test_what_is_no_file_is_named(tmp_path):

@@ -1,0 +1,73 @@
+"""What not every system has, and what is done without it.
+
+Windows has none of it, and macOS no `/proc`.
+"""
+
+import os
+import platform
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import IO, Any
+
+STANDARD_INPUT, STANDARD_OUTPUT = Path("/dev/stdin"), Path("/dev/stdout")
+
+_STREAMS = {"/dev/stdin": 0, "/dev/stdout": 1, "/dev/stderr": 2}
+_DESCRIPTOR = re.compile(r"/(?:dev|proc/self)/fd/(\d+)")
+_CPUINFO, _STAT = Path("/proc/cpuinfo"), Path("/proc/stat")
+
+
+def find_descriptor(path: str | Path) -> int | None:
+    """Find which open file a path names: 1 for `/dev/stdout`, 3 for `/dev/fd/3`. Where
+    no such files are, the names are known nevertheless.
+    """
+    name = path if isinstance(path, str) else path.as_posix()
+    match = _DESCRIPTOR.fullmatch(name)
+    return _STREAMS.get(name) if match is None else int(match[1])
+
+
+def open_file(path: Path, mode: str, **settings: Any) -> IO[Any]:
+    """Open a file as Python does, but one that is open go on: to open it by its name
+    would start at its beginning.
+    """
+    descriptor = find_descriptor(path)
+    place = path if descriptor is None else os.dup(descriptor)
+    return open(place, mode, **settings)
+
+
+def at_fork(**callbacks: Callable[[], object]) -> None:
+    """Have functions called at each fork, as Python does. Windows has none."""
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(**callbacks)
+
+
+def find_processor() -> str:
+    """Find the processor's name, or no more than its kind."""
+    for line in _CPUINFO.read_text("utf8").splitlines() if _CPUINFO.is_file() else ():
+        if line.startswith("model name"):
+            return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()
+
+
+def count_cores() -> int:
+    """Count the cores that this process may use, or all that there are."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def get_load() -> float | None:
+    """Get the load average of the last minute, or None."""
+    return round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else None
+
+
+def count_others_seconds() -> float | None:
+    """Count the seconds that processors worked for others than this process and its
+    children, also for virtual machines, or None.
+    """
+    if not _STAT.is_file():
+        return None
+    fields = [int(field) for field in _STAT.read_text("utf8").split()[1:9]]
+    user, nice, system, _idle, _iowait, irq, softirq, steal = fields
+    ticks = user + nice + system + irq + softirq + steal
+    return ticks / os.sysconf("SC_CLK_TCK") - sum(os.times()[:4])
