@@ -4,10 +4,13 @@
 """
 
 import re
+from importlib import import_module
+from inspect import signature
 
-from griffe import Extension, Object
+from griffe import Extension, Function, Object
 
 ENTRY = re.compile(r"(RETURNS|RAISES|\*{0,2}\w+(?:, \w+)*) \(([^\n]+?)\): ?(.*)", re.S)
+CONSTANT = re.compile("[A-Z_]{2,}")
 HEADINGS = {"RETURNS": "Returns", "RAISES": "Raises"}
 #: A page that a docstring names.
 PAGE = re.compile(r"docs/([\w-]+)\.md")
@@ -20,6 +23,14 @@ class ThincDocstrings(Extension):
         """Rewrite the docstring of whatever is shown."""
         if obj.docstring is not None:
             obj.docstring.value = to_google(obj.docstring.value)
+
+    def on_function(self, *, func: Function, **_: object) -> None:
+        """Show the value of a default, and not the name of a constant."""
+        for parameter in func.parameters:
+            if func.parent is func.module and CONSTANT.match(str(parameter.default)):
+                function = getattr(import_module(func.module.path), func.name)
+                default = signature(function).parameters[parameter.name].default
+                parameter.default = repr(default)
 
 
 def to_google(text: str) -> str:
