@@ -8,7 +8,7 @@ GPU_PYTHON ?= 3.12
 PYTEST = OMP_NUM_THREADS=1 $(BIN)/pytest --numprocesses auto --dist worksteal
 KERNELS = $(wildcard spacy_hashembeds/kernels/*.h spacy_hashembeds/kernels/*.pyx)
 
-.PHONY: demo test test-lab test-numpy test-torch test-all lint bench wheels gpu-wheels fuzz
+.PHONY: demo test test-lab test-numpy test-torch test-all lint docs bench wheels gpu-wheels fuzz
 
 demo: $(VENV)/ready
 	$(BIN)/spacy project run demo
@@ -35,6 +35,10 @@ lint: $(VENV)/ready
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+# The site, in site/: a warning, such as of a link that leads nowhere, is an error.
+docs: $(VENV)/docs-ready
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 bench: $(VENV)/ready
 	$(BIN)/python -m benchmarks.accelerate
@@ -68,7 +72,7 @@ gpu-wheels: $(VENV)/ready
 
 fuzz: $(VENV)/ready
 	$(BIN)/python -m fuzz --seed $(SEED) --output benchmarks/results/fuzz.json \
-		--page docs/reliability.md
+		--page fuzz/README.md
 
 $(VENV)/ready: setup.cfg setup.py pyproject.toml constraints.txt $(KERNELS)
 	$(PYTHON) -m venv $(VENV)
@@ -77,6 +81,10 @@ $(VENV)/ready: setup.cfg setup.py pyproject.toml constraints.txt $(KERNELS)
 
 $(VENV)/torch-ready: $(VENV)/ready
 	$(BIN)/pip install --quiet --constraint constraints.txt torch
+	touch $@
+
+$(VENV)/docs-ready: $(VENV)/ready
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[docs]'
 	touch $@
 
 $(BIN)/nox: constraints.txt

@@ -235,5 +235,5 @@ def test_the_command_fails_where_a_file_does(kind, code, tmp_path, monkeypatch, 
 
 def test_the_page_has_the_table_of_the_results():
     results = json.loads(RESULTS.read_text(encoding="utf8"))
-    page = (ROOT / "docs/reliability.md").read_text(encoding="utf8")
+    page = (ROOT / "fuzz/README.md").read_text(encoding="utf8")
     assert summary.make_table(results) in page

@@ -1,9 +1,10 @@
-"""docs/reference.md: every argument and option with its default, as the code has it."""
+"""docs/reference.md, and docs/accelerate.md: what is registered, commands, options."""
 
 import inspect
 import json
 import re
 from collections.abc import Callable
+from importlib import import_module
 from importlib.metadata import EntryPoint
 
 import pytest
@@ -16,7 +17,6 @@ from spacy_hashembeds.cli import hashembeds_cli
 from .conftest import ROOT
 from .test_registry import REGISTERED, get_id, is_alias
 
-READERS = "Corpus readers (`@readers`)"
 FUNCTIONS = [entry_point for entry_point in REGISTERED if not is_alias(entry_point)]
 COMMANDS = {
     command.name: command.callback
@@ -53,20 +53,24 @@ def to_json(default: object) -> str:
     return "" if is_required else json.dumps(default)
 
 
-def get_arguments(entry_point: EntryPoint) -> dict[str, str]:
-    function = entry_point.load()
+def find_documented(entry_point: EntryPoint) -> tuple[str, object]:
+    """What the page shows of an entry point: its path, and the object with its docs."""
+    section = read_sections()[f"`{entry_point.name}`"]
+    (path,) = re.findall(r"^::: ([\w.]+)$", section, re.MULTILINE)
+    module, _, name = path.rpartition(".")
+    return path, getattr(import_module(module), name)
+
+
+def get_arguments(entry_point: EntryPoint) -> set[str]:
     if entry_point.group == "spacy_factories":
-        config = Language.get_factory_meta(entry_point.name).default_config
-        return {name: to_json(get_name(value)) for name, value in config.items()}
-    parameters = inspect.signature(function).parameters
-    return {name: to_json(p.default) for name, p in parameters.items()}
+        return set(Language.get_factory_meta(entry_point.name).default_config)
+    return set(inspect.signature(entry_point.load()).parameters)
 
 
-def get_name(value: object) -> object:
-    """The name of what is called, if that is a block, or else the value."""
-    if not isinstance(value, dict):
-        return value
-    return next(name for key, name in value.items() if key.startswith("@"))
+def find_described(docs: str) -> set[str]:
+    """The arguments that a docstring describes, as website/docstrings.py finds them."""
+    lines = re.findall(r"^(\w+(?:, \w+)*) \(", inspect.cleandoc(docs), re.MULTILINE)
+    return {name for names in lines for name in names.split(", ")}
 
 
 def get_options(command: Callable) -> dict[str, str]:
@@ -79,33 +83,43 @@ def get_options(command: Callable) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("entry_point", FUNCTIONS, ids=get_id)
-def test_arguments_have_the_defaults_of_the_function(entry_point: EntryPoint):
-    sections = read_sections()
-    documented = read_defaults(sections[f"`{entry_point.name}`"], "argument")
-    if entry_point.group == "spacy_readers":
-        documented |= read_defaults(sections[READERS], "argument")
-    assert documented == get_arguments(entry_point)
+def test_the_page_shows_the_docs_of_what_is_registered(entry_point: EntryPoint):
+    path, documented = find_documented(entry_point)
+    assert path.startswith(f"{entry_point.module}.")
+    if entry_point.group == "spacy_factories":
+        made = inspect.signature(entry_point.load()).return_annotation
+        assert documented.__name__ == made.strip("'")  # type: ignore[attr-defined]
+    else:
+        assert documented is entry_point.load()
 
 
-@pytest.mark.parametrize("name", sorted(COMMANDS))
-def test_options_have_the_defaults_of_the_command(name: str):
-    section = read_sections().get(f"`{name}`")
-    if section is not None:
-        assert read_defaults(section, "option") == get_options(COMMANDS[name])
+@pytest.mark.parametrize("entry_point", FUNCTIONS, ids=get_id)
+def test_its_docs_describe_every_argument(entry_point: EntryPoint):
+    """By themselves, or by those of a function that they name."""
+    _, documented = find_documented(entry_point)
+    docs = inspect.getdoc(documented) or ""
+    named = [
+        find_documented(other)[1]
+        for other in FUNCTIONS
+        if re.search(rf"`{re.escape(get_name(other))}`", docs)
+    ]
+    described = [find_described(inspect.getdoc(each) or "") for each in named]
+    assert get_arguments(entry_point) <= find_described(docs).union(*described)
 
 
-def test_tables_of_the_page_are_found():
-    sections = read_sections()
-    counted = {
-        kind: sum(bool(read_defaults(text, kind)) for text in sections.values())
-        for kind in ("argument", "option")
-    }
-    assert counted == {
-        kind: sum(text.count(f"| {kind} |") for text in sections.values())
-        for kind in ("argument", "option")
-    }
-    described = {f"`{name}`" for name in COMMANDS} & sections.keys()
-    assert described == {"`accelerate`", "`doctor`"}
+def get_name(entry_point: EntryPoint) -> str:
+    """How docstrings name it: MultiEmbed, or spacy-hashembeds.count_symbols.v1."""
+    is_architecture = entry_point.group == "spacy_architectures"
+    return entry_point.name.split(".")[1] if is_architecture else entry_point.name
+
+
+@pytest.mark.parametrize(
+    ("name", "heading"),
+    [("accelerate", "Accelerate a trained pipeline"), ("doctor", "`doctor`")],
+)
+def test_options_have_the_defaults_of_the_command(name: str, heading: str):
+    section = read_sections("accelerate.md")[heading]
+    assert read_defaults(section, "option") == get_options(COMMANDS[name])
 
 
 def test_every_command_is_listed():

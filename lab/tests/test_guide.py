@@ -34,9 +34,9 @@ def get_column(table: list[list[str]], i: int) -> list[str]:
 def test_the_tables_of_the_page_are_what_the_script_computes(bloom):
     page = PAGE.read_text(encoding="utf8")
     made = dict(bloom.make_tables())
-    assert read_tables(page) == list(made.values())
-    for title in made:
-        assert f"## {title}\n" in page
+    shown = [title for title in made if f"## {title}\n" in page]
+    assert shown
+    assert read_tables(page) == [made[title] for title in shown]
 
 
 def test_the_first_table_holds_what_the_blog_asserts(bloom):

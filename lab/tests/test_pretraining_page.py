@@ -112,15 +112,6 @@ def test_settings_are_those_of_the_page():
     written = Config().from_str("[corpora]\n\n" + block, interpolate=False)
     section = written["pretraining"]
     assert section["objective"]["@architectures"] == OBJECTIVE
-    text = PAGE.read_text(encoding="utf8")
-    said = {
-        "batcher.size": section["batcher"]["size"],
-        "dropout": section["dropout"],
-        "max_epochs": section["max_epochs"],
-        "optimizer.learn_rate": section["optimizer"]["learn_rate"],
-    }
-    for name, value in said.items():
-        assert f"`pretraining.{name}` | {value}" in text
 
 
 def test_what_is_said_of_the_text_is_so(data_dir, prepare_real, tmp_path):

@@ -7,9 +7,7 @@ from numpy.typing import NDArray
 
 from ..kernels.distinct import MAX_COLUMNS, find_distinct
 
-#: With a seed that equals the length of the hashed key, 8 bytes, the two halves of
-#: MurmurHash3_x64_128 are twice and three times the same number. So hash 1 is always
-#: even, and hashes 1 and 3 come from one number, 2 and 4 from another.
+#: Hashes depend on each other: "Seed 8" in docs/analyze.md.
 DEGENERATE_SEED = 8
 SOUND_SEED = 9
 

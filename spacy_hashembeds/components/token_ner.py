@@ -80,6 +80,14 @@ class TokenNER(TrainablePipe):
     spans_key (str, optional): Where in `doc.spans` to put the entities too, with their
         scores in `attrs["scores"]`: the product of the probabilities of their tags,
         as sure as `cfg["temperature"]` makes them: see `calibrate_ner`.
+    scorer (Callable, optional): What scores it in training and evaluation.
+
+    Entities that a Doc has already stay, and none is found where one stands. White
+    space neither begins nor ends an entity. Tokens whose annotation is missing
+    (`token.ent_iob == 0`, or an entity that does not end where tokens do) have no
+    gradient. Labels are those of the training data, or `labels` in
+    `[initialize.components.token_ner]`; an entity of another type is an error. Those
+    that `add_label` adds later can be trained. There is no `nlp.rehearse`.
 
     Source: Li et al., "Why Attention? Analyze BiLSTM Deficiency and Its Remedies in the
     Case of NER" (2020), §3.2.

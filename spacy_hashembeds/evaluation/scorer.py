@@ -39,9 +39,11 @@ REMEDY = (
 def make_seen_unseen_ner_scorer(*, train: Path | None) -> "SeenUnseenNERScorer":
     """Build the scorer `spacy-hashembeds.seen_unseen_ner_scorer.v1`.
 
-        [components.ner.scorer]
-        @scorers = "spacy-hashembeds.seen_unseen_ner_scorer.v1"
-        train = ${paths.train}
+    It gives `ents_p`, `ents_r`, `ents_f`, `ents_per_type`, `ents_per_length` (in
+    tokens) and `ents_support`, the number of gold entities behind them, and the same
+    with `ents_seen_` and `ents_unseen_`: of entities whose exact text stands as an
+    entity in the training set, and of others. A prediction outside of any entity is an
+    error in both kinds.
 
     To select checkpoints by entities the model has never met, set
     `ents_unseen_f = 1.0` and `ents_f = 0.0` in `[training.score_weights]`. The

@@ -22,15 +22,15 @@ PAGE = (ROOT / "docs/config.md").read_text(encoding="utf8")
 
 def test_the_example_writes_what_the_page_shows(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    base, new = re.findall("```ini\n(.+?)```", PAGE, flags=re.DOTALL)
-    (tmp_path / "base.cfg").write_text(base)
+    (shown,) = re.findall("```ini\n(.+?)```", PAGE, flags=re.DOTALL)
     (corpus,) = re.findall(r"^python (-m lab .*demo -o.*)", PAGE, re.M)
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     subprocess.run([sys.executable, *split(corpus)], env=environment, check=True)
-    for command in re.findall(r"^spacy hashembeds .*base\.cfg.*", PAGE, re.M):
+    for command in re.findall(r"^spacy .*base\.cfg.*", PAGE, re.M):
         result = CliRunner().invoke(app, split(command)[1:])
         assert result.exit_code == 0, result.output
-    assert (tmp_path / "new.cfg").read_text() == new
+    written = (tmp_path / "new.cfg").read_text().strip().split("\n\n")
+    assert set(shown.strip().split("\n\n")) <= set(written)
 
 
 def get_command() -> Callable:

@@ -84,7 +84,7 @@ def test_with_one_row_for_the_rest_it_is_a_lookup():
 @pytest.mark.parametrize("seed", [8, 9])
 def test_without_frequent_symbols_it_is_a_hash_embed(num_hashes, seed):
     options = {"num_hashes": num_hashes, "seed": seed}
-    # seed 8 and one hash reach no more than the even rows of an even number
+    # an odd number of rows: "Seed 8" in docs/analyze.md
     model = build(5, FREQUENT[:0], np.arange(500, dtype="uint64"), **options)
     plain = HashEmbed(3, 5, **options).initialize()
     assert model.get_dim("nV") == 5

@@ -70,9 +70,9 @@ def HashNgramTextCat(
         that is taken of each text in training, which is the model's dropout.
     max_snippet (int | None): The largest. If null, training has whole texts, as
         prediction always has.
-    hidden_layers (int): Dense layers with ReLU of `hidden_width`, 100 at most, with
-        batch normalisation between all layers. The paper has none without a dictionary,
-        and three with one.
+    hidden_layers (int): Dense layers with ReLU, 100 at most, with batch normalisation
+        between all layers. The paper has none without a dictionary, and three with one.
+    hidden_width (int): The width of each.
     seed (int): The hash seed, saved with the weights.
     nO (int | None): The number of labels. `textcat` sets it.
 

@@ -50,7 +50,8 @@ def LSHHasher(
     A misspelt word is mostly embedded near the right one, and an inflected one near its
     lemma. Each bit says on which side of a random hyperplane the word lies, in a space
     of all n-grams. With `EmbCompressor`, a word's row is the nearest of as many random
-    vectors: a slow search, and one row for words that differ in little.
+    vectors: a slow search, and one row for words that differ in little. A word of which
+    no n-gram counts has all bits set. Of a word, 4,000 / `ngram_size` characters count.
 
     num_bits (int): How many bits there are, 1 to 4096. The paper has 128, as MD5.
         Parameters of `AddCompressor` and `ProjCompressor` grow with it. `EmbCompressor`

@@ -46,9 +46,7 @@ def MultiFewerHashEmbed(
         need in most languages (its table 4).
     include_static_vectors (bool): Whether to mix in the pipeline's word vectors.
     seed (int): The hash seed of the first table, saved with the weights; the others
-        count up from it. Set `seed = 9` to have all rows: with spaCy's 8, the length
-        of the hashed key, the first hash reaches only every other row of a table with
-        an even number of rows.
+        count up from it. Set `seed = 9` in new pipelines: "Seed 8" in docs/analyze.md.
     maxout_pieces (int): Linear pieces of the Maxout layer that mixes the tables.
 
     Source: Miranda et al., "Multi hash embeddings in spaCy", §3.1, §3.3 and §5.4.

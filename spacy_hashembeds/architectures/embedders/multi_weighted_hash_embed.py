@@ -77,7 +77,7 @@ def MultiWeightedHashEmbed(
         little.
     tables (str | Path, optional): As for `MultiEmbed`. Not with `importance_rows`.
     seed (int): The hash seed of the first table, saved with the weights; the others
-        count up from it. spaCy's 8 reaches only half of the rows.
+        count up from it.
 
     RAISES (TypeError): If `same_hash` or `append_weights` is neither true nor false.
     RAISES (ValueError): As `MultiEmbed`.
