@@ -119,9 +119,9 @@ _ABOUT = {
     "on other documents of the same kind, for this pipeline as it is. They don't say "
     "what training it again would give.",
     "Comparison": "The difference is these predictions minus the others, in points; "
-    "its interval is from the same draws of documents for both. p is the two-sided "
-    "probability of a difference at least as large if it did not matter which of the "
-    "two made which prediction (approximate randomization by document).",
+    "p is the two-sided probability of a difference at least as large if it did not "
+    "matter which of the two made which prediction (approximate randomization by "
+    "document). By the same draws, intervals exclude 0 where p is at most 0.05.",
     "Lengths": "In tokens.",
     "Averages": "In percent. Micro counts the entities of all types together; macro is "
     "the mean of the types' scores, and weighted that with each type as often as it "
