@@ -1,7 +1,7 @@
 """The tables of an evaluation, in the order in which they are shown."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -10,13 +10,16 @@ from ..display import show_controls
 from .categories import AVERAGES, name_accuracy
 from .groups import GROUPINGS
 from .schemes import OUTCOMES
-from .scorer import KINDS
+from .scorer import ALL, KINDS
 
 #: Columns of a terminal, and the spaces between those of a table.
 _WIDTH, _GAP = 80, 3
 
 #: Confusions, and labels of a matrix, that fit a terminal; JSON and the page have more.
 _N_CONFUSIONS, _N_LABELS = 10, 10
+
+#: Confusions of a summary.
+_N_FIRST = 5
 
 #: The fewest characters shown of a text, and of a label above a column; and those shown
 #: of a document with a wrong label.
@@ -60,6 +63,11 @@ class Range(NamedTuple):
 
     def __html__(self) -> str:
         return " to ".join(map(_sign, self.bounds or ()))
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether both bounds are on one side of 0."""
+        return self.bounds is not None and self.bounds[0] * self.bounds[1] > 0
 
 
 class Share(NamedTuple):
@@ -161,11 +169,47 @@ def make_sections(evaluation: Mapping[str, Any]) -> list[Section]:
     return [each for each in sections if each.tables or each.name == "Errors"]
 
 
+def summarize(evaluation: Mapping[str, Any]) -> list[TextTable]:
+    """Show each total with what changed, what else is sure to have, and the errors."""
+    sections = {section.name: section.tables for section in make_sections(evaluation)}
+    totals = replace(sections["Scores"][0], ranges="F").to_text()
+    compared = [
+        table
+        for tables in sections.values()
+        for table in tables
+        if "Difference" in table.header
+    ]
+    if compared:
+        first = compared.pop(0)
+        rows = first.to_text().rows
+        changes = {row[0]: row[-3:] for row in rows if row[1] in ("F", "")}
+        totals = replace(
+            totals,
+            title=first.title,
+            header=[*totals.header, "Change", "From-to", "p"],
+            rows=[[*row, *changes.get(row[0], "---")] for row in totals.rows],
+        )
+    rest = [
+        replace(table, rows=[row for row in table.rows if row[-2].is_sure])
+        for table in compared
+    ]
+    rest += [
+        replace(table, title="Errors", rows=table.rows[:_N_FIRST])
+        for table in sections["Errors"]
+    ]
+    return [totals, *(table.to_text() for table in rest)]
+
+
+def _list_kinds(evaluation: Mapping[str, Any]) -> Mapping[str, str]:
+    has_train = evaluation["setting"]["train"] is not None
+    return KINDS if has_train else {"all": ALL}
+
+
 def _show_entities(evaluation: Mapping[str, Any]) -> dict[str, Iterable[Table]]:
     header = ("", *"PRF", "Support")
     rows = [
         (kind.title(), *_get_scores(evaluation, f"{p}_"), evaluation[f"{p}_support"])
-        for kind, p in KINDS.items()
+        for kind, p in _list_kinds(evaluation).items()
     ]
     return {
         "Scores": [Table("Entities", None, header, rows, ranges="PRF")],
@@ -203,7 +247,8 @@ def _show_division(
     evaluation: Mapping[str, Any], division: str, heading: str
 ) -> Iterator[Table]:
     key, comparison = f"per_{division}", evaluation["comparison"]
-    parts = {kind: evaluation[f"{p}_{key}"] or {} for kind, p in KINDS.items()}
+    kinds = _list_kinds(evaluation)
+    parts = {kind: evaluation[f"{p}_{key}"] or {} for kind, p in kinds.items()}
     rows = []
     for name, (kind, part) in product(sorted(parts["all"]), parts.items()):
         scores = part.get(name, {"support": 0})
