@@ -63,10 +63,10 @@ def _print_health(health: "Health") -> None:
     )
     for text in health.disturbances:
         msg.warn("The measurements were disturbed", text)
-    said = {msg.warn: health.untested, msg.info: health.advice}
-    for tell, texts in {**said, msg.fail: health.problems}.items():
+    said = {"warn": health.untested, "info": health.advice, "fail": health.problems}
+    for kind, texts in said.items():
         for text in texts:
-            tell(text)
+            getattr(msg, kind)(text)
     if not health.problems:
         msg.good(f"Nothing is broken{_conclude(health)}")
 

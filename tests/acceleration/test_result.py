@@ -18,6 +18,12 @@ def done() -> Acceleration:
         unchecked=["tagger"],
         max_relative_diff=5.4321e-06,
         words_per_second={"before": 10_000.0, "after": 24_000.0},
+        words_per_second_quartiles={
+            "before": (9_500.0, 10_200.0),
+            "after": (23_000.0, 25_000.0),
+        },
+        disturbances=["Others were busy."],
+        kept_precisions=["int8"],
     )
 
 
@@ -28,8 +34,11 @@ def test_it_prints_what_was_done_and_how_fast_it_is(done):
     assert "Same predictions on 1,234 texts (56,789 tokens)" in str(done)
     assert "Largest difference between vectors: 5.43e-06 of the largest" in str(done)
     rows = [line.split() for line in lines]
-    for row in (["Before", "10,000"], ["After", "24,000"], ["Ratio", "2.40"]):
-        assert row in rows
+    assert ["Before", "10,000", "9,500..10,200"] in rows
+    assert ["After", "24,000", "23,000..25,000"] in rows
+    assert ["Ratio", "2.40"] in rows
+    assert "The timings were disturbed. Others were busy." in str(done)
+    assert "Products of int8 stay so (--precision" in str(done)
 
 
 def test_a_notebook_shows_it_with_bars_and_all_text_escaped(done):
