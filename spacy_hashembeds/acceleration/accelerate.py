@@ -16,7 +16,7 @@ from spacy.tokens import Doc
 from thinc.api import Config, get_current_ops, set_current_ops
 
 from ..checks import check_choice, check_items
-from ..display import Bars, Part, Sentence, Shown, Table
+from ..display import Part, Sentence, Shown, Table
 from ..files import read_json, replacing_folder
 from ..kernels.quantized import PRECISIONS
 from ..loading import load_config, load_trained
@@ -115,16 +115,11 @@ class Acceleration(Shown):
             yield from self.changes.get_parts()
         before, after = self.words_per_second.values()
         rows = [
-            (name.title(), f"{median:,.0f}", "..".join(f"{n:,.0f}" for n in quartiles))
-            for (name, median), quartiles in zip(
-                self.words_per_second.items(),
-                self.words_per_second_quartiles.values(),
-                strict=True,
-            )
+            (name.title(), f"{self.words_per_second[name]:,.0f}", f"{a:,.0f}..{b:,.0f}")
+            for name, (a, b) in self.words_per_second_quartiles.items()
         ]
         rows.append(("Ratio", f"{after / before:.2f}", ""))
         yield Table(None, None, ("", "Words/s", "Quartiles"), rows)
-        yield Bars({"Before": before, "After": after}, "words/s")
         for disturbance in self.disturbances:
             yield Sentence(f"The timings were disturbed. {disturbance}", "warn")
 
@@ -227,10 +222,8 @@ def compare(
         tokens=parity.tokens,
         unchecked=parity.unchecked,
         max_relative_diff=parity.max_relative_diff,
-        words_per_second={name: speed.median for name, speed in speeds.items()},
-        words_per_second_quartiles={
-            name: speed.quartiles for name, speed in speeds.items()
-        },
+        words_per_second={name: speed[0] for name, speed in speeds.items()},
+        words_per_second_quartiles={name: speed[1] for name, speed in speeds.items()},
         disturbances=find_disturbances(machine, speeds),
         kept_precisions=sorted(old & new),
         changes=changes,

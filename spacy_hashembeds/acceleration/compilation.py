@@ -22,8 +22,8 @@ from .machine import Spread, find_spread
 
 COMPILED, NUMPY = "compiled", "numpy"
 
-# of each text
-_WORDS = 27
+# words of a text, and texts
+_WORDS, _TEXTS = 27, 36
 
 
 @dataclass(frozen=True)
@@ -65,9 +65,9 @@ def measure_kernels(
     for _ in range(rounds + 1):
         for name, chosen in choices.items():
             with compiled.using(chosen):
-                for what, (work, number, n_words) in works.items():
+                for what, (work, number) in works.items():
                     seconds = timeit(work, number=number)
-                    times[name][what].append(seconds * 1e6 / n_words)
+                    times[name][what].append(seconds * 1e6 / (_TEXTS * _WORDS))
     return {
         # the first round makes what the layers keep
         name: {what: find_spread(us[1:]) for what, us in of_name.items()}
@@ -96,12 +96,10 @@ def advise_on_kernels(kernels: Kernels) -> list[str]:
     ]
 
 
-def _make_works() -> dict[str, tuple[Callable[[], object], int, int]]:
-    """Make what a Tok2Vec of spaCy's usual size does, each with how often to do it, and
-    the number of words that this makes.
-    """
+def _make_works() -> dict[str, tuple[Callable[[], object], int]]:
+    """Make what a Tok2Vec of spaCy's usual size does, and how often for all words."""
     vocab = Vocab()
-    words = [f"Word{i * i % 149}" for i in range(36 * _WORDS)]  # most come back
+    words = [f"Word{i * i % 149}" for i in range(_TEXTS * _WORDS)]  # most come back
     texts = [words[i : i + _WORDS] for i in range(0, len(words), _WORDS)]
     docs = [Doc(vocab, text) for text in texts]
     with use_ops("numpy", use_blis=False):
@@ -116,9 +114,9 @@ def _make_works() -> dict[str, tuple[Callable[[], object], int, int]]:
         tok2vec = build_Tok2Vec_model(embed, encode).initialize(X=docs[:1])
     set_dropout_rate(tok2vec, 0.1)
     return {
-        "one text": (partial(tok2vec.predict, docs[:1]), len(docs), len(words)),
-        "a batch": (partial(tok2vec.predict, docs), 1, len(words)),
-        "training": (partial(_train, tok2vec, docs), 1, len(words)),
+        "one text": (partial(tok2vec.predict, docs[:1]), _TEXTS),
+        "a batch": (partial(tok2vec.predict, docs), 1),
+        "training": (partial(_train, tok2vec, docs), 1),
     }
 
 

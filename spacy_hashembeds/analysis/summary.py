@@ -261,19 +261,6 @@ def _show_options(advice: Measures) -> Iterator[Table]:
         options,
         ("num_hashes", "rows", "parameters", "words_sharing_codes"),
     )
-    yield tabulate(
-        "Values in these tables",
-        None,
-        [
-            {
-                **option,
-                "load": " ".join(f"{load:,.1f}" for load in option["load"]),
-                "values that share all rows": option["sharing_code"],
-            }
-            for option in options
-        ],
-        ("num_hashes", "load", "values that share all rows"),
-    )
     lookups = [
         {**option, **{k: option[k][0] for k in ("unknown_values", "unknown_share")}}
         for option in _mark(advice["lookup_options"], advice["lookup"], "min_freq")

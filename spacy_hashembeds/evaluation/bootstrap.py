@@ -170,14 +170,12 @@ def _compare(
     bounds = np.clip([differences - margins, differences + margins], -1, 1)
     compared: list[Scores | None] = []
     for i, n in enumerate(n_documents):
-        found = [
-            Difference(
-                difference=float(differences[i, j]),
-                interval=tuple(bounds[:, i, j].tolist()) if n > 1 and margin else None,
-                p_value=float(p_values[i, j]),
-            )
-            for j, margin in enumerate(margins[i])
+        intervals = map(tuple, bounds[:, i].T.tolist())
+        known = [
+            b if n > 1 and m else None
+            for b, m in zip(intervals, margins[i], strict=True)
         ]
+        found = map(Difference, differences[i].tolist(), known, p_values[i].tolist())
         compared.append(Scores(*found) if n else None)
     return compared
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import product
+from itertools import chain, product
 from typing import Any, NamedTuple
 
 from ..display import Table as TextTable
@@ -15,11 +15,9 @@ from .scorer import ALL, KINDS
 #: Columns of a terminal, and the spaces between those of a table.
 _WIDTH, _GAP = 80, 3
 
-#: Confusions, and labels of a matrix, that fit a terminal; JSON and the page have more.
-_N_CONFUSIONS, _N_LABELS = 10, 10
-
-#: Confusions of a summary.
-_N_FIRST = 5
+#: Confusions, and labels of a matrix, that fit a terminal; JSON and the page have more;
+#: and confusions of a summary.
+_N_CONFUSIONS, _N_LABELS, _N_FIRST = 10, 10, 5
 
 #: The fewest characters shown of a text, and of a label above a column; and those shown
 #: of a document with a wrong label.
@@ -173,31 +171,25 @@ def summarize(evaluation: Mapping[str, Any]) -> list[TextTable]:
     """Show each total with what changed, what else is sure to have, and the errors."""
     sections = {section.name: section.tables for section in make_sections(evaluation)}
     totals = replace(sections["Scores"][0], ranges="F").to_text()
-    compared = [
-        table
-        for tables in sections.values()
-        for table in tables
-        if "Difference" in table.header
-    ]
+    tables = chain(*sections.values())
+    compared = [table for table in tables if "Difference" in table.header]
     if compared:
-        first = compared.pop(0)
-        rows = first.to_text().rows
-        changes = {row[0]: row[-3:] for row in rows if row[1] in ("F", "")}
+        first = compared.pop(0).to_text()
+        changes = {row[0]: row[-3:] for row in first.rows if row[1] in ("F", "")}
         totals = replace(
             totals,
             title=first.title,
             header=[*totals.header, "Change", "From-to", "p"],
             rows=[[*row, *changes.get(row[0], "---")] for row in totals.rows],
         )
-    rest = [
-        replace(table, rows=[row for row in table.rows if row[-2].is_sure])
-        for table in compared
-    ]
-    rest += [
-        replace(table, title="Errors", rows=table.rows[:_N_FIRST])
-        for table in sections["Errors"]
-    ]
-    return [totals, *(table.to_text() for table in rest)]
+    found = [totals]
+    for table in compared:
+        sure = [row for row in table.rows if row[-2].is_sure]
+        found.append(replace(table, rows=sure).to_text())
+    for table in sections["Errors"]:
+        errors = replace(table, title="Errors", rows=table.rows[:_N_FIRST])
+        found.append(errors.to_text())
+    return found
 
 
 def _list_kinds(evaluation: Mapping[str, Any]) -> Mapping[str, str]:

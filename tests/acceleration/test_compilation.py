@@ -46,7 +46,7 @@ def test_each_choice_is_in_use_while_it_is_measured(monkeypatch):
     def note():
         seen.append(compiled.kernels)
 
-    works = {"one text": (note, 1, 1)}
+    works = {"one text": (note, 1)}
     monkeypatch.setattr(compilation, "_make_works", lambda: works)
     measure_kernels({"a": "A", "b": None}, rounds=2)
     assert seen == ["A", None] * 3

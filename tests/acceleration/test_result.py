@@ -1,6 +1,5 @@
 """What is shown of an acceleration."""
 
-import re
 from dataclasses import asdict
 
 import pytest
@@ -41,15 +40,12 @@ def test_it_prints_what_was_done_and_how_fast_it_is(done):
     assert "Products of int8 stay so (--precision" in str(done)
 
 
-def test_a_notebook_shows_it_with_bars_and_all_text_escaped(done):
+def test_a_notebook_shows_it_with_all_text_escaped(done):
     html = done._repr_html_()
     assert "<p>Converted components.&lt;script&gt;.model</p>" in html
     assert "<script" not in html
     assert "it has 1 &amp; 2" in html
     assert '<th class="l">Ratio</th>\n<td class="r">2.40</td>' in html
-    widths = re.findall(r'<span>(\w+)</span>\n<b style="width: ([\d.]+)%">', html)
-    assert widths == [("Before", "41.7"), ("After", "100.0")]
-    assert "24,000 words/s" in html
 
 
 def test_it_is_data(done):
