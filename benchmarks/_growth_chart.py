@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ._charts import describe, draw_timings, new_figure, remove_frame
+from ._charts import describe_place, draw_timings, new_figure, remove_frame
 from ._embedders import OURS, SPACY
 
 _LABELS = {SPACY: "spaCy, 4 hashes", OURS[4]: "ours, 4 hashes"}
@@ -37,7 +37,7 @@ def draw_growth(results: Mapping[str, Any], path: Path) -> None:
         for axes in (left, right, *panels):
             remove_frame(axes)
         title = "Time and memory of a long stream of words"
-        figure.suptitle(f"{title}\n{describe(results)}", fontsize=11)
+        figure.suptitle(f"{title}\n{describe_place(results)}", fontsize=11)
 
 
 def _draw_time(axes: Any, layers: Mapping[str, Sequence[Mapping[str, Any]]]) -> None:

@@ -4,8 +4,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ._charts import describe, draw_speeds, make_whiskers, new_figure, remove_frame
-from ._hashformers import BASELINE, FEWER, GOAL, PAIRS, PASSES
+from ._charts import (
+    describe_place,
+    draw_speeds,
+    make_whiskers,
+    new_figure,
+    remove_frame,
+)
+from ._hashformers import BASELINE, FEWER, PAIRS, PASSES
 
 _GREY, _LIGHT, _DARK = "#8a8f98", "#9cc3e6", "#1f5f99"
 
@@ -24,7 +30,7 @@ def draw_hashformers(results: Mapping[str, Any], path: Path) -> None:
         _draw_timings(upper, results["timings"])
         _draw_hashing(lower, results["hashing"])
         title = f"HashFormers, width {results['width']} (times {BASELINE})"
-        figure.suptitle(f"{title}\n{describe(results)}", fontsize=11)
+        figure.suptitle(f"{title}\n{describe_place(results)}", fontsize=11)
 
 
 def _draw_timings(figure: Any, timings: Mapping[str, Any]) -> None:
@@ -41,10 +47,9 @@ def _draw_hashing(figure: Any, hashing: Mapping[str, Any]) -> None:
     for axes, (what, passes) in zip(panels, hashing.items(), strict=True):
         for i, title in enumerate(PASSES):
             _draw_shares(axes, passes[title], i)
-        axes.axvline(100 * GOAL, color="#666666", lw=0.8, ls="--")
         axes.set_title(f"{what}: hashing", fontsize=10)
         axes.set_xlim(0, 115)
-        axes.set_xlabel("percent of the time (dashed: our goal)")
+        axes.set_xlabel("percent of the time")
         remove_frame(axes)
     panels[0].set_yticks(range(len(PAIRS)), list(PAIRS))
     panels[0].invert_yaxis()

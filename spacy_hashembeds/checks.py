@@ -78,12 +78,11 @@ def check_rows(names: Sequence[str], **arguments: Sequence[int]) -> None:
 
 def check_choice(known: Sequence[str], **arguments: str) -> None:
     """Check that arguments are among known ones."""
+    expected = " or ".join(map(repr, known))
+    check_types(str, expected, **arguments)
     for name, value in arguments.items():
         if value not in known:
-            raise ValueError(
-                f"'{name}' should be {' or '.join(map(repr, known))}, but is "
-                f"{value!r:.80}."
-            )
+            raise ValueError(f"'{name}' should be {expected}, but is {value!r:.80}.")
 
 
 def check_dropout(dropout: float | None, *, name: str = "dropout") -> None:

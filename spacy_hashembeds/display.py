@@ -1,4 +1,4 @@
-"""What commands print and notebooks show: tables, sentences and bars, in plain form."""
+"""What commands print and notebooks show: tables and sentences, in plain form."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -45,15 +45,7 @@ class Sentence:
     kind: Literal["text", "info", "good", "warn", "divider"] = "text"
 
 
-@dataclass(frozen=True)
-class Bars:
-    """Numbers, 0 or more, as bars. Only notebooks draw them."""
-
-    values: Mapping[str, float]
-    unit: str
-
-
-Part = Table | Sentence | Bars
+Part = Table | Sentence
 
 # wasabi's headings are bold, colours or not.
 _BOLD = re.compile(r"\x1b\[\d*m")

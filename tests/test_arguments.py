@@ -91,8 +91,6 @@ def test_none_is_no_corpus(stock, docs):
     arguments: Any = {"examples": None, "train": docs}
     with pytest.raises(TypeError, match=r"'examples' should be a list.* but is None"):
         evaluate(stock, **arguments)
-    with pytest.raises(ValueError, match=r"'train' should be the corpus .* is None"):
-        evaluate(stock, docs)
 
 
 def test_a_text_is_not_read_letter_by_letter(stock, tmp_path):

@@ -52,9 +52,10 @@ def report_cli(
 ) -> None:
     """Fill the tables and figures of the report with the results that are there.
 
-    Each figure is a mean over seeds with its standard deviation, beside what the
-    report prints, and marked where the two differ. What is missing is listed. Those of
-    another paper are filled likewise with --paper.
+    All trials come first. Each figure is a mean over seeds with its standard deviation,
+    beside what the report prints, and marked where the two differ. What has no trial is
+    left out, and listed if there are some on the report's corpora. Tables of another
+    paper are filled likewise with --paper.
     """
     from wasabi import msg
 
@@ -71,7 +72,8 @@ def report_cli(
     if page.misnamed:
         names = ", ".join(map(str, page.misnamed))
         msg.warn("Skipped files that are not named seedN.json", names)
+    missing = f"; {page.n_missing} variants are missing on some dataset"
     msg.good(
         f"Wrote {output} from {page.n_results} results",
-        f"{page.differences}; {page.n_missing} variants are missing on some dataset.",
+        f"{page.differences}{missing * bool(page.n_missing)}.",
     )

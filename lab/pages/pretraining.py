@@ -9,7 +9,9 @@ import json
 import math
 import sys
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
+from statistics import median
 
 from lab.figures import import_figure
 
@@ -58,7 +60,7 @@ def draw_curves(curves: Mapping[str, Curve], path: Path = PICTURE) -> None:
     figure = import_figure()(figsize=(7, 4), layout="constrained")
     panel = figure.subplots()
     for (name, curve), color in zip(curves.items(), COLORS, strict=False):
-        words, losses = zip(*curve, strict=True)
+        words, losses = zip(*_drop_short(curve), strict=True)
         panel.plot(words, losses, label=name, color=color, linewidth=1.2)
     panel.axhline(GUESS, color="grey", linestyle="--", linewidth=1)
     label = {"color": "grey", "fontsize": 8, "ha": "right", "va": "bottom"}
@@ -69,6 +71,15 @@ def draw_curves(curves: Mapping[str, Curve], path: Path = PICTURE) -> None:
     panel.grid(visible=True, alpha=0.3)
     panel.legend(frameon=False)
     figure.savefig(path, dpi=150, facecolor="white")
+
+
+def _drop_short(curve: Curve) -> Curve:
+    """Leave out losses of few words, as those before a model is saved: mere noise."""
+    gaps = [
+        words - before for (before, _), (words, _) in pairwise([(0.0, 0.0), *curve])
+    ]
+    usual = median(gaps)
+    return [point for point, gap in zip(curve, gaps, strict=True) if gap > usual / 2]
 
 
 if __name__ == "__main__":

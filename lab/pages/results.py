@@ -344,14 +344,15 @@ def draw_sizes(groups: Groups, path: Path = PICTURE) -> None:
         panel.set_title(CORPORA[dataset])
         panel.set_xlabel("Pipeline on disk (MB)")
         panel.grid(visible=True, alpha=0.3)
-    handles, labels = panel.get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=5, frameon=False)
+    handles, labels = panels[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=6, frameon=False)
+    figure.suptitle("A sign for each size that an embedder was tried in", fontsize=10)
     figure.supylabel("F1 on the test set (percent)")
     figure.savefig(path, dpi=150, facecolor="white")
 
 
 def _draw_panel(panel: Any, groups: Groups) -> None:
-    """Draw the trials of one corpus, and the band that spaCy's default is in."""
+    """Draw the trials of one corpus, and the band that the seeds of spaCy's are in."""
     for embedder, (name, color, mark) in PLAN["series"].items():
         found = [results for key, results in groups.items() if key.embedder == embedder]
         found.sort(key=_find_size)
@@ -370,8 +371,10 @@ def _draw_panel(panel: Any, groups: Groups) -> None:
             low, high = (
                 100 * (score.mean + sign * (score.deviation or 0)) for sign in (-1, 1)
             )
-            color = PLAN["series"][key.embedder][1]
-            panel.axhspan(low, high, color=color, alpha=0.12)
+            if high > low:
+                color = PLAN["series"][key.embedder][1]
+                label = "spaCy's as it comes, ± a deviation"
+                panel.axhspan(low, high, color=color, alpha=0.12, label=label)
 
 
 def _format_points(value: float | None) -> str:

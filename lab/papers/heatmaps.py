@@ -18,6 +18,9 @@ from .tables import Figure
 _WIDTH, _LABELS, _TOKEN = 13.0, 1.2, 0.19
 _MAX_LABEL = 16
 
+#: The most tokens of a text whose values are written into the fields.
+_MAX_VALUES = 40
+
 
 def show_attention(paper: Paper, results: Path) -> list[Figure]:
     """Show heat maps of the attention in our pipelines, a panel for each head."""
@@ -52,11 +55,18 @@ def _draw(tokens: Sequence[str], heads: NDArray[np.float64]) -> bytes:
     # white for nothing, and the darker the more
     colors = LinearSegmentedColormap.from_list("", ["#ffffff", BARS[0]["color"]])
     for number, (axes, weights) in enumerate(zip(panels, heads, strict=True), start=1):
-        axes.imshow(weights, cmap=colors, vmin=0, vmax=1, interpolation="nearest")
+        image = axes.imshow(100 * weights, cmap=colors, vmin=0, vmax=100)
+        # of more tokens they could not be read
+        shown = np.ndenumerate(weights) if n_tokens <= _MAX_VALUES else ()
+        for (row, column), weight in shown:
+            color = "white" if weight > 0.5 else "black"
+            style = {"ha": "center", "va": "center", "fontsize": 0.6 * font_size}
+            axes.text(column, row, f"{100 * weight:.0f}", color=color, **style)
         axes.set_xticks(range(n_tokens), labels, rotation=90)
         axes.set_yticks(range(n_tokens), labels)
         axes.tick_params(labelsize=font_size, length=0)
         for label in (*axes.get_xticklabels(), *axes.get_yticklabels()):
             label.set_parse_math(False)  # dollars are no formula
         axes.set_title(f"Head {number}", fontsize=10)
+    figure.colorbar(image, ax=panels, label="percent of what a row's token takes")
     return render_png(figure)

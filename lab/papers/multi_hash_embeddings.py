@@ -6,7 +6,14 @@ from spacy_hashembeds.evaluation.scorer import KINDS
 
 from ..trials.results import Estimate, TrialKey
 from .bars import make_bars
-from .filling import Measured, fill_datasets, fill_table, make_overview, sort_trials
+from .filling import (
+    Blank,
+    Measured,
+    fill_datasets,
+    fill_table,
+    make_overview,
+    sort_trials,
+)
 from .paper import Paper
 from .tables import (
     Cell,
@@ -47,12 +54,12 @@ def fill(paper: Paper, measured: Measured, results: Path) -> Sections:
         if "NORM" in measured.counted.get(dataset, {})
     ]
     return {
+        "Overview": [make_overview(paper, measured)],
         "Findings of our own": [
             make_seed_table(paper, measured),
             # how the training norms fall into a table with either hash seed
             fill_table(paper, "collisions", measured, collisions),
         ],
-        "Overview": [make_overview(paper, measured)],
         "Figures": [
             "Bars are ours, with lines of one deviation up and down where there is "
             "more than one seed. Diamonds are the report's, with its deviations.",
@@ -78,15 +85,14 @@ def make_seed_table(paper: Paper, measured: Measured) -> Table:
 def _fill_ablation(paper: Paper, table: str, measured: Measured) -> Table:
     """Fill table 2 or 3: how much larger errors are than those of the first row."""
     features = paper.tables[table]["stub"]
-    blanks = []
+    blanks: list[Blank] = []
     for variant, kept in _ABLATIONS.items():
         stub = tuple("✓" if feature in kept else "" for feature in features)
         trials = {"trials": f"{HASH}/{variant}", "baseline": f"{HASH}/default"}
-        blanks.append((stub, variant, trials))
+        # of the first row, the others are
+        blanks.append((stub, variant, trials if blanks else None))
 
     def find(source: Source) -> Estimate | None:
-        if source["trials"] == source["baseline"]:
-            return None
         baseline = measured.find({**source, "trials": source["baseline"]})
         return relative_error_increase(measured.find(source), baseline)
 

@@ -4,10 +4,11 @@ import os
 from base64 import b64encode
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, groupby
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 from jinja2 import Environment, PackageLoader
@@ -79,6 +80,12 @@ class Page:
         return describe_differences(tables, self.paper.called)
 
     @property
+    def compares(self) -> bool:
+        """Whether it has figures of the paper."""
+        rows = chain(*(table.rows for table in self.tables))
+        return any(cell.printed for row in rows for cell in row.cells.values())
+
+    @property
     def intro(self) -> list[str]:
         """What it says first, as Markdown."""
         fields = {
@@ -120,18 +127,25 @@ def make_page(
     counted = count_corpora(about, root, on_progress)
     measured = Measured(groups=groups, counted=counted)
     sections = FILL[paper](about, measured, Path(results))
-    missing = find_missing(about, groups, _find_tables(sections), grids)
-    section: list[Table | Figure | str] = [
-        f"We average over {SEEDS} seeds. What has fewer on some dataset:",
-        missing,
-        *describe_unplanned(about, grids),
-    ]
+    missing: list[Table] = []
+    if any(key.dataset in about.datasets for key in groups):
+        # also what rows are for that are left out
+        missing.append(find_missing(about, groups, _find_tables(sections), grids))
+    sections = {
+        **sections,
+        "Missing trials": [
+            f"We average over {SEEDS} seeds. What has fewer on some dataset:",
+            *missing,
+            *describe_unplanned(about, grids),
+        ],
+    }
+    sections = {title: _drop_empty(blocks) for title, blocks in sections.items()}
     return Page(
         paper=about,
         source=Path(results),
         n_results=_count(groups),
-        sections={**sections, "Missing trials": section},
-        n_missing=len(missing.rows),
+        sections={title: blocks for title, blocks in sections.items() if blocks},
+        n_missing=sum(len(table.rows) for table in missing),
         misnamed=find_misnamed(results),
     )
 
@@ -191,6 +205,22 @@ def _read_trials(
     if n_others:
         on_progress(f"Leaving out the results of {_TASKS[other]}: {n_others:,}")
     return chosen
+
+
+def _drop_empty(blocks: Sequence[Table | Figure | str]) -> Sequence[Any]:
+    """Leave out figures and rows that have nothing of ours, and words about them; but
+    not tables that are the paper's alone.
+    """
+    kept: list[Table | Figure | str] = []
+    for block in blocks:
+        if isinstance(block, Table):
+            rows = [row for row in block.rows if row.is_filled or not row.has_ours]
+            ours = [row for row in block.rows if row.has_ours]
+            if rows and (not ours or any(row.is_filled for row in ours)):
+                kept.append(replace(block, rows=rows))
+        elif isinstance(block, str) or block.draw:
+            kept.append(block)
+    return [] if all(isinstance(block, str) for block in kept) else kept
 
 
 def _count(groups: Groups) -> int:

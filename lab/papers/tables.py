@@ -68,6 +68,14 @@ class Row:
     cells: Mapping[str, Cell] = field(default_factory=dict)  # by the column's key
     has_ours: bool = True  # whether there may be figures of ours in it
 
+    @property
+    def is_filled(self) -> bool:
+        """Whether there is one, or words of ours."""
+        cells = self.cells.values()
+        return self.has_ours and (
+            not cells or any(cell.ours is not None for cell in cells)
+        )
+
 
 @dataclass(frozen=True, kw_only=True)
 class Table:

@@ -157,6 +157,11 @@ def test_a_run_that_goes_on_is_added_and_one_that_begins_anew_is_not(script, tmp
     np.testing.assert_allclose(curve, [(0.0005, 0.4)])
 
 
+def test_losses_of_few_words_are_not_drawn(script):
+    curve = [(0.3, 1.0), (0.6, 0.8), (0.61, 0.3), (0.9, 0.7)]
+    assert script._drop_short(curve) == [curve[0], curve[1], curve[3]]
+
+
 def test_curves_are_drawn(script, tmp_path):
     write_log(tmp_path / "logs" / "one.jsonl", (1000, 1100.0, 0), (2000, 1600.0, 1))
     write_log(tmp_path / "logs" / "two.jsonl", (1000, 900.0, 0))

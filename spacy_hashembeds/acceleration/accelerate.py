@@ -16,7 +16,7 @@ from spacy.tokens import Doc
 from thinc.api import Config, get_current_ops, set_current_ops
 
 from ..checks import check_choice, check_items
-from ..display import Bars, Part, Sentence, Shown, Table
+from ..display import Part, Sentence, Shown, Table
 from ..files import read_json, replacing_folder
 from ..kernels.quantized import PRECISIONS
 from ..loading import load_config, load_trained
@@ -28,6 +28,7 @@ from .conversion import (
     find_convertible,
     find_unconvertible,
 )
+from .machine import find_disturbances, watch_machine
 from .parity import (
     TOLERANCE,
     LoadedPipeline,
@@ -69,8 +70,14 @@ class Acceleration(Shown):
     #: The largest difference between outputs of a layer before and after, as a share
     #: of the largest output (or of 1).
     max_relative_diff: float
-    #: Tokens a second in `nlp.pipe`, "before" and "after".
+    #: Tokens a second in `nlp.pipe`, "before" and "after", medians of rounds ...
     words_per_second: dict[str, float]
+    #: ... and their quartiles.
+    words_per_second_quartiles: dict[str, tuple[float, float]]
+    #: What speaks against these timings.
+    disturbances: list[str]
+    #: What products are computed of, but for float32, and were before.
+    kept_precisions: list[str]
     #: What is annotated otherwise, where products are, or were, not of float32.
     changes: Changes | None = None
     #: The new pipeline, where it was made in memory.
@@ -98,20 +105,23 @@ class Acceleration(Shown):
             f"Largest difference between vectors: {self.max_relative_diff:.3g} of the "
             f"largest number (up to {TOLERANCE:g} may be rounding)"
         )
+        for precision in self.kept_precisions:
+            yield Sentence(
+                f"Products of {precision} stay so (--precision, or 'precision' in "
+                "Python, changes that)",
+                "info",
+            )
         if self.changes is not None:
             yield from self.changes.get_parts()
-        before, after = (self.words_per_second[name] for name in ("before", "after"))
-        yield Table(
-            None,
-            None,
-            ("", "Words/s"),
-            [
-                ("Before", f"{before:,.0f}"),
-                ("After", f"{after:,.0f}"),
-                ("Ratio", f"{after / before:.2f}"),
-            ],
-        )
-        yield Bars({"Before": before, "After": after}, "words/s")
+        before, after = self.words_per_second.values()
+        rows = [
+            (name.title(), f"{self.words_per_second[name]:,.0f}", f"{a:,.0f}..{b:,.0f}")
+            for name, (a, b) in self.words_per_second_quartiles.items()
+        ]
+        rows.append(("Ratio", f"{after / before:.2f}", ""))
+        yield Table(None, None, ("", "Words/s", "Quartiles"), rows)
+        for disturbance in self.disturbances:
+            yield Sentence(f"The timings were disturbed. {disturbance}", "warn")
 
 
 def accelerate_folder(
@@ -172,7 +182,7 @@ def check_arguments(
         check_choice(PRECISIONS, precision=precision)
     is_number = type(max_changed) in (int, float)
     if not is_number or not 0 <= max_changed <= 100:
-        raise ValueError(
+        raise (ValueError if is_number else TypeError)(
             f"'max_changed' should be a percentage, 0 to 100, but is {max_changed!r}."
         )
 
@@ -191,19 +201,20 @@ def compare(
     progress: Progress = lambda items, title: items,
 ) -> Acceleration:
     """Check that two pipelines agree, `before` with this config, and time both."""
-    has_fewer_bits = find_precisions(before.nlp) | find_precisions(after.nlp)
-    counter = ChangeCounter() if has_fewer_bits else None
+    old, new = find_precisions(before.nlp), find_precisions(after.nlp)
+    counter = ChangeCounter() if old | new else None
     parity = compare_pipelines(before, after, progress(texts, "texts"), counter)
     changes = None
     if counter is not None:
         changes = counter.summarize()
         changes.check(max_changed)
-    speeds = measure_speeds(
-        loaders,
-        parity.sample,
-        rounds=rounds,
-        progress=lambda rounds: progress(rounds, "rounds"),
-    )
+    with watch_machine() as machine:
+        speeds = measure_speeds(
+            loaders,
+            parity.sample,
+            rounds=rounds,
+            progress=lambda rounds: progress(rounds, "rounds"),
+        )
     return Acceleration(
         converted=find_convertible(config, precision),
         left=find_unconvertible(config, blas=blas),
@@ -211,7 +222,10 @@ def compare(
         tokens=parity.tokens,
         unchecked=parity.unchecked,
         max_relative_diff=parity.max_relative_diff,
-        words_per_second={name: speed.median for name, speed in speeds.items()},
+        words_per_second={name: speed[0] for name, speed in speeds.items()},
+        words_per_second_quartiles={name: speed[1] for name, speed in speeds.items()},
+        disturbances=find_disturbances(machine, speeds),
+        kept_precisions=sorted(old & new),
         changes=changes,
     )
 

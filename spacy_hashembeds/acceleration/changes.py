@@ -33,7 +33,7 @@ class Changes:
     max_score_diff: float
     #: F1 of the entities of Docs that have some, 0 to 1, before and after ...
     f1: tuple[float, float] | None
-    #: ... and after minus before, with a paired bootstrap interval over Docs.
+    #: ... and after minus before, with an interval over Docs.
     f1_difference: Difference | None
 
     def check(self, most: float) -> None:

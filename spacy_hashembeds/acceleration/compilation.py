@@ -5,7 +5,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from statistics import median
 from timeit import timeit
 from typing import Any
 
@@ -19,11 +18,12 @@ from ..architectures.encoders.maxout_window_encoder import MaxoutWindowEncoder
 from ..kernels import compiled
 from ..kernels.quantized import PRECISIONS, name_instructions
 from .installation import describe_error
+from .machine import Spread, find_spread
 
 COMPILED, NUMPY = "compiled", "numpy"
 
-# of each text
-_WORDS = 27
+# words of a text, and texts
+_WORDS, _TEXTS = 27, 36
 
 
 @dataclass(frozen=True)
@@ -38,11 +38,11 @@ class Kernels:
     #: The instructions for products of fewer bits, by precision, or None.
     instructions: dict[str, str | None]
     #: What a Tok2Vec layer takes on either path, as `_make_works` names it.
-    microseconds_a_word: dict[str, dict[str, float]]
+    microseconds_a_word: dict[str, dict[str, Spread]]
 
 
-def examine_kernels(*, rounds: int = 5) -> Kernels:
-    """Find the kernels, and measure them in turns: the median of the rounds."""
+def examine_kernels(*, rounds: int = 7) -> Kernels:
+    """Find the kernels, and measure them in turns."""
     there, error = compiled.find()
     choices = {NUMPY: None} if there is None else {COMPILED: there, NUMPY: None}
     return Kernels(
@@ -56,7 +56,7 @@ def examine_kernels(*, rounds: int = 5) -> Kernels:
 
 def measure_kernels(
     choices: dict[str, Any], rounds: int
-) -> dict[str, dict[str, float]]:
+) -> dict[str, dict[str, Spread]]:
     """Measure microseconds a word with each of the kernels: None for numpy."""
     works = _make_works()
     times: dict[str, dict[str, list[float]]] = {
@@ -65,11 +65,12 @@ def measure_kernels(
     for _ in range(rounds + 1):
         for name, chosen in choices.items():
             with compiled.using(chosen):
-                for what, (work, n_words) in works.items():
-                    times[name][what].append(timeit(work, number=1) * 1e6 / n_words)
+                for what, (work, number) in works.items():
+                    seconds = timeit(work, number=number)
+                    times[name][what].append(seconds * 1e6 / (_TEXTS * _WORDS))
     return {
         # the first round makes what the layers keep
-        name: {what: median(us[1:]) for what, us in of_name.items()}
+        name: {what: find_spread(us[1:]) for what, us in of_name.items()}
         for name, of_name in times.items()
     }
 
@@ -96,9 +97,9 @@ def advise_on_kernels(kernels: Kernels) -> list[str]:
 
 
 def _make_works() -> dict[str, tuple[Callable[[], object], int]]:
-    """Make what a Tok2Vec of spaCy's usual size does, each with its number of words."""
+    """Make what a Tok2Vec of spaCy's usual size does, and how often for all words."""
     vocab = Vocab()
-    words = [f"Word{i * i % 149}" for i in range(36 * _WORDS)]  # most come back
+    words = [f"Word{i * i % 149}" for i in range(_TEXTS * _WORDS)]  # most come back
     texts = [words[i : i + _WORDS] for i in range(0, len(words), _WORDS)]
     docs = [Doc(vocab, text) for text in texts]
     with use_ops("numpy", use_blis=False):
@@ -113,9 +114,9 @@ def _make_works() -> dict[str, tuple[Callable[[], object], int]]:
         tok2vec = build_Tok2Vec_model(embed, encode).initialize(X=docs[:1])
     set_dropout_rate(tok2vec, 0.1)
     return {
-        "one text": (partial(tok2vec.predict, docs[:1]), _WORDS),
-        "a batch": (partial(tok2vec.predict, docs), len(words)),
-        "training": (partial(_train, tok2vec, docs), len(words)),
+        "one text": (partial(tok2vec.predict, docs[:1]), _TEXTS),
+        "a batch": (partial(tok2vec.predict, docs), 1),
+        "training": (partial(_train, tok2vec, docs), 1),
     }
 
 

@@ -86,9 +86,13 @@ def check_convertible(config: Config, model: object, precision: str | None) -> N
     found = {place: block["@architectures"] for place, block in blocks.items()}
     found |= find_unconvertible(config)
     places = "; ".join(f"{place}: {name}" for place, name in found.items())
-    has_ours = {OUR_EMBED, OUR_ENCODER} & set(found.values())
+    ours = ""
+    if {OUR_EMBED, OUR_ENCODER} & set(found.values()):
+        kept = {block.get("precision", "float32") for block in blocks.values()}
+        fewer = " and ".join(sorted(kept - {"float32"}))
+        ours = f"has our layers already{fewer and f', with products of {fewer}'}. It "
     raise ValueError(
-        f"'{model}' {'has our layers already. It ' if has_ours else ''}should have a "
+        f"'{model}' {ours}should have a "
         "spacy.MultiHashEmbed, spacy.HashEmbedCNN or spacy.MaxoutWindowEncoder that "
         f"can be converted, but has none ({places or 'no trained component'})."
     )

@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from thinc.api import NumpyOps, get_current_ops
+from thinc.api import NumpyOps, Ops, get_current_ops
 
 from ..systems import count_cores, find_processor
 from . import installation
@@ -24,6 +24,7 @@ from .blas import (
 )
 from .compilation import Kernels, advise_on_kernels, examine_kernels
 from .installation import PACKAGE, Gpu, Version
+from .machine import Spread, find_disturbances, find_spread, find_width, watch_machine
 
 THREAD_VARIABLES = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 
@@ -34,7 +35,9 @@ _NUMPY = "numpy's BLAS, one thread"
 
 @dataclass(frozen=True)
 class Health:
-    """All that was found. Speeds are in GFLOP/s, of each library at each shape."""
+    """All that was found. Speeds are in GFLOP/s, of each library at each shape: the
+    median of rounds that take turns, and their quartiles.
+    """
 
     versions: list[Version]
     processor: str
@@ -42,8 +45,10 @@ class Health:
     ops: str
     blas: list[Blas]
     shapes: tuple[Shape, ...]
-    speeds: dict[str, list[float]]
+    speeds: dict[str, list[Spread]]
     kernels: Kernels
+    #: What speaks against these measurements.
+    disturbances: list[str]
     threads: dict[str, str]
     python: str
     parser_profiled: bool
@@ -54,11 +59,12 @@ class Health:
 
 
 def examine() -> Health:
-    """Examine the machine and the installation. Takes about two seconds."""
+    """Examine the machine and the installation. Takes a few seconds."""
     versions = installation.find_versions()
     blas = [describe_blis(), describe_numpy_blas()]
-    speeds = measure_choices(blas[1].threads)
-    kernels = examine_kernels()
+    with watch_machine() as machine:
+        speeds = measure_choices(blas[1].threads)
+        kernels = examine_kernels()
     gpu = installation.examine_gpu()
     profiled = installation.is_parser_profiled()
     return Health(
@@ -70,6 +76,7 @@ def examine() -> Health:
         shapes=SHAPES,
         speeds=speeds,
         kernels=kernels,
+        disturbances=find_disturbances(machine, _find_widest(speeds, kernels)),
         threads={key: os.environ[key] for key in THREAD_VARIABLES if key in os.environ},
         python=platform.python_version(),
         parser_profiled=profiled,
@@ -85,17 +92,35 @@ def examine() -> Health:
     )
 
 
-def measure_choices(threads: int | None) -> dict[str, list[float]]:
+def _find_widest(
+    speeds: dict[str, list[Spread]], kernels: Kernels
+) -> dict[str, Spread]:
+    """Find the measurement that varied most."""
+    found = [(f"products ({name})", one) for name, row in speeds.items() for one in row]
+    found += [
+        (f"Tok2Vec ({name}, {what})", one)
+        for name, row in kernels.microseconds_a_word.items()
+        for what, one in row.items()
+    ]
+    return dict([max(found, key=lambda each: find_width(each[1]))])
+
+
+def measure_choices(threads: int | None) -> dict[str, list[Spread]]:
     """Measure each BLAS at `blas.SHAPES`, in GFLOP/s, numpy's with its threads too."""
-    speeds = measure_speeds({_BLIS: BLIS_OPS, _NUMPY: NUMPY_BLAS_OPS})
+    speeds = _measure({_BLIS: BLIS_OPS, _NUMPY: NUMPY_BLAS_OPS})
     if threads and threads > 1:
         # not in turns with the others: its threads go on waiting for work for a while
         name = f"numpy's BLAS, {threads} threads"
-        speeds |= measure_speeds({name: NumpyOps(use_blis=False)})
+        speeds |= _measure({name: NumpyOps(use_blis=False)})
     ops = get_current_ops()
     if type(ops) is not NumpyOps and isinstance(ops, NumpyOps):
-        speeds |= measure_speeds({type(ops).__name__: ops})
+        speeds |= _measure({type(ops).__name__: ops})
     return speeds
+
+
+def _measure(choices: dict[str, Ops]) -> dict[str, list[Spread]]:
+    measured = measure_speeds(choices).items()
+    return {name: [find_spread(rounds) for rounds in row] for name, row in measured}
 
 
 def find_problems(
@@ -122,15 +147,15 @@ def find_problems(
     return problems
 
 
-def advise_on_blas(blas: list[Blas], speeds: dict[str, list[float]]) -> list[str]:
+def advise_on_blas(blas: list[Blas], speeds: dict[str, list[Spread]]) -> list[str]:
     """Advise another BLAS if it would be faster for pipelines on the CPU."""
     if type(get_current_ops()) is not NumpyOps:
         return []
     # only if the callback would choose it too, which measures smaller products
-    if not (is_faster(speeds[_NUMPY], speeds[_BLIS]) and is_numpy_faster()):
+    own, blis = ([one[0] for one in speeds[name]] for name in (_NUMPY, _BLIS))
+    if not (is_faster(own, blis) and is_numpy_faster()):
         return []
-    pairs = zip(speeds[_NUMPY], speeds[_BLIS], strict=True)
-    ratios = sorted(own / blis for own, blis in pairs)
+    ratios = sorted(a / b for a, b in zip(own, blis, strict=True))
     kernels = blas[0].kernels
     return [
         f"Matrix products are {ratios[0]:.1f} to {ratios[-1]:.1f} times as fast with "

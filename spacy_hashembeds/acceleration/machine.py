@@ -1,8 +1,9 @@
 """The machine that something is timed on, and whether it was idle meanwhile."""
 
 import platform
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from statistics import quantiles
 from time import perf_counter
 from typing import Any
 
@@ -16,6 +17,18 @@ MAX_SPREAD = 0.15
 
 #: A median and the quartiles around it, in whatever unit.
 Spread = tuple[float, tuple[float, float]]
+
+
+def find_spread(rounds: Sequence[float]) -> Spread:
+    """Find the median and the quartiles of what was measured in rounds."""
+    lower, middle, upper = quantiles([*rounds] * (3 if len(rounds) == 1 else 1), n=4)
+    return middle, (lower, upper)
+
+
+def find_width(spread: Spread) -> float:
+    """Say how far apart quartiles are, as a share of the median."""
+    middle, (lower, upper) = spread
+    return (upper - lower) / middle
 
 
 @contextmanager
@@ -59,11 +72,10 @@ def find_disturbances(
             f"The load average was {load:.2f} at the start, where up to {limit:.1f} "
             f"does no harm on {cores} cores."
         )
-    for name, (middle, (lower, upper)) in baselines.items():
-        spread = (upper - lower) / middle
-        if spread > MAX_SPREAD:
+    for name, spread in baselines.items():
+        if (width := find_width(spread)) > MAX_SPREAD:
             found.append(
-                f"The quartiles of {name} are {100 * spread:.0f} percent of its "
+                f"The quartiles of {name} are {100 * width:.0f} percent of its "
                 f"median apart, where up to {100 * MAX_SPREAD:.0f} does no harm."
             )
     return found

@@ -147,11 +147,9 @@ def make_texts(strings: Iterable[str], *, only_known: bool = False) -> list[str]
 def make_texts_for(pipeline: LoadedPipeline, *, only_known: bool = False) -> list[str]:
     """Make up texts, none empty if a layer such as `reduce_first` takes none."""
     texts = make_texts(pipeline.nlp.vocab.strings, only_known=only_known)
-    try:
-        pipeline.annotate(["a", ""])
-    except Exception:  # of any component, some of them strangers
-        return [text for text in texts if len(pipeline.nlp.make_doc(text))]
-    return texts
+    if _can_annotate(pipeline, ["a", ""]):
+        return texts
+    return [text for text in texts if len(pipeline.nlp.make_doc(text))]
 
 
 def _annotate(
@@ -160,11 +158,25 @@ def _annotate(
     try:
         return pipeline.annotate(texts)
     except Exception as error:  # of any component, some of them strangers
+        fails = f"{type(error).__name__}: {error}"
+        # without tokens most components do nothing
+        if not any(_can_annotate(pipeline, [t]) for t in texts if str(t).strip()):
+            raise ValueError(
+                f"The pipeline {name} fails on each text to check it with: {fails} "
+                "Mend it first: it should annotate texts such as these."
+            ) from error
         raise ValueError(
-            f"The pipeline {name} fails on the texts to check it with: "
-            f"{type(error).__name__}: {error} Give texts of the kind that it is for "
-            "(--text, or 'texts' in Python)."
+            f"The pipeline {name} fails on some of the texts to check it with: {fails} "
+            "Give texts of the kind that it is for (--text, or 'texts' in Python)."
         ) from error
+
+
+def _can_annotate(pipeline: LoadedPipeline, texts: Sequence[str | Doc]) -> bool:
+    try:
+        pipeline.annotate(texts)
+    except Exception:  # as above
+        return False
+    return True
 
 
 def _check_annotation(doc: Doc, new_doc: Doc) -> None:

@@ -1,7 +1,6 @@
 """How fast pipelines annotate, side by side."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from statistics import quantiles
 from time import perf_counter
 from typing import NamedTuple
 
@@ -10,6 +9,7 @@ from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
 from ..checks import check_integers
+from .machine import find_spread
 
 
 class Speed(NamedTuple):
@@ -42,7 +42,7 @@ def measure_speeds(
             seconds[name].append(_time_pipe(nlp, docs))
     speeds = {}
     for name, times in seconds.items():
-        lower, middle, upper = times * 3 if rounds == 1 else quantiles(times, n=4)
+        middle, (lower, upper) = find_spread(times)
         speeds[name] = Speed(n_words / middle, (n_words / upper, n_words / lower))
     return speeds
 

@@ -256,22 +256,10 @@ def _show_options(advice: Measures) -> Iterator[Table]:
         f"Options for hashing{of}",
         f"The smallest tables of width {advice['width']} in which at most "
         f"{format_bound(advice['bound'])} of the values share all rows with another. "
-        f"Tables: {', '.join(advice['attrs'])}. * is the lower limit." + out_of_reach,
+        f"Tables: {', '.join(advice['attrs'])}. * is advised; rows are lower limits."
+        + out_of_reach,
         options,
         ("num_hashes", "rows", "parameters", "words_sharing_codes"),
-    )
-    yield tabulate(
-        "Values in these tables",
-        None,
-        [
-            {
-                **option,
-                "load": " ".join(f"{load:,.1f}" for load in option["load"]),
-                "values that share all rows": option["sharing_code"],
-            }
-            for option in options
-        ],
-        ("num_hashes", "load", "values that share all rows"),
     )
     lookups = [
         {**option, **{k: option[k][0] for k in ("unknown_values", "unknown_share")}}

@@ -22,8 +22,8 @@ def accelerate_cli(
     text: Path | None = Opt(
         None,
         "--text",
-        help="What to check and time it on: a .spacy file, or a file of one text a "
-        "line. By default texts are made up.",
+        help="What to check and time it on: a .spacy file or a folder of them; of any "
+        "other file each line is a text. By default texts are made up.",
     ),
     precision: str | None = Opt(
         None,
@@ -71,7 +71,7 @@ def accelerate_cli(
             progress=lambda items, unit: show_progress(items, doing[unit], unit=unit),
         )
     if as_json:
-        print_json(asdict(done))
+        print_json({k: v for k, v in asdict(done).items() if k != "nlp"})
     else:
         show(done.get_parts(), msg)
     msg.good(
@@ -86,15 +86,19 @@ def _read_texts(path: Path) -> "list[str] | list[Doc]":
     from ..corpora.docbin import read_docs
 
     if path.suffix == ".spacy" or path.is_dir():
-        return list(read_docs(path, Vocab()))
+        docs = list(read_docs(path, Vocab()))
+        msg.info(f"Read {len(docs):,} Docs of {path}")
+        return docs
     if not path.exists():
         raise FileNotFoundError(
             f"There is no file '{path}' to take texts from. Name a .spacy file or a "
             "file of one text a line, or leave out --text."
         )
     try:
-        return path.read_text(encoding="utf8").removesuffix("\n").split("\n")
+        lines = path.read_text(encoding="utf8").removesuffix("\n").split("\n")
     except UnicodeDecodeError as error:
         raise ValueError(
             f"'{path}' should be UTF-8 text, one text a line: {error}."
         ) from error
+    msg.info(f"Read {len(lines):,} texts of {path}, one a line")
+    return lines

@@ -1,6 +1,6 @@
 """`spacy hashembeds doctor`."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 from wasabi import msg
@@ -10,6 +10,7 @@ from ._output import JSON, QUIET, print_json
 
 if TYPE_CHECKING:
     from ..acceleration.doctor import Health
+    from ..acceleration.machine import Spread
 
 
 @hashembeds_cli.command("doctor")
@@ -38,7 +39,51 @@ def _print_health(health: "Health") -> None:
 
     versions = [(v.name, v.installed or "none", v.required) for v in health.versions]
     msg.table(versions, header=("Package", "Installed", "Required"), divider=True)
-    machine = {
+    msg.table(_describe_machine(health), title="Machine")
+    blas = [["?" if f is None else f for f in astuple(one)] for one in health.blas]
+    if health.blas[0].kernels == "generic":
+        blas[0][2] = "generic: none for this processor"
+    msg.table(blas, header=("BLAS", "Version", "Kernels", "Threads"), divider=True)
+    _print_speeds(
+        "Matrix products: rows x inputs x outputs, median (quartiles)",
+        ("GFLOP/s", *("x".join(map(str, shape)) for shape in health.shapes)),
+        health.speeds,
+    )
+    kernels = health.kernels
+    names = {"compiled": "compiled kernels", "numpy": "numpy alone"}
+    _print_speeds(
+        "Tok2Vec of width 96 on the CPU, microseconds a word, median (quartiles)",
+        ("", "one text", "a batch", "training"),
+        {
+            f"{name}, in use" if key == kernels.in_use else name: [
+                *kernels.microseconds_a_word.get(key, {}).values()
+            ]
+            for key, name in names.items()
+        },
+    )
+    for text in health.disturbances:
+        msg.warn("The measurements were disturbed", text)
+    said = {"warn": health.untested, "info": health.advice, "fail": health.problems}
+    for kind, texts in said.items():
+        for text in texts:
+            getattr(msg, kind)(text)
+    if not health.problems:
+        msg.good(f"Nothing is broken{_conclude(health)}")
+
+
+def _conclude(health: "Health") -> str:
+    if health.disturbances:
+        return ". To know what would be faster, measure once more while all is idle"
+    return "" if health.advice else ", and we know of nothing that would be faster"
+
+
+def _describe_machine(health: "Health") -> dict[str, Any]:
+    missing = (
+        "the processor has no instructions"
+        if health.kernels.in_use == "compiled"
+        else "compiled kernels are not in use"
+    )
+    return {
         "Processor": health.processor,
         "Cores": health.cores,
         "GPU": health.gpu.device or "none in use",
@@ -48,51 +93,26 @@ def _print_health(health: "Health") -> None:
         f"{'with' if health.parser_profiled else 'without'} profiling",
         "Thinc's operations": health.ops,
         **{
-            f"Products of {precision}": name or "none: computed in float32"
+            f"Products of {precision}": name or f"in float32: {missing}"
             for precision, name in health.kernels.instructions.items()
         },
         **health.threads,
     }
-    msg.table(machine, title="Machine")
-    blas = [["?" if f is None else f for f in astuple(one)] for one in health.blas]
-    if health.blas[0].kernels == "generic":
-        blas[0][2] = "generic: none for this processor"
-    msg.table(blas, header=("BLAS", "Version", "Kernels", "Threads"), divider=True)
-    _print_speeds(
-        "Matrix products: rows x inputs x outputs",
-        ("GFLOP/s", *("x".join(map(str, shape)) for shape in health.shapes)),
-        health.speeds,
-    )
-    kernels = health.kernels
-    names = {"compiled": "our compiled kernels", "numpy": "numpy alone"}
-    _print_speeds(
-        "Tok2Vec of width 96 on the CPU, microseconds a word",
-        ("", "one text", "a batch", "training"),
-        {
-            f"{name}, in use" if key == kernels.in_use else name: [
-                *kernels.microseconds_a_word.get(key, {}).values()
-            ]
-            for key, name in names.items()
-        },
-    )
-    for text in health.untested:
-        msg.warn(text)
-    for text in health.advice:
-        msg.info(text)
-    for text in health.problems:
-        msg.fail(text)
-    if not health.problems:
-        more = "" if health.advice else ", and we know of nothing that would be faster"
-        msg.good(f"Nothing is broken{more}")
 
 
 def _print_speeds(
-    title: str, header: tuple[str, ...], speeds: "dict[str, list[float]]"
+    title: str, header: tuple[str, ...], speeds: "dict[str, list[Spread]]"
 ) -> None:
     missing = ["-"] * (len(header) - 1)
     rows = [
-        (name, *([f"{one:.1f}" for one in row] or missing))
+        (name, *([_format(*spread) for spread in row] or missing))
         for name, row in speeds.items()
     ]
     aligns = ("l", *"r" * len(missing))
     msg.table(rows, title=title, header=header, divider=True, aligns=aligns)
+
+
+def _format(middle: float, quartiles: tuple[float, float]) -> str:
+    places = 0 if middle >= 100 else 1
+    lower, upper = (f"{quartile:,.{places}f}" for quartile in quartiles)
+    return f"{middle:,.{places}f} ({lower}..{upper})"

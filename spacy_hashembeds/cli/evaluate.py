@@ -38,8 +38,8 @@ def evaluate_cli(
         None,
         "--train",
         "-t",
-        help="The corpus that the pipeline was trained on, likewise. Entities are not "
-        "scored without it.",
+        help="The corpus that the pipeline was trained on, likewise, by which entities "
+        "are seen or unseen.",
     ),
     against: str | None = Opt(
         None, "--against", "-a", help="A second pipeline, or file, to compare with."
@@ -55,6 +55,11 @@ def evaluate_cli(
         "--ablation",
         help="Run the pipeline with each part of its BiLSTM encoder alone too, to see "
         "what it does for the bounds of entities.",
+    ),
+    full: bool = Opt(
+        False,
+        "--full",
+        help="Print all tables, instead of the scores, what changed, and main errors.",
     ),
     output: list[Path] = Opt(
         [],
@@ -89,12 +94,12 @@ def evaluate_cli(
 ) -> None:
     """Score a pipeline's entities, or the categories of its text classifier.
 
-    Entities are scored apart for texts seen and unseen in training: those that stand,
-    as an entity, in the training corpus, and others. The figures are those of `spacy
-    evaluate` on copies of the gold corpus in which the other kind's entities are
-    marked missing. Categories have accuracy, macro and micro F1. Intervals are drawn
-    over documents, for the pipeline as it is: they don't say what another training
-    seed would give.
+    With --train entities are scored apart for texts seen and unseen in training: those
+    that stand, as an entity, in the training corpus, and others. The figures are those
+    of `spacy evaluate` on copies of the gold corpus in which the other kind's entities
+    are marked missing. Categories have accuracy, macro and micro F1. Intervals are
+    drawn over documents, for the pipeline as it is: they don't say what another
+    training seed would give.
 
     Corpora and predictions are .spacy files; any other file is an IOB file, with one
     token a line and tags of the IOB, BIO, BILUO or BIOES scheme. Predictions may not
@@ -126,9 +131,7 @@ def evaluate_cli(
         if as_json:
             print_json(dict(evaluation))
         else:
-            show(evaluation.make_tables(), msg)
-            if draws := evaluation.describe_draws():
-                show([Sentence(draws, "info")], msg)
+            show(evaluation.get_parts(full=full), msg)
         show([Sentence(text, "warn") for text in evaluation["warnings"]], msg)
         for path in output:
             evaluation.write(path)

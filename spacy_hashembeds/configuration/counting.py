@@ -9,6 +9,7 @@ from ..analysis.advice import Advice
 from ..analysis.options import MIN_FREQS
 from ..analysis.pipelines import COUNT_SYMBOLS
 from ..analysis.recommendation import EMBEDDER
+from ..files import quote
 from .draft import Draft
 from .embedders import EXPLAIN_DEFAULT, EXPLAIN_SMALL, Tables
 
@@ -23,6 +24,8 @@ _HASHER = "spacy-hashembeds.LSHHasher.v1"
 COUNT_NGRAMS = "spacy-hashembeds.count_character_ngrams.v1"
 #: What each callback of ours counts.
 _COUNTED = {COUNT_SYMBOLS: "symbols", COUNT_NGRAMS: "n-grams"}
+#: What gave symbols to spacy.MultiEmbed.v1 (docs/report-project.md), and ours count.
+_SET_TABLES = {"@callbacks": "set_attr", "attr": "tables"}
 #: What they have in common.
 _SHARED = ("corpus", "limit")
 _BEFORE_INIT = "initialize.before_init"
@@ -153,6 +156,8 @@ def _write_counting(
     reasons: dict[str | None, str] = {"min_freq": why_min_freq}
     if is_other:
         why = f"Counts the training corpus when training starts. {where}"
+        if _sets_tables(current):
+            why += " So nothing needs the file that set_attr read here."
         reasons["@callbacks" if known else None] = why
     draft.replace(_BEFORE_INIT, block, reasons)
 
@@ -160,8 +165,13 @@ def _write_counting(
 def _find_other_callback(draft: Draft) -> str | None:
     """Find the callback that stands in the place of ours."""
     current = draft.resolve(_BEFORE_INIT)
-    name = get_name(current)
-    return name if current and name not in _COUNTED else None
+    if not current or get_name(current) in _COUNTED or _sets_tables(current):
+        return None
+    return quote(get_name(current))
+
+
+def _sets_tables(callback: Any) -> bool:
+    return isinstance(callback, dict) and _SET_TABLES.items() <= callback.items()
 
 
 def _join(places: Sequence[str]) -> str:

@@ -210,8 +210,7 @@ def _choose_hashes(tables: Tables, advice: Advice | None, default: int) -> _Sett
     return _Setting(
         advice.hashing.num_hashes,
         "Advised for the training corpus: so many keep its values apart in the least "
-        f"memory, in {advice.hashing.rows} rows. That is a lower limit and not a size "
-        "to use.",
+        "memory.",
     )
 
 

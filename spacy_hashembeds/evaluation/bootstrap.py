@@ -125,11 +125,10 @@ def compare_scores(
     predictions are exchanged in each document with probability 1/2, and p is how often
     the difference comes out at least as large as it is, in either direction, the data
     themselves counted in. Unlike a bootstrap's, its errors do not exceed the stated
-    level in small samples. The interval is from a paired bootstrap; on the edge of
-    significance the two may disagree.
+    level in small samples. The interval is the difference plus and minus what
+    `CONFIDENCE` of these draws do not exceed: it excludes 0 where p is at most 0.05.
     """
-    n_documents = _count_documents(ours)
-    return _compare(ours, theirs, score_counts, _score_draws, n_documents, draws)
+    return _compare(ours, theirs, score_counts, _count_documents(ours), draws)
 
 
 def bootstrap_mean(counts: np.ndarray, draws: Draws, *, absent: int = 0) -> Scores:
@@ -151,15 +150,13 @@ def compare_means(
     """Compare the means of `bootstrap_mean` as `compare_scores` does scores."""
     n_documents = _count_documents(ours.sum(axis=1, keepdims=True))
     score = partial(_average, absent=absent)
-    score_draws = partial(score, is_gold=_count_documents(ours) > 0)
-    return _compare(ours, theirs, score, score_draws, n_documents, draws)[0]
+    return _compare(ours, theirs, score, n_documents, draws)[0]
 
 
 def _compare(
     ours: np.ndarray,
     theirs: np.ndarray,
     score: _Score,
-    score_draws: _Score,
     n_documents: np.ndarray,
     draws: Draws,
 ) -> list[Scores | None]:
@@ -169,50 +166,56 @@ def _compare(
             f"but their shapes are {ours.shape} and {theirs.shape}."
         )
     differences = score(ours.sum(axis=0)) - score(theirs.sum(axis=0))
-    p_values = _exchange(ours, theirs, score, draws)
-    rows, times = _find_distinct(np.stack([ours, theirs], axis=1))
-
-    def subtract(sums: np.ndarray) -> np.ndarray:
-        return score_draws(sums[:, 0]) - score_draws(sums[:, 1])
-
-    drawn = _resample(rows, times, subtract, draws, " for both")
+    p_values, margins = _exchange(ours, theirs, score, draws)
+    bounds = np.clip([differences - margins, differences + margins], -1, 1)
     compared: list[Scores | None] = []
     for i, n in enumerate(n_documents):
-        bounds = _bound(drawn[:, i]) if n >= 2 else NONE
-        found = map(Difference, differences[i].tolist(), bounds, p_values[i].tolist())
+        intervals = map(tuple, bounds[:, i].T.tolist())
+        known = [
+            b if n > 1 and m else None
+            for b, m in zip(intervals, margins[i], strict=True)
+        ]
+        found = map(Difference, differences[i].tolist(), known, p_values[i].tolist())
         compared.append(Scores(*found) if n else None)
     return compared
 
 
 def _exchange(
     ours: np.ndarray, theirs: np.ndarray, score: _Score, draws: Draws
-) -> np.ndarray:
-    """Give the p-values of differences, from predictions exchanged by document."""
+) -> tuple[np.ndarray, np.ndarray]:
+    """Give the p-values of differences, from predictions exchanged by document, and the
+    largest difference whose p-value would be above 1 - `CONFIDENCE`.
+    """
     sums = [counts.sum(axis=0, keepdims=True) for counts in (ours, theirs)]
     measured = np.abs(score(sums[0]) - score(sums[1]))
     rows, times = _find_distinct(theirs - ours)
     gains = _flatten(rows)
     rng = np.random.default_rng(draws.seed)
-    n_as_large = np.ones(measured.shape[1:], dtype="int64")
+    found = [measured]
     for n_draws in draws.split("Exchanging predictions", max(gains.shape)):
         swaps = rng.binomial(times, 0.5, size=(n_draws, len(gains)))
         exchanged = swaps.astype("float64") @ gains
         exchanged = exchanged.reshape(n_draws, *ours.shape[1:])
-        differences = score(sums[0] + exchanged) - score(sums[1] - exchanged)
-        # Equal differences may differ by rounding.
-        n_as_large += (np.abs(differences) >= measured - 1e-12).sum(axis=0)
-    return n_as_large / (draws.samples + 1)
+        found.append(np.abs(score(sums[0] + exchanged) - score(sums[1] - exchanged)))
+    drawn = np.concatenate(found)
+    # Equal differences may differ by rounding.
+    n_as_large = (drawn >= measured - 1e-12).sum(axis=0)
+    n_beyond = int((1 - CONFIDENCE) * len(drawn))
+    drawn.partition(-1 - n_beyond, axis=0)
+    margins = drawn[-1 - n_beyond]
+    rounded = np.where(n_as_large > n_beyond, np.maximum(margins, measured[0]), margins)
+    return n_as_large / len(drawn), rounded
 
 
 def _resample(
-    rows: np.ndarray, times: np.ndarray, score: _Score, draws: Draws, of: str = ""
+    rows: np.ndarray, times: np.ndarray, score: _Score, draws: Draws
 ) -> np.ndarray:
     if not len(rows):
         return score(np.zeros((draws.samples, *rows.shape[1:])))
     flat, n_documents = _flatten(rows), times.sum()
     rng = np.random.default_rng(draws.seed)
     scores = []
-    for n_draws in draws.split(f"Drawing documents{of}", max(flat.shape)):
+    for n_draws in draws.split("Drawing documents", max(flat.shape)):
         weights = rng.multinomial(n_documents, times / n_documents, n_draws)
         sums = weights.astype("float64") @ flat
         scores.append(score(sums.reshape(n_draws, *rows.shape[1:])))

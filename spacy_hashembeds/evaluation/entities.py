@@ -42,7 +42,7 @@ class EntityRun(Run):
     def __init__(
         self,
         examples: Iterable[Example],
-        knowledge: TrainingKnowledge,
+        knowledge: TrainingKnowledge | None,
         golds: Sequence[Doc] | None = None,
     ) -> None:
         self._knowledge, self._golds = knowledge, golds
@@ -57,7 +57,8 @@ class EntityRun(Run):
     def count(self, number: int, example: Example) -> Counts | None:
         """Count what `count_matches` does, and gold entities by grouping and group."""
         gold = example.reference if self._golds is None else self._golds[number]
-        views = match_entities(example, self._knowledge.entities, gold)
+        known = self._knowledge
+        views = match_entities(example, None if known is None else known.entities, gold)
         if not views:
             return None
         self.errors.add(find_wrong_entities(number, example.reference, views[ALL]))
@@ -66,9 +67,11 @@ class EntityRun(Run):
         self._chunks.append(count_chunks(example, views[ALL]))
         counts = count_matches(views)
         found = set(views[ALL].correct)
+        if known is None:
+            return counts
         for ent in gold.ents:
             i = 0 if (ent.label_, ent.start, ent.end) in found else 2
-            for grouping, group in group_entity(ent, self._knowledge).items():
+            for grouping, group in group_entity(ent, known).items():
                 counts[grouping, group, None][i] += 1
                 counts[grouping, group, ent.label_][i] += 1
         return counts
@@ -76,21 +79,16 @@ class EntityRun(Run):
 
 def evaluate_entities(inputs: Inputs) -> dict[str, Any]:
     """Give what an `Evaluation` of entities holds: see `evaluate`."""
-    if inputs.train is None:
-        raise ValueError(
-            "'train' should be the corpus that the pipeline was trained on (--train), "
-            "by which its entities are seen or unseen, but is None."
-        )
     # what can't be done should not cost a run
     layer = find_ablated(inputs.predictions) if inputs.ablation else None
-    knowledge = learn_training_set(inputs.read_train())
-    ours = EntityRun(inputs.predict(inputs.predictions), knowledge)
+    known = learn_training_set(inputs.read_train()) if inputs.train else None
+    ours = EntityRun(inputs.predict(inputs.predictions), known)
     keys, draws = ours.list_keys(), inputs.draws
     drawn = bootstrap_scores(ours.stack(keys), draws)
     intervals = dict(zip(keys, drawn, strict=True))
     theirs, comparison = None, None
     if inputs.against is not None:
-        theirs = EntityRun(inputs.predict(inputs.against), knowledge)
+        theirs = EntityRun(inputs.predict(inputs.against), known)
         comparison = {"model": inputs.against.name, **_compare(ours, theirs, draws)}
     parts = ablate(layer, inputs) if layer is not None else {}
     schemes = {kind: ours.schemes.summarize(KINDS[kind]) for kind in KINDS}
@@ -98,8 +96,8 @@ def evaluate_entities(inputs: Inputs) -> dict[str, Any]:
     return {
         "setting": {
             **inputs.describe(ours),
-            "train_entities": len(knowledge.entities),
-            "shared": count_shared(references, knowledge.documents),
+            "train_entities": known and len(known.entities),
+            "shared": known and count_shared(references, known.documents),
             "parts": list(parts),
         },
         **_add_intervals(ours.scores, intervals),
@@ -107,7 +105,7 @@ def evaluate_entities(inputs: Inputs) -> dict[str, Any]:
         "schemes": schemes,
         "calibration": ours.reliability.summarize(),
         "comparison": comparison,
-        "groups": _describe_groups(ours.totals, intervals),
+        "groups": _describe_groups(ours.totals, intervals) if known else {},
         "chunks": {
             tag: {
                 **score,

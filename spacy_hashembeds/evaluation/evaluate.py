@@ -10,7 +10,7 @@ from thinc.api import require_gpu
 from .. import markdown
 from ..checks import check_types
 from ..corpora.columns import ColumnFormat
-from ..display import Table, show_controls
+from ..display import Part, Sentence, Table, show_controls
 from ..files import choose_suffix, replacing, write_json
 from .bootstrap import Draws
 from .categories import evaluate_categories, name_accuracy
@@ -26,9 +26,9 @@ from .sources import (
     name_predictions,
     read_source,
 )
-from .tables import Score, make_sections
+from .tables import Score, make_sections, summarize
 from .tasks import TEXTCAT, choose_task
-from .warnings import find_warnings
+from .warnings import find_notes, find_warnings
 
 #: How files are written, by their suffix.
 SUFFIXES = (".json", ".html", ".md")
@@ -51,12 +51,22 @@ class Evaluation(UserDict[str, Any]):
     def _repr_html_(self) -> str:
         return render(self, is_page=False)
 
+    def get_parts(self, *, full: bool = True) -> list[Part]:
+        """Give what the command prints: all tables, or what to look at first."""
+        notes = [text for text in (*self["notes"], self._describe_draws()) if text]
+        if not full:
+            notes.append("More tables with --full, all errors with -o page.html")
+        return [
+            *(self.make_tables() if full else summarize(self)),
+            *(Sentence(text, "info") for text in notes),
+        ]
+
     def make_tables(self) -> list[Table]:
-        """Make the tables that the command prints."""
+        """Make all tables."""
         tables = (table for part in make_sections(self) for table in part.tables)
         return [table.to_text() for table in tables if table.shown != "page"]
 
-    def describe_draws(self) -> str | None:
+    def _describe_draws(self) -> str | None:
         """Say what the intervals are, if there are any."""
         setting = self["setting"]
         drawn, read = setting["documents"], setting["documents_read"]
@@ -76,7 +86,7 @@ class Evaluation(UserDict[str, Any]):
         return render(self, is_page=True)
 
     def to_markdown(self) -> str:
-        """Write the tables that the command prints, in Markdown."""
+        """Write the tables that the command prints with `--full`, in Markdown."""
         named = describe_setting(self).items()
         lines = [f"- {key}: {markdown.code(name)}" for key, name in named]
         blocks = [f"# {name_title(self)}", "\n".join(lines)]
@@ -88,7 +98,8 @@ class Evaluation(UserDict[str, Any]):
             lines = [f"| {' | '.join(row)} |" for row in (rows[0], rules, *rows[1:])]
             title = f"## {markdown.escape(table.title)}"
             blocks += [title, *legend, "\n".join(lines)]
-        if draws := self.describe_draws():
+        blocks += map(markdown.escape, self["notes"])
+        if draws := self._describe_draws():
             blocks.append(f"{draws}.")
         return show_controls("\n\n".join(blocks) + "\n")
 
@@ -135,7 +146,7 @@ def evaluate(
         them, or their file: `.spacy` or one token a line. The pipeline gets their
         text, or the tokens on the predicted side of an Example, and nothing else.
     train (Iterable[Doc | Example] | str | Path, optional): What the pipeline was
-        trained on, by which entities are seen or unseen. Categories need none.
+        trained on, by which entities are seen or unseen: else they are not told apart.
     against (Language | Iterable[Doc], optional): What to compare the first one with.
     task (str, optional): What to score, entities ("ner") or categories ("textcat"); by
         default what the pipeline's components set, or without one, the gold docs have.
@@ -145,8 +156,7 @@ def evaluate(
     seed (int): What they draw by, 0 or more. Equal seeds give equal results.
     show_progress (bool): Whether to show progress on stderr, where that is a terminal.
     RAISES (ValueError): If predictions have other words than the gold docs; if there
-        are both entities and categories; or if `train` is missing for entities, or an
-        encoder for `ablation`.
+        are both entities and categories; or if an encoder is missing for `ablation`.
     """
     inputs = Inputs(
         draws=Draws(samples=samples, seed=seed, show_progress=show_progress),
@@ -166,7 +176,8 @@ def evaluate(
             "categories of documents. Leave it out."
         )
     data = (evaluate_categories if is_of_categories else evaluate_entities)(inputs)
-    return Evaluation({**data, "warnings": find_warnings(data)})
+    said = {"warnings": find_warnings(data), "notes": find_notes(data)}
+    return Evaluation({**data, **said})
 
 
 def evaluate_in_depth(

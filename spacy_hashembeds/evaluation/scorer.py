@@ -107,11 +107,12 @@ def score_seen_unseen(
 
 
 def match_entities(
-    example: Example, train_texts: Collection[str], gold: Doc | None = None
+    example: Example, train_texts: Collection[str] | None, gold: Doc | None = None
 ) -> dict[str, Matches]:
     """Say which entities of one doc are right, under the prefixes of `KINDS`, without
     those of which all annotation is missing. If `ents` is not there, none is. The texts
     of `gold` are looked up, which else has the tokens and entities of the gold doc.
+    Without texts of training, there is `ents` alone.
     """
     gold = example.reference if gold is None else gold
     if not gold.has_annotation("ENT_IOB"):
@@ -121,7 +122,8 @@ def match_entities(
     # each copy hides the entities of the other one
     hidden = {ALL: missing, SEEN: missing.copy(), UNSEEN: missing.copy()}
     for ent in gold.ents:
-        own, other = (SEEN, UNSEEN) if ent.text in train_texts else (UNSEEN, SEEN)
+        is_seen = train_texts is not None and ent.text in train_texts
+        own, other = (SEEN, UNSEEN) if is_seen else (UNSEEN, SEEN)
         golds[own].append((ent.label_, ent.start, ent.end))
         hidden[other][ent.start : ent.end] = True
     golds[ALL] = golds[SEEN] + golds[UNSEEN]
@@ -130,7 +132,8 @@ def match_entities(
         prefix: match_spans(predicted, golds[prefix], hides)
         for prefix, hides in hidden.items()
         # As spaCy: skip where all is missing, unless there are no tokens at all.
-        if len(hides) == 0 or not hides.all()
+        if (train_texts is not None or prefix == ALL)
+        and (len(hides) == 0 or not hides.all())
     }
 
 

@@ -1,8 +1,8 @@
 """The tables of an evaluation, in the order in which they are shown."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import product
+from dataclasses import dataclass, replace
+from itertools import chain, product
 from typing import Any, NamedTuple
 
 from ..display import Table as TextTable
@@ -10,13 +10,14 @@ from ..display import show_controls
 from .categories import AVERAGES, name_accuracy
 from .groups import GROUPINGS
 from .schemes import OUTCOMES
-from .scorer import KINDS
+from .scorer import ALL, KINDS
 
 #: Columns of a terminal, and the spaces between those of a table.
 _WIDTH, _GAP = 80, 3
 
-#: Confusions, and labels of a matrix, that fit a terminal; JSON and the page have more.
-_N_CONFUSIONS, _N_LABELS = 10, 10
+#: Confusions, and labels of a matrix, that fit a terminal; JSON and the page have more;
+#: and confusions of a summary.
+_N_CONFUSIONS, _N_LABELS, _N_FIRST = 10, 10, 5
 
 #: The fewest characters shown of a text, and of a label above a column; and those shown
 #: of a document with a wrong label.
@@ -60,6 +61,11 @@ class Range(NamedTuple):
 
     def __html__(self) -> str:
         return " to ".join(map(_sign, self.bounds or ()))
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether both bounds are on one side of 0."""
+        return self.bounds is not None and self.bounds[0] * self.bounds[1] > 0
 
 
 class Share(NamedTuple):
@@ -119,9 +125,9 @@ _ABOUT = {
     "on other documents of the same kind, for this pipeline as it is. They don't say "
     "what training it again would give.",
     "Comparison": "The difference is these predictions minus the others, in points; "
-    "its interval is from the same draws of documents for both. p is the two-sided "
-    "probability of a difference at least as large if it did not matter which of the "
-    "two made which prediction (approximate randomization by document).",
+    "p is the two-sided probability of a difference at least as large if it did not "
+    "matter which of the two made which prediction (approximate randomization by "
+    "document). By the same draws, intervals exclude 0 where p is at most 0.05.",
     "Lengths": "In tokens.",
     "Averages": "In percent. Micro counts the entities of all types together; macro is "
     "the mean of the types' scores, and weighted that with each type as often as it "
@@ -161,11 +167,41 @@ def make_sections(evaluation: Mapping[str, Any]) -> list[Section]:
     return [each for each in sections if each.tables or each.name == "Errors"]
 
 
+def summarize(evaluation: Mapping[str, Any]) -> list[TextTable]:
+    """Show each total with what changed, what else is sure to have, and the errors."""
+    sections = {section.name: section.tables for section in make_sections(evaluation)}
+    totals = replace(sections["Scores"][0], ranges="F").to_text()
+    tables = chain(*sections.values())
+    compared = [table for table in tables if "Difference" in table.header]
+    if compared:
+        first = compared.pop(0).to_text()
+        changes = {row[0]: row[-3:] for row in first.rows if row[1] in ("F", "")}
+        totals = replace(
+            totals,
+            title=first.title,
+            header=[*totals.header, "Change", "From-to", "p"],
+            rows=[[*row, *changes.get(row[0], "---")] for row in totals.rows],
+        )
+    found = [totals]
+    for table in compared:
+        sure = [row for row in table.rows if row[-2].is_sure]
+        found.append(replace(table, rows=sure).to_text())
+    for table in sections["Errors"]:
+        errors = replace(table, title="Errors", rows=table.rows[:_N_FIRST])
+        found.append(errors.to_text())
+    return found
+
+
+def _list_kinds(evaluation: Mapping[str, Any]) -> Mapping[str, str]:
+    has_train = evaluation["setting"]["train"] is not None
+    return KINDS if has_train else {"all": ALL}
+
+
 def _show_entities(evaluation: Mapping[str, Any]) -> dict[str, Iterable[Table]]:
     header = ("", *"PRF", "Support")
     rows = [
         (kind.title(), *_get_scores(evaluation, f"{p}_"), evaluation[f"{p}_support"])
-        for kind, p in KINDS.items()
+        for kind, p in _list_kinds(evaluation).items()
     ]
     return {
         "Scores": [Table("Entities", None, header, rows, ranges="PRF")],
@@ -203,7 +239,8 @@ def _show_division(
     evaluation: Mapping[str, Any], division: str, heading: str
 ) -> Iterator[Table]:
     key, comparison = f"per_{division}", evaluation["comparison"]
-    parts = {kind: evaluation[f"{p}_{key}"] or {} for kind, p in KINDS.items()}
+    kinds = _list_kinds(evaluation)
+    parts = {kind: evaluation[f"{p}_{key}"] or {} for kind, p in kinds.items()}
     rows = []
     for name, (kind, part) in product(sorted(parts["all"]), parts.items()):
         scores = part.get(name, {"support": 0})

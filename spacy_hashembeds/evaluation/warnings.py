@@ -1,9 +1,12 @@
-"""What a reader of an evaluation should know before its figures."""
+"""What a reader of an evaluation should know before its figures, and beside them."""
 
 from collections.abc import Mapping
 from typing import Any
 
 from .groups import LONG
+
+#: The share of documents of training from which on scores are not to be trusted.
+_SHARED = 0.01
 
 
 def find_warnings(evaluation: Mapping[str, Any]) -> list[str]:
@@ -15,7 +18,8 @@ def find_warnings(evaluation: Mapping[str, Any]) -> list[str]:
             f"The training corpus '{setting['train']}' has no entities, so that all "
             "count as unseen."
         )
-    found.append(_find_shared(setting))
+    shared, text = _find_shared(setting)
+    found.append(text if shared >= _SHARED else None)
     if comparison is not None and evaluation.get("ents_support") == 0:
         found.append(
             f"There is no comparison with '{comparison['model']}', since there are no "
@@ -24,6 +28,12 @@ def find_warnings(evaluation: Mapping[str, Any]) -> list[str]:
     if setting["documents"]:
         found += map(_tell_assumed, setting.get("assumed", ()))
     return [text for text in found if text is not None]
+
+
+def find_notes(evaluation: Mapping[str, Any]) -> list[str]:
+    """Say what changes figures so little that it is no warning."""
+    shared, text = _find_shared(evaluation["setting"])
+    return [text] if 0 < shared < _SHARED else []
 
 
 def _find_nothing(evaluation: Mapping[str, Any]) -> str | None:
@@ -71,18 +81,20 @@ def _find_unknown(evaluation: Mapping[str, Any]) -> str | None:
     return None
 
 
-def _find_shared(setting: Mapping[str, Any]) -> str | None:
-    """Look for documents of training. Less than half of short ones may be chance."""
+def _find_shared(setting: Mapping[str, Any]) -> tuple[float, str]:
+    """Give the share of documents of training, and say so. Less than half of short ones
+    may be chance.
+    """
     shared, of = setting["shared"], setting["documents_read"]
     if shared is None or not of:
-        return None
+        return 0, ""
     n_shared, length = shared["documents"], ""
     if shared["long_documents"]:
         n_shared, of = shared["long_documents"], shared["of_long_documents"]
         length = f" of {LONG} tokens or more"
     elif n_shared * 2 < of:
-        return None
-    return (
+        return 0, ""
+    return n_shared / of, (
         f"{n_shared:,} of the {of:,} documents{length} in '{setting['test']}' "
         f"({n_shared / of:.1%}) stand word for word in the training corpus "
         f"'{setting['train']}' too: scores are better than they would be on documents "

@@ -148,7 +148,7 @@ def test_a_pipeline_in_int8(folder, tmp_path):
 @pytest.mark.parametrize("precision", ["int8", None])
 def test_what_has_the_precision_already(folder, tmp_path, precision):
     in_int8(folder, tmp_path / "out", TEXTS, max_changed=100)
-    with pytest.raises(ValueError, match=r"has our layers already\. It should have"):
+    with pytest.raises(ValueError, match=r"already, with products of int8\. It should"):
         in_int8(tmp_path / "out", tmp_path / "again", TEXTS, precision=precision)
 
 
@@ -164,6 +164,7 @@ def test_a_precision_stays_unless_another_is_asked_for(tmp_path):
     mixed.from_disk(tmp_path / "in").to_disk(tmp_path / "mixed")
     done = in_int8(tmp_path / "mixed", tmp_path / "out", TEXTS, precision=None)
     assert "components.tok2vec.model.encode" not in done.converted
+    assert done.kept_precisions == ["int8"]
     assert done.changes.tokens == (0, done.tokens)
     precisions = [kept.precision for kept in get_encoders(spacy.load(tmp_path / "out"))]
     assert sorted(precisions) == ["float32", "int8"]
@@ -226,13 +227,16 @@ def test_a_pipeline_without_such_an_encoder(tmp_path):
 
 @pytest.mark.parametrize("max_changed", [-1, 101, "1", True, False, float("nan")])
 def test_what_may_be_changed_is_a_percentage(folder, tmp_path, max_changed):
-    with pytest.raises(ValueError, match="'max_changed' should be a percentage"):
+    error = ValueError if type(max_changed) in (int, float) else TypeError
+    with pytest.raises(error, match="'max_changed' should be a percentage"):
         in_int8(folder, tmp_path / "out", TEXTS, max_changed=max_changed)
 
 
 def test_a_precision_that_is_not_known(folder, tmp_path):
     with pytest.raises(ValueError, match="'precision' should be 'float32' or"):
         in_int8(folder, tmp_path / "out", TEXTS, precision="int4")
+    with pytest.raises(TypeError, match=r"'precision' should be 'float32' or .* is 8"):
+        in_int8(folder, tmp_path / "out", TEXTS, precision=8)
 
 
 @pytest.mark.usefixtures("fewer_bits")

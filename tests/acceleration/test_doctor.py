@@ -1,16 +1,24 @@
 import platform
+from dataclasses import replace
 
 import pytest
 from thinc.api import Config, NumpyOps, get_current_ops, set_current_ops
 
 from spacy_hashembeds.acceleration import blas, doctor, installation
 from spacy_hashembeds.acceleration.conversion import convert_config
+from spacy_hashembeds.acceleration.machine import Spread
 
 NO_GPU = doctor.Gpu(None, None, None)
 BLAS = [blas.Blas("blis", "1", "generic", 1), blas.Blas("openblas", "1", "Zen", 2)]
-EVEN = {"blis": [10.0, 20.0], "numpy's BLAS, one thread": [11.0, 60.0]}
 KERNELS = doctor.Kernels("compiled", True, None, {}, {"compiled": {}})
-FASTER = {"blis": [10.0, 20.0], "numpy's BLAS, one thread": [15.0, 60.0]}
+
+
+def make_speeds(*numpys: float) -> dict[str, list[Spread]]:
+    speeds = {"blis": (10.0, 20.0), "numpy's BLAS, one thread": numpys}
+    return {name: [(x, (x, x)) for x in row] for name, row in speeds.items()}
+
+
+EVEN, FASTER = make_speeds(11.0, 60.0), make_speeds(15.0, 60.0)
 
 
 def test_this_installation_is_sound():
@@ -19,7 +27,7 @@ def test_this_installation_is_sound():
         assert health.problems == []
     assert {"blis", "numpy's BLAS, one thread"} <= set(health.speeds)
     assert all(len(row) == len(health.shapes) for row in health.speeds.values())
-    assert all(speed > 0 for row in health.speeds.values() for speed in row)
+    assert all(one[1][0] > 0 for row in health.speeds.values() for one in row)
     assert health.blas[0].name == "blis"
     assert health.ops == type(get_current_ops()).__name__
     assert health.cores >= 1
@@ -32,6 +40,15 @@ def test_environment_variables_for_threads_are_shown(monkeypatch):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("OMP_NUM_THREADS", "3")
     assert doctor.examine().threads == {"OMP_NUM_THREADS": "3"}
+
+
+def test_the_measurement_that_varied_most_speaks_against_all(monkeypatch):
+    works = {"one text": (50.0, (48.0, 51.0)), "a batch": (9.0, (6.0, 12.0))}
+    kernels = replace(KERNELS, microseconds_a_word={"compiled": works})
+    monkeypatch.setattr(doctor, "measure_choices", lambda threads: EVEN)
+    monkeypatch.setattr(doctor, "examine_kernels", lambda: kernels)
+    *_, disturbance = doctor.examine().disturbances
+    assert "quartiles of Tok2Vec (compiled, a batch) are 67 percent" in disturbance
 
 
 # Advice
@@ -108,7 +125,7 @@ def _other_ops():
 def test_other_operations_are_measured_and_left_alone(monkeypatch, chosen):
     chosen(True)
     monkeypatch.setattr(
-        doctor, "measure_speeds", lambda choices: dict.fromkeys(choices)
+        doctor, "measure_speeds", lambda choices: dict.fromkeys(choices, ())
     )
     assert "OtherOps" in doctor.measure_choices(1)
     assert doctor.advise_on_blas(BLAS, FASTER) == []
@@ -117,7 +134,7 @@ def test_other_operations_are_measured_and_left_alone(monkeypatch, chosen):
 @pytest.mark.parametrize(("threads", "more"), [(None, []), (1, []), (4, ["4 threads"])])
 def test_several_threads_are_measured_too(threads, more, monkeypatch):
     monkeypatch.setattr(
-        doctor, "measure_speeds", lambda choices: dict.fromkeys(choices)
+        doctor, "measure_speeds", lambda choices: dict.fromkeys(choices, ())
     )
     names = list(doctor.measure_choices(threads))
     expected = ["blis", "numpy's BLAS, one thread"]

@@ -286,11 +286,24 @@ def test_a_pipeline_that_fails_is_named_with_the_remedy():
     def fail(doc):
         raise IndexError("no token")
 
-    match = r"pipeline as it is fails .* IndexError: no token.* Give texts .*\(--text, "
+    match = r"as it is fails on each text .* IndexError: no token Mend it first"
     with pytest.raises(ValueError, match=match):
         compare(fail, set_tag)
     with pytest.raises(ValueError, match="as converted fails"):
         compare(set_tag, fail)
+
+
+def test_a_pipeline_that_fails_on_some_texts_asks_for_others():
+    def fail(doc):
+        if doc.text != TEXTS[0]:
+            raise IndexError("no token")
+        return doc
+
+    match = (
+        r"fails on some of the texts .* IndexError: no token.* Give texts .*\(--text, "
+    )
+    with pytest.raises(ValueError, match=match):
+        compare(fail, set_tag)
 
 
 def test_made_up_texts_are_the_same_each_time():

@@ -53,6 +53,8 @@ def test_it_says_what_was_done(model, tmp_path, texts):
     assert result.exit_code == 0, result.output
     assert "Converted components.tok2vec.model" in result.output
     assert "Same predictions on 3 texts (4 tokens)" in result.output
+    read = f"Read 3 texts of {texts}, one a line"
+    assert "".join(read.split()) in "".join(result.output.split())
     assert "spacy-hashembeds must be installed wherever it is" in result.output
     shown = [line.split()[0] for line in result.output.splitlines() if line.strip()]
     assert {"Before", "After", "Ratio"} <= set(shown)
@@ -65,7 +67,8 @@ def test_json_has_all_that_was_done(model, tmp_path, texts, capfd):
     data = json.loads(capfd.readouterr().out)
     assert data["converted"] == ["components.tok2vec.model"]
     assert (data["texts"], data["tokens"]) == (3, 4)
-    assert data["words_per_second"].keys() == {"before", "after"}
+    assert data["words_per_second_quartiles"].keys() == {"before", "after"}
+    assert "nlp" not in data
     assert result.stdout == ""
     assert "Saved the pipeline to" in result.stderr
     assert "Words/s" not in result.stderr
@@ -84,6 +87,7 @@ def test_docs_are_taken_as_text(model, tmp_path):
     DocBin(docs=docs).to_disk(tmp_path / "dev.spacy")
     result = run(model, tmp_path / "out", "--text", str(tmp_path / "dev.spacy"))
     assert "Same predictions on 1 texts (2 tokens)" in result.output
+    assert "Read 1 Docs of" in result.output
 
 
 def test_the_blas_is_chosen_by_default(model, tmp_path, texts, monkeypatch):

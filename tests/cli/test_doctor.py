@@ -13,6 +13,9 @@ from spacy_hashembeds.acceleration import doctor, installation
 from spacy_hashembeds.acceleration.blas import Blas
 from spacy_hashembeds.acceleration.compilation import Kernels
 
+SPREAD = (10.0, (9.5, 10.25))
+WORKS = ("one text", "a batch", "training")
+
 HEALTH = doctor.Health(
     versions=[doctor.Version("spacy", "3.8.18", ">=3.8.7", True)],
     processor="Some Processor",
@@ -20,17 +23,21 @@ HEALTH = doctor.Health(
     ops="NumpyOps",
     blas=[Blas("blis", "1.3.4", "generic", 1), Blas("openblas", "0.3", None, None)],
     shapes=((27, 288, 288), (900, 288, 288), (900, 384, 288)),
-    speeds={"blis": [10.0, 20.0, 30.0], "numpy's BLAS, one thread": [20.0, 40.0, 60.0]},
+    speeds={
+        "blis": [SPREAD] * 3,
+        "numpy's BLAS, one thread": [(20.0, (19.0, 21.0))] * 3,
+    },
     kernels=Kernels(
         "compiled",
         True,
         None,
         {"bfloat16": None, "int8": "AVX-VNNI"},
         {
-            "compiled": {"one text": 20.0, "a batch": 6.25, "training": 40.0},
-            "numpy": {"one text": 30.0, "a batch": 9.0, "training": 50.0},
+            "compiled": dict.fromkeys(WORKS, (6.25, (6.0, 7.0))),
+            "numpy": dict.fromkeys(WORKS, (1260.0, (900.0, 1300.0))),
         },
     ),
+    disturbances=[],
     threads={"OMP_NUM_THREADS": "2"},
     python="3.11.7",
     parser_profiled=True,
@@ -61,24 +68,33 @@ def test_what_was_found_is_shown(run):
     assert ["spaCy's", "parser", "compiled", "with", "profiling"] in lines
     assert ["OMP_NUM_THREADS", "2"] in lines
     assert ["Products", "of", "int8", "AVX-VNNI"] in lines
-    assert "Products of bfloat16 none: computed in float32".split() in lines
+    missing = "Products of bfloat16 in float32: the processor has no instructions"
+    assert missing.split() in lines
     assert "blis 1.3.4 generic: none for this processor 1".split() in lines
     assert ["openblas", "0.3", "?", "?"] in lines
     assert ["GFLOP/s", "27x288x288", "900x288x288", "900x384x288"] in lines
-    assert ["blis", "10.0", "20.0", "30.0"] in lines
-    ours = ["our", "compiled", "kernels,", "in", "use"]
-    assert [*ours, "20.0", "6.2", "40.0"] in lines
-    assert ["numpy", "alone", "30.0", "9.0", "50.0"] in lines
+    assert ["blis", *["10.0", "(9.5..10.2)"] * 3] in lines
+    assert "compiled kernels, in use".split() + ["6.2", "(6.0..7.0)"] * 3 in lines
+    assert ["numpy", "alone", *["1,260", "(900..1,300)"] * 3] in lines
     assert "Do as you are told." in result.output
     assert "Nothing is broken" in result.output
 
 
 def test_that_there_are_no_compiled_kernels_is_shown(run):
     measured = {"numpy": HEALTH.kernels.microseconds_a_word["numpy"]}
-    result = run(kernels=Kernels("numpy", False, None, {}, measured))
+    result = run(kernels=Kernels("numpy", False, None, {"int8": None}, measured))
     lines = [line.split() for line in result.output.splitlines()]
-    assert ["numpy", "alone,", "in", "use", "30.0", "9.0", "50.0"] in lines
-    assert ["our", "compiled", "kernels", "-", "-", "-"] in lines
+    assert "numpy alone, in use".split() + ["1,260", "(900..1,300)"] * 3 in lines
+    assert ["compiled", "kernels", "-", "-", "-"] in lines
+    missing = "Products of int8 in float32: compiled kernels are not in use"
+    assert missing.split() in lines
+
+
+def test_measurements_that_were_disturbed_promise_nothing(run):
+    result = run(advice=[], disturbances=["Others kept 2 cores busy."])
+    assert "Others kept 2 cores busy." in result.output
+    assert "measure once more while all is idle" in " ".join(result.output.split())
+    assert "know of nothing" not in result.output
 
 
 def test_a_wrong_switch_is_named_without_a_traceback():
@@ -109,8 +125,8 @@ def test_json_holds_everything_and_nothing_else_is_printed(run, capfd):
         "threads": None,
     }
     assert shown["gpu"] == {"cupy": "13.0", "device": "Some GPU", "error": None}
-    assert shown["kernels"] == asdict(HEALTH.kernels)
-    assert shown["speeds"] == HEALTH.speeds
+    assert shown["kernels"] == json.loads(json.dumps(asdict(HEALTH.kernels)))
+    assert shown["speeds"]["blis"] == [[10.0, [9.5, 10.25]]] * 3
     assert shown["shapes"] == [[27, 288, 288], [900, 288, 288], [900, 384, 288]]
 
 
@@ -148,7 +164,7 @@ def test_what_is_broken_is_found(broken, monkeypatch):
     gpu = doctor.Gpu("13.0", None, "no driver" if broken == "cupy" else None)
     errors = {"spacy_callbacks: X": "gone"} if broken == "entry point" else {}
     versions = [doctor.Version("thinc", "9.0", "<8.4", broken != "version")]
-    speeds = {"blis": [1.0] * 3, "numpy's BLAS, one thread": [1.0] * 3}
+    speeds = {"blis": [SPREAD] * 3, "numpy's BLAS, one thread": [SPREAD] * 3}
     monkeypatch.setattr(installation, "find_versions", lambda: versions)
     monkeypatch.setattr(installation, "check_entry_points", lambda: errors)
     monkeypatch.setattr(installation, "examine_gpu", lambda: gpu)

@@ -25,9 +25,16 @@ def folder(tmp_path: Path) -> Path:
 
 
 def run(folder: Path, *options: str):
-    args = ["model", "test.spacy", "--train", "train.spacy"]
-    args = [str(folder / arg) if "-" not in arg else arg for arg in args]
-    return CliRunner().invoke(app, ["hashembeds", "evaluate", *args, *options])
+    return run_files(folder, *ARGUMENTS, "--full", *options)
+
+
+ARGUMENTS = ("model", "test.spacy", "--train", "train.spacy")
+
+
+def run_files(folder: Path, *arguments: str):
+    known = {path.name: str(path) for path in folder.iterdir()}
+    args = [known.get(argument, argument) for argument in arguments]
+    return CliRunner().invoke(app, ["hashembeds", "evaluate", *args])
 
 
 def rows(output: str) -> list[list[str]]:
@@ -50,6 +57,36 @@ def test_tables_show_all_seen_and_unseen_and_each_type(folder):
     assert ["LOC", "Unseen", "100.00", "100.00", "100.00", "1", "-"] in shown
     assert ["PER", "Seen", "100.00", "100.00", "100.00", "1", "-"] in shown
     assert ["MISC", "All", "0.00", "0.00", "0.00", "0", "-"] in shown
+
+
+def test_a_line_for_each_kind_comes_first_with_what_changed(folder):
+    toy_ner.make_ruler({"Oslo": "LOC"}, None).to_disk(folder / "other")
+    docs = [toy_ner.make_doc("Anna|PER saw Dora|PER in Oslo|LOC")] * 9
+    toy_ner.write(folder / "test.spacy", docs)
+    result = run_files(folder, *ARGUMENTS, "--against", "other", "-n", "200")
+    shown = rows(re.sub(r"\x1b\[[0-9;]*m", "", result.output))
+    header, _, *totals = shown[1:6]
+    assert header == "P R F Support F from-to Change From-to p".split()
+    assert [row[0] for row in totals] == ["All", "Seen", "Unseen"]
+    assert totals[1][:7] == "Seen 100.00 100.00 100.00 9 - +100.00".split()
+    assert "PER 66.67 0.00 +66.67".split() in [row[:4] for row in shown]
+    # what did not change, or not surely, and what few look at
+    assert not any(row[0] in ("LOC", "micro", "S") for row in shown)
+    assert "PER - missed 9 Anna saw [Dora] in Oslo".split() in shown
+    assert "More tables with --full" in result.output
+
+
+def test_without_training_nothing_is_seen_or_unseen(folder):
+    for options in ([], ["--full"]):
+        result = run_files(folder, "model", "test.spacy", *options)
+        assert result.exit_code == 0, result.output
+        shown = rows(result.output)
+        assert "All 66.67 50.00 57.14 4".split() in [row[:5] for row in shown]
+        assert not re.search("(?i)seen", result.output)
+    evaluation = evaluate_in_depth(folder / "model", folder / "test.spacy", samples=9)
+    assert (evaluation["ents_seen_f"], evaluation["groups"]) == (None, {})
+    assert evaluation["setting"]["shared"] is None
+    assert "nseen" not in evaluation.to_markdown()
 
 
 def test_tables_show_averages_and_schemes(folder):
@@ -212,12 +249,6 @@ def columns(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def run_files(folder: Path, *arguments: str):
-    known = {path.name: str(path) for path in folder.iterdir()}
-    args = [known.get(argument, argument) for argument in arguments]
-    return CliRunner().invoke(app, ["hashembeds", "evaluate", *args])
-
-
 def test_predictions_in_files_need_no_pipeline(columns):
     arguments = ["predicted.conll", "gold.conll", "--train", "train.bio"]
     result = run_files(columns, *arguments, "--against", "gold.conll")
@@ -225,8 +256,9 @@ def test_predictions_in_files_need_no_pipeline(columns):
     shown = rows(result.output)
     assert "All 66.67 66.67 66.67 3".split() in [row[:5] for row in shown]
     assert "Unseen 50.00 50.00 50.00 2".split() in [row[:5] for row in shown]
-    assert ["All", "R", "66.67", "100.00", "-33.33"] in [row[:5] for row in shown]
-    assert "All partial 83.33 83.33 83.33 2 0 1 0 0".split() in shown
+    assert "All 66.67 66.67 66.67 3 50.0..100.0 -33.33".split() in [
+        r[:7] for r in shown
+    ]
 
 
 def test_files_of_all_kinds_may_be_mixed(columns):
@@ -240,7 +272,8 @@ def test_files_of_all_kinds_may_be_mixed(columns):
     ):
         result = run_files(columns, *arguments)
         assert result.exit_code == 0, result.output
-        assert "All 100.00 100.00 100.00 3 - - -".split() in rows(result.output)
+        starts = [row[:6] for row in rows(result.output)]
+        assert "All 100.00 100.00 100.00 3 -".split() in starts
 
 
 def test_gold_and_predicted_tags_may_stand_in_one_file(columns):
@@ -251,7 +284,7 @@ def test_gold_and_predicted_tags_may_stand_in_one_file(columns):
     arguments += ["--predicted-column", "3", "--separator", r"\t"]
     result = run_files(columns, *arguments)
     assert result.exit_code == 0, result.output
-    assert "All 100.00 50.00 66.67 2 - - -".split() in rows(result.output)
+    assert "All 100.00 50.00 66.67 2 -".split() in rows(result.output)
 
 
 def test_predictions_named_as_files_of_pipelines_are_told_apart(columns):

@@ -1,5 +1,7 @@
 """What is put into a config, and where."""
 
+import json
+
 import pytest
 from spacy.tokens import Doc, DocBin
 from spacy.util import dot_to_object, load_config
@@ -368,10 +370,24 @@ def test_our_callback_keeps_what_it_has_but_for_advice(tiny_corpus, base):
 def test_another_callback_is_refused_with_the_way_around(base):
     callback = '{"@callbacks": "mine.v1"}'
     toys.edit_base(base, ("before_init = null", f"before_init = {callback}"))
-    with pytest.raises(ValueError, match=r"mine\.v1 stands there.*tables"):
+    with pytest.raises(ValueError, match=r"mine\.v1' stands there.*tables"):
         configure(base, embedder="multi_embed")
     made = configure(base, embedder="multi_fewer_hash_embed")
     assert made.config["initialize"]["before_init"] == {"@callbacks": "mine.v1"}
+
+
+def test_the_callback_of_the_reports_lookup_tables_gives_way(base):
+    callback = {"@callbacks": "set_attr", "path": "a.tables", "component": "tok2vec"}
+    callback |= {"layer": "multiembed", "attr": "tables"}
+    inline = f"before_init = {json.dumps(callback)}"
+    toys.edit_base(base, ("before_init = null", inline))
+    made = configure(base, embedder="multi_embed")
+    assert made.config["initialize"]["before_init"]["@callbacks"] == COUNTING
+    assert "set_attr" not in made.config["initialize"]["before_init"].values()
+    assert "needs the file that set_attr read here" in made.text.replace("\n# ", " ")
+    toys.edit_base(base, ('"attr": "tables"', '"attr": "rows"'))
+    with pytest.raises(ValueError, match="'set_attr' stands there"):
+        configure(base, embedder="multi_embed")
 
 
 def test_a_file_of_symbols_needs_no_callback(base):

@@ -24,8 +24,11 @@ def warn(model: Path, docs: list[Doc], train: str = "Anna|PER", **options) -> li
     folder = model.parent
     toy_ner.write(folder / "test.spacy", docs)
     toy_ner.write(folder / "train.spacy", [toy_ner.make_doc(train)])
-    paths = (model, folder / "test.spacy", folder / "train.spacy")
-    return evaluate_in_depth(*paths, samples=10, **options)["warnings"]
+    return evaluate_in_depth(*find_paths(model), samples=10, **options)["warnings"]
+
+
+def find_paths(model: Path) -> tuple[Path, Path, Path]:
+    return model, model.parent / "test.spacy", model.parent / "train.spacy"
 
 
 def test_what_can_be_scored_needs_no_warning(model):
@@ -87,8 +90,7 @@ def warn_of_shared(model: Path, texts: list[str], train: list[str]) -> list[str]
         # spaces and entities don't matter, only tokens
         docs = [toy_ner.make_doc(line, spaces=name == "test") for line in lines]
         toy_ner.write(folder / f"{name}.spacy", docs)
-    paths = (model, folder / "test.spacy", folder / "train.spacy")
-    return evaluate_in_depth(*paths, samples=10)["warnings"]
+    return evaluate_in_depth(*find_paths(model), samples=10)["warnings"]
 
 
 def test_a_long_document_of_the_training_corpus(model):
@@ -96,6 +98,16 @@ def test_a_long_document_of_the_training_corpus(model):
     (text,) = warn_of_shared(model, texts, [LONG.replace("|PER", ""), "Dora|PER"])
     assert text.startswith("1 of the 2 documents of 10 tokens or more in '")
     assert "test.spacy' (50.0%) stand word for word in the training corpus" in text
+
+
+def test_less_than_one_in_a_hundred_is_a_note(model):
+    texts = [LONG, *(f"{LONG} and {i}" for i in range(100))]
+    assert warn_of_shared(model, texts, [LONG]) == []
+    evaluation = evaluate_in_depth(*find_paths(model), samples=10)
+    (text,) = evaluation["notes"]
+    assert text.startswith("1 of the 101 documents of 10 tokens or more in '")
+    for form in (evaluation.to_markdown(), evaluation.to_html()):
+        assert "1 of the 101 documents" in form
 
 
 def test_short_documents_may_repeat_up_to_a_half(model):

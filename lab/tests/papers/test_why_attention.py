@@ -233,18 +233,20 @@ def test_a_panel_shows_what_a_head_attends_to(drawn, tmp_path):
         "component tok2vec)."
     )
     (figure,) = drawn
-    first, second = figure.axes
-    assert [axes.get_title() for axes in figure.axes] == ["Head 1", "Head 2"]
-    for axes in figure.axes:
+    first, second, scale = figure.axes
+    assert scale.get_ylabel() == "percent of what a row's token takes"
+    assert [axes.get_title() for axes in (first, second)] == ["Head 1", "Head 2"]
+    assert [text.get_text() for text in first.texts] == ["100", "0", "25", "75"]
+    for axes in (first, second):
         for labels in (axes.get_xticklabels(), axes.get_yticklabels()):
             assert [label.get_text() for label in labels] == ["$", "_x_"]
             assert not any(label.get_parse_math() for label in labels)
     (image,) = first.images
     # rows look, from above
-    assert image.get_array().tolist() == [[1.0, 0.0], [0.25, 0.75]]
+    assert image.get_array().tolist() == [[100, 0], [25, 75]]
     assert image.origin == "upper"
     # both panels have one scale, on which more is darker
-    assert image.get_clim() == second.images[0].get_clim() == (0, 1)
+    assert image.get_clim() == second.images[0].get_clim() == (0, 100)
     brightness = image.get_cmap()([0.0, 0.25, 0.75, 1.0])[:, :3].sum(axis=1)
     assert all(lighter > darker for lighter, darker in pairwise(brightness))
 
