@@ -90,13 +90,13 @@ fuzz: $(VENV)/ready
 		--page docs/reliability.md
 
 $(VENV)/installed: setup.cfg setup.py pyproject.toml constraints.txt $(KERNELS)
-	@echo "Installing spaCy and this package into $(VENV) (250 MB, half a minute)"
+	@echo "Installing spaCy and this package into $(VENV): 330 MB, up to a minute"
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --constraint constraints.txt --editable .
 	touch $@
 
 $(VENV)/ready: $(VENV)/installed
-	@echo "Installing what tests need into $(VENV): the extra test of setup.cfg (700 MB)"
+	@echo "Installing what tests need into $(VENV): the extra test of setup.cfg, 700 MB"
 	$(BIN)/pip install --quiet --constraint constraints.txt 'spacy-hashembeds[test]'
 	touch $@
 
