@@ -6,11 +6,13 @@ import re
 import shutil
 import subprocess
 from configparser import ConfigParser
+from dataclasses import fields
 
 import pytest
 import srsly
 
 import spacy_hashembeds
+from spacy_hashembeds.acceleration.accelerate import Acceleration
 
 from .conftest import ROOT, load_script
 
@@ -155,3 +157,9 @@ def test_the_universe_entry_is_of_this_package(metadata):
     compile(code, "code_example", "exec")
     (name,) = re.findall("from spacy_hashembeds import (.+)", code)
     assert name in spacy_hashembeds.__all__
+
+
+def test_the_model_card_asks_for_what_accelerate_prints():
+    card = (ROOT / "release/model-card.md").read_text(encoding="utf8")
+    asked = set(re.findall(r"\[([a-z_]+)", card))
+    assert {field.name for field in fields(Acceleration)} - {"nlp"} <= asked
