@@ -89,10 +89,12 @@ fuzz: $(VENV)/ready
 	$(BIN)/python -m fuzz --seed $(SEED) --output benchmarks/results/fuzz.json \
 		--page docs/reliability.md
 
+# What builds it comes first: in an environment of its own, pip would install Thinc twice.
 $(VENV)/installed: setup.cfg setup.py pyproject.toml constraints.txt $(KERNELS)
 	@echo "Installing spaCy and this package into $(VENV): 330 MB, up to a minute"
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --constraint constraints.txt --editable .
+	$(BIN)/pip install --quiet --constraint constraints.txt cython setuptools thinc
+	$(BIN)/pip install --quiet --constraint constraints.txt --no-build-isolation --editable .
 	touch $@
 
 $(VENV)/ready: $(VENV)/installed
