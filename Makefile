@@ -8,9 +8,10 @@ GPU_PYTHON ?= 3.12
 PYTEST = OMP_NUM_THREADS=1 $(BIN)/pytest --numprocesses auto --dist worksteal
 KERNELS = $(wildcard spacy_hashembeds/kernels/*.h spacy_hashembeds/kernels/*.pyx)
 
-.PHONY: demo test test-lab test-numpy test-torch test-all lint docs bench wheels gpu-wheels fuzz
+.PHONY: demo test test-lab test-numpy test-torch test-all coverage lint hooks docs bench \
+	sdist wheels release gpu-wheels fuzz
 
-demo: $(VENV)/ready
+demo: $(VENV)/installed
 	$(BIN)/spacy project run demo
 
 test: $(VENV)/ready
@@ -27,6 +28,10 @@ test-numpy: $(VENV)/ready
 test-torch: $(VENV)/torch-ready
 	$(PYTEST) tests lab/tests -m torch $(FLAGS)
 
+# Both suites, and how much of the package and the lab they run: pyproject.toml has the floor.
+coverage: $(VENV)/ready
+	$(PYTEST) tests lab/tests --cov $(FLAGS)
+
 test-all: $(BIN)/nox
 	$(BIN)/nox
 
@@ -35,6 +40,12 @@ lint: $(VENV)/ready
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
+
+# Before each commit, lint what changed.
+hooks: $(VENV)/ready
+	$(BIN)/pip install --quiet --constraint constraints.txt pre-commit pre-commit-hooks
+	$(BIN)/pre-commit install
 
 # The site, in site/: a warning, such as of a link that leads nowhere, is an error.
 docs: $(VENV)/docs-ready
@@ -53,9 +64,17 @@ bench: $(VENV)/ready
 	$(BIN)/python -m benchmarks.growth
 	$(BIN)/python -m benchmarks.page
 
-# For each Python that is there, with compiled kernels.
+sdist: $(BIN)/nox
+	$(BIN)/nox --session sdist
+
+# For each Python that is there, with compiled kernels. Pip chooses among them:
+# pip install --find-links dist spacy-hashembeds
 wheels: $(BIN)/nox
 	$(BIN)/nox --session wheels
+
+# All but the upload: CONTRIBUTING.md says what comes before and after.
+release:
+	.ci/release
 
 # What benchmarks/gpu.sh installs, for a machine that has a GPU, numpy and no network.
 gpu-wheels: $(VENV)/ready
@@ -74,17 +93,26 @@ fuzz: $(VENV)/ready
 	$(BIN)/python -m fuzz --seed $(SEED) --output benchmarks/results/fuzz.json \
 		--page fuzz/README.md
 
-$(VENV)/ready: setup.cfg setup.py pyproject.toml constraints.txt $(KERNELS)
+# What builds it comes first: in an environment of its own, pip would install Thinc twice.
+$(VENV)/installed: setup.cfg setup.py pyproject.toml constraints.txt $(KERNELS)
+	@echo "Installing spaCy and this package into $(VENV): 330 MB, up to a minute"
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[test]'
+	$(BIN)/pip install --quiet --constraint constraints.txt cython setuptools thinc
+	$(BIN)/pip install --quiet --constraint constraints.txt --no-build-isolation --editable .
+	touch $@
+
+$(VENV)/ready: $(VENV)/installed
+	@echo "Installing what tests need into $(VENV): the extra test of setup.cfg, 700 MB"
+	$(BIN)/pip install --quiet --constraint constraints.txt 'spacy-hashembeds[test]'
 	touch $@
 
 $(VENV)/torch-ready: $(VENV)/ready
+	@echo "Installing PyTorch into $(VENV): CONTRIBUTING.md says how to have its CPU build"
 	$(BIN)/pip install --quiet --constraint constraints.txt torch
 	touch $@
 
 $(VENV)/docs-ready: $(VENV)/ready
-	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[docs]'
+	$(BIN)/pip install --quiet --constraint constraints.txt 'spacy-hashembeds[docs]'
 	touch $@
 
 $(BIN)/nox: constraints.txt

@@ -1,6 +1,6 @@
 """`make test-all`: both suites with every Python, and with the oldest requirements.
 
-`make wheels`: a wheel with compiled kernels for every Python.
+`make wheels`: a wheel with compiled kernels for every Python. `make sdist`: the sdist.
 """
 
 import re
@@ -66,6 +66,14 @@ def wheels(session: nox.Session) -> None:
             session.run("python", "-c", code)
         Path("dist").mkdir(exist_ok=True)
         shutil.copy(wheel, "dist")
+
+
+@nox.session(python=PYTHONS[0])
+def sdist(session: nox.Session) -> None:
+    """Build the sdist into `dist`, and see that an index takes all that is there."""
+    session.install("build", "twine")
+    session.run("python", "-m", "build", "--sdist", "--outdir", "dist")
+    session.run("twine", "check", "--strict", *map(str, Path("dist").iterdir()))
 
 
 def pin_oldest(requirement: str) -> str:

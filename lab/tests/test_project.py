@@ -111,6 +111,14 @@ def test_what_is_compared_is_the_output_of_trials(config):
             assert set(metrics) <= outputs
 
 
+def test_the_demo_compares_what_its_grid_trains(folder):
+    trials = read_grid(CONFIGS / "grids/demo.yml").expand()
+    _, sweep, compare = run_dry(folder, "demo")
+    assert sweep.split()[:2] == ["sweep", "demo"]
+    results = compare.split()[1 : 1 + len(trials)]
+    assert results == [trial.metrics.as_posix() for trial in trials]
+
+
 def run_dry(folder: Path, *args: str, pattern: str = OURS) -> list[str]:
     """Let spaCy say what `spacy project run` would run, from our command's name on."""
     command = [sys.executable, "-m", "spacy", "project", "run", *args, "--dry"]

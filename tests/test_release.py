@@ -1,0 +1,165 @@
+"""What stops a release, what it leaves, and the files that go out with it."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+from configparser import ConfigParser
+from dataclasses import fields
+
+import pytest
+import srsly
+
+import spacy_hashembeds
+from spacy_hashembeds.acceleration.accelerate import Acceleration
+
+from .conftest import ROOT, load_script
+
+VERSION = "1.2.3"
+#: In place of make: what `.ci/run` would test, and what would be built.
+MAKE = """#!/bin/sh
+echo "$@" >> "$MADE"
+case "$1" in wheels) mkdir dist && touch dist/a.whl dist/a.tar.gz ;; esac
+exit "$MAKE_FAILS"
+"""
+
+
+@pytest.fixture
+def clone(tmp_path, monkeypatch):
+    """A repository that is ready for a release, and no make but ours."""
+    if shutil.which("git") is None:
+        pytest.skip("needs git")
+    for name in ("run", "release"):
+        (tmp_path / "clone/.ci").mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / ".ci" / name, tmp_path / "clone/.ci")
+    (tmp_path / "clone/setup.cfg").write_text(f"[metadata]\nversion = {VERSION}\n")
+    (tmp_path / "clone/CHANGELOG.md").write_text(f"## {VERSION} (2026-01-31)\n")
+    (tmp_path / "clone/.gitignore").write_text("dist/\n")
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin/make").write_text(MAKE)
+    (tmp_path / "bin/make").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
+    monkeypatch.setenv("MADE", str(tmp_path / "made"))
+    monkeypatch.setenv("MAKE_FAILS", "0")
+    for name in ("AUTHOR", "COMMITTER"):
+        monkeypatch.setenv(f"GIT_{name}_NAME", "us")
+        monkeypatch.setenv(f"GIT_{name}_EMAIL", "us@example.org")
+    run_git(tmp_path / "clone", "init", "--quiet")
+    commit(tmp_path / "clone")
+    return tmp_path / "clone"
+
+
+def run_git(folder, *args):
+    command = ["git", *args]
+    return subprocess.run(
+        command, cwd=folder, check=True, capture_output=True, text=True
+    ).stdout
+
+
+def commit(folder):
+    run_git(folder, "add", "--all")
+    run_git(folder, "commit", "--quiet", "--message", "all")
+
+
+def release(clone):
+    return subprocess.run(
+        [clone / ".ci/release"], cwd=clone, capture_output=True, text=True, check=False
+    )
+
+
+def test_a_release_is_tested_built_and_tagged(clone):
+    (clone / "dist").mkdir()
+    (clone / "dist/old.whl").touch()
+    result = release(clone)
+    assert result.returncode == 0, result.stderr
+    made = (clone.parent / "made").read_text().splitlines()
+    assert [line.split()[0] for line in made] == [
+        "lint",
+        "test",
+        "test-torch",
+        "wheels",
+    ]
+    assert run_git(clone, "tag").split() == [f"v{VERSION}"]
+    assert {path.name for path in (clone / "dist").iterdir()} == {"a.tar.gz", "a.whl"}
+
+
+def refuse(clone, reason):
+    result = release(clone)
+    assert result.returncode == 1
+    assert re.search(reason, result.stderr), result.stderr
+    assert not (clone.parent / "made").exists()
+
+
+def test_only_what_is_committed_is_released(clone):
+    (clone / "new.py").touch()
+    refuse(clone, "No release: commit or remove what 'git status' lists")
+
+
+def test_a_version_is_released_once(clone):
+    run_git(clone, "tag", f"v{VERSION}")
+    refuse(clone, f"there is a tag v{VERSION}. Raise 'version' in setup.cfg")
+
+
+def test_the_changelog_says_when_it_was_released(clone):
+    (clone / "CHANGELOG.md").write_text(f"## {VERSION} (unreleased)\n")
+    commit(clone)
+    refuse(clone, rf"should have a line '## {VERSION} \(YYYY-MM-DD\)'")
+
+
+def test_what_fails_is_not_tagged(clone, monkeypatch):
+    monkeypatch.setenv("MAKE_FAILS", "1")
+    assert release(clone).returncode != 0
+    assert run_git(clone, "tag") == ""
+    assert not (clone / "dist").exists()
+
+
+# Said once
+
+
+@pytest.fixture(scope="module")
+def metadata():
+    setup = ConfigParser()
+    setup.read(ROOT / "setup.cfg", encoding="utf8")
+    return setup["metadata"]
+
+
+def test_the_version_stands_in_one_place_and_in_the_changelog(metadata):
+    changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf8")
+    latest = re.search(
+        r"^## (\S+) \((?:unreleased|\d{4}-\d\d-\d\d)\)$", changelog, re.M
+    )
+    assert latest is not None
+    assert latest[1] == metadata["version"]
+    others = ["CITATION.cff", "pyproject.toml", "release/universe.json", "setup.py"]
+    for name in others:
+        text = (ROOT / name).read_text(encoding="utf8")
+        assert not re.search(rf"\b{re.escape(metadata['version'])}\b", text), name
+
+
+def test_the_citation_is_of_this_package(metadata):
+    citation = srsly.read_yaml(ROOT / "CITATION.cff")
+    assert citation["title"] == metadata["name"]
+    assert citation["abstract"] == metadata["description"]
+    assert citation["license"] == metadata["license"]
+    assert [author["name"] for author in citation["authors"]] == [metadata["author"]]
+    assert len(citation["references"]) == 5
+
+
+def test_the_universe_entry_is_of_this_package(metadata):
+    entry = json.loads((ROOT / "release/universe.json").read_text(encoding="utf8"))
+    assert entry["pip"] == entry["id"] == metadata["name"]
+    assert entry["author"] == metadata["author"]
+    source = load_script(ROOT / "setup.py").read_source(ROOT / "setup.cfg")
+    github = source and source.removeprefix("https://github.com/")
+    assert entry.get("github") == github, "put there what is in 'Source' of setup.cfg"
+    code = "\n".join(entry["code_example"])
+    compile(code, "code_example", "exec")
+    (name,) = re.findall("from spacy_hashembeds import (.+)", code)
+    assert name in spacy_hashembeds.__all__
+
+
+def test_the_model_card_asks_for_what_accelerate_prints():
+    card = (ROOT / "release/model-card.md").read_text(encoding="utf8")
+    asked = set(re.findall(r"\[([a-z_]+)", card))
+    assert {field.name for field in fields(Acceleration)} - {"nlp"} <= asked
