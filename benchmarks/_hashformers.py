@@ -37,9 +37,6 @@ BASELINE = next(iter(FEWER))
 #: Two passes over a text, the first by an embedder that has met no word.
 PASSES = ("new words", "words met before")
 
-#: What part of the embedder's time hashing may take: what we set out for.
-GOAL = 0.1
-
 _PREFIX = "spacy-hashembeds"
 
 

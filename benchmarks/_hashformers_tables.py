@@ -3,16 +3,15 @@
 from collections.abc import Mapping
 from typing import Any
 
-from ._hashformers import GOAL, PAIRS
+from ._hashformers import PAIRS
 from ._tables import make_rows, make_table
 
 Json = Mapping[str, Any]
 
 
 def make_hashformers_tables(results: Json) -> str:
-    """Make tables of speeds, of what part of the time is hashing, and of the goal."""
-    tables = (_make_speed_table, _make_hashing_table, _make_goal_table)
-    return "\n\n".join(make(results) for make in tables)
+    """Make a table of speeds, and one of what part of the time is hashing."""
+    return f"{_make_speed_table(results)}\n\n{_make_hashing_table(results)}"
 
 
 def _make_speed_table(results: Json) -> str:
@@ -35,25 +34,6 @@ def _make_hashing_table(results: Json) -> str:
         for name in PAIRS
     ]
     return make_table(["percent of the time that is hashing", *columns], rows)
-
-
-def _make_goal_table(results: Json) -> str:
-    rows = []
-    for what, passes in results["hashing"].items():
-        for title, pairs in passes.items():
-            shares = {name: measured["share"] for name, measured in pairs.items()}
-            best, worst = min(shares.values()), max(shares.values())
-            n_reached = sum(share <= GOAL for share in shares.values())
-            rows.append(
-                [
-                    f"{what}; {title}",
-                    f"{100 * GOAL:g}",
-                    f"{100 * best:.1f} to {100 * worst:.1f}",
-                    f"{n_reached} of {len(shares)} pairs",
-                ]
-            )
-    header = ["percent of the time that is hashing, at most", "goal"]
-    return make_table([*header, "measured", "reached by"], rows)
 
 
 def _format_share(measured: Json) -> str:

@@ -5,9 +5,8 @@ from typing import Any
 
 from ._charts import describe, describe_sizes, find_timings
 from ._embedders import MULTI_EMBED, OURS, OURS_NUMPY, SPACY, SPACY_BLAS, TORCH
-from ._pipelines import OURS_ADAM
 from ._timing import THREADS
-from ._weighted_embedders import FEWER, GOAL, HYBRID, WEIGHTED, WEIGHTED_SYMBOLS
+from ._weighted_embedders import FEWER, HYBRID, WEIGHTED, WEIGHTED_SYMBOLS
 
 _EMBEDDERS = {
     SPACY: "spaCy, 4 hashes",
@@ -52,19 +51,8 @@ def make_embedding_tables(results: Json) -> str:
 
 
 def make_weights_tables(results: Json) -> str:
-    """Make the same of embedders with weights, and hold them against the goal."""
-    tables = _make_layer_tables(results, list(_WEIGHTED.values()), _format_weighted)
-    goals = [
-        [f"{_WEIGHTED[name]}, {what}", f"{GOAL:g}", *_compare_with_goal(rows, name)]
-        for name in _WEIGHTED
-        if name != FEWER
-        for what, rows in (
-            ("forward", results["predict"]),
-            ("forward and backward", results["train"]),
-        )
-    ]
-    header = ["times as long as `MultiFewerHashEmbed`, at most", "goal", "measured"]
-    return f"{tables}\n\n{make_table([*header, 'reached'], goals)}"
+    """Make the same of embedders with weights."""
+    return _make_layer_tables(results, list(_WEIGHTED.values()), _format_weighted)
 
 
 def _make_layer_tables(
@@ -196,28 +184,6 @@ def make_growth_tables(results: Json) -> str:
     )
 
 
-def make_goals_table(embedding: Json, pipeline: Json) -> str:
-    """Hold what was measured against what we set out for."""
-    first, *_, last = embedding["predict"]
-    goals = [
-        (f"embedding, forward, {_count_words(last)}", _get_ratio(last), 20.0),
-        (f"embedding, forward, {_count_words(first)}", _get_ratio(first), 9.0),
-    ]
-    for row in embedding["train"]:
-        if 500 < row["words_per_call"] < 2000 and row["dropout"] > 0:
-            what = f"embedding, forward and backward, {_count_words(row)}"
-            goals.append((f"{what}, dropout {row['dropout']:g}", _get_ratio(row), 6.5))
-    timings = find_timings(pipeline)
-    for what, goal in zip(timings, (4.5, 2.6, 3.5), strict=False):
-        ratio = timings[what]["times_as_fast_as_spacy"][OURS_ADAM]
-        goals.append((what, ratio, goal))
-    rows = [
-        [what, f"{goal:g}", f"{ratio:.2f}", "yes" if ratio >= goal else "no"]
-        for what, ratio, goal in goals
-    ]
-    return make_table(["times as fast as spaCy", "goal", "measured", "reached"], rows)
-
-
 def make_caption(results: Json) -> str:
     """Say what was measured on, and what spoke against it."""
     sizes = ""
@@ -273,11 +239,6 @@ def _format_weighted(row: Json) -> list[str]:
     ]
 
 
-def _compare_with_goal(rows: Sequence[Json], name: str) -> tuple[str, str]:
-    worst = max(row["times_as_long_as_fewer"][name] for row in rows)
-    return f"{worst:.2f}", "yes" if worst <= GOAL else "no"
-
-
 def _format_us(timing: Json) -> str:
     text = f"{timing['us_per_word']:.2f}"
     if timing["us_per_word_quartiles"]:
@@ -288,26 +249,3 @@ def _format_us(timing: Json) -> str:
 
 def _count_words(row: Json) -> str:
     return f"{row['words_per_call']:,.0f} words"
-
-
-def _get_ratio(row: Json) -> float:
-    ratio: float = row["times_as_fast_as_spacy"][OURS[4]]
-    return ratio
-
-
-def _make_sharing_table(sharing: Json) -> str:
-    ways = {"no tables": sharing["no_tables"], **sharing["ways"]}
-    rows = [
-        [" ".join(way.split()), *_format_worker(memory)] for way, memory in ways.items()
-    ]
-    title = (
-        f"{sharing['workers']} workers, tables of {sharing['tables_mib']:.0f} MiB; "
-        "MiB a worker"
-    )
-    return make_table([title, "with its share (PSS)", "its own (USS)"], rows)
-
-
-def _format_worker(memory: Json) -> list[str]:
-    if not memory["works"]:
-        return ["fails", ""]
-    return [f"{memory[kind]:.0f}" for kind in ("pss_mib", "uss_mib")]

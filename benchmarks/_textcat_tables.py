@@ -3,13 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from ._classifiers import OURS, OURS_LARGE
 from ._tables import format_words_per_second, make_table
-
-#: What we set out for: to be so many times as fast as spaCy's default, and to take no
-#: more than so many times as long as spaCy's fastest.
-TIMES_AS_FAST = 5.0
-TIMES_AS_LONG = 2.0
 
 _PARTS = ("words", "n-grams", "tables", "labels")
 
@@ -28,30 +22,6 @@ def make_textcat_table(results: Json) -> str:
             row.append(f"{speed}, **{ratio:.1f}x**")
         rows.append(row)
     return make_table(["words a second (quartiles)", "parameters", *timings], rows)
-
-
-def make_textcat_goals_table(results: Json) -> str:
-    """Hold what was measured of ours against what we set out for."""
-    rows = []
-    for name in (OURS, OURS_LARGE):
-        for what, timed in results["timings"].items():
-            fast = timed["times_as_fast_as_ensemble"][name]
-            long = timed["times_as_long_as_bow"][name]
-            rows += [
-                [
-                    f"{name}, {what}: times as fast as TextCatEnsemble",
-                    f"at least {TIMES_AS_FAST:g}",
-                    f"{fast:.1f}",
-                    "yes" if fast >= TIMES_AS_FAST else "no",
-                ],
-                [
-                    f"{name}, {what}: times as long as TextCatBOW",
-                    f"at most {TIMES_AS_LONG:g}",
-                    f"{long:.1f}",
-                    "yes" if long <= TIMES_AS_LONG else "no",
-                ],
-            ]
-    return make_table(["", "goal", "measured", "reached"], rows)
 
 
 def make_textcat_profile_tables(results: Json) -> str:

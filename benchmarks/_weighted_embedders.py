@@ -17,9 +17,6 @@ WEIGHTED = "weighted"
 WEIGHTED_SYMBOLS = "weighted_symbols"
 HYBRID = "hybrid"
 
-#: How many times as long as plain hashing all others may take: what we set out for.
-GOAL = 1.3
-
 #: From how many occurrences on a symbol has a row of its own: as in our configs.
 MIN_FREQS = {WEIGHTED_SYMBOLS: 2, HYBRID: 10}
 

@@ -1,4 +1,4 @@
-"""Charts, and the tables of docs/speed.md and README.md, of the results there are.
+"""Charts, and the tables of docs/speed.md, of the results there are.
 
 Run as `python -m benchmarks.page` from the checkout.
 """
@@ -31,7 +31,6 @@ from ._tables import (
     make_caption,
     make_embedding_tables,
     make_encoders_table,
-    make_goals_table,
     make_growth_tables,
     make_kernels_table,
     make_pipeline_table,
@@ -39,15 +38,10 @@ from ._tables import (
     make_recognizers_table,
     make_weights_tables,
 )
-from ._textcat_tables import (
-    make_textcat_goals_table,
-    make_textcat_profile_tables,
-    make_textcat_table,
-)
+from ._textcat_tables import make_textcat_profile_tables, make_textcat_table
 from .precision import make_precision_table
 
 PAGE = ROOT / "docs" / "speed.md"
-README = ROOT / "README.md"
 OTHER_PYTHON = "pipeline-python3.11"
 
 #: What draws the chart of each file of results.
@@ -77,7 +71,7 @@ def _with_chart(
 #: For each part of a page the results that it is made of, and what makes it.
 Parts = Mapping[str, tuple[tuple[str, ...], Callable[..., str]]]
 
-#: Those of docs/speed.md, and those of README.md.
+#: Those of docs/speed.md.
 PARTS: Parts = {
     "accelerate": (("accelerate",), _with_chart(make_accelerate_table, "accelerate")),
     "embedding": (("embedding",), make_embedding_tables),
@@ -98,18 +92,15 @@ PARTS: Parts = {
     "profile": (("pipeline",), make_profile_table),
     OTHER_PYTHON: ((OTHER_PYTHON,), make_pipeline_table),
     f"profile-{OTHER_PYTHON}": ((OTHER_PYTHON,), make_profile_table),
-    "goals": (("embedding", "pipeline"), make_goals_table),
     "recognizers": (
         ("recognizers",),
         _with_chart(make_recognizers_table, "recognizers"),
     ),
     "encoders": (("encoders",), _with_chart(make_encoders_table, "encoders")),
     "textcat": (("textcat",), _with_chart(make_textcat_table, "textcat")),
-    "textcat-goals": (("textcat",), make_textcat_goals_table),
     "textcat-profile": (("textcat",), make_textcat_profile_tables),
     "growth": (("growth",), make_growth_tables),
 }
-README_PARTS: Parts = {"accelerate": (("accelerate",), make_accelerate_table)}
 
 _PART = re.compile(r"(<!-- begin (?P<name>\S+) -->\n).*?(<!-- end (?P=name) -->)", re.S)
 
@@ -167,16 +158,16 @@ def make_part(
     return "\n\n".join([make(*found), *captions])
 
 
-def main(page: Path = PAGE, readme: Path = README, folder: Path = RESULTS) -> None:
-    """Draw all charts anew, and put the tables into docs/speed.md and README.md."""
+def main(page: Path = PAGE, folder: Path = RESULTS) -> None:
+    """Draw all charts anew, and put the tables into docs/speed.md."""
     results = read_results(folder)
     for name, draw in CHARTS.items():
         if name in results:
             draw(results[name], folder / f"{name}.png")
-    for path, parts in ((page, PARTS), (readme, README_PARTS)):
-        text = fill_page(path.read_text(encoding="utf8"), results, parts)
-        path.write_text(text, encoding="utf8")
-    msg.good(f"Drew {len(results)} charts in {folder}, and filled {page} and {readme}")
+    page.write_text(
+        fill_page(page.read_text(encoding="utf8"), results), encoding="utf8"
+    )
+    msg.good(f"Drew {len(results)} charts in {folder}, and filled {page}")
 
 
 if __name__ == "__main__":

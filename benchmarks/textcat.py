@@ -39,11 +39,7 @@ from ._machine import use_one_thread
 from ._optimizer import time_optimizer
 from ._pipelines import make_maker, prepare_pipe, prepare_update
 from ._profile import profile_pipe, profile_update
-from ._textcat_tables import (
-    make_textcat_goals_table,
-    make_textcat_profile_tables,
-    make_textcat_table,
-)
+from ._textcat_tables import make_textcat_profile_tables, make_textcat_table
 from ._timing import (
     Schedule,
     Work,
@@ -186,7 +182,7 @@ def find_baselines(results: Mapping[str, Any]) -> dict[str, Spread]:
 
 def print_results(results: Mapping[str, Any]) -> None:
     """Print tables for a page of Markdown."""
-    tables = (make_textcat_table, make_textcat_goals_table, make_textcat_profile_tables)
+    tables = (make_textcat_table, make_textcat_profile_tables)
     for make in tables:
         typer.echo(f"\n{make(results)}\n")
 

@@ -11,11 +11,11 @@ from spacy.training import Example
 from spacy.util import logger, minibatch
 
 from .callbacks import check_example, get_reader
-from .checks import check_items, check_pipeline
 from .components.annotation import read_truth
 from .components.temperature import fit_temperature
 from .components.token_ner import TokenNER
 from .evaluation.sources import predict_examples
+from .inputs import check_items, check_pipeline
 
 
 def create_calibrate_ner(

@@ -15,7 +15,8 @@ from thinc.api import Model, get_current_ops, set_current_ops
 
 from .acceleration.blas import choose_ops, use_fastest_blas, walk_layers
 from .architectures.embedders.symbol_source import SYMBOL_SOURCE
-from .checks import check_integers, check_items, check_pipeline
+from .checks import check_integers
+from .inputs import check_items, check_pipeline
 from .layers.source import Source
 from .layers.symboltaker import find_symbol_takers
 from .symbols import Counts, SymbolTables, count_values, cut_symbols

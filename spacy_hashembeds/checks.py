@@ -5,13 +5,9 @@ argument that is not as it should be, what it is and what it should be.
 """
 
 import reprlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from types import UnionType
-
-from spacy.attrs import IDS
-from spacy.language import Language
-from spacy.tokens import Doc
 
 #: The most rows that a table may have, and the most numbers of a row. Far beyond what
 #: is of use: a slip is named before memory is asked for.
@@ -20,33 +16,6 @@ MAX_WIDTH = 10**6
 
 #: More layers on top of each other than anybody has trained.
 MAX_DEPTH = 100
-
-_NAMES = {attr_id: name for name, attr_id in IDS.items() if name}
-
-
-def check_attributes(attrs: Sequence[str | int]) -> list[str]:
-    """Check token attributes, and give their names. An ID may be text, as those of a
-    config are to some spaCy 3.8.
-    """
-    if isinstance(attrs, str) or not attrs:
-        raise ValueError(
-            f"'attrs' should be a list of token attributes, but is {attrs!r}. The "
-            'usual ones are ["NORM", "PREFIX", "SUFFIX", "SHAPE"].'
-        )
-    return [_get_attribute_name(attr) for attr in attrs]
-
-
-def _get_attribute_name(attr: str | int) -> str:
-    if isinstance(attr, str) and attr and attr.upper() in IDS:
-        return attr.upper()
-    attr_id = int(attr) if isinstance(attr, str) and attr.isdecimal() else attr
-    if attr_id in _NAMES and not isinstance(attr_id, bool):
-        return _NAMES[attr_id]
-    raise ValueError(
-        f"'attrs' holds {attr!r:.80}, which is no token attribute. Usual ones are "
-        "ORTH, NORM, LOWER, PREFIX, SUFFIX and SHAPE; "
-        "all are listed at https://spacy.io/api/attributes."
-    )
 
 
 def check_integers(minimum: int, maximum: int | None = None, **arguments: int) -> None:
@@ -96,33 +65,18 @@ def check_shares(bounds: str = "[0, 1)", **arguments: float) -> None:
     for name, value in arguments.items():
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
         if not (is_number and 0 <= value < 1):
-            raise ValueError(f"'{name}' should be in {bounds}, but is {_quote(value)}.")
+            raise ValueError(f"'{name}' should be in {bounds}, but is {show(value)}.")
 
 
 def check_types(types: type | UnionType, expected: str, **arguments: object) -> None:
     """Check that arguments are of these types, `expected` in words."""
     for name, value in arguments.items():
         if not isinstance(value, types):
-            raise TypeError(f"'{name}' should be {expected}, but is {_quote(value)}.")
+            raise TypeError(f"'{name}' should be {expected}, but is {show(value)}.")
 
 
-def check_pipeline(nlp: object) -> None:
-    """Check that `nlp` is a pipeline."""
-    check_types(Language, "a pipeline (Language), as spacy.load returns it", nlp=nlp)
-
-
-def check_items(expected: str, **arguments: object) -> None:
-    """Check that arguments hold items. A text or a Doc is one item, and holds none."""
-    for name, value in arguments.items():
-        is_one = isinstance(value, str | bytes | Doc)
-        if is_one or not isinstance(value, Iterable):
-            raise TypeError(
-                f"'{name}' should be a list, or another iterable, of {expected}, but "
-                f"is {_quote(value)}. A single one should stand in a list."
-            )
-
-
-def _quote(value: object) -> str:
+def show(value: object) -> str:
+    """Show a value in an error: of what is long, a part or its type."""
     # Docs and others show their whole text.
     is_plain = value is None or isinstance(value, str | bytes | int | float | Path)
     return reprlib.repr(value) if is_plain else f"of type {type(value).__name__}"

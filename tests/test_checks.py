@@ -1,6 +1,7 @@
 import pytest
 
-from spacy_hashembeds.checks import check_attributes, check_choice
+from spacy_hashembeds.checks import check_choice
+from spacy_hashembeds.inputs import check_attributes
 
 
 @pytest.mark.parametrize("shape", [68, "68", "SHAPE", "shape"])

@@ -18,7 +18,7 @@ from spacy_hashembeds.architectures.classifiers.dictionary import (
     extract_words,
 )
 from spacy_hashembeds.architectures.embedders.mix_attributes import check_columns
-from spacy_hashembeds.checks import check_attributes
+from spacy_hashembeds.inputs import check_attributes
 from spacy_hashembeds.kernels.ngrams import hash_ngrams
 from spacy_hashembeds.layers.sumngrams import check_sizes
 from spacy_hashembeds.layers.weightedhashembed import check_weights

@@ -15,9 +15,10 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from thinc.api import Config, get_current_ops, set_current_ops
 
-from ..checks import check_choice, check_items
+from ..checks import check_choice
 from ..display import Part, Sentence, Shown, Table
 from ..files import read_json, replacing_folder
+from ..inputs import check_items
 from ..kernels.quantized import PRECISIONS
 from ..loading import load_config, load_trained
 from .blas import keeping_ops

@@ -18,7 +18,7 @@ from spacy.language import Language
 from thinc.api import Model, NumpyOps, Ops, get_current_ops, set_current_ops
 from thinc.types import Floats2d
 
-from ..checks import check_pipeline
+from ..inputs import check_pipeline
 from ..kernels import compiled
 from ..kernels.threads import find_cblas, find_function, find_openblas, one_thread
 

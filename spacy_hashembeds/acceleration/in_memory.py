@@ -17,8 +17,9 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from thinc.api import Config, get_current_ops, set_current_ops
 
-from ..checks import check_integers, check_pipeline, check_types
+from ..checks import check_integers, check_types
 from ..files import temporary_folder
+from ..inputs import check_pipeline
 from .accelerate import MAX_CHANGED, Acceleration, check_arguments, compare
 from .blas import keeping_ops, use_fastest_blas, walk_layers
 from .conversion import BLAS, check_convertible, convert_config

@@ -12,10 +12,11 @@ from spacy.training import Example
 from spacy.vocab import Vocab
 
 from ..architectures.embedders.descriptions import get_descriptions
-from ..checks import check_items, check_types
+from ..checks import check_types
 from ..corpora.docbin import read_docs
 from ..corpora.labelled import Progress
 from ..display import Part, Shown
+from ..inputs import check_items
 from .advice import BOUND, advise
 from .features import collect_vocabulary, count_features
 from .measures import (

@@ -24,7 +24,7 @@ from ..hashing.collisions import (
     expected_rows_reached,
     expected_sharing_codes,
 )
-from ..layers.lshhasher import takes_ngrams
+from ..layers.hashers import takes_ngrams
 from .codes import (
     DEGENERATE_SEED,
     SOUND_SEED,

@@ -15,7 +15,7 @@ from thinc.api import Config, Model
 from ..architectures.embedders.descriptions import find_table_kinds, get_descriptions
 from ..architectures.embedders.hash_former_embed import WordColumn
 from ..architectures.embedders.table_kinds import Table
-from ..checks import check_attributes
+from ..inputs import check_attributes
 from ..layers import symboltaker
 from ..layers.symboltaker import Symbols
 from ..loading import check_variables, load_trained

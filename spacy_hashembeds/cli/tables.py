@@ -43,9 +43,9 @@ def tables_cli(
     from spacy import blank
     from wasabi import msg
 
-    from ..checks import check_attributes
     from ..corpora.docbin import read_examples
     from ..files import check_targets
+    from ..inputs import check_attributes
     from ..symbols import count_values, cut_symbols, save_symbols
 
     with failing("Can't count the symbols"):

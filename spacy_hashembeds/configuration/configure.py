@@ -19,9 +19,9 @@ from ..architectures.embedders.descriptions import (
     get_description,
     get_descriptions,
 )
-from ..checks import check_attributes
 from ..corpora.docbin import read_examples
 from ..corpora.rawtexts import create_raw_texts_reader
+from ..inputs import check_attributes
 from ..symbols import SymbolTables, count_values
 from .base import Base, read_base
 from .counting import put_in_counting

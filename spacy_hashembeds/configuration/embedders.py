@@ -13,8 +13,8 @@ from ..analysis.codes import DEGENERATE_SEED, SOUND_SEED
 from ..analysis.recommendation import EMBEDDER, LOOKUP
 from ..architectures.embedders.descriptions import EmbedderDescription, find_description
 from ..architectures.embedders.distinct_words import TEXT_ATTRIBUTES
-from ..checks import check_attributes
 from ..hashing.murmur import MAX_HASHES
+from ..inputs import check_attributes
 
 #: spaCy's own that ours can take the place of.
 REPLACED = ("spacy.MultiHashEmbed", "spacy.HashEmbedCNN", "spacy.CharacterEmbed")

@@ -16,8 +16,9 @@ from spacy.training import Example
 from spacy.util import logger
 from spacy.vocab import Vocab
 
-from ..checks import check_integers, check_items, check_shares
+from ..checks import check_integers, check_shares
 from ..files import parse_json, quote
+from ..inputs import check_items
 from .docbin import read_examples
 from .labelled import JSONL
 from .lines import check_is_regular, check_length, check_path, fail, read_lines

@@ -13,10 +13,10 @@ from spacy.training import Example
 from spacy.training.corpus import FILE_TYPE
 from spacy.vocab import Vocab
 
-from ..checks import check_items
 from ..corpora.columns import ColumnFormat
 from ..corpora.readers import read_annotated
 from ..files import quote
+from ..inputs import check_items
 from ..loading import load_trained
 from .bootstrap import CONFIDENCE, Draws
 from .counts import Run

@@ -18,9 +18,6 @@ _MOST_MISSED = 12
 #: longer.
 _WORK = 100_000_000
 
-#: Hashes that are looked at together: so many stay in the processor's cache.
-_CHUNK = 16_384
-
 
 def count_reached_rows(hashes: NDArray, most: int) -> int:
     """Count the rows of the largest table, of up to `most`, that are all reached.
@@ -40,15 +37,7 @@ def count_reached_rows(hashes: NDArray, most: int) -> int:
 
 
 def _are_reached(hashes: NDArray, rows: int) -> bool:
-    is_reached = np.zeros(rows, dtype=bool)
-    divisor = np.uint32(rows)
-    for start in range(0, len(hashes), _CHUNK):
-        part = hashes[start : start + _CHUNK]
-        # numpy divides faster than it gives remainders
-        remainders = part - part // divisor * divisor
-        # numpy marks by its own integers fastest
-        is_reached[remainders.astype(np.intp)] = True
-    return bool(is_reached.all())
+    return bool(np.bincount(hashes % np.uint32(rows), minlength=rows).all())
 
 
 def _find_start(n_hashes: int, most: int) -> int:

@@ -1,12 +1,11 @@
 from collections.abc import Callable
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 from thinc.api import Model
 from thinc.initializers import uniform_init
 from thinc.types import Floats2d, Ints1d, Ints2d
 from thinc.util import partial
 
-from ..hashing import murmur
 from ..hashing.murmur import MAX_HASHES
 from ..kernels.cuda import is_used_by
 from ..kernels.rows import Hashing
@@ -15,7 +14,14 @@ from .checks import check_foreign, check_integer
 from .mixing.column import Column, ColumnFunctions
 from .mixing.gputables import embed_ids
 from .params import check_once
-from .table import check_table, finish_forward, finish_layer, get_table, init_table
+from .table import (
+    check_table,
+    find_rows,
+    finish_forward,
+    finish_layer,
+    get_table,
+    init_table,
+)
 
 InT = TypeVar("InT", bound=Ints1d | Ints2d)
 OutT = Floats2d
@@ -69,7 +75,7 @@ def forward(
 ) -> tuple[OutT, Callable[[OutT], Ints1d]]:
     if is_used_by(model.ops):
         return embed_ids(Column(model, _COLUMN), ids, is_train)
-    rows: Any = find_rows(model, ids)
+    rows: Any = find_rows(model.ops, get_finder(model), ids, model.get_dim("nV"))
     table: Any = get_table(model)
     output: Any = gather_add(table, rows)
     return finish_forward(model, rows, output, is_train)
@@ -82,21 +88,9 @@ def check_weights(model: Model) -> None:
     check_table(model)
 
 
-def find_rows(model: Model, ids: Ints1d) -> Ints2d:
-    """Find the rows to sum for each key. *Shape:* `(n, num_hashes)`, uint32."""
-    check_once(model, check_weights)
-    attrs, nV = model.attrs, model.get_dim("nV")
-    rows = murmur.find_rows(
-        model.ops, ids, seed=attrs["seed"], num_hashes=attrs["num_hashes"], rows=nV
-    )
-    return cast(Ints2d, rows)
-
-
 def get_finder(model: Model) -> Hashing:
     check_once(model, check_weights)
     return Hashing(seed=model.attrs["seed"], num_hashes=model.attrs["num_hashes"])
 
 
-_COLUMN = ColumnFunctions(
-    forward, check=check_weights, find_rows=find_rows, get_finder=get_finder
-)
+_COLUMN = ColumnFunctions(forward, check=check_weights, get_finder=get_finder)

@@ -1,6 +1,6 @@
 import warnings
 from collections.abc import Callable
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 import numpy
 from thinc.api import Model
@@ -21,6 +21,7 @@ from .symboltaker import Symbols, are_sorted_symbols, get_symbols, set_symbols
 from .table import (
     apply_dropout,
     check_table,
+    find_rows,
     finish_layer,
     get_table,
     inc_table_grad,
@@ -84,10 +85,12 @@ def forward(
 ) -> tuple[OutT, Callable[[OutT], Ints1d]]:
     if is_used_by(model.ops):
         return embed_ids(Column(model, _COLUMN), ids, is_train)
-    rows: Any = find_rows(model, ids)
+    finder = get_finder(model)  # which checks weights
+    nV = model.get_dim("nV")
+    rows: Any = find_rows(model.ops, finder, ids, nV)
     first, more = rows[:, :1], rows[:, 1:]
     # those that have more rows than the first
-    hashed = numpy.flatnonzero((more < model.get_dim("nV")).any(axis=1))
+    hashed = numpy.flatnonzero((more < nV).any(axis=1))
     more = more[hashed]
     E: Any = get_table(model)
     output = E[first[:, 0]]
@@ -163,27 +166,6 @@ def check_weights(model: Model) -> None:
     check_table(model)
 
 
-def find_rows(model: Model, ids: Ints1d) -> Ints2d:
-    """Find the rows to sum for each symbol, `(n, num_hashes)`: see `get_padded_table`.
-
-    A frequent one has its own, and then no more: the row after the last stands for
-    none.
-    """
-    check_once(model, check_weights)
-    attrs, nV = model.attrs, model.get_dim("nV")
-    symbols, n = attrs["symbols"], len(attrs["symbols"])
-    # where there is no id, Thinc cuts no column out of the matrix
-    keys: Any = model.ops.as_contig(ids, dtype="uint64").reshape((-1,))
-    hashing = {"seed": attrs["seed"], "num_hashes": attrs["num_hashes"]}
-    rows = murmur.find_rows(model.ops, keys, **hashing, rows=nV - n) + n
-    if n > 0:
-        places = symbols.searchsorted(keys)
-        is_frequent = symbols.take(places, mode="clip") == keys
-        numpy.copyto(rows, nV, where=is_frequent[:, None])
-        numpy.copyto(rows[:, 0], places, where=is_frequent, casting="unsafe")
-    return cast(Ints2d, rows.astype("uint32", copy=False))
-
-
 def get_finder(model: Model) -> Hashing:
     check_once(model, check_weights)
     attrs, symbols = model.attrs, model.attrs["symbols"]
@@ -213,6 +195,5 @@ _COLUMN = ColumnFunctions(
     check=check_weights,
     get_table=get_padded_table,
     count_rows=count_padded_rows,
-    find_rows=find_rows,
     get_finder=get_finder,
 )

@@ -14,15 +14,15 @@ from .checks import check_attr, check_foreign, check_integer, check_number
 from .mixing.column import Column, ColumnFunctions
 from .mixing.gputables import GpuCopy, embed_ids
 from .params import check_once
-from .symboltaker import (
-    Symbols,
-    check_symbols,
-    find_symbols,
-    get_symbols,
-    look_up,
-    set_symbols,
+from .symboltaker import Symbols, check_symbols, find_symbols, get_symbols, set_symbols
+from .table import (
+    check_table,
+    find_rows,
+    finish_forward,
+    finish_layer,
+    get_table,
+    init_table,
 )
-from .table import check_table, finish_forward, finish_layer, get_table, init_table
 
 InT = TypeVar("InT", bound=Ints1d | Ints2d)
 OutT = Floats2d
@@ -95,7 +95,7 @@ def embed(
 ) -> tuple[OutT, Callable[[OutT], Ints1d]]:
     if is_used_by(model.ops):
         return embed_ids(Column(model, _COLUMN), ids, is_train)
-    rows = find_rows(model, ids)
+    rows = find_rows(model.ops, get_finder(model), ids, model.get_dim("nV"))
     output = get_table(model)[rows[:, 0]]
     return finish_forward(model, rows, output, is_train)
 
@@ -148,13 +148,6 @@ def check_weights(model: Model) -> None:
     check_table(model)
 
 
-def find_rows(model: Model, ids: Ints1d) -> Ints2d:
-    """Find the row of each symbol. *Shape:* `(n, 1)`, uint32."""
-    check_once(model, check_weights)
-    symbols, unk = model.attrs["symbols"], model.attrs["unk"]
-    return look_up(model.ops, ids, symbols, unk=unk)
-
-
 def get_finder(model: Model) -> Lookup:
     check_once(model, check_weights)
     gpu_symbols = model.attrs["gpu_symbols"].get(model.ops, model.attrs["symbols"])
@@ -166,6 +159,5 @@ _COLUMN = ColumnFunctions(
     embed=embed,
     check=check_weights,
     replace_keys=replace_by_unknown,
-    find_rows=find_rows,
     get_finder=get_finder,
 )

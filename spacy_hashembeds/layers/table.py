@@ -5,15 +5,17 @@ from contextlib import contextmanager
 from typing import Any, cast
 
 import numpy as np
-from thinc.api import Model, chain
+from thinc.api import Model, Ops, chain
 from thinc.layers.array_getitem import ints_getitem
 from thinc.types import Floats2d, Ints1d, Ints2d
 
+from ..hashing import murmur
 from ..kernels import cuda
-from ..kernels.rows import Hashing, Table
+from ..kernels.rows import Finder, Hashing, Lookup, Table
 from ..kernels.sums import scatter_add
 from .checks import check_param
 from .params import peek
+from .symboltaker import look_up
 
 
 def finish_layer(model: Model, column: int | None, dropout: float | None) -> Model:
@@ -48,6 +50,28 @@ def check_table(model: Model) -> None:
     # one of another width, which Thinc loads too, would surface layers later, and one
     # with too few rows not at all
     check_param(model, "E", (model.get_dim("nV"), model.get_dim("nO")))
+
+
+def find_rows(ops: Ops, finder: Finder, ids: Ints1d, n_rows: int) -> Ints2d:
+    """Find the rows to sum for each key in a table, `(n, num_hashes)`, uint32.
+
+    A key that has a row of its own beside hashed ones has no more: the row after the
+    last stands for none.
+    """
+    if isinstance(finder, Lookup):
+        return cast(Ints2d, look_up(ops, ids, finder.symbols, unk=finder.unk))
+    symbols, n = finder.symbols, 0 if finder.symbols is None else len(finder.symbols)
+    # where there is no id, Thinc cuts no column out of the matrix
+    keys: Any = ops.as_contig(cast(Any, ids), dtype="uint64").reshape((-1,))
+    hashing = {"seed": finder.seed, "num_hashes": finder.num_hashes}
+    rows = murmur.find_rows(ops, keys, **hashing, rows=n_rows - n)
+    if n > 0:
+        rows += n
+        places = symbols.searchsorted(keys)
+        is_frequent = symbols.take(places, mode="clip") == keys
+        np.copyto(rows, n_rows, where=is_frequent[:, None])
+        np.copyto(rows[:, 0], places, where=is_frequent, casting="unsafe")
+    return cast(Ints2d, rows.astype("uint32", copy=False))
 
 
 def finish_forward(

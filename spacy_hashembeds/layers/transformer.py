@@ -1,3 +1,5 @@
+"""The encoder of BERT and of HashFormers (extra: torch)."""
+
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -8,10 +10,19 @@ from thinc.api import Model, NumpyOps, Ops
 from thinc.types import Floats2d
 from thinc.util import get_width
 
+from ..checks import (
+    MAX_DEPTH,
+    MAX_ROWS,
+    MAX_WIDTH,
+    check_choice,
+    check_dropout,
+    check_integers,
+)
 from ..kernels.packing import Spans, find_spans, group_spans, split
-from .checks import check_choice, check_integer, check_number, check_params
+from .checks import check_choice as check_choice_of
+from .checks import check_integer, check_number, check_params
 from .params import check_once
-from .torchlayer import run_empty, run_torch, to_torch
+from .torchlayer import require_torch, run_empty, run_torch, to_torch
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -35,37 +46,83 @@ _MAX_ROWS = 2**12
 _MAX_ROWS_ON_GPU = 2**15
 
 
-def Transformer(
-    nO: int,
+def TransformerEncoder(
     *,
+    width: int,
     depth: int,
     num_heads: int,
-    hidden_width: int,
-    norm: str,
-    max_length: int,
-    stride: int,
-    dropout: float,
-    attention_dropout: float,
+    hidden_width: int | None = None,
+    norm: str = "pre",
+    max_length: int = 512,
+    stride: int | None = None,
+    dropout: float = 0.1,
+    attention_dropout: float = 0.1,
 ) -> Model[InT, OutT]:
-    """Encode context with self-attention and feed-forward layers, as BERT does.
+    """Encode context with a Transformer: each token looks at all others of its Doc.
 
-    Arguments: those of `TransformerEncoder`, which has their defaults and checks them.
+    That of BERT, on which HashFormers stand, over the embeddings of any embedder. With
+    `norm = "post"` it is BERT's down to its initialisation, but for special tokens and
+    vectors that are added to all tokens alike. Matrices and positions are drawn from a
+    normal distribution with a standard deviation of 0.02, cut at twice that; biases are
+    0, and gains 1.
 
     To each vector that of its position is added. Then each of the layers has the tokens
     of a Doc look at each other, by several heads, and sends what each has found through
     two dense layers with GELU between them. Both is added to what was there before.
 
-    Matrices and positions are drawn from a normal distribution with a standard
-    deviation of 0.02, cut at twice that; biases are 0, and gains 1.
+    It has no preference for neighbours, and has to learn one: trained on a few thousand
+    sentences alone, expect less of it than of `MaxoutWindowEncoder`. BERT and
+    HashFormers are pretrained, as `spacy pretrain` does it.
 
-    *Input and output:* for each Doc a float32 array of shape `(tokens, nO)`.
+    width (int): The width of input and output: that of the embedder. BERT-base has 768.
+    depth (int): The layers, 1 to 100. BERT-base has 12.
+    num_heads (int): The heads of each layer, which share the width in equal parts.
+        BERT-base has 12; parts of 16 to 64 numbers are usual.
+    hidden_width (int, optional): The width between the two dense layers of each layer.
+        By default, as in BERT, four times `width`.
+    norm (str): "pre" normalises what each sublayer reads, and learns with any of
+        spaCy's usual settings; "post" what it leaves, as BERT and HashFormers do. It
+        has to begin with a learning rate near 0 (the schedule `warmup_linear.v1`).
+    max_length (int): How many positions have a vector of their own. Docs with more
+        tokens are read in overlapping spans of so many. BERT has 512. Time and memory
+        grow with the square of a Doc's length up to here, and from here on in
+        proportion. With fewer, what is learned of the last positions needs less text.
+    stride (int, optional): From the start of a span to that of the next, 1 to
+        `max_length`; half of that by default. The output for a token is of the span in
+        which it is furthest from the nearest end. With less, tokens have more of their
+        surroundings, and a long Doc takes longer, by `max_length / stride`.
+    dropout (float): The share of numbers that are dropped in training, 0 to 1: from the
+        embeddings with their positions, and from what each sublayer finds. Appendix A
+        of the paper has 0.1. `training.dropout` does not change it.
+    attention_dropout (float): The share of attention weights, likewise.
 
-    Source: Devlin et al., "BERT: Pre-training of Deep Bidirectional Transformers for
-    Language Understanding" (2019), and its code. "pre": Xiong et al., "On Layer
-    Normalization in the Transformer Architecture" (2020).
+    *Input and output:* for each Doc a float32 array of shape `(tokens, width)`.
+    RAISES (ImportError): If there is no PyTorch.
+
+    Source: Xue and Aletras, "HashFormers: Towards Vocabulary-independent Pre-trained
+    Transformers" (2022), §4.2 and appendices A and B; Devlin et al., "BERT:
+    Pre-training of Deep Bidirectional Transformers for Language Understanding" (2019),
+    and its code. "pre": Xiong et al., "On Layer Normalization in the Transformer
+    Architecture" (2020).
     """
+    require_torch("spacy-hashembeds.TransformerEncoder.v1")
+    check_integers(1, MAX_WIDTH, width=width, num_heads=num_heads)
+    check_integers(1, MAX_DEPTH, depth=depth)
+    check_integers(1, MAX_ROWS, max_length=max_length)
+    if width % num_heads:
+        raise ValueError(
+            f"'width' should be a multiple of 'num_heads' ({num_heads}), but is "
+            f"{width}: the heads have equal parts of it."
+        )
+    hidden_width = 4 * width if hidden_width is None else hidden_width
+    stride = (max_length + 1) // 2 if stride is None else stride
+    check_integers(1, 4 * MAX_WIDTH, hidden_width=hidden_width)
+    check_integers(1, max_length, stride=stride)
+    check_choice(list(NORMS), norm=norm)
+    check_dropout(dropout)
+    check_dropout(attention_dropout, name="attention_dropout")
     # dimensions all of them: Thinc refuses weights that have others
-    sizes = {"nO": nO, "nI": nO, "depth": depth, "num_heads": num_heads}
+    sizes = {"nO": width, "nI": width, "depth": depth, "num_heads": num_heads}
     sizes |= {"hidden_width": hidden_width, "max_length": max_length}
     return Model(
         "transformer",
@@ -76,8 +133,8 @@ def Transformer(
         attrs={
             "norm": norm,
             "stride": stride,
-            "dropout": dropout,
-            "attention_dropout": attention_dropout,
+            "dropout": dropout or 0.0,
+            "attention_dropout": attention_dropout or 0.0,
         },
     )
 
@@ -272,7 +329,7 @@ def _check_width(model: Model, X: Floats2d) -> None:
 
 
 def _check_weights(model: Model) -> None:
-    check_choice(model, "norm", list(NORMS))
+    check_choice_of(model, "norm", list(NORMS))
     check_integer(model, "stride", 1, model.get_dim("max_length"))
     check_number(model, "dropout", 0, 1)
     check_number(model, "attention_dropout", 0, 1)

@@ -10,7 +10,7 @@ from spacy.training import Example
 from lab.trials.sizes import count_embedding_parameters
 from spacy_hashembeds.analysis.analyze import analyze
 from spacy_hashembeds.architectures.embedders.hash_former_embed import find_hashers
-from spacy_hashembeds.layers.lshhasher import set_ngrams
+from spacy_hashembeds.layers.hashers import set_ngrams
 
 #: The same letters, as often, in the first two, and of one shape.
 WORDS = ["ab", "ba", "abc", "x"]

@@ -15,7 +15,8 @@ from spacy_hashembeds.analysis.codes import (
     join_codes,
 )
 from spacy_hashembeds.architectures.embedders.table_kinds import HashTable
-from spacy_hashembeds.layers import hashembed
+from spacy_hashembeds.layers.hashembed import HashEmbed
+from spacy_hashembeds.layers.mixing.column import find_column
 
 KEYS = np.random.default_rng(0).integers(2**63, size=1000, dtype="uint64")
 SMALL_CODES = st.lists(st.lists(st.integers(0, 2), min_size=3, max_size=3))
@@ -35,8 +36,8 @@ def to_codes(rows: list[list[int]]) -> np.ndarray:
 @pytest.mark.parametrize("num_hashes", [1, 2, 4])
 @pytest.mark.parametrize("seed", [8, 9, 2**32 - 1])
 def test_codes_are_the_rows_of_our_layer(num_hashes, seed):
-    layer = hashembed.HashEmbed(2, 77, num_hashes=num_hashes, seed=seed).initialize()
-    expected = hashembed.find_rows(layer, KEYS)
+    layer = HashEmbed(2, 77, num_hashes=num_hashes, seed=seed).initialize()
+    expected = find_column(layer).find_rows(KEYS)[0]
     found = find_code(KEYS, rows=77, num_hashes=num_hashes, seed=seed)
     np.testing.assert_array_equal(found, expected)
 

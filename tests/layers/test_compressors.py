@@ -10,16 +10,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from thinc.api import Adam, Model, NumpyOps, fix_random_seed, set_dropout_rate
 
-from spacy_hashembeds.layers.addcompressor import AddCompressor
-from spacy_hashembeds.layers.embcompressor import EmbCompressor
-from spacy_hashembeds.layers.poolcompressor import PoolCompressor, find_codewords
-from spacy_hashembeds.layers.projcompressor import ProjCompressor
+from spacy_hashembeds.layers.compressors import (
+    AddCompressor,
+    EmbCompressor,
+    PoolCompressor,
+    ProjCompressor,
+    find_codewords,
+)
 
 WIDTH, N_BITS, N_ROWS = 3, 11, 7
 
 KINDS: dict[str, Callable[[], Model]] = {
-    "emb": lambda: EmbCompressor(N_ROWS),
-    "pool": lambda: PoolCompressor(4),
+    "emb": lambda: EmbCompressor(rows=N_ROWS),
+    "pool": lambda: PoolCompressor(num_bits=4),
     "add": AddCompressor,
     "proj": ProjCompressor,
 }
@@ -186,7 +189,7 @@ _TWINS = {
 )
 def test_parameters_are_counted_as_in_the_appendix(name, count):
     """Equations 12 to 15; table 2 has one row of 768 more of Pool, Add and Proj."""
-    model = {"emb": lambda: EmbCompressor(50_260), "pool": PoolCompressor}.get(
+    model = {"emb": lambda: EmbCompressor(rows=50_260), "pool": PoolCompressor}.get(
         name, KINDS[name]
     )()
     model.set_dim("nO", 8)

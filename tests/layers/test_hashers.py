@@ -9,9 +9,13 @@ import pytest
 from thinc.api import Model
 
 from spacy_hashembeds.hashing import lsh, md5
-from spacy_hashembeds.layers.hasher import get_settings
-from spacy_hashembeds.layers.lshhasher import LSHHasher, set_ngrams, takes_ngrams
-from spacy_hashembeds.layers.md5hasher import MD5Hasher
+from spacy_hashembeds.layers.hashers import (
+    LSHHasher,
+    MD5Hasher,
+    get_settings,
+    set_ngrams,
+    takes_ngrams,
+)
 
 WORDS = ["play", "plays", "", "caf\u00e9", "cafe\u0301", "\u212b"]
 

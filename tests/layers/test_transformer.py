@@ -142,7 +142,7 @@ def share_dropped(Y) -> float:
 def test_numbers_are_dropped_at_three_places(norm, place):
     """All else is zero, so that ones stay where nothing is dropped."""
     rates = {"dropout": 0.25, "attention_dropout": 0.0}
-    model = build(norm=norm, depth=1, nO=64, num_heads=1, **rates)
+    model = build(norm=norm, depth=1, width=64, num_heads=1, **rates)
     for name in model.param_names:
         # with norms after the sublayers, what is read is normalised to zeros before
         is_one = name == ("b_input_norm" if place == "input" else f"b_{place}")

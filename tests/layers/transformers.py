@@ -3,9 +3,9 @@
 import numpy as np
 from thinc.compat import torch
 
-from spacy_hashembeds.layers.transformer import NORMS, Transformer
+from spacy_hashembeds.layers.transformer import NORMS, TransformerEncoder
 
-SIZES = {"nO": 8, "depth": 2, "num_heads": 2, "hidden_width": 12}
+SIZES = {"width": 8, "depth": 2, "num_heads": 2, "hidden_width": 12}
 SPANS = {"max_length": 16, "stride": 8}
 RATES = {"dropout": 0.0, "attention_dropout": 0.0}
 
@@ -15,7 +15,7 @@ EPSILON = 1e-12
 
 def make_layer(**settings):
     """A layer that is not initialised yet."""
-    return Transformer(**{**SIZES, **SPANS, **RATES, "norm": "post", **settings})
+    return TransformerEncoder(**{**SIZES, **SPANS, **RATES, "norm": "post", **settings})
 
 
 def randomise(model, seed=1) -> None:

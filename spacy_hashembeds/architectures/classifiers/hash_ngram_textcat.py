@@ -6,8 +6,9 @@ from thinc.api import Model, Relu, chain
 from thinc.initializers import uniform_init
 from thinc.types import Floats2d
 
-from ...checks import MAX_DEPTH, MAX_ROWS, MAX_WIDTH, check_attributes, check_integers
+from ...checks import MAX_DEPTH, MAX_ROWS, MAX_WIDTH, check_integers
 from ...hashing.murmur import MAX_HASHES
+from ...inputs import check_attributes
 from ...kernels.ngrams import MAX_NGRAM_SIZE, MAX_SNIPPET
 from ...layers.batchnorm import BatchNorm
 from ...layers.hashembed import HashEmbed

@@ -9,7 +9,7 @@ from spacy.tokens import Doc
 
 from ...hashing.lsh import find_ngrams
 from ...kernels.distinct import find_distinct
-from ...layers.hasher import normalize
+from ...layers.hashers import normalize
 from .distinct_words import Words, find_vocabs, read_keys
 
 #: The attribute with the `Source`, which gives those of a kind, in ascending order.

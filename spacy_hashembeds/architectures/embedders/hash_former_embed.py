@@ -14,18 +14,20 @@ from thinc.layers.ragged2list import forward as ragged2list_forward
 from thinc.layers.with_array import forward as with_array_forward
 from thinc.types import Floats2d
 
-from ...checks import MAX_WIDTH, check_attributes, check_integers, check_types
+from ...checks import MAX_WIDTH, check_integers, check_types
+from ...inputs import check_attributes
 from ...kernels.distinct import find_distinct
 from ...kernels.identity import are_same
-from ...layers.addcompressor import forward as add_forward
-from ...layers.embcompressor import forward as emb_forward
-from ...layers.lshhasher import MAX_ROWS, set_ngrams, takes_ngrams
-from ...layers.lshhasher import forward as lsh_forward
-from ...layers.md5hasher import forward as md5_forward
+from ...layers.compressors import add_forward, emb_forward, pool_forward, proj_forward
+from ...layers.hashers import (
+    MAX_ROWS,
+    lsh_forward,
+    md5_forward,
+    set_ngrams,
+    takes_ngrams,
+)
 from ...layers.mixing.column import Array, Backprop, Column, ColumnFunctions, Mixer
 from ...layers.mixing.folding import Fold
-from ...layers.poolcompressor import forward as pool_forward
-from ...layers.projcompressor import forward as proj_forward
 from ...layers.source import wait_for
 from ...layers.table import check_table
 from ...layers.tree import (

@@ -10,7 +10,7 @@ from thinc.types import Floats2d, Ints2d
 
 from ...kernels.codecache import CodeCache
 from ...layers.checks import REMEDY
-from ...layers.hasher import get_settings
+from ...layers.hashers import get_settings
 from .distinct_words import Words
 
 InT = Words
@@ -21,7 +21,7 @@ def hash_words(hasher: Model[Sequence[str], NDArray]) -> Model[InT, OutT]:
     """Hash distinct words, but for those whose codes are kept from before.
 
     *Output:* bits, `(m, bits)`, float32; or, where the hasher knows by now how many
-    rows there are, rows, `(m, 1)`, uint32: see `layers/hasher.py`.
+    rows there are, rows, `(m, 1)`, uint32: see `layers/hashers.py`.
     """
     nV = hasher.maybe_get_dim("nV")
     return Model(

@@ -5,7 +5,8 @@ from spacy.tokens import Doc
 from thinc.api import Model
 from thinc.types import Floats2d
 
-from ...checks import MAX_ROWS, check_attributes, check_integers, check_shares
+from ...checks import MAX_ROWS, check_integers, check_shares
+from ...inputs import check_attributes
 from ...layers.symbolembed import SymbolEmbed
 from .descriptions import EmbedderDescription
 from .mix_attributes import mix_attributes

@@ -5,8 +5,9 @@ from spacy.tokens import Doc
 from thinc.api import Model
 from thinc.types import Floats2d
 
-from ...checks import check_attributes, check_integers, check_rows
+from ...checks import check_integers, check_rows
 from ...hashing.murmur import MAX_HASHES
+from ...inputs import check_attributes
 from ...layers.hybridembed import HybridEmbed
 from .descriptions import EmbedderDescription
 from .mix_attributes import check_seed, mix_attributes

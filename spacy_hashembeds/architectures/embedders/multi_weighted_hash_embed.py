@@ -6,13 +6,8 @@ from spacy.tokens import Doc
 from thinc.api import Model
 from thinc.types import Floats2d
 
-from ...checks import (
-    check_attributes,
-    check_choice,
-    check_integers,
-    check_rows,
-    check_types,
-)
+from ...checks import check_choice, check_integers, check_rows, check_types
+from ...inputs import check_attributes
 from ...layers.combination import COMBINE
 from ...layers.weightedhashembed import MAX_COMPONENTS, WeightedHashEmbed
 from .descriptions import EmbedderDescription

@@ -1,15 +1,16 @@
 """The kinds of tables that embed an attribute: their sizes, and the rows of values."""
 
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
 from thinc.api import Model
 
-from ...hashing.murmur import MAX_HASHES, find_rows
+from ...hashing.murmur import MAX_HASHES
+from ...kernels.rows import Finder, Hashing, Lookup
 from ...kernels.sums import NUMPY_OPS
-from ...layers.symboltaker import look_up
+from ...layers.table import find_rows
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,7 +68,7 @@ class HashTable(Table):
 
     def find_code(self, values: NDArray) -> NDArray:
         """Find the rows of values. *Shape:* `(n, num_hashes)`, uint64."""
-        return _hash(values, self.rows, self.num_hashes, self.seed)
+        return _find_rows(values, Hashing(self.seed, self.num_hashes), self.rows)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,7 +94,7 @@ class LookupTable(Table):
 
     def find_code(self, values: NDArray) -> NDArray:
         """Find the rows of values. *Shape:* `(n, 1)`, uint64."""
-        return _look_up(values, self.symbols, unk=0)
+        return _look_up(values, self.symbols)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -144,14 +145,15 @@ class WeightedTable(Table):
     def find_code(self, values: NDArray) -> NDArray:
         """Find the component vectors of values, and their rows of weights, the last."""
         if self.hashed_weights is None:
-            weights = _look_up(values, self.symbols, unk=0)
+            weights = _look_up(values, self.symbols)
         else:
             # one hash more than there are components: independent of theirs
             n_hashes = self.num_hashes + 1
-            code = _hash(values, self.hashed_weights, n_hashes, self.seed)
-            weights = code[:, -1:]
+            hashing = Hashing(self.seed, n_hashes)
+            weights = _find_rows(values, hashing, self.hashed_weights)[:, -1:]
         keys = weights[:, 0] if self.same_hash else values
-        components = _hash(keys, self.rows, self.num_hashes, self.seed)
+        hashing = Hashing(self.seed, self.num_hashes)
+        components = _find_rows(keys, hashing, self.rows)
         return np.hstack([components, weights])
 
     def identify(self, values: NDArray) -> NDArray:
@@ -198,24 +200,18 @@ class HybridTable(Table):
 
     def are_hashed(self, values: NDArray) -> NDArray:
         """Tell which values have no row of their own. *Shape:* `(n,)`, bool."""
-        own = _look_up(values, self.symbols, unk=self.own_rows)[:, 0]
-        is_hashed: NDArray = own == self.own_rows
-        return is_hashed
+        are_hashed: NDArray = self.find_code(values)[:, 0] >= self.own_rows
+        return are_hashed
 
     def find_code(self, values: NDArray) -> NDArray:
         """Find the rows of values. Those with their own have `rows` for all others."""
-        n_own = self.own_rows
-        code = _hash(values, self.rows - n_own, self.num_hashes, self.seed)
-        code += np.uint64(n_own)
-        own = _look_up(values, self.symbols, unk=n_own)[:, 0]
-        has_own = own < n_own
-        code[has_own] = self.rows
-        code[has_own, 0] = own[has_own]
-        return code
+        hashing = Hashing(self.seed, self.num_hashes, self.symbols)
+        return _find_rows(values, hashing, self.rows)
 
 
-def _hash(values: NDArray, rows: int, num_hashes: int, seed: int) -> NDArray:
-    found = find_rows(NUMPY_OPS, values, seed=seed, num_hashes=num_hashes, rows=rows)
+def _find_rows(values: NDArray, finder: Finder, rows: int) -> NDArray:
+    """Find the rows of values. *Shape:* `(n, num_hashes)`, uint64."""
+    found: Any = find_rows(NUMPY_OPS, finder, cast(Any, values), rows)
     code: NDArray = found.astype("uint64")
     return code
 
@@ -224,8 +220,7 @@ def _count_rows(symbols: NDArray | None) -> int:
     return 1 if symbols is None else 1 + len(symbols)
 
 
-def _look_up(values: NDArray, symbols: NDArray | None, *, unk: int) -> NDArray:
-    """Number the rows of values. *Shape:* `(n, 1)`, uint64."""
+def _look_up(values: NDArray, symbols: NDArray | None) -> NDArray:
+    """Number the rows of values, 0 for all without a symbol. *Shape:* `(n, 1)`."""
     known = np.zeros(0, "uint64") if symbols is None else symbols
-    rows: NDArray = look_up(NUMPY_OPS, values, known, unk=unk).astype("uint64")
-    return rows
+    return _find_rows(values, Lookup(known, unk=0), len(known) + 1)

@@ -4,7 +4,7 @@ A token has a key for each of its attributes. A layer that embeds one such colum
 how by an attribute, which is not saved with it, and which a wrapped layer, with another
 forward function, does not offer:
 
-    attrs={"column_functions": ColumnFunctions(forward, find_rows=find_rows)}
+    attrs={"column_functions": ColumnFunctions(forward, get_finder=get_finder)}
 
 Every column can embed the distinct values of a batch once. If its vectors are sums of
 rows of a table, weighted or not, it can say which rows: on the CPU the table is then
@@ -23,7 +23,7 @@ from thinc.api import Model
 from ...kernels.rows import Finder, Weights
 from ..maxout import check_maxout
 from ..params import check_once
-from ..table import get_table
+from ..table import find_rows, get_table
 
 #: An array of the backend that the layer's ops are of: numpy's or CuPy's.
 Array = Any
@@ -55,11 +55,11 @@ class ColumnFunctions(NamedTuple):
     get_table: Gets the table that the vectors are sums of rows of, `(rows, nO)`. By
         default, the parameter `E`.
     count_rows: Counts the rows of this table, where to get it is to make it.
-    find_rows: Finds the rows of keys in this table, `(m, k)`, uint32. None if the
-        vectors are not sums of rows, or weighted.
+    find_rows: Finds the rows of keys in this table, `(m, k)`, uint32. By default as
+        `get_finder` says, unless these are weighted.
     find_weighted_rows: Finds the rows of keys, and their weights, of the same shape,
         float32. None if the vectors are no weighted sums.
-    get_finder: Says how kernels find the rows, or None if they can't.
+    get_finder: Says how the rows are found, or None if kernels can't find them so.
     get_weights: Says how kernels find the weights of these rows, on the CPU. None if
         they are 1, or if kernels can't.
     weigh_keys: Weighs these rows, on a GPU. None if their weights are 1.
@@ -97,7 +97,8 @@ class Column(NamedTuple):
     def has_rows(self) -> bool:
         """Whether the vectors are sums of rows of a table."""
         functions = self.functions
-        return (functions.find_rows or functions.find_weighted_rows) is not None
+        rows = functions.find_rows or functions.find_weighted_rows
+        return (rows or functions.get_finder) is not None
 
     @property
     def is_kept(self) -> bool:
@@ -127,7 +128,10 @@ class Column(NamedTuple):
         functions = self.functions
         if functions.find_weighted_rows is not None:
             return functions.find_weighted_rows(self.model, values)
-        return cast(Callable, functions.find_rows)(self.model, values), None
+        if functions.find_rows is not None:
+            return functions.find_rows(self.model, values), None
+        model, finder = self.model, cast(Finder, self.get_finder())
+        return find_rows(model.ops, finder, values, model.get_dim("nV")), None
 
     def get_finder(self) -> Finder | None:
         """Say how kernels find the rows, if they can: see `ColumnFunctions`."""

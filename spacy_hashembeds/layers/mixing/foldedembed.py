@@ -82,7 +82,7 @@ def _describe(mixer: Mixer, folded: FoldedTables) -> Description:
             return Description(attrs, None)
         table = Table(folded.F[starts[i] : starts[i + 1]], finder)
         weights = _describe_weights(column)
-        if weights is None and column.functions.find_rows is None:
+        if weights is None and column.functions.find_weighted_rows is not None:
             return Description(attrs, None)
         columns.append((len(table.array), describe_finder(table), weights))
     return Description(attrs, compiled.kernels.FoldedColumns(columns))

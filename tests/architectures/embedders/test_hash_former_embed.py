@@ -18,20 +18,19 @@ from thinc.api import Adam, Config, Linear, Model, fix_random_seed, set_dropout_
 from thinc.backends import NumpyOps
 from thinc.layers.chain import forward as forward_reference
 
-from spacy_hashembeds.architectures.embedders.compressors import (
+from spacy_hashembeds.architectures.embedders.hash_former_embed import (
+    HashFormerEmbed,
+    find_hashers,
+)
+from spacy_hashembeds.hashing.lsh import find_ngrams
+from spacy_hashembeds.kernels import compiled, locks
+from spacy_hashembeds.layers.compressors import (
     AddCompressor,
     EmbCompressor,
     PoolCompressor,
     ProjCompressor,
 )
-from spacy_hashembeds.architectures.embedders.hash_former_embed import (
-    HashFormerEmbed,
-    find_hashers,
-)
-from spacy_hashembeds.architectures.embedders.hashers import LSHHasher, MD5Hasher
-from spacy_hashembeds.hashing.lsh import find_ngrams
-from spacy_hashembeds.kernels import compiled, locks
-from spacy_hashembeds.layers.lshhasher import set_ngrams
+from spacy_hashembeds.layers.hashers import LSHHasher, MD5Hasher, set_ngrams
 from spacy_hashembeds.layers.mixing import foldedembed, folding, mixedembed
 
 from ...toy_embedders import (

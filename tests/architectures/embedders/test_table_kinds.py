@@ -9,9 +9,10 @@ from spacy_hashembeds.architectures.embedders.table_kinds import (
     LookupTable,
     WeightedTable,
 )
-from spacy_hashembeds.layers import hybridembed, weightedhashembed
+from spacy_hashembeds.layers import weightedhashembed
 from spacy_hashembeds.layers.hybridembed import HybridEmbed
-from spacy_hashembeds.layers.symbolembed import SymbolEmbed, find_rows
+from spacy_hashembeds.layers.mixing.column import find_column
+from spacy_hashembeds.layers.symbolembed import SymbolEmbed
 from spacy_hashembeds.layers.symboltaker import Symbols, give_symbols
 from spacy_hashembeds.layers.weightedhashembed import WeightedHashEmbed
 
@@ -23,7 +24,7 @@ def test_lookup_codes_part_words_as_the_layer_does():
     values = np.array([0, 2, 3, 7, 9, 100, 2**63], dtype="uint64")
     table = LookupTable.make("NORM", 4, layer.attrs["symbols"])
     code = table.find_code(values)
-    np.testing.assert_array_equal(code, find_rows(layer, values))
+    np.testing.assert_array_equal(code, find_column(layer).find_rows(values)[0])
     empty = LookupTable.make("NORM", 4, values[:0])
     assert empty.find_code(values).tolist() == [[0]] * len(values)
     assert table.find_code(values[:0]).shape == (0, 1)
@@ -75,7 +76,7 @@ def test_hybrid_codes_part_words_as_the_layer_does(num_hashes, n_symbols):
     E[...] = np.random.default_rng(0).integers(2**20, size=E.shape)  # sums are exact
     table = HybridTable.read(layer, "NORM")
     code = table.find_code(values)
-    np.testing.assert_array_equal(code, hybridembed.find_rows(layer, values))
+    np.testing.assert_array_equal(code, find_column(layer).find_rows(values)[0])
     assert table.find_code(values[:0]).shape == (0, num_hashes)
     assert sum(table.parts.values()) == layer.get_param("E").size
     # what the code says can't be told apart, has one vector, and nothing else has

@@ -8,10 +8,8 @@ import spacy
 from spacy.training import Example
 from thinc.api import Adam, fix_random_seed
 
-from spacy_hashembeds.architectures.encoders.transformer_encoder import (
-    TransformerEncoder,
-)
 from spacy_hashembeds.layers import torchlayer
+from spacy_hashembeds.layers.transformer import TransformerEncoder
 
 from ...toy_encoders import make_tok2vec
 

@@ -19,7 +19,7 @@ from thinc.api import Config, Model
 from typer.testing import CliRunner, Result
 
 from spacy_hashembeds.corpora.rawtexts import MEASURES
-from spacy_hashembeds.layers.hashembed import find_rows
+from spacy_hashembeds.layers.mixing.column import find_column
 from tests.configs import CONFIGS
 
 pytestmark = pytest.mark.slow
@@ -369,8 +369,9 @@ def test_held_out_texts_are_never_learned_from(stopping, tmp_path, monkeypatch):
 
     monkeypatch.setattr(spacy.training.pretrain, "make_update", make_update)
     pretrain(stopping, tmp_path)
+    column = find_column(layers[0])
     only_measured, rows = (
-        np.unique(find_rows(layers[0], np.array(sorted(words), dtype="uint64")))
+        np.unique(column.find_rows(np.array(sorted(words), dtype="uint64"))[0])
         for words in (measured - learned, learned)
     )
     changed = np.flatnonzero((tables[0] != tables[-1]).any(axis=1))
