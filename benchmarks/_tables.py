@@ -249,3 +249,21 @@ def _format_us(timing: Json) -> str:
 
 def _count_words(row: Json) -> str:
     return f"{row['words_per_call']:,.0f} words"
+
+
+def _make_sharing_table(sharing: Json) -> str:
+    ways = {"no tables": sharing["no_tables"], **sharing["ways"]}
+    rows = [
+        [" ".join(way.split()), *_format_worker(memory)] for way, memory in ways.items()
+    ]
+    title = (
+        f"{sharing['workers']} workers, tables of {sharing['tables_mib']:.0f} MiB; "
+        "MiB a worker"
+    )
+    return make_table([title, "with its share (PSS)", "its own (USS)"], rows)
+
+
+def _format_worker(memory: Json) -> list[str]:
+    if not memory["works"]:
+        return ["fails", ""]
+    return [f"{memory[kind]:.0f}" for kind in ("pss_mib", "uss_mib")]

@@ -16,9 +16,9 @@ from lab.papers.filling import Measured
 from lab.papers.page import FILL
 from lab.papers.paper import read_paper
 from lab.papers.tables import Table
+from lab.trials import comparison
 from lab.trials.results import Groups, estimate_score, read_results, select_task
 from spacy_hashembeds.acceleration.timing import Speed
-from spacy_hashembeds.comparison import comparison
 from spacy_hashembeds.evaluation.categories import SCORES
 
 from ..damage_text import damage_json

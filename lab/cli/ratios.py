@@ -14,15 +14,9 @@ from spacy_hashembeds.cli._output import (
     print_json,
     show_progress,
 )
-from spacy_hashembeds.cli.compare import (
-    RATIOS,
-    RATIOS_LEGEND,
-    format_count,
-    format_ratios,
-    format_score,
-)
 
 from ._app import lab_cli
+from .compare import RATIOS, RATIOS_LEGEND, format_count, format_ratios, format_score
 
 # How much of a name is shown, from its end.
 _MAX_NAME = 26
@@ -52,7 +46,7 @@ def ratios_cli(
     """Set pipelines beside a baseline: parameters, size, score and speed.
 
     The ratios are those of HashFormers (Xue and Aletras 2022). Scores and speed need a
-    corpus. For trials, `spacy hashembeds compare` has the same, and F1 on seen
+    corpus. For trials, `python -m lab compare` has the same, and F1 on seen
     and unseen entities.
     """
     from wasabi import msg

@@ -141,8 +141,9 @@ def _run(plan: "Plan", executor: "Executor") -> None:
 def _format_ended(ended: "Ended") -> str:
     from wasabi import Printer
 
-    from spacy_hashembeds.cli.compare import format_score
     from spacy_hashembeds.files import read_json
+
+    from .compare import format_score
 
     printer = Printer(no_print=True)
     trial, seconds, error = ended

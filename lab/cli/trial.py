@@ -7,9 +7,9 @@ from spacy.cli._util import Arg, Opt
 
 from spacy_hashembeds.cli._app import TAKE_OVERRIDES, failing, read_overrides
 from spacy_hashembeds.cli._output import JSON, QUIET, print_json
-from spacy_hashembeds.cli.compare import format_score
 
 from ._app import FORCE, GPU_ID, lab_cli
+from .compare import format_score
 
 
 @lab_cli.command("trial", context_settings=TAKE_OVERRIDES)
@@ -62,11 +62,12 @@ def trial_cli(
 def _print_metrics(metrics: dict[str, Any], title: str) -> None:
     from wasabi import msg
 
-    from spacy_hashembeds.comparison.metrics import get_task
     from spacy_hashembeds.display import Table, show
     from spacy_hashembeds.evaluation.categories import name_accuracy
     from spacy_hashembeds.evaluation.scorer import KINDS
     from spacy_hashembeds.evaluation.tasks import TEXTCAT
+
+    from ..trials.metrics import get_task
 
     sizes, timings, splits = (metrics[key] for key in ("sizes", "timings", "scores"))
     legend = (

@@ -18,9 +18,10 @@ import numpy as np
 from lab.papers.multi_hash_embeddings import FEWER, HASH, LOOKUP
 from lab.trials.results import Groups, Result, TrialKey, read_results
 from lab.trials.scores import COUNTS, unpack_counts
-from spacy_hashembeds.comparison.metrics import read_metrics
 from spacy_hashembeds.evaluation.bootstrap import Draws, compare_scores
 from spacy_hashembeds.evaluation.scorer import KINDS
+
+from ..trials.metrics import read_metrics
 
 FOLDER = Path(__file__).parents[1] / "results"
 PAIRS = Path(__file__).with_name("pairs.json")

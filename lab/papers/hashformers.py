@@ -10,10 +10,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from spacy_hashembeds.comparison.ratios import compute_ratios, count_table_parameters
 from spacy_hashembeds.loading import load_config
 
 from ..trials.configs import find_config
+from ..trials.ratios import compute_ratios, count_table_parameters
 from ..trials.results import Estimate, Groups, Result
 from .filling import Blank, Measured, fill_table, make_overview, sort_trials
 from .missing import Grids

@@ -6,10 +6,10 @@ from typing import Annotated, ClassVar, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from spacy_hashembeds.comparison.metrics import MAX_COUNT
 from spacy_hashembeds.files import read_json
 
 from ..attention.attention import MAX_TOKENS
+from ..trials.metrics import MAX_COUNT
 from ..trials.results import ABLATION, ATTENTION, IMPORTANCE, TrialKey
 from ..validation import describe_error
 

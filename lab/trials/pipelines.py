@@ -11,17 +11,11 @@ from spacy.vocab import Vocab
 from thinc.api import get_current_ops, set_current_ops
 
 from spacy_hashembeds.acceleration.machine import find_disturbances, watch_machine
-from spacy_hashembeds.comparison.comparison import (
-    Rows,
-    ShowProgress,
-    add_ratios,
-    add_speeds,
-    measure_models,
-)
 from spacy_hashembeds.corpora.docbin import read_docs, read_examples
 from spacy_hashembeds.files import bytes_on_disk, quote
 from spacy_hashembeds.loading import load_trained
 
+from .comparison import Rows, ShowProgress, add_ratios, add_speeds, measure_models
 from .sizes import (
     count_embedding_parameters,
     count_mixing_parameters,

@@ -7,7 +7,12 @@ from pathlib import Path
 from statistics import fmean, pstdev
 from typing import Any, NamedTuple
 
-from spacy_hashembeds.comparison.metrics import (
+from spacy_hashembeds.evaluation.categories import SCORES
+from spacy_hashembeds.evaluation.scorer import ALL, KINDS
+from spacy_hashembeds.evaluation.tasks import NER, TEXTCAT
+from spacy_hashembeds.files import quote
+
+from .metrics import (
     MAX_COUNT,
     check_count,
     check_score,
@@ -15,10 +20,6 @@ from spacy_hashembeds.comparison.metrics import (
     get_task,
     read_metrics,
 )
-from spacy_hashembeds.evaluation.categories import SCORES
-from spacy_hashembeds.evaluation.scorer import ALL, KINDS
-from spacy_hashembeds.evaluation.tasks import NER, TEXTCAT
-from spacy_hashembeds.files import quote
 
 #: What `python -m lab importance` and `attention` have listed of a variant, and
 #: `evaluate --ablation` has measured, beside its results.

@@ -11,11 +11,10 @@ class TestHelp(HelpRules):
     root = app
     words = ("hashembeds",)
     commands = hashembeds_cli
-    with_json = ("accelerate", "analyze", "compare", "doctor", "evaluate")
+    with_json = ("accelerate", "analyze", "doctor", "evaluate")
     arguments = (
         "base",
         "kind",
-        "metrics",
         "model",
         "corpus",
         "test",

@@ -47,6 +47,6 @@ def test_spacy_finds_our_commands_by_itself():
         "names = [command.name for command in app.registered_commands]"
     )
     assert names == {
-        *("accelerate", "analyze", "compare", "config", "doctor", "evaluate"),
+        *("accelerate", "analyze", "config", "doctor", "evaluate"),
         *("prepare", "tables"),
     }

@@ -1,6 +1,5 @@
 """What a command reads, it does not replace; and what it can't write, it says first."""
 
-import json
 from pathlib import Path
 
 import pytest
@@ -11,8 +10,7 @@ from spacy_hashembeds.cli import hashembeds_cli
 from spacy_hashembeds.evaluation import evaluate
 
 from .. import toy_ner
-from ..conftest import make_trial
-from .rules import TargetRules, read_all
+from .rules import TargetRules
 
 
 @pytest.fixture
@@ -62,28 +60,6 @@ class TestTargets(TargetRules):
         "tables v.spacy -l en -o {}.npz",
         "prepare iob --dev gold.md -t gold.md --lang en -o {}",
     )
-
-
-@pytest.mark.parametrize("read", ["seed0.json", "test.spacy", "model-best"])
-def test_compare_replaces_nothing_that_it_reads(
-    trained_root, tmp_path, monkeypatch, read
-):
-    trial = json.loads(make_trial(trained_root).metrics.read_text())
-    monkeypatch.chdir(tmp_path)
-    corpus = (trained_root / "corpus/demo/test.spacy").read_bytes()
-    Path("test.spacy").write_bytes(corpus)
-    Path("model-best").mkdir()
-    Path("model-best/meta.json").write_text("{}")
-    trial["model"] = str(tmp_path / "model-best")
-    Path("seed0.json").write_text(json.dumps(trial))
-    before = read_all(tmp_path)
-    output = f"{read}/meta.json" if read == "model-best" else read
-    result = run(f"compare seed0.json -c test.spacy -o {output}")
-    assert result.exit_code == 1, result.output
-    said = "".join(result.output.split())
-    assert f"'{output}'can'tbewritten:itwould" in said
-    assert f"{read}',whichisread" in said
-    assert read_all(tmp_path) == before
 
 
 def test_an_evaluation_that_can_not_be_saved_is_not_made(folder, monkeypatch):

@@ -66,7 +66,6 @@ class TestStreams(StreamRules):
     data = ("analyze train.spacy", "doctor", EVALUATE)
     outputs = (
         ("analyze", "output"),
-        ("compare", "output"),
         ("config", "output"),
         ("evaluate", "output"),
         ("tables", "output"),

@@ -32,12 +32,13 @@ def folder(tmp_path, monkeypatch) -> Path:
 
 class TestHelp(HelpRules):
     root = commands = lab_cli
-    with_json = ("attention", "importance", "ratios", "trial")
+    with_json = ("attention", "compare", "importance", "ratios", "trial")
     arguments = (
         "dataset",
         "embedder",
         "folder",
         "grid",
+        "metrics",
         "model",
         "models",
         "results",
@@ -79,6 +80,7 @@ class TestStreams(StreamRules):
     data = ("ratios model model",)
     outputs = (
         ("attention", "output"),
+        ("compare", "output"),
         ("floret", "output"),
         ("importance", "output"),
         ("importance", "chart"),

@@ -19,8 +19,8 @@ from lab.papers.hashformers import (
 from lab.papers.paper import read_paper
 from lab.papers.tables import Table
 from lab.trials import configs
+from lab.trials.ratios import compute_ratios, divide
 from lab.trials.results import Estimate, read_results
-from spacy_hashembeds.comparison.ratios import compute_ratios, divide
 
 from .trials import MIXING, OTHERS, get_row, write_f1
 

@@ -14,7 +14,10 @@ from spacy.util import load_config
 from typer.testing import CliRunner
 
 from lab.cli import lab_cli, sweep
+from lab.trials import comparison
 from lab.trials import run_trial as run_module
+from lab.trials.comparison import compare_trials
+from lab.trials.metrics import read_metrics
 from lab.trials.results import read_results
 from lab.trials.run_trial import check_config, run_trial
 from lab.trials.scores import evaluate_pipeline
@@ -22,10 +25,6 @@ from lab.trials.sizes import count_pipeline_parameters
 from lab.trials.sweep import Ended, plan_sweep
 from lab.trials.trial import Trial
 from spacy_hashembeds.acceleration.timing import Speed
-from spacy_hashembeds.cli import hashembeds_cli
-from spacy_hashembeds.comparison import comparison
-from spacy_hashembeds.comparison.comparison import compare_trials
-from spacy_hashembeds.comparison.metrics import read_metrics
 from tests.toy_textcat import TEST, TRAIN, make_docs, write
 
 
@@ -199,7 +198,7 @@ def test_the_command_compares_them(
     files = {"-o": tmp_path / "c.json"}
     options = [str(part) for pair in files.items() for part in pair]
     command = ["compare", *map(str, paths), "--corpus", str(trial.corpus["test"])]
-    result = CliRunner().invoke(hashembeds_cli, [*command, *options])
+    result = CliRunner().invoke(lab_cli, [*command, *options])
     assert result.exit_code == 0, result.output
     rows = [re.split(" {2,}", line.strip()) for line in result.output.splitlines()]
     macro, micro = (

@@ -12,16 +12,17 @@ from spacy.tokens import Doc
 from spacy.vocab import Vocab
 from thinc.api import get_current_ops, set_current_ops
 
-from ..acceleration.accelerate import accelerate_folder
-from ..acceleration.conversion import find_convertible
-from ..acceleration.machine import find_disturbances, watch_machine
-from ..acceleration.timing import Speed, measure_speeds
-from ..corpora.docbin import read_docs
-from ..evaluation.categories import EXCLUSIVE, SUPPORT, name_accuracy
-from ..evaluation.scorer import KINDS
-from ..evaluation.tasks import NER, TEXTCAT
-from ..files import bytes_on_disk, quote, temporary_folder
-from ..loading import load_config, load_trained
+from spacy_hashembeds.acceleration.accelerate import accelerate_folder
+from spacy_hashembeds.acceleration.conversion import find_convertible
+from spacy_hashembeds.acceleration.machine import find_disturbances, watch_machine
+from spacy_hashembeds.acceleration.timing import Speed, measure_speeds
+from spacy_hashembeds.corpora.docbin import read_docs
+from spacy_hashembeds.evaluation.categories import EXCLUSIVE, SUPPORT, name_accuracy
+from spacy_hashembeds.evaluation.scorer import KINDS
+from spacy_hashembeds.evaluation.tasks import NER, TEXTCAT
+from spacy_hashembeds.files import bytes_on_disk, quote, temporary_folder
+from spacy_hashembeds.loading import load_config, load_trained
+
 from .metrics import SIZES, get_task, read_metrics
 from .ratios import compute_ratios
 

@@ -4,17 +4,16 @@ import re
 from pathlib import Path
 
 import pytest
-from spacy.cli._util import app
 from typer.testing import CliRunner, Result
 
-import spacy_hashembeds.cli  # noqa: F401
+from lab.cli import lab_cli
 from spacy_hashembeds.acceleration import machine
-
-from ..conftest import make_trial
+from tests.cli.rules import read_all
+from tests.conftest import make_trial
 
 
 def run(*args: str | Path) -> Result:
-    return CliRunner().invoke(app, ["hashembeds", "compare", *map(str, args)])
+    return CliRunner().invoke(lab_cli, ["compare", *map(str, args)])
 
 
 @pytest.fixture
@@ -146,3 +145,25 @@ def test_errors_are_told_without_a_traceback(metrics, corpus, tmp_path):
         metrics[1].write_text(text)
         message = f"'{metrics[1]}' should hold the results of a trial"
         check_failure(run(*metrics, "-c", corpus), message)
+
+
+@pytest.mark.parametrize("read", ["seed0.json", "test.spacy", "model-best"])
+def test_compare_replaces_nothing_that_it_reads(
+    trained_root, tmp_path, monkeypatch, read
+):
+    trial = json.loads(make_trial(trained_root).metrics.read_text())
+    monkeypatch.chdir(tmp_path)
+    corpus = (trained_root / "corpus/demo/test.spacy").read_bytes()
+    Path("test.spacy").write_bytes(corpus)
+    Path("model-best").mkdir()
+    Path("model-best/meta.json").write_text("{}")
+    trial["model"] = str(tmp_path / "model-best")
+    Path("seed0.json").write_text(json.dumps(trial))
+    before = read_all(tmp_path)
+    output = f"{read}/meta.json" if read == "model-best" else read
+    result = run("seed0.json", "-c", "test.spacy", "-o", output)
+    assert result.exit_code == 1, result.output
+    said = "".join(result.output.split())
+    assert f"'{output}'can'tbewritten:itwould" in said
+    assert f"{read}',whichisread" in said
+    assert read_all(tmp_path) == before

@@ -2,7 +2,7 @@
 
 import pytest
 
-from spacy_hashembeds.comparison.ratios import compute_ratios, divide
+from lab.trials.ratios import compute_ratios, divide
 
 BASELINE = {
     "score": 0.8,

@@ -1,4 +1,4 @@
-"""`spacy hashembeds compare`."""
+"""`python -m lab compare`."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -7,8 +7,16 @@ from typing import Any
 
 from spacy.cli._util import Arg, Opt
 
-from ._app import failing, hashembeds_cli
-from ._output import JSON, QUIET, json_output, print_json, show_progress
+from spacy_hashembeds.cli._app import failing
+from spacy_hashembeds.cli._output import (
+    JSON,
+    QUIET,
+    json_output,
+    print_json,
+    show_progress,
+)
+
+from ._app import lab_cli
 
 #: The headings of what `format_ratios` gives, and what they mean.
 RATIOS = ("PRR", "PCR all", "PCR emb", "Tables", "PoEP")
@@ -18,7 +26,7 @@ RATIOS_LEGEND = (
 )
 
 
-@hashembeds_cli.command("compare")
+@lab_cli.command("compare")
 def compare_cli(
     metrics: list[Path] = Arg(
         ..., help="The files of trials (seedN.json), all of one dataset."
@@ -46,8 +54,9 @@ def compare_cli(
     """
     from wasabi import msg
 
-    from ..comparison.comparison import compare_trials, find_models
-    from ..files import check_targets, write_json
+    from spacy_hashembeds.files import check_targets, write_json
+
+    from ..trials.comparison import compare_trials, find_models
 
     with failing("Can't compare the trials"):
         inputs = [*metrics, corpus, *find_models(metrics)]
@@ -70,9 +79,10 @@ def compare_cli(
 def _print_comparison(comparison: dict[str, Any]) -> None:
     from wasabi import msg
 
-    from ..acceleration.machine import describe_machine
-    from ..comparison.comparison import is_of_categories, name_accuracies
-    from ..display import Table, show
+    from spacy_hashembeds.acceleration.machine import describe_machine
+    from spacy_hashembeds.display import Table, show
+
+    from ..trials.comparison import is_of_categories, name_accuracies
 
     rows = comparison["rows"]
     if is_of_categories(comparison):

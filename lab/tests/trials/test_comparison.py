@@ -10,13 +10,12 @@ from typing import Any
 import pytest
 from spacy.util import load_config, load_model_from_config
 
+from lab.trials import comparison
+from lab.trials.comparison import compare_trials
 from spacy_hashembeds.acceleration.timing import Speed
-from spacy_hashembeds.comparison import comparison
-from spacy_hashembeds.comparison.comparison import compare_trials
 from spacy_hashembeds.corpora.docbin import read_docs
 from tests.configs import CONFIGS
-
-from ..conftest import make_trial
+from tests.conftest import make_trial
 
 
 @pytest.fixture

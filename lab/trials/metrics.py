@@ -4,10 +4,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from ..evaluation.categories import EXCLUSIVE, SCORES, SUPPORT
-from ..evaluation.scorer import KINDS
-from ..evaluation.tasks import NER, TEXTCAT
-from ..files import quote, read_json
+from spacy_hashembeds.evaluation.categories import EXCLUSIVE, SCORES, SUPPORT
+from spacy_hashembeds.evaluation.scorer import KINDS
+from spacy_hashembeds.evaluation.tasks import NER, TEXTCAT
+from spacy_hashembeds.files import quote, read_json
 
 _NAMES: Mapping[type, str] = {
     str: "text",

@@ -1,1 +1,0 @@
-"""Trials side by side: scores, sizes and speed."""
