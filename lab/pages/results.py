@@ -107,18 +107,15 @@ def make_limit_table(groups: Groups) -> str:
     rows = [["corpus", "trainings", "deviation", *seeds]]
     for dataset, corpus in CORPORA.items():
         found = (find_trials(groups, dataset, trials) for trials in PLAN["noise"])
-        scores = (list(map(_get_f1, results)) for results in found)
-        if samples := [f1 for f1 in scores if len(f1) > 1]:
+        scores = ([r.scores["test"]["ents_f"] for r in results] for results in found)
+        known = ([f1 for f1 in sample if f1 is not None] for sample in scores)
+        if samples := [sample for sample in known if len(sample) > 1]:
             deviation = pool_deviations(samples)
-            t = student.ppf(0.975, sum(len(f1) - 1 for f1 in samples))
+            t = student.ppf(0.975, sum(len(sample) - 1 for sample in samples))
             limits = (t * (2 / n) ** 0.5 * deviation for n in NUMBERS_OF_SEEDS)
             figures = (f"{100 * value:.1f}" for value in (deviation, *limits))
             rows.append([corpus, str(sum(map(len, samples))), *figures])
     return to_markdown(rows)
-
-
-def _get_f1(result: Result) -> float:
-    return result.scores["test"]["ents_f"] or 0.0
 
 
 def pool_deviations(samples: Sequence[Sequence[float]]) -> float:
