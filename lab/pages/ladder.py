@@ -1,6 +1,6 @@
 """Draw ladder.png: F1 on test data, rung by rung: `python -m lab.pages.ladder`.
 
-The rungs are those of the table `ladder` in results.json; whiskers are deviations over
+The rungs are those of `ladder` in results.json; whiskers are deviations over
 the seeds of training.
 """
 
@@ -12,11 +12,9 @@ from typing import Any
 from lab.figures import make_panels, render_png
 from lab.trials.results import Groups, Result, TrialKey, estimate_score, read_results
 
-from .results import CORPORA, FOLDER, TABLES
+from .results import CORPORA, FOLDER, LADDER
 
 PICTURE = Path(__file__).parents[2] / "docs" / "ladder.png"
-
-RUNGS: dict[str, list[str]] = TABLES["ladder"]["rows"]
 
 #: Colour and mark of each kind of entities.
 STYLES = {
@@ -30,8 +28,8 @@ def draw_ladder(groups: Groups) -> bytes:
     """Draw a panel for each corpus that has two rungs or more."""
     found = {
         dataset: {
-            label: groups[key][: TABLES["ladder"]["most_seeds"]]
-            for trials, (label, *_) in RUNGS.items()
+            label: groups[key][: LADDER["most_seeds"]]
+            for trials, label in LADDER["rows"].items()
             if (key := TrialKey(dataset, *trials.split("/"))) in groups
         }
         for dataset in CORPORA

@@ -80,7 +80,7 @@ def HashFormerEmbed(
     once for each batch, and not at all if they were lately.
 
     Any hasher goes with any compressor. `LSHHasher` and `ProjCompressor` were the best
-    of the small ones in the paper. docs/results.md has all pairs, by trials.
+    of the small ones in the paper. docs/results.md compares them.
 
     width (int): The width of the output and of each compressor's vectors, usually 64
         to 300, and 768 in the paper.
