@@ -189,8 +189,10 @@ def make_caption(results: Json) -> str:
     sizes = ""
     if "rows" in results:
         sizes = f" Rows {'/'.join(map(str, results['rows']))}."
-    troubles = "".join(f"\n**Disturbed:** {text}" for text in results["disturbances"])
-    return f"{describe(results)}.{sizes}{troubles}"
+    first, *others = [*results["disturbances"], ""]
+    more = f" ({len(others) - 1} more)" if len(others) > 1 else ""
+    trouble = f"\n**Disturbed:** {first}{more}" if first else ""
+    return f"{describe(results)}.{sizes}{trouble}"
 
 
 def make_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

@@ -26,8 +26,6 @@ def test_the_page_has_the_tables_of_the_results():
     """Else run `python -m benchmarks.page`."""
     text = page.PAGE.read_text(encoding="utf8")
     assert page.fill_page(text, page.read_results()) == text
-    readme = page.README.read_text(encoding="utf8")
-    assert page.fill_page(readme, page.read_results(), page.README_PARTS) == readme
 
 
 def test_all_results_have_a_chart():
@@ -48,9 +46,9 @@ def test_results_that_are_not_there_are_said_to_be_missing(tmp_path):
 def test_a_page_without_a_place_for_each_table_is_refused():
     text = page.PAGE.read_text(encoding="utf8")
     for damaged in (
-        text.replace("<!-- end goals -->", ""),
-        text.replace("goals -->", "other -->"),
-        text + "<!-- begin goals -->\n<!-- end goals -->",
+        text.replace("<!-- end growth -->", ""),
+        text.replace("growth -->", "other -->"),
+        text + "<!-- begin growth -->\n<!-- end growth -->",
     ):
         with pytest.raises(ValueError, match="once for each of accelerate, embedding"):
             page.fill_page(damaged, {})
@@ -61,8 +59,7 @@ def test_a_page_without_a_place_for_each_table_is_refused():
 def test_the_command_draws_charts_and_fills_the_page(tmp_path, capsys):
     shutil.copy(RESULTS / "pipeline.json", tmp_path)
     shutil.copy(page.PAGE, tmp_path / "speed.md")
-    shutil.copy(page.README, tmp_path / "README.md")
-    page.main(tmp_path / "speed.md", tmp_path / "README.md", tmp_path)
+    page.main(tmp_path / "speed.md", tmp_path)
     assert (tmp_path / "pipeline.png").read_bytes().startswith(b"\x89PNG")
     text = (tmp_path / "speed.md").read_text(encoding="utf8")
     assert text == page.fill_page(text, page.read_results(tmp_path))
@@ -85,10 +82,10 @@ def test_captions_say_what_was_measured_on():
     results = make_results(corpus={"name": "wnut17"}, rows=[5, 2])
     caption = "Python 3.12.1, a CPU; load 0.10 to 1.00, others 0.02 cores"
     assert make_caption(results) == f"wnut17, one thread, {caption}. Rows 5/2."
-    results = make_results(disturbances=["One.", "Two."])
-    assert make_caption(results) == (
-        f"one thread, {caption}: disturbed.\n**Disturbed:** One.\n**Disturbed:** Two."
-    )
+    disturbed = f"one thread, {caption}: disturbed.\n**Disturbed:** One."
+    assert make_caption(make_results(disturbances=["One."])) == disturbed
+    results = make_results(disturbances=["One.", "Two.", "Three."])
+    assert make_caption(results) == f"{disturbed} (2 more)"
 
 
 def test_a_table_of_pipelines_before_and_after():

@@ -172,7 +172,7 @@ def test_shares_are_medians_of_passes():
     }
 
 
-def test_tables_hold_shares_against_the_goal(results):
+def test_tables_have_shares_and_quartiles(results):
     pairs = {name: {**results["hashing"][WAYS[0]][PASSES[0]][name]} for name in PAIRS}
     for i, measured in enumerate(pairs.values()):
         share = 0.02 * (i + 1)
@@ -180,8 +180,6 @@ def test_tables_hold_shares_against_the_goal(results):
     hashing = {"prediction, 20 Docs": dict.fromkeys(PASSES, pairs)}
     tables = make_hashformers_tables({**results, "hashing": hashing})
     assert "| MD5, Pool | 4.0 (2.0..8.0) | 4.0 (2.0..8.0) |" in tables
-    goal = "| 10 | 2.0 to 16.0 | 5 of 8 pairs |"
-    assert f"| prediction, 20 Docs; words met before {goal}" in tables
 
 
 def test_hashformers_write_data_and_chart(results, tmp_path, capsys):
