@@ -234,7 +234,7 @@ def test_embedders_with_weights_differ_in_nothing_but_their_tables(corpus):
 
 def test_weights_write_data_and_chart(weights_results, tmp_path, capsys):
     assert_writes(weights, weights_results, "measure_weights", tmp_path)
-    assert "`MultiHybridEmbed`, forward and backward | 1.3 |" in capsys.readouterr().out
+    assert "| `MultiHybridEmbed` |\n" in capsys.readouterr().out
 
 
 def test_wrong_numbers_are_not_timed(corpus):
@@ -268,7 +268,8 @@ def test_gradients_are_new_arrays_of_equal_values(corpus):
 def test_pipelines_are_timed_and_agree(pipeline_results):
     names = [
         *("spacy", "spacy + callback", "ours", "ours + callback"),
-        *("ours + callback + Adam", "ours + callback + Adam, in numpy"),
+        *("ours + callback + Adam", "ours + callback + Adam, int8"),
+        "ours + callback + Adam, in numpy",
     ]
     for kind in ("pipe", "update", "text", "small_pipe"):
         contenders = pipeline_results[kind]["contenders"]
@@ -278,7 +279,8 @@ def test_pipelines_are_timed_and_agree(pipeline_results):
     for key in ("agreement", "small_agreement"):
         agreement = pipeline_results[key]
         assert agreement["entities"] > 0
-        assert set(agreement["docs_that_differ"].values()) == {0}
+        differing = agreement["docs_that_differ"]
+        assert {name for name, n in differing.items() if n} <= {pipeline.OURS_INT8}
 
 
 def test_small_pipelines_learn_what_is_made_up(corpus):

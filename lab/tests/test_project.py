@@ -214,10 +214,11 @@ def test_overrides_are_passed_on_as_words_of_their_own(folder):
     assert line.endswith(f"--variant short {settings}")
 
 
-def test_the_commands_in_the_readme_run(folder):
+def test_the_commands_in_the_docs_run(folder):
     prefix = "spacy project run "
-    lines = (ROOT / "README.md").read_text(encoding="utf8").splitlines()
-    commands = [line.removeprefix(prefix) for line in lines if line.startswith(prefix)]
+    pages = [page.read_text(encoding="utf8") for page in (ROOT / "docs").glob("*.md")]
+    lines = [line for page in pages for line in page.splitlines()]
+    commands = {line.removeprefix(prefix) for line in lines if line.startswith(prefix)}
     assert commands
     for command in commands:
         assert run_dry(folder, *shlex.split(command))
