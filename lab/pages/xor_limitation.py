@@ -1,22 +1,19 @@
-"""Compute the tables of xor-limitation.md: `python -m lab.pages.xor_limitation`.
+"""Compute the table of xor-limitation.md: `python -m lab.pages.xor_limitation`.
 
 Needs PyTorch (`pip install '.[torch]'`). The phrases are those of §3.3 and §3.4 of Li,
 Fu and Ma, "Why Attention? Analyze BiLSTM Deficiency and Its Remedies in the Case of
 NER" (2020).
 """
 
-import random
 import sys
 from argparse import ArgumentParser
-from collections.abc import Iterator, Mapping, Sequence
-from statistics import fmean
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import spacy
 from spacy.language import Language
 from spacy.training import Example
-from spacy.util import minibatch
 from thinc.api import fix_random_seed
 
 from spacy_hashembeds.components.decoding import DECODERS
@@ -59,11 +56,6 @@ ENCODERS: dict[str, dict[str, Any]] = {
 WIDTH = 40
 UPDATES = 400
 LEARN_RATE = 0.03
-
-#: The generated corpus: so many words on each side of "and".
-N_NAMES = 30
-N_TRAIN, N_TEST = 600, 300
-EPOCHS = 25
 
 SEEDS = range(5)
 
@@ -147,69 +139,6 @@ def tabulate_phrases() -> Table:
     return table
 
 
-def make_corpus(kind: str, seed: int) -> tuple[list[Text], list[Text]]:
-    """Make sentences with `x and y`, which is an entity if x and y are of one kind.
-
-    Each word on either side is of one of two kinds, which nothing shows but this. The
-    entity is the "whole" of it, or its "middle". No pair of the test was in training.
-    """
-    draw = random.Random(seed)
-    pairs = [(x, y) for x in range(N_NAMES) for y in range(N_NAMES)]
-    draw.shuffle(pairs)
-    texts = []
-    for x, y in pairs[: N_TRAIN + N_TEST]:
-        before, after = (
-            " ".join(draw.choices("we saw them with all of it".split(), k=k))
-            for k in draw.choices(range(3), k=2)
-        )
-        # a number of its own for each word; even ones are of one kind, odd of the other
-        phrase = f"x{x} and y{y}"
-        entity = phrase if kind == "whole" else "and"
-        text = f"{before} {phrase} {after}".strip()
-        texts.append((text, entity if x % 2 == y % 2 else None))
-    return texts[:N_TRAIN], texts[N_TRAIN:]
-
-
-def learn_corpus(encoder: Mapping[str, Any], kind: str, seed: int) -> dict[str, float]:
-    """Train on a generated corpus, and give F1 on its test for each way of decoding."""
-    train, test = make_corpus(kind, seed)
-    nlp, examples, optimizer = make_pipeline(encoder, train, seed)
-    optimizer.learn_rate = 0.003
-    for _ in range(EPOCHS):
-        random.Random(seed).shuffle(examples)
-        for batch in minibatch(examples, 16):
-            nlp.update(batch, sgd=optimizer)
-    scores = {}
-    for decoding in DECODERS:
-        component: Any = nlp.get_pipe("token_ner")
-        component.decoding = decoding
-        evaluated = nlp.evaluate([make_example(nlp, *text) for text in test])
-        scores[decoding] = evaluated["ents_f"]
-    return scores
-
-
-def tabulate_corpus() -> Table:
-    """Give mean, lowest and highest F1 on pairs of words never seen together."""
-    columns = [(kind, decoding) for kind in PHRASES for decoding in DECODERS]
-    table = [["encoder", *(f"{kind}: {decoding}" for kind, decoding in columns)]]
-    for name, encoder in ENCODERS.items():
-        row = [name]
-        for kind in PHRASES:
-            runs = [learn_corpus(encoder, kind, seed) for seed in SEEDS]
-            for decoding in DECODERS:
-                f1 = [100 * run[decoding] for run in runs]
-                row.append(f"{fmean(f1):.1f} ({min(f1):.1f} to {max(f1):.1f})")
-        table.append(row)
-    return table
-
-
-def make_tables() -> Iterator[tuple[str, str]]:
-    """Make the title of each table of the page, and the table in Markdown."""
-    yield "Four phrases", to_markdown(tabulate_phrases())
-    yield "A generated corpus", to_markdown(tabulate_corpus())
-
-
 if __name__ == "__main__":
     ArgumentParser(description=__doc__).parse_args()
-    for title, markdown in make_tables():
-        sys.stdout.write(f"{title}\n\n{markdown}\n\n")
+    sys.stdout.write(f"{to_markdown(tabulate_phrases())}\n")
