@@ -189,9 +189,9 @@ def make_caption(results: Json) -> str:
     sizes = ""
     if "rows" in results:
         sizes = f" Rows {'/'.join(map(str, results['rows']))}."
-    first, *others = [*results["disturbances"], ""]
-    more = f" ({len(others) - 1} more)" if len(others) > 1 else ""
-    trouble = f"\n**Disturbed:** {first}{more}" if first else ""
+    troubles: list[str] = results["disturbances"]
+    more = f" ({len(troubles) - 1} more)" if len(troubles) > 1 else ""
+    trouble = f"\n**Disturbed:** {troubles[0]}{more}" if troubles else ""
     return f"{describe(results)}.{sizes}{trouble}"
 
 
