@@ -198,15 +198,10 @@ def draw_accelerate(results: Mapping[str, Any], path: Path) -> None:
         for ax, group in zip(axes, groups, strict=True):
             ratios = group["times_as_fast_as_stock"]
             draw_speeds(ax, group["contenders"], ratios, _FASTER)
-            ax.set_yticks(ax.get_yticks(), [*map(_name_bar, group["contenders"])])
             ax.set_title(f"{group['title']}: {describe_sizes(group)}", fontsize=10)
         axes[0].invert_yaxis()
         title = "NER of `spacy init config`, and after `spacy hashembeds accelerate`"
         figure.suptitle(f"{title}\n{describe_place(results)}", fontsize=11)
-
-
-def _name_bar(contender: str) -> str:
-    return {"callback only": "fastest BLAS alone"}.get(contender, contender)
 
 
 def describe_sizes(sizes: Mapping[str, Any]) -> str:

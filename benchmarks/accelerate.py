@@ -47,7 +47,7 @@ STEPS = 600
 SAMPLE = 200
 
 STOCK = "stock"
-CALLBACK = "callback only"
+CALLBACK = "fastest BLAS alone"
 ACCELERATED = "accelerated"
 
 TOK2VEC = "components.tok2vec.model"

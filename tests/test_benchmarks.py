@@ -453,7 +453,7 @@ def test_stock_pipelines_are_timed_before_and_after(accelerate_results):
     sizes = {"width": 96, "depth": 4, "rows": [5000, 1000, 2500, 2500]}
     assert {**group, **sizes} == group
     fewer = [f"accelerated, {p}" for p in PRECISIONS[1:] if accelerate.is_fast(p)]
-    names = ["stock", "callback only", "accelerated", *fewer]
+    names = ["stock", "fastest BLAS alone", "accelerated", *fewer]
     assert [*group["contenders"]] == names
     for timing in group["contenders"].values():
         assert_timing(timing)
