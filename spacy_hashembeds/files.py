@@ -242,12 +242,12 @@ def replacing_folder(path: str | Path, check: Callable[[], None]) -> Iterator[Pa
         new, old = Path(scratch, "new"), Path(scratch, "old")
         yield new
         check()
-        if path.exists():
-            os.rename(path, old)
         try:
+            if path.exists():
+                os.rename(path, old)
             os.rename(new, path)
-        except BaseException:
-            if old.exists():
+        except BaseException:  # such as Ctrl-C after either move
+            if old.exists() and not path.exists():
                 os.rename(old, path)
             raise
 

@@ -43,7 +43,7 @@ def at_fork(**callbacks: Callable[[], object]) -> None:
 
 def find_processor() -> str:
     """Find the processor's name, or no more than its kind."""
-    for line in _CPUINFO.read_text("utf8").splitlines() if _CPUINFO.is_file() else ():
+    for line in _read_lines(_CPUINFO):
         if line.startswith("model name"):
             return line.partition(":")[2].strip()
     return platform.processor() or platform.machine()
@@ -65,9 +65,18 @@ def count_others_seconds() -> float | None:
     """Count the seconds that processors worked for others than this process and its
     children, also for virtual machines, or None.
     """
-    if not _STAT.is_file():
+    fields = [
+        int(field) for line in _read_lines(_STAT)[:1] for field in line.split()[1:9]
+    ]
+    if len(fields) < 8:
         return None
-    fields = [int(field) for field in _STAT.read_text("utf8").split()[1:9]]
     user, nice, system, _idle, _iowait, irq, softirq, steal = fields
     ticks = user + nice + system + irq + softirq + steal
     return ticks / os.sysconf("SC_CLK_TCK") - sum(os.times()[:4])
+
+
+def _read_lines(path: Path) -> list[str]:
+    try:
+        return path.read_text("utf8", errors="replace").splitlines()
+    except OSError:
+        return []

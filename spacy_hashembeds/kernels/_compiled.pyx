@@ -128,9 +128,13 @@ cdef extern from "quantized.h" nogil:
         Packed W, Mixing m, InstructionSet instructions, uint32_t* words, float* scales,
         float* mixed
     )
+
+    cdef cppclass Halves:
+        void reserve(size_t m, size_t k, size_t n_outputs) except +
+
     void c_multiply_halves "multiply_halves"(
         float* C, const float* A, cbool is_transposed, const float* B, size_t m,
-        size_t k, size_t n, InstructionSet instructions
+        size_t k, size_t n, Halves& room, InstructionSet instructions
     )
 
 
@@ -551,9 +555,11 @@ def multiply_halves(
     require(<size_t>(A.shape[0] if is_transposed else A.shape[1]) == k)
     if m * k * n == 0:
         return np.ascontiguousarray(C.base[:, :n])
+    cdef Halves room
+    room.reserve(m, k, n_outputs)
     cdef PyThreadState* unlocked = unlock(m * k * n // 16)
     c_multiply_halves(
-        &C[0, 0], &A[0, 0], is_transposed, &B[0, 0], m, k, n, SETS[instructions]
+        &C[0, 0], &A[0, 0], is_transposed, &B[0, 0], m, k, n, room, SETS[instructions]
     )
     lock(unlocked)
     return np.ascontiguousarray(C.base[:, :n])

@@ -314,28 +314,41 @@ static inline bool add_convolved(float* Y, const float* X, size_t n_rows,
     return true;
 }
 
+// What multiply_halves needs beside its matrices. Whoever makes it holds Python's lock:
+// there may be no room.
+struct Halves {
+    std::vector<uint32_t> rows, columns;
+    std::vector<float> ones;
+    std::vector<int32_t> zeros;
+    std::vector<int64_t> order;
+
+    void reserve(size_t m, size_t k, size_t n_outputs) {
+        const size_t n_words = (k + 1) / 2;
+        rows.resize(m * n_words);
+        columns.resize(n_outputs * n_words);
+        ones.assign(std::max(m, n_outputs), 1);
+        zeros.resize(n_outputs);
+        order.resize(m);
+        std::iota(order.begin(), order.end(), 0);
+    }
+};
+
 // Multiply matrices of bfloat16. Returns their product with columns that fill whole
 // vectors.
 //
-// C  (m, n rounded up to 16)
+// C  (m, n_outputs): n rounded up to 16
 // A  (m, k), or (k, m) if it is transposed
 // B  (k, n)
 static inline void multiply_halves(float* C, const float* A, bool is_transposed,
                                    const float* B, size_t m, size_t k, size_t n,
-                                   InstructionSet set) {
-    const size_t n_words = (k + 1) / 2;
-    const size_t n_outputs = (n + PACKED_LANES - 1) / PACKED_LANES * PACKED_LANES;
-    std::vector<uint32_t> rows(m * n_words), columns(n_outputs * n_words);
-    std::vector<float> ones(std::max(m, n_outputs), 1);
-    std::vector<int32_t> zeros(n_outputs);
-    std::vector<int64_t> order(m);
-    std::iota(order.begin(), order.end(), 0);
+                                   Halves& room, InstructionSet set) {
+    const size_t n_words = (k + 1) / 2, n_outputs = room.zeros.size();
     if (is_transposed)
-        round_apart(rows.data(), A, k, m);
+        round_apart(room.rows.data(), A, k, m);
     else
-        round_rows(rows.data(), ones.data(), A, m, k, n_words);
-    round_together(columns.data(), B, k, n);
-    const Packed packed = {columns.data(), zeros.data(), ones.data(),
-                           n_outputs,      1,            n_words};
-    set.multiply(C, {rows.data(), ones.data()}, order.data(), m, packed);
+        round_rows(room.rows.data(), room.ones.data(), A, m, k, n_words);
+    round_together(room.columns.data(), B, k, n);
+    const Packed packed = {room.columns.data(), room.zeros.data(), room.ones.data(),
+                           n_outputs, 1, n_words};
+    set.multiply(C, {room.rows.data(), room.ones.data()}, room.order.data(), m, packed);
 }
