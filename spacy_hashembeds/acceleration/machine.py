@@ -21,7 +21,9 @@ Spread = tuple[float, tuple[float, float]]
 
 def find_spread(rounds: Sequence[float]) -> Spread:
     """Find the median and the quartiles of what was measured in rounds."""
-    lower, middle, upper = quantiles([*rounds] * (3 if len(rounds) == 1 else 1), n=4)
+    lower, middle, upper = quantiles(
+        [*rounds] * (3 if len(rounds) == 1 else 1), n=4, method="inclusive"
+    )
     return middle, (lower, upper)
 
 
