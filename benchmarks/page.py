@@ -120,25 +120,24 @@ def read_results(folder: Path = RESULTS) -> dict[str, Any]:
     }
 
 
-def fill_page(page: str, results: Mapping[str, Any], parts: Parts = PARTS) -> str:
+def fill_page(page: str, results: Mapping[str, Any]) -> str:
     """Put tables into a page of Markdown.
 
     page (str): The page, with two comments around the place of each table.
     results (Mapping[str, Any]): What `read_results` gives.
-    parts (Parts): The tables.
     RAISES (ValueError): If a table has no place in the page, or a place no table.
     RETURNS (str): The page with the tables of these results.
     """
     found = [match["name"] for match in _PART.finditer(page)]
-    if sorted(found) != sorted(parts):
+    if sorted(found) != sorted(PARTS):
         raise ValueError(
             "The page should have the comments '<!-- begin NAME -->' and "
-            f"'<!-- end NAME -->' once for each of {', '.join(parts)}, but has them "
+            f"'<!-- end NAME -->' once for each of {', '.join(PARTS)}, but has them "
             f"for {', '.join(found) or 'none'}."
         )
     return _PART.sub(
         lambda match: (
-            f"{match[1]}\n{make_part(*parts[match['name']], results)}\n\n{match[3]}"
+            f"{match[1]}\n{make_part(*PARTS[match['name']], results)}\n\n{match[3]}"
         ),
         page,
     )

@@ -241,11 +241,10 @@ def begin_update(
     """
     W, norm = weights = Weights(*lay_out(layers.maxout, layers.layernorm))
     size, multiply = weights.window_size, find_multiply(precision)
-    W_T = np.ascontiguousarray(W.T)
     Y = np.empty((len(rows.inputs), weights.width), dtype=X.dtype)
     steps = []
     for block in split_blocks(len(Y)):
-        mixed = multiply(copy_windows(X, rows.inputs[block], size), W_T)
+        mixed = multiply(copy_windows(X, rows.inputs[block], size), W.T)
         Y[block], backprop_block = begin_finish(mixed, norm)
         steps.append((block, backprop_block))
     mask = draw_mask(layers.dropout, (rows.n_padded, weights.width))
