@@ -7,16 +7,17 @@ from typing import Any
 from spacy.cli._util import Arg, Opt
 
 from spacy_hashembeds.cli._app import failing
-from spacy_hashembeds.cli._output import (
-    JSON,
-    QUIET,
-    json_output,
-    print_json,
-    show_progress,
-)
+from spacy_hashembeds.cli._output import JSON, QUIET, json_output, show_progress
 
 from ._app import lab_cli
-from .compare import RATIOS, RATIOS_LEGEND, format_count, format_ratios, format_score
+from .compare import (
+    RATIOS,
+    RATIOS_LEGEND,
+    format_count,
+    format_ratios,
+    format_score,
+    give_comparison,
+)
 
 # How much of a name is shown, from its end.
 _MAX_NAME = 26
@@ -49,9 +50,7 @@ def ratios_cli(
     corpus. For trials, `python -m lab compare` has the same, and F1 on seen
     and unseen entities.
     """
-    from wasabi import msg
-
-    from spacy_hashembeds.files import check_targets, write_json
+    from spacy_hashembeds.files import check_targets
 
     from ..trials.pipelines import compare_pipelines
 
@@ -63,13 +62,7 @@ def ratios_cli(
             score=score,
             progress=partial(show_progress, title="Timing", unit="rounds"),
         )
-        if as_json:
-            print_json(comparison)
-        else:
-            _print_comparison(comparison)
-        if output is not None:
-            write_json(output, comparison)
-            msg.good(f"Saved the comparison to {output}")
+        give_comparison(comparison, _print_comparison, output, as_json=as_json)
 
 
 def _print_comparison(comparison: dict[str, Any]) -> None:
