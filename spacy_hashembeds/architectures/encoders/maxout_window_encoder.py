@@ -109,6 +109,7 @@ def _forward_cpu(
     X: Any = np.ascontiguousarray(
         model.ops.flatten(cast(Any, Xs), dtype="float32", pad=pad)
     )
+    _check_width(X, convolutions[0].maxout.get_dim("nO"))
     rows = lay_rows(convolutions, lengths[lengths > 0], pad)
     if not is_train:
         weights = model.attrs["weights"].get(convolutions)
@@ -133,6 +134,14 @@ def _forward_cpu(
         return cast(InT, model.ops.unflatten(dX, cast(Any, lengths), pad=pad))
 
     return cast(OutT, split(X, sizes)), backprop
+
+
+def _check_width(X: Floats2d, width: int) -> None:
+    if X.shape[1:] != (width,):
+        raise ValueError(
+            f"The input of MaxoutWindowEncoder should be {width} wide, but its shape "
+            f"is {X.shape}, padding included. Is the embedder's 'width' the same?"
+        )
 
 
 def find_convolutions(model: Model) -> list[Convolution]:

@@ -411,6 +411,16 @@ def test_padded_sequences_are_refused_as_by_spacy(both):
             model.predict(padded)
 
 
+@pytest.mark.parametrize("is_train", [True, False])
+@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
+@pytest.mark.parametrize("shape", [(3, 47), (3, 49), (3,)])
+def test_inputs_of_another_width_are_refused(shape, precision, is_train):
+    precisions = {"precision": precision, "training_precision": precision}
+    encoder = MaxoutWindowEncoder(**SETTINGS[0], **precisions).initialize()
+    with pytest.raises(ValueError, match="should be 48 wide, but its shape is"):
+        encoder([np.zeros(shape, dtype="f")], is_train)
+
+
 @pytest.mark.parametrize("n", [1, 255, 256, 257, 513])
 def test_rows_at_the_edges_of_blocks_have_their_neighbours(both, n):
     ours, theirs = both
