@@ -5,7 +5,7 @@ Run as `python -m benchmarks.page` from the checkout.
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +42,6 @@ from ._textcat_tables import make_textcat_profile_tables, make_textcat_table
 from .precision import make_precision_table
 
 PAGE = ROOT / "docs" / "speed.md"
-OTHER_PYTHON = "pipeline-python3.11"
 
 #: What draws the chart of each file of results.
 CHARTS: dict[str, Callable[[dict[str, Any], Path], None]] = {
@@ -52,7 +51,6 @@ CHARTS: dict[str, Callable[[dict[str, Any], Path], None]] = {
     "weights": draw_weights,
     "hashformers": draw_hashformers,
     "pipeline": draw_pipeline,
-    OTHER_PYTHON: draw_pipeline,
     "recognizers": draw_recognizers,
     "encoders": draw_encoders,
     "textcat": draw_textcat,
@@ -69,37 +67,35 @@ def _with_chart(
 
 
 #: For each part of a page the results that it is made of, and what makes it.
-Parts = Mapping[str, tuple[tuple[str, ...], Callable[..., str]]]
+Parts = Mapping[str, tuple[str, Callable[[Mapping[str, Any]], str]]]
 
 #: Those of docs/speed.md.
 PARTS: Parts = {
-    "accelerate": (("accelerate",), _with_chart(make_accelerate_table, "accelerate")),
-    "embedding": (("embedding",), make_embedding_tables),
-    "precision": (("precision",), make_precision_table),
+    "accelerate": ("accelerate", _with_chart(make_accelerate_table, "accelerate")),
+    "embedding": ("embedding", make_embedding_tables),
+    "precision": ("precision", make_precision_table),
     "kernels": (
-        ("kernels",),
+        "kernels",
         _with_chart(make_kernels_table, "kernels", "Times as fast as numpy"),
     ),
     "weights": (
-        ("weights",),
+        "weights",
         _with_chart(make_weights_tables, "weights", "Times as long as plain hashing"),
     ),
     "hashformers": (
-        ("hashformers",),
+        "hashformers",
         _with_chart(make_hashformers_tables, "hashformers", "Speed and hashing"),
     ),
-    "pipeline": (("pipeline",), make_pipeline_table),
-    "profile": (("pipeline",), make_profile_table),
-    OTHER_PYTHON: ((OTHER_PYTHON,), make_pipeline_table),
-    f"profile-{OTHER_PYTHON}": ((OTHER_PYTHON,), make_profile_table),
+    "pipeline": ("pipeline", make_pipeline_table),
+    "profile": ("pipeline", make_profile_table),
     "recognizers": (
-        ("recognizers",),
+        "recognizers",
         _with_chart(make_recognizers_table, "recognizers"),
     ),
-    "encoders": (("encoders",), _with_chart(make_encoders_table, "encoders")),
-    "textcat": (("textcat",), _with_chart(make_textcat_table, "textcat")),
-    "textcat-profile": (("textcat",), make_textcat_profile_tables),
-    "growth": (("growth",), make_growth_tables),
+    "encoders": ("encoders", _with_chart(make_encoders_table, "encoders")),
+    "textcat": ("textcat", _with_chart(make_textcat_table, "textcat")),
+    "textcat-profile": ("textcat", make_textcat_profile_tables),
+    "growth": ("growth", make_growth_tables),
 }
 
 _PART = re.compile(r"(<!-- begin (?P<name>\S+) -->\n).*?(<!-- end (?P=name) -->)", re.S)
@@ -111,7 +107,7 @@ def read_results(folder: Path = RESULTS) -> dict[str, Any]:
     folder (Path): Where their JSON files are.
     RETURNS (dict[str, Any]): The results by the name of the file.
     """
-    sources = {source for of_part, _ in PARTS.values() for source in of_part}
+    sources = {source for source, _ in PARTS.values()}
     paths = {name: folder / f"{name}.json" for name in sorted(sources)}
     return {
         name: json.loads(path.read_text(encoding="utf8"))
@@ -137,24 +133,23 @@ def fill_page(page: str, results: Mapping[str, Any]) -> str:
         )
     return _PART.sub(
         lambda match: (
-            f"{match[1]}\n{make_part(*PARTS[match['name']], results)}\n\n{match[3]}"
+            f"{match[1]}\n{_make_part(*PARTS[match['name']], results)}\n\n{match[3]}"
         ),
         page,
     )
 
 
-def make_part(
-    sources: Sequence[str], make: Callable[..., str], results: Mapping[str, Any]
+def _make_part(
+    source: str,
+    make: Callable[[Mapping[str, Any]], str],
+    results: Mapping[str, Any],
 ) -> str:
-    """Make a part of a page: tables, and what they were measured on."""
-    for source in sources:
-        if source not in results:
-            command = source.partition("-")[0]
-            return f"Not measured yet: `python -m benchmarks.{command}` does it."
-    found = [results[source] for source in sources]
-    measured = (result for result in found if "machine" in result)
-    captions = dict.fromkeys(make_caption(result) for result in measured)
-    return "\n\n".join([make(*found), *captions])
+    """Make a part of the page: tables, and what they were measured on."""
+    if source not in results:
+        return f"Not measured yet: `python -m benchmarks.{source}` does it."
+    found = results[source]
+    caption = f"\n\n{make_caption(found)}" if "machine" in found else ""
+    return make(found) + caption
 
 
 def main(page: Path = PAGE, folder: Path = RESULTS) -> None:
