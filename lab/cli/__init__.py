@@ -7,7 +7,6 @@ from . import (  # noqa: F401
     importance,
     misspell,
     prepare,
-    ratios,
     rawtext,
     report,
     sweep,

@@ -18,13 +18,6 @@ from spacy_hashembeds.cli._output import (
 
 from ._app import lab_cli
 
-#: The headings of what `format_ratios` gives, and what they mean.
-RATIOS = ("PRR", "PCR all", "PCR emb", "Tables", "PoEP")
-RATIOS_LEGEND = (
-    "PCR: parameters saved, of all, the embedder's, and its tables' alone; PoEP: all "
-    "that are the embedder's."
-)
-
 
 @lab_cli.command("compare")
 def compare_cli(
@@ -52,7 +45,9 @@ def compare_cli(
     trial is what the others are set beside: how fast they are, how much smaller, and
     what they keep of its score.
     """
-    from spacy_hashembeds.files import check_targets
+    from wasabi import msg
+
+    from spacy_hashembeds.files import check_targets, write_json
 
     from ..trials.comparison import compare_trials, find_models
 
@@ -65,28 +60,13 @@ def compare_cli(
             accelerated=accelerate,
             progress=partial(show_progress, title="Timing", unit="rounds"),
         )
-        give_comparison(comparison, _print_comparison, output, as_json=as_json)
-
-
-def give_comparison(
-    comparison: dict[str, Any],
-    show: Callable[[dict[str, Any]], None],
-    output: Path | None,
-    *,
-    as_json: bool,
-) -> None:
-    """Show a comparison, or print it as JSON, and save it where a path is given."""
-    from wasabi import msg
-
-    from spacy_hashembeds.files import write_json
-
-    if as_json:
-        print_json(comparison)
-    else:
-        show(comparison)
-    if output is not None:
-        write_json(output, comparison)
-        msg.good(f"Saved the comparison to {output}")
+        if as_json:
+            print_json(comparison)
+        else:
+            _print_comparison(comparison)
+        if output is not None:
+            write_json(output, comparison)
+            msg.good(f"Saved the comparison to {output}")
 
 
 def _print_comparison(comparison: dict[str, Any]) -> None:
@@ -134,10 +114,15 @@ def _print_comparison(comparison: dict[str, Any]) -> None:
     )
     ratios = Table(
         "Beside the first one",
-        f"In percent. PRR: {score} kept; {RATIOS_LEGEND}",
-        ("Embedder", "All params", *RATIOS),
+        f"In percent. PRR: {score} kept; PCR: parameters saved, of all, the "
+        "embedder's, and its tables' alone; PoEP: all that are the embedder's.",
+        ("Embedder", "All params", "PRR", "PCR all", "PCR emb", "Tables", "PoEP"),
         [
-            (row["name"], format_count(row["pipeline_parameters"]), *format_ratios(row))
+            (
+                row["name"],
+                _format_count(row["pipeline_parameters"]),
+                *_format_ratios(row),
+            )
             for row in rows
         ],
     )
@@ -157,12 +142,10 @@ def format_score(score: float | None) -> str:
     return "-" if score is None else f"{100 * score:.1f}"
 
 
-def format_count(count: int | None) -> str:
-    """Format a number of parameters; what is not there is '-'."""
+def _format_count(count: int | None) -> str:
     return "-" if count is None else f"{count:,}"
 
 
-def format_ratios(row: Mapping[str, float | None]) -> tuple[str, ...]:
-    """Format the ratios of a row, under the headings `RATIOS`."""
+def _format_ratios(row: Mapping[str, float | None]) -> tuple[str, ...]:
     keys = ("prr", "pcr_all", "pcr_emb", "pcr_tables", "poep")
     return tuple(format_score(row[key]) for key in keys)

@@ -72,10 +72,10 @@ def compare_trials(
         if accelerated:
             rows, models = _add_accelerated(rows, models, docs, folder)
         with watch_machine() as machine:
-            speeds = measure_models(models, docs, progress)
-    add_speeds(rows, speeds)
+            speeds = _measure_models(models, docs, progress)
+    _add_speeds(rows, speeds)
     scores = [r["accuracy"] if "accuracy" in r else r["all"]["f"] for r in rows]
-    add_ratios(rows, scores)
+    _add_ratios(rows, scores)
     return {
         "dataset": rows[0]["dataset"],
         "machine": machine,
@@ -160,13 +160,13 @@ def _add_accelerated(
     return all_rows, all_models
 
 
-def measure_models(
-    models: Sequence[str | Path], docs: Sequence[Doc], progress: ShowProgress
+def _measure_models(
+    models: Sequence[Path], docs: Sequence[Doc], progress: ShowProgress
 ) -> list[Speed]:
     """Measure how fast saved pipelines annotate, side by side: see `measure_speeds`."""
     ops = get_current_ops()
 
-    def load(model: str | Path) -> Language:
+    def load(model: Path) -> Language:
         # one that was loaded before may have chosen a BLAS for the whole process
         set_current_ops(ops)
         return load_trained(model)
@@ -204,7 +204,7 @@ def name_accuracies(comparison: Mapping[str, Any]) -> str:
     return name_accuracy({EXCLUSIVE: exclusive})
 
 
-def add_speeds(rows: Rows, speeds: Sequence[Speed]) -> None:
+def _add_speeds(rows: Rows, speeds: Sequence[Speed]) -> None:
     """Add its speed to each row, and how often it is that of the first one."""
     for row, speed in zip(rows, speeds, strict=True):
         row["words_per_second"] = speed.median
@@ -212,7 +212,7 @@ def add_speeds(rows: Rows, speeds: Sequence[Speed]) -> None:
         row["times_as_fast"] = speed.median / speeds[0].median
 
 
-def add_ratios(rows: Rows, scores: Sequence[float | None]) -> None:
+def _add_ratios(rows: Rows, scores: Sequence[float | None]) -> None:
     """Add to each row, by its score and its parameters, its ratios to the first."""
     measures = [{**r, "score": score} for r, score in zip(rows, scores, strict=True)]
     for row, measured in zip(rows, measures, strict=True):

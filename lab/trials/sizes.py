@@ -97,14 +97,6 @@ def count_mixing_parameters(nlp: Language) -> int:
     return count_parameters(node for node in nodes if node._func in _MIXERS)
 
 
-def has_embeddings(nlp: Language) -> bool:
-    """Say whether there is an embedding whose parameters can be told from others.
-
-    There is none inside a PyTorch module, as in pretrained transformers.
-    """
-    return bool(find_embeddings(nlp)) or any(_find_linear(nlp))
-
-
 def count_pipeline_parameters(nlp: Language) -> int:
     """Count the parameters of all components, without word vectors of the vocab."""
     return count_parameters(model for _, model in find_models(nlp))

@@ -13,7 +13,8 @@ from lab.vectors.rawtext import RAW_FILES
 from spacy_hashembeds.cli import _output
 from spacy_hashembeds.cli._output import name_output
 from tests import toy_ner
-from tests.cli.rules import HelpRules, StreamRules, TargetRules, is_json
+from tests.cli.rules import HelpRules, StreamRules, TargetRules
+from tests.toy_weighted import make_pipeline
 
 
 @pytest.fixture
@@ -22,6 +23,7 @@ def folder(tmp_path, monkeypatch) -> Path:
     monkeypatch.chdir(tmp_path)
     toy_ner.write_train(tmp_path / "train.spacy")
     toy_ner.make_ruler({"Anna": "PER"}, None).to_disk(tmp_path / "model")
+    make_pipeline().to_disk(tmp_path / "weighted")
     write_seeds(tmp_path / "metrics", "anem", "multi_embed", "default", [0.3, 0.3])
     (tmp_path / "raw").mkdir()
     for name in RAW_FILES:
@@ -32,7 +34,7 @@ def folder(tmp_path, monkeypatch) -> Path:
 
 class TestHelp(HelpRules):
     root = commands = lab_cli
-    with_json = ("attention", "compare", "importance", "ratios", "trial")
+    with_json = ("attention", "compare", "importance", "trial")
     arguments = (
         "dataset",
         "embedder",
@@ -40,7 +42,6 @@ class TestHelp(HelpRules):
         "grid",
         "metrics",
         "model",
-        "models",
         "results",
         "corpus",
         "text",
@@ -72,12 +73,11 @@ class TestStreams(StreamRules):
     root = commands = lab_cli
     to_stdout = (
         ("misspell train.spacy -o -", is_corpus),
-        ("ratios model model -o -", is_json),
         ("rawtext raw -o -", is_raw_text),
         (f"floret text.txt -o - {FLORET}", is_vectors),
         ("report metrics -o -", is_page),
     )
-    data = ("ratios model model",)
+    data = ("importance weighted",)
     outputs = (
         ("attention", "output"),
         ("compare", "output"),
@@ -85,7 +85,6 @@ class TestStreams(StreamRules):
         ("importance", "output"),
         ("importance", "chart"),
         ("misspell", "output"),
-        ("ratios", "output"),
         ("rawtext", "output"),
         ("report", "output"),
     )
@@ -97,8 +96,6 @@ class TestTargets(TargetRules):
     over_inputs = (
         ("misspell train.spacy -o train.spacy", "train.spacy", "train.spacy"),
         ("floret text.txt -o text.txt", "text.txt", "text.txt"),
-        ("ratios model model -o model/meta.json", "model/meta.json", "model"),
-        ("ratios model model -c train.spacy -o train.spacy", *["train.spacy"] * 2),
         ("rawtext raw -o raw/redd.tok.uniq", "raw/redd.tok.uniq", "raw"),
         (
             "rawtext raw -o train.spacy --held-out train.spacy",
@@ -110,7 +107,6 @@ class TestTargets(TargetRules):
         "floret text.txt -o {}.floret",
         "attention model Rome -o {}.html",
         "importance model -o {}.json",
-        "ratios model model -o {}.json",
         "rawtext raw -o {}.txt",
         "report raw -o {}.html",
         "misspell train.spacy -o {}.spacy",

@@ -20,7 +20,6 @@ from lab.trials.sizes import (
     count_parameters,
     count_pipeline_parameters,
     find_embeddings,
-    has_embeddings,
 )
 from spacy_hashembeds.symbols import count_values, cut_symbols, save_symbols
 
@@ -117,7 +116,6 @@ def test_a_layer_shared_through_listeners_counts_once(embedder):
     assert count_embedding_parameters(nlp) == expected
     # of the encoder's Maxout layer, nothing
     assert count_mixing_parameters(nlp) == MIX
-    assert has_embeddings(nlp)
     assert count_pipeline_parameters(nlp) == expected + ENCODER + 2 * SOFTMAX
 
 
@@ -154,7 +152,6 @@ def test_the_weights_of_a_bag_of_words_are_its_table():
         pipe.add_label(label)
     nlp.initialize()
     assert find_embeddings(nlp) == []
-    assert has_embeddings(nlp)
     assert count_mixing_parameters(nlp) == 0
     assert count_embedding_parameters(nlp) == 64 * len(TAGS) + len(TAGS)
     assert count_pipeline_parameters(nlp) == count_embedding_parameters(nlp)
@@ -164,7 +161,6 @@ def test_a_pipeline_without_layers():
     nlp = spacy.blank("en")
     nlp.add_pipe("sentencizer")
     assert find_embeddings(nlp) == []
-    assert not has_embeddings(nlp)
     assert count_embedding_parameters(nlp) == count_pipeline_parameters(nlp) == 0
     assert count_mixing_parameters(nlp) == 0
 
