@@ -46,20 +46,6 @@ def find_missing(
     )
 
 
-def describe_unplanned(paper: Paper, grids: Grids) -> list[str]:
-    """Say which datasets of a paper its grid has no trials on, if any, as Markdown."""
-    if paper.whole is None:
-        return []
-    planned = grids[paper.whole].datasets
-    names = [name for key, name in paper.datasets.items() if key not in planned]
-    if not names:
-        return []
-    return [
-        f"The grid `{paper.whole}` has no trials on {', '.join(names)}. To run some, "
-        f"add what is missing to a copy of it, `configs/grids/{paper.whole}.yml`."
-    ]
-
-
 def _find_needed(
     paper: Paper, tables: Iterable[Table], grids: Grids
 ) -> dict[TrialKey, set[int]]:

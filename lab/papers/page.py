@@ -24,7 +24,7 @@ from ..trials.results import Estimate, Groups, find_misnamed, read_results, sele
 from . import hash_embeddings, hashformers, multi_hash_embeddings, why_attention
 from .corpora import count_corpora
 from .filling import Measured
-from .missing import SEEDS, describe_unplanned, find_missing, read_grids
+from .missing import SEEDS, find_missing, read_grids
 from .paper import PAPERS, REPORT, Paper, read_paper
 from .tables import FORMATS, Cell, Figure, Sections, Table, describe_differences
 
@@ -136,7 +136,6 @@ def make_page(
         "Missing trials": [
             f"We average over {SEEDS} seeds. What has fewer on some dataset:",
             *missing,
-            *describe_unplanned(about, grids),
         ],
     }
     sections = {title: _drop_empty(blocks) for title, blocks in sections.items()}

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import pytest
 
-from lab.papers.missing import describe_unplanned, find_missing, read_grids
+from lab.papers.missing import find_missing, read_grids
 from lab.papers.paper import PAPERS, REPORT, read_paper
 from lab.trials.configs import locate_grid
 from lab.trials.grid import read_grid
@@ -140,15 +140,6 @@ def test_the_grids_train_what_has_a_name(paper):
         assert {about.name_trials(row) for row in rows} == set(about.trials.values())
 
 
-def test_datasets_without_trials_in_the_grid_are_named():
-    texts = list(read_paper("hash-embeddings").datasets.values())[:7]
-    named = {"hash-embeddings": ", ".join(texts), "why-attention": "OntoNotes 5.0"}
-    for name in PAPERS:
-        said = describe_unplanned(read_paper(name), read_grids(read_paper(name)))
-        assert len(said) == (name in named)
-        assert all(f"no trials on {named[name]}. To" in text for text in said)
-
-
 def test_a_grid_in_the_project_wins(tmp_path, monkeypatch):
     folder = tmp_path / "configs/grids"
     folder.mkdir(parents=True)
@@ -157,6 +148,3 @@ def test_a_grid_in_the_project_wins(tmp_path, monkeypatch):
     (folder / "ngrams.yml").write_text(text)
     monkeypatch.chdir(tmp_path)
     assert {each.datasets for each in find("hash-embeddings").values()} == {"DBPedia"}
-    about = read_paper("hash-embeddings")
-    (text,) = describe_unplanned(about, read_grids(about))
-    assert "DBPedia" not in text
