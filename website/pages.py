@@ -12,7 +12,14 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 
 #: Pages, and what they link to and show.
-SHOWN = ["*.md", "*/README.md", "docs/**/*.*", "configs/*.*", "benchmarks/results/*.*"]
+SHOWN = [
+    "*.md",
+    "*/README.md",
+    "docs/**/*.*",
+    "configs/*.*",
+    "benchmarks/results/*.*",
+    "website/*.css",
+]
 IMAGE = re.compile(r'<img [^>]*src="([^"]+)"[^>]*>')
 
 
