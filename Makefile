@@ -49,6 +49,7 @@ hooks: $(VENV)/ready
 
 # The site, in site/: a warning, such as of a link that leads nowhere, is an error.
 docs: $(VENV)/docs-ready
+	$(BIN)/pytest --quiet tests/test_website.py
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 bench: $(VENV)/ready

@@ -83,7 +83,8 @@ def replacing(path: str | Path) -> Iterator[Path]:
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     is_stream = _is_stream(path)
     target = Path(os.path.realpath(path))
-    folder = Path(tempfile.gettempdir()) if is_stream else target.parent
+    with _naming(path, instead_of=str(path)):
+        folder = Path(tempfile.gettempdir()) if is_stream else target.parent
     with _naming(path, instead_of=str(folder / f".{path.stem}-")):
         folder.mkdir(parents=True, exist_ok=True)
         is_new = not is_stream and not target.exists()

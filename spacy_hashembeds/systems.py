@@ -13,7 +13,8 @@ from typing import IO, Any
 STANDARD_INPUT, STANDARD_OUTPUT = Path("/dev/stdin"), Path("/dev/stdout")
 
 _STREAMS = {"/dev/stdin": 0, "/dev/stdout": 1, "/dev/stderr": 2}
-_DESCRIPTOR = re.compile(r"/(?:dev|proc/self)/fd/(\d+)")
+# The system's numbers are C's int.
+_DESCRIPTOR = re.compile("/(?:dev|proc/self)/fd/([0-9]{1,9})")
 _CPUINFO, _STAT = Path("/proc/cpuinfo"), Path("/proc/stat")
 
 
@@ -31,7 +32,10 @@ def open_file(path: Path, mode: str, **settings: Any) -> IO[Any]:
     would start at its beginning.
     """
     descriptor = find_descriptor(path)
-    place = path if descriptor is None else os.dup(descriptor)
+    try:
+        place = path if descriptor is None else os.dup(descriptor)
+    except OSError as e:  # a number alone has no name
+        raise OSError(e.errno, e.strerror, str(path)) from e
     return open(place, mode, **settings)
 
 

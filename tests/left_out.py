@@ -15,6 +15,7 @@ NO_NVCC = "needs nvcc, CUDA's compiler"
 NO_ZIG = "needs Zig's compiler, which compiles for other systems"
 NO_EMULATOR = "needs QEMU's emulator of aarch64"
 NO_CORPORA = "needs the real corpora"
+NO_MKDOCS = "needs MkDocs"
 
 #: What runs those that are left out, by the reason that they give.
 REMEDIES = {
@@ -24,6 +25,7 @@ REMEDIES = {
     NO_ZIG: "`pip install ziglang` brings it",
     NO_EMULATOR: "Debian's package qemu-user-static brings it",
     NO_CORPORA: "they run where SPACY_HASHEMBEDS_DATA names their folder",
+    NO_MKDOCS: "`make docs` runs them",
 }
 
 #: Marks of tests that need something, and why they are left out where it is missing.
@@ -33,7 +35,7 @@ MARKS = {
 }
 
 #: What need not be where CI runs.
-MISSING_IN_CI = (NO_GPU, NO_NVCC, NO_ZIG, NO_EMULATOR, NO_CORPORA)
+MISSING_IN_CI = (NO_GPU, NO_NVCC, NO_ZIG, NO_EMULATOR, NO_CORPORA, NO_MKDOCS)
 
 
 def find_nvcc() -> str:

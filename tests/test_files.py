@@ -4,6 +4,7 @@ import os
 import re
 import resource
 import stat
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -172,7 +173,9 @@ def test_a_full_device_is_named_and_stays(full_device):
     assert full_device.is_char_device()
 
 
-@pytest.mark.parametrize("name", ["/dev/fd/997", "/dev/fd/full"])
+@pytest.mark.parametrize(
+    "name", ["/dev/fd/997", "/dev/fd/full", f"/dev/fd/{'9' * 20}", "/dev/fd/٣"]
+)
 def test_what_cannot_be_written_to_is_named(name):
     with pytest.raises(OSError, match=rf"\[Errno \d+\] .*: '{name}'"):
         write_json(name, [1])
@@ -188,6 +191,15 @@ def test_a_file_that_does_not_fit_is_named(path):
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     assert path.read_text() == "old"
     assert names(path.parent) == ["scores.json"]
+
+
+def test_a_stream_without_a_temporary_folder_is_named(monkeypatch):
+    def find_none() -> str:
+        raise FileNotFoundError(errno.ENOENT, "No usable temporary directory found")
+
+    monkeypatch.setattr(tempfile, "gettempdir", find_none)
+    with pytest.raises(OSError, match="temporary directory found: '/dev/stdout'"):
+        write_json("/dev/stdout", [1])
 
 
 def test_an_error_in_moving_it_names_its_place_alone(path, monkeypatch):

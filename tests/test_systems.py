@@ -21,6 +21,9 @@ from spacy_hashembeds.systems import at_fork, find_descriptor, open_file
         ("stdout", None),
         ("/dev/fd/1/x", None),
         ("/tmp/dev/fd/1", None),
+        ("/dev/fd/999999999", 999_999_999),
+        ("/dev/fd/99999999999999999999", None),
+        ("/dev/fd/٣", None),
     ],
 )
 def test_names_of_open_files_are_known(name, descriptor):
@@ -39,6 +42,14 @@ def test_a_file_that_is_open_goes_on(tmp_path):
             end.write(b"c\n")
         file.seek(0)  # it stays open
         assert file.read() == b"a\nb\nc\n"
+
+
+def test_a_file_that_is_closed_is_named():
+    reader, writer = os.pipe()
+    os.close(reader)
+    os.close(writer)
+    with pytest.raises(OSError, match=f"Bad file descriptor: '/dev/fd/{reader}'"):
+        open_file(Path(f"/dev/fd/{reader}"), "r")
 
 
 def test_other_files_are_opened_by_their_names(tmp_path):

@@ -1,43 +1,55 @@
-"""What of the project the site has beside docs/: a hook of MkDocs.
+"""What of the project the site shows: a hook of MkDocs.
 
-Pages are to be read in the repository too, where their links lead to files of it. On
-the site README.md is the start page, a notebook is a page, and any other file that a
-page links to, such as a chart or a config, stands under `files/`.
+On the site each file has its path in the repository, so that links lead to the same
+files in both.
 """
 
 import json
 import re
 from pathlib import Path
-from posixpath import dirname, normpath, relpath
 
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
-from mkdocs.structure.pages import Page
 
-ROOT = Path(__file__).parents[1]
-#: Pages that are not in docs/, by their place on the site.
-PAGES = {
-    "index.md": "README.md",
-    "benchmarks.md": "benchmarks/README.md",
-    "changelog.md": "CHANGELOG.md",
-    "contributing.md": "CONTRIBUTING.md",
-    "fuzzing.md": "fuzz/README.md",
-}
-PLACES = {path: place for place, path in PAGES.items()}
-LINK = re.compile(r"(!?\[[^\]]*\])\(([^)\s#]+)(#[^)\s]*)?\)")
+#: Pages, and what they link to and show.
+SHOWN = [
+    "*.md",
+    "*/README.md",
+    "docs/**/*.*",
+    "configs/*.*",
+    "benchmarks/results/*.*",
+    "website/*.css",
+]
+IMAGE = re.compile(r'<img [^>]*src="([^"]+)"[^>]*>')
+
+
+class Notebook(File):
+    """A Jupyter notebook, which is a page."""
+
+    def is_documentation_page(self) -> bool:
+        """Whether MkDocs is to render it."""
+        return True
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Add pages of elsewhere, and put a page in the place of each notebook."""
-    for place, path in PAGES.items():
-        text = (ROOT / path).read_text(encoding="utf8")
-        files.append(File.generated(config, place, content=text))
-    for file in [file for file in files if file.src_uri.endswith(".ipynb")]:
-        place = str(Path(file.src_uri).with_suffix(".md"))
-        text = _to_markdown(file.content_string)
-        files.remove(file)
-        files.append(File.generated(config, place, content=text))
-    return files
+    """Put files of the whole project in the place of those in docs/."""
+    root = Path(config.config_file_path).parent
+    theme = [file for file in files if file.src_dir != config.docs_dir]
+    paths = [path for pattern in SHOWN for path in sorted(root.glob(pattern))]
+    return Files([*theme, *(_make_file(path, root, config) for path in paths)])
+
+
+def _make_file(path: Path, root: Path, config: MkDocsConfig) -> File:
+    is_notebook = path.suffix == ".ipynb"
+    file = (Notebook if is_notebook else File)(
+        path.relative_to(root).as_posix(),
+        str(root),
+        config.site_dir,
+        config.use_directory_urls,
+    )
+    if is_notebook:
+        file.content_string = _to_markdown(file.content_string)
+    return file
 
 
 def _to_markdown(text: str) -> str:
@@ -49,30 +61,6 @@ def _to_markdown(text: str) -> str:
     return "\n\n".join(parts)
 
 
-def on_page_markdown(
-    markdown: str, page: Page, config: MkDocsConfig, files: Files
-) -> str:
-    """Have links lead to where files of the project stand on the site."""
-    place = page.file.src_uri
-    source = PAGES.get(place, f"docs/{place}")
-
-    def replace(match: re.Match[str]) -> str:
-        text, target, anchor = match.groups(default="")
-        if "://" in target:
-            return match[0]
-        path = normpath(f"{dirname(source)}/{target}") if dirname(source) else target
-        if (ROOT / path).is_dir():
-            return text.strip("[]")
-        there = _find_place(path)
-        if there.startswith("files/") and files.get_file_from_path(there) is None:
-            files.append(File.generated(config, there, abs_src_path=str(ROOT / path)))
-        return f"{text}({relpath(there, dirname(place) or '.')}{anchor})"
-
-    return LINK.sub(replace, markdown)
-
-
-def _find_place(path: str) -> str:
-    """Where a file of the project stands on the site."""
-    if path.startswith("docs/"):
-        return path.removeprefix("docs/").replace(".ipynb", ".md")
-    return PLACES.get(path, f"files/{path}")
+def on_page_content(html: str, **_: object) -> str:
+    """Have each image lead to its file: on a small screen a chart is too small."""
+    return IMAGE.sub(r'<a href="\1">\g<0></a>', html)

@@ -32,7 +32,7 @@ def read_blocks(language: str) -> list[str]:
 
 def find_command(start: str) -> list[str]:
     """The one command of the page that begins so."""
-    lines = [line for block in read_blocks("") for line in block.splitlines()]
+    lines = [line for block in read_blocks("bash") for line in block.splitlines()]
     (line,) = (line for line in lines if line.startswith(start))
     return shlex.split(line)
 
