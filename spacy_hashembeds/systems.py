@@ -55,9 +55,7 @@ def find_processor() -> str:
 
 def count_cores() -> int:
     """Count the cores that this process may use, or all that there are."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+    return len(_list_cores())
 
 
 def get_load() -> float | None:
@@ -66,17 +64,24 @@ def get_load() -> float | None:
 
 
 def count_others_seconds() -> float | None:
-    """Count the seconds that processors worked for others than this process and its
-    children, also for virtual machines, or None.
+    """Count the seconds that the cores which this process may use worked for others
+    than it and its children, also for virtual machines, or None.
     """
-    fields = [
-        int(field) for line in _read_lines(_STAT)[:1] for field in line.split()[1:9]
-    ]
-    if len(fields) < 8:
+    rows = map(str.split, _read_lines(_STAT))
+    table = {row[0]: row[1:9] for row in rows if len(row) > 8}
+    cores = table.keys() & {f"cpu{core}" for core in _list_cores()}
+    names = cores or table.keys() & {"cpu"}
+    if not names:
         return None
-    user, nice, system, _idle, _iowait, irq, softirq, steal = fields
-    ticks = user + nice + system + irq + softirq + steal
+    # user, nice, system, irq, softirq and steal; not idle and iowait
+    ticks = sum(int(table[name][i]) for name in names for i in (0, 1, 2, 5, 6, 7))
     return ticks / os.sysconf("SC_CLK_TCK") - sum(os.times()[:4])
+
+
+def _list_cores() -> set[int]:
+    if hasattr(os, "sched_getaffinity"):
+        return os.sched_getaffinity(0)
+    return set(range(os.cpu_count() or 1))
 
 
 def _read_lines(path: Path) -> list[str]:

@@ -3,8 +3,8 @@
     python -m lab.pages.pairs
 
 Tested is what trials in results/ have kept of each document of the test set, of all
-seeds that both have, taken together: it is documents that are drawn and exchanged (see
-`compare_scores`), not seeds. What comes out is written to pairs.json.
+seeds that both have, taken together: signs are drawn for documents (see
+`compare_scores`), not for seeds. What comes out is written to pairs.json.
 """
 
 import json

@@ -9,7 +9,7 @@ from typing import Any
 
 from ..systems import count_cores, count_others_seconds, find_processor, get_load
 
-#: How much of a core other processes may keep busy, for each core of the machine.
+#: How much of a core other processes may keep busy, for each core that we may use.
 MAX_BUSY = 0.3
 #: How far apart quartiles may be, as a share of the median. On machines that had
 #: nothing else to do they were 1 to 5 percent apart.
@@ -36,7 +36,8 @@ def find_width(spread: Spread) -> float:
 @contextmanager
 def watch_machine() -> Iterator[dict[str, Any]]:
     """Describe the machine, and once the block has run, how many "other_cores_busy" it
-    had on average. That and loads are None where the system doesn't tell.
+    had on average, of the "cores" that this process may use. That and loads are None
+    where the system doesn't tell.
     """
     machine = {
         "cpu": find_processor(),

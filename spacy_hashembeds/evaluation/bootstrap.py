@@ -6,7 +6,6 @@ pipelines are held fixed: nothing here says what another training seed would giv
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,8 +20,8 @@ CONFIDENCE = 0.95
 #: Cells of a matrix, and draws of scores, that are in memory at a time.
 _CELLS, _DRAWN = 4_000_000, 16_000_000
 
-# Scores sums of counts, shape (..., n_things, 3), for each draw on its own.
-_Score = Callable[[np.ndarray], np.ndarray]
+# What true positives are divided by, from counts: for precision, recall and F1.
+_DIVISORS = np.array([[1, 1, 1], [1, 0, 0.5], [0, 1, 0.5]])
 
 
 class Scores(NamedTuple):
@@ -102,7 +101,7 @@ def bootstrap_scores(counts: np.ndarray, draws: Draws) -> list[Scores]:
     interval's width. Draws in which nothing is counted for a thing are left out, and
     for recall those without a gold one. *Shape of counts:* (n_documents, n_things, 3).
     """
-    rows, times = _find_distinct(counts)
+    rows, times = np.unique(counts, axis=0, return_counts=True)
     intervals = [NONE] * counts.shape[1]
     drawable = np.flatnonzero(_count_documents(counts) >= 2)
     size = max(1, _DRAWN // (3 * draws.samples))
@@ -121,14 +120,15 @@ def compare_scores(
     """Give the `Difference`s of two pipelines' scores on the same documents, None where
     there are no gold entities.
 
-    The p-value is that of approximate randomization (Noreen 1989; Yeh 2000): the
-    predictions are exchanged in each document with probability 1/2, and p is how often
-    the difference comes out at least as large as it is, in either direction, the data
-    themselves counted in. Unlike a bootstrap's, its errors do not exceed the stated
-    level in small samples. The interval is the difference plus and minus what
-    `CONFIDENCE` of these draws do not exceed: it excludes 0 where p is at most 0.05.
+    Each document has a part in a difference: its true positives beyond the share that
+    both pipelines have together. Were these alike, its sign could as well be opposite:
+    p is how often the difference, in its standard errors, is at least as large, in
+    either direction, with signs drawn at random (Hemerik, Goeman and Finos 2020), the
+    data themselves counted in; of accuracies, McNemar's exact test. The interval is the
+    difference plus and minus as many of its standard errors as `CONFIDENCE` of draws
+    don't exceed: it excludes 0 where p is at most 0.05.
     """
-    return _compare(ours, theirs, score_counts, _count_documents(ours), draws)
+    return _compare(ours, theirs, np.eye(ours.shape[1]), draws)
 
 
 def bootstrap_mean(counts: np.ndarray, draws: Draws, *, absent: int = 0) -> Scores:
@@ -139,96 +139,104 @@ def bootstrap_mean(counts: np.ndarray, draws: Draws, *, absent: int = 0) -> Scor
     """
     if _count_documents(counts.sum(axis=1, keepdims=True))[0] < 2:
         return NONE
-    rows, times = _find_distinct(counts)
-    score = partial(_average, absent=absent, is_gold=_count_documents(counts) > 0)
-    return _bound(_resample(rows, times, score, draws)[:, 0])
+    is_gold = _count_documents(counts) > 0
+
+    def average(sums: np.ndarray) -> np.ndarray:
+        is_there = (~is_gold | (count_gold(sums) > 0))[..., None]
+        scores = np.nan_to_num(score_counts(sums)) * is_there
+        n_things = is_there.sum(axis=-2, keepdims=True) + absent
+        return scores.sum(axis=-2, keepdims=True) / n_things
+
+    rows, times = np.unique(counts, axis=0, return_counts=True)
+    return _bound(_resample(rows, times, average, draws)[:, 0])
 
 
 def compare_means(
     ours: np.ndarray, theirs: np.ndarray, draws: Draws, *, absent: int = 0
 ) -> Scores | None:
     """Compare the means of `bootstrap_mean` as `compare_scores` does scores."""
-    n_documents = _count_documents(ours.sum(axis=1, keepdims=True))
-    score = partial(_average, absent=absent)
-    return _compare(ours, theirs, score, n_documents, draws)[0]
+    n_things = ours.shape[1]
+    weights = np.full((n_things, 1), 1 / max(1, n_things + absent))
+    return _compare(ours, theirs, weights, draws)[0]
 
 
 def _compare(
-    ours: np.ndarray,
-    theirs: np.ndarray,
-    score: _Score,
-    n_documents: np.ndarray,
-    draws: Draws,
+    ours: np.ndarray, theirs: np.ndarray, weights: np.ndarray, draws: Draws
 ) -> list[Scores | None]:
+    """Compare means of things, weights: (n_things, n_means)."""
     if ours.shape != theirs.shape:
         raise ValueError(
             "'ours' and 'theirs' should count the same things in the same documents, "
             f"but their shapes are {ours.shape} and {theirs.shape}."
         )
-    differences = score(ours.sum(axis=0)) - score(theirs.sum(axis=0))
-    p_values, margins = _exchange(ours, theirs, score, draws)
-    bounds = np.clip([differences - margins, differences + margins], -1, 1)
-    compared: list[Scores | None] = []
-    for i, n in enumerate(n_documents):
-        intervals = map(tuple, bounds[:, i].T.tolist())
-        known = [
-            b if n > 1 and m else None
-            for b, m in zip(intervals, margins[i], strict=True)
-        ]
-        found = map(Difference, differences[i].tolist(), known, p_values[i].tolist())
-        compared.append(Scores(*found) if n else None)
-    return compared
+    n_documents = (count_gold(ours) @ weights > 0).sum(axis=0)
+    differences, parts, shares = _split(np.stack([ours, theirs]), weights)
+    p_values, margins = _flip_signs(differences, parts, shares, draws)
+    margins[n_documents < 2] = 0
+    table = np.stack([differences, margins, p_values], axis=-1).tolist()
+    return [
+        Scores(*(_describe(*row) for row in rows)) if n else None
+        for n, rows in zip(n_documents, table, strict=True)
+    ]
 
 
-def _exchange(
-    ours: np.ndarray, theirs: np.ndarray, score: _Score, draws: Draws
-) -> tuple[np.ndarray, np.ndarray]:
-    """Give the p-values of differences, from predictions exchanged by document, and the
-    largest difference whose p-value would be above 1 - `CONFIDENCE`.
+def _describe(difference: float, margin: float, p_value: float) -> Difference:
+    bounds = max(-1.0, difference - margin), min(1.0, difference + margin)
+    return Difference(difference, bounds if margin else None, p_value)
+
+
+def _split(counts: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Give differences (n_means, 3), and documents' parts in them and shares in what
+    would be another, (n_documents, n_means, 3).
     """
-    sums = [counts.sum(axis=0, keepdims=True) for counts in (ours, theirs)]
-    measured = np.abs(score(sums[0]) - score(sums[1]))
-    rows, times = _find_distinct(theirs - ours)
-    gains = _flatten(rows)
+    sums = counts.sum(axis=1)
+    divisors = sums @ _DIVISORS
+    both_are = divisors.all(axis=0)
+    divisors = np.maximum(divisors, 0.5)  # nothing of nothing is 0
+    first, second = sums[..., :1] / divisors
+    common = both_are * sums[..., :1].sum(axis=0) / divisors.sum(axis=0)
+    beyond = np.eye(3, 1) - common[:, None] * _DIVISORS
+    own = _DIVISORS / (divisors * (1 / divisors).sum(axis=0))[:, :, None]
+    slopes = np.stack([[beyond, -beyond], own]) / divisors[:, :, None]
+    averaged = np.einsum("pdkcs,km->pdkcms", slopes, weights)
+    parts, shares = np.einsum("dnkc,pdkcms->pnms", counts, averaged)
+    shares /= np.maximum(shares.sum(axis=0), 1e-100)
+    return weights.T @ (first - second), parts, shares
+
+
+def _flip_signs(
+    differences: np.ndarray, parts: np.ndarray, shares: np.ndarray, draws: Draws
+) -> tuple[np.ndarray, np.ndarray]:
+    """Give p-values, and how large a difference has one of 1 - `CONFIDENCE`."""
+    squares, products = (parts**2).sum(axis=0), parts * shares
+    errors = ((parts - differences * shares) ** 2).sum(axis=0)
+    least = 1e-12 * squares + 1e-100  # less is rounding
+    found = [differences[None] ** 2 / np.maximum(errors, least)]
     rng = np.random.default_rng(draws.seed)
-    found = [measured]
-    for n_draws in draws.split("Exchanging predictions", max(gains.shape)):
-        swaps = rng.binomial(times, 0.5, size=(n_draws, len(gains)))
-        exchanged = swaps.astype("float64") @ gains
-        exchanged = exchanged.reshape(n_draws, *ours.shape[1:])
-        found.append(np.abs(score(sums[0] + exchanged) - score(sums[1] - exchanged)))
-    drawn = np.concatenate(found)
-    # Equal differences may differ by rounding.
-    n_as_large = (drawn >= measured - 1e-12).sum(axis=0)
-    n_beyond = int((1 - CONFIDENCE) * len(drawn))
-    drawn.partition(-1 - n_beyond, axis=0)
-    margins = drawn[-1 - n_beyond]
-    rounded = np.where(n_as_large > n_beyond, np.maximum(margins, measured[0]), margins)
-    return n_as_large / len(drawn), rounded
+    for n_draws in draws.split("Drawing signs", max(parts.shape)):
+        signs = 2.0 * rng.integers(0, 2, (n_draws, len(parts)), dtype="int8") - 1
+        drawn, crossed = (np.tensordot(signs, of, 1) for of in (parts, products))
+        varied = squares - 2 * drawn * crossed + drawn**2 * (shares**2).sum(axis=0)
+        found.append(drawn**2 / np.maximum(varied, least))
+    tested = np.concatenate(found)
+    n_as_large = (tested >= tested[0] - 1e-9 * (1 + tested[0])).sum(axis=0)
+    n_beyond = int((1 - CONFIDENCE) * len(tested))
+    tested.partition(-1 - n_beyond, axis=0)
+    margins = np.sqrt(tested[-1 - n_beyond] * errors)
+    rounded = np.maximum(margins, np.abs(differences) * (n_as_large > n_beyond))
+    return n_as_large / len(tested), rounded * (errors > least)
 
 
 def _resample(
-    rows: np.ndarray, times: np.ndarray, score: _Score, draws: Draws
+    rows: np.ndarray, times: np.ndarray, score: Callable[..., np.ndarray], draws: Draws
 ) -> np.ndarray:
-    if not len(rows):
-        return score(np.zeros((draws.samples, *rows.shape[1:])))
-    flat, n_documents = _flatten(rows), times.sum()
+    rows, n_documents = rows.astype("float64"), times.sum()
     rng = np.random.default_rng(draws.seed)
     scores = []
-    for n_draws in draws.split("Drawing documents", max(flat.shape)):
+    for n_draws in draws.split("Drawing documents", max(len(rows), rows[0].size)):
         weights = rng.multinomial(n_documents, times / n_documents, n_draws)
-        sums = weights.astype("float64") @ flat
-        scores.append(score(sums.reshape(n_draws, *rows.shape[1:])))
+        scores.append(score(np.tensordot(weights.astype("float64"), rows, 1)))
     return np.concatenate(scores)
-
-
-def _find_distinct(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    rows, times = np.unique(_flatten(counts), axis=0, return_counts=True)
-    return rows.astype("float64").reshape(len(rows), *counts.shape[1:]), times
-
-
-def _flatten(rows: np.ndarray) -> np.ndarray:
-    return rows.reshape(len(rows), int(np.prod(rows.shape[1:])))
 
 
 def _score_draws(sums: np.ndarray) -> np.ndarray:
@@ -238,15 +246,6 @@ def _score_draws(sums: np.ndarray) -> np.ndarray:
     scores = score_counts(sums)
     scores[count_gold(sums) == 0, 1] = np.nan
     return scores
-
-
-def _average(sums: np.ndarray, absent: int, is_gold: Any = False) -> np.ndarray:
-    """Average the scores of things, but for gold ones that lack here: (..., 1, 3)."""
-    is_there = (~np.asarray(is_gold) | (count_gold(sums) > 0))[..., None]
-    scores = np.nan_to_num(score_counts(sums)) * is_there
-    with np.errstate(invalid="ignore"):
-        n_things = is_there.sum(axis=-2, keepdims=True) + absent
-        return scores.sum(axis=-2, keepdims=True) / n_things
 
 
 def _count_documents(counts: np.ndarray) -> Any:

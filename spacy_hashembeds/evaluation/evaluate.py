@@ -77,8 +77,8 @@ class Evaluation(UserDict[str, Any]):
             annotation = "entity" if "schemes" in self else "category"
             documents += f" with {annotation} annotation, of {read:,} in all"
         return (
-            f"Intervals hold {setting['confidence']:.0%} of {setting['samples']:,} "
-            f"draws of the {documents}, seed {setting['seed']}"
+            f"{setting['confidence']:.0%} intervals over the {documents}, from "
+            f"{setting['samples']:,} draws, seed {setting['seed']}"
         )
 
     def to_html(self) -> str:

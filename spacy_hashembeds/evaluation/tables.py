@@ -62,11 +62,6 @@ class Range(NamedTuple):
     def __html__(self) -> str:
         return " to ".join(map(_sign, self.bounds or ()))
 
-    @property
-    def is_sure(self) -> bool:
-        """Whether both bounds are on one side of 0."""
-        return self.bounds is not None and self.bounds[0] * self.bounds[1] > 0
-
 
 class Share(NamedTuple):
     """A number, and the share that it is of the largest one of its table."""
@@ -125,9 +120,9 @@ _ABOUT = {
     "on other documents of the same kind, for this pipeline as it is. They don't say "
     "what training it again would give.",
     "Comparison": "The difference is these predictions minus the others, in points; "
-    "p is the two-sided probability of a difference at least as large if it did not "
-    "matter which of the two made which prediction (approximate randomization by "
-    "document). By the same draws, intervals exclude 0 where p is at most 0.05.",
+    "p is the two-sided probability of one at least as large, in standard errors, if "
+    "each document's part in it could as well be of the opposite sign (signs drawn at "
+    "random). By the same draws, intervals exclude 0 where p is at most 0.05.",
     "Lengths": "In tokens.",
     "Averages": "In percent. Micro counts the entities of all types together; macro is "
     "the mean of the types' scores, and weighted that with each type as often as it "
@@ -184,7 +179,7 @@ def summarize(evaluation: Mapping[str, Any]) -> list[TextTable]:
         )
     found = [totals]
     for table in compared:
-        sure = [row for row in table.rows if row[-2].is_sure]
+        sure = [row for row in table.rows if float(row[-1]) <= 0.05]
         found.append(replace(table, rows=sure).to_text())
     for table in sections["Errors"]:
         errors = replace(table, title="Errors", rows=table.rows[:_N_FIRST])

@@ -34,21 +34,38 @@ def test_a_machine_is_described_as_json():
     assert machine["python"] == sys.version.split()[0]
 
 
-def write_stat(path, busy_seconds: float) -> None:
-    ticks = int(busy_seconds * os.sysconf("SC_CLK_TCK"))
-    # user, nice, system, idle, iowait, irq, softirq, steal, guest
-    path.write_text(f"cpu  {ticks} 0 0 9999 999 0 0 0 777 0\ncpu0 1 2 3\n")
+def write_stat(path, **busy_seconds: float) -> None:
+    rows = []
+    for name, seconds in busy_seconds.items():
+        ticks = int(seconds * os.sysconf("SC_CLK_TCK"))
+        # user, nice, system, idle, iowait, irq, softirq, steal, guest
+        rows.append(f"{name}  {ticks} 0 0 9999 999 0 0 0 777 0\n")
+    path.write_text("".join(rows))
 
 
-def test_what_others_do_is_what_processors_do_without_us(tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (
+            {"cpu": 500, "cpu0": 60, "cpu1": 400, "cpu2": 40},
+            {"cpu": 530, "cpu0": 70, "cpu1": 407, "cpu2": 53},
+        ),
+        ({"cpu": 100}, {"cpu": 123}),
+    ],
+    ids=["of the cores it may use", "of all, where no core has a row"],
+)
+def test_what_others_do_is_what_processors_do_without_us(
+    tmp_path, monkeypatch, before, after
+):
     monkeypatch.setattr(systems, "_STAT", tmp_path / "stat")
-    write_stat(tmp_path / "stat", 100)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 2}, raising=False)
+    write_stat(tmp_path / "stat", **before)
     clock = iter([0.0, 10.0])
     monkeypatch.setattr(machine_module, "perf_counter", lambda: next(clock))
     own = iter([(1.0, 1.0, 0.0, 0.0, 0.0), (6.0, 2.0, 1.0, 1.0, 0.0)])
     monkeypatch.setattr(systems.os, "times", lambda: next(own))
     with watch_machine() as machine:
-        write_stat(tmp_path / "stat", 123)
+        write_stat(tmp_path / "stat", **after)
     # 23 seconds of work, 8 of them ours, in 10
     assert machine["other_cores_busy"] == 1.5
 

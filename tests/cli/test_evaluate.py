@@ -125,7 +125,7 @@ def test_intervals_and_their_draws_are_shown(folder):
     # Of 27 draws, Anna fills eight and Dora one: more than the 2.5% beyond a bound.
     expected = ["All", "100.00", "66.67", "80.00", "3"]
     assert [*expected, *["0.0..100.0"] * 3] in rows(result.output)
-    assert "95% of 200 draws of the 3 documents, seed 3" in result.output
+    assert "95% intervals over the 3 documents, from 200 draws, seed 3" in result.output
 
 
 def test_what_is_wrong_is_called_out(folder):
@@ -140,7 +140,7 @@ def test_documents_without_annotation_are_told_beside_the_draws(folder):
     docs = [toy_ner.make_doc("Anna|PER"), spacy.blank("en").make_doc("Anna in Rome")]
     toy_ner.write(folder / "test.spacy", docs)
     output = " ".join(run(folder).output.split())
-    assert "draws of the 1 document with entity annotation, of 2 in all, " in output
+    assert "over the 1 document with entity annotation, of 2 in all, from " in output
 
 
 def test_arguments_in_the_wrong_order_are_called_out(folder):

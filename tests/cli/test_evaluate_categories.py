@@ -49,7 +49,7 @@ def test_tables_show_accuracy_and_fit_the_screen(in_folder):
     assert ["Accuracy", accuracy, accuracy, "+0.00", "-", "1.0000"] in rows
     for label, counts in zip(*list(evaluation["matrix"].values())[:2], strict=True):
         assert [label, *map(str, counts)] in rows
-    assert f"50 draws of the {len(TEST)} documents" in " ".join(output.split())
+    assert f"over the {len(TEST)} documents, from 50 draws" in " ".join(output.split())
     assert max(map(len, output.splitlines())) <= 80
 
 
