@@ -70,7 +70,7 @@ def compare_cli(
 
 def give_comparison(
     comparison: dict[str, Any],
-    show: Callable[[dict[str, Any]], None],
+    show: Callable[[dict[str, Any]], object],
     output: Path | None,
     *,
     as_json: bool,

@@ -324,24 +324,15 @@ def _show_groups(evaluation: Mapping[str, Any]) -> Iterator[Table]:
 
 
 def _show_chunks(evaluation: Mapping[str, Any]) -> Iterator[Table]:
-    chunks, parts = evaluation["chunks"], evaluation["setting"]["parts"]
     keys = {"R": "recall"}
     if evaluation["comparison"] is not None:
         keys["Other R"] = "other"
     rows = [
         (tag, *(Score(chunk[key]) for key in keys.values()), chunk["support"])
-        for tag, chunk in chunks.items()
+        for tag, chunk in evaluation["chunks"].items()
     ]
     legend = "outside, single token, begin, inside and end of an entity of any type"
     yield Table("Tokens by chunk tag", legend, ("Tag", *keys, "Support"), rows)
-    if parts:
-        alone = []
-        for tag, chunk in chunks.items():
-            recall, found = chunk["recall"], chunk["parts"].values()
-            changes = [Change(None if x is None else x - recall) for x in found]
-            alone.append((tag, Score(recall), *changes))
-        legend = "difference in recall, with zeros in place of all other parts"
-        yield Table("Parts of the encoder alone", legend, ("Tag", "R", *parts), alone)
 
 
 # Categories.

@@ -32,7 +32,7 @@ def folder(tmp_path, monkeypatch) -> Path:
 
 class TestHelp(HelpRules):
     root = commands = lab_cli
-    with_json = ("attention", "compare", "importance", "ratios", "trial")
+    with_json = ("ablation", "attention", "compare", "importance", "ratios", "trial")
     arguments = (
         "dataset",
         "embedder",
@@ -79,6 +79,7 @@ class TestStreams(StreamRules):
     )
     data = ("ratios model model",)
     outputs = (
+        ("ablation", "output"),
         ("attention", "output"),
         ("compare", "output"),
         ("floret", "output"),
@@ -108,6 +109,7 @@ class TestTargets(TargetRules):
     )
     elsewhere = (
         "floret text.txt -o {}.floret",
+        "ablation model train.spacy -o {}.json",
         "attention model Rome -o {}.html",
         "importance model -o {}.json",
         "ratios model model -o {}.json",
