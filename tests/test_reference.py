@@ -114,11 +114,16 @@ def get_name(entry_point: EntryPoint) -> str:
 
 
 @pytest.mark.parametrize(
-    ("name", "heading"),
-    [("accelerate", "Accelerate a trained pipeline"), ("doctor", "`doctor`")],
+    ("name", "page", "heading"),
+    [
+        ("accelerate", "accelerate.md", "Accelerate a trained pipeline"),
+        ("doctor", "accelerate.md", "`doctor`"),
+        ("prepare", "reference.md", "`prepare`"),
+        ("tables", "reference.md", "`tables`"),
+    ],
 )
-def test_options_have_the_defaults_of_the_command(name: str, heading: str):
-    section = read_sections("accelerate.md")[heading]
+def test_options_have_the_defaults_of_the_command(name: str, page: str, heading: str):
+    section = read_sections(page)[heading]
     assert read_defaults(section, "option") == get_options(COMMANDS[name])
 
 

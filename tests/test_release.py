@@ -7,6 +7,7 @@ import shutil
 import subprocess
 from configparser import ConfigParser
 from dataclasses import fields
+from datetime import date
 
 import pytest
 import srsly
@@ -34,7 +35,7 @@ def clone(tmp_path, monkeypatch):
         (tmp_path / "clone/.ci").mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / ".ci" / name, tmp_path / "clone/.ci")
     (tmp_path / "clone/setup.cfg").write_text(f"[metadata]\nversion = {VERSION}\n")
-    (tmp_path / "clone/CHANGELOG.md").write_text(f"## {VERSION} (2026-01-31)\n")
+    (tmp_path / "clone/CHANGELOG.md").write_text(f"## {VERSION} ({date.today()})\n")
     (tmp_path / "clone/.gitignore").write_text("dist/\n")
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin/make").write_text(MAKE)
@@ -101,8 +102,11 @@ def test_a_version_is_released_once(clone):
     refuse(clone, f"there is a tag v{VERSION}. Raise 'version' in setup.cfg")
 
 
-def test_the_changelog_says_when_it_was_released(clone):
-    (clone / "CHANGELOG.md").write_text(f"## {VERSION} (unreleased)\n")
+@pytest.mark.parametrize(
+    "day", ["unreleased", "2026-1-31", "2026-02-31", f"{date.today().year + 1}-01-01"]
+)
+def test_the_changelog_says_when_it_was_released(clone, day):
+    (clone / "CHANGELOG.md").write_text(f"## {VERSION} ({day})\n")
     commit(clone)
     refuse(clone, rf"should have a line '## {VERSION} \(YYYY-MM-DD\)'")
 

@@ -1,6 +1,7 @@
 """`python -m lab …`: one module for each command."""
 
 from . import (  # noqa: F401
+    ablation,
     attention,
     compare,
     floret,

@@ -45,9 +45,7 @@ def compare_cli(
     trial is what the others are set beside: how fast they are, how much smaller, and
     what they keep of its score.
     """
-    from wasabi import msg
-
-    from spacy_hashembeds.files import check_targets, write_json
+    from spacy_hashembeds.files import check_targets
 
     from ..trials.comparison import compare_trials, find_models
 
@@ -60,13 +58,28 @@ def compare_cli(
             accelerated=accelerate,
             progress=partial(show_progress, title="Timing", unit="rounds"),
         )
-        if as_json:
-            print_json(comparison)
-        else:
-            _print_comparison(comparison)
-        if output is not None:
-            write_json(output, comparison)
-            msg.good(f"Saved the comparison to {output}")
+        give_comparison(comparison, _print_comparison, output, as_json=as_json)
+
+
+def give_comparison(
+    comparison: dict[str, Any],
+    show: Callable[[dict[str, Any]], object],
+    output: Path | None,
+    *,
+    as_json: bool,
+) -> None:
+    """Show a comparison, or print it as JSON, and save it where a path is given."""
+    from wasabi import msg
+
+    from spacy_hashembeds.files import write_json
+
+    if as_json:
+        print_json(comparison)
+    else:
+        show(comparison)
+    if output is not None:
+        write_json(output, comparison)
+        msg.good(f"Saved the comparison to {output}")
 
 
 def _print_comparison(comparison: dict[str, Any]) -> None:

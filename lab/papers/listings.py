@@ -109,7 +109,7 @@ class Ablation(Listing):
     """What parts of an encoder do alone."""
 
     NAME = ABLATION
-    COMMAND = "spacy hashembeds evaluate --ablation"
+    COMMAND = "python -m lab ablation"
     setting: Setting
     chunks: Mapping[str, Chunk]
 

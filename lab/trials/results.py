@@ -21,8 +21,8 @@ from .metrics import (
     read_metrics,
 )
 
-#: What `python -m lab importance` and `attention` have listed of a variant, and
-#: `evaluate --ablation` has measured, beside its results.
+#: What `python -m lab importance`, `attention` and `ablation` have found of a variant,
+#: beside its results.
 IMPORTANCE, ATTENTION, ABLATION = "importance.json", "attention.json", "ablation.json"
 _BESIDE = (IMPORTANCE, ATTENTION, ABLATION)
 

@@ -4,6 +4,8 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from importlib.machinery import EXTENSION_SUFFIXES
+from importlib.metadata import distributions
 from pathlib import Path
 from timeit import timeit
 from typing import Any
@@ -17,7 +19,7 @@ from ..architectures.embedders.multi_fewer_hash_embed import MultiFewerHashEmbed
 from ..architectures.encoders.maxout_window_encoder import MaxoutWindowEncoder
 from ..kernels import compiled
 from ..kernels.quantized import PRECISIONS, name_instructions
-from .installation import describe_error
+from .installation import PACKAGE, describe_error
 from .machine import Spread, find_spread
 
 COMPILED, NUMPY = "compiled", "numpy"
@@ -85,15 +87,36 @@ def advise_on_kernels(kernels: Kernels) -> list[str]:
             f"{os.environ.get(compiled.SWITCH)} in the environment. Without it, they "
             "are used."
         ]
+    folder = Path(compiled.__file__).parent
     if kernels.error is not None:
         trouble = f"The compiled kernels can't be used ({kernels.error})"
     else:
-        trouble = f"There are no compiled kernels in {Path(compiled.__file__).parent}"
+        trouble = f"There are no compiled kernels in {folder}"
+    trouble += ": numpy does their work, which takes longer"
+    if (other := _find_other_copy(folder)) is not None:
+        return [
+            f"{trouble}. Another copy of {PACKAGE}, installed in {other}, has them, "
+            "but Python found this one first. Work in another folder, run `spacy` in "
+            "the place of `python -m spacy`, or install this copy with: pip install "
+            "--editable ."
+        ]
     return [
-        f"{trouble}: numpy does their work, which takes longer. To have them, install "
-        "a C++ compiler and Python's headers, and then in a clone of the project: pip "
-        "install --force-reinstall --no-deps --no-cache-dir --editable ."
+        f"{trouble}. To have them, install a C++ compiler and Python's headers, and "
+        "then in a clone of the project: pip install --force-reinstall --no-deps "
+        "--no-cache-dir --editable ."
     ]
+
+
+def _find_other_copy(own: Path) -> Path | None:
+    """Find where a copy is installed that has compiled kernels, and is not this one."""
+    names = [f"_compiled{suffix}" for suffix in EXTENSION_SUFFIXES]
+    for found in distributions(name=PACKAGE):
+        root = Path(str(found.locate_file("")))
+        folder = root / own.relative_to(own.parents[1])
+        has_kernels = any((folder / name).is_file() for name in names)
+        if has_kernels and folder.resolve() != own.resolve():
+            return root
+    return None
 
 
 def _make_works() -> dict[str, tuple[Callable[[], object], int]]:

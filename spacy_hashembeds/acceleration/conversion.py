@@ -11,7 +11,7 @@ from thinc.api import Config
 
 from ..architectures.embedders.multi_fewer_hash_embed import DESCRIPTION, SPACY_SEED
 from ..hashing.murmur import MAX_HASHES
-from ..kernels.quantized import find_instructions
+from ..kernels.quantized import PRECISIONS, find_instructions
 
 OUR_EMBED = DESCRIPTION.architecture
 OUR_ENCODER = "spacy-hashembeds.MaxoutWindowEncoder.v1"
@@ -86,15 +86,22 @@ def check_convertible(config: Config, model: object, precision: str | None) -> N
     found = {place: block["@architectures"] for place, block in blocks.items()}
     found |= find_unconvertible(config)
     places = "; ".join(f"{place}: {name}" for place, name in found.items())
-    ours = ""
+    ours = remedy = ""
     if {OUR_EMBED, OUR_ENCODER} & set(found.values()):
         kept = {block.get("precision", "float32") for block in blocks.values()}
         fewer = " and ".join(sorted(kept - {"float32"}))
         ours = f"has our layers already{fewer and f', with products of {fewer}'}. It "
+        others = [p for p in PRECISIONS if find_instructions(p) is not None]
+        if OUR_ENCODER in found.values() and others and not fewer:
+            remedy = (
+                f" With --precision {' or '.join(others)} ('precision' in Python) its "
+                "window encoders are faster still."
+            )
     raise ValueError(
         f"'{model}' {ours}should have a "
         "spacy.MultiHashEmbed, spacy.HashEmbedCNN or spacy.MaxoutWindowEncoder that "
-        f"can be converted, but has none ({places or 'no trained component'})."
+        "can be converted, but has none "
+        f"({places or 'no trained component'}).{remedy}"
     )
 
 

@@ -50,12 +50,6 @@ def evaluate_cli(
         help="What to score, 'ner' or 'textcat'. Default: what the pipeline's "
         "components set, or without a pipeline, what the gold corpus has.",
     ),
-    ablation: bool = Opt(
-        False,
-        "--ablation",
-        help="Run the pipeline with each part of its BiLSTM encoder alone too, to see "
-        "what it does for the bounds of entities.",
-    ),
     full: bool = Opt(
         False,
         "--full",
@@ -120,7 +114,6 @@ def evaluate_cli(
             train,
             against=against,
             task=task,
-            ablation=ablation,
             layout=layout,
             predicted_column=predicted_column,
             samples=samples,

@@ -39,7 +39,11 @@ def prepare_cli(
     ),
     test: Path | None = Opt(None, "--test", help="Your test file.", dir_okay=False),
     lang: str = Opt(
-        ..., "--lang", "-l", help="The code of the language of your files, such as de."
+        ...,
+        "--lang",
+        "-l",
+        help="The code of the language of your files, such as de: --nlp.lang of 'spacy "
+        "train'.",
     ),
     separator: str | None = Opt(
         None,

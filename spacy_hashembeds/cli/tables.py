@@ -17,7 +17,10 @@ def tables_cli(
         "The file of symbol tables to write (.npz)", default=...
     ),
     lang: str = Opt(
-        ..., "--lang", "-l", help="The pipeline's language: norms depend on it."
+        ...,
+        "--lang",
+        "-l",
+        help="The pipeline's language, for norms: --nlp.lang of 'spacy train'.",
     ),
     attrs: str = Opt(
         "NORM,PREFIX,SUFFIX,SHAPE",

@@ -6,7 +6,7 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.util import minibatch
 
-from ..architectures.encoders.parts import find_attending, read_attention
+from ..architectures.encoders.heads import find_attending, read_attention
 
 EXTENSION = "attention_weights"
 

@@ -198,9 +198,15 @@ def _describe_models(base: Base) -> str:
     models = find_architectures(base.config)
     found = "; ".join(f"{p}: {b['@architectures']}" for p, b in models.items())
     known = ", ".join([*REPLACED, *(d.architecture for d in get_descriptions())])
+    remedy = (
+        " For a classifier of texts of ours, spacy-hashembeds.HashNgramTextCat.v1, "
+        "begin with configs/hash_ngram_textcat.cfg (docs/textcat.md)."
+        if "spacy.TextCat" in found
+        else ""
+    )
     return (
         f"'{base.path}' should have an embedder that ours can take the place of "
-        f"({known}), but has none ({found or 'no model at all'})."
+        f"({known}), but has none ({found or 'no model at all'}).{remedy}"
     )
 
 

@@ -15,7 +15,7 @@ from .bootstrap import (
     describe_differences,
     name_intervals,
 )
-from .chunks import ablate, count_chunks, find_ablated, summarize_chunks
+from .chunks import count_chunks, summarize_chunks
 from .confusions import ErrorCounter, find_wrong_entities
 from .counts import Counts, Run, add_counts, describe_counts
 from .groups import (
@@ -79,8 +79,6 @@ class EntityRun(Run):
 
 def evaluate_entities(inputs: Inputs) -> dict[str, Any]:
     """Give what an `Evaluation` of entities holds: see `evaluate`."""
-    # what can't be done should not cost a run
-    layer = find_ablated(inputs.predictions) if inputs.ablation else None
     known = learn_training_set(inputs.read_train()) if inputs.train else None
     ours = EntityRun(inputs.predict(inputs.predictions), known)
     keys, draws = ours.list_keys(), inputs.draws
@@ -90,7 +88,6 @@ def evaluate_entities(inputs: Inputs) -> dict[str, Any]:
     if inputs.against is not None:
         theirs = EntityRun(inputs.predict(inputs.against), known)
         comparison = {"model": inputs.against.name, **_compare(ours, theirs, draws)}
-    parts = ablate(layer, inputs) if layer is not None else {}
     schemes = {kind: ours.schemes.summarize(KINDS[kind]) for kind in KINDS}
     references = map(get_reference, inputs.gold.docs)
     return {
@@ -98,7 +95,6 @@ def evaluate_entities(inputs: Inputs) -> dict[str, Any]:
             **inputs.describe(ours),
             "train_entities": known and len(known.entities),
             "shared": known and count_shared(references, known.documents),
-            "parts": list(parts),
         },
         **_add_intervals(ours.scores, intervals),
         "averages": {kind: average_types(schemes[kind]["strict"]) for kind in KINDS},
@@ -107,11 +103,7 @@ def evaluate_entities(inputs: Inputs) -> dict[str, Any]:
         "comparison": comparison,
         "groups": _describe_groups(ours.totals, intervals) if known else {},
         "chunks": {
-            tag: {
-                **score,
-                "other": theirs.chunks[tag]["recall"] if theirs else None,
-                "parts": {name: found[tag]["recall"] for name, found in parts.items()},
-            }
+            tag: {**score, "other": theirs.chunks[tag]["recall"] if theirs else None}
             for tag, score in ours.chunks.items()
         },
         "confusions": ours.errors.rank(),

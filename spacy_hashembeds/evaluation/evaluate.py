@@ -125,7 +125,6 @@ def evaluate(
     train: Corpus | None = None,
     against: Predictions | None = None,
     task: str | None = None,
-    ablation: bool = False,
     samples: int = 5000,
     seed: int = 0,
     show_progress: bool = True,
@@ -150,13 +149,11 @@ def evaluate(
     against (Language | Iterable[Doc], optional): What to compare the first one with.
     task (str, optional): What to score, entities ("ner") or categories ("textcat"); by
         default what the pipeline's components set, or without one, the gold docs have.
-    ablation (bool): Whether to run the pipeline once more for each part of its BiLSTM
-        encoder's output, with zeros in place of the others.
     samples (int): Draws for intervals and significance, up to 1,000,000.
     seed (int): What they draw by, 0 or more. Equal seeds give equal results.
     show_progress (bool): Whether to show progress on stderr, where that is a terminal.
-    RAISES (ValueError): If predictions have other words than the gold docs; if there
-        are both entities and categories; or if an encoder is missing for `ablation`.
+    RAISES (ValueError): If predictions have other words than the gold docs, or there
+        are both entities and categories.
     """
     inputs = Inputs(
         draws=Draws(samples=samples, seed=seed, show_progress=show_progress),
@@ -164,17 +161,11 @@ def evaluate(
         gold=name_corpus(examples, "examples"),
         train=None if train is None else name_corpus(train, "train"),
         against=None if against is None else name_predictions(against, "against"),
-        ablation=ablation,
     )
     inputs = replace(inputs, gold=replace(inputs.gold, docs=list(inputs.gold.docs)))
     sources = (inputs.predictions, inputs.against)
     pipelines = [each.docs for each in sources if each and each.is_pipeline]
     is_of_categories = choose_task(task, pipelines, inputs.gold.docs) == TEXTCAT
-    if is_of_categories and ablation:
-        raise ValueError(
-            "'ablation' (--ablation) is of entities, but what is scored are the "
-            "categories of documents. Leave it out."
-        )
     data = (evaluate_categories if is_of_categories else evaluate_entities)(inputs)
     said = {"warnings": find_warnings(data), "notes": find_notes(data)}
     return Evaluation({**data, **said})

@@ -49,18 +49,16 @@ class Inputs:
     gold: Source
     train: Source | None
     against: Source | None
-    ablation: bool
     draws: Draws
 
-    def predict(self, source: Source, title: str | None = None) -> Iterable[Example]:
-        """Put predictions beside the gold docs, and show a title, or their name."""
+    def predict(self, source: Source) -> Iterable[Example]:
+        """Put predictions beside the gold docs, and show their name."""
         golds, name = self.gold.docs, self.gold.name
         if source.is_pipeline:
             examples = predict_examples(source.docs, golds)
         else:
             examples = pair_examples(source.docs, golds, name=source.name, gold=name)
-        title = f"Evaluating {title or source.name}"
-        return self.draws.show(examples, title, total=len(golds))
+        return self.draws.show(examples, f"Evaluating {source.name}", total=len(golds))
 
     def read_train(self) -> Iterator[Doc]:
         """Read the gold docs of the training set."""

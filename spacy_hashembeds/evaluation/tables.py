@@ -115,7 +115,7 @@ class Section(NamedTuple):
 
 
 _ABOUT = {
-    "Scores": "In percent. {scores} Small figures are {confidence:.0%} intervals over "
+    "Scores": "In percent. {scores}Small figures are {confidence:.0%} intervals over "
     "documents ({samples:,} draws, seed {seed}): they say how far a score would move "
     "on other documents of the same kind, for this pipeline as it is. They don't say "
     "what training it again would give.",
@@ -141,12 +141,12 @@ _ABOUT = {
     "Chunks": "Recall of tokens, in percent.",
     "Errors": "The texts are the first errors of each kind in the corpus.",
 }
-_ENTITIES = "An entity is seen if its text stands as an entity in the training corpus."
+_ENTITIES = "An entity is seen if its text stands as an entity in the training corpus. "
 _OUTCOMES = "COR correct, INC incorrect, PAR partly correct, MIS missed, SPU spurious"
 _CATEGORIES = (
     "Accuracy is the share of documents that get their label; exact match, that of "
     "documents that get all of their labels and no other. Macro is the mean of the "
-    "labels' scores, and micro counts the labels of all documents together."
+    "labels' scores, and micro counts the labels of all documents together. "
 )
 
 
@@ -154,7 +154,9 @@ def make_sections(evaluation: Mapping[str, Any]) -> list[Section]:
     """Show what `evaluate` returns as sections with tables, those that have rows."""
     is_of_entities = "schemes" in evaluation
     make = _show_entities if is_of_entities else _show_categories
-    texts = {"scores": _ENTITIES if is_of_entities else _CATEGORIES}
+    has_seen = evaluation["setting"]["train"] is not None
+    of_entities = _ENTITIES if has_seen else ""
+    texts = {"scores": of_entities if is_of_entities else _CATEGORIES}
     sections = []
     for name, tables in make(evaluation).items():
         about = _ABOUT.get(name, "").format(**evaluation["setting"], **texts)
@@ -195,7 +197,7 @@ def _list_kinds(evaluation: Mapping[str, Any]) -> Mapping[str, str]:
 def _show_entities(evaluation: Mapping[str, Any]) -> dict[str, Iterable[Table]]:
     header = ("", *"PRF", "Support")
     rows = [
-        (kind.title(), *_get_scores(evaluation, f"{p}_"), evaluation[f"{p}_support"])
+        (kind.title(), *_score_kind(kind, evaluation, f"{p}_"))
         for kind, p in _list_kinds(evaluation).items()
     ]
     return {
@@ -239,7 +241,7 @@ def _show_division(
     rows = []
     for name, (kind, part) in product(sorted(parts["all"]), parts.items()):
         scores = part.get(name, {"support": 0})
-        rows.append((name, kind.title(), *_get_scores(scores), scores["support"]))
+        rows.append((name, kind.title(), *_score_kind(kind, scores)))
     is_length = division == "length"
     legend = "a prediction is as long as it is, right or wrong" if is_length else None
     header = (heading, "", *"PRF", "Support")
@@ -253,6 +255,17 @@ def _show_division(
         ]
         header = (division.title(), "This F", "Other F")
         yield _show_differences(title, header, compared)
+
+
+def _score_kind(
+    kind: str, scores: Mapping[str, Any], prefix: str = ""
+) -> tuple[Score | int, ...]:
+    """Give scores and support. Of no seen entities, or no unseen ones, there are none:
+    what was counted are predictions on other tokens, errors for both kinds.
+    """
+    support = scores[f"{prefix}support"]
+    has_scores = support or kind == "all"
+    return (*_get_scores(scores if has_scores else {}, prefix), support)
 
 
 def _show_by_kind(evaluation: Mapping[str, Any], key: str, title: str) -> Table:
@@ -306,24 +319,15 @@ def _show_groups(evaluation: Mapping[str, Any]) -> Iterator[Table]:
 
 
 def _show_chunks(evaluation: Mapping[str, Any]) -> Iterator[Table]:
-    chunks, parts = evaluation["chunks"], evaluation["setting"]["parts"]
     keys = {"R": "recall"}
     if evaluation["comparison"] is not None:
         keys["Other R"] = "other"
     rows = [
         (tag, *(Score(chunk[key]) for key in keys.values()), chunk["support"])
-        for tag, chunk in chunks.items()
+        for tag, chunk in evaluation["chunks"].items()
     ]
     legend = "outside, single token, begin, inside and end of an entity of any type"
     yield Table("Tokens by chunk tag", legend, ("Tag", *keys, "Support"), rows)
-    if parts:
-        alone = []
-        for tag, chunk in chunks.items():
-            recall, found = chunk["recall"], chunk["parts"].values()
-            changes = [Change(None if x is None else x - recall) for x in found]
-            alone.append((tag, Score(recall), *changes))
-        legend = "difference in recall, with zeros in place of all other parts"
-        yield Table("Parts of the encoder alone", legend, ("Tag", "R", *parts), alone)
 
 
 # Categories.

@@ -9,7 +9,6 @@ from thinc.util import get_width
 
 from ..kernels.packing import Block, pack, split
 from .checks import check_integer, check_number, check_params
-from .columns import leave_columns
 from .params import check_once
 from .torchlayer import run_empty, run_torch, to_torch
 
@@ -81,7 +80,7 @@ def forward(
         dY[places] = ops.xp.concatenate(dYs)
         return split(backprop_torch(dY)[places], lengths)
 
-    return split(leave_columns(model, Y[places]), lengths), backprop
+    return split(Y[places], lengths), backprop
 
 
 def forward_crossed(

@@ -11,7 +11,6 @@ from thinc.util import get_width
 
 from ..kernels.packing import cut, split
 from .checks import check_attr, check_integer, check_params
-from .columns import leave_columns
 from .params import check_once
 from .torchlayer import run_empty, run_torch, to_torch
 
@@ -70,8 +69,7 @@ def forward(
         dY = xp.concatenate(dYs)
         return split(dY[:, :nI] + backprop_torch(dY[:, nI:]), lengths)
 
-    Y = leave_columns(model, xp.hstack([X, C]))
-    return split(Y, lengths), backprop
+    return split(xp.hstack([X, C]), lengths), backprop
 
 
 def init(model: Model[InT, OutT], X: InT | None = None, Y: OutT | None = None) -> None:

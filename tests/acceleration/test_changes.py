@@ -12,11 +12,13 @@ from spacy_hashembeds.acceleration import conversion
 from spacy_hashembeds.acceleration.accelerate import accelerate_folder
 from spacy_hashembeds.acceleration.blas import walk_layers
 from spacy_hashembeds.acceleration.changes import ChangeCounter
+from spacy_hashembeds.acceleration.conversion import check_convertible, convert_config
 from spacy_hashembeds.acceleration.in_memory import accelerate
 from spacy_hashembeds.acceleration.parity import in_float32
 from spacy_hashembeds.display import Sentence
 from spacy_hashembeds.kernels.quantized import Packed
 from spacy_hashembeds.layers import windowencoder
+from spacy_hashembeds.loading import load_config
 
 from . import accelerate_pipelines as pipelines
 from .accelerate_pipelines import NAMES, TEXTS
@@ -148,8 +150,25 @@ def test_a_pipeline_in_int8(folder, tmp_path):
 @pytest.mark.parametrize("precision", ["int8", None])
 def test_what_has_the_precision_already(folder, tmp_path, precision):
     in_int8(folder, tmp_path / "out", TEXTS, max_changed=100)
-    with pytest.raises(ValueError, match=r"already, with products of int8\. It should"):
+    match = r"already, with products of int8\. It should (?!.*--precision)"
+    with pytest.raises(ValueError, match=match):
         in_int8(tmp_path / "out", tmp_path / "again", TEXTS, precision=precision)
+
+
+@pytest.mark.usefixtures("fewer_bits")
+@pytest.mark.parametrize("precision", ["float32", None])
+def test_what_has_our_layers_already_can_have_fewer_bits(folder, precision):
+    config = convert_config(load_config(folder / "config.cfg"))
+    match = "already. It should .* With --precision bfloat16 or int8 .'precision' in"
+    with pytest.raises(ValueError, match=match):
+        check_convertible(config, folder, precision)
+
+
+@pytest.mark.usefixtures("no_fewer_bits")
+def test_none_are_named_that_the_processor_has_no_instructions_for(folder):
+    config = convert_config(load_config(folder / "config.cfg"))
+    with pytest.raises(ValueError, match=r"already\. It should (?!.*--precision)"):
+        check_convertible(config, folder, None)
 
 
 @pytest.mark.usefixtures("fewer_bits")

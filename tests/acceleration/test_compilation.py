@@ -1,5 +1,10 @@
 """Whether compiled kernels are there, in use, and what they bring."""
 
+import shutil
+import sys
+from importlib.machinery import EXTENSION_SUFFIXES
+from pathlib import Path
+
 import pytest
 
 from spacy_hashembeds.acceleration import compilation
@@ -74,6 +79,31 @@ def test_advice(monkeypatch):
     assert "There are no compiled kernels in " in advice
     assert "install a C++ compiler" in advice
     assert "--no-cache-dir" in advice
+
+
+@pytest.mark.parametrize("error", [None, "ImportError: they are older"])
+def test_an_installed_copy_that_has_kernels_is_named(error, monkeypatch, tmp_path):
+    """As in a clone, where `python -m spacy` finds the sources first."""
+    own = Path(compiled.__file__).parents[1]
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
+    metadata = tmp_path / "spacy_hashembeds-0.1.0.dist-info" / "METADATA"
+    module = tmp_path / own.name / "kernels" / f"_compiled{EXTENSION_SUFFIXES[0]}"
+    for path in (metadata, module):
+        path.parent.mkdir(parents=True)
+    metadata.write_text("Metadata-Version: 2.1\nName: spacy-hashembeds\n")
+    kernels = Kernels(NUMPY, False, error, {}, {})
+    (advice,) = advise_on_kernels(kernels)
+    assert "install a C++ compiler" in advice  # the other copy has none either
+    module.touch()
+    (advice,) = advise_on_kernels(kernels)
+    assert f"installed in {tmp_path}, has them" in advice
+    assert "`spacy` in the place of `python -m spacy`" in advice
+    assert error is None or error in advice
+    # this copy is no other one, whatever the link that leads to it
+    shutil.rmtree(tmp_path / own.name)
+    (tmp_path / own.name).symlink_to(own)
+    (advice,) = advise_on_kernels(kernels)
+    assert "install a C++ compiler" in advice
 
 
 @pytest.mark.usefixtures("fewer_bits")

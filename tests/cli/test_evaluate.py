@@ -59,6 +59,17 @@ def test_tables_show_all_seen_and_unseen_and_each_type(folder):
     assert ["MISC", "All", "0.00", "0.00", "0.00", "0", "-"] in shown
 
 
+def test_a_kind_without_gold_entities_has_no_scores(folder):
+    docs = [toy_ner.make_doc("Dora|LOC saw Anna"), toy_ner.make_doc("Oslo|LOC sings")]
+    toy_ner.write(folder / "test.spacy", docs)
+    toy_ner.write(folder / "train.spacy", [toy_ner.make_doc("Rome|LOC")])
+    shown = rows(run(folder).output)
+    assert [row for row in shown if row[0] == "Seen"] == [["Seen", *"---0---"]]
+    assert "LOC Seen - - - 0 -".split() in shown
+    # what is wrong counts, where nothing hides it
+    assert ["PER", "All", "0.00", "0.00", "0.00", "0", "-"] in shown
+
+
 def test_a_line_for_each_kind_comes_first_with_what_changed(folder):
     toy_ner.make_ruler({"Oslo": "LOC"}, None).to_disk(folder / "other")
     docs = [toy_ner.make_doc("Anna|PER saw Dora|PER in Oslo|LOC")] * 9

@@ -8,7 +8,7 @@ import spacy
 from spacy.language import Language
 from spacy.tokens import Doc
 
-from spacy_hashembeds.architectures.encoders.parts import find_attending, read_attention
+from spacy_hashembeds.architectures.encoders.heads import find_attending, read_attention
 from spacy_hashembeds.layers import selfattention
 
 from ..toy_encoders import make_tok2vec

@@ -419,9 +419,23 @@ vocab_size = 28996
         configure(base, embedder="multi_fewer_hash_embed")
 
 
+def test_a_bag_of_words_is_told_of_our_classifier(tmp_path):
+    textcat = """
+[components.a]
+factory = "textcat"
+
+[components.a.model]
+@architectures = "spacy.TextCatBOW.v3"
+"""
+    base = write(tmp_path / "b.cfg", textcat)
+    error = r"has none .*spacy.TextCatBOW.v3\). For .*configs/hash_ngram_textcat.cfg"
+    with pytest.raises(ValueError, match=error):
+        configure(base)
+
+
 def test_a_config_without_models_says_so(tmp_path):
     base = write(tmp_path / "b.cfg", '\n[components.a]\nfactory = "sentencizer"\n')
-    with pytest.raises(ValueError, match=r"has none .no model at all"):
+    with pytest.raises(ValueError, match=r"has none .no model at all\)\.$"):
         configure(base, embedder="multi_fewer_hash_embed")
 
 

@@ -614,9 +614,3 @@ def test_there_is_no_matrix_of_more_labels_than_anybody_reads(monkeypatch):
     evaluation = evaluate(docs, docs, samples=10)
     assert evaluation["matrix"] is None
     assert "Confusion matrix" not in evaluation.to_html()
-
-
-def test_what_is_of_entities_is_refused(nlp):
-    docs = make_docs(TEST)
-    with pytest.raises(ValueError, match=r"'ablation' \(--ablation\) is of entities"):
-        evaluate(nlp, docs, ablation=True)

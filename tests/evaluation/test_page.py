@@ -117,6 +117,16 @@ def test_all_tables_of_the_terminal_are_on_the_page(tmp_path):
     assert sum(heading.endswith(", by type") for heading in headings) == 3
 
 
+def test_seen_entities_are_explained_where_they_are_told_apart():
+    docs = toy_ner.make_test_docs()
+    nlp = toy_ner.make_ruler({"Anna": "PER"}, None)
+    for train, said in (({"train": docs}, True), ({}, False)):
+        page = evaluate_in_memory(nlp, docs, samples=9, show_progress=False, **train)
+        text = Page(page.to_html()).text
+        assert ("An entity is seen if" in text) is said
+        assert "In percent. Small figures are" in text or said
+
+
 def test_errors_are_highlighted_among_other_entities(tmp_path):
     docs = [toy_ner.make_doc("Anna|PER saw Rome|LOC with Dora|PER")]
     page = Page(render(evaluate(tmp_path, docs), is_page=True))

@@ -34,7 +34,7 @@ def folder(tmp_path, monkeypatch) -> Path:
 
 class TestHelp(HelpRules):
     root = commands = lab_cli
-    with_json = ("attention", "compare", "importance", "trial")
+    with_json = ("ablation", "attention", "compare", "importance", "trial")
     arguments = (
         "dataset",
         "embedder",
@@ -79,6 +79,7 @@ class TestStreams(StreamRules):
     )
     data = ("importance weighted",)
     outputs = (
+        ("ablation", "output"),
         ("attention", "output"),
         ("compare", "output"),
         ("floret", "output"),
@@ -105,6 +106,7 @@ class TestTargets(TargetRules):
     )
     elsewhere = (
         "floret text.txt -o {}.floret",
+        "ablation model train.spacy -o {}.json",
         "attention model Rome -o {}.html",
         "importance model -o {}.json",
         "rawtext raw -o {}.txt",

@@ -166,7 +166,7 @@ def test_the_commands_write_where_it_is_read(tmp_path):
     [
         ({}, "'setting': Field required"),
         ({**make_ablation(), "chunks": None}, "'chunks': Input should be a valid"),
-        # an evaluation without --ablation
+        # an evaluation
         (
             {**make_ablation(), "setting": {"test": "a", "parts": []}},
             "'setting.parts': List should have at",
@@ -201,7 +201,7 @@ def test_the_commands_write_where_it_is_read(tmp_path):
 def test_what_is_no_ablation_is_refused(content, message, tmp_path):
     path = write_beside(tmp_path / "a/b/c/ablation.json", content)
     message = (
-        f"'{path}' should hold what `spacy hashembeds evaluate --ablation` writes, but "
+        f"'{path}' should hold what `python -m lab ablation` writes, but "
         f"is damaged or of another kind: {message}"
     )
     with pytest.raises(ValueError, match=re.escape(message)):

@@ -116,7 +116,7 @@ def make_importance(*names: str | None, **changes: Any) -> dict[str, Any]:
 
 
 def make_ablation(**changes: Any) -> dict[str, Any]:
-    """Make what `spacy hashembeds evaluate --ablation` writes, as far as it is read."""
+    """Make what `python -m lab ablation` writes, as far as it is read."""
     chunk = {
         "support": 7,
         "recall": 0.5,

@@ -1,0 +1,113 @@
+"""What each part of a BiLSTM encoder does alone for the bounds of entities: table 5 of
+Li, Fu and Ma, "Why Attention?" (2020). No encoder is trained for it.
+"""
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from spacy.language import Language
+from spacy.pipeline import Tok2Vec
+from thinc.api import Model
+
+from spacy_hashembeds.components.attention_weights import AttentionWeights
+from spacy_hashembeds.display import Table
+from spacy_hashembeds.evaluation.evaluate import evaluate
+from spacy_hashembeds.evaluation.tables import Change, Score
+from spacy_hashembeds.layers import bilstm, selfattention
+
+_LSTMS = (bilstm.forward, bilstm.forward_crossed)
+
+
+def ablate(
+    nlp: Language, corpus: Path, against: Language | None, *, show_progress: bool
+) -> dict[str, Any]:
+    """Give the recall of each chunk tag by a pipeline, which is changed, by each part
+    of its encoder alone, and by another pipeline.
+    """
+    layer = find_layer(nlp)
+    parts = find_parts(layer)
+    wrapper: Model = Model("alone", leave_alone, layers=[layer])
+    score = partial(evaluate, task="ner", samples=1, show_progress=show_progress)
+    chunks = score(nlp, corpus, against=against)["chunks"]
+    for name, component in nlp.pipeline:
+        model = getattr(component, "model", None)
+        if isinstance(component, AttentionWeights):  # it would not know the wrapper
+            nlp.disable_pipe(name)
+        elif isinstance(model, Model):
+            model.replace_node(layer, wrapper)
+    alone = {}
+    for part, columns in parts.items():
+        wrapper.attrs["columns"] = columns
+        alone[part] = score(nlp, corpus)["chunks"]
+    for tag, chunk in chunks.items():
+        chunk["parts"] = {part: found[tag]["recall"] for part, found in alone.items()}
+    return {"setting": {"test": str(corpus), "parts": [*parts]}, "chunks": chunks}
+
+
+def leave_alone(model: Model, X: Any, is_train: bool) -> tuple[Any, Callable]:
+    """Give the output of the layer within, with zeros in all columns but some."""
+    whole, backprop = model.layers[0](X, is_train)
+    columns = model.attrs["columns"]
+    Ys = [model.ops.xp.zeros_like(Y) for Y in whole]
+    for Y, each in zip(Ys, whole, strict=True):
+        Y[:, columns] = each[:, columns]
+    return Ys, backprop
+
+
+def summarize(data: Mapping[str, Any]) -> Table:
+    """Show how each part alone changes the recall of the whole."""
+    rows = []
+    for tag, chunk in data["chunks"].items():
+        recall, found = chunk["recall"], (*chunk["parts"].values(), chunk["other"])
+        changes = [Change(None if x is None else x - recall) for x in found]
+        rows.append((tag, *map(str, (Score(recall), *changes))))
+    legend = "difference in recall, with zeros in place of all other parts"
+    header = ("Tag", "R", *data["setting"]["parts"], "Other")
+    return Table("Parts of the encoder alone", legend, header, rows)
+
+
+def find_layer(nlp: Language) -> Model:
+    """Find the layer that gives the output of a pipeline's one BiLSTM encoder."""
+    layers = [
+        layer
+        for _, component in nlp.pipeline
+        # `replace_listeners` leaves encoders that nobody listens to
+        if not isinstance(component, Tok2Vec) or component.listeners
+        for layer in _find_layers(getattr(component, "model", None))
+    ]
+    if len(layers) != 1:
+        components = ", ".join(nlp.pipe_names) or "none"
+        raise ValueError(
+            "The pipeline should have one BiLSTM encoder of ours, such as "
+            "spacy-hashembeds.AttBiLSTMEncoder.v1, whose parts can be left alone, but "
+            f"has {len(layers)} in its components: {components}."
+        )
+    return layers[0]
+
+
+def _find_layers(model: Any) -> list[Model]:
+    nodes = list(model.walk()) if isinstance(model, Model) else []
+    ends = [node for node in nodes if node._func in (selfattention.forward, *_LSTMS)]
+    # attention stands on LSTMs, whose output is not the encoder's
+    below = [
+        id(layer)
+        for node in nodes
+        if node.layers and node.layers[-1]._func is selfattention.forward
+        for layer in node.layers[:-1]
+    ]
+    return [node for node in ends if id(node) not in below]
+
+
+def find_parts(layer: Model) -> dict[str, slice]:
+    """Say which columns of the layer's output are which part: see docs/lab.md."""
+    nO = layer.get_dim("nO")
+    if layer._func in _LSTMS:
+        forward, backward = bilstm.DIRECTIONS
+        return {forward: slice(0, nO // 2), backward: slice(nO // 2, nO)}
+    nI, n_heads = layer.get_dim("nI"), layer.attrs["num_heads"]
+    width = nI // n_heads
+    starts = range(nI, nI + n_heads * width, width)
+    heads = {f"C{i}": slice(a, a + width) for i, a in enumerate(starts, start=1)}
+    return {"H": slice(0, nI), "C": slice(nI, nO), **heads}

@@ -1,0 +1,40 @@
+"""`python -m lab ablation`."""
+
+from pathlib import Path
+
+from spacy.cli._util import Arg, Opt
+
+from spacy_hashembeds.cli._app import failing
+from spacy_hashembeds.cli._output import JSON, QUIET, is_quiet, json_output
+
+from ._app import MODEL, lab_cli
+from .compare import give_comparison
+
+
+@lab_cli.command("ablation")
+def ablation_cli(
+    model: str = MODEL,
+    corpus: Path = Arg(..., help="The gold corpus, such as dev.spacy."),
+    against: str | None = Opt(
+        None, "--against", "-a", help="A second pipeline, to compare with."
+    ),
+    output: Path | None = json_output("the comparison"),
+    as_json: bool = JSON,
+    quiet: bool = QUIET,
+) -> None:
+    """Tag chunks of entities with each part of a pipeline's BiLSTM encoder alone."""
+    from wasabi import msg
+
+    from spacy_hashembeds.display import show
+    from spacy_hashembeds.files import check_targets
+    from spacy_hashembeds.loading import load_trained
+
+    from ..attention.ablation import ablate, summarize
+
+    with failing("Can't compare the parts"):
+        check_targets([output], [model, corpus, against])
+        other = None if against is None else load_trained(against)
+        data = ablate(load_trained(model), corpus, other, show_progress=not is_quiet())
+        give_comparison(
+            data, lambda _: show([summarize(data)], msg), output, as_json=as_json
+        )
