@@ -145,8 +145,6 @@ _CAN_BE: Mapping[tuple[str, str], Callable[[Any, Any], bool]] = {
     ("extract_words", "attr"): lambda v, _: isinstance(v, str) and IDS.get(v, 0) > 0,
     ("extract_words", "include_punctuation"): lambda value, _: type(value) is bool,
     ("softmax", "softmax_temperature"): lambda v, _: _is_number(v, 0.001, 1000),
-    ("batchnorm", "eps"): lambda value, _: _is_number(value, 1e-12, 1),
-    ("batchnorm", "momentum"): lambda value, _: _is_number(value, 0, 1),
     ("symbolembed", "unk"): lambda value, _: _is_integer(value, 0, 2**32),
     ("symbolembed", "symbols"): _can_be_symbols,
     ("extract_features", "columns"): _can_be_columns,

@@ -5,29 +5,25 @@ from thinc.api import Model
 from thinc.types import Floats2d
 from thinc.util import get_width
 
-from .checks import REMEDY, check_number, check_params
+from .checks import REMEDY, check_params
 from .params import check_once, peek
 
 InT = Floats2d
 OutT = Floats2d
 
-#: With less than this, a dimension that never varies overflows.
-_LEAST_EPS = 1e-12
+#: How much of the running mean and variance each batch replaces.
+MOMENTUM = 0.1
+
+#: Added to the variance, so that nothing is divided by zero.
+EPSILON = 1e-5
 
 
-def BatchNorm(
-    nO: int | None = None, *, momentum: float = 0.1, eps: float = 1e-5
-) -> Model[InT, OutT]:
+def BatchNorm(nO: int) -> Model[InT, OutT]:
     """Normalise each dimension over the batch, then scale and shift it.
 
     In training by the mean and the variance of the batch; in prediction, and for a
     batch of one, by running ones. They are parameters that no gradient reaches:
     optimizers leave them alone, and so does their averaging of weights.
-
-    nO (int, optional): The width of input and output, else that of the first input.
-    momentum (float): How much of the running mean and variance each batch replaces, 0
-        to 1.
-    eps (float): Added to the variance, so that nothing is divided by zero: 1e-12 to 1.
 
     *Input and output shape:* `(n, nO)`, float32.
 
@@ -40,7 +36,6 @@ def BatchNorm(
         init=init,
         dims={"nO": nO, "nI": nO},
         params={"G": None, "b": None, "mean": None, "variance": None},
-        attrs={"momentum": momentum, "eps": eps},
     )
 
 
@@ -55,7 +50,7 @@ def forward(
         _follow(model, "variance", variance * (n / (n - 1)))
     else:
         mean, variance = model.get_param("mean"), model.get_param("variance")
-    scale = (variance + model.attrs["eps"]) ** -0.5
+    scale = (variance + EPSILON) ** -0.5
     X_hat = (X - mean) * scale
     G: Any = model.get_param("G")
 
@@ -75,7 +70,6 @@ def forward(
 def init(model: Model[InT, OutT], X: InT | None = None, Y: OutT | None = None) -> None:
     if X is not None:
         model.set_dim("nO", get_width(X))
-        model.set_dim("nI", get_width(X))
     zeros = model.ops.alloc1f(model.get_dim("nO"))
     for name, value in (("G", 1), ("b", 0), ("mean", 0), ("variance", 1)):
         model.set_param(name, zeros + model.ops.xp.float32(value))
@@ -83,13 +77,11 @@ def init(model: Model[InT, OutT], X: InT | None = None, Y: OutT | None = None) -
 
 def _follow(model: Model, name: str, value: Any) -> None:
     running: Any = model.get_param(name)
-    model.set_param(name, running + model.attrs["momentum"] * (value - running))
+    model.set_param(name, running + MOMENTUM * (value - running))
 
 
 def _check_weights(model: Model) -> None:
     check_params(model, dict.fromkeys(model.param_names, (model.get_dim("nO"),)))
-    check_number(model, "momentum", 0, 1)
-    check_number(model, "eps", _LEAST_EPS, 1)
     n_negative = int(cast(Any, peek(model, "variance") < 0).sum())
     if n_negative:
         raise ValueError(

@@ -100,14 +100,15 @@ def test_an_input_of_another_width_is_refused():
 
 
 def test_the_running_variance_is_the_unbiased_one():
-    model = BatchNorm(momentum=1.0).initialize(X=make_batch())
+    """Of which a batch replaces a tenth."""
+    model = BatchNorm(3).initialize()
     model.begin_update(np.array([[1, 0, 5], [3, 0, 9]], dtype="f"))
-    np.testing.assert_allclose(model.get_param("mean"), [2, 0, 7])
-    np.testing.assert_allclose(model.get_param("variance"), [2, 0, 8])
+    np.testing.assert_allclose(model.get_param("mean"), [0.2, 0, 0.7])
+    np.testing.assert_allclose(model.get_param("variance"), [1.1, 0.9, 1.7])
 
 
 def test_a_batch_is_normalised_and_prediction_goes_by_what_was_seen():
-    model = BatchNorm().initialize(X=make_batch())
+    model = BatchNorm(3).initialize(X=make_batch())
     for i in range(200):
         Y, _ = model.begin_update(make_batch(500, seed=i))
         np.testing.assert_allclose(Y.mean(axis=0), 0, atol=1e-3)
@@ -146,7 +147,7 @@ def test_optimizers_and_averages_leave_the_running_statistics_alone():
         assert (model.get_param("b") != trained["b"]).all()
         for name in NAMES[2:]:
             np.testing.assert_array_equal(model.get_param(name), trained[name])
-    loaded = BatchNorm().from_bytes(model.to_bytes())
+    loaded = BatchNorm(3).from_bytes(model.to_bytes())
     X = make_batch(seed=11)
     np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
 
@@ -164,17 +165,5 @@ def test_negative_variances_are_refused(is_train):
     model = build()
     model.set_param("variance", np.array([1, -1, -2], dtype="f"))
     match = "'variance' of layer 'batchnorm' should be 0 or more, but 2 of 3 are less"
-    with pytest.raises(ValueError, match=match):
-        model(make_batch(), is_train)
-
-
-@pytest.mark.parametrize("is_train", [True, False])
-@pytest.mark.parametrize("value", [-0.1, "x", None, True, float("nan"), 1.5])
-@pytest.mark.parametrize(("name", "bounds"), [("momentum", "0"), ("eps", "1e-12")])
-def test_attributes_that_are_not_its_own_are_refused(name, bounds, value, is_train):
-    model = build()
-    model.predict(make_batch())
-    model.attrs[name] = value
-    match = rf"'{name}' of layer 'batchnorm' should be a number from {bounds} to 1, but"
     with pytest.raises(ValueError, match=match):
         model(make_batch(), is_train)
