@@ -134,7 +134,7 @@ def _let_wait(
         counts = count_values(read(attrs), attrs)
         _check_counts(counts, name, remedy)
         tables = cut_symbols(counts, min_freq=min_freq, lang=nlp.vocab.lang or "")
-        sizes = ", ".join(f"{k} {len(t.symbols)}" for k, t in tables.tables.items())
+        sizes = ", ".join(f"{k} {len(t.frequent)}" for k, t in tables.tables.items())
         logger.info("Counted symbols seen %d times or more: %s", min_freq, sizes)
         return tables
 

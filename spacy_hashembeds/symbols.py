@@ -11,36 +11,24 @@ from spacy.attrs import IDS
 from spacy.tokens import Doc
 
 from .files import replacing
+from .layers.symboltaker import Symbols
 
 Counts = dict[str, Counter[int]]
 
 
 @dataclass(frozen=True)
-class SymbolTable:
-    """The symbols of one attribute, as `Doc.to_array` gives them, most frequent first.
-
-    All are of one dimension, uint64. `rare` are the values that were seen too seldom,
-    in ascending order, or None if they are not known.
-    """
-
-    symbols: numpy.ndarray
-    counts: numpy.ndarray
-    rare: numpy.ndarray | None = None
-
-
-@dataclass(frozen=True)
 class SymbolTables:
-    """The symbol tables of attributes that were counted in one corpus.
+    """The symbols of attributes that were counted in one corpus, most frequent first.
 
-    Norms depend on `lang`, that of the pipeline that made the Docs. A symbol in a table
+    Norms depend on `lang`, that of the pipeline that made the Docs. A frequent symbol
     was seen `min_freq` times or more.
     """
 
-    tables: Mapping[str, SymbolTable]
+    tables: Mapping[str, Symbols]
     lang: str
     min_freq: int
 
-    def get_table(self, attr: str) -> SymbolTable:
+    def get_table(self, attr: str) -> Symbols:
         """Get the table of one attribute."""
         if attr not in self.tables:
             raise ValueError(
@@ -69,10 +57,10 @@ def cut_symbols(counts: Counts, *, min_freq: int, lang: str) -> SymbolTables:
     tables = {}
     for attr, counter in counts.items():
         kept = [item for item in counter.most_common() if item[1] >= min_freq]
-        tables[attr] = SymbolTable(
+        tables[attr] = Symbols(
             to_array(value for value, _ in kept),
-            to_array(n for _, n in kept),
             rare=to_array(sorted(v for v, n in counter.items() if n < min_freq)),
+            counts=to_array(n for _, n in kept),
         )
     return SymbolTables(tables, lang=lang, min_freq=min_freq)
 
@@ -83,7 +71,7 @@ def save_symbols(path: str | Path, symbols: SymbolTables) -> None:
     arrays["min_freq"] = numpy.array(symbols.min_freq)
     for attr, table in symbols.tables.items():
         _check_table(attr, table)  # numpy 2.0 would pickle what is no number
-        arrays[f"symbols/{attr}"] = table.symbols
+        arrays[f"symbols/{attr}"] = table.frequent
         arrays[f"counts/{attr}"] = table.counts
         if table.rare is not None:
             arrays[f"rare/{attr}"] = table.rare
@@ -125,7 +113,7 @@ def _read_arrays(arrays: Mapping[str, numpy.ndarray]) -> SymbolTables:
     tables = {}
     for attr in attrs:
         symbols, counts = arrays[f"symbols/{attr}"], arrays[f"counts/{attr}"]
-        tables[attr] = SymbolTable(symbols, counts, arrays.get(f"rare/{attr}"))
+        tables[attr] = Symbols(symbols, arrays.get(f"rare/{attr}"), counts)
         _check_table(attr, tables[attr])
         # Nobody but a reader uses them, but where they are wrong, symbols may be too.
         if min_freq < 1 or (counts < min_freq).any():
@@ -144,14 +132,14 @@ def _read_scalar(arrays: Mapping[str, Any], name: str, kind: str) -> Any:
     return array.item()
 
 
-def _check_table(attr: str, table: SymbolTable) -> None:
-    symbols, rare = table.symbols, table.rare
-    arrays = {"symbols": symbols, "counts": table.counts, "rare symbols": rare}
+def _check_table(attr: str, table: Symbols) -> None:
+    symbols, rare, counts = table
+    arrays = {"symbols": symbols, "counts": counts, "rare symbols": rare}
     for name, array in arrays.items():
         if array is not None and (array.ndim != 1 or array.dtype != "uint64"):
             raise ValueError(f"{attr}: {name} {array.dtype} of shape {array.shape}")
-    if len(symbols) != len(table.counts):
-        raise ValueError(f"{attr}: {len(symbols)} symbols, {len(table.counts)} counts")
+    if counts is None or len(symbols) != len(counts):
+        raise ValueError(f"{attr}: not one count for each of {len(symbols)} symbols")
     if len(numpy.unique(symbols)) != len(symbols):
         raise ValueError(f"{attr}: a symbol is there twice")
     if rare is None:

@@ -215,7 +215,7 @@ def test_table_sizes_of_real_corpora(prepare_real, dataset, lang, sizes):
     corpus = Corpus(prepare_real(dataset) / "train.spacy")
     docs = (example.predicted for example in corpus(spacy.blank(lang)))
     tables = cut_symbols(count_values(docs, list(sizes)), min_freq=10, lang=lang)
-    assert {k: len(t.symbols) for k, t in tables.tables.items()} == sizes
+    assert {k: len(t.frequent) for k, t in tables.tables.items()} == sizes
     assert all(
         Counter(t.counts >= 10) == {True: len(t.counts)} for t in tables.tables.values()
     )

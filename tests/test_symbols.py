@@ -13,8 +13,8 @@ from spacy.attrs import NORM, SHAPE
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
+from spacy_hashembeds.layers.symboltaker import Symbols
 from spacy_hashembeds.symbols import (
-    SymbolTable,
     SymbolTables,
     count_values,
     cut_symbols,
@@ -73,9 +73,9 @@ def test_counting_holds_one_doc_at_a_time():
 
 def test_min_freq_is_inclusive_and_order_is_by_frequency():
     tables, strings = make_tables()
-    assert tables.get_table("NORM").symbols.tolist() == [strings["a"], strings["b"]]
+    assert tables.get_table("NORM").frequent.tolist() == [strings["a"], strings["b"]]
     assert tables.tables["NORM"].counts.tolist() == [4, 2]
-    assert tables.get_table("SHAPE").symbols.tolist() == [strings["x"]]
+    assert tables.get_table("SHAPE").frequent.tolist() == [strings["x"]]
     rare = sorted(strings[word] for word in ("c", "dd"))
     assert tables.get_table("NORM").rare.tolist() == rare
     assert tables.get_table("SHAPE").rare.tolist() == [strings["Xx"]]
@@ -83,7 +83,7 @@ def test_min_freq_is_inclusive_and_order_is_by_frequency():
 
 def test_nothing_frequent_enough_is_an_empty_table():
     tables = cut_symbols(count_values(make_docs("a"), ["NORM"]), min_freq=2, lang="en")
-    assert tables.get_table("NORM").symbols.shape == (0,)
+    assert tables.get_table("NORM").frequent.shape == (0,)
 
 
 def test_unknown_attribute():
@@ -102,19 +102,19 @@ def test_save_and_load(tmp_path):
     assert (loaded.lang, loaded.min_freq) == ("en", 2)
     assert list(loaded.tables) == ["NORM", "SHAPE"]
     for attr, table in tables.tables.items():
-        numpy.testing.assert_array_equal(loaded.tables[attr].symbols, table.symbols)
+        numpy.testing.assert_array_equal(loaded.tables[attr].frequent, table.frequent)
         numpy.testing.assert_array_equal(loaded.tables[attr].counts, table.counts)
         numpy.testing.assert_array_equal(loaded.tables[attr].rare, table.rare)
-    assert loaded.get_table("NORM").symbols.dtype == "uint64"
+    assert loaded.get_table("NORM").frequent.dtype == "uint64"
 
 
 def test_a_file_without_rare_symbols_has_the_others(tmp_path):
     """As other programs may write it: lookup embeddings need no more."""
-    table = SymbolTable(numpy.array([8, 9], "uint64"), numpy.array([5, 2], "uint64"))
+    table = Symbols(numpy.array([8, 9], "uint64"), counts=numpy.array([5, 2], "uint64"))
     path = tmp_path / "tables.npz"
     save_symbols(path, SymbolTables({"NORM": table}, lang="en", min_freq=2))
     loaded = load_symbols(path).get_table("NORM")
-    assert loaded.symbols.tolist() == [8, 9]
+    assert loaded.frequent.tolist() == [8, 9]
     assert loaded.rare is None
 
 
@@ -140,7 +140,7 @@ def test_damage_is_found(tmp_path):
         with suppress(ValueError):
             for attr, table in load_symbols(path).tables.items():
                 expected = tables.get_table(attr)
-                numpy.testing.assert_array_equal(table.symbols, expected.symbols)
+                numpy.testing.assert_array_equal(table.frequent, expected.frequent)
                 # a name of a member that was hit is another's, or none of ours
                 if table.rare is not None:
                     numpy.testing.assert_array_equal(table.rare, expected.rare)
@@ -149,18 +149,18 @@ def test_damage_is_found(tmp_path):
 @pytest.mark.parametrize(
     "table",
     [
-        SymbolTable(numpy.array([1.5]), numpy.array([1], "uint64")),
-        SymbolTable(numpy.array([[1]], "uint64"), numpy.array([1], "uint64")),
-        SymbolTable(numpy.array([1, 1], "uint64"), numpy.array([1, 1], "uint64")),
-        SymbolTable(numpy.array([1, 2], "uint64"), numpy.array([1], "uint64")),
-        SymbolTable(numpy.array([1], "uint64"), numpy.array([1], "int32")),
+        Symbols(numpy.array([1.5]), counts=numpy.array([1], "uint64")),
+        Symbols(numpy.array([[1]], "uint64"), counts=numpy.array([1], "uint64")),
+        Symbols(numpy.array([1, 1], "uint64"), counts=numpy.array([1, 1], "uint64")),
+        Symbols(numpy.array([1, 2], "uint64"), counts=numpy.array([1], "uint64")),
+        Symbols(numpy.array([1], "uint64"), counts=numpy.array([1], "int32")),
     ],
 )
 def test_wrong_arrays_are_refused(tmp_path, table):
     path = tmp_path / "tables.npz"
     with pytest.raises(ValueError, match=r"NORM: "):
         save_symbols(path, SymbolTables({"NORM": table}, lang="en", min_freq=1))
-    arrays = {"symbols/NORM": table.symbols, "counts/NORM": table.counts}
+    arrays = {"symbols/NORM": table.frequent, "counts/NORM": table.counts}
     numpy.savez(path, lang=numpy.array("en"), min_freq=numpy.array(1), **arrays)
     with pytest.raises(ValueError, match=r"not a file of symbol tables") as error:
         load_symbols(path)
@@ -235,8 +235,14 @@ def test_a_failed_save_keeps_the_old_file(tmp_path):
     path = tmp_path / "tables.npz"
     save_symbols(path, tables)
     whole = path.read_bytes()
-    broken = SymbolTable(numpy.array([print], dtype=object), numpy.array([1]))
+    broken = Symbols(numpy.array([print], dtype=object), counts=numpy.array([1]))
     with pytest.raises(ValueError, match=r"NORM: symbols object of shape \(1,\)"):
         save_symbols(path, SymbolTables({"NORM": broken}, lang="en", min_freq=1))
     assert path.read_bytes() == whole
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_symbols_that_nobody_counted_are_not_saved(tmp_path):
+    tables = SymbolTables({"NORM": Symbols(numpy.array([1], "uint64"))}, "en", 1)
+    with pytest.raises(ValueError, match="NORM: not one count for each of 1 symbols"):
+        save_symbols(tmp_path / "tables.npz", tables)

@@ -80,7 +80,7 @@ def initialize(model, vocab) -> Model:
     tables = cut_symbols(counts, min_freq=2, lang="en")
     for layer in find_symbol_takers(model):
         table = tables.get_table(layer.attrs["key"])
-        give_symbols(layer, Symbols(table.symbols, table.rare))
+        give_symbols(layer, Symbols(table.frequent, table.rare))
     return model.initialize(X=make_docs(vocab))
 
 

@@ -172,7 +172,7 @@ def _count_symbols(nlp: Language) -> None:
     tables = cut_symbols(counts, min_freq=2, lang="xx")
     for embed in find_symbol_takers(nlp.get_pipe("tok2vec").model):  # type: ignore[attr-defined]
         table = tables.get_table(embed.attrs["key"])
-        give_symbols(embed, Symbols(table.symbols, table.rare))
+        give_symbols(embed, Symbols(table.frequent, table.rare))
 
 
 def _count_ngrams(nlp: Language) -> None:

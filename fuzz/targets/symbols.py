@@ -63,14 +63,14 @@ def _use(loaded: Loaded) -> Any:
         tables.lang,
         tables.min_freq,
         {
-            attr: (table.symbols.tolist(), table.counts.tolist(), _list(table.rare))
+            attr: (table.frequent.tolist(), _list(table.counts), _list(table.rare))
             for attr, table in tables.tables.items()
         },
     )
 
 
-def _list(rare: numpy.ndarray | None) -> list[int] | None:
-    return None if rare is None else rare.tolist()
+def _list(array: numpy.ndarray | None) -> list[int] | None:
+    return None if array is None else array.tolist()
 
 
 def _find_fault(part: Part, original: bytes, damaged: bytes, answer: Any) -> str | None:

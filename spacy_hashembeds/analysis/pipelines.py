@@ -181,8 +181,7 @@ def _find_symbols(
     config = nlp.config.interpolate()
     for keys, path in walk_dict(config["components"][component]):
         if keys[-1] == "tables" and path:
-            found = load_symbols(path).get_table(attr)
-            return Symbols(found.symbols, found.rare)
+            return load_symbols(path).get_table(attr)
     callback = config["initialize"].get("before_init") or {}
     if callback.get("@callbacks") != COUNT_SYMBOLS:
         raise ValueError(

@@ -63,7 +63,7 @@ def tables_cli(
         save_symbols(output, symbols)
     msg.table(
         [
-            (name, len(counts[name]), len(symbols.tables[name].symbols))
+            (name, len(counts[name]), len(symbols.tables[name].frequent))
             for name in names
         ],
         header=("Attribute", "Distinct", f"Seen {min_freq} times or more"),

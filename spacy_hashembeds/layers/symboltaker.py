@@ -16,9 +16,11 @@ from thinc.api import Model, Ops
 
 
 class Symbols(NamedTuple):
-    """The distinct values of an attribute in a corpus, uint64, in any order: those that
-    were seen often enough, all others, and how often the frequent ones were seen, or
-    None if nobody knows these.
+    """The distinct values of an attribute in a corpus, as `Doc.to_array` gives them:
+    those that were seen often enough, in any order, all others in ascending order, and
+    how often the frequent ones were seen, or None if nobody knows these.
+
+    *Shapes:* of one dimension, uint64.
     """
 
     frequent: NDArray

@@ -71,7 +71,7 @@ def test_lookup_options_are_what_the_callback_would_make():
     counts = count_values(make_docs(*texts), ATTRS)
     for option in options:
         tables = cut_symbols(counts, min_freq=option.min_freq, lang="en").tables
-        sizes = [len(tables[attr].symbols) for attr in ATTRS]
+        sizes = [len(tables[attr].frequent) for attr in ATTRS]
         assert option.rows == [size + 1 for size in sizes]
         assert option.parameters == 8 * sum(option.rows)
         unknown = [len(counts[a]) - n for a, n in zip(ATTRS, sizes, strict=True)]

@@ -37,7 +37,7 @@ def get_strings(path: Path, attr: str) -> dict[str, int]:
     strings = {spacy.blank("en").vocab.strings.add(name): name for name in names}
     return {
         strings[int(symbol)]: int(count)
-        for symbol, count in zip(table.symbols, table.counts, strict=True)
+        for symbol, count in zip(table.frequent, table.counts, strict=True)
     }
 
 
@@ -64,7 +64,7 @@ def test_defaults_are_those_of_the_report(corpus, tmp_path):
     tables = load_symbols(tmp_path / "tables.npz")
     assert list(tables.tables) == ["NORM", "PREFIX", "SUFFIX", "SHAPE"]
     assert tables.min_freq == 10
-    assert all(len(table.symbols) == 0 for table in tables.tables.values())
+    assert all(len(table.frequent) == 0 for table in tables.tables.values())
 
 
 def test_a_folder_of_files_is_counted_as_one(tmp_path):
@@ -84,7 +84,7 @@ def test_norms_are_those_of_the_language(tmp_path, lang):
     assert run(corpus, "-o", output, *options).exit_code == 0
     tables = load_symbols(output)
     assert tables.lang == lang
-    (symbol,) = tables.tables["NORM"].symbols
+    (symbol,) = tables.tables["NORM"].frequent
     # Hindi norms are stems.
     norms = {"en": "किताबें", "hi": "किताब"}
     assert symbol == spacy.blank(lang).vocab.strings.add(norms[lang])
@@ -116,7 +116,7 @@ def test_the_file_works_as_tables_of_a_config(corpus, tmp_path, config):
         for embed in find_symbol_takers(nlp.get_pipe("tok2vec").model)
     }
     tables = load_symbols(output).tables
-    assert sizes == {attr: len(table.symbols) for attr, table in tables.items()}
+    assert sizes == {attr: len(table.frequent) for attr, table in tables.items()}
     assert sizes["NORM"] == 2
 
 

@@ -255,7 +255,7 @@ def test_rows_for_raw_texts_are_no_more_than_stood_there(base, raw):
     assert made.config["initialize"]["before_init"] is None
     # 13 words and more prefixes and suffixes are there in each of a hundred lines
     assert made.symbols.min_freq > 90
-    assert sum(len(t.symbols) for t in made.symbols.tables.values()) <= 11
+    assert sum(len(t.frequent) for t in made.symbols.tables.values()) <= 11
     (why,) = [c.why for c in made.changes if c.key == "tables"]
     assert "no more than 11, the rows that stood here" in why
     toys.edit_base(base, ("rows = [8, 1, 1, 1]", "rows = [5000, 1000, 2500, 2500]"))

@@ -8,7 +8,7 @@ from thinc.api import Model
 from thinc.util import partial
 
 from ...layers.source import Source, wait_for
-from ...layers.symboltaker import Symbols, find_symbol_takers, give_symbols
+from ...layers.symboltaker import find_symbol_takers, give_symbols
 from ...symbols import SymbolTables, load_symbols
 
 #: The attribute with the `Source`, which gives `SymbolTables`.
@@ -41,5 +41,4 @@ def _give_symbols(
             f"again with `spacy hashembeds tables … --lang {lang}`."
         )
     for layer in find_symbol_takers(model):
-        table = tables.get_table(layer.attrs["key"])
-        give_symbols(layer, Symbols(table.symbols, table.rare, table.counts))
+        give_symbols(layer, tables.get_table(layer.attrs["key"]))

@@ -44,7 +44,7 @@ def build(docs, *, min_freq=1, **options):
     tables = cut_symbols(count_values(docs, ATTRS), min_freq=min_freq, lang="en")
     for embed in find_symbol_takers(model):
         table = tables.get_table(embed.attrs["key"])
-        give_symbols(embed, Symbols(table.symbols, counts=table.counts))
+        give_symbols(embed, Symbols(table.frequent, counts=table.counts))
     return model.initialize(X=docs)
 
 

@@ -45,7 +45,7 @@ def count(docs, *, min_freq=2) -> SymbolTables:
 def give(model, tables) -> None:
     for layer in find_symbol_takers(model):
         table = tables.get_table(layer.attrs["key"])
-        give_symbols(layer, Symbols(table.symbols, table.rare))
+        give_symbols(layer, Symbols(table.frequent, table.rare))
 
 
 def make(**options):
@@ -92,7 +92,7 @@ def assert_equal_models(ours, other, docs, rows) -> None:
 def test_with_one_row_for_the_rest_it_is_multi_embed(docs):
     """The same symbols; its row for unknown ones comes first and ours last."""
     tables = count(docs)
-    sizes = [len(tables.get_table(attr).symbols) for attr in ATTRS]
+    sizes = [len(tables.get_table(attr).frequent) for attr in ATTRS]
     ours = build(docs, rows=[n + 1 for n in sizes], num_hashes=1)
     lookup = MultiEmbed(attrs=ATTRS, width=8, include_static_vectors=False)
     give(lookup, tables)

@@ -57,7 +57,7 @@ def test_symbols_come_from_a_file(docs, tmp_path):
     sizes = [
         node.get_param("P").shape for node in get_nodes(model, "weightedhashembed")
     ]
-    assert sizes == [(len(tables.get_table(attr).symbols) + 1, 2) for attr in ATTRS]
+    assert sizes == [(len(tables.get_table(attr).frequent) + 1, 2) for attr in ATTRS]
 
 
 def test_it_waits_for_symbols_only_where_weights_are_not_hashed():

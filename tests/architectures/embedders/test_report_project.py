@@ -89,7 +89,7 @@ def test_the_lookup_layers_are_equal_but_for_the_order_of_rows(
     counts = count_values(read_docs(tiny_corpus / "train.spacy"), ATTRS)
     tables = cut_symbols(counts, min_freq=2, lang="en")
     for embed in find_symbol_takers(ours):
-        give_symbols(embed, Symbols(tables.get_table(embed.attrs["key"]).symbols))
+        give_symbols(embed, Symbols(tables.get_table(embed.attrs["key"]).frequent))
     docs = read_docs(tiny_corpus / "test.spacy", nlp.vocab)
     ours.initialize(X=docs)
     copy_weights(project, ours)
@@ -111,9 +111,9 @@ def test_the_page_makes_a_file_of_ours_from_the_counts(tables, tiny_corpus, tmp_
     loaded = load_symbols(tmp_path / "train.npz")
     assert (loaded.lang, loaded.min_freq) == ("en", 10)
     for attr in ATTRS:
-        symbols = set(loaded.get_table(attr).symbols.tolist())
+        symbols = set(loaded.get_table(attr).frequent.tolist())
         assert symbols
-        assert symbols == set(expected.get_table(attr).symbols.tolist())
+        assert symbols == set(expected.get_table(attr).frequent.tolist())
         # the project's tables, which hold rarer ones too
         assert symbols < set(srsly.read_msgpack(tables)[attr])
 
