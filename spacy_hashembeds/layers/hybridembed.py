@@ -186,9 +186,14 @@ def get_padded_table(model: Model) -> Floats2d:
     return xp.pad(get_table(model), ((0, 1), (0, 0)))
 
 
+def count_padded_rows(model: Model) -> int:
+    return model.get_dim("nV") + 1
+
+
 _COLUMN = ColumnFunctions(
     forward,
     check=check_weights,
     get_table=get_padded_table,
+    count_rows=count_padded_rows,
     get_finder=get_finder,
 )

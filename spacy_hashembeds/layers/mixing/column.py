@@ -54,6 +54,7 @@ class ColumnFunctions(NamedTuple):
         `check_once`.
     get_table: Gets the table that the vectors are sums of rows of, `(rows, nO)`. By
         default, the parameter `E`.
+    count_rows: Counts the rows of this table, where to get it is to make it.
     find_rows: Finds the rows of keys in this table, `(m, k)`, uint32. By default as
         `get_finder` says, unless these are weighted.
     find_weighted_rows: Finds the rows of keys, and their weights, of the same shape,
@@ -72,6 +73,7 @@ class ColumnFunctions(NamedTuple):
     replace_keys: Callable[[Model, NDArray], NDArray] | None = None
     check: Callable[[Model], None] | None = None
     get_table: Callable[[Model], Array] = get_table
+    count_rows: Callable[[Model], int] | None = None
     find_rows: Callable[[Model, Array], Array] | None = None
     find_weighted_rows: Callable[[Model, Array], tuple[Array, Array]] | None = None
     get_finder: Callable[[Model], Finder | None] | None = None
@@ -115,6 +117,11 @@ class Column(NamedTuple):
     def get_table(self) -> Array:
         """Get the table that has the rows. *Shape:* `(rows, nO)`, float32."""
         return self.functions.get_table(self.model)
+
+    def count_rows(self) -> int:
+        """Count the rows of this table."""
+        count = self.functions.count_rows
+        return len(self.get_table()) if count is None else count(self.model)
 
     def find_rows(self, values: Array) -> tuple[Array, Array | None]:
         """Find the rows of keys, if there are rows, and their weights, if not 1."""

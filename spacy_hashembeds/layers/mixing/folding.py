@@ -24,7 +24,6 @@ from ...kernels.mixing import Norm
 from ..frozenparams import Derived
 from ..maxout import lay_out
 from ..params import peek
-from ..table import get_table
 from .column import Mixer
 
 #: The name of the environment variable that bounds the size of a folded table.
@@ -105,7 +104,7 @@ def fold(mixer: Mixer) -> FoldedTables:
 def _is_worth_it(mixer: Mixer) -> bool:
     if not any(column.has_rows or column.is_kept for column in mixer.columns):
         return False
-    n_rows = sum(len(get_table(c.model)) for c in mixer.columns if c.has_rows)
+    n_rows = sum(column.count_rows() for column in mixer.columns if column.has_rows)
     n_numbers = n_rows * mixer.maxout.get_dim("nO") * mixer.maxout.get_dim("nP")
     limit = _get_limit()
     return limit > 0 and n_numbers * 4 / 1e6 <= limit
