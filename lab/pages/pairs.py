@@ -27,6 +27,7 @@ FOLDER = Path(__file__).parents[1] / "results"
 PAIRS = Path(__file__).with_name("pairs.json")
 
 RECOMMENDED, PRETRAINED = "multi_embed_token_ner", "pretrain_recommended"
+INIT_CONFIG = "init_config"
 WEIGHTED, HYBRID = "multi_weighted_hash_embed", "multi_hybrid_embed"
 
 #: What is compared, as embedder and variant: of the grids `noise` and `ladder`, and of
@@ -42,6 +43,7 @@ COMPARED = (
     ((RECOMMENDED, "min_freq3"), (HASH, "steps2400")),
     ((PRETRAINED, "pretrained2400"), (RECOMMENDED, "depth4")),
     ((PRETRAINED, "pretrained2400"), (HASH, "steps2400")),
+    ((f"{INIT_CONFIG}_recommended", "default"), (INIT_CONFIG, "default")),
     *(
         ((first, f"{budget}{suffix}"), (second, budget))
         for budget in ("equal", "tenth")

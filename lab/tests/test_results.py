@@ -107,6 +107,7 @@ def find_tests(script: ModuleType, part: int, kind: str = "all") -> dict[str, An
         (2, "all", {ANEM, SPANISH, DUTCH}, set()),
         (3, "all", {ANEM, SPANISH}, set()),
         (4, "all", {WNUT}, set()),
+        (5, "all", {WNUT}, set()),
     ],
 )
 def test_what_is_said_to_gain_gains_by_the_tests(script, part, kind, gains, losses):
