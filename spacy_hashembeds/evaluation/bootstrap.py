@@ -198,8 +198,10 @@ def _split(counts: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, ...]:
     beyond = np.eye(3, 1) - common[:, None] * _DIVISORS
     own = _DIVISORS / (divisors * (1 / divisors).sum(axis=0))[:, :, None]
     slopes = np.stack([[beyond, -beyond], own]) / divisors[:, :, None]
-    averaged = np.einsum("pdkcs,km->pdkcms", slopes, weights)
-    parts, shares = np.einsum("dnkc,pdkcms->pnms", counts, averaged)
+    # Both are linear in a document's counts (c) of things (t) by one pipeline or the
+    # other (o): no array has documents (n), things and scores (s) at a time.
+    averaged = np.einsum("potcs,tm->potcms", slopes, weights)
+    parts, shares = np.einsum("ontc,potcms->pnms", counts, averaged)
     shares /= np.maximum(shares.sum(axis=0), 1e-100)
     return weights.T @ (first - second), parts, shares
 
