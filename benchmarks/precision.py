@@ -79,7 +79,7 @@ def compare(
         for each in ("float32", precision)
     )
     corpus = corpora / model.relative_to(trained).parts[0] / "test.spacy"
-    counter = ChangeCounter()
+    counter = ChangeCounter([])
     compare_pipelines(before, after, read_docs(corpus, before.nlp.vocab), counter)
     changes = counter.summarize()
     return {

@@ -17,6 +17,7 @@ from thinc.api import Config, get_current_ops, set_current_ops
 
 from ..checks import check_choice
 from ..display import Part, Sentence, Shown, Table
+from ..evaluation.tasks import list_classes
 from ..files import read_json, replacing_folder
 from ..inputs import check_items
 from ..kernels.quantized import PRECISIONS
@@ -203,7 +204,7 @@ def compare(
 ) -> Acceleration:
     """Check that two pipelines agree, `before` with this config, and time both."""
     old, new = find_precisions(before.nlp), find_precisions(after.nlp)
-    counter = ChangeCounter() if old | new else None
+    counter = ChangeCounter(list_classes(before.nlp)) if old | new else None
     parity = compare_pipelines(before, after, progress(texts, "texts"), counter)
     changes = None
     if counter is not None:

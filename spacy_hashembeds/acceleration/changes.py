@@ -5,10 +5,14 @@ from dataclasses import dataclass
 
 import numpy as np
 from spacy.tokens import Doc
+from spacy.training import Example
 
 from ..display import Part, Sentence
 from ..evaluation.bootstrap import Difference, Draws, compare_scores
+from ..evaluation.categories import choose_labels
 from ..evaluation.counts import score_counts
+from ..evaluation.scorer import ALL, Matches, match_entities
+from ..evaluation.tasks import Classes
 
 #: What is annotated of a token.
 ATTRIBUTES = [
@@ -85,9 +89,12 @@ def _percent(n: int, of: int) -> float:
 
 
 class ChangeCounter:
-    """Counts what differs in one batch of texts after the other."""
+    """Counts what differs in one batch of texts after the other, by these classes of
+    text classifiers.
+    """
 
-    def __init__(self) -> None:
+    def __init__(self, classes: Sequence[Classes]) -> None:
+        self._classes = classes
         self._counts = {"tokens": (0, 0), "entities": (0, 0), "texts": (0, 0)}
         self._outcomes: list[tuple[list[int], list[int]]] = []
         self._max_score_diff = 0.0
@@ -105,7 +112,7 @@ class ChangeCounter:
             self._add("tokens", int(is_changed.sum()), len(before))
             self._add("entities", len(old ^ new), len(old))
             if before.cats:
-                is_other = _choose(before.cats) != _choose(after.cats)
+                is_other = self._choose(before.cats) != self._choose(after.cats)
                 self._add("texts", int(is_other), 1)
                 diffs = (
                     abs(before.cats[name] - after.cats[name]) for name in before.cats
@@ -113,6 +120,9 @@ class ChangeCounter:
                 self._max_score_diff = max(self._max_score_diff, *diffs)
             if isinstance(gold, Doc) and gold.has_annotation("ENT_IOB"):
                 self._outcomes.append((_score(before, gold), _score(after, gold)))
+
+    def _choose(self, cats: Mapping[str, float]) -> list[frozenset[str]]:
+        return [choose_labels(cats, classes) for classes in self._classes]
 
     def _add(self, name: str, n: int, of: int) -> None:
         counted = self._counts[name]
@@ -144,15 +154,7 @@ def _find_spans(doc: Doc) -> set[tuple[int, int, str, str, str]]:
     }
 
 
-def _choose(cats: Mapping[str, float]) -> tuple[str, set[str]]:
-    """Choose the best category, and those that are more likely than not."""
-    best = max(cats, key=lambda name: cats[name])
-    return best, {name for name, score in cats.items() if score >= 0.5}
-
-
 def _score(doc: Doc, gold: Doc) -> list[int]:
     """Count true positives, false positives and false negatives."""
-    found, wanted = (
-        {(ent.start, ent.end, ent.label_) for ent in one.ents} for one in (doc, gold)
-    )
-    return [len(found & wanted), len(found - wanted), len(wanted - found)]
+    matches = match_entities(Example(doc, gold), None).get(ALL, Matches())
+    return [len(matches.correct), len(matches.spurious), len(matches.missed)]

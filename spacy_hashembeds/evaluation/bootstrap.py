@@ -128,7 +128,12 @@ def compare_scores(
     difference plus and minus as many of its standard errors as `CONFIDENCE` of draws
     don't exceed: it excludes 0 where p is at most 0.05.
     """
-    return _compare(ours, theirs, np.eye(ours.shape[1]), draws)
+    size = max(1, _DRAWN // (3 * draws.samples))
+    compared: list[Scores | None] = []
+    for i in range(0, ours.shape[1], size):
+        things = slice(i, i + size)
+        compared += _compare(ours[:, things], theirs[:, things], draws)
+    return compared
 
 
 def bootstrap_mean(counts: np.ndarray, draws: Draws, *, absent: int = 0) -> Scores:
@@ -157,19 +162,23 @@ def compare_means(
     """Compare the means of `bootstrap_mean` as `compare_scores` does scores."""
     n_things = ours.shape[1]
     weights = np.full((n_things, 1), 1 / max(1, n_things + absent))
-    return _compare(ours, theirs, weights, draws)[0]
+    return _compare(ours, theirs, draws, weights)[0]
 
 
 def _compare(
-    ours: np.ndarray, theirs: np.ndarray, weights: np.ndarray, draws: Draws
+    ours: np.ndarray,
+    theirs: np.ndarray,
+    draws: Draws,
+    weights: np.ndarray | None = None,
 ) -> list[Scores | None]:
-    """Compare means of things, weights: (n_things, n_means)."""
+    """Compare things, or means of them with these weights: (n_things, n_means)."""
     if ours.shape != theirs.shape:
         raise ValueError(
             "'ours' and 'theirs' should count the same things in the same documents, "
             f"but their shapes are {ours.shape} and {theirs.shape}."
         )
-    n_documents = (count_gold(ours) @ weights > 0).sum(axis=0)
+    golds = count_gold(ours)
+    n_documents = ((golds if weights is None else golds @ weights) > 0).sum(axis=0)
     differences, parts, shares = _split(np.stack([ours, theirs]), weights)
     p_values, margins = _flip_signs(differences, parts, shares, draws)
     margins[n_documents < 2] = 0
@@ -185,7 +194,7 @@ def _describe(difference: float, margin: float, p_value: float) -> Difference:
     return Difference(difference, bounds if margin else None, p_value)
 
 
-def _split(counts: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, ...]:
+def _split(counts: np.ndarray, weights: np.ndarray | None) -> tuple[np.ndarray, ...]:
     """Give differences (n_means, 3), and documents' parts in them and shares in what
     would be another, (n_documents, n_means, 3).
     """
@@ -200,10 +209,16 @@ def _split(counts: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, ...]:
     slopes = np.stack([[beyond, -beyond], own]) / divisors[:, :, None]
     # Both are linear in a document's counts (c) of things (t) by one pipeline or the
     # other (o): no array has documents (n), things and scores (s) at a time.
-    averaged = np.einsum("potcs,tm->potcms", slopes, weights)
-    parts, shares = np.einsum("ontc,potcms->pnms", counts, averaged)
+    differences, largest = first - second, np.abs(slopes[0]).max(axis=(0, 2))
+    if weights is None:
+        parts, shares = np.einsum("ontc,potcs->pnts", counts, slopes)
+    else:
+        averaged = np.einsum("potcs,tm->potcms", slopes, weights)
+        parts, shares = np.einsum("ontc,potcms->pnms", counts, averaged)
+        differences, largest = weights.T @ differences, weights.T @ largest
+    parts[np.abs(parts) <= 1e-12 * largest * counts.max(initial=0)] = 0  # rounding
     shares /= np.maximum(shares.sum(axis=0), 1e-100)
-    return weights.T @ (first - second), parts, shares
+    return differences, parts, shares
 
 
 def _flip_signs(

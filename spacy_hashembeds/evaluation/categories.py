@@ -121,7 +121,7 @@ def evaluate_categories(inputs: Inputs) -> dict[str, Any]:
     sources = [source for source in (inputs.predictions, inputs.against) if source]
     runs = [_run(source, inputs) for source in sources]
     ours, theirs = runs[0], runs[-1]
-    labels = list(dict.fromkeys(label for run in runs for label in run.list_labels()))
+    labels = ours.list_labels()
     # of others there may be thousands, which nothing is to be drawn of
     found = {key for run in runs for key in run.list_keys()}
     occurring = [label for label in labels if label in found]
@@ -254,19 +254,25 @@ def judge(example: Example, classes: Classes) -> Judgement | None:
     """
     known = example.reference.cats
     gold = frozenset(label for label, value in known.items() if value > 0)
-    labels = frozenset(classes.labels)
-    scores = {k: v for k, v in example.predicted.cats.items() if k in labels}
+    chosen = choose_labels(example.predicted.cats, classes)
     if not classes.exclusive:
-        chosen = (k for k, v in scores.items() if k in known and v >= classes.threshold)
-        return (gold, frozenset(chosen)) if known else None
+        return (gold, chosen.intersection(known)) if known else None
     if len(gold) > 1:
         raise ValueError(
             "The labels of a pipeline with 'textcat' exclude each other, but a gold "
             f"document has {len(gold)} of them: {', '.join(sorted(gold))}. Train and "
             "evaluate a pipeline with 'textcat_multilabel' on such a corpus."
         )
-    best = [max(scores, key=scores.__getitem__)] if scores else []
-    return (gold, frozenset(best)) if gold else None
+    return (gold, chosen) if gold else None
+
+
+def choose_labels(cats: Mapping[str, float], classes: Classes) -> frozenset[str]:
+    """Choose the label of the highest score, or all from the threshold on."""
+    labels = frozenset(classes.labels)
+    scores = {label: score for label, score in cats.items() if label in labels}
+    if not classes.exclusive:
+        return frozenset(k for k, v in scores.items() if v >= classes.threshold)
+    return frozenset([max(scores, key=scores.__getitem__)] if scores else [])
 
 
 def name_accuracy(scores: Mapping[str, Any]) -> str:

@@ -71,19 +71,26 @@ def find_classes(nlp: Language) -> Classes:
             "A pipeline should have one text classifier to evaluate, 'textcat' or "
             f"'textcat_multilabel', but this one has {found}."
         )
-    pipe = nlp.get_pipe(names[0])
-    assert isinstance(pipe, TextCategorizer)
-    if isinstance(pipe, TextRegressor):
+    if not (classes := list_classes(nlp)):
         raise ValueError(
             f"The component '{names[0]}' is a 'text_regressor', whose numbers are no "
             "labels that could be right or wrong. Train it with `spacy train`, and "
             "score it by its own scorer: nlp.evaluate."
         )
-    return Classes(
-        labels=pipe.labels,
-        exclusive=not isinstance(pipe, MultiLabel_TextCategorizer),
-        threshold=pipe.cfg["threshold"],
-    )
+    return classes[0]
+
+
+def list_classes(nlp: Language) -> list[Classes]:
+    """Say what each text classifier of a pipeline may predict."""
+    return [
+        Classes(
+            labels=pipe.labels,
+            exclusive=not isinstance(pipe, MultiLabel_TextCategorizer),
+            threshold=pipe.cfg["threshold"],
+        )
+        for _, pipe in nlp.pipeline
+        if isinstance(pipe, TextCategorizer) and not isinstance(pipe, TextRegressor)
+    ]
 
 
 def _find_classifiers(nlp: Language) -> list[str]:

@@ -5,7 +5,7 @@ from thinc.api import Model
 from thinc.types import Floats2d
 from thinc.util import get_width
 
-from .checks import REMEDY, check_params
+from .checks import LARGEST, REMEDY, check_param
 from .params import check_once, peek
 
 InT = Floats2d
@@ -81,7 +81,10 @@ def _follow(model: Model, name: str, value: Any) -> None:
 
 
 def _check_weights(model: Model) -> None:
-    check_params(model, dict.fromkeys(model.param_names, (model.get_dim("nO"),)))
+    shape = (model.get_dim("nO"),)
+    for name in ("G", "b", "mean"):
+        check_param(model, name, shape)
+    check_param(model, "variance", shape, LARGEST**2)
     n_negative = int(cast(Any, peek(model, "variance") < 0).sum())
     if n_negative:
         raise ValueError(

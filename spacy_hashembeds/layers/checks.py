@@ -13,7 +13,9 @@ LARGEST = 1e7
 REMEDY = "Were the weights saved by a pipeline with another config, or damaged?"
 
 
-def check_param(model: Model, name: str, shape: tuple[int, ...]) -> None:
+def check_param(
+    model: Model, name: str, shape: tuple[int, ...], largest: float = LARGEST
+) -> None:
     """Check that a parameter is there, with its shape, float32 and finite."""
     where = f"The parameter '{name}' of layer '{model.name}'"
     if not model.has_param(name):
@@ -27,10 +29,10 @@ def check_param(model: Model, name: str, shape: tuple[int, ...]) -> None:
             f"{where} should be float32 of shape {shape}, but is {array.dtype} of "
             f"shape {array.shape}. {REMEDY}"
         )
-    n_wrong = array.size - int((abs(array) <= LARGEST).sum())
+    n_wrong = array.size - int((abs(array) <= largest).sum())
     if n_wrong:
         raise ValueError(
-            f"{where} should be finite numbers up to {LARGEST:.0e}, but {n_wrong} of "
+            f"{where} should be finite numbers up to {largest:.0e}, but {n_wrong} of "
             f"{array.size} are larger or no numbers. Did the training diverge, or were "
             "the weights damaged?"
         )

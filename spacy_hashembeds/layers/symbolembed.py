@@ -114,6 +114,7 @@ def take_symbols(model: Model, symbols: Symbols) -> None:
             f"{n}: one for each of {n} symbols and one for all others. Set unk = 0."
         )
     set_symbols(model, symbols.frequent, "nV", n + 1)
+    model.attrs["counts"] = None  # those of earlier symbols are stale
     if model.attrs["unknown_rate"] and symbols.counts is not None:
         model.attrs["counts"] = symbols.counts[symbols.frequent.argsort()]
 

@@ -1,6 +1,7 @@
 """What fewer bits change is counted, and refused beyond what may be."""
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -16,6 +17,7 @@ from spacy_hashembeds.acceleration.conversion import check_convertible, convert_
 from spacy_hashembeds.acceleration.in_memory import accelerate
 from spacy_hashembeds.acceleration.parity import in_float32
 from spacy_hashembeds.display import Sentence
+from spacy_hashembeds.evaluation.tasks import Classes
 from spacy_hashembeds.kernels.quantized import Packed
 from spacy_hashembeds.layers import windowencoder
 from spacy_hashembeds.loading import load_config
@@ -36,8 +38,11 @@ def make_doc(ents=(), spans=(), cats=None, tags=()):
     return doc
 
 
-def count(before, after, gold="Anna met Carl in Rome"):
-    counter = ChangeCounter()
+BOTH = Classes(labels=("A", "B"), exclusive=False, threshold=0.5)
+
+
+def count(before, after, gold="Anna met Carl in Rome", classes=BOTH):
+    counter = ChangeCounter([classes])
     counter.count([gold], [before], [after])
     return counter.summarize()
 
@@ -76,23 +81,34 @@ def test_tags_change():
 
 
 @pytest.mark.parametrize(
-    ("cats", "is_changed"),
+    ("cats", "exclusive", "threshold", "is_changed"),
     [
-        ({"A": 0.6, "B": 0.4}, False),
-        ({"A": 0.45, "B": 0.55}, True),  # another is the best
-        ({"A": 0.9, "B": 0.6}, True),  # another is more likely than not
+        ({"A": 0.6, "B": 0.4}, False, 0.5, False),
+        ({"A": 0.6, "B": 0.4}, False, 0.65, True),
+        ({"A": 0.9, "B": 0.6}, False, 0.5, True),
+        ({"A": 0.9, "B": 0.6}, True, 0.5, False),
+        ({"A": 0.4, "B": 0.3}, True, 0.5, False),
+        ({"A": 0.2, "B": 0.3}, True, 0.5, True),
     ],
 )
-def test_categories_change(cats, is_changed):
-    changes = count(make_doc(cats={"A": 0.7, "B": 0.3}), make_doc(cats=cats))
+def test_categories_change(cats, exclusive, threshold, is_changed):
+    classes = replace(BOTH, exclusive=exclusive, threshold=threshold)
+    before, after = make_doc(cats={"A": 0.7, "B": 0.3}), make_doc(cats=cats)
+    changes = count(before, after, classes=classes)
     assert changes.texts == (int(is_changed), 1)
     differences = (abs(cats["A"] - 0.7), abs(cats["B"] - 0.3))
     assert changes.max_score_diff == pytest.approx(max(differences))
     changes.check(100 * is_changed)
 
 
+def test_entities_on_tokens_without_annotation_are_not_counted():
+    gold, after = make_doc(), make_doc([(0, 1, "PER"), (4, 5, "LOC")])
+    gold.set_ents([Span(gold, 0, 1, "PER")], default="missing")
+    assert count(make_doc([(0, 1, "PER")]), after, gold).f1 == (1, 1)
+
+
 def test_f1_is_compared_where_docs_have_entities():
-    counter = ChangeCounter()
+    counter = ChangeCounter([])
     right, wrong = make_doc([(0, 1, "PER"), (2, 3, "PER")]), make_doc([(0, 1, "PER")])
     for _ in range(20):
         counter.count([right], [right], [wrong])

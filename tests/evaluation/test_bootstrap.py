@@ -36,6 +36,17 @@ def quantile_of_binomial(n: int, p: float, level: float) -> int:
 # Intervals.
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_a_pipeline_beside_itself_has_no_interval(seed):
+    counts = np.random.default_rng(seed).integers(0, 6, (30, 4, 3))
+    draws = Draws(samples=50, seed=0)
+    for same in (
+        *compare_scores(counts, counts, draws),
+        compare_means(counts, counts, draws),
+    ):
+        assert [*same] == [(0, None, 1)] * 3
+
+
 def test_recall_of_one_entity_a_document_has_the_quantiles_of_a_binomial():
     n, found = 40, 30
     counts = np.zeros((n, 1, 3), dtype=int)

@@ -381,6 +381,20 @@ def test_predictions_score_as_their_pipeline(evaluation, folder, nlp):
     assert evaluate(predicted, golds, samples=9)["cats_acc"] == evaluation["cats_acc"]
 
 
+def test_labels_of_another_pipeline_change_no_score():
+    golds = [make_doc(str(i), {"A": i % 2, "B": 1 - i % 2}) for i in range(9)]
+    ours = [make_doc(str(i), {"A": i % 3 / 2, "B": 0.6}) for i in range(9)]
+    theirs = [make_doc(str(i), {"A": 0.5, "B": 0.4, "Z": 0.1}) for i in range(9)]
+    alone, beside = (
+        evaluate(ours, golds, against=against, samples=9) for against in (None, theirs)
+    )
+    compared = beside["comparison"]["cats_macro_f"]
+    for key in alone.keys() - {"setting", "comparison", "warnings"}:
+        assert beside[key] == alone[key]
+    difference = alone["cats_macro_f"] - compared["other"]
+    assert compared["difference"] == pytest.approx(difference)
+
+
 def test_what_is_assumed_of_predictions_is_told(nlp):
     golds, docs = make_docs(TEST), make_docs(TEST)
     evaluation = evaluate(nlp, golds, against=docs, samples=9)

@@ -107,6 +107,13 @@ def test_the_running_variance_is_the_unbiased_one():
     np.testing.assert_allclose(model.get_param("variance"), [1.1, 0.9, 1.7])
 
 
+def test_large_inputs_have_large_variances():
+    model, X = BatchNorm(3).initialize(), 5000 * make_batch()
+    for _ in range(9):
+        model.begin_update(X)
+    assert np.isfinite(model.predict(X)).all()
+
+
 def test_a_batch_is_normalised_and_prediction_goes_by_what_was_seen():
     model = BatchNorm(3).initialize(X=make_batch())
     for i in range(200):

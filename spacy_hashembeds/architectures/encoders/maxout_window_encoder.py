@@ -115,7 +115,11 @@ def _forward_cpu(
         weights = model.attrs["weights"].get(convolutions)
         with one_thread():
             X = predict(weights, X, rows)
-        return cast(OutT, split(X, sizes)), lambda dYs: dYs
+
+        def backprop_prediction(dYs: OutT) -> InT:
+            return with_array_forward(model, cast(Any, Xs), False)[1](cast(Any, dYs))
+
+        return cast(OutT, split(X, sizes)), backprop_prediction
     for layers in convolutions:
         layers.check_weights()
     backprops, precision = [], model.attrs["weights"].training_precision

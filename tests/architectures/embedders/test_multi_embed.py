@@ -139,6 +139,12 @@ def test_without_unknown_rate_nothing_is_drawn_or_kept(docs):
     assert all(e.attrs["counts"] is None for e in find_symbol_takers(model))
 
 
+def test_counts_of_earlier_symbols_are_dropped(docs):
+    for embed in find_symbol_takers(build(docs, unknown_rate=0.5)):
+        give_symbols(embed, Symbols(embed.attrs["symbols"]))
+        assert embed.attrs["counts"] is None
+
+
 def test_counts_are_saved_and_damaged_ones_refused(docs):
     model = build(docs, unknown_rate=0.5)
     loaded = build(docs).from_bytes(model.to_bytes())

@@ -421,6 +421,20 @@ def test_inputs_of_another_width_are_refused(shape, precision, is_train):
         encoder([np.zeros(shape, dtype="f")], is_train)
 
 
+def test_gradients_without_dropout_are_those_of_spacy(both):
+    found = []
+    for model in both:
+        set_dropout_rate(model, 0.5)  # not in prediction
+        Xs = make_input(model, [4, 1, 3])
+        Ys, backprop = model(Xs, is_train=False)
+        dXs = backprop(Ys)
+        grads = [n.get_grad(g) for n in model.walk() for g in sorted(n.grad_names)]
+        found.append([*dXs, *grads])
+    assert len(found[0]) == len(found[1]) > 3
+    for actual, expected in zip(*found, strict=True):
+        assert_close(actual, expected)
+
+
 @pytest.mark.parametrize("n", [1, 255, 256, 257, 513])
 def test_rows_at_the_edges_of_blocks_have_their_neighbours(both, n):
     ours, theirs = both
