@@ -166,7 +166,7 @@ def _check_place(path: Path) -> None:
     if not folder.is_dir():
         raise NotADirectoryError(
             f"'{path}' can't be written: '{folder}' is a file, and no folder. Name a "
-            "file elsewhere to write."
+            "place elsewhere."
         )
     with _naming(path, instead_of=str(folder)):
         for name in target.relative_to(folder).parts:
@@ -235,11 +235,21 @@ def replacing_folder(path: str | Path, check: Callable[[], None]) -> Iterator[Pa
     in it if that is between the two moves.
     """
     path = Path(os.path.realpath(path))
+    if os.path.ismount(path) or (os.path.lexists(path) and not path.exists()):
+        raise FileExistsError(
+            f"'{path}' can't be replaced: it is a mount point, or a link to nothing. "
+            "Name another folder, such as one inside it."
+        )
     check()
+    _check_place(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(
-        prefix=f".{path.name}-", dir=path.parent, ignore_cleanup_errors=True
-    ) as scratch:
+    prefix = f".{path.name}-"
+    with (
+        _naming(path, instead_of=str(path.parent / prefix)),
+        tempfile.TemporaryDirectory(
+            prefix=prefix, dir=path.parent, ignore_cleanup_errors=True
+        ) as scratch,
+    ):
         new, old = Path(scratch, "new"), Path(scratch, "old")
         yield new
         check()

@@ -256,8 +256,8 @@ def _show_options(advice: Measures) -> Iterator[Table]:
         f"Options for hashing{of}",
         f"The smallest tables of width {advice['width']} in which at most "
         f"{format_bound(advice['bound'])} of the values share all rows with another. "
-        f"Tables: {', '.join(advice['attrs'])}. * is advised; rows are lower limits."
-        + out_of_reach,
+        f"Tables: {', '.join(advice['attrs'])}. * takes the least memory; rows are "
+        f"lower limits.{out_of_reach}",
         options,
         ("num_hashes", "rows", "parameters", "words_sharing_codes"),
     )

@@ -84,6 +84,7 @@ def _read_texts(path: Path) -> "list[str] | list[Doc]":
     from spacy.vocab import Vocab
 
     from ..corpora.docbin import read_docs
+    from ..corpora.lines import check_length
 
     if path.suffix == ".spacy" or path.is_dir():
         docs = list(read_docs(path, Vocab()))
@@ -100,5 +101,7 @@ def _read_texts(path: Path) -> "list[str] | list[Doc]":
         raise ValueError(
             f"'{path}' should be UTF-8 text, one text a line: {error}."
         ) from error
+    for number, line in enumerate(lines, start=1):
+        check_length(path, number, line)
     msg.info(f"Read {len(lines):,} texts of {path}, one a line")
     return lines

@@ -63,7 +63,7 @@ def config_cli(
     from ..configuration.configure import configure
     from ..configuration.output import check_is_file, check_output
     from ..configuration.pretraining import name_symbols
-    from ..files import replacing
+    from ..files import check_targets, replacing
     from ..symbols import save_symbols
     from ..systems import STANDARD_INPUT
 
@@ -73,6 +73,7 @@ def config_cli(
         if raw is not None:
             check_is_file(output)
             outputs.append(name_symbols(output))
+            check_targets(outputs)
         for path in outputs:
             check_output(path, base=base, inputs=inputs, force=force)
         made = configure(
@@ -87,10 +88,10 @@ def config_cli(
             scorer=scorer,
             progress=partial(show_progress, title="Reading", unit="docs"),
         )
-        if made.symbols is not None:
-            save_symbols(name_symbols(output), made.symbols)
         with replacing(output) as temporary:
             temporary.write_text(made.text, encoding="utf8")
+            if made.symbols is not None:
+                save_symbols(name_symbols(output), made.symbols)
     _say_what_changed(made)
     _say_what_to_do(made, output, train)
 

@@ -150,7 +150,8 @@ def evaluate(
     task (str, optional): What to score, entities ("ner") or categories ("textcat"); by
         default what the pipeline's components set, or without one, the gold docs have.
     samples (int): Draws for intervals and significance, up to 1,000,000.
-    seed (int): What they draw by, 0 or more. Equal seeds give equal results.
+    seed (int): What they draw by, 0 or more. Equal seeds give equal results where all
+        other arguments are equal.
     show_progress (bool): Whether to show progress on stderr, where that is a terminal.
     RAISES (ValueError): If predictions have other words than the gold docs, or there
         are both entities and categories.
