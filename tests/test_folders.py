@@ -52,6 +52,24 @@ def test_a_folder_is_replaced_only_when_it_is_complete(place):
     assert names(place.parent) == ["out[1]"]
 
 
+def test_places_that_no_folder_can_take_are_refused_by_their_names(
+    tmp_path, monkeypatch
+):
+    (tmp_path / "file").touch()
+    (tmp_path / "loop").symlink_to("loop")
+    for name, message in (
+        ("file/out", "file' is a file, and no folder"),
+        ("loop", "a link to nothing"),
+        ("x" * 255, f"{'x' * 255}'"),
+    ):
+        with pytest.raises(OSError, match=f"{message}"):
+            replace(tmp_path / name)
+    monkeypatch.setattr("os.path.ismount", lambda _: True)
+    with pytest.raises(FileExistsError, match="out' can't be replaced: it is a mount"):
+        replace(tmp_path / "out")
+    assert names(tmp_path) == ["file", "loop"]
+
+
 def test_a_new_folder_and_those_around_it_are_made(tmp_path):
     replace(tmp_path / "a" / "b")
     assert read(tmp_path / "a" / "b") == NEW

@@ -30,7 +30,8 @@ def ablate(
     parts = find_parts(layer)
     wrapper: Model = Model("alone", leave_alone, layers=[layer])
     score = partial(evaluate, task="ner", samples=1, show_progress=show_progress)
-    chunks = score(nlp, corpus, against=against)["chunks"]
+    evaluation = score(nlp, corpus, against=against)
+    chunks = evaluation["chunks"]
     for name, component in nlp.pipeline:
         model = getattr(component, "model", None)
         if isinstance(component, AttentionWeights):  # it would not know the wrapper
@@ -43,7 +44,8 @@ def ablate(
         alone[part] = score(nlp, corpus)["chunks"]
     for tag, chunk in chunks.items():
         chunk["parts"] = {part: found[tag]["recall"] for part, found in alone.items()}
-    return {"setting": {"test": str(corpus), "parts": [*parts]}, "chunks": chunks}
+    setting = {"test": str(corpus), "parts": [*parts]}
+    return {"setting": setting, "chunks": chunks, "warnings": evaluation["warnings"]}
 
 
 def leave_alone(model: Model, X: Any, is_train: bool) -> tuple[Any, Callable]:

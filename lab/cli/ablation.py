@@ -35,6 +35,8 @@ def ablation_cli(
         check_targets([output], [model, corpus, against])
         other = None if against is None else load_trained(against)
         data = ablate(load_trained(model), corpus, other, show_progress=not is_quiet())
+        for warning in data["warnings"]:
+            msg.warn(warning)
         give_comparison(
             data, lambda _: show([summarize(data)], msg), output, as_json=as_json
         )

@@ -66,7 +66,7 @@ def compare_trials(
     trials = [_read_metrics(path) for path in metrics]
     _check_alike(metrics, trials)
     docs = list(read_docs(corpus, Vocab()))
-    rows = _name_rows([_make_row(trial) for trial in trials])
+    rows = _name_rows([_make_row(trial) for trial in trials], metrics)
     models = [Path(trial["model"]) for trial in trials]
     with temporary_folder() as folder:
         if accelerated:
@@ -219,10 +219,15 @@ def _add_ratios(rows: Rows, scores: Sequence[float | None]) -> None:
         row |= compute_ratios(measured, measures[0])
 
 
-def _name_rows(rows: Rows) -> Rows:
+def _name_rows(rows: Rows, metrics: Sequence[Path]) -> Rows:
     differs = {key: len({row[key] for row in rows}) > 1 for key in ("variant", "seed")}
-    for row in rows:
+    for row, path in zip(rows, metrics, strict=True):
         row["name"] = row["embedder"]
         row["name"] += f" {row['variant']}" if differs["variant"] else ""
         row["name"] += f" seed {row['seed']}" if differs["seed"] else ""
+        row["name"] += f" ({path})" if len({*map(_identify, rows)}) < len(rows) else ""
     return rows
+
+
+def _identify(row: Mapping[str, Any]) -> tuple:
+    return row["embedder"], row["variant"], row["seed"]

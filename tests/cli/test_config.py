@@ -125,6 +125,10 @@ def test_symbols_of_raw_texts_are_saved_beside_the_config(base, tmp_path):
     refused = run(base, "-o", output, "--raw", raw)
     assert "new.npz' is there already" in squeeze(refused.stderr)
     assert not output.exists()
+    same = tmp_path / "config.npz"
+    refused = run(base, "-o", same, "--raw", raw)
+    assert "would replace another file that is to be written" in squeeze(refused.stderr)
+    assert not same.exists()
     refused = run(base, "-o", "-", "--raw", raw)
     assert "can't go to standard output then" in squeeze(refused.stderr)
 

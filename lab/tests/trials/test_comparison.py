@@ -160,6 +160,9 @@ def test_names_tell_trials_apart(metrics, corpus):
     assert names == ["multi_fewer_hash_embed seed 0", "multi_fewer_hash_embed seed 1"]
     names = [row["name"] for row in compare_trials([metrics, third], corpus)["rows"]]
     assert names == ["multi_fewer_hash_embed default", "multi_fewer_hash_embed wide"]
+    again = change(metrics, "again.json")
+    names = [row["name"] for row in compare_trials([metrics, again], corpus)["rows"]]
+    assert names == [f"multi_fewer_hash_embed ({path})" for path in (metrics, again)]
 
 
 def test_there_must_be_a_trial(corpus):
