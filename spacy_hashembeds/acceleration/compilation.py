@@ -1,14 +1,17 @@
 """Whether compiled kernels are there and in use, and what they bring here."""
 
+import json
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from importlib.machinery import EXTENSION_SUFFIXES
-from importlib.metadata import distributions
+from importlib.metadata import Distribution, distributions
 from pathlib import Path
 from timeit import timeit
 from typing import Any
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
 
 from spacy.ml.models import build_Tok2Vec_model
 from spacy.tokens import Doc
@@ -96,9 +99,9 @@ def advise_on_kernels(kernels: Kernels) -> list[str]:
     if (other := _find_other_copy(folder)) is not None:
         return [
             f"{trouble}. Another copy of {PACKAGE}, installed in {other}, has them, "
-            "but Python found this one first. Work in another folder, run `spacy` in "
-            "the place of `python -m spacy`, or install this copy with: pip install "
-            "--editable ."
+            "but Python found this one first. Work in another folder and without "
+            "PYTHONPATH, run `spacy` in the place of `python -m spacy`, or install "
+            "this copy with: pip install --editable ."
         ]
     return [
         f"{trouble}. To have them, install a C++ compiler and Python's headers, and "
@@ -111,12 +114,19 @@ def _find_other_copy(own: Path) -> Path | None:
     """Find where a copy is installed that has compiled kernels, and is not this one."""
     names = [f"_compiled{suffix}" for suffix in EXTENSION_SUFFIXES]
     for found in distributions(name=PACKAGE):
-        root = Path(str(found.locate_file("")))
+        root = _locate(found)
         folder = root / own.relative_to(own.parents[1])
         has_kernels = any((folder / name).is_file() for name in names)
         if has_kernels and folder.resolve() != own.resolve():
             return root
     return None
+
+
+def _locate(found: Distribution) -> Path:
+    origin = json.loads(found.read_text("direct_url.json") or "{}")
+    if origin.get("dir_info", {}).get("editable"):
+        return Path(url2pathname(urlsplit(origin["url"]).path))
+    return Path(str(found.locate_file("")))
 
 
 def _make_works() -> dict[str, tuple[Callable[[], object], int]]:

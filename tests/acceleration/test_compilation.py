@@ -1,5 +1,6 @@
 """Whether compiled kernels are there, in use, and what they bring."""
 
+import json
 import shutil
 import sys
 from importlib.machinery import EXTENSION_SUFFIXES
@@ -99,6 +100,14 @@ def test_an_installed_copy_that_has_kernels_is_named(error, monkeypatch, tmp_pat
     assert f"installed in {tmp_path}, has them" in advice
     assert "`spacy` in the place of `python -m spacy`" in advice
     assert error is None or error in advice
+    # installed by --editable, from a folder elsewhere
+    elsewhere = tmp_path / "a clone"
+    shutil.copytree(tmp_path / own.name, elsewhere / own.name)
+    origin = {"url": elsewhere.as_uri(), "dir_info": {"editable": True}}
+    metadata.with_name("direct_url.json").write_text(json.dumps(origin))
+    (advice,) = advise_on_kernels(kernels)
+    assert f"installed in {elsewhere}, has them" in advice
+    metadata.with_name("direct_url.json").unlink()
     # this copy is no other one, whatever the link that leads to it
     shutil.rmtree(tmp_path / own.name)
     (tmp_path / own.name).symlink_to(own)
