@@ -218,7 +218,7 @@ def test_gradients_add_up_where_the_way_back_is_taken_twice():
 
 def test_weights_begin_as_is_said(norm):
     fix_random_seed(0)
-    sizes = {"nO": 64, "hidden_width": 256, "num_heads": 4, "max_length": 512}
+    sizes = {"width": 64, "hidden_width": 256, "num_heads": 4, "max_length": 512}
     model = make_layer(norm=norm, **sizes).initialize()
     for name in model.param_names:
         values, kind = model.get_param(name), name[0]

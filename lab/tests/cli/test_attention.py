@@ -60,7 +60,7 @@ def test_pages_and_json_have_all_weights(folder, tmp_path):
     n = len(data["tokens"])
     assert text.count('<td style="background') == 5 * n * n
     weight = data["components"][0]["heads"][3][1][2]
-    assert f'title="{100 * weight:.1f}"' in text
+    assert f'rgba(31,95,153,{weight:.3f})">{100 * weight:.0f}</td>' in text
     assert "<b>" not in text
     assert "&lt;b" in text
     assert "http" not in text
