@@ -124,12 +124,12 @@ def attend(
     places, found = [], []
     for block in blocks:
         # each (n_docs, num_heads, longest, width)
-        heads = (
+        Q, K, V = (
             P[block.rows].unflatten(2, (model.attrs["num_heads"], -1)).transpose(1, 2)
             for P in projected
         )
         is_token = block.is_token[:, None, None]  # for all heads, for all queries
-        C = scaled_dot_product_attention(*heads, attn_mask=is_token)
+        C = scaled_dot_product_attention(Q, K, V, attn_mask=is_token)
         found.append(C.transpose(1, 2).flatten(2)[block.is_token])
         places.append(block.rows[block.is_token])
     return torch.cat(found)[torch.cat(places).argsort()]
