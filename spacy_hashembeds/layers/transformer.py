@@ -261,13 +261,13 @@ class Layers:
 
     def _attend(self, X: "Tensor", name: str, is_token: "Tensor | None") -> "Tensor":
         """Find what each head of each token takes of the tokens of its span."""
-        # queries, keys and values, each (n_spans, num_heads, longest, nO / num_heads)
-        heads = (
+        # each (n_spans, num_heads, longest, nO / num_heads)
+        Q, K, V = (
             part.unflatten(2, (self._num_heads, -1)).transpose(1, 2)
             for part in self._multiply(X, f"{name}_in").chunk(3, dim=2)
         )
         found = self._functional.scaled_dot_product_attention(
-            *heads, attn_mask=is_token, dropout_p=self._attention_dropout
+            Q, K, V, attn_mask=is_token, dropout_p=self._attention_dropout
         )
         return self._multiply(found.transpose(1, 2).flatten(2), f"{name}_out")
 
