@@ -221,13 +221,10 @@ def _add_ratios(rows: Rows, scores: Sequence[float | None]) -> None:
 
 def _name_rows(rows: Rows, metrics: Sequence[Path]) -> Rows:
     differs = {key: len({row[key] for row in rows}) > 1 for key in ("variant", "seed")}
+    trials = {(row["embedder"], row["variant"], row["seed"]) for row in rows}
     for row, path in zip(rows, metrics, strict=True):
         row["name"] = row["embedder"]
         row["name"] += f" {row['variant']}" if differs["variant"] else ""
         row["name"] += f" seed {row['seed']}" if differs["seed"] else ""
-        row["name"] += f" ({path})" if len({*map(_identify, rows)}) < len(rows) else ""
+        row["name"] += f" ({path})" if len(trials) < len(rows) else ""
     return rows
-
-
-def _identify(row: Mapping[str, Any]) -> tuple:
-    return row["embedder"], row["variant"], row["seed"]

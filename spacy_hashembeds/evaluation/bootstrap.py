@@ -84,6 +84,11 @@ class Draws:
                 yield n_draws
                 bar.update(n_draws)
 
+    def split_things(self, n: int) -> Iterator[slice]:
+        """Give parts of n things, of which all draws are in memory at a time."""
+        size = max(1, _DRAWN // (3 * self.samples))
+        return (slice(i, i + size) for i in range(0, n, size))
+
     def show(self, docs: Any, title: str, total: int | None = None) -> Any:
         """Hand docs on, and show how far that is."""
         return self._make_bar(docs, desc=title, total=total, unit=" docs")
@@ -104,9 +109,8 @@ def bootstrap_scores(counts: np.ndarray, draws: Draws) -> list[Scores]:
     rows, times = np.unique(counts, axis=0, return_counts=True)
     intervals = [NONE] * counts.shape[1]
     drawable = np.flatnonzero(_count_documents(counts) >= 2)
-    size = max(1, _DRAWN // (3 * draws.samples))
-    for i in range(0, len(drawable), size):
-        things = drawable[i : i + size]
+    for part in draws.split_things(len(drawable)):
+        things = drawable[part]
         # the same documents are drawn for all things
         drawn = _resample(rows[:, things], times, _score_draws, draws)
         for j, thing in enumerate(things):
@@ -128,10 +132,8 @@ def compare_scores(
     difference plus and minus as many of its standard errors as `CONFIDENCE` of draws
     don't exceed: it excludes 0 where p is at most 0.05.
     """
-    size = max(1, _DRAWN // (3 * draws.samples))
     compared: list[Scores | None] = []
-    for i in range(0, ours.shape[1], size):
-        things = slice(i, i + size)
+    for things in draws.split_things(ours.shape[1]):
         compared += _compare(ours[:, things], theirs[:, things], draws)
     return compared
 
