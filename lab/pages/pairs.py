@@ -41,8 +41,11 @@ COMPARED = (
     ((RECOMMENDED, "steps2400_averaged"), (HASH, "steps2400")),
     ((RECOMMENDED, "min_freq3"), (RECOMMENDED, "steps2400_averaged")),
     ((RECOMMENDED, "min_freq3"), (HASH, "steps2400")),
+    ((RECOMMENDED, "dropout03"), (RECOMMENDED, "steps2400_averaged")),
+    ((RECOMMENDED, "dropout03"), (HASH, "steps2400")),
     ((PRETRAINED, "pretrained2400"), (RECOMMENDED, "depth4")),
-    ((PRETRAINED, "pretrained2400"), (HASH, "steps2400")),
+    ((PRETRAINED, "pretrained2400_dropout03"), (PRETRAINED, "pretrained2400")),
+    ((PRETRAINED, "pretrained2400_dropout03"), (HASH, "steps2400")),
     ((f"{INIT_CONFIG}_recommended", "default"), (INIT_CONFIG, "default")),
     *(
         ((first, f"{budget}{suffix}"), (second, budget))

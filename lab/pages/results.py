@@ -125,25 +125,28 @@ def pool_deviations(samples: Sequence[Sequence[float]]) -> float:
 
 
 def make_difference_table(pairs: Sequence[Mapping[str, Any]]) -> str:
-    """Make a table of tests of significance between pairs of trials.
-
-    Where several pairs stand for the same, a corpus has the first that was tested.
-    """
+    """Make a table of tests of significance between pairs of trials."""
     tested = {
         (pair["dataset"], "/".join(pair["first"]), "/".join(pair["second"])): pair
         for pair in pairs
     }
     rows = [["compared", "entities", *CORPORA.values()]]
     for part in PLAN["differences"]:
-        found = [
-            next((tested[d, *p] for p in part["pairs"] if (d, *p) in tested), None)
-            for d in CORPORA
-        ]
+        found = [tested.get((d, *name_pair(part, d))) for d in CORPORA]
         for kind in part["kinds"]:
             cells = (_format_difference(f and f["differences"][kind]) for f in found)
             compared = part["compared"] if kind == "all" else ""
             rows.append([compared, kind, *cells])
     return to_markdown(rows)
+
+
+def name_pair(part: Mapping[str, Any], dataset: str) -> tuple[str, str]:
+    """Name what a row of that table compares: "recommended" is for each corpus what
+    `config` chooses for it.
+    """
+    chosen = {"recommended": PLAN["recommended"][dataset]}
+    first, second = (chosen.get(trials, trials) for trials in part["pair"])
+    return first, second
 
 
 def _format_difference(value: Mapping[str, Any] | None) -> str:

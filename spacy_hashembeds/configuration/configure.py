@@ -1,5 +1,6 @@
 """Putting an embedder, and what belongs to it, into any config."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,7 +36,12 @@ from .models import (
     write_out_variables,
 )
 from .pretraining import name_symbols, name_weights, put_in_pretraining, put_in_symbols
-from .recommended import put_in_averages, put_in_token_ner, put_in_vectors
+from .recommended import (
+    put_in_averages,
+    put_in_dropout,
+    put_in_token_ner,
+    put_in_vectors,
+)
 from .surroundings import (
     complete_training,
     put_in_adam,
@@ -108,7 +114,7 @@ def configure(
     write_out_models(draft)
     tables = _find_tables(draft, read, chosen, is_anew=raw is not None)
     places = [each.place for each in tables]
-    advice = _advise(draft, tables, train, progress)
+    advice, entities = _read_corpus(draft, tables, train, progress)
     _put_in_embedders(draft, tables, advice)
     if encoder:
         put_in_encoders(draft)
@@ -117,6 +123,7 @@ def configure(
     if embedder is None:
         put_in_averages(draft)
         put_in_token_ner(draft, places)
+        put_in_dropout(draft, entities)
     symbols = None
     if raw is not None:
         put_in_pretraining(draft, str(raw), places, name_weights(output))
@@ -210,31 +217,32 @@ def _describe_models(base: Base) -> str:
     )
 
 
-def _advise(
+def _read_corpus(
     draft: Draft,
     tables: Sequence[Tables],
     train: str | Path | None,
     progress: Progress,
-) -> dict[str, Advice]:
-    """Advise on embedders without weights, by their places, if there is a corpus."""
+) -> tuple[dict[str, Advice], Counter[str]]:
+    """Advise on embedders without weights, by their places, if there is a corpus, and
+    count the texts of its entities.
+    """
+    entities: Counter[str] = Counter()
     if train is None:
-        return {}
+        return {}, entities
     nlp = _make_tokenizer(draft)
-    has_entities = False
 
     def read() -> Iterator[Doc]:
-        nonlocal has_entities
         for example in read_examples(train, nlp):
-            has_entities = has_entities or bool(example.reference.ents)
+            entities.update(entity.text for entity in example.reference.ents)
             yield example.predicted
 
     together = list(dict.fromkeys(attr for each in tables for attr in each.attrs))
     vocabulary = collect_vocabulary(progress(read()), together)
     if not len(vocabulary.words):
         raise ValueError(f"There is not a token in the corpus '{train}'.")
-    if not has_entities:
+    if not entities:
         warn_of_recognizers(draft, train)
-    return {
+    advice = {
         each.place: advise(
             {"train": vocabulary},
             list(dict.fromkeys(each.attrs)),
@@ -243,6 +251,7 @@ def _advise(
         for each in tables
         if not each.is_pretrained
     }
+    return advice, entities
 
 
 def _make_tokenizer(draft: Draft) -> Language:

@@ -66,6 +66,34 @@ def test_it_is_put_in_with_what_each_choice_is_worth(base, corpus):
     assert configure(again, train=corpus).config == config
 
 
+@pytest.mark.parametrize(
+    ("names", "pipeline", "dropout", "expected"),
+    [
+        (["A", "B", "B", "C"], ["ner"], "0.1", 0.1),
+        (["A", "B", "B", "C", "D"], ["ner"], "0.1", 0.3),
+        (["A"], ["ner"], "0.0", 0.0),
+        (["A"], ["ner"], "0.2", 0.2),
+        (["A"], ["tagger", "ner"], "0.1", 0.1),
+        ([], ["ner"], "0.1", 0.1),
+    ],
+)
+def test_more_is_dropped_out_where_most_entities_stand_there_once(
+    tmp_path, names, pipeline, dropout, expected
+):
+    base = toys.write_base(tmp_path / "base.cfg", pipeline)
+    toys.edit_base(base, ("\ndropout = 0.1\n", f"\ndropout = {dropout}\n"))
+    tags = [f"B-{'XY'[i % 2]}" for i in range(len(names))]
+    doc = Doc(spacy.blank("en").vocab, [*names, "a"], ents=[*tags, "O"])
+    corpus = tmp_path / "train.spacy"
+    DocBin(docs=[doc]).to_disk(corpus)
+    made = configure(base, train=corpus)
+    assert made.config["training"]["dropout"] == expected
+    is_said = recommendation.DROPOUT in [change.why for change in made.changes]
+    assert is_said == (expected == 0.3)
+    plain = configure(base, train=corpus, embedder="multi_embed")
+    assert plain.config["training"]["dropout"] == float(dropout)
+
+
 def test_with_an_embedder_nothing_else_is_recommended(base):
     config = configure(base, embedder="multi_embed").config
     assert config["training"]["optimizer"]["use_averages"] is False
