@@ -1,6 +1,7 @@
 """Sweeps: what is planned, and how trials are run, by a program that pretends to."""
 
 import json
+import multiprocessing
 import os
 import re
 import shutil
@@ -8,7 +9,8 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import closing
 from functools import partial
 from pathlib import Path
@@ -389,28 +391,33 @@ def test_an_interrupt_kills_all_that_was_started(root):
 # On Ray
 
 
+def start_ray() -> None:
+    """Nothing is told about this cluster, nor asked of another one."""
+    import ray
+
+    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+    os.environ.pop("RAY_ADDRESS", None)
+    ray.init(
+        address="local",
+        num_cpus=2,
+        include_dashboard=False,
+        log_to_driver=False,
+        logging_level="ERROR",
+    )
+
+
 @pytest.fixture(scope="module")
-def ray_cluster() -> Iterator[None]:
-    """A cluster on this machine, whose processes end with these tests."""
-    ray = pytest.importorskip("ray", reason="the extra ray is not installed")
-    with pytest.MonkeyPatch.context() as context:
-        # Nothing is told about this cluster, nor asked of another one.
-        context.setenv("RAY_USAGE_STATS_ENABLED", "0")
-        context.delenv("RAY_ADDRESS", raising=False)
-        ray.init(
-            address="local",
-            num_cpus=2,
-            include_dashboard=False,
-            log_to_driver=False,
-            logging_level="ERROR",
-        )
-    yield
-    ray.shutdown()
+def on_ray() -> Iterator[Callable[..., Any]]:
+    """Calls a function in a process of its own, with a cluster: Ray now and then
+    crashes as it ends, and would take the process of all tests with it."""
+    pytest.importorskip("ray", reason="the extra ray is not installed")
+    spawn = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(1, spawn, initializer=start_ray) as pool:
+        yield lambda function, *args: pool.submit(function, *args).result()
 
 
-@pytest.mark.usefixtures("ray_cluster")
-def test_trials_run_on_ray(root, monkeypatch):
-    def run_alone(trial, *, folder, force):  # in a worker
+def sweep_trials_that_die(root: Path) -> dict[str, str | None]:
+    def run_alone(trial, *, folder, force):  # in a worker of Ray's
         import os
 
         path = folder / f"{trial.variant}.txt"
@@ -422,11 +429,15 @@ def test_trials_run_on_ray(root, monkeypatch):
             os.kill(os.getpid(), 9)
         return "no" if trial.variant == "fail" else None
 
-    monkeypatch.chdir(root)
-    monkeypatch.setattr(sweep_module, "_run_alone", run_alone)
+    os.chdir(root)
+    sweep_module._run_alone = run_alone
     trials = [make(root, variant=name) for name in ("default", "fail", "die", "once")]
     executor = partial(run_on_ray, force=True, jobs=None, num_gpus=0)
-    errors = {each.trial.variant: each.error for each in run_sweep(trials, executor)}
+    return {each.trial.variant: each.error for each in run_sweep(trials, executor)}
+
+
+def test_trials_run_on_ray(root, on_ray):
+    errors = on_ray(sweep_trials_that_die, root)
     assert "WorkerCrashedError" in str(errors.pop("die"))
     assert errors == {"default": None, "fail": "no", "once": None}
     notes = {name: (root / f"{name}.txt").read_text().split() for name in errors}
@@ -438,11 +449,13 @@ def test_trials_run_on_ray(root, monkeypatch):
     assert all(note[0] == "True" for note in notes.values())
 
 
-@pytest.mark.usefixtures("ray_cluster")
-def test_ray_is_not_waited_for_in_vain(trials):
-    executor = partial(run_on_ray, force=False, jobs=1, num_gpus=1)
+def sweep_on_a_gpu(trials: list[Trial]) -> None:
+    list(run_sweep(trials, partial(run_on_ray, force=False, jobs=1, num_gpus=1)))
+
+
+def test_ray_is_not_waited_for_in_vain(trials, on_ray):
     with pytest.raises(ValueError, match="needs a GPU, but the Ray cluster has none"):
-        list(run_sweep(trials, executor))
+        on_ray(sweep_on_a_gpu, trials)
 
 
 def test_without_ray(trials, monkeypatch):
