@@ -62,11 +62,11 @@ def put_in_token_ner(draft: Draft, places: Collection[str]) -> None:
 
 def put_in_dropout(draft: Draft, entities: Counter[str]) -> None:
     """Have more dropped out if most of these texts of entities stand there once, and
-    nothing but entities is learned. What somebody has chosen stays.
+    nothing but entities is learned. What somebody has chosen stays, such as a variable.
     """
     n_once = sum(n == 1 for n in entities.values())
     default = DEFAULT_CONFIG["training"]["dropout"]
-    is_default = draft.resolve("training.dropout") in (None, default)
+    is_default = draft.get("training.dropout") in (None, default)
     is_for_entities = _find_factories(draft) <= {"tok2vec", "token_ner"}
     if 2 * n_once > entities.total() and is_default and is_for_entities:
         draft.set("training", "dropout", _DROPOUT, DROPOUT)

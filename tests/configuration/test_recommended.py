@@ -73,6 +73,7 @@ def test_it_is_put_in_with_what_each_choice_is_worth(base, corpus):
         (["A", "B", "B", "C", "D"], ["ner"], "0.1", 0.3),
         (["A"], ["ner"], "0.0", 0.0),
         (["A"], ["ner"], "0.2", 0.2),
+        (["A"], ["ner"], "${system.rate}", "${system.rate}"),
         (["A"], ["tagger", "ner"], "0.1", 0.1),
         ([], ["ner"], "0.1", 0.1),
     ],
@@ -82,6 +83,7 @@ def test_more_is_dropped_out_where_most_entities_stand_there_once(
 ):
     base = toys.write_base(tmp_path / "base.cfg", pipeline)
     toys.edit_base(base, ("\ndropout = 0.1\n", f"\ndropout = {dropout}\n"))
+    toys.edit_base(base, ("[system]\n", "[system]\nrate = 0.1\n"))
     tags = [f"B-{'XY'[i % 2]}" for i in range(len(names))]
     doc = Doc(spacy.blank("en").vocab, [*names, "a"], ents=[*tags, "O"])
     corpus = tmp_path / "train.spacy"
@@ -91,7 +93,7 @@ def test_more_is_dropped_out_where_most_entities_stand_there_once(
     is_said = recommendation.DROPOUT in [change.why for change in made.changes]
     assert is_said == (expected == 0.3)
     plain = configure(base, train=corpus, embedder="multi_embed")
-    assert plain.config["training"]["dropout"] == float(dropout)
+    assert str(plain.config["training"]["dropout"]) == dropout
 
 
 def test_with_an_embedder_nothing_else_is_recommended(base):
