@@ -2,7 +2,6 @@ import re
 
 import pytest
 from matplotlib.colors import to_hex
-from matplotlib.figure import Figure
 
 from lab.papers.hash_embeddings import make_importance_table
 from lab.papers.listings import Importance, read_listing
@@ -104,19 +103,6 @@ def groups(tmp_path_factory):
     write_accuracies(folder, "$mine$", "cnn/default", [0.5], parameters=70)
     write_accuracies(folder, "$mine$", "none/default", [0.5], parameters=0)
     return read_results(folder)
-
-
-@pytest.fixture
-def drawn(monkeypatch) -> list[Figure]:
-    """The figures that were saved, to be looked into."""
-    figures = []
-    save = Figure.savefig
-    monkeypatch.setattr(
-        Figure,
-        "savefig",
-        lambda self, *a, **k: figures.append(self) or save(self, *a, **k),
-    )
-    return figures
 
 
 def draw(groups) -> bytes:

@@ -85,19 +85,6 @@ def test_a_change_is_of_as_many_seeds_as_both_have(eight, nine, tmp_path):
     assert change.n == 2
 
 
-@pytest.fixture
-def drawn(monkeypatch) -> list[Figure]:
-    """The figures that were saved, to be looked into."""
-    figures = []
-    save = Figure.savefig
-    monkeypatch.setattr(
-        Figure,
-        "savefig",
-        lambda self, *a, **k: figures.append(self) or save(self, *a, **k),
-    )
-    return figures
-
-
 def draw(root, drawn: list[Figure]) -> dict[int, Figure]:
     """Draw the figures for which there are trials: by number, in place of files."""
     figures = make_bars(read_paper().figures, fill(REPORT, root))

@@ -4,7 +4,6 @@ from itertools import pairwise
 import matplotlib.image
 import numpy as np
 import pytest
-from matplotlib.figure import Figure
 
 from lab.papers.heatmaps import show_attention
 from lab.papers.listings import Ablation, Attention, read_listing
@@ -208,19 +207,6 @@ def test_what_is_no_ablation_is_refused(content, message, tmp_path):
         read_listing(Ablation, path)
     with pytest.raises(ValueError, match="Write it again, or remove it"):
         make_chunk_table(PAPER, tmp_path)
-
-
-@pytest.fixture
-def drawn(monkeypatch) -> list[Figure]:
-    """The figures that were saved, to be looked into."""
-    figures = []
-    save = Figure.savefig
-    monkeypatch.setattr(
-        Figure,
-        "savefig",
-        lambda self, *a, **k: figures.append(self) or save(self, *a, **k),
-    )
-    return figures
 
 
 def test_a_panel_shows_what_a_head_attends_to(drawn, tmp_path):
