@@ -16,6 +16,7 @@ from ..architectures.encoders.maxout_window_encoder import forward as encode_win
 from ..layers.windowencoder import IN_FLOAT32
 from .blas import walk_layers
 from .changes import ATTRIBUTES, ChangeCounter
+from .conversion import is_converted
 from .timing import copy_words
 
 #: Outputs of a layer may differ by this much of the largest (or of 1): they round
@@ -83,9 +84,9 @@ def compare_pipelines(
     counter: ChangeCounter | None = None,
 ) -> Parity:
     """Make sure that two pipelines of one structure annotate texts alike, but for the
-    rounding of scores; and so the outputs of each layer that has another forward
-    function, and of the Tok2Vec around it, enabled or not. Layers that were never
-    initialised are `unchecked`.
+    rounding of scores; and so the outputs of each layer that was converted, enabled or
+    not: of embedders for these texts, of encoders for as many random vectors. Layers
+    that were never initialised are `unchecked`.
 
     All of that in float32. Given a counter, what is annotated otherwise by the
     pipelines as they are is counted.
@@ -226,12 +227,13 @@ def _is_same(old: Any, new: Any) -> bool:
 def _find_layers(
     before: Language, after: Language
 ) -> Iterator[tuple[str, Model, Model]]:
-    """Find the layers to compare, of disabled components too, and name these."""
+    """Find the layers that were converted, of disabled components too, and name these."""
     for name, pipe in before.components:
         old, new = (getattr(p, "model", None) for p in (pipe, after.get_pipe(name)))
         if isinstance(old, Model) and isinstance(new, Model):
-            for pair in _find_changed(old, new):
-                yield name, *pair
+            for pair in zip(old.walk(), new.walk(), strict=True):
+                if is_converted(*pair):
+                    yield name, *pair
 
 
 def has_weights(model: Model) -> bool:
@@ -241,25 +243,6 @@ def has_weights(model: Model) -> bool:
     )
 
 
-def _find_changed(old: Model, new: Model) -> Iterator[tuple[Model, Model]]:
-    """Find the topmost nodes that compute in another way, and Tok2Vecs of such, with
-    which encoders are compared: they don't read Docs themselves.
-    """
-    changed: list[Model] = []
-    inside: set[int] = set()
-    pairs = list(zip(old.walk(), new.walk(), strict=True))
-    for old_node, new_node in pairs:
-        if old_node._func is not new_node._func and id(new_node) not in inside:
-            changed.append(new_node)
-            inside.update(id(node) for node in new_node.walk())
-            if new_node._func is not encode_windows:
-                yield old_node, new_node
-    for old_node, new_node in pairs:
-        refs = [new_node.get_ref(r) for r in ("embed", "encode") if new_node.has_ref(r)]
-        if any(ref in changed for ref in refs):
-            yield old_node, new_node
-
-
 def _compare_outputs(
     name: str, old: Model, new: Model, docs: list[Doc], new_docs: list[Doc]
 ) -> float:
@@ -267,7 +250,10 @@ def _compare_outputs(
         return 0.0
     vectors, new_vectors = (
         model.ops.to_numpy(model.ops.xp.concatenate(model.predict(inputs)))
-        for model, inputs in ((old, docs), (new, new_docs))
+        for model, inputs in (
+            (old, _make_inputs(new, docs)),
+            (new, _make_inputs(new, new_docs)),
+        )
     )
     largest = max(1.0, float(abs(vectors).max()))
     diff = float(abs(vectors - new_vectors).max()) / largest
@@ -278,3 +264,16 @@ def _compare_outputs(
             f"{TOLERANCE:g}."
         )
     return diff
+
+
+def _make_inputs(model: Model, docs: list[Doc]) -> list[Any]:
+    """Make what a layer reads: Docs, or for an encoder, whose embedder may be a
+    stranger's, vectors of their lengths.
+    """
+    if model._func is not encode_windows:
+        return docs
+    rng, width = numpy.random.default_rng(0), model.get_dim("nO")
+    return [
+        model.ops.asarray2f(rng.standard_normal((len(doc), width), dtype="f"))
+        for doc in docs
+    ]

@@ -1,6 +1,7 @@
 """Small trained pipelines of every make, for `spacy hashembeds accelerate`."""
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -8,9 +9,11 @@ import numpy
 import spacy
 from spacy.language import Language
 from spacy.lookups import Lookups
+from spacy.ml.models import build_tagger_model
 from spacy.training import Example
+from spacy.util import registry
 from spacy.vectors import Vectors
-from thinc.api import Config, fix_random_seed
+from thinc.api import Config, Model, fix_random_seed
 
 SENTENCES = {
     "Anna lives in Paris today .": ("N V P N A .", "SBJ ROOT ADV OBJ ADV P"),
@@ -80,8 +83,15 @@ def find_places(name: str) -> list[str]:
     return places
 
 
-def add(nlp: Language, name: str, layer: dict[str, Any], **options: Any) -> None:
-    nlp.add_pipe(name, config={"model": {"tok2vec": layer}, **options})
+def add(
+    nlp: Language,
+    factory: str,
+    layer: dict[str, Any],
+    *,
+    name: str | None = None,
+    **options: Any,
+) -> None:
+    nlp.add_pipe(factory, name=name, config={"model": {"tok2vec": layer}, **options})
 
 
 def add_vectors(nlp: Language) -> None:
@@ -192,6 +202,28 @@ def make_bare() -> Language:
     return train(nlp)
 
 
+@registry.architectures("tests.Closures.v1")
+def build_closures(tok2vec: Model) -> Model:
+    """A tagger whose layers have forward functions that are made anew for each."""
+    model = build_tagger_model(tok2vec)
+    for node in (model, *model.layers):
+        node.replace_callbacks(partial(node._func), init=node.init)
+    return model
+
+
+def make_closures() -> Language:
+    """Strangers' layers, and spaCy's SpanFinder, whose last one is a closure."""
+    nlp = spacy.blank("xx")
+    for name in ("span_finder", "spancat", "tagger"):
+        add(nlp, name, tok2vec())
+    layer = {"@architectures": "tests.Closures.v1", "tok2vec": tok2vec()}
+    nlp.add_pipe("morphologizer", config={"model": layer})
+    add(nlp, "span_finder", tok2vec(), name="other")
+    train(nlp)
+    nlp.disable_pipe("other")
+    return nlp
+
+
 WITH_VARIABLES = """
 [vars]
 depth = 1
@@ -282,6 +314,13 @@ MAKERS: dict[str, tuple[Callable[[], Language], list[str]]] = {
     "replaced": (make_replaced, ["tok2vec.model.embed", "ner.model.tok2vec.embed"]),
     "legacy": (make_legacy, ["ner.model.tok2vec", "tagger.model.tok2vec.embed"]),
     "bare": (make_bare, ["tok2vec.model"]),
+    "closures": (
+        make_closures,
+        [
+            f"{name}.model.tok2vec.embed"
+            for name in ("span_finder", "spancat", "tagger", "morphologizer", "other")
+        ],
+    ),
     "variables": (
         make_variables,
         ["tok2vec.model", "ner.model.tok2vec", "morphologizer.model.tok2vec.embed"],

@@ -101,6 +101,13 @@ def test_categories_change(cats, exclusive, threshold, is_changed):
     changes.check(100 * is_changed)
 
 
+def test_the_largest_difference_of_scores_may_be_in_any_text():
+    counter, before = ChangeCounter([BOTH]), make_doc(cats={"A": 0.7})
+    for score in (0.7, 0.9, 0.6):
+        counter.count(["a text"], [before], [make_doc(cats={"A": score})])
+    assert counter.summarize().max_score_diff == pytest.approx(0.2)
+
+
 def test_entities_on_tokens_without_annotation_are_not_counted():
     gold, after = make_doc(), make_doc([(0, 1, "PER"), (4, 5, "LOC")])
     gold.set_ents([Span(gold, 0, 1, "PER")], default="missing")
@@ -121,6 +128,13 @@ def test_f1_is_compared_where_docs_have_entities():
         changes.check(33)
     said = [part.text for part in changes.get_parts() if isinstance(part, Sentence)]
     assert any("100.00 before, 66.67 after (-33.33" in text for text in said)
+
+
+def test_f1_may_rise():
+    after = make_doc([(0, 1, "PER")])
+    changes = replace(count(make_doc(), after, after), tokens=(0, 5))
+    assert changes.f1 == (0, 1)
+    changes.check(10)  # a tenth of 100 percent of entities
 
 
 def test_without_gold_entities_there_is_no_f1():
@@ -148,6 +162,7 @@ def get_encoders(nlp):
 def test_a_pipeline_in_int8(folder, tmp_path):
     done = in_int8(folder, tmp_path / "out", TEXTS, max_changed=100)
     assert done.changes.tokens[1] == done.tokens > 0
+    assert done.kept_precisions == []
     assert "Changed: " in str(done)
     assert "tokens), in float32" in str(done)
     nlp = spacy.load(tmp_path / "out")
@@ -187,7 +202,17 @@ def test_none_are_named_that_the_processor_has_no_instructions_for(folder):
         check_convertible(config, folder, None)
 
 
-@pytest.mark.usefixtures("fewer_bits")
+@pytest.fixture
+def noise(fewer_bits, monkeypatch) -> None:
+    """Have products of fewer bits change whatever comes of them."""
+
+    def add_noise(packed, X, rows, Y):
+        Y += np.random.default_rng(0).normal(size=Y.shape) * 50
+
+    monkeypatch.setattr(windowencoder, "add_convolved", add_noise)
+
+
+@pytest.mark.usefixtures("noise")
 def test_a_precision_stays_unless_another_is_asked_for(tmp_path):
     """And what is counted is against the pipeline as it was given."""
     nlp = pipelines.MAKERS["shared"][0]()
@@ -227,12 +252,8 @@ def test_in_memory_with_gold_entities(folder):
     assert {weights.precision for weights in get_encoders(done.nlp)} == {"int8"}
 
 
-@pytest.mark.usefixtures("fewer_bits")
-def test_more_than_may_be_changed_is_refused(folder, tmp_path, monkeypatch):
-    def add_noise(packed, X, rows, Y):
-        Y += np.random.default_rng(0).normal(size=Y.shape) * 50
-
-    monkeypatch.setattr(windowencoder, "add_convolved", add_noise)
+@pytest.mark.usefixtures("noise")
+def test_more_than_may_be_changed_is_refused(folder, tmp_path):
     with pytest.raises(
         ValueError, match=r"changes .* percent of tokens.* 0\.5 .* Choose another"
     ):

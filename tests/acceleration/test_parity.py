@@ -2,15 +2,17 @@
 
 import math
 import unicodedata
+from functools import partial
 from itertools import count
 
 import numpy
 import pytest
 import spacy
 from spacy.language import Language
+from spacy.ml.models import MaxoutWindowEncoder as SpacyMaxoutWindowEncoder
 from thinc.api import Model, get_current_ops
 
-from spacy_hashembeds.acceleration import parity
+from spacy_hashembeds.acceleration import conversion, parity
 from spacy_hashembeds.acceleration.parity import (
     BATCH_SIZE,
     LoadedPipeline,
@@ -19,7 +21,7 @@ from spacy_hashembeds.acceleration.parity import (
     make_texts_for,
 )
 from spacy_hashembeds.architectures.encoders.maxout_window_encoder import (
-    forward as encode_windows,
+    MaxoutWindowEncoder,
 )
 
 NUMBERS = count()
@@ -191,32 +193,41 @@ def compare_layers(old: float, new: float) -> float:
     return parity._compare_outputs("ner", make_layer(old), make_layer(new), docs, docs)
 
 
-def make_with_layers(**changes) -> LoadedPipeline:
+def give_ones(model, docs, is_train):
+    return [numpy.ones((len(doc), 1)) for doc in docs], None
+
+
+def give_changed(model, docs, is_train):
+    """Stands for a layer of ours."""
+    change = model.attrs["change"]
+    return [numpy.full((len(doc), 1), 1 + change(doc)) for doc in docs], None
+
+
+def make_with_layers(forward=give_changed, **changes) -> LoadedPipeline:
     """A pipeline of components that do nothing, with layers that give 1 and a change.
 
     changes (Callable[[Doc], float]): That of each component, by its name.
     """
     nlp = spacy.blank("en")
     for name, change in changes.items():
-        add_with_layer(nlp, name, change)
+        factory = f"annotate{next(NUMBERS)}"
+        Language.component(factory, func=partial(lambda doc: doc))
+        nlp.add_pipe(factory, name=name).model = Model(
+            "numbers", forward, attrs={"change": change}
+        )
     return LoadedPipeline(nlp, get_current_ops())
 
 
-def add_with_layer(nlp: Language, name: str, change) -> None:
-    def forward(model, docs, is_train):
-        return [numpy.full((len(doc), 1), 1 + change(doc)) for doc in docs], None
-
-    def annotate(doc):
-        return doc
-
-    factory = f"annotate{next(NUMBERS)}"
-    Language.component(factory, func=annotate)
-    annotate.model = Model("numbers", forward)
-    nlp.add_pipe(factory, name=name)
+@pytest.fixture
+def ours(monkeypatch) -> None:
+    """Have layers of these tests for ours."""
+    functions = (give_changed, conversion.encode_windows)
+    monkeypatch.setattr(conversion, "FORWARDS", functions)
 
 
+@pytest.mark.usefixtures("ours")
 def test_the_largest_difference_may_be_in_any_batch():
-    before = make_with_layers(a=lambda doc: 0)
+    before = make_with_layers(give_ones, a=None)
     after = make_with_layers(a=lambda doc: 5e-6 if doc.text == "Berta" else 1e-6)
     texts = ["Anna"] * BATCH_SIZE
     for batches in ([*texts, "Berta"], ["Berta", *texts]):
@@ -224,47 +235,45 @@ def test_the_largest_difference_may_be_in_any_batch():
         assert found == pytest.approx(5e-6)
 
 
+@pytest.mark.usefixtures("ours")
 def test_the_layers_of_all_components_are_compared():
-    before = make_with_layers(a=lambda doc: 0, b=lambda doc: 0)
+    before = make_with_layers(give_ones, a=None, b=None)
     for name, other in (("a", "b"), ("b", "a")):
         after = make_with_layers(**{name: lambda doc: 1e-4, other: lambda doc: 0})
         with pytest.raises(ValueError, match=f"'numbers' in component '{name}' differ"):
             compare_pipelines(before, after, TEXTS)
 
 
-def make_tree(name: str, forward) -> Model:
-    """A Tok2Vec in a model of a component, whose nodes do all the same."""
-    embed = Model("embed", forward, layers=[Model(name, forward)])
-    encode = Model("encode", forward)
-    refs = {"embed": embed, "encode": encode}
-    tok2vec = Model("tok2vec", forward, layers=[embed, encode], refs=refs)
-    return Model("model", forward, layers=[tok2vec, Model("output", forward)])
-
-
-def get_node(model: Model, name: str) -> Model:
-    return next(node for node in model.walk() if node.name == name)
-
-
+@pytest.mark.usefixtures("ours")
 @pytest.mark.parametrize(
-    ("changed", "forward", "compared"),
+    ("old", "new", "is_ours"),
     [
-        ([], None, []),
-        (["output"], len, ["output"]),
-        (["inner"], len, ["inner"]),
-        # layers inside of one that is compared are not, and a Tok2Vec is as a whole
-        (["embed", "inner"], len, ["embed", "tok2vec"]),
-        (["encode"], encode_windows, ["tok2vec"]),  # which reads no Docs itself
-        (["encode"], len, ["encode", "tok2vec"]),
+        (give_ones, give_changed, True),
+        (give_ones, conversion.encode_windows, True),
+        (give_changed, give_changed, False),
+        # what strangers make anew for each layer
+        (partial(give_ones), partial(give_ones), False),
+        (lambda *arguments: None, lambda *arguments: None, False),
     ],
 )
-def test_the_topmost_layers_that_compute_otherwise_are_compared(
-    changed, forward, compared
-):
-    old, new = (make_tree("inner", id) for _ in range(2))
-    for name in changed:
-        get_node(new, name)._func = forward
-    pairs = list(parity._find_changed(old, new))
-    assert pairs == [(get_node(old, name), get_node(new, name)) for name in compared]
+def test_what_was_converted_is_ours_and_was_not(old, new, is_ours):
+    layers = (Model("layer", forward) for forward in (old, new))
+    assert conversion.is_converted(*layers) == is_ours
+
+
+def test_an_encoder_is_compared_without_its_embedder():
+    """Who may be a stranger, and fail without what else is in the pipeline."""
+    settings = {"width": 8, "depth": 2, "window_size": 1, "maxout_pieces": 2}
+    docs = [spacy.blank("en")(text) for text in TEXTS]
+    encoders = [
+        make(**settings).initialize()
+        for make in (SpacyMaxoutWindowEncoder, MaxoutWindowEncoder)
+    ]
+    compare = partial(parity._compare_outputs, "ner", *encoders, docs, docs)
+    with pytest.raises(ValueError, match="in component 'ner' differ by"):
+        compare()
+    encoders[1].from_bytes(encoders[0].to_bytes())
+    assert 0 < compare() < 1e-5
 
 
 def test_vectors_are_compared_by_the_share_of_the_largest_number():
