@@ -227,7 +227,7 @@ def _is_same(old: Any, new: Any) -> bool:
 def _find_layers(
     before: Language, after: Language
 ) -> Iterator[tuple[str, Model, Model]]:
-    """Find the layers that were converted, of disabled components too, and name these."""
+    """Find the converted layers, of disabled components too, and name these."""
     for name, pipe in before.components:
         old, new = (getattr(p, "model", None) for p in (pipe, after.get_pipe(name)))
         if isinstance(old, Model) and isinstance(new, Model):
