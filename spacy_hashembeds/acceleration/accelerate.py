@@ -5,7 +5,7 @@
 import os
 import shutil
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from filecmp import cmp
 from functools import partial
 from pathlib import Path
@@ -82,8 +82,6 @@ class Acceleration(Shown):
     kept_precisions: list[str]
     #: What is annotated otherwise, where products are, or were, not of float32.
     changes: Changes | None = None
-    #: The new pipeline, where it was made in memory.
-    nlp: Language | None = field(default=None, repr=False)
 
     def get_parts(self) -> Iterator[Part]:
         """Say what was converted, what was not, that it is the same, and how fast."""

@@ -8,7 +8,7 @@ patterns from there, but not from bytes.
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from copy import deepcopy
-from dataclasses import replace
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -29,6 +29,13 @@ from .parity import LoadedPipeline, has_weights, make_texts_for
 _NOT_COPIED = ("vocab", "tokenizer", "meta", "config")
 
 
+@dataclass(frozen=True, kw_only=True)
+class Accelerated(Acceleration):
+    """An acceleration, and the new pipeline."""
+
+    nlp: Language = field(repr=False)
+
+
 def accelerate(
     nlp: Language,
     texts: Iterable[str | Doc] | None = None,
@@ -37,7 +44,7 @@ def accelerate(
     max_changed: float = MAX_CHANGED,
     blas: bool = True,
     rounds: int = 7,
-) -> Acceleration:
+) -> Accelerated:
     """Make a faster pipeline of one in memory, check it and time it.
 
     The counterpart of `spacy hashembeds accelerate`: saved, the new pipeline is what
@@ -66,7 +73,7 @@ def accelerate(
     blas (bool): Whether the new pipeline is to choose the fastest BLAS, now and
         whenever it is loaded.
     rounds (int): How often to time both pipelines, in turns.
-    RETURNS (Acceleration): The new pipeline, as `nlp`, and what was done.
+    RETURNS (Accelerated): The new pipeline, as `nlp`, and what was done.
     RAISES (ValueError): If nothing can be converted or made anew, something differs, or
         more is changed than may be.
     """
@@ -104,7 +111,7 @@ def accelerate(
             blas=blas,
             rounds=rounds,
         )
-    return replace(done, nlp=after.nlp)
+    return Accelerated(**vars(done), nlp=after.nlp)
 
 
 def _check_state(nlp: Language) -> None:

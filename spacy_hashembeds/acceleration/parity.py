@@ -273,7 +273,5 @@ def _make_inputs(model: Model, docs: list[Doc]) -> list[Any]:
     if model._func is not encode_windows:
         return docs
     rng, width = numpy.random.default_rng(0), model.get_dim("nO")
-    return [
-        model.ops.asarray2f(rng.standard_normal((len(doc), width), dtype="f"))
-        for doc in docs
-    ]
+    arrays = (rng.standard_normal((len(doc), width), dtype="f") for doc in docs)
+    return [model.ops.xp.asarray(array) for array in arrays]

@@ -71,7 +71,7 @@ def accelerate_cli(
             progress=lambda items, unit: show_progress(items, doing[unit], unit=unit),
         )
     if as_json:
-        print_json({k: v for k, v in asdict(done).items() if k != "nlp"})
+        print_json(asdict(done))
     else:
         show(done.get_parts(), msg)
     msg.good(

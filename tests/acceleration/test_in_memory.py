@@ -11,9 +11,9 @@ from thinc.api import Linear, NumpyOps, get_current_ops, set_current_ops
 
 from spacy_hashembeds.acceleration import blas as blas_module
 from spacy_hashembeds.acceleration import conversion
-from spacy_hashembeds.acceleration.accelerate import Acceleration, accelerate_folder
+from spacy_hashembeds.acceleration.accelerate import accelerate_folder
 from spacy_hashembeds.acceleration.blas import NUMPY_BLAS_OPS
-from spacy_hashembeds.acceleration.in_memory import accelerate
+from spacy_hashembeds.acceleration.in_memory import Accelerated, accelerate
 
 from . import accelerate_pipelines as pipelines
 from .accelerate_pipelines import TEXTS, read_files
@@ -26,7 +26,7 @@ def make(name: str = "bare") -> Language:
     return nlp
 
 
-def convert(nlp: Language, texts=TEXTS, *, blas: bool = False) -> Acceleration:
+def convert(nlp: Language, texts=TEXTS, *, blas: bool = False) -> Accelerated:
     return accelerate(nlp, texts, blas=blas, rounds=1)
 
 

@@ -1,0 +1,36 @@
+"""Examples of Python, as whoever checks the types of their code would write them."""
+
+import json
+import re
+
+import pytest
+from mypy import api
+
+from .conftest import ROOT
+
+
+def read_examples() -> dict[str, str]:
+    """The code of each page that uses the package, and of what is sent to spaCy."""
+    entry = json.loads((ROOT / "release/universe.json").read_text(encoding="utf8"))
+    examples = {"universe": "\n".join(entry["code_example"])}
+    for page in [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]:
+        text = page.read_text(encoding="utf8")
+        code = "\n".join(re.findall(r"```python\n(.*?)```", text, re.DOTALL))
+        if "from spacy_hashembeds" in code:
+            examples[page.stem] = code
+    return examples
+
+
+@pytest.mark.slow
+def test_examples_have_no_errors_of_types(tmp_path, pytestconfig):
+    assert {"universe", "python"} < read_examples().keys()
+    paths = []
+    for name, code in read_examples().items():
+        paths.append(tmp_path / f"{name.replace('-', '_')}.py")
+        paths[-1].write_text(code, encoding="utf8")
+    # spaCy's `minibatch` has no types; of our own modules `make lint` checks the bodies
+    options = ["--strict", "--allow-untyped-calls", "--follow-imports=silent"]
+    cache = pytestconfig.cache.mkdir("mypy")
+    options += [f"--config-file={ROOT / 'pyproject.toml'}", f"--cache-dir={cache}"]
+    found, failed, _ = api.run([*options, *map(str, paths)])
+    assert (found.count("Success"), failed) == (1, ""), found
