@@ -1,9 +1,11 @@
 """Loading configs and trained pipelines, with errors that say more than spaCy's."""
 
 import json
+import sys
 from collections.abc import Mapping
 from configparser import Error as ConfigParserError
 from pathlib import Path
+from traceback import walk_tb
 from typing import Any
 
 from confection import ConfigValidationError
@@ -14,6 +16,13 @@ from thinc.api import Config
 
 #: Those that say what is wrong.
 _CLEAR_ERRORS = (OSError, ImportError, ConfigValidationError)
+#: And those of spaCy that lack the code of a component, a function, a language.
+_MISSING_CODE = ("[E002]", "[E893]", "[E048]")
+#: Whose code reads a pipeline's files, and fails where these are damaged.
+_READERS = {
+    *("catalogue", "confection", "numpy", "spacy", "srsly", "thinc", "torch"),
+    __package__,
+}
 
 
 def load_config(path: str | Path, overrides: Mapping[str, Any] | None = None) -> Config:
@@ -64,20 +73,58 @@ def load_trained(model: str | Path) -> Language:
             load_config(config)
         return load_model(model)
     except Exception as error:  # of whatever reads the file that is damaged
-        # spaCy says what is wrong after the number of an error
-        if isinstance(error, _CLEAR_ERRORS) or str(error).startswith("[E"):
+        if (explained := _explain(model, error)) is None:
             raise
-        if "mismatched structure" in str(error):
-            raise ValueError(
-                f"The weights in '{model}' are those of other layers than its config "
-                f"makes here ({error}): a function that it names is not the one it was "
-                "trained with. 'spacy.MultiEmbed.v1', for one, is that of "
-                "spacy-hashembeds unless code registers another. If the pipeline has "
-                "code of its own, put both into a package (`spacy package --code`), "
-                "install that and give its name."
-            ) from error
-        reason = f"{type(error).__name__}: {error}".strip(": ")
-        raise ValueError(
-            f"The pipeline '{model}' can't be loaded ({reason}). Is a file in it "
-            "damaged? Save it anew, or install its package again."
-        ) from error
+        raise ValueError(explained) from error
+
+
+def explain_missing_code(error: Exception) -> str | None:
+    """Say how to bring the code that spaCy does not find, if that is the error."""
+    if not str(error).startswith(_MISSING_CODE):
+        return None
+    return (
+        # what follows are names that there are
+        f"{str(error).partition('. ')[0]}. Give the file that has it (--code; in "
+        "Python, import it first), or install the package that brings it"
+    )
+
+
+def _explain(model: str | Path, error: Exception) -> str | None:
+    """Say what an error does not say itself of a pipeline that can't be loaded."""
+    reason = f"{type(error).__name__}: {error}".strip(": ")
+    if (missing := explain_missing_code(error)) is not None:
+        return (
+            f"The pipeline '{model}' needs code that is not here: {missing}, such as "
+            "the one that the pipeline came in, by whose name it is loaded then, or "
+            "'requirements' in its meta.json."
+        )
+    if (package := _find_failing(error)) is not None:
+        return (
+            f"The pipeline '{model}' can't be loaded: '{package}', which it needs, "
+            f"fails ({reason}). Is it installed in a version that works here, with all "
+            "that it needs itself?"
+        )
+    # spaCy says what is wrong after the number of an error
+    if isinstance(error, _CLEAR_ERRORS) or str(error).startswith("[E"):
+        return None
+    if "mismatched structure" in str(error):
+        return (
+            f"The weights in '{model}' are those of other layers than its config "
+            f"makes here ({error}): a function that it names is not the one it was "
+            "trained with. 'spacy.MultiEmbed.v1', for one, is that of "
+            "spacy-hashembeds unless code registers another. If the pipeline has "
+            "code of its own, give it (--code), or put both into a package (`spacy "
+            "package --code`), install that and give its name."
+        )
+    return (
+        f"The pipeline '{model}' can't be loaded ({reason}). Is a file in it "
+        "damaged? Save it anew, or install its package again."
+    )
+
+
+def _find_failing(error: Exception) -> str | None:
+    """Find the package whose code failed, unless it is one that reads the files."""
+    frames = (frame for frame, _ in walk_tb(error.__traceback__))
+    names = [str(frame.f_globals.get("__name__")).split(".")[0] for frame in frames]
+    own = [name for name in names if name not in sys.stdlib_module_names]
+    return own[-1] if own and own[-1] not in _READERS else None

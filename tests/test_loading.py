@@ -1,3 +1,6 @@
+import importlib
+import sys
+
 import pytest
 import spacy
 
@@ -49,6 +52,62 @@ def test_other_errors_are_left_as_they_are(tmp_path):
     nlp.to_disk(tmp_path)
     (tmp_path / "config.cfg").write_text('[nlp]\nlang = "en"\npipeline = ["a"]\n')
     with pytest.raises(ValueError, match=r"^\s+Config validation error"):
+        load_trained(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("written", "other", "missing"),
+    [
+        ('factory = "sentencizer"', 'factory = "mine"', "E002.* factory for 'mine'"),
+        (
+            "spacy.Tokenizer.v1",
+            "mine.v1",
+            "E893.* function 'mine.v1' in .* 'tokenizers'",
+        ),
+        ('lang = "en"', 'lang = "mine"', "E048.* language mine or any"),
+    ],
+)
+def test_code_that_is_missing_is_asked_for(tmp_path, written, other, missing):
+    nlp = spacy.blank("en")
+    nlp.add_pipe("sentencizer")
+    nlp.to_disk(tmp_path)
+    config = tmp_path / "config.cfg"
+    text = config.read_text(encoding="utf8")
+    assert text.count(written) == 1
+    config.write_text(text.replace(written, other), encoding="utf8")
+    match = f"'{tmp_path}' needs code that is not here: .*{missing}.*--code"
+    with pytest.raises(ValueError, match=match) as raised:
+        load_trained(tmp_path)
+    assert "Available" not in str(raised.value)
+
+
+@pytest.mark.parametrize("error", ["AttributeError", "ImportError", "OSError"])
+def test_a_package_that_fails_is_named_and_no_file(tmp_path, monkeypatch, error):
+    (tmp_path / "segmenting.py").write_text(
+        f"def make():\n    raise {error}('nothing there')\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    make = importlib.import_module("segmenting").make
+    spacy.registry.tokenizers(f"tests.{error}.v1", func=make)
+    nlp = spacy.blank("en")
+    nlp.config["nlp"]["tokenizer"] = {"@tokenizers": f"tests.{error}.v1"}
+    nlp.to_disk(tmp_path / "model")
+    match = rf"'segmenting', which it needs, fails \({error}: nothing there\)"
+    with pytest.raises(ValueError, match=match):
+        load_trained(tmp_path / "model")
+    sys.modules.pop("segmenting")
+
+
+def test_a_package_that_spacy_names_itself(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "sudachipy", None)
+    nlp = spacy.blank("en")
+    nlp.config["nlp"] |= {"lang": "ja"}
+    nlp.config["nlp"]["tokenizer"] = {
+        "@tokenizers": "spacy.ja.JapaneseTokenizer",
+        "split_mode": None,
+    }
+    nlp.to_disk(tmp_path)
+    with pytest.raises(ImportError, match="requires SudachiPy"):
         load_trained(tmp_path)
 
 

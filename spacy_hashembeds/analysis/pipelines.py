@@ -18,7 +18,7 @@ from ..architectures.embedders.table_kinds import Table
 from ..inputs import check_attributes
 from ..layers import symboltaker
 from ..layers.symboltaker import Symbols
-from ..loading import check_variables, load_trained
+from ..loading import check_variables, explain_missing_code, load_trained
 from ..symbols import load_symbols
 from .features import Vocabulary
 
@@ -72,9 +72,9 @@ def _build(config: ConfigSource, overrides: Overrides) -> Language:
             loaded = Config(config).merge(dot_to_dict(dict(overrides)))
         check_variables(loaded)
         return load_model_from_config(loaded, auto_fill=True)
-    except (ValueError, ConfigParserError) as error:
+    except (ValueError, ConfigParserError, ImportError) as error:
         # spaCy names no file, and lays its messages out over many lines.
-        reason = " ".join(str(error).split())
+        reason = explain_missing_code(error) or " ".join(str(error).split())
         raise ValueError(
             f"{name_source('config', config)} should be a spaCy config, but no "
             f"pipeline can be built from it: {reason}"

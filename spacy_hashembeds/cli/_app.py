@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import typer
-from spacy.cli._util import NoSuchOption, app, parse_config_overrides
+from spacy.cli._util import NoSuchOption, Opt, app, import_code, parse_config_overrides
 from wasabi import msg
 
 from ._output import Group
@@ -22,6 +23,23 @@ app.add_typer(hashembeds_cli)
 TAKE_OVERRIDES = {"allow_extra_args": True, "ignore_unknown_options": True}
 
 
+def code_option(*names: str) -> Any:
+    """Make the option of a command that loads pipelines, whose code it imports."""
+    return Opt(
+        None,
+        "--code",
+        *names,
+        help="A Python file with code that the pipeline needs (registered functions, "
+        "components), to be imported first.",
+        callback=_import_code,
+    )
+
+
+def _import_code(path: Path | None) -> Path | None:
+    import_code(path)
+    return path
+
+
 @contextmanager
 def failing(title: str, *more: type[Exception]) -> Iterator[None]:
     """Exit with 1 where there are errors, of these kinds too, and say why."""
@@ -35,8 +53,9 @@ def failing(title: str, *more: type[Exception]) -> Iterator[None]:
 def describe(error: Exception) -> str:
     """Give an error's message, without the middle if long: spaCy quotes configs."""
     from ..display import show_controls
+    from ..loading import explain_missing_code
 
-    text = show_controls(str(error))
+    text = show_controls(explain_missing_code(error) or str(error))
     return text if len(text) <= 1800 else f"{text[:1500]} … {text[-300:]}"
 
 

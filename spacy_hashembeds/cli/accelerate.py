@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from spacy.cli._util import Arg, Opt
 from wasabi import msg
 
-from ._app import failing, hashembeds_cli
+from ._app import code_option, failing, hashembeds_cli
 from ._output import JSON, QUIET, print_json, show_progress
 
 if TYPE_CHECKING:
@@ -22,8 +22,9 @@ def accelerate_cli(
     text: Path | None = Opt(
         None,
         "--text",
-        help="What to check and time it on: a .spacy file or a folder of them; of any "
-        "other file each line is a text. By default texts are made up.",
+        help="What to check and time it on: a .spacy file or a folder of them, a "
+        ".jsonl file with a 'text' in each object, or a file of one text a line. By "
+        "default texts are made up.",
     ),
     precision: str | None = Opt(
         None,
@@ -44,6 +45,7 @@ def accelerate_cli(
     force: bool = Opt(
         False, "--force", "-F", help="Replace the pipeline that is in the folder."
     ),
+    code: Path | None = code_option("-c"),
     as_json: bool = JSON,
     quiet: bool = QUIET,
 ) -> None:
@@ -74,34 +76,40 @@ def accelerate_cli(
         print_json(asdict(done))
     else:
         show(done.get_parts(), msg)
-    msg.good(
-        f"Saved the pipeline to {output}",
-        "spacy-hashembeds must be installed wherever it is loaded.",
-    )
+    msg.good(f"Saved the pipeline to {output}", _say_what_it_needs(output, code))
 
 
 def _read_texts(path: Path) -> "list[str] | list[Doc]":
     from spacy.vocab import Vocab
 
     from ..corpora.docbin import read_docs
-    from ..corpora.lines import check_length
+    from ..corpora.rawtexts import read_texts
 
     if path.suffix == ".spacy" or path.is_dir():
         docs = list(read_docs(path, Vocab()))
         msg.info(f"Read {len(docs):,} Docs of {path}")
         return docs
-    if not path.exists():
-        raise FileNotFoundError(
-            f"There is no file '{path}' to take texts from. Name a .spacy file or a "
-            "file of one text a line, or leave out --text."
-        )
-    try:
-        lines = path.read_text(encoding="utf8").removesuffix("\n").split("\n")
-    except UnicodeDecodeError as error:
-        raise ValueError(
-            f"'{path}' should be UTF-8 text, one text a line: {error}."
-        ) from error
-    for number, line in enumerate(lines, start=1):
-        check_length(path, number, line)
-    msg.info(f"Read {len(lines):,} texts of {path}, one a line")
-    return lines
+    texts = list(read_texts(path))
+    msg.info(f"Read {len(texts):,} texts of {path}, one a line")
+    return texts
+
+
+def _say_what_it_needs(folder: Path, code: Path | None) -> str:
+    """Say what must be there to load a pipeline: packages that it names, or that its
+    functions are of, and code that it was loaded with.
+    """
+    import srsly
+    from spacy.cli.package import get_third_party_dependencies
+    from spacy.util import split_requirement
+
+    from ..acceleration.installation import PACKAGE
+    from ..loading import load_config
+
+    needs = srsly.read_json(folder / "meta.json").get("requirements") or []
+    named = [split_requirement(need)[0] for need in needs]
+    config = load_config(folder / "config.cfg").interpolate()
+    needs += sorted(get_third_party_dependencies(config, exclude=[PACKAGE, *named]))
+    if PACKAGE not in named:
+        needs.insert(0, PACKAGE)
+    imported = f", and {code} imported (--code)" if code else ""
+    return f"Wherever it is loaded, have {', '.join(needs)} installed{imported}."

@@ -5,7 +5,7 @@ from pathlib import Path
 import typer
 from spacy.cli._util import Arg, Opt
 
-from ._app import TAKE_OVERRIDES, failing, hashembeds_cli, read_overrides
+from ._app import TAKE_OVERRIDES, code_option, failing, hashembeds_cli, read_overrides
 from ._output import JSON, QUIET, json_output, print_json, show_progress
 
 
@@ -32,6 +32,7 @@ def analyze_cli(
         help="How many of an attribute's values may collide within the lower limit for "
         "hash tables, as a share of them.",
     ),
+    code: Path | None = code_option(),
     output: Path | None = json_output("everything"),
     as_json: bool = JSON,
     quiet: bool = QUIET,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from spacy.cli._util import Arg, Opt
 
 from ..architectures.embedders.descriptions import list_names
-from ._app import failing, hashembeds_cli
+from ._app import code_option, failing, hashembeds_cli
 from ._output import QUIET, file_output, show_progress
 
 if TYPE_CHECKING:  # what takes long to import
@@ -50,6 +50,7 @@ def config_cli(
     scorer: bool = Opt(
         False, "--scorer", help="Score entities seen and unseen in training apart."
     ),
+    code: Path | None = code_option("-c"),
     force: bool = Opt(False, "--force", "-F", help="Replace the file that is there."),
     quiet: bool = QUIET,
 ) -> None:

@@ -6,7 +6,7 @@ import typer
 from spacy.cli._util import Arg, Opt
 from wasabi import msg
 
-from ._app import failing, hashembeds_cli
+from ._app import code_option, failing, hashembeds_cli
 from ._columns import ENCODING, GROUP, SEPARATOR, TAG_COLUMN, WORD_COLUMN
 from ._output import JSON, QUIET, is_quiet, name_output, print_json
 
@@ -82,6 +82,7 @@ def evaluate_cli(
     ),
     encoding: str = ENCODING,
     group: str = GROUP,
+    code: Path | None = code_option("-c"),
     use_gpu: int = Opt(-1, "--gpu-id", "-g", help="GPU ID or -1 for CPU."),
     as_json: bool = JSON,
     quiet: bool = QUIET,

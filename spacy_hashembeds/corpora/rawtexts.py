@@ -1,8 +1,9 @@
 """Texts without annotation, made into Docs, and handed out to `spacy pretrain`."""
 
 import logging
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import count
+from itertools import chain, count, islice
 from pathlib import Path
 from weakref import WeakKeyDictionary
 
@@ -19,18 +20,32 @@ from spacy.vocab import Vocab
 from ..checks import check_integers, check_shares
 from ..files import parse_json, quote
 from ..inputs import check_items
+from .columns import DOCSTART
 from .docbin import read_examples
 from .labelled import JSONL
-from .lines import check_is_regular, check_length, check_path, fail, read_lines
+from .lines import (
+    MAX_TEXT,
+    check_is_regular,
+    check_length,
+    check_path,
+    fail,
+    read_lines,
+)
 from .readers import Reader
 
 # What has no text a line, and where else it is read.
+_COLUMNS = (
+    "columns, and not a text a line. Make .spacy files of it with `spacy hashembeds "
+    "prepare` or `spacy convert`, and give one of these"
+)
 _OTHERS = {
-    ".csv": "columns, and not a text a line. Make .spacy files of it with `spacy "
-    "hashembeds prepare texts`, and give one of these",
+    **dict.fromkeys((".csv", ".tsv", ".conll", ".conllu", ".iob"), _COLUMNS),
     ".json": "one value in many lines. Write an object on each line of a .jsonl file",
 }
-_OTHERS[".tsv"] = _OTHERS[".csv"]
+# A token, and the tag of an entity as in `columns`.
+_TAGGED = re.compile(r"\S+[ \t](?:.*[ \t])?(?:O|[BILUES]-\S+)\s*")
+# So many lines show that a file has columns.
+_N_SHOWING = 100
 
 Measures = dict[str, Callable[[Iterable[Doc]], float]]
 #: Where the objective of `spacy pretrain`, which gets nothing but Docs, puts what
@@ -180,22 +195,40 @@ def unpack_doc(vocab: Vocab, tokens: NDArray) -> Doc:
 def read_text_docs(paths: Iterable[Path | None], nlp: Language) -> Iterator[Doc]:
     """Read the texts of files, and tokenize them as `spacy train` does.
 
-    paths: `.spacy` files or folders of them, `.jsonl` files that have an object with a
-        "text" on each line, and files of one text a line. Blank lines are passed over.
+    paths: `.spacy` files or folders of them, or what `read_texts` reads.
     """
     for path in map(check_path, paths):
-        if path.suffix.lower() in _OTHERS:
-            raise ValueError(f"'{path}' has {_OTHERS[path.suffix.lower()]}.")
         if path.is_dir() or path.suffix == ".spacy":
             # what a model was trained on is their predicted side
             yield from (example.predicted for example in read_examples(path, nlp))
         else:
-            is_json = path.suffix.lower() in JSONL
-            for number, line in read_lines(path, "utf-8"):
-                if line.strip():
-                    text = _parse_text(path, number, line) if is_json else line
-                    check_length(path, number, text, nlp.max_length)
-                    yield nlp.make_doc(text)
+            yield from map(nlp.make_doc, read_texts(path, nlp.max_length))
+
+
+def read_texts(path: Path, max_length: int = MAX_TEXT) -> Iterator[str]:
+    """Read texts: of `.jsonl` files the "text" of the object on each line, and of
+    others each line. Blank lines are passed over. Refuses what has columns.
+    """
+    suffix = check_path(path).suffix.lower()
+    if suffix in _OTHERS:
+        raise ValueError(f"'{path}' has {_OTHERS[suffix]}.")
+    lines = ((n, line) for n, line in read_lines(path, "utf-8") if line.strip())
+    first = list(islice(lines, _N_SHOWING))
+    if suffix not in JSONL:
+        _check_is_text(path, [line for _, line in first])
+    for number, line in chain(first, lines):
+        text = _parse_text(path, number, line) if suffix in JSONL else line
+        check_length(path, number, text, max_length)
+        yield text
+
+
+def _check_is_text(path: Path, lines: Iterable[str]) -> None:
+    """Refuse a file with columns in each of its lines, such as tokens with tags."""
+    rows = [line for line in lines if not line.startswith(("#", DOCSTART))]
+    n_tabs = {row.count("\t") for row in rows}
+    has_columns = len(n_tabs) == 1 and n_tabs != {0}
+    if len(rows) > 2 and (has_columns or all(map(_TAGGED.fullmatch, rows))):
+        raise ValueError(f"'{path}' seems to have {_COLUMNS}.")
 
 
 def _parse_text(path: Path, number: int, line: str) -> str:

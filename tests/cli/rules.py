@@ -14,7 +14,7 @@ from typer.testing import CliRunner, Result
 
 #: What a short option stands for, wherever there is one that several commands have.
 SHORT = {
-    "-c": {"--config", "--corpus"},
+    "-c": {"--code", "--config", "--corpus"},
     "-F": {"--force"},
     "-g": {"--gpu-id"},
     "-j": {"--jobs"},

@@ -142,12 +142,34 @@ def test_a_line_without_end_is_not_read_to_its_end(tmp_path, nlp, monkeypatch):
         read([path], nlp)
 
 
-@pytest.mark.parametrize("suffix", [".csv", ".TSV"])
+@pytest.mark.parametrize("suffix", [".csv", ".TSV", ".conllu"])
 def test_files_of_columns_are_refused(tmp_path, suffix):
     path = tmp_path / f"texts{suffix}"
     path.write_text("text,label\nA text,A\n")
-    with pytest.raises(ValueError, match=r"has columns, .* prepare texts"):
+    with pytest.raises(ValueError, match=r"has columns, .* prepare"):
         next(read_text_docs([path], spacy.blank("en")))
+
+
+@pytest.mark.parametrize(
+    ("lines", "has_columns"),
+    [
+        ("-DOCSTART-\n\nEU NNP B-ORG\nrejects VBZ O\n\n. . O\n", True),
+        ("# text = EU .\n1\tEU\tNNP\n2\trejects\tVBZ\n3\t.\tPUNCT\n", True),
+        ("Anna O\nCarl I-PER\nno tag\n", False),
+        ("a\tb\nc\td\ne f\n", False),
+        ("Vitamin O\n", False),  # of one line nobody knows
+        ("O\nB-PER\nO\n", False),
+    ],
+)
+def test_columns_are_seen_where_each_line_has_them(tmp_path, nlp, lines, has_columns):
+    path = tmp_path / "a.txt"
+    path.write_text(lines)
+    if has_columns:
+        match = r"a\.txt' seems to have columns, and not a text a line\. Make \.spacy"
+        with pytest.raises(ValueError, match=match):
+            read([path], nlp)
+    else:
+        assert len(read([path], nlp)) == lines.count("\n")
 
 
 # The reader of `spacy pretrain`

@@ -1,0 +1,57 @@
+"""Code that a pipeline needs, given to each command that loads one."""
+
+import pytest
+import spacy
+from spacy.cli._util import app
+from typer.testing import CliRunner
+
+import spacy_hashembeds.cli  # noqa: F401
+
+from .. import toy_ner
+from ..acceleration import accelerate_pipelines as pipelines
+
+CODE = """
+from spacy.language import Language
+from spacy.tokenizer import Tokenizer
+from spacy.util import registry
+
+Language.component("{name}", func=lambda doc: doc)
+registry.tokenizers("{name}", func=lambda: lambda nlp: Tokenizer(nlp.vocab))
+"""
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "accelerate model -o out --no-blas --text texts.txt",
+        "evaluate model train.spacy",
+        "analyze train.spacy --model model",
+        "analyze train.spacy --config model/config.cfg",
+        "config model --train train.spacy -o out.cfg",
+    ],
+)
+def test_code_is_asked_for_and_imported(tmp_path, monkeypatch, command):
+    monkeypatch.chdir(tmp_path)
+    name = "".join(filter(str.isalpha, command))  # they stay for the whole process
+    (tmp_path / "code.py").write_text(CODE.format(name=name))
+    (tmp_path / "texts.txt").write_text("Anna lives\n")
+    toy_ner.write_train(tmp_path / "train.spacy")
+    nlp = spacy.blank("xx")
+    pipelines.add(nlp, "tagger", pipelines.tok2vec())
+    pipelines.train(nlp, steps=1).add_pipe("sentencizer")
+    nlp.config["nlp"]["tokenizer"] = {"@tokenizers": name}
+    nlp.config["components"]["sentencizer"] = {"factory": name}
+    nlp.to_disk(tmp_path / "model")
+    run = CliRunner().invoke
+    result = run(app, ["hashembeds", *command.split()])
+    assert result.exit_code == 1
+    assert "Give the file that has it (--code" in " ".join(result.output.split())
+    result = run(app, ["hashembeds", *command.split(), "--code", "code.py"])
+    assert result.exit_code == 0, result.output
+
+
+def test_code_that_is_not_there_ends_with_a_message(tmp_path):
+    arguments = ["evaluate", "model", "test.spacy", "--code", str(tmp_path / "no.py")]
+    result = CliRunner().invoke(app, ["hashembeds", *arguments])
+    assert result.exit_code == 1
+    assert "Path to Python code not found" in result.output
