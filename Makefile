@@ -66,12 +66,12 @@ bench: $(VENV)/ready
 	$(BIN)/python -m benchmarks.page
 
 sdist: $(BIN)/nox
-	$(BIN)/nox --session sdist
+	$(BIN)/nox --session sdist $(FLAGS)
 
 # For each Python that is there, with compiled kernels. Pip chooses among them:
 # pip install --find-links dist spacy-hashembeds
 wheels: $(BIN)/nox
-	$(BIN)/nox --session wheels
+	$(BIN)/nox --session wheels $(FLAGS)
 
 # All but the upload: CONTRIBUTING.md says what comes before and after.
 release:

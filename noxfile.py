@@ -14,7 +14,7 @@ import nox
 from packaging.requirements import Requirement
 
 nox.options.download_python = "never"
-# They are skipped, and named in the summary.
+# They are skipped, and named in the summary; for a release they are an error.
 nox.options.error_on_missing_interpreters = False
 nox.options.sessions = ["newest", "oldest"]
 

@@ -21,8 +21,17 @@ VERSION = "1.2.3"
 #: In place of make: what `.ci/run` would test, and what would be built.
 MAKE = """#!/bin/sh
 echo "$@" >> "$MADE"
-case "$1" in wheels) mkdir dist && touch dist/a.whl dist/a.tar.gz ;; esac
+case "$1" in wheels) mkdir dist && cd dist && touch $BUILT ;; esac
 exit "$MAKE_FAILS"
+"""
+WHEELS = [f"a-{VERSION}-cp{python}-cp{python}-linux.whl" for python in (39, 310)]
+SDIST = f"a-{VERSION}.tar.gz"
+METADATA = f"""[metadata]
+version = {VERSION}
+classifiers =
+    Programming Language :: Python :: 3
+    Programming Language :: Python :: 3.9
+    Programming Language :: Python :: 3.10
 """
 
 
@@ -34,7 +43,7 @@ def clone(tmp_path, monkeypatch):
     for name in ("run", "release"):
         (tmp_path / "clone/.ci").mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / ".ci" / name, tmp_path / "clone/.ci")
-    (tmp_path / "clone/setup.cfg").write_text(f"[metadata]\nversion = {VERSION}\n")
+    (tmp_path / "clone/setup.cfg").write_text(METADATA)
     (tmp_path / "clone/CHANGELOG.md").write_text(f"## {VERSION} ({date.today()})\n")
     (tmp_path / "clone/.gitignore").write_text("dist/\n")
     (tmp_path / "bin").mkdir()
@@ -43,6 +52,7 @@ def clone(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
     monkeypatch.setenv("MADE", str(tmp_path / "made"))
     monkeypatch.setenv("MAKE_FAILS", "0")
+    monkeypatch.setenv("BUILT", " ".join([*WHEELS, SDIST]))
     for name in ("AUTHOR", "COMMITTER"):
         monkeypatch.setenv(f"GIT_{name}_NAME", "us")
         monkeypatch.setenv(f"GIT_{name}_EMAIL", "us@example.org")
@@ -81,8 +91,9 @@ def test_a_release_is_tested_built_and_tagged(clone):
         "test-torch",
         "wheels",
     ]
+    assert made[-1] == "wheels sdist FLAGS=--error-on-missing-interpreters"
     assert run_git(clone, "tag").split() == [f"v{VERSION}"]
-    assert {path.name for path in (clone / "dist").iterdir()} == {"a.tar.gz", "a.whl"}
+    assert {path.name for path in (clone / "dist").iterdir()} == {*WHEELS, SDIST}
 
 
 def refuse(clone, reason):
@@ -116,6 +127,39 @@ def test_what_fails_is_not_tagged(clone, monkeypatch):
     assert release(clone).returncode != 0
     assert run_git(clone, "tag") == ""
     assert not (clone / "dist").exists()
+
+
+@pytest.mark.parametrize(
+    ("missing", "reason"),
+    [
+        (WHEELS[0], "there is no wheel for Python 3.9, which setup.cfg names"),
+        (WHEELS[1], "there is no wheel for Python 3.10, which setup.cfg names"),
+        (SDIST, "there is no sdist"),
+    ],
+)
+def test_a_release_has_a_wheel_for_each_python_and_an_sdist(
+    clone, monkeypatch, missing, reason
+):
+    built = [name for name in [*WHEELS, SDIST] if name != missing]
+    monkeypatch.setenv("BUILT", " ".join(built))
+    result = release(clone)
+    assert (result.returncode, f"No release: {reason}" in result.stderr) == (1, True)
+    assert run_git(clone, "tag") == ""
+    assert not (clone / "dist").exists()
+
+
+@pytest.mark.parametrize("target", ["wheels", "sdist"])
+def test_nox_fails_where_a_python_is_missing(tmp_path, target):
+    if shutil.which("make") is None:
+        pytest.skip("needs make")
+    nox = tmp_path / "bin/nox"
+    nox.parent.mkdir()
+    nox.write_text('#!/bin/sh\necho "$@"\n')
+    nox.chmod(0o755)
+    flag = "--error-on-missing-interpreters"
+    command = ["make", "--silent", target, f"FLAGS={flag}", f"VENV={tmp_path}"]
+    ran = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
+    assert ran.stdout.split() == ["--session", target, flag]
 
 
 # Said once
