@@ -55,9 +55,9 @@ def MaxoutWindowEncoder(
         `depth * window_size` tokens on either side.
     precision (str): What products are computed of in prediction: "float32", "bfloat16"
         or "int8". The last two are faster where the processor has instructions for
-        them, as `spacy hashembeds doctor` says, and change a prediction now and then:
-        `spacy hashembeds accelerate` says how many. Elsewhere and on the GPU it is
-        float32, and so are the weights that are saved.
+        them, as `spacy hashembeds doctor` says, and change predictions, of a parser
+        more than of an NER: `spacy hashembeds accelerate` says how many. Elsewhere and
+        on the GPU it is float32, and so are the weights that are saved.
     training_precision (str): What products are computed of in training: "float32", or
         "bfloat16", which takes less time where the processor has instructions for it;
         elsewhere and on the GPU it is float32. Sums, weights and all else are float32.
