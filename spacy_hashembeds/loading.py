@@ -20,8 +20,8 @@ _CLEAR_ERRORS = (OSError, ImportError, ConfigValidationError)
 _MISSING_CODE = ("[E002]", "[E893]", "[E048]")
 #: Whose code reads a pipeline's files, and fails where these are damaged.
 _READERS = {
-    *("catalogue", "confection", "numpy", "spacy", "srsly", "thinc", "torch"),
-    __package__,
+    *("catalogue", "confection", "numpy", "preshed", "pydantic", "spacy", "srsly"),
+    *("thinc", "torch", __package__),
 }
 
 
