@@ -39,9 +39,17 @@ def read_json(path: str | Path) -> dict[str, Any]:
 
 
 def parse_json(text: str) -> dict[str, Any]:
-    """Parse a JSON object. Refuses NaN, infinite numbers and keys that come twice."""
+    """Parse a JSON object, as `load_json` does."""
+    data = load_json(text)
+    if not isinstance(data, dict):
+        raise ValueError(f"it should be an object, but is {quote(data)}")
+    return data
+
+
+def load_json(text: str) -> Any:
+    """Parse JSON. Refuses NaN, infinite numbers and keys that come twice."""
     try:
-        data = json.loads(
+        return json.loads(
             text,
             parse_constant=_parse_number,
             parse_float=_parse_number,
@@ -49,9 +57,6 @@ def parse_json(text: str) -> dict[str, Any]:
         )
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
-    if not isinstance(data, dict):
-        raise ValueError(f"it should be an object, but is {quote(data)}")
-    return data
 
 
 def _parse_number(text: str) -> float:

@@ -54,7 +54,7 @@ def prepare_cli(
     text_column: list[str] = Opt(
         ["text"],
         "--text-column",
-        help="The column of the text in CSV, or its key in JSONL; may be given several "
+        help="The column of the text in CSV, or its key in JSON; may be given several "
         "times, for texts that are put together. Numbers, from 0, where the first line "
         "of CSV has no names.",
     ),
@@ -64,6 +64,12 @@ def prepare_cli(
     word_column: int = WORD_COLUMN,
     tag_column: int = TAG_COLUMN,
     encoding: str = Opt("utf-8", "--encoding", help="The encoding of your files."),
+    quotes: bool | None = Opt(
+        None,
+        "--quotes/--no-quotes",
+        help="Whether quotation marks may stand around fields, to be taken off, or are "
+        "part of the text. Default: they may, but not where tabs separate.",
+    ),
     group: str = GROUP,
     force: bool = Opt(
         False, "--force", "-F", help="Replace the corpus that is in the folder."
@@ -73,8 +79,8 @@ def prepare_cli(
     """Convert your own files to train.spacy, dev.spacy and test.spacy.
 
     Those with entities ('iob') have one token a line. Those with texts and labels
-    ('texts') are CSV, or JSONL if they end in .jsonl. What was written is counted, and
-    a sentence or text shown as it was read.
+    ('texts') are CSV, or JSON if they end in .jsonl or .json. What was written is
+    counted, and a sentence or text shown as it was read.
     """
     from ..corpora.columns import ColumnFormat
     from ..corpora.labelled import TextFormat
@@ -89,7 +95,7 @@ def prepare_cli(
         layout = (
             ColumnFormat(separator, word_column, tag_column, encoding, group)
             if kind is Kind.iob
-            else TextFormat(text_column, label_column, separator, encoding)
+            else TextFormat(text_column, label_column, separator, encoding, quotes)
         )
         paths = prepare_files(
             train=train,

@@ -4,7 +4,7 @@ import csv
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
-from typing import NoReturn
+from typing import Literal, NoReturn
 
 #: The most bytes of a line. Corpora for word vectors have a hundred million on one;
 #: what has more is damaged, and would fill the memory.
@@ -50,13 +50,16 @@ def read_lines(path: Path, encoding: str) -> Iterator[tuple[int, str]]:
 
 
 def read_rows(
-    path: Path, *, separator: str = ",", encoding: str = "utf-8"
+    path: Path, *, separator: str = ",", quotes: bool = True, encoding: str = "utf-8"
 ) -> Iterator[tuple[int, list[str]]]:
-    """Read the rows of a CSV file, but blank ones, and the line that each begins on."""
+    """Read the rows of a CSV file, but blank ones, and the line that each begins on.
+    Without `quotes`, quotation marks are characters as any other.
+    """
     # A limit of the whole process: nobody is hurt by a higher one.
     csv.field_size_limit(max(csv.field_size_limit(), MAX_TEXT))
     lines = (line for _, line in decode_lines(path, encoding))
-    reader = csv.reader(lines, delimiter=separator, strict=True)
+    quoting: Literal[0, 3] = csv.QUOTE_MINIMAL if quotes else csv.QUOTE_NONE
+    reader = csv.reader(lines, delimiter=separator, quoting=quoting, strict=True)
     is_empty = True
     start = 1
     try:
@@ -71,18 +74,21 @@ def read_rows(
             start,
             f"the row that begins here is no CSV ({err}). Fields that hold quotation "
             "marks should stand in such marks, and those within be doubled; none may "
-            f"be longer than {MAX_TEXT:,} characters",
+            f"be longer than {MAX_TEXT:,} characters. Where quotation marks are part of"
+            " the texts, say --no-quotes, or quotes = false in a config",
         )
     if is_empty:
         raise ValueError(f"{path}: expected rows of CSV, but the file is empty.")
 
 
-def fail(path: Path, number: int, message: object) -> NoReturn:
-    """Refuse a line of a file: raise a ValueError, `path:line: …`."""
+def fail(path: Path, number: int | str, message: object) -> NoReturn:
+    """Refuse a line of a file, or an item: raise a ValueError, `path:line: …`."""
     raise ValueError(f"{path}:{number}: {message}.")
 
 
-def check_length(path: Path, number: int, text: str, limit: int = MAX_TEXT) -> None:
+def check_length(
+    path: Path, number: int | str, text: str, limit: int = MAX_TEXT
+) -> None:
     """Refuse a text that spaCy does not take, whose own error names no line."""
     if len(text) > limit:
         fail(

@@ -64,9 +64,11 @@ def create_labelled_texts_reader(
     labels: Sequence[str] | None = None,
     separator: str | None = None,
     encoding: str = "utf-8",
+    quotes: bool | None = None,
     limit: int = 0,
 ) -> Reader:
-    r"""Read your own texts with labels: a JSON object a line (.jsonl, .ndjson), or CSV.
+    r"""Read your own texts with labels: CSV, or JSON (.jsonl, .ndjson, .json), with an
+    object a line, or an array of them. Prodigy's rows about a text make one example.
 
     path (Path): The file.
     text_columns (Sequence[str]): The columns that hold text, which are put together
@@ -74,22 +76,26 @@ def create_labelled_texts_reader(
         Where these and `label_column` are numbers, such as ["1", "2"] and "0", the file
         has no line of names, and its columns count from 0, or, if negative, from the
         end.
-    label_column (str): The column of the label. In JSONL it may hold a list of labels
-        too, for `textcat_multilabel`, or an object with 1 or 0, true or false, for each
-        label, as spaCy's `cats`.
+    label_column (str): The column of the label. It may hold a list of labels too, for
+        `textcat_multilabel`, or an object with 1 or 0, true or false, for each label,
+        as spaCy's `cats`; in CSV both are written as JSON.
     labels (Sequence[str]): All labels of the corpus. None (default): those of this
         file, for which it is read once more. Give them where the files of train and dev
         differ in theirs, or are large.
     separator (str): What stands between the columns of CSV, one character. None
         (default): "\t" in .tsv files, else a comma.
     encoding (str): Encoding of the file, one that extends ASCII.
+    quotes (bool): Whether quotation marks may stand around fields of CSV, and are then
+        doubled within; if not, they are part of the text. None (default): they may,
+        but not where tabs separate; a file that can be read in both ways is refused.
     limit (int): Stop after as many texts. 0: read all.
     RETURNS (Callable): Makes one `Example` of each text, given `nlp`, with a number for
-        each label in `reference.cats`: 0.0 for those that the text has not.
+        each label in `reference.cats`: 0.0 for those that the text has not. Of labels
+        that Prodigy did not ask for it has none, so that spaCy learns nothing there.
     RAISES (ValueError): No path, a setting that cannot be, or a pipe where there are no
         `labels`; later, with file and line, what cannot be parsed.
     """
-    layout = TextFormat(text_columns, label_column, separator, encoding)
+    layout = TextFormat(text_columns, label_column, separator, encoding, quotes)
     file = _check_file(path)
     if labels is None:
         check_is_regular(file)

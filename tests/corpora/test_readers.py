@@ -250,7 +250,11 @@ def test_own_csv_without_names(label: str, tmp_path: Path, nlp: Language):
     path = tmp_path / "own.tsv"
     path.write_bytes(lines.encode("latin-1"))
     reader = create_labelled_texts_reader(
-        path=path, text_columns=["0", "1"], label_column=label, encoding="latin-1"
+        path=path,
+        text_columns=["0", "1"],
+        label_column=label,
+        encoding="latin-1",
+        quotes=True,
     )
     assert get_texts(list(reader(nlp))) == BOTH
 
@@ -277,6 +281,127 @@ def test_lists_of_labels_and_cats(tmp_path: Path, nlp: Language):
         {"x": 0.0, "y": 0.0, "z": 1.0},
         {"x": 1.0, "y": 0.0, "z": 1.0},
     ]
+
+
+X, Y, Z = ({"id": name, "text": f"An {name}"} for name in "xyz")
+
+
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [
+        # one label a row: what was not asked is not known
+        (
+            [
+                {"text": "a", "label": "x", "answer": "accept"},
+                {"text": "b", "label": "x", "spans": [], "answer": "reject"},
+                {"text": "c", "label": "z", "answer": "ignore"},
+                {"text": "a", "label": "y", "answer": "reject"},
+                {"text": "a", "label": "x", "answer": "accept"},
+            ],
+            [("a", {"x": 1.0, "y": 0.0}), ("b", {"x": 0.0})],
+        ),
+        # choices, and what there was before
+        (
+            [
+                {"text": "a", "options": [X, Y], "accept": ["y"], "answer": "accept"},
+                {"text": "b", "options": [Y, Z], "accept": [], "answer": "accept"},
+                {"text": "c", "options": [X, Y], "answer": "ignore", "label": "x"},
+                {"text": "d", "options": [{"id": 1}, X], "accept": [1], "label": "y"}
+                | {"answer": "accept"},
+            ],
+            [
+                ("a", {"x": 0.0, "y": 1.0}),
+                ("b", {"y": 0.0, "z": 0.0}),
+                ("d", {"1": 1.0, "x": 0.0}),
+            ],
+        ),
+        # not Prodigy's
+        (
+            [{"text": "a", "label": "x", "answer": "yes"}, {"text": "a", "label": "y"}],
+            [("a", {"x": 1.0, "y": 0.0}), ("a", {"x": 0.0, "y": 1.0})],
+        ),
+        # Label Studio's JSON-MIN
+        (
+            [
+                {"text": "a", "label": {"choices": ["x", "y"]}},
+                {"text": "b", "label": 2},
+            ],
+            [("a", {"2": 0.0, "x": 1.0, "y": 1.0}), ("b", {"2": 1.0, "x": 0, "y": 0})],
+        ),
+    ],
+)
+@pytest.mark.parametrize("name", ["a.jsonl", "lines.json", "array.json"])
+def test_annotation_tools(rows, expected, name: str, tmp_path: Path, nlp: Language):
+    lines = "\n\n".join(map(json.dumps, rows))
+    text = json.dumps(rows, indent=1) if name == "array.json" else lines
+    path = write(tmp_path, name, text)
+    examples = create_labelled_texts_reader(path=path)(nlp)
+    assert [(eg.text, eg.reference.cats) for eg in examples] == expected
+
+
+def test_csv_of_annotation_tools(tmp_path: Path, nlp: Language):
+    rows = [
+        ("text", "label", "answer"),
+        ("a", "x", "reject"),
+        ("b", '{"choices": ["x", "[y]"]}', "accept"),
+        ("c", "[2, 14]", ""),
+    ]
+    path = tmp_path / "own.csv"
+    with path.open("w") as file:
+        csv.writer(file).writerows(rows)
+    found = {
+        eg.text: eg.reference.cats
+        for eg in create_labelled_texts_reader(path=path)(nlp)
+    }
+    assert found == {
+        "a": {"x": 0.0},
+        "b": {"x": 1.0, "[y]": 1.0},
+        "c": {"2": 1.0, "14": 1.0, "[y]": 0.0, "x": 0.0},
+    }
+    # a column that is named is no answer
+    reader = create_labelled_texts_reader(path=path, text_columns=["text", "answer"])
+    assert [eg.text for eg in reader(nlp)] == ["a reject", "b accept", "c"]
+
+
+MARKS = [('"a', "x"), ("b", "y"), ('c"', "x"), ('"Hey" you', "y"), ('5" "', "x")]
+
+
+@pytest.mark.parametrize(
+    ("name", "separator", "quotes"),
+    [("a.tsv", "\t", None), ("a.tsv", "\t", False), ("a.csv", ",", False)],
+)
+def test_quotation_marks_of_texts(
+    name: str, separator: str, quotes: bool | None, tmp_path: Path, nlp: Language
+):
+    rows = [("text", "label"), *MARKS]
+    path = write(tmp_path, name, "\n".join(map(separator.join, rows)))
+    reader = create_labelled_texts_reader(path=path, quotes=quotes)
+    assert get_texts(list(reader(nlp))) == [(text, [label]) for text, label in MARKS]
+
+
+@pytest.mark.parametrize("separator", [",", "\t"])
+def test_quotation_marks_around_fields(separator: str, tmp_path: Path, nlp: Language):
+    texts = [f'a{separator}x\nb{separator}x\n"c"', "d"]
+    path = tmp_path / "a.csv"
+    with path.open("w") as file:
+        rows = [("text", "label"), *((text, "x") for text in texts)]
+        csv.writer(file, delimiter=separator).writerows(rows)
+    reader = create_labelled_texts_reader(path=path, separator=separator, quotes=True)
+    assert get_texts(list(reader(nlp))) == [(text, ["x"]) for text in texts]
+
+
+def test_texts_of_several_lines_are_no_rows(tmp_path: Path, nlp: Language):
+    # as many commas as a row has, but no labels after them; the blank line has none
+    text = 'text,label\n"One, two\nthree",x\n"Four\n\nfive",y\n'
+    path = write(tmp_path, "a.csv", text)
+    expected = [("One, two\nthree", ["x"]), ("Four\n\nfive", ["y"])]
+    assert get_texts(list(create_labelled_texts_reader(path=path)(nlp))) == expected
+
+
+def test_empty_columns_of_texts_leave_no_blanks(tmp_path: Path, nlp: Language):
+    path = write(tmp_path, "a.csv", "a,b,label\n,one,x\ntwo,,x\nthree,four,x\n")
+    reader = create_labelled_texts_reader(path=path, text_columns=["a", "b"])
+    assert [eg.text for eg in reader(nlp)] == ["one", "two", "three four"]
 
 
 def test_labels_of_a_file_are_in_the_order_of_the_alphabet(
@@ -329,7 +454,7 @@ def test_labels_that_are_given_are_all_there_are(tmp_path: Path, nlp: Language):
             ":2: expected a label.*None",
         ),
         ("a.jsonl", '{"text": "a", "label": true}', ":1: expected a label.* got True"),
-        ("a.jsonl", '{"text": "a", "label": ["x", 1]}', ":1: expected a label"),
+        ("a.jsonl", '{"text": "a", "label": ["x", 1.5]}', ":1: expected a label"),
         (
             "a.jsonl",
             '{"text": "a", "label": {"x": 1, "y": 0.8}}',
@@ -352,7 +477,76 @@ def test_labels_that_are_given_are_all_there_are(tmp_path: Path, nlp: Language):
         ("a.jsonl", '{"text": "a", "label": {}}', "a.jsonl: .* but not one has any"),
         ("a.jsonl", '{"text": "a"', ":1: expected a JSON object"),
         ("a.jsonl", '{"text": "a", "text": "b"}', ":1: expected .*'text' twice"),
-        ("a.jsonl", "[" * 10**5, ":1: expected a JSON object, but it is nested too"),
+        ("a.jsonl", '{"a":' * 10**5, ":1: expected a JSON object .*it is nested too"),
+        ("a.json", "[" * 10**5, "a.json: expected a JSON array, but it is nested too"),
+        ("a.json", '\n[{"text": "a",}]', "a.json: expected a JSON array, but .*line 2"),
+        ("a.json", '[{"text": "a", "label": "x"}, 1]', "json:item 2: .* got 1"),
+        ("a.json", '[{"text": "a"}]', "json:item 1: expected the key 'label'"),
+        ("a.json", "[]", "a.json: expected texts with labels, but there are none"),
+        (
+            "a.json",
+            '[{"id": 1, "data": {"text": "a"}, "annotations": [{"result": []}]}]',
+            "'annotations' holds what annotators did.*JSON-MIN or CSV of Label Studio",
+        ),
+        (
+            "a.jsonl",
+            '{"text": "Ann", "spans": [{"label": "PER"}], "answer": "accept"}',
+            ":1: expected the key 'label'.* 'spans' holds entities.*for 'prepare iob'",
+        ),
+        ("a.jsonl", '{"text": "Ann", "entities": []}', "'entities' holds entities"),
+        (
+            "a.jsonl",
+            '{"text": "Ann", "label": [[0, 3, "PER"]]}',
+            ":1: expected a label, or several, .*of entities.*for 'prepare iob'",
+        ),
+        (
+            "a.jsonl",
+            '{"text": "a", "label": "x", "answer": "accept"}\n'
+            '{"text": "a", "label": "x", "answer": "reject"}',
+            ":2: expected one answer on the label 'x' .* an earlier row .*1.*'review'",
+        ),
+        (
+            "a.jsonl",
+            '{"text": "a", "options": [{"id": "x"}], "answer": "reject"}',
+            ":1: expected one label where the 'answer' is 'reject', got .*Accept the",
+        ),
+        (
+            "a.jsonl",
+            '{"text": "a", "label": ["x", "y"], "answer": "reject"}',
+            ":1: expected one label where the 'answer' is 'reject'",
+        ),
+        (
+            "a.jsonl",
+            '{"text": "a", "label": {"x": 0}, "answer": "reject"}',
+            ":1: expected one label where the 'answer' is 'reject'",
+        ),
+        (
+            "a.jsonl",
+            '{"text": "a", "options": ["x"], "accept": ["x"], "answer": "accept"}',
+            ":1: expected 'options' to be a list of objects with an 'id'",
+        ),
+        (
+            "a.jsonl",
+            '{"text": "a", "label": "x", "answer": "ignore"}',
+            "a.jsonl: expected texts with labels, but there are none",
+        ),
+        ("a.csv", "text,label\na,\"['x', 'y']\"\n", ":2: .* in brackets JSON"),
+        ("a.csv", 'text;label\n"a";x\n', ":1: .*--separator .* here ','"),
+        ("a.csv", 'text,label\n"a,x\nb,y\nc",x\nd,y\n', ":2: between two .*--quotes"),
+        # labels that other rows have
+        (
+            "a.csv",
+            'text,label\n"a, b",x\nc,y\n"d,x\ne",y\n',
+            ":4: between two quotation marks.*--no-quotes",
+        ),
+        ("a.csv", 'text,label\n"Hey" you,x\n', ":2: the row .*no CSV.*--no-quotes"),
+        ("a.tsv", '"text"\t"label"\na\tx\n', ":1: expected the columns.*--quotes"),
+        ("a.tsv", 'text\tlabel\n"a\nb"\tx\n', ":2: expected 2 columns.*--quotes"),
+        (
+            "a.tsv",
+            'text\tlabel\na\tx\n"b ""c"""\tx\n',
+            ":3: quotation marks stand around a whole field.*--quotes.*--no-quotes",
+        ),
     ],
 )
 def test_errors_in_own_files(
