@@ -8,15 +8,23 @@ from typing import Any, Literal
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from wasabi import Printer
 
-# All but tabs and ends of lines, which texts for people have.
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+# All but tabs and ends of lines, which texts for people have; and what embeds,
+# overrides or isolates a direction of writing. Marks (U+200E, U+200F, U+061C) do no
+# more than a letter of such a script, and its texts need them.
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
 def show_controls(text: str) -> str:
-    r"""Write control characters as Python does, such as `\x1b`: a word of a corpus may
-    hold any, and an escape sequence would move the cursor of a terminal.
+    r"""Write control characters as Python does, such as `\x1b` or `\u202e`: a word of a
+    corpus may hold any, and would move the cursor of a terminal, or turn round what
+    stands beside it.
     """
-    return _CONTROL.sub(lambda match: f"\\x{ord(match[0]):02x}", text)
+    return _CONTROL.sub(_write_code, text)
+
+
+def _write_code(match: re.Match[str]) -> str:
+    code = ord(match[0])
+    return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}"
 
 
 @dataclass(frozen=True)

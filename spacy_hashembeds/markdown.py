@@ -3,6 +3,8 @@
 import re
 from itertools import count
 
+from .display import show_controls
+
 # An underscore within a word is one; multi_hash_embed is not to be full of backslashes.
 _MARKUP = re.compile(r"[\\`*|<>\[\]&~$]|(?<![^\W_])_|_(?![^\W_])")
 
@@ -22,4 +24,4 @@ def code(text: object) -> str:
 
 
 def _join_lines(text: object) -> str:
-    return " ".join(str(text).splitlines())
+    return show_controls(" ".join(str(text).splitlines()))

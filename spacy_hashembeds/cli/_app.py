@@ -52,10 +52,9 @@ def failing(title: str, *more: type[Exception]) -> Iterator[None]:
 
 def describe(error: Exception) -> str:
     """Give an error's message, without the middle if long: spaCy quotes configs."""
-    from ..display import show_controls
     from ..loading import explain_missing_code
 
-    text = show_controls(explain_missing_code(error) or str(error))
+    text = explain_missing_code(error) or str(error)
     return text if len(text) <= 1800 else f"{text[:1500]} … {text[-300:]}"
 
 

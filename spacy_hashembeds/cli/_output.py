@@ -83,7 +83,7 @@ class Group(TyperGroup):
         """Run a command."""
         # None where the caller has closed it
         screen = Screen(sys.stdout or StringIO())
-        with redirect_stdout(screen), _troubles_on_stderr():
+        with redirect_stdout(screen), _plain_messages():
             try:
                 result = super().invoke(ctx)
             finally:
@@ -95,16 +95,25 @@ class Group(TyperGroup):
 
 
 @contextmanager
-def _troubles_on_stderr() -> Iterator[None]:
-    """Send warnings and errors to stderr, those of spaCy too."""
+def _plain_messages() -> Iterator[None]:
+    """Show control characters of what is said, such as names of files, and send
+    warnings and errors to stderr, those of spaCy too.
+    """
+
+    def say(title: Any = "", text: Any = "", **settings: Any) -> Any:
+        from ..display import show_controls
+
+        return shown["text"](*map(show_controls, map(str, (title, text))), **settings)
 
     def send(show: Callable[..., Any], *args: Any, **settings: Any) -> Any:
         sys.stdout.flush()  # or what was said before would come after it
         with redirect_stdout(_open_stderr()):
             return show(*args, **settings)
 
-    shown: dict[str, Any] = {"warn": msg.warn, "fail": msg.fail}
-    vars(msg).update({name: partial(send, show) for name, show in shown.items()})
+    names = ("text", "warn", "fail")
+    shown: dict[str, Any] = {name: getattr(msg, name) for name in names}
+    sent = {name: partial(send, shown[name]) for name in ("warn", "fail")}
+    vars(msg).update(sent, text=say)
     try:
         yield
     finally:

@@ -11,7 +11,7 @@ from wasabi import msg
 
 from ..analysis.statistics import StatisticsCounter
 from ..corpora.docbin import read_docs
-from ..display import Table, format_fields, show, show_controls
+from ..display import Table, format_fields, show
 from ._output import show_progress
 
 #: The most labels that are shown, words of a sentence or text, and characters of each.
@@ -74,7 +74,7 @@ def _print_labels(paths: dict[str, Path]) -> None:
     if unknown:
         msg.warn(
             "No text for training has these labels, so that nothing can learn them:",
-            show_controls(", ".join(unknown[:_N_SHOWN])),
+            ", ".join(unknown[:_N_SHOWN]),
         )
 
 
@@ -87,7 +87,7 @@ def _print_text(path: Path, doc: Doc) -> None:
     words = " ".join(token.text[:_N_SHOWN] for token in doc[:_N_SHOWN]).split()
     more = " …" if len(doc) > _N_SHOWN else ""
     shown = f"[{', '.join(labels[:_N_SHOWN])}] {' '.join(words)}{more}"
-    msg.info(f"The first text in {path}:", show_controls(shown))
+    msg.info(f"The first text in {path}:", shown)
 
 
 def _print_statistics(paths: dict[str, Path]) -> None:
@@ -116,7 +116,7 @@ def _print_sentence(path: Path, first: Doc) -> None:
     ]
     before = "… " if start > sentence.start else ""
     after = " …" if end < sentence.end else ""
-    shown = show_controls(before + " ".join(words) + after)
+    shown = before + " ".join(words) + after
     if doc.ents:
         msg.info(f"The first sentence with an entity in {path}:", shown)
     else:

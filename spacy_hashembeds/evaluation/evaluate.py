@@ -10,7 +10,7 @@ from thinc.api import require_gpu
 from .. import markdown
 from ..checks import check_types
 from ..corpora.columns import ColumnFormat
-from ..display import Part, Sentence, Table, show_controls
+from ..display import Part, Sentence, Table
 from ..files import choose_suffix, replacing, write_json
 from .bootstrap import Draws
 from .categories import evaluate_categories, name_accuracy
@@ -101,7 +101,7 @@ class Evaluation(UserDict[str, Any]):
         blocks += map(markdown.escape, self["notes"])
         if draws := self._describe_draws():
             blocks.append(f"{draws}.")
-        return show_controls("\n\n".join(blocks) + "\n")
+        return "\n\n".join(blocks) + "\n"
 
     def write(self, path: str | Path) -> None:
         """Write a file, whole or not at all, in the form of its suffix: .json, .html

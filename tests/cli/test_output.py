@@ -91,6 +91,15 @@ def test_warnings_and_errors_go_to_stderr(folder, capfdbinary):
     assert capfdbinary.readouterr().out == b""
 
 
+def test_names_of_files_turn_nothing_round(folder):
+    said = invoke("analyze train.spacy -o a\u202e\x1b[2J.json").stdout
+    assert r"Saved the analysis to a\u202e\x1b[2J.json" in said
+    failed = invoke("analyze gone\u202e.spacy").stderr
+    assert r"'gone\u202e.spacy'" in failed
+    assert "\u202e" not in said + failed
+    assert "\x1b[2J" not in said
+
+
 def test_what_is_said_after_a_command_goes_where_it_went_before(folder, capsys):
     invoke("analyze gone.spacy")
     msg.warn("Of another command")
