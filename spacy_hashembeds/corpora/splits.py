@@ -2,7 +2,7 @@
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
@@ -185,31 +185,27 @@ def write_splits(
     """Write the splits of a corpus, all or none of them, as they are read. One of more
     than `MAX_DOCS` documents is a folder of files, which spaCy reads as one file.
     """
-    try:
-        loaded = task.load(lang)
-    except ImportError as err:
-        raise ValueError(
-            "'lang' should be the code of a language that spaCy can load here, such as "
-            f"'en', or 'xx' where there is none, but is {lang!r}. {err}"
-        ) from None
     written = {split: output / f"{split}.spacy" for split in splits}
     with ExitStack() as stack:
         # Files are moved to their places as the stack is left, after the last split.
         for split, documents in splits.items():
-            docs = (task.make_doc(loaded, d) for d in progress(documents, split))
-            first = next(docs, None)
+            documents = iter(progress(documents, split))
+            first = next(documents, None)
             if first is None:
                 raise ValueError(f"The {split} split has no {task.unit}: give a file.")
-            _write_docs(chain([first], docs), task.attrs, written[split], stack)
+            _write_docs(chain([first], documents), task, lang, written[split], stack)
     return written
 
 
 def _write_docs(
-    docs: Iterator[Doc], attrs: Sequence[str], path: Path, stack: ExitStack
+    documents: Iterator[Any], task: Task, lang: str, path: Path, stack: ExitStack
 ) -> None:
     for number in count():
-        doc_bin = DocBin(attrs=attrs, docs=islice(docs, MAX_DOCS))
-        following = list(islice(docs, 1))
+        # For each file a vocabulary of its own, which else would have all words.
+        loaded = _load(task, lang)
+        docs = (task.make_doc(loaded, each) for each in islice(documents, MAX_DOCS))
+        doc_bin = DocBin(attrs=task.attrs, docs=docs)
+        following = list(islice(documents, 1))
         if number == 0 and not following:
             doc_bin.to_disk(stack.enter_context(replacing(path)))
             return
@@ -220,7 +216,18 @@ def _write_docs(
         doc_bin.to_disk(folder / f"{number:04}.spacy")
         if not following:
             return
-        docs = chain(following, docs)
+        del doc_bin  # or it would be there while the next is made
+        documents = chain(following, documents)
+
+
+def _load(task: Task, lang: str) -> Any:
+    try:
+        return task.load(lang)
+    except ImportError as err:
+        raise ValueError(
+            "'lang' should be the code of a language that spaCy can load here, such as "
+            f"'en', or 'xx' where there is none, but is {lang!r}. {err}"
+        ) from None
 
 
 def _check_shards(path: Path) -> None:

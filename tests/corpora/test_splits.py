@@ -4,10 +4,13 @@ import os
 import subprocess
 import sys
 from collections import Counter
+from dataclasses import replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
 from random import Random
+from unittest.mock import Mock
+from weakref import WeakSet
 
 import pytest
 from spacy import blank
@@ -303,3 +306,22 @@ def test_large_splits_are_folders_of_files(tmp_path: Path, monkeypatch):
     with pytest.raises(FileExistsError, match=r"dev\.spacy' should become a folder"):
         prepare_texts(**paths, lang="en", output=output, force=True)
     assert len(list(read_docs(made["train"], nlp.vocab))) == 144
+
+
+def test_files_of_a_split_are_in_memory_one_at_a_time(tmp_path: Path, monkeypatch):
+    made: WeakSet[DocBin] = WeakSet()
+
+    class Counted(DocBin):
+        def __init__(self, **settings):
+            assert not made
+            super().__init__(**settings)
+            made.add(self)
+
+    load = Mock(wraps=blank)
+    monkeypatch.setattr(splits, "TEXTCAT", replace(splits.TEXTCAT, load=load))
+    monkeypatch.setattr(splits, "DocBin", Counted)
+    monkeypatch.setattr(splits, "MAX_DOCS", 20)
+    path = tmp_path / "own.csv"
+    path.write_text("text,label\n" + "a,x\n" * 60)
+    prepare_texts(train=path, lang="en", output=tmp_path / "out")
+    assert load.call_count == 4  # three files of train, and that of dev
