@@ -12,7 +12,7 @@ from spacy.training.loop import train
 from spacy.util import registry
 from thinc.api import Config
 
-from spacy_hashembeds.corpora import lines
+from spacy_hashembeds.corpora import labelled, lines
 from spacy_hashembeds.corpora.columns import ColumnFormat
 from spacy_hashembeds.corpora.readers import (
     create_iob_reader,
@@ -339,6 +339,15 @@ def test_annotation_tools(rows, expected, name: str, tmp_path: Path, nlp: Langua
     assert [(eg.text, eg.reference.cats) for eg in examples] == expected
 
 
+def test_a_large_array_is_not_loaded(tmp_path: Path, nlp: Language, monkeypatch):
+    monkeypatch.setattr(labelled, "MAX_LINE", 29)
+    path = write(tmp_path, "own.json", '[{"text": "a", "label": "x"}]')
+    assert len(list(create_labelled_texts_reader(path=path)(nlp))) == 1
+    monkeypatch.setattr(labelled, "MAX_LINE", 28)
+    with pytest.raises(ValueError, match=r"own\.json: a JSON array of more.*JSONL"):
+        list(create_labelled_texts_reader(path=path)(nlp))
+
+
 def test_csv_of_annotation_tools(tmp_path: Path, nlp: Language):
     rows = [
         ("text", "label", "answer"),
@@ -532,7 +541,7 @@ def test_labels_that_are_given_are_all_there_are(tmp_path: Path, nlp: Language):
         ),
         ("a.csv", "text,label\na,\"['x', 'y']\"\n", ":2: .* in brackets JSON"),
         ("a.csv", 'text;label\n"a";x\n', ":1: .*--separator .* here ','"),
-        ("a.csv", 'text,label\n"a,x\nb,y\nc",x\nd,y\n', ":2: between two .*--quotes"),
+        ("a.csv", 'text,label\n"a,x\nb,y\nc",z\nd,z\n', ":2: between two .*--quotes"),
         # labels that other rows have
         (
             "a.csv",
