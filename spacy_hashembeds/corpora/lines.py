@@ -69,13 +69,16 @@ def read_rows(
                 yield start, row
             start = reader.line_num + 1
     except csv.Error as err:
+        rule = (
+            "Fields that hold quotation marks should stand in such marks, and those "
+            "within be doubled; if they are part of the texts, say --no-quotes, or "
+            "quotes = false in a config. "
+        )
         fail(
             path,
             start,
-            f"the row that begins here is no CSV ({err}). Fields that hold quotation "
-            "marks should stand in such marks, and those within be doubled; none may "
-            f"be longer than {MAX_TEXT:,} characters. Where quotation marks are part of"
-            " the texts, say --no-quotes, or quotes = false in a config",
+            f"the row that begins here is no CSV ({err}). {rule * quotes}Fields should "
+            f"have no bare carriage return, and {MAX_TEXT:,} characters at most",
         )
     if is_empty:
         raise ValueError(f"{path}: expected rows of CSV, but the file is empty.")

@@ -549,6 +549,11 @@ def test_labels_that_are_given_are_all_there_are(tmp_path: Path, nlp: Language):
             ":4: between two quotation marks.*--no-quotes",
         ),
         ("a.csv", 'text,label\n"Hey" you,x\n', ":2: the row .*no CSV.*--no-quotes"),
+        (
+            "a.tsv",
+            "text\tlabel\na\rb\tx\n",
+            r":2: .*\). Fields should have no bare car",
+        ),
         ("a.tsv", '"text"\t"label"\na\tx\n', ":1: expected the columns.*--quotes"),
         ("a.tsv", 'text\tlabel\n"a\nb"\tx\n', ":2: expected 2 columns.*--quotes"),
         (
@@ -581,7 +586,9 @@ def test_long_fields(tmp_path: Path, nlp: Language, monkeypatch):
     old = csv.field_size_limit(1000)
     monkeypatch.setattr(lines, "MAX_TEXT", 1000)
     try:
-        with pytest.raises(ValueError, match=r":2: .* none may be longer than 1,000"):
+        with pytest.raises(
+            ValueError, match=r":2: .*be doubled.* and 1,000 characters at most"
+        ):
             list(create_labelled_texts_reader(path=path)(nlp))
     finally:
         csv.field_size_limit(old)
